@@ -1,0 +1,2 @@
+//! rl4rla
+fn main(){}
