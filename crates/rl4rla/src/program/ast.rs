@@ -1,0 +1,125 @@
+//! Programs: two sections of instructions, setup once and then the iteration.
+
+use super::op::Op;
+use super::register::{Reg, RegSet};
+use std::fmt;
+
+/// A part of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Section {
+    /// Runs once, before the first iteration.
+    Setup,
+    /// Runs every iteration, followed by `x ← x − η·v1`.
+    Iteration,
+}
+
+impl Section {
+    /// Both sections, in the order they run.
+    pub const BOTH: [Section; 2] = [Section::Setup, Section::Iteration];
+
+    /// Its name in the text format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Section::Setup => "setup",
+            Section::Iteration => "iteration",
+        }
+    }
+}
+
+impl fmt::Display for Section {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// `target = operator(operands)`.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Instruction {
+    /// What is written: `A` stands for the pair `A, b`; none for an operator without a result.
+    pub target: Option<Reg>,
+    /// The operator.
+    pub op: Op,
+    /// What is read.
+    pub operands: Vec<Reg>,
+}
+
+impl Instruction {
+    /// Every register whose value it takes: its operands, and `A, b` when it samples them.
+    pub fn reads(&self) -> RegSet {
+        let operands: RegSet = self.operands.iter().copied().collect();
+        operands.union(self.sampled())
+    }
+
+    /// Every register it changes.
+    pub fn writes(&self) -> RegSet {
+        let target: RegSet = self.target.into_iter().collect();
+        target.union(self.sampled())
+    }
+
+    fn sampled(&self) -> RegSet {
+        if self.op.samples() { [Reg::A, Reg::B].into_iter().collect() } else { RegSet::EMPTY }
+    }
+}
+
+impl fmt::Display for Instruction {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.target {
+            Some(Reg::A) => f.write_str("A, b = ")?,
+            Some(target) => write!(f, "{target} = ")?,
+            None => {}
+        }
+        let operands: Vec<&str> = self.operands.iter().map(|r| r.name()).collect();
+        write!(f, "{}({})", self.op, operands.join(", "))
+    }
+}
+
+/// An algorithm: what is done once, and what is done every iteration.
+///
+/// ```
+/// use rl4rla::program::Program;
+/// let text = "iteration:\n  v1 = MAT_VEC_MUL(A, x)\n  v1 = VEC_VEC_SUB(v1, b)\n";
+/// let landweber: Program = text.parse().unwrap();
+/// assert_eq!(landweber.to_string(), text);
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Program {
+    /// Runs once.
+    pub setup: Vec<Instruction>,
+    /// Runs every iteration.
+    pub iteration: Vec<Instruction>,
+}
+
+impl Program {
+    /// The instructions of a section.
+    pub fn section(&self, section: Section) -> &Vec<Instruction> {
+        match section {
+            Section::Setup => &self.setup,
+            Section::Iteration => &self.iteration,
+        }
+    }
+
+    /// The instructions of a section, to change them.
+    pub fn section_mut(&mut self, section: Section) -> &mut Vec<Instruction> {
+        match section {
+            Section::Setup => &mut self.setup,
+            Section::Iteration => &mut self.iteration,
+        }
+    }
+
+    /// Every instruction with its section and position, in the order they run.
+    pub fn instructions(&self) -> impl Iterator<Item = (Section, usize, &Instruction)> {
+        Section::BOTH
+            .into_iter()
+            .flat_map(|section| self.section(section).iter().enumerate().map(move |(i, ins)| (section, i, ins)))
+    }
+
+    /// How many instructions there are.
+    pub fn len(&self) -> usize {
+        self.setup.len() + self.iteration.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

@@ -1,0 +1,133 @@
+//! What a program costs: floating-point operations and data read, in symbols, from its types alone.
+
+use super::ast::{Program, Section};
+use super::canon::Canonical;
+use super::liveness::LiveOut;
+use super::poly::{Poly, Sizes};
+use super::register::Reg;
+use super::types::{Dim, Geometry, Type};
+use super::typing::{ShapeError, Typed, check};
+
+/// Who counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Model {
+    /// The work as it is.
+    True,
+    /// The paper's released code.
+    Released,
+}
+
+/// Work, in symbols.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Cost {
+    /// Floating-point operations.
+    pub flops: Poly,
+    /// Matrix entries read from objects as tall as the data.
+    pub data: Poly,
+}
+
+impl Cost {
+    /// What one instruction costs.
+    pub fn of(typed: &Typed, geometry: Geometry, model: Model) -> Cost {
+        let op = typed.instruction.op;
+        let flops = match model {
+            Model::True => (op.flops)(&typed.args),
+            Model::Released => (op.released_flops)(&typed.args),
+        };
+        let sampled = op.samples();
+        let mut data = Poly::default();
+        for (i, arg) in typed.args.iter().enumerate() {
+            let Type::Matrix(rows, cols, _) = arg.ty else { continue };
+            let tall = rows == geometry.dim(Dim::Rows) && (geometry == Geometry::Tall || arg.reg == Reg::A);
+            let again = typed.args[..i].iter().any(|earlier| earlier.reg == arg.reg);
+            if tall && !again {
+                // Sampling reads only the rows it takes.
+                let read = if sampled { Dim::Batch } else { rows };
+                data += Poly::dim(read) * Poly::dim(cols);
+            }
+        }
+        Cost { flops, data }
+    }
+
+    fn add(&mut self, other: Cost) {
+        self.flops += other.flops;
+        self.data += other.data;
+    }
+}
+
+/// The price of a program: what it costs once, and what every iteration costs.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Price {
+    /// Spent once.
+    pub setup: Cost,
+    /// Spent every iteration, the update `x ← x − η·v1` included.
+    pub iteration: Cost,
+}
+
+impl Price {
+    /// The price of a program's live code.
+    pub fn of(program: &Program, geometry: Geometry, model: Model) -> Result<Price, ShapeError> {
+        let live = Canonical::new(program, LiveOut::Finished);
+        let typed = check(live.program(), geometry)?;
+        let mut price = Price::default();
+        price.iteration.flops += Poly::number(2.0) * Poly::dim(Dim::Cols);
+        for instruction in &typed {
+            let cost = Cost::of(instruction, geometry, model);
+            match instruction.section {
+                Section::Setup => price.setup.add(cost),
+                Section::Iteration => price.iteration.add(cost),
+            }
+        }
+        Ok(price)
+    }
+
+    /// Floating-point operations of `iterations` iterations at these sizes.
+    pub fn flops(&self, sizes: &Sizes, iterations: usize) -> f64 {
+        self.setup.flops.eval(sizes) + iterations as f64 * self.iteration.flops.eval(sizes)
+    }
+
+    /// Passes over A of `iterations` iterations at these sizes.
+    pub fn passes(&self, sizes: &Sizes, iterations: usize) -> f64 {
+        let read = self.setup.data.eval(sizes) + iterations as f64 * self.iteration.data.eval(sizes);
+        read / (sizes.rows * sizes.cols)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn price(text: &str, model: Model) -> Price {
+        Price::of(&text.parse().unwrap(), Geometry::Tall, model).unwrap()
+    }
+
+    const LS_GD: &str = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
+
+    #[test]
+    fn gradient_descent_reads_the_data_twice() {
+        let price = price(LS_GD, Model::True);
+        assert_eq!(price.iteration.flops.to_string(), "4mn + m + 2n");
+        assert_eq!(price.iteration.data.to_string(), "2mn");
+        assert!(price.setup.flops.is_zero());
+    }
+
+    #[test]
+    fn dead_code_is_free() {
+        let dead = format!("setup:\n R1 = HHQR(A)\n{LS_GD}");
+        assert_eq!(price(&dead, Model::True), price(LS_GD, Model::True));
+    }
+
+    #[test]
+    fn the_released_model_undercharges_the_sketch() {
+        let text = format!("setup:\n R1 = SKETCH(A)\n R1 = HHQR(R1)\n{LS_GD} v1 = MAT_VEC_MUL(R1, v1)\n");
+        assert_eq!(price(&text, Model::True).setup.flops.to_string(), "mnζ − (2/3)n³ + 2n²s");
+        assert_eq!(price(&text, Model::Released).setup.flops.to_string(), "2n²s + 8ns");
+        assert_eq!(price(&text, Model::True).setup.data.to_string(), "mn");
+    }
+
+    #[test]
+    fn a_sample_reads_only_its_rows() {
+        let text = "iteration:\n A, b = SUBSAMPLING(p1)\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
+        assert_eq!(price(text, Model::True).iteration.data.to_string(), "nk");
+    }
+}

@@ -1,0 +1,119 @@
+//! The equation of a program: what one iteration does to x.
+
+use super::ast::{Program, Section};
+use super::canon::Canonical;
+use super::expr::{Expr, Names};
+use super::liveness::LiveOut;
+use super::register::{Access, Reg};
+use super::types::Geometry;
+use super::typing::{ShapeError, check};
+
+/// A program as mathematics.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Equation {
+    /// In Unicode text.
+    pub text: String,
+    /// In LaTeX.
+    pub latex: String,
+}
+
+/// Reads a program as an equation.
+///
+/// ```
+/// use rl4rla::program::{Geometry, equation};
+/// let text = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
+/// let equation = equation(&text.parse().unwrap(), Geometry::Tall).unwrap();
+/// assert_eq!(equation.text, "xₜ₊₁ = xₜ − η Aᵀ (A xₜ − b)");
+/// ```
+pub fn equation(program: &Program, geometry: Geometry) -> Result<Equation, ShapeError> {
+    let live = Canonical::new(program, LiveOut::Finished);
+    let typed = check(live.program(), geometry)?;
+    let mut names = Names::new();
+    let mut values: Vec<Option<Expr>> = Reg::all().map(initial).collect();
+    for instruction in &typed {
+        names.section = instruction.section;
+        let ins = instruction.instruction;
+        let operand = |reg: &Reg| values[reg.index()].clone().expect("typing admits no undefined operand");
+        let operands: Vec<Expr> = ins.operands.iter().map(operand).collect();
+        let value = (ins.op.formula)(&instruction.args, operands, &mut names);
+        match ins.target {
+            Some(Reg::A) => {
+                for reg in [Reg::A, Reg::B] {
+                    let rows = values[reg.index()].take().expect("A and b always have a value");
+                    values[reg.index()] = Some(Expr::product([value.clone(), rows]));
+                }
+            }
+            Some(target) => values[target.index()] = Some(value),
+            None => {}
+        }
+    }
+    let value = |reg: Reg| values[reg.index()].clone().expect("typing admits no undefined v1");
+    let step = Expr::product([Expr::Symbol("η".into(), "\\eta".into()), value(Reg::V1)]);
+    let update = Expr::difference(initial(Reg::X).expect("x has a name"), step);
+    let mut lines = vec![(format!("xₜ₊₁ = {}", update.text()), format!("x_{{t+1}} = {}", update.latex()))];
+    let carried = Reg::all().filter(|r| r.access() == Access::Carried && written(live.program(), *r));
+    for reg in carried {
+        let index = &reg.name()[1..];
+        lines.push((
+            format!("m{index} ← {}", value(reg).text()),
+            format!("m_{{{index}}} \\leftarrow {}", value(reg).latex()),
+        ));
+    }
+    let (defined, defined_latex): (Vec<String>, Vec<String>) = names.definitions.into_iter().unzip();
+    let (mut text, mut latex): (Vec<String>, Vec<String>) = lines.into_iter().unzip();
+    if !defined.is_empty() {
+        text.push(format!("where {}", defined.join("; ")));
+        latex.push(format!("\\text{{where }} {}", defined_latex.join(";\\ ")));
+    }
+    Ok(Equation { text: text.join(", "), latex: latex.join(",\\quad ") })
+}
+
+fn written(program: &Program, reg: Reg) -> bool {
+    program.section(Section::Iteration).iter().any(|ins| ins.target == Some(reg))
+}
+
+/// The name of what a register holds before the program writes it.
+fn initial(reg: Reg) -> Option<Expr> {
+    let name = reg.name();
+    match reg {
+        Reg::X => Some(Expr::Symbol("xₜ".into(), "x_t".into())),
+        Reg::ETA => Some(Expr::Symbol("η".into(), "\\eta".into())),
+        Reg::P1 => Some(Expr::Symbol("uniformly".into(), "\\text{uniformly}".into())),
+        _ if reg.access() == Access::Carried => {
+            Some(Expr::Symbol(name.into(), format!("m_{{{}}}", &name[1..])))
+        }
+        _ if reg.access() == Access::Input => Some(Expr::symbol(name)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::CATALOGUE;
+
+    fn shown(name: &str) -> Equation {
+        let entry = CATALOGUE.iter().find(|e| e.name == name).unwrap();
+        equation(&entry.document.program, entry.geometry()).unwrap()
+    }
+
+    #[test]
+    fn the_papers_equations() {
+        assert_eq!(shown("landweber").text, "xₜ₊₁ = xₜ − η (A xₜ − b)");
+        let sketched = shown("sketched-precond-gd");
+        assert_eq!(
+            sketched.text,
+            "xₜ₊₁ = xₜ − η R⁻¹ R⁻ᵀ Aᵀ (A xₜ − b), where S: sketch with s rows, drawn once; S A = Q R"
+        );
+        assert!(sketched.latex.starts_with("x_{t+1} = x_t - \\eta R^{-1} R^{-\\top} A^\\top (A x_t - b)"));
+        let kaczmarz = shown("block-kaczmarz").text;
+        assert!(kaczmarz.contains("xₜ − η Aᵀ Sₜᵀ (Sₜ A Aᵀ Sₜᵀ)⁻¹ (Sₜ A xₜ − Sₜ b)"), "{kaczmarz}");
+        let weighted = shown("precond-weighted-sgd").text;
+        assert!(weighted.contains("Sₜ: k rows sampled by the squared row norms of A"), "{weighted}");
+    }
+
+    #[test]
+    fn triangular_solves_read_as_inverses() {
+        assert!(shown("sketched-precond-gd-factored").text.contains("η R⁻¹ R⁻ᵀ Aᵀ (A xₜ − b)"));
+    }
+}

@@ -1,0 +1,246 @@
+//! Expressions over A, b, x and the random objects, for showing what a program computes as a formula.
+
+use super::ast::Section;
+
+/// A formula. The constructors below keep it tidy; nothing here decides equality of programs.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Expr {
+    /// A named object, in text and in LaTeX.
+    Symbol(String, String),
+    /// a · b · c …
+    Product(Vec<Expr>),
+    /// a + b.
+    Sum(Box<Expr>, Box<Expr>),
+    /// a − b.
+    Difference(Box<Expr>, Box<Expr>),
+    /// a / b.
+    Quotient(Box<Expr>, Box<Expr>),
+    /// Mᵀ.
+    Transpose(Box<Expr>),
+    /// M⁻¹.
+    Inverse(Box<Expr>),
+}
+
+use Expr::*;
+
+impl Expr {
+    /// A symbol written the same in text and in LaTeX.
+    pub fn symbol(name: &str) -> Expr {
+        Symbol(name.into(), name.into())
+    }
+
+    /// The product, flattened.
+    pub fn product(factors: impl IntoIterator<Item = Expr>) -> Expr {
+        let mut flat = Vec::new();
+        for factor in factors {
+            match factor {
+                Product(inner) => flat.extend(inner),
+                other => flat.push(other),
+            }
+        }
+        Product(flat)
+    }
+
+    /// a + b.
+    pub fn sum(a: Expr, b: Expr) -> Expr {
+        Sum(Box::new(a), Box::new(b))
+    }
+
+    /// a − b.
+    pub fn difference(a: Expr, b: Expr) -> Expr {
+        Difference(Box::new(a), Box::new(b))
+    }
+
+    /// a / b.
+    pub fn quotient(a: Expr, b: Expr) -> Expr {
+        Quotient(Box::new(a), Box::new(b))
+    }
+
+    /// The transpose, pushed inwards: (AB)ᵀ = BᵀAᵀ and Mᵀᵀ = M.
+    pub fn transpose(self) -> Expr {
+        match self {
+            Product(factors) => Product(factors.into_iter().rev().map(Expr::transpose).collect()),
+            Transpose(inner) => *inner,
+            other => Transpose(Box::new(other)),
+        }
+    }
+
+    /// The inverse; (M⁻¹)⁻¹ = M.
+    pub fn inverse(self) -> Expr {
+        match self {
+            Inverse(inner) => *inner,
+            other => Inverse(Box::new(other)),
+        }
+    }
+
+    /// The formula in Unicode text.
+    pub fn text(&self) -> String {
+        self.write(&TEXT)
+    }
+
+    /// The formula in LaTeX.
+    pub fn latex(&self) -> String {
+        self.write(&LATEX)
+    }
+
+    fn write(&self, style: &Style) -> String {
+        match self {
+            Symbol(text, latex) => (style.symbol)(text, latex).into(),
+            Product(factors) => {
+                let parts: Vec<String> = factors.iter().map(|f| f.write_inside(style)).collect();
+                parts.join(style.times)
+            }
+            Sum(a, b) => format!("{} + {}", a.write(style), b.write(style)),
+            Difference(a, b) => format!("{} {} {}", a.write(style), style.minus, b.write_term(style)),
+            Quotient(a, b) => (style.fraction)(&a.write_inside(style), &b.write_inside(style)),
+            Transpose(inner) => match &**inner {
+                Inverse(m) => m.write_inside(style) + style.inverse_transpose,
+                m => m.write_inside(style) + style.transpose,
+            },
+            Inverse(m) => m.write_base(style) + style.inverse,
+        }
+    }
+
+    /// As a factor of a product: sums need brackets.
+    fn write_inside(&self, style: &Style) -> String {
+        match self {
+            Sum(..) | Difference(..) => format!("({})", self.write(style)),
+            _ => self.write(style),
+        }
+    }
+
+    /// As what is subtracted: a − (b + c).
+    fn write_term(&self, style: &Style) -> String {
+        self.write_inside(style)
+    }
+
+    /// As the base of a power: everything but a symbol needs brackets.
+    fn write_base(&self, style: &Style) -> String {
+        match self {
+            Symbol(..) => self.write(style),
+            _ => format!("({})", self.write(style)),
+        }
+    }
+}
+
+struct Style {
+    symbol: for<'a> fn(&'a str, &'a str) -> &'a str,
+    times: &'static str,
+    minus: &'static str,
+    transpose: &'static str,
+    inverse: &'static str,
+    inverse_transpose: &'static str,
+    fraction: fn(&str, &str) -> String,
+}
+
+const TEXT: Style = Style {
+    symbol: |text, _| text,
+    times: " ",
+    minus: "−",
+    transpose: "ᵀ",
+    inverse: "⁻¹",
+    inverse_transpose: "⁻ᵀ",
+    fraction: |a, b| format!("({a} / {b})"),
+};
+
+const LATEX: Style = Style {
+    symbol: |_, latex| latex,
+    times: " ",
+    minus: "-",
+    transpose: "^\\top",
+    inverse: "^{-1}",
+    inverse_transpose: "^{-\\top}",
+    fraction: |a, b| format!("\\frac{{{a}}}{{{b}}}"),
+};
+
+/// The names given to random objects and factors while a program is read, with their definitions.
+pub struct Names {
+    /// The section being read: what is drawn in the iteration is drawn afresh each time.
+    pub section: Section,
+    /// What the names stand for, in text and in LaTeX, in order of appearance.
+    pub definitions: Vec<(String, String)>,
+    factors: Vec<(Expr, Expr)>,
+}
+
+impl Names {
+    /// No names yet.
+    pub fn new() -> Names {
+        Names { section: Section::Setup, definitions: Vec::new(), factors: Vec::new() }
+    }
+
+    /// The sketching matrix of this section.
+    pub fn sketch(&mut self) -> Expr {
+        let (text, latex, when) = match self.section {
+            Section::Setup => ("S", "S", "drawn once"),
+            Section::Iteration => ("Ωₜ", "\\Omega_t", "drawn afresh every iteration"),
+        };
+        self.define(
+            format!("{text}: sketch with s rows, {when}"),
+            format!("{latex}\\text{{: sketch with }}s\\text{{ rows, {when}}}"),
+        );
+        Symbol(text.into(), latex.into())
+    }
+
+    /// The row-sampling matrix of this section, for these probabilities.
+    pub fn sample(&mut self, weights: &Expr) -> Expr {
+        let (text, latex, when) = match self.section {
+            Section::Setup => ("S₀", "S_0", "drawn once"),
+            Section::Iteration => ("Sₜ", "S_t", "drawn afresh every iteration"),
+        };
+        self.define(
+            format!("{text}: k rows sampled {}, {when}", weights.text()),
+            format!("{latex}: k\\text{{ rows sampled }}{}\\text{{, {when}}}", weights.latex()),
+        );
+        Symbol(text.into(), latex.into())
+    }
+
+    /// R of M = QR.
+    pub fn factor(&mut self, of: Expr) -> Expr {
+        if let Some((_, name)) = self.factors.iter().find(|(known, _)| *known == of) {
+            return name.clone();
+        }
+        let (text, latex) = match self.factors.len() {
+            0 => ("R".into(), "R".into()),
+            i => (format!("R′{i}"), format!("R'_{{{i}}}")),
+        };
+        self.define(format!("{} = Q {text}", of.text()), format!("{} = Q {latex}", of.latex()));
+        let name = Symbol(text, latex);
+        self.factors.push((of, name.clone()));
+        name
+    }
+
+    fn define(&mut self, text: String, latex: String) {
+        if !self.definitions.iter().any(|(known, _)| *known == text) {
+            self.definitions.push((text, latex));
+        }
+    }
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        Names::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_where_needed() {
+        let [a, b, x] = ["A", "b", "x"].map(Expr::symbol);
+        let r = Expr::difference(Expr::product([a.clone(), x]), b);
+        let gradient = Expr::product([a.clone().transpose(), r]);
+        assert_eq!(gradient.text(), "Aᵀ (A x − b)");
+        let gram = Expr::product([a.clone(), a.transpose()]).inverse();
+        assert_eq!(gram.text(), "(A Aᵀ)⁻¹");
+        assert_eq!(gram.latex(), "(A A^\\top)^{-1}");
+    }
+
+    #[test]
+    fn transposes_move_inwards() {
+        let [a, r] = ["A", "R"].map(Expr::symbol);
+        let m = Expr::product([a, r.inverse()]).transpose();
+        assert_eq!(m.text(), "R⁻ᵀ Aᵀ");
+    }
+}

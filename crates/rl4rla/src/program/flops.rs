@@ -1,0 +1,128 @@
+//! What operators cost: one rule for each kind of work, as a polynomial in the dimensions.
+//!
+//! Every rule stands twice where it must: as the work really is, and as the paper's released code charges it.
+
+use super::op::{Arg, is_upper, same};
+use super::poly::Poly;
+use super::types::{Dim, Type};
+
+/// The rows and columns of an operand, as polynomials: a vector is one column.
+fn shape(arg: &Arg) -> (Poly, Poly) {
+    match arg.ty {
+        Type::Scalar => (Poly::number(1.0), Poly::number(1.0)),
+        Type::Vector(d) | Type::Weights(d) => (Poly::dim(d), Poly::number(1.0)),
+        Type::Matrix(r, c, _) => (Poly::dim(r), Poly::dim(c)),
+    }
+}
+
+fn entries(arg: &Arg) -> Poly {
+    let (rows, cols) = shape(arg);
+    rows * cols
+}
+
+fn times(c: f64, p: Poly) -> Poly {
+    Poly::number(c) * p
+}
+
+/// One operation per entry of the last operand.
+pub fn length(args: &[Arg]) -> Poly {
+    entries(args.last().expect("has operands"))
+}
+/// A multiplication and an addition per entry.
+pub fn twice_length(args: &[Arg]) -> Poly {
+    times(2.0, length(args))
+}
+/// Matrix times vector, in either order: 2ab, or n² when half the matrix is zero.
+pub fn apply(args: &[Arg]) -> Poly {
+    let matrix = args.iter().find(|a| matches!(a.ty, Type::Matrix(..))).expect("one operand is a matrix");
+    times(if is_upper(matrix) { 1.0 } else { 2.0 }, entries(matrix))
+}
+/// Matrix times vector: 2ab.
+pub fn apply_full(args: &[Arg]) -> Poly {
+    let matrix = args.iter().find(|a| matches!(a.ty, Type::Matrix(..))).expect("one operand is a matrix");
+    times(2.0, entries(matrix))
+}
+/// P·Q: 2pqr, half of it for each triangular factor.
+pub fn multiply(args: &[Arg]) -> Poly {
+    let triangular = args.iter().filter(|a| is_upper(a)).count() as i32;
+    times(2.0 * 0.5f64.powi(triangular), entries(&args[0]) * shape(&args[1]).1)
+}
+/// P·Q: 2pqr, or half of it when Q is triangular.
+pub fn multiply_released(args: &[Arg]) -> Poly {
+    times(if is_upper(&args[1]) { 1.0 } else { 2.0 }, entries(&args[0]) * shape(&args[1]).1)
+}
+/// P·Qᵀ: 2pqr; M·Mᵀ needs one triangle only, and a third of that when M is triangular.
+pub fn multiply_transposed(args: &[Arg]) -> Poly {
+    let full = entries(&args[0]) * shape(&args[1]).0;
+    match (same(args), is_upper(&args[0])) {
+        (true, true) => times(1.0 / 3.0, full),
+        (true, false) => full,
+        (false, _) => times(2.0, full),
+    }
+}
+/// P·Qᵀ with an explicit transpose.
+pub fn multiply_transposed_released(args: &[Arg]) -> Poly {
+    times(2.0, entries(&args[0]) * shape(&args[1]).0) + entries(&args[1])
+}
+/// Pᵀ·Q: 2pqr; MᵀM needs one triangle only, and a third of that when M is triangular.
+pub fn transposed_multiply(args: &[Arg]) -> Poly {
+    let full = entries(&args[0]) * shape(&args[1]).1;
+    match (same(args), is_upper(&args[0])) {
+        (true, true) => times(1.0 / 3.0, full),
+        (true, false) => full,
+        (false, _) => times(2.0, full),
+    }
+}
+/// Pᵀ·Q with an explicit transpose.
+pub fn transposed_multiply_released(args: &[Arg]) -> Poly {
+    times(2.0, entries(&args[0]) * shape(&args[1]).1) + entries(&args[0])
+}
+fn cube(args: &[Arg]) -> Poly {
+    let (n, _) = shape(&args[0]);
+    n.clone() * n.clone() * n
+}
+/// 2n³ by elimination, ⅓n³ for a triangular matrix.
+pub fn invert(args: &[Arg]) -> Poly {
+    times(if is_upper(&args[0]) { 1.0 / 3.0 } else { 2.0 }, cube(args))
+}
+/// ⅔n³, or n² for a triangular matrix.
+pub fn invert_released(args: &[Arg]) -> Poly {
+    if is_upper(&args[0]) { entries(&args[0]) } else { times(2.0 / 3.0, cube(args)) }
+}
+/// Householder QR, R only: 2ab² − ⅔b³. A sample may have fewer rows than columns: 2ab² bounds it.
+pub fn householder(args: &[Arg]) -> Poly {
+    let (_, b) = shape(&args[0]);
+    let tall = !matches!(args[0].ty, Type::Matrix(Dim::Batch, _, _));
+    let saved = if tall { times(-2.0 / 3.0, b.clone() * b.clone() * b) } else { Poly::default() };
+    householder_released(args) + saved
+}
+/// 2ab².
+pub fn householder_released(args: &[Arg]) -> Poly {
+    let (a, b) = shape(&args[0]);
+    times(2.0, a * b.clone() * b)
+}
+/// ζ for every entry compressed.
+pub fn sketch(args: &[Arg]) -> Poly {
+    Poly::sketch_work() * entries(&args[0])
+}
+/// 8·s·cols: the released code counts the sketch's rows where the data's belong.
+pub fn sketch_released(args: &[Arg]) -> Poly {
+    times(8.0, Poly::dim(Dim::Sketch) * shape(&args[0]).1)
+}
+/// Every sampled row of A and entry of b is read and scaled.
+pub fn sample(args: &[Arg]) -> Poly {
+    Poly::dim(Dim::Batch) * (shape(&args[1]).1 + Poly::number(1.0))
+}
+/// k·n.
+pub fn sample_released(args: &[Arg]) -> Poly {
+    Poly::dim(Dim::Batch) * shape(&args[1]).1
+}
+/// One operation.
+pub fn one(_: &[Arg]) -> Poly {
+    Poly::number(1.0)
+}
+/// Nothing.
+pub fn free(_: &[Arg]) -> Poly {
+    Poly::default()
+}
+

@@ -1,0 +1,262 @@
+//! The grammar: every legal way to add one instruction to a program.
+
+use super::ast::{Instruction, Program, Section};
+use super::canon::Canonical;
+use super::liveness::LiveOut;
+use super::op::Op;
+use super::register::{Access, Reg, RegSet};
+use super::repair::repairable;
+use super::types::{Geometry, Pattern, Type};
+use super::typing::{Env, check};
+
+/// What a search may do: the operators it may use, the registers it may touch, the sections it may edit.
+#[derive(Clone, Debug)]
+pub struct Grammar {
+    /// The operators, in the order they are offered.
+    pub operators: Vec<Op>,
+    /// The registers that may be read or written.
+    pub registers: RegSet,
+    /// The registers that setup may not write; `v1` belongs to the iteration.
+    pub iteration_only: RegSet,
+    /// The sections open to edits.
+    pub open: Vec<Section>,
+    /// The shape of the problem.
+    pub geometry: Geometry,
+    /// What counts at the end of a finished program.
+    pub live_out: LiveOut,
+}
+
+/// One edit: an instruction put before position `position` of a section.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Insertion {
+    /// Where.
+    pub section: Section,
+    /// Before which instruction.
+    pub position: usize,
+    /// What.
+    pub instruction: Instruction,
+}
+
+impl Insertion {
+    /// The program with this edit made, nothing tidied.
+    pub fn apply(&self, program: &Program) -> Program {
+        let mut edited = program.clone();
+        edited.section_mut(self.section).insert(self.position, self.instruction.clone());
+        edited
+    }
+}
+
+impl Grammar {
+    /// All operators, all registers, both sections.
+    pub fn full(geometry: Geometry) -> Grammar {
+        Grammar {
+            operators: Op::all().collect(),
+            registers: RegSet::all(),
+            iteration_only: RegSet::EMPTY.with(Reg::V1),
+            open: Section::BOTH.to_vec(),
+            geometry,
+            live_out: LiveOut::Finished,
+        }
+    }
+
+    /// The state a search is in after writing `program`: its partial canonical form.
+    pub fn state(&self, program: &Program) -> Canonical {
+        Canonical::new(program, LiveOut::Partial)
+    }
+
+    /// The finished program: only what counts.
+    pub fn finish(&self, program: &Program) -> Canonical {
+        Canonical::new(program, self.live_out)
+    }
+
+    /// Whether the live code of `program` fits its shapes.
+    pub fn is_well_shaped(&self, program: &Program) -> bool {
+        check(self.finish(program).program(), self.geometry).is_ok()
+    }
+
+    /// Every legal insertion when `remaining` edits are left, this one included, in a fixed order.
+    ///
+    /// An insertion is legal if the instruction fits where it is put, is not a longer way to write another
+    /// one, is not removed at once as dead code, and leaves a program whose live code fits its shapes, or
+    /// can be made to fit by the edits that remain. `DO_NOTHING` is offered once.
+    pub fn legal(&self, program: &Program, remaining: usize) -> Vec<Insertion> {
+        let mut legal = Vec::new();
+        if remaining == 0 {
+            return legal;
+        }
+        let here = self.state(program);
+        let mut env = Env::start(self.geometry);
+        for section in Section::BOTH {
+            let instructions = program.section(section);
+            for position in 0..=instructions.len() {
+                if self.open.contains(&section) {
+                    for (instruction, _) in self.instructions(&env, section) {
+                        let nothing = instruction.target.is_none();
+                        if nothing && legal.iter().any(|i: &Insertion| i.instruction.target.is_none()) {
+                            continue;
+                        }
+                        let insertion = Insertion { section, position, instruction };
+                        let child = insertion.apply(program);
+                        let changes = nothing || self.state(&child) != here;
+                        if changes && repairable(self, &child, remaining - 1) {
+                            legal.push(insertion);
+                        }
+                    }
+                }
+                if let Some(instruction) = instructions.get(position) {
+                    // An instruction that does not fit leaves poison; the repair rule knows what to do.
+                    let _ = env.step(instruction, section);
+                }
+            }
+        }
+        legal
+    }
+
+    /// Every instruction that fits at a point with these types, with the type of its result.
+    pub(super) fn instructions(&self, env: &Env, section: Section) -> Vec<(Instruction, Option<Type>)> {
+        let readable: Vec<Reg> = self.registers.iter().filter(|&r| env.get(r).is_some()).collect();
+        let mut found = Vec::new();
+        for &op in self.operators.iter().filter(|op| op.sections.allow(section)) {
+            let targets = self.targets(op, section);
+            for operands in tuples(&readable, op.forms[0].operands.len()) {
+                if op.commutative && !operands.is_sorted() {
+                    continue;
+                }
+                let Ok(value) = env.value(op, &operands) else { continue };
+                if (op.redundant)(&value.args) {
+                    continue;
+                }
+                for &target in targets.iter().filter(|t| value.accepted_by(**t, section).is_ok()) {
+                    found.push((Instruction { target, op, operands: operands.clone() }, value.ty));
+                }
+            }
+        }
+        found
+    }
+
+    fn targets(&self, op: Op, section: Section) -> Vec<Option<Reg>> {
+        match op.forms[0].result {
+            Pattern::Nothing => vec![None],
+            Pattern::System(_) => vec![Some(Reg::A)],
+            _ => self.registers.iter().filter(|&r| self.writes(r, section)).map(Some).collect(),
+        }
+    }
+
+    fn writes(&self, reg: Reg, section: Section) -> bool {
+        match (reg.access(), section) {
+            (Access::Input, _) => false,
+            (_, Section::Setup) => !self.iteration_only.contains(reg),
+            (_, Section::Iteration) => true,
+        }
+    }
+}
+
+/// All ways to choose `arity` registers, with repetition, in order.
+fn tuples(registers: &[Reg], arity: usize) -> Vec<Vec<Reg>> {
+    (0..arity).fold(vec![vec![]], |shorter, _| {
+        let extend = |t: &Vec<Reg>| registers.iter().map(|&r| [&t[..], &[r]].concat()).collect::<Vec<_>>();
+        shorter.iter().flat_map(extend).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{CATALOGUE, OPERATORS};
+    use std::collections::HashSet;
+
+    /// Looks for an order in which the target's own instructions can be inserted one by one.
+    fn reachable(grammar: &Grammar, target: &Program) -> bool {
+        let all: Vec<(Section, Instruction)> =
+            target.instructions().map(|(s, _, ins)| (s, ins.clone())).collect();
+        let part = |mask: usize| {
+            let mut program = Program::default();
+            for (i, (section, ins)) in all.iter().enumerate().filter(|(i, _)| mask & 1 << i != 0) {
+                debug_assert!(i < all.len());
+                program.section_mut(*section).push(ins.clone());
+            }
+            grammar.state(&program)
+        };
+        let goal = (1 << all.len()) - 1;
+        let (mut seen, mut stack) = (HashSet::from([0usize]), vec![0usize]);
+        while let Some(mask) = stack.pop() {
+            if mask == goal {
+                return true;
+            }
+            let here = part(mask);
+            let remaining = all.len() - mask.count_ones() as usize;
+            let children: HashSet<Canonical> = grammar
+                .legal(here.program(), remaining)
+                .iter()
+                .map(|insertion| grammar.state(&insertion.apply(here.program())))
+                .collect();
+            for next in (0..all.len()).map(|i| mask | 1 << i).filter(|&next| next != mask) {
+                if children.contains(&part(next)) && seen.insert(next) {
+                    stack.push(next);
+                }
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn every_catalogue_program_is_reachable_from_nothing() {
+        for entry in CATALOGUE.iter() {
+            let program = &entry.document.program;
+            let mut grammar = Grammar::full(entry.geometry());
+            // Only the registers it uses: reachability is the point here, not the size of the space.
+            grammar.registers = program
+                .instructions()
+                .fold([Reg::A, Reg::B, Reg::X, Reg::ETA].into_iter().collect(), |set: RegSet, (_, _, ins)| {
+                    set.union(ins.reads()).union(ins.writes())
+                });
+            assert!(reachable(&grammar, program), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn all_forms_of_an_operator_take_as_many_operands() {
+        for row in &OPERATORS {
+            assert!(row.forms.iter().all(|f| f.operands.len() == row.forms[0].operands.len()), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn the_last_edit_must_leave_a_well_shaped_program() {
+        let grammar = Grammar::full(Geometry::Tall);
+        let half: Program = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n".parse().unwrap();
+        let last = grammar.legal(&half, 1);
+        assert!(!last.is_empty());
+        for insertion in &last {
+            assert!(grammar.is_well_shaped(&insertion.apply(&half)), "{insertion:?}");
+        }
+        let gradient: Instruction = "iteration:\n v1 = VEC_MAT_MUL(v1, A)\n".parse::<Program>().unwrap().iteration[0].clone();
+        assert!(last.iter().any(|i| i.instruction == gradient && i.position == 2));
+        assert!(grammar.legal(&half, 0).is_empty());
+    }
+
+    #[test]
+    fn order_is_fixed_and_do_nothing_is_offered_once() {
+        let grammar = Grammar::full(Geometry::Symmetric);
+        let empty = Program::default();
+        let first = grammar.legal(&empty, 2);
+        assert_eq!(first, grammar.legal(&empty, 2));
+        assert_eq!(first.iter().filter(|i| i.instruction.op.name == "DO_NOTHING").count(), 1);
+    }
+
+    #[test]
+    fn sketching_replaces_the_full_factorisation() {
+        let mut grammar = Grammar::full(Geometry::Tall);
+        grammar.registers = [Reg::A, Reg::B, Reg::X, Reg::V1, Reg::R1].into_iter().collect();
+        grammar.open = vec![Section::Setup];
+        let named = |name: &str| &CATALOGUE.iter().find(|e| e.name == name).unwrap().document.program;
+        let (from, to) = (named("precond-gd"), named("sketched-precond-gd"));
+        let found = grammar.legal(from, 2).iter().any(|first| {
+            let half = grammar.state(&first.apply(from));
+            grammar.legal(half.program(), 1).iter().any(|second| {
+                grammar.finish(&second.apply(half.program())) == grammar.finish(to)
+            })
+        });
+        assert!(found);
+    }
+}

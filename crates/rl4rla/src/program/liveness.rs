@@ -1,0 +1,103 @@
+//! Liveness: which instructions can still matter.
+
+use super::ast::{Instruction, Program};
+use super::register::{Access, Reg, RegSet};
+
+/// Whose values count when the program ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LiveOut {
+    /// A finished program: `x` alone, and with it the `v1` of every iteration.
+    Finished,
+    /// A stage that builds something for later: `x`, and these registers as setup leaves them.
+    Keeping(RegSet),
+    /// A program still being written: any register may be read by an instruction yet to come, so only what
+    /// is overwritten before it is read is dead. This is the paper's redundancy elimination.
+    Partial,
+}
+
+/// The registers read from `live` backwards through `instructions`, with a verdict for each.
+fn backward(instructions: &[Instruction], mut live: RegSet) -> (RegSet, Vec<bool>) {
+    let mut alive = vec![false; instructions.len()];
+    for (i, instruction) in instructions.iter().enumerate().rev() {
+        let writes = instruction.writes();
+        if writes.iter().any(|reg| live.contains(reg)) {
+            alive[i] = true;
+            live = writes.iter().fold(live, RegSet::without).union(instruction.reads());
+        }
+    }
+    (live, alive)
+}
+
+/// The program without the instructions that cannot change what counts.
+pub fn eliminate(program: &Program, out: LiveOut) -> Program {
+    let carried: RegSet = Reg::all().filter(|r| r.access() == Access::Carried).collect();
+    // `x ← x − η·v1` ends every iteration.
+    let mut end = RegSet::EMPTY.with(Reg::V1);
+    if out == LiveOut::Partial {
+        end = RegSet::all();
+    }
+    // Carried registers are live at the end if the next iteration reads them: grow until nothing is added.
+    let (head, iteration_alive) = loop {
+        let (head, alive) = backward(&program.iteration, end);
+        let grown = carried.iter().filter(|&r| head.contains(r)).fold(end, RegSet::with);
+        if grown == end {
+            break (head, alive);
+        }
+        end = grown;
+    };
+    let kept = match out {
+        LiveOut::Keeping(registers) => registers,
+        _ => RegSet::EMPTY,
+    };
+    let (_, setup_alive) = backward(&program.setup, head.union(kept));
+    let keep = |instructions: &[Instruction], alive: &[bool]| {
+        instructions.iter().zip(alive).filter(|(_, a)| **a).map(|(ins, _)| ins.clone()).collect()
+    };
+    Program {
+        setup: keep(&program.setup, &setup_alive),
+        iteration: keep(&program.iteration, &iteration_alive),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(text: &str, out: LiveOut) -> String {
+        eliminate(&text.parse().unwrap(), out).to_string()
+    }
+
+    #[test]
+    fn what_nobody_reads_is_dead() {
+        let text = "setup:\n  R1 = HHQR(A)\n  R2 = HHQR(A)\niteration:\n  v1 = MAT_VEC_MUL(R1, x)\n  v2 = MAT_VEC_MUL(A, x)\n";
+        let live = "setup:\n  R1 = HHQR(A)\niteration:\n  v1 = MAT_VEC_MUL(R1, x)\n";
+        assert_eq!(after(text, LiveOut::Finished), live);
+        assert_eq!(after(text, LiveOut::Partial), text);
+        let kept = RegSet::EMPTY.with(Reg::named("R2").unwrap());
+        assert!(after(text, LiveOut::Keeping(kept)).contains("R2 = HHQR(A)"));
+    }
+
+    #[test]
+    fn overwritten_before_read_is_dead_even_in_a_partial_program() {
+        let text = "setup:\n  R1 = HHQR(A)\n  R1 = SKETCH(A)\n";
+        assert_eq!(after(text, LiveOut::Partial), "setup:\n  R1 = SKETCH(A)\n");
+        let hidden = "setup:\n  R1 = HHQR(A)\niteration:\n  R1 = SKETCH(A)\n";
+        assert_eq!(after(hidden, LiveOut::Partial), "iteration:\n  R1 = SKETCH(A)\n");
+    }
+
+    #[test]
+    fn carried_registers_live_around_the_loop() {
+        let momentum = "iteration:\n  v1 = VEC_VEC_ADD(x, m1)\n  m1 = SCALAR_VEC_MUL(eta, v1)\n";
+        assert_eq!(after(momentum, LiveOut::Finished), momentum);
+        let written_only = "iteration:\n  v1 = VEC_VEC_ADD(x, x)\n  m1 = SCALAR_VEC_MUL(eta, v1)\n";
+        assert_eq!(after(written_only, LiveOut::Finished), "iteration:\n  v1 = VEC_VEC_ADD(x, x)\n");
+        let chain = "iteration:\n  v1 = VEC_VEC_ADD(x, m1)\n  m1 = VEC_VEC_ADD(v1, m2)\n  m2 = VEC_VEC_ADD(v1, x)\n";
+        assert_eq!(after(chain, LiveOut::Finished), chain);
+    }
+
+    #[test]
+    fn a_sample_nobody_reads_is_dead() {
+        let text = "iteration:\n  v1 = VEC_VEC_ADD(x, x)\n  A, b = SUBSAMPLING(p1)\n";
+        assert_eq!(after(text, LiveOut::Finished), "iteration:\n  v1 = VEC_VEC_ADD(x, x)\n");
+    }
+}

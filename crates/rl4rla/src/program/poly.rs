@@ -1,0 +1,210 @@
+//! Polynomials in the dimensions: what a program costs, before any size is chosen.
+
+use super::types::Dim;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::{Add, AddAssign, Mul};
+
+/// The numbers that stand behind the symbols of a cost.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sizes {
+    /// m, the rows of the data.
+    pub rows: f64,
+    /// n, the columns of the data.
+    pub cols: f64,
+    /// s, the rows of a sketch.
+    pub sketch: f64,
+    /// k, the rows of a sample.
+    pub batch: f64,
+    /// ζ, the flops a sketch spends on each entry of what it compresses.
+    pub sketch_work: f64,
+}
+
+const SYMBOLS: [&str; 5] = ["m", "n", "s", "k", "ζ"];
+
+/// A sum of terms coefficient · mᵃ nᵇ sᶜ kᵈ ζᵉ.
+///
+/// ```
+/// use rl4rla::program::{Dim, Poly};
+/// let flops = Poly::number(2.0) * Poly::dim(Dim::Rows) * Poly::dim(Dim::Cols) + Poly::dim(Dim::Cols);
+/// assert_eq!(flops.to_string(), "2mn + n");
+/// ```
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Poly {
+    terms: BTreeMap<[u8; 5], f64>,
+}
+
+impl Poly {
+    /// The constant `c`.
+    pub fn number(c: f64) -> Poly {
+        Poly::term([0; 5], c)
+    }
+
+    /// A dimension as a symbol.
+    pub fn dim(dim: Dim) -> Poly {
+        Poly::symbol(match dim {
+            Dim::Rows => 0,
+            Dim::Cols => 1,
+            Dim::Sketch => 2,
+            Dim::Batch => 3,
+        })
+    }
+
+    /// ζ, the flops a sketch spends on each entry of what it compresses.
+    pub fn sketch_work() -> Poly {
+        Poly::symbol(4)
+    }
+
+    fn symbol(i: usize) -> Poly {
+        let mut powers = [0; 5];
+        powers[i] = 1;
+        Poly::term(powers, 1.0)
+    }
+
+    fn term(powers: [u8; 5], c: f64) -> Poly {
+        Poly { terms: if c == 0.0 { BTreeMap::new() } else { BTreeMap::from([(powers, c)]) } }
+    }
+
+    /// Its value at these sizes.
+    pub fn eval(&self, sizes: &Sizes) -> f64 {
+        let values = [sizes.rows, sizes.cols, sizes.sketch, sizes.batch, sizes.sketch_work];
+        let term = |(powers, c): (&[u8; 5], &f64)| {
+            powers.iter().zip(values).fold(*c, |product, (&p, v)| product * v.powi(p.into()))
+        };
+        self.terms.iter().map(term).sum()
+    }
+
+    /// The same cost with ζ replaced by a number.
+    pub fn with_sketch_work(&self, work: f64) -> Poly {
+        let mut sum = Poly::default();
+        for (&[m, n, s, k, z], &c) in &self.terms {
+            sum += Poly::term([m, n, s, k, 0], c * work.powi(z.into()));
+        }
+        sum
+    }
+
+    /// Whether it is zero.
+    pub fn is_zero(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// The cost in LaTeX.
+    pub fn latex(&self) -> String {
+        self.render(|symbol, power| match (if symbol == "ζ" { "\\zeta " } else { symbol }, power) {
+            (symbol, 1) => symbol.to_string(),
+            (symbol, power) => format!("{symbol}^{{{power}}}"),
+        })
+    }
+
+    fn render(&self, power: impl Fn(&str, u8) -> String) -> String {
+        if self.is_zero() {
+            return "0".into();
+        }
+        let mut text = String::new();
+        // Largest powers first, as one writes a cost by hand.
+        for (powers, c) in self.terms.iter().rev() {
+            let sign = if *c < 0.0 { "−" } else { "+" };
+            match (text.is_empty(), sign) {
+                (true, "−") => text.push('−'),
+                (true, _) => {}
+                (false, _) => text += &format!(" {sign} "),
+            }
+            let constant = powers.iter().all(|&p| p == 0);
+            if c.abs() != 1.0 || constant {
+                text += &coefficient(c.abs());
+            }
+            for (symbol, &p) in SYMBOLS.iter().zip(powers) {
+                if p > 0 {
+                    text += &power(symbol, p);
+                }
+            }
+        }
+        text
+    }
+}
+
+/// Thirds are common in operation counts and unreadable as decimals.
+fn coefficient(c: f64) -> String {
+    let thirds = c * 3.0;
+    if c.fract() != 0.0 && (thirds - thirds.round()).abs() < 1e-9 {
+        format!("({}/3)", thirds.round())
+    } else {
+        format!("{c}")
+    }
+}
+
+impl fmt::Display for Poly {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        const SUPERSCRIPTS: [&str; 10] = ["⁰", "", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"];
+        f.write_str(&self.render(|symbol, p| format!("{symbol}{}", SUPERSCRIPTS[p.min(9) as usize])))
+    }
+}
+
+impl AddAssign for Poly {
+    fn add_assign(&mut self, other: Poly) {
+        for (powers, c) in other.terms {
+            let sum = self.terms.entry(powers).or_insert(0.0);
+            *sum += c;
+            if *sum == 0.0 {
+                self.terms.remove(&powers);
+            }
+        }
+    }
+}
+
+impl Add for Poly {
+    type Output = Poly;
+    fn add(mut self, other: Poly) -> Poly {
+        self += other;
+        self
+    }
+}
+
+impl Mul for Poly {
+    type Output = Poly;
+    fn mul(self, other: Poly) -> Poly {
+        let mut product = Poly::default();
+        for (p, c) in &self.terms {
+            for (q, d) in &other.terms {
+                product += Poly::term(std::array::from_fn(|i| p[i] + q[i]), c * d);
+            }
+        }
+        product
+    }
+}
+
+impl std::iter::Sum for Poly {
+    fn sum<I: Iterator<Item = Poly>>(terms: I) -> Poly {
+        terms.fold(Poly::default(), Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_and_text_agree() {
+        let [m, n] = [Poly::dim(Dim::Rows), Poly::dim(Dim::Cols)];
+        let cube = n.clone() * n.clone() * n.clone();
+        let p = Poly::number(2.0) * m * n.clone() * n + Poly::number(-2.0 / 3.0) * cube + Poly::number(7.0);
+        assert_eq!(p.to_string(), "2mn² − (2/3)n³ + 7");
+        assert_eq!(p.latex(), "2mn^{2} − (2/3)n^{3} + 7");
+        let sizes = Sizes { rows: 10.0, cols: 3.0, sketch: 1.0, batch: 1.0, sketch_work: 1.0 };
+        assert!((p.eval(&sizes) - (180.0 - 18.0 + 7.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn opposite_terms_vanish() {
+        let zero = Poly::dim(Dim::Rows) + Poly::number(-1.0) * Poly::dim(Dim::Rows);
+        assert!(zero.is_zero());
+        assert_eq!(zero.to_string(), "0");
+    }
+
+    #[test]
+    fn sketch_work_can_be_filled_in() {
+        let p = Poly::sketch_work() * Poly::dim(Dim::Rows) + Poly::dim(Dim::Rows);
+        assert_eq!(p.to_string(), "mζ + m");
+        assert_eq!(p.with_sketch_work(16.0).to_string(), "17m");
+    }
+}

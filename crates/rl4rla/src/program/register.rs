@@ -1,0 +1,194 @@
+//! Registers: the named places a program reads and writes.
+
+use std::fmt;
+
+/// What a register can hold; its dimensions come from typing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A number.
+    Scalar,
+    /// A vector.
+    Vector,
+    /// A matrix.
+    Matrix,
+    /// A probability distribution over rows.
+    Weights,
+}
+
+/// How long a register keeps its value, and who may write it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Given from outside. `A` and `b` change only together, by sampling their rows.
+    Input,
+    /// Written by the program. Every iteration starts from what setup left here.
+    Scratch,
+    /// Written in the iteration and kept from one iteration to the next; zero at the start, `n` long.
+    Carried,
+}
+
+struct Row(&'static str, Kind, Access);
+
+use Access::*;
+use Kind::*;
+
+const TABLE: &[Row] = &[
+    Row("A", Matrix, Input),
+    Row("b", Vector, Input),
+    Row("x", Vector, Input),
+    Row("eta", Scalar, Input),
+    Row("a1", Scalar, Scratch),
+    Row("a2", Scalar, Scratch),
+    Row("a3", Scalar, Scratch),
+    Row("v1", Vector, Scratch),
+    Row("v2", Vector, Scratch),
+    Row("v3", Vector, Scratch),
+    Row("R1", Matrix, Scratch),
+    Row("R2", Matrix, Scratch),
+    Row("R3", Matrix, Scratch),
+    Row("p1", Weights, Scratch),
+    Row("m1", Vector, Carried),
+    Row("m2", Vector, Carried),
+];
+
+/// A register: a row of the register table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reg(u8);
+
+impl Reg {
+    /// How many registers there are.
+    pub const COUNT: usize = TABLE.len();
+    /// The data matrix.
+    pub const A: Reg = Reg(0);
+    /// The right-hand side.
+    pub const B: Reg = Reg(1);
+    /// The iterate.
+    pub const X: Reg = Reg(2);
+    /// The step size.
+    pub const ETA: Reg = Reg(3);
+    /// The direction: every iteration ends with `x ← x − η·v1`.
+    pub const V1: Reg = Reg(7);
+    /// The first scratch matrix, where the paper builds its preconditioner.
+    pub const R1: Reg = Reg(10);
+    /// The sampling probabilities; uniform over the rows of `A` until written.
+    pub const P1: Reg = Reg(13);
+
+    /// The register of this name.
+    pub fn named(name: &str) -> Option<Reg> {
+        TABLE.iter().position(|row| row.0 == name).map(|i| Reg(i as u8))
+    }
+
+    /// All registers, in table order.
+    pub fn all() -> impl Iterator<Item = Reg> {
+        (0..Reg::COUNT as u8).map(Reg)
+    }
+
+    /// Its name in the text format.
+    pub fn name(self) -> &'static str {
+        TABLE[self.index()].0
+    }
+
+    /// What it holds.
+    pub fn kind(self) -> Kind {
+        TABLE[self.index()].1
+    }
+
+    /// Who may write it.
+    pub fn access(self) -> Access {
+        TABLE[self.index()].2
+    }
+
+    /// Its position in the table.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for Reg {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for Reg {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A set of registers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct RegSet(u32);
+
+impl RegSet {
+    /// The set with nothing in it.
+    pub const EMPTY: RegSet = RegSet(0);
+
+    /// Every register.
+    pub fn all() -> RegSet {
+        Reg::all().collect()
+    }
+
+    /// Whether `reg` is in the set.
+    pub fn contains(self, reg: Reg) -> bool {
+        self.0 & (1 << reg.0) != 0
+    }
+
+    /// The set with `reg` added.
+    #[must_use]
+    pub fn with(self, reg: Reg) -> RegSet {
+        RegSet(self.0 | 1 << reg.0)
+    }
+
+    /// The set with `reg` taken out.
+    #[must_use]
+    pub fn without(self, reg: Reg) -> RegSet {
+        RegSet(self.0 & !(1 << reg.0))
+    }
+
+    /// Everything in either set.
+    #[must_use]
+    pub fn union(self, other: RegSet) -> RegSet {
+        RegSet(self.0 | other.0)
+    }
+
+    /// Its members in table order.
+    pub fn iter(self) -> impl Iterator<Item = Reg> {
+        Reg::all().filter(move |&r| self.contains(r))
+    }
+}
+
+impl FromIterator<Reg> for RegSet {
+    fn from_iter<I: IntoIterator<Item = Reg>>(regs: I) -> RegSet {
+        regs.into_iter().fold(RegSet::EMPTY, RegSet::with)
+    }
+}
+
+impl fmt::Debug for RegSet {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_name_their_rows() {
+        let named = [(Reg::A, "A"), (Reg::B, "b"), (Reg::X, "x"), (Reg::ETA, "eta")];
+        let written = [(Reg::V1, "v1"), (Reg::R1, "R1"), (Reg::P1, "p1")];
+        for (reg, name) in named.into_iter().chain(written) {
+            assert_eq!(Reg::named(name), Some(reg));
+        }
+        assert!(Reg::all().all(|r| Reg::named(r.name()) == Some(r)));
+    }
+
+    #[test]
+    fn sets_behave_like_sets() {
+        let set: RegSet = [Reg::A, Reg::V1].into_iter().collect();
+        assert!(set.contains(Reg::A) && !set.contains(Reg::B));
+        assert_eq!(set.without(Reg::A).iter().collect::<Vec<_>>(), [Reg::V1]);
+        assert_eq!(set.union(RegSet::EMPTY.with(Reg::B)).iter().count(), 3);
+        assert_eq!(RegSet::all().iter().count(), Reg::COUNT);
+    }
+}

@@ -1,0 +1,348 @@
+//! Typing: the shapes of all registers at every point of a program, and why a program does not fit.
+
+use super::ast::{Instruction, Program, Section};
+use super::op::{Arg, Op};
+use super::register::{Access, Kind, Reg};
+use super::types::{Binding, Dim, Geometry, Pattern, Structure, Type};
+use std::fmt;
+
+/// What is known of a register at one point.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Slot {
+    /// Never written.
+    Undefined,
+    /// Written by an instruction that does not fit.
+    Poison,
+    /// Holds a value of this type.
+    Known(Type),
+}
+
+/// The types of all registers at one point of a program.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Env {
+    slots: [Slot; Reg::COUNT],
+    geometry: Geometry,
+}
+
+impl Env {
+    /// What a program finds when it starts.
+    pub fn start(geometry: Geometry) -> Env {
+        let mut env = Env { slots: [Slot::Undefined; Reg::COUNT], geometry };
+        let rows = geometry.dim(Dim::Rows);
+        env.set(Reg::A, geometry.matrix());
+        env.set(Reg::B, Type::Vector(rows));
+        env.set(Reg::X, Type::Vector(Dim::Cols));
+        env.set(Reg::ETA, Type::Scalar);
+        env.set(Reg::P1, Type::Weights(rows));
+        for reg in Reg::all().filter(|r| r.access() == Access::Carried) {
+            env.set(reg, Type::Vector(Dim::Cols));
+        }
+        env
+    }
+
+    /// What is known of `reg`.
+    pub fn slot(&self, reg: Reg) -> Slot {
+        self.slots[reg.index()]
+    }
+
+    /// The type of `reg`, if it has one.
+    pub fn get(&self, reg: Reg) -> Option<Type> {
+        match self.slot(reg) {
+            Slot::Known(ty) => Some(ty),
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, reg: Reg, ty: Type) {
+        self.slots[reg.index()] = Slot::Known(ty);
+    }
+
+    /// What an operator makes of these operands, whatever it is then written to.
+    pub fn value(&self, op: Op, operands: &[Reg]) -> Result<Value, Cause> {
+        let sampled = if op.samples() { &[Reg::A, Reg::B][..] } else { &[] };
+        let arg = |&reg: &Reg| match self.get(reg) {
+            Some(ty) => Ok(Arg { reg, ty }),
+            None => Err(Cause::Undefined(reg)),
+        };
+        let args: Vec<Arg> = operands.iter().chain(sampled).map(arg).collect::<Result<_, _>>()?;
+        let bound = op.forms.iter().find_map(|form| {
+            let mut binding = Binding::default();
+            let fits = form.operands.len() == operands.len()
+                && form.operands.iter().zip(&args).all(|(&p, a)| binding.unify(p, a.ty, self.geometry));
+            fits.then_some((form.result, binding))
+        });
+        let Some((pattern, binding)) = bound else { return Err(Cause::operands(op, &args)) };
+        let dim = |size| binding.dim(size, self.geometry);
+        let ty = match pattern {
+            Pattern::Nothing => None,
+            Pattern::Scalar => Some(Type::Scalar),
+            Pattern::Vector(a) => Some(Type::Vector(dim(a))),
+            Pattern::Weights(a) => Some(Type::Weights(dim(a))),
+            Pattern::Upper(a) => Some(Type::Matrix(dim(a), dim(a), Structure::Upper)),
+            Pattern::Matrix(a, b) => Some(Type::Matrix(dim(a), dim(b), (op.structure)(&args))),
+            // A sample is drawn from the rows that are there now.
+            Pattern::System(k) => match (args[0].ty, args[1].ty) {
+                (Type::Weights(p), Type::Matrix(rows, cols, _)) if p == rows => {
+                    Some(Type::Matrix(dim(k), cols, Structure::General))
+                }
+                _ => return Err(Cause::operands(op, &args)),
+            },
+        };
+        Ok(Value { args, pattern, ty })
+    }
+
+    /// The value of an instruction, if it fits where it stands.
+    pub fn result(&self, instruction: &Instruction, section: Section) -> Result<Value, Cause> {
+        if !instruction.op.sections.allow(section) {
+            return Err(Cause::Section(section));
+        }
+        let value = self.value(instruction.op, &instruction.operands)?;
+        value.accepted_by(instruction.target, section)?;
+        Ok(value)
+    }
+
+    /// Runs an instruction on types; one that does not fit poisons what it writes.
+    pub fn step(&mut self, instruction: &Instruction, section: Section) -> Result<Value, Cause> {
+        let result = self.result(instruction, section);
+        match &result {
+            Ok(value) => self.write(instruction.target, value.ty),
+            Err(_) => instruction.writes().iter().for_each(|reg| self.slots[reg.index()] = Slot::Poison),
+        }
+        result
+    }
+
+    /// Puts a value of this type into `target`; sampling `A` cuts `b` as well.
+    pub(super) fn write(&mut self, target: Option<Reg>, ty: Option<Type>) {
+        let (Some(target), Some(ty)) = (target, ty) else { return };
+        self.set(target, ty);
+        if let (Reg::A, Type::Matrix(rows, _, _)) = (target, ty) {
+            self.set(Reg::B, Type::Vector(rows));
+        }
+    }
+}
+
+/// What an operator makes of its operands.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Value {
+    /// The operands with their types, those it samples included.
+    pub args: Vec<Arg>,
+    /// The kind of result.
+    pub pattern: Pattern,
+    /// Its type; none for an operator without a result.
+    pub ty: Option<Type>,
+}
+
+impl Value {
+    /// Whether `target` may take this value in `section`.
+    pub(super) fn accepted_by(&self, target: Option<Reg>, section: Section) -> Result<(), Cause> {
+        let gives = self.pattern;
+        let (target, ty) = match (target, self.ty) {
+            (None, None) => return Ok(()),
+            (Some(target), Some(ty)) => (target, ty),
+            _ => return Err(Cause::Target { given: target, gives }),
+        };
+        let kind = match ty {
+            Type::Scalar => Kind::Scalar,
+            Type::Vector(_) => Kind::Vector,
+            Type::Matrix(..) => Kind::Matrix,
+            Type::Weights(_) => Kind::Weights,
+        };
+        let samples = matches!(gives, Pattern::System(_));
+        let writable = match target.access() {
+            Access::Input => samples && target == Reg::A,
+            Access::Scratch => !samples,
+            Access::Carried => section == Section::Iteration && ty == Type::Vector(Dim::Cols),
+        };
+        match (writable && target.kind() == kind, target.access()) {
+            (true, _) => Ok(()),
+            (false, Access::Input) => Err(Cause::ReadOnly(target)),
+            (false, _) => Err(Cause::Target { given: Some(target), gives }),
+        }
+    }
+}
+
+/// Why an instruction does not fit.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Cause {
+    /// Reads a register before anything is written to it.
+    Undefined(Reg),
+    /// No form of the operator takes these operands.
+    Operands {
+        /// What was given.
+        given: String,
+        /// What the operator takes.
+        takes: String,
+    },
+    /// The target cannot hold the result.
+    Target {
+        /// The register named.
+        given: Option<Reg>,
+        /// The operator's result.
+        gives: Pattern,
+    },
+    /// Writes a register that is given from outside.
+    ReadOnly(Reg),
+    /// The operator may not stand in this section.
+    Section(Section),
+    /// The update `x ← x − η·v1` needs `v1` of length n.
+    Update(Slot),
+}
+
+impl Cause {
+    fn operands(op: Op, args: &[Arg]) -> Cause {
+        let given: Vec<String> = args.iter().map(|a| format!("{}: {}", a.reg, a.ty)).collect();
+        let form = |patterns: &[Pattern]| {
+            let parts: Vec<String> = patterns.iter().map(|p| p.to_string()).collect();
+            format!("({})", parts.join(", "))
+        };
+        let takes: Vec<String> = op.forms.iter().map(|f| form(f.operands)).collect();
+        Cause::Operands { given: given.join(", "), takes: takes.join(" or ") }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Cause::Undefined(reg) => write!(f, "`{reg}` is read before anything is written to it"),
+            Cause::Operands { given, takes } => {
+                write!(f, "the operands do not fit: got {given}; the operator takes {takes}")
+            }
+            Cause::Target { given: Some(reg), gives } => write!(f, "`{reg}` cannot hold the result, {gives}"),
+            Cause::Target { given: None, gives } => write!(f, "the result, {gives}, needs a register to go to"),
+            Cause::ReadOnly(reg) => write!(f, "`{reg}` is read-only; write to a scratch register such as v1 or R1"),
+            Cause::Section(section) => write!(f, "the operator may not stand in {section}"),
+            Cause::Update(slot) => {
+                f.write_str("the update x ← x − η·v1 needs v1 to be a vector of length n, but ")?;
+                match slot {
+                    Slot::Undefined => f.write_str("the iteration never writes v1"),
+                    Slot::Poison => f.write_str("v1 comes from an instruction that does not fit"),
+                    Slot::Known(ty) => write!(f, "v1 is a {ty}"),
+                }
+            }
+        }
+    }
+}
+
+/// A program that does not fit a geometry: where, and why.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ShapeError {
+    /// Section and position of the instruction; none when the update is at fault.
+    pub place: Option<(Section, usize)>,
+    /// The instruction as text.
+    pub instruction: String,
+    /// What is wrong.
+    pub cause: Cause,
+    /// The shape it was checked against.
+    pub geometry: Geometry,
+}
+
+impl fmt::Display for ShapeError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        if let Some((section, i)) = self.place {
+            write!(f, "{section} instruction {} `{}`: ", i + 1, self.instruction)?;
+        }
+        write!(f, "{}", self.cause)?;
+        match self.geometry {
+            Geometry::Tall => f.write_str(" (A is m×n with m ≥ n)"),
+            Geometry::Symmetric => f.write_str(" (A is symmetric n×n)"),
+        }
+    }
+}
+
+impl std::error::Error for ShapeError {}
+
+/// The types of every instruction's operands and result.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Typed<'a> {
+    /// Where it stands.
+    pub section: Section,
+    /// The instruction.
+    pub instruction: &'a Instruction,
+    /// Its operands, those it samples included.
+    pub args: Vec<Arg>,
+    /// The type of its target.
+    pub result: Option<Type>,
+}
+
+/// Types a whole program, or says where it does not fit. Dead code is held to the same rule:
+/// canonicalise first to judge the live code alone.
+pub fn check(program: &Program, geometry: Geometry) -> Result<Vec<Typed<'_>>, ShapeError> {
+    let mut env = Env::start(geometry);
+    let mut typed = Vec::with_capacity(program.len());
+    for (section, i, instruction) in program.instructions() {
+        let error = |cause| ShapeError {
+            place: Some((section, i)),
+            instruction: instruction.to_string(),
+            cause,
+            geometry,
+        };
+        let Value { args, ty, .. } = env.step(instruction, section).map_err(error)?;
+        typed.push(Typed { section, instruction, args, result: ty });
+    }
+    match env.slot(Reg::V1) {
+        Slot::Known(Type::Vector(Dim::Cols)) => Ok(typed),
+        slot => {
+            Err(ShapeError { place: None, instruction: String::new(), cause: Cause::Update(slot), geometry })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Program {
+        text.parse().expect("the test's program parses")
+    }
+
+    const LANDWEBER: &str = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n";
+
+    #[test]
+    fn landweber_fits_square_systems_only() {
+        assert!(check(&parse(LANDWEBER), Geometry::Symmetric).is_ok());
+        let error = check(&parse(LANDWEBER), Geometry::Tall).unwrap_err();
+        assert_eq!(error.cause, Cause::Update(Slot::Known(Type::Vector(Dim::Rows))));
+        assert!(error.to_string().contains("v1 is a vector m"), "{error}");
+    }
+
+    #[test]
+    fn sampling_cuts_rows_from_there_on() {
+        let program = parse(
+            "iteration:\n A, b = SUBSAMPLING(p1)\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n",
+        );
+        let typed = check(&program, Geometry::Tall).unwrap();
+        assert_eq!(typed[1].result, Some(Type::Vector(Dim::Batch)));
+        let twice = parse("iteration:\n A, b = SUBSAMPLING(p1)\n A, b = SUBSAMPLING(p1)\n");
+        assert_eq!(check(&twice, Geometry::Tall).unwrap_err().place, Some((Section::Iteration, 1)));
+    }
+
+    #[test]
+    fn structure_is_tracked() {
+        let program = parse(
+            "setup:\n R1 = HHQR(A)\n R2 = MAT_INV(R1)\n R3 = MAT_MAT_TRANS_MUL(R2, R2)\niteration:\n v1 = TRIANGULAR_SOLVE(R1, x)\n",
+        );
+        let typed = check(&program, Geometry::Tall).unwrap();
+        let n = Dim::Cols;
+        assert_eq!(typed[1].result, Some(Type::Matrix(n, n, Structure::Upper)));
+        assert_eq!(typed[2].result, Some(Type::Matrix(n, n, Structure::Symmetric)));
+        let general = parse("setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\niteration:\n v1 = TRIANGULAR_SOLVE(R1, x)\n");
+        let error = check(&general, Geometry::Tall).unwrap_err().to_string();
+        assert!(error.contains("upper triangular a×a"), "{error}");
+    }
+
+    #[test]
+    fn inputs_cannot_be_written_and_carried_registers_keep_their_shape() {
+        for (text, wanted) in [
+            ("iteration:\n x = VEC_VEC_ADD(x, x)\n", Cause::ReadOnly(Reg::X)),
+            ("iteration:\n v1 = VEC_VEC_ADD(v2, x)\n", Cause::Undefined(Reg::named("v2").unwrap())),
+            ("iteration:\n p1 = LEVERAGE_SCORE(A)\n", Cause::Section(Section::Iteration)),
+        ] {
+            assert_eq!(check(&parse(text), Geometry::Tall).unwrap_err().cause, wanted);
+        }
+        let rows_in_memory = parse("iteration:\n m1 = MAT_VEC_MUL(A, x)\n");
+        assert!(matches!(
+            check(&rows_in_memory, Geometry::Tall).unwrap_err().cause,
+            Cause::Target { .. }
+        ));
+    }
+}
