@@ -1,2 +1,63 @@
-//! rl4rla
-fn main(){}
+//! `rl4rla`: the command. The science is in the library; this is the only place that prints.
+
+mod args;
+mod commands;
+mod failure;
+mod page;
+mod source;
+
+use args::{Cli, Command};
+use clap::Parser;
+use failure::{BAD_INPUT, Failure};
+use page::Page;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Asked before parsing, because a script that wants JSON wants it for a usage error too.
+    let json = std::env::args_os().any(|arg| arg == "--json");
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            if json && error.use_stderr() {
+                let first = error.to_string().lines().next().unwrap_or_default().to_string();
+                put(&Failure::new(first.trim_start_matches("error: ")).json().to_string());
+            }
+            // Printing can only fail if nobody listens.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    match run(&cli) {
+        Ok(page) => {
+            put(&if cli.shared.json { page.json.to_string() } else { page.text });
+            ExitCode::from(page.code)
+        }
+        Err(failure) => {
+            if cli.shared.json {
+                put(&failure.json().to_string());
+            }
+            let _ = writeln!(anstream::stderr(), "{failure}");
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<Page, Failure> {
+    match &cli.command {
+        Command::List(args) => Ok(commands::list::run(args)),
+        Command::Show(args) => commands::show::run(args),
+        Command::Evaluate(args) => commands::evaluate::run(args, &cli.shared),
+    }
+}
+
+/// Prints to standard output; a reader that has gone away is not an error.
+fn put(text: &str) {
+    let mut out = anstream::stdout();
+    let written = writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush());
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = writeln!(io::stderr(), "error: cannot write to standard output: {error}");
+    }
+}

@@ -1,0 +1,59 @@
+//! Least-squares problems: families of random instances, and instances from data.
+//!
+//! An instance is a pure function of a [`Family`] and a [`Stream`], so that it can be named, drawn
+//! again anywhere and never stored.
+
+mod draw;
+mod factors;
+mod family;
+mod instance;
+mod spectrum;
+
+pub use family::{FAMILIES, Family, FamilyError, FamilyInfo, Kind, Leverage, MAX_BYTES, Right, Scale};
+pub use instance::{Instance, InstanceError};
+
+use crate::rng::Stream;
+
+/// What instances are used for. Instances of different sets are independent, so that a program is
+/// never reported on an instance it was chosen by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum InstanceSet {
+    /// Instances that score candidates during the search.
+    Search,
+    /// Instances that choose among the best candidates found.
+    Select,
+    /// Instances that measure the chosen program.
+    Final,
+}
+
+impl InstanceSet {
+    /// The stream of instance `index` of this set, for a run with this seed.
+    pub fn stream(self, seed: u64, index: u64) -> Stream {
+        let label = match self {
+            InstanceSet::Search => "instance/search",
+            InstanceSet::Select => "instance/select",
+            InstanceSet::Final => "instance/final",
+        };
+        Stream::new(seed).derive(label, index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn the_sets_are_disjoint() {
+        let sets = [InstanceSet::Search, InstanceSet::Select, InstanceSet::Final];
+        let mut seen = HashSet::new();
+        for set in sets {
+            for seed in 0..20 {
+                for index in 0..100 {
+                    assert!(seen.insert(set.stream(seed, index)), "{set:?} {seed} {index} repeats");
+                    assert_eq!(set.stream(seed, index), set.stream(seed, index));
+                }
+            }
+        }
+    }
+}

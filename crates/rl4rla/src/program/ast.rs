@@ -108,9 +108,9 @@ impl Program {
 
     /// Every instruction with its section and position, in the order they run.
     pub fn instructions(&self) -> impl Iterator<Item = (Section, usize, &Instruction)> {
-        Section::BOTH
-            .into_iter()
-            .flat_map(|section| self.section(section).iter().enumerate().map(move |(i, ins)| (section, i, ins)))
+        Section::BOTH.into_iter().flat_map(|section| {
+            self.section(section).iter().enumerate().map(move |(i, ins)| (section, i, ins))
+        })
     }
 
     /// How many instructions there are.

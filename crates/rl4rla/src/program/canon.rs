@@ -82,8 +82,12 @@ mod tests {
 
     #[test]
     fn independent_instructions_may_change_places() {
-        let one = canonical("iteration:\n v1 = VEC_VEC_ADD(x, b)\n v2 = VEC_VEC_SUB(x, b)\n v1 = VEC_VEC_ADD(v1, v2)\n");
-        let two = canonical("iteration:\n v2 = VEC_VEC_SUB(x, b)\n v1 = VEC_VEC_ADD(x, b)\n v1 = VEC_VEC_ADD(v2, v1)\n");
+        let one = canonical(
+            "iteration:\n v1 = VEC_VEC_ADD(x, b)\n v2 = VEC_VEC_SUB(x, b)\n v1 = VEC_VEC_ADD(v1, v2)\n",
+        );
+        let two = canonical(
+            "iteration:\n v2 = VEC_VEC_SUB(x, b)\n v1 = VEC_VEC_ADD(x, b)\n v1 = VEC_VEC_ADD(v2, v1)\n",
+        );
         assert_eq!(one, two);
         assert_eq!(one.id(), two.id());
     }

@@ -1,8 +1,7 @@
 //! What a program costs: floating-point operations and data read, in symbols, from its types alone.
 
-use super::ast::{Program, Section};
+use super::ast::Section;
 use super::canon::Canonical;
-use super::liveness::LiveOut;
 use super::poly::{Poly, Sizes};
 use super::register::Reg;
 use super::types::{Dim, Geometry, Type};
@@ -65,9 +64,8 @@ pub struct Price {
 }
 
 impl Price {
-    /// The price of a program's live code.
-    pub fn of(program: &Program, geometry: Geometry, model: Model) -> Result<Price, ShapeError> {
-        let live = Canonical::new(program, LiveOut::Finished);
+    /// The price of a program. It is charged in canonical form, so for live code only.
+    pub fn of(live: &Canonical, geometry: Geometry, model: Model) -> Result<Price, ShapeError> {
         let typed = check(live.program(), geometry)?;
         let mut price = Price::default();
         price.iteration.flops += Poly::number(2.0) * Poly::dim(Dim::Cols);
@@ -96,12 +94,15 @@ impl Price {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::LiveOut;
 
     fn price(text: &str, model: Model) -> Price {
-        Price::of(&text.parse().unwrap(), Geometry::Tall, model).unwrap()
+        let live = Canonical::new(&text.parse().unwrap(), LiveOut::Finished);
+        Price::of(&live, Geometry::Tall, model).unwrap()
     }
 
-    const LS_GD: &str = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
+    const LS_GD: &str =
+        "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
 
     #[test]
     fn gradient_descent_reads_the_data_twice() {

@@ -125,4 +125,3 @@ pub fn one(_: &[Arg]) -> Poly {
 pub fn free(_: &[Arg]) -> Poly {
     Poly::default()
 }
-

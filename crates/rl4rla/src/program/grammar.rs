@@ -205,11 +205,10 @@ mod tests {
             let program = &entry.document.program;
             let mut grammar = Grammar::full(entry.geometry());
             // Only the registers it uses: reachability is the point here, not the size of the space.
-            grammar.registers = program
-                .instructions()
-                .fold([Reg::A, Reg::B, Reg::X, Reg::ETA].into_iter().collect(), |set: RegSet, (_, _, ins)| {
-                    set.union(ins.reads()).union(ins.writes())
-                });
+            grammar.registers = program.instructions().fold(
+                [Reg::A, Reg::B, Reg::X, Reg::ETA].into_iter().collect(),
+                |set: RegSet, (_, _, ins)| set.union(ins.reads()).union(ins.writes()),
+            );
             assert!(reachable(&grammar, program), "{}", entry.name);
         }
     }
@@ -217,20 +216,26 @@ mod tests {
     #[test]
     fn all_forms_of_an_operator_take_as_many_operands() {
         for row in &OPERATORS {
-            assert!(row.forms.iter().all(|f| f.operands.len() == row.forms[0].operands.len()), "{}", row.name);
+            assert!(
+                row.forms.iter().all(|f| f.operands.len() == row.forms[0].operands.len()),
+                "{}",
+                row.name
+            );
         }
     }
 
     #[test]
     fn the_last_edit_must_leave_a_well_shaped_program() {
         let grammar = Grammar::full(Geometry::Tall);
-        let half: Program = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n".parse().unwrap();
+        let half: Program =
+            "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n".parse().unwrap();
         let last = grammar.legal(&half, 1);
         assert!(!last.is_empty());
         for insertion in &last {
             assert!(grammar.is_well_shaped(&insertion.apply(&half)), "{insertion:?}");
         }
-        let gradient: Instruction = "iteration:\n v1 = VEC_MAT_MUL(v1, A)\n".parse::<Program>().unwrap().iteration[0].clone();
+        let gradient: Instruction =
+            "iteration:\n v1 = VEC_MAT_MUL(v1, A)\n".parse::<Program>().unwrap().iteration[0].clone();
         assert!(last.iter().any(|i| i.instruction == gradient && i.position == 2));
         assert!(grammar.legal(&half, 0).is_empty());
     }
@@ -253,9 +258,10 @@ mod tests {
         let (from, to) = (named("precond-gd"), named("sketched-precond-gd"));
         let found = grammar.legal(from, 2).iter().any(|first| {
             let half = grammar.state(&first.apply(from));
-            grammar.legal(half.program(), 1).iter().any(|second| {
-                grammar.finish(&second.apply(half.program())) == grammar.finish(to)
-            })
+            grammar
+                .legal(half.program(), 1)
+                .iter()
+                .any(|second| grammar.finish(&second.apply(half.program())) == grammar.finish(to))
         });
         assert!(found);
     }

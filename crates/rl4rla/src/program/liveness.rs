@@ -91,7 +91,8 @@ mod tests {
         assert_eq!(after(momentum, LiveOut::Finished), momentum);
         let written_only = "iteration:\n  v1 = VEC_VEC_ADD(x, x)\n  m1 = SCALAR_VEC_MUL(eta, v1)\n";
         assert_eq!(after(written_only, LiveOut::Finished), "iteration:\n  v1 = VEC_VEC_ADD(x, x)\n");
-        let chain = "iteration:\n  v1 = VEC_VEC_ADD(x, m1)\n  m1 = VEC_VEC_ADD(v1, m2)\n  m2 = VEC_VEC_ADD(v1, x)\n";
+        let chain =
+            "iteration:\n  v1 = VEC_VEC_ADD(x, m1)\n  m1 = VEC_VEC_ADD(v1, m2)\n  m2 = VEC_VEC_ADD(v1, x)\n";
         assert_eq!(after(chain, LiveOut::Finished), chain);
     }
 

@@ -20,6 +20,18 @@ pub struct Sizes {
     pub sketch_work: f64,
 }
 
+impl Sizes {
+    /// The number behind a dimension.
+    pub fn of(&self, dim: Dim) -> f64 {
+        match dim {
+            Dim::Rows => self.rows,
+            Dim::Cols => self.cols,
+            Dim::Sketch => self.sketch,
+            Dim::Batch => self.batch,
+        }
+    }
+}
+
 const SYMBOLS: [&str; 5] = ["m", "n", "s", "k", "ζ"];
 
 /// A sum of terms coefficient · mᵃ nᵇ sᶜ kᵈ ζᵉ.

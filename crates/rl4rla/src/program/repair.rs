@@ -53,7 +53,8 @@ fn fits_within(grammar: &Grammar, program: &Program, budget: usize) -> bool {
 /// Adds everything that insertions at this point can reach within the budget.
 fn insert(grammar: &Grammar, frontier: &mut Frontier, section: Section, budget: usize) {
     for cost in 0..budget {
-        let here: Vec<Env> = frontier.iter().filter(|(_, c)| **c == cost).map(|(env, _)| env.clone()).collect();
+        let here: Vec<Env> =
+            frontier.iter().filter(|(_, c)| **c == cost).map(|(env, _)| env.clone()).collect();
         for env in here {
             let results = grammar.instructions(&env, section).into_iter().map(|(ins, ty)| (ins.target, ty));
             for (target, ty) in results.collect::<BTreeSet<_>>() {

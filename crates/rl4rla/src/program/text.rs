@@ -157,7 +157,8 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     if word.chars().count() > 64 {
         return None;
     }
-    let best = names.into_iter().map(|name| (edit_distance(&word.to_lowercase(), &name.to_lowercase()), name));
+    let best =
+        names.into_iter().map(|name| (edit_distance(&word.to_lowercase(), &name.to_lowercase()), name));
     let (distance, name) = best.min_by_key(|(distance, _)| *distance)?;
     (distance <= name.chars().count().max(2) / 2).then_some(name)
 }
@@ -219,7 +220,11 @@ impl<'a> Cursor<'a> {
     }
 
     fn expect(&mut self, wanted: char) -> Result<(), ParseError> {
-        if self.take(wanted) { Ok(()) } else { Err(self.error(format!("expected `{wanted}`{}", self.found()))) }
+        if self.take(wanted) {
+            Ok(())
+        } else {
+            Err(self.error(format!("expected `{wanted}`{}", self.found())))
+        }
     }
 
     fn found(&self) -> String {
@@ -274,7 +279,10 @@ impl<'a> Cursor<'a> {
         let op = Op::named(name.text).ok_or_else(|| {
             let names: Vec<&str> = Op::all().map(|op| op.0.name).collect();
             let what = found(name.text, &names);
-            self.error_at(name.at, format!("expected an operator, found {what}; `rl4rla list operators` shows all"))
+            self.error_at(
+                name.at,
+                format!("expected an operator, found {what}; `rl4rla list operators` shows all"),
+            )
         })?;
         self.expect('(')?;
         let mut operands = Vec::new();

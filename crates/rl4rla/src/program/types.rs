@@ -78,7 +78,9 @@ impl fmt::Display for Type {
 pub enum Geometry {
     /// m ≥ n, rows and columns apart.
     Tall,
-    /// m = n and A = Aᵀ, as in the PSD family: rows *are* columns.
+    /// m = n: rows *are* columns.
+    Square,
+    /// m = n and A = Aᵀ, as in the PSD family.
     Symmetric,
 }
 
@@ -86,7 +88,7 @@ impl Geometry {
     /// The symbol that stands for `dim` here: in a square system `m` is `n`.
     pub fn dim(self, dim: Dim) -> Dim {
         match (self, dim) {
-            (Geometry::Symmetric, Dim::Rows) => Dim::Cols,
+            (Geometry::Square | Geometry::Symmetric, Dim::Rows) => Dim::Cols,
             _ => dim,
         }
     }
@@ -95,6 +97,7 @@ impl Geometry {
     pub fn matrix(self) -> Type {
         match self {
             Geometry::Tall => Type::Matrix(Dim::Rows, Dim::Cols, Structure::General),
+            Geometry::Square => Type::Matrix(Dim::Cols, Dim::Cols, Structure::General),
             Geometry::Symmetric => Type::Matrix(Dim::Cols, Dim::Cols, Structure::Symmetric),
         }
     }

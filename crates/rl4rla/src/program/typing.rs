@@ -208,8 +208,12 @@ impl fmt::Display for Cause {
                 write!(f, "the operands do not fit: got {given}; the operator takes {takes}")
             }
             Cause::Target { given: Some(reg), gives } => write!(f, "`{reg}` cannot hold the result, {gives}"),
-            Cause::Target { given: None, gives } => write!(f, "the result, {gives}, needs a register to go to"),
-            Cause::ReadOnly(reg) => write!(f, "`{reg}` is read-only; write to a scratch register such as v1 or R1"),
+            Cause::Target { given: None, gives } => {
+                write!(f, "the result, {gives}, needs a register to go to")
+            }
+            Cause::ReadOnly(reg) => {
+                write!(f, "`{reg}` is read-only; write to a scratch register such as v1 or R1")
+            }
             Cause::Section(section) => write!(f, "the operator may not stand in {section}"),
             Cause::Update(slot) => {
                 f.write_str("the update x ← x − η·v1 needs v1 to be a vector of length n, but ")?;
@@ -244,6 +248,7 @@ impl fmt::Display for ShapeError {
         write!(f, "{}", self.cause)?;
         match self.geometry {
             Geometry::Tall => f.write_str(" (A is m×n with m ≥ n)"),
+            Geometry::Square => f.write_str(" (A is n×n)"),
             Geometry::Symmetric => f.write_str(" (A is symmetric n×n)"),
         }
     }
@@ -325,7 +330,8 @@ mod tests {
         let n = Dim::Cols;
         assert_eq!(typed[1].result, Some(Type::Matrix(n, n, Structure::Upper)));
         assert_eq!(typed[2].result, Some(Type::Matrix(n, n, Structure::Symmetric)));
-        let general = parse("setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\niteration:\n v1 = TRIANGULAR_SOLVE(R1, x)\n");
+        let general =
+            parse("setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\niteration:\n v1 = TRIANGULAR_SOLVE(R1, x)\n");
         let error = check(&general, Geometry::Tall).unwrap_err().to_string();
         assert!(error.contains("upper triangular a×a"), "{error}");
     }
@@ -340,9 +346,6 @@ mod tests {
             assert_eq!(check(&parse(text), Geometry::Tall).unwrap_err().cause, wanted);
         }
         let rows_in_memory = parse("iteration:\n m1 = MAT_VEC_MUL(A, x)\n");
-        assert!(matches!(
-            check(&rows_in_memory, Geometry::Tall).unwrap_err().cause,
-            Cause::Target { .. }
-        ));
+        assert!(matches!(check(&rows_in_memory, Geometry::Tall).unwrap_err().cause, Cause::Target { .. }));
     }
 }

@@ -1,0 +1,199 @@
+//! The command line as typed.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use rl4rla::execute::{Sampling, SketchKind};
+use rl4rla::reward::Auxiliary;
+
+/// Discovers randomized linear algebra algorithms as explicit, readable programs.
+#[derive(Parser)]
+#[command(
+    name = "rl4rla",
+    version,
+    propagate_version = true,
+    after_help = "\
+Examples:
+  rl4rla list programs
+  rl4rla show sketched-precond-gd
+  rl4rla evaluate sketched-precond-gd --family mid-cond --kappa 1e6 --iterations 30
+
+Exit codes: 0 success, 1 ran but the answer is no, 2 bad input or usage."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub shared: Shared,
+}
+
+/// What every command takes.
+#[derive(Args)]
+pub struct Shared {
+    /// Print exactly one JSON document on standard output
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print no remarks, only results
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Show what there is: programs, operators, families
+    #[command(after_help = "Example:\n  rl4rla list operators --json")]
+    List(List),
+    /// Show a program: its code with shapes, its equation, its cost in symbols
+    #[command(after_help = "\
+Examples:
+  rl4rla show sketched-precond-gd
+  rl4rla show ./mine.rla --json
+
+Symbols: m rows and n columns of A, s rows of a sketch, k rows of a sample, T iterations.")]
+    Show(Show),
+    /// Run a program on fresh instances and score it
+    #[command(after_help = "\
+Examples:
+  rl4rla evaluate ls-gd --family low-cond
+  rl4rla evaluate sketched-precond-gd --family mid-cond --kappa 1e2,1e5,1e8 --iterations 30
+  rl4rla evaluate block-kaczmarz --family mid-cond --batch 25 --iterations 200 --step 1
+  rl4rla evaluate ls-gd --family mid-cond --profile tolerance --kappa 1e2,1e5,1e10 --charge 1000000x500
+
+The reward and its parts are means over the instances, residuals are medians.
+Exit code 1 if the program failed on every instance.")]
+    Evaluate(Box<Evaluate>),
+}
+
+#[derive(Args)]
+pub struct List {
+    /// What to list
+    #[arg(value_enum)]
+    pub what: Listed,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Listed {
+    /// The named programs
+    Programs,
+    /// What programs are made of
+    Operators,
+    /// The problem families
+    Families,
+}
+
+#[derive(Args)]
+pub struct Show {
+    /// A catalogue name or a path to a .rla file
+    pub program: String,
+}
+
+#[derive(Args)]
+pub struct Evaluate {
+    /// A catalogue name or a path to a .rla file
+    pub program: String,
+
+    /// The problem family [default: the program's own]
+    #[arg(long, help_heading = "Problem")]
+    pub family: Option<String>,
+    /// Rows of A [default: the family's]
+    #[arg(long, help_heading = "Problem")]
+    pub rows: Option<usize>,
+    /// Columns of A [default: the family's]
+    #[arg(long, help_heading = "Problem")]
+    pub cols: Option<usize>,
+    /// Condition number; instances take turns with several [default: as drawn]
+    #[arg(long, value_delimiter = ',', help_heading = "Problem")]
+    pub kappa: Vec<f64>,
+    /// How unevenly rows matter
+    #[arg(long, default_value = "low", value_parser = ["low", "high"], help_heading = "Problem")]
+    pub leverage: String,
+    /// The law of the right factor V
+    #[arg(long, default_value = "gauss", value_parser = ["gauss", "student-t", "scaled-rows"], help_heading = "Problem")]
+    pub right: String,
+    /// Share of b outside the range of A, from 0 (consistent) to below 1
+    #[arg(long, default_value_t = 0.0, help_heading = "Problem")]
+    pub outside: f64,
+    /// `unit` divides A and b by the norm of A, `raw` leaves them as drawn
+    #[arg(long, default_value = "unit", value_parser = ["unit", "raw"], help_heading = "Problem")]
+    pub scale: String,
+    /// Number of instances
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100_000), help_heading = "Problem")]
+    pub instances: u64,
+
+    /// Iterations T [default: 10; 100 for --profile tolerance]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Run")]
+    pub iterations: Option<u64>,
+    /// Step sizes η to choose the best from, or `best` for the profile's own grid
+    #[arg(long, default_value = "best", value_delimiter = ',', help_heading = "Run")]
+    pub step: Vec<String>,
+    /// The kind of sketch: sjlt, gaussian, countsketch or srht
+    #[arg(long, default_value_t = SketchKind::Sjlt, help_heading = "Run")]
+    pub sketch: SketchKind,
+    /// Rows of a sketch per column of A
+    #[arg(long, default_value_t = 8.0, help_heading = "Run")]
+    pub sketch_factor: f64,
+    /// Rows k of a sample
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000_000), help_heading = "Run")]
+    pub batch: u64,
+    /// How rows are sampled: `unbiased`, or `released` as in the paper's code
+    #[arg(long, default_value = "unbiased", help_heading = "Run")]
+    pub sampling: Sampling,
+
+    /// The reward: repaired formulas, released formulas, or work to a tolerance
+    #[arg(long, value_enum, default_value_t = ProfileName::Sound, help_heading = "Reward")]
+    pub profile: ProfileName,
+    /// Weights of acc,decay,comp,cond
+    #[arg(long, value_delimiter = ',', default_values_t = [1.0, 10.0, 8.0, 1.0], help_heading = "Reward")]
+    pub weights: Vec<f64>,
+    /// Reward the condition term alone, and keep R1 for a later stage
+    #[arg(long, help_heading = "Reward")]
+    pub condition_only: bool,
+    /// With --profile paper: pay for cheapness without progress, as `iterative_sketch` does
+    #[arg(long, help_heading = "Reward")]
+    pub ungated: bool,
+    /// With --profile tolerance: the relative excess residual to reach
+    #[arg(long, default_value_t = 1e-6, help_heading = "Reward")]
+    pub tolerance: f64,
+    /// With --profile tolerance: the size ROWSxCOLS to charge for [default: the size that runs]
+    #[arg(long, help_heading = "Reward")]
+    pub charge: Option<String>,
+    /// With --profile tolerance: what to count
+    #[arg(long, value_enum, default_value_t = UnitName::Flops, help_heading = "Reward")]
+    pub unit: UnitName,
+    /// Also report the paper's auxiliary reward (appendix D): ht or non_ht
+    #[arg(long, help_heading = "Reward")]
+    pub auxiliary: Option<Auxiliary>,
+
+    /// Seed of instances and of the program's random draws
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Threads; the result is the same with any number [default: all cores]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub threads: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProfileName {
+    /// The repaired formulas
+    Sound,
+    /// The formulas of the paper's released code
+    Paper,
+    /// Work to reach a tolerance
+    Tolerance,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum UnitName {
+    /// Floating-point operations
+    Flops,
+    /// Passes over A
+    Passes,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        <Cli as clap::CommandFactory>::command().debug_assert();
+    }
+}

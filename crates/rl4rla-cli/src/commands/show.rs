@@ -1,0 +1,105 @@
+//! `rl4rla show`.
+
+use crate::args::Show;
+use crate::failure::Failure;
+use crate::page::{Page, accent, faint, indent, strong};
+use crate::source::Source;
+use rl4rla::execute::SketchKind;
+use rl4rla::program::{
+    Canonical, Cost, Geometry, LiveOut, Model, Poly, Price, Program, Section, check, equation,
+};
+use serde_json::json;
+
+/// Shows a program.
+pub fn run(args: &Show) -> Result<Page, Failure> {
+    let source = Source::find(&args.program)?;
+    let program = &source.document.program;
+    let geometry = fitting(program).map_err(|error| Failure::new(format!("{}: {error}", source.name)))?;
+    let live = Canonical::new(program, LiveOut::Finished);
+    let price = Price::of(&live, geometry, Model::True)?;
+    let equation = equation(program, geometry)?;
+    // The default sketch is charged; ζ would leave the reader to look it up.
+    let shown = |p: &Poly| p.with_sketch_work(SketchKind::Sjlt.work(usize::MAX, usize::MAX >> 1));
+    let (setup, iteration) = (shown(&price.setup.flops), shown(&price.iteration.flops));
+    let total = match setup.is_zero() {
+        true => format!("T·({iteration})"),
+        false => format!("{setup} + T·({iteration})"),
+    };
+    let document = &source.document;
+    let json = json!({
+        "name": source.name,
+        "title": document.title,
+        "about": document.about,
+        "reference": document.reference,
+        "program": program.to_string(),
+        "equation": equation.text,
+        "latex": equation.latex,
+        "flops": total,
+        "flops_setup": setup.to_string(),
+        "flops_iteration": iteration.to_string(),
+        "data_setup": price.setup.data.to_string(),
+        "data_iteration": price.iteration.data.to_string(),
+        "geometry": geometry_name(geometry),
+        "id": format!("{:032x}", live.id()),
+    });
+    let mut text = strong(source.title()) + "\n";
+    for line in [&document.about, &document.reference].into_iter().filter(|line| !line.is_empty()) {
+        text += &format!("{}\n", faint(line));
+    }
+    text += &format!(
+        "\n{}\n",
+        accent(&equation.text.replacen(", where ", "\nwhere ", 1).replace("; ", "\n      "))
+    );
+    text += &format!("\n{}", annotated(program, geometry)?);
+    let cost = |name: &str, cost: &Cost, flops: &Poly| {
+        if cost.flops.is_zero() {
+            String::new()
+        } else {
+            format!("{name}  {flops} flops, reads {} entries of data\n", cost.data)
+        }
+    };
+    text += &format!("\n{}\n", strong("Cost"));
+    text += &indent(
+        &(cost("once           ", &price.setup, &setup)
+            + &cost("every iteration", &price.iteration, &iteration)),
+    );
+    text += &format!("{}\n", faint("  m×n data, s rows of a sketch (SJLT), k rows of a sample"));
+    text += &format!("\n{}\n{}", strong("LaTeX"), indent(&equation.latex));
+    Ok(Page::ok(json, text))
+}
+
+/// The first shape of problem that the program fits, tall before square.
+fn fitting(program: &Program) -> Result<Geometry, rl4rla::program::ShapeError> {
+    let tall = match check(program, Geometry::Tall) {
+        Ok(_) => return Ok(Geometry::Tall),
+        Err(error) => error,
+    };
+    let square = [Geometry::Square, Geometry::Symmetric].into_iter().find(|&g| check(program, g).is_ok());
+    square.ok_or(tall)
+}
+
+fn geometry_name(geometry: Geometry) -> &'static str {
+    match geometry {
+        Geometry::Tall => "tall",
+        Geometry::Square => "square",
+        Geometry::Symmetric => "symmetric",
+    }
+}
+
+/// The program with the type of every result beside it.
+fn annotated(program: &Program, geometry: Geometry) -> Result<String, Failure> {
+    let typed = check(program, geometry)?;
+    let width = typed.iter().map(|t| t.instruction.to_string().chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for section in Section::BOTH {
+        if !program.section(section).is_empty() {
+            text += &format!("{}\n", strong(&format!("{section}:")));
+        }
+        for t in typed.iter().filter(|t| t.section == section) {
+            let ty = t.result.map(|ty| ty.to_string()).unwrap_or_default();
+            text += &format!("  {:width$}  {}\n", t.instruction.to_string(), faint(&format!("# {ty}")));
+        }
+    }
+    text += &format!("  {:width$}  {}\n", "x = x − eta·v1", faint("# implied"));
+    Ok(text)
+}

@@ -1,0 +1,49 @@
+//! Bad input: a message a person can act on, and exit code 2.
+
+use anstyle::{AnsiColor, Style};
+use serde_json::{Value, json};
+use std::fmt;
+
+/// The exit code for bad input or usage.
+pub const BAD_INPUT: u8 = 2;
+
+/// Why a command did not run.
+#[derive(Debug)]
+pub struct Failure {
+    message: String,
+    advice: Option<String>,
+}
+
+impl Failure {
+    /// What is wrong.
+    pub fn new(message: impl Into<String>) -> Failure {
+        Failure { message: message.into(), advice: None }
+    }
+
+    /// And what to do about it.
+    pub fn advise(self, advice: impl Into<String>) -> Failure {
+        Failure { advice: Some(advice.into()), ..self }
+    }
+
+    /// As a script reads it.
+    pub fn json(&self) -> Value {
+        json!({ "error": { "message": self.message, "advice": self.advice } })
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (red, bold) = (Style::new().fg_color(Some(AnsiColor::Red.into())).bold(), Style::new().bold());
+        write!(f, "{red}error:{red:#} {}", self.message)?;
+        match &self.advice {
+            Some(advice) => write!(f, "\n{bold}try:{bold:#} {advice}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure::new(error.to_string())
+    }
+}

@@ -1,0 +1,111 @@
+//! How a run can fail: a value that says where and why, never a panic.
+
+use crate::linalg::NumericError;
+use crate::program::ShapeError;
+use crate::rng::WeightError;
+use std::fmt;
+
+/// Why a run stopped.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Fault {
+    /// The program does not fit the problem's shape; nothing ran.
+    Shape(ShapeError),
+    /// An operation would cost more than the cap; nothing ran.
+    TooCostly {
+        /// What it would cost.
+        flops: f64,
+        /// What is allowed.
+        cap: f64,
+    },
+    /// A result would hold more entries than the cap; nothing ran.
+    TooLarge {
+        /// How many entries it would hold.
+        entries: f64,
+        /// How many are allowed.
+        cap: f64,
+    },
+    /// A factorisation failed.
+    Numeric(NumericError),
+    /// Probabilities that are none.
+    Weights(WeightError),
+    /// Fewer rows can be drawn than a sample without replacement needs.
+    TooFewRows {
+        /// How many were asked for.
+        batch: usize,
+    },
+    /// A value is infinite or not a number.
+    NotFinite,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Fault::Shape(error) => error.fmt(f),
+            Fault::TooCostly { flops, cap } => {
+                write!(f, "would cost {flops:.2e} flops, more than the cap of {cap:.2e} for one operation")
+            }
+            Fault::TooLarge { entries, cap } => {
+                write!(f, "would make {entries:.2e} entries, more than the cap of {cap:.2e} for one result")
+            }
+            Fault::Numeric(error) => error.fmt(f),
+            Fault::Weights(error) => error.fmt(f),
+            Fault::TooFewRows { batch } => {
+                write!(f, "cannot draw {batch} different rows; lower the batch or sample with replacement")
+            }
+            Fault::NotFinite => f.write_str("gave a value that is infinite or not a number"),
+        }
+    }
+}
+
+/// When a run stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Before anything ran.
+    Check,
+    /// In setup.
+    Setup,
+    /// In this iteration, counted from 1.
+    Iteration(usize),
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Step::Check => f.write_str("before running"),
+            Step::Setup => f.write_str("setup"),
+            Step::Iteration(t) => write!(f, "iteration {t}"),
+        }
+    }
+}
+
+/// A run that stopped before its end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Failure {
+    /// When.
+    pub step: Step,
+    /// The operation at fault, as text.
+    pub operation: String,
+    /// Why.
+    pub fault: Fault,
+    /// Rows and columns of its operands.
+    pub shapes: Vec<(usize, usize)>,
+    /// The residuals up to there.
+    pub residuals: Vec<f64>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: ", self.step)?;
+        if !self.operation.is_empty() {
+            let shapes: Vec<String> = self.shapes.iter().map(|(r, c)| format!("{r}×{c}")).collect();
+            write!(f, "`{}`", self.operation)?;
+            if !shapes.is_empty() {
+                write!(f, " on {}", shapes.join(", "))?;
+            }
+            f.write_str(" ")?;
+        }
+        self.fault.fmt(f)
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,134 @@
+//! Row sampling: which rows SUBSAMPLING takes, and how it weighs them.
+
+use crate::linalg::Matrix;
+use crate::rng::{Discrete, Stream};
+use serde::{Deserialize, Serialize};
+
+/// How rows are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampling {
+    /// With replacement, row i scaled by 1/√(k·pᵢ), so that E[(SA)ᵀ(SA)] = AᵀA and the sampled gradient is
+    /// unbiased.
+    #[default]
+    Unbiased,
+    /// Without replacement and unscaled, as in the paper's released code: biased.
+    Released,
+}
+
+impl Sampling {
+    /// Both ways.
+    pub const ALL: [Sampling; 2] = [Sampling::Unbiased, Sampling::Released];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sampling::Unbiased => "unbiased",
+            Sampling::Released => "released",
+        }
+    }
+}
+
+impl std::str::FromStr for Sampling {
+    type Err = String;
+    fn from_str(name: &str) -> Result<Sampling, String> {
+        let names = Sampling::ALL.map(Sampling::name).join(" or ");
+        Sampling::ALL.into_iter().find(|s| s.name() == name).ok_or(format!("expected {names}"))
+    }
+}
+
+/// The rows of one sample and the factor of each; none if there are too few to draw from.
+pub fn rows(
+    weights: &Discrete,
+    batch: usize,
+    sampling: Sampling,
+    stream: &Stream,
+) -> Option<(Vec<usize>, Vec<f64>)> {
+    match sampling {
+        Sampling::Unbiased => {
+            let rows = weights.sample(stream, batch);
+            let scale = |&i: &usize| 1.0 / (batch as f64 * weights.probability(i)).sqrt();
+            let scales = rows.iter().map(scale).collect();
+            Some((rows, scales))
+        }
+        Sampling::Released => {
+            let rows = weights.sample_distinct(stream, batch)?;
+            Some((rows, vec![1.0; batch]))
+        }
+    }
+}
+
+/// The chosen rows of A and b, scaled.
+#[allow(non_snake_case)]
+pub fn gather(A: &Matrix, b: &[f64], rows: &[usize], scales: &[f64]) -> (Matrix, Vec<f64>) {
+    let sampled = Matrix::from_fn(rows.len(), A.cols(), |i, j| scales[i] * A.row(rows[i])[j]);
+    let rhs = rows.iter().zip(scales).map(|(&i, s)| s * b[i]).collect();
+    (sampled, rhs)
+}
+
+/// ‖aᵢ‖² for every row.
+#[allow(non_snake_case)]
+pub fn squared_row_norms(A: &Matrix) -> Vec<f64> {
+    let mut norms = vec![0.0; A.rows()];
+    for j in 0..A.cols() {
+        for (norm, a) in norms.iter_mut().zip(A.column(j)) {
+            *norm += a * a;
+        }
+    }
+    norms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::{mat_vec, sub, vec_mat};
+
+    /// The mean sampled gradient over many draws, and how far chance may carry it.
+    #[allow(non_snake_case)]
+    fn gradient_error(weights: &Discrete, sampling: Sampling) -> f64 {
+        let (m, n, batch, draws) = (40, 3, 8, 20_000u64);
+        let root = Stream::new(11);
+        let entries = root.derive("A", 0).normals(m * n);
+        let A = Matrix::from_fn(m, n, |i, j| entries[i * n + j] * (1.0 + i as f64 / 10.0));
+        let b = root.derive("b", 0).normals(m);
+        let x = [1.0, -2.0, 0.5];
+        let gradient = |A: &Matrix, b: &[f64]| vec_mat(&sub(&mat_vec(A, &x), b), A);
+        let exact = gradient(&A, &b);
+        let (mut sum, mut squares) = (vec![0.0; n], vec![0.0; n]);
+        for t in 0..draws {
+            let (rows, scales) = rows(weights, batch, sampling, &root.derive("draw", t)).unwrap();
+            let (SA, Sb) = gather(&A, &b, &rows, &scales);
+            for (j, g) in gradient(&SA, &Sb).into_iter().enumerate() {
+                sum[j] += g;
+                squares[j] += g * g;
+            }
+        }
+        let count = draws as f64;
+        let deviation = |j: usize| {
+            let mean = sum[j] / count;
+            let standard_error = ((squares[j] / count - mean * mean) / count).sqrt();
+            (mean - exact[j]).abs() / standard_error
+        };
+        (0..n).map(deviation).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn the_sampled_gradient_is_unbiased() {
+        let weights: Vec<f64> = (0..40).map(|i| 1.0 + (i % 7) as f64).collect();
+        for law in [Discrete::uniform(40).unwrap(), Discrete::new(&weights).unwrap()] {
+            let error = gradient_error(&law, Sampling::Unbiased);
+            assert!(error < 5.0, "{error} standard errors from the full gradient");
+            assert!(gradient_error(&law, Sampling::Released) > 50.0);
+        }
+    }
+
+    #[test]
+    fn released_samples_are_distinct_and_unscaled() {
+        let law = Discrete::uniform(10).unwrap();
+        let (mut drawn, scales) = rows(&law, 10, Sampling::Released, &Stream::new(0)).unwrap();
+        drawn.sort();
+        assert_eq!(drawn, (0..10).collect::<Vec<_>>());
+        assert!(scales.iter().all(|&s| s == 1.0));
+        assert!(rows(&law, 11, Sampling::Released, &Stream::new(0)).is_none());
+    }
+}

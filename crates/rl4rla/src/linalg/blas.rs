@@ -1,0 +1,202 @@
+//! Products.
+
+use faer::linalg::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Mat, MatRef, Par};
+
+use super::{Matrix, dot};
+
+/// Rows of the result of A·x that are finished before the next are begun, so that they stay in the first
+/// level of cache while the columns of A pass by.
+const ROW_BLOCK: usize = 1024;
+
+/// Columns combined in one pass over such a block.
+const COLUMN_GROUP: usize = 4;
+
+/// A·x.
+#[allow(non_snake_case)]
+pub fn mat_vec(A: &Matrix, x: &[f64]) -> Vec<f64> {
+    assert_eq!(A.cols(), x.len(), "A·x of unequal lengths");
+    let mut y = vec![0.0; A.rows()];
+    for (block, y) in y.chunks_mut(ROW_BLOCK).enumerate() {
+        let rows = block * ROW_BLOCK..block * ROW_BLOCK + y.len();
+        let (groups, rest) = x.as_chunks::<COLUMN_GROUP>();
+        for (group, x) in groups.iter().enumerate() {
+            accumulate(y, *x, std::array::from_fn(|k| &A.column(group * COLUMN_GROUP + k)[rows.clone()]));
+        }
+        for (k, x) in rest.iter().enumerate() {
+            accumulate(y, [*x], [&A.column(groups.len() * COLUMN_GROUP + k)[rows.clone()]]);
+        }
+    }
+    y
+}
+
+/// y ← y + Σₖ xₖ·cₖ.
+fn accumulate<const K: usize>(y: &mut [f64], x: [f64; K], columns: [&[f64]; K]) {
+    // Equal lengths in a form that lets the bounds checks go and the loop become vector code.
+    let columns = columns.map(|column| &column[..y.len()]);
+    for (i, y) in y.iter_mut().enumerate() {
+        for k in 0..K {
+            *y += x[k] * columns[k][i];
+        }
+    }
+}
+
+/// Mᵀ·v.
+#[allow(non_snake_case)]
+pub fn vec_mat(v: &[f64], M: &Matrix) -> Vec<f64> {
+    assert_eq!(M.rows(), v.len(), "Mᵀ·v of unequal lengths");
+    (0..M.cols()).map(|j| dot(M.column(j), v)).collect()
+}
+
+/// P·Q.
+#[allow(non_snake_case)]
+pub fn matmul(P: &Matrix, Q: &Matrix) -> Matrix {
+    product(P.as_faer(), Q.as_faer())
+}
+
+/// P·Qᵀ.
+#[allow(non_snake_case)]
+pub fn matmul_t(P: &Matrix, Q: &Matrix) -> Matrix {
+    product(P.as_faer(), Q.as_faer().transpose())
+}
+
+/// Pᵀ·Q.
+#[allow(non_snake_case)]
+pub fn t_matmul(P: &Matrix, Q: &Matrix) -> Matrix {
+    product(P.as_faer().transpose(), Q.as_faer())
+}
+
+/// PᵀP, exactly symmetric.
+#[allow(non_snake_case)]
+pub fn gram(P: &Matrix) -> Matrix {
+    symmetric_product(P.as_faer().transpose())
+}
+
+/// PPᵀ, exactly symmetric.
+#[allow(non_snake_case)]
+pub fn outer_gram(P: &Matrix) -> Matrix {
+    symmetric_product(P.as_faer())
+}
+
+fn product(left: MatRef<'_, f64>, right: MatRef<'_, f64>) -> Matrix {
+    let mut result = Mat::zeros(left.nrows(), right.ncols());
+    matmul::matmul(&mut result, Accum::Replace, left, right, 1.0, Par::Seq);
+    Matrix::from_faer(result)
+}
+
+/// L·Lᵀ: computes the lower triangle and mirrors it.
+fn symmetric_product(left: MatRef<'_, f64>) -> Matrix {
+    let n = left.nrows();
+    let mut result = Mat::<f64>::zeros(n, n);
+    triangular::matmul(
+        &mut result,
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        left,
+        BlockStructure::Rectangular,
+        left.transpose(),
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+    for j in 1..n {
+        for i in 0..j {
+            result[(i, j)] = result[(j, i)];
+        }
+    }
+    Matrix::from_faer(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::norm;
+    use super::super::testing::{SHAPES, assert_reproducible, assert_small, max_difference, normal};
+    use super::*;
+
+    fn naive(p: &Matrix, q: &Matrix) -> Matrix {
+        Matrix::from_fn(p.rows(), q.cols(), |i, j| (0..p.cols()).map(|k| p.get(i, k) * q.get(k, j)).sum())
+    }
+
+    fn column(v: &[f64]) -> Matrix {
+        Matrix::from_fn(v.len(), 1, |i, _| v[i])
+    }
+
+    /// max|X − Y| / (max|P|·max|Q|·k·ε) < 30.
+    fn assert_product(p: &Matrix, q: &Matrix, result: &Matrix) {
+        let size = p.magnitude().unwrap() * q.magnitude().unwrap() * p.cols().max(1) as f64;
+        assert_small(max_difference(result, &naive(p, q)), size);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn products_agree_with_plain_loops(m in 0..40usize, k in 0..40usize, n in 0..40usize, seed: u64) {
+            let (p, q) = (normal(m, k, seed), normal(k, n, seed ^ 1));
+            assert_product(&p, &q, &matmul(&p, &q));
+            assert_product(&p, &q, &matmul_t(&p, &q.transpose()));
+            assert_product(&p, &q, &t_matmul(&p.transpose(), &q));
+            assert_product(&p, &p.transpose(), &outer_gram(&p));
+            assert_product(&p.transpose(), &p, &gram(&p));
+            let x = normal(k, 1, seed ^ 2);
+            assert_product(&p, &x, &column(&mat_vec(&p, x.column(0))));
+            assert_product(&p, &x, &column(&vec_mat(x.column(0), &p.transpose())));
+        }
+    }
+
+    #[test]
+    fn mat_vec_crosses_its_block_boundaries() {
+        for m in [ROW_BLOCK - 1, ROW_BLOCK, ROW_BLOCK + 1, 2 * ROW_BLOCK + 3] {
+            for n in [1, 3, 4, 5, 9] {
+                let (a, x) = (normal(m, n, 3), normal(n, 1, 4));
+                assert_product(&a, &x, &column(&mat_vec(&a, x.column(0))));
+            }
+        }
+    }
+
+    #[test]
+    fn gram_matrices_are_exactly_symmetric() {
+        for (m, n) in SHAPES {
+            let a = normal(m, n, 5);
+            let g = gram(&a);
+            assert_eq!(g, g.transpose());
+            assert_eq!((g.rows(), g.cols()), (n, n));
+        }
+        let tall = normal(50, 20, 5);
+        assert_eq!(outer_gram(&tall), outer_gram(&tall).transpose());
+    }
+
+    #[test]
+    fn the_two_products_are_adjoint() {
+        let (a, x, y) = (normal(400, 50, 8), normal(50, 1, 9), normal(400, 1, 10));
+        let (x, y) = (x.column(0), y.column(0));
+        let (ax, aty) = (mat_vec(&a, x), vec_mat(y, &a));
+        assert_small((dot(&ax, y) - dot(x, &aty)).abs(), norm(&ax) * norm(y));
+    }
+
+    #[test]
+    fn not_a_number_spreads_and_does_not_panic() {
+        let mut entries = normal(9, 5, 11);
+        entries = Matrix::from_fn(9, 5, |i, j| if (i, j) == (4, 2) { f64::NAN } else { entries.get(i, j) });
+        assert!(mat_vec(&entries, &[1.0; 5])[4].is_nan());
+        assert!(vec_mat(&[1.0; 9], &entries)[2].is_nan());
+        assert!(gram(&entries).get(2, 2).is_nan());
+        assert!(matmul(&entries, &Matrix::identity(5)).get(4, 2).is_nan());
+    }
+
+    #[test]
+    fn equal_values_give_equal_bits() {
+        let v = normal(403, 1, 12);
+        assert_reproducible(&normal(403, 37, 13), |a| {
+            // The same vector, off any alignment.
+            let shifted: Vec<f64> = std::iter::once(0.0).chain(v.column(0).iter().copied()).collect();
+            assert_eq!(vec_mat(v.column(0), a), vec_mat(&shifted[1..], a));
+            let g = gram(a);
+            let vectors = [mat_vec(a, a.row(0)), vec_mat(v.column(0), a)];
+            let vectors = vectors.iter().map(|v| column(v));
+            vectors.chain([matmul(a, &g), t_matmul(a, a), matmul_t(&g, a), outer_gram(&g), g]).collect()
+        });
+    }
+}

@@ -1,0 +1,256 @@
+//! The dense matrix every other module passes around.
+
+use std::sync::OnceLock;
+
+use faer::{Mat, MatRef};
+
+/// A dense f64 matrix, stored by columns, with a copy by rows made on first need.
+///
+/// Factorisations and products want columns; gathering and sketching rows want rows.
+pub struct Matrix {
+    columns: Mat<f64>,
+    rows: OnceLock<Vec<f64>>,
+}
+
+impl Matrix {
+    /// Takes over a faer matrix.
+    pub fn from_faer(columns: Mat<f64>) -> Self {
+        // faer starts every column of a new matrix on a cache line. A matrix that was resized may not, and
+        // kernels may then sum in another order: copying restores the layout on which reproducibility rests.
+        let canonical = columns.nrows().next_multiple_of(CACHE_LINE) as isize;
+        let is_canonical = columns.ncols() < 2 || columns.col_stride() == canonical;
+        let columns = if is_canonical { columns } else { columns.as_ref().to_owned() };
+        Self { columns, rows: OnceLock::new() }
+    }
+
+    /// The matrix with entry `f(i, j)` in row i and column j.
+    pub fn from_fn(rows: usize, cols: usize, f: impl FnMut(usize, usize) -> f64) -> Self {
+        Self::from_faer(Mat::from_fn(rows, cols, f))
+    }
+
+    /// The rows × cols matrix of zeros.
+    pub fn zeros(rows: usize, cols: usize) -> Self {
+        Self::from_faer(Mat::zeros(rows, cols))
+    }
+
+    /// The n × n identity.
+    pub fn identity(n: usize) -> Self {
+        Self::from_faer(Mat::identity(n, n))
+    }
+
+    /// The matrix with the given rows, which must have equal lengths.
+    pub fn from_rows(rows: &[&[f64]]) -> Self {
+        let cols = rows.first().map_or(0, |row| row.len());
+        assert!(rows.iter().all(|row| row.len() == cols), "rows of unequal length");
+        Self::from_fn(rows.len(), cols, |i, j| rows[i][j])
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.nrows()
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.columns.ncols()
+    }
+
+    /// Entry in row i, column j.
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        self.columns[(i, j)]
+    }
+
+    /// View for faer's own routines.
+    pub fn as_faer(&self) -> MatRef<'_, f64> {
+        self.columns.as_ref()
+    }
+
+    /// Column j.
+    pub fn column(&self, j: usize) -> &[f64] {
+        self.columns.col_as_slice(j)
+    }
+
+    /// All entries, row after row; made once, on first use.
+    pub fn row_major(&self) -> &[f64] {
+        self.rows.get_or_init(|| {
+            let (m, n) = (self.rows(), self.cols());
+            let mut entries = vec![0.0; m * n];
+            // A band of rows at a time, so that the cache lines being written stay in cache.
+            for (band, block) in entries.chunks_mut((BAND * n).max(1)).enumerate() {
+                let start = band * BAND;
+                for j in 0..n {
+                    let column = &self.column(j)[start..];
+                    for (row, value) in block.chunks_exact_mut(n).zip(column) {
+                        row[j] = *value;
+                    }
+                }
+            }
+            entries
+        })
+    }
+
+    /// Row i, out of the copy by rows.
+    pub fn row(&self, i: usize) -> &[f64] {
+        let n = self.cols();
+        &self.row_major()[i * n..(i + 1) * n]
+    }
+
+    /// Whether no entry is NaN or infinite.
+    pub fn is_finite(&self) -> bool {
+        self.magnitude().is_some()
+    }
+
+    /// The transposed matrix.
+    pub fn transpose(&self) -> Self {
+        Self::from_faer(self.columns.transpose().to_owned())
+    }
+
+    /// The matrix with `f` applied to every entry.
+    pub fn map(&self, mut f: impl FnMut(f64) -> f64) -> Self {
+        let mut columns = self.columns.clone();
+        for j in 0..self.cols() {
+            columns.col_as_slice_mut(j).iter_mut().for_each(|x| *x = f(*x));
+        }
+        Self::from_faer(columns)
+    }
+
+    /// Largest absolute value of an entry (0 if there is none), or `None` if some entry is not finite.
+    pub(super) fn magnitude(&self) -> Option<f64> {
+        (0..self.cols()).try_fold(0.0_f64, |largest, j| Some(largest.max(magnitude(self.column(j))?)))
+    }
+
+    /// `(B, c)` with M = c·B, c a power of two and the entries of B below 2 in size; `None` if not finite.
+    ///
+    /// Scaling by a power of two is exact, so factoring B instead of M changes no bit in the ordinary range
+    /// and extends that range to every finite matrix.
+    pub(super) fn normalized(&self) -> Option<(Mat<f64>, f64)> {
+        let factor = power_of_two_below(self.magnitude()?);
+        Some((self.map(|x| x * factor.recip()).columns, factor))
+    }
+}
+
+/// f64 values in a cache line.
+const CACHE_LINE: usize = 8;
+
+/// Rows transposed together.
+const BAND: usize = 64;
+
+/// Largest absolute value (0 if empty), or `None` if some value is not finite.
+pub(super) fn magnitude(values: &[f64]) -> Option<f64> {
+    const LANES: usize = 8;
+    let mut largest = [0.0_f64; LANES];
+    // 0·x is 0 for a finite x and NaN otherwise, and a sum keeps a NaN, as a maximum would not.
+    let mut poison = [0.0_f64; LANES];
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            let x = chunk[lane];
+            largest[lane] = if x.abs() > largest[lane] { x.abs() } else { largest[lane] };
+            poison[lane] += 0.0 * x;
+        }
+    }
+    for x in rest {
+        largest[0] = largest[0].max(x.abs());
+        poison[0] += 0.0 * x;
+    }
+    let finite = poison.iter().all(|p| *p == 0.0);
+    finite.then(|| largest.into_iter().fold(0.0, f64::max))
+}
+
+/// The power of two 2^⌊log₂ x⌋ for x > 0, but never subnormal, so that its reciprocal is exact.
+pub(super) fn power_of_two_below(x: f64) -> f64 {
+    f64::from_bits((x.to_bits() >> 52).max(1) << 52)
+}
+
+impl Clone for Matrix {
+    fn clone(&self) -> Self {
+        Self::from_faer(self.columns.clone())
+    }
+}
+
+impl PartialEq for Matrix {
+    fn eq(&self, other: &Self) -> bool {
+        self.columns == other.columns
+    }
+}
+
+impl std::fmt::Debug for Matrix {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}×{} ", self.rows(), self.cols())?;
+        f.debug_list().entries((0..self.rows()).map(|i| self.row(i))).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SHAPES, normal};
+    use super::*;
+
+    #[test]
+    fn both_layouts_hold_the_same_entries() {
+        for (m, n) in SHAPES {
+            let a = normal(m, n, 1);
+            assert_eq!(a.row_major().len(), m * n);
+            for i in 0..m {
+                for j in 0..n {
+                    assert_eq!(a.row(i)[j], a.get(i, j));
+                    assert_eq!(a.column(j)[i], a.get(i, j));
+                    assert_eq!(a.transpose().get(j, i), a.get(i, j));
+                }
+                if i > 20 {
+                    break;
+                }
+            }
+            assert_eq!(a.transpose().transpose(), a);
+            assert_eq!(a.clone(), a);
+        }
+    }
+
+    #[test]
+    fn equality_is_by_shape_and_value_and_not_by_what_was_cached() {
+        let a = Matrix::from_rows(&[&[1.0, 2.0], &[3.0, 4.0]]);
+        let b = a.clone();
+        a.row_major();
+        assert_eq!(a, b);
+        assert_ne!(a, a.transpose());
+        assert_ne!(Matrix::zeros(0, 3), Matrix::zeros(3, 0));
+        assert_eq!(format!("{a:?}"), "2×2 [[1.0, 2.0], [3.0, 4.0]]");
+    }
+
+    #[test]
+    fn one_bad_entry_anywhere_is_seen() {
+        for (m, n) in [(1, 1), (7, 3), (8, 2), (17, 2)] {
+            assert!(normal(m, n, 2).is_finite());
+            for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                for (p, q) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                    let a = Matrix::from_fn(m, n, |i, j| if (i, j) == (p, q) { bad } else { 1e308 });
+                    assert!(!a.is_finite());
+                }
+            }
+        }
+        assert_eq!(Matrix::zeros(0, 0).magnitude(), Some(0.0));
+        assert_eq!(Matrix::from_rows(&[&[-3.0, 2.0]]).magnitude(), Some(3.0));
+    }
+
+    #[test]
+    fn normalising_is_exact() {
+        for size in [f64::MAX, 1e200, 3.0, 1.0, 1e-200, f64::MIN_POSITIVE, 5e-324] {
+            let a = Matrix::from_rows(&[&[size, -size / 2.0]]);
+            let (b, factor) = a.normalized().expect("finite");
+            assert!(b[(0, 0)] < 2.0);
+            assert_eq!(Matrix::from_faer(b).map(|x| x * factor), a);
+        }
+        let (zero, factor) = Matrix::zeros(2, 2).normalized().expect("finite");
+        assert!(factor > 0.0);
+        assert_eq!(Matrix::from_faer(zero), Matrix::zeros(2, 2));
+    }
+
+    #[test]
+    fn a_resized_faer_matrix_gets_the_usual_layout() {
+        let mut grown = Mat::<f64>::with_capacity(40, 9);
+        grown.resize_with(5, 3, |i, j| (i * 3 + j) as f64);
+        let a = Matrix::from_faer(grown);
+        assert_eq!(a, Matrix::from_fn(5, 3, |i, j| (i * 3 + j) as f64));
+        assert_eq!(a.columns.col_stride(), 8);
+    }
+}

@@ -1,0 +1,27 @@
+//! Dense linear algebra: the one room where faer is met.
+//!
+//! Three rules hold throughout.
+//! Everything is sequential, because threads go across candidates and not inside a kernel.
+//! Everything is reproducible: on one machine equal input values give equal bits, wherever they are stored.
+//! Values never cause a panic: what cannot be computed is a [`NumericError`] or a non-finite result.
+//! Shapes are the caller's contract, and a mismatch panics.
+
+mod blas;
+mod error;
+mod inverse;
+mod matrix;
+mod qr;
+mod svd;
+#[cfg(test)]
+pub(crate) mod testing;
+mod triangular;
+mod vector;
+
+pub use blas::{gram, mat_vec, matmul, matmul_t, outer_gram, t_matmul, vec_mat};
+pub use error::NumericError;
+pub use inverse::{inverse, least_squares};
+pub use matrix::Matrix;
+pub use qr::{qr_r, thin_q};
+pub use svd::{pseudo_inverse, singular_values};
+pub use triangular::{solve_upper, solve_upper_transposed, triangular_inverse};
+pub use vector::{add, dot, norm, scale, sub};

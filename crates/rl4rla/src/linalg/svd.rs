@@ -1,0 +1,167 @@
+//! Singular values and the pseudo-inverse.
+
+use faer::Par;
+use faer::diag::Diag;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::svd::{self, ComputeSvdVectors};
+use faer::{Mat, MatMut};
+
+use super::{Matrix, NumericError, matmul_t, qr_r, thin_q};
+
+/// The min(rows, cols) singular values, largest first; `None` if M is not finite or the iteration fails.
+#[allow(non_snake_case)]
+pub fn singular_values(M: &Matrix) -> Option<Vec<f64>> {
+    if M.rows() < M.cols() {
+        return singular_values(&M.transpose());
+    }
+    let (B, factor) = M.normalized()?;
+    let mut sigma = Diag::zeros(M.cols());
+    square_svd(&square(Matrix::from_faer(B)), &mut sigma, None).ok()?;
+    let values: Vec<f64> = sigma.column_vector().iter().map(|s| s * factor).collect();
+    values.iter().all(|s| s.is_finite()).then_some(values)
+}
+
+/// The Moore-Penrose inverse of a matrix of any shape: singular values up to max(rows, cols)·ε·σ₁ count as zero.
+#[allow(non_snake_case)]
+pub fn pseudo_inverse(M: &Matrix) -> Result<Matrix, NumericError> {
+    if M.rows() < M.cols() {
+        return Ok(pseudo_inverse(&M.transpose())?.transpose());
+    }
+    let n = M.cols();
+    let (B, factor) = M.normalized().ok_or(NumericError::NotFinite)?;
+    let (mut sigma, mut U, mut V) = (Diag::zeros(n), Mat::zeros(n, n), Mat::zeros(n, n));
+    square_svd(&square(Matrix::from_faer(B)), &mut sigma, Some((U.as_mut(), V.as_mut())))?;
+    let sigma: Vec<f64> = sigma.column_vector().iter().copied().collect();
+    let cutoff = M.rows() as f64 * f64::EPSILON * sigma.first().copied().unwrap_or(0.0);
+    for (j, s) in sigma.iter().enumerate() {
+        let inverse = if *s > cutoff { s.recip() } else { 0.0 };
+        V.col_as_slice_mut(j).iter_mut().for_each(|v| *v *= inverse);
+    }
+    // M = Q·U·Σ·Vᵀ, hence M⁺ = V·Σ⁺·Uᵀ·Qᵀ.
+    let mut inverse = matmul_t(&Matrix::from_faer(V), &Matrix::from_faer(U));
+    if M.rows() > n {
+        inverse = matmul_t(&inverse, &thin_q(M));
+    }
+    let inverse = inverse.map(|x| x * factor.recip());
+    if inverse.is_finite() { Ok(inverse) } else { Err(NumericError::NotFinite) }
+}
+
+/// A square matrix with the singular values and right singular vectors of B, which has rows ≥ cols.
+///
+/// faer would also begin with a QR of a tall matrix, but one that drops small columns.
+#[allow(non_snake_case)]
+fn square(B: Matrix) -> Matrix {
+    if B.rows() == B.cols() { B } else { qr_r(&B) }
+}
+
+/// B = U·diag(σ)·Vᵀ.
+#[allow(non_snake_case)]
+fn square_svd(
+    B: &Matrix,
+    sigma: &mut Diag<f64>,
+    vectors: Option<(MatMut<'_, f64>, MatMut<'_, f64>)>,
+) -> Result<(), NumericError> {
+    let n = B.cols();
+    let wanted = if vectors.is_some() { ComputeSvdVectors::Thin } else { ComputeSvdVectors::No };
+    let (U, V) = vectors.unzip();
+    let scratch = svd::svd_scratch::<f64>(n, n, wanted, wanted, Par::Seq, Default::default());
+    let stack = &mut MemBuffer::new(scratch);
+    svd::svd(B.as_faer(), sigma.as_mut(), U, V, Par::Seq, MemStack::new(stack), Default::default())
+        .map_err(|_| NumericError::NoConvergence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::matmul;
+    use super::super::testing::*;
+    use super::*;
+
+    #[test]
+    fn singular_values_are_the_ones_put_in() {
+        for (m, n) in SHAPES {
+            for kappa in [1.0_f64, 1e3, 1e12] {
+                for scale in [1.0, 1e200, 1e-200] {
+                    let k = m.min(n);
+                    let last = k.saturating_sub(1).max(1) as f64;
+                    let expected: Vec<f64> = (0..k).map(|i| scale * kappa.powf(-(i as f64) / last)).collect();
+                    let found = singular_values(&conditioned(m, n, kappa, 1).map(|x| x * scale)).unwrap();
+                    assert_eq!(found.len(), k);
+                    assert!(found.is_sorted_by(|a, b| a >= b));
+                    for (found, expected) in found.iter().zip(&expected) {
+                        assert_small((found - expected).abs(), scale * m.max(n) as f64);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tall_matrix_keeps_its_small_singular_values() {
+        let found = singular_values(&conditioned(5000, 8, 1e13, 2)).unwrap();
+        assert!((found[7] * 1e13 - 1.0).abs() < 0.1, "{:e}", found[7]);
+    }
+
+    #[test]
+    fn singular_values_at_the_edges_of_the_range() {
+        let huge = Matrix::from_fn(6, 4, |i, j| 1e307 * ((i * 7 + j * 3) % 5) as f64);
+        assert!(singular_values(&huge).unwrap()[0] > 1e307);
+        let tiny = singular_values(&normal(6, 4, 3).map(|x| x * 1e-320)).unwrap();
+        assert!(tiny[0] > 1e-320 && tiny[0] < 1e-318);
+        assert_eq!(singular_values(&Matrix::zeros(5, 3)).unwrap(), [0.0; 3]);
+        for bad in [f64::NAN, f64::INFINITY] {
+            assert_eq!(singular_values(&Matrix::from_fn(4, 3, |i, _| if i == 2 { bad } else { 1.0 })), None);
+            let a = Matrix::from_fn(3, 4, |i, _| if i == 2 { bad } else { 1.0 });
+            assert_eq!(pseudo_inverse(&a), Err(NumericError::NotFinite));
+        }
+    }
+
+    /// The four conditions that define X = M⁺, each to κ·ε.
+    #[track_caller]
+    fn check_penrose(m: &Matrix) {
+        let x = pseudo_inverse(m).unwrap();
+        assert_eq!((x.rows(), x.cols()), (m.cols(), m.rows()));
+        let (mx, xm) = (matmul(m, &x), matmul(&x, m));
+        let dimension = m.rows().max(m.cols()) as f64;
+        let (size, inverse_size) = (frobenius(m), frobenius(&x));
+        let kappa = size * inverse_size;
+        assert_small(frobenius(&difference(&matmul(&mx, m), m)), size * kappa * dimension);
+        assert_small(frobenius(&difference(&matmul(&xm, &x), &x)), inverse_size * kappa * dimension);
+        assert_small(frobenius(&difference(&mx, &mx.transpose())), kappa * dimension);
+        assert_small(frobenius(&difference(&xm, &xm.transpose())), kappa * dimension);
+    }
+
+    #[test]
+    fn penrose_conditions() {
+        for (m, n) in SHAPES {
+            for kappa in [1.0, 1e4, 1e8, 1e12] {
+                check_penrose(&conditioned(m, n, kappa, 4));
+            }
+            for scale in [1e100, 1e-100] {
+                check_penrose(&normal(m, n, 5).map(|x| x * scale));
+            }
+            check_penrose(&Matrix::zeros(m, n));
+        }
+        for (m, n, rank) in [(3, 3, 1), (20, 20, 5), (50, 20, 19), (20, 50, 7), (400, 50, 30)] {
+            check_penrose(&deficient(m, n, rank, 6));
+        }
+    }
+
+    #[test]
+    fn deficient_directions_are_left_out() {
+        let x = pseudo_inverse(&deficient(40, 20, 5, 7)).unwrap();
+        let sigma = singular_values(&x).unwrap();
+        assert!(sigma[4] > 1e-3 && sigma[5] < 1e-14, "{sigma:?}");
+        assert_eq!(pseudo_inverse(&Matrix::zeros(3, 5)), Ok(Matrix::zeros(5, 3)));
+        assert_eq!(pseudo_inverse(&Matrix::from_rows(&[&[1e-320]])), Err(NumericError::NotFinite));
+    }
+
+    #[test]
+    fn equal_values_give_equal_bits() {
+        let both = |a: &Matrix| {
+            let sigma = singular_values(a).unwrap();
+            vec![Matrix::from_rows(&[&sigma]), pseudo_inverse(a).unwrap()]
+        };
+        assert_reproducible(&normal(60, 40, 8), both);
+        assert_reproducible(&normal(40, 40, 9), both);
+    }
+}

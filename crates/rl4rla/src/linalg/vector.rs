@@ -1,0 +1,104 @@
+//! Vectors as slices.
+
+use super::matrix::{magnitude, power_of_two_below};
+
+/// a·b.
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    // Independent partial sums hide the latency of addition, and fix an order of summation that does not
+    // depend on where the slices lie in memory.
+    const LANES: usize = 8;
+    assert_eq!(a.len(), b.len(), "dot product of unequal lengths");
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut s = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            s[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])) + rest
+}
+
+/// ‖v‖₂, without overflow or underflow on the way.
+pub fn norm(v: &[f64]) -> f64 {
+    let sum = dot(v, v);
+    // Within these bounds nothing overflowed, and what underflowed is below rounding.
+    if (1e-280..1e300).contains(&sum) {
+        return sum.sqrt();
+    }
+    match magnitude(v) {
+        Some(0.0) => 0.0,
+        Some(largest) => {
+            let factor = power_of_two_below(largest);
+            let scaled = scale(factor.recip(), v);
+            dot(&scaled, &scaled).sqrt() * factor
+        }
+        None if v.iter().any(|x| x.is_nan()) => f64::NAN,
+        None => f64::INFINITY,
+    }
+}
+
+/// a + b.
+pub fn add(a: &[f64], b: &[f64]) -> Vec<f64> {
+    assert_eq!(a.len(), b.len(), "sum of unequal lengths");
+    a.iter().zip(b).map(|(a, b)| a + b).collect()
+}
+
+/// a − b.
+pub fn sub(a: &[f64], b: &[f64]) -> Vec<f64> {
+    assert_eq!(a.len(), b.len(), "difference of unequal lengths");
+    a.iter().zip(b).map(|(a, b)| a - b).collect()
+}
+
+/// s·v.
+pub fn scale(s: f64, v: &[f64]) -> Vec<f64> {
+    v.iter().map(|v| s * v).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn dot_agrees_with_the_plain_sum(pairs in prop::collection::vec((-1e3..1e3_f64, -1e3..1e3_f64), 0..70)) {
+            let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+            let plain: f64 = pairs.iter().map(|(a, b)| a * b).sum();
+            let size: f64 = pairs.iter().map(|(a, b)| (a * b).abs()).sum();
+            prop_assert!((dot(&a, &b) - plain).abs() <= 100.0 * f64::EPSILON * size);
+        }
+
+        #[test]
+        fn norm_is_homogeneous_over_the_whole_range(
+            v in prop::collection::vec(-1.0..1.0, 1..40), exponent in -1000..1000,
+        ) {
+            let v: Vec<f64> = v;
+            let factor = 2.0_f64.powi(exponent);
+            let direct = norm(&scale(factor, &v));
+            let expected = norm(&v) * factor;
+            prop_assert!((direct - expected).abs() <= 1e-14 * expected, "{direct} {expected}");
+        }
+
+        #[test]
+        fn sums_and_multiples_are_elementwise(pairs in prop::collection::vec((-1e3..1e3, -1e3..1e3), 0..20)) {
+            let (a, b): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+            prop_assert_eq!(add(&sub(&a, &b), &scale(-1.0, &a)), sub(&sub(&a, &b), &a));
+        }
+    }
+
+    #[test]
+    fn norm_at_the_edges() {
+        assert_eq!(norm(&[]), 0.0);
+        assert_eq!(norm(&[0.0, -0.0]), 0.0);
+        assert_eq!(norm(&[3.0, -4.0]), 5.0);
+        let huge = 2.0_f64.powi(900);
+        assert_eq!(norm(&[3.0 * huge, -4.0 * huge]), 5.0 * huge);
+        assert_eq!(norm(&[-5e-324]), 5e-324);
+        assert_eq!(norm(&[f64::MAX, f64::MAX]), f64::INFINITY);
+        assert_eq!(norm(&[1.0, f64::NEG_INFINITY]), f64::INFINITY);
+        assert!(norm(&[f64::INFINITY, f64::NAN]).is_nan());
+        assert_eq!(norm(&[f64::MAX]), f64::MAX);
+    }
+}

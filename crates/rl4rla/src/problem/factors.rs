@@ -1,0 +1,212 @@
+//! Random orthonormal factors: U and V in A = U·Σ·Vᵀ.
+#![allow(non_snake_case)]
+
+use super::{Leverage, Right};
+use crate::linalg::{self, Matrix};
+use crate::rng::Stream;
+use faer::{Mat, prelude::Solve};
+
+/// Degrees of freedom of the row scales that give high leverage: about a sixth of the draws lie below
+/// 1e-16, so that a few rows outweigh all others.
+const LEVERAGE_DEGREES: f64 = 0.1;
+
+/// Degrees of freedom of the rows of a heavy-tailed right factor: variance finite, kurtosis not.
+const STUDENT_DEGREES: f64 = 3.0;
+
+/// Chi-square draws below this are raised to it, so that 1/√χ² ≤ 1e150 and ratios of scales stay finite.
+const SMALLEST_CHI_SQUARE: f64 = 1e-300;
+
+/// How far QᵀQ may be from the identity.
+const ORTHONORMAL: f64 = 1e-10;
+
+/// The left factor: `rows × cols` with orthonormal columns.
+pub(super) fn left(rows: usize, cols: usize, leverage: Leverage, stream: &Stream) -> Matrix {
+    match leverage {
+        Leverage::Low => haar(rows, cols, stream),
+        Leverage::High => {
+            let G = gaussian(rows, cols, &stream.derive("gauss", 0));
+            let d = scales(LEVERAGE_DEGREES, rows, &stream.derive("scale", 0));
+            // A basis is determined only up to a rotation; a uniformly random one makes the law of U
+            // independent of how the basis was computed.
+            linalg::matmul(&scaled_basis(G, &d), &haar(cols, cols, &stream.derive("rotation", 0)))
+        }
+    }
+}
+
+/// The right factor: `n × n`, orthonormal unless its rows are scaled.
+pub(super) fn right(n: usize, law: Right, stream: &Stream) -> Matrix {
+    match law {
+        Right::Gauss => haar(n, n, stream),
+        Right::StudentT => {
+            let G = gaussian(n, n, &stream.derive("gauss", 0));
+            let d = scales(STUDENT_DEGREES, n, &stream.derive("scale", 0));
+            let T = Mat::from_fn(n, n, |i, j| d[i] * STUDENT_DEGREES.sqrt() * G[(i, j)]);
+            signed(orthonormalise(Matrix::from_faer(T)), stream)
+        }
+        Right::ScaledRows => {
+            let V = haar(n, n, stream);
+            let u = stream.derive("scale", 0).uniforms(n);
+            Matrix::from_faer(Mat::from_fn(n, n, |i, j| (0.5 + 1.5 * u[i]) * V.get(i, j)))
+        }
+    }
+}
+
+/// A uniformly random matrix with orthonormal columns.
+pub(super) fn haar(rows: usize, cols: usize, stream: &Stream) -> Matrix {
+    let G = gaussian(rows, cols, &stream.derive("gauss", 0));
+    signed(orthonormalise(Matrix::from_faer(G)), stream)
+}
+
+/// Q·diag(±1) with fair signs: those that QR chooses depend on the matrix and would bias the law.
+fn signed(Q: Matrix, stream: &Stream) -> Matrix {
+    let s = stream.derive("sign", 0).signs(Q.cols());
+    Matrix::from_faer(Mat::from_fn(Q.rows(), Q.cols(), |i, j| s[j] * Q.get(i, j)))
+}
+
+pub(super) fn gaussian(rows: usize, cols: usize, stream: &Stream) -> Mat<f64> {
+    let g = stream.normals(rows * cols);
+    Mat::from_fn(rows, cols, |i, j| g[j * rows + i])
+}
+
+/// `n` draws of 1/√χ²(degrees).
+fn scales(degrees: f64, n: usize, stream: &Stream) -> Vec<f64> {
+    let draws = stream.chi_squares(degrees, n);
+    draws.into_iter().map(|c| c.max(SMALLEST_CHI_SQUARE).sqrt().recip()).collect()
+}
+
+/// An orthonormal basis of the range of D·G, D = diag(d), whatever the spread of d.
+///
+/// QR of D·G itself would lose all but the few largest rows to rounding. With T the rows of the
+/// `cols` largest scales, W = D·G·(D_T·G_T)⁻¹ has the same range, W_T = I, and elsewhere
+/// w_ij = d_i/d_T(j)·(G·G_T⁻¹)_ij with d_i ≤ d_T(j): well conditioned, each entry to full precision.
+fn scaled_basis(G: Mat<f64>, d: &[f64]) -> Matrix {
+    let (rows, cols) = (G.nrows(), G.ncols());
+    let mut largest: Vec<usize> = (0..rows).collect();
+    largest.sort_by(|&i, &j| d[j].total_cmp(&d[i]));
+    largest.truncate(cols);
+    let G_T = Mat::from_fn(cols, cols, |i, j| G[(largest[i], j)]);
+    let H = G_T.transpose().partial_piv_lu().solve(G.transpose());
+    let mut W = Mat::from_fn(rows, cols, |i, j| d[i] / d[largest[j]] * H[(j, i)]);
+    drop((G, H)); // so that no more than three matrices of this size are ever alive
+    for (k, &i) in largest.iter().enumerate() {
+        for j in 0..cols {
+            W[(i, j)] = if j == k { 1.0 } else { 0.0 };
+        }
+    }
+    orthonormalise(Matrix::from_faer(W))
+}
+
+/// The thin Q of a tall matrix of full rank; a second pass mends a poor first one (twice is enough).
+fn orthonormalise(matrix: Matrix) -> Matrix {
+    let Q = linalg::thin_q(&matrix);
+    drop(matrix);
+    if defect(&Q) <= ORTHONORMAL { Q } else { linalg::thin_q(&Q) }
+}
+
+/// The largest entry of |QᵀQ − I|.
+fn defect(Q: &Matrix) -> f64 {
+    let gram = Q.as_faer().transpose() * Q.as_faer();
+    let mut worst = 0.0_f64;
+    for j in 0..gram.ncols() {
+        for i in 0..gram.nrows() {
+            let identity = if i == j { 1.0 } else { 0.0 };
+            worst = worst.max((gram[(i, j)] - identity).abs());
+        }
+    }
+    worst
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::statistics::assert_law;
+
+    /// Leverage scores: squared row norms of an orthonormal basis.
+    fn leverages(Q: &Matrix) -> Vec<f64> {
+        (0..Q.rows()).map(|i| (0..Q.cols()).map(|j| Q.get(i, j).powi(2)).sum()).collect()
+    }
+
+    fn largest(scores: &[f64]) -> f64 {
+        scores.iter().copied().fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn factors_are_orthonormal() {
+        for seed in 0..5 {
+            let s = Stream::new(seed);
+            for (rows, cols) in [(1, 1), (2, 1), (7, 7), (300, 20), (2000, 5)] {
+                for leverage in [Leverage::Low, Leverage::High] {
+                    assert!(defect(&left(rows, cols, leverage, &s)) < 1e-12, "{rows} × {cols} {leverage:?}");
+                }
+            }
+            for n in [1, 2, 30] {
+                assert!(defect(&right(n, Right::Gauss, &s)) < 1e-12);
+                assert!(defect(&right(n, Right::StudentT, &s)) < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn scaled_rows_are_in_range_and_not_orthonormal() {
+        let V = right(30, Right::ScaledRows, &Stream::new(1));
+        let norms: Vec<f64> = leverages(&V).iter().map(|l| l.sqrt()).collect();
+        assert!(norms.iter().all(|r| (0.5..2.0).contains(r)));
+        assert!(defect(&V) > 0.1);
+    }
+
+    #[test]
+    fn high_leverage_is_heavy_and_low_is_not() {
+        let (rows, cols) = (2000, 10);
+        let even = cols as f64 / rows as f64;
+        for seed in 0..5 {
+            let low = leverages(&left(rows, cols, Leverage::Low, &Stream::new(seed)));
+            assert!(largest(&low) < 8.0 * even);
+            let mut high = leverages(&left(rows, cols, Leverage::High, &Stream::new(seed)));
+            assert!(largest(&high) > 0.9, "{}", largest(&high));
+            assert!((high.iter().sum::<f64>() - cols as f64).abs() < 1e-9);
+            // The heavy rows are anywhere, not the first ones.
+            assert!(high[..cols].iter().sum::<f64>() < 0.5 * cols as f64);
+            high.sort_by(f64::total_cmp);
+            assert!(high[rows / 2] < 1e-3 * even, "the median row matters: {}", high[rows / 2]);
+        }
+    }
+
+    #[test]
+    fn the_scaled_basis_spans_the_scaled_matrix() {
+        // For a mild spread QR of D·G is accurate: the projectors must agree.
+        let (rows, cols) = (40, 6);
+        let s = Stream::new(3);
+        let G = gaussian(rows, cols, &s);
+        let d: Vec<f64> = s.derive("d", 0).uniforms(rows).iter().map(|u| 10_f64.powf(3.0 * u)).collect();
+        let direct = linalg::thin_q(&Matrix::from_faer(Mat::from_fn(rows, cols, |i, j| d[i] * G[(i, j)])));
+        let basis = scaled_basis(G, &d);
+        let gap = linalg::matmul_t(&direct, &direct).as_faer() - linalg::matmul_t(&basis, &basis).as_faer();
+        assert!(gap.norm_max() < 1e-10, "{}", gap.norm_max());
+    }
+
+    #[test]
+    fn the_scaled_basis_survives_any_spread() {
+        // Scales 1e150, 1e140, … : in exact arithmetic the first `cols` rows carry everything.
+        let (rows, cols) = (30, 4);
+        let G = gaussian(rows, cols, &Stream::new(4));
+        let d: Vec<f64> = (0..rows).map(|i| 10_f64.powi(150 - 10 * i as i32)).collect();
+        let scores = leverages(&scaled_basis(G, &d));
+        assert!(scores[..cols].iter().all(|l| (l - 1.0).abs() < 1e-12));
+        assert!(scores[cols..].iter().all(|l| *l < 1e-12));
+    }
+
+    #[test]
+    fn a_square_haar_matrix_is_uniform() {
+        // The angle of a column of a 2 × 2 Haar matrix is uniform, which raw QR signs would break.
+        let angle = |i| {
+            let Q = haar(2, 2, &Stream::new(5).derive("q", i));
+            Q.get(1, 0).atan2(Q.get(0, 0)) / std::f64::consts::TAU + 0.5
+        };
+        assert_law((0..5_000).map(angle).collect(), |u| u);
+        let other = |i| {
+            let Q = haar(3, 3, &Stream::new(5).derive("q", i));
+            (Q.get(1, 2) + 1.0) / 2.0 // a coordinate of a point on the sphere is uniform (Archimedes)
+        };
+        assert_law((0..5_000).map(other).collect(), |u| u);
+    }
+}

@@ -1,0 +1,286 @@
+//! One least-squares problem and how well a vector solves it.
+#![allow(non_snake_case)]
+
+use crate::linalg::{self, Matrix};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// Entries of data may not exceed this, so that sums of squares do not overflow.
+const LARGEST_ENTRY: f64 = 1e150;
+
+/// A problem min ‖Ax − b‖ with a known solution.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// The matrix, at least as tall as it is wide.
+    pub A: Arc<Matrix>,
+    /// The right-hand side.
+    pub b: Vec<f64>,
+    /// A least-squares solution.
+    pub x_star: Vec<f64>,
+    /// Whether A is known to be symmetric.
+    pub symmetric: bool,
+    norm_b: f64,
+    attainable: f64,
+    spectrum: Vec<f64>,
+    triangle: OnceLock<Matrix>,
+}
+
+impl Instance {
+    /// The problem whose right-hand side is A·x.
+    pub(super) fn consistent(A: Matrix, x: Vec<f64>, spectrum: Vec<f64>) -> Instance {
+        let b = linalg::mat_vec(&A, &x);
+        Instance::new(A, b, x, spectrum, 0.0)
+    }
+
+    /// The problem whose right-hand side is A·x + o, where o is orthogonal to the range of A.
+    pub(super) fn inconsistent(A: Matrix, x: Vec<f64>, spectrum: Vec<f64>, o: &[f64]) -> Instance {
+        let mut b = linalg::mat_vec(&A, &x);
+        b.iter_mut().zip(o).for_each(|(b, o)| *b += o);
+        Instance::new(A, b, x, spectrum, linalg::norm(o))
+    }
+
+    fn new(A: Matrix, b: Vec<f64>, x_star: Vec<f64>, spectrum: Vec<f64>, distance: f64) -> Instance {
+        let norm_b = linalg::norm(&b);
+        let (attainable, A, triangle) = (relative(distance, norm_b), Arc::new(A), OnceLock::new());
+        Instance { A, b, x_star, symmetric: false, norm_b, attainable, spectrum, triangle }
+    }
+
+    /// The problem given by data. Its solution is the one of least norm if there are several.
+    pub fn from_data(A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
+        let (rows, cols) = (A.rows(), A.cols());
+        if rows == 0 || cols == 0 {
+            return Err(InstanceError::Empty { rows, cols });
+        }
+        if b.len() != rows {
+            return Err(InstanceError::Length { rows, length: b.len() });
+        }
+        if rows < cols {
+            return Err(InstanceError::Wide { rows, cols });
+        }
+        let good = |value: f64| value.abs() <= LARGEST_ENTRY; // NaN is not
+        for (row, &value) in b.iter().enumerate() {
+            if let Some(col) = (0..cols).find(|&col| !good(A.get(row, col))) {
+                return Err(InstanceError::MatrixEntry { row, col, value: A.get(row, col) });
+            }
+            if !good(value) {
+                return Err(InstanceError::VectorEntry { row, value });
+            }
+        }
+        let spectrum = linalg::singular_values(&A).ok_or(InstanceError::NoSolution)?;
+        let x = linalg::least_squares(&A, &b);
+        let distance = distance(&A, &x, &b);
+        Ok(Instance::new(A, b, x, spectrum, distance))
+    }
+
+    /// Rows of A.
+    pub fn rows(&self) -> usize {
+        self.A.rows()
+    }
+
+    /// Columns of A.
+    pub fn cols(&self) -> usize {
+        self.A.cols()
+    }
+
+    /// ‖b‖.
+    pub fn norm_b(&self) -> f64 {
+        self.norm_b
+    }
+
+    /// The singular values of A, largest first.
+    pub fn spectrum(&self) -> &[f64] {
+        &self.spectrum
+    }
+
+    /// The least residual there is, min ‖Ax − b‖/‖b‖; exactly 0 if drawn consistent.
+    pub fn attainable(&self) -> f64 {
+        self.attainable
+    }
+
+    /// R of A = QR, computed when first asked for.
+    pub fn triangle(&self) -> &Matrix {
+        self.triangle.get_or_init(|| linalg::qr_r(&self.A))
+    }
+
+    /// The residual and the excess of x; for a consistent system they are one.
+    pub fn measure(&self, x: &[f64]) -> (f64, f64) {
+        let residual = self.residual(x);
+        (residual, if self.attainable == 0.0 { residual } else { self.excess(x) })
+    }
+
+    /// ‖Ax − b‖/‖b‖, or ‖Ax − b‖ if b = 0.
+    pub fn residual(&self, x: &[f64]) -> f64 {
+        relative(distance(&self.A, x, &self.b), self.norm_b)
+    }
+
+    /// ‖A(x − x*)‖/‖b‖, or ‖A(x − x*)‖ if b = 0: what is left to gain, free of cancellation.
+    pub fn excess(&self, x: &[f64]) -> f64 {
+        let step: Vec<f64> = x.iter().zip(&self.x_star).map(|(x, s)| x - s).collect();
+        relative(linalg::norm(&linalg::mat_vec(&self.A, &step)), self.norm_b)
+    }
+}
+
+/// ‖Ax − b‖.
+fn distance(A: &Matrix, x: &[f64], b: &[f64]) -> f64 {
+    let gap: Vec<f64> = linalg::mat_vec(A, x).iter().zip(b).map(|(y, b)| y - b).collect();
+    linalg::norm(&gap)
+}
+
+fn relative(length: f64, norm_b: f64) -> f64 {
+    if norm_b == 0.0 { length } else { length / norm_b }
+}
+
+/// Why data are not a problem that can be solved.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[allow(missing_docs)] // the fields say what they are
+pub enum InstanceError {
+    /// There are no rows or no columns.
+    Empty { rows: usize, cols: usize },
+    /// A and b have different numbers of rows.
+    Length { rows: usize, length: usize },
+    /// There are more unknowns than equations.
+    Wide { rows: usize, cols: usize },
+    /// An entry of A is not finite or too large.
+    MatrixEntry { row: usize, col: usize, value: f64 },
+    /// An entry of b is not finite or too large.
+    VectorEntry { row: usize, value: f64 },
+    /// The singular values of A could not be computed.
+    NoSolution,
+}
+
+impl fmt::Display for InstanceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use InstanceError::*;
+        let limit = format!("; entries must be finite and at most {LARGEST_ENTRY:e} in size");
+        match self {
+            Empty { rows, cols } => write!(f, "A needs at least one row and one column, got {rows} × {cols}"),
+            Length { rows, length } => {
+                write!(f, "A has {rows} rows but b has {length} entries; they must be the same number")
+            }
+            Wide { rows, cols } => {
+                write!(
+                    f,
+                    "A has more columns than rows ({rows} × {cols}); only tall or square A are supported"
+                )
+            }
+            MatrixEntry { row, col, value } => write!(f, "A[{row},{col}] is {value}{limit}"),
+            VectorEntry { row, value } => write!(f, "b[{row}] is {value}{limit}"),
+            NoSolution => write!(f, "the singular values of A did not converge; rescale its rows or columns"),
+        }
+    }
+}
+
+impl std::error::Error for InstanceError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+    use faer::Mat;
+    use proptest::prelude::*;
+
+    fn matrix(rows: usize, cols: usize, entries: &[f64]) -> Matrix {
+        Matrix::from_faer(Mat::from_fn(rows, cols, |i, j| entries[i * cols + j]))
+    }
+
+    fn refused(A: Matrix, b: &[f64]) -> String {
+        Instance::from_data(A, b.to_vec()).unwrap_err().to_string()
+    }
+
+    fn close(x: &[f64], y: &[f64], tolerance: f64) -> bool {
+        x.len() == y.len() && x.iter().zip(y).all(|(x, y)| (x - y).abs() <= tolerance)
+    }
+
+    #[test]
+    fn a_hand_solved_problem() {
+        // min (x₁ − 1)² + (2x₂ − 4)² + 3²
+        let instance =
+            Instance::from_data(matrix(3, 2, &[1.0, 0.0, 0.0, 2.0, 0.0, 0.0]), vec![1.0, 4.0, 3.0]).unwrap();
+        assert!(close(&instance.x_star, &[1.0, 2.0], 1e-15));
+        assert!(close(instance.spectrum(), &[2.0, 1.0], 1e-15));
+        let norm_b = 26_f64.sqrt();
+        assert!((instance.norm_b() - norm_b).abs() < 1e-15);
+        assert!((instance.attainable() - 3.0 / norm_b).abs() < 1e-15);
+        assert!((instance.residual(&[0.0, 0.0]) - 1.0).abs() < 1e-15);
+        assert!((instance.residual(&[1.0, 0.0]) - 5.0 / norm_b).abs() < 1e-15);
+        assert!((instance.excess(&[1.0, 0.0]) - 4.0 / norm_b).abs() < 1e-15);
+        assert_eq!((instance.rows(), instance.cols(), instance.symmetric), (3, 2, false));
+        assert_eq!(
+            instance.measure(&[1.0, 0.0]),
+            (instance.residual(&[1.0, 0.0]), instance.excess(&[1.0, 0.0]))
+        );
+    }
+
+    #[test]
+    fn a_zero_right_hand_side_is_measured_absolutely() {
+        let instance = Instance::from_data(matrix(2, 1, &[3.0, 4.0]), vec![0.0, 0.0]).unwrap();
+        assert_eq!((instance.norm_b(), instance.attainable()), (0.0, 0.0));
+        assert_eq!(instance.x_star, [0.0]);
+        assert_eq!((instance.residual(&[2.0]), instance.excess(&[2.0])), (10.0, 10.0));
+    }
+
+    #[test]
+    fn rank_deficient_data_get_the_solution_of_least_norm() {
+        let instance =
+            Instance::from_data(matrix(3, 2, &[1.0, 1.0, 1.0, 1.0, 1.0, 1.0]), vec![2.0, 2.0, 5.0]).unwrap();
+        assert!(close(&instance.x_star, &[1.5, 1.5], 1e-14));
+        assert!(close(instance.spectrum(), &[6_f64.sqrt(), 0.0], 1e-14));
+        let zero = Instance::from_data(matrix(3, 2, &[0.0; 6]), vec![1.0, 2.0, 3.0]).unwrap();
+        assert_eq!(
+            (&zero.x_star[..], zero.spectrum(), zero.attainable()),
+            (&[0.0; 2][..], &[0.0; 2][..], 1.0)
+        );
+    }
+
+    #[test]
+    fn extreme_magnitudes_are_solved() {
+        for scale in [1e-150, 1e-30, 1e30, 1e140] {
+            let A = matrix(3, 2, &[1.0, 2.0, 3.0, 4.0, 5.0, 7.0].map(|a| a * scale));
+            let b = linalg::mat_vec(&A, &[1.0, -1.0]);
+            let instance = Instance::from_data(A, b).unwrap();
+            assert!(close(&instance.x_star, &[1.0, -1.0], 1e-12), "{scale}: {:?}", instance.x_star);
+        }
+    }
+
+    #[test]
+    fn bad_data_are_refused_by_name() {
+        let mut entries = vec![1.0; 40];
+        entries[3 * 8 + 7] = f64::NAN;
+        assert!(refused(matrix(5, 8, &entries), &[0.0; 4]).contains("5 rows but b has 4"));
+        assert!(refused(matrix(5, 8, &entries), &[0.0; 5]).contains("more columns than rows (5 × 8)"));
+        let mut entries = vec![1.0; 80];
+        entries[3 * 8 + 7] = f64::NAN;
+        assert!(refused(matrix(10, 8, &entries), &[0.0; 10]).starts_with("A[3,7] is NaN; "));
+        entries[3 * 8 + 7] = -f64::INFINITY;
+        assert!(refused(matrix(10, 8, &entries), &[0.0; 10]).starts_with("A[3,7] is -inf; "));
+        entries[3 * 8 + 7] = 1e200;
+        assert!(refused(matrix(10, 8, &entries), &[0.0; 10]).contains("at most 1e150"));
+        assert!(refused(matrix(2, 1, &[1.0, 2.0]), &[0.0, f64::INFINITY]).starts_with("b[1] is inf; "));
+        assert!(refused(matrix(0, 0, &[]), &[]).contains("0 × 0"));
+        assert!(refused(matrix(3, 0, &[]), &[0.0; 3]).contains("3 × 0"));
+    }
+
+    proptest! {
+        #[test]
+        fn solutions_satisfy_the_normal_equations(
+            seed: u64, cols in 1..6_usize, extra in 0..10_usize, rank in 1..6_usize,
+        ) {
+            let (rows, s) = (cols + extra, Stream::new(seed));
+            let rank = rank.min(cols);
+            let left = matrix(rows, rank, &s.derive("l", 0).normals(rows * rank));
+            let right = matrix(cols, rank, &s.derive("r", 0).normals(cols * rank));
+            let A = linalg::matmul_t(&left, &right);
+            let b = s.derive("b", 0).normals(rows);
+            let instance = Instance::from_data(A.clone(), b.clone()).unwrap();
+            let gap: Vec<f64> =
+                linalg::mat_vec(&A, &instance.x_star).iter().zip(&b).map(|(y, b)| y - b).collect();
+            let reach = instance.spectrum()[0] * (linalg::norm(&instance.x_star) * instance.spectrum()[0] + instance.norm_b());
+            prop_assert!(linalg::norm(&linalg::vec_mat(&gap, &A)) <= 1e-12 * reach);
+            prop_assert!(instance.attainable() <= 1.0 + 1e-12);
+            // Pythagoras: residual² = attainable² + excess².
+            let x = s.derive("x", 0).normals(cols);
+            let sum = (instance.attainable().powi(2) + instance.excess(&x).powi(2)).sqrt();
+            prop_assert!((instance.residual(&x) / sum - 1.0).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Complexity: how little work the result took.
+//!
+//! comp = g / (1 + exp(rel − 5)),  rel = flops / (m·n·T)
+//!
+//! so that a method earns half the term at five operations per entry of A and iteration. The gate g says whether
+//! there is a result to pay for: cheap programs that get nowhere earn nothing.
+
+/// As released: 10⁻⁴ in the denominator, and a gate at loss < 0.1 that a stage can switch off.
+pub fn complexity(relative_work: f64, loss: f64, ungated: bool) -> f64 {
+    let open = ungated || loss < 0.1;
+    if open { 1.0 / (1.0 + (relative_work - 5.0).exp() + 1e-4) } else { 0.0 }
+}
+
+/// Sound: the gate opens with progress, from no decrease of the excess (0) to a factor of ten (1), always.
+pub fn complexity_with_progress(relative_work: f64, first_excess: f64, last_excess: f64) -> f64 {
+    // x = 0 may solve the problem already; then nothing was left to do.
+    let decrease = if last_excess == 0.0 { f64::INFINITY } else { (first_excess / last_excess).log10() };
+    let gate = if decrease.is_nan() { 0.0 } else { decrease.clamp(0.0, 1.0) };
+    gate / (1.0 + (relative_work - 5.0).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_at_five() {
+        assert!((complexity(5.0, 0.05, false) - 1.0 / 2.0001).abs() < 1e-12);
+        assert_eq!(complexity(5.0, 0.5, false), 0.0);
+        assert!(complexity(5.0, 0.5, true) > 0.49);
+        assert_eq!(complexity(1e6, 0.01, false), 0.0);
+    }
+
+    #[test]
+    fn doing_nothing_earns_nothing() {
+        assert_eq!(complexity_with_progress(0.0, 1.0, 1.0), 0.0);
+        assert_eq!(complexity_with_progress(0.0, 1.0, 3.0), 0.0);
+        assert!(complexity_with_progress(0.0, 1.0, 0.5) > 0.29);
+        assert!(complexity_with_progress(0.0, 1.0, 1e-9) > 0.99);
+    }
+}

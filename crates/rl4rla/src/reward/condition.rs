@@ -1,0 +1,70 @@
+//! Condition: how good a preconditioner `R1` is.
+
+use crate::linalg::{self, Matrix};
+use crate::problem::Instance;
+
+/// As released: cond = min(3, 4/(κ/10⁴)) / 3 with κ = κ₂(AᵀA·R1). It is full for every κ ≤ 13,333.
+pub fn condition(instance: &Instance, preconditioner: Option<&Matrix>) -> f64 {
+    let n = instance.cols();
+    let Some(r1) = preconditioner.filter(|m| (m.rows(), m.cols()) == (n, n)) else { return 0.0 };
+    let kappa = ratio(&linalg::matmul(&linalg::gram(&instance.A), r1));
+    (4.0 / (kappa / 1e4)).min(3.0) / 3.0
+}
+
+/// Sound: cond = 1 / (1 + log₁₀ κ) with κ = κ₂(R·R1·Rᵀ) for A = QR: the condition number that convergence sees,
+/// on a scale that never saturates. Without a preconditioner, R1 = I.
+pub fn condition_seen(instance: &Instance, preconditioner: Option<&Matrix>) -> f64 {
+    let n = instance.cols();
+    let r = instance.triangle();
+    let kappa = match preconditioner {
+        Some(r1) if (r1.rows(), r1.cols()) == (n, n) => ratio(&linalg::matmul_t(&linalg::matmul(r, r1), r)),
+        _ => ratio(r).powi(2),
+    };
+    1.0 / (1.0 + kappa.log10())
+}
+
+/// σmax/σmin, infinite for a singular matrix.
+fn ratio(m: &Matrix) -> f64 {
+    match linalg::singular_values(m).as_deref() {
+        Some([first, .., last]) if *last > 0.0 => first / last,
+        Some([first]) if *first > 0.0 => 1.0,
+        _ => f64::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Family;
+    use crate::rng::Stream;
+
+    fn instance() -> Instance {
+        let mut family = Family::named("mid-cond").unwrap();
+        (family.rows, family.cols, family.condition) = (300, 8, Some(1e4));
+        family.draw(&Stream::new(5)).unwrap()
+    }
+
+    #[test]
+    fn the_exact_preconditioner_is_perfect_and_worse_ones_are_told_apart() {
+        let instance = instance();
+        let inverse = linalg::triangular_inverse(instance.triangle()).unwrap();
+        let exact = linalg::outer_gram(&inverse);
+        assert!((condition_seen(&instance, Some(&exact)) - 1.0).abs() < 1e-3);
+        let half = condition_seen(&instance, Some(&inverse));
+        let none = condition_seen(&instance, None);
+        assert!((half - 0.2).abs() < 1e-3, "R⁻¹ alone leaves κ = 10⁴: {half}");
+        assert!((none - 1.0 / 9.0).abs() < 1e-3, "nothing leaves κ² = 10⁸: {none}");
+        // The released scale cannot tell the first two apart.
+        assert_eq!(condition(&instance, Some(&exact)), 1.0);
+        assert_eq!(condition(&instance, Some(&inverse)), 1.0);
+        assert_eq!(condition(&instance, None), 0.0);
+    }
+
+    #[test]
+    fn a_singular_or_misshapen_preconditioner_earns_nothing() {
+        let instance = instance();
+        assert_eq!(condition_seen(&instance, Some(&Matrix::zeros(8, 8))), 0.0);
+        assert_eq!(condition(&instance, Some(&Matrix::zeros(8, 8))), 0.0);
+        assert_eq!(condition(&instance, Some(&Matrix::zeros(3, 8))), 0.0);
+    }
+}

@@ -1,0 +1,51 @@
+//! Decay: how steadily the residual falls.
+//!
+//! decay = clip( −ln ρmax, 0, 1 ),  ρmax = maxₜ ‖rₜ₊₁‖ / ‖rₜ‖
+
+/// Below this a residual is rounding noise; its ratios say nothing about the method.
+const ROUNDING: f64 = 1e-13;
+
+/// As released: every ratio counts, and a ρmax that is zero or not a number earns nothing.
+pub fn decay(residuals: &[f64]) -> f64 {
+    of_largest_ratio(residuals.windows(2).map(|pair| pair[1] / pair[0]))
+}
+
+/// Sound: ratios of the excess, down to rounding noise. A method that lands on the solution in one step has
+/// decayed as fast as can be.
+pub fn decay_of_excess(excesses: &[f64]) -> f64 {
+    let above = excesses.windows(2).filter(|pair| pair[0] > ROUNDING);
+    of_largest_ratio(above.map(|pair| pair[1].max(ROUNDING) / pair[0]))
+}
+
+fn of_largest_ratio(ratios: impl Iterator<Item = f64>) -> f64 {
+    let largest = ratios
+        .fold(0.0, |largest: f64, ratio| if ratio > largest || ratio.is_nan() { ratio } else { largest });
+    if largest.is_nan() || largest == 0.0 { 0.0 } else { (-largest.ln()).clamp(0.0, 1.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_step_decides() {
+        let e = std::f64::consts::E;
+        assert!((decay(&[1.0, 1.0 / e, 1.0 / (e * e)]) - 1.0).abs() < 1e-12);
+        assert!((decay(&[1.0, 0.1, 0.09]) - -(0.9f64.ln())).abs() < 1e-12);
+        assert_eq!(decay(&[1.0, 0.5, 0.6]), 0.0);
+    }
+
+    #[test]
+    fn degenerate_histories_earn_nothing() {
+        assert_eq!(decay(&[1.0]), 0.0);
+        assert_eq!(decay(&[1.0, f64::NAN, 0.1]), 0.0);
+        assert_eq!(decay(&[1.0, 0.0, 0.0]), 0.0);
+    }
+
+    #[test]
+    fn rounding_noise_does_not_count_against_a_method() {
+        assert_eq!(decay_of_excess(&[1.0, 1e-16, 2e-16]), 1.0);
+        assert_eq!(decay(&[1.0, 1e-16, 2e-16]), 0.0);
+        assert_eq!(decay_of_excess(&[1.0, 0.0, 0.0]), 1.0);
+    }
+}

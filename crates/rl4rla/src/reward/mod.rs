@@ -1,0 +1,19 @@
+//! Reward: from the course of a run to one number, and the parts it is made of.
+
+mod accuracy;
+mod auxiliary;
+mod complexity;
+mod condition;
+mod decay;
+mod evaluation;
+mod profile;
+mod score;
+mod step;
+mod tolerance;
+
+pub use auxiliary::{Auxiliary, auxiliary};
+pub use evaluation::{Evaluation, Summary, draws, evaluate};
+pub use profile::{Profile, Terms, Weights};
+pub use score::{Protocol, Score, score};
+pub use step::{PAPER_GRID, SOUND_GRID, StepRule};
+pub use tolerance::{Charge, Unit};

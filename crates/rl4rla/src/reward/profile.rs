@@ -1,0 +1,160 @@
+//! Profiles: which formulas make the terms, and how the terms make the reward.
+
+use super::accuracy::accuracy;
+use super::complexity::{complexity, complexity_with_progress};
+use super::condition::{condition, condition_seen};
+use super::decay::{decay, decay_of_excess};
+use super::tolerance::Charge;
+use crate::execute::Trace;
+use crate::problem::Instance;
+use crate::program::Model;
+use serde::{Deserialize, Serialize};
+
+/// The weights (acc, decay, comp, cond) of the reward.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Weights {
+    /// Of accuracy.
+    pub acc: f64,
+    /// Of decay.
+    pub decay: f64,
+    /// Of complexity.
+    pub comp: f64,
+    /// Of the condition number.
+    pub cond: f64,
+}
+
+impl Weights {
+    /// In the paper's order.
+    pub const fn new(acc: f64, decay: f64, comp: f64, cond: f64) -> Weights {
+        Weights { acc, decay, comp, cond }
+    }
+
+    fn mean(&self, terms: &Terms) -> f64 {
+        let Weights { acc, decay, comp, cond } = *self;
+        let sum = acc * terms.acc + decay * terms.decay + comp * terms.comp + cond * terms.cond;
+        let total = acc + decay + comp + cond;
+        if total > 0.0 { sum / total } else { 0.0 }
+    }
+}
+
+/// The parts of a reward, each between 0 and 1.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Terms {
+    /// Accuracy.
+    pub acc: f64,
+    /// Decay.
+    pub decay: f64,
+    /// Complexity.
+    pub comp: f64,
+    /// Condition.
+    pub cond: f64,
+}
+
+/// How a run is rewarded.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// The formulas of the paper's released code.
+    Paper {
+        /// Weights of the terms.
+        weights: Weights,
+        /// Pays for cheapness without asking for progress (`iterative_sketch` in the released code).
+        ungated: bool,
+        /// The condition term alone.
+        condition_only: bool,
+    },
+    /// The same terms repaired: excess over the attainable residual, cost gated on progress, unsaturated
+    /// condition, true flops.
+    Sound {
+        /// Weights of the terms.
+        weights: Weights,
+        /// The condition term alone.
+        condition_only: bool,
+    },
+    /// Work to reach a tolerance: one number, no weights.
+    Tolerance {
+        /// The relative excess to reach.
+        epsilon: f64,
+        /// What is charged.
+        charge: Charge,
+    },
+}
+
+impl Profile {
+    /// The released formulas with the weights (1, 10, 8, 1) of most of its stages.
+    pub fn paper() -> Profile {
+        Profile::Paper { weights: Weights::new(1.0, 10.0, 8.0, 1.0), ungated: false, condition_only: false }
+    }
+
+    /// The repaired formulas with the same weights.
+    pub fn sound() -> Profile {
+        Profile::Sound { weights: Weights::new(1.0, 10.0, 8.0, 1.0), condition_only: false }
+    }
+
+    /// Whose flops are charged.
+    pub fn model(&self) -> Model {
+        match self {
+            Profile::Paper { .. } => Model::Released,
+            Profile::Sound { .. } | Profile::Tolerance { .. } => Model::True,
+        }
+    }
+
+    /// The four terms of a run that cost `flops`.
+    pub(super) fn terms(&self, instance: &Instance, trace: &Trace, flops: f64) -> Terms {
+        let iterations = (trace.residuals.len() - 1).max(1);
+        let relative_work = flops / (instance.rows() * instance.cols() * iterations) as f64;
+        let preconditioner = trace.preconditioner.as_deref();
+        let last = |history: &[f64]| *history.last().expect("a history holds at least the start");
+        match self {
+            Profile::Paper { ungated, .. } => {
+                let loss = last(&trace.residuals);
+                Terms {
+                    acc: accuracy(loss),
+                    decay: decay(&trace.residuals),
+                    comp: complexity(relative_work, loss, *ungated),
+                    cond: condition(instance, preconditioner),
+                }
+            }
+            Profile::Sound { .. } | Profile::Tolerance { .. } => {
+                let (first, loss) = (trace.excesses[0], last(&trace.excesses));
+                Terms {
+                    acc: accuracy(loss),
+                    decay: decay_of_excess(&trace.excesses),
+                    comp: complexity_with_progress(relative_work, first, loss),
+                    cond: condition_seen(instance, preconditioner),
+                }
+            }
+        }
+    }
+
+    /// The weighted reward; none where it is not made of terms.
+    pub(super) fn weighted(&self, terms: &Terms) -> Option<f64> {
+        match self {
+            Profile::Paper { condition_only: true, .. } | Profile::Sound { condition_only: true, .. } => {
+                Some(terms.cond)
+            }
+            // The released code counts the condition term as 0 outside its condition-only stage, in the mean too.
+            Profile::Paper { weights, .. } => Some(weights.mean(&Terms { cond: 0.0, ..*terms })),
+            Profile::Sound { weights, .. } => Some(weights.mean(terms)),
+            Profile::Tolerance { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_and_exceptions() {
+        let terms = Terms { acc: 1.0, decay: 0.5, comp: 0.25, cond: 0.75 };
+        let weights = Weights::new(1.0, 1.0, 1.0, 1.0);
+        let paper = |condition_only| Profile::Paper { weights, ungated: false, condition_only };
+        let sound = |condition_only| Profile::Sound { weights, condition_only };
+        assert_eq!(paper(false).weighted(&terms), Some(1.75 / 4.0));
+        assert_eq!(paper(true).weighted(&terms), Some(0.75));
+        assert_eq!(sound(false).weighted(&terms), Some(2.5 / 4.0));
+        assert_eq!(sound(true).weighted(&terms), Some(0.75));
+        assert_eq!(Weights::new(0.0, 0.0, 0.0, 0.0).mean(&terms), 0.0);
+    }
+}

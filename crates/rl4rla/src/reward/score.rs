@@ -1,0 +1,146 @@
+//! Scoring: one program on one instance.
+
+use super::profile::{Profile, Terms};
+use super::step::StepRule;
+use super::tolerance::reached;
+use crate::execute::{Failure, Sampling, Settings, SketchKind, Trace, geometry, run};
+use crate::problem::Instance;
+use crate::program::{Canonical, LiveOut, Model, Price, Program};
+use crate::rng::Stream;
+
+/// How programs are evaluated.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Protocol {
+    /// T, the number of iterations.
+    pub iterations: usize,
+    /// How the step size is chosen.
+    pub step: StepRule,
+    /// The kind of sketch.
+    pub sketch: SketchKind,
+    /// s/n, the rows of a sketch per column of the data; a sketch is never taller than the data.
+    pub sketch_factor: f64,
+    /// k, the rows of a sample.
+    pub batch: usize,
+    /// How rows are drawn.
+    pub sampling: Sampling,
+    /// How a run is rewarded.
+    pub profile: Profile,
+    /// What counts at the end of a program.
+    pub live_out: LiveOut,
+}
+
+impl Protocol {
+    /// This profile with the released code's T = 10, s = 8n and k = 100.
+    pub fn new(profile: Profile, step: StepRule) -> Protocol {
+        Protocol {
+            iterations: 10,
+            step,
+            sketch: SketchKind::Sjlt,
+            sketch_factor: 8.0,
+            batch: 100,
+            sampling: Sampling::Unbiased,
+            profile,
+            live_out: LiveOut::Finished,
+        }
+    }
+
+    /// The settings of one run with this step.
+    pub fn settings(&self, rows: usize, cols: usize, step: f64) -> Settings {
+        let sketch_rows = ((self.sketch_factor * cols as f64).ceil() as usize).clamp(1, rows.max(1));
+        Settings {
+            iterations: self.iterations,
+            step,
+            sketch: self.sketch,
+            sketch_rows,
+            batch: self.batch,
+            sampling: self.sampling,
+            ..Settings::for_size(rows, cols)
+        }
+    }
+}
+
+/// What one program earned on one instance.
+#[derive(Clone, Debug)]
+pub struct Score {
+    /// The reward.
+    pub reward: f64,
+    /// Its parts.
+    pub terms: Terms,
+    /// The step size used.
+    pub step: f64,
+    /// Floating-point operations of the live code, as the work is.
+    pub flops: f64,
+    /// Passes over A of the live code.
+    pub passes: f64,
+    /// Iterations to the tolerance, where the profile has one and it was reached.
+    pub reached: Option<usize>,
+    /// The run, or how it failed.
+    pub outcome: Result<Trace, Failure>,
+}
+
+/// Scores a program on an instance: a pure function of its arguments. A program that fails earns nothing.
+pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream: &Stream) -> Score {
+    let live = Canonical::new(program, protocol.live_out);
+    let (rows, cols) = (instance.rows(), instance.cols());
+    let settings = |step| protocol.settings(rows, cols, step);
+    let runs = protocol.step.candidates().iter().map(|&step| {
+        let outcome = run(live.program(), instance, &settings(step), stream);
+        (step, outcome)
+    });
+    // Ties go to the first step tried, failures behind every success.
+    let rank = |outcome: &Result<Trace, Failure>| match outcome {
+        Ok(trace) => standing(&protocol.profile, trace),
+        Err(_) => (f64::INFINITY, f64::INFINITY),
+    };
+    let best = runs.reduce(|best, next| if rank(&next.1) < rank(&best.1) { next } else { best });
+    let (step, outcome) = best.expect("a step rule holds at least one step");
+    let nothing = |outcome| Score {
+        reward: 0.0,
+        terms: Terms::default(),
+        step,
+        flops: 0.0,
+        passes: 0.0,
+        reached: None,
+        outcome,
+    };
+    let Ok(trace) = outcome else { return nothing(outcome) };
+    let shape = geometry(instance);
+    let price = |model| Price::of(&live, shape, model).expect("a program that ran fits its shapes");
+    let (settings, work) = (settings(step), price(Model::True));
+    let sizes = settings.sizes(rows, cols);
+    let charged = match protocol.profile.model() {
+        Model::True => work.flops(&sizes, protocol.iterations),
+        model => price(model).flops(&sizes, protocol.iterations),
+    };
+    let terms = protocol.profile.terms(instance, &trace, charged);
+    let reached = match protocol.profile {
+        Profile::Tolerance { epsilon, .. } => reached(&trace.excesses, epsilon),
+        _ => None,
+    };
+    let reward = match (&protocol.profile, reached) {
+        (Profile::Tolerance { charge, .. }, Some(t)) => charge.reward(charge.work(&work, &settings, cols, t)),
+        (Profile::Tolerance { .. }, None) => 0.0,
+        (profile, _) => profile.weighted(&terms).expect("only a tolerance is not made of terms"),
+    };
+    Score {
+        reward,
+        terms,
+        step,
+        flops: work.flops(&sizes, protocol.iterations),
+        passes: work.passes(&sizes, protocol.iterations),
+        reached,
+        outcome: Ok(trace),
+    }
+}
+
+/// How well a run ended, smaller is better: iterations to the tolerance if there is one, then the last residual.
+fn standing(profile: &Profile, trace: &Trace) -> (f64, f64) {
+    let last = *trace.excesses.last().expect("a history holds at least the start");
+    match profile {
+        Profile::Paper { .. } => (0.0, *trace.residuals.last().expect("as above")),
+        Profile::Sound { .. } => (0.0, last),
+        Profile::Tolerance { epsilon, .. } => {
+            (reached(&trace.excesses, *epsilon).map_or(f64::MAX, |t| t as f64), last)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Tolerance: the work a method needs to reach a given accuracy, at the size the user cares about.
+//!
+//! reward = w₀ / (w₀ + w),  w = work of setup and of t iterations,  t = the first with excess ≤ ε
+//!
+//! where w₀ is the work of a direct QR solve. One half means as good as QR, one means for free, zero means that the
+//! tolerance was not reached. Average it over instances of mixed condition numbers, and no weight is left to choose.
+
+use crate::execute::Settings;
+use crate::program::{Price, Sizes};
+use serde::{Deserialize, Serialize};
+
+/// What is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Floating-point operations.
+    Flops,
+    /// Passes over A, when moving data is what costs.
+    Passes,
+}
+
+/// What the work is charged as, and for which size of problem.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Charge {
+    /// What is counted.
+    pub unit: Unit,
+    /// Rows of the problem that is charged for; the runs may be smaller.
+    pub rows: usize,
+    /// Its columns.
+    pub cols: usize,
+}
+
+impl Charge {
+    /// The sizes charged: the sketch keeps its ratio to the columns, the batch its number of rows.
+    fn sizes(&self, settings: &Settings, run_cols: usize) -> Sizes {
+        let ratio = settings.sketch_rows as f64 / run_cols as f64;
+        let sketch_rows = ((ratio * self.cols as f64).round() as usize).min(self.rows);
+        Settings { sketch_rows, ..settings.clone() }.sizes(self.rows, self.cols)
+    }
+
+    /// The work of `iterations` iterations.
+    pub fn work(&self, price: &Price, settings: &Settings, run_cols: usize, iterations: usize) -> f64 {
+        let sizes = self.sizes(settings, run_cols);
+        match self.unit {
+            Unit::Flops => price.flops(&sizes, iterations),
+            Unit::Passes => price.passes(&sizes, iterations),
+        }
+    }
+
+    /// The work of a direct QR solve: 2mn² − ⅔n³ flops, or one pass.
+    pub fn direct(&self) -> f64 {
+        let (m, n) = (self.rows as f64, self.cols as f64);
+        match self.unit {
+            Unit::Flops => 2.0 * m * n * n - 2.0 / 3.0 * n.powi(3),
+            Unit::Passes => 1.0,
+        }
+    }
+
+    /// w₀ / (w₀ + w).
+    pub fn reward(&self, work: f64) -> f64 {
+        self.direct() / (self.direct() + work)
+    }
+}
+
+/// The first iteration whose excess is at most ε.
+pub fn reached(excesses: &[f64], epsilon: f64) -> Option<usize> {
+    excesses.iter().position(|&excess| excess <= epsilon)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{CATALOGUE, Canonical, Geometry, LiveOut, Model};
+
+    #[test]
+    fn first_hit() {
+        assert_eq!(reached(&[1.0, 0.1, 1e-9, 1e-3], 1e-6), Some(2));
+        assert_eq!(reached(&[1.0, f64::NAN], 1e-6), None);
+    }
+
+    #[test]
+    fn charged_at_the_users_size() {
+        let entry = CATALOGUE.iter().find(|e| e.name == "ls-gd").unwrap();
+        let live = Canonical::new(&entry.document.program, LiveOut::Finished);
+        let price = Price::of(&live, Geometry::Tall, Model::True).unwrap();
+        let settings = Settings::for_size(2000, 50);
+        let charge = Charge { unit: Unit::Flops, rows: 1_000_000, cols: 500 };
+        assert_eq!(charge.work(&price, &settings, 50, 3), 3.0 * (4.0 * 5e8 + 1e6 + 1000.0));
+        let passes = Charge { unit: Unit::Passes, ..charge };
+        assert_eq!(passes.work(&price, &settings, 50, 3), 6.0);
+        assert_eq!(passes.reward(1.0), 0.5);
+    }
+}
