@@ -285,13 +285,13 @@ impl Outcome<'_> {
         let spread = format!("± {}", number(reward.error));
         let mut rows = vec![vec!["reward".into(), accent(&number(reward.mean)), spread]];
         if !matches!(self.protocol.profile, Profile::Tolerance { .. }) {
-            let parts: [(&str, &str, fn(&Score) -> f64); 4] = [
-                ("  accuracy", "of the last residual", |s| s.terms.acc),
-                ("  decay", "of the slowest step", |s| s.terms.decay),
-                ("  complexity", "of the work done", |s| s.terms.comp),
-                ("  condition", "of the preconditioner R1", |s| s.terms.cond),
+            let parts = [
+                ("  accuracy", self.mean(|s| s.terms.acc), "of the last residual"),
+                ("  decay", self.mean(|s| s.terms.decay), "of the slowest step"),
+                ("  complexity", self.mean(|s| s.terms.comp), "of the work done"),
+                ("  condition", self.mean(|s| s.terms.cond), "of the preconditioner R1"),
             ];
-            rows.extend(parts.map(|(name, of, part)| vec![name.into(), number(self.mean(part)), faint(of)]));
+            rows.extend(parts.map(|(name, mean, of)| vec![name.into(), number(mean), faint(of)]));
         } else {
             let reached = self.scores().iter().filter(|s| s.reached.is_some()).count();
             rows.push(vec![

@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Debug)]
 pub enum Fault {
     /// The program does not fit the problem's shape; nothing ran.
-    Shape(ShapeError),
+    Shape(Box<ShapeError>),
     /// An operation would cost more than the cap; nothing ran.
     TooCostly {
         /// What it would cost.

@@ -114,7 +114,8 @@ pub fn run(
     stream: &Stream,
 ) -> Result<Trace, Failure> {
     let geometry = geometry(instance);
-    let typed = check(program, geometry).map_err(|error| refuse(String::new(), Fault::Shape(error)))?;
+    let typed =
+        check(program, geometry).map_err(|error| refuse(String::new(), Fault::Shape(Box::new(error))))?;
     within_limits(&typed, geometry, instance, settings)?;
     let (setup, iteration): (Vec<Planned>, Vec<Planned>) =
         typed.iter().map(Planned::new).partition(|planned| planned.typed.section == Section::Setup);

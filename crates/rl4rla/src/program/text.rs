@@ -136,7 +136,7 @@ impl Document {
 }
 
 /// The unknown word, with the nearest known one.
-fn found<'a>(word: &str, known: &[&'a str]) -> String {
+fn found(word: &str, known: &[&str]) -> String {
     let short: String = word.chars().take(40).collect();
     match nearest(word, known.iter().copied()) {
         Some(name) => format!("`{short}`; did you mean `{name}`?"),

@@ -1,0 +1,220 @@
+//! Every catalogue program behaves as its theory says.
+
+use rl4rla::execute::{Fault, Settings, Step, Trace, run};
+use rl4rla::linalg::{norm, sub};
+use rl4rla::problem::{Family, Instance, Leverage};
+use rl4rla::program::{CATALOGUE, Program};
+use rl4rla::rng::Stream;
+
+fn program(name: &str) -> &'static Program {
+    &CATALOGUE.iter().find(|entry| entry.name == name).expect("a catalogue name").document.program
+}
+
+fn family(name: &str, rows: usize, cols: usize) -> Family {
+    Family { rows, cols, ..Family::named(name).expect("a family name") }
+}
+
+fn draw(family: &Family, seed: u64) -> Instance {
+    family.draw(&Stream::new(seed)).expect("a drawable family")
+}
+
+fn settings(instance: &Instance, iterations: usize, step: f64) -> Settings {
+    Settings { iterations, step, ..Settings::for_size(instance.rows(), instance.cols()) }
+}
+
+fn go(name: &str, instance: &Instance, settings: &Settings) -> Trace {
+    run(program(name), instance, settings, &Stream::new(7))
+        .unwrap_or_else(|failure| panic!("{name}: {failure}"))
+}
+
+fn last(history: &[f64]) -> f64 {
+    *history.last().expect("a history holds the start")
+}
+
+/// The factor by which the excess shrinks per iteration, by a log-linear fit, and how well the line fits (R²).
+fn contraction(excesses: &[f64]) -> (f64, f64) {
+    // The fit stops where rounding takes over.
+    let logs: Vec<f64> = excesses.iter().take_while(|e| **e > 1e-11).map(|e| e.ln()).collect();
+    let count = logs.len() as f64;
+    let (mean_t, mean_y) = ((count - 1.0) / 2.0, logs.iter().sum::<f64>() / count);
+    let (mut ty, mut tt, mut yy) = (0.0, 0.0, 0.0);
+    for (t, y) in logs.iter().enumerate() {
+        let (dt, dy) = (t as f64 - mean_t, y - mean_y);
+        (ty, tt, yy) = (ty + dt * dy, tt + dt * dt, yy + dy * dy);
+    }
+    ((ty / tt).exp(), ty * ty / (tt * yy))
+}
+
+#[test]
+fn landweber_contracts_by_one_minus_one_over_kappa() {
+    for (kappa, seed) in [(2.0, 1), (5.0, 2), (20.0, 3)] {
+        let instance = draw(&Family { condition: Some(kappa), ..family("psd", 6, 6) }, seed);
+        let trace = go("landweber", &instance, &settings(&instance, 40, 1.0));
+        for pair in trace.residuals.windows(2).filter(|pair| pair[0] > 1e-13) {
+            assert!(pair[1] <= (1.0 - 1.0 / kappa) * pair[0] + 1e-14, "κ = {kappa}: {pair:?}");
+        }
+    }
+}
+
+#[test]
+fn landweber_is_refused_on_rectangular_input_before_anything_runs() {
+    let instance = draw(&family("low-cond", 20, 4), 1);
+    let failure =
+        run(program("landweber"), &instance, &settings(&instance, 5, 1.0), &Stream::new(0)).unwrap_err();
+    assert_eq!(failure.step, Step::Check);
+    assert!(matches!(failure.fault, Fault::Shape(_)), "{failure}");
+    assert!(failure.residuals.is_empty());
+}
+
+#[test]
+fn gradient_descent_contracts_by_one_minus_one_over_kappa_squared_and_no_faster() {
+    for kappa in [2.0f64, 10.0, 50.0] {
+        let instance = draw(&Family { condition: Some(kappa), ..family("low-cond", 400, 8) }, 4);
+        let trace = go("ls-gd", &instance, &settings(&instance, 400, 1.0));
+        let bound = 1.0 - kappa.powi(-2);
+        for pair in trace.excesses.windows(2).filter(|pair| pair[0] > 1e-13) {
+            assert!(pair[1] <= bound * pair[0] + 1e-14, "κ = {kappa}: {pair:?}");
+        }
+        // In the end the slowest direction is all that is left.
+        let tail: Vec<f64> = trace.excesses.iter().copied().skip(20).filter(|e| *e > 1e-12).collect();
+        let (rate, _) = contraction(&tail[tail.len() / 2..]);
+        assert!(rate > bound - 0.05, "κ = {kappa}: rate {rate}");
+    }
+}
+
+#[test]
+fn a_perfect_preconditioner_solves_in_one_step() {
+    for kappa in [1e2, 1e5] {
+        let instance =
+            draw(&Family { condition: Some(kappa), outside: 0.3, ..family("mid-cond", 500, 10) }, 5);
+        let trace = go("precond-gd", &instance, &settings(&instance, 1, 1.0));
+        // Applying an explicit inverse costs κ² in precision.
+        assert!(last(&trace.excesses) < 1e-15 * kappa * kappa, "κ = {kappa}: {:e}", last(&trace.excesses));
+    }
+}
+
+#[test]
+fn sketched_preconditioning_contracts_independently_of_kappa() {
+    // For s = 8n, δ = √(1/8): the spectrum fills [1/(1+δ)², 1/(1−δ)²], and at η = 2/3 the worst factor is
+    // max(|1 − η/(1+δ)²|, |1 − η/(1−δ)²|) = 0.64 in the limit of large n; finite n needs some room.
+    let names = ["sketched-precond-gd", "sketched-precond-gd-factored", "sketched-precond-gd-gram"];
+    for name in names {
+        let mut rates = Vec::new();
+        for kappa in [10.0, 1e3, 1e6] {
+            let family = Family { condition: Some(kappa), outside: 0.2, ..family("mid-cond", 3000, 30) };
+            let trace = go(name, &draw(&family, 6), &settings(&draw(&family, 6), 30, 2.0 / 3.0));
+            let (rate, fit) = contraction(&trace.excesses);
+            assert!(fit > 0.95, "{name} at κ = {kappa}: R² = {fit}");
+            assert!(rate < 0.72, "{name} at κ = {kappa}: rate {rate}");
+            rates.push(rate);
+        }
+        let spread = rates.iter().fold(0.0f64, |s, r| s.max((r - rates[0]).abs()));
+        assert!(spread < 0.05, "{name}: rates {rates:?} should not depend on κ");
+    }
+}
+
+#[test]
+fn the_three_preconditioners_are_one_method_until_rounding_parts_them() {
+    let at = |name: &str, kappa: f64| {
+        let family = Family { condition: Some(kappa), ..family("mid-cond", 1500, 20) };
+        let instance = draw(&family, 8);
+        let settings = settings(&instance, 60, 2.0 / 3.0);
+        run(program(name), &instance, &settings, &Stream::new(7)).map_or(f64::INFINITY, |t| last(&t.excesses))
+    };
+    let early = |name: &str| {
+        let instance = draw(&Family { condition: Some(100.0), ..family("mid-cond", 1500, 20) }, 8);
+        go(name, &instance, &settings(&instance, 10, 2.0 / 3.0)).excesses
+    };
+    let explicit = early("sketched-precond-gd");
+    for other in ["sketched-precond-gd-factored", "sketched-precond-gd-gram"] {
+        for (a, b) in explicit.iter().zip(early(other)) {
+            assert!((a - b).abs() < 1e-9, "{other}: {a} and {b}");
+        }
+    }
+    // Beyond 1/√ε the factored form still gives all digits; the explicit inverse diverges; the Gram matrix is
+    // numerically singular, and its pseudo-inverse gives up the directions it cannot see.
+    let factored = at("sketched-precond-gd-factored", 1e10);
+    assert!(factored < 1e-11, "{factored:e}");
+    assert!(at("sketched-precond-gd", 1e10) > 1.0);
+    assert!(at("sketched-precond-gd-gram", 1e10) > 100.0 * factored);
+}
+
+#[test]
+fn stochastic_gradients_converge_on_consistent_systems_and_hover_otherwise() {
+    let consistent = draw(&family("low-cond", 2000, 10), 9);
+    let noisy = draw(&Family { outside: 0.3, ..family("low-cond", 2000, 10) }, 9);
+    let at = |instance: &Instance| last(&go("sgd", instance, &settings(instance, 300, 0.5)).excesses);
+    assert!(at(&consistent) < 1e-8, "{:e}", at(&consistent));
+    assert!(at(&noisy) > 1e-3, "{:e}", at(&noisy));
+}
+
+#[test]
+fn row_norm_sampling_works_where_uniform_sampling_misses_the_rows_that_matter() {
+    for seed in 0..5 {
+        let family =
+            Family { leverage: Leverage::High, condition: Some(10.0), ..family("mid-cond", 2000, 10) };
+        let instance = draw(&family, seed);
+        let at = |name: &str| {
+            let outcome = run(program(name), &instance, &settings(&instance, 200, 0.2), &Stream::new(7));
+            outcome.map_or(f64::INFINITY, |trace| last(&trace.excesses))
+        };
+        let (weighted, uniform) = (at("precond-weighted-sgd"), at("sketched-precond-sgd"));
+        assert!(weighted < 1e-3, "seed {seed}: weighted {weighted:e}");
+        assert!(uniform > 10.0 * weighted, "seed {seed}: uniform {uniform:e}, weighted {weighted:e}");
+    }
+}
+
+#[test]
+fn block_kaczmarz_with_blocks_below_n_approaches_the_solution_of_consistent_systems() {
+    let instance = draw(&Family { condition: Some(20.0), ..family("mid-cond", 600, 20) }, 10);
+    let error = |iterations: usize| {
+        let settings = Settings { batch: 8, ..settings(&instance, iterations, 1.0) };
+        norm(&sub(&go("block-kaczmarz", &instance, &settings).x, &instance.x_star))
+    };
+    // η = 1 is an orthogonal projection onto a set that holds the solution: the error never grows.
+    let errors: Vec<f64> = (0..40).map(error).collect();
+    for pair in errors.windows(2) {
+        assert!(pair[1] <= pair[0] * (1.0 + 1e-12), "{pair:?}");
+    }
+    assert!(error(400) < 0.05 * errors[0], "{:e} from {:e}", error(400), errors[0]);
+
+    let inconsistent =
+        draw(&Family { outside: 0.3, condition: Some(20.0), ..family("mid-cond", 600, 20) }, 10);
+    let settings = Settings { batch: 8, ..settings(&inconsistent, 400, 1.0) };
+    assert!(last(&go("block-kaczmarz", &inconsistent, &settings).excesses) > 0.01);
+}
+
+#[test]
+fn sketch_and_solve_reaches_the_solution_of_the_sample() {
+    let gap = |outside: f64, name: &str, step: f64| {
+        let instance = draw(&Family { outside, condition: Some(3.0), ..family("low-cond", 4000, 10) }, 11);
+        let settings = Settings { batch: 400, ..settings(&instance, 300, step) };
+        let trace = go(name, &instance, &settings);
+        (last(&trace.excesses), instance.attainable())
+    };
+    for (name, step) in [("subsampled-ls-gd", 1.0), ("subsampled-precond-gd", 1.0)] {
+        let (excess, _) = gap(0.0, name, step);
+        assert!(excess < 1e-9, "{name} on a consistent system: {excess:e}");
+        // Otherwise the sample's solution misses by about √(n/k) of the attainable residual.
+        let (excess, attainable) = gap(0.3, name, step);
+        let expected = attainable * (10.0f64 / 400.0).sqrt();
+        assert!((0.4..2.5).contains(&(excess / expected)), "{name}: {excess:e}, expected about {expected:e}");
+    }
+}
+
+#[test]
+fn subsampled_preconditioning_solves_its_sample_in_one_step() {
+    let instance = draw(&Family { condition: Some(1e4), outside: 0.1, ..family("mid-cond", 2000, 10) }, 12);
+    let trace = go("subsampled-precond-gd", &instance, &settings(&instance, 3, 1.0));
+    assert!((trace.residuals[1] - trace.residuals[3]).abs() < 1e-6 * trace.residuals[1]);
+}
+
+#[test]
+fn a_sample_smaller_than_n_cannot_precondition_and_says_so() {
+    let instance = draw(&family("mid-cond", 200, 10), 13);
+    let settings = Settings { batch: 5, ..settings(&instance, 3, 1.0) };
+    let failure = run(program("subsampled-precond-gd"), &instance, &settings, &Stream::new(0)).unwrap_err();
+    assert_eq!((failure.step, failure.operation.as_str()), (Step::Setup, "R1 = MAT_INV(R1)"));
+    assert!(matches!(failure.fault, Fault::Numeric(_)), "{failure}");
+    assert_eq!(failure.shapes, [(10, 10)]);
+}
