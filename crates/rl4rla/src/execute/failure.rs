@@ -24,6 +24,13 @@ pub enum Fault {
         /// How many are allowed.
         cap: f64,
     },
+    /// More iterations than the cap; nothing ran.
+    TooLong {
+        /// How many were asked for.
+        iterations: usize,
+        /// How many are allowed.
+        cap: usize,
+    },
     /// A factorisation failed.
     Numeric(NumericError),
     /// Probabilities that are none.
@@ -46,6 +53,9 @@ impl fmt::Display for Fault {
             }
             Fault::TooLarge { entries, cap } => {
                 write!(f, "would make {entries:.2e} entries, more than the cap of {cap:.2e} for one result")
+            }
+            Fault::TooLong { iterations, cap } => {
+                write!(f, "{iterations} iterations are more than the cap of {cap}")
             }
             Fault::Numeric(error) => error.fmt(f),
             Fault::Weights(error) => error.fmt(f),

@@ -26,24 +26,26 @@ pub struct Settings {
     pub batch: usize,
     /// How rows are drawn.
     pub sampling: Sampling,
-    /// What one operation may cost.
+    /// What the run may cost.
     pub limits: Limits,
 }
 
-/// What one operation may cost; checked before anything runs.
+/// What a run may cost; checked before anything runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Limits {
-    /// Floating-point operations.
+    /// Floating-point operations of one operation.
     pub flops: f64,
-    /// Entries of the result.
+    /// Entries of one result.
     pub entries: f64,
+    /// Iterations.
+    pub iterations: usize,
 }
 
 impl Limits {
     /// The released code's cap of 10⁹ flops, raised for large problems to twenty direct solves (2mn² each).
     pub fn for_size(rows: usize, cols: usize) -> Limits {
         let solve = 2.0 * rows as f64 * (cols as f64).powi(2);
-        Limits { flops: (20.0 * solve).max(1e9), entries: (1u64 << 27) as f64 }
+        Limits { flops: (20.0 * solve).max(1e9), entries: (1u64 << 27) as f64, iterations: 1_000_000 }
     }
 }
 
@@ -147,7 +149,10 @@ fn within_limits(
     settings: &Settings,
 ) -> Result<(), Failure> {
     let sizes = settings.sizes(instance.rows(), instance.cols());
-    let Limits { flops: flop_cap, entries: entry_cap } = settings.limits;
+    let Limits { flops: flop_cap, entries: entry_cap, iterations: cap } = settings.limits;
+    if settings.iterations > cap {
+        return Err(refuse(String::new(), Fault::TooLong { iterations: settings.iterations, cap }));
+    }
     for instruction in typed {
         let flops = Cost::of(instruction, geometry, Model::True).flops.eval(&sizes);
         let entries = match instruction.result {
