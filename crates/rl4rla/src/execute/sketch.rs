@@ -39,7 +39,7 @@ impl Sketch {
     /// Draws S with `sketch_rows` rows, for matrices with `rows` rows.
     ///
     /// An SRHT picks rows of the Hadamard matrix of size 2^p ≥ `rows` without replacement, as long as there
-    /// are enough of them; if `sketch_rows` > 2^p, with replacement. E[SᵀS] = I either way.
+    /// are enough of them; if `sketch_rows` > 2^p, with replacement. E SᵀS = I either way.
     pub fn draw(kind: SketchKind, sketch_rows: usize, rows: usize, stream: &Stream) -> Self {
         let operator = match kind {
             SketchKind::Sjlt => sparse(SJLT_NONZEROS.min(sketch_rows), sketch_rows, rows, stream),

@@ -57,7 +57,7 @@ enum Law {
 }
 
 impl Discrete {
-    /// The distribution with P(i) = weights[i] / Σ weights.
+    /// The distribution with P(i) = wᵢ / Σ w, for weights w.
     pub fn new(weights: &[f64]) -> Result<Discrete, WeightError> {
         if weights.is_empty() {
             return Err(WeightError::Empty);

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::SJLT_NONZEROS;
 use serde::{Deserialize, Serialize};
 
-/// The distributions S can be drawn from. All have E[SᵀS] = I.
+/// The distributions S can be drawn from. All have E SᵀS = I.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SketchKind {
