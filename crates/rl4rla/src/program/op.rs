@@ -2,9 +2,9 @@
 
 use super::ast::Section;
 use super::expr::{Expr, Names};
-use super::flops::*;
 use super::poly::Poly;
 use super::register::Reg;
+use super::rules::*;
 use super::types::{Dim, Pattern, Size, Structure, Type};
 use std::cmp::Ordering;
 use std::fmt;
@@ -128,50 +128,6 @@ impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(self.name)
     }
-}
-
-/// Whether an operand is known to be upper triangular.
-pub(super) fn is_upper(arg: &Arg) -> bool {
-    arg.ty.structure() == Structure::Upper
-}
-
-fn is_symmetric(arg: &Arg) -> bool {
-    arg.ty.structure() == Structure::Symmetric
-}
-
-/// Whether both operands are one register.
-pub(super) fn same(args: &[Arg]) -> bool {
-    args[0].reg == args[1].reg
-}
-
-// Structure of results.
-fn general(_: &[Arg]) -> Structure {
-    Structure::General
-}
-fn symmetric_if_same(args: &[Arg]) -> Structure {
-    if same(args) { Structure::Symmetric } else { Structure::General }
-}
-fn product_structure(args: &[Arg]) -> Structure {
-    if args.iter().all(is_upper) { Structure::Upper } else { Structure::General }
-}
-fn kept(args: &[Arg]) -> Structure {
-    args[0].ty.structure()
-}
-fn upper(_: &[Arg]) -> Structure {
-    Structure::Upper
-}
-
-// Calls a search need not offer.
-fn never(_: &[Arg]) -> bool {
-    false
-}
-/// Mᵀv = Mv and P·Mᵀ = P·M for symmetric M.
-fn symmetric_second(args: &[Arg]) -> bool {
-    is_symmetric(&args[1])
-}
-/// Pᵀ·Q = P·Q for symmetric P.
-fn symmetric_first(args: &[Arg]) -> bool {
-    is_symmetric(&args[0])
 }
 
 /// The single or the two formulas of an operator's operands.

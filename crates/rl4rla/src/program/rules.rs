@@ -1,10 +1,45 @@
-//! What operators cost: one rule for each kind of work, as a polynomial in the dimensions.
+//! The rules the operator table refers to: what is known of a result, what it costs, which calls are redundant.
 //!
-//! Every rule stands twice where it must: as the work really is, and as the paper's released code charges it.
+//! A cost is a polynomial in the dimensions. It stands twice where it must: as the work really is, and as the
+//! paper's released code charges it.
 
-use super::op::{Arg, is_upper, same};
+use super::op::Arg;
 use super::poly::Poly;
-use super::types::{Dim, Type};
+use super::types::{Dim, Structure, Type};
+
+/// Whether an operand is known to be upper triangular.
+pub fn is_upper(arg: &Arg) -> bool {
+    arg.ty.structure() == Structure::Upper
+}
+
+/// Whether an operand is known to be symmetric.
+pub fn is_symmetric(arg: &Arg) -> bool {
+    arg.ty.structure() == Structure::Symmetric
+}
+
+/// Whether both operands are one register.
+pub fn same(args: &[Arg]) -> bool {
+    args[0].reg == args[1].reg
+}
+
+// Structure of results.
+pub fn general(_: &[Arg]) -> Structure {
+    Structure::General
+}
+pub fn symmetric_if_same(args: &[Arg]) -> Structure {
+    if same(args) { Structure::Symmetric } else { Structure::General }
+}
+pub fn product_structure(args: &[Arg]) -> Structure {
+    if args.iter().all(is_upper) { Structure::Upper } else { Structure::General }
+}
+pub fn kept(args: &[Arg]) -> Structure {
+    args[0].ty.structure()
+}
+pub fn upper(_: &[Arg]) -> Structure {
+    Structure::Upper
+}
+
+// Costs.
 
 /// The rows and columns of an operand, as polynomials: a vector is one column.
 fn shape(arg: &Arg) -> (Poly, Poly) {
@@ -32,15 +67,17 @@ pub fn length(args: &[Arg]) -> Poly {
 pub fn twice_length(args: &[Arg]) -> Poly {
     times(2.0, length(args))
 }
+fn matrix(args: &[Arg]) -> &Arg {
+    args.iter().find(|a| matches!(a.ty, Type::Matrix(..))).expect("one operand is a matrix")
+}
 /// Matrix times vector, in either order: 2ab, or n² when half the matrix is zero.
 pub fn apply(args: &[Arg]) -> Poly {
-    let matrix = args.iter().find(|a| matches!(a.ty, Type::Matrix(..))).expect("one operand is a matrix");
+    let matrix = matrix(args);
     times(if is_upper(matrix) { 1.0 } else { 2.0 }, entries(matrix))
 }
 /// Matrix times vector: 2ab.
 pub fn apply_full(args: &[Arg]) -> Poly {
-    let matrix = args.iter().find(|a| matches!(a.ty, Type::Matrix(..))).expect("one operand is a matrix");
-    times(2.0, entries(matrix))
+    times(2.0, entries(matrix(args)))
 }
 /// P·Q: 2pqr, half of it for each triangular factor.
 pub fn multiply(args: &[Arg]) -> Poly {
@@ -51,9 +88,12 @@ pub fn multiply(args: &[Arg]) -> Poly {
 pub fn multiply_released(args: &[Arg]) -> Poly {
     times(if is_upper(&args[1]) { 1.0 } else { 2.0 }, entries(&args[0]) * shape(&args[1]).1)
 }
-/// P·Qᵀ: 2pqr; M·Mᵀ needs one triangle only, and a third of that when M is triangular.
+/// P·Qᵀ: 2pqr, or the share of it that a symmetric result needs.
 pub fn multiply_transposed(args: &[Arg]) -> Poly {
-    let full = entries(&args[0]) * shape(&args[1]).0;
+    symmetric_share(args, entries(&args[0]) * shape(&args[1]).0)
+}
+/// M·Mᵀ and MᵀM need one triangle only, and a third of that when M is triangular.
+fn symmetric_share(args: &[Arg], full: Poly) -> Poly {
     match (same(args), is_upper(&args[0])) {
         (true, true) => times(1.0 / 3.0, full),
         (true, false) => full,
@@ -64,14 +104,9 @@ pub fn multiply_transposed(args: &[Arg]) -> Poly {
 pub fn multiply_transposed_released(args: &[Arg]) -> Poly {
     times(2.0, entries(&args[0]) * shape(&args[1]).0) + entries(&args[1])
 }
-/// Pᵀ·Q: 2pqr; MᵀM needs one triangle only, and a third of that when M is triangular.
+/// Pᵀ·Q: 2pqr, or the share of it that a symmetric result needs.
 pub fn transposed_multiply(args: &[Arg]) -> Poly {
-    let full = entries(&args[0]) * shape(&args[1]).1;
-    match (same(args), is_upper(&args[0])) {
-        (true, true) => times(1.0 / 3.0, full),
-        (true, false) => full,
-        (false, _) => times(2.0, full),
-    }
+    symmetric_share(args, entries(&args[0]) * shape(&args[1]).1)
 }
 /// Pᵀ·Q with an explicit transpose.
 pub fn transposed_multiply_released(args: &[Arg]) -> Poly {
@@ -124,4 +159,18 @@ pub fn one(_: &[Arg]) -> Poly {
 /// Nothing.
 pub fn free(_: &[Arg]) -> Poly {
     Poly::default()
+}
+
+// Calls a search need not offer.
+
+pub fn never(_: &[Arg]) -> bool {
+    false
+}
+/// Mᵀv = Mv and P·Mᵀ = P·M for symmetric M.
+pub fn symmetric_second(args: &[Arg]) -> bool {
+    is_symmetric(&args[1])
+}
+/// Pᵀ·Q = P·Q for symmetric P.
+pub fn symmetric_first(args: &[Arg]) -> bool {
+    is_symmetric(&args[0])
 }
