@@ -2,7 +2,10 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rl4rla::execute::{Sampling, SketchKind};
+use rl4rla::problem::{Leverage, Right, Scale};
 use rl4rla::reward::Auxiliary;
+use serde::de::value::StrDeserializer;
+use serde::de::{DeserializeOwned, IntoDeserializer};
 
 /// Discovers randomized linear algebra algorithms as explicit, readable programs.
 #[derive(Parser)]
@@ -50,7 +53,9 @@ Examples:
 Symbols: m rows and n columns of A, s rows of a sketch, k rows of a sample, T iterations.")]
     Show(Show),
     /// Run a program on fresh instances and score it
-    #[command(after_help = "\
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "\
 Examples:
   rl4rla evaluate ls-gd --family low-cond
   rl4rla evaluate sketched-precond-gd --family mid-cond --kappa 1e2,1e5,1e8 --iterations 30
@@ -58,7 +63,8 @@ Examples:
   rl4rla evaluate ls-gd --family mid-cond --profile tolerance --kappa 1e2,1e5,1e10 --charge 1000000x500
 
 The reward and its parts are means over the instances, residuals are medians.
-Exit code 1 if the program failed on every instance.")]
+Exit code 1 if the program failed on every instance."
+    )]
     Evaluate(Box<Evaluate>),
 }
 
@@ -94,26 +100,26 @@ pub struct Evaluate {
     #[arg(long, help_heading = "Problem")]
     pub family: Option<String>,
     /// Rows of A [default: the family's]
-    #[arg(long, help_heading = "Problem")]
+    #[arg(long, value_parser = size, help_heading = "Problem")]
     pub rows: Option<usize>,
     /// Columns of A [default: the family's]
-    #[arg(long, help_heading = "Problem")]
+    #[arg(long, value_parser = size, help_heading = "Problem")]
     pub cols: Option<usize>,
     /// Condition number; instances take turns with several [default: as drawn]
-    #[arg(long, value_delimiter = ',', help_heading = "Problem")]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, help_heading = "Problem")]
     pub kappa: Vec<f64>,
-    /// How unevenly rows matter
-    #[arg(long, default_value = "low", value_parser = ["low", "high"], help_heading = "Problem")]
-    pub leverage: String,
-    /// The law of the right factor V
-    #[arg(long, default_value = "gauss", value_parser = ["gauss", "student-t", "scaled-rows"], help_heading = "Problem")]
-    pub right: String,
+    /// How unevenly rows matter: low or high
+    #[arg(long, default_value = "low", value_parser = named::<Leverage>, help_heading = "Problem")]
+    pub leverage: Leverage,
+    /// The law of the right factor V: gauss, student-t or scaled-rows
+    #[arg(long, default_value = "gauss", value_parser = named::<Right>, help_heading = "Problem")]
+    pub right: Right,
     /// Share of b outside the range of A, from 0 (consistent) to below 1
     #[arg(long, default_value_t = 0.0, help_heading = "Problem")]
     pub outside: f64,
     /// `unit` divides A and b by the norm of A, `raw` leaves them as drawn
-    #[arg(long, default_value = "unit", value_parser = ["unit", "raw"], help_heading = "Problem")]
-    pub scale: String,
+    #[arg(long, default_value = "unit", value_parser = named::<Scale>, help_heading = "Problem")]
+    pub scale: Scale,
     /// Number of instances
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100_000), help_heading = "Problem")]
     pub instances: u64,
@@ -122,15 +128,21 @@ pub struct Evaluate {
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Run")]
     pub iterations: Option<u64>,
     /// Step sizes η to choose the best from, or `best` for the profile's own grid
-    #[arg(long, default_value = "best", value_delimiter = ',', help_heading = "Run")]
+    #[arg(
+        long,
+        default_value = "best",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        help_heading = "Run"
+    )]
     pub step: Vec<String>,
     /// The kind of sketch: sjlt, gaussian, countsketch or srht
     #[arg(long, default_value_t = SketchKind::Sjlt, help_heading = "Run")]
     pub sketch: SketchKind,
-    /// Rows of a sketch per column of A
+    /// Rows of a sketch per column of A; a sketch is never taller than A
     #[arg(long, default_value_t = 8.0, help_heading = "Run")]
     pub sketch_factor: f64,
-    /// Rows k of a sample
+    /// Rows k of a sample; a sample is never taller than A
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000_000), help_heading = "Run")]
     pub batch: u64,
     /// How rows are sampled: `unbiased`, or `released` as in the paper's code
@@ -140,24 +152,24 @@ pub struct Evaluate {
     /// The reward: repaired formulas, released formulas, or work to a tolerance
     #[arg(long, value_enum, default_value_t = ProfileName::Sound, help_heading = "Reward")]
     pub profile: ProfileName,
-    /// Weights of acc,decay,comp,cond
-    #[arg(long, value_delimiter = ',', default_values_t = [1.0, 10.0, 8.0, 1.0], help_heading = "Reward")]
-    pub weights: Vec<f64>,
+    /// Weights of acc,decay,comp,cond [default: 1,10,8,1]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, help_heading = "Reward")]
+    pub weights: Option<Vec<f64>>,
     /// Reward the condition term alone, and keep R1 for a later stage
     #[arg(long, help_heading = "Reward")]
     pub condition_only: bool,
     /// With --profile paper: pay for cheapness without progress, as `iterative_sketch` does
     #[arg(long, help_heading = "Reward")]
     pub ungated: bool,
-    /// With --profile tolerance: the relative excess residual to reach
-    #[arg(long, default_value_t = 1e-6, help_heading = "Reward")]
-    pub tolerance: f64,
+    /// With --profile tolerance: the relative excess residual to reach [default: 1e-6]
+    #[arg(long, help_heading = "Reward")]
+    pub tolerance: Option<f64>,
     /// With --profile tolerance: the size ROWSxCOLS to charge for [default: the size that runs]
     #[arg(long, help_heading = "Reward")]
     pub charge: Option<String>,
-    /// With --profile tolerance: what to count
-    #[arg(long, value_enum, default_value_t = UnitName::Flops, help_heading = "Reward")]
-    pub unit: UnitName,
+    /// With --profile tolerance: what to count [default: flops]
+    #[arg(long, value_enum, help_heading = "Reward")]
+    pub unit: Option<UnitName>,
     /// Also report the paper's auxiliary reward (appendix D): ht or non_ht
     #[arg(long, help_heading = "Reward")]
     pub auxiliary: Option<Auxiliary>,
@@ -188,6 +200,24 @@ pub enum UnitName {
     Passes,
 }
 
+/// One of a type's names, as the type itself reads them from data.
+fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let deserializer: StrDeserializer<serde::de::value::Error> = text.into_deserializer();
+    T::deserialize(deserializer).map_err(|error| error.to_string())
+}
+
+/// A whole number, also as 1e4.
+fn size(text: &str) -> Result<usize, String> {
+    if let Ok(whole) = text.parse() {
+        return Ok(whole);
+    }
+    match text.parse::<f64>() {
+        Ok(value) if value >= 1e18 => Err("too large".into()),
+        Ok(value) if value >= 0.0 && value.fract() == 0.0 => Ok(value as usize),
+        _ => Err("expected a whole number such as 10000 or 1e4".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,5 +225,11 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         <Cli as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_may_be_written_with_an_exponent() {
+        assert_eq!((size("250"), size("1e4")), (Ok(250), Ok(10_000)));
+        assert!(["1.5", "-3", "nan", "1e99", "x", ""].iter().all(|text| size(text).is_err()));
     }
 }

@@ -25,6 +25,16 @@ impl Failure {
         Failure { advice: Some(advice.into()), ..self }
     }
 
+    /// A command line that could not be read: clap's first paragraph, and its tip or usage line.
+    pub fn usage(error: &clap::Error) -> Failure {
+        let text = error.to_string();
+        let (what, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
+        let what: Vec<&str> = what.trim_start_matches("error: ").split_whitespace().collect();
+        let advice = rest.lines().map(str::trim).find(|line| !line.is_empty());
+        let advice = advice.map(|line| line.trim_start_matches("tip: ").to_string());
+        Failure { message: what.join(" "), advice }
+    }
+
     /// As a script reads it.
     pub fn json(&self) -> Value {
         json!({ "error": { "message": self.message, "advice": self.advice } })

@@ -20,8 +20,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             if json && error.use_stderr() {
-                let first = error.to_string().lines().next().unwrap_or_default().to_string();
-                put(&Failure::new(first.trim_start_matches("error: ")).json().to_string());
+                put(&Failure::usage(&error).json().to_string());
             }
             // Printing can only fail if nobody listens.
             let _ = error.print();
@@ -30,8 +29,8 @@ fn main() -> ExitCode {
     };
     match run(&cli) {
         Ok(page) => {
-            put(&if cli.shared.json { page.json.to_string() } else { page.text });
-            ExitCode::from(page.code)
+            let written = put(&if cli.shared.json { page.json.to_string() } else { page.text });
+            ExitCode::from(if written { page.code } else { BAD_INPUT })
         }
         Err(failure) => {
             if cli.shared.json {
@@ -51,13 +50,15 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
     }
 }
 
-/// Prints to standard output; a reader that has gone away is not an error.
-fn put(text: &str) {
+/// Prints to standard output and says whether that went well; a reader that has gone away is not an error.
+fn put(text: &str) -> bool {
     let mut out = anstream::stdout();
-    let written = writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush());
-    if let Err(error) = written
-        && error.kind() != io::ErrorKind::BrokenPipe
-    {
-        let _ = writeln!(io::stderr(), "error: cannot write to standard output: {error}");
+    match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let failure = Failure::new(format!("cannot write to standard output: {error}"));
+            let _ = writeln!(anstream::stderr(), "{failure}");
+            false
+        }
+        _ => true,
     }
 }

@@ -35,6 +35,9 @@ pub fn accent(text: &str) -> String {
 
 /// A remark.
 pub fn faint(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
     let style = Style::new().dimmed();
     format!("{style}{text}{style:#}")
 }
@@ -49,6 +52,10 @@ pub fn warning(text: &str) -> String {
 pub fn table(rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    // A terminal that does not know its width says 0.
+    if table.width().is_some_and(|width| width < 40) {
+        table.set_width(80);
+    }
     for row in rows {
         table.add_row(row);
     }
@@ -63,7 +70,8 @@ pub fn indent(text: &str) -> String {
 /// A number to three significant digits, as short as it goes.
 pub fn number(value: f64) -> String {
     match value.abs() {
-        a if value == 0.0 || (1e-3..1e4).contains(&a) => {
+        0.0 => "0".into(),
+        a if (1e-3..1e4).contains(&a) => {
             let digits = if a >= 100.0 {
                 0
             } else if a >= 10.0 {
@@ -98,7 +106,7 @@ mod tests {
     #[test]
     fn numbers_are_short() {
         let shown = [0.0, 0.5, 12.345, 123.4, 1e-7, 5e8].map(number);
-        assert_eq!(shown, ["0.0000", "0.5000", "12.3", "123", "1.00e-7", "5.00e8"]);
+        assert_eq!(shown, ["0", "0.5000", "12.3", "123", "1.00e-7", "5.00e8"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A PROGRAM argument: a catalogue name or a path to a `.rla` file.
 
 use crate::failure::Failure;
-use rl4rla::program::{CATALOGUE, Document, MAX_BYTES, nearest};
+use rl4rla::program::{CATALOGUE, Document, MAX_BYTES, Section, nearest};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -41,14 +41,21 @@ fn read(name: &str) -> Result<Document, Failure> {
             None => failure.advise("`rl4rla list programs` shows the names; a path to a .rla file works too"),
         });
     }
-    let unreadable = |error: std::io::Error| Failure::new(format!("cannot read {name}: {error}"));
-    let file = File::open(path).map_err(unreadable)?;
-    if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(Failure::new(format!("{name} is not a file")).advise("a path to a .rla file"));
+    let unreadable = |error: std::io::Error| {
+        Failure::new(format!("cannot read {name}: {error}")).advise("check the permissions of the file")
+    };
+    // Asked before opening, because opening a pipe waits for a writer.
+    if !path.metadata().map_err(unreadable)?.is_file() {
+        let what = if path.is_dir() { "a folder" } else { "not a plain file" };
+        return Err(Failure::new(format!("{name} is {what}")).advise("a path to a .rla file"));
     }
     // One byte more than allowed is enough to know; a huge file is never read.
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    File::open(path)
+        .map_err(unreadable)?
+        .take(MAX_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
     if bytes.len() > MAX_BYTES {
         return Err(Failure::new(format!(
             "{name} is larger than {} KiB; no program is that long",
@@ -56,10 +63,21 @@ fn read(name: &str) -> Result<Document, Failure> {
         ))
         .advise("check that this is a .rla program and not data"));
     }
+    let example = "a .rla program is plain text; `rl4rla show ls-gd` prints one";
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::new(format!("{name} is not text: byte {at} is not UTF-8"))
-            .advise("a .rla program is plain text; `rl4rla show ls-gd` prints one")
+        Failure::new(format!("{name} is not text: byte {at} is not UTF-8")).advise(example)
     })?;
-    text.parse().map_err(|error| Failure::new(format!("{name}, {error}")))
+    // Control characters would reach the terminal with the title.
+    if let Some(at) = text.find(|c: char| c.is_control() && !c.is_whitespace()) {
+        let message = format!("{name} is not text: byte {at} is a control character");
+        return Err(Failure::new(message).advise(example));
+    }
+    let document: Document = text.parse().map_err(|error| {
+        Failure::new(format!("{name}, {error}")).advise("`rl4rla show ls-gd` prints a program")
+    })?;
+    if Section::BOTH.into_iter().all(|section| document.program.section(section).is_empty()) {
+        return Err(Failure::new(format!("{name} holds no instructions")).advise(example));
+    }
+    Ok(document)
 }

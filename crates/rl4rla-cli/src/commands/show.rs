@@ -14,7 +14,10 @@ use serde_json::json;
 pub fn run(args: &Show) -> Result<Page, Failure> {
     let source = Source::find(&args.program)?;
     let program = &source.document.program;
-    let geometry = fitting(program).map_err(|error| Failure::new(format!("{}: {error}", source.name)))?;
+    let geometry = fitting(program).map_err(|error| {
+        Failure::new(format!("{}: {error}", source.name))
+            .advise("`rl4rla list operators` shows what each takes and gives")
+    })?;
     let live = Canonical::new(program, LiveOut::Finished);
     let price = Price::of(&live, geometry, Model::True)?;
     let equation = equation(program, geometry)?;
@@ -63,7 +66,15 @@ pub fn run(args: &Show) -> Result<Page, Failure> {
         &(cost("once           ", &price.setup, &setup)
             + &cost("every iteration", &price.iteration, &iteration)),
     );
-    text += &format!("{}\n", faint("  m×n data, s rows of a sketch (SJLT), k rows of a sample"));
+    let mentions = |symbol: &str| [&setup, &iteration].iter().any(|p| p.to_string().contains(symbol));
+    let mut legend = String::from("  A is m×n");
+    for (used, words) in [
+        (equation.text.contains("sketch"), ", s rows of an SJLT sketch"),
+        (mentions("k"), ", k rows of a sample"),
+    ] {
+        legend += if used { words } else { "" };
+    }
+    text += &format!("{}\n", faint(&legend));
     text += &format!("\n{}\n{}", strong("LaTeX"), indent(&equation.latex));
     Ok(Page::ok(json, text))
 }

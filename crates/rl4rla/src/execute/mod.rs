@@ -9,6 +9,6 @@ mod sketch;
 
 pub use datum::Datum;
 pub use failure::{Failure, Fault, Step};
-pub use run::{Limits, Settings, Trace, geometry, run};
+pub use run::{Limits, Settings, Trace, geometry, geometry_of, run};
 pub use sample::Sampling;
 pub use sketch::{SJLT_NONZEROS, Sketch, SketchKind, UnknownSketch};

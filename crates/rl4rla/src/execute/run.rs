@@ -6,7 +6,7 @@ use super::kernels::{Call, Draws, Kernel, Output, kernel};
 use super::sample::Sampling;
 use super::sketch::SketchKind;
 use crate::linalg::{self, Matrix};
-use crate::problem::Instance;
+use crate::problem::{Family, Instance};
 use crate::program::{Cost, Geometry, Model, Program, Reg, Section, Sizes, Type, Typed, check};
 use crate::rng::{Discrete, Stream};
 use std::sync::{Arc, OnceLock};
@@ -50,14 +50,14 @@ impl Limits {
 }
 
 impl Settings {
-    /// The released code's settings for a problem of this size: T = 10, s = 8n (but no more than m), k = 100.
+    /// The released code's settings for a problem of this size: T = 10, s = 8n and k = 100, but no more than m.
     pub fn for_size(rows: usize, cols: usize) -> Settings {
         Settings {
             iterations: 10,
             step: 1.0,
             sketch: SketchKind::Sjlt,
             sketch_rows: (8 * cols).min(rows),
-            batch: 100,
+            batch: rows.min(100),
             sampling: Sampling::Unbiased,
             limits: Limits::for_size(rows, cols),
         }
@@ -90,7 +90,16 @@ pub struct Trace {
 
 /// The shape of a problem.
 pub fn geometry(instance: &Instance) -> Geometry {
-    match (instance.symmetric, instance.rows() == instance.cols()) {
+    shape(instance.symmetric, instance.rows(), instance.cols())
+}
+
+/// The shape of a family's problems, without drawing one.
+pub fn geometry_of(family: &Family) -> Geometry {
+    shape(family.kind.info().square, family.rows, family.cols)
+}
+
+fn shape(symmetric: bool, rows: usize, cols: usize) -> Geometry {
+    match (symmetric, rows == cols) {
         (true, _) => Geometry::Symmetric,
         (false, true) => Geometry::Square,
         (false, false) => Geometry::Tall,

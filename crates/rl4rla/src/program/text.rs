@@ -139,7 +139,7 @@ impl Document {
 fn found(word: &str, known: &[&str]) -> String {
     let short: String = word.chars().take(40).collect();
     match nearest(word, known.iter().copied()) {
-        Some(name) => format!("`{short}`; did you mean `{name}`?"),
+        Some(name) => format!("`{short}` (did you mean `{name}`?)"),
         None if word.is_empty() => "something else".into(),
         None => format!("`{short}`"),
     }
@@ -279,10 +279,7 @@ impl<'a> Cursor<'a> {
         let op = Op::named(name.text).ok_or_else(|| {
             let names: Vec<&str> = Op::all().map(|op| op.0.name).collect();
             let what = found(name.text, &names);
-            self.error_at(
-                name.at,
-                format!("expected an operator, found {what}; `rl4rla list operators` shows all"),
-            )
+            self.error_at(name.at, format!("expected an operator, found {what}"))
         })?;
         self.expect('(')?;
         let mut operands = Vec::new();

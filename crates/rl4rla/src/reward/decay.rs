@@ -3,7 +3,7 @@
 //! decay = clip( −ln ρmax, 0, 1 ),  ρmax = maxₜ ‖rₜ₊₁‖ / ‖rₜ‖
 
 /// Below this a residual is rounding noise; its ratios say nothing about the method.
-const ROUNDING: f64 = 1e-13;
+const ROUNDING: f64 = 1e-12;
 
 /// As released: every ratio counts, and a ρmax that is zero or not a number earns nothing.
 pub fn decay(residuals: &[f64]) -> f64 {
@@ -14,7 +14,7 @@ pub fn decay(residuals: &[f64]) -> f64 {
 /// decayed as fast as can be.
 pub fn decay_of_excess(excesses: &[f64]) -> f64 {
     let above = excesses.windows(2).filter(|pair| pair[0] > ROUNDING);
-    of_largest_ratio(above.map(|pair| pair[1].max(ROUNDING) / pair[0]))
+    of_largest_ratio(above.map(|pair| pair[1].max(f64::MIN_POSITIVE) / pair[0]))
 }
 
 fn of_largest_ratio(ratios: impl Iterator<Item = f64>) -> f64 {
@@ -47,5 +47,6 @@ mod tests {
         assert_eq!(decay_of_excess(&[1.0, 1e-16, 2e-16]), 1.0);
         assert_eq!(decay(&[1.0, 1e-16, 2e-16]), 0.0);
         assert_eq!(decay_of_excess(&[1.0, 0.0, 0.0]), 1.0);
+        assert_eq!(decay_of_excess(&[1.0, 4e-7, 1.2e-13, 3e-16]), 1.0);
     }
 }

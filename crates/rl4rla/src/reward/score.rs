@@ -19,7 +19,7 @@ pub struct Protocol {
     pub sketch: SketchKind,
     /// s/n, the rows of a sketch per column of the data; a sketch is never taller than the data.
     pub sketch_factor: f64,
-    /// k, the rows of a sample.
+    /// k, the rows of a sample; a sample is never taller than the data.
     pub batch: usize,
     /// How rows are drawn.
     pub sampling: Sampling,
@@ -52,7 +52,7 @@ impl Protocol {
             step,
             sketch: self.sketch,
             sketch_rows,
-            batch: self.batch,
+            batch: self.batch.clamp(1, rows.max(1)),
             sampling: self.sampling,
             ..Settings::for_size(rows, cols)
         }

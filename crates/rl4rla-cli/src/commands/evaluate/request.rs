@@ -1,0 +1,202 @@
+//! What `evaluate` was asked for: options as typed, made into families and a protocol, or refused.
+
+use crate::args::{Evaluate, ProfileName, UnitName};
+use crate::failure::Failure;
+use crate::source::Source;
+use clap::ValueEnum;
+use rl4rla::execute::geometry_of;
+use rl4rla::problem::{FAMILIES, Family, FamilyError, MAX_BYTES};
+use rl4rla::program::{Canonical, LiveOut, Reg, RegSet, check, nearest};
+use rl4rla::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
+
+/// One family for each condition number asked for, checked before anything is drawn.
+pub fn families(args: &Evaluate, source: &Source) -> Result<Vec<Family>, Failure> {
+    let own = &source.document.family;
+    let name = match (&args.family, own.is_empty()) {
+        (Some(name), _) => name,
+        (None, false) => own,
+        (None, true) => {
+            let failure = Failure::new(format!("{} names no family of its own", source.name));
+            return Err(failure.advise("--family mid-cond; `rl4rla list families` shows all"));
+        }
+    };
+    let mut family = Family::named(name).ok_or_else(|| {
+        let failure = Failure::new(format!("there is no family `{name}`"));
+        match nearest(name, FAMILIES.iter().map(|f| f.name)) {
+            Some(meant) => failure.advise(format!("--family {meant}; `rl4rla list families` shows all")),
+            None => failure.advise("`rl4rla list families` shows all"),
+        }
+    })?;
+    match family.kind.info().square {
+        // One number is enough for a square family.
+        true => {
+            family.rows = args.rows.or(args.cols).unwrap_or(family.rows);
+            family.cols = args.cols.or(args.rows).unwrap_or(family.cols);
+        }
+        false => {
+            family.rows = args.rows.unwrap_or(family.rows);
+            family.cols = args.cols.unwrap_or(family.cols);
+        }
+    }
+    (family.leverage, family.right, family.scale) = (args.leverage, args.right, args.scale);
+    family.outside = args.outside;
+    let conditions: Vec<Option<f64>> = match args.kappa.is_empty() {
+        true => vec![None],
+        false => args.kappa.iter().copied().map(Some).collect(),
+    };
+    let families: Vec<Family> =
+        conditions.into_iter().map(|condition| Family { condition, ..family }).collect();
+    families.iter().try_for_each(Family::check).map_err(refused)?;
+    if families.len() as u64 > args.instances {
+        let message = format!("{} condition numbers for {} instances", families.len(), args.instances);
+        return Err(Failure::new(message).advise(format!("--instances {}, one for each", families.len())));
+    }
+    // All instances are alive at once.
+    let bytes = args.instances as u128 * family.rows as u128 * family.cols as u128 * 8;
+    if bytes > MAX_BYTES {
+        let message = format!(
+            "{} instances of {}×{} take {} GiB, and {} are allowed",
+            args.instances,
+            family.rows,
+            family.cols,
+            bytes.div_ceil(1 << 30),
+            MAX_BYTES >> 30
+        );
+        return Err(Failure::new(message).advise("fewer --instances, or smaller --rows and --cols"));
+    }
+    Ok(families)
+}
+
+/// The family's own words, and the option that would have been right.
+fn refused(error: FamilyError) -> Failure {
+    let advice = match error {
+        FamilyError::Empty { .. } | FamilyError::Wide { .. } | FamilyError::TooLarge { .. } => {
+            "--rows 10000 --cols 50"
+        }
+        FamilyError::NotSquare { .. } => "--rows alone, which is enough for a square family",
+        FamilyError::Condition { .. } => "--kappa 1e6",
+        FamilyError::OneColumn { .. } => "--cols 2, or no --kappa",
+        FamilyError::NotAnOption { .. } => "--family mid-cond",
+        FamilyError::Outside { .. } | FamilyError::NothingOutside { .. } => {
+            "--outside 0.3 with --rows above --cols"
+        }
+        FamilyError::NoSpectrum { .. } => "another --seed",
+    };
+    Failure::new(error.to_string()).advise(advice)
+}
+
+fn positive(value: f64, option: &str, example: &str) -> Result<f64, Failure> {
+    match value.is_finite() && value > 0.0 {
+        true => Ok(value),
+        false => Err(Failure::new(format!("{option} must be a positive number, got {value}"))
+            .advise(format!("{option} {example}"))),
+    }
+}
+
+/// An option that the profile would ignore is a misunderstanding.
+fn refuse_strays(args: &Evaluate) -> Result<(), Failure> {
+    use ProfileName::{Paper, Sound, Tolerance};
+    let strays = [
+        (args.ungated, &[Paper][..], "--ungated"),
+        (args.weights.is_some(), &[Sound, Paper], "--weights"),
+        (args.condition_only, &[Sound, Paper], "--condition-only"),
+        (args.tolerance.is_some(), &[Tolerance], "--tolerance"),
+        (args.charge.is_some(), &[Tolerance], "--charge"),
+        (args.unit.is_some(), &[Tolerance], "--unit"),
+    ];
+    match strays.into_iter().find(|(given, profiles, _)| *given && !profiles.contains(&args.profile)) {
+        None => Ok(()),
+        Some((_, profiles, option)) => {
+            let value = profiles[0].to_possible_value().expect("every profile has a name");
+            let profile = value.get_name();
+            let message = format!("{option} means something with --profile {profile} only");
+            Err(Failure::new(message).advise(format!("--profile {profile}, or leave {option} out")))
+        }
+    }
+}
+
+pub fn protocol(args: &Evaluate, family: &Family) -> Result<Protocol, Failure> {
+    refuse_strays(args)?;
+    let given = args.weights.clone().unwrap_or(vec![1.0, 10.0, 8.0, 1.0]);
+    let total: f64 = given.iter().sum();
+    let weights = match given[..] {
+        [acc, decay, comp, cond] if given.iter().all(|w| *w >= 0.0) && total.is_finite() && total > 0.0 => {
+            Weights::new(acc, decay, comp, cond)
+        }
+        _ => {
+            let given: Vec<String> = given.iter().map(f64::to_string).collect();
+            let message = format!(
+                "--weights takes four numbers acc,decay,comp,cond, none negative, not all 0, with a finite sum; got {}",
+                given.join(",")
+            );
+            return Err(Failure::new(message).advise("--weights 1,10,8,1"));
+        }
+    };
+    let condition_only = args.condition_only;
+    let (profile, grid) = match args.profile {
+        ProfileName::Sound => (Profile::Sound { weights, condition_only }, &SOUND_GRID[..]),
+        ProfileName::Paper => {
+            (Profile::Paper { weights, condition_only, ungated: args.ungated }, &PAPER_GRID[..])
+        }
+        ProfileName::Tolerance => {
+            let epsilon = positive(args.tolerance.unwrap_or(1e-6), "--tolerance", "1e-6")?;
+            if epsilon >= 1.0 {
+                let message = format!("--tolerance must be below 1, where every run starts, got {epsilon}");
+                return Err(Failure::new(message).advise("--tolerance 1e-6"));
+            }
+            (Profile::Tolerance { epsilon, charge: charge(args, family)? }, &SOUND_GRID[..])
+        }
+    };
+    let step = |text: &String| match text.parse::<f64>() {
+        Ok(step) => positive(step, "--step", "0.5"),
+        Err(_) => {
+            Err(Failure::new(format!("--step takes `best` or numbers, got `{text}`")).advise("--step 0.5"))
+        }
+    };
+    let grid = match &args.step[..] {
+        [word] if word == "best" => grid.to_vec(),
+        steps => steps.iter().map(step).collect::<Result<_, _>>()?,
+    };
+    let step = if let [step] = grid[..] { StepRule::Fixed(step) } else { StepRule::Best(grid) };
+    let iterations = args.iterations.unwrap_or(if args.profile == ProfileName::Tolerance { 100 } else { 10 });
+    let kept = RegSet::EMPTY.with(Reg::R1);
+    Ok(Protocol {
+        iterations: iterations as usize,
+        sketch: args.sketch,
+        sketch_factor: positive(args.sketch_factor, "--sketch-factor", "8")?,
+        batch: args.batch as usize,
+        sampling: args.sampling,
+        live_out: if condition_only { LiveOut::Keeping(kept) } else { LiveOut::Finished },
+        ..Protocol::new(profile, step)
+    })
+}
+
+fn charge(args: &Evaluate, family: &Family) -> Result<Charge, Failure> {
+    let unit = match args.unit {
+        None | Some(UnitName::Flops) => Unit::Flops,
+        Some(UnitName::Passes) => Unit::Passes,
+    };
+    let Some(text) = &args.charge else { return Ok(Charge { unit, rows: family.rows, cols: family.cols }) };
+    let size = text.split_once('x').and_then(|(rows, cols)| Some((rows.parse().ok()?, cols.parse().ok()?)));
+    match size {
+        Some((rows, cols)) if rows >= cols && cols >= 1 => Ok(Charge { unit, rows, cols }),
+        _ => {
+            let message =
+                format!("--charge takes ROWSxCOLS with at least as many rows as columns, got `{text}`");
+            Err(Failure::new(message).advise("--charge 1000000x500"))
+        }
+    }
+}
+
+/// A program that does not fit the family's shape is bad input, told before anything is drawn.
+pub fn refuse_misfits(source: &Source, family: &Family, protocol: &Protocol) -> Result<(), Failure> {
+    let live = Canonical::new(&source.document.program, protocol.live_out);
+    check(live.program(), geometry_of(family)).map(|_| ()).map_err(|error| {
+        let own = &source.document.family;
+        let failure = Failure::new(format!("{} does not fit family {}: {error}", source.name, family.kind));
+        match own.is_empty() || *own == family.kind.info().name {
+            true => failure.advise("`rl4rla list operators` shows what each takes and gives"),
+            false => failure.advise(format!("--family {own}, which it is made for")),
+        }
+    })
+}
