@@ -18,6 +18,7 @@
 //! assert!(evaluation.last(|trace| &trace.excesses).unwrap().mean < 1e-5);
 //! ```
 
+pub mod equivalence;
 pub mod execute;
 pub mod linalg;
 pub mod problem;

@@ -28,6 +28,6 @@ pub use liveness::LiveOut;
 pub use op::{Arg, Form, OPERATORS, Op, Operator, Sections};
 pub use poly::{Poly, Sizes};
 pub use register::{Access, Kind, Reg, RegSet};
-pub use text::{Document, MAX_BYTES, ParseError, edit_distance, nearest};
+pub use text::{Document, MAX_BYTES, ParseError, edits, nearest};
 pub use types::{Dim, Geometry, Pattern, Size, Structure, Type};
 pub use typing::{Cause, ShapeError, Slot, Typed, check};

@@ -157,21 +157,20 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     if word.chars().count() > 64 {
         return None;
     }
-    let best =
-        names.into_iter().map(|name| (edit_distance(&word.to_lowercase(), &name.to_lowercase()), name));
+    let letters = |text: &str| text.to_lowercase().chars().collect::<Vec<char>>();
+    let best = names.into_iter().map(|name| (edits(&letters(word), &letters(name)), name));
     let (distance, name) = best.min_by_key(|(distance, _)| *distance)?;
     (distance <= name.chars().count().max(2) / 2).then_some(name)
 }
 
-/// How many insertions, deletions and replacements turn one text into the other.
-pub fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
+/// How many insertions, deletions and replacements turn one sequence into the other.
+pub fn edits<T: PartialEq>(a: &[T], b: &[T]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
+    for (i, x) in a.iter().enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;
         for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
+            let replaced = diagonal + usize::from(x != y);
             diagonal = row[j + 1];
             row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
         }
@@ -341,8 +340,8 @@ mod tests {
 
     #[test]
     fn distance_is_a_metric_on_examples() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("same", "same"), 0);
+        assert_eq!(edits(b"kitten", b"sitting"), 3);
+        assert_eq!(edits(b"", b"abc"), 3);
+        assert_eq!(edits(b"same", b"same"), 0);
     }
 }

@@ -1,0 +1,22 @@
+//! The random objects of a program: where they are drawn, and by which law.
+
+use super::word::Word;
+use crate::program::Section;
+
+/// Where a random object is drawn. Programs that draw at the same place draw the same object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Place {
+    /// In setup once, in the iteration afresh each time.
+    pub section: Section,
+    /// Which of the section's draws, from 1; all sketches of a section are one.
+    pub index: usize,
+}
+
+/// How rows are sampled.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Law {
+    /// All alike.
+    Uniform,
+    /// In proportion to the squared row norms of M, that is to the diagonal of this word, M·Mᵀ.
+    RowNorms(Word),
+}

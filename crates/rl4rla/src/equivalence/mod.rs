@@ -1,0 +1,17 @@
+//! Equivalence: whether two programs are one algorithm, by algebra and by execution.
+
+mod draw;
+mod naming;
+mod normal;
+mod numeric;
+mod rule;
+mod scalar;
+mod vector;
+mod verdict;
+mod word;
+
+pub use naming::{Naming, distance, full_name, name};
+pub use normal::Normal;
+pub use numeric::{Comparison, LEVEL, Numeric, Stability, compare};
+pub use rule::{Rule, Stop};
+pub use verdict::{Answer, Symbolic, Verdict, equivalent};

@@ -1,0 +1,296 @@
+//! The normal form of a program: what one iteration does, as an expression.
+
+use super::draw::{Law, Place};
+use super::rule::{Rule, Stop, Work};
+use super::scalar::{Atom, Scalar};
+use super::vector::Vector;
+use super::word::{Atom as WordAtom, Word};
+use crate::program::{
+    Access, Canonical, Dim, Geometry, LiveOut, Op, Program, Reg, Section, ShapeError, Type, Typed, check,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one iteration does: the direction v1, and what becomes of the carried registers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Normal {
+    /// v1 and the carried registers, as functions of x and the carried registers before.
+    pub results: BTreeMap<Reg, Vector>,
+    /// The rules used on the way.
+    pub rules: BTreeSet<Rule>,
+    /// Why the form is not complete, if it is not.
+    pub stop: Option<Stop>,
+}
+
+impl Normal {
+    /// The normal form of a program on problems of this shape.
+    pub fn of(program: &Program, geometry: Geometry) -> Result<Normal, ShapeError> {
+        let live = Canonical::new(program, LiveOut::Finished);
+        let typed = check(live.program(), geometry)?;
+        let mut reader = Reader::new(geometry);
+        for instruction in &typed {
+            if instruction.section != reader.section {
+                reader.section = instruction.section;
+                reader.samples = 0;
+            }
+            reader.read(instruction);
+        }
+        let written = |reg: &Reg| live.program().iteration.iter().any(|ins| ins.target == Some(*reg));
+        let carried = Reg::all().filter(|r| r.access() == Access::Carried).filter(written);
+        let results = carried.chain([Reg::V1]).map(|reg| (reg, reader.vector(reg))).collect();
+        let Work { rules, stop, .. } = reader.work;
+        Ok(Normal { results, rules, stop })
+    }
+
+    /// The random objects that the result depends on.
+    pub fn random(&self) -> BTreeSet<WordAtom> {
+        let mut found = BTreeSet::new();
+        self.results.values().for_each(|vector| vector.random(&mut found));
+        found
+    }
+
+    /// Whether two complete forms are the same.
+    pub fn equals(&self, other: &Normal) -> bool {
+        self.stop.is_none() && other.stop.is_none() && self.results == other.results
+    }
+}
+
+/// A value in normal form.
+#[derive(Clone, Debug)]
+enum Value {
+    Scalar(Scalar),
+    Vector(Vector),
+    Matrix(Word),
+    Weights(Law),
+}
+
+/// Reads a program, instruction by instruction.
+struct Reader {
+    values: Vec<Option<Value>>,
+    section: Section,
+    samples: usize,
+    work: Work,
+}
+
+impl Reader {
+    fn new(geometry: Geometry) -> Reader {
+        let mut values = vec![None; Reg::COUNT];
+        let rows = geometry.dim(Dim::Rows);
+        values[Reg::A.index()] = Some(Value::Matrix(Word::data(geometry)));
+        values[Reg::B.index()] = Some(Value::Vector(Vector::source(Reg::B, rows)));
+        values[Reg::X.index()] = Some(Value::Vector(Vector::source(Reg::X, Dim::Cols)));
+        values[Reg::ETA.index()] = Some(Value::Scalar(Scalar::atom(Atom::Eta)));
+        values[Reg::P1.index()] = Some(Value::Weights(Law::Uniform));
+        for reg in Reg::all().filter(|r| r.access() == Access::Carried) {
+            values[reg.index()] = Some(Value::Vector(Vector::source(reg, Dim::Cols)));
+        }
+        Reader { values, section: Section::Setup, samples: 0, work: Work::new(geometry) }
+    }
+
+    fn value(&self, reg: Reg) -> &Value {
+        self.values[reg.index()].as_ref().expect("typing admits no undefined operand")
+    }
+
+    fn scalar(&self, reg: Reg) -> Scalar {
+        match self.value(reg) {
+            Value::Scalar(s) => s.clone(),
+            other => unreachable!("typing promised a scalar, not {other:?}"),
+        }
+    }
+
+    fn vector(&self, reg: Reg) -> Vector {
+        match self.value(reg) {
+            Value::Vector(v) => v.clone(),
+            other => unreachable!("typing promised a vector, not {other:?}"),
+        }
+    }
+
+    fn matrix(&self, reg: Reg) -> Word {
+        match self.value(reg) {
+            Value::Matrix(w) => w.clone(),
+            other => unreachable!("typing promised a matrix, not {other:?}"),
+        }
+    }
+
+    fn law(&self, reg: Reg) -> Law {
+        match self.value(reg) {
+            Value::Weights(law) => law.clone(),
+            other => unreachable!("typing promised probabilities, not {other:?}"),
+        }
+    }
+
+    fn read(&mut self, typed: &Typed) {
+        let meaning = meaning(typed.instruction.op);
+        let operands = &typed.instruction.operands;
+        if let Some(value) = meaning(self, typed, operands) {
+            let target = typed.instruction.target.expect("a value has a target");
+            self.values[target.index()] = Some(value);
+        }
+    }
+
+    /// The place of the next sample of this section.
+    fn next_sample(&mut self) -> Place {
+        self.samples += 1;
+        Place { section: self.section, index: self.samples }
+    }
+}
+
+/// What an operator means: it reads operands and gives the value of its target, if it has one.
+type Meaning = fn(&mut Reader, &Typed, &[Reg]) -> Option<Value>;
+
+const MEANINGS: [(&str, Meaning); 17] = [
+    ("VEC_VEC_ADD", |r, _, o| {
+        let (u, v) = (r.vector(o[0]), r.vector(o[1]));
+        Some(Value::Vector(u.plus(&Scalar::number(1), &v, &mut r.work)))
+    }),
+    ("VEC_VEC_SUB", |r, _, o| {
+        let (u, v) = (r.vector(o[0]), r.vector(o[1]));
+        Some(Value::Vector(u.plus(&Scalar::number(-1), &v, &mut r.work)))
+    }),
+    ("VEC_VEC_DOT", |r, _, o| {
+        let (u, v) = (r.vector(o[0]), r.vector(o[1]));
+        Some(Value::Scalar(u.dot(&v, &mut r.work)))
+    }),
+    ("MAT_VEC_MUL", |r, _, o| {
+        let (m, v) = (r.matrix(o[0]), r.vector(o[1]));
+        Some(Value::Vector(v.under(&m, &mut r.work)))
+    }),
+    ("VEC_MAT_MUL", |r, _, o| {
+        let (v, m) = (r.vector(o[0]), r.matrix(o[1]).transpose(&mut r.work));
+        Some(Value::Vector(v.under(&m, &mut r.work)))
+    }),
+    ("SCALAR_VEC_MUL", |r, _, o| {
+        let (a, v) = (r.scalar(o[0]), r.vector(o[1]));
+        Some(Value::Vector(v.scaled(&a, &mut r.work)))
+    }),
+    ("SCALAR_DIV", |r, _, o| {
+        let (a, b) = (r.scalar(o[0]), r.scalar(o[1]));
+        Some(Value::Scalar(a.over(&b, &mut r.work)))
+    }),
+    ("MAT_MAT_MUL", |r, _, o| {
+        let (p, q) = (r.matrix(o[0]), r.matrix(o[1]));
+        Some(Value::Matrix(p.times(&q, &mut r.work)))
+    }),
+    ("MAT_MAT_TRANS_MUL", |r, _, o| {
+        let (p, q) = (r.matrix(o[0]), r.matrix(o[1]).transpose(&mut r.work));
+        Some(Value::Matrix(p.times(&q, &mut r.work)))
+    }),
+    ("MAT_TRANS_MAT_MUL", |r, _, o| {
+        let (p, q) = (r.matrix(o[0]).transpose(&mut r.work), r.matrix(o[1]));
+        Some(Value::Matrix(p.times(&q, &mut r.work)))
+    }),
+    ("MAT_INV", |r, _, o| {
+        let m = r.matrix(o[0]);
+        Some(Value::Matrix(m.inverse(&mut r.work)))
+    }),
+    ("TRIANGULAR_SOLVE", |r, typed, o| {
+        let matrix_first = matches!(typed.args[0].ty, Type::Matrix(..));
+        let (m, v) = if matrix_first { (o[0], o[1]) } else { (o[1], o[0]) };
+        let inverse = r.matrix(m).inverse(&mut r.work);
+        let inverse = if matrix_first { inverse } else { inverse.transpose(&mut r.work) };
+        Some(Value::Vector(r.vector(v).under(&inverse, &mut r.work)))
+    }),
+    ("HHQR", |r, _, o| {
+        let m = r.matrix(o[0]);
+        Some(Value::Matrix(m.triangle(&mut r.work)))
+    }),
+    ("SKETCH", |r, _, o| {
+        let s = Word::sketch(Place { section: r.section, index: 1 }, r.work.geometry);
+        Some(match r.value(o[0]).clone() {
+            Value::Vector(v) => Value::Vector(v.under(&s, &mut r.work)),
+            _ => Value::Matrix(s.times(&r.matrix(o[0]), &mut r.work)),
+        })
+    }),
+    ("SUBSAMPLING", |r, _, o| {
+        let (place, law, matrix) = (r.next_sample(), r.law(o[0]), r.matrix(Reg::A));
+        let sample = Word::sample(place, law, matrix.rows);
+        let rhs = r.vector(Reg::B).under(&sample, &mut r.work);
+        r.values[Reg::B.index()] = Some(Value::Vector(rhs));
+        Some(Value::Matrix(sample.times(&matrix, &mut r.work)))
+    }),
+    ("LEVERAGE_SCORE", |r, _, o| {
+        let m = r.matrix(o[0]);
+        let transposed = m.transpose(&mut r.work);
+        Some(Value::Weights(Law::RowNorms(m.times(&transposed, &mut r.work))))
+    }),
+    ("DO_NOTHING", |_, _, _| None),
+];
+
+fn meaning(op: Op) -> Meaning {
+    let row = MEANINGS.iter().find(|(name, _)| *name == op.name);
+    row.expect("every operator of the table has a meaning; a test checks it").1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operator_has_a_meaning() {
+        assert_eq!(Op::all().map(|op| op.name).collect::<Vec<_>>(), MEANINGS.map(|(name, _)| name));
+    }
+
+    fn form(text: &str) -> Normal {
+        let normal = Normal::of(&text.parse().unwrap(), Geometry::Tall).unwrap();
+        assert_eq!(normal.stop, None);
+        normal
+    }
+
+    const STEP: &str = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n v1 = MAT_VEC_MUL(R1, v1)\n";
+
+    #[test]
+    fn the_ways_to_invert_a_gram_matrix_are_one() {
+        let setups = [
+            "R1 = HHQR(A)\n R1 = MAT_INV(R1)\n R1 = MAT_MAT_TRANS_MUL(R1, R1)",
+            "R1 = MAT_TRANS_MAT_MUL(A, A)\n R1 = MAT_INV(R1)",
+            "R1 = HHQR(A)\n R1 = MAT_TRANS_MAT_MUL(R1, R1)\n R1 = MAT_INV(R1)",
+            "R1 = HHQR(A)\n R1 = HHQR(R1)\n R1 = MAT_INV(R1)\n R1 = MAT_MAT_TRANS_MUL(R1, R1)",
+            "R1 = MAT_TRANS_MAT_MUL(A, A)\n R1 = MAT_INV(R1)\n R1 = MAT_INV(R1)\n R1 = MAT_INV(R1)",
+        ];
+        let forms = setups.map(|setup| form(&format!("setup:\n {setup}\n{STEP}")));
+        for other in &forms[1..] {
+            assert_eq!(forms[0].results, other.results);
+        }
+        let sketched = form(&format!(
+            "setup:\n R1 = SKETCH(A)\n R1 = HHQR(R1)\n R1 = MAT_INV(R1)\n R1 = MAT_MAT_TRANS_MUL(R1, R1)\n{STEP}"
+        ));
+        let half = form(&format!("setup:\n R1 = HHQR(A)\n R1 = MAT_INV(R1)\n{STEP}"));
+        assert_ne!(forms[0].results, sketched.results);
+        assert_ne!(forms[0].results, half.results);
+    }
+
+    #[test]
+    fn what_cancels_is_gone() {
+        let identity = form(&format!(
+            "setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\n R2 = MAT_INV(R1)\n R1 = MAT_MAT_MUL(R1, R2)\n{STEP}"
+        ));
+        let plain =
+            form("iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n");
+        assert_eq!(identity.results, plain.results);
+        let zero = form("iteration:\n v1 = VEC_VEC_SUB(x, x)\n");
+        assert!(zero.results[&Reg::V1].terms.is_empty());
+    }
+
+    #[test]
+    fn singular_products_are_not_cancelled() {
+        // A·Aᵀ is m×m of rank n: its pseudo-inverse is no inverse.
+        let projector = form(
+            "setup:\n R1 = MAT_MAT_TRANS_MUL(A, A)\n R2 = MAT_INV(R1)\n R1 = MAT_MAT_MUL(R1, R2)\niteration:\n \
+             v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = MAT_VEC_MUL(R1, v1)\n v1 = VEC_MAT_MUL(v1, A)\n",
+        );
+        let plain =
+            form("iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n");
+        assert_ne!(projector.results, plain.results);
+    }
+
+    #[test]
+    fn scalars_cancel_and_inner_products_commute() {
+        let step = |a: &str| {
+            form(&format!(
+                "iteration:\n v1 = VEC_MAT_MUL(b, A)\n v2 = MAT_VEC_MUL(A, v1)\n {a}\n v1 = SCALAR_VEC_MUL(a1, v1)\n"
+            ))
+        };
+        let one = step("a1 = VEC_VEC_DOT(v1, v1)\n a2 = VEC_VEC_DOT(v2, v2)\n a1 = SCALAR_DIV(a1, a2)");
+        let two = step("a1 = VEC_VEC_DOT(v2, b)\n a2 = VEC_VEC_DOT(v2, v2)\n a1 = SCALAR_DIV(a1, a2)");
+        assert_eq!(one.results, two.results, "‖Aᵀb‖² = (AAᵀb)ᵀb");
+    }
+}

@@ -1,0 +1,257 @@
+//! The execution test: both programs run on instances neither was made for, and their iterates are compared.
+
+use super::normal::Normal;
+use crate::execute::{Settings, geometry, run};
+use crate::linalg::{norm, sub};
+use crate::problem::{Family, Instance, Leverage};
+use crate::program::{Geometry, Program};
+use crate::rng::Stream;
+
+/// κ of the instances that programs are compared on: small, so that rounding stays far below any real difference.
+const KAPPA: f64 = 10.0;
+/// Iterates that agree to this relative precision agree: ε·κ⁴ times some room for products of inverses.
+const AGREE: f64 = 1e-9;
+/// Iterates that differ by more than this differ; what lies between is not rounded to either answer.
+const DIFFER: f64 = 1e-5;
+/// A step size that no formula hits by chance.
+const STEP: f64 = 0.37;
+/// Enough for what is carried from one iteration to the next to show.
+const ITERATIONS: usize = 4;
+/// Replicates of a comparison in distribution.
+const REPLICATES: u64 = 1000;
+/// The probability, over all its functionals, that a comparison in distribution calls equal laws different.
+pub const LEVEL: f64 = 1e-6;
+
+/// What execution says.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Numeric {
+    /// The iterates agree on every instance where both programs run.
+    Agree,
+    /// They part, for the first time here.
+    Differ {
+        /// The instance.
+        instance: String,
+        /// The iteration, from 1.
+        iteration: usize,
+    },
+    /// The programs draw different random objects, and their results have different distributions.
+    DifferInLaw {
+        /// What was measured.
+        functional: &'static str,
+    },
+    /// Neither: too close to differ, too far to agree, or never comparable.
+    Unclear(String),
+}
+
+/// The outcome of the execution test.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Comparison {
+    /// What execution says.
+    pub numeric: Numeric,
+    /// The largest relative deviation of an iterate.
+    pub largest: f64,
+    /// Instances on which one program ran and the other failed.
+    pub one_sided: Vec<String>,
+}
+
+/// Instances to compare programs on: several sizes, samples smaller and larger than n, b outside the range of A.
+fn probes(geometry: Geometry) -> Vec<(String, Instance, Settings)> {
+    let sizes: &[(usize, usize, usize, usize)] = match geometry {
+        Geometry::Tall => &[(24, 4, 9, 3), (40, 7, 16, 11), (60, 10, 24, 6)],
+        Geometry::Square | Geometry::Symmetric => &[(4, 4, 3, 3), (7, 7, 6, 5), (9, 9, 9, 12)],
+    };
+    let name = if geometry == Geometry::Symmetric { "psd" } else { "mid-cond" };
+    let probe = |&(rows, cols, sketch_rows, batch): &(usize, usize, usize, usize)| {
+        let outside = if geometry == Geometry::Tall { 0.3 } else { 0.0 };
+        let family = Family { rows, cols, outside, condition: Some(KAPPA), ..named(name) };
+        let instance = draw(&family, "equivalence", rows as u64);
+        let settings = Settings {
+            iterations: ITERATIONS,
+            step: STEP,
+            sketch_rows,
+            batch,
+            ..Settings::for_size(rows, cols)
+        };
+        (format!("{name} {rows}×{cols}, k = {batch}"), instance, settings)
+    };
+    sizes.iter().map(probe).collect()
+}
+
+fn named(name: &str) -> Family {
+    Family::named(name).expect("a family of the table")
+}
+
+fn draw(family: &Family, label: &str, index: u64) -> Instance {
+    family.draw(&Stream::new(0).derive(label, index)).expect("a family that can be drawn")
+}
+
+/// Compares two programs draw for draw.
+pub fn compare(p: &Program, q: &Program, shape: Geometry) -> Comparison {
+    let (mut largest, mut compared, mut one_sided) = (0.0f64, 0, Vec::new());
+    let mut departure = None;
+    for (name, instance, settings) in probes(shape) {
+        debug_assert_eq!(geometry(&instance), shape);
+        let floor = 1e-6 * (1.0 + norm(&instance.x_star));
+        for iteration in 1..=ITERATIONS {
+            let settings = Settings { iterations: iteration, ..settings.clone() };
+            let iterate = |program| run(program, &instance, &settings, &Stream::new(1)).ok().map(|t| t.x);
+            let (x, y) = match (iterate(p), iterate(q)) {
+                (Some(x), Some(y)) => (x, y),
+                (None, None) => break,
+                _ => {
+                    one_sided.push(name.clone());
+                    break;
+                }
+            };
+            compared += 1;
+            let deviation = norm(&sub(&x, &y)) / norm(&x).max(norm(&y)).max(floor);
+            largest = largest.max(deviation);
+            if deviation > DIFFER && departure.is_none() {
+                departure = Some(Numeric::Differ { instance: name.clone(), iteration });
+            }
+        }
+    }
+    let numeric = match departure {
+        Some(differ) => differ,
+        None if compared == 0 => Numeric::Unclear("the programs never ran on the same instance".into()),
+        None if largest <= AGREE => Numeric::Agree,
+        None => Numeric::Unclear(format!("a deviation of {largest:.1e} is neither rounding nor difference")),
+    };
+    Comparison { numeric, largest, one_sided }
+}
+
+/// Compares two programs that draw different random objects: the laws of a few functionals of the last iterate, by
+/// the two-sample Kolmogorov-Smirnov test, on an instance whose rows matter unevenly.
+pub fn compare_in_law(p: &Program, q: &Program, shape: Geometry) -> Numeric {
+    let (rows, cols) = if shape == Geometry::Tall { (60, 4) } else { (6, 6) };
+    let family = match shape {
+        Geometry::Tall => Family {
+            rows,
+            cols,
+            outside: 0.3,
+            leverage: Leverage::High,
+            condition: Some(KAPPA),
+            ..named("mid-cond")
+        },
+        Geometry::Square => Family { rows, cols, condition: Some(KAPPA), ..named("mid-cond") },
+        Geometry::Symmetric => Family { rows, cols, condition: Some(KAPPA), ..named("psd") },
+    };
+    let instance = draw(&family, "law", 0);
+    let settings = Settings {
+        iterations: 3,
+        step: STEP,
+        sketch_rows: 8.min(rows),
+        batch: 5,
+        ..Settings::for_size(rows, cols)
+    };
+    let functionals: [(&str, fn(&[f64]) -> f64); 3] =
+        [("the norm of x", norm), ("the first entry of x", |x| x[0]), ("the sum of x", |x| x.iter().sum())];
+    let sample = |program: &Program, label: &str| -> Vec<Vec<f64>> {
+        let iterate = |i| run(program, &instance, &settings, &Stream::new(2).derive(label, i)).ok();
+        (0..REPLICATES).filter_map(iterate).map(|trace| trace.x).collect()
+    };
+    let (xs, ys) = (sample(p, "p"), sample(q, "q"));
+    if xs.len().min(ys.len()) < REPLICATES as usize / 2 {
+        return Numeric::Unclear("the programs fail on most draws".into());
+    }
+    let share = LEVEL / functionals.len() as f64;
+    for (name, functional) in functionals {
+        let values = |sample: &[Vec<f64>]| sample.iter().map(|x| functional(x)).collect::<Vec<f64>>();
+        if kolmogorov_smirnov(values(&xs), values(&ys)) > critical(xs.len(), ys.len(), share) {
+            return Numeric::DifferInLaw { functional: name };
+        }
+    }
+    Numeric::Unclear("the programs draw different random objects, but their results are alike".into())
+}
+
+/// The largest gap between two empirical distribution functions.
+fn kolmogorov_smirnov(mut xs: Vec<f64>, mut ys: Vec<f64>) -> f64 {
+    xs.sort_by(f64::total_cmp);
+    ys.sort_by(f64::total_cmp);
+    let share = |sorted: &[f64], t: f64| sorted.partition_point(|v| *v <= t) as f64 / sorted.len() as f64;
+    xs.iter().chain(&ys).map(|&t| (share(&xs, t) - share(&ys, t)).abs()).fold(0.0, f64::max)
+}
+
+/// What the gap exceeds with probability at most `level` if the laws are one.
+fn critical(m: usize, n: usize, level: f64) -> f64 {
+    let (m, n) = (m as f64, n as f64);
+    ((2.0 / level).ln() / 2.0 * (m + n) / (m * n)).sqrt()
+}
+
+/// Where two programs that are equal in exact arithmetic stop being so in use.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stability {
+    /// The condition number from which their results part.
+    pub kappa: f64,
+    /// Whether the first program is the one that stays accurate.
+    pub first_is_steadier: bool,
+}
+
+/// Runs both programs on harder and harder instances until one is a hundred times less accurate than the other.
+pub fn stability(p: &Program, q: &Program, shape: Geometry) -> Option<Stability> {
+    let (rows, cols) = if shape == Geometry::Tall { (600, 30) } else { (30, 30) };
+    let name = if shape == Geometry::Symmetric { "psd" } else { "mid-cond" };
+    (1..=14).find_map(|decade| {
+        let kappa = 10f64.powi(decade);
+        let instance = draw(&Family { rows, cols, condition: Some(kappa), ..named(name) }, "stability", 0);
+        let settings = Settings { iterations: 60, step: 0.5, ..Settings::for_size(rows, cols) };
+        // The error of x, not of Ax: it sees the small directions that the residual does not.
+        let error = |program| {
+            let trace = run(program, &instance, &settings, &Stream::new(3)).ok();
+            trace.map_or(f64::INFINITY, |t| norm(&sub(&t.x, &instance.x_star)) / norm(&instance.x_star))
+        };
+        // Below rounding at this κ nobody is better than another.
+        let floor = 1e-14 * kappa;
+        let (e, f) = (error(p).max(floor), error(q).max(floor));
+        (e > 100.0 * f || f > 100.0 * e).then_some(Stability { kappa, first_is_steadier: e < f })
+    })
+}
+
+/// Whether two programs draw the same random objects.
+pub fn draw_alike(p: &Normal, q: &Normal) -> bool {
+    p.random() == q.random()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::CATALOGUE;
+
+    fn program(name: &str) -> &'static Program {
+        &CATALOGUE.iter().find(|entry| entry.name == name).unwrap().document.program
+    }
+
+    #[test]
+    fn the_forms_of_the_sketched_preconditioner_agree_until_rounding_parts_them() {
+        let (explicit, factored, gram) = (
+            program("sketched-precond-gd"),
+            program("sketched-precond-gd-factored"),
+            program("sketched-precond-gd-gram"),
+        );
+        for other in [factored, gram] {
+            assert_eq!(compare(explicit, other, Geometry::Tall).numeric, Numeric::Agree);
+        }
+        let parted = stability(explicit, factored, Geometry::Tall).unwrap();
+        assert!(!parted.first_is_steadier && (1e6..1e11).contains(&parted.kappa), "{parted:?}");
+        let parted = stability(factored, gram, Geometry::Tall).unwrap();
+        assert!(parted.first_is_steadier && (1e5..1e11).contains(&parted.kappa), "{parted:?}");
+        assert_eq!(stability(factored, factored, Geometry::Tall), None);
+    }
+
+    #[test]
+    fn different_programs_part_at_once() {
+        let comparison = compare(program("ls-gd"), program("precond-gd"), Geometry::Tall);
+        assert!(matches!(comparison.numeric, Numeric::Differ { iteration: 1, .. }), "{comparison:?}");
+    }
+
+    #[test]
+    fn laws_are_told_apart_at_the_stated_level() {
+        let law =
+            compare_in_law(program("sketched-precond-sgd"), program("precond-weighted-sgd"), Geometry::Tall);
+        assert!(matches!(law, Numeric::DifferInLaw { .. }), "{law:?}");
+        let same = compare_in_law(program("sgd"), program("sgd"), Geometry::Tall);
+        assert!(matches!(same, Numeric::Unclear(_)), "{same:?}");
+        let gap = kolmogorov_smirnov(vec![1.0, 2.0, 3.0], vec![2.5, 2.6, 9.0]);
+        assert!((gap - 2.0 / 3.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,118 @@
+//! The rules of algebra in use, each with what it assumes, and a bound on the work.
+
+use crate::program::Geometry;
+use std::collections::BTreeSet;
+
+/// A rule of algebra. `docs/equivalence.md` states them; a test checks each on random matrices.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Rule {
+    /// (PQ)ᵀ = QᵀPᵀ.
+    TransposeOfProduct,
+    /// (N⁺)ᵀ = (Nᵀ)⁺.
+    TransposeOfInverse,
+    /// Aᵀ = A in symmetric problems.
+    Symmetric,
+    /// (PQ)⁻¹ = Q⁻¹P⁻¹ for square invertible P, Q.
+    InverseOfProduct,
+    /// (N⁺)⁺ = N.
+    InverseOfInverse,
+    /// M·M⁻¹ = I, N·N⁻¹ = I for invertible N.
+    Cancel,
+    /// N·N⁺·N = N and N⁺·N·N⁺ = N⁺.
+    Penrose,
+    /// R of M = QR depends on MᵀM alone.
+    FactorOfGram,
+    /// RᵀR = MᵀM.
+    FactorSquared,
+    /// R⁻¹R⁻ᵀ = (MᵀM)⁻¹.
+    FactorInverted,
+    /// R·(MᵀM)⁻¹ = R⁻ᵀ, R⁻ᵀ·(MᵀM) = R, and their transposes.
+    FactorAgainstGram,
+    /// M(u + v) = Mu + Mv.
+    Distribute,
+    /// u + v = v + u, α(βv) = (αβ)v, u − u = 0.
+    Collect,
+    /// uᵀMv = vᵀMᵀu.
+    DotSymmetric,
+    /// αγ/(βγ) = α/β.
+    Quotient,
+}
+
+impl Rule {
+    /// The rule as a formula.
+    pub fn formula(self) -> &'static str {
+        match self {
+            Rule::TransposeOfProduct => "(PQ)ᵀ = QᵀPᵀ",
+            Rule::TransposeOfInverse => "(N⁺)ᵀ = (Nᵀ)⁺",
+            Rule::Symmetric => "Aᵀ = A",
+            Rule::InverseOfProduct => "(PQ)⁻¹ = Q⁻¹P⁻¹",
+            Rule::InverseOfInverse => "(N⁺)⁺ = N",
+            Rule::Cancel => "M M⁻¹ = I",
+            Rule::Penrose => "N N⁺ N = N",
+            Rule::FactorOfGram => "R of M = QR depends on MᵀM alone",
+            Rule::FactorSquared => "RᵀR = MᵀM",
+            Rule::FactorInverted => "R⁻¹R⁻ᵀ = (MᵀM)⁻¹",
+            Rule::FactorAgainstGram => "R (MᵀM)⁻¹ = R⁻ᵀ",
+            Rule::Distribute => "M(u + v) = Mu + Mv",
+            Rule::Collect => "αv + βv = (α + β)v",
+            Rule::DotSymmetric => "uᵀMv = vᵀMᵀu",
+            Rule::Quotient => "αγ/(βγ) = α/β",
+        }
+    }
+}
+
+/// Why normalisation stopped before its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// Too many rule applications.
+    Steps,
+    /// A product or a sum grew too long.
+    Size,
+    /// A coefficient left the range of exact arithmetic.
+    Overflow,
+    /// A division by an expression that is zero.
+    DivisionByZero,
+}
+
+const MOST_STEPS: usize = 20_000;
+const LONGEST: usize = 512;
+
+/// The work of one normalisation: what was used, and whether to go on.
+#[derive(Debug)]
+pub struct Work {
+    /// The shape of the problem.
+    pub geometry: Geometry,
+    /// The rules used so far.
+    pub rules: BTreeSet<Rule>,
+    /// Set when a bound was reached; the result is then not a normal form.
+    pub stop: Option<Stop>,
+    steps: usize,
+}
+
+impl Work {
+    /// Nothing done yet.
+    pub fn new(geometry: Geometry) -> Work {
+        Work { geometry, rules: BTreeSet::new(), stop: None, steps: 0 }
+    }
+
+    /// Notes that a rule was used.
+    pub fn used(&mut self, rule: Rule) {
+        self.rules.insert(rule);
+    }
+
+    /// Whether another step may be made on an object of this length.
+    pub fn go_on(&mut self, length: usize) -> bool {
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
+            self.halt(Stop::Steps);
+        } else if length > LONGEST {
+            self.halt(Stop::Size);
+        }
+        self.stop.is_none()
+    }
+
+    /// Stops, keeping the first reason.
+    pub fn halt(&mut self, stop: Stop) {
+        self.stop.get_or_insert(stop);
+    }
+}

@@ -1,0 +1,230 @@
+//! Scalars in normal form: sums of products of η and inner products, with exact coefficients.
+
+use super::rule::{Rule, Stop, Work};
+use super::vector::Source;
+use super::word::{Atom as WordAtom, Word};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A scalar that is not a sum or a product.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Atom {
+    /// η.
+    Eta,
+    /// uᵀMv.
+    Dot(Source, Box<Word>, Source),
+    /// A sum, where it is divided by.
+    Sum(Box<Scalar>),
+}
+
+/// A product of powers; never with power zero.
+type Monomial = BTreeMap<Atom, i32>;
+
+/// An exact fraction in lowest terms, with a positive denominator.
+type Fraction = (i64, i64);
+
+/// A sum of monomials with their coefficients; never with coefficient zero.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Scalar {
+    terms: BTreeMap<Monomial, Fraction>,
+}
+
+impl Scalar {
+    /// A whole number.
+    pub fn number(n: i64) -> Scalar {
+        Scalar::term(Monomial::new(), (n, 1))
+    }
+
+    /// One atom.
+    pub fn atom(atom: Atom) -> Scalar {
+        Scalar::term(Monomial::from([(atom, 1)]), (1, 1))
+    }
+
+    fn term(monomial: Monomial, c: Fraction) -> Scalar {
+        Scalar { terms: if c.0 == 0 { BTreeMap::new() } else { BTreeMap::from([(monomial, c)]) } }
+    }
+
+    /// Whether it is zero.
+    pub fn is_zero(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Adds the random objects in it to `found`.
+    pub fn random(&self, found: &mut BTreeSet<WordAtom>) {
+        for atom in self.terms.keys().flat_map(|monomial| monomial.keys()) {
+            match atom {
+                Atom::Eta => {}
+                Atom::Dot(_, word, _) => word.random(found),
+                Atom::Sum(sum) => sum.random(found),
+            }
+        }
+    }
+
+    /// α + β.
+    pub fn plus(&self, other: &Scalar, work: &mut Work) -> Scalar {
+        let mut sum = self.clone();
+        for (monomial, &c) in &other.terms {
+            let held = sum.terms.get(monomial).copied().unwrap_or((0, 1));
+            let total = exact(add(held, c), work);
+            if total.0 == 0 {
+                sum.terms.remove(monomial);
+            } else {
+                sum.terms.insert(monomial.clone(), total);
+            }
+        }
+        work.go_on(sum.terms.len());
+        sum
+    }
+
+    /// α·β.
+    pub fn times(&self, other: &Scalar, work: &mut Work) -> Scalar {
+        let mut product = Scalar::default();
+        for (m, &c) in &self.terms {
+            for (n, &d) in &other.terms {
+                let c = exact(multiply(c, d), work);
+                product = product.plus(&Scalar::term(join(m, n), c), work);
+                if work.stop.is_some() {
+                    return product;
+                }
+            }
+        }
+        product
+    }
+
+    /// −α.
+    pub fn negated(&self) -> Scalar {
+        let terms = self.terms.iter().map(|(m, (n, d))| (m.clone(), (-n, *d))).collect();
+        Scalar { terms }
+    }
+
+    /// α/β: common factors of β are divided out; what is left of a sum is one atom.
+    pub fn over(&self, divisor: &Scalar, work: &mut Work) -> Scalar {
+        let Some((unit, core)) = divisor.split(work) else {
+            work.halt(Stop::DivisionByZero);
+            return Scalar::default();
+        };
+        work.used(Rule::Quotient);
+        let quotient = self.times(&unit, work);
+        if core.terms.len() <= 1 {
+            return quotient;
+        }
+        if let Some((_, own)) = self.split(work)
+            && own == core
+        {
+            // α is β times a monomial.
+            let (inverse, _) = self.split(work).expect("α is not zero");
+            let (own_unit, _) = inverse.split(work).expect("a monomial is not zero");
+            return own_unit.times(&unit, work);
+        }
+        quotient.times(&Scalar::term(Monomial::from([(Atom::Sum(Box::new(core)), -1)]), (1, 1)), work)
+    }
+
+    /// α = core/unit, where the unit is one monomial and the core has leading coefficient 1 and no common factor.
+    fn split(&self, work: &mut Work) -> Option<(Scalar, Scalar)> {
+        let (_, &leading) = self.terms.first_key_value()?;
+        let mut common: Option<Monomial> = None;
+        for monomial in self.terms.keys() {
+            common = Some(match common {
+                None => monomial.clone(),
+                Some(so_far) => shared(&so_far, monomial),
+            });
+        }
+        let inverse: Monomial = common?.into_iter().map(|(atom, power)| (atom, -power)).collect();
+        let unit = Scalar::term(inverse, reciprocal(leading));
+        let core = self.times(&unit, work);
+        Some((unit, core))
+    }
+}
+
+fn join(m: &Monomial, n: &Monomial) -> Monomial {
+    let mut product = m.clone();
+    for (atom, power) in n {
+        let total = product.entry(atom.clone()).or_insert(0);
+        *total += power;
+        if *total == 0 {
+            product.remove(atom);
+        }
+    }
+    product
+}
+
+/// The greatest common factor: the smaller of the two powers of every atom, absent ones counting as 0.
+fn shared(m: &Monomial, n: &Monomial) -> Monomial {
+    let power = |of: &Monomial, atom: &Atom| of.get(atom).copied().unwrap_or(0);
+    let smaller = |atom: &Atom| (atom.clone(), power(m, atom).min(power(n, atom)));
+    m.keys().chain(n.keys()).map(smaller).filter(|(_, p)| *p != 0).collect()
+}
+
+fn exact(fraction: Option<Fraction>, work: &mut Work) -> Fraction {
+    fraction.unwrap_or_else(|| {
+        work.halt(Stop::Overflow);
+        (0, 1)
+    })
+}
+
+fn lowest(n: i64, d: i64) -> Option<Fraction> {
+    let (mut a, mut b) = (n.checked_abs()?, d.checked_abs()?);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    let sign = if d < 0 { -1 } else { 1 };
+    Some((sign * n / a.max(1), sign * d / a.max(1)))
+}
+
+fn add((a, b): Fraction, (c, d): Fraction) -> Option<Fraction> {
+    lowest(a.checked_mul(d)?.checked_add(c.checked_mul(b)?)?, b.checked_mul(d)?)
+}
+
+fn multiply((a, b): Fraction, (c, d): Fraction) -> Option<Fraction> {
+    lowest(a.checked_mul(c)?, b.checked_mul(d)?)
+}
+
+fn reciprocal((n, d): Fraction) -> Fraction {
+    if n < 0 { (-d, -n) } else { (d, n) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Geometry;
+
+    fn eta() -> Scalar {
+        Scalar::atom(Atom::Eta)
+    }
+
+    #[test]
+    fn sums_and_products_are_exact() {
+        let work = &mut Work::new(Geometry::Tall);
+        let two = Scalar::number(2);
+        let square = eta().plus(&two, work).times(&eta().plus(&two, work), work);
+        let expanded = eta().times(&eta(), work).plus(&eta().times(&Scalar::number(4), work), work);
+        assert_eq!(square, expanded.plus(&Scalar::number(4), work));
+        assert!(eta().plus(&eta().negated(), work).is_zero());
+    }
+
+    #[test]
+    fn quotients_cancel() {
+        let work = &mut Work::new(Geometry::Tall);
+        assert_eq!(eta().over(&eta(), work), Scalar::number(1));
+        let sum = eta().plus(&Scalar::number(1), work);
+        let thrice = sum.times(&Scalar::number(3), work).times(&eta(), work);
+        assert_eq!(thrice.over(&sum, work), eta().times(&Scalar::number(3), work));
+        let half = Scalar::number(1).over(&Scalar::number(-2), work);
+        assert_eq!(half.times(&Scalar::number(4), work), Scalar::number(-2));
+        // 1/(2 + 2η) = ½/(1 + η).
+        let double = sum.times(&Scalar::number(2), work);
+        let one = Scalar::number(1);
+        assert_eq!(one.over(&double, work), one.over(&sum, work).over(&Scalar::number(2), work));
+        assert_eq!(work.stop, None);
+    }
+
+    #[test]
+    fn bounds_are_reported() {
+        let work = &mut Work::new(Geometry::Tall);
+        let _ = eta().over(&Scalar::default(), work);
+        assert_eq!(work.stop, Some(Stop::DivisionByZero));
+        let work = &mut Work::new(Geometry::Tall);
+        let huge = Scalar::number(i64::MAX);
+        let _ = huge.times(&huge, work);
+        assert_eq!(work.stop, Some(Stop::Overflow));
+    }
+}
