@@ -44,7 +44,7 @@ pub enum Command {
     /// Show what there is: programs, operators, families
     #[command(after_help = "Example:\n  rl4rla list operators --json")]
     List(List),
-    /// Show a program: its code with shapes, its equation, its cost in symbols
+    /// Show a program: its name, its code with shapes, its equation, its cost in symbols
     #[command(after_help = "\
 Examples:
   rl4rla show sketched-precond-gd
@@ -52,6 +52,14 @@ Examples:
 
 Symbols: m rows and n columns of A, s rows of a sketch, k rows of a sample, T iterations.")]
     Show(Show),
+    /// Decide whether two programs are one algorithm, by algebra and by execution
+    #[command(after_help = "\
+Examples:
+  rl4rla equiv sketched-precond-gd sketched-precond-gd-factored
+  rl4rla equiv ls-gd ./mine.rla --json
+
+Exit code 0 if they are equal in exact arithmetic, 1 if not, or if algebra and execution do not agree.")]
+    Equiv(Equiv),
     /// Run a program on fresh instances and score it
     #[command(
         allow_negative_numbers = true,
@@ -89,6 +97,14 @@ pub enum Listed {
 pub struct Show {
     /// A catalogue name or a path to a .rla file
     pub program: String,
+}
+
+#[derive(Args)]
+pub struct Equiv {
+    /// A catalogue name or a path to a .rla file
+    pub first: String,
+    /// Another
+    pub second: String,
 }
 
 #[derive(Args)]

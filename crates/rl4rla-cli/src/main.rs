@@ -46,6 +46,7 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
     match &cli.command {
         Command::List(args) => Ok(commands::list::run(args)),
         Command::Show(args) => commands::show::run(args),
+        Command::Equiv(args) => commands::equiv::run(args),
         Command::Evaluate(args) => commands::evaluate::run(args, &cli.shared),
     }
 }

@@ -4,6 +4,7 @@ use crate::args::Show;
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, indent, strong};
 use crate::source::Source;
+use rl4rla::equivalence::{Naming, name};
 use rl4rla::execute::SketchKind;
 use rl4rla::program::{
     Canonical, Cost, Geometry, LiveOut, Model, Poly, Price, Program, Section, check, equation,
@@ -28,6 +29,7 @@ pub fn run(args: &Show) -> Result<Page, Failure> {
         true => format!("T·({iteration})"),
         false => format!("{setup} + T·({iteration})"),
     };
+    let naming = name(program, geometry)?;
     let document = &source.document;
     let json = json!({
         "name": source.name,
@@ -44,11 +46,16 @@ pub fn run(args: &Show) -> Result<Page, Failure> {
         "data_iteration": price.iteration.data.to_string(),
         "geometry": geometry_name(geometry),
         "id": format!("{:032x}", live.id()),
+        "matched": match &naming {
+            Naming::Known(entry, _) => Some(entry.name),
+            Naming::Unknown(_) => None,
+        },
     });
     let mut text = strong(source.title()) + "\n";
     for line in [&document.about, &document.reference].into_iter().filter(|line| !line.is_empty()) {
         text += &format!("{}\n", faint(line));
     }
+    text += &known(&naming, &source.name);
     text += &format!(
         "\n{}\n",
         accent(&equation.text.replacen(", where ", "\nwhere ", 1).replace("; ", "\n      "))
@@ -80,13 +87,33 @@ pub fn run(args: &Show) -> Result<Page, Failure> {
 }
 
 /// The first shape of problem that the program fits, tall before square.
-fn fitting(program: &Program) -> Result<Geometry, rl4rla::program::ShapeError> {
+pub fn fitting(program: &Program) -> Result<Geometry, rl4rla::program::ShapeError> {
     let tall = match check(program, Geometry::Tall) {
         Ok(_) => return Ok(Geometry::Tall),
         Err(error) => error,
     };
     let square = [Geometry::Square, Geometry::Symmetric].into_iter().find(|&g| check(program, g).is_ok());
     square.ok_or(tall)
+}
+
+/// What the catalogue knows of the program; nothing where that is plain.
+fn known(naming: &Naming, asked: &str) -> String {
+    let remark = match naming {
+        Naming::Known(entry, _) if entry.name == asked => return String::new(),
+        Naming::Known(entry, verdict) => {
+            let stability = verdict.stability.as_ref().map(|s| {
+                let which = if s.first_is_steadier { "more" } else { "less" };
+                format!(", {which} accurate from κ = {:e} on", s.kappa)
+            });
+            format!("this is {} ({}){}", entry.document.title, entry.name, stability.unwrap_or_default())
+        }
+        Naming::Unknown(near) => {
+            let near: Vec<String> =
+                near.iter().map(|(entry, edits)| format!("{} ({edits} edits away)", entry.name)).collect();
+            format!("not in the catalogue; nearest: {}", near.join(", "))
+        }
+    };
+    format!("{}\n", faint(&remark))
 }
 
 fn geometry_name(geometry: Geometry) -> &'static str {

@@ -1,6 +1,7 @@
 //! Equivalence: whether two programs are one algorithm, by algebra and by execution.
 
 mod draw;
+mod fingerprint;
 mod naming;
 mod normal;
 mod numeric;
@@ -10,6 +11,7 @@ mod vector;
 mod verdict;
 mod word;
 
+pub use fingerprint::fingerprint;
 pub use naming::{Naming, distance, full_name, name};
 pub use normal::Normal;
 pub use numeric::{Comparison, LEVEL, Numeric, Stability, compare};

@@ -120,6 +120,9 @@ pub fn compare(p: &Program, q: &Program, shape: Geometry) -> Comparison {
     Comparison { numeric, largest, one_sided }
 }
 
+/// A number measured on an iterate.
+type Functional = fn(&[f64]) -> f64;
+
 /// Compares two programs that draw different random objects: the laws of a few functionals of the last iterate, by
 /// the two-sample Kolmogorov-Smirnov test, on an instance whose rows matter unevenly.
 pub fn compare_in_law(p: &Program, q: &Program, shape: Geometry) -> Numeric {
@@ -144,7 +147,7 @@ pub fn compare_in_law(p: &Program, q: &Program, shape: Geometry) -> Numeric {
         batch: 5,
         ..Settings::for_size(rows, cols)
     };
-    let functionals: [(&str, fn(&[f64]) -> f64); 3] =
+    let functionals: [(&str, Functional); 3] =
         [("the norm of x", norm), ("the first entry of x", |x| x[0]), ("the sum of x", |x| x.iter().sum())];
     let sample = |program: &Program, label: &str| -> Vec<Vec<f64>> {
         let iterate = |i| run(program, &instance, &settings, &Stream::new(2).derive(label, i)).ok();

@@ -7,7 +7,7 @@ use super::sample::Sampling;
 use super::sketch::SketchKind;
 use crate::linalg::{self, Matrix};
 use crate::problem::{Family, Instance};
-use crate::program::{Cost, Geometry, Model, Program, Reg, Section, Sizes, Type, Typed, check};
+use crate::program::{Access, Arg, Cost, Geometry, Model, Program, Reg, Section, Sizes, Type, Typed, check};
 use crate::rng::{Discrete, Stream};
 use std::sync::{Arc, OnceLock};
 
@@ -190,26 +190,43 @@ impl<'a> Planned<'a> {
     }
 }
 
+/// Runs a kernel; a result that is not finite is a fault.
+pub(super) fn call(
+    kernel: Kernel,
+    args: &[Arg],
+    values: &[Datum],
+    draws: &mut Draws,
+) -> Result<Output, Fault> {
+    let output = kernel(&Call { args, values }, draws)?;
+    let finite = match &output {
+        Output::One(datum) => datum.is_finite(),
+        Output::System(m, v) => m.is_finite() && v.iter().all(|a| a.is_finite()),
+        Output::None => true,
+    };
+    if finite { Ok(output) } else { Err(Fault::NotFinite) }
+}
+
 type Registers = Vec<Option<Datum>>;
 
-struct Machine<'a> {
+/// The registers of a run, with the history of its residuals.
+pub(super) struct Machine<'a> {
     instance: &'a Instance,
     settings: &'a Settings,
-    registers: Registers,
-    x: Vec<f64>,
+    pub(super) registers: Registers,
+    pub(super) x: Vec<f64>,
     residuals: Vec<f64>,
     excesses: Vec<f64>,
 }
 
 impl<'a> Machine<'a> {
-    fn new(instance: &'a Instance, settings: &'a Settings) -> Machine<'a> {
+    pub(super) fn new(instance: &'a Instance, settings: &'a Settings) -> Machine<'a> {
         let mut registers: Registers = vec![None; Reg::COUNT];
         let uniform = Discrete::uniform(instance.rows()).expect("an instance has rows");
         registers[Reg::A.index()] = Some(Datum::Matrix(instance.A.clone()));
         registers[Reg::B.index()] = Some(instance.b.clone().into());
         registers[Reg::ETA.index()] = Some(settings.step.into());
         registers[Reg::P1.index()] = Some(uniform.into());
-        for reg in Reg::all().filter(|r| r.access() == crate::program::Access::Carried) {
+        for reg in Reg::all().filter(|r| r.access() == Access::Carried) {
             registers[reg.index()] = Some(vec![0.0; instance.cols()].into());
         }
         let x = vec![0.0; instance.cols()];
@@ -227,47 +244,56 @@ impl<'a> Machine<'a> {
     }
 
     /// Puts every scratch register, A and b back to what setup left; carried registers keep their values.
-    fn restart(&mut self, after_setup: &Registers) {
-        for reg in Reg::all().filter(|r| r.access() != crate::program::Access::Carried) {
+    pub(super) fn restart(&mut self, after_setup: &Registers) {
+        for reg in Reg::all().filter(|r| r.access() != Access::Carried) {
             self.registers[reg.index()].clone_from(&after_setup[reg.index()]);
         }
         self.registers[Reg::X.index()] = Some(self.x.clone().into());
     }
 
     fn execute(&mut self, planned: &[Planned], step: Step, stream: Stream) -> Result<(), Failure> {
-        let (settings, rows) = (self.settings, self.instance.rows());
-        let mut draws = Draws { stream, sketch: OnceLock::new(), samples: 0, settings, rows };
+        let mut draws = self.draws(stream);
         for Planned { typed, kernel } in planned {
-            let value = |arg: &crate::program::Arg| {
-                self.registers[arg.reg.index()].clone().expect("typing admits no undefined operand")
-            };
+            let value = |arg: &Arg| self.value(arg.reg).expect("typing admits no undefined operand").clone();
             let values: Vec<Datum> = typed.args.iter().map(value).collect();
-            let call = Call { args: &typed.args, values: &values };
-            let finite = |output: Output| match &output {
-                Output::One(datum) if !datum.is_finite() => Err(Fault::NotFinite),
-                Output::System(m, v) if !(m.is_finite() && v.iter().all(|a| a.is_finite())) => {
-                    Err(Fault::NotFinite)
-                }
-                _ => Ok(output),
-            };
-            let output = kernel(&call, &mut draws).and_then(finite);
-            let output = output.map_err(|fault| Failure {
+            let output = call(*kernel, &typed.args, &values, &mut draws).map_err(|fault| Failure {
                 step,
                 operation: typed.instruction.to_string(),
                 fault,
                 shapes: values.iter().map(Datum::shape).collect(),
                 residuals: self.residuals.clone(),
             })?;
-            match (output, typed.instruction.target) {
-                (Output::One(datum), Some(target)) => self.registers[target.index()] = Some(datum),
-                (Output::System(matrix, vector), _) => {
-                    self.registers[Reg::A.index()] = Some(matrix.into());
-                    self.registers[Reg::B.index()] = Some(vector.into());
-                }
-                _ => {}
-            }
+            self.store(output, typed.instruction.target);
         }
         Ok(())
+    }
+
+    /// The random objects of a section, none drawn yet.
+    pub(super) fn draws(&self, stream: Stream) -> Draws<'a> {
+        let (settings, rows) = (self.settings, self.instance.rows());
+        Draws { stream, sketch: OnceLock::new(), samples: 0, settings, rows }
+    }
+
+    /// What a register holds.
+    pub(super) fn value(&self, reg: Reg) -> Option<&Datum> {
+        self.registers[reg.index()].as_ref()
+    }
+
+    /// Puts a result where it belongs.
+    pub(super) fn store(&mut self, output: Output, target: Option<Reg>) {
+        match (output, target) {
+            (Output::One(datum), Some(target)) => self.registers[target.index()] = Some(datum),
+            (Output::System(matrix, vector), _) => {
+                self.registers[Reg::A.index()] = Some(matrix.into());
+                self.registers[Reg::B.index()] = Some(vector.into());
+            }
+            _ => {}
+        }
+    }
+
+    /// Forgets what a register holds.
+    pub(super) fn clear(&mut self, reg: Reg) {
+        self.registers[reg.index()] = None;
     }
 
     /// x ← x − η·v1.

@@ -30,4 +30,4 @@ pub use poly::{Poly, Sizes};
 pub use register::{Access, Kind, Reg, RegSet};
 pub use text::{Document, MAX_BYTES, ParseError, edits, nearest};
 pub use types::{Dim, Geometry, Pattern, Size, Structure, Type};
-pub use typing::{Cause, ShapeError, Slot, Typed, check};
+pub use typing::{Cause, Env, ShapeError, Slot, Typed, Value, check};

@@ -1,0 +1,134 @@
+//! Fingerprints: a 128-bit hash of what a program does, for merging states that differ only in how they are written.
+//!
+//! The program runs on a small instance; every value is projected onto a fixed random direction and rounded to six
+//! digits. Rounding noise is ten million times smaller than the last digit kept, so it rarely moves one; different
+//! programs would have to agree in all projections to six digits to be merged. `docs/equivalence.md` has measured rates.
+
+use crate::execute::{Datum, Settings, snapshots};
+use crate::linalg::{dot, norm};
+use crate::problem::{Family, Instance};
+use crate::program::{Canonical, Geometry, LiveOut, Program, Reg, RegSet};
+use crate::rng::Stream;
+use std::sync::LazyLock;
+use xxhash_rust::xxh3::Xxh3Default;
+
+/// Iterations run: enough for what is carried to show.
+const ITERATIONS: usize = 3;
+
+/// What a program is run on.
+struct Probe {
+    instance: Instance,
+    settings: Settings,
+    directions: Vec<f64>,
+}
+
+impl Probe {
+    fn new(name: &str, rows: usize, cols: usize) -> Probe {
+        let outside = if rows > cols { 0.3 } else { 0.0 };
+        let family =
+            Family { rows, cols, outside, condition: Some(5.0), ..Family::named(name).expect("a family") };
+        let root = Stream::new(0).derive("fingerprint", rows as u64);
+        Probe {
+            instance: family.draw(&root.derive("instance", 0)).expect("a family that can be drawn"),
+            settings: Settings {
+                iterations: ITERATIONS,
+                step: 0.37,
+                sketch_rows: cols + 3,
+                batch: cols - 1,
+                ..Settings::for_size(rows, cols)
+            },
+            directions: root.derive("directions", 0).normals(rows * rows),
+        }
+    }
+
+    /// The probe for problems of this shape.
+    fn of(geometry: Geometry) -> &'static Probe {
+        static TALL: LazyLock<Probe> = LazyLock::new(|| Probe::new("mid-cond", 12, 4));
+        static SQUARE: LazyLock<Probe> = LazyLock::new(|| Probe::new("mid-cond", 6, 6));
+        static SYMMETRIC: LazyLock<Probe> = LazyLock::new(|| Probe::new("psd", 6, 6));
+        match geometry {
+            Geometry::Tall => &TALL,
+            Geometry::Square => &SQUARE,
+            Geometry::Symmetric => &SYMMETRIC,
+        }
+    }
+
+    /// A value as a rounded number: its projection, or 0 where that is rounding noise.
+    fn rounded(&self, values: &[f64]) -> String {
+        let size = norm(values);
+        let projection = dot(values, &self.directions[..values.len()]);
+        if size < 1e-10 || projection.abs() < 1e-9 * size { "0".into() } else { format!("{projection:.5e}") }
+    }
+
+    fn describe(&self, datum: &Datum) -> String {
+        match datum {
+            Datum::Scalar(a) => self.rounded(&[*a]),
+            Datum::Vector(v) => self.rounded(v),
+            Datum::Matrix(m) => {
+                let columns: Vec<f64> = (0..m.cols()).flat_map(|j| m.column(j).iter().copied()).collect();
+                self.rounded(&columns)
+            }
+            Datum::Weights(w) => self.rounded(&(0..w.len()).map(|i| w.probability(i)).collect::<Vec<_>>()),
+        }
+    }
+}
+
+/// The fingerprint of a program: of x alone if it is finished, of everything it may still use if it is not.
+///
+/// ```
+/// use rl4rla::equivalence::fingerprint;
+/// use rl4rla::program::{Geometry, LiveOut, Program};
+/// let of = |text: &str| fingerprint(&text.parse::<Program>().unwrap(), Geometry::Tall, LiveOut::Finished);
+/// let gradient = of("iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n");
+/// let expanded = of("setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\niteration:\n v1 = MAT_VEC_MUL(R1, x)\n v2 = VEC_MAT_MUL(b, A)\n v1 = VEC_VEC_SUB(v1, v2)\n");
+/// assert_eq!(gradient, expanded);
+/// ```
+pub fn fingerprint(program: &Program, geometry: Geometry, out: LiveOut) -> u128 {
+    let live = Canonical::new(program, out);
+    let probe = Probe::of(geometry);
+    let written: RegSet =
+        live.program().instructions().fold(RegSet::EMPTY, |set, (_, _, ins)| set.union(ins.writes()));
+    // What counts after setup, and after every iteration.
+    let (after_setup, after_iteration) = match out {
+        LiveOut::Finished => (RegSet::EMPTY, RegSet::EMPTY.with(Reg::X)),
+        LiveOut::Keeping(kept) => (kept, RegSet::EMPTY.with(Reg::X)),
+        LiveOut::Partial => (written, written.with(Reg::X)),
+    };
+    let taken =
+        snapshots(live.program(), &probe.instance, &probe.settings, &Stream::new(0).derive("fingerprint", 0));
+    let mut hash = Xxh3Default::new();
+    for (t, snapshot) in taken.iter().enumerate() {
+        let counted = if t == 0 { after_setup } else { after_iteration };
+        for reg in counted.iter() {
+            let described = snapshot[reg.index()].as_ref().map_or("-".into(), |datum| probe.describe(datum));
+            hash.update(format!("{t} {reg} {described}\n").as_bytes());
+        }
+    }
+    hash.digest128()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str, out: LiveOut) -> u128 {
+        fingerprint(&text.parse().unwrap(), Geometry::Tall, out)
+    }
+
+    #[test]
+    fn partial_programs_are_told_apart_by_what_they_hold() {
+        let factor = "setup:\n R1 = HHQR(A)\n";
+        let inverse = "setup:\n R1 = HHQR(A)\n R1 = MAT_INV(R1)\n";
+        assert_ne!(of(factor, LiveOut::Partial), of(inverse, LiveOut::Partial));
+        assert_eq!(of(factor, LiveOut::Finished), of(inverse, LiveOut::Finished), "neither moves x");
+        let twice = "setup:\n R1 = HHQR(A)\n R1 = MAT_INV(R1)\n R1 = MAT_INV(R1)\n";
+        assert_eq!(of(factor, LiveOut::Partial), of(twice, LiveOut::Partial));
+    }
+
+    #[test]
+    fn the_hash_is_the_same_in_every_build() {
+        let gradient =
+            "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
+        assert_eq!(format!("{:032x}", of(gradient, LiveOut::Finished)), "7110cdb533dbea338b0db0ad9b0fb1f5");
+    }
+}

@@ -1,0 +1,105 @@
+//! Snapshots: what every register holds, also for programs that are not finished.
+
+use super::datum::Datum;
+use super::kernels::kernel;
+use super::run::{Machine, Settings, call, geometry};
+use crate::linalg;
+use crate::problem::Instance;
+use crate::program::{Env, Instruction, Program, Reg, Section};
+use crate::rng::Stream;
+
+/// The registers at one point of a run.
+pub type Snapshot = Vec<Option<Datum>>;
+
+/// The registers after setup and after every iteration.
+///
+/// Unlike [`run`](super::run), this takes partial programs: an instruction that does not fit, or fails, or reads what
+/// is not there, leaves its target empty, and an iteration without a proper `v1` leaves x as it is.
+pub fn snapshots(
+    program: &Program,
+    instance: &Instance,
+    settings: &Settings,
+    stream: &Stream,
+) -> Vec<Snapshot> {
+    let mut machine = Machine::new(instance, settings);
+    let mut env = Env::start(geometry(instance));
+    lenient(&mut machine, &mut env, &program.setup, Section::Setup, stream.derive("setup", 0));
+    let after_setup = machine.registers.clone();
+    let mut taken = vec![after_setup.clone()];
+    for t in 1..=settings.iterations {
+        machine.restart(&after_setup);
+        let mut env = env.clone();
+        lenient(
+            &mut machine,
+            &mut env,
+            &program.iteration,
+            Section::Iteration,
+            stream.derive("iteration", t as u64),
+        );
+        if let Some(Datum::Vector(v1)) = machine.value(Reg::V1).cloned()
+            && v1.len() == machine.x.len()
+        {
+            let step = linalg::scale(settings.step, &v1);
+            machine.x = linalg::sub(&machine.x, &step);
+        }
+        machine.registers[Reg::X.index()] = Some(machine.x.clone().into());
+        taken.push(machine.registers.clone());
+    }
+    taken
+}
+
+fn lenient(
+    machine: &mut Machine,
+    env: &mut Env,
+    instructions: &[Instruction],
+    section: Section,
+    stream: Stream,
+) {
+    let mut draws = machine.draws(stream);
+    for instruction in instructions {
+        let output = env.step(instruction, section).ok().and_then(|typed| {
+            let values: Option<Vec<Datum>> =
+                typed.args.iter().map(|arg| machine.value(arg.reg).cloned()).collect();
+            call(kernel(instruction.op), &typed.args, &values?, &mut draws).ok()
+        });
+        match output {
+            Some(output) => machine.store(output, instruction.target),
+            None => instruction.writes().iter().for_each(|reg| machine.clear(reg)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execute::run;
+    use crate::problem::Family;
+    use crate::program::CATALOGUE;
+
+    fn setting() -> (Instance, Settings) {
+        let family = Family { rows: 30, cols: 4, outside: 0.2, ..Family::named("mid-cond").unwrap() };
+        let settings = Settings { iterations: 3, step: 0.3, batch: 6, ..Settings::for_size(30, 4) };
+        (family.draw(&Stream::new(1)).unwrap(), settings)
+    }
+
+    #[test]
+    fn finished_programs_go_the_same_way_as_in_a_run() {
+        let (instance, settings) = setting();
+        for entry in CATALOGUE.iter().skip(1) {
+            let program = &entry.document.program;
+            let snapshots = snapshots(program, &instance, &settings, &Stream::new(2));
+            let trace = run(program, &instance, &settings, &Stream::new(2)).unwrap();
+            let Some(Datum::Vector(x)) = &snapshots[3][Reg::X.index()] else { panic!("x is a vector") };
+            assert_eq!(**x, trace.x, "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out() {
+        let (instance, settings) = setting();
+        let program = "setup:\n R1 = SKETCH(A)\n R2 = MAT_INV(R1)\n R3 = HHQR(R2)\niteration:\n v1 = MAT_VEC_MUL(A, x)\n";
+        let last = snapshots(&program.parse().unwrap(), &instance, &settings, &Stream::new(2)).pop().unwrap();
+        let held = |name: &str| last[Reg::named(name).unwrap().index()].is_some();
+        assert!(held("R1") && !held("R2") && !held("R3") && held("v1"));
+    }
+}
