@@ -13,7 +13,7 @@ fn bench(c: &mut Criterion) {
         });
         c.bench_function(&format!("normal form/{name}"), |b| b.iter(|| Normal::of(program, geometry)));
         c.bench_function(&format!("fingerprint/{name}"), |b| {
-            b.iter(|| fingerprint(program, geometry, LiveOut::Partial));
+            b.iter(|| fingerprint(program, geometry, LiveOut::PARTIAL));
         });
     }
 }

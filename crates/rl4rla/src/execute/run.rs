@@ -7,7 +7,9 @@ use super::sample::Sampling;
 use super::sketch::SketchKind;
 use crate::linalg::{self, Matrix};
 use crate::problem::{Family, Instance};
-use crate::program::{Access, Arg, Cost, Geometry, Model, Program, Reg, Section, Sizes, Type, Typed, check};
+use crate::program::{
+    Access, Arg, Cost, Dim, Geometry, Model, Program, Reg, Section, Sizes, Type, Typed, check,
+};
 use crate::rng::{Discrete, Stream};
 use std::sync::{Arc, OnceLock};
 
@@ -84,7 +86,7 @@ pub struct Trace {
     pub excesses: Vec<f64>,
     /// The last iterate.
     pub x: Vec<f64>,
-    /// `R1` as setup left it, where a preconditioner is built.
+    /// `R1` as setup left it, if it is n×n: where a preconditioner is built.
     pub preconditioner: Option<Arc<Matrix>>,
 }
 
@@ -132,10 +134,7 @@ pub fn run(
         typed.iter().map(Planned::new).partition(|planned| planned.typed.section == Section::Setup);
     let mut machine = Machine::new(instance, settings);
     machine.execute(&setup, Step::Setup, stream.derive("setup", 0))?;
-    let preconditioner = match &machine.registers[Reg::R1.index()] {
-        Some(Datum::Matrix(m)) => Some(m.clone()),
-        _ => None,
-    };
+    let preconditioner = preconditioner(&setup, &machine);
     let after_setup = machine.registers.clone();
     for t in 1..=settings.iterations {
         machine.restart(&after_setup);
@@ -144,6 +143,15 @@ pub fn run(
     }
     let Machine { x, residuals, excesses, .. } = machine;
     Ok(Trace { residuals, excesses, x, preconditioner })
+}
+
+/// R1 as setup left it, if it is an n×n matrix by type and not by a coincidence of sizes.
+fn preconditioner(setup: &[Planned], machine: &Machine) -> Option<Arc<Matrix>> {
+    let written = setup.iter().rev().find(|planned| planned.typed.instruction.target == Some(Reg::R1))?;
+    match (written.typed.result, machine.value(Reg::R1)) {
+        (Some(Type::Matrix(Dim::Cols, Dim::Cols, _)), Some(Datum::Matrix(m))) => Some(m.clone()),
+        _ => None,
+    }
 }
 
 fn refuse(operation: String, fault: Fault) -> Failure {

@@ -48,7 +48,7 @@ pub fn equation(program: &Program, geometry: Geometry) -> Result<Equation, Shape
         }
     }
     let value = |reg: Reg| values[reg.index()].clone().expect("typing admits no undefined v1");
-    let step = Expr::product([Expr::Symbol("η".into(), "\\eta".into()), value(Reg::V1)]);
+    let step = Expr::product([Expr::eta(), value(Reg::V1)]);
     let update = Expr::difference(initial(Reg::X).expect("x has a name"), step);
     let mut lines = vec![(format!("xₜ₊₁ = {}", update.text()), format!("x_{{t+1}} = {}", update.latex()))];
     let carried = Reg::all().filter(|r| r.access() == Access::Carried && written(live.program(), *r));
@@ -77,7 +77,7 @@ fn initial(reg: Reg) -> Option<Expr> {
     let name = reg.name();
     match reg {
         Reg::X => Some(Expr::Symbol("xₜ".into(), "x_t".into())),
-        Reg::ETA => Some(Expr::Symbol("η".into(), "\\eta".into())),
+        Reg::ETA => Some(Expr::eta()),
         Reg::P1 => Some(Expr::Symbol("uniformly".into(), "\\text{uniformly}".into())),
         _ if reg.access() == Access::Carried => {
             Some(Expr::Symbol(name.into(), format!("m_{{{}}}", &name[1..])))
@@ -110,6 +110,13 @@ mod tests {
         assert!(kaczmarz.contains("xₜ − η Aᵀ Sₜᵀ (Sₜ A Aᵀ Sₜᵀ)⁻¹ (Sₜ A xₜ − Sₜ b)"), "{kaczmarz}");
         let weighted = shown("precond-weighted-sgd").text;
         assert!(weighted.contains("Sₜ: k rows sampled by the squared row norms of A"), "{weighted}");
+    }
+
+    #[test]
+    fn scalars_are_not_transposed() {
+        let text = "iteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n a1 = VEC_VEC_DOT(v1, x)\n v1 = SCALAR_VEC_MUL(a1, x)\n";
+        let equation = equation(&text.parse().unwrap(), Geometry::Tall).unwrap();
+        assert_eq!(equation.text, "xₜ₊₁ = xₜ − η ⟨xₜ, η xₜ⟩ xₜ");
     }
 
     #[test]

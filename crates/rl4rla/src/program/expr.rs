@@ -15,6 +15,8 @@ pub enum Expr {
     Difference(Box<Expr>, Box<Expr>),
     /// a / b.
     Quotient(Box<Expr>, Box<Expr>),
+    /// The inner product ⟨u, v⟩.
+    Dot(Box<Expr>, Box<Expr>),
     /// Mᵀ.
     Transpose(Box<Expr>),
     /// M⁻¹.
@@ -56,9 +58,24 @@ impl Expr {
         Quotient(Box::new(a), Box::new(b))
     }
 
-    /// The transpose, pushed inwards: (AB)ᵀ = BᵀAᵀ and Mᵀᵀ = M.
+    /// ⟨u, v⟩.
+    pub fn dot(u: Expr, v: Expr) -> Expr {
+        Dot(Box::new(u), Box::new(v))
+    }
+
+    /// η.
+    pub fn eta() -> Expr {
+        Symbol("η".into(), "\\eta".into())
+    }
+
+    fn is_scalar(&self) -> bool {
+        matches!(self, Quotient(..) | Dot(..)) || *self == Expr::eta()
+    }
+
+    /// The transpose, pushed inwards: (AB)ᵀ = BᵀAᵀ, Mᵀᵀ = M, and a scalar is its own.
     pub fn transpose(self) -> Expr {
         match self {
+            scalar if scalar.is_scalar() => scalar,
             Product(factors) => Product(factors.into_iter().rev().map(Expr::transpose).collect()),
             Transpose(inner) => *inner,
             other => Transpose(Box::new(other)),
@@ -92,10 +109,11 @@ impl Expr {
             }
             Sum(a, b) => format!("{} + {}", a.write(style), b.write(style)),
             Difference(a, b) => format!("{} {} {}", a.write(style), style.minus, b.write_term(style)),
+            Dot(a, b) => (style.dot)(&a.write(style), &b.write(style)),
             Quotient(a, b) => (style.fraction)(&a.write_inside(style), &b.write_inside(style)),
             Transpose(inner) => match &**inner {
-                Inverse(m) => m.write_inside(style) + style.inverse_transpose,
-                m => m.write_inside(style) + style.transpose,
+                Inverse(m) => m.write_base(style) + style.inverse_transpose,
+                m => m.write_base(style) + style.transpose,
             },
             Inverse(m) => m.write_base(style) + style.inverse,
         }
@@ -131,6 +149,7 @@ struct Style {
     inverse: &'static str,
     inverse_transpose: &'static str,
     fraction: fn(&str, &str) -> String,
+    dot: fn(&str, &str) -> String,
 }
 
 const TEXT: Style = Style {
@@ -141,6 +160,7 @@ const TEXT: Style = Style {
     inverse: "⁻¹",
     inverse_transpose: "⁻ᵀ",
     fraction: |a, b| format!("({a} / {b})"),
+    dot: |a, b| format!("⟨{a}, {b}⟩"),
 };
 
 const LATEX: Style = Style {
@@ -151,6 +171,7 @@ const LATEX: Style = Style {
     inverse: "^{-1}",
     inverse_transpose: "^{-\\top}",
     fraction: |a, b| format!("\\frac{{{a}}}{{{b}}}"),
+    dot: |a, b| format!("\\langle {a}, {b} \\rangle"),
 };
 
 /// The names given to random objects and factors while a program is read, with their definitions.
@@ -181,17 +202,20 @@ impl Names {
         Symbol(text.into(), latex.into())
     }
 
-    /// The row-sampling matrix of this section, for these probabilities.
+    /// The row-sampling matrix of this section, for these probabilities. A sample of a sample gets a prime.
     pub fn sample(&mut self, weights: &Expr) -> Expr {
         let (text, latex, when) = match self.section {
             Section::Setup => ("S₀", "S_0", "drawn once"),
             Section::Iteration => ("Sₜ", "S_t", "drawn afresh every iteration"),
         };
+        let earlier = self.definitions.iter().filter(|(known, _)| known.starts_with(text)).count();
+        let (text, latex) =
+            (text.to_string() + &"′".repeat(earlier), latex.to_string() + &"'".repeat(earlier));
         self.define(
             format!("{text}: k rows sampled {}, {when}", weights.text()),
             format!("{latex}: k\\text{{ rows sampled }}{}\\text{{, {when}}}", weights.latex()),
         );
-        Symbol(text.into(), latex.into())
+        Symbol(text, latex)
     }
 
     /// R of M = QR.

@@ -5,7 +5,7 @@ use super::canon::Canonical;
 use super::liveness::LiveOut;
 use super::op::Op;
 use super::register::{Access, Reg, RegSet};
-use super::repair::repairable;
+use super::repair::Repair;
 use super::types::{Geometry, Pattern, Type};
 use super::typing::{Env, check};
 
@@ -61,7 +61,7 @@ impl Grammar {
 
     /// The state a search is in after writing `program`: its partial canonical form.
     pub fn state(&self, program: &Program) -> Canonical {
-        Canonical::new(program, LiveOut::Partial)
+        Canonical::new(program, LiveOut::Partial(self.live_out.kept()))
     }
 
     /// The finished program: only what counts.
@@ -69,9 +69,11 @@ impl Grammar {
         Canonical::new(program, self.live_out)
     }
 
-    /// Whether the live code of `program` fits its shapes.
+    /// Whether the live code of `program` fits its shapes, and setup leaves what is to be kept.
     pub fn is_well_shaped(&self, program: &Program) -> bool {
-        check(self.finish(program).program(), self.geometry).is_ok()
+        let finished = self.finish(program);
+        let written = |reg: Reg| finished.program().setup.iter().any(|ins| ins.writes().contains(reg));
+        check(finished.program(), self.geometry).is_ok() && self.live_out.kept().iter().all(written)
     }
 
     /// Every legal insertion when `remaining` edits are left, this one included, in a fixed order.
@@ -85,6 +87,7 @@ impl Grammar {
             return legal;
         }
         let here = self.state(program);
+        let mut repair = Repair::new(self);
         let mut env = Env::start(self.geometry);
         for section in Section::BOTH {
             let instructions = program.section(section);
@@ -96,9 +99,10 @@ impl Grammar {
                             continue;
                         }
                         let insertion = Insertion { section, position, instruction };
-                        let child = insertion.apply(program);
-                        let changes = nothing || self.state(&child) != here;
-                        if changes && repairable(self, &child, remaining - 1) {
+                        // Judged as the search will keep it: tidying may remove what a repair would have used.
+                        let child = self.state(&insertion.apply(program));
+                        let changes = nothing || child != here;
+                        if changes && repair.possible(child.program(), remaining - 1) {
                             legal.push(insertion);
                         }
                     }
@@ -137,7 +141,10 @@ impl Grammar {
     fn targets(&self, op: Op, section: Section) -> Vec<Option<Reg>> {
         match op.forms[0].result {
             Pattern::Nothing => vec![None],
-            Pattern::System(_) => vec![Some(Reg::A)],
+            Pattern::System(_) => {
+                let both = self.registers.contains(Reg::A) && self.registers.contains(Reg::B);
+                if both { vec![Some(Reg::A)] } else { vec![] }
+            }
             _ => self.registers.iter().filter(|&r| self.writes(r, section)).map(Some).collect(),
         }
     }

@@ -184,7 +184,7 @@ pub static OPERATORS: [Operator; 17] = [
         redundant: never,
         formula: |_, exprs, _| {
             let [u, v] = take(exprs);
-            Expr::product([u.transpose(), v])
+            Expr::dot(u, v)
         },
     },
     Operator {

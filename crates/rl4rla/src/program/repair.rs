@@ -11,70 +11,116 @@
 
 use super::ast::{Program, Section};
 use super::grammar::Grammar;
-use super::liveness::LiveOut;
-use super::register::Reg;
+use super::liveness::counting;
+use super::register::{Access, Reg, RegSet};
 use super::types::{Dim, Type};
 use super::typing::{Env, Slot};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// The ways the registers can be typed at one point, each with the fewest insertions that lead there.
-type Frontier = BTreeMap<Env, usize>;
+type Frontier = HashMap<Env, usize>;
 
-/// Whether at most `remaining` insertions make the live code of `program` fit.
-pub fn repairable(grammar: &Grammar, program: &Program, remaining: usize) -> bool {
-    // Most programs fit as they are, or can be told apart without trying the larger budgets.
-    (0..=remaining).any(|budget| fits_within(grammar, program, budget))
+/// A register written, and the type it then has.
+type Write = (Option<Reg>, Option<Type>);
+
+/// The repair rule of one grammar. It remembers what can be written where, since programs that differ in one
+/// instruction pass through the same types nearly everywhere.
+pub struct Repair<'a> {
+    grammar: &'a Grammar,
+    writes: HashMap<(Env, Section), Rc<BTreeSet<Write>>>,
 }
 
-fn fits_within(grammar: &Grammar, program: &Program, budget: usize) -> bool {
-    let mut frontier = Frontier::from([(Env::start(grammar.geometry), 0)]);
-    for section in Section::BOTH {
-        let open = grammar.open.contains(&section);
-        for position in 0..=program.section(section).len() {
-            if open {
-                insert(grammar, &mut frontier, section, budget);
-            }
-            if let Some(instruction) = program.section(section).get(position) {
-                let mut next = Frontier::new();
-                for (mut env, cost) in frontier {
-                    let _ = env.step(instruction, section);
-                    offer(&mut next, env, cost);
+impl<'a> Repair<'a> {
+    /// Nothing remembered yet.
+    pub fn new(grammar: &'a Grammar) -> Repair<'a> {
+        Repair { grammar, writes: HashMap::new() }
+    }
+
+    /// Whether at most `remaining` insertions make the live code of `program` fit.
+    pub fn possible(&mut self, program: &Program, remaining: usize) -> bool {
+        // A carried register with a poisoned write does no harm if no iteration reads what the one before left
+        // there: try every set of registers to be lost between iterations.
+        let mut lost = vec![RegSet::EMPTY];
+        for reg in carried().filter(|&r| program.iteration.iter().any(|ins| ins.target == Some(r))) {
+            lost.extend(lost.clone().into_iter().map(|set| set.with(reg)));
+        }
+        // Most programs fit as they are, or can be told apart without trying the larger budgets.
+        (0..=remaining).any(|budget| lost.iter().any(|&lost| self.fits_within(program, budget, lost)))
+    }
+
+    fn fits_within(&mut self, program: &Program, budget: usize, lost: RegSet) -> bool {
+        let kept = self.grammar.live_out.kept();
+        let handed_on = carried().filter(|&r| !lost.contains(r)).collect::<RegSet>();
+        let in_iteration = counting(&program.iteration, handed_on.with(Reg::V1));
+        let in_setup =
+            counting(&program.setup, lost.iter().fold(in_iteration[0], RegSet::without).union(kept));
+        let mut frontier = Frontier::from([(Env::start(self.grammar.geometry), 0)]);
+        for (section, counts) in [(Section::Setup, in_setup), (Section::Iteration, in_iteration)] {
+            let open = self.grammar.open.contains(&section);
+            for (position, counts) in counts.into_iter().enumerate() {
+                if open {
+                    self.insert(&mut frontier, section, budget, counts);
                 }
-                frontier = next;
+                if let Some(instruction) = program.section(section).get(position) {
+                    frontier = changed(frontier, |env| drop(env.step(instruction, section)));
+                }
+            }
+            if section == Section::Setup {
+                frontier.retain(|env, _| kept.iter().all(|reg| env.get(reg).is_some()));
+                frontier = changed(frontier, |env| lost.iter().for_each(|reg| env.poison(reg)));
             }
         }
-        if section == Section::Setup {
-            frontier.retain(|env, _| keeps(grammar, env));
+        frontier.keys().any(|env| {
+            env.slot(Reg::V1) == Slot::Known(Type::Vector(Dim::Cols))
+                && handed_on.iter().all(|reg| env.get(reg).is_some())
+        })
+    }
+
+    /// Adds everything that insertions at this point can reach within the budget. The last insertion must write
+    /// what the rest of the program counts on, or it is wasted.
+    fn insert(&mut self, frontier: &mut Frontier, section: Section, budget: usize, counts: RegSet) {
+        for cost in 0..budget {
+            let here: Vec<Env> =
+                frontier.iter().filter(|(_, c)| **c == cost).map(|(env, _)| env.clone()).collect();
+            for env in here {
+                for &(target, ty) in self.writes(&env, section).iter() {
+                    let useful = target
+                        .is_some_and(|reg| counts.contains(reg) || reg == Reg::A && counts.contains(Reg::B));
+                    if useful || (target.is_some() && cost + 1 < budget) {
+                        let mut next = env.clone();
+                        next.write(target, ty);
+                        offer(frontier, next, cost + 1);
+                    }
+                }
+            }
         }
     }
-    frontier.keys().any(|env| env.slot(Reg::V1) == Slot::Known(Type::Vector(Dim::Cols)))
+
+    /// What one instruction can write at a point with these types.
+    fn writes(&mut self, env: &Env, section: Section) -> Rc<BTreeSet<Write>> {
+        let found = || {
+            let instructions = self.grammar.instructions(env, section).into_iter();
+            Rc::new(instructions.map(|(ins, ty)| (ins.target, ty)).collect())
+        };
+        self.writes.entry((env.clone(), section)).or_insert_with(found).clone()
+    }
 }
 
-/// Adds everything that insertions at this point can reach within the budget.
-fn insert(grammar: &Grammar, frontier: &mut Frontier, section: Section, budget: usize) {
-    for cost in 0..budget {
-        let here: Vec<Env> =
-            frontier.iter().filter(|(_, c)| **c == cost).map(|(env, _)| env.clone()).collect();
-        for env in here {
-            let results = grammar.instructions(&env, section).into_iter().map(|(ins, ty)| (ins.target, ty));
-            for (target, ty) in results.collect::<BTreeSet<_>>() {
-                let mut next = env.clone();
-                next.write(target, ty);
-                offer(frontier, next, cost + 1);
-            }
-        }
+fn carried() -> impl Iterator<Item = Reg> {
+    Reg::all().filter(|r| r.access() == Access::Carried)
+}
+
+fn changed(frontier: Frontier, change: impl Fn(&mut Env)) -> Frontier {
+    let mut next = Frontier::with_capacity(frontier.len());
+    for (mut env, cost) in frontier {
+        change(&mut env);
+        offer(&mut next, env, cost);
     }
+    next
 }
 
 fn offer(frontier: &mut Frontier, env: Env, cost: usize) {
     let best = frontier.entry(env).or_insert(cost);
     *best = cost.min(*best);
-}
-
-/// Whether setup leaves a proper value in every register that a later stage counts on.
-fn keeps(grammar: &Grammar, env: &Env) -> bool {
-    match grammar.live_out {
-        LiveOut::Keeping(registers) => registers.iter().all(|reg| env.get(reg).is_some()),
-        _ => true,
-    }
 }

@@ -124,10 +124,13 @@ pub fn invert(args: &[Arg]) -> Poly {
 pub fn invert_released(args: &[Arg]) -> Poly {
     if is_upper(&args[0]) { entries(&args[0]) } else { times(2.0 / 3.0, cube(args)) }
 }
-/// Householder QR, R only: 2ab² − ⅔b³. A sample may have fewer rows than columns: 2ab² bounds it.
+/// Householder QR, R only: 2ab² − ⅔b³ where a ≥ b is certain. Elsewhere 2ab² bounds it.
 pub fn householder(args: &[Arg]) -> Poly {
     let (_, b) = shape(&args[0]);
-    let tall = !matches!(args[0].ty, Type::Matrix(Dim::Batch, _, _));
+    let tall = match args[0].ty {
+        Type::Matrix(rows, cols, _) => rows == cols || (rows, cols) == (Dim::Rows, Dim::Cols),
+        _ => false,
+    };
     let saved = if tall { times(-2.0 / 3.0, b.clone() * b.clone() * b) } else { Poly::default() };
     householder_released(args) + saved
 }

@@ -139,8 +139,9 @@ impl Document {
 fn found(word: &str, known: &[&str]) -> String {
     let short: String = word.chars().take(40).collect();
     match nearest(word, known.iter().copied()) {
+        // Nothing is one letter away from `A`, but was not meant to be `A`.
+        _ if word.is_empty() => "something else".into(),
         Some(name) => format!("`{short}` (did you mean `{name}`?)"),
-        None if word.is_empty() => "something else".into(),
         None => format!("`{short}`"),
     }
 }
@@ -261,9 +262,11 @@ impl<'a> Cursor<'a> {
             *self = start;
             let target = self.register()?;
             if self.take(',') {
-                let (second, at) = (self.word(), self.at);
+                let second = self.word();
                 if target != Reg::A || second.text != "b" {
-                    return Err(self.error_at(at, "only the pair `A, b` can be written together".into()));
+                    return Err(
+                        self.error_at(start.at, "only the pair `A, b` can be written together".into())
+                    );
                 }
             } else if target == Reg::A {
                 return Err(self.error("`A` changes only together with `b`: write `A, b = …`".into()));

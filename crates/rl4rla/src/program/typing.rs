@@ -57,6 +57,10 @@ impl Env {
         self.slots[reg.index()] = Slot::Known(ty);
     }
 
+    pub(super) fn poison(&mut self, reg: Reg) {
+        self.slots[reg.index()] = Slot::Poison;
+    }
+
     /// What an operator makes of these operands, whatever it is then written to.
     pub fn value(&self, op: Op, operands: &[Reg]) -> Result<Value, Cause> {
         let sampled = if op.samples() { &[Reg::A, Reg::B][..] } else { &[] };
@@ -106,7 +110,7 @@ impl Env {
         let result = self.result(instruction, section);
         match &result {
             Ok(value) => self.write(instruction.target, value.ty),
-            Err(_) => instruction.writes().iter().for_each(|reg| self.slots[reg.index()] = Slot::Poison),
+            Err(_) => instruction.writes().iter().for_each(|reg| self.poison(reg)),
         }
         result
     }

@@ -1,6 +1,7 @@
 //! Step sizes: one rule for every candidate, so that none wins by a lucky η.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The paper's grid of learning rates (appendix D).
 pub const PAPER_GRID: [f64; 7] = [0.01, 0.03, 0.07, 0.1, 0.3, 0.7, 1.0];
@@ -16,8 +17,13 @@ pub const SOUND_GRID: [f64; 8] = [0.01, 0.05, 0.2, 0.5, 0.67, 0.8, 1.0, 1.9];
 pub enum StepRule {
     /// This one.
     Fixed(f64),
-    /// The one of these that ends best, on the same random draws.
-    Best(Vec<f64>),
+    /// The one of these that ends best, on the same random draws; at least one.
+    Best(#[serde(deserialize_with = "at_least_one")] Vec<f64>),
+}
+
+fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let grid = Vec::deserialize(deserializer)?;
+    if grid.is_empty() { Err(D::Error::custom("a grid needs at least one step")) } else { Ok(grid) }
 }
 
 impl StepRule {
