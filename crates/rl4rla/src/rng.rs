@@ -222,7 +222,7 @@ mod tests {
         let counts: Vec<usize> = counts.into_values().collect();
         assert_counts(&counts, &[1.0 / 24.0; 24]);
         assert_eq!(counts.len(), 24);
-        assert_eq!(root.permutation(0), []);
+        assert!(root.permutation(0).is_empty());
     }
 
     proptest! {

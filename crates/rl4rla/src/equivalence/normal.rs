@@ -29,11 +29,11 @@ impl Normal {
         let mut reader = Reader::new(geometry);
         for instruction in &typed {
             if instruction.section != reader.section {
-                reader.section = instruction.section;
-                reader.samples = 0;
+                reader.enter_iteration();
             }
             reader.read(instruction);
         }
+        reader.enter_iteration();
         let written = |reg: &Reg| live.program().iteration.iter().any(|ins| ins.target == Some(*reg));
         let carried = Reg::all().filter(|r| r.access() == Access::Carried).filter(written);
         let results = carried.chain([Reg::V1]).map(|reg| (reg, reader.vector(reg))).collect();
@@ -77,13 +77,24 @@ impl Reader {
         let rows = geometry.dim(Dim::Rows);
         values[Reg::A.index()] = Some(Value::Matrix(Word::data(geometry)));
         values[Reg::B.index()] = Some(Value::Vector(Vector::source(Reg::B, rows)));
-        values[Reg::X.index()] = Some(Value::Vector(Vector::source(Reg::X, Dim::Cols)));
         values[Reg::ETA.index()] = Some(Value::Scalar(Scalar::atom(Atom::Eta)));
         values[Reg::P1.index()] = Some(Value::Weights(Law::Uniform));
-        for reg in Reg::all().filter(|r| r.access() == Access::Carried) {
-            values[reg.index()] = Some(Value::Vector(Vector::source(reg, Dim::Cols)));
+        // Setup sees the iterate and the carried registers before they have moved.
+        for reg in moving() {
+            values[reg.index()] = Some(Value::Vector(Vector::zero(Dim::Cols)));
         }
         Reader { values, section: Section::Setup, samples: 0, work: Work::new(geometry) }
+    }
+
+    /// From here on x and the carried registers are what the last iteration left.
+    fn enter_iteration(&mut self) {
+        if self.section == Section::Setup {
+            self.section = Section::Iteration;
+            self.samples = 0;
+            for reg in moving() {
+                self.values[reg.index()] = Some(Value::Vector(Vector::source(reg, Dim::Cols)));
+            }
+        }
     }
 
     fn value(&self, reg: Reg) -> &Value {
@@ -132,6 +143,11 @@ impl Reader {
         self.samples += 1;
         Place { section: self.section, index: self.samples }
     }
+}
+
+/// x and the carried registers: zero at the start.
+fn moving() -> impl Iterator<Item = Reg> {
+    Reg::all().filter(|r| r.access() == Access::Carried || *r == Reg::X)
 }
 
 /// What an operator means: it reads operands and gives the value of its target, if it has one.
@@ -268,6 +284,12 @@ mod tests {
         assert_eq!(identity.results, plain.results);
         let zero = form("iteration:\n v1 = VEC_VEC_SUB(x, x)\n");
         assert!(zero.results[&Reg::V1].terms.is_empty());
+    }
+
+    #[test]
+    fn setup_sees_the_iterate_at_zero() {
+        let early = form("setup:\n v2 = MAT_VEC_MUL(A, x)\niteration:\n v1 = VEC_MAT_MUL(v2, A)\n");
+        assert!(early.results[&Reg::V1].terms.is_empty());
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The execution test: both programs run on instances neither was made for, and their iterates are compared.
 
 use super::normal::Normal;
-use crate::execute::{Settings, geometry, run};
+use crate::execute::{Datum, Settings, geometry, run, snapshots};
 use crate::linalg::{norm, sub};
 use crate::problem::{Family, Instance, Leverage};
-use crate::program::{Geometry, Program};
+use crate::program::{Canonical, Geometry, LiveOut, Program, Reg};
 use crate::rng::Stream;
 
 /// κ of the instances that programs are compared on: small, so that rounding stays far below any real difference.
@@ -85,26 +85,33 @@ fn draw(family: &Family, label: &str, index: u64) -> Instance {
     family.draw(&Stream::new(0).derive(label, index)).expect("a family that can be drawn")
 }
 
+/// The iterates of a program from a point where nothing is zero, up to the first failure.
+fn iterates(program: &Program, instance: &Instance, settings: &Settings, stream: &Stream) -> Vec<Vec<f64>> {
+    let live = Canonical::new(program, LiveOut::Finished);
+    let start = Stream::new(1).derive("start", 0).normals(instance.cols());
+    let taken = snapshots(live.program(), instance, settings, Some(&start), stream);
+    let moved = taken[1..].iter().map_while(|s| match (&s[Reg::V1.index()], &s[Reg::X.index()]) {
+        (Some(_), Some(Datum::Vector(x))) if x.iter().all(|a| a.is_finite()) => Some(x.to_vec()),
+        _ => None,
+    });
+    moved.collect()
+}
+
 /// Compares two programs draw for draw.
 pub fn compare(p: &Program, q: &Program, shape: Geometry) -> Comparison {
     let (mut largest, mut compared, mut one_sided) = (0.0f64, 0, Vec::new());
     let mut departure = None;
     for (name, instance, settings) in probes(shape) {
         debug_assert_eq!(geometry(&instance), shape);
-        let floor = 1e-6 * (1.0 + norm(&instance.x_star));
-        for iteration in 1..=ITERATIONS {
-            let settings = Settings { iterations: iteration, ..settings.clone() };
-            let iterate = |program| run(program, &instance, &settings, &Stream::new(1)).ok().map(|t| t.x);
-            let (x, y) = match (iterate(p), iterate(q)) {
-                (Some(x), Some(y)) => (x, y),
-                (None, None) => break,
-                _ => {
-                    one_sided.push(name.clone());
-                    break;
-                }
-            };
+        let stream = Stream::new(1).derive("draws", 0);
+        let (xs, ys) =
+            (iterates(p, &instance, &settings, &stream), iterates(q, &instance, &settings, &stream));
+        if xs.len() != ys.len() {
+            one_sided.push(name.clone());
+        }
+        for (iteration, (x, y)) in (1..).zip(xs.iter().zip(&ys)) {
             compared += 1;
-            let deviation = norm(&sub(&x, &y)) / norm(&x).max(norm(&y)).max(floor);
+            let deviation = norm(&sub(x, y)) / norm(x).max(norm(y)).max(1e-6);
             largest = largest.max(deviation);
             if deviation > DIFFER && departure.is_none() {
                 departure = Some(Numeric::Differ { instance: name.clone(), iteration });
@@ -150,8 +157,8 @@ pub fn compare_in_law(p: &Program, q: &Program, shape: Geometry) -> Numeric {
     let functionals: [(&str, Functional); 3] =
         [("the norm of x", norm), ("the first entry of x", |x| x[0]), ("the sum of x", |x| x.iter().sum())];
     let sample = |program: &Program, label: &str| -> Vec<Vec<f64>> {
-        let iterate = |i| run(program, &instance, &settings, &Stream::new(2).derive(label, i)).ok();
-        (0..REPLICATES).filter_map(iterate).map(|trace| trace.x).collect()
+        let last = |i| iterates(program, &instance, &settings, &Stream::new(2).derive(label, i)).pop();
+        (0..REPLICATES).filter_map(last).collect()
     };
     let (xs, ys) = (sample(p, "p"), sample(q, "q"));
     if xs.len().min(ys.len()) < REPLICATES as usize / 2 {

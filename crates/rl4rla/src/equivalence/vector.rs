@@ -19,6 +19,11 @@ pub struct Vector {
 }
 
 impl Vector {
+    /// 0.
+    pub fn zero(dim: Dim) -> Vector {
+        Vector { dim, terms: BTreeMap::new() }
+    }
+
     /// A register by itself.
     pub fn source(source: Source, dim: Dim) -> Vector {
         let term = (Word::identity(dim), source);
@@ -49,7 +54,7 @@ impl Vector {
 
     /// α·v.
     pub fn scaled(&self, alpha: &Scalar, work: &mut Work) -> Vector {
-        Vector { dim: self.dim, terms: BTreeMap::new() }.plus(alpha, self, work)
+        Vector::zero(self.dim).plus(alpha, self, work)
     }
 
     /// W·v.
@@ -57,7 +62,7 @@ impl Vector {
         if self.terms.len() > 1 {
             work.used(Rule::Distribute);
         }
-        let mut sum = Vector { dim: word.rows, terms: BTreeMap::new() };
+        let mut sum = Vector::zero(word.rows);
         for ((w, source), c) in &self.terms {
             let product = Vector {
                 dim: word.rows,

@@ -5,7 +5,7 @@ use super::kernels::kernel;
 use super::run::{Machine, Settings, call, geometry};
 use crate::linalg;
 use crate::problem::Instance;
-use crate::program::{Env, Instruction, Program, Reg, Section};
+use crate::program::{Access, Env, Instruction, Program, Reg, Section};
 use crate::rng::Stream;
 
 /// The registers at one point of a run.
@@ -14,11 +14,14 @@ pub type Snapshot = Vec<Option<Datum>>;
 /// The registers after setup and after every iteration.
 ///
 /// Unlike [`run`](super::run), this takes partial programs: an instruction that does not fit, or fails, or reads what
-/// is not there, leaves its target empty, and an iteration without a proper `v1` leaves x as it is.
+/// is not there, leaves its target empty, and an iteration without a proper `v1` leaves x as it is. And it can begin
+/// the iteration elsewhere than at zero, where many different programs stand still: `start` is put into x after setup,
+/// and, rotated, into the carried registers.
 pub fn snapshots(
     program: &Program,
     instance: &Instance,
     settings: &Settings,
+    start: Option<&[f64]>,
     stream: &Stream,
 ) -> Vec<Snapshot> {
     let mut machine = Machine::new(instance, settings);
@@ -26,6 +29,14 @@ pub fn snapshots(
     lenient(&mut machine, &mut env, &program.setup, Section::Setup, stream.derive("setup", 0));
     let after_setup = machine.registers.clone();
     let mut taken = vec![after_setup.clone()];
+    if let Some(start) = start {
+        machine.x = start.to_vec();
+        for (i, reg) in Reg::all().filter(|r| r.access() == Access::Carried).enumerate() {
+            let mut rotated = start.to_vec();
+            rotated.rotate_left((i + 1) % start.len());
+            machine.registers[reg.index()] = Some(rotated.into());
+        }
+    }
     for t in 1..=settings.iterations {
         machine.restart(&after_setup);
         let mut env = env.clone();
@@ -87,7 +98,7 @@ mod tests {
         let (instance, settings) = setting();
         for entry in CATALOGUE.iter().skip(1) {
             let program = &entry.document.program;
-            let snapshots = snapshots(program, &instance, &settings, &Stream::new(2));
+            let snapshots = snapshots(program, &instance, &settings, None, &Stream::new(2));
             let trace = run(program, &instance, &settings, &Stream::new(2)).unwrap();
             let Some(Datum::Vector(x)) = &snapshots[3][Reg::X.index()] else { panic!("x is a vector") };
             assert_eq!(**x, trace.x, "{}", entry.name);
@@ -98,7 +109,8 @@ mod tests {
     fn what_does_not_fit_is_left_out() {
         let (instance, settings) = setting();
         let program = "setup:\n R1 = SKETCH(A)\n R2 = MAT_INV(R1)\n R3 = HHQR(R2)\niteration:\n v1 = MAT_VEC_MUL(A, x)\n";
-        let last = snapshots(&program.parse().unwrap(), &instance, &settings, &Stream::new(2)).pop().unwrap();
+        let last =
+            snapshots(&program.parse().unwrap(), &instance, &settings, None, &Stream::new(2)).pop().unwrap();
         let held = |name: &str| last[Reg::named(name).unwrap().index()].is_some();
         assert!(held("R1") && !held("R2") && !held("R3") && held("v1"));
     }

@@ -30,7 +30,12 @@ pub fn equation(program: &Program, geometry: Geometry) -> Result<Equation, Shape
     let typed = check(live.program(), geometry)?;
     let mut names = Names::new();
     let mut values: Vec<Option<Expr>> = Reg::all().map(initial).collect();
+    // Setup sees x before it has moved.
+    values[Reg::X.index()] = Some(Expr::Symbol("x₀".into(), "x_0".into()));
     for instruction in &typed {
+        if names.section != instruction.section {
+            values[Reg::X.index()] = initial(Reg::X);
+        }
         names.section = instruction.section;
         let ins = instruction.instruction;
         let operand = |reg: &Reg| values[reg.index()].clone().expect("typing admits no undefined operand");
@@ -110,6 +115,13 @@ mod tests {
         assert!(kaczmarz.contains("xₜ − η Aᵀ Sₜᵀ (Sₜ A Aᵀ Sₜᵀ)⁻¹ (Sₜ A xₜ − Sₜ b)"), "{kaczmarz}");
         let weighted = shown("precond-weighted-sgd").text;
         assert!(weighted.contains("Sₜ: k rows sampled by the squared row norms of A"), "{weighted}");
+    }
+
+    #[test]
+    fn setup_sees_the_first_iterate() {
+        let text = "setup:\n v2 = MAT_VEC_MUL(A, x)\niteration:\n v1 = VEC_MAT_MUL(v2, A)\n";
+        let equation = equation(&text.parse().unwrap(), Geometry::Tall).unwrap();
+        assert_eq!(equation.text, "xₜ₊₁ = xₜ − η Aᵀ A x₀");
     }
 
     #[test]
