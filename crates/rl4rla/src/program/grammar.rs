@@ -122,7 +122,7 @@ impl Grammar {
         let mut found = Vec::new();
         for &op in self.operators.iter().filter(|op| op.sections.allow(section)) {
             let targets = self.targets(op, section);
-            for operands in tuples(&readable, op.forms[0].operands.len()) {
+            for operands in op.forms.iter().flat_map(|form| tuples(&readable, form.operands)) {
                 if op.commutative && !operands.is_sorted() {
                     continue;
                 }
@@ -145,7 +145,11 @@ impl Grammar {
                 let both = self.registers.contains(Reg::A) && self.registers.contains(Reg::B);
                 if both { vec![Some(Reg::A)] } else { vec![] }
             }
-            _ => self.registers.iter().filter(|&r| self.writes(r, section)).map(Some).collect(),
+            result => {
+                let fitting = |r: &Reg| Some(r.kind()) == result.kind() || op.forms.len() > 1;
+                let writable = self.registers.iter().filter(|&r| self.writes(r, section));
+                writable.filter(fitting).map(Some).collect()
+            }
         }
     }
 
@@ -158,10 +162,11 @@ impl Grammar {
     }
 }
 
-/// All ways to choose `arity` registers, with repetition, in order.
-fn tuples(registers: &[Reg], arity: usize) -> Vec<Vec<Reg>> {
-    (0..arity).fold(vec![vec![]], |shorter, _| {
-        let extend = |t: &Vec<Reg>| registers.iter().map(|&r| [&t[..], &[r]].concat()).collect::<Vec<_>>();
+/// All ways to choose registers of the kinds these operands have, with repetition, in order.
+fn tuples(registers: &[Reg], operands: &[Pattern]) -> Vec<Vec<Reg>> {
+    operands.iter().fold(vec![vec![]], |shorter, pattern| {
+        let fitting = registers.iter().filter(|r| Some(r.kind()) == pattern.kind());
+        let extend = |t: &Vec<Reg>| fitting.clone().map(|&r| [&t[..], &[r]].concat()).collect::<Vec<_>>();
         shorter.iter().flat_map(extend).collect()
     })
 }

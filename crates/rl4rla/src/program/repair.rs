@@ -15,11 +15,12 @@ use super::liveness::counting;
 use super::register::{Access, Reg, RegSet};
 use super::types::{Dim, Type};
 use super::typing::{Env, Slot};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The ways the registers can be typed at one point, each with the fewest insertions that lead there.
-type Frontier = HashMap<Env, usize>;
+type Frontier = FxHashMap<Env, usize>;
 
 /// A register written, and the type it then has.
 type Write = (Option<Reg>, Option<Type>);
@@ -28,25 +29,28 @@ type Write = (Option<Reg>, Option<Type>);
 /// instruction pass through the same types nearly everywhere.
 pub struct Repair<'a> {
     grammar: &'a Grammar,
-    writes: HashMap<(Env, Section), Rc<BTreeSet<Write>>>,
+    writes: FxHashMap<(Env, Section), Rc<BTreeSet<Write>>>,
 }
 
 impl<'a> Repair<'a> {
     /// Nothing remembered yet.
     pub fn new(grammar: &'a Grammar) -> Repair<'a> {
-        Repair { grammar, writes: HashMap::new() }
+        Repair { grammar, writes: FxHashMap::default() }
     }
 
     /// Whether at most `remaining` insertions make the live code of `program` fit.
     pub fn possible(&mut self, program: &Program, remaining: usize) -> bool {
+        if self.grammar.is_well_shaped(program) {
+            return true;
+        }
         // A carried register with a poisoned write does no harm if no iteration reads what the one before left
         // there: try every set of registers to be lost between iterations.
         let mut lost = vec![RegSet::EMPTY];
         for reg in carried().filter(|&r| program.iteration.iter().any(|ins| ins.target == Some(r))) {
             lost.extend(lost.clone().into_iter().map(|set| set.with(reg)));
         }
-        // Most programs fit as they are, or can be told apart without trying the larger budgets.
-        (0..=remaining).any(|budget| lost.iter().any(|&lost| self.fits_within(program, budget, lost)))
+        // Most programs can be told apart without trying the larger budgets.
+        (1..=remaining).any(|budget| lost.iter().any(|&lost| self.fits_within(program, budget, lost)))
     }
 
     fn fits_within(&mut self, program: &Program, budget: usize, lost: RegSet) -> bool {
@@ -55,7 +59,7 @@ impl<'a> Repair<'a> {
         let in_iteration = counting(&program.iteration, handed_on.with(Reg::V1));
         let in_setup =
             counting(&program.setup, lost.iter().fold(in_iteration[0], RegSet::without).union(kept));
-        let mut frontier = Frontier::from([(Env::start(self.grammar.geometry), 0)]);
+        let mut frontier = Frontier::from_iter([(Env::start(self.grammar.geometry), 0)]);
         for (section, counts) in [(Section::Setup, in_setup), (Section::Iteration, in_iteration)] {
             let open = self.grammar.open.contains(&section);
             for (position, counts) in counts.into_iter().enumerate() {
@@ -112,7 +116,7 @@ fn carried() -> impl Iterator<Item = Reg> {
 }
 
 fn changed(frontier: Frontier, change: impl Fn(&mut Env)) -> Frontier {
-    let mut next = Frontier::with_capacity(frontier.len());
+    let mut next = Frontier::default();
     for (mut env, cost) in frontier {
         change(&mut env);
         offer(&mut next, env, cost);

@@ -1,5 +1,6 @@
 //! Shapes as symbols: a program that fits its types runs at every size.
 
+use super::register::Kind;
 use std::fmt;
 
 /// A dimension, known by name and not by number, so that a coincidence of sizes never makes a program legal.
@@ -51,6 +52,16 @@ pub enum Type {
 }
 
 impl Type {
+    /// The kind of register that holds it.
+    pub fn kind(self) -> Kind {
+        match self {
+            Type::Scalar => Kind::Scalar,
+            Type::Vector(_) => Kind::Vector,
+            Type::Matrix(..) => Kind::Matrix,
+            Type::Weights(_) => Kind::Weights,
+        }
+    }
+
     /// The structure of a matrix; nothing is known of anything else.
     pub fn structure(self) -> Structure {
         match self {
@@ -144,6 +155,19 @@ pub enum Pattern {
     Weights(Size),
     /// The pair `A, b`, cut to this many rows.
     System(Size),
+}
+
+impl Pattern {
+    /// The kind of register it stands for; none where there is no value.
+    pub fn kind(self) -> Option<Kind> {
+        match self {
+            Pattern::Nothing => None,
+            Pattern::Scalar => Some(Kind::Scalar),
+            Pattern::Vector(_) => Some(Kind::Vector),
+            Pattern::Matrix(..) | Pattern::Upper(_) | Pattern::System(_) => Some(Kind::Matrix),
+            Pattern::Weights(_) => Some(Kind::Weights),
+        }
+    }
 }
 
 impl fmt::Display for Pattern {

@@ -2,7 +2,7 @@
 
 use super::ast::{Instruction, Program, Section};
 use super::op::{Arg, Op};
-use super::register::{Access, Kind, Reg};
+use super::register::{Access, Reg};
 use super::types::{Binding, Dim, Geometry, Pattern, Structure, Type};
 use std::fmt;
 
@@ -145,19 +145,13 @@ impl Value {
             (Some(target), Some(ty)) => (target, ty),
             _ => return Err(Cause::Target { given: target, gives }),
         };
-        let kind = match ty {
-            Type::Scalar => Kind::Scalar,
-            Type::Vector(_) => Kind::Vector,
-            Type::Matrix(..) => Kind::Matrix,
-            Type::Weights(_) => Kind::Weights,
-        };
         let samples = matches!(gives, Pattern::System(_));
         let writable = match target.access() {
             Access::Input => samples && target == Reg::A,
             Access::Scratch => !samples,
             Access::Carried => section == Section::Iteration && ty == Type::Vector(Dim::Cols),
         };
-        match (writable && target.kind() == kind, target.access()) {
+        match (writable && target.kind() == ty.kind(), target.access()) {
             (true, _) => Ok(()),
             (false, Access::Input) => Err(Cause::ReadOnly(target)),
             (false, _) => Err(Cause::Target { given: Some(target), gives }),

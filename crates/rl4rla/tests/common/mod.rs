@@ -47,23 +47,12 @@ pub fn regs(names: &str) -> RegSet {
     names.split(' ').map(reg).collect()
 }
 
-/// The kind of register a pattern stands for; none where there is no value.
-fn kind(pattern: Pattern) -> Option<Kind> {
-    match pattern {
-        Pattern::Nothing => None,
-        Pattern::Scalar => Some(Kind::Scalar),
-        Pattern::Vector(_) => Some(Kind::Vector),
-        Pattern::Matrix(..) | Pattern::Upper(_) | Pattern::System(_) => Some(Kind::Matrix),
-        Pattern::Weights(_) => Some(Kind::Weights),
-    }
-}
-
 /// An operator with registers of the kinds it takes and gives; whether the shapes fit is left to chance.
 pub fn plausible(dice: &mut Dice, operators: &[Op]) -> Instruction {
     let op = *dice.pick(operators);
     let form = dice.pick(op.forms);
     let mut of_kind = |pattern: Pattern, written: bool| {
-        let wanted = kind(pattern);
+        let wanted = pattern.kind();
         let usable = |r: &Reg| Some(r.kind()) == wanted && !(written && r.access() == Access::Input);
         let found: Vec<Reg> = Reg::all().filter(usable).collect();
         *dice.pick(&found)
