@@ -5,6 +5,7 @@ mod fingerprint;
 mod naming;
 mod normal;
 mod numeric;
+mod reduce;
 mod rule;
 mod scalar;
 mod vector;

@@ -14,19 +14,25 @@ pub enum Rule {
     Symmetric,
     /// (PQ)⁻¹ = Q⁻¹P⁻¹ for square invertible P, Q.
     InverseOfProduct,
+    /// (PQ)⁺ = Q⁺P⁺ and P⁺ = (PᵀP)⁻¹Pᵀ, for P of full column rank and Q of full row rank.
+    InverseOfFullRank,
     /// (N⁺)⁺ = N.
     InverseOfInverse,
     /// M·M⁻¹ = I, N·N⁻¹ = I for invertible N.
     Cancel,
-    /// N·N⁺·N = N and N⁺·N·N⁺ = N⁺.
+    /// N·N⁺·N = N and N⁺·N·N⁺ = N⁺; N⁺·N·U = U for N = UUᵀ; N⁺·N⁺·N = N⁺ for symmetric N.
     Penrose,
+    /// U·(UᵀU)⁺ = (UUᵀ)⁺·U.
+    PushThrough,
     /// R of M = QR depends on MᵀM alone.
     FactorOfGram,
+    /// R of MT is R of M times T, for upper triangular T with positive diagonal.
+    FactorOfProduct,
     /// RᵀR = MᵀM.
     FactorSquared,
     /// R⁻¹R⁻ᵀ = (MᵀM)⁻¹.
     FactorInverted,
-    /// R·(MᵀM)⁻¹ = R⁻ᵀ, R⁻ᵀ·(MᵀM) = R, and their transposes.
+    /// R·(MᵀM)⁻¹ = R⁻ᵀ, R⁻ᵀ·(MᵀM) = R, R⁻ᵀ·Mᵀ = R·M⁻¹ for square M, and their transposes.
     FactorAgainstGram,
     /// M(u + v) = Mu + Mv.
     Distribute,
@@ -39,6 +45,28 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// Every rule.
+    pub const ALL: [Rule; 18] = [
+        Rule::TransposeOfProduct,
+        Rule::TransposeOfInverse,
+        Rule::Symmetric,
+        Rule::InverseOfProduct,
+        Rule::InverseOfFullRank,
+        Rule::InverseOfInverse,
+        Rule::Cancel,
+        Rule::Penrose,
+        Rule::PushThrough,
+        Rule::FactorOfGram,
+        Rule::FactorOfProduct,
+        Rule::FactorSquared,
+        Rule::FactorInverted,
+        Rule::FactorAgainstGram,
+        Rule::Distribute,
+        Rule::Collect,
+        Rule::DotSymmetric,
+        Rule::Quotient,
+    ];
+
     /// The rule as a formula.
     pub fn formula(self) -> &'static str {
         match self {
@@ -46,10 +74,13 @@ impl Rule {
             Rule::TransposeOfInverse => "(N⁺)ᵀ = (Nᵀ)⁺",
             Rule::Symmetric => "Aᵀ = A",
             Rule::InverseOfProduct => "(PQ)⁻¹ = Q⁻¹P⁻¹",
+            Rule::InverseOfFullRank => "(PQ)⁺ = Q⁺P⁺, P⁺ = (PᵀP)⁻¹Pᵀ",
             Rule::InverseOfInverse => "(N⁺)⁺ = N",
             Rule::Cancel => "M M⁻¹ = I",
             Rule::Penrose => "N N⁺ N = N",
+            Rule::PushThrough => "U (UᵀU)⁺ = (UUᵀ)⁺ U",
             Rule::FactorOfGram => "R of M = QR depends on MᵀM alone",
+            Rule::FactorOfProduct => "R of MT is R of M times T",
             Rule::FactorSquared => "RᵀR = MᵀM",
             Rule::FactorInverted => "R⁻¹R⁻ᵀ = (MᵀM)⁻¹",
             Rule::FactorAgainstGram => "R (MᵀM)⁻¹ = R⁻ᵀ",
@@ -76,6 +107,7 @@ pub enum Stop {
 
 const MOST_STEPS: usize = 20_000;
 const LONGEST: usize = 512;
+const HEAVIEST: usize = 1024;
 
 /// The work of one normalisation: what was used, and whether to go on.
 #[derive(Debug)]
@@ -106,6 +138,14 @@ impl Work {
         if self.steps > MOST_STEPS {
             self.halt(Stop::Steps);
         } else if length > LONGEST {
+            self.halt(Stop::Size);
+        }
+        self.stop.is_none()
+    }
+
+    /// Whether a product or a sum may go into a letter or an atom, by all that it holds.
+    pub fn can_hold(&mut self, weight: usize) -> bool {
+        if weight > HEAVIEST {
             self.halt(Stop::Size);
         }
         self.stop.is_none()

@@ -4,6 +4,7 @@ use super::rule::{Rule, Stop, Work};
 use super::vector::Source;
 use super::word::{Atom as WordAtom, Word};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A scalar that is not a sum or a product.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -11,9 +12,9 @@ pub enum Atom {
     /// η.
     Eta,
     /// uᵀMv.
-    Dot(Source, Box<Word>, Source),
+    Dot(Source, Arc<Word>, Source),
     /// A sum, where it is divided by.
-    Sum(Box<Scalar>),
+    Sum(Arc<Scalar>),
 }
 
 /// A product of powers; never with power zero.
@@ -59,20 +60,40 @@ impl Scalar {
         }
     }
 
+    /// Adds the registers it depends on to `found`.
+    pub fn sources(&self, found: &mut BTreeSet<Source>) {
+        for atom in self.terms.keys().flat_map(|monomial| monomial.keys()) {
+            match atom {
+                Atom::Eta => {}
+                Atom::Dot(u, _, v) => found.extend([*u, *v]),
+                Atom::Sum(sum) => sum.sources(found),
+            }
+        }
+    }
+
     /// α + β.
     pub fn plus(&self, other: &Scalar, work: &mut Work) -> Scalar {
         let mut sum = self.clone();
-        for (monomial, &c) in &other.terms {
-            let held = sum.terms.get(monomial).copied().unwrap_or((0, 1));
-            let total = exact(add(held, c), work);
-            if total.0 == 0 {
-                sum.terms.remove(monomial);
-            } else {
-                sum.terms.insert(monomial.clone(), total);
-            }
-        }
-        work.go_on(sum.terms.len());
+        sum.add(other, work);
         sum
+    }
+
+    /// Adds β to it.
+    pub fn add(&mut self, other: &Scalar, work: &mut Work) {
+        for (monomial, &c) in &other.terms {
+            self.add_term(monomial.clone(), c, work);
+        }
+    }
+
+    fn add_term(&mut self, monomial: Monomial, c: Fraction, work: &mut Work) {
+        let held = self.terms.get(&monomial).copied().unwrap_or((0, 1));
+        let total = exact(add(held, c), work);
+        if total.0 == 0 {
+            self.terms.remove(&monomial);
+        } else {
+            self.terms.insert(monomial, total);
+        }
+        work.go_on(self.terms.len());
     }
 
     /// α·β.
@@ -81,13 +102,31 @@ impl Scalar {
         for (m, &c) in &self.terms {
             for (n, &d) in &other.terms {
                 let c = exact(multiply(c, d), work);
-                product = product.plus(&Scalar::term(join(m, n), c), work);
+                product.add_term(join(m, n), c, work);
                 if work.stop.is_some() {
                     return product;
                 }
             }
         }
+        product.cancel(work);
         product
+    }
+
+    /// Divides out sums: p/s becomes a monomial where p is that monomial times s.
+    fn cancel(&mut self, work: &mut Work) {
+        let divided = |monomial: &Monomial, atom: &Atom| monomial.get(atom).is_some_and(|power| *power < 0);
+        let sums = self.terms.keys().flat_map(|m| m.keys().filter(|atom| divided(m, atom)));
+        let sums: BTreeSet<Atom> = sums.filter(|atom| matches!(atom, Atom::Sum(_))).cloned().collect();
+        for atom in sums {
+            let (over, rest) = self.terms.clone().into_iter().partition(|(m, _)| divided(m, &atom));
+            let Some((unit, core)) = (Scalar { terms: over }).split(work) else { continue };
+            if atom == Atom::Sum(Arc::new(core)) {
+                work.used(Rule::Quotient);
+                let (inverse, _) = unit.split(work).expect("a monomial is not zero");
+                self.terms = rest;
+                self.add(&inverse.times(&Scalar::atom(atom), work), work);
+            }
+        }
     }
 
     /// −α.
@@ -107,15 +146,21 @@ impl Scalar {
         if core.terms.len() <= 1 {
             return quotient;
         }
-        if let Some((_, own)) = self.split(work)
-            && own == core
-        {
-            // α is β times a monomial.
-            let (inverse, _) = self.split(work).expect("α is not zero");
-            let (own_unit, _) = inverse.split(work).expect("a monomial is not zero");
-            return own_unit.times(&unit, work);
+        if !work.can_hold(core.weight()) {
+            return quotient;
         }
-        quotient.times(&Scalar::term(Monomial::from([(Atom::Sum(Box::new(core)), -1)]), (1, 1)), work)
+        quotient.times(&Scalar::term(Monomial::from([(Atom::Sum(Arc::new(core)), -1)]), (1, 1)), work)
+    }
+
+    /// All atoms and the letters in them, those inside sums included.
+    fn weight(&self) -> usize {
+        let atoms = self.terms.keys().flat_map(|monomial| monomial.keys());
+        let weight = |atom: &Atom| match atom {
+            Atom::Eta => 1,
+            Atom::Dot(_, word, _) => 1 + word.weight(),
+            Atom::Sum(sum) => 1 + sum.weight(),
+        };
+        atoms.map(weight).sum()
     }
 
     /// α = core/unit, where the unit is one monomial and the core has leading coefficient 1 and no common factor.

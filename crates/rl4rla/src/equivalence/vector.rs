@@ -5,6 +5,7 @@ use super::scalar::{Atom, Scalar};
 use super::word::{Atom as WordAtom, Word};
 use crate::program::{Dim, Reg};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The register a vector starts from: b, x or a carried one, as the iteration finds it.
 pub type Source = Reg;
@@ -34,22 +35,25 @@ impl Vector {
     pub fn plus(&self, alpha: &Scalar, other: &Vector, work: &mut Work) -> Vector {
         let mut sum = self.clone();
         for (term, c) in &other.terms {
-            let c = alpha.times(c, work);
-            let total = match sum.terms.get(term) {
-                Some(held) => {
-                    work.used(Rule::Collect);
-                    held.plus(&c, work)
-                }
-                None => c,
-            };
-            if total.is_zero() {
-                sum.terms.remove(term);
-            } else {
-                sum.terms.insert(term.clone(), total);
-            }
+            sum.add(term.clone(), alpha.times(c, work), work);
         }
-        work.go_on(sum.terms.len());
         sum
+    }
+
+    fn add(&mut self, term: (Word, Source), c: Scalar, work: &mut Work) {
+        let total = match self.terms.get(&term) {
+            Some(held) => {
+                work.used(Rule::Collect);
+                held.plus(&c, work)
+            }
+            None => c,
+        };
+        if total.is_zero() {
+            self.terms.remove(&term);
+        } else {
+            self.terms.insert(term, total);
+        }
+        work.go_on(self.terms.len());
     }
 
     /// α·v.
@@ -64,11 +68,7 @@ impl Vector {
         }
         let mut sum = Vector::zero(word.rows);
         for ((w, source), c) in &self.terms {
-            let product = Vector {
-                dim: word.rows,
-                terms: BTreeMap::from([((word.times(w, work), *source), c.clone())]),
-            };
-            sum = sum.plus(&Scalar::number(1), &product, work);
+            sum.add((word.times(w, work), *source), c.clone(), work);
         }
         sum
     }
@@ -81,6 +81,14 @@ impl Vector {
         }
     }
 
+    /// Adds the registers it depends on to `found`.
+    pub fn sources(&self, found: &mut BTreeSet<Source>) {
+        for ((_, source), c) in &self.terms {
+            found.insert(*source);
+            c.sources(found);
+        }
+    }
+
     /// uᵀv.
     pub fn dot(&self, other: &Vector, work: &mut Work) -> Scalar {
         let mut sum = Scalar::default();
@@ -90,8 +98,11 @@ impl Vector {
                 let mirrored = middle.transpose(work);
                 work.used(Rule::DotSymmetric);
                 let (left, word, right) = (*u, middle, *v).min((*v, mirrored, *u));
-                let atom = Scalar::atom(Atom::Dot(left, Box::new(word), right));
-                sum = sum.plus(&c.times(d, work).times(&atom, work), work);
+                let atom = Scalar::atom(Atom::Dot(left, Arc::new(word), right));
+                sum.add(&c.times(d, work).times(&atom, work), work);
+                if work.stop.is_some() {
+                    return sum;
+                }
             }
         }
         sum

@@ -5,23 +5,25 @@
 //! matrices are shown equal if their words are.
 
 use super::draw::{Law, Place};
+use super::reduce::reduce;
 use super::rule::{Rule, Work};
 use crate::program::{Dim, Geometry};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A matrix that is not a product.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Atom {
-    /// A.
-    Data,
+    /// A, which is its own transpose in symmetric problems.
+    Data(Geometry),
     /// S, s×m.
     Sketch(Place),
     /// The matrix that takes and scales k rows; k×m, or k×k when a sample is sampled.
     Sample(Place, Box<Law>),
     /// The upper triangular R with nonnegative diagonal and RᵀR = N, for a Gram matrix N.
-    Factor(Box<Word>),
+    Factor(Arc<Word>),
     /// N⁻¹, or N⁺ where N may be singular.
-    Inverse(Box<Word>),
+    Inverse(Arc<Word>),
 }
 
 /// A matrix with its marks: M, Mᵀ, M⁻¹ or M⁻ᵀ.
@@ -48,12 +50,38 @@ impl Letter {
         self.rows == self.cols
     }
 
-    fn inverse(&self) -> Letter {
+    pub(super) fn inverse(&self) -> Letter {
         Letter { inverted: !self.inverted, ..self.clone() }
     }
 
+    pub(super) fn inverts(&self, other: &Letter) -> bool {
+        self.inverted != other.inverted && self.transposed == other.transposed && self.atom == other.atom
+    }
+
+    /// Whether the other letter is this one's transpose.
+    pub(super) fn mirrors(&self, other: &Letter) -> bool {
+        match (&self.atom, &other.atom) {
+            (Atom::Data(Geometry::Symmetric), _) => self == other,
+            (Atom::Inverse(n), Atom::Inverse(o)) => n.mirrors(o),
+            _ => {
+                self.transposed != other.transposed
+                    && self.inverted == other.inverted
+                    && self.atom == other.atom
+            }
+        }
+    }
+
+    fn mirrored(&self) -> Letter {
+        let flipped = Letter { rows: self.cols, cols: self.rows, ..self.clone() };
+        match &self.atom {
+            Atom::Data(Geometry::Symmetric) => flipped,
+            Atom::Inverse(n) => Letter { atom: Atom::Inverse(Arc::new(n.mirrored())), ..flipped },
+            _ => Letter { transposed: !self.transposed, ..flipped },
+        }
+    }
+
     /// The Gram matrix N of a triangular factor, with its marks (inverted, transposed).
-    fn factor(&self) -> Option<(&Word, bool, bool)> {
+    pub(super) fn factor(&self) -> Option<(&Word, bool, bool)> {
         match &self.atom {
             Atom::Factor(n) => Some((n, self.inverted, self.transposed)),
             _ => None,
@@ -84,7 +112,7 @@ impl Word {
 
     /// A.
     pub fn data(geometry: Geometry) -> Word {
-        Word::of(Letter::new(Atom::Data, geometry.dim(Dim::Rows), Dim::Cols))
+        Word::of(Letter::new(Atom::Data(geometry), geometry.dim(Dim::Rows), Dim::Cols))
     }
 
     /// S.
@@ -101,7 +129,7 @@ impl Word {
     pub fn random(&self, found: &mut BTreeSet<Atom>) {
         for letter in &self.letters {
             match &letter.atom {
-                Atom::Data => {}
+                Atom::Data(_) => {}
                 Atom::Factor(n) | Atom::Inverse(n) => n.random(found),
                 random => {
                     found.insert(random.clone());
@@ -112,31 +140,27 @@ impl Word {
 
     /// Wᵀ.
     pub fn transpose(&self, work: &mut Work) -> Word {
-        let flip = |letter: &Letter, work: &mut Work| -> Vec<Letter> {
-            let Letter { atom, rows, cols, .. } = letter;
-            match atom {
-                Atom::Data if work.geometry == Geometry::Symmetric => {
-                    work.used(Rule::Symmetric);
-                    vec![letter.clone()]
-                }
-                Atom::Inverse(n) => {
-                    work.used(Rule::TransposeOfInverse);
-                    let atom = Atom::Inverse(Box::new(n.transpose(work)));
-                    vec![Letter { atom, rows: *cols, cols: *rows, ..letter.clone() }]
-                }
-                _ => vec![Letter {
-                    transposed: !letter.transposed,
-                    rows: *cols,
-                    cols: *rows,
-                    ..letter.clone()
-                }],
-            }
-        };
         if self.letters.len() > 1 {
             work.used(Rule::TransposeOfProduct);
         }
-        let letters = self.letters.iter().rev().flat_map(|l| flip(l, work)).collect();
+        for letter in &self.letters {
+            match letter.atom {
+                Atom::Data(Geometry::Symmetric) => work.used(Rule::Symmetric),
+                Atom::Inverse(_) => work.used(Rule::TransposeOfInverse),
+                _ => {}
+            }
+        }
+        self.mirrored()
+    }
+
+    fn mirrored(&self) -> Word {
+        let letters = self.letters.iter().rev().map(Letter::mirrored).collect();
         Word { letters, rows: self.cols, cols: self.rows }
+    }
+
+    pub(super) fn mirrors(&self, other: &Word) -> bool {
+        self.letters.len() == other.letters.len()
+            && self.letters.iter().rev().zip(&other.letters).all(|(l, r)| l.mirrors(r))
     }
 
     /// V·W, reduced.
@@ -149,201 +173,155 @@ impl Word {
     pub fn triangle(&self, work: &mut Work) -> Word {
         let gram = self.transpose(work).times(self, work);
         work.used(Rule::FactorOfGram);
-        if gram.letters.is_empty() {
-            return gram;
+        // WᵀW = Tᵀ·N·T: what is triangular already stays outside.
+        let (letters, dim) = (&gram.letters, self.cols);
+        let upper = |letter: &Letter| {
+            let positive = |n: &Word| letter.inverted || n.is_invertible();
+            !letter.transposed && matches!(&letter.atom, Atom::Factor(n) if positive(n))
+        };
+        let outside = |i: usize| {
+            let (first, last) = (&letters[i], &letters[letters.len() - 1 - i]);
+            upper(last) && first.mirrors(last)
+        };
+        let size = (0..letters.len() / 2).take_while(|i| outside(*i)).count();
+        let inner = Word { letters: letters[size..letters.len() - size].to_vec(), rows: dim, cols: dim };
+        let outer = Word { letters: letters[letters.len() - size..].to_vec(), rows: dim, cols: dim };
+        if size > 0 {
+            work.used(Rule::FactorOfProduct);
         }
-        let dim = self.cols;
-        Word::of(Letter::new(Atom::Factor(Box::new(gram)), dim, dim))
+        if inner.letters.is_empty() || !work.can_hold(inner.weight()) {
+            return outer;
+        }
+        Word::of(Letter::new(Atom::Factor(Arc::new(inner)), dim, dim)).times(&outer, work)
     }
 
     /// W⁻¹, or W⁺ where W may be singular.
     pub fn inverse(&self, work: &mut Work) -> Word {
-        match &self.letters[..] {
-            [] => return self.clone(),
-            [Letter { atom: Atom::Inverse(n), .. }] => {
-                work.used(Rule::InverseOfInverse);
-                return (**n).clone();
-            }
-            _ => {}
-        }
-        let opaque =
-            |word: &Word| Word::of(Letter::new(Atom::Inverse(Box::new(word.clone())), word.cols, word.rows));
-        if !self.is_invertible() {
-            return opaque(self);
-        }
-        let blocks = self.blocks();
-        if blocks.len() > 1 {
+        if self.is_invertible() { self.true_inverse(work) } else { self.pseudo_inverse(work) }
+    }
+
+    /// W⁻¹, where W is invertible or the program fails.
+    pub fn true_inverse(&self, work: &mut Work) -> Word {
+        if self.blocks().nth(1).is_some() {
             work.used(Rule::InverseOfProduct);
         }
-        let invert = |block: &Word, work: &mut Work| match &block.letters[..] {
-            [Letter { atom: Atom::Inverse(_), .. }] => block.inverse(work).letters,
-            [letter] => vec![letter.inverse()],
-            _ => opaque(block).letters,
+        let invert = |block: &[Letter], work: &mut Work| match block {
+            [letter] if matches!(letter.atom, Atom::Data(_) | Atom::Factor(_)) => vec![letter.inverse()],
+            _ => {
+                let block = Word { letters: block.to_vec(), rows: self.rows, cols: self.rows };
+                block.opaque_inverse(work).letters
+            }
         };
-        let letters: Vec<Letter> = blocks.iter().rev().flat_map(|block| invert(block, work)).collect();
+        let letters: Vec<Letter> = self.blocks().rev().flat_map(|block| invert(block, work)).collect();
         Word { letters: reduce(letters, work), rows: self.cols, cols: self.rows }
     }
 
-    /// The shortest square parts whose product this word is: (AᵀA)(BᵀB) has two.
-    fn blocks(&self) -> Vec<Word> {
-        let mut blocks = Vec::new();
-        let mut start = 0;
-        for (i, letter) in self.letters.iter().enumerate() {
-            if letter.cols == self.rows {
-                let letters = self.letters[start..=i].to_vec();
-                blocks.push(Word { letters, rows: self.rows, cols: self.rows });
-                start = i + 1;
+    /// W⁺: through P⁺ = (PᵀP)⁻¹Pᵀ where W = P·M·Q with P of full column rank, Q of full row rank, M invertible.
+    fn pseudo_inverse(&self, work: &mut Work) -> Word {
+        let full = [1, 2].into_iter().find(|&i| self.letters.get(..i).is_some_and(has_full_column_rank));
+        let mirror = self.mirrored();
+        let mirror_full =
+            [1, 2].into_iter().find(|&i| mirror.letters.get(..i).is_some_and(has_full_column_rank));
+        if let (Some(i), Some(j)) = (full, mirror_full)
+            && i + j <= self.letters.len()
+        {
+            let (p, rest) = self.letters.split_at(i);
+            let (middle, _) = rest.split_at(rest.len() - j);
+            let word = |letters: &[Letter], rows, cols| Word { letters: letters.to_vec(), rows, cols };
+            let p = word(p, self.rows, p[i - 1].cols);
+            let q = word(&mirror.letters[..j], self.cols, mirror.letters[j - 1].cols);
+            let middle = word(middle, p.cols, q.cols);
+            if middle.is_invertible() {
+                work.used(Rule::InverseOfFullRank);
+                let p_plus = p.left_inverse(work);
+                let q_plus = q.left_inverse(work).transpose(work);
+                return q_plus.times(&middle.true_inverse(work), work).times(&p_plus, work);
             }
         }
-        blocks
+        self.opaque_inverse(work)
+    }
+
+    /// (WᵀW)⁻¹Wᵀ, for W of full column rank.
+    fn left_inverse(&self, work: &mut Work) -> Word {
+        let transposed = self.transpose(work);
+        transposed.times(self, work).inverse(work).times(&transposed, work)
+    }
+
+    /// The inverse as a letter of its own.
+    fn opaque_inverse(&self, work: &mut Work) -> Word {
+        if let [Letter { atom: Atom::Inverse(n), .. }] = &self.letters[..] {
+            work.used(Rule::InverseOfInverse);
+            return (**n).clone();
+        }
+        if !work.can_hold(self.weight()) {
+            return self.clone();
+        }
+        Word::of(Letter::new(Atom::Inverse(Arc::new(self.clone())), self.cols, self.rows))
+    }
+
+    /// All letters, those inside letters included.
+    pub fn weight(&self) -> usize {
+        let inside = |letter: &Letter| match &letter.atom {
+            Atom::Factor(n) | Atom::Inverse(n) => n.weight(),
+            _ => 0,
+        };
+        self.letters.iter().map(|letter| 1 + inside(letter)).sum()
+    }
+
+    /// Uᵀ and U, if this word is UᵀU.
+    pub(super) fn halves(&self) -> Option<(Word, Word)> {
+        let (left, right) = halves(&self.letters)?;
+        let half = |letters: &[Letter]| Word {
+            rows: letters[0].rows,
+            cols: letters[letters.len() - 1].cols,
+            letters: letters.to_vec(),
+        };
+        Some((half(left), half(right)))
+    }
+
+    /// The shortest square parts whose product this word is: (AᵀA)(BᵀB) has two.
+    fn blocks(&self) -> impl DoubleEndedIterator<Item = &[Letter]> {
+        let inside = |letter: &Letter| letter.cols != self.rows;
+        self.letters.chunk_by(move |letter, _| inside(letter))
     }
 
     /// Whether the word is invertible for every A of full column rank and every S that keeps its rank.
     pub fn is_invertible(&self) -> bool {
-        self.rows == self.cols && self.blocks().iter().all(Word::is_invertible_block)
-    }
-
-    fn is_invertible_block(&self) -> bool {
-        match &self.letters[..] {
-            [] => true,
-            [letter] => match &letter.atom {
-                // Inverting the factor of a sample is only defined where the sample has full rank.
-                Atom::Factor(n) => letter.inverted || n.is_invertible(),
-                Atom::Inverse(n) => n.is_invertible(),
-                _ => letter.is_square(),
-            },
-            letters => {
-                // UᵀU with U of full column rank.
-                let half = letters.len() / 2;
-                let (left, right) = letters.split_at(half);
-                let mirrored = left.len() == right.len()
-                    && left.iter().rev().zip(right).all(|(l, r)| is_transpose(l, r));
-                mirrored && has_full_column_rank(right)
-            }
-        }
+        self.rows == self.cols && self.blocks().all(is_invertible_block)
     }
 }
 
-fn is_transpose(left: &Letter, right: &Letter) -> bool {
-    let Letter { atom, transposed, inverted, .. } = left;
-    (atom, inverted) == (&right.atom, &right.inverted) && *transposed != right.transposed
+/// Uᵀ and U, if these letters are those of UᵀU.
+fn halves(letters: &[Letter]) -> Option<(&[Letter], &[Letter])> {
+    let (left, right) = letters.split_at(letters.len() / 2);
+    let mirrored = left.len() == right.len() && left.iter().rev().zip(right).all(|(l, r)| l.mirrors(r));
+    (mirrored && !left.is_empty()).then_some((left, right))
+}
+
+fn is_invertible_block(letters: &[Letter]) -> bool {
+    match letters {
+        [letter] => match &letter.atom {
+            // Inverting the factor of a sample is only defined where the sample has full rank.
+            Atom::Factor(n) => letter.inverted || n.is_invertible(),
+            Atom::Inverse(n) => n.is_invertible(),
+            Atom::Data(_) => letter.is_square(),
+            // A sample of a sample is square, and takes some rows twice and others not at all.
+            Atom::Sketch(_) | Atom::Sample(..) => false,
+        },
+        // UᵀU with U of full column rank.
+        _ => halves(letters).is_some_and(|(_, u)| has_full_column_rank(u)),
+    }
 }
 
 /// A, S·A, and either of them followed by invertible square letters.
 fn has_full_column_rank(letters: &[Letter]) -> bool {
-    let plain = |letter: &Letter, atom: fn(&Atom) -> bool| atom(&letter.atom) && !letter.transposed;
+    let is_data = |letter: &Letter| matches!(letter.atom, Atom::Data(_)) && !letter.transposed;
+    let is_sketch = |letter: &Letter| matches!(letter.atom, Atom::Sketch(_)) && !letter.transposed;
     let rest = match letters {
-        [s, a, rest @ ..]
-            // A sketch of a square matrix may be shorter than it is wide.
-            if plain(s, |a| matches!(a, Atom::Sketch(_))) && plain(a, |a| *a == Atom::Data) && !a.is_square() =>
-        {
-            rest
-        }
-        [a, rest @ ..] if plain(a, |a| *a == Atom::Data) => rest,
+        // A sketch of a square matrix may be shorter than it is wide.
+        [s, a, rest @ ..] if is_sketch(s) && is_data(a) && !a.is_square() => rest,
+        [a, rest @ ..] if is_data(a) => rest,
         _ => return false,
     };
-    rest.iter().all(|letter| Word::of(letter.clone()).is_invertible())
-}
-
-/// Applies the rules until none fits.
-fn reduce(mut letters: Vec<Letter>, work: &mut Work) -> Vec<Letter> {
-    while work.go_on(letters.len()) {
-        let Some((at, length, replacement, rule)) = find(&letters, work) else { break };
-        work.used(rule);
-        letters.splice(at..at + length, replacement);
-    }
-    letters
-}
-
-/// The first place where a rule applies: position, length, what to put there, which rule.
-fn find(letters: &[Letter], work: &Work) -> Option<(usize, usize, Vec<Letter>, Rule)> {
-    // What is tried on the way is not part of the derivation.
-    let mut tried = Work::new(work.geometry);
-    (0..letters.len()).find_map(|i| {
-        let found = pair(&letters[i..], &mut tried).or_else(|| gram_and_inverse(&letters[i..], &mut tried));
-        found.map(|(length, replacement, rule)| (i, length, replacement, rule))
-    })
-}
-
-/// Rules about two neighbours.
-fn pair(letters: &[Letter], work: &mut Work) -> Option<(usize, Vec<Letter>, Rule)> {
-    let [first, second, ..] = letters else { return None };
-    if *second == first.inverse() {
-        return Some((2, vec![], Rule::Cancel));
-    }
-    let (n, inverted, transposed) = first.factor()?;
-    let (other, second_inverted, second_transposed) = second.factor()?;
-    if n != other {
-        return None;
-    }
-    match (inverted, transposed, second_inverted, second_transposed) {
-        (false, true, false, false) => Some((2, n.letters.clone(), Rule::FactorSquared)),
-        (true, false, true, true) => Some((2, n.inverse(work).letters, Rule::FactorInverted)),
-        _ => None,
-    }
-}
-
-/// Rules about a Gram matrix N, its inverse, and its factor R, which may span several letters.
-fn gram_and_inverse(letters: &[Letter], work: &mut Work) -> Option<(usize, Vec<Letter>, Rule)> {
-    let first = &letters[0];
-    // R·N⁻¹ = R⁻ᵀ and R⁻ᵀ·N = R.
-    if let Some((n, inverted, transposed)) = first.factor() {
-        let (known, result) = match (inverted, transposed) {
-            (false, false) if n.is_invertible() => {
-                (n.inverse(work).letters, Letter { inverted: true, transposed: true, ..first.clone() })
-            }
-            (true, true) => {
-                (n.letters.clone(), Letter { inverted: false, transposed: false, ..first.clone() })
-            }
-            _ => (vec![], first.clone()),
-        };
-        if !known.is_empty() && letters[1..].starts_with(&known) {
-            return Some((1 + known.len(), vec![result], Rule::FactorAgainstGram));
-        }
-    }
-    // N⁻¹·N = I; N⁺·N·N⁺ = N⁺.
-    if let Atom::Inverse(n) = &first.atom {
-        let after = &letters[1..];
-        if after.starts_with(&n.letters) {
-            let rest = &after[n.letters.len()..];
-            if n.is_invertible() {
-                return Some((1 + n.letters.len(), vec![], Rule::Cancel));
-            }
-            if rest.first() == Some(first) {
-                return Some((2 + n.letters.len(), vec![first.clone()], Rule::Penrose));
-            }
-        }
-    }
-    // What starts with N: look for an inverse or a factor behind every prefix.
-    for length in 1..letters.len() {
-        let next = &letters[length];
-        match &next.atom {
-            Atom::Inverse(n) if letters[..length] == n.letters => {
-                if n.is_invertible() {
-                    return Some((length + 1, vec![], Rule::Cancel));
-                }
-                if letters[length + 1..].starts_with(&n.letters) {
-                    return Some((2 * length + 1, n.letters.clone(), Rule::Penrose));
-                }
-            }
-            Atom::Factor(n) => {
-                let (known, result) = match (next.inverted, next.transposed) {
-                    // N·R⁻¹ = Rᵀ and N⁻¹·Rᵀ = R⁻¹.
-                    (true, false) => {
-                        (n.letters.clone(), Letter { inverted: false, transposed: true, ..next.clone() })
-                    }
-                    (false, true) if n.is_invertible() => (
-                        n.inverse(work).letters,
-                        Letter { inverted: true, transposed: false, ..next.clone() },
-                    ),
-                    _ => continue,
-                };
-                if letters[..length] == known[..] {
-                    return Some((length + 1, vec![result], Rule::FactorAgainstGram));
-                }
-            }
-            _ => {}
-        }
-    }
-    None
+    rest.iter().all(|letter| letter.is_square() && is_invertible_block(std::slice::from_ref(letter)))
 }

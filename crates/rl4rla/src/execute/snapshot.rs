@@ -16,7 +16,7 @@ pub type Snapshot = Vec<Option<Datum>>;
 /// Unlike [`run`](super::run), this takes partial programs: an instruction that does not fit, or fails, or reads what
 /// is not there, leaves its target empty, and an iteration without a proper `v1` leaves x as it is. And it can begin
 /// the iteration elsewhere than at zero, where many different programs stand still: `start` is put into x after setup,
-/// and, rotated, into the carried registers.
+/// and, reversed, into the carried registers.
 pub fn snapshots(
     program: &Program,
     instance: &Instance,
@@ -31,10 +31,10 @@ pub fn snapshots(
     let mut taken = vec![after_setup.clone()];
     if let Some(start) = start {
         machine.x = start.to_vec();
-        for (i, reg) in Reg::all().filter(|r| r.access() == Access::Carried).enumerate() {
-            let mut rotated = start.to_vec();
-            rotated.rotate_left((i + 1) % start.len());
-            machine.registers[reg.index()] = Some(rotated.into());
+        // All alike, because which of them a program uses is only a name.
+        let carried: Vec<f64> = start.iter().rev().copied().collect();
+        for reg in Reg::all().filter(|r| r.access() == Access::Carried) {
+            machine.registers[reg.index()] = Some(carried.clone().into());
         }
     }
     for t in 1..=settings.iterations {
