@@ -1,7 +1,8 @@
 //! rl4rla discovers randomized linear algebra algorithms as explicit, readable programs.
 //!
 //! The modules are the stages of a pipeline, each using only those before it:
-//! [`rng`] → [`linalg`] → [`problem`] → [`program`] → [`execute`] → [`reward`].
+//! [`rng`] → [`linalg`] → [`problem`] → [`program`] → [`execute`] → [`reward`] →
+//! [`equivalence`].
 //!
 //! ```
 //! use rl4rla::problem::{Family, InstanceSet};

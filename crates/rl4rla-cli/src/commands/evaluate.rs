@@ -7,7 +7,8 @@ use crate::failure::Failure;
 use crate::page::{Page, accent, faint, number, sparkline, strong, table, warning};
 use crate::source::Source;
 use request::{families, protocol, refuse_misfits};
-use rl4rla::execute::Trace;
+use rl4rla::equivalence::{Naming, full_name, name};
+use rl4rla::execute::{Trace, geometry_of};
 use rl4rla::problem::{Family, Instance, InstanceSet, Leverage};
 use rl4rla::reward::{Evaluation, Profile, Protocol, Score, Summary, auxiliary, evaluate};
 use serde_json::{Value, json};
@@ -104,6 +105,16 @@ impl Outcome<'_> {
         (0..length).map(|t| median(self.traces().map(|trace| pick(trace)[t]).collect())).collect()
     }
 
+    /// The algorithm with the settings that were used, if the catalogue knows it.
+    fn algorithm(&self) -> Option<String> {
+        let family = &self.families[0];
+        let Ok(Naming::Known(entry, _)) = name(&self.source.document.program, geometry_of(family)) else {
+            return None;
+        };
+        let [step] = self.steps()[..] else { return None };
+        Some(full_name(entry, &self.protocol.settings(family.rows, family.cols, step), family.cols))
+    }
+
     fn json(&self) -> Value {
         let history = self.history(|t| &t.residuals);
         let excesses = self.history(|t| &t.excesses);
@@ -124,6 +135,7 @@ impl Outcome<'_> {
         json!({
             "program": self.source.document.program.to_string(),
             "name": self.source.name,
+            "algorithm": self.algorithm(),
             "family": self.families[0],
             "kappas": self.args.kappa,
             "seed": self.args.seed,
