@@ -1,25 +1,17 @@
-//! Algebra never calls two programs equal that execution tells apart, and finds the equalities one would write down.
+//! Algebra finds the equalities one would write down, and only those.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::Rng;
+mod common;
+
+use common::GEOMETRIES;
 use rayon::prelude::*;
 use rl4rla::equivalence::{Answer, Normal, Rule, Stop, Symbolic, equivalent};
-use rl4rla::execute::{Settings, run};
 use rl4rla::linalg::{
     self, Matrix, add, dot, gram, mat_vec, matmul, matmul_t, norm, outer_gram, pseudo_inverse, qr_r, scale,
     solve_upper, solve_upper_transposed, sub, t_matmul, thin_q, triangular_inverse, vec_mat,
 };
-use rl4rla::problem::{Family, Instance};
-use rl4rla::program::{
-    Access, CATALOGUE, Canonical, Geometry, Instruction, Kind, LiveOut, Op, Pattern, Program, Reg, Section,
-    check,
-};
+use rl4rla::problem::Family;
+use rl4rla::program::{CATALOGUE, Geometry, Program};
 use rl4rla::rng::Stream;
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
-use std::time::{Duration, Instant};
-
-const GEOMETRIES: [Geometry; 3] = [Geometry::Tall, Geometry::Square, Geometry::Symmetric];
 
 // Pairs written by hand.
 
@@ -110,291 +102,6 @@ fn every_catalogue_program_is_itself_and_no_other() {
             }
         }
     }
-}
-
-// Random pairs.
-
-/// A source of choices.
-struct Dice(ChaCha8Rng);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        (self.0.next_u64() % bound as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-}
-
-/// Whether the instructions fit, and whether the program is also complete.
-fn fits(program: &Program, geometry: Geometry) -> (bool, bool) {
-    match check(program, geometry) {
-        Ok(_) => (true, true),
-        Err(error) => (error.place.is_none(), false),
-    }
-}
-
-fn kind(pattern: Pattern) -> Option<Kind> {
-    match pattern {
-        Pattern::Nothing => None,
-        Pattern::Scalar => Some(Kind::Scalar),
-        Pattern::Vector(_) => Some(Kind::Vector),
-        Pattern::Matrix(..) | Pattern::Upper(_) | Pattern::System(_) => Some(Kind::Matrix),
-        Pattern::Weights(_) => Some(Kind::Weights),
-    }
-}
-
-/// Registers a random program may use: few, so that instructions meet.
-fn registers(kind: Kind, written: bool) -> Vec<Reg> {
-    let names = "A b x eta a1 a2 v1 v2 v3 R1 R2 p1 m1";
-    let registers = names.split(' ').map(|name| Reg::named(name).expect("a register"));
-    registers.filter(|r| r.kind() == kind && !(written && r.access() == Access::Input)).collect()
-}
-
-fn random_instruction(dice: &mut Dice) -> Instruction {
-    let ops: Vec<Op> = Op::all().collect();
-    let op = dice.pick(&ops);
-    let form = &op.forms[dice.below(op.forms.len())];
-    let operand = |p: &Pattern, dice: &mut Dice| dice.pick(&registers(kind(*p).expect("an operand"), false));
-    let operands = form.operands.iter().map(|p| operand(p, dice)).collect();
-    let target = match form.result {
-        Pattern::System(_) => Some(Reg::A),
-        result => kind(result).map(|kind| dice.pick(&registers(kind, true))),
-    };
-    Instruction { target, op, operands }
-}
-
-/// Puts a random instruction that fits somewhere, or gives up.
-fn grown(program: &Program, geometry: Geometry, dice: &mut Dice, at_end: bool) -> Option<Program> {
-    (0..200).find_map(|_| {
-        let mut child = program.clone();
-        let section = if child.iteration.is_empty() || !at_end {
-            dice.pick(&Section::BOTH)
-        } else {
-            Section::Iteration
-        };
-        let instructions = child.section_mut(section);
-        let position = if at_end { instructions.len() } else { dice.below(instructions.len() + 1) };
-        instructions.insert(position, random_instruction(dice));
-        fits(&child, geometry).0.then_some(child)
-    })
-}
-
-/// A catalogue program with something added, or instructions at random until there is a direction.
-fn random_program(geometry: Geometry, dice: &mut Dice) -> Program {
-    loop {
-        let entry = &CATALOGUE[dice.below(CATALOGUE.len())].document.program;
-        let mut program =
-            if dice.below(2) == 0 && fits(entry, geometry).1 { entry.clone() } else { Program::default() };
-        let length = program.len() + 1 + dice.below(if program.is_empty() { 9 } else { 4 });
-        while program.len() < length {
-            let at_end = program.len() < 3 || dice.below(2) == 0;
-            match grown(&program, geometry, dice, at_end) {
-                Some(longer) => program = longer,
-                None => break,
-            }
-        }
-        let live = Canonical::new(&program, LiveOut::Finished);
-        if fits(&program, geometry).1 && live.program().len() > 1 {
-            return program;
-        }
-    }
-}
-
-/// One instruction changed, left out, put in or exchanged with its neighbour.
-fn mutated(program: &Program, geometry: Geometry, dice: &mut Dice) -> Program {
-    let mutant = (0..200).find_map(|_| {
-        let mut child = program.clone();
-        let section = dice.pick(&Section::BOTH);
-        let instructions = child.section_mut(section);
-        let (at, length) = (dice.below(instructions.len() + 1), instructions.len());
-        match dice.below(4) {
-            0 if at < length => instructions[at] = random_instruction(dice),
-            1 if at < length => drop(instructions.remove(at)),
-            2 if at + 1 < length => instructions.swap(at, at + 1),
-            _ => instructions.insert(at, random_instruction(dice)),
-        }
-        (fits(&child, geometry).1 && child != *program).then_some(child)
-    });
-    mutant.unwrap_or_else(|| program.clone())
-}
-
-/// The same algorithm in other words: operands commuted, registers renamed, something added and taken away.
-fn rewritten(program: &Program, geometry: Geometry, dice: &mut Dice) -> Program {
-    let mut child = program.clone();
-    let named = |name| Reg::named(name).expect("a register");
-    let [v2, v3, r1, r2] = ["v2", "v3", "R1", "R2"].map(named);
-    let renamed = |reg: &mut Reg| {
-        let pairs = [(v2, v3), (v3, v2), (r1, r2), (r2, r1)];
-        *reg = pairs.iter().find(|(from, _)| from == reg).map_or(*reg, |(_, to)| *to);
-    };
-    let rename = dice.below(2) == 0;
-    for section in Section::BOTH {
-        for instruction in child.section_mut(section) {
-            if rename {
-                instruction.target.iter_mut().for_each(renamed);
-                instruction.operands.iter_mut().for_each(renamed);
-            }
-            if instruction.op.commutative && dice.below(2) == 0 {
-                instruction.operands.reverse();
-            }
-        }
-    }
-    let op = |name| Op::named(name).expect("an operator");
-    let detour = |target, term| {
-        let step = |name| Instruction { target: Some(target), op: op(name), operands: vec![target, term] };
-        [step("VEC_VEC_ADD"), step("VEC_VEC_SUB")]
-    };
-    for _ in 0..20 {
-        let mut longer = child.clone();
-        let instructions = longer.section_mut(Section::Iteration);
-        let at = dice.below(instructions.len() + 1);
-        let (target, term) = (dice.pick(&[Reg::V1, v2, v3]), dice.pick(&[Reg::X, Reg::B, v2, Reg::V1]));
-        if target != term {
-            instructions.splice(at..at, detour(target, term));
-            if fits(&longer, geometry).1 {
-                return longer;
-            }
-        }
-    }
-    child
-}
-
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Numbers {
-    Agree,
-    Differ,
-    Unclear,
-}
-
-/// Two instances of a shape: b outside the range of A, samples below and above n.
-fn instances(geometry: Geometry) -> &'static [(Instance, Settings)] {
-    static DRAWN: LazyLock<BTreeMap<Geometry, Vec<(Instance, Settings)>>> = LazyLock::new(|| {
-        let draw = |geometry, rows: usize, cols: usize, sketch_rows, batch| {
-            let (name, outside) = match geometry {
-                Geometry::Tall => ("mid-cond", 0.4),
-                Geometry::Square => ("mid-cond", 0.0),
-                Geometry::Symmetric => ("psd", 0.0),
-            };
-            let named = Family::named(name).expect("a family");
-            let family = Family { rows, cols, outside, condition: Some(4.0), ..named };
-            let instance = family.draw(&Stream::new(rows as u64)).expect("a family that can be drawn");
-            let settings =
-                Settings { iterations: 3, step: 0.61, sketch_rows, batch, ..Settings::for_size(rows, cols) };
-            (instance, settings)
-        };
-        let all = |geometry| match geometry {
-            Geometry::Tall => vec![draw(geometry, 11, 3, 5, 2), draw(geometry, 17, 4, 7, 9)],
-            _ => vec![draw(geometry, 4, 4, 2, 3), draw(geometry, 5, 5, 5, 100)],
-        };
-        GEOMETRIES.map(|geometry| (geometry, all(geometry))).into()
-    });
-    &DRAWN[&geometry]
-}
-
-/// Every iterate of both programs, compared wherever both run.
-fn numbers(p: &Program, q: &Program, geometry: Geometry) -> Numbers {
-    let (mut largest, mut compared) = (0.0f64, false);
-    for (instance, settings) in instances(geometry) {
-        for iterations in 1..=settings.iterations {
-            let settings = Settings { iterations, ..settings.clone() };
-            let iterate =
-                |program| run(program, instance, &settings, &Stream::new(5)).ok().map(|trace| trace.x);
-            let (Some(x), Some(y)) = (iterate(p), iterate(q)) else { break };
-            let size = norm(&x).max(norm(&y));
-            compared = true;
-            largest = largest.max(norm(&sub(&x, &y)) / size.max(1e-3));
-        }
-    }
-    match largest {
-        _ if !compared => Numbers::Unclear,
-        d if d > 1e-4 && ![p, q].into_iter().all(|program| is_steady(program, geometry)) => Numbers::Unclear,
-        d if d < 1e-8 => Numbers::Agree,
-        d if d > 1e-4 => Numbers::Differ,
-        _ => Numbers::Unclear,
-    }
-}
-
-/// Whether a program's result hangs on its data and not on their rounding: a triangular matrix that is singular but
-/// for rounding has an inverse only by accident.
-fn is_steady(program: &Program, geometry: Geometry) -> bool {
-    instances(geometry).iter().all(|(instance, settings)| {
-        let mut shaken = instance.clone();
-        shaken.A = std::sync::Arc::new(instance.A.map(|a| a * (1.0 + 1e-12)));
-        let iterate = |instance| run(program, instance, settings, &Stream::new(5)).ok().map(|trace| trace.x);
-        match (iterate(instance), iterate(&shaken)) {
-            (Some(x), Some(y)) => norm(&sub(&x, &y)) <= 1e-6 * norm(&x),
-            (None, None) => true,
-            _ => false,
-        }
-    })
-}
-
-#[test]
-fn algebra_never_equates_random_programs_that_execution_tells_apart() {
-    const PAIRS: usize = 20_000;
-    let start = Instant::now();
-    let generate = |i: usize| {
-        let dice = &mut Dice(Stream::new(2024).derive("pair", i as u64).rng());
-        let geometry = GEOMETRIES[i % 3];
-        let p = random_program(geometry, dice);
-        let q = match i / 3 % 3 {
-            0 => rewritten(&p, geometry, dice),
-            1 => mutated(&p, geometry, dice),
-            _ => random_program(geometry, dice),
-        };
-        let form = |program| Normal::of(program, geometry).expect("the generator checks shapes");
-        (geometry, form(&p), form(&q), p, q)
-    };
-    let drawn: Vec<(Geometry, Normal, Normal, Program, Program)> =
-        (0..PAIRS - PAIRS / 5).into_par_iter().map(generate).collect();
-    // The rest are programs met by chance under one normal form.
-    let mut groups = BTreeMap::new();
-    let mut met = Vec::new();
-    for (geometry, p, q, left, right) in &drawn {
-        for (form, program) in [(p, left), (q, right)].into_iter().filter(|(form, _)| form.stop.is_none()) {
-            match groups.insert((*geometry, &form.results), program) {
-                Some(other) if canonical(other) != canonical(program) => {
-                    met.push((*geometry, other, program))
-                }
-                _ => {}
-            }
-        }
-    }
-    assert!(met.len() >= PAIRS / 5, "only {} programs met", met.len());
-    let written = drawn.iter().map(|(geometry, p, q, left, right)| (*geometry, p.equals(q), left, right));
-    let all: Vec<_> = written.chain(met.iter().map(|&(g, p, q)| (g, true, p, q)).take(PAIRS / 5)).collect();
-    let outcomes: Vec<Numbers> = all.par_iter().map(|&(geometry, _, p, q)| numbers(p, q, geometry)).collect();
-    let count = |equal: bool, numbers: Numbers| {
-        all.iter().zip(&outcomes).filter(|((_, e, ..), n)| *e == equal && **n == numbers).count()
-    };
-    for ((geometry, equal, p, q), numbers) in all.iter().zip(&outcomes) {
-        assert!(!(*equal && *numbers == Numbers::Differ), "{geometry:?}: called equal:\n{p}\n{q}");
-        // For a reader who wants to extend the rules.
-        if std::env::var_os("LIST_MISSED").is_some() && !*equal && *numbers == Numbers::Agree {
-            println!("{geometry:?}: missed:\n{}\n{}\n", canonical(p).program(), canonical(q).program());
-        }
-    }
-    let (equal, missed) = (all.iter().filter(|(_, equal, ..)| *equal).count(), count(false, Numbers::Agree));
-    println!(
-        "{} pairs in {:.1?}: {equal} equal by algebra ({} confirmed, {} not comparable); {} differ; {missed} agree \
-         without a proof; {} neither",
-        all.len(),
-        start.elapsed(),
-        count(true, Numbers::Agree),
-        count(true, Numbers::Unclear),
-        count(false, Numbers::Differ),
-        count(false, Numbers::Unclear),
-    );
-    assert!(3 * equal > all.len(), "too few equal pairs to mean anything: {equal}");
-    let unconfirmed = count(true, Numbers::Unclear);
-    assert!(100 * unconfirmed < equal, "too many equal pairs without numbers: {unconfirmed}");
-    assert!(50 * missed < all.len(), "algebra misses too many equalities: {missed}");
-}
-
-fn canonical(program: &Program) -> Canonical {
-    Canonical::new(program, LiveOut::Finished)
 }
 
 // Rules.
@@ -618,30 +325,10 @@ fn huge_programs_stop_with_a_reason() {
         ),
     ];
     for (title, program) in &huge {
-        let start = Instant::now();
         let form = Normal::of(program, Geometry::Tall).unwrap_or_else(|error| panic!("{title}: {error}"));
-        let elapsed = start.elapsed();
-        assert!(form.stop.is_some(), "{title} was normalised in {elapsed:?}");
-        assert!(elapsed < Duration::from_secs(1), "{title} took {elapsed:?}");
+        assert!(form.stop.is_some(), "{title} was normalised");
         assert!(!form.equals(&form), "{title}: a form that is not complete equals nothing");
-        println!("{title}: {:?} after {elapsed:?}", form.stop);
     }
     let verdict = equivalent(&huge[0].1, &huge[0].1, Geometry::Tall).unwrap();
     assert_eq!((verdict.answer, verdict.symbolic), (Answer::Undecided, Symbolic::Stopped(Stop::Overflow)));
-}
-
-#[test]
-fn catalogue_programs_are_normalised_in_no_time() {
-    for entry in CATALOGUE.iter() {
-        let mut times: Vec<Duration> = (0..101)
-            .map(|_| {
-                let start = Instant::now();
-                Normal::of(&entry.document.program, entry.geometry()).expect("a program that fits");
-                start.elapsed()
-            })
-            .collect();
-        times.sort();
-        println!("{}: {:?}", entry.name, times[50]);
-        assert!(times[50] < Duration::from_millis(50), "{} takes {:?}", entry.name, times[50]);
-    }
 }

@@ -48,13 +48,13 @@ pub fn regs(names: &str) -> RegSet {
 }
 
 /// An operator with registers of the kinds it takes and gives; whether the shapes fit is left to chance.
-pub fn plausible(dice: &mut Dice, operators: &[Op]) -> Instruction {
+pub fn plausible(dice: &mut Dice, operators: &[Op], registers: RegSet) -> Instruction {
     let op = *dice.pick(operators);
     let form = dice.pick(op.forms);
     let mut of_kind = |pattern: Pattern, written: bool| {
         let wanted = pattern.kind();
         let usable = |r: &Reg| Some(r.kind()) == wanted && !(written && r.access() == Access::Input);
-        let found: Vec<Reg> = Reg::all().filter(usable).collect();
+        let found: Vec<Reg> = registers.iter().filter(usable).collect();
         *dice.pick(&found)
     };
     let operands: Vec<Reg> = form.operands.iter().map(|&p| of_kind(p, false)).collect();
@@ -76,7 +76,7 @@ pub fn grow(dice: &mut Dice, program: &mut Program, section: Section, geometry: 
     let operators: Vec<Op> = Op::all().collect();
     (0..40).any(|_| {
         let at = dice.below(program.section(section).len() + 1);
-        let instruction = plausible(dice, &operators);
+        let instruction = plausible(dice, &operators, RegSet::all());
         program.section_mut(section).insert(at, instruction);
         let good = fits(program, geometry);
         if !good {
@@ -100,7 +100,7 @@ pub fn well_shaped(dice: &mut Dice, geometry: Geometry, length: usize) -> Progra
         if check(&program, geometry).is_ok() {
             return program;
         }
-        let last = Instruction { target: Some(Reg::V1), ..plausible(dice, &operators) };
+        let last = Instruction { target: Some(Reg::V1), ..plausible(dice, &operators, RegSet::all()) };
         program.iteration.push(last);
         if check(&program, geometry).is_err() {
             program.iteration.pop();
@@ -147,7 +147,7 @@ pub fn with_dead_code(dice: &mut Dice, program: &Program, geometry: Geometry) ->
     for _ in 0..20 {
         let section = dice.section();
         let at = dice.below(program.section(section).len() + 1);
-        let added = plausible(dice, &operators);
+        let added = plausible(dice, &operators, RegSet::all());
         let overwritten = program.section(section).get(at).is_some_and(|next| {
             next.target == added.target && !next.reads().iter().any(|r| Some(r) == added.target)
         });
