@@ -74,7 +74,11 @@ pub fn run(args: &Show) -> Result<Page, Failure> {
             + &cost("every iteration", &price.iteration, &iteration)),
     );
     let mentions = |symbol: &str| [&setup, &iteration].iter().any(|p| p.to_string().contains(symbol));
-    let mut legend = String::from("  A is m×n");
+    let mut legend = String::from(match geometry {
+        Geometry::Tall => "  A is m×n",
+        Geometry::Square => "  A is n×n: the program fits square problems only",
+        Geometry::Symmetric => "  A is n×n and symmetric: the program fits such problems only",
+    });
     for (used, words) in [
         (equation.text.contains("sketch"), ", s rows of an SJLT sketch"),
         (mentions("k"), ", k rows of a sample"),
