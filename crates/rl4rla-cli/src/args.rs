@@ -162,7 +162,7 @@ pub struct Evaluate {
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000_000), help_heading = "Run")]
     pub batch: u64,
     /// How rows are sampled: `unbiased`, or `released` as in the paper's code
-    #[arg(long, default_value = "unbiased", help_heading = "Run")]
+    #[arg(long, default_value = "unbiased", value_parser = named::<Sampling>, help_heading = "Run")]
     pub sampling: Sampling,
 
     /// The reward: repaired formulas, released formulas, or work to a tolerance

@@ -1,7 +1,7 @@
 //! A PROGRAM argument: a catalogue name or a path to a `.rla` file.
 
 use crate::failure::Failure;
-use rl4rla::program::{CATALOGUE, Document, MAX_BYTES, Section, nearest};
+use rl4rla::program::{CATALOGUE, Document, Entry, MAX_BYTES, Section, nearest};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub struct Source {
 impl Source {
     /// Finds a program.
     pub fn find(name: &str) -> Result<Source, Failure> {
-        let document = match CATALOGUE.iter().find(|entry| entry.name == name) {
+        let document = match Entry::named(name) {
             Some(entry) => entry.document.clone(),
             None => read(name)?,
         };

@@ -1,11 +1,11 @@
 //! How long it takes to list the legal edits: `cargo bench --bench grammar`.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use rl4rla::program::{CATALOGUE, Geometry, Grammar, Reg, RegSet};
+use rl4rla::program::{Entry, Geometry, Grammar, Reg, RegSet};
 use std::hint::black_box;
 
 fn bench(c: &mut Criterion) {
-    let program = |name: &str| &CATALOGUE.iter().find(|e| e.name == name).expect("a name").document.program;
+    let program = |name: &str| &Entry::named(name).expect("a name").document.program;
     let small: RegSet = [Reg::A, Reg::B, Reg::X, Reg::V1, Reg::R1].into_iter().collect();
     for (registers, set) in [("five registers", small), ("all registers", RegSet::all())] {
         let grammar = Grammar { registers: set, ..Grammar::full(Geometry::Tall) };

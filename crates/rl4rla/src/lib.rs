@@ -6,13 +6,13 @@
 //!
 //! ```
 //! use rl4rla::problem::{Family, InstanceSet};
-//! use rl4rla::program::CATALOGUE;
+//! use rl4rla::program::Entry;
 //! use rl4rla::reward::{Profile, Protocol, SOUND_GRID, StepRule, evaluate};
 //!
 //! let mut family = Family::named("mid-cond").unwrap();
 //! (family.rows, family.cols, family.condition) = (1000, 10, Some(1e6));
 //! let instances = [family.draw(&InstanceSet::Final.stream(0, 0)).unwrap()];
-//! let program = &CATALOGUE.iter().find(|e| e.name == "sketched-precond-gd").unwrap().document.program;
+//! let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
 //! let mut protocol = Protocol::new(Profile::sound(), StepRule::Best(SOUND_GRID.to_vec()));
 //! protocol.iterations = 30;
 //! let evaluation = evaluate(program, &instances, &protocol, 0);

@@ -3,11 +3,11 @@
 use rl4rla::execute::{Fault, Settings, Step, Trace, run};
 use rl4rla::linalg::{norm, sub};
 use rl4rla::problem::{Family, Instance, Leverage};
-use rl4rla::program::{CATALOGUE, Program};
+use rl4rla::program::{Entry, Program};
 use rl4rla::rng::Stream;
 
 fn program(name: &str) -> &'static Program {
-    &CATALOGUE.iter().find(|entry| entry.name == name).expect("a catalogue name").document.program
+    &Entry::named(name).expect("a catalogue name").document.program
 }
 
 fn family(name: &str, rows: usize, cols: usize) -> Family {

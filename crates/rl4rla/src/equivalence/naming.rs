@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     fn entry(name: &str) -> &'static Entry {
-        CATALOGUE.iter().find(|entry| entry.name == name).unwrap()
+        Entry::named(name).unwrap()
     }
 
     #[test]

@@ -6,8 +6,7 @@ use super::scalar::{Atom, Scalar};
 use super::vector::Vector;
 use super::word::{Atom as WordAtom, Word};
 use crate::program::{
-    Access, Canonical, Dim, Geometry, LiveOut, Op, Program, Reg, Section, ShapeError, Structure, Type, Typed,
-    check,
+    Canonical, Dim, Geometry, LiveOut, Op, Program, Reg, Section, ShapeError, Structure, Type, Typed, check,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,16 +72,12 @@ impl Normal {
 
 /// What one iteration hands to the next: x and the carried registers.
 fn states() -> impl Iterator<Item = Reg> {
-    carried().chain([Reg::X])
-}
-
-fn carried() -> impl Iterator<Item = Reg> {
-    Reg::all().filter(|reg| reg.access() == Access::Carried)
+    Reg::carried().chain([Reg::X])
 }
 
 /// The program with its carried registers named the other way round.
 fn exchanged(program: &Program) -> Program {
-    let names: Vec<Reg> = carried().collect();
+    let names: Vec<Reg> = Reg::carried().collect();
     let other = |reg: &mut Reg| {
         if let Some(i) = names.iter().position(|name| name == reg) {
             *reg = names[names.len() - 1 - i];
@@ -141,7 +136,7 @@ impl Reader {
         iteration.iter().for_each(|typed| self.read(typed));
         let stop = self.work.stop;
         let complete = |reg| stop.is_none().then(|| (reg, self.vector(reg)));
-        let results = carried().chain([Reg::V1]).filter_map(complete).collect();
+        let results = Reg::carried().chain([Reg::V1]).filter_map(complete).collect();
         Normal { results, rules: self.work.rules, stop }
     }
 

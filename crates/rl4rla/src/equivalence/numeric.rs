@@ -1,6 +1,5 @@
 //! The execution test: both programs run on instances neither was made for, and their iterates are compared.
 
-use super::normal::Normal;
 use crate::execute::{Datum, Settings, geometry, run, snapshots};
 use crate::linalg::{norm, sub};
 use crate::problem::{Family, Instance, Leverage};
@@ -223,18 +222,13 @@ pub fn stability(p: &Program, q: &Program, shape: Geometry) -> Option<Stability>
     })
 }
 
-/// Whether two programs draw the same random objects.
-pub fn draw_alike(p: &Normal, q: &Normal) -> bool {
-    p.random() == q.random()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::CATALOGUE;
+    use crate::program::Entry;
 
     fn program(name: &str) -> &'static Program {
-        &CATALOGUE.iter().find(|entry| entry.name == name).unwrap().document.program
+        &Entry::named(name).unwrap().document.program
     }
 
     #[test]

@@ -111,11 +111,11 @@ fn shape(symmetric: bool, rows: usize, cols: usize) -> Geometry {
 /// Runs a program on an instance: a pure function of its arguments.
 ///
 /// ```
-/// use rl4rla::{execute::{Settings, run}, problem::Family, program::CATALOGUE, rng::Stream};
+/// use rl4rla::{execute::{Settings, run}, problem::Family, program::Entry, rng::Stream};
 /// let mut family = Family::named("low-cond").unwrap();
 /// (family.rows, family.cols) = (200, 5);
 /// let instance = family.draw(&Stream::new(1)).unwrap();
-/// let gradient_descent = &CATALOGUE.iter().find(|e| e.name == "ls-gd").unwrap().document.program;
+/// let gradient_descent = &Entry::named("ls-gd").unwrap().document.program;
 /// let trace = run(gradient_descent, &instance, &Settings::for_size(200, 5), &Stream::new(2)).unwrap();
 /// assert_eq!(trace.residuals.len(), 11);
 /// assert!(trace.residuals[10] < 0.1 * trace.residuals[0]);
@@ -133,6 +133,7 @@ pub fn run(
     let (setup, iteration): (Vec<Planned>, Vec<Planned>) =
         typed.iter().map(Planned::new).partition(|planned| planned.typed.section == Section::Setup);
     let mut machine = Machine::new(instance, settings);
+    machine.measure();
     machine.execute(&setup, Step::Setup, stream.derive("setup", 0))?;
     let preconditioner = preconditioner(&setup, &machine);
     let after_setup = machine.registers.clone();
@@ -234,15 +235,12 @@ impl<'a> Machine<'a> {
         registers[Reg::B.index()] = Some(instance.b.clone().into());
         registers[Reg::ETA.index()] = Some(settings.step.into());
         registers[Reg::P1.index()] = Some(uniform.into());
-        for reg in Reg::all().filter(|r| r.access() == Access::Carried) {
+        for reg in Reg::carried() {
             registers[reg.index()] = Some(vec![0.0; instance.cols()].into());
         }
         let x = vec![0.0; instance.cols()];
         registers[Reg::X.index()] = Some(x.clone().into());
-        let mut machine =
-            Machine { instance, settings, registers, x, residuals: Vec::new(), excesses: Vec::new() };
-        machine.measure();
-        machine
+        Machine { instance, settings, registers, x, residuals: Vec::new(), excesses: Vec::new() }
     }
 
     fn measure(&mut self) {
@@ -304,13 +302,15 @@ impl<'a> Machine<'a> {
         self.registers[reg.index()] = None;
     }
 
-    /// x ← x − η·v1.
+    /// x ← x − η·v.
+    pub(super) fn advance(&mut self, v: &[f64]) {
+        self.x.iter_mut().zip(v).for_each(|(x, v)| *x -= self.settings.step * v);
+    }
+
+    /// Ends an iteration: moves x along v1, and measures where it is.
     fn update(&mut self, step: Step) -> Result<(), Failure> {
         let v1 = self.registers[Reg::V1.index()].clone().expect("typing demands v1");
-        let direction = v1.vector();
-        for (x, v) in self.x.iter_mut().zip(direction) {
-            *x -= self.settings.step * v;
-        }
+        self.advance(v1.vector());
         self.measure();
         let last = |history: &[f64]| history.last().is_some_and(|r| r.is_finite());
         if linalg::norm(&self.x).is_finite() && last(&self.residuals) && last(&self.excesses) {

@@ -19,22 +19,6 @@ pub enum Sampling {
 impl Sampling {
     /// Both ways.
     pub const ALL: [Sampling; 2] = [Sampling::Unbiased, Sampling::Released];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Sampling::Unbiased => "unbiased",
-            Sampling::Released => "released",
-        }
-    }
-}
-
-impl std::str::FromStr for Sampling {
-    type Err = String;
-    fn from_str(name: &str) -> Result<Sampling, String> {
-        let names = Sampling::ALL.map(Sampling::name).join(" or ");
-        Sampling::ALL.into_iter().find(|s| s.name() == name).ok_or(format!("expected {names}"))
-    }
 }
 
 /// The rows of one sample and the factor of each; none if there are too few to draw from.

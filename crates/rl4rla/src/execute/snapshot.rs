@@ -3,9 +3,8 @@
 use super::datum::Datum;
 use super::kernels::kernel;
 use super::run::{Machine, Settings, call, geometry};
-use crate::linalg;
 use crate::problem::Instance;
-use crate::program::{Access, Env, Instruction, Program, Reg, Section};
+use crate::program::{Env, Instruction, Program, Reg, Section};
 use crate::rng::Stream;
 
 /// The registers at one point of a run.
@@ -33,7 +32,7 @@ pub fn snapshots(
         machine.x = start.to_vec();
         // All alike, because which of them a program uses is only a name.
         let carried: Vec<f64> = start.iter().rev().copied().collect();
-        for reg in Reg::all().filter(|r| r.access() == Access::Carried) {
+        for reg in Reg::carried() {
             machine.registers[reg.index()] = Some(carried.clone().into());
         }
     }
@@ -50,8 +49,7 @@ pub fn snapshots(
         if let Some(Datum::Vector(v1)) = machine.value(Reg::V1).cloned()
             && v1.len() == machine.x.len()
         {
-            let step = linalg::scale(settings.step, &v1);
-            machine.x = linalg::sub(&machine.x, &step);
+            machine.advance(&v1);
         }
         machine.registers[Reg::X.index()] = Some(machine.x.clone().into());
         taken.push(machine.registers.clone());

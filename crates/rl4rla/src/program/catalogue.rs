@@ -15,6 +15,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The program of this name.
+    pub fn named(name: &str) -> Option<&'static Entry> {
+        CATALOGUE.iter().find(|entry| entry.name == name)
+    }
+
     /// The shape of problem it is made for: the one it fits, tall rather than square if both.
     pub fn geometry(&self) -> Geometry {
         match check(&self.document.program, Geometry::Tall) {

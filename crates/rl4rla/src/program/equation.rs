@@ -56,7 +56,7 @@ pub fn equation(program: &Program, geometry: Geometry) -> Result<Equation, Shape
     let step = Expr::product([Expr::eta(), value(Reg::V1)]);
     let update = Expr::difference(initial(Reg::X).expect("x has a name"), step);
     let mut lines = vec![(format!("xₜ₊₁ = {}", update.text()), format!("x_{{t+1}} = {}", update.latex()))];
-    let carried = Reg::all().filter(|r| r.access() == Access::Carried && written(live.program(), *r));
+    let carried = Reg::carried().filter(|r| written(live.program(), *r));
     for reg in carried {
         let index = &reg.name()[1..];
         lines.push((
@@ -95,10 +95,10 @@ fn initial(reg: Reg) -> Option<Expr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::CATALOGUE;
+    use crate::program::Entry;
 
     fn shown(name: &str) -> Equation {
-        let entry = CATALOGUE.iter().find(|e| e.name == name).unwrap();
+        let entry = Entry::named(name).unwrap();
         equation(&entry.document.program, entry.geometry()).unwrap()
     }
 

@@ -108,7 +108,7 @@ impl Expr {
                 parts.join(style.times)
             }
             Sum(a, b) => format!("{} + {}", a.write(style), b.write(style)),
-            Difference(a, b) => format!("{} {} {}", a.write(style), style.minus, b.write_term(style)),
+            Difference(a, b) => format!("{} {} {}", a.write(style), style.minus, b.write_inside(style)),
             Dot(a, b) => (style.dot)(&a.write(style), &b.write(style)),
             Quotient(a, b) => (style.fraction)(&a.write_inside(style), &b.write_inside(style)),
             Transpose(inner) => match &**inner {
@@ -119,17 +119,12 @@ impl Expr {
         }
     }
 
-    /// As a factor of a product: sums need brackets.
+    /// As a factor of a product, or as what is subtracted: sums need brackets.
     fn write_inside(&self, style: &Style) -> String {
         match self {
             Sum(..) | Difference(..) => format!("({})", self.write(style)),
             _ => self.write(style),
         }
-    }
-
-    /// As what is subtracted: a − (b + c).
-    fn write_term(&self, style: &Style) -> String {
-        self.write_inside(style)
     }
 
     /// As the base of a power: everything but a symbol needs brackets.

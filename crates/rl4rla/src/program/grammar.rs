@@ -174,7 +174,7 @@ fn tuples(registers: &[Reg], operands: &[Pattern]) -> Vec<Vec<Reg>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{CATALOGUE, OPERATORS};
+    use crate::program::{CATALOGUE, Entry, OPERATORS};
     use std::collections::HashSet;
 
     /// Looks for an order in which the target's own instructions can be inserted one by one.
@@ -266,7 +266,7 @@ mod tests {
         let mut grammar = Grammar::full(Geometry::Tall);
         grammar.registers = [Reg::A, Reg::B, Reg::X, Reg::V1, Reg::R1].into_iter().collect();
         grammar.open = vec![Section::Setup];
-        let named = |name: &str| &CATALOGUE.iter().find(|e| e.name == name).unwrap().document.program;
+        let named = |name: &str| &Entry::named(name).unwrap().document.program;
         let (from, to) = (named("precond-gd"), named("sketched-precond-gd"));
         let found = grammar.legal(from, 2).iter().any(|first| {
             let half = grammar.state(&first.apply(from));

@@ -1,7 +1,7 @@
 //! Liveness: which instructions can still matter.
 
 use super::ast::{Instruction, Program};
-use super::register::{Access, Reg, RegSet};
+use super::register::{Reg, RegSet};
 
 /// Whose values count when the program ends.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -55,7 +55,6 @@ pub(super) fn counting(instructions: &[Instruction], end: RegSet) -> Vec<RegSet>
 
 /// The program without the instructions that cannot change what counts.
 pub fn eliminate(program: &Program, out: LiveOut) -> Program {
-    let carried: RegSet = Reg::all().filter(|r| r.access() == Access::Carried).collect();
     // `x ← x − η·v1` ends every iteration.
     let mut end = RegSet::EMPTY.with(Reg::V1);
     if let LiveOut::Partial(_) = out {
@@ -64,7 +63,7 @@ pub fn eliminate(program: &Program, out: LiveOut) -> Program {
     // Carried registers are live at the end if the next iteration reads them: grow until nothing is added.
     let (head, iteration_alive) = loop {
         let (head, alive) = backward(&program.iteration, end);
-        let grown = carried.iter().filter(|&r| head.contains(r)).fold(end, RegSet::with);
+        let grown = Reg::carried().filter(|&r| head.contains(r)).fold(end, RegSet::with);
         if grown == end {
             break (head, alive);
         }

@@ -82,6 +82,11 @@ impl Reg {
         (0..Reg::COUNT as u8).map(Reg)
     }
 
+    /// The registers that are kept from one iteration to the next.
+    pub fn carried() -> impl Iterator<Item = Reg> {
+        Reg::all().filter(|reg| reg.access() == Access::Carried)
+    }
+
     /// Its name in the text format.
     pub fn name(self) -> &'static str {
         TABLE[self.index()].0

@@ -12,7 +12,7 @@
 use super::ast::{Program, Section};
 use super::grammar::Grammar;
 use super::liveness::counting;
-use super::register::{Access, Reg, RegSet};
+use super::register::{Reg, RegSet};
 use super::types::{Dim, Type};
 use super::typing::{Env, Slot};
 use rustc_hash::FxHashMap;
@@ -46,7 +46,7 @@ impl<'a> Repair<'a> {
         // A carried register with a poisoned write does no harm if no iteration reads what the one before left
         // there: try every set of registers to be lost between iterations.
         let mut lost = vec![RegSet::EMPTY];
-        for reg in carried().filter(|&r| program.iteration.iter().any(|ins| ins.target == Some(r))) {
+        for reg in Reg::carried().filter(|&r| program.iteration.iter().any(|ins| ins.target == Some(r))) {
             lost.extend(lost.clone().into_iter().map(|set| set.with(reg)));
         }
         // Most programs can be told apart without trying the larger budgets.
@@ -55,7 +55,7 @@ impl<'a> Repair<'a> {
 
     fn fits_within(&mut self, program: &Program, budget: usize, lost: RegSet) -> bool {
         let kept = self.grammar.live_out.kept();
-        let handed_on = carried().filter(|&r| !lost.contains(r)).collect::<RegSet>();
+        let handed_on = Reg::carried().filter(|&r| !lost.contains(r)).collect::<RegSet>();
         let in_iteration = counting(&program.iteration, handed_on.with(Reg::V1));
         let in_setup =
             counting(&program.setup, lost.iter().fold(in_iteration[0], RegSet::without).union(kept));
@@ -109,10 +109,6 @@ impl<'a> Repair<'a> {
         };
         self.writes.entry((env.clone(), section)).or_insert_with(found).clone()
     }
-}
-
-fn carried() -> impl Iterator<Item = Reg> {
-    Reg::all().filter(|r| r.access() == Access::Carried)
 }
 
 fn changed(frontier: Frontier, change: impl Fn(&mut Env)) -> Frontier {

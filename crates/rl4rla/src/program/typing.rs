@@ -34,7 +34,7 @@ impl Env {
         env.set(Reg::X, Type::Vector(Dim::Cols));
         env.set(Reg::ETA, Type::Scalar);
         env.set(Reg::P1, Type::Weights(rows));
-        for reg in Reg::all().filter(|r| r.access() == Access::Carried) {
+        for reg in Reg::carried() {
             env.set(reg, Type::Vector(Dim::Cols));
         }
         env

@@ -70,7 +70,7 @@ pub fn reached(excesses: &[f64], epsilon: f64) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{CATALOGUE, Canonical, Geometry, LiveOut, Model};
+    use crate::program::{Canonical, Entry, Geometry, LiveOut, Model};
 
     #[test]
     fn first_hit() {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn charged_at_the_users_size() {
-        let entry = CATALOGUE.iter().find(|e| e.name == "ls-gd").unwrap();
+        let entry = Entry::named("ls-gd").unwrap();
         let live = Canonical::new(&entry.document.program, LiveOut::Finished);
         let price = Price::of(&live, Geometry::Tall, Model::True).unwrap();
         let settings = Settings::for_size(2000, 50);
