@@ -1,6 +1,7 @@
 //! The command line as typed.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rl4rla::discovery::Merge;
 use rl4rla::execute::{Sampling, SketchKind};
 use rl4rla::problem::{Leverage, Right, Scale};
 use rl4rla::reward::Auxiliary;
@@ -15,11 +16,12 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
     propagate_version = true,
     after_help = "\
 Examples:
-  rl4rla list programs
-  rl4rla show sketched-precond-gd
+  rl4rla discover sketched-precond-gd
+  rl4rla list curricula
+  rl4rla show run:LAST
   rl4rla evaluate sketched-precond-gd --family mid-cond --kappa 1e6 --iterations 30
 
-Exit codes: 0 success, 1 ran but the answer is no, 2 bad input or usage."
+Exit codes: 0 success, 1 ran but the answer is no, 2 bad input or usage, 130 interrupted with work saved."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -37,11 +39,49 @@ pub struct Shared {
     /// Print no remarks, only results
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// Where runs are kept
+    #[arg(long, global = true, default_value = "rl4rla.db", value_name = "FILE")]
+    pub store: std::path::PathBuf,
 }
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Show what there is: programs, operators, families
+    /// Discover an algorithm: run the stages of a curriculum, each from what the one before found
+    #[command(after_help = "\
+Examples:
+  rl4rla discover sketched-precond-gd
+  rl4rla discover precond-weighted-sgd --method mcgs-ucd --seed 3
+  rl4rla discover ./mine.toml --budget 50000 --json
+
+Everything is saved as it is computed: interrupt it at any time, and `rl4rla resume RUN` goes on to the same result.
+Exit code 1 if a stage did not find its target.")]
+    Discover(Discover),
+    /// Go on with an interrupted run; the result is the uninterrupted one, bit for bit
+    #[command(after_help = "\
+Examples:
+  rl4rla resume LAST
+  rl4rla resume 3f9a2c1d --json
+
+RUN is a run's id, the beginning of one, or LAST. A run that is done prints its result again.")]
+    Resume(Resume),
+    /// Run curricula with many seeds and methods: success rates, playouts, evaluations, times
+    #[command(after_help = "\
+Examples:
+  rl4rla sweep sketched-precond-gd --methods best,mcgs-ucd --seeds 20
+  rl4rla sweep block-kaczmarz subsampled-ls-gd --methods mcts,mcgs-uct,mcgs-ucd --seeds 20 --json
+
+Seeds are 0 to N−1, one attempt each. What is done already is taken from the store, so a sweep can be interrupted and
+started again. Exit code 1 if some run did not find its target.")]
+    Sweep(Sweep),
+    /// Enumerate every stage of a curriculum: is its target really the best program there?
+    #[command(after_help = "\
+Examples:
+  rl4rla audit sketched-precond-gd
+  rl4rla audit ./mine.toml --seeds 5 --json
+
+Exit code 1 if some target is not the best program of its stage.")]
+    Audit(Audit),
+    /// Show what there is: curricula, programs, operators, families, runs, methods
     #[command(after_help = "Example:\n  rl4rla list operators --json")]
     List(List),
     /// Show a program: its name, its code with shapes, its equation, its cost in symbols
@@ -69,6 +109,7 @@ Examples:
   rl4rla evaluate sketched-precond-gd --family mid-cond --kappa 1e2,1e5,1e8 --iterations 30
   rl4rla evaluate block-kaczmarz --family mid-cond --batch 25 --iterations 200 --step 1
   rl4rla evaluate ls-gd --family mid-cond --profile tolerance --kappa 1e2,1e5,1e10 --charge 1000000x500
+  rl4rla evaluate run:LAST --curriculum sketched-precond-gd --stage sketched-precond-gd
 
 The reward and its parts are means over the instances, residuals are medians.
 Exit code 1 if the program failed on every instance."
@@ -81,10 +122,148 @@ pub struct List {
     /// What to list
     #[arg(value_enum)]
     pub what: Listed,
+    /// With `runs`: look for damage in the store first
+    #[arg(long)]
+    pub check: bool,
 }
+
+/// How much the machine may be used.
+#[derive(Args)]
+pub struct Threads {
+    /// Threads; the result is the same with any number [default: all cores]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub threads: Option<u64>,
+}
+
+impl Threads {
+    /// Makes it so; once per process.
+    pub fn apply(&self) -> Result<(), crate::failure::Failure> {
+        if let Some(threads) = self.threads {
+            rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global()?;
+        }
+        Ok(())
+    }
+}
+
+/// How stages are searched.
+#[derive(Args)]
+pub struct Searching {
+    /// The most playouts of a stage [default: the curriculum's]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
+    pub budget: Option<u64>,
+    /// Which programs are one: `canonical` form, or `fingerprint` of behaviour
+    #[arg(long, default_value = "canonical", value_parser = named::<Merge>, help_heading = "Search")]
+    pub merge: Merge,
+    /// The exploration constant c [default: the curriculum's]
+    #[arg(long, value_name = "C", help_heading = "Search")]
+    pub exploration: Option<f64>,
+    /// The constants and the back-up of the paper's released code
+    #[arg(long, help_heading = "Search")]
+    pub released: bool,
+    /// For `best`: the probability δ of being wrong about the leader
+    #[arg(long, default_value_t = 0.05, help_heading = "Search")]
+    pub delta: f64,
+    /// Without the hints a stage gives: all 17 operators, both sections open
+    #[arg(long, help_heading = "Search")]
+    pub no_hints: bool,
+}
+
+#[derive(Args)]
+pub struct Discover {
+    /// A built-in curriculum or a path to a .toml file
+    pub curriculum: String,
+    /// How to search; `rl4rla list methods` shows all
+    #[arg(long, default_value = DEFAULT_METHOD)]
+    pub method: String,
+    #[command(flatten)]
+    pub searching: Searching,
+    /// Seed of instances, draws and search
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+#[derive(Args)]
+pub struct Resume {
+    /// A run's id, the beginning of one, or LAST
+    pub run: String,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+#[derive(Args)]
+pub struct Sweep {
+    /// Built-in curricula or paths to .toml files
+    #[arg(required = true)]
+    pub curricula: Vec<String>,
+    /// How to search, several separated by commas
+    #[arg(long, default_value = DEFAULT_METHOD, value_delimiter = ',')]
+    pub methods: Vec<String>,
+    /// Number of seeds, from 0 on
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub seeds: u64,
+    #[command(flatten)]
+    pub searching: Searching,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+#[derive(Args)]
+pub struct Audit {
+    /// A built-in curriculum or a path to a .toml file
+    pub curriculum: String,
+    /// Number of seeds, from the first on
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub seeds: u64,
+    /// The first seed
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// The most states generated for a stage
+    #[arg(long, default_value_t = 5_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub budget: u64,
+    /// Without the hints a stage gives: all 17 operators, both sections open
+    #[arg(long)]
+    pub no_hints: bool,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+/// The options of `evaluate` that a stage answers itself.
+const STAGE_DECIDES: [&str; 20] = [
+    "family",
+    "rows",
+    "cols",
+    "kappa",
+    "leverage",
+    "right",
+    "outside",
+    "scale",
+    "iterations",
+    "step",
+    "sketch",
+    "sketch_factor",
+    "batch",
+    "sampling",
+    "profile",
+    "weights",
+    "condition_only",
+    "ungated",
+    "tolerance",
+    "charge",
+];
+
+/// What wins the comparison in docs/graph-search.md.
+const DEFAULT_METHOD: &str = "best";
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Listed {
+    /// The curricula that `discover` knows by name
+    Curricula,
+    /// The runs in the store
+    Runs,
+    /// The ways to search
+    Methods,
     /// The named programs
     Programs,
     /// What programs are made of
@@ -95,13 +274,13 @@ pub enum Listed {
 
 #[derive(Args)]
 pub struct Show {
-    /// A catalogue name or a path to a .rla file
+    /// A catalogue name, a path to a .rla file, or run:ID or run:ID/STAGE
     pub program: String,
 }
 
 #[derive(Args)]
 pub struct Equiv {
-    /// A catalogue name or a path to a .rla file
+    /// A catalogue name, a path to a .rla file, or run:ID or run:ID/STAGE
     pub first: String,
     /// Another
     pub second: String,
@@ -109,8 +288,15 @@ pub struct Equiv {
 
 #[derive(Args)]
 pub struct Evaluate {
-    /// A catalogue name or a path to a .rla file
+    /// A catalogue name, a path to a .rla file, or run:ID or run:ID/STAGE
     pub program: String,
+
+    /// Score as a stage of this curriculum does: its problems, its run, its reward
+    #[arg(long, requires = "stage", conflicts_with_all = STAGE_DECIDES, help_heading = "Curriculum")]
+    pub curriculum: Option<String>,
+    /// The stage
+    #[arg(long, requires = "curriculum", help_heading = "Curriculum")]
+    pub stage: Option<String>,
 
     /// The problem family [default: the program's own]
     #[arg(long, help_heading = "Problem")]
@@ -193,9 +379,8 @@ pub struct Evaluate {
     /// Seed of instances and of the program's random draws
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Threads; the result is the same with any number [default: all cores]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub threads: Option<u64>,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod curriculum;
 mod failure;
 mod page;
 mod source;
@@ -44,9 +45,13 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<Page, Failure> {
     match &cli.command {
-        Command::List(args) => Ok(commands::list::run(args)),
-        Command::Show(args) => commands::show::run(args),
-        Command::Equiv(args) => commands::equiv::run(args),
+        Command::Discover(args) => commands::discover::run(args, &cli.shared),
+        Command::Resume(args) => commands::discover::resume(args, &cli.shared),
+        Command::Sweep(args) => commands::sweep::run(args, &cli.shared),
+        Command::Audit(args) => commands::audit::run(args, &cli.shared),
+        Command::List(args) => commands::list::run(args, &cli.shared),
+        Command::Show(args) => commands::show::run(args, &cli.shared),
+        Command::Equiv(args) => commands::equiv::run(args, &cli.shared),
         Command::Evaluate(args) => commands::evaluate::run(args, &cli.shared),
     }
 }

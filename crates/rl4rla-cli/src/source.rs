@@ -1,7 +1,11 @@
-//! A PROGRAM argument: a catalogue name or a path to a `.rla` file.
+//! A PROGRAM argument: a catalogue name, a path to a `.rla` file, or a run in the store.
 
+use crate::commands::discover::wanted;
 use crate::failure::Failure;
+use rl4rla::curriculum::Curriculum;
 use rl4rla::program::{CATALOGUE, Document, Entry, MAX_BYTES, Section, nearest};
+use rl4rla::store::Store;
+use serde_json::Value;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -15,11 +19,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// Finds a program.
-    pub fn find(name: &str) -> Result<Source, Failure> {
-        let document = match Entry::named(name) {
-            Some(entry) => entry.document.clone(),
-            None => read(name)?,
+    /// Finds a program; runs are looked up in `store`.
+    pub fn find(name: &str, store: &Path) -> Result<Source, Failure> {
+        let document = match (Entry::named(name), name.strip_prefix("run:")) {
+            (Some(entry), _) => entry.document.clone(),
+            (None, Some(run)) => discovered(run, store)?,
+            (None, None) => read(name)?,
         };
         Ok(Source { name: name.into(), document })
     }
@@ -28,6 +33,44 @@ impl Source {
     pub fn title(&self) -> &str {
         if self.document.title.is_empty() { &self.name } else { &self.document.title }
     }
+}
+
+/// The program that a run discovered, in its last stage or in the one named.
+fn discovered(name: &str, store: &Path) -> Result<Document, Failure> {
+    let store = Store::open_read_only(store)?;
+    let (id, stage) = name.split_once('/').map_or((name, None), |(id, stage)| (id, Some(stage)));
+    let id = wanted(&store, id)?;
+    let stages: Vec<Value> =
+        store.stages(&id)?.iter().filter_map(|row| serde_json::from_str(&row.result).ok()).collect();
+    let names: Vec<&str> = stages.iter().filter_map(|stage| stage["name"].as_str()).collect();
+    let place = match stage {
+        None => names.len().checked_sub(1),
+        Some(wanted) => names.iter().position(|name| *name == wanted),
+    };
+    let Some(place) = place else {
+        let failure = match stage {
+            Some(stage) => Failure::new(format!("run {id} has no stage `{stage}` that is finished")),
+            None => Failure::new(format!("run {id} has not finished a stage yet")),
+        };
+        return Err(match names.is_empty() {
+            true => failure.advise(format!("rl4rla resume {id}")),
+            false => failure.advise(format!("one of {}", names.join(", "))),
+        });
+    };
+    let Some(text) = stages[place]["program"].as_str() else {
+        return Err(Failure::new(format!("stage {} of run {id} found no program", names[place])));
+    };
+    let mut document: Document = text
+        .parse()
+        .map_err(|error| Failure::new(format!("run {id} holds a program that cannot be read: {error}")))?;
+    document.title = format!("{}, discovered by run {id}", names[place]);
+    let run = store.run(&id)?;
+    if let Ok(curriculum) = Curriculum::parse(&run.row.curriculum, &run.spec)
+        && let Some((stage, _)) = curriculum.stages.get(place)
+    {
+        document.family = stage.families[0].kind.info().name.into();
+    }
+    Ok(document)
 }
 
 fn read(name: &str) -> Result<Document, Failure> {

@@ -2,7 +2,7 @@
 //!
 //! The modules are the stages of a pipeline, each using only those before it:
 //! [`rng`] → [`linalg`] → [`problem`] → [`program`] → [`execute`] → [`reward`] →
-//! [`equivalence`].
+//! [`equivalence`] → [`search`] → [`discovery`] → [`curriculum`] → [`store`].
 //!
 //! ```
 //! use rl4rla::problem::{Family, InstanceSet};
@@ -19,6 +19,8 @@
 //! assert!(evaluation.last(|trace| &trace.excesses).unwrap().mean < 1e-5);
 //! ```
 
+pub mod curriculum;
+pub mod discovery;
 pub mod equivalence;
 pub mod execute;
 pub mod linalg;
@@ -26,3 +28,5 @@ pub mod problem;
 pub mod program;
 pub mod reward;
 pub mod rng;
+pub mod search;
+pub mod store;

@@ -1,6 +1,6 @@
 //! `rl4rla equiv`.
 
-use crate::args::Equiv;
+use crate::args::{Equiv, Shared};
 use crate::commands::show::fitting;
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, strong, table, warning};
@@ -10,8 +10,8 @@ use rl4rla::program::{Geometry, Program, check};
 use serde_json::{Value, json};
 
 /// Compares two programs.
-pub fn run(args: &Equiv) -> Result<Page, Failure> {
-    let (p, q) = (Source::find(&args.first)?, Source::find(&args.second)?);
+pub fn run(args: &Equiv, shared: &Shared) -> Result<Page, Failure> {
+    let (p, q) = (Source::find(&args.first, &shared.store)?, Source::find(&args.second, &shared.store)?);
     let geometry = common(&p, &q)?;
     let verdict = equivalent(&p.document.program, &q.document.program, geometry)?;
     let code = u8::from(verdict.answer != Answer::Equivalent);

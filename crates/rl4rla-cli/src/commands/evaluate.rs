@@ -6,7 +6,7 @@ use crate::args::{Evaluate, Shared};
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, number, sparkline, strong, table, warning};
 use crate::source::Source;
-use request::{families, protocol, refuse_misfits};
+use request::{families, of_stage, protocol, refuse_misfits};
 use rl4rla::equivalence::{Naming, full_name, name};
 use rl4rla::execute::{Trace, geometry_of};
 use rl4rla::problem::{Family, Instance, InstanceSet, Leverage};
@@ -15,13 +15,16 @@ use serde_json::{Value, json};
 
 /// Evaluates a program.
 pub fn run(args: &Evaluate, shared: &Shared) -> Result<Page, Failure> {
-    if let Some(threads) = args.threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize);
-        pool.build_global()?;
-    }
-    let source = Source::find(&args.program)?;
-    let families = families(args, &source)?;
-    let protocol = protocol(args, &families[0])?;
+    args.threads.apply()?;
+    let source = Source::find(&args.program, &shared.store)?;
+    let (families, protocol) = match (&args.curriculum, &args.stage) {
+        (Some(curriculum), Some(stage)) => of_stage(curriculum, stage)?,
+        _ => {
+            let families = families(args, &source)?;
+            let protocol = protocol(args, &families[0])?;
+            (families, protocol)
+        }
+    };
     refuse_misfits(&source, &families[0], &protocol)?;
     let instances = draw(&families, args)?;
     let program = &source.document.program;
@@ -137,7 +140,7 @@ impl Outcome<'_> {
             "name": self.source.name,
             "algorithm": self.algorithm(),
             "family": self.families[0],
-            "kappas": self.args.kappa,
+            "kappas": self.kappas(),
             "seed": self.args.seed,
             "instances": self.scores().len(),
             "failures": self.failures(),
@@ -219,10 +222,15 @@ impl Outcome<'_> {
         rows
     }
 
+    /// The condition numbers imposed.
+    fn kappas(&self) -> Vec<f64> {
+        self.families.iter().filter_map(|family| family.condition).collect()
+    }
+
     /// What was run, in two lines.
     fn setting(&self) -> String {
         let (family, protocol) = (&self.families[0], self.protocol);
-        let kappas: Vec<String> = self.args.kappa.iter().map(|k| format!("{k:e}")).collect();
+        let kappas: Vec<String> = self.kappas().iter().map(|k| format!("{k:e}")).collect();
         let kappa = if kappas.is_empty() { "as drawn".into() } else { kappas.join(", ") };
         let consistent = match family.outside {
             0.0 => "consistent".to_string(),

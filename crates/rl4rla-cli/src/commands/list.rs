@@ -1,19 +1,94 @@
 //! `rl4rla list`.
 
-use crate::args::{List, Listed};
+use crate::args::{List, Listed, Shared};
+use crate::failure::Failure;
 use crate::page::{Page, accent, faint, table};
+use rl4rla::curriculum::{BUILTIN, Curriculum};
 use rl4rla::problem::FAMILIES;
 use rl4rla::program::{CATALOGUE, Form, Op, Pattern, Sections};
+use rl4rla::search::METHODS;
+use rl4rla::store::{RunRow, Store, utc};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Lists what was asked for.
-pub fn run(args: &List) -> Page {
+pub fn run(args: &List, shared: &Shared) -> Result<Page, Failure> {
     let (items, rows): (Vec<Value>, Vec<Vec<String>>) = match args.what {
+        Listed::Curricula => curricula().unzip(),
+        Listed::Runs => runs(&shared.store, args.check)?.into_iter().unzip(),
+        Listed::Methods => methods().unzip(),
         Listed::Programs => programs().unzip(),
         Listed::Operators => operators().unzip(),
         Listed::Families => families().unzip(),
     };
-    Page::ok(json!({ "items": items }), table(rows))
+    Ok(Page::ok(json!({ "items": items }), table(rows)))
+}
+
+fn curricula() -> impl Iterator<Item = (Value, Vec<String>)> {
+    BUILTIN.iter().map(|(name, text)| {
+        let curriculum =
+            Curriculum::parse(name, text).expect("a built-in curriculum is valid; a test checks it");
+        let stages: Vec<&str> = curriculum.stages.iter().map(|(stage, _)| stage.name.as_str()).collect();
+        let item = json!({
+            "name": name,
+            "title": curriculum.title,
+            "about": curriculum.about,
+            "reference": curriculum.reference,
+            "stages": stages,
+        });
+        let about = format!("{}\n{}", curriculum.about, faint(&stages.join(" → ")));
+        (item, vec![accent(name), about])
+    })
+}
+
+fn methods() -> impl Iterator<Item = (Value, Vec<String>)> {
+    METHODS
+        .iter()
+        .map(|row| (json!({ "name": row.name, "doc": row.doc }), vec![accent(row.name), row.doc.to_string()]))
+}
+
+/// The runs of a store; none if there is no store yet.
+fn runs(path: &Path, check: bool) -> Result<Vec<(Value, Vec<String>)>, Failure> {
+    if !path.exists() {
+        return Ok(vec![]);
+    }
+    let store = Store::open_read_only(path)?;
+    if check {
+        store.integrity()?;
+    }
+    let shown = |row: RunRow| {
+        let item = json!({
+            "name": row.id.as_str(),
+            "run": row.id.as_str(),
+            "curriculum": row.curriculum,
+            "method": row.method,
+            "seed": row.seed,
+            "status": row.status.name(),
+            "found": row.status.found(),
+            "created": utc(row.created),
+            "seconds": row.seconds,
+            "playouts": row.playouts,
+            "evaluations": row.evaluations,
+            "stages": row.stages,
+        });
+        let found = match row.status.found() {
+            Some(true) => "found".into(),
+            Some(false) => "not found".into(),
+            None => row.status.name().to_string(),
+        };
+        let cells = vec![
+            accent(row.id.as_str()),
+            row.curriculum,
+            row.method,
+            format!("seed {}", row.seed),
+            found,
+            format!("{} stages", row.stages),
+            format!("{:.1} s", row.seconds),
+            faint(&utc(row.created)),
+        ];
+        (item, cells)
+    };
+    Ok(store.runs()?.into_iter().map(shown).collect())
 }
 
 fn programs() -> impl Iterator<Item = (Value, Vec<String>)> {

@@ -1,6 +1,6 @@
 //! `rl4rla show`.
 
-use crate::args::Show;
+use crate::args::{Shared, Show};
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, indent, strong};
 use crate::source::Source;
@@ -12,8 +12,8 @@ use rl4rla::program::{
 use serde_json::json;
 
 /// Shows a program.
-pub fn run(args: &Show) -> Result<Page, Failure> {
-    let source = Source::find(&args.program)?;
+pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
+    let source = Source::find(&args.program, &shared.store)?;
     let program = &source.document.program;
     let geometry = fitting(program).map_err(|error| {
         Failure::new(format!("{}: {error}", source.name))

@@ -87,7 +87,7 @@ impl Datum {
     }
 
     /// The probabilities, where typing says there are some.
-    pub(super) fn weights(&self) -> &Discrete {
+    pub(super) fn weights(&self) -> &Arc<Discrete> {
         match self {
             Datum::Weights(w) => w,
             other => unreachable!("typing promised probabilities, not {:?}", other.shape()),

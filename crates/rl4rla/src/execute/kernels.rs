@@ -1,45 +1,18 @@
 //! Kernels: what each operator does to numbers. One row per operator, beside its row in the operator table.
 
 use super::datum::Datum;
+use super::draws::{Draws, is_data};
 use super::failure::Fault;
-use super::sample;
-use super::sketch::Sketch;
+use super::sample::Sampled;
 use crate::linalg::{self, Matrix, NumericError};
-use crate::program::{Arg, Op, Structure};
-use crate::rng::{Discrete, Stream};
-use std::sync::OnceLock;
-
-/// The random objects of one section at one time, drawn when first asked for.
-pub struct Draws<'a> {
-    pub(super) stream: Stream,
-    pub(super) sketch: OnceLock<Sketch>,
-    pub(super) samples: u64,
-    pub(super) settings: &'a super::run::Settings,
-    pub(super) rows: usize,
-}
-
-impl Draws<'_> {
-    /// The sketch of this section: every SKETCH in it uses the same S, so that S·A and S·b belong together.
-    fn sketch(&self) -> &Sketch {
-        self.sketch.get_or_init(|| {
-            let settings = self.settings;
-            Sketch::draw(settings.sketch, settings.sketch_rows, self.rows, &self.stream.derive("sketch", 0))
-        })
-    }
-
-    /// A stream of its own for each sample.
-    fn next_sample(&mut self) -> Stream {
-        self.samples += 1;
-        self.stream.derive("sample", self.samples)
-    }
-}
+use crate::program::{Arg, Dim, Op, Structure, Type};
 
 /// One call of an operator.
 pub struct Call<'a> {
     /// The operands' registers and types.
     pub args: &'a [Arg],
-    /// The operands' values, in the same order.
-    pub values: &'a [Datum],
+    /// All registers; typing says that the operands' hold values.
+    pub registers: &'a [Option<Datum>],
 }
 
 /// What a kernel gives back.
@@ -47,13 +20,27 @@ pub enum Output {
     /// A value for the target.
     One(Datum),
     /// A new pair A, b.
-    System(Matrix, Vec<f64>),
+    System(Sampled),
     /// Nothing.
     None,
 }
 
 /// The arithmetic of an operator.
 pub type Kernel = fn(&Call, &mut Draws) -> Result<Output, Fault>;
+
+/// A row of the kernel table.
+pub struct Row {
+    name: &'static str,
+    /// The arithmetic.
+    pub kernel: Kernel,
+    /// The dimensions along which it must see true entries. All else gives the same result in any orthonormal
+    /// coordinates.
+    pub fixes: fn(&[Arg]) -> [Option<Dim>; 2],
+}
+
+fn is_upper(arg: &Arg) -> bool {
+    arg.ty.structure() == Structure::Upper
+}
 
 fn one(datum: impl Into<Datum>) -> Result<Output, Fault> {
     Ok(Output::One(datum.into()))
@@ -64,80 +51,108 @@ fn numeric<T: Into<Datum>>(result: Result<T, NumericError>) -> Result<Output, Fa
 }
 
 impl Call<'_> {
+    fn value(&self, i: usize) -> &Datum {
+        self.registers[self.args[i].reg.index()].as_ref().expect("typing admits no undefined operand")
+    }
     fn scalar(&self, i: usize) -> f64 {
-        self.values[i].scalar()
+        self.value(i).scalar()
     }
     fn vector(&self, i: usize) -> &[f64] {
-        self.values[i].vector()
+        self.value(i).vector()
     }
     fn matrix(&self, i: usize) -> &Matrix {
-        self.values[i].matrix()
+        self.value(i).matrix()
     }
     fn same(&self) -> bool {
         self.args[0].reg == self.args[1].reg
     }
     fn is_upper(&self, i: usize) -> bool {
-        self.args[i].ty.structure() == Structure::Upper
+        is_upper(&self.args[i])
     }
 }
 
-const KERNELS: [(&str, Kernel); 17] = [
-    ("VEC_VEC_ADD", |c, _| one(linalg::add(c.vector(0), c.vector(1)))),
-    ("VEC_VEC_SUB", |c, _| one(linalg::sub(c.vector(0), c.vector(1)))),
-    ("VEC_VEC_DOT", |c, _| one(linalg::dot(c.vector(0), c.vector(1)))),
-    ("MAT_VEC_MUL", |c, _| one(linalg::mat_vec(c.matrix(0), c.vector(1)))),
-    ("VEC_MAT_MUL", |c, _| one(linalg::vec_mat(c.vector(0), c.matrix(1)))),
-    ("SCALAR_VEC_MUL", |c, _| one(linalg::scale(c.scalar(0), c.vector(1)))),
-    ("SCALAR_DIV", |c, _| one(c.scalar(0) / c.scalar(1))),
-    ("MAT_MAT_MUL", |c, _| one(linalg::matmul(c.matrix(0), c.matrix(1)))),
-    ("MAT_MAT_TRANS_MUL", |c, _| {
+/// Nothing: products, sums and inner products are the same in all coordinates.
+const NOWHERE: fn(&[Arg]) -> [Option<Dim>; 2] = |_| [None, None];
+
+fn shape(arg: &Arg) -> [Option<Dim>; 2] {
+    match arg.ty {
+        Type::Matrix(rows, cols, _) => [Some(rows), Some(cols)],
+        _ => [None, None],
+    }
+}
+
+/// R depends on the order of the columns, and on the rows through RᵀR = MᵀM alone. But with more columns than
+/// the data have, there may be more than coordinates, and then rounding decides the last rows of R.
+fn householder(args: &[Arg]) -> [Option<Dim>; 2] {
+    match shape(&args[0]) {
+        [_, Some(Dim::Cols)] => [None, None],
+        shape => shape,
+    }
+}
+
+static KERNELS: [Row; 17] = [
+    row("VEC_VEC_ADD", NOWHERE, |c, _| one(linalg::add(c.vector(0), c.vector(1)))),
+    row("VEC_VEC_SUB", NOWHERE, |c, _| one(linalg::sub(c.vector(0), c.vector(1)))),
+    row("VEC_VEC_DOT", NOWHERE, |c, _| one(linalg::dot(c.vector(0), c.vector(1)))),
+    row("MAT_VEC_MUL", NOWHERE, |c, _| one(linalg::mat_vec(c.matrix(0), c.vector(1)))),
+    row("VEC_MAT_MUL", NOWHERE, |c, _| one(linalg::vec_mat(c.vector(0), c.matrix(1)))),
+    row("SCALAR_VEC_MUL", NOWHERE, |c, _| one(linalg::scale(c.scalar(0), c.vector(1)))),
+    row("SCALAR_DIV", NOWHERE, |c, _| one(c.scalar(0) / c.scalar(1))),
+    row("MAT_MAT_MUL", NOWHERE, |c, _| one(linalg::matmul(c.matrix(0), c.matrix(1)))),
+    row("MAT_MAT_TRANS_MUL", NOWHERE, |c, _| {
         one(match c.same() {
             true => linalg::outer_gram(c.matrix(0)),
             false => linalg::matmul_t(c.matrix(0), c.matrix(1)),
         })
     }),
-    ("MAT_TRANS_MAT_MUL", |c, _| {
+    row("MAT_TRANS_MAT_MUL", NOWHERE, |c, _| {
         one(match c.same() {
             true => linalg::gram(c.matrix(0)),
             false => linalg::t_matmul(c.matrix(0), c.matrix(1)),
         })
     }),
-    ("MAT_INV", |c, _| {
-        numeric(match c.is_upper(0) {
-            true => linalg::triangular_inverse(c.matrix(0)),
-            false => linalg::inverse(c.matrix(0)),
-        })
+    row(
+        "MAT_INV",
+        |args| shape(&args[0]),
+        |c, _| {
+            numeric(match c.is_upper(0) {
+                true => linalg::triangular_inverse(c.matrix(0)),
+                false => linalg::inverse(c.matrix(0)),
+            })
+        },
+    ),
+    row(
+        "TRIANGULAR_SOLVE",
+        |args| shape(&args[usize::from(!is_upper(&args[0]))]),
+        |c, _| {
+            numeric(match c.is_upper(0) {
+                true => linalg::solve_upper(c.matrix(0), c.vector(1)),
+                false => linalg::solve_upper_transposed(c.matrix(1), c.vector(0)),
+            })
+        },
+    ),
+    row("HHQR", householder, |c, _| one(linalg::qr_r(c.matrix(0)))),
+    row("SKETCH", NOWHERE, |c, draws| one(draws.sketch(&c.args[0], c.value(0)))),
+    row("SUBSAMPLING", NOWHERE, |c, draws| {
+        let sampled = draws.sample(&c.args[1], c.value(0).weights(), c.matrix(1), c.vector(2))?;
+        Ok(Output::System(sampled))
     }),
-    ("TRIANGULAR_SOLVE", |c, _| {
-        numeric(match c.is_upper(0) {
-            true => linalg::solve_upper(c.matrix(0), c.vector(1)),
-            false => linalg::solve_upper_transposed(c.matrix(1), c.vector(0)),
-        })
-    }),
-    ("HHQR", |c, _| one(linalg::qr_r(c.matrix(0)))),
-    ("SKETCH", |c, draws| match &c.values[0] {
-        Datum::Vector(v) => one(draws.sketch().apply_vec(v)),
-        m => one(draws.sketch().apply(m.matrix())),
-    }),
-    ("SUBSAMPLING", |c, draws| {
-        let (weights, batch) = (c.values[0].weights(), draws.settings.batch);
-        let stream = draws.next_sample();
-        let rows = sample::rows(weights, batch, draws.settings.sampling, &stream);
-        let (rows, scales) = rows.ok_or(Fault::TooFewRows { batch })?;
-        let (matrix, vector) = sample::gather(c.matrix(1), c.vector(2), &rows, &scales);
-        Ok(Output::System(matrix, vector))
-    }),
-    ("LEVERAGE_SCORE", |c, _| {
-        let norms = sample::squared_row_norms(c.matrix(0));
-        Discrete::new(&norms).map_err(Fault::Weights).and_then(one)
-    }),
-    ("DO_NOTHING", |_, _| Ok(Output::None)),
+    row(
+        "LEVERAGE_SCORE",
+        |args| [shape(&args[0])[0].filter(|_| !is_data(&args[0])), None],
+        |c, draws| draws.leverage(&c.args[0], c.value(0)).map(Output::One),
+    ),
+    row("DO_NOTHING", NOWHERE, |_, _| Ok(Output::None)),
 ];
 
-/// The kernel of an operator.
-pub fn kernel(op: Op) -> Kernel {
-    let row = KERNELS.iter().find(|(name, _)| *name == op.name);
-    row.expect("every operator of the table has a kernel; a test checks it").1
+const fn row(name: &'static str, fixes: fn(&[Arg]) -> [Option<Dim>; 2], kernel: Kernel) -> Row {
+    Row { name, kernel, fixes }
+}
+
+/// The row of an operator.
+pub fn row_of(op: Op) -> &'static Row {
+    let row = KERNELS.iter().find(|row| row.name == op.name);
+    row.expect("every operator of the table has a kernel; a test checks it")
 }
 
 #[cfg(test)]
@@ -146,6 +161,6 @@ mod tests {
 
     #[test]
     fn every_operator_has_a_kernel() {
-        assert_eq!(Op::all().map(|op| op.name).collect::<Vec<_>>(), KERNELS.map(|(name, _)| name));
+        assert_eq!(Op::all().map(|op| op.name).collect::<Vec<_>>(), KERNELS.each_ref().map(|row| row.name));
     }
 }

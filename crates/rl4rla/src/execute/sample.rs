@@ -3,9 +3,10 @@
 use crate::linalg::Matrix;
 use crate::rng::{Discrete, Stream};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// How rows are drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sampling {
     /// With replacement, row i scaled by 1/√(k·pᵢ), so that E[(SA)ᵀ(SA)] = AᵀA and the sampled gradient is
@@ -22,7 +23,7 @@ impl Sampling {
 }
 
 /// The rows of one sample and the factor of each; none if there are too few to draw from.
-pub fn rows(
+fn rows(
     weights: &Discrete,
     batch: usize,
     sampling: Sampling,
@@ -42,9 +43,27 @@ pub fn rows(
     }
 }
 
+/// A matrix and a vector with as many entries as it has rows.
+pub type Sampled = (Arc<Matrix>, Arc<Vec<f64>>);
+
+/// One sample of A and b; none if there are too few rows to draw from.
+#[allow(non_snake_case)]
+pub fn draw(
+    weights: &Discrete,
+    A: &Matrix,
+    b: &[f64],
+    batch: usize,
+    sampling: Sampling,
+    stream: &Stream,
+) -> Option<Sampled> {
+    let (rows, scales) = rows(weights, batch, sampling, stream)?;
+    let (matrix, vector) = gather(A, b, &rows, &scales);
+    Some((Arc::new(matrix), Arc::new(vector)))
+}
+
 /// The chosen rows of A and b, scaled.
 #[allow(non_snake_case)]
-pub fn gather(A: &Matrix, b: &[f64], rows: &[usize], scales: &[f64]) -> (Matrix, Vec<f64>) {
+fn gather(A: &Matrix, b: &[f64], rows: &[usize], scales: &[f64]) -> (Matrix, Vec<f64>) {
     let sampled = Matrix::from_fn(rows.len(), A.cols(), |i, j| scales[i] * A.row(rows[i])[j]);
     let rhs = rows.iter().zip(scales).map(|(&i, s)| s * b[i]).collect();
     (sampled, rhs)

@@ -1,8 +1,10 @@
 //! Snapshots: what every register holds, also for programs that are not finished.
 
 use super::datum::Datum;
-use super::kernels::kernel;
-use super::run::{Machine, Settings, call, geometry};
+use super::draws::Data;
+use super::kernels::row_of;
+use super::machine::Machine;
+use super::run::{Settings, geometry};
 use crate::problem::Instance;
 use crate::program::{Env, Instruction, Program, Reg, Section};
 use crate::rng::Stream;
@@ -23,7 +25,7 @@ pub fn snapshots(
     start: Option<&[f64]>,
     stream: &Stream,
 ) -> Vec<Snapshot> {
-    let mut machine = Machine::new(instance, settings);
+    let mut machine = Machine::new(Data::True(instance), settings);
     let mut env = Env::start(geometry(instance));
     lenient(&mut machine, &mut env, &program.setup, Section::Setup, stream.derive("setup", 0));
     let after_setup = machine.registers.clone();
@@ -67,9 +69,9 @@ fn lenient(
     let mut draws = machine.draws(stream);
     for instruction in instructions {
         let output = env.step(instruction, section).ok().and_then(|typed| {
-            let values: Option<Vec<Datum>> =
-                typed.args.iter().map(|arg| machine.value(arg.reg).cloned()).collect();
-            call(kernel(instruction.op), &typed.args, &values?, &mut draws).ok()
+            let held = typed.args.iter().all(|arg| machine.value(arg.reg).is_some());
+            let kernel = row_of(instruction.op).kernel;
+            held.then(|| machine.call(kernel, &typed.args, &mut draws).ok()).flatten()
         });
         match output {
             Some(output) => machine.store(output, instruction.target),

@@ -15,13 +15,7 @@ use super::vector::dot;
 #[allow(non_snake_case)]
 pub fn qr_r(M: &Matrix) -> Matrix {
     let n = M.cols();
-    let Some(qr) = Packed::factor(M) else {
-        return Matrix::from_fn(n, n, |_, _| f64::NAN);
-    };
-    Matrix::from_fn(n, n, |i, j| {
-        let in_r = i <= j && i < M.rows();
-        if in_r { qr.sign(i) * qr.packed[(i, j)] * qr.factor } else { 0.0 }
-    })
+    Packed::factor(M).map_or_else(|| not_a_number(n, n), |qr| qr.r())
 }
 
 /// The Q of M = Q·R with the R of [`qr_r`]: rows × min(rows, cols), with orthonormal columns.
@@ -30,24 +24,17 @@ pub fn qr_r(M: &Matrix) -> Matrix {
 #[allow(non_snake_case)]
 pub fn thin_q(M: &Matrix) -> Matrix {
     let (m, size) = (M.rows(), M.rows().min(M.cols()));
-    let Some(qr) = Packed::factor(M) else {
-        return Matrix::from_fn(m, size, |_, _| f64::NAN);
-    };
-    let mut Q = Mat::from_fn(m, size, |i, j| if i == j { qr.sign(j) } else { 0.0 });
-    let scratch = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(
-        m,
-        qr.coefficients.nrows(),
-        size,
-    );
-    householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
-        qr.packed.as_ref(),
-        qr.coefficients.as_ref(),
-        Conj::No,
-        Q.as_mut(),
-        Par::Seq,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-    );
-    Matrix::from_faer(Q)
+    Packed::factor(M).map_or_else(|| not_a_number(m, size), |qr| qr.q())
+}
+
+/// The Q of [`thin_q`] and the R of [`qr_r`] at the price of one factorisation; `None` if M is not finite.
+#[allow(non_snake_case)]
+pub fn thin_qr(M: &Matrix) -> Option<(Matrix, Matrix)> {
+    Packed::factor(M).map(|qr| (qr.q(), qr.r()))
+}
+
+fn not_a_number(rows: usize, cols: usize) -> Matrix {
+    Matrix::from_fn(rows, cols, |_, _| f64::NAN)
 }
 
 /// A factorisation in place: R on and above the diagonal, the reflectors below it, their leading 1 implied.
@@ -71,6 +58,35 @@ impl Packed {
             unblocked(packed)
         });
         Some(Self { packed, coefficients, factor })
+    }
+
+    fn r(&self) -> Matrix {
+        let (m, n) = self.packed.shape();
+        Matrix::from_fn(n, n, |i, j| {
+            let in_r = i <= j && i < m;
+            if in_r { self.sign(i) * self.packed[(i, j)] * self.factor } else { 0.0 }
+        })
+    }
+
+    #[allow(non_snake_case)]
+    fn q(&self) -> Matrix {
+        let (m, n) = self.packed.shape();
+        let size = m.min(n);
+        let mut Q = Mat::from_fn(m, size, |i, j| if i == j { self.sign(j) } else { 0.0 });
+        let scratch = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(
+            m,
+            self.coefficients.nrows(),
+            size,
+        );
+        householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+            self.packed.as_ref(),
+            self.coefficients.as_ref(),
+            Conj::No,
+            Q.as_mut(),
+            Par::Seq,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+        );
+        Matrix::from_faer(Q)
     }
 
     /// The sign by which row i of R becomes nonnegative on the diagonal.
@@ -131,6 +147,7 @@ mod tests {
     fn check(a: &Matrix) {
         let (m, n) = (a.rows(), a.cols());
         let (r, q) = (qr_r(a), thin_q(a));
+        assert_eq!(thin_qr(a), Some((q.clone(), r.clone())));
         assert_eq!((r.rows(), r.cols()), (n, n));
         assert_eq!((q.rows(), q.cols()), (m, m.min(n)));
         for i in 0..n {
@@ -220,6 +237,7 @@ mod tests {
                 let a = Matrix::from_fn(m, n, |i, j| if (i, j) == (0, n - 1) { bad } else { a.get(i, j) });
                 assert!(!qr_r(&a).is_finite());
                 assert!(!thin_q(&a).is_finite());
+                assert_eq!(thin_qr(&a), None);
             }
         }
     }

@@ -21,6 +21,16 @@ pub fn singular_values(M: &Matrix) -> Option<Vec<f64>> {
     values.iter().all(|s| s.is_finite()).then_some(values)
 }
 
+/// σmax/σmin, infinite for a singular matrix.
+#[allow(non_snake_case)]
+pub fn condition_number(M: &Matrix) -> f64 {
+    match singular_values(M).as_deref() {
+        Some([first, .., last]) if *last > 0.0 => first / last,
+        Some([first]) if *first > 0.0 => 1.0,
+        _ => f64::INFINITY,
+    }
+}
+
 /// The Moore-Penrose inverse of a matrix of any shape: singular values up to max(rows, cols)·ε·σ₁ count as zero.
 #[allow(non_snake_case)]
 pub fn pseudo_inverse(M: &Matrix) -> Result<Matrix, NumericError> {
@@ -99,6 +109,15 @@ mod tests {
     fn a_tall_matrix_keeps_its_small_singular_values() {
         let found = singular_values(&conditioned(5000, 8, 1e13, 2)).unwrap();
         assert!((found[7] * 1e13 - 1.0).abs() < 0.1, "{:e}", found[7]);
+    }
+
+    #[test]
+    fn condition_numbers() {
+        assert!((condition_number(&conditioned(30, 7, 1e5, 2)) / 1e5 - 1.0).abs() < 1e-9);
+        assert_eq!(condition_number(&normal(9, 1, 3)), 1.0);
+        for singular in [Matrix::zeros(1, 1), Matrix::zeros(4, 3), Matrix::from_rows(&[&[f64::NAN]])] {
+            assert_eq!(condition_number(&singular), f64::INFINITY);
+        }
     }
 
     #[test]

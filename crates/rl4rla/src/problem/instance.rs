@@ -23,6 +23,8 @@ pub struct Instance {
     attainable: f64,
     spectrum: Vec<f64>,
     triangle: OnceLock<Matrix>,
+    gram: OnceLock<Matrix>,
+    condition: OnceLock<f64>,
 }
 
 impl Instance {
@@ -41,8 +43,10 @@ impl Instance {
 
     fn new(A: Matrix, b: Vec<f64>, x_star: Vec<f64>, spectrum: Vec<f64>, distance: f64) -> Instance {
         let norm_b = linalg::norm(&b);
-        let (attainable, A, triangle) = (relative(distance, norm_b), Arc::new(A), OnceLock::new());
-        Instance { A, b, x_star, symmetric: false, norm_b, attainable, spectrum, triangle }
+        let attainable = relative(distance, norm_b);
+        let (triangle, gram, condition) = Default::default();
+        let (A, symmetric) = (Arc::new(A), false);
+        Instance { A, b, x_star, symmetric, norm_b, attainable, spectrum, triangle, gram, condition }
     }
 
     /// The problem given by data. Its solution is the one of least norm if there are several.
@@ -100,6 +104,23 @@ impl Instance {
     /// R of A = QR, computed when first asked for.
     pub fn triangle(&self) -> &Matrix {
         self.triangle.get_or_init(|| linalg::qr_r(&self.A))
+    }
+
+    /// κ₂ of that R, computed when first asked for.
+    pub fn condition(&self) -> f64 {
+        *self.condition.get_or_init(|| linalg::condition_number(self.triangle()))
+    }
+
+    /// AᵀA, computed when first asked for.
+    pub fn gram(&self) -> &Matrix {
+        self.gram.get_or_init(|| linalg::gram(&self.A))
+    }
+
+    /// The same problem in other coordinates: `A` and `b` such that Q·A and Q·b are what they are here, for some Q
+    /// with orthonormal columns. No length is changed by them, so every x is as good as it was.
+    pub fn in_coordinates(&self, A: Matrix, b: Vec<f64>) -> Instance {
+        let (triangle, gram, condition) = Default::default();
+        Instance { A: Arc::new(A), b, triangle, gram, condition, ..self.clone() }
     }
 
     /// The residual and the excess of x; for a consistent system they are one.
@@ -189,6 +210,22 @@ mod tests {
 
     fn close(x: &[f64], y: &[f64], tolerance: f64) -> bool {
         x.len() == y.len() && x.iter().zip(y).all(|(x, y)| (x - y).abs() <= tolerance)
+    }
+
+    #[test]
+    fn other_coordinates_measure_alike() {
+        let data = Stream::new(3).normals(40);
+        let instance = Instance::from_data(matrix(10, 3, &data[..30]), data[30..].to_vec()).unwrap();
+        let both = Matrix::from_fn(10, 4, |i, j| if j < 3 { data[3 * i + j] } else { data[30 + i] });
+        let r = linalg::qr_r(&both);
+        let other = instance.in_coordinates(Matrix::from_fn(4, 3, |i, j| r.get(i, j)), r.column(3).to_vec());
+        for x in [&instance.x_star[..], &[1.0, 2.0, -3.0]] {
+            let ((a, b), (c, d)) = (instance.measure(x), other.measure(x));
+            assert!(close(&[a, b], &[c, d], 1e-13), "{a} {b} {c} {d}");
+        }
+        assert!(close(instance.gram().row_major(), other.gram().row_major(), 1e-13));
+        let [first, .., last] = instance.spectrum() else { panic!("three singular values") };
+        assert!((other.condition() * last / first - 1.0).abs() < 1e-13);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::ast::{Instruction, Program, Section};
 use super::liveness::{LiveOut, eliminate};
+use super::register::Reg;
 use std::fmt;
 
 /// A program in canonical form. Equality, hash and order of search states come from here and nowhere else.
@@ -58,14 +59,17 @@ fn depends(earlier: &Instruction, later: &Instruction) -> bool {
     touches(earlier, later) || touches(later, earlier)
 }
 
-/// The alphabetically first order that respects all dependences. It is unique: two instructions that are
-/// equal write the same register, so one depends on the other.
+/// The alphabetically first order that respects all dependences, with everything else as early as it can be before
+/// what writes v1: a matrix that an insertion will use must not stand behind the place where it is needed. The order
+/// is unique: two instructions that are equal write the same register, so one depends on the other.
 fn first_order(instructions: Vec<Instruction>) -> Vec<Instruction> {
     let mut waiting = instructions;
     let mut ordered = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
         let ready = |i: usize| (0..i).all(|j| !depends(&waiting[j], &waiting[i]));
-        let first = (0..waiting.len()).filter(|&i| ready(i)).min_by_key(|&i| &waiting[i]);
+        let first = (0..waiting.len())
+            .filter(|&i| ready(i))
+            .min_by_key(|&i| (waiting[i].target == Some(Reg::V1), &waiting[i]));
         let first = first.expect("the first instruction waiting depends on none before it");
         ordered.push(waiting.remove(first));
     }

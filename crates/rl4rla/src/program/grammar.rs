@@ -18,6 +18,8 @@ pub struct Grammar {
     pub registers: RegSet,
     /// The registers that setup may not write; `v1` belongs to the iteration.
     pub iteration_only: RegSet,
+    /// The registers that the iteration may not write; a search may keep its matrices to setup.
+    pub setup_only: RegSet,
     /// The sections open to edits.
     pub open: Vec<Section>,
     /// The shape of the problem.
@@ -53,6 +55,7 @@ impl Grammar {
             operators: Op::all().collect(),
             registers: RegSet::all(),
             iteration_only: RegSet::EMPTY.with(Reg::V1),
+            setup_only: RegSet::EMPTY,
             open: Section::BOTH.to_vec(),
             geometry,
             live_out: LiveOut::Finished,
@@ -117,7 +120,7 @@ impl Grammar {
     }
 
     /// Every instruction that fits at a point with these types, with the type of its result.
-    pub(super) fn instructions(&self, env: &Env, section: Section) -> Vec<(Instruction, Option<Type>)> {
+    pub fn instructions(&self, env: &Env, section: Section) -> Vec<(Instruction, Option<Type>)> {
         let readable: Vec<Reg> = self.registers.iter().filter(|&r| env.get(r).is_some()).collect();
         let mut found = Vec::new();
         for &op in self.operators.iter().filter(|op| op.sections.allow(section)) {
@@ -153,11 +156,12 @@ impl Grammar {
         }
     }
 
-    fn writes(&self, reg: Reg, section: Section) -> bool {
+    /// Whether a result may be put into `reg` in `section`; sampling, which replaces `A, b`, is no such result.
+    pub fn writes(&self, reg: Reg, section: Section) -> bool {
         match (reg.access(), section) {
             (Access::Input, _) => false,
             (_, Section::Setup) => !self.iteration_only.contains(reg),
-            (_, Section::Iteration) => true,
+            (_, Section::Iteration) => !self.setup_only.contains(reg),
         }
     }
 }
@@ -259,6 +263,18 @@ mod tests {
         let first = grammar.legal(&empty, 2);
         assert_eq!(first, grammar.legal(&empty, 2));
         assert_eq!(first.iter().filter(|i| i.instruction.op.name == "DO_NOTHING").count(), 1);
+    }
+
+    #[test]
+    fn what_is_for_setup_only_is_not_written_in_the_iteration() {
+        let mut grammar = Grammar::full(Geometry::Tall);
+        let writes_r1 = |grammar: &Grammar, section| {
+            let written = |i: &Insertion| i.section == section && i.instruction.target == Some(Reg::R1);
+            grammar.legal(&Program::default(), 3).iter().any(written)
+        };
+        assert!(Section::BOTH.into_iter().all(|section| writes_r1(&grammar, section)));
+        grammar.setup_only = RegSet::EMPTY.with(Reg::R1);
+        assert!(writes_r1(&grammar, Section::Setup) && !writes_r1(&grammar, Section::Iteration));
     }
 
     #[test]

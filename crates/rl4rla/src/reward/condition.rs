@@ -7,7 +7,7 @@ use crate::problem::Instance;
 pub fn condition(instance: &Instance, preconditioner: Option<&Matrix>) -> f64 {
     let n = instance.cols();
     let Some(r1) = preconditioner.filter(|m| (m.rows(), m.cols()) == (n, n)) else { return 0.0 };
-    let kappa = ratio(&linalg::matmul(&linalg::gram(&instance.A), r1));
+    let kappa = linalg::condition_number(&linalg::matmul(instance.gram(), r1));
     (4.0 / (kappa / 1e4)).min(3.0) / 3.0
 }
 
@@ -17,19 +17,12 @@ pub fn condition_seen(instance: &Instance, preconditioner: Option<&Matrix>) -> f
     let n = instance.cols();
     let r = instance.triangle();
     let kappa = match preconditioner {
-        Some(r1) if (r1.rows(), r1.cols()) == (n, n) => ratio(&linalg::matmul_t(&linalg::matmul(r, r1), r)),
-        _ => ratio(r).powi(2),
+        Some(r1) if (r1.rows(), r1.cols()) == (n, n) => {
+            linalg::condition_number(&linalg::matmul_t(&linalg::matmul(r, r1), r))
+        }
+        _ => instance.condition().powi(2),
     };
     1.0 / (1.0 + kappa.log10())
-}
-
-/// σmax/σmin, infinite for a singular matrix.
-fn ratio(m: &Matrix) -> f64 {
-    match linalg::singular_values(m).as_deref() {
-        Some([first, .., last]) if *last > 0.0 => first / last,
-        Some([first]) if *first > 0.0 => 1.0,
-        _ => f64::INFINITY,
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ mod complexity;
 mod condition;
 mod decay;
 mod evaluation;
+mod fast;
+mod judge;
 mod profile;
 mod score;
 mod step;
@@ -13,6 +15,7 @@ mod tolerance;
 
 pub use auxiliary::{Auxiliary, auxiliary};
 pub use evaluation::{Evaluation, Summary, draws, evaluate};
+pub use fast::reward;
 pub use profile::{Profile, Terms, Weights};
 pub use score::{Protocol, Score, score};
 pub use step::{PAPER_GRID, SOUND_GRID, StepRule};

@@ -50,6 +50,19 @@ pub struct Terms {
     pub cond: f64,
 }
 
+/// Which of the terms that take time to compute are wanted.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Wanted {
+    /// Complexity needs a price.
+    pub comp: bool,
+    /// Condition needs singular values.
+    pub cond: bool,
+}
+
+impl Wanted {
+    pub(super) const ALL: Wanted = Wanted { comp: true, cond: true };
+}
+
 /// How a run is rewarded.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -99,11 +112,36 @@ impl Profile {
         }
     }
 
-    /// The four terms of a run that cost `flops`.
-    pub(super) fn terms(&self, instance: &Instance, trace: &Trace, flops: f64) -> Terms {
+    /// Whether the reward is the condition term alone.
+    pub(super) fn condition_only(&self) -> bool {
+        match self {
+            Profile::Paper { condition_only, .. } | Profile::Sound { condition_only, .. } => *condition_only,
+            Profile::Tolerance { .. } => false,
+        }
+    }
+
+    /// The terms that can change the reward.
+    pub(super) fn counting(&self) -> Wanted {
+        match self {
+            _ if self.condition_only() => Wanted { comp: false, cond: true },
+            Profile::Paper { weights, .. } => Wanted { comp: weights.comp != 0.0, cond: false },
+            Profile::Sound { weights, .. } => Wanted { comp: weights.comp != 0.0, cond: weights.cond != 0.0 },
+            Profile::Tolerance { .. } => Wanted { comp: false, cond: false },
+        }
+    }
+
+    /// The terms of a run that cost `flops`; what is not wanted is 0.
+    pub(super) fn terms(
+        &self,
+        instance: &Instance,
+        trace: &Trace,
+        wanted: Wanted,
+        flops: impl Fn() -> f64,
+    ) -> Terms {
         let iterations = (trace.residuals.len() - 1).max(1);
-        let relative_work = flops / (instance.rows() * instance.cols() * iterations) as f64;
+        let relative_work = || flops() / (instance.rows() * instance.cols() * iterations) as f64;
         let preconditioner = trace.preconditioner.as_deref();
+        let only = |wanted: bool, term: &dyn Fn() -> f64| if wanted { term() } else { 0.0 };
         let last = |history: &[f64]| *history.last().expect("a history holds at least the start");
         match self {
             Profile::Paper { ungated, .. } => {
@@ -111,8 +149,8 @@ impl Profile {
                 Terms {
                     acc: accuracy(loss),
                     decay: decay(&trace.residuals),
-                    comp: complexity(relative_work, loss, *ungated),
-                    cond: condition(instance, preconditioner),
+                    comp: only(wanted.comp, &|| complexity(relative_work(), loss, *ungated)),
+                    cond: only(wanted.cond, &|| condition(instance, preconditioner)),
                 }
             }
             Profile::Sound { .. } | Profile::Tolerance { .. } => {
@@ -120,8 +158,8 @@ impl Profile {
                 Terms {
                     acc: accuracy(loss),
                     decay: decay_of_excess(&trace.excesses),
-                    comp: complexity_with_progress(relative_work, first, loss),
-                    cond: condition_seen(instance, preconditioner),
+                    comp: only(wanted.comp, &|| complexity_with_progress(relative_work(), first, loss)),
+                    cond: only(wanted.cond, &|| condition_seen(instance, preconditioner)),
                 }
             }
         }
@@ -130,9 +168,7 @@ impl Profile {
     /// The weighted reward; none where it is not made of terms.
     pub(super) fn weighted(&self, terms: &Terms) -> Option<f64> {
         match self {
-            Profile::Paper { condition_only: true, .. } | Profile::Sound { condition_only: true, .. } => {
-                Some(terms.cond)
-            }
+            _ if self.condition_only() => Some(terms.cond),
             // The released code counts the condition term as 0 outside its condition-only stage, in the mean too.
             Profile::Paper { weights, .. } => Some(weights.mean(&Terms { cond: 0.0, ..*terms })),
             Profile::Sound { weights, .. } => Some(weights.mean(terms)),

@@ -1,11 +1,11 @@
 //! Scoring: one program on one instance.
 
-use super::profile::{Profile, Terms};
+use super::judge::Judge;
+use super::profile::{Profile, Terms, Wanted};
 use super::step::StepRule;
-use super::tolerance::reached;
-use crate::execute::{Failure, Sampling, Settings, SketchKind, Trace, geometry, run};
+use crate::execute::{Failure, Sampling, Settings, SketchKind, Trace, run};
 use crate::problem::Instance;
-use crate::program::{Canonical, LiveOut, Model, Price, Program};
+use crate::program::{Canonical, LiveOut, Model, Program};
 use crate::rng::Stream;
 
 /// How programs are evaluated.
@@ -81,15 +81,14 @@ pub struct Score {
 /// Scores a program on an instance: a pure function of its arguments. A program that fails earns nothing.
 pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream: &Stream) -> Score {
     let live = Canonical::new(program, protocol.live_out);
-    let (rows, cols) = (instance.rows(), instance.cols());
-    let settings = |step| protocol.settings(rows, cols, step);
+    let judge = Judge { live: &live, instance, protocol };
     let runs = protocol.step.candidates().iter().map(|&step| {
-        let outcome = run(live.program(), instance, &settings(step), stream);
+        let outcome = run(live.program(), instance, &judge.settings(step), stream);
         (step, outcome)
     });
     // Ties go to the first step tried, failures behind every success.
     let rank = |outcome: &Result<Trace, Failure>| match outcome {
-        Ok(trace) => standing(&protocol.profile, trace),
+        Ok(trace) => judge.standing(trace),
         Err(_) => (f64::INFINITY, f64::INFINITY),
     };
     let best = runs.reduce(|best, next| if rank(&next.1) < rank(&best.1) { next } else { best });
@@ -104,43 +103,17 @@ pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream
         outcome,
     };
     let Ok(trace) = outcome else { return nothing(outcome) };
-    let shape = geometry(instance);
-    let price = |model| Price::of(&live, shape, model).expect("a program that ran fits its shapes");
-    let (settings, work) = (settings(step), price(Model::True));
-    let sizes = settings.sizes(rows, cols);
-    let charged = match protocol.profile.model() {
-        Model::True => work.flops(&sizes, protocol.iterations),
-        model => price(model).flops(&sizes, protocol.iterations),
-    };
-    let terms = protocol.profile.terms(instance, &trace, charged);
-    let reached = match protocol.profile {
-        Profile::Tolerance { epsilon, .. } => reached(&trace.excesses, epsilon),
-        _ => None,
-    };
-    let reward = match (&protocol.profile, reached) {
-        (Profile::Tolerance { charge, .. }, Some(t)) => charge.reward(charge.work(&work, &settings, cols, t)),
-        (Profile::Tolerance { .. }, None) => 0.0,
-        (profile, _) => profile.weighted(&terms).expect("only a tolerance is not made of terms"),
-    };
+    let terms = judge.terms(&trace, Wanted::ALL);
+    let reached = judge.reached(&trace.excesses);
+    let work = judge.price(Model::True);
+    let sizes = judge.settings(step).sizes(instance.rows(), instance.cols());
     Score {
-        reward,
+        reward: judge.reward(&terms, reached),
         terms,
         step,
         flops: work.flops(&sizes, protocol.iterations),
         passes: work.passes(&sizes, protocol.iterations),
         reached,
         outcome: Ok(trace),
-    }
-}
-
-/// How well a run ended, smaller is better: iterations to the tolerance if there is one, then the last residual.
-fn standing(profile: &Profile, trace: &Trace) -> (f64, f64) {
-    let last = *trace.excesses.last().expect("a history holds at least the start");
-    match profile {
-        Profile::Paper { .. } => (0.0, *trace.residuals.last().expect("as above")),
-        Profile::Sound { .. } => (0.0, last),
-        Profile::Tolerance { epsilon, .. } => {
-            (reached(&trace.excesses, *epsilon).map_or(f64::MAX, |t| t as f64), last)
-        }
     }
 }

@@ -67,6 +67,19 @@ pub fn families(args: &Evaluate, source: &Source) -> Result<Vec<Family>, Failure
     Ok(families)
 }
 
+/// The families and the protocol of a stage of a curriculum.
+pub fn of_stage(curriculum: &str, stage: &str) -> Result<(Vec<Family>, Protocol), Failure> {
+    let curriculum = crate::curriculum::find(curriculum)?;
+    match curriculum.stages.iter().find(|(other, _)| other.name == stage) {
+        Some((stage, _)) => Ok((stage.families.clone(), stage.protocol.clone())),
+        None => {
+            let names: Vec<&str> = curriculum.stages.iter().map(|(stage, _)| stage.name.as_str()).collect();
+            let message = format!("curriculum {} has no stage `{stage}`", curriculum.name);
+            Err(Failure::new(message).advise(format!("--stage {}", names.join(" or "))))
+        }
+    }
+}
+
 /// The family's own words, and the option that would have been right.
 fn refused(error: FamilyError) -> Failure {
     let advice = match error {

@@ -1,0 +1,121 @@
+//! `rl4rla audit`.
+
+use crate::args::{Audit, Shared};
+use crate::commands::discover::live::{listen, spinner, stopped};
+use crate::commands::discover::{INTERRUPTED, present};
+use crate::curriculum;
+use crate::failure::Failure;
+use crate::page::{Page, accent, faint, number, strong, table, warning};
+use rl4rla::curriculum::{Audited, audit};
+use rl4rla::search::{Counters, Watch};
+use serde_json::{Value, json};
+
+/// Goes on until someone asks to stop.
+struct Patience;
+
+impl<S> Watch<S> for Patience {
+    fn goes_on(&mut self, _: &Counters, _: Option<(&S, f64)>) -> bool {
+        !stopped()
+    }
+}
+
+/// Audits a curriculum, one seed after the other.
+pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
+    args.threads.apply()?;
+    let mut curriculum = curriculum::find(&args.curriculum)?;
+    if args.no_hints {
+        curriculum = curriculum.without_hints();
+    }
+    listen();
+    let bar = spinner(shared);
+    let mut seeds: Vec<Vec<Audited>> = Vec::new();
+    for seed in args.seed..args.seed + args.seeds {
+        bar.set_message(format!("seed {seed}"));
+        let told = |stage: &Audited| bar.set_message(format!("seed {seed} · {} done", stage.name));
+        seeds.push(audit(&curriculum, seed, args.budget, &mut Patience, told)?);
+        if stopped() {
+            let text = "interrupted; an audit keeps nothing".to_string();
+            return Ok(Page { json: json!({ "interrupted": true }), text, code: INTERRUPTED });
+        }
+    }
+    bar.finish_and_clear();
+    let stages: Vec<Summed> = (0..curriculum.stages.len())
+        .map(|number| Summed { seeds: seeds.iter().map(|stages| &stages[number]).collect() })
+        .collect();
+    let json = json!({
+        "curriculum": curriculum.name,
+        "seeds": args.seeds,
+        "stages": stages.iter().map(Summed::json).collect::<Vec<Value>>(),
+    });
+    let head = ["stage", "programs", "classes", "target", "lead", "least lead", "runner-up"];
+    let head = head.iter().map(|cell| faint(cell)).collect();
+    let rows = std::iter::once(head).chain(stages.iter().map(Summed::row));
+    let mut text = format!("{}\n", strong(&curriculum.title));
+    text += &table(rows);
+    let good = stages.iter().all(Summed::is_first);
+    if !good {
+        text += &warning("\nnot every target is the best program of its stage\n");
+    }
+    Ok(Page { json, text, code: u8::from(!good) })
+}
+
+/// One stage over all seeds.
+struct Summed<'a> {
+    seeds: Vec<&'a Audited>,
+}
+
+impl Summed<'_> {
+    fn worst_rank(&self) -> Option<usize> {
+        let ranks: Option<Vec<usize>> = self.seeds.iter().map(|stage| stage.target_rank).collect();
+        ranks?.into_iter().max()
+    }
+
+    fn is_first(&self) -> bool {
+        self.worst_rank() == Some(1) && self.seeds.iter().all(|s| s.complete && s.margin > 0.0)
+    }
+
+    fn least(&self, part: fn(&Audited) -> f64) -> f64 {
+        self.seeds.iter().map(|stage| part(stage)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The seed whose target leads by least.
+    fn closest(&self) -> &Audited {
+        self.seeds.iter().min_by(|a, b| a.margin.total_cmp(&b.margin)).expect("at least one seed")
+    }
+
+    fn json(&self) -> Value {
+        let closest = self.closest();
+        json!({
+            "name": closest.name,
+            "programs": closest.programs,
+            "classes": closest.classes,
+            "target_rank": self.worst_rank(),
+            "margin": self.least(|s| s.margin),
+            "least_margin": self.least(|s| s.least_margin),
+            "target": closest.target,
+            "complete": self.seeds.iter().all(|s| s.complete),
+            "form": closest.best_form.as_ref().map(|p| p.to_string()),
+            "runner_up": closest.runner_up.as_ref().map(|(p, r)| json!({ "program": p.to_string(), "reward": r })),
+            "seeds": self.seeds.iter().map(|s| json!({ "rank": s.target_rank, "margin": s.margin })).collect::<Vec<_>>(),
+        })
+    }
+
+    fn row(&self) -> Vec<String> {
+        let closest = self.closest();
+        let rank = match self.worst_rank() {
+            Some(1) => format!("first, {}", number(closest.target)),
+            Some(rank) => warning(&format!("rank {rank}, {}", number(closest.target))),
+            None => warning("out of reach"),
+        };
+        let runner_up = closest.runner_up.as_ref().map(|(program, _)| present::short(program));
+        vec![
+            accent(&closest.name),
+            closest.programs.to_string(),
+            closest.classes.to_string(),
+            rank,
+            number(self.least(|s| s.margin)),
+            number(self.least(|s| s.least_margin)),
+            faint(&runner_up.unwrap_or_default()),
+        ]
+    }
+}

@@ -1,0 +1,124 @@
+//! What a person sees while a run goes on, and how it is stopped.
+
+use super::present::stage_json;
+use crate::args::Shared;
+use crate::failure::Failure;
+use crate::page::number;
+use indicatif::{ProgressBar, ProgressStyle};
+use rl4rla::curriculum::{Curriculum, Follow, StageResult};
+use rl4rla::discovery::{Observe, Progress, Record};
+use rl4rla::store::Recorder;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Lets Ctrl-C end a run in good order; a second one ends it at once.
+pub fn listen() {
+    // Someone else may listen already; then theirs is the choice.
+    let _ = ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(super::INTERRUPTED));
+        }
+    });
+}
+
+/// Whether someone asked to stop.
+pub fn stopped() -> bool {
+    STOP.load(Ordering::SeqCst)
+}
+
+/// A spinner with a message, on a terminal; nothing where none is wanted.
+pub fn spinner(shared: &Shared) -> ProgressBar {
+    if shared.quiet {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner:.cyan} {wide_msg}").expect("a fixed template");
+    let bar = ProgressBar::new_spinner().with_style(style);
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+/// Records a run, and shows how it goes.
+pub struct Live<'a> {
+    recorder: Recorder<'a>,
+    curriculum: &'a Curriculum,
+    bar: ProgressBar,
+}
+
+impl<'a> Live<'a> {
+    /// Shows the run that is recorded.
+    pub fn new(recorder: Recorder<'a>, curriculum: &'a Curriculum, shared: &Shared) -> Live<'a> {
+        listen();
+        Live { recorder, curriculum, bar: spinner(shared) }
+    }
+
+    /// Ends the show; says what went wrong with the store, if anything did.
+    pub fn close(self) -> Result<(), Failure> {
+        self.bar.finish_and_clear();
+        Ok(self.recorder.close()?)
+    }
+
+    fn title(&self, number: usize) -> String {
+        format!(
+            "stage {} of {} · {}",
+            number + 1,
+            self.curriculum.stages.len(),
+            self.curriculum.stages[number].0.name
+        )
+    }
+}
+
+impl Observe for Live<'_> {
+    fn evaluated(&mut self, record: Record, value: f64) {
+        self.recorder.evaluated(record, value);
+    }
+
+    fn goes_on(&mut self, progress: &Progress) -> bool {
+        if !self.bar.is_hidden() {
+            let counters = &progress.counters;
+            let budget = self.curriculum.stages[progress.stage].0.budget;
+            let mut message = format!(
+                "{} · playout {} of at most {budget} · {} evaluations",
+                self.title(progress.stage),
+                counters.playouts,
+                counters.evaluations
+            );
+            if let Some(best) = &progress.best {
+                let last = best.program.instructions().last().map(|(_, _, ins)| ins.to_string());
+                message += &format!(
+                    " · best {} with {} instructions, … {}",
+                    number(best.reward),
+                    best.program.len(),
+                    last.unwrap_or_default()
+                );
+            }
+            self.bar.set_message(message);
+        }
+        self.recorder.goes_on(progress) && !stopped()
+    }
+}
+
+impl Follow for Live<'_> {
+    fn begins(&mut self, number: usize) {
+        self.bar.set_message(format!("{} · drawing instances", self.title(number)));
+        self.recorder.begins(number);
+    }
+
+    fn ended(&mut self, number: usize, result: &StageResult) {
+        self.recorder.ended(number, result);
+        let json = stage_json(&self.curriculum.stages[number].0, result).to_string();
+        self.recorder.stage(number, &json, result.seconds);
+        let mark = if result.found() { '✓' } else { '✗' };
+        let reward = number_of(result);
+        self.bar.println(format!(
+            "{mark} {} · reward {reward} · {:.1} s",
+            self.title(number),
+            result.seconds
+        ));
+    }
+}
+
+fn number_of(result: &StageResult) -> String {
+    number(result.reward())
+}

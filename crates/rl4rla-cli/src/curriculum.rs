@@ -1,0 +1,48 @@
+//! A CURRICULUM argument: a built-in name or a path to a `.toml` file.
+
+use crate::failure::Failure;
+use rl4rla::curriculum::{BUILTIN, Curriculum};
+use rl4rla::program::nearest;
+use std::path::Path;
+
+/// Curricula are short; a larger file is something else.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Finds a curriculum.
+pub fn find(name: &str) -> Result<Curriculum, Failure> {
+    let text = match BUILTIN.iter().find(|(builtin, _)| *builtin == name) {
+        Some((_, text)) => text.to_string(),
+        None => read(name)?,
+    };
+    Curriculum::parse(name, &text).map_err(|error| {
+        Failure::new(format!("{name}, {error}")).advise("docs/curricula.md explains every key")
+    })
+}
+
+fn read(name: &str) -> Result<String, Failure> {
+    let path = Path::new(name);
+    let unreadable = |error: std::io::Error| {
+        Failure::new(format!("cannot read {name}: {error}")).advise("check the permissions of the file")
+    };
+    if !path.exists() {
+        let failure =
+            Failure::new(format!("there is no curriculum `{name}`: no such name, and no such file"));
+        return Err(match nearest(name, BUILTIN.iter().map(|(name, _)| *name)) {
+            Some(meant) => failure.advise(format!("`{meant}`; `rl4rla list curricula` shows all")),
+            None => {
+                failure.advise("`rl4rla list curricula` shows the names; a path to a .toml file works too")
+            }
+        });
+    }
+    let file = path.metadata().map_err(unreadable)?;
+    if !file.is_file() || file.len() > MAX_BYTES {
+        let what = if file.is_file() { "too large for a curriculum" } else { "not a plain file" };
+        return Err(Failure::new(format!("{name} is {what}")).advise("a path to a .toml file"));
+    }
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::new(format!("{name} is not text: byte {at} is not UTF-8"))
+            .advise("a curriculum is TOML text")
+    })
+}

@@ -1,0 +1,110 @@
+//! Auditing a curriculum: is each stage's target really the best program it can reach?
+
+use super::{Curriculum, Target};
+use crate::discovery::{Appending, Bench, Known, Merge, Problems, Space, Stage};
+use crate::equivalence::fingerprint;
+use crate::problem::{FamilyError, InstanceSet};
+use crate::program::Program;
+use crate::search::{Measure, Ranked, Watch, exhaustive};
+use std::collections::BTreeSet;
+
+/// What an audit says of one stage.
+#[derive(Clone, Debug)]
+pub struct Audited {
+    /// The stage's name.
+    pub name: String,
+    /// Programs within reach, different in canonical form.
+    pub programs: usize,
+    /// Of these, different in behaviour.
+    pub classes: usize,
+    /// How many classes of programs earn more than the target, plus one; none if it is out of reach.
+    pub target_rank: Option<usize>,
+    /// The target's mean reward.
+    pub target: f64,
+    /// The best program equivalent to the target.
+    pub best_form: Option<Program>,
+    /// The best program that is not the target, and its mean reward.
+    pub runner_up: Option<(Program, f64)>,
+    /// The target's lead over it, in mean reward.
+    pub margin: f64,
+    /// The smallest lead on any one instance.
+    pub least_margin: f64,
+    /// Whether the watch let it finish.
+    pub complete: bool,
+}
+
+/// Audits every stage, each starting from the best form of the target before it, on the select instances.
+pub fn audit(
+    curriculum: &Curriculum,
+    seed: u64,
+    budget: u64,
+    watch: &mut dyn Watch<Program>,
+    mut ended: impl FnMut(&Audited),
+) -> Result<Vec<Audited>, FamilyError> {
+    let problems = Problems::default();
+    let mut start = curriculum.start.clone();
+    let mut audited = Vec::new();
+    for (number, (stage, target)) in curriculum.stages.iter().enumerate() {
+        problems.keep(&stage.families);
+        let result = audit_stage(stage, target, &start, number, seed, budget, &problems, watch)?;
+        ended(&result);
+        // Where the target is out of reach the next stage is audited from the target itself.
+        start = result.best_form.clone().unwrap_or_else(|| target.sought());
+        audited.push(result);
+    }
+    Ok(audited)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn audit_stage(
+    stage: &Stage,
+    target: &Target,
+    start: &Program,
+    number: usize,
+    seed: u64,
+    budget: u64,
+    problems: &Problems,
+    watch: &mut dyn Watch<Program>,
+) -> Result<Audited, FamilyError> {
+    let bench = Bench::new(stage, InstanceSet::Select, seed, problems)?;
+    let known = Known::default();
+    let space = Space { stage, start, merge: Merge::Canonical, bench: &bench, known: &known, number };
+    let outcome = exhaustive(&Appending::new(space), Measure::All, budget, usize::MAX, watch);
+    let (geometry, out) = (stage.geometry(), stage.grammar.live_out);
+    let behaviour = |ranked: &Ranked<Program>| fingerprint(&ranked.solved.solution, geometry, out);
+    let classes: BTreeSet<u128> = outcome.ranked.iter().map(behaviour).collect();
+    let is_target = |ranked: &&Ranked<Program>| target.judge(&ranked.solved.solution, geometry).found;
+    // Ranked best first: everything before the target earns more, and one below it is all that is asked for.
+    let place = outcome.ranked.iter().position(|ranked| is_target(&ranked));
+    let better: &[Ranked<Program>] = &outcome.ranked[..place.unwrap_or(0)];
+    let best = place.map(|place| &outcome.ranked[place]);
+    let runner_up = match better.first() {
+        Some(first) => Some(first),
+        None => outcome.ranked.iter().skip(place.map_or(0, |p| p + 1)).find(|ranked| !is_target(ranked)),
+    };
+    let strictly: BTreeSet<u128> = better
+        .iter()
+        .filter(|ranked| best.is_some_and(|best| ranked.mean() > best.mean()))
+        .map(behaviour)
+        .collect();
+    let leads = |best: &Ranked<Program>, other: &Ranked<Program>| {
+        let leads = best.values.iter().zip(&other.values).map(|(b, o)| b - o);
+        leads.fold(f64::INFINITY, f64::min)
+    };
+    Ok(Audited {
+        name: stage.name.clone(),
+        programs: outcome.ranked.len(),
+        classes: classes.len(),
+        target_rank: place.map(|_| strictly.len() + 1),
+        target: best.map_or(0.0, Ranked::mean),
+        best_form: best.map(|best| best.solved.solution.clone()),
+        runner_up: runner_up.map(|other| (other.solved.solution.clone(), other.mean())),
+        margin: best.map_or(f64::NAN, |b| b.mean() - runner_up.map_or(0.0, Ranked::mean)),
+        least_margin: match (best, runner_up) {
+            (Some(best), Some(other)) => leads(best, other),
+            _ => f64::NAN,
+        },
+        complete: outcome.stop != crate::search::Stop::Interrupted
+            && outcome.stop != crate::search::Stop::Budget,
+    })
+}

@@ -1,0 +1,125 @@
+//! The curricula that come along, kept as text under `curricula/`.
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../../../curricula/", $name, ".toml")))),*]
+    };
+}
+
+/// Every curriculum with its text: repaired settings, the released ones under `paper/`, and searches from nothing
+/// under `free/`.
+pub const BUILTIN: [(&str, &str); 13] = files![
+    "precond-weighted-sgd",
+    "sketched-precond-gd",
+    "block-kaczmarz",
+    "subsampled-ls-gd",
+    "subsampled-precond-gd",
+    "paper/precond-weighted-sgd",
+    "paper/sketched-precond-gd",
+    "paper/block-kaczmarz",
+    "paper/subsampled-ls-gd",
+    "paper/subsampled-precond-gd",
+    "free/ls-gd",
+    "free/gram-sketched",
+    "free/qr-sketched",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curriculum::Curriculum;
+    use crate::execute::Sampling;
+    use crate::problem::Scale;
+    use crate::reward::{Profile, StepRule};
+    use std::collections::BTreeSet;
+    use std::path::{Path, PathBuf};
+
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+    }
+
+    fn read(name: &str) -> Curriculum {
+        Curriculum::named(name).unwrap().unwrap_or_else(|error| panic!("curricula/{name}.toml: {error}"))
+    }
+
+    #[test]
+    fn every_file_is_listed_and_complete() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../curricula");
+        let name = |path: PathBuf| {
+            let parts = path.strip_prefix(&root).unwrap().with_extension("");
+            parts.iter().map(|part| part.to_str().unwrap()).collect::<Vec<_>>().join("/")
+        };
+        let found: BTreeSet<String> = files(&root).into_iter().map(name).collect();
+        assert_eq!(found, BUILTIN.iter().map(|(name, _)| name.to_string()).collect());
+        for (name, _) in &BUILTIN {
+            let Curriculum { title, about, reference, stages, .. } = read(name);
+            assert!([title, about, reference].iter().all(|line| !line.is_empty()), "{name}");
+            assert!(stages.iter().all(|(_, target)| !target.about.is_empty()), "{name}");
+        }
+        assert!(Curriculum::named("precond").is_none());
+    }
+
+    #[test]
+    fn every_target_is_found_by_its_own_judge() {
+        for (name, _) in &BUILTIN {
+            for (stage, target) in read(name).stages {
+                let judgement = target.judge(&target.sought(), stage.geometry());
+                assert!(judgement.found, "{name}, {}: {judgement:?}", stage.name);
+            }
+        }
+    }
+
+    /// The insertions of the grammar itself reach every target, whatever order they need.
+    #[test]
+    fn every_target_is_reached_by_legal_insertions() {
+        for (name, _) in &BUILTIN {
+            let curriculum = read(name);
+            let mut previous = curriculum.start;
+            for (stage, target) in curriculum.stages {
+                let (grammar, sought) = (&stage.grammar, target.sought());
+                let goal = grammar.finish(&sought);
+                let wanted: Vec<_> = sought.instructions().map(|(_, _, ins)| ins.clone()).collect();
+                let mut states = BTreeSet::from([grammar.state(&previous).program().clone()]);
+                for remaining in (1..=stage.edits).rev() {
+                    let next = states.iter().flat_map(|state| {
+                        let legal = grammar.legal(state, remaining).into_iter();
+                        let useful = legal.filter(|insertion| wanted.contains(&insertion.instruction));
+                        useful.map(|insertion| grammar.state(&insertion.apply(state)).program().clone())
+                    });
+                    let next: Vec<_> = next.collect();
+                    states.extend(next);
+                    if states.iter().any(|state| grammar.finish(state) == goal) {
+                        break;
+                    }
+                }
+                let reached = states.iter().any(|state| grammar.finish(state) == goal);
+
+                assert!(reached, "{name}, {}", stage.name);
+                previous = sought;
+            }
+        }
+    }
+
+    #[test]
+    fn the_two_kinds_of_chains_differ_in_their_settings_only() {
+        let chains: Vec<&str> = BUILTIN.iter().map(|(name, _)| *name).filter(|n| !n.contains('/')).collect();
+        for name in chains {
+            let (sound, paper) = (read(name), read(&format!("paper/{name}")));
+            assert_eq!(sound.stages.last().unwrap().1.name, Some(name));
+            assert_eq!(sound.stages.len(), paper.stages.len());
+            for ((ours, our_target), (theirs, their_target)) in sound.stages.iter().zip(&paper.stages) {
+                assert_eq!((&ours.name, our_target), (&theirs.name, their_target), "{name}");
+                assert!(matches!(ours.protocol.profile, Profile::Sound { .. }));
+                assert!(matches!(theirs.protocol.profile, Profile::Paper { .. }));
+                assert!(matches!(theirs.protocol.step, StepRule::Fixed(_)));
+                assert_eq!((theirs.protocol.iterations, theirs.budget), (10, 100_000));
+                assert_eq!((theirs.grammar.operators.len(), theirs.instances.search), (11, 1));
+                let settings =
+                    |stage: &crate::discovery::Stage| (stage.families[0].scale, stage.protocol.sampling);
+                assert_eq!(settings(ours), (Scale::Unit, Sampling::Unbiased));
+                assert_eq!(settings(theirs), (Scale::Raw, Sampling::Released));
+            }
+        }
+    }
+}

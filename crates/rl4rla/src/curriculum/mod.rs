@@ -1,0 +1,80 @@
+//! Curricula: sequences of stages, each a problem that the last stage's algorithm fails on, read from TOML.
+
+mod audit;
+mod builtin;
+mod error;
+mod reader;
+mod run;
+mod spec;
+mod target;
+
+pub use audit::{Audited, audit};
+pub use builtin::BUILTIN;
+pub use error::SpecError;
+pub use run::{Discovery, Follow, StageResult, discover};
+pub use target::{Judgement, Target};
+
+use crate::discovery::Stage;
+use crate::program::{Op, Program, RegSet, Section};
+
+/// A sequence of stages. Each starts from what the one before it found.
+#[derive(Clone, Debug)]
+pub struct Curriculum {
+    /// What one types to get it.
+    pub name: String,
+    /// Its full name.
+    pub title: String,
+    /// What it does, in one line.
+    pub about: String,
+    /// Where it was published.
+    pub reference: String,
+    /// The program the first stage starts from.
+    pub start: Program,
+    /// The stages, each with what its search is not told.
+    pub stages: Vec<(Stage, Target)>,
+    /// The text it was read from.
+    pub text: String,
+}
+
+impl Curriculum {
+    /// Reads a curriculum; the error names the line and the key.
+    ///
+    /// ```
+    /// use rl4rla::curriculum::Curriculum;
+    /// let text = r#"
+    /// title = "Gradient descent"
+    /// [[stage]]
+    /// name = "ls-gd"
+    /// edits = 2
+    /// family = { kind = "low-cond" }
+    /// target = "ls-gd"
+    /// "#;
+    /// assert_eq!(
+    ///     Curriculum::parse("mine", text).unwrap_err().to_string(),
+    ///     "line 7, stage `ls-gd`, key `target`: 3 insertions lead to it and `edits` is 2; none is left for \
+    ///      `v1 = VEC_MAT_MUL(v1, A)`; raise `edits`, or put a stage before this one"
+    /// );
+    /// let curriculum = Curriculum::parse("mine", &text.replace("= 2", "= 3")).unwrap();
+    /// assert_eq!(curriculum.stages[0].0.budget, 20_000);
+    /// ```
+    pub fn parse(name: &str, text: &str) -> Result<Curriculum, SpecError> {
+        spec::curriculum(name, text)
+    }
+
+    /// The curriculum of this name among [`BUILTIN`].
+    pub fn named(name: &str) -> Option<Result<Curriculum, SpecError>> {
+        BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| Curriculum::parse(name, text))
+    }
+
+    /// The same without the hints that stages give: all operators, and both sections open. What is left is the
+    /// problem, the number of edits and the registers.
+    #[must_use]
+    pub fn without_hints(mut self) -> Curriculum {
+        for (stage, _) in &mut self.stages {
+            stage.grammar.operators = Op::all().collect();
+            stage.grammar.open = Section::BOTH.to_vec();
+            stage.grammar.setup_only = RegSet::EMPTY;
+        }
+        self
+    }
+}

@@ -1,0 +1,324 @@
+//! The keys of a curriculum, what each may be, and what stands in for those left out.
+
+use super::Curriculum;
+use super::error::SpecError;
+use super::reader::{self, Item, Reader};
+use super::target::Target;
+use crate::discovery::{Instances, Stage};
+use crate::execute::{Sampling, SketchKind, geometry_of};
+use crate::problem::{FAMILIES, Family, Leverage, Right, Scale};
+use crate::program::{Access, CATALOGUE, Entry, Grammar, LiveOut, Op, Program, Reg, RegSet, Section, check};
+use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
+use std::ops::RangeInclusive;
+
+/// The operators that the paper's released code searches.
+const PAPER_OPERATORS: [&str; 11] = [
+    "VEC_VEC_ADD",
+    "VEC_VEC_SUB",
+    "MAT_VEC_MUL",
+    "VEC_MAT_MUL",
+    "MAT_MAT_MUL",
+    "MAT_MAT_TRANS_MUL",
+    "MAT_INV",
+    "HHQR",
+    "SKETCH",
+    "SUBSAMPLING",
+    "LEVERAGE_SCORE",
+];
+
+const TOP_KEYS: [&str; 6] = ["title", "about", "reference", "start", "defaults", "stage"];
+
+const STAGE_KEYS: [&str; 22] = [
+    "name",
+    "about",
+    "edits",
+    "open",
+    "operators",
+    "registers",
+    "setup-only",
+    "family",
+    "conditions",
+    "iterations",
+    "step",
+    "sketch",
+    "sketch-factor",
+    "batch",
+    "sampling",
+    "keep",
+    "reward",
+    "exploration",
+    "budget",
+    "instances",
+    "target",
+    "completed-by",
+];
+
+const FAMILY_KEYS: [&str; 8] = ["kind", "rows", "cols", "condition", "leverage", "right", "outside", "scale"];
+
+const ANY: RangeInclusive<u64> = 1..=u64::MAX;
+
+/// No set of instances worth drawing, no batch and no size worth charging for, is larger.
+const COUNT: RangeInclusive<u64> = 1..=100_000;
+const SIZE: RangeInclusive<u64> = 1..=1_000_000_000_000;
+
+/// Reads a curriculum.
+pub(super) fn curriculum(name: &str, text: &str) -> Result<Curriculum, SpecError> {
+    let root = reader::parse(text)?;
+    let reader = Reader::new(text, root.get_ref());
+    reader.only(&TOP_KEYS)?;
+    let title = reader.need("title")?.string()?.to_string();
+    let about = optional_text(&reader, "about")?;
+    let reference = optional_text(&reader, "reference")?;
+    let start = reader.or("start", Program::default(), |item| Ok(program(&item)?.0))?;
+    let defaults = reader.get("defaults").map(|item| item.table()).transpose()?;
+    defaults.iter().try_for_each(|defaults| defaults.only(&STAGE_KEYS))?;
+    let tables = reader.need("stage").map_err(|error| error.advise("begin one with `[[stage]]`"))?;
+    let mut stages: Vec<(Stage, Target)> = Vec::new();
+    let mut previous = start.clone();
+    for (i, table) in tables.list("tables, each headed `[[stage]]`", |item| item.table())?.iter().enumerate()
+    {
+        let reader = table.clone().placed(format!("stage {}", i + 1), defaults.as_ref());
+        let reader = match reader.get("name").map(|item| item.string()) {
+            Some(Ok(name)) if is_plain(name) => reader.placed(format!("stage `{name}`"), defaults.as_ref()),
+            _ => reader,
+        };
+        reader.only(&STAGE_KEYS)?;
+        let name = stage_name(&reader.need("name")?, &stages)?;
+        let (stage, target) = stage(&reader, name, &previous)?;
+        previous = target.sought();
+        stages.push((stage, target));
+    }
+    Ok(Curriculum { name: name.into(), title, about, reference, start, stages, text: text.into() })
+}
+
+fn optional_text(reader: &Reader, key: &str) -> Result<String, SpecError> {
+    reader.or(key, String::new(), |item| item.string().map(str::to_string))
+}
+
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+fn stage_name(item: &Item, stages: &[(Stage, Target)]) -> Result<String, SpecError> {
+    let name = item.string()?;
+    if !is_plain(name) {
+        return Err(item.wrong("small letters, digits and `-`"));
+    }
+    match stages.iter().any(|(stage, _)| stage.name == name) {
+        true => Err(item.error(format!("an earlier stage is named `{name}`"))),
+        false => Ok(name.into()),
+    }
+}
+
+fn stage(reader: &Reader, name: String, previous: &Program) -> Result<(Stage, Target), SpecError> {
+    let edits = reader.need("edits")?.size(1..=20)?;
+    let families = families(reader)?;
+    let profile = reader.or("reward", Profile::sound(), |item| profile(&item.table()?, &families[0]))?;
+    let step = reader.or("step", best(&profile), |item| step(&item, &profile))?;
+    let live_out = reader.or("keep", LiveOut::Finished, |item| registers(&item).map(LiveOut::Keeping))?;
+    let full = Grammar::full(geometry_of(&families[0]));
+    let section = |item: Item| item.several_of("a list of sections", &Section::BOTH, |s| s.name().into());
+    let scratch: RegSet = [Reg::V1, Reg::R1, Reg::P1].into_iter().collect();
+    let inputs: RegSet = Reg::all().filter(|reg| reg.access() == Access::Input).collect();
+    let grammar = Grammar {
+        operators: reader.or("operators", full.operators.clone(), |item| operators(&item))?,
+        registers: reader.or("registers", scratch, |item| registers(&item))?.union(inputs),
+        setup_only: reader.or("setup-only", full.setup_only, |item| registers(&item))?,
+        open: reader.or("open", full.open.clone(), section)?,
+        live_out,
+        ..full
+    };
+    let usual = Protocol::new(profile, step);
+    let protocol = Protocol {
+        iterations: reader.or("iterations", usual.iterations, |item| item.size(1..=100_000))?,
+        sketch: reader.or("sketch", usual.sketch, |item| item.choice(&SketchKind::ALL))?,
+        sketch_factor: reader.or("sketch-factor", usual.sketch_factor, |item| item.positive())?,
+        batch: reader.or("batch", usual.batch, |item| item.size(SIZE))?,
+        sampling: reader.or("sampling", usual.sampling, |item| item.choice(&Sampling::ALL))?,
+        live_out,
+        ..usual
+    };
+    let target = target(reader, &grammar, edits, previous)?;
+    let stage = Stage {
+        name,
+        grammar,
+        edits,
+        families,
+        protocol,
+        exploration: reader.or("exploration", 0.5, |item| item.weight())?,
+        budget: reader.or("budget", 20_000, |item| item.whole(ANY))?,
+        instances: reader.or("instances", Instances::default(), |item| instances(&item.table()?))?,
+    };
+    Ok((stage, target))
+}
+
+fn operators(item: &Item) -> Result<Vec<Op>, SpecError> {
+    let all: Vec<Op> = Op::all().collect();
+    if item.is_string() {
+        let paper = item.one_of(&["all", "paper"], str::to_string)? == "paper";
+        return Ok(all.into_iter().filter(|op| !paper || PAPER_OPERATORS.contains(&op.name)).collect());
+    }
+    item.several_of("\"all\", \"paper\" or a list of operators", &all, |op| op.name.into())
+}
+
+fn registers(item: &Item) -> Result<RegSet, SpecError> {
+    let written: Vec<Reg> = Reg::all().filter(|reg| reg.access() != Access::Input).collect();
+    let found = item.several_of("a list of registers", &written, |reg| reg.name().into())?;
+    Ok(found.into_iter().collect())
+}
+
+fn families(reader: &Reader) -> Result<Vec<Family>, SpecError> {
+    let item = reader.need("family")?;
+    let mut families: Vec<Family> = Vec::new();
+    for item in item.entries().unwrap_or_else(|| Ok(vec![item]))? {
+        let family = family(&item.table()?)?;
+        family.check().map_err(|error| item.error(error.to_string()))?;
+        if families.first().is_some_and(|first| geometry_of(first) != geometry_of(&family)) {
+            return Err(item.error("a stage cannot mix tall, square and symmetric problems"));
+        }
+        families.push(family);
+    }
+    let Some(item) = reader.get("conditions") else { return Ok(families) };
+    if families.iter().any(|family| family.condition.is_some()) {
+        return Err(item.error("the family has a `condition` of its own").advise("leave one of them out"));
+    }
+    let conditions = item.list("a list of condition numbers", |entry| {
+        let condition = Some(entry.number()?);
+        let asked = families.iter().map(|family| Family { condition, ..*family });
+        let checked = asked.map(|family| family.check().map(|()| family)).collect::<Result<Vec<_>, _>>();
+        checked.map_err(|error| entry.error(error.to_string()))
+    })?;
+    Ok(conditions.concat())
+}
+
+fn family(reader: &Reader) -> Result<Family, SpecError> {
+    reader.only(&FAMILY_KEYS)?;
+    let usual = Family::new(reader.need("kind")?.choice(&FAMILIES.map(|info| info.kind))?);
+    let size = |key: &str| reader.get(key).map(|item| item.size(ANY)).transpose();
+    let (rows, cols) = (size("rows")?, size("cols")?);
+    // One number is enough for a square family.
+    let (rows, cols) = if usual.kind.info().square { (rows.or(cols), cols.or(rows)) } else { (rows, cols) };
+    Ok(Family {
+        rows: rows.unwrap_or(usual.rows),
+        cols: cols.unwrap_or(usual.cols),
+        condition: reader.or("condition", usual.condition, |item| item.number().map(Some))?,
+        leverage: reader
+            .or("leverage", usual.leverage, |item| item.choice(&[Leverage::Low, Leverage::High]))?,
+        right: reader.or("right", usual.right, |item| {
+            item.choice(&[Right::Gauss, Right::StudentT, Right::ScaledRows])
+        })?,
+        outside: reader.or("outside", usual.outside, |item| item.number())?,
+        scale: reader.or("scale", usual.scale, |item| item.choice(&[Scale::Unit, Scale::Raw]))?,
+        ..usual
+    })
+}
+
+fn profile(reader: &Reader, family: &Family) -> Result<Profile, SpecError> {
+    match reader.need("profile")?.one_of(&["sound", "paper", "tolerance"], str::to_string)? {
+        "tolerance" => {
+            reader.only(&["profile", "epsilon", "unit", "rows", "cols"])?;
+            let charge = Charge {
+                unit: reader.or("unit", Unit::Flops, |item| item.choice(&[Unit::Flops, Unit::Passes]))?,
+                rows: reader.or("rows", family.rows, |item| item.size(SIZE))?,
+                cols: reader.or("cols", family.cols, |item| item.size(SIZE))?,
+            };
+            if charge.rows < charge.cols {
+                let message = format!("charged are {} rows, fewer than {} columns", charge.rows, charge.cols);
+                return Err(reader.error("rows", message));
+            }
+            Ok(Profile::Tolerance { epsilon: reader.need("epsilon")?.positive()?, charge })
+        }
+        "paper" => {
+            reader.only(&["profile", "acc", "decay", "comp", "cond", "condition-only", "ungated"])?;
+            let (weights, condition_only) = weights(reader)?;
+            let ungated = reader.or("ungated", false, |item| item.flag())?;
+            Ok(Profile::Paper { weights, ungated, condition_only })
+        }
+        _ => {
+            reader.only(&["profile", "acc", "decay", "comp", "cond", "condition-only"])?;
+            let (weights, condition_only) = weights(reader)?;
+            Ok(Profile::Sound { weights, condition_only })
+        }
+    }
+}
+
+/// The weights, and whether the condition term is all there is.
+fn weights(reader: &Reader) -> Result<(Weights, bool), SpecError> {
+    let weight = |key, usual| reader.or(key, usual, |item| item.weight());
+    let weights =
+        Weights::new(weight("acc", 1.0)?, weight("decay", 10.0)?, weight("comp", 8.0)?, weight("cond", 1.0)?);
+    let condition_only = reader.or("condition-only", false, |item| item.flag())?;
+    if !condition_only && weights == Weights::new(0.0, 0.0, 0.0, 0.0) {
+        return Err(reader.error("acc", "every weight is 0, so every reward would be"));
+    }
+    Ok((weights, condition_only))
+}
+
+fn best(profile: &Profile) -> StepRule {
+    StepRule::Best(match profile {
+        Profile::Paper { .. } => PAPER_GRID.to_vec(),
+        Profile::Sound { .. } | Profile::Tolerance { .. } => SOUND_GRID.to_vec(),
+    })
+}
+
+fn step(item: &Item, profile: &Profile) -> Result<StepRule, SpecError> {
+    if item.is_string() {
+        return item.one_of(&["best"], str::to_string).map(|_| best(profile));
+    }
+    match item.entries() {
+        Some(entries) => entries?.iter().map(Item::positive).collect::<Result<_, _>>().map(StepRule::Best),
+        None => item
+            .positive()
+            .map(StepRule::Fixed)
+            .map_err(|_| item.wrong("a number above 0, a list of them, or \"best\"")),
+    }
+}
+
+fn instances(reader: &Reader) -> Result<Instances, SpecError> {
+    reader.only(&["search", "select", "report"])?;
+    let usual = Instances::default();
+    let count = |key, usual| reader.or(key, usual, |item| item.size(COUNT));
+    Ok(Instances {
+        search: count("search", usual.search)?,
+        select: count("select", usual.select)?,
+        report: count("report", usual.report)?,
+    })
+}
+
+/// A program: the name of one in the catalogue, or its text.
+fn program(item: &Item) -> Result<(Program, Option<&'static str>), SpecError> {
+    // Every text has a heading such as `iteration:`, and no name a colon.
+    if item.string()?.contains(':') {
+        return Ok((item.program()?, None));
+    }
+    let entries: Vec<&'static Entry> = CATALOGUE.iter().collect();
+    let entry = item.one_of(&entries, |entry| entry.name.into())?;
+    Ok((entry.document.program.clone(), Some(entry.name)))
+}
+
+fn target(reader: &Reader, grammar: &Grammar, edits: usize, previous: &Program) -> Result<Target, SpecError> {
+    let item = reader.need("target")?;
+    let (program, name) = program(&item)?;
+    if program.is_empty() {
+        return Err(item.error("there is no instruction in it"));
+    }
+    let completed_by = reader.or("completed-by", vec![], |item| item.instructions())?;
+    let target = Target { program, name, completed_by, about: optional_text(reader, "about")? };
+    let sought = target.sought();
+    for (what, program) in [("it", &target.program), ("what is to be found of it", &sought)] {
+        check(program, grammar.geometry)
+            .map_err(|error| item.error(format!("{what} does not fit: {error}")))?;
+    }
+    if let Some(obstacle) = target.obstacle(previous, grammar, edits) {
+        let error = item.error(obstacle.message);
+        return Err(obstacle.advice.into_iter().fold(error, SpecError::advise));
+    }
+    let written = |reg: &Reg| sought.setup.iter().any(|ins| ins.writes().contains(*reg));
+    match grammar.live_out.kept().iter().find(|reg| !written(reg)) {
+        Some(reg) => Err(item.error(format!("its setup does not write {reg}, which is among `keep`"))),
+        None => Ok(target),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+//! Targets: what a stage is meant to find, used to judge what it found and for nothing else.
+
+use crate::equivalence::{Answer, Naming, Verdict, equivalent, name};
+use crate::program::{Geometry, Grammar, Instruction, Program, Section};
+
+/// What the search of a stage is not told.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Target {
+    /// The program to be found.
+    pub program: Program,
+    /// Its name in the catalogue, if it was given by one.
+    pub name: Option<&'static str>,
+    /// Added to the end of the iteration before judging: for a stage that only builds what these use.
+    pub completed_by: Vec<Instruction>,
+    /// The failure mode that the stage puts on stage, in one line.
+    pub about: String,
+}
+
+/// Whether a stage found its target.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Judgement {
+    /// Whether it did.
+    pub found: bool,
+    /// The name of what it found, if the catalogue has one.
+    pub matched: Option<&'static str>,
+    /// The comparison with the target; none where the program does not fit its problems.
+    pub verdict: Option<Box<Verdict>>,
+}
+
+impl Target {
+    /// Judges what a search found, modulo equivalence.
+    pub fn judge(&self, found: &Program, geometry: Geometry) -> Judgement {
+        let mut completed = found.clone();
+        completed.iteration.extend_from_slice(&self.completed_by);
+        let verdict = equivalent(&completed, &self.program, geometry).ok().map(Box::new);
+        let matched = match name(found, geometry) {
+            Ok(Naming::Known(entry, _)) => Some(entry.name),
+            Ok(Naming::Unknown(_)) | Err(_) => None,
+        };
+        let equivalent = verdict.as_ref().is_some_and(|verdict| verdict.answer == Answer::Equivalent);
+        Judgement { found: equivalent, matched, verdict }
+    }
+
+    /// The part that the search itself has to write: the program without what completes it.
+    pub fn sought(&self) -> Program {
+        let mut sought = self.program.clone();
+        if let Some(rest) = self.program.iteration.strip_suffix(self.completed_by.as_slice()) {
+            sought.iteration.truncate(rest.len());
+        }
+        sought
+    }
+
+    /// Why `edits` insertions by this grammar cannot lead from `previous` to the target as it is written.
+    ///
+    /// Instructions of `previous` that the target lacks are taken to die, as they do when they are overwritten.
+    pub(super) fn obstacle(&self, previous: &Program, grammar: &Grammar, edits: usize) -> Option<Obstacle> {
+        let sought = self.sought();
+        let missing = Section::BOTH.into_iter().flat_map(|section| {
+            let missing = inserted(previous.section(section), sought.section(section));
+            missing.into_iter().map(move |instruction| (section, instruction))
+        });
+        let missing: Vec<(Section, &Instruction)> = missing.collect();
+        let refused = missing.iter().find_map(|&(section, instruction)| {
+            let reason = refusal(grammar, section, instruction)?;
+            Some(Obstacle { message: format!("`{instruction}` cannot be inserted: {reason}"), advice: None })
+        });
+        refused.or_else(|| {
+            let (_, instruction) = missing.get(edits)?;
+            let needed = missing.len();
+            let message = format!(
+                "{needed} insertions lead to it and `edits` is {edits}; none is left for `{instruction}`"
+            );
+            Some(Obstacle { message, advice: Some("raise `edits`, or put a stage before this one") })
+        })
+    }
+}
+
+/// What stands between a program and a target.
+pub(super) struct Obstacle {
+    pub message: String,
+    pub advice: Option<&'static str>,
+}
+
+/// Why a grammar does not insert this instruction into this section.
+fn refusal(grammar: &Grammar, section: Section, instruction: &Instruction) -> Option<String> {
+    let op = instruction.op;
+    let mut touched = instruction.reads().union(instruction.writes()).iter();
+    let unknown = touched.find(|&register| !grammar.registers.contains(register));
+    let result = instruction.target.filter(|_| !op.samples());
+    let unwritable = result.filter(|&register| !grammar.writes(register, section));
+    match (unknown, unwritable) {
+        _ if !grammar.open.contains(&section) => Some(format!("{section} is not among `open`")),
+        _ if !grammar.operators.contains(&op) => Some(format!("{op} is not among `operators`")),
+        (Some(register), _) => Some(format!("{register} is not among `registers`")),
+        (_, Some(register)) => Some(format!("{section} may not write {register}")),
+        (None, None) => None,
+    }
+}
+
+/// The instructions of `to` that are not in a longest common subsequence with `from`.
+fn inserted<'a>(from: &[Instruction], to: &'a [Instruction]) -> Vec<&'a Instruction> {
+    // common[i][j] is the length of a longest common subsequence of from[i..] and to[j..].
+    let mut common = vec![vec![0; to.len() + 1]; from.len() + 1];
+    for i in (0..from.len()).rev() {
+        for j in (0..to.len()).rev() {
+            common[i][j] = match from[i] == to[j] {
+                true => common[i + 1][j + 1] + 1,
+                false => common[i + 1][j].max(common[i][j + 1]),
+            };
+        }
+    }
+    let (mut i, mut inserted) = (0, Vec::new());
+    for (j, instruction) in to.iter().enumerate() {
+        while i < from.len() && from[i] != *instruction && common[i + 1][j] == common[i][j] {
+            i += 1;
+        }
+        match from.get(i) {
+            Some(kept) if kept == instruction => i += 1,
+            _ => inserted.push(instruction),
+        }
+    }
+    inserted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Entry, Op, Reg, RegSet};
+
+    fn parse(text: &str) -> Program {
+        text.parse().unwrap()
+    }
+
+    fn named(name: &str) -> Target {
+        let entry = Entry::named(name).unwrap();
+        let program = entry.document.program.clone();
+        Target { program, name: Some(entry.name), completed_by: vec![], about: String::new() }
+    }
+
+    #[test]
+    fn an_equivalent_rewriting_is_found_and_named() {
+        let normal_equations = parse(
+            "setup:\n R2 = MAT_TRANS_MAT_MUL(A, A)\n R3 = MAT_INV(R2)\niteration:\n v2 = MAT_VEC_MUL(A, x)\n \
+             v2 = VEC_VEC_SUB(v2, b)\n v2 = VEC_MAT_MUL(v2, A)\n v1 = MAT_VEC_MUL(R3, v2)\n",
+        );
+        let judgement = named("precond-gd").judge(&normal_equations, Geometry::Tall);
+        assert!(judgement.found && judgement.matched == Some("precond-gd"));
+        assert_eq!(judgement.verdict.unwrap().answer, Answer::Equivalent);
+    }
+
+    #[test]
+    fn a_near_miss_is_not_found() {
+        let target = named("precond-gd");
+        let near = parse(&target.program.to_string().replace("MAT_MAT_TRANS_MUL", "MAT_MAT_MUL"));
+        let judgement = target.judge(&near, Geometry::Tall);
+        assert!(!judgement.found && judgement.matched.is_none() && judgement.verdict.is_some());
+        // Another algorithm of the catalogue keeps its own name.
+        let other = target.judge(&named("ls-gd").program, Geometry::Tall);
+        assert!(!other.found && other.matched == Some("ls-gd"));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_found() {
+        let landweber = named("landweber");
+        let judgement = landweber.judge(&landweber.program, Geometry::Tall);
+        assert_eq!(judgement, Judgement { found: false, matched: None, verdict: None });
+        assert!(landweber.judge(&landweber.program, Geometry::Symmetric).found);
+    }
+
+    #[test]
+    fn a_part_is_judged_as_it_will_be_completed() {
+        let mut target = named("precond-gd");
+        target.completed_by = vec![target.program.iteration[3].clone()];
+        let part = target.sought();
+        assert_eq!(part.len() + 1, target.program.len());
+        assert_eq!(part.iteration, named("ls-gd").program.iteration);
+        assert!(target.judge(&part, Geometry::Tall).found);
+        let gram = parse(&format!(
+            "setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\n R1 = MAT_INV(R1)\n{}",
+            named("ls-gd").program
+        ));
+        assert!(target.judge(&gram, Geometry::Tall).found);
+        assert!(!target.judge(&target.program, Geometry::Tall).found, "completed twice");
+        let bare = named("ls-gd").program;
+        assert!(!target.judge(&bare, Geometry::Tall).found, "nothing was built");
+        // A target that does not end so is sought as it is.
+        target.completed_by = vec![target.program.iteration[0].clone()];
+        assert_eq!(target.sought(), target.program);
+    }
+
+    /// The least insertions, by trying every subsequence.
+    fn least(from: &[Instruction], to: &[Instruction]) -> usize {
+        let within = |part: &[&Instruction]| {
+            let mut rest = from.iter();
+            part.iter().all(|wanted| rest.any(|ins| ins == *wanted))
+        };
+        let parts = (0..1usize << to.len()).map(|mask| -> Vec<&Instruction> {
+            to.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 1).map(|(_, ins)| ins).collect()
+        });
+        to.len() - parts.filter(|part| within(part)).map(|part| part.len()).max().unwrap()
+    }
+
+    #[test]
+    fn insertions_are_fewest_and_complete() {
+        let lines = ["v1 = HHQR(A)", "v1 = HHQR(x)", "v1 = HHQR(b)"];
+        let program = |mut code: usize, len: usize| {
+            let mut text = String::from("iteration:\n");
+            for _ in 0..len {
+                text += lines[code % 3];
+                text += "\n";
+                code /= 3;
+            }
+            parse(&text).iteration
+        };
+        for (p, q) in (0..243).flat_map(|p| [(p, 3 * p % 243), (p, p / 2), (p, (7 * p + 5) % 243)]) {
+            let (from, to) = (program(p, 4), program(q, 5));
+            let found = inserted(&from, &to);
+            assert_eq!(found.len(), least(&from, &to), "{from:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn every_obstacle_is_named() {
+        let (from, target) = (named("precond-gd").program, named("sketched-precond-gd"));
+        let obstacle = |change: &dyn Fn(&mut Grammar), edits| {
+            let mut grammar = Grammar::full(Geometry::Tall);
+            change(&mut grammar);
+            target.obstacle(&from, &grammar, edits).map(|obstacle| obstacle.message).unwrap_or_default()
+        };
+        assert_eq!(obstacle(&|_| {}, 2), "");
+        assert_eq!(
+            obstacle(&|_| {}, 1),
+            "2 insertions lead to it and `edits` is 1; none is left for `R1 = HHQR(R1)`"
+        );
+        assert_eq!(
+            obstacle(&|g| g.open = vec![Section::Iteration], 2),
+            "`R1 = SKETCH(A)` cannot be inserted: setup is not among `open`"
+        );
+        assert!(
+            obstacle(&|g| g.operators.retain(|op| op.name != "HHQR"), 2)
+                .ends_with("HHQR is not among `operators`")
+        );
+        assert!(
+            obstacle(&|g| g.registers = g.registers.without(Reg::R1), 2)
+                .ends_with("R1 is not among `registers`")
+        );
+        assert!(
+            obstacle(&|g| g.iteration_only = RegSet::EMPTY.with(Reg::R1), 2)
+                .ends_with("setup may not write R1")
+        );
+        // Closed to nothing that is inserted, and sampling writes the inputs.
+        assert_eq!(obstacle(&|g| g.open = vec![Section::Setup], 2), "");
+        let sampling = Op::named("SUBSAMPLING").unwrap();
+        let draw = Instruction { target: Some(Reg::A), op: sampling, operands: vec![Reg::P1] };
+        assert_eq!(refusal(&Grammar::full(Geometry::Tall), Section::Setup, &draw), None);
+    }
+}

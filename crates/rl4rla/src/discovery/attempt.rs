@@ -1,0 +1,206 @@
+//! An attempt at a stage: search, select, report.
+
+use super::appending::Appending;
+use super::bench::{Bench, Problems};
+use super::log::{Known, Record};
+use super::merge::Merge;
+use super::observe::{Leader, Observe, Progress};
+use super::space::{Insertions, Space};
+use super::stage::Stage;
+use crate::problem::{FamilyError, InstanceSet};
+use crate::program::{Canonical, Model, Price, Program};
+use crate::reward::{Evaluation, draws, score};
+use crate::rng::Stream;
+use crate::search::{Counters, Method, Outcome, Ranked, Stop, Tuning, Watch};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// How stages are searched.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Approach {
+    /// The method.
+    pub method: Method,
+    /// Which programs are one.
+    pub merge: Merge,
+    /// The constants and the back-up of the released code.
+    pub released: bool,
+    /// Instead of the stage's own budget.
+    pub budget: Option<u64>,
+    /// Instead of the stage's own exploration constant.
+    pub exploration: Option<f64>,
+    /// δ, for the methods that have one.
+    pub delta: f64,
+}
+
+impl Approach {
+    /// A method with everything else as usual.
+    pub fn new(method: Method) -> Approach {
+        let (merge, delta) = (Merge::Canonical, 0.05);
+        Approach { method, merge, released: false, budget: None, exploration: None, delta }
+    }
+
+    /// What the search is told.
+    pub fn tuning(&self, stage: &Stage) -> Tuning {
+        Tuning {
+            exploration: self.exploration.unwrap_or(stage.exploration),
+            released: self.released,
+            budget: self.budget.unwrap_or(stage.budget),
+            confidence: crate::search::Confidence { delta: self.delta, ..Default::default() },
+            keep: CANDIDATES,
+        }
+    }
+}
+
+/// Candidates that go from the search to the selection.
+const CANDIDATES: usize = 12;
+
+/// Rewards closer than this are equal: what remains is rounding.
+const TIE: f64 = 1e-6;
+
+/// A program that made it to the selection.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The program.
+    pub program: Program,
+    /// Its mean reward on the search instances.
+    pub search: f64,
+    /// Its mean reward on the select instances.
+    pub select: f64,
+}
+
+/// What came of an attempt.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// The candidates, the chosen one first; none if no program earned anything.
+    pub candidates: Vec<Candidate>,
+    /// The chosen program on the final instances, by the full executor.
+    pub report: Option<Evaluation>,
+    /// Why the search stopped.
+    pub stop: Stop,
+    /// What the search took.
+    pub counters: Counters,
+}
+
+/// Searches a stage from a program, chooses the best candidate on the select instances, and measures it on the final
+/// ones: a pure function of stage, start, approach and seed.
+#[allow(clippy::too_many_arguments)]
+pub fn attempt(
+    stage: &Stage,
+    start: &Program,
+    approach: &Approach,
+    seed: u64,
+    number: usize,
+    problems: &Problems,
+    known: &Known,
+    observe: &mut dyn Observe,
+) -> Result<Attempt, FamilyError> {
+    let bench = Bench::new(stage, InstanceSet::Search, seed, problems)?;
+    let space = Space { stage, start, merge: approach.merge, bench: &bench, known, number };
+    let (tuning, stream) = (approach.tuning(stage), Stream::new(seed).derive("search", number as u64));
+    let mut watch = Adaptor { observe, number };
+    let Outcome { ranked, stop, counters } = match approach.method {
+        // Complete in any case, and this way it meets fewer states.
+        Method::Exhaustive => approach.method.search(&Appending::new(space), &tuning, &stream, &mut watch),
+        method => method.search(&Insertions::new(space), &tuning, &stream, &mut watch),
+    };
+    if stop == Stop::Interrupted {
+        return Ok(Attempt { candidates: vec![], report: None, stop, counters });
+    }
+    let bench = Bench::new(stage, InstanceSet::Select, seed, problems)?;
+    let candidates = select(ranked, &bench, stage, number, known, observe);
+    let report = match candidates.first() {
+        Some(chosen) => Some(report(&chosen.program, stage, seed, problems)?),
+        None => None,
+    };
+    Ok(Attempt { candidates, report, stop, counters })
+}
+
+/// Ranks candidates by their reward on the select instances; of equals the cheaper, then the shorter.
+fn select(
+    ranked: Vec<Ranked<Program>>,
+    bench: &Bench,
+    stage: &Stage,
+    number: usize,
+    known: &Known,
+    observe: &mut dyn Observe,
+) -> Vec<Candidate> {
+    let worthy: Vec<Ranked<Program>> = ranked.into_iter().filter(|r| r.mean() > 0.0).collect();
+    let wanted: Vec<(usize, usize)> =
+        (0..worthy.len()).flat_map(|c| (0..bench.len()).map(move |i| (c, i))).collect();
+    let record =
+        |c: usize, index| Record { stage: number, key: worthy[c].solved.key, set: bench.set(), index };
+    let rewards: Vec<f64> = wanted
+        .par_iter()
+        .map(|&(c, index)| match known.get(&record(c, index)) {
+            Some(&value) => value,
+            None => bench.reward(&worthy[c].solved.solution, index),
+        })
+        .collect();
+    for (&(c, index), &reward) in wanted.iter().zip(&rewards) {
+        observe.evaluated(record(c, index), reward);
+    }
+    let mut candidates: Vec<Candidate> = worthy
+        .into_iter()
+        .zip(rewards.chunks(bench.len()))
+        .map(|(ranked, rewards)| Candidate {
+            search: ranked.mean(),
+            program: ranked.solved.solution,
+            select: rewards.iter().sum::<f64>() / bench.len() as f64,
+        })
+        .collect();
+    candidates.sort_by(|a, b| b.select.total_cmp(&a.select));
+    let best = candidates.first().map_or(0.0, |c| c.select);
+    let tied = candidates.partition_point(|c| c.select >= best - TIE);
+    candidates[..tied].sort_by(|a, b| {
+        let key = |c: &Candidate| (flops(&c.program, stage), c.program.len());
+        key(a).partial_cmp(&key(b)).expect("flops are numbers").then_with(|| a.program.cmp(&b.program))
+    });
+    candidates
+}
+
+/// The flops of the live code at the stage's size.
+fn flops(program: &Program, stage: &Stage) -> f64 {
+    let (rows, cols) = (stage.families[0].rows, stage.families[0].cols);
+    let live = Canonical::new(program, stage.protocol.live_out);
+    let sizes = stage.protocol.settings(rows, cols, 1.0).sizes(rows, cols);
+    let price = Price::of(&live, stage.geometry(), Model::True).expect("a candidate fits its shapes");
+    price.flops(&sizes, stage.protocol.iterations)
+}
+
+/// Measures a program on the final instances.
+fn report(
+    program: &Program,
+    stage: &Stage,
+    seed: u64,
+    problems: &Problems,
+) -> Result<Evaluation, FamilyError> {
+    let set = InstanceSet::Final;
+    let bench = Bench::new(stage, set, seed, problems)?;
+    let scores = bench
+        .instances()
+        .par_iter()
+        .enumerate()
+        .map(|(i, prepared)| {
+            score(program, prepared.instance(), &stage.protocol, &draws(seed, i as u64, set as u64))
+        })
+        .collect();
+    Ok(Evaluation { scores })
+}
+
+/// Tells an observer of a run what a search does.
+struct Adaptor<'a> {
+    observe: &'a mut dyn Observe,
+    number: usize,
+}
+
+impl Watch<Program> for Adaptor<'_> {
+    fn evaluated(&mut self, key: u128, replicate: usize, value: f64) {
+        let record = Record { stage: self.number, key, set: InstanceSet::Search, index: replicate };
+        self.observe.evaluated(record, value);
+    }
+
+    fn goes_on(&mut self, counters: &Counters, best: Option<(&Program, f64)>) -> bool {
+        let best = best.map(|(program, reward)| Leader { program, reward });
+        self.observe.goes_on(&Progress { stage: self.number, counters: *counters, best })
+    }
+}

@@ -1,0 +1,41 @@
+//! Observers: whoever wants to know how a run goes, and may end it.
+
+use super::log::Record;
+use crate::program::Program;
+use crate::search::Counters;
+
+/// The best program so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Leader<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Its mean reward on the search instances.
+    pub reward: f64,
+}
+
+/// Where a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// The number of the stage.
+    pub stage: usize,
+    /// What its search has done.
+    pub counters: Counters,
+    /// Who leads.
+    pub best: Option<Leader<'a>>,
+}
+
+/// Someone who watches a run.
+pub trait Observe {
+    /// A reward was computed, or was known.
+    fn evaluated(&mut self, _record: Record, _value: f64) {}
+
+    /// The run goes on, unless this says no.
+    fn goes_on(&mut self, _progress: &Progress) -> bool {
+        true
+    }
+}
+
+/// Watches nothing.
+pub struct Unobserved;
+
+impl Observe for Unobserved {}

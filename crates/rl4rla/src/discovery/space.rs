@@ -1,0 +1,125 @@
+//! The space of programs that a stage can reach, as a search sees it.
+
+use super::bench::Bench;
+use super::log::{Known, Record};
+use super::merge::{Merge, mix};
+use super::stage::Stage;
+use crate::program::{Canonical, Program};
+use crate::search::{Domain, Solved};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex};
+
+/// What a stage starts from, and what everyone who searches it shares.
+pub struct Space<'a> {
+    /// The stage.
+    pub stage: &'a Stage,
+    /// The program it starts from.
+    pub start: &'a Program,
+    /// Which programs are one.
+    pub merge: Merge,
+    /// The instances that score candidates.
+    pub bench: &'a Bench,
+    /// Rewards known from an earlier attempt at the same run.
+    pub known: &'a Known,
+    /// The number of the stage.
+    pub number: usize,
+}
+
+impl Space<'_> {
+    /// The finished program, if it fits.
+    pub(super) fn finished(&self, program: &Program) -> Option<Solved<Program>> {
+        let grammar = &self.stage.grammar;
+        if !grammar.is_well_shaped(program) {
+            return None;
+        }
+        let finished = grammar.finish(program);
+        let key = self.merge.finished(&finished, grammar.geometry, grammar.live_out.kept());
+        Some(Solved { key, solution: finished.program().clone() })
+    }
+
+    pub(super) fn values(&self, requests: &[(&Solved<Program>, usize)]) -> Vec<f64> {
+        let value = |&(solved, index): &(&Solved<Program>, usize)| {
+            let record = Record { stage: self.number, key: solved.key, set: self.bench.set(), index };
+            self.known.get(&record).copied().unwrap_or_else(|| self.bench.reward(&solved.solution, index))
+        };
+        match requests {
+            [one] => vec![value(one)],
+            many => many.par_iter().map(value).collect(),
+        }
+    }
+}
+
+/// A program being written, with the edits that are left.
+#[derive(Clone)]
+pub struct Draft {
+    program: Arc<Canonical>,
+    left: usize,
+    key: u128,
+}
+
+/// The paper's moves: insert one instruction anywhere.
+pub struct Insertions<'a> {
+    space: Space<'a>,
+    children: Mutex<FxHashMap<u128, Arc<[Draft]>>>,
+}
+
+impl<'a> Insertions<'a> {
+    /// Of this space.
+    pub fn new(space: Space<'a>) -> Insertions<'a> {
+        Insertions { space, children: Mutex::default() }
+    }
+
+    fn draft(&self, program: Canonical, left: usize) -> Draft {
+        let grammar = &self.space.stage.grammar;
+        let key = self.space.merge.partial(&program, grammar.geometry, grammar.live_out.kept());
+        // Equal programs with different numbers of edits left have different futures.
+        Draft { program: Arc::new(program), left, key: mix(&[key, left as u128]) }
+    }
+}
+
+impl Domain for Insertions<'_> {
+    type State = Draft;
+    type Solution = Program;
+
+    fn root(&self) -> Draft {
+        self.draft(self.space.stage.grammar.state(self.space.start), self.space.stage.edits)
+    }
+
+    fn key(&self, draft: &Draft) -> u128 {
+        draft.key
+    }
+
+    fn children(&self, draft: &Draft) -> Arc<[Draft]> {
+        if draft.left == 0 {
+            return Arc::new([]);
+        }
+        let memory = || self.children.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(known) = memory().get(&draft.key) {
+            return known.clone();
+        }
+        let (grammar, program) = (&self.space.stage.grammar, draft.program.program());
+        let child = |insertion: &crate::program::Insertion| {
+            self.draft(grammar.state(&insertion.apply(program)), draft.left - 1)
+        };
+        let children: Arc<[Draft]> = grammar.legal(program, draft.left).iter().map(child).collect();
+        memory().insert(draft.key, children.clone());
+        children
+    }
+
+    fn is_end(&self, draft: &Draft) -> bool {
+        draft.left == 0
+    }
+
+    fn solution(&self, draft: &Draft) -> Option<Solved<Program>> {
+        self.space.finished(draft.program.program())
+    }
+
+    fn replicates(&self) -> usize {
+        self.space.bench.len()
+    }
+
+    fn values(&self, requests: &[(&Solved<Program>, usize)]) -> Vec<f64> {
+        self.space.values(requests)
+    }
+}

@@ -1,0 +1,51 @@
+//! A stage: what a search over programs is told. Its target is not here, so no search can know it.
+
+use crate::execute::geometry_of;
+use crate::problem::Family;
+use crate::program::{Geometry, Grammar};
+use crate::reward::Protocol;
+
+/// How many instances there are of each set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Instances {
+    /// That score candidates during the search.
+    pub search: usize,
+    /// That choose among the best candidates.
+    pub select: usize,
+    /// That measure the chosen program.
+    pub report: usize,
+}
+
+impl Default for Instances {
+    fn default() -> Instances {
+        Instances { search: 16, select: 16, report: 16 }
+    }
+}
+
+/// A stage as a search sees it.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Its name.
+    pub name: String,
+    /// What may be written, and where.
+    pub grammar: Grammar,
+    /// How many instructions may be inserted.
+    pub edits: usize,
+    /// Where problems come from; instances take turns.
+    pub families: Vec<Family>,
+    /// How programs are run and rewarded.
+    pub protocol: Protocol,
+    /// c, the weight of exploration.
+    pub exploration: f64,
+    /// The most playouts.
+    pub budget: u64,
+    /// How many instances there are.
+    pub instances: Instances,
+}
+
+impl Stage {
+    /// The shape of its problems.
+    pub fn geometry(&self) -> Geometry {
+        geometry_of(&self.families[0])
+    }
+}

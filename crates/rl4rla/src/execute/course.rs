@@ -1,0 +1,78 @@
+//! A run under way: setup is done, and iterations follow one by one.
+
+use super::datum::Datum;
+use super::draws::Data;
+use super::failure::{Failure, Step};
+use super::machine::{Machine, Registers};
+use super::plan::Plan;
+use super::run::{Settings, Trace};
+use crate::program::{Reg, Section};
+use crate::rng::Stream;
+
+/// A run between two iterations.
+#[derive(Clone)]
+pub struct Course<'a> {
+    plan: &'a Plan<'a>,
+    settings: &'a Settings,
+    stream: Stream,
+    machine: Machine<'a>,
+    after_setup: Registers,
+}
+
+impl<'a> Course<'a> {
+    /// Measures the start and runs setup.
+    pub fn begin(
+        plan: &'a Plan<'a>,
+        data: Data<'a>,
+        settings: &'a Settings,
+        stream: &Stream,
+    ) -> Result<Course<'a>, Failure> {
+        let mut machine = Machine::new(data, settings);
+        machine.measure();
+        machine.execute(plan.section(Section::Setup), Step::Setup, stream.derive("setup", 0))?;
+        let after_setup = machine.registers.clone();
+        Ok(Course { plan, settings, stream: *stream, machine, after_setup })
+    }
+
+    /// The same course with another step size, if setup does not read it and no iteration is done.
+    pub fn with_step(&self, step: f64) -> Course<'a> {
+        debug_assert!(!self.plan.setup_reads_step() && self.iterations() == 0);
+        let mut course = self.clone();
+        course.machine.set_step(step);
+        course.after_setup.clone_from(&course.machine.registers);
+        course
+    }
+
+    /// Iterations done.
+    pub fn iterations(&self) -> usize {
+        self.machine.residuals.len() - 1
+    }
+
+    /// ‖A(x − x*)‖/‖b‖ at the start and after every iteration done.
+    pub fn excesses(&self) -> &[f64] {
+        &self.machine.excesses
+    }
+
+    /// Runs one iteration.
+    pub fn advance(&mut self) -> Result<(), Failure> {
+        let t = self.iterations() + 1;
+        let (machine, step) = (&mut self.machine, Step::Iteration(t));
+        machine.restart(&self.after_setup);
+        let stream = self.stream.derive("iteration", t as u64);
+        machine.execute(self.plan.section(Section::Iteration), step, stream)?;
+        machine.update(step)
+    }
+
+    /// Runs what is left.
+    pub fn finish(mut self) -> Result<Trace, Failure> {
+        while self.iterations() < self.settings.iterations {
+            self.advance()?;
+        }
+        let preconditioner = match &self.after_setup[Reg::R1.index()] {
+            Some(Datum::Matrix(m)) if self.plan.preconditions() => Some(m.clone()),
+            _ => None,
+        };
+        let Machine { x, residuals, excesses, .. } = self.machine;
+        Ok(Trace { residuals, excesses, x, preconditioner })
+    }
+}

@@ -1,0 +1,154 @@
+//! The machine: the registers of a run, and the history of its residuals.
+
+use super::datum::Datum;
+use super::draws::{Data, Draws};
+use super::failure::{Failure, Fault, Step};
+use super::kernels::{Call, Kernel, Output};
+use super::plan::Planned;
+use super::run::Settings;
+use crate::linalg;
+use crate::program::{Access, Arg, Reg, Sizes, Type};
+use crate::rng::Stream;
+
+pub type Registers = Vec<Option<Datum>>;
+
+/// The registers of a run, with the history of its residuals.
+#[derive(Clone)]
+pub struct Machine<'a> {
+    data: Data<'a>,
+    settings: &'a Settings,
+    step: f64,
+    pub registers: Registers,
+    pub x: Vec<f64>,
+    pub residuals: Vec<f64>,
+    pub excesses: Vec<f64>,
+}
+
+impl<'a> Machine<'a> {
+    pub fn new(data: Data<'a>, settings: &'a Settings) -> Machine<'a> {
+        let problem = data.problem();
+        let mut registers: Registers = vec![None; Reg::COUNT];
+        registers[Reg::A.index()] = Some(Datum::Matrix(problem.A.clone()));
+        registers[Reg::B.index()] = Some(problem.b.clone().into());
+        registers[Reg::P1.index()] = Some(Datum::Weights(data.uniform()));
+        let zero = Datum::from(vec![0.0; problem.cols()]);
+        for reg in Reg::carried().chain([Reg::X]) {
+            registers[reg.index()] = Some(zero.clone());
+        }
+        let (x, step) = (vec![0.0; problem.cols()], settings.step);
+        let history = || Vec::with_capacity(settings.iterations.min(1000) + 1);
+        let (residuals, excesses) = (history(), history());
+        let mut machine = Machine { data, settings, step, registers, x, residuals, excesses };
+        machine.set_step(step);
+        machine
+    }
+
+    /// Goes on with another step size.
+    pub fn set_step(&mut self, step: f64) {
+        self.step = step;
+        self.registers[Reg::ETA.index()] = Some(step.into());
+    }
+
+    pub fn measure(&mut self) {
+        let (residual, excess) = self.data.problem().measure(&self.x);
+        self.residuals.push(residual);
+        self.excesses.push(excess);
+    }
+
+    /// Puts every scratch register, A and b back to what setup left; carried registers keep their values.
+    pub fn restart(&mut self, after_setup: &Registers) {
+        for reg in Reg::all().filter(|r| r.access() != Access::Carried) {
+            self.registers[reg.index()].clone_from(&after_setup[reg.index()]);
+        }
+        self.registers[Reg::X.index()] = Some(self.x.clone().into());
+    }
+
+    pub fn execute(&mut self, planned: &[Planned], step: Step, stream: Stream) -> Result<(), Failure> {
+        let mut draws = self.draws(stream);
+        for Planned { typed, row } in planned {
+            let output = self.call(row.kernel, &typed.args, &mut draws).map_err(|fault| Failure {
+                step,
+                operation: typed.instruction.to_string(),
+                fault,
+                shapes: typed.args.iter().map(|arg| self.shape(arg.ty)).collect(),
+                residuals: self.residuals.clone(),
+            })?;
+            self.store(output, typed.instruction.target);
+        }
+        Ok(())
+    }
+
+    /// Runs a kernel; a result that is not finite is a fault.
+    pub fn call(&self, kernel: Kernel, args: &[Arg], draws: &mut Draws) -> Result<Output, Fault> {
+        let output = kernel(&Call { args, registers: &self.registers }, draws)?;
+        let finite = match &output {
+            Output::One(datum) => datum.is_finite(),
+            Output::System((m, v)) => m.is_finite() && v.iter().all(|a| a.is_finite()),
+            Output::None => true,
+        };
+        if finite { Ok(output) } else { Err(Fault::NotFinite) }
+    }
+
+    /// The random objects of a section, none drawn yet.
+    pub fn draws(&self, stream: Stream) -> Draws<'a> {
+        Draws::new(stream, self.settings, self.data)
+    }
+
+    /// Rows and columns of a value of this type, in whatever coordinates it is held.
+    fn shape(&self, ty: Type) -> (usize, usize) {
+        let truth = self.data.truth();
+        let sizes: Sizes = self.settings.sizes(truth.rows(), truth.cols());
+        let size = |dim| sizes.of(dim) as usize;
+        match ty {
+            Type::Scalar => (1, 1),
+            Type::Vector(d) | Type::Weights(d) => (size(d), 1),
+            Type::Matrix(r, c, _) => (size(r), size(c)),
+        }
+    }
+
+    /// What a register holds.
+    pub fn value(&self, reg: Reg) -> Option<&Datum> {
+        self.registers[reg.index()].as_ref()
+    }
+
+    /// Puts a result where it belongs.
+    pub fn store(&mut self, output: Output, target: Option<Reg>) {
+        match (output, target) {
+            (Output::One(datum), Some(target)) => self.registers[target.index()] = Some(datum),
+            (Output::System((matrix, vector)), _) => {
+                self.registers[Reg::A.index()] = Some(Datum::Matrix(matrix));
+                self.registers[Reg::B.index()] = Some(Datum::Vector(vector));
+            }
+            _ => {}
+        }
+    }
+
+    /// Forgets what a register holds.
+    pub fn clear(&mut self, reg: Reg) {
+        self.registers[reg.index()] = None;
+    }
+
+    /// x ← x − η·v.
+    pub fn advance(&mut self, v: &[f64]) {
+        self.x.iter_mut().zip(v).for_each(|(x, v)| *x -= self.step * v);
+    }
+
+    /// Ends an iteration: moves x along v1, and measures where it is.
+    pub fn update(&mut self, step: Step) -> Result<(), Failure> {
+        let v1 = self.registers[Reg::V1.index()].clone().expect("typing demands v1");
+        self.advance(v1.vector());
+        self.measure();
+        let last = |history: &[f64]| history.last().is_some_and(|r| r.is_finite());
+        if linalg::norm(&self.x).is_finite() && last(&self.residuals) && last(&self.excesses) {
+            return Ok(());
+        }
+        self.residuals.pop();
+        Err(Failure {
+            step,
+            operation: "x = x − η·v1".into(),
+            fault: Fault::NotFinite,
+            shapes: vec![v1.shape()],
+            residuals: std::mem::take(&mut self.residuals),
+        })
+    }
+}

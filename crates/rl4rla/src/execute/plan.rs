@@ -1,0 +1,88 @@
+//! Plans: a program typed, found affordable and matched with its kernels, before anything runs.
+
+use super::failure::{Failure, Fault, Step};
+use super::kernels::{Row, row_of};
+use super::run::{Limits, Settings, geometry};
+use crate::problem::Instance;
+use crate::program::{Dim, Pattern, Program, Reg, Section, Size, Sizes, Type, Typed, check};
+
+/// An instruction with its kernel looked up.
+pub struct Planned<'a> {
+    pub(super) typed: Typed<'a>,
+    pub(super) row: &'static Row,
+}
+
+/// A program that fits the shape of an instance and its cost limits. The step size is no part of it.
+pub struct Plan<'a> {
+    planned: Vec<Planned<'a>>,
+}
+
+impl<'a> Plan<'a> {
+    /// The plan of a program, or why nothing of it may run.
+    pub fn new(program: &'a Program, instance: &Instance, settings: &Settings) -> Result<Plan<'a>, Failure> {
+        let typed = check(program, geometry(instance))
+            .map_err(|error| refuse(String::new(), Fault::Shape(Box::new(error))))?;
+        within_limits(&typed, &settings.sizes(instance.rows(), instance.cols()), settings)?;
+        let planned = |typed: Typed<'a>| Planned { row: row_of(typed.instruction.op), typed };
+        Ok(Plan { planned: typed.into_iter().map(planned).collect() })
+    }
+
+    /// The instructions of a section.
+    pub(super) fn section(&self, section: Section) -> &[Planned<'a>] {
+        let (setup, iteration) =
+            self.planned.split_at(self.planned.partition_point(|p| p.typed.section == Section::Setup));
+        match section {
+            Section::Setup => setup,
+            Section::Iteration => iteration,
+        }
+    }
+
+    /// Whether what setup leaves depends on the step size.
+    pub fn setup_reads_step(&self) -> bool {
+        self.section(Section::Setup).iter().any(|p| p.typed.instruction.operands.contains(&Reg::ETA))
+    }
+
+    /// Whether setup leaves a matrix in R1 that is n×n by type and not by a coincidence of sizes.
+    pub(super) fn preconditions(&self) -> bool {
+        let setup = self.section(Section::Setup).iter().rev();
+        let written = setup.map(|p| &p.typed).find(|typed| typed.instruction.target == Some(Reg::R1));
+        written.is_some_and(|t| matches!(t.result, Some(Type::Matrix(Dim::Cols, Dim::Cols, _))))
+    }
+
+    /// Whether some operator must see the true entries along this dimension.
+    pub(super) fn fixes(&self, dim: Dim) -> bool {
+        self.planned.iter().any(|p| (p.row.fixes)(&p.typed.args).contains(&Some(dim)))
+    }
+
+    /// Whether a section draws a sketch.
+    pub(super) fn sketches(&self, section: Section) -> bool {
+        let sketch = Pattern::Matrix(Size::Is(Dim::Sketch), Size::A);
+        self.section(section).iter().any(|p| p.typed.instruction.op.forms[0].result == sketch)
+    }
+}
+
+fn refuse(operation: String, fault: Fault) -> Failure {
+    Failure { step: Step::Check, operation, fault, shapes: vec![], residuals: vec![] }
+}
+
+/// Refuses what would cost too much, from the types alone.
+fn within_limits(typed: &[Typed], sizes: &Sizes, settings: &Settings) -> Result<(), Failure> {
+    let Limits { flops: flop_cap, entries: entry_cap, iterations: cap } = settings.limits;
+    if settings.iterations > cap {
+        return Err(refuse(String::new(), Fault::TooLong { iterations: settings.iterations, cap }));
+    }
+    for instruction in typed {
+        let flops = (instruction.instruction.op.flops)(&instruction.args).eval(sizes);
+        let entries = match instruction.result {
+            Some(Type::Matrix(r, c, _)) => sizes.of(r) * sizes.of(c),
+            _ => 0.0,
+        };
+        let fault = match (flops > flop_cap, entries > entry_cap) {
+            (true, _) => Fault::TooCostly { flops, cap: flop_cap },
+            (_, true) => Fault::TooLarge { entries, cap: entry_cap },
+            _ => continue,
+        };
+        return Err(refuse(instruction.instruction.to_string(), fault));
+    }
+    Ok(())
+}

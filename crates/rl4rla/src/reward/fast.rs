@@ -1,0 +1,123 @@
+//! The reward alone, as fast as can be: for a search that tries thousands of programs a second.
+
+use super::judge::Judge;
+use super::profile::{Profile, Terms};
+use super::score::Protocol;
+use crate::execute::{Course, Failure, Plan, Prepared, Settings, Trace};
+use crate::program::{Canonical, Program};
+use crate::rng::Stream;
+
+/// The reward of [`score`](super::score), up to rounding: in reduced coordinates, with one setup for all step sizes
+/// that share it, and without the terms and iterations that cannot change it.
+///
+/// ```
+/// use rl4rla::{execute::Prepared, problem::Family, program::Entry, rng::Stream};
+/// use rl4rla::reward::{Profile, Protocol, SOUND_GRID, StepRule, reward, score};
+/// let mut family = Family::named("mid-cond").unwrap();
+/// (family.rows, family.cols, family.condition) = (300, 5, Some(100.0));
+/// let prepared = Prepared::new(family.draw(&Stream::new(1)).unwrap());
+/// let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
+/// let protocol = Protocol::new(Profile::sound(), StepRule::Best(SOUND_GRID.to_vec()));
+/// let fast = reward(program, &prepared, &protocol, &Stream::new(2));
+/// let full = score(program, prepared.instance(), &protocol, &Stream::new(2)).reward;
+/// assert!(full > 0.1 && (fast - full).abs() < 1e-9);
+/// ```
+pub fn reward(program: &Program, prepared: &Prepared, protocol: &Protocol, stream: &Stream) -> f64 {
+    let live = Canonical::new(program, protocol.live_out);
+    let judge = Judge { live: &live, instance: prepared.instance(), protocol };
+    let settings: Vec<Settings> =
+        protocol.step.candidates().iter().map(|&step| judge.settings(step)).collect();
+    let Ok(plan) = Plan::new(live.program(), judge.instance, &settings[0]) else { return 0.0 };
+    let data = prepared.data(&plan, &settings[0]);
+    let begin = |settings| Course::begin(&plan, data, settings, stream);
+    if plan.setup_reads_step() {
+        let courses = settings.iter().filter_map(|settings| begin(settings).ok());
+        return of_courses(&judge, courses, false);
+    }
+    match begin(&settings[0]) {
+        Ok(start) => of_courses(&judge, settings.iter().map(|other| start.with_step(other.step)), true),
+        Err(_) => 0.0,
+    }
+}
+
+/// The reward of the best of these courses, one for each step size; `one_setup` if they all began alike.
+fn of_courses<'a>(judge: &Judge, courses: impl Iterator<Item = Course<'a>>, one_setup: bool) -> f64 {
+    if let Profile::Tolerance { epsilon, .. } = judge.protocol.profile {
+        return judge
+            .reward(&Terms::default(), fewest(courses.collect(), epsilon, judge.protocol.iterations));
+    }
+    let wanted = judge.protocol.profile.counting();
+    let mut finished = courses.filter_map(|course| course.finish().ok());
+    let best = if judge.protocol.profile.condition_only() && one_setup {
+        // Setup decides the reward, but only a run that does not fail earns it.
+        finished.next()
+    } else {
+        // Ties go to the first step tried.
+        let better = |best: Trace, next: Trace| {
+            if judge.standing(&next) < judge.standing(&best) { next } else { best }
+        };
+        finished.reduce(better)
+    };
+    best.map_or(0.0, |trace| judge.reward(&judge.terms(&trace, wanted), None))
+}
+
+/// The least number of iterations to the tolerance, among the courses that do not fail up to `iterations`.
+///
+/// No course is followed beyond where it could still be the best. One that reaches the tolerance first may fail later
+/// and earn nothing: it is followed to its end, and if it fails the others go on.
+fn fewest(mut courses: Vec<Course>, epsilon: f64, iterations: usize) -> Option<usize> {
+    loop {
+        let mut best: Option<usize> = None;
+        courses.retain_mut(|course| match best {
+            Some(0) => true,
+            _ => match reach(course, epsilon, best.map_or(iterations, |best| best - 1)) {
+                Ok(reached) => {
+                    best = reached.or(best);
+                    true
+                }
+                Err(_) => false,
+            },
+        });
+        let first = courses.iter().position(|course| reached(course, epsilon) == best);
+        let course = courses.swap_remove(first.filter(|_| best.is_some())?);
+        if course.finish().is_ok() {
+            return best;
+        }
+    }
+}
+
+/// Whether the course stands at the tolerance, and after how many iterations.
+fn reached(course: &Course, epsilon: f64) -> Option<usize> {
+    let last = course.excesses().last()?;
+    (*last <= epsilon).then_some(course.iterations())
+}
+
+/// Follows a course to the tolerance, but for no more than `limit` iterations in all.
+fn reach(course: &mut Course, epsilon: f64, limit: usize) -> Result<Option<usize>, Failure> {
+    while reached(course, epsilon).is_none() && course.iterations() < limit {
+        course.advance()?;
+    }
+    Ok(reached(course, epsilon).filter(|&t| t <= limit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Family;
+    use crate::reward::{SOUND_GRID, StepRule, score};
+
+    #[test]
+    fn a_setup_that_reads_the_step_is_run_for_every_step() {
+        let family = Family { rows: 60, cols: 4, condition: Some(3.0), ..Family::named("mid-cond").unwrap() };
+        let prepared = Prepared::new(family.draw(&Stream::new(1)).unwrap());
+        let program: Program = "setup:\n v2 = VEC_MAT_MUL(b, A)\n v2 = SCALAR_VEC_MUL(eta, v2)\niteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_MAT_MUL(v1, A)\n v1 = VEC_VEC_SUB(v1, v2)\n".parse().unwrap();
+        let weights = crate::reward::Weights::new(1.0, 1.0, 1.0, 0.0);
+        let profile = Profile::Sound { weights, condition_only: false };
+        let protocol = Protocol::new(profile, StepRule::Best(SOUND_GRID.to_vec()));
+        let full = score(&program, prepared.instance(), &protocol, &Stream::new(2));
+        let fast = reward(&program, &prepared, &protocol, &Stream::new(2));
+        assert!(full.reward > 0.1 && (full.reward - fast).abs() < 1e-9, "{fast}, not {}", full.reward);
+        // Its fixed point is η·x*: only η = 1 ends at the solution.
+        assert_eq!(full.step, 1.0);
+    }
+}

@@ -1,0 +1,71 @@
+//! Judging: what the runs of a program on an instance are worth under a protocol.
+
+use super::profile::{Profile, Terms, Wanted};
+use super::score::Protocol;
+use super::tolerance::reached;
+use crate::execute::{Settings, Trace, geometry};
+use crate::problem::Instance;
+use crate::program::{Canonical, Model, Price};
+
+/// One program, one instance, one protocol.
+pub struct Judge<'a> {
+    /// The program.
+    pub live: &'a Canonical,
+    /// The instance.
+    pub instance: &'a Instance,
+    /// The protocol.
+    pub protocol: &'a Protocol,
+}
+
+impl Judge<'_> {
+    /// The settings of one run with this step.
+    pub fn settings(&self, step: f64) -> Settings {
+        self.protocol.settings(self.instance.rows(), self.instance.cols(), step)
+    }
+
+    /// What the program costs, once it is known to run.
+    pub fn price(&self, model: Model) -> Price {
+        Price::of(self.live, geometry(self.instance), model).expect("a program that ran fits its shapes")
+    }
+
+    /// How well a run ended, smaller is better: iterations to the tolerance if there is one, then the last residual.
+    pub fn standing(&self, trace: &Trace) -> (f64, f64) {
+        let last = *trace.excesses.last().expect("a history holds at least the start");
+        match self.protocol.profile {
+            Profile::Paper { .. } => (0.0, *trace.residuals.last().expect("as above")),
+            Profile::Sound { .. } => (0.0, last),
+            Profile::Tolerance { .. } => (self.reached(&trace.excesses).map_or(f64::MAX, |t| t as f64), last),
+        }
+    }
+
+    /// Iterations to the tolerance, where the profile has one and it was reached.
+    pub fn reached(&self, excesses: &[f64]) -> Option<usize> {
+        match self.protocol.profile {
+            Profile::Tolerance { epsilon, .. } => reached(excesses, epsilon),
+            _ => None,
+        }
+    }
+
+    /// The terms of a run; what is not wanted is 0.
+    pub fn terms(&self, trace: &Trace, wanted: Wanted) -> Terms {
+        let Judge { instance, protocol, .. } = self;
+        let flops = || {
+            // The step is not priced.
+            let sizes = self.settings(0.0).sizes(instance.rows(), instance.cols());
+            self.price(protocol.profile.model()).flops(&sizes, protocol.iterations)
+        };
+        protocol.profile.terms(instance, trace, wanted, flops)
+    }
+
+    /// The reward of a run with these terms that reached the tolerance there, if ever.
+    pub fn reward(&self, terms: &Terms, reached: Option<usize>) -> f64 {
+        match (&self.protocol.profile, reached) {
+            (Profile::Tolerance { charge, .. }, Some(t)) => {
+                let price = self.price(Model::True);
+                charge.reward(charge.work(&price, &self.settings(0.0), self.instance.cols(), t))
+            }
+            (Profile::Tolerance { .. }, None) => 0.0,
+            (profile, _) => profile.weighted(terms).expect("only a tolerance is not made of terms"),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What a search needs to know of a problem.
+
+use std::sync::Arc;
+
+/// A solution together with its key: equal keys are one solution.
+#[derive(Clone, Debug)]
+pub struct Solved<S> {
+    /// What is equal is evaluated once.
+    pub key: u128,
+    /// The solution.
+    pub solution: S,
+}
+
+/// A decision problem: a finite acyclic graph of states, and solutions of unknown value.
+///
+/// Everything is a pure function of its arguments, so that a search is one too.
+pub trait Domain: Sync {
+    /// Where a search can be.
+    type State: Clone + Send + Sync;
+    /// What a search can find.
+    type Solution: Clone + Send + Sync;
+
+    /// Where it starts.
+    fn root(&self) -> Self::State;
+
+    /// States with equal keys are one state: they offer the same moves and the same solutions.
+    fn key(&self, state: &Self::State) -> u128;
+
+    /// The states one move away, in a fixed order; none where nothing is left to decide.
+    fn children(&self, state: &Self::State) -> Arc<[Self::State]>;
+
+    /// Whether nothing is left to decide; cheaper than asking for the children.
+    fn is_end(&self, state: &Self::State) -> bool {
+        self.children(state).is_empty()
+    }
+
+    /// What the search has found if it stops here; none if that is no solution.
+    fn solution(&self, state: &Self::State) -> Option<Solved<Self::Solution>>;
+
+    /// How many replicates there are of every value, at least 1: replicate i is the same luck for every solution.
+    fn replicates(&self) -> usize;
+
+    /// The values, in [0, 1], of these solutions at these replicates; free to use threads. What is outside counts as
+    /// the nearest that is not, and what is no number as 0.
+    fn values(&self, requests: &[(&Solved<Self::Solution>, usize)]) -> Vec<f64>;
+
+    /// How promising a child looks before anything is known, for rules that ask; a probability.
+    fn prior(&self, _parent: &Self::State, siblings: usize) -> f64 {
+        1.0 / siblings as f64
+    }
+}

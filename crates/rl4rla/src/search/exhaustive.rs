@@ -1,0 +1,114 @@
+//! Exhaustive search: every state and every solution. When it finishes, its winner is the best there is: the
+//! baseline of every other method, in evaluations.
+
+use super::domain::Domain;
+use super::ledger::{Ledger, Watch};
+use super::outcome::{Outcome, Stop};
+use rustc_hash::FxHashSet;
+
+/// How far solutions are measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Measure {
+    /// On every replicate, whatever they are worth.
+    All,
+    /// Until it is certain that another is better: a solution is dropped when even full marks on the rest of its
+    /// replicates could not bring it up to the leader.
+    WhileInTheRunning,
+}
+
+/// Moves between two looks at the watch.
+const LOOK: u64 = 256;
+
+/// Visits every state once, fewest moves first, and measures every solution.
+///
+/// `budget` bounds the states generated; a search that exceeds it stops with what it has.
+pub fn exhaustive<D: Domain>(
+    domain: &D,
+    measure: Measure,
+    budget: u64,
+    keep: usize,
+    watch: &mut dyn Watch<D::Solution>,
+) -> Outcome<D::Solution> {
+    let mut ledger = Ledger::new(domain, watch);
+    let stop = match enumerate(&mut ledger, budget) {
+        Stop::Interrupted => return ledger.close(Stop::Interrupted, keep),
+        stop => stop,
+    };
+    let solutions: Vec<usize> = (0..ledger.count()).collect();
+    let measured = match measure {
+        Measure::All => (1..=domain.replicates())
+            .all(|count| ledger.measure(&solutions.iter().map(|&s| (s, count)).collect::<Vec<_>>())),
+        Measure::WhileInTheRunning => drop_by_bounds(&mut ledger, solutions),
+    };
+    match (measured, ledger.has_signal()) {
+        (false, _) => ledger.close(Stop::Interrupted, keep),
+        (true, false) => ledger.close(stop.max(Stop::NoSignal), keep),
+        (true, true) => ledger.close(stop, keep),
+    }
+}
+
+/// Enters every solution into the ledger.
+fn enumerate<D: Domain>(ledger: &mut Ledger<D>, budget: u64) -> Stop {
+    let domain = ledger.domain();
+    let root = domain.root();
+    if let Some(solved) = domain.solution(&root) {
+        ledger.enter(solved);
+    }
+    let mut met = FxHashSet::from_iter([domain.key(&root)]);
+    let mut level = vec![root];
+    (ledger.counters.unique_states, ledger.counters.node_visits) = (1, 1);
+    while !level.is_empty() {
+        let mut next = Vec::new();
+        for state in level {
+            for child in domain.children(&state).iter() {
+                ledger.counters.node_visits += 1;
+                if ledger.counters.node_visits.is_multiple_of(LOOK) && !ledger.goes_on() {
+                    return Stop::Interrupted;
+                }
+                if !met.insert(domain.key(child)) {
+                    continue;
+                }
+                if ledger.counters.playouts >= budget {
+                    return Stop::Budget;
+                }
+                ledger.counters.playouts += 1;
+                ledger.counters.unique_states = met.len() as u64;
+                if let Some(solved) = domain.solution(child) {
+                    ledger.enter(solved);
+                }
+                if !domain.is_end(child) {
+                    next.push(child.clone());
+                }
+            }
+        }
+        level = next;
+    }
+    Stop::Exhausted
+}
+
+/// Measures one replicate after the other, dropping whatever can no longer win.
+fn drop_by_bounds<D: Domain>(ledger: &mut Ledger<D>, mut running: Vec<usize>) -> bool {
+    let replicates = ledger.domain().replicates();
+    for count in 1..=replicates {
+        if !ledger.measure(&running.iter().map(|&place| (place, count)).collect::<Vec<_>>()) {
+            return false;
+        }
+        let Some(leader) = ledger.order().first().copied() else { return true };
+        if !ledger.measure(&[(leader, replicates)]) {
+            return false;
+        }
+        let bar = ledger
+            .order()
+            .iter()
+            .filter(|&&p| ledger.is_complete(p))
+            .map(|&p| ledger.mean(p))
+            .fold(0.0, f64::max);
+        let most = |place: usize| {
+            let values = ledger.values(place);
+            (values.iter().sum::<f64>() + (replicates - values.len()) as f64) / replicates as f64
+        };
+        // Sums of the same numbers in another order differ by rounding.
+        running.retain(|&place| most(place) >= bar - 1e-12);
+    }
+    true
+}

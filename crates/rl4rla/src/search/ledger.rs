@@ -1,0 +1,218 @@
+//! The ledger: every value a search has asked for, computed once.
+
+use super::domain::{Domain, Solved};
+use super::outcome::{Counters, Outcome, Ranked, Stop};
+use rustc_hash::FxHashMap;
+
+/// Someone who watches a search for solutions of type `S`, and may end it.
+pub trait Watch<S> {
+    /// A value was computed.
+    fn evaluated(&mut self, _key: u128, _replicate: usize, _value: f64) {}
+
+    /// The search goes on, unless this says no. `best` is the solution of the highest mean so far, with that mean.
+    fn goes_on(&mut self, _counters: &Counters, _best: Option<(&S, f64)>) -> bool {
+        true
+    }
+}
+
+/// Watches nothing.
+pub struct Silent;
+
+impl<S> Watch<S> for Silent {}
+
+struct Entry<S> {
+    solved: Solved<S>,
+    /// Values of replicates 0, 1, …
+    values: Vec<f64>,
+    sum: f64,
+    /// How often it was drawn, by [`Ledger::draw`].
+    draws: usize,
+}
+
+impl<S> Entry<S> {
+    fn mean(&self) -> f64 {
+        if self.values.is_empty() { 0.0 } else { self.sum / self.values.len() as f64 }
+    }
+}
+
+/// The values computed so far, by solution and replicate.
+pub struct Ledger<'a, D: Domain> {
+    domain: &'a D,
+    watch: &'a mut dyn Watch<D::Solution>,
+    places: FxHashMap<u128, usize>,
+    /// In the order they were met.
+    entries: Vec<Entry<D::Solution>>,
+    best: Option<usize>,
+    /// Whether the mean of `best` has fallen, so that another may be ahead.
+    fallen: bool,
+    /// What was done so far.
+    pub counters: Counters,
+}
+
+/// The most values computed between two looks at the watch.
+const BATCH: usize = 512;
+
+impl<'a, D: Domain> Ledger<'a, D> {
+    /// An empty ledger.
+    pub fn new(domain: &'a D, watch: &'a mut dyn Watch<D::Solution>) -> Ledger<'a, D> {
+        Ledger {
+            domain,
+            watch,
+            places: FxHashMap::default(),
+            entries: Vec::new(),
+            best: None,
+            fallen: false,
+            counters: Counters::default(),
+        }
+    }
+
+    /// The domain whose values these are.
+    pub fn domain(&self) -> &'a D {
+        self.domain
+    }
+
+    /// The number of a solution, given when it is first met.
+    pub fn enter(&mut self, solved: Solved<D::Solution>) -> usize {
+        let next = self.entries.len();
+        let place = *self.places.entry(solved.key).or_insert(next);
+        if place == next {
+            self.entries.push(Entry { solved, values: Vec::new(), sum: 0.0, draws: 0 });
+        }
+        place
+    }
+
+    /// How many solutions were met.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The values known of a solution.
+    pub fn values(&self, place: usize) -> &[f64] {
+        &self.entries[place].values
+    }
+
+    /// The mean of the values known.
+    pub fn mean(&self, place: usize) -> f64 {
+        self.entries[place].mean()
+    }
+
+    /// Whether every replicate is known.
+    pub fn is_complete(&self, place: usize) -> bool {
+        self.entries[place].values.len() >= self.domain.replicates()
+    }
+
+    /// The next value of a solution: its replicates in turn, over and over.
+    pub fn draw(&mut self, place: usize) -> f64 {
+        let replicate = self.entries[place].draws % self.domain.replicates();
+        self.entries[place].draws += 1;
+        self.measure(&[(place, replicate + 1)]);
+        self.entries[place].values[replicate]
+    }
+
+    /// Makes sure that the first `count` replicates of each of these solutions are known. Says no if told to stop
+    /// before that.
+    pub fn measure(&mut self, wanted: &[(usize, usize)]) -> bool {
+        let mut missing: Vec<(usize, usize)> = wanted
+            .iter()
+            .flat_map(|&(place, count)| {
+                let count = count.min(self.domain.replicates());
+                (self.entries[place].values.len()..count).map(move |replicate| (place, replicate))
+            })
+            .collect();
+        // By replicate: an interrupted batch leaves no holes.
+        missing.sort_by_key(|&(place, replicate)| (replicate, place));
+        missing.dedup();
+        for batch in missing.chunks(BATCH) {
+            let requests: Vec<_> =
+                batch.iter().map(|&(place, replicate)| (&self.entries[place].solved, replicate)).collect();
+            let values = self.domain.values(&requests);
+            assert_eq!(values.len(), batch.len(), "a domain answers every request");
+            for (&(place, replicate), value) in batch.iter().zip(values) {
+                self.note(place, replicate, value);
+            }
+            if batch.len() > 1 && !self.goes_on() {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn note(&mut self, place: usize, replicate: usize, value: f64) {
+        let value = if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) };
+        let entry = &mut self.entries[place];
+        let before = entry.mean();
+        self.watch.evaluated(entry.solved.key, replicate, value);
+        self.counters.evaluations += 1;
+        if entry.values.is_empty() {
+            self.counters.solutions += 1;
+        }
+        entry.values.push(value);
+        entry.sum += value;
+        let after = entry.mean();
+        if self.best == Some(place) {
+            self.fallen |= after < before;
+        } else if self.best.is_none_or(|best| after > self.mean(best)) {
+            self.best = Some(place);
+        }
+    }
+
+    /// The solution of highest mean.
+    pub fn best(&mut self) -> Option<usize> {
+        if self.fallen {
+            let higher =
+                |best: usize, place: usize| if self.mean(place) > self.mean(best) { place } else { best };
+            self.best = self.measured().reduce(higher);
+            self.fallen = false;
+        }
+        self.best
+    }
+
+    /// Whether anything is known to be worth something.
+    pub fn has_signal(&mut self) -> bool {
+        self.best().is_some_and(|place| self.mean(place) > 0.0)
+    }
+
+    /// Whether the watch lets the search go on.
+    pub fn goes_on(&mut self) -> bool {
+        let best = self.best().map(|place| &self.entries[place]);
+        self.watch.goes_on(&self.counters, best.map(|entry| (&entry.solved.solution, entry.mean())))
+    }
+
+    /// Ends a search: the best `count` solutions, measured on every replicate so that none leads by one lucky draw.
+    pub fn close(mut self, stop: Stop, count: usize) -> Outcome<D::Solution> {
+        let replicates = self.domain.replicates();
+        loop {
+            let order = self.order();
+            let incomplete: Vec<(usize, usize)> = order
+                .iter()
+                .take(count)
+                .filter(|&&place| !self.is_complete(place))
+                .map(|&place| (place, replicates))
+                .collect();
+            if stop == Stop::Interrupted || incomplete.is_empty() {
+                let ranked = order.into_iter().take(count).map(|place| self.ranked(place)).collect();
+                return Outcome { ranked, stop, counters: self.counters };
+            }
+            if !self.measure(&incomplete) {
+                let ranked = order.into_iter().take(count).map(|place| self.ranked(place)).collect();
+                return Outcome { ranked, stop: Stop::Interrupted, counters: self.counters };
+            }
+        }
+    }
+
+    /// The solutions measured at all, highest mean first; among equals, the one met first.
+    pub fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = self.measured().collect();
+        order.sort_by(|&a, &b| self.mean(b).total_cmp(&self.mean(a)).then(a.cmp(&b)));
+        order
+    }
+
+    fn measured(&self) -> impl Iterator<Item = usize> {
+        (0..self.entries.len()).filter(|&place| !self.entries[place].values.is_empty())
+    }
+
+    fn ranked(&self, place: usize) -> Ranked<D::Solution> {
+        let entry = &self.entries[place];
+        Ranked { solved: entry.solved.clone(), values: entry.values.clone() }
+    }
+}

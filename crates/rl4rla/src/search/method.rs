@@ -1,0 +1,124 @@
+//! The methods, by name.
+
+use super::best::{Confidence, best};
+use super::domain::Domain;
+use super::engine::{Backup, Plan, graph_search};
+use super::exhaustive::{Measure, exhaustive};
+use super::graph::Sharing;
+use super::ledger::Watch;
+use super::outcome::Outcome;
+use super::random::random;
+use super::rule::{Puct, Rule, Ucd, Uct};
+use crate::rng::Stream;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::SQRT_2;
+
+/// A way to search.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Monte Carlo graph search with the UCD rule: the paper's method.
+    McgsUcd,
+    /// Monte Carlo graph search with the UCT rule.
+    McgsUct,
+    /// Monte Carlo graph search with the PUCT rule.
+    McgsPuct,
+    /// Monte Carlo tree search with the UCT rule.
+    Mcts,
+    /// Best-solution search with a confidence.
+    Best,
+    /// Everything.
+    Exhaustive,
+    /// Chance.
+    Random,
+}
+
+/// A row of the table of methods.
+pub struct MethodInfo {
+    /// The method.
+    pub method: Method,
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// One line about it.
+    pub doc: &'static str,
+}
+
+/// Every method.
+pub const METHODS: [MethodInfo; 7] = [
+    row(
+        Method::Best,
+        "best",
+        "graph search for the maximum: every state measured, max back-up, confidence 1 − δ",
+    ),
+    row(Method::McgsUcd, "mcgs-ucd", "Monte Carlo graph search, UCD rule: the paper's method"),
+    row(Method::McgsUct, "mcgs-uct", "Monte Carlo graph search, UCT rule"),
+    row(Method::McgsPuct, "mcgs-puct", "Monte Carlo graph search, PUCT rule"),
+    row(Method::Mcts, "mcts", "Monte Carlo tree search: the same without sharing"),
+    row(Method::Exhaustive, "exhaustive", "every program of the stage; proves its winner"),
+    row(Method::Random, "random", "random programs"),
+];
+
+const fn row(method: Method, name: &'static str, doc: &'static str) -> MethodInfo {
+    MethodInfo { method, name, doc }
+}
+
+/// What a search may be told besides its method.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Tuning {
+    /// c, the weight of exploration.
+    pub exploration: f64,
+    /// The constants and the back-up of the released code: its tree search explores √2 times as much, and its values
+    /// come from the latest rollout.
+    pub released: bool,
+    /// The most playouts.
+    pub budget: u64,
+    /// δ and the like, for the methods that have one.
+    pub confidence: Confidence,
+    /// How many solutions to bring back.
+    pub keep: usize,
+}
+
+impl Method {
+    /// The method of this name.
+    pub fn named(name: &str) -> Option<Method> {
+        METHODS.iter().find(|row| row.name == name).map(|row| row.method)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        METHODS.iter().find(|row| row.method == self).expect("every method has a row").name
+    }
+
+    /// Searches a domain.
+    pub fn search<D: Domain>(
+        self,
+        domain: &D,
+        tuning: &Tuning,
+        stream: &Stream,
+        watch: &mut dyn Watch<D::Solution>,
+    ) -> Outcome<D::Solution> {
+        let Tuning { exploration, released, budget, confidence, keep } = *tuning;
+        let (sharing, rule): (Sharing, &dyn Rule) = match self {
+            Method::McgsUcd => (Sharing::Graph, &Ucd),
+            Method::McgsUct => (Sharing::Graph, &Uct),
+            Method::McgsPuct => (Sharing::Graph, &Puct),
+            Method::Mcts => (Sharing::Tree, &Uct),
+            Method::Best => return best(domain, confidence, exploration, budget, keep, watch),
+            Method::Exhaustive => {
+                return exhaustive(domain, Measure::WhileInTheRunning, budget, keep, watch);
+            }
+            Method::Random => return random(domain, budget, keep, stream, watch),
+        };
+        let wider = if released && sharing == Sharing::Tree { SQRT_2 } else { 1.0 };
+        let plan = Plan {
+            sharing,
+            rule,
+            exploration: exploration * wider,
+            backup: if released { Backup::Latest } else { Backup::Idempotent },
+            budget,
+            keep,
+            stream: *stream,
+        };
+        graph_search(domain, &plan, watch)
+    }
+}

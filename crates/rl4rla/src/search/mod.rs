@@ -1,0 +1,28 @@
+//! Search: finding the best solution of a decision problem that it knows nothing else about.
+//!
+//! A [`Domain`] has states, ordered moves between them, and solutions whose value is noisy. Monte Carlo graph search
+//! ([`graph_search`]) is the paper's method; with [`Sharing::Tree`] it is Monte Carlo tree search. [`best`] races
+//! solutions until the leader is known with confidence 1 − δ, [`exhaustive`] measures all of them, [`random`] is
+//! what everything else must beat.
+
+mod best;
+mod domain;
+mod engine;
+mod exhaustive;
+mod graph;
+mod ledger;
+mod method;
+mod outcome;
+mod random;
+mod rule;
+
+pub use best::{Confidence, best};
+pub use domain::{Domain, Solved};
+pub use engine::{Backup, Plan, graph_search};
+pub use exhaustive::{Measure, exhaustive};
+pub use graph::Sharing;
+pub use ledger::{Ledger, Silent, Watch};
+pub use method::{METHODS, Method, MethodInfo, Tuning};
+pub use outcome::{Counters, Outcome, Ranked, Stop};
+pub use random::random;
+pub use rule::{Puct, Rule, Statistics, Ucd, Uct};

@@ -1,0 +1,62 @@
+//! Selection rules: how much an edge deserves to be tried because little is known of it.
+
+/// The counts a rule may look at, for an edge s → s'.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Statistics {
+    /// N(s), the visits of the parent.
+    pub parent: u32,
+    /// N(s, a), the visits of the edge; at least 1.
+    pub edge: u32,
+    /// N(s'), the visits of the child by any edge; at least as many.
+    pub child: u32,
+    /// The prior of the edge.
+    pub prior: f64,
+}
+
+/// A selection rule: an edge's score is Q(s') + c·bonus.
+pub trait Rule: Sync {
+    /// The bonus.
+    fn bonus(&self, counts: Statistics) -> f64;
+}
+
+/// √(ln N(s) / N(s, a)): counts what was tried from here.
+pub struct Uct;
+
+/// √(ln N(s) / N(s')): counts what is known of the child, from wherever it was reached.
+pub struct Ucd;
+
+/// P(s, a)·√N(s) / (1 + N(s, a)): trusts the prior first.
+pub struct Puct;
+
+impl Rule for Uct {
+    fn bonus(&self, counts: Statistics) -> f64 {
+        (f64::from(counts.parent.max(1)).ln() / f64::from(counts.edge)).sqrt()
+    }
+}
+
+impl Rule for Ucd {
+    fn bonus(&self, counts: Statistics) -> f64 {
+        (f64::from(counts.parent.max(1)).ln() / f64::from(counts.child)).sqrt()
+    }
+}
+
+impl Rule for Puct {
+    fn bonus(&self, counts: Statistics) -> f64 {
+        counts.prior * f64::from(counts.parent).sqrt() / (1.0 + f64::from(counts.edge))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas() {
+        let counts = Statistics { parent: 100, edge: 4, child: 25, prior: 0.5 };
+        assert!((Uct.bonus(counts) - (100f64.ln() / 4.0).sqrt()).abs() < 1e-15);
+        assert!((Ucd.bonus(counts) - (100f64.ln() / 25.0).sqrt()).abs() < 1e-15);
+        assert_eq!(Puct.bonus(counts), 1.0);
+        let alone = Statistics { child: 4, ..counts };
+        assert_eq!(Uct.bonus(alone), Ucd.bonus(alone), "without transpositions they are one rule");
+    }
+}

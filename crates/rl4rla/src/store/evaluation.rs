@@ -1,0 +1,306 @@
+//! The log of evaluations, which is what a run is resumed from, and the counters of its curves.
+
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, Transaction, params};
+
+use super::{RunId, Store, StoreError};
+
+/// How long rows may wait for their commit, and how many at most.
+const INTERVAL: Duration = Duration::from_secs(1);
+const MOST_ROWS: usize = 1 << 18;
+
+/// The value of one program on one instance.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Evaluation {
+    /// The stage of the curriculum, from zero.
+    pub stage: u32,
+    /// The id of the program.
+    pub key: [u8; 16],
+    /// Which set of instances.
+    pub set: u8,
+    /// Which instance of the set.
+    pub index: u32,
+    /// What was computed; every bit is kept, of NaN too.
+    pub value: f64,
+}
+
+/// A point of the curves of a run: where a search stood after some playouts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sample {
+    /// The stage of the curriculum, from zero.
+    pub stage: u32,
+    /// Playouts of the stage so far.
+    pub playouts: u64,
+    /// Different states seen.
+    pub unique_states: u64,
+    /// States visited, counting each time.
+    pub visits: u64,
+    /// Visits to states seen before.
+    pub revisits: u64,
+    /// Programs run on an instance.
+    pub evaluations: u64,
+    /// The best value so far.
+    pub best: f64,
+}
+
+impl Store {
+    /// Logs evaluations of a run. One that is there already stays as it is: a pure function has one value.
+    ///
+    /// After an error the rows still wait, and the next commit tries them again.
+    pub fn append(&mut self, run: &RunId, rows: &[Evaluation]) -> Result<(), StoreError> {
+        self.writable()?;
+        self.buffer.evaluations.extend(rows.iter().map(|row| (run.row(), *row)));
+        if self.buffer.is_due() { self.flush() } else { Ok(()) }
+    }
+
+    /// Records a point of the curves; a resumed run replaces those it passes again.
+    pub fn sample(&mut self, run: &RunId, sample: &Sample) -> Result<(), StoreError> {
+        self.writable()?;
+        self.buffer.samples.push((run.row(), *sample));
+        if self.buffer.is_due() { self.flush() } else { Ok(()) }
+    }
+
+    /// The evaluations of a run that are committed, by stage, program and instance.
+    pub fn evaluations(&self, run: &RunId) -> Result<Vec<Evaluation>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT stage, key, instances, instance, value FROM evaluation WHERE run = ?1
+                 ORDER BY stage, key, instances, instance",
+            )?;
+            let rows = statement.query_map([run.row()], |row| {
+                let (stage, key, set, index) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok(Evaluation { stage, key, set, index, value: from_bits(row.get(4)?) })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// The points of the curves of a run that are committed, by stage and playouts.
+    pub fn samples(&self, run: &RunId) -> Result<Vec<Sample>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT stage, playouts, unique_states, visits, revisits, evaluations, best FROM sample
+                 WHERE run = ?1 ORDER BY stage, playouts",
+            )?;
+            let rows = statement.query_map([run.row()], |row| {
+                let count = |column| row.get(column).map(|n: i64| n as u64);
+                Ok(Sample {
+                    stage: row.get(0)?,
+                    playouts: count(1)?,
+                    unique_states: count(2)?,
+                    visits: count(3)?,
+                    revisits: count(4)?,
+                    evaluations: count(5)?,
+                    best: from_bits(row.get(6)?),
+                })
+            })?;
+            rows.collect()
+        })
+    }
+}
+
+fn to_bits(value: f64) -> i64 {
+    value.to_bits() as i64
+}
+
+fn from_bits(bits: i64) -> f64 {
+    f64::from_bits(bits as u64)
+}
+
+/// Rows that wait for their commit, each with the row of its run.
+#[derive(Debug)]
+pub(super) struct Buffer {
+    evaluations: Vec<(i64, Evaluation)>,
+    samples: Vec<(i64, Sample)>,
+    /// The last time a commit was tried; after a failure the next one waits its turn too.
+    last: Instant,
+    /// How long rows may wait; tests stop this clock.
+    pub(super) interval: Duration,
+}
+
+impl Buffer {
+    pub(super) fn new() -> Buffer {
+        let (evaluations, samples) = (Vec::new(), Vec::new());
+        Buffer { evaluations, samples, last: Instant::now(), interval: INTERVAL }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.evaluations.is_empty() && self.samples.is_empty()
+    }
+
+    /// Whether it is time for a commit.
+    fn is_due(&self) -> bool {
+        self.evaluations.len() >= MOST_ROWS || self.last.elapsed() >= self.interval
+    }
+
+    /// Starts a new interval.
+    pub(super) fn touch(&mut self) {
+        self.last = Instant::now();
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.evaluations.clear();
+        self.samples.clear();
+    }
+
+    pub(super) fn write(&mut self, transaction: &Transaction) -> rusqlite::Result<()> {
+        // In the order of the primary key, neighbours share pages. Stable, so the first value of a key wins.
+        self.evaluations.sort_by_key(|(run, e)| (*run, e.stage, e.key, e.set, e.index));
+        write_evaluations(transaction, &self.evaluations)?;
+        write_samples(transaction, &self.samples)
+    }
+}
+
+fn write_evaluations(connection: &Connection, rows: &[(i64, Evaluation)]) -> rusqlite::Result<()> {
+    let mut insert =
+        connection.prepare_cached("INSERT OR IGNORE INTO evaluation VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    for (run, Evaluation { stage, key, set, index, value }) in rows {
+        insert.execute(params![run, stage, key, set, index, to_bits(*value)])?;
+    }
+    Ok(())
+}
+
+fn write_samples(connection: &Connection, rows: &[(i64, Sample)]) -> rusqlite::Result<()> {
+    let mut insert =
+        connection.prepare_cached("INSERT OR REPLACE INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+    for (run, sample) in rows {
+        let Sample { stage, playouts, unique_states, visits, revisits, evaluations, best } = *sample;
+        let [playouts, unique_states, visits, revisits, evaluations] =
+            [playouts, unique_states, visits, revisits, evaluations].map(|n| n as i64);
+        let best = to_bits(best);
+        insert.execute(params![run, stage, playouts, unique_states, visits, revisits, evaluations, best])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Folder, evaluation, new_run};
+    use super::*;
+
+    /// A clock that never strikes: only explicit commits.
+    const NEVER: Duration = Duration::MAX;
+
+    fn bits(rows: &[Evaluation]) -> Vec<u64> {
+        rows.iter().map(|row| row.value.to_bits()).collect()
+    }
+
+    #[test]
+    fn every_bit_survives() {
+        let folder = Folder::new();
+        let mut store = Store::open(&folder.file("runs.db")).unwrap();
+        let run = store.begin(&new_run()).unwrap();
+        let nan = f64::from_bits(0xfff8_dead_beef_0001);
+        let values =
+            [0.0, -0.0, f64::NAN, nan, f64::INFINITY, f64::NEG_INFINITY, f64::MIN_POSITIVE / 4.0, -1.5];
+        let edge =
+            |value| Evaluation { stage: u32::MAX, key: [255; 16], set: u8::MAX, index: u32::MAX, value };
+        let mut rows: Vec<Evaluation> =
+            (0..).zip(values).map(|(i, value)| Evaluation { value, ..evaluation(i) }).collect();
+        rows.push(edge(f64::MAX));
+        store.append(&run, &rows).unwrap();
+        drop(store);
+        let store = Store::open_read_only(&folder.file("runs.db")).unwrap();
+        let found = store.evaluations(&run).unwrap();
+        assert_eq!(bits(&found), bits(&rows));
+        let place = |e: &Evaluation| (e.stage, e.key, e.set, e.index);
+        assert!(found.iter().map(place).eq(rows.iter().map(place)));
+    }
+
+    #[test]
+    fn the_first_value_of_an_evaluation_stays() {
+        let folder = Folder::new();
+        let mut store = Store::open(&folder.file("runs.db")).unwrap();
+        let [one, other] = [(); 2].map(|()| store.begin(&new_run()).unwrap());
+        let with = |value| Evaluation { value, ..evaluation(0) };
+        store.append(&one, &[with(1.0), with(2.0)]).unwrap();
+        store.flush().unwrap();
+        store.append(&one, &[with(3.0)]).unwrap();
+        store.append(&other, &[with(4.0)]).unwrap();
+        store.flush().unwrap();
+        assert_eq!(store.evaluations(&one).unwrap(), [with(1.0)]);
+        assert_eq!(store.evaluations(&other).unwrap(), [with(4.0)], "runs do not share a log");
+    }
+
+    #[test]
+    fn samples_are_replaced_when_a_run_passes_again() {
+        let folder = Folder::new();
+        let mut store = Store::open(&folder.file("runs.db")).unwrap();
+        let run = store.begin(&new_run()).unwrap();
+        let at = |playouts, best| Sample {
+            stage: 1,
+            playouts,
+            unique_states: 2,
+            visits: 3,
+            revisits: 4,
+            evaluations: u64::MAX,
+            best,
+        };
+        for sample in [at(200, -0.5), at(100, f64::NEG_INFINITY), at(200, 0.25)] {
+            store.sample(&run, &sample).unwrap();
+        }
+        store.flush().unwrap();
+        assert_eq!(store.samples(&run).unwrap(), [at(100, f64::NEG_INFINITY), at(200, 0.25)]);
+    }
+
+    #[test]
+    fn a_commit_comes_with_time_with_size_and_when_asked() {
+        let folder = Folder::new();
+        let mut store = Store::open(&folder.file("runs.db")).unwrap();
+        let run = store.begin(&new_run()).unwrap();
+        assert_eq!(store.buffer.interval, Duration::from_secs(1));
+        store.buffer.interval = NEVER;
+        store.append(&run, &[evaluation(0)]).unwrap();
+        assert_eq!(store.evaluations(&run).unwrap(), [], "not yet");
+        store.flush().unwrap();
+        assert_eq!(store.evaluations(&run).unwrap().len(), 1);
+        let many: Vec<Evaluation> = (0..MOST_ROWS as u32).map(evaluation).collect();
+        store.append(&run, &many[1..]).unwrap();
+        assert_eq!(store.evaluations(&run).unwrap().len(), 1);
+        store.append(&run, &many[..1]).unwrap();
+        assert_eq!(store.evaluations(&run).unwrap().len(), MOST_ROWS);
+        assert!(store.buffer.is_empty());
+        store.buffer.interval = Duration::ZERO;
+        store.append(&run, &[evaluation(u32::MAX)]).unwrap();
+        assert_eq!(store.evaluations(&run).unwrap().len(), MOST_ROWS + 1, "time has come");
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_and_what_was_committed_stays() {
+        let folder = Folder::new();
+        let mut store = Store::open(&folder.file("runs.db")).unwrap();
+        let run = store.begin(&new_run()).unwrap();
+        let rows: Vec<Evaluation> = (0..20_000).map(evaluation).collect();
+        store.append(&run, &rows[..100]).unwrap();
+        store.flush().unwrap();
+        let pages: i64 = store.connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+        store.connection.pragma_update(None, "max_page_count", pages + 4).unwrap();
+        store.buffer.interval = Duration::ZERO;
+        let error = store.append(&run, &rows).unwrap_err();
+        assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
+        assert_eq!(store.evaluations(&run).unwrap(), rows[..100], "all or nothing");
+        store.integrity().unwrap();
+        // There is room again: what waited is not lost.
+        store.connection.pragma_update(None, "max_page_count", 1_000_000).unwrap();
+        store.flush().unwrap();
+        assert_eq!(store.evaluations(&run).unwrap(), rows);
+    }
+
+    #[test]
+    fn a_store_that_stays_full_is_closed_without_harm() {
+        let folder = Folder::new();
+        let path = folder.file("runs.db");
+        let mut store = Store::open(&path).unwrap();
+        let run = store.begin(&new_run()).unwrap();
+        store.append(&run, &[evaluation(0)]).unwrap();
+        store.flush().unwrap();
+        store.connection.pragma_update(None, "max_page_count", 1).unwrap();
+        store.buffer.interval = NEVER;
+        store.append(&run, &(1..20_000).map(evaluation).collect::<Vec<_>>()).unwrap();
+        drop(store);
+        let store = Store::open(&path).unwrap();
+        store.integrity().unwrap();
+        assert_eq!(store.evaluations(&run).unwrap(), [evaluation(0)]);
+    }
+}

@@ -1,0 +1,164 @@
+//! One writer at a time: a lock of the operating system on a file beside the store, in which the holder says
+//! who it is. The lock vanishes with its process, however that ends; the file stays.
+
+use std::fmt;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::clock::{now, utc};
+use super::error::StoreError;
+
+/// Readers probe the lock for a moment; a writer that meets such a probe tries again.
+const TRIES: usize = 5;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The most that is read of a lock file or written as a command.
+const MOST_BYTES: usize = 4096;
+const MOST_COMMAND: usize = 200;
+
+/// Who writes to a store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Holder {
+    /// The process.
+    pub pid: u32,
+    /// The machine, empty if it has no name.
+    pub host: String,
+    /// When it took the lock, in seconds since 1970.
+    pub since: i64,
+    /// The command line.
+    pub command: String,
+}
+
+impl Holder {
+    /// This process.
+    fn this() -> Holder {
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname")
+            .or_else(|_| std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME")))
+            .unwrap_or_default();
+        let words: Vec<String> =
+            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        // One line each, whatever the arguments hold.
+        let line = |text: &str| text.trim().replace(char::is_control, " ");
+        let command = line(&words.join(" ")).chars().take(MOST_COMMAND).collect();
+        Holder { pid: std::process::id(), host: line(&host), since: now(), command }
+    }
+
+    fn to_text(&self) -> String {
+        let Holder { pid, host, since, command } = self;
+        format!("{pid}\n{host}\n{since}\n{command}\n")
+    }
+
+    fn from_text(text: &str) -> Option<Holder> {
+        let mut lines = text.lines();
+        let pid = lines.next()?.parse().ok()?;
+        let host = lines.next()?.to_string();
+        let since = lines.next()?.parse().ok()?;
+        Some(Holder { pid, host, since, command: lines.next()?.to_string() })
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {}", self.pid)?;
+        if !self.host.is_empty() {
+            write!(f, " on {}", self.host)?;
+        }
+        write!(f, " since {} (`{}`)", utc(self.since), self.command)
+    }
+}
+
+/// The right to write to a store, held until dropped.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+impl Lock {
+    /// Takes the lock of this store or says who has it.
+    pub(super) fn take(store: &Path) -> Result<Lock, StoreError> {
+        let path = sidecar(store);
+        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = open.map_err(|error| StoreError::io(&path, error))?;
+        for _ in 0..TRIES {
+            match file.try_lock() {
+                Ok(()) => {
+                    // Who holds the lock is a courtesy: a full disk must not keep anyone from resuming.
+                    let _ =
+                        file.set_len(0).and_then(|()| file.write_all(Holder::this().to_text().as_bytes()));
+                    return Ok(Lock(file));
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+                Err(TryLockError::Error(error)) => return Err(StoreError::io(&path, error)),
+            }
+        }
+        let mut bytes = Vec::new();
+        let _ = file.take(MOST_BYTES as u64).read_to_end(&mut bytes);
+        let holder = Holder::from_text(&String::from_utf8_lossy(&bytes));
+        Err(StoreError::Held { path: store.to_path_buf(), holder })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Nobody holds it now; a killed process leaves its name, which the next holder overwrites.
+        let _ = self.0.set_len(0);
+    }
+}
+
+/// Whether a process holds the lock of this store at this moment.
+pub(super) fn held(store: &Path) -> bool {
+    let Ok(file) = File::open(sidecar(store)) else { return false };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// The file beside the store that carries its lock.
+pub(super) fn sidecar(store: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_os_string();
+    name.push(".lock");
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Folder;
+    use super::*;
+
+    #[test]
+    fn a_second_writer_learns_who_is_first_and_may_follow() {
+        let folder = Folder::new();
+        let store = folder.file("runs.db");
+        let lock = Lock::take(&store).unwrap();
+        assert!(held(&store));
+        let Err(StoreError::Held { holder: Some(holder), path }) = Lock::take(&store) else { panic!() };
+        assert_eq!((holder.pid, path), (std::process::id(), store.clone()));
+        assert!(!holder.command.is_empty() && holder.since > 1_700_000_000);
+        drop(lock);
+        assert!(!held(&store) && sidecar(&store).exists());
+        Lock::take(&store).unwrap();
+    }
+
+    #[test]
+    fn what_the_dead_left_in_the_file_does_not_matter() {
+        let folder = Folder::new();
+        let store = folder.file("runs.db");
+        for junk in [&b""[..], b"\xff\xfe\x00", b"12\n", b"x\ny\nz\nw\n", &[b'7'; 100_000]] {
+            std::fs::write(sidecar(&store), junk).unwrap();
+            let other = File::open(sidecar(&store)).unwrap();
+            other.try_lock().unwrap();
+            assert_eq!(
+                Lock::take(&store).unwrap_err(),
+                StoreError::Held { path: store.clone(), holder: None }
+            );
+            drop(other);
+            drop(Lock::take(&store).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_holder_survives_its_text() {
+        let this = Holder::this();
+        assert_eq!(Holder::from_text(&this.to_text()), Some(this));
+        let holder = Holder { pid: 7, host: "a".into(), since: 0, command: "rl4rla discover x".into() };
+        assert_eq!(holder.to_string(), "process 7 on a since 1970-01-01 00:00 UTC (`rl4rla discover x`)");
+    }
+}

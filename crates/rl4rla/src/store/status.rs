@@ -1,0 +1,69 @@
+//! How a run stands.
+
+use std::fmt;
+
+/// How a run stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// A process works on it.
+    Running,
+    /// It was stopped or killed, and can be resumed.
+    Interrupted,
+    /// It came to its end.
+    Done {
+        /// Whether it found what it was to find.
+        found: bool,
+    },
+    /// It ended with an error.
+    Failed,
+}
+
+impl Status {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Running => "running",
+            Status::Interrupted => "interrupted",
+            Status::Done { .. } => "done",
+            Status::Failed => "failed",
+        }
+    }
+
+    /// Whether something was found, once that is known.
+    pub fn found(self) -> Option<bool> {
+        if let Status::Done { found } = self { Some(found) } else { None }
+    }
+
+    /// What these columns mean, if anything.
+    pub(super) fn from_columns(name: &str, found: Option<bool>) -> Option<Status> {
+        match (name, found) {
+            ("done", Some(found)) => Some(Status::Done { found }),
+            (name, None) => {
+                [Status::Running, Status::Interrupted, Status::Failed].into_iter().find(|s| s.name() == name)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_survives_its_columns_and_nonsense_is_none() {
+        let done = [true, false].map(|found| Status::Done { found });
+        for status in [Status::Running, Status::Interrupted, Status::Failed].into_iter().chain(done) {
+            assert_eq!(Status::from_columns(status.name(), status.found()), Some(status));
+        }
+        for (name, found) in [("done", None), ("running", Some(true)), ("", None), ("Done", Some(true))] {
+            assert_eq!(Status::from_columns(name, found), None);
+        }
+    }
+}

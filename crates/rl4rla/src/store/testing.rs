@@ -1,0 +1,50 @@
+//! What the tests of this module share: folders that vanish, and something to store.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{Evaluation, NewRun};
+
+/// An empty folder, removed when dropped.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Folder {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("rl4rla-store-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        // As the store names it in errors.
+        Folder(path.canonicalize().unwrap())
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub fn new_run() -> NewRun<'static> {
+    NewRun {
+        curriculum: "small",
+        method: "random",
+        seed: 7,
+        spec: "name = \"small\"\n",
+        settings: "{\"budget\":10}",
+        version: "0.1.0",
+    }
+}
+
+/// Evaluations in the order of the log.
+pub fn evaluation(i: u32) -> Evaluation {
+    Evaluation { stage: 0, key: (u128::from(i) << 64).to_be_bytes(), set: 1, index: i, value: f64::from(i) }
+}
