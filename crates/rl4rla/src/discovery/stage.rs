@@ -18,7 +18,7 @@ pub struct Instances {
 
 impl Default for Instances {
     fn default() -> Instances {
-        Instances { search: 16, select: 16, report: 16 }
+        Instances { search: 16, select: 8, report: 8 }
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! With [A b] = Q·R, every m-vector that a program builds from A, b and x is Q times n + 1 coordinates: products,
 //! sums, inner products and R factors are the same in coordinates, where A is R's first n columns and b its last.
+//! Where b is in the range of A, the n directions of A = Q·R are enough.
 //! What needs true rows is kept here: S·Q for a sketch, sampled rows of A and b, and the row norms of A.
 
 use super::cache::Cache;
@@ -38,14 +39,18 @@ const LARGEST_RATIO: f64 = 1e100;
 /// ```
 pub struct Prepared {
     instance: Arc<Instance>,
-    reduced: Option<Reduced>,
+    /// Found when first asked for: not everyone who draws an instance searches on it.
+    reduced: OnceLock<Option<Reduced>>,
 }
 
 impl Prepared {
-    /// Prepares an instance; a tall one is factored once.
+    /// Prepares an instance; a tall one is factored once, when it is first run on.
     pub fn new(instance: Instance) -> Prepared {
-        let instance = Arc::new(instance);
-        Prepared { reduced: Reduced::new(&instance), instance }
+        Prepared { instance: Arc::new(instance), reduced: OnceLock::new() }
+    }
+
+    fn reduced(&self) -> Option<&Reduced> {
+        self.reduced.get_or_init(|| Reduced::new(&self.instance)).as_ref()
     }
 
     /// The instance itself.
@@ -55,7 +60,7 @@ impl Prepared {
 
     /// The coordinates in which this program can run: reduced ones, unless an operator must see true rows.
     pub(crate) fn data(&self, plan: &Plan, settings: &Settings) -> Data<'_> {
-        match &self.reduced {
+        match self.reduced() {
             Some(reduced) if !plan.fixes(Dim::Rows) => Data::Reduced(reduced, reduced.rows(plan, settings)),
             _ => Data::True(&self.instance),
         }
@@ -103,10 +108,17 @@ impl Reduced {
         if truth.norm_b() > 0.0 && !(1.0 / LARGEST_RATIO..LARGEST_RATIO).contains(&ratio) {
             return None;
         }
-        let entry = |i: usize, j: usize| if j < n { truth.A.get(i, j) } else { truth.b[i] };
-        let (basis, r) = linalg::thin_qr(&Matrix::from_fn(m, n + 1, entry))?;
-        let problem =
-            truth.in_coordinates(Matrix::from_fn(n + 1, n, |i, j| r.get(i, j)), r.column(n).to_vec());
+        let (basis, problem) = if truth.attainable() == 0.0 {
+            // b lies in the range of A already.
+            let (basis, r) = linalg::thin_qr(&truth.A)?;
+            let b = linalg::vec_mat(&truth.b, &basis);
+            (basis, truth.in_coordinates(r, b))
+        } else {
+            let entry = |i: usize, j: usize| if j < n { truth.A.get(i, j) } else { truth.b[i] };
+            let (basis, r) = linalg::thin_qr(&Matrix::from_fn(m, n + 1, entry))?;
+            let a = Matrix::from_fn(n + 1, n, |i, j| r.get(i, j));
+            (basis, truth.in_coordinates(a, r.column(n).to_vec()))
+        };
         Some(Reduced {
             truth: truth.clone(),
             problem,
@@ -230,8 +242,8 @@ mod tests {
             let b = entries.iter().take(10).map(|e| e * scale).collect();
             Prepared::new(Instance::from_data(Matrix::from_fn(10, 4, |i, j| entries[4 * i + j]), b).unwrap())
         };
-        assert!([0.0, 1.0, 1e50].iter().all(|&scale| data(scale).reduced.is_some()));
-        assert!([1e120, 1e-120].iter().all(|&scale| data(scale).reduced.is_none()));
+        assert!([0.0, 1.0, 1e50].iter().all(|&scale| data(scale).reduced().is_some()));
+        assert!([1e120, 1e-120].iter().all(|&scale| data(scale).reduced().is_none()));
     }
 
     #[test]

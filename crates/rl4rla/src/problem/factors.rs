@@ -4,7 +4,7 @@
 use super::{Leverage, Right};
 use crate::linalg::{self, Matrix};
 use crate::rng::Stream;
-use faer::{Mat, prelude::Solve};
+use faer::{Mat, MatRef, prelude::Solve};
 
 /// Degrees of freedom of the row scales that give high leverage: about a sixth of the draws lie below
 /// 1e-16, so that a few rows outweigh all others.
@@ -64,8 +64,7 @@ fn signed(Q: Matrix, stream: &Stream) -> Matrix {
 }
 
 pub(super) fn gaussian(rows: usize, cols: usize, stream: &Stream) -> Mat<f64> {
-    let g = stream.normals(rows * cols);
-    Mat::from_fn(rows, cols, |i, j| g[j * rows + i])
+    MatRef::from_column_major_slice(&stream.normals(rows * cols), rows, cols).to_owned()
 }
 
 /// `n` draws of 1/√χ²(degrees).
