@@ -36,7 +36,7 @@ fn found(outcome: &Outcome<Vec<u8>>) -> &[u8] {
 
 /// All that an outcome says.
 fn told(outcome: &Outcome<Vec<u8>>) -> (Stop, Counters, Vec<(u128, u64, usize)>) {
-    let ranked = outcome.ranked.iter().map(|r| (r.solved.key, r.mean.to_bits(), r.count)).collect();
+    let ranked = outcome.ranked.iter().map(|r| (r.solved.key, r.mean().to_bits(), r.values.len())).collect();
     (outcome.stop, outcome.counters, ranked)
 }
 
@@ -48,8 +48,8 @@ fn graph_search_converges() {
             let outcome =
                 graph_search(&domain, &Plan { exploration, ..plan(rule, 20_000, seed) }, &mut Silent);
             assert!(exploration < 1.0 || found(&outcome) == domain.optimum());
-            assert!(outcome.ranked.iter().all(|ranked| ranked.count == 16));
-            assert!(outcome.ranked.is_sorted_by(|a, b| a.mean >= b.mean));
+            assert!(outcome.ranked.iter().all(|ranked| ranked.values.len() == 16));
+            assert!(outcome.ranked.is_sorted_by(|a, b| a.mean() >= b.mean()));
         }
     }
 }
@@ -97,8 +97,8 @@ fn lucb_decides() {
 
 struct Until(u64);
 
-impl Watch for Until {
-    fn goes_on(&mut self, counters: &Counters, _: Option<(u128, f64)>) -> bool {
+impl<S> Watch<S> for Until {
+    fn goes_on(&mut self, counters: &Counters, _: Option<(&S, f64)>) -> bool {
         counters.evaluations < self.0
     }
 }
@@ -214,7 +214,7 @@ proptest! {
         let [all, fewer] = [Measure::All, Measure::WhileInTheRunning]
             .map(|measure| exhaustive(&domain, measure, u64::MAX, 1, &mut Silent));
         prop_assert_eq!(all.ranked[0].solved.key, fewer.ranked[0].solved.key);
-        prop_assert_eq!(all.ranked[0].mean, fewer.ranked[0].mean);
+        prop_assert_eq!(all.ranked[0].mean(), fewer.ranked[0].mean());
         prop_assert!(fewer.counters.evaluations <= all.counters.evaluations);
     }
 
@@ -231,18 +231,18 @@ proptest! {
             let tuning = Tuning { exploration, released, keep: 20, ..tuning(300) };
             let outcome = row.method.search(&domain, &tuning, &Stream::new(1), &mut Silent);
             prop_assert!(!outcome.ranked.is_empty());
-            prop_assert!(outcome.ranked.iter().all(|r| (r.mean - means[r.solved.solution]).abs() < 1e-12));
-            prop_assert!(outcome.ranked.is_sorted_by(|a, b| a.mean >= b.mean));
+            prop_assert!(outcome.ranked.iter().all(|r| (r.mean() - means[r.solved.solution]).abs() < 1e-12));
+            prop_assert!(outcome.ranked.is_sorted_by(|a, b| a.mean() >= b.mean()));
         }
     }
 }
 
 #[test]
 fn the_watch_sees_the_highest_mean() {
-    struct Sees(Vec<Option<(u128, f64)>>);
-    impl Watch for Sees {
-        fn goes_on(&mut self, _: &Counters, best: Option<(u128, f64)>) -> bool {
-            self.0.push(best);
+    struct Sees(Vec<Option<(usize, f64)>>);
+    impl Watch<usize> for Sees {
+        fn goes_on(&mut self, _: &Counters, best: Option<(&usize, f64)>) -> bool {
+            self.0.push(best.map(|(solution, mean)| (*solution, mean)));
             true
         }
     }
@@ -331,7 +331,7 @@ fn degenerate_problems() {
         let run = |domain: &Words| row.method.search(domain, &tuning(1_000), &Stream::new(1), &mut Silent);
         // Nothing to decide: the root is the only solution, or none.
         let outcome = run(&Words::new(3, 0, |_| Some(0.5)).noisy(0.1, 4, 1));
-        assert_eq!((outcome.ranked.len(), outcome.ranked[0].count), (1, 4), "{}", row.name);
+        assert_eq!((outcome.ranked.len(), outcome.ranked[0].values.len()), (1, 4), "{}", row.name);
         assert_eq!(outcome.counters.unique_states, 1, "{}", row.name);
         let outcome = run(&Words::new(0, 3, |_| Some(0.5)));
         assert!(outcome.ranked.is_empty() && outcome.counters.evaluations == 0, "{}", row.name);

@@ -52,7 +52,7 @@ impl Approach {
 }
 
 /// Candidates that go from the search to the selection.
-const CANDIDATES: usize = 12;
+const CANDIDATES: usize = 5;
 
 /// Rewards closer than this are equal: what remains is rounding.
 const TIE: f64 = 1e-6;

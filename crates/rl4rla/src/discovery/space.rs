@@ -4,7 +4,7 @@ use super::bench::Bench;
 use super::log::{Known, Record};
 use super::merge::{Merge, mix};
 use super::stage::Stage;
-use crate::program::{Canonical, Program};
+use crate::program::{Canonical, Program, check};
 use crate::search::{Domain, Solved};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -34,8 +34,21 @@ impl Space<'_> {
             return None;
         }
         let finished = grammar.finish(program);
+        if self.is_longwinded(finished.program()) {
+            return None;
+        }
         let key = self.merge.finished(&finished, grammar.geometry, grammar.live_out.kept());
         Some(Solved { key, solution: finished.program().clone() })
+    }
+
+    /// Whether an instruction that the stage added is a longer way to write another one: the grammar offers none, but
+    /// a later insertion before it can make it so.
+    fn is_longwinded(&self, program: &Program) -> bool {
+        let typed = check(program, self.stage.grammar.geometry).unwrap_or_default();
+        typed.iter().any(|typed| {
+            let old = self.start.section(typed.section).contains(typed.instruction);
+            !old && (typed.instruction.op.redundant)(&typed.args)
+        })
     }
 
     pub(super) fn values(&self, requests: &[(&Solved<Program>, usize)]) -> Vec<f64> {

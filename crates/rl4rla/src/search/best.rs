@@ -93,7 +93,7 @@ impl Seen {
 }
 
 /// Replicates of a solution that is new.
-const FIRST: usize = 2;
+const FIRST: usize = 1;
 
 /// Nodes expanded together.
 const BATCH: u64 = 8;
@@ -218,10 +218,10 @@ impl<D: Domain> Best<'_, D> {
         true
     }
 
-    /// Measures new solutions against the leader until each is behind it, or has been measured throughout.
+    /// Measures new solutions against the leader until each is behind it, by the odds or for certain, or has been
+    /// measured throughout.
     fn race(&mut self, mut running: Vec<usize>) -> bool {
         let replicates = self.ledger.domain().replicates();
-        let looks = replicates.ilog2() as usize + 1;
         let mut count = FIRST.min(replicates);
         while !running.is_empty() {
             if !self.ledger.measure(&running.iter().map(|&s| (s, count)).collect::<Vec<_>>()) {
@@ -240,10 +240,10 @@ impl<D: Domain> Best<'_, D> {
             let compared = |s: usize| Difference::of(self.ledger.values(leader), self.ledger.values(s));
             running.iter().filter(|&&s| s != leader).for_each(|&s| self.seen.add(compared(s)));
             running.retain(|&s| {
-                let behind = || self.confidence.settles(compared(s), self.seen, leader + 1, looks);
-                !self.ledger.is_complete(s) && !behind()
+                let behind = || self.confidence.settles(compared(s), self.seen, leader + 1, replicates);
+                !self.ledger.is_complete(s) && self.ledger.can_reach(s, self.ledger.mean(leader)) && !behind()
             });
-            count = (2 * count).min(replicates);
+            count = (count + 1).min(replicates);
         }
         true
     }

@@ -103,12 +103,7 @@ fn drop_by_bounds<D: Domain>(ledger: &mut Ledger<D>, mut running: Vec<usize>) ->
             .filter(|&&p| ledger.is_complete(p))
             .map(|&p| ledger.mean(p))
             .fold(0.0, f64::max);
-        let most = |place: usize| {
-            let values = ledger.values(place);
-            (values.iter().sum::<f64>() + (replicates - values.len()) as f64) / replicates as f64
-        };
-        // Sums of the same numbers in another order differ by rounding.
-        running.retain(|&place| most(place) >= bar - 1e-12);
+        running.retain(|&place| ledger.can_reach(place, bar));
     }
     true
 }

@@ -101,6 +101,14 @@ impl<'a, D: Domain> Ledger<'a, D> {
         self.entries[place].values.len() >= self.domain.replicates()
     }
 
+    /// Whether full marks on the rest of its replicates would bring a solution up to this mean.
+    pub fn can_reach(&self, place: usize, mean: f64) -> bool {
+        let (entry, all) = (&self.entries[place], self.domain.replicates() as f64);
+        let most = (entry.sum + all - entry.values.len() as f64) / all;
+        // Sums of the same numbers in another order differ by rounding.
+        most >= mean - 1e-12
+    }
+
     /// The next value of a solution: its replicates in turn, over and over.
     pub fn draw(&mut self, place: usize) -> f64 {
         let replicate = self.entries[place].draws % self.domain.replicates();
