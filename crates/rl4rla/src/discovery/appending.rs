@@ -121,6 +121,10 @@ impl Domain for Appending<'_> {
         self.space.bench.len()
     }
 
+    fn bound(&self, program: &Program) -> f64 {
+        self.space.bound(program)
+    }
+
     fn values(&self, requests: &[(&Solved<Program>, usize)]) -> Vec<f64> {
         self.space.values(requests)
     }

@@ -5,6 +5,7 @@ use super::log::{Known, Record};
 use super::merge::{Merge, mix};
 use super::stage::Stage;
 use crate::program::{Canonical, Program, check};
+use crate::reward::bound;
 use crate::search::{Domain, Solved};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -49,6 +50,12 @@ impl Space<'_> {
             let old = self.start.section(typed.section).contains(typed.instruction);
             !old && (typed.instruction.op.redundant)(&typed.args)
         })
+    }
+
+    /// The most that a program can earn here.
+    pub(super) fn bound(&self, program: &Program) -> f64 {
+        let bounds = self.stage.families.iter().map(|family| bound(program, family, &self.stage.protocol));
+        bounds.fold(0.0, f64::max)
     }
 
     pub(super) fn values(&self, requests: &[(&Solved<Program>, usize)]) -> Vec<f64> {
@@ -130,6 +137,10 @@ impl Domain for Insertions<'_> {
 
     fn replicates(&self) -> usize {
         self.space.bench.len()
+    }
+
+    fn bound(&self, program: &Program) -> f64 {
+        self.space.bound(program)
     }
 
     fn values(&self, requests: &[(&Solved<Program>, usize)]) -> Vec<f64> {

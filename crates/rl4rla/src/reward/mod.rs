@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod auxiliary;
+mod bound;
 mod complexity;
 mod condition;
 mod decay;
@@ -14,6 +15,7 @@ mod step;
 mod tolerance;
 
 pub use auxiliary::{Auxiliary, auxiliary};
+pub use bound::bound;
 pub use evaluation::{Evaluation, Summary, draws, evaluate};
 pub use fast::reward;
 pub use profile::{Profile, Terms, Weights};

@@ -44,6 +44,11 @@ pub trait Domain: Sync {
     /// the nearest that is not, and what is no number as 0.
     fn values(&self, requests: &[(&Solved<Self::Solution>, usize)]) -> Vec<f64>;
 
+    /// An upper bound on the value of a solution at any replicate, as far as it can be told without measuring.
+    fn bound(&self, _solution: &Self::Solution) -> f64 {
+        1.0
+    }
+
     /// How promising a child looks before anything is known, for rules that ask; a probability.
     fn prior(&self, _parent: &Self::State, siblings: usize) -> f64 {
         1.0 / siblings as f64

@@ -86,23 +86,30 @@ fn enumerate<D: Domain>(ledger: &mut Ledger<D>, budget: u64) -> Stop {
     Stop::Exhausted
 }
 
-/// Measures one replicate after the other, dropping whatever can no longer win.
+/// Solutions measured between two looks at who leads.
+const TOGETHER: usize = 256;
+
+/// Measures one replicate after the other, dropping whatever can no longer win: the most promising first, so that
+/// there soon is a leader to be measured against.
 fn drop_by_bounds<D: Domain>(ledger: &mut Ledger<D>, mut running: Vec<usize>) -> bool {
     let replicates = ledger.domain().replicates();
+    running.sort_by(|&a, &b| ledger.bound(b).total_cmp(&ledger.bound(a)).then(a.cmp(&b)));
+    let mut bar = 0.0;
     for count in 1..=replicates {
-        if !ledger.measure(&running.iter().map(|&place| (place, count)).collect::<Vec<_>>()) {
-            return false;
+        for some in running.chunks(TOGETHER) {
+            let some = some.iter().filter(|&&place| ledger.can_reach(place, bar));
+            let some: Vec<(usize, usize)> = some.map(|&place| (place, count)).collect();
+            if !ledger.measure(&some) {
+                return false;
+            }
+            let leader = ledger.best().filter(|&leader| !ledger.is_complete(leader));
+            if let Some(leader) = leader {
+                if !ledger.measure(&[(leader, replicates)]) {
+                    return false;
+                }
+                bar = ledger.mean(leader).max(bar);
+            }
         }
-        let Some(leader) = ledger.order().first().copied() else { return true };
-        if !ledger.measure(&[(leader, replicates)]) {
-            return false;
-        }
-        let bar = ledger
-            .order()
-            .iter()
-            .filter(|&&p| ledger.is_complete(p))
-            .map(|&p| ledger.mean(p))
-            .fold(0.0, f64::max);
         running.retain(|&place| ledger.can_reach(place, bar));
     }
     true

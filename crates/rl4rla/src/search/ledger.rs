@@ -25,6 +25,8 @@ struct Entry<S> {
     /// Values of replicates 0, 1, …
     values: Vec<f64>,
     sum: f64,
+    /// No value is above this.
+    bound: f64,
     /// How often it was drawn, by [`Ledger::draw`].
     draws: usize,
 }
@@ -76,7 +78,8 @@ impl<'a, D: Domain> Ledger<'a, D> {
         let next = self.entries.len();
         let place = *self.places.entry(solved.key).or_insert(next);
         if place == next {
-            self.entries.push(Entry { solved, values: Vec::new(), sum: 0.0, draws: 0 });
+            let bound = self.domain.bound(&solved.solution);
+            self.entries.push(Entry { solved, values: Vec::new(), sum: 0.0, bound, draws: 0 });
         }
         place
     }
@@ -101,10 +104,15 @@ impl<'a, D: Domain> Ledger<'a, D> {
         self.entries[place].values.len() >= self.domain.replicates()
     }
 
-    /// Whether full marks on the rest of its replicates would bring a solution up to this mean.
+    /// No value of a solution is above this.
+    pub fn bound(&self, place: usize) -> f64 {
+        self.entries[place].bound
+    }
+
+    /// Whether the most it can get on the rest of its replicates would bring a solution up to this mean.
     pub fn can_reach(&self, place: usize, mean: f64) -> bool {
         let (entry, all) = (&self.entries[place], self.domain.replicates() as f64);
-        let most = (entry.sum + all - entry.values.len() as f64) / all;
+        let most = (entry.sum + entry.bound * (all - entry.values.len() as f64)) / all;
         // Sums of the same numbers in another order differ by rounding.
         most >= mean - 1e-12
     }

@@ -1,0 +1,40 @@
+//! The most a program can earn, from its cost alone: what no run need be made to know.
+
+use super::complexity::{complexity, complexity_with_progress};
+use super::profile::{Profile, Terms};
+use super::score::Protocol;
+use crate::execute::geometry_of;
+use crate::problem::Family;
+use crate::program::{Canonical, Price, Program};
+
+/// An upper bound on the reward of a program on any instance of a family: perfect but for its price.
+///
+/// ```
+/// use rl4rla::{problem::Family, program::Entry};
+/// use rl4rla::reward::{Charge, Profile, Protocol, StepRule, Unit, bound};
+/// let charge = Charge { unit: Unit::Flops, rows: 1_000_000, cols: 500 };
+/// let protocol = Protocol::new(Profile::Tolerance { epsilon: 1e-6, charge }, StepRule::Fixed(1.0));
+/// let most = |name: &str| {
+///     bound(&Entry::named(name).unwrap().document.program, &Family::named("mid-cond").unwrap(), &protocol)
+/// };
+/// assert!(most("precond-gd") < 0.5, "who factors all of A cannot be cheaper than doing just that");
+/// assert!(most("sketched-precond-gd") > 0.9);
+/// ```
+pub fn bound(program: &Program, family: &Family, protocol: &Protocol) -> f64 {
+    let live = Canonical::new(program, protocol.live_out);
+    let (rows, cols) = (family.rows, family.cols);
+    let Ok(price) = Price::of(&live, geometry_of(family), protocol.profile.model()) else { return 0.0 };
+    let settings = protocol.settings(rows, cols, 0.0);
+    let relative_work = || {
+        let flops = price.flops(&settings.sizes(rows, cols), protocol.iterations);
+        flops / (rows * cols * protocol.iterations) as f64
+    };
+    let best = |comp| Terms { acc: 1.0, decay: 1.0, comp, cond: 1.0 };
+    let terms = match &protocol.profile {
+        // Whoever gets there pays for setup at least.
+        Profile::Tolerance { charge, .. } => return charge.reward(charge.work(&price, &settings, cols, 0)),
+        Profile::Paper { .. } => best(complexity(relative_work(), 0.0, true)),
+        Profile::Sound { .. } => best(complexity_with_progress(relative_work(), 1.0, 0.0)),
+    };
+    protocol.profile.weighted(&terms).expect("only a tolerance is not made of terms")
+}
