@@ -70,7 +70,7 @@ Examples:
   rl4rla sweep sketched-precond-gd --methods best,mcgs-ucd --seeds 20
   rl4rla sweep block-kaczmarz subsampled-ls-gd --methods mcts,mcgs-uct,mcgs-ucd --seeds 20 --json
 
-Seeds are 0 to N−1, one attempt each. What is done already is taken from the store, so a sweep can be interrupted and
+Seeds are 0 to N−1 unless --seed says where to begin, one attempt each. What is done already is taken from the store, so a sweep can be interrupted and
 started again. Exit code 1 if some run did not find its target.")]
     Sweep(Sweep),
     /// Enumerate every stage of a curriculum: is its target really the best program there?
@@ -160,6 +160,9 @@ pub struct Searching {
     /// The constants and the back-up of the paper's released code
     #[arg(long, help_heading = "Search")]
     pub released: bool,
+    /// Play on until LUCB or the budget ends a decision, as the released code does, even when nothing is left to learn
+    #[arg(long, help_heading = "Search")]
+    pub patient: bool,
     /// For `best`: the probability δ of being wrong about the leader
     #[arg(long, default_value_t = 0.05, help_heading = "Search")]
     pub delta: f64,
@@ -200,7 +203,10 @@ pub struct Sweep {
     /// How to search, several separated by commas
     #[arg(long, default_value = DEFAULT_METHOD, value_delimiter = ',')]
     pub methods: Vec<String>,
-    /// Number of seeds, from 0 on
+    /// The first seed
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Number of seeds, from the first on
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub seeds: u64,
     #[command(flatten)]

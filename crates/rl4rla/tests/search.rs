@@ -20,6 +20,7 @@ fn plan(rule: &dyn Rule, budget: u64, seed: u64) -> Plan<'_> {
         rule,
         exploration: 0.5,
         backup: Backup::Idempotent,
+        patient: false,
         budget,
         keep: 3,
         stream: Stream::new(seed),
@@ -27,7 +28,14 @@ fn plan(rule: &dyn Rule, budget: u64, seed: u64) -> Plan<'_> {
 }
 
 fn tuning(budget: u64) -> Tuning {
-    Tuning { exploration: 0.5, released: false, budget, confidence: Confidence::default(), keep: 3 }
+    Tuning {
+        exploration: 0.5,
+        released: false,
+        patient: false,
+        budget,
+        confidence: Confidence::default(),
+        keep: 3,
+    }
 }
 
 fn found(outcome: &Outcome<Vec<u8>>) -> &[u8] {

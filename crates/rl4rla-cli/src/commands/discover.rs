@@ -41,7 +41,7 @@ pub fn method(name: &str) -> Result<Method, Failure> {
 
 /// How stages are to be searched.
 pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failure> {
-    let Searching { budget, merge, exploration, released, delta, no_hints } = *searching;
+    let Searching { budget, merge, exploration, released, patient, delta, no_hints } = *searching;
     if !(delta > 0.0 && delta < 1.0) {
         let message = format!("--delta is a probability between 0 and 1, got {delta}");
         return Err(Failure::new(message).advise("--delta 0.05"));
@@ -49,7 +49,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
     if exploration.is_some_and(|c| !(c >= 0.0 && c.is_finite())) {
         return Err(Failure::new("--exploration takes a number from 0 on").advise("--exploration 0.5"));
     }
-    let approach = Approach { merge, released, budget, exploration, delta, ..Approach::new(method) };
+    let approach = Approach { merge, released, patient, budget, exploration, delta, ..Approach::new(method) };
     Ok(Settings { approach, hints: !no_hints })
 }
 

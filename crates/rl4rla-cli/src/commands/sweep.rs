@@ -20,16 +20,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 struct Campaign {
     curriculum: Curriculum,
     settings: Settings,
-    /// The results, by seed.
+    first_seed: u64,
+    /// The results, by seed from the first on.
     results: Vec<Option<Value>>,
 }
 
 impl Campaign {
-    fn new_run<'a>(&'a self, settings: &'a str, seed: usize) -> NewRun<'a> {
+    fn seed(&self, place: usize) -> u64 {
+        self.first_seed + place as u64
+    }
+
+    fn new_run<'a>(&'a self, settings: &'a str, place: usize) -> NewRun<'a> {
         NewRun {
             curriculum: &self.curriculum.name,
             method: self.settings.approach().method.name(),
-            seed: seed as u64,
+            seed: self.seed(place),
             spec: &self.curriculum.text,
             settings,
             version: env!("CARGO_PKG_VERSION"),
@@ -55,7 +60,8 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
         for way in &args.methods {
             let settings = settings(&args.searching, method(way)?)?;
             let curriculum = curriculum::find(name)?;
-            campaigns.push(Campaign { curriculum, settings, results: vec![None; args.seeds as usize] });
+            let results = vec![None; args.seeds as usize];
+            campaigns.push(Campaign { curriculum, settings, first_seed: args.seed, results });
         }
     }
     listen();
@@ -160,11 +166,12 @@ fn work(
 }
 
 /// One run; none if it was interrupted.
-fn one(campaign: &Campaign, seed: usize) -> Result<Option<Value>, Failure> {
+fn one(campaign: &Campaign, place: usize) -> Result<Option<Value>, Failure> {
+    let seed = campaign.seed(place);
     let curriculum = campaign.settings.apply(campaign.curriculum.clone());
     let approach = campaign.settings.approach();
-    let discovery = discover(&curriculum, approach, seed as u64, &Known::default(), &mut Patience)?;
-    let meta = Meta { run: "", method: approach.method.name(), seed: seed as u64 };
+    let discovery = discover(&curriculum, approach, seed, &Known::default(), &mut Patience)?;
+    let meta = Meta { run: "", method: approach.method.name(), seed };
     Ok((!discovery.interrupted).then(|| document(&curriculum, &discovery, &meta)))
 }
 
@@ -172,12 +179,12 @@ fn one(campaign: &Campaign, seed: usize) -> Result<Option<Value>, Failure> {
 fn save(
     store: &mut Store,
     campaign: &Campaign,
-    seed: usize,
+    place: usize,
     result: Result<Option<Value>, Failure>,
 ) -> Result<Value, Failure> {
     let mut result = result?.expect("an interrupted run is not saved");
     let settings = campaign.settings.json();
-    let run = store.begin(&campaign.new_run(&settings, seed))?;
+    let run = store.begin(&campaign.new_run(&settings, place))?;
     result["run"] = json!(run.as_str());
     for (number, stage) in result["stages"].as_array().into_iter().flatten().enumerate() {
         let seconds = stage["seconds"].as_f64().unwrap_or_default();

@@ -7,7 +7,9 @@ use super::target::Target;
 use crate::discovery::{Instances, Stage};
 use crate::execute::{Sampling, SketchKind, geometry_of};
 use crate::problem::{FAMILIES, Family, Leverage, Right, Scale};
-use crate::program::{Access, CATALOGUE, Entry, Grammar, LiveOut, Op, Program, Reg, RegSet, Section, check};
+use crate::program::{
+    Access, CATALOGUE, Entry, Grammar, LiveOut, Op, Part, Program, Reg, RegSet, Section, check,
+};
 use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
 use std::ops::RangeInclusive;
 
@@ -110,6 +112,24 @@ fn stage_name(item: &Item, stages: &[(Stage, Target)]) -> Result<String, SpecErr
     }
 }
 
+/// What `open` may name: a section, or a part of the iteration.
+const OPEN: [(&str, Section, Part); 4] = [
+    ("setup", Section::Setup, Part::Whole),
+    ("iteration", Section::Iteration, Part::Whole),
+    ("forward", Section::Iteration, Part::Forward),
+    ("update", Section::Iteration, Part::Update),
+];
+
+fn open(item: &Item) -> Result<(Vec<Section>, Part), SpecError> {
+    let named = item.several_of("a list of sections", &OPEN, |row| row.0.into())?;
+    let sections = Section::BOTH.into_iter().filter(|s| named.iter().any(|row| row.1 == *s)).collect();
+    let mut parts: Vec<Part> =
+        named.iter().filter(|row| row.1 == Section::Iteration).map(|row| row.2).collect();
+    parts.dedup();
+    // Both parts are the whole.
+    Ok((sections, if let [part] = parts[..] { part } else { Part::Whole }))
+}
+
 fn stage(reader: &Reader, name: String, previous: &Program) -> Result<(Stage, Target), SpecError> {
     let edits = reader.need("edits")?.size(1..=20)?;
     let families = families(reader)?;
@@ -117,14 +137,15 @@ fn stage(reader: &Reader, name: String, previous: &Program) -> Result<(Stage, Ta
     let step = reader.or("step", best(&profile), |item| step(&item, &profile))?;
     let live_out = reader.or("keep", LiveOut::Finished, |item| registers(&item).map(LiveOut::Keeping))?;
     let full = Grammar::full(geometry_of(&families[0]));
-    let section = |item: Item| item.several_of("a list of sections", &Section::BOTH, |s| s.name().into());
+    let (open, part) = reader.or("open", (full.open.clone(), full.part), |item| open(&item))?;
     let scratch: RegSet = [Reg::V1, Reg::R1, Reg::P1].into_iter().collect();
     let inputs: RegSet = Reg::all().filter(|reg| reg.access() == Access::Input).collect();
     let grammar = Grammar {
         operators: reader.or("operators", full.operators.clone(), |item| operators(&item))?,
         registers: reader.or("registers", scratch, |item| registers(&item))?.union(inputs),
         setup_only: reader.or("setup-only", full.setup_only, |item| registers(&item))?,
-        open: reader.or("open", full.open.clone(), section)?,
+        open,
+        part,
         live_out,
         ..full
     };

@@ -87,7 +87,7 @@ impl Domain for Appending<'_> {
         let mut children = Vec::new();
         let mut here = Some(beginning.clone()).filter(|_| !self.is_end(beginning));
         while let Some(gap) = here {
-            if grammar.open.contains(&gap.section) {
+            if grammar.opens(gap.section, gap.copied, self.space.start.section(gap.section)) {
                 for (instruction, _) in grammar.instructions(&gap.env, gap.section) {
                     if instruction.target.is_none() {
                         continue;

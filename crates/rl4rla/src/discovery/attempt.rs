@@ -24,6 +24,8 @@ pub struct Approach {
     pub merge: Merge,
     /// The constants and the back-up of the released code.
     pub released: bool,
+    /// Only LUCB or the budget ends a decision.
+    pub patient: bool,
     /// Instead of the stage's own budget.
     pub budget: Option<u64>,
     /// Instead of the stage's own exploration constant.
@@ -36,7 +38,7 @@ impl Approach {
     /// A method with everything else as usual.
     pub fn new(method: Method) -> Approach {
         let (merge, delta) = (Merge::Canonical, 0.05);
-        Approach { method, merge, released: false, budget: None, exploration: None, delta }
+        Approach { method, merge, released: false, patient: false, budget: None, exploration: None, delta }
     }
 
     /// What the search is told.
@@ -44,6 +46,7 @@ impl Approach {
         Tuning {
             exploration: self.exploration.unwrap_or(stage.exploration),
             released: self.released,
+            patient: self.patient,
             budget: self.budget.unwrap_or(stage.budget),
             confidence: crate::search::Confidence { delta: self.delta, ..Default::default() },
             keep: CANDIDATES,

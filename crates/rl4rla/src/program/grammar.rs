@@ -22,10 +22,23 @@ pub struct Grammar {
     pub setup_only: RegSet,
     /// The sections open to edits.
     pub open: Vec<Section>,
+    /// The part of the iteration that is, where the iteration is open.
+    pub part: Part,
     /// The shape of the problem.
     pub geometry: Geometry,
     /// What counts at the end of a finished program.
     pub live_out: LiveOut,
+}
+
+/// A part of the iteration. The paper's code divides it where the residual is there: `v1 = v1 − b`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// Up to the residual and right after it.
+    Forward,
+    /// What comes after the residual.
+    Update,
 }
 
 /// One edit: an instruction put before position `position` of a section.
@@ -57,6 +70,7 @@ impl Grammar {
             iteration_only: RegSet::EMPTY.with(Reg::V1),
             setup_only: RegSet::EMPTY,
             open: Section::BOTH.to_vec(),
+            part: Part::Whole,
             geometry,
             live_out: LiveOut::Finished,
         }
@@ -79,6 +93,20 @@ impl Grammar {
         check(finished.program(), self.geometry).is_ok() && self.live_out.kept().iter().all(written)
     }
 
+    /// Whether something may be put before `position` of a section that holds these instructions.
+    pub fn opens(&self, section: Section, position: usize, instructions: &[Instruction]) -> bool {
+        let is_residual = |ins: &Instruction| {
+            ins.op.name == "VEC_VEC_SUB" && ins.target == Some(Reg::V1) && ins.operands == [Reg::V1, Reg::B]
+        };
+        let boundary = || instructions.iter().rposition(is_residual).map_or(instructions.len(), |i| i + 1);
+        self.open.contains(&section)
+            && match (section, self.part) {
+                (Section::Setup, _) | (_, Part::Whole) => true,
+                (Section::Iteration, Part::Forward) => position <= boundary(),
+                (Section::Iteration, Part::Update) => position >= boundary(),
+            }
+    }
+
     /// Every legal insertion when `remaining` edits are left, this one included, in a fixed order.
     ///
     /// An insertion is legal if the instruction fits where it is put, is not a longer way to write another
@@ -95,7 +123,7 @@ impl Grammar {
         for section in Section::BOTH {
             let instructions = program.section(section);
             for position in 0..=instructions.len() {
-                if self.open.contains(&section) {
+                if self.opens(section, position, instructions) {
                     for (instruction, _) in self.instructions(&env, section) {
                         let nothing = instruction.target.is_none();
                         if nothing && legal.iter().any(|i: &Insertion| i.instruction.target.is_none()) {
@@ -263,6 +291,22 @@ mod tests {
         let first = grammar.legal(&empty, 2);
         assert_eq!(first, grammar.legal(&empty, 2));
         assert_eq!(first.iter().filter(|i| i.instruction.op.name == "DO_NOTHING").count(), 1);
+    }
+
+    #[test]
+    fn the_residual_divides_the_iteration() {
+        let mut grammar = Grammar::full(Geometry::Tall);
+        grammar.open = vec![Section::Iteration];
+        let gradient = &Entry::named("ls-gd").unwrap().document.program;
+        let positions = |grammar: &Grammar| -> HashSet<usize> {
+            let moves = |i: &Insertion| i.instruction.target.is_some();
+            grammar.legal(gradient, 1).iter().filter(|i| moves(i)).map(|i| i.position).collect()
+        };
+        assert!(positions(&grammar).contains(&0) && positions(&grammar).contains(&3));
+        grammar.part = Part::Forward;
+        assert!(positions(&grammar).contains(&0) && !positions(&grammar).contains(&3));
+        grammar.part = Part::Update;
+        assert!(positions(&grammar).iter().all(|&position| position >= 2));
     }
 
     #[test]

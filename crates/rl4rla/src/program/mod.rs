@@ -23,7 +23,7 @@ pub use catalogue::{CATALOGUE, Entry};
 pub use cost::{Cost, Model, Price};
 pub use equation::{Equation, equation};
 pub use expr::{Expr, Names};
-pub use grammar::{Grammar, Insertion};
+pub use grammar::{Grammar, Insertion, Part};
 pub use liveness::LiveOut;
 pub use op::{Arg, Form, OPERATORS, Op, Operator, Sections};
 pub use poly::{Poly, Sizes};

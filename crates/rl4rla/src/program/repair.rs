@@ -61,9 +61,8 @@ impl<'a> Repair<'a> {
             counting(&program.setup, lost.iter().fold(in_iteration[0], RegSet::without).union(kept));
         let mut frontier = Frontier::from_iter([(Env::start(self.grammar.geometry), 0)]);
         for (section, counts) in [(Section::Setup, in_setup), (Section::Iteration, in_iteration)] {
-            let open = self.grammar.open.contains(&section);
             for (position, counts) in counts.into_iter().enumerate() {
-                if open {
+                if self.grammar.opens(section, position, program.section(section)) {
                     self.insert(&mut frontier, section, budget, counts);
                 }
                 if let Some(instruction) = program.section(section).get(position) {

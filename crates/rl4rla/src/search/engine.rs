@@ -34,6 +34,8 @@ pub struct Plan<'a> {
     pub exploration: f64,
     /// How values travel up.
     pub backup: Backup,
+    /// Whether to play on, for LUCB's sake, when nothing is left to learn.
+    pub patient: bool,
     /// The most playouts.
     pub budget: u64,
     /// How many solutions to bring back.
@@ -83,7 +85,7 @@ impl<D: Domain> Engine<'_, '_, D> {
     fn settle(&mut self, root: usize) -> Stop {
         let mut turn = 0u64;
         loop {
-            if self.graph.nodes[root].closed {
+            if self.graph.nodes[root].closed && !(self.plan.patient && self.ledger.has_signal()) {
                 return if self.ledger.has_signal() { Stop::Exhausted } else { Stop::NoSignal };
             }
             if self.ledger.counters.playouts >= self.plan.budget {
@@ -319,7 +321,8 @@ mod tests {
 
     fn check(sharing: Sharing, rule: &dyn Rule) {
         let (backup, stream) = (Backup::Idempotent, Stream::new(1));
-        let plan = Plan { sharing, rule, exploration: 0.5, backup, budget: 0, keep: 1, stream };
+        let plan =
+            Plan { sharing, rule, exploration: 0.5, backup, patient: false, budget: 0, keep: 1, stream };
         let mut watch = Silent;
         let mut engine = Engine {
             ledger: Ledger::new(&Multisets, &mut watch),

@@ -70,6 +70,8 @@ pub struct Tuning {
     /// The constants and the back-up of the released code: its tree search explores √2 times as much, and its values
     /// come from the latest rollout.
     pub released: bool,
+    /// Whether only LUCB or the budget ends a decision, as in the released code, even when nothing is left to learn.
+    pub patient: bool,
     /// The most playouts.
     pub budget: u64,
     /// δ and the like, for the methods that have one.
@@ -97,7 +99,7 @@ impl Method {
         stream: &Stream,
         watch: &mut dyn Watch<D::Solution>,
     ) -> Outcome<D::Solution> {
-        let Tuning { exploration, released, budget, confidence, keep } = *tuning;
+        let Tuning { exploration, released, patient, budget, confidence, keep } = *tuning;
         let (sharing, rule): (Sharing, &dyn Rule) = match self {
             Method::McgsUcd => (Sharing::Graph, &Ucd),
             Method::McgsUct => (Sharing::Graph, &Uct),
@@ -115,6 +117,7 @@ impl Method {
             rule,
             exploration: exploration * wider,
             backup: if released { Backup::Latest } else { Backup::Idempotent },
+            patient,
             budget,
             keep,
             stream: *stream,

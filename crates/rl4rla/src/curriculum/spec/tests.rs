@@ -230,7 +230,7 @@ const FAULTS: &[Fault] = &[
     ("epsilon = 1e-6", "epsilon = 0", 36, "reward.epsilon", "above 0"),
     ("rows = 1000000, cols = 500", "rows = 100, cols = 500", 36, "reward.rows", "fewer than 500"),
     // Unknown names.
-    ("\"setup\"", "\"setpu\"", 13, "open", "expected one of \"setup\", \"iteration\""),
+    ("\"setup\"", "\"setpu\"", 13, "open", "expected one of \"setup\", \"iteration\", \"forward\", \"update\""),
     ("\"MAT_INV\"", "\"MAT_IV\"", 14, "operators", "expected one of \"VEC_VEC_ADD\""),
     ("\"MAT_INV\"", "\"HHQR\"", 14, "operators", "\"HHQR\" stands here twice"),
     ("[\"v1\", \"R1\"]", "[\"v1\", \"A\"]", 15, "registers", "expected one of \"a1\""),
