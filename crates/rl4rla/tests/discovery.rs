@@ -1,0 +1,209 @@
+//! Discovery on small problems: the spaces are complete, the methods agree, and a run is a pure function.
+
+use rl4rla::curriculum::{Curriculum, Discovery, Follow, audit, discover};
+use rl4rla::discovery::{
+    Appending, Approach, Bench, Insertions, Known, Merge, Observe, Problems, Progress, Record, Space, Stage,
+    Unobserved,
+};
+use rl4rla::execute::Prepared;
+use rl4rla::problem::InstanceSet;
+use rl4rla::program::{CATALOGUE, Program};
+use rl4rla::reward::{Charge, Profile, Protocol, SOUND_GRID, StepRule, Unit, bound, draws, reward};
+use rl4rla::search::{Domain, Measure, Method, Outcome, Silent, exhaustive};
+use std::collections::BTreeMap;
+
+const SMALL: &str = r#"
+title = "Small"
+[defaults]
+instances = { search = 4, select = 3, report = 2 }
+step = 1.0
+[[stage]]
+name = "landweber"
+edits = 2
+open = ["iteration"]
+family = { kind = "psd" }
+reward = { profile = "sound", acc = 1, decay = 10, comp = 8, cond = 1 }
+target = "landweber"
+[[stage]]
+name = "ls-gd"
+edits = 1
+open = ["iteration"]
+family = { kind = "low-cond", rows = 300, cols = 6 }
+target = "ls-gd"
+[[stage]]
+name = "preconditioner"
+edits = 2
+open = ["setup"]
+family = { kind = "mid-cond", rows = 300, cols = 6, outside = 0.7 }
+iterations = 100
+reward = { profile = "sound", acc = 0, decay = 0, comp = 1, cond = 2 }
+keep = ["R1"]
+target = """
+setup:
+  R1 = MAT_TRANS_MAT_MUL(A, A)
+  R1 = MAT_INV(R1)
+iteration:
+  v1 = MAT_VEC_MUL(A, x)
+  v1 = VEC_VEC_SUB(v1, b)
+  v1 = VEC_MAT_MUL(v1, A)
+  v1 = MAT_VEC_MUL(R1, v1)
+"""
+completed-by = "v1 = MAT_VEC_MUL(R1, v1)"
+"#;
+
+fn small() -> Curriculum {
+    Curriculum::parse("small", SMALL).unwrap()
+}
+
+/// Every stage with the program it starts from if all before it found their targets.
+fn stages() -> Vec<(Stage, Program)> {
+    let curriculum = small();
+    let mut start = curriculum.start;
+    let mut stages = Vec::new();
+    for (stage, target) in curriculum.stages {
+        stages.push((stage, std::mem::replace(&mut start, target.sought())));
+    }
+    stages
+}
+
+/// Enumerates a stage, by insertions or by appending.
+fn enumerated(stage: &Stage, start: &Program, merge: Merge, appending: bool) -> Outcome<Program> {
+    fn all<D: Domain>(domain: D) -> Outcome<D::Solution> {
+        exhaustive(&domain, Measure::All, u64::MAX, usize::MAX, &mut Silent)
+    }
+    let bench = Bench::new(stage, InstanceSet::Search, 0, &Problems::default()).unwrap();
+    let known = Known::default();
+    let space = Space { stage, start, merge, bench: &bench, known: &known, number: 0 };
+    if appending { all(Appending::new(space)) } else { all(Insertions::new(space)) }
+}
+
+fn means(outcome: &Outcome<Program>) -> BTreeMap<u128, f64> {
+    outcome.ranked.iter().map(|ranked| (ranked.solved.key, ranked.mean())).collect()
+}
+
+#[test]
+fn appending_reaches_whatever_insertions_reach_through_fewer_states() {
+    for (stage, start) in stages() {
+        let [appended, inserted] =
+            [true, false].map(|appending| enumerated(&stage, &start, Merge::Canonical, appending));
+        let (more, fewer) = (means(&appended), means(&inserted));
+        assert!(fewer.len() > 2, "{}", stage.name);
+        for (key, mean) in &fewer {
+            assert_eq!(more.get(key), Some(mean), "{}: a program is missing or earns otherwise", stage.name);
+        }
+    }
+}
+
+#[test]
+fn merging_by_behaviour_keeps_the_best() {
+    for (stage, start) in stages() {
+        let [canonical, behaviour] =
+            Merge::ALL.map(|merge| enumerated(&stage, &start, merge, true));
+        assert!(behaviour.ranked.len() < canonical.ranked.len() || stage.name == "ls-gd", "{}", stage.name);
+        let (a, b) = (canonical.ranked[0].mean(), behaviour.ranked[0].mean());
+        assert!((a - b).abs() < 1e-6, "{}: {a} {b}", stage.name);
+    }
+}
+
+#[test]
+fn the_methods_agree_where_the_space_is_small() {
+    let curriculum = small();
+    for method in [Method::Best, Method::Exhaustive, Method::McgsUcd, Method::McgsUct, Method::Mcts] {
+        let discovery =
+            discover(&curriculum, &Approach::new(method), 3, &Known::default(), &mut Unobserved).unwrap();
+        assert!(discovery.found, "{}", method.name());
+    }
+}
+
+#[test]
+fn every_target_is_the_best_of_its_stage() {
+    let audited = audit(&small(), 5, u64::MAX, &mut Silent, |_| {}).unwrap();
+    for stage in &audited {
+        assert_eq!(stage.target_rank, Some(1), "{stage:?}");
+        assert!(stage.margin > 0.01 && stage.classes <= stage.programs && stage.complete, "{stage:?}");
+    }
+    let mut unfair = small();
+    // A target that is not what the stage rewards.
+    unfair.stages[0].1.program = "iteration:\n v1 = VEC_VEC_SUB(x, b)\n".parse().unwrap();
+    unfair.stages[0].1.name = None;
+    let audited = audit(&unfair, 5, u64::MAX, &mut Silent, |_| {}).unwrap();
+    assert!(audited[0].target_rank.is_some_and(|rank| rank > 1) && audited[0].margin < 0.0);
+}
+
+/// Keeps every reward, and ends the run after so many.
+struct Notes {
+    log: Vec<(Record, f64)>,
+    most: usize,
+}
+
+impl Observe for Notes {
+    fn evaluated(&mut self, record: Record, value: f64) {
+        self.log.push((record, value));
+    }
+
+    fn goes_on(&mut self, _: &Progress) -> bool {
+        self.log.len() < self.most
+    }
+}
+
+impl Follow for Notes {}
+
+/// What must not depend on anything but the seed.
+fn essence(discovery: &Discovery) -> String {
+    let stage = |stage: &rl4rla::curriculum::StageResult| {
+        format!("{:?} {:?} {}", stage.program(), stage.attempt.counters, stage.reward().to_bits())
+    };
+    discovery.stages.iter().map(stage).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_run_is_the_same_from_any_part_of_its_log_and_on_any_number_of_threads() {
+    let curriculum = small();
+    for method in [Method::Best, Method::McgsUcd, Method::Exhaustive] {
+        let run = |known: &Known, most| {
+            let mut notes = Notes { log: Vec::new(), most };
+            let discovery = discover(&curriculum, &Approach::new(method), 1, known, &mut notes).unwrap();
+            (discovery, notes.log)
+        };
+        let (whole, log) = run(&Known::default(), usize::MAX);
+        for part in [1, log.len() / 3, log.len() - 1] {
+            let known: Known = log[..part].iter().copied().collect();
+            assert_eq!(essence(&run(&known, usize::MAX).0), essence(&whole), "{} {part}", method.name());
+        }
+        let (halted, _) = run(&Known::default(), log.len() / 2);
+        assert!(halted.interrupted && !halted.found);
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let lonely = alone.install(|| run(&Known::default(), usize::MAX).0);
+        assert_eq!(essence(&lonely), essence(&whole), "{}", method.name());
+    }
+}
+
+#[test]
+fn the_log_is_used() {
+    // A log that lies must show.
+    let curriculum = small();
+    let mut notes = Notes { log: Vec::new(), most: usize::MAX };
+    let approach = Approach::new(Method::Exhaustive);
+    discover(&curriculum, &approach, 1, &Known::default(), &mut notes).unwrap();
+    let lies: Known = notes.log.iter().map(|(record, _)| (*record, 0.0)).collect();
+    assert!(!discover(&curriculum, &approach, 1, &lies, &mut Unobserved).unwrap().found);
+}
+
+#[test]
+fn no_reward_is_above_its_bound() {
+    let charge = Charge { unit: Unit::Flops, rows: 100_000, cols: 100 };
+    let profiles = [Profile::sound(), Profile::paper(), Profile::Tolerance { epsilon: 1e-3, charge }];
+    let family = &stages()[2].0.families[0];
+    for profile in profiles {
+        let protocol = Protocol::new(profile, StepRule::Best(SOUND_GRID.to_vec()));
+        for entry in CATALOGUE.iter().filter(|entry| entry.name != "landweber") {
+            let program = &entry.document.program;
+            let most = bound(program, family, &protocol);
+            for i in 0..5 {
+                let prepared = Prepared::new(family.draw(&InstanceSet::Search.stream(0, i)).unwrap());
+                let earned = reward(program, &prepared, &protocol, &draws(0, i, 0));
+                assert!(earned <= most + 1e-12, "{}: {earned} above {most}", entry.name);
+            }
+        }
+    }
+}
