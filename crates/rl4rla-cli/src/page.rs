@@ -1,7 +1,7 @@
 //! What a command has to say, for a person and for a script.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::Value;
 
 /// The output of a command.
@@ -50,6 +50,20 @@ pub fn warning(text: &str) -> String {
 
 /// A table without lines, as wide as the terminal.
 pub fn table(rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    columns(rows, 0..0)
+}
+
+/// The same under a heading, with numbers flush right in some columns.
+pub fn ledger(
+    head: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    numbers: std::ops::Range<usize>,
+) -> String {
+    let head = head.iter().map(|cell| faint(cell)).collect();
+    columns(std::iter::once(head).chain(rows), numbers)
+}
+
+fn columns(rows: impl IntoIterator<Item = Vec<String>>, numbers: std::ops::Range<usize>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     // A terminal that does not know its width says 0.
@@ -58,6 +72,11 @@ pub fn table(rows: impl IntoIterator<Item = Vec<String>>) -> String {
     }
     for row in rows {
         table.add_row(row);
+    }
+    for number in numbers {
+        if let Some(column) = table.column_mut(number) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
     table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
@@ -87,6 +106,11 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A time, as short as it goes.
+pub fn duration(seconds: f64) -> String {
+    if seconds < 0.0995 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
+}
+
 /// The course of positive numbers on a logarithmic scale, as a line of bars.
 pub fn sparkline(values: &[f64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -107,6 +131,18 @@ mod tests {
     fn numbers_are_short() {
         let shown = [0.0, 0.5, 12.345, 123.4, 1e-7, 5e8].map(number);
         assert_eq!(shown, ["0", "0.5000", "12.3", "123", "1.00e-7", "5.00e8"]);
+    }
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!([0.0, 0.0234, 0.0996, 75.04].map(duration), ["0 ms", "23 ms", "0.1 s", "75.0 s"]);
+    }
+
+    #[test]
+    fn ledgers_put_numbers_flush_right() {
+        let rows = ["9", "10"].map(|n| vec!["a".into(), n.into(), "b".into()]);
+        let text = anstream::adapter::strip_str(&ledger(&["", "n", ""], rows, 1..2)).to_string();
+        assert_eq!(text, "     n\n a   9  b\n a  10  b\n");
     }
 
     #[test]

@@ -4,97 +4,77 @@
 
 mod common;
 
-use common::{command, json, said, scratch, written};
+use common::{fresh, json, rl4rla, timeless, written};
 use rl4rla::rng::Stream;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Long enough to be hit in many places, short enough for every day.
+/// Cheap to draw and dear to search: the log is committed every second and after every stage, so that kills find it
+/// empty, partly filled and complete.
 const CURRICULUM: &str = r#"
 title = "Killed over and over"
 [defaults]
 instances = { search = 24, select = 8, report = 8 }
 budget = 6000
-[[stage]]
-name = "landweber"
 edits = 2
 open = ["iteration"]
-family = { kind = "psd", rows = 8 }
-step = 1.0
-reward = { profile = "sound", acc = 1, decay = 10, comp = 8, cond = 1 }
+registers = ["v1", "v2"]
+step = 0.5
+[[stage]]
+name = "landweber"
+iterations = 100
+family = { kind = "psd", rows = 20, condition = 2 }
 target = "landweber"
 [[stage]]
 name = "ls-gd"
-edits = 2
-family = { kind = "low-cond", rows = 3000, cols = 40 }
-step = 1.0
-reward = { profile = "sound", acc = 1, decay = 10, comp = 8, cond = 1 }
+iterations = 2500
+family = { kind = "low-cond", rows = 400, cols = 20 }
 target = "ls-gd"
 "#;
 
-/// A result without what names the run and what depends on the clock.
-fn timeless(mut result: Value) -> Value {
-    fn strip(value: &mut Value) {
-        match value {
-            Value::Object(fields) => {
-                fields.retain(|key, _| key != "seconds" && key != "run");
-                fields.values_mut().for_each(strip);
-            }
-            Value::Array(items) => items.iter_mut().for_each(strip),
-            _ => {}
-        }
-    }
-    strip(&mut result);
-    result
-}
-
-fn evaluations(store: &str, run: &str) -> u64 {
-    let runs = json(&["list", "runs", "--check", "--store", store]);
-    let rows = runs["items"].as_array().unwrap();
-    let row = rows.iter().find(|row| row["run"] == run).expect("the run is in the store");
-    row["evaluations"].as_u64().unwrap()
+/// The run that was begun after this many others, if it was.
+fn begun(store: &str, before: usize) -> Option<Value> {
+    let mut runs = json(&["list", "runs", "--check", "--store", store]);
+    runs["items"].as_array_mut()?.get_mut(before).map(Value::take)
 }
 
 #[test]
 fn killed_runs_end_as_uninterrupted_ones() {
     let kills: u64 = std::env::var("RL4RLA_KILLS").map_or(12, |kills| kills.parse().expect("a number"));
     let curriculum = written("killed.toml", CURRICULUM);
-    let (store, calm) = (scratch("killed.db"), scratch("calm.db"));
-    for path in [&store, &calm] {
-        let _ = std::fs::remove_file(path);
-    }
-    let (store, calm) = (store.to_str().unwrap(), calm.to_str().unwrap());
+    let (store, calm) = (fresh("killed.db"), fresh("calm.db"));
     let (mut done, mut seed) = (0, 0u64);
     while done < kills {
         let method = ["mcgs-ucd", "best", "exhaustive"][seed as usize % 3];
-        let asked =
-            ["discover", &curriculum, "--method", method, "--seed", &seed.to_string(), "--threads", "2"]
-                .map(str::to_string);
-        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
-        let expected = said(command(&[&asked[..], &["--json", "--store", calm]].concat()).output().unwrap());
-        let before = json(&["list", "runs", "--store", store])["items"].as_array().unwrap().len();
-        let mut arguments = [&asked[..], &["--store", store]].concat();
-        let (mut run, mut committed) = (String::new(), 0);
+        let number = seed.to_string();
+        let asked = ["discover", &curriculum, "--method", method, "--seed", &number, "--threads", "2"];
+        let expected = rl4rla(&[&asked[..], &["--json", "--store", &calm]].concat());
+        let before = json(&["list", "runs", "--store", &store])["items"].as_array().unwrap().len();
+        let (mut run, mut committed, mut stuck) = (String::new(), 0, 0.0);
         for attempt in 0.. {
-            let pause = Stream::new(seed).derive("pause", attempt).uniforms(1)[0];
-            let ended = killed_after(&arguments, Duration::from_secs_f64(0.02 + 0.6 * pause));
-            let runs = json(&["list", "runs", "--store", store]);
-            match runs["items"].as_array().unwrap().get(before) {
-                Some(row) => run = row["run"].as_str().unwrap().to_string(),
-                // Killed before the run was even begun: ask again.
-                None => continue,
-            }
-            let now = evaluations(store, &run);
+            let arguments = match run.as_str() {
+                "" => [&asked[..], &["--store", &store]].concat(),
+                run => vec!["resume", run, "--threads", "2", "--store", &store],
+            };
+            // Whoever is killed too early to get anything done is given longer: a slow machine comes to the end as well.
+            let pause =
+                (0.05 + 0.4 * Stream::new(seed).derive("pause", attempt).uniforms(1)[0]) * (1.0 + stuck);
+            let ended = killed_after(&arguments, Duration::from_secs_f64(pause));
+            // Killed before the run was even begun: ask again.
+            let Some(row) = begun(&store, before) else { continue };
+            run = row["run"].as_str().unwrap().to_string();
+            let now = row["evaluations"].as_u64().unwrap();
             assert!(now >= committed, "{committed} evaluations were committed, {now} are left");
+            stuck = if now > committed { 0.0 } else { stuck + 1.0 };
             committed = now;
-            if ended {
+            if ended || row["status"] == "done" {
                 break;
             }
-            done += 1;
-            arguments = vec!["resume", &run, "--store", store];
+            // Only a kill amid the work tells something: some of it is saved, and some is left to do.
+            done += u64::from(committed > 0);
         }
-        let result = said(command(&["resume", &run, "--json", "--store", store]).output().unwrap());
+        let result = rl4rla(&["resume", &run, "--json", "--store", &store]);
         assert_eq!(result.code, expected.code);
         assert_eq!(timeless(result.json()), timeless(expected.json()), "seed {seed}, method {method}");
         seed += 1;

@@ -97,8 +97,7 @@ fn appending_reaches_whatever_insertions_reach_through_fewer_states() {
 #[test]
 fn merging_by_behaviour_keeps_the_best() {
     for (stage, start) in stages() {
-        let [canonical, behaviour] =
-            Merge::ALL.map(|merge| enumerated(&stage, &start, merge, true));
+        let [canonical, behaviour] = Merge::ALL.map(|merge| enumerated(&stage, &start, merge, true));
         assert!(behaviour.ranked.len() < canonical.ranked.len() || stage.name == "ls-gd", "{}", stage.name);
         let (a, b) = (canonical.ranked[0].mean(), behaviour.ranked[0].mean());
         assert!((a - b).abs() < 1e-6, "{}: {a} {b}", stage.name);

@@ -5,7 +5,7 @@ use crate::commands::discover::live::{listen, spinner, stopped};
 use crate::commands::discover::{INTERRUPTED, present};
 use crate::curriculum;
 use crate::failure::Failure;
-use crate::page::{Page, accent, faint, number, strong, table, warning};
+use crate::page::{Page, accent, faint, ledger, number, strong, warning};
 use rl4rla::curriculum::{Audited, audit};
 use rl4rla::search::{Counters, Watch};
 use serde_json::{Value, json};
@@ -29,12 +29,13 @@ pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
     listen();
     let bar = spinner(shared);
     let mut seeds: Vec<Vec<Audited>> = Vec::new();
-    for seed in args.seed..args.seed + args.seeds {
+    for seed in (0..args.seeds).map(|number| args.seed.wrapping_add(number)) {
         bar.set_message(format!("seed {seed}"));
         let told = |stage: &Audited| bar.set_message(format!("seed {seed} · {} done", stage.name));
         seeds.push(audit(&curriculum, seed, args.budget, &mut Patience, told)?);
         if stopped() {
-            let text = "interrupted; an audit keeps nothing".to_string();
+            bar.finish_and_clear();
+            let text = "interrupted; an audit keeps nothing\n".to_string();
             return Ok(Page { json: json!({ "interrupted": true }), text, code: INTERRUPTED });
         }
     }
@@ -47,14 +48,17 @@ pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
         "seeds": args.seeds,
         "stages": stages.iter().map(Summed::json).collect::<Vec<Value>>(),
     });
-    let head = ["stage", "programs", "classes", "target", "lead", "least lead", "runner-up"];
-    let head = head.iter().map(|cell| faint(cell)).collect();
-    let rows = std::iter::once(head).chain(stages.iter().map(Summed::row));
-    let mut text = format!("{}\n", strong(&curriculum.title));
-    text += &table(rows);
+    let head = ["stage", "programs", "classes", "rank", "lead", "least", "best other"];
+    let mut text = format!("{}\n\n", strong(&curriculum.title));
+    text += &ledger(&head, stages.iter().map(Summed::row), 1..6);
+    if !shared.quiet {
+        let note = "lead: of the target over the best other program, in mean reward and on its worst instance\n\
+                    −: what that program has not of the target, +: what it has instead";
+        text += &format!("\n{}\n", faint(note));
+    }
     let good = stages.iter().all(Summed::is_first);
     if !good {
-        text += &warning("\nnot every target is the best program of its stage\n");
+        text += &format!("\n{}\n", warning("not every target is the best program of its stage"));
     }
     Ok(Page { json, text, code: u8::from(!good) })
 }
@@ -103,18 +107,23 @@ impl Summed<'_> {
     fn row(&self) -> Vec<String> {
         let closest = self.closest();
         let rank = match self.worst_rank() {
-            Some(1) => format!("first, {}", number(closest.target)),
-            Some(rank) => warning(&format!("rank {rank}, {}", number(closest.target))),
+            Some(1) => "1".into(),
+            Some(rank) => warning(&rank.to_string()),
             None => warning("out of reach"),
         };
-        let runner_up = closest.runner_up.as_ref().map(|(program, _)| present::short(program));
+        let runner_up = closest.runner_up.as_ref().map(|(program, _)| match &closest.best_form {
+            Some(form) => present::difference(form, program),
+            None => present::short(program),
+        });
+        let lead =
+            |part: fn(&Audited) -> f64| Some(self.least(part)).filter(|lead| lead.is_finite()).map(number);
         vec![
             accent(&closest.name),
             closest.programs.to_string(),
             closest.classes.to_string(),
             rank,
-            number(self.least(|s| s.margin)),
-            number(self.least(|s| s.least_margin)),
+            lead(|s| s.margin).unwrap_or_default(),
+            lead(|s| s.least_margin).unwrap_or_default(),
             faint(&runner_up.unwrap_or_default()),
         ]
     }

@@ -15,8 +15,8 @@ use rl4rla::program::nearest;
 use rl4rla::search::{METHODS, Method};
 use rl4rla::store::{NewRun, Recorder, RunId, Status, Store, known};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::path::Path;
+use serde_json::json;
+use std::time::Instant;
 
 /// The exit code of a run that was interrupted with its work saved.
 pub const INTERRUPTED: u8 = 130;
@@ -33,7 +33,7 @@ pub fn method(name: &str) -> Result<Method, Failure> {
     Method::named(name).ok_or_else(|| {
         let failure = Failure::new(format!("there is no method `{name}`"));
         match nearest(name, METHODS.iter().map(|row| row.name)) {
-            Some(meant) => failure.advise(format!("--method {meant}; `rl4rla list methods` shows all")),
+            Some(meant) => failure.advise(format!("`{meant}`; `rl4rla list methods` shows all")),
             None => failure.advise("`rl4rla list methods` shows all"),
         }
     })
@@ -84,15 +84,15 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
         settings: &settings.json(),
         version: env!("CARGO_PKG_VERSION"),
     })?;
-    go_on(&mut store, &run, curriculum, &settings, args.seed, shared)
+    let task = Task { id: run, curriculum: settings.apply(curriculum), settings, seed: args.seed };
+    task.go_on(&mut store, shared)
 }
 
 /// Goes on with a run, or prints again what came of it.
 pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
     // A store that is not there is not made just to say that the run is not in it.
-    drop(Store::open_read_only(&shared.store)?);
-    let mut store = Store::open(&shared.store)?;
+    let store = Store::open_read_only(&shared.store)?;
     let id = wanted(&store, &args.run)?;
     let run = store.run(&id)?;
     let foreign = |error: String| {
@@ -106,8 +106,14 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
         let message = format!("run {id} was begun by version {}", run.version);
         return Err(Failure::new(message).advise("that version, because another may compute other numbers"));
     }
-    store.resume(&id)?;
-    go_on(&mut store, &id, curriculum, &settings, run.row.seed, shared)
+    let task = Task { id, curriculum: settings.apply(curriculum), settings, seed: run.row.seed };
+    if let Some(result) = &run.result {
+        return task.show_again(&store, result, shared);
+    }
+    drop(store);
+    let mut store = Store::open(&shared.store)?;
+    store.resume(&task.id)?;
+    task.go_on(&mut store, shared)
 }
 
 /// The run of this id, this beginning of an id, or the last.
@@ -120,45 +126,68 @@ pub fn wanted(store: &Store, name: &str) -> Result<RunId, Failure> {
     Ok(store.find(name)?)
 }
 
-fn go_on(
-    store: &mut Store,
-    run: &RunId,
+/// A run with all it was asked to do.
+struct Task {
+    id: RunId,
     curriculum: Curriculum,
-    settings: &Settings,
+    settings: Settings,
     seed: u64,
-    shared: &Shared,
-) -> Result<Page, Failure> {
-    let curriculum = settings.apply(curriculum);
-    let known: Known = known(store, run)?;
-    let path = store.path().to_path_buf();
-    let mut live = Live::new(Recorder::new(store, run.clone(), &known), &curriculum, shared);
-    let outcome = discover(&curriculum, &settings.approach, seed, &known, &mut live);
-    live.close()?;
-    let discovery = outcome.map_err(|error| {
-        Failure::new(format!("{}: {error}", curriculum.name)).advise("another --seed, or another family")
-    })?;
-    store.add_seconds(run, discovery.seconds())?;
-    if discovery.interrupted {
-        store.interrupted(run)?;
-        return Ok(interrupted(run, &path, &discovery));
-    }
-    let meta = Meta { run: run.as_str(), method: settings.approach.method.name(), seed };
-    let page = page(&curriculum, &discovery, &meta);
-    store.finish(run, Status::Done { found: discovery.found }, &page.json.to_string())?;
-    Ok(page)
 }
 
-/// What to say when a run was interrupted.
-fn interrupted(run: &RunId, store: &Path, discovery: &Discovery) -> Page {
-    let place = match store == Path::new("rl4rla.db") {
-        true => String::new(),
-        false => format!(" --store {}", store.display()),
-    };
-    let command = format!("rl4rla resume {run}{place}");
-    let done = discovery.stages.len();
-    Page {
-        json: serde_json::json!({ "run": run.as_str(), "interrupted": true, "resume": command, "found": Value::Null }),
-        text: format!("interrupted after {done} stages; everything computed is saved\n  {command}\n"),
-        code: INTERRUPTED,
+impl Task {
+    /// Works on it, from what is in the store, until it ends or is interrupted.
+    fn go_on(&self, store: &mut Store, shared: &Shared) -> Result<Page, Failure> {
+        let (start, known) = (Instant::now(), known(store, &self.id)?);
+        let recorder = Recorder::new(store, self.id.clone(), &known);
+        let discovery = self.discover(&known, Some(recorder), shared)?;
+        store.add_seconds(&self.id, start.elapsed().as_secs_f64())?;
+        if discovery.interrupted {
+            store.interrupted(&self.id)?;
+            let command = shared.again(&format!("resume {}", self.id));
+            return Ok(Page {
+                json: json!({ "run": self.id.as_str(), "interrupted": true, "resume": command, "found": null }),
+                text: format!(
+                    "interrupted; everything computed is saved, and this goes on from here:\n  {command}\n"
+                ),
+                code: INTERRUPTED,
+            });
+        }
+        let page = page(&self.curriculum, &discovery, &self.meta(), shared);
+        store.finish(&self.id, Status::Done { found: discovery.found }, &page.json.to_string())?;
+        Ok(page)
+    }
+
+    /// Prints what came of it; the store is left as it is.
+    fn show_again(&self, store: &Store, result: &str, shared: &Shared) -> Result<Page, Failure> {
+        let discovery = self.discover(&known(store, &self.id)?, None, shared)?;
+        if discovery.interrupted {
+            let json = json!({ "run": self.id.as_str(), "interrupted": true });
+            return Ok(Page {
+                json,
+                text: "interrupted; the run was done already\n".into(),
+                code: INTERRUPTED,
+            });
+        }
+        let page = page(&self.curriculum, &discovery, &self.meta(), shared);
+        Ok(Page { json: serde_json::from_str(result).unwrap_or(page.json), ..page })
+    }
+
+    fn discover(
+        &self,
+        known: &Known,
+        recorder: Option<Recorder>,
+        shared: &Shared,
+    ) -> Result<Discovery, Failure> {
+        let mut live = Live::new(recorder, &self.curriculum, &self.settings.approach, shared);
+        let outcome = discover(&self.curriculum, &self.settings.approach, self.seed, known, &mut live);
+        live.close()?;
+        outcome.map_err(|error| {
+            let name = &self.curriculum.name;
+            Failure::new(format!("{name}: {error}")).advise("another --seed, or another family")
+        })
+    }
+
+    fn meta(&self) -> Meta<'_> {
+        Meta { run: self.id.as_str(), method: self.settings.approach.method.name(), seed: self.seed }
     }
 }

@@ -18,7 +18,7 @@ pub fn run(args: &Evaluate, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
     let source = Source::find(&args.program, &shared.store)?;
     let (families, protocol) = match (&args.curriculum, &args.stage) {
-        (Some(curriculum), Some(stage)) => of_stage(curriculum, stage)?,
+        (Some(curriculum), Some(stage)) => of_stage(curriculum, stage, args.instances)?,
         _ => {
             let families = families(args, &source)?;
             let protocol = protocol(args, &families[0])?;

@@ -2,7 +2,7 @@
 
 use crate::args::{List, Listed, Shared};
 use crate::failure::Failure;
-use crate::page::{Page, accent, faint, table};
+use crate::page::{Page, accent, duration, faint, ledger, table};
 use rl4rla::curriculum::{BUILTIN, Curriculum};
 use rl4rla::problem::FAMILIES;
 use rl4rla::program::{CATALOGUE, Form, Op, Pattern, Sections};
@@ -14,8 +14,8 @@ use std::path::Path;
 /// Lists what was asked for.
 pub fn run(args: &List, shared: &Shared) -> Result<Page, Failure> {
     let (items, rows): (Vec<Value>, Vec<Vec<String>>) = match args.what {
+        Listed::Runs => return list_runs(args, shared),
         Listed::Curricula => curricula().unzip(),
-        Listed::Runs => runs(&shared.store, args.check)?.into_iter().unzip(),
         Listed::Methods => methods().unzip(),
         Listed::Programs => programs().unzip(),
         Listed::Operators => operators().unzip(),
@@ -45,6 +45,21 @@ fn methods() -> impl Iterator<Item = (Value, Vec<String>)> {
     METHODS
         .iter()
         .map(|row| (json!({ "name": row.name, "doc": row.doc }), vec![accent(row.name), row.doc.to_string()]))
+}
+
+fn list_runs(args: &List, shared: &Shared) -> Result<Page, Failure> {
+    let (items, rows): (Vec<Value>, Vec<Vec<String>>) = runs(&shared.store, args.check)?.into_iter().unzip();
+    let text = match rows.is_empty() {
+        true => format!(
+            "no runs in {} yet; `rl4rla discover sketched-precond-gd` begins one\n",
+            shared.store.display()
+        ),
+        false => {
+            let head = ["run", "curriculum", "method", "seed", "status", "stages", "time", "begun"];
+            ledger(&head, rows, 5..7)
+        }
+    };
+    Ok(Page::ok(json!({ "items": items }), text))
 }
 
 /// The runs of a store; none if there is no store yet.
@@ -80,10 +95,10 @@ fn runs(path: &Path, check: bool) -> Result<Vec<(Value, Vec<String>)>, Failure> 
             accent(row.id.as_str()),
             row.curriculum,
             row.method,
-            format!("seed {}", row.seed),
+            row.seed.to_string(),
             found,
-            format!("{} stages", row.stages),
-            format!("{:.1} s", row.seconds),
+            row.stages.to_string(),
+            duration(row.seconds),
             faint(&utc(row.created)),
         ];
         (item, cells)

@@ -6,7 +6,7 @@ use crate::commands::discover::present::{Meta, document};
 use crate::commands::discover::{INTERRUPTED, Settings, method, settings};
 use crate::curriculum;
 use crate::failure::Failure;
-use crate::page::{Page, accent, faint, number, table};
+use crate::page::{Page, accent, duration, faint, ledger, strong};
 use indicatif::ProgressBar;
 use rl4rla::curriculum::{Curriculum, Follow, discover};
 use rl4rla::discovery::{Known, Observe, Progress};
@@ -78,10 +78,15 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
     let rows: Vec<Row> = campaigns.iter().flat_map(rows).collect();
     let good = rows.iter().all(|row| row.successes == row.seeds);
     let json = json!({ "rows": rows.iter().map(Row::json).collect::<Vec<_>>() });
-    let head =
-        ["curriculum", "transition", "method", "found", "playouts", "median", "evaluations", "seconds"];
-    let head = head.iter().map(|cell| faint(cell)).collect();
-    let text = table(std::iter::once(head).chain(rows.iter().map(Row::cells)));
+    let head = ["transition", "method", "found", "playouts", "median", "programs", "evaluations", "time"];
+    let mut text = String::new();
+    for group in rows.chunk_by(|a, b| a.curriculum == b.curriculum) {
+        let table = ledger(&head, group.iter().map(Row::cells), 2..8);
+        text += &format!("{}\n{table}\n", strong(&group[0].curriculum));
+    }
+    if !shared.quiet {
+        text += &faint("means over the runs that reached the stage; median of their playouts");
+    }
     Ok(Page { json, text, code: u8::from(!good) })
 }
 
@@ -136,8 +141,7 @@ fn work(
             }
             failure.is_none()
         };
-        loop {
-            let Some(&(c, s)) = jobs.get(next.fetch_add(1, Ordering::SeqCst)) else { break };
+        while let Some(&(c, s)) = jobs.get(next.fetch_add(1, Ordering::SeqCst)) {
             let result = match &pool {
                 Ok(pool) => pool.install(|| one(&campaigns[c], s)),
                 Err(error) => Err(Failure::new(error.to_string())),
@@ -276,14 +280,14 @@ impl Row {
 
     fn cells(&self) -> Vec<String> {
         vec![
-            accent(&self.curriculum),
-            self.transition.clone(),
+            accent(&self.transition),
             self.method.into(),
             format!("{}/{}", self.successes, self.seeds),
             format!("{:.0}", mean(&self.playouts)),
             format!("{:.0}", quantile(&self.playouts, 0.5)),
+            format!("{:.0}", mean(&self.programs)),
             format!("{:.0}", mean(&self.evaluations)),
-            number(mean(&self.seconds)),
+            duration(mean(&self.seconds)),
         ]
     }
 }

@@ -55,6 +55,60 @@ pub fn json(args: &[&str]) -> Value {
     said.json()
 }
 
+/// The keys of a JSON object.
+#[track_caller]
+pub fn keys(object: &Value) -> Vec<&str> {
+    object.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+/// Whether an object has these keys.
+#[track_caller]
+pub fn assert_keys(object: &Value, expected: &[&str]) {
+    for key in expected {
+        assert!(object.get(key).is_some(), "no `{key}` in {object}");
+    }
+}
+
+/// The runs of a store.
+#[track_caller]
+pub fn runs(store: &str) -> Vec<Value> {
+    let mut listed = json(&["list", "runs", "--store", store]);
+    std::mem::take(listed["items"].as_array_mut().expect("items is a list"))
+}
+
+/// A curriculum of two stages that takes milliseconds.
+pub const SMALL: &str = r#"
+title = "Two small steps"
+[defaults]
+instances = { search = 6, select = 4, report = 4 }
+budget = 2000
+open = ["iteration"]
+registers = ["v1"]
+step = 0.5
+[[stage]]
+name = "landweber"
+edits = 2
+family = { kind = "psd", rows = 5, condition = 2 }
+target = "landweber"
+[[stage]]
+name = "ls-gd"
+edits = 1
+family = { kind = "low-cond", rows = 300, cols = 6 }
+target = "ls-gd"
+"#;
+
+/// The same with a second stage whose target is far from the best program there is.
+pub fn misguided() -> String {
+    SMALL.replace("target = \"ls-gd\"", "target = \"iteration:\\n v1 = VEC_MAT_MUL(b, A)\"")
+}
+
+/// The same with a second stage that takes as long as it is told to.
+pub fn lengthy(iterations: usize) -> String {
+    SMALL
+        .replace("edits = 1", &format!("edits = 2\niterations = {iterations}"))
+        .replace("[\"v1\"]", "[\"v1\", \"v2\"]")
+}
+
 /// The names of what `list` lists.
 #[track_caller]
 pub fn names(what: &str) -> Vec<String> {
@@ -73,4 +127,29 @@ pub fn written(name: &str, contents: impl AsRef<[u8]>) -> String {
     let path = scratch(name);
     std::fs::write(&path, contents).expect("a scratch file can be written");
     path.to_str().expect("the path is UTF-8").to_string()
+}
+
+/// A path for a store that is not there yet, as an argument.
+pub fn fresh(name: &str) -> String {
+    // SQLite would take the write-ahead log of an earlier test for the new store's own.
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(scratch(&format!("{name}{suffix}")));
+    }
+    scratch(name).to_str().expect("the path is UTF-8").to_string()
+}
+
+/// A result without what names the run and what depends on the clock.
+pub fn timeless(mut result: Value) -> Value {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                fields.retain(|key, _| key != "seconds" && key != "run");
+                fields.values_mut().for_each(strip);
+            }
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    strip(&mut result);
+    result
 }

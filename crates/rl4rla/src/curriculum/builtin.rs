@@ -94,7 +94,6 @@ mod tests {
                     }
                 }
                 let reached = states.iter().any(|state| grammar.finish(state) == goal);
-
                 assert!(reached, "{name}, {}", stage.name);
                 previous = sought;
             }
@@ -113,7 +112,7 @@ mod tests {
                 assert!(matches!(ours.protocol.profile, Profile::Sound { .. }));
                 assert!(matches!(theirs.protocol.profile, Profile::Paper { .. }));
                 assert!(matches!(theirs.protocol.step, StepRule::Fixed(_)));
-                assert_eq!((theirs.protocol.iterations, theirs.budget), (10, 100_000));
+                assert_eq!((theirs.protocol.iterations, theirs.budget), (10, 100_000 * theirs.edits as u64));
                 assert_eq!((theirs.grammar.operators.len(), theirs.instances.search), (11, 1));
                 let settings =
                     |stage: &crate::discovery::Stage| (stage.families[0].scale, stage.protocol.sampling);

@@ -28,17 +28,21 @@ pub struct Judgement {
 }
 
 impl Target {
-    /// Judges what a search found, modulo equivalence.
+    /// Judges what a search found, modulo equivalence: as it is, or else with what completes it.
     pub fn judge(&self, found: &Program, geometry: Geometry) -> Judgement {
         let mut completed = found.clone();
-        completed.iteration.extend_from_slice(&self.completed_by);
-        let verdict = equivalent(&completed, &self.program, geometry).ok().map(Box::new);
+        completed.iteration.extend(self.completed_by.iter().cloned());
+        let verdict = |program| equivalent(program, &self.program, geometry).ok().map(Box::new);
+        let is_target = |verdict: &Option<Box<Verdict>>| {
+            verdict.as_ref().is_some_and(|verdict| verdict.answer == Answer::Equivalent)
+        };
+        // A search that may edit the iteration can get ahead of its stage.
+        let verdict = Some(verdict(found)).filter(is_target).unwrap_or_else(|| verdict(&completed));
         let matched = match name(found, geometry) {
             Ok(Naming::Known(entry, _)) => Some(entry.name),
             Ok(Naming::Unknown(_)) | Err(_) => None,
         };
-        let equivalent = verdict.as_ref().is_some_and(|verdict| verdict.answer == Answer::Equivalent);
-        Judgement { found: equivalent, matched, verdict }
+        Judgement { found: is_target(&verdict), matched, verdict }
     }
 
     /// The part that the search itself has to write: the program without what completes it.
@@ -180,7 +184,10 @@ mod tests {
             named("ls-gd").program
         ));
         assert!(target.judge(&gram, Geometry::Tall).found);
-        assert!(!target.judge(&target.program, Geometry::Tall).found, "completed twice");
+        assert!(target.judge(&target.program, Geometry::Tall).found, "ahead of its stage");
+        let mut twice = target.program.clone();
+        twice.iteration.extend_from_slice(&target.completed_by);
+        assert!(!target.judge(&twice, Geometry::Tall).found, "completed twice");
         let bare = named("ls-gd").program;
         assert!(!target.judge(&bare, Geometry::Tall).found, "nothing was built");
         // A target that does not end so is sought as it is.

@@ -118,7 +118,7 @@ impl Domain for Appending<'_> {
     }
 
     fn replicates(&self) -> usize {
-        self.space.bench.len()
+        self.space.bench.count()
     }
 
     fn bound(&self, program: &Program) -> f64 {

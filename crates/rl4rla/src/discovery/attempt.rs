@@ -129,7 +129,7 @@ fn select(
 ) -> Vec<Candidate> {
     let worthy: Vec<Ranked<Program>> = ranked.into_iter().filter(|r| r.mean() > 0.0).collect();
     let wanted: Vec<(usize, usize)> =
-        (0..worthy.len()).flat_map(|c| (0..bench.len()).map(move |i| (c, i))).collect();
+        (0..worthy.len()).flat_map(|c| (0..bench.count()).map(move |i| (c, i))).collect();
     let record =
         |c: usize, index| Record { stage: number, key: worthy[c].solved.key, set: bench.set(), index };
     let rewards: Vec<f64> = wanted
@@ -144,11 +144,11 @@ fn select(
     }
     let mut candidates: Vec<Candidate> = worthy
         .into_iter()
-        .zip(rewards.chunks(bench.len()))
+        .zip(rewards.chunks(bench.count()))
         .map(|(ranked, rewards)| Candidate {
             search: ranked.mean(),
             program: ranked.solved.solution,
-            select: rewards.iter().sum::<f64>() / bench.len() as f64,
+            select: rewards.iter().sum::<f64>() / bench.count() as f64,
         })
         .collect();
     candidates.sort_by(|a, b| b.select.total_cmp(&a.select));

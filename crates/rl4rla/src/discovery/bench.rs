@@ -81,7 +81,7 @@ impl Bench {
     }
 
     /// How many instances there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.instances.len()
     }
 

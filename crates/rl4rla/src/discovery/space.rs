@@ -136,7 +136,7 @@ impl Domain for Insertions<'_> {
     }
 
     fn replicates(&self) -> usize {
-        self.space.bench.len()
+        self.space.bench.count()
     }
 
     fn bound(&self, program: &Program) -> f64 {

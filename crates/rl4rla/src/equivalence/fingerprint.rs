@@ -29,17 +29,20 @@ impl Probe {
         let family =
             Family { rows, cols, outside, condition: Some(5.0), ..Family::named(name).expect("a family") };
         let root = Stream::new(0).derive("fingerprint", rows as u64);
+        let settings = Settings {
+            iterations: ITERATIONS,
+            step: 0.37,
+            sketch_rows: cols + 3,
+            batch,
+            ..Settings::for_size(rows, cols)
+        };
+        // No value is larger than the longest dimension squared.
+        let longest = rows.max(settings.sketch_rows).max(batch);
         Probe {
             instance: family.draw(&root.derive("instance", 0)).expect("a family that can be drawn"),
-            settings: Settings {
-                iterations: ITERATIONS,
-                step: 0.37,
-                sketch_rows: cols + 3,
-                batch,
-                ..Settings::for_size(rows, cols)
-            },
+            settings,
             start: root.derive("start", 0).normals(cols),
-            directions: root.derive("directions", 0).normals(rows * rows),
+            directions: root.derive("directions", 0).normals(longest * longest),
         }
     }
 
@@ -134,6 +137,16 @@ mod tests {
         assert_eq!(of(factor, LiveOut::Finished), of(inverse, LiveOut::Finished), "neither moves x");
         let twice = "setup:\n R1 = HHQR(A)\n R1 = MAT_INV(R1)\n R1 = MAT_INV(R1)\n";
         assert_eq!(of(factor, LiveOut::PARTIAL), of(twice, LiveOut::PARTIAL));
+    }
+
+    #[test]
+    fn sketches_may_be_taller_than_square_data() {
+        let sketched: Program = "setup:\n R1 = SKETCH(A)\n R1 = MAT_MAT_TRANS_MUL(R1, R1)\n".parse().unwrap();
+        for geometry in [Geometry::Square, Geometry::Symmetric] {
+            let factor =
+                fingerprint(&"setup:\n R1 = SKETCH(A)\n".parse().unwrap(), geometry, LiveOut::PARTIAL);
+            assert_ne!(fingerprint(&sketched, geometry, LiveOut::PARTIAL), factor);
+        }
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use super::present::stage_json;
 use crate::args::Shared;
 use crate::failure::Failure;
-use crate::page::number;
+use crate::page;
 use indicatif::{ProgressBar, ProgressStyle};
 use rl4rla::curriculum::{Curriculum, Follow, StageResult};
-use rl4rla::discovery::{Observe, Progress, Record};
+use rl4rla::discovery::{Approach, Observe, Progress, Record};
 use rl4rla::store::Recorder;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -39,24 +39,30 @@ pub fn spinner(shared: &Shared) -> ProgressBar {
     bar
 }
 
-/// Records a run, and shows how it goes.
+/// Records a run, unless it is recorded already, and shows how it goes.
 pub struct Live<'a> {
-    recorder: Recorder<'a>,
+    recorder: Option<Recorder<'a>>,
     curriculum: &'a Curriculum,
+    approach: &'a Approach,
     bar: ProgressBar,
 }
 
 impl<'a> Live<'a> {
     /// Shows the run that is recorded.
-    pub fn new(recorder: Recorder<'a>, curriculum: &'a Curriculum, shared: &Shared) -> Live<'a> {
+    pub fn new(
+        recorder: Option<Recorder<'a>>,
+        curriculum: &'a Curriculum,
+        approach: &'a Approach,
+        shared: &Shared,
+    ) -> Live<'a> {
         listen();
-        Live { recorder, curriculum, bar: spinner(shared) }
+        Live { recorder, curriculum, approach, bar: spinner(shared) }
     }
 
     /// Ends the show; says what went wrong with the store, if anything did.
     pub fn close(self) -> Result<(), Failure> {
         self.bar.finish_and_clear();
-        Ok(self.recorder.close()?)
+        Ok(self.recorder.map_or(Ok(()), Recorder::close)?)
     }
 
     fn title(&self, number: usize) -> String {
@@ -71,13 +77,15 @@ impl<'a> Live<'a> {
 
 impl Observe for Live<'_> {
     fn evaluated(&mut self, record: Record, value: f64) {
-        self.recorder.evaluated(record, value);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.evaluated(record, value);
+        }
     }
 
     fn goes_on(&mut self, progress: &Progress) -> bool {
         if !self.bar.is_hidden() {
             let counters = &progress.counters;
-            let budget = self.curriculum.stages[progress.stage].0.budget;
+            let budget = self.approach.tuning(&self.curriculum.stages[progress.stage].0).budget;
             let mut message = format!(
                 "{} · playout {} of at most {budget} · {} evaluations",
                 self.title(progress.stage),
@@ -88,37 +96,33 @@ impl Observe for Live<'_> {
                 let last = best.program.instructions().last().map(|(_, _, ins)| ins.to_string());
                 message += &format!(
                     " · best {} with {} instructions, … {}",
-                    number(best.reward),
+                    page::number(best.reward),
                     best.program.len(),
                     last.unwrap_or_default()
                 );
             }
             self.bar.set_message(message);
         }
-        self.recorder.goes_on(progress) && !stopped()
+        self.recorder.as_mut().is_none_or(|recorder| recorder.goes_on(progress)) && !stopped()
     }
 }
 
 impl Follow for Live<'_> {
     fn begins(&mut self, number: usize) {
         self.bar.set_message(format!("{} · drawing instances", self.title(number)));
-        self.recorder.begins(number);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begins(number);
+        }
     }
 
     fn ended(&mut self, number: usize, result: &StageResult) {
-        self.recorder.ended(number, result);
-        let json = stage_json(&self.curriculum.stages[number].0, result).to_string();
-        self.recorder.stage(number, &json, result.seconds);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.ended(number, result);
+            let json = stage_json(&self.curriculum.stages[number].0, result).to_string();
+            recorder.stage(number, &json, result.seconds);
+        }
         let mark = if result.found() { '✓' } else { '✗' };
-        let reward = number_of(result);
-        self.bar.println(format!(
-            "{mark} {} · reward {reward} · {:.1} s",
-            self.title(number),
-            result.seconds
-        ));
+        let (reward, time) = (page::number(result.reward()), page::duration(result.seconds));
+        self.bar.println(format!("{mark} {} · reward {reward} · {time}", self.title(number)));
     }
-}
-
-fn number_of(result: &StageResult) -> String {
-    number(result.reward())
 }

@@ -1,11 +1,13 @@
 //! The result of a run, for a person and for a script.
 
-use crate::page::{Page, accent, faint, indent, number, strong, warning};
-use rl4rla::curriculum::{Curriculum, Discovery, StageResult};
+use crate::args::Shared;
+use crate::page::{Page, accent, duration, faint, indent, number, strong, warning};
+use rl4rla::curriculum::{Curriculum, Discovery, StageResult, Target};
 use rl4rla::discovery::Stage;
 use rl4rla::execute::Trace;
 use rl4rla::program::{Entry, Instruction, Program, Section, equation};
 use rl4rla::reward::Summary;
+use rl4rla::search::Counters;
 use serde_json::{Value, json};
 
 /// What names a run.
@@ -16,12 +18,12 @@ pub struct Meta<'a> {
 }
 
 /// The whole result.
-pub fn page(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> Page {
-    Page {
-        json: document(curriculum, discovery, meta),
-        text: text(curriculum, discovery, meta),
-        code: u8::from(!discovery.found),
+pub fn page(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta, shared: &Shared) -> Page {
+    let mut text = text(curriculum, discovery, meta);
+    if !shared.quiet {
+        text += &hints(discovery, meta, shared);
     }
+    Page { json: document(curriculum, discovery, meta), text, code: u8::from(!discovery.found) }
 }
 
 /// The result as a script reads it.
@@ -107,11 +109,12 @@ fn text(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> String {
     let origin = if before.is_empty() { "∅  the empty program".into() } else { format!("{before}") };
     text += &format!("{origin}\n");
     let last = discovery.stages.len().saturating_sub(1);
-    for (number, (result, (stage, _))) in discovery.stages.iter().zip(&curriculum.stages).enumerate() {
+    for (number, (result, (stage, target))) in discovery.stages.iter().zip(&curriculum.stages).enumerate() {
         let (branch, rail) = if number == last { ("└─", "  ") } else { ("├─", "│ ") };
         let mark = if result.found() { accent("✓") } else { warning("✗") };
-        text += &format!("│\n{branch} {mark} {}\n", strong(&heading(result)));
-        for line in stage_text(stage, result, &before).lines() {
+        let title = format!("{}  {}", strong(&result.name), remark(result, target));
+        text += &format!("│\n{branch} {mark} {}\n", title.trim_end());
+        for line in stage_text(stage, target, result, &before).lines() {
             text += &format!("{rail}   {line}\n");
         }
         if let Some(program) = result.program() {
@@ -121,61 +124,76 @@ fn text(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> String {
     if let Some(program) = discovery.stages.last().and_then(StageResult::program) {
         text += &format!("\n{}", indent(&program.to_string()));
     }
-    let counters = discovery.counters();
-    text += &format!(
-        "\n{} playouts, {} programs, {} evaluations, {:.1} s\n",
-        counters.playouts,
-        counters.solutions,
-        counters.evaluations,
-        discovery.seconds()
-    );
-    if discovery.found {
-        text += &faint(&format!("rl4rla show run:{0}   rl4rla evaluate run:{0} --kappa 1e6", meta.run));
-        text.push('\n');
-    }
-    text
+    text + &format!("\n{}\n", effort(&discovery.counters(), discovery.seconds()))
 }
 
-/// The name of what was found.
-fn heading(result: &StageResult) -> String {
+/// What to type next.
+fn hints(discovery: &Discovery, meta: &Meta, shared: &Shared) -> String {
+    let mut hints = Vec::new();
+    if discovery.stages.last().and_then(StageResult::program).is_some() {
+        hints.push((format!("show run:{}", meta.run), "the program with its shapes and its cost"));
+        hints.push((format!("evaluate run:{} --kappa 1e6", meta.run), "its reward on harder problems"));
+    }
+    hints.push((format!("resume {}", meta.run), "this page again"));
+    let commands: Vec<String> = hints.iter().map(|(command, _)| shared.again(command)).collect();
+    let width = commands.iter().map(|command| command.chars().count()).max().unwrap_or(0);
+    let line = |(command, (_, doc)): (&String, &(String, &str))| {
+        format!("{}\n", faint(&format!("{command:width$}  {doc}")))
+    };
+    commands.iter().zip(&hints).map(line).collect()
+}
+
+/// What was found: its title, unless it is a part of something and has none of its own.
+fn remark(result: &StageResult, target: &Target) -> String {
     let matched = result.judgement.as_ref().and_then(|judgement| judgement.matched);
-    match matched.and_then(Entry::named) {
-        Some(entry) if entry.name == result.name => entry.document.title.clone(),
-        Some(entry) if result.found() => format!("{}  ({})", result.name, entry.document.title),
-        Some(entry) => format!("{}: found {} instead", result.name, entry.document.title),
-        None if result.found() => result.name.clone(),
-        None if result.program().is_some() => format!("{}: found another program", result.name),
-        None => format!("{}: found nothing that works", result.name),
+    match matched.and_then(Entry::named).map(|entry| &entry.document.title) {
+        Some(_) if result.found() && !target.completed_by.is_empty() => String::new(),
+        Some(title) if result.found() => title.clone(),
+        Some(title) => format!("found {title} instead"),
+        None if result.found() => String::new(),
+        None if result.program().is_some() => "found another program".into(),
+        None => "found nothing that works".into(),
     }
 }
 
-fn stage_text(stage: &Stage, result: &StageResult, before: &Program) -> String {
+fn stage_text(stage: &Stage, target: &Target, result: &StageResult, before: &Program) -> String {
     let mut text = String::new();
-    let Some(program) = result.program() else { return format!("stopped: {}", result.attempt.stop) };
-    if let Ok(equation) = equation(program, stage.geometry()) {
+    let counters = &result.attempt.counters;
+    let stop = faint(&format!("stopped: {} · {}", result.attempt.stop, effort(counters, result.seconds)));
+    let Some(program) = result.program() else { return stop };
+    // A part is shown at work: as long as nothing uses it, the equation does not know it.
+    let mut whole = program.clone();
+    whole.iteration.extend_from_slice(&target.completed_by);
+    if let Ok(equation) = equation(&whole, stage.geometry()) {
         text += &format!("{}\n", accent(&equation.text));
     }
-    for (section, instruction) in added(before, program) {
-        text += &format!("+ {instruction}  {}\n", faint(section.name()));
+    let added: Vec<(Section, String)> =
+        added(before, program).into_iter().map(|(section, i)| (section, i.to_string())).collect();
+    let width = added.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+    for (section, instruction) in added {
+        text += &format!("+ {instruction:width$}  {}\n", faint(section.name()));
     }
-    let report = result.attempt.report.as_ref().map(|report| report.reward());
-    if let Some(reward) = report {
-        let mut evidence = format!("reward {} ± {}", number(reward.mean), number(reward.error));
-        evidence += &format!(" on {} fresh instances", stage.instances.report);
+    for instruction in &target.completed_by {
+        text += &format!("{}\n", faint(&format!("  {instruction}  is yet to come")));
+    }
+    if let Some(reward) = result.attempt.report.as_ref().map(|report| report.reward()) {
+        let count = stage.instances.report;
+        text +=
+            &format!("reward {} ± {} on {count} fresh instances", number(reward.mean), number(reward.error));
         if let Some(excess) = excess(result) {
-            evidence += &format!(", excess residual {}", number(excess));
+            text += &format!(", excess residual {}", number(excess));
         }
-        if let Some(next) = result.attempt.candidates.get(1) {
-            let lead = result.attempt.candidates[0].select - next.select;
-            evidence += &format!(", {} ahead of the next candidate", number(lead));
-        }
-        text += &format!("{evidence}\n");
+        text.push('\n');
     }
-    let counters = &result.attempt.counters;
-    text + &faint(&format!(
-        "{} playouts, {} programs, {} evaluations, {:.1} s, stopped: {}",
-        counters.playouts, counters.solutions, counters.evaluations, result.seconds, result.attempt.stop
-    )) + "\n"
+    if let [first, second, ..] = &result.attempt.candidates[..] {
+        text += &format!("ahead of the next candidate by {}\n", number(first.select - second.select));
+    }
+    text + &stop
+}
+
+fn effort(counters: &Counters, seconds: f64) -> String {
+    let Counters { playouts, solutions, evaluations, .. } = counters;
+    format!("{playouts} playouts, {solutions} programs, {evaluations} evaluations, {}", duration(seconds))
 }
 
 /// The instructions of `after` that `before` does not have.
@@ -189,6 +207,15 @@ fn added(before: &Program, after: &Program) -> Vec<(Section, Instruction)> {
         }
     }
     new
+}
+
+/// How a program differs from another, an instruction on each line.
+pub fn difference(from: &Program, to: &Program) -> String {
+    let lines = |sign: char, changes: Vec<(Section, Instruction)>| -> Vec<String> {
+        changes.into_iter().map(|(_, instruction)| format!("{sign} {instruction}")).collect()
+    };
+    let lines = [lines('−', added(to, from)), lines('+', added(from, to))].concat();
+    if lines.is_empty() { short(to) } else { lines.join("\n") }
 }
 
 /// A program on one line.

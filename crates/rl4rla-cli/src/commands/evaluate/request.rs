@@ -51,27 +51,34 @@ pub fn families(args: &Evaluate, source: &Source) -> Result<Vec<Family>, Failure
         let message = format!("{} condition numbers for {} instances", families.len(), args.instances);
         return Err(Failure::new(message).advise(format!("--instances {}, one for each", families.len())));
     }
-    // All instances are alive at once.
-    let bytes = args.instances as u128 * family.rows as u128 * family.cols as u128 * 8;
-    if bytes > MAX_BYTES {
-        let message = format!(
-            "{} instances of {}×{} take {} GiB, and {} are allowed",
-            args.instances,
-            family.rows,
-            family.cols,
-            bytes.div_ceil(1 << 30),
-            MAX_BYTES >> 30
-        );
-        return Err(Failure::new(message).advise("fewer --instances, or smaller --rows and --cols"));
-    }
+    refuse_too_many(args.instances, &family)?;
     Ok(families)
 }
 
+/// All instances are alive at once.
+fn refuse_too_many(instances: u64, family: &Family) -> Result<(), Failure> {
+    let bytes = instances as u128 * family.rows as u128 * family.cols as u128 * 8;
+    if bytes <= MAX_BYTES {
+        return Ok(());
+    }
+    let message = format!(
+        "{instances} instances of {}×{} take {} GiB, and {} are allowed",
+        family.rows,
+        family.cols,
+        bytes.div_ceil(1 << 30),
+        MAX_BYTES >> 30
+    );
+    Err(Failure::new(message).advise("fewer --instances, or smaller --rows and --cols"))
+}
+
 /// The families and the protocol of a stage of a curriculum.
-pub fn of_stage(curriculum: &str, stage: &str) -> Result<(Vec<Family>, Protocol), Failure> {
+pub fn of_stage(curriculum: &str, stage: &str, instances: u64) -> Result<(Vec<Family>, Protocol), Failure> {
     let curriculum = crate::curriculum::find(curriculum)?;
     match curriculum.stages.iter().find(|(other, _)| other.name == stage) {
-        Some((stage, _)) => Ok((stage.families.clone(), stage.protocol.clone())),
+        Some((stage, _)) => {
+            refuse_too_many(instances, &stage.families[0])?;
+            Ok((stage.families.clone(), stage.protocol.clone()))
+        }
         None => {
             let names: Vec<&str> = curriculum.stages.iter().map(|(stage, _)| stage.name.as_str()).collect();
             let message = format!("curriculum {} has no stage `{stage}`", curriculum.name);
