@@ -250,7 +250,7 @@ pub struct Audit {
     pub threads: Threads,
 }
 
-/// What wins the comparison in docs/graph-search.md.
+/// The fewest evaluations where the space is small, and a confidence; docs/graph-search.md compares.
 const DEFAULT_METHOD: &str = "best";
 
 #[derive(Clone, Copy, ValueEnum)]

@@ -60,6 +60,21 @@ fn a_sweep_counts_successes_and_remembers() {
 }
 
 #[test]
+fn a_sweep_may_begin_at_any_seed() {
+    let (small, store) = (written("sweep-from.toml", SMALL), fresh("sweep-from.db"));
+    let from = |first: &str, store: &str| {
+        json(&["sweep", &small, "--methods", "mcts", "--seed", first, "--seeds", "2", "--store", store])
+    };
+    json(&["sweep", &small, "--methods", "mcts", "--seeds", "3", "--store", &store]);
+    // Seed 2 is known, seed 3 is not.
+    let remembered = from("2", &store);
+    assert_eq!(runs(&store).len(), 4);
+    assert_eq!(timeless(remembered.clone()), timeless(from("2", &fresh("sweep-from-2.db"))));
+    assert_ne!(timeless(remembered), timeless(from("0", &store)));
+    from(&u64::MAX.to_string(), &store);
+}
+
+#[test]
 fn a_sweep_that_misses_is_exit_code_1() {
     let (bad, good) = (written("sweep-bad.toml", misguided()), written("sweep-good.toml", SMALL));
     let asked = ["sweep", &good, &bad, "--seeds", "2", "--store", &fresh("sweep-missed.db")];

@@ -57,7 +57,9 @@ pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
         text += &format!("\n{}\n", faint(note));
     }
     let good = stages.iter().all(Summed::is_first);
-    if !good {
+    if !stages.iter().all(Summed::is_complete) {
+        text += &format!("\n{}\n", warning("not every stage was enumerated to its end; raise --budget"));
+    } else if !good {
         text += &format!("\n{}\n", warning("not every target is the best program of its stage"));
     }
     Ok(Page { json, text, code: u8::from(!good) })
@@ -74,8 +76,12 @@ impl Summed<'_> {
         ranks?.into_iter().max()
     }
 
+    fn is_complete(&self) -> bool {
+        self.seeds.iter().all(|stage| stage.complete)
+    }
+
     fn is_first(&self) -> bool {
-        self.worst_rank() == Some(1) && self.seeds.iter().all(|s| s.complete && s.margin > 0.0)
+        self.worst_rank() == Some(1) && self.is_complete() && self.seeds.iter().all(|s| s.margin > 0.0)
     }
 
     fn least(&self, part: fn(&Audited) -> f64) -> f64 {
@@ -97,7 +103,7 @@ impl Summed<'_> {
             "margin": self.least(|s| s.margin),
             "least_margin": self.least(|s| s.least_margin),
             "target": closest.target,
-            "complete": self.seeds.iter().all(|s| s.complete),
+            "complete": self.is_complete(),
             "form": closest.best_form.as_ref().map(|p| p.to_string()),
             "runner_up": closest.runner_up.as_ref().map(|(p, r)| json!({ "program": p.to_string(), "reward": r })),
             "seeds": self.seeds.iter().map(|s| json!({ "rank": s.target_rank, "margin": s.margin })).collect::<Vec<_>>(),

@@ -27,7 +27,7 @@ struct Campaign {
 
 impl Campaign {
     fn seed(&self, place: usize) -> u64 {
-        self.first_seed + place as u64
+        self.first_seed.wrapping_add(place as u64)
     }
 
     fn new_run<'a>(&'a self, settings: &'a str, place: usize) -> NewRun<'a> {
@@ -104,12 +104,16 @@ fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), Failure> {
         let settings = campaign.settings.json();
         let key = (campaign.curriculum.name.clone(), campaign.settings.approach().method.name().to_string());
         for row in done.get(&key).into_iter().flatten() {
+            let place = row.seed.wrapping_sub(campaign.first_seed) as usize;
+            if place >= campaign.results.len() {
+                continue;
+            }
             let run = store.run(&row.id)?;
-            let asked = campaign.new_run(&settings, row.seed as usize);
+            let asked = campaign.new_run(&settings, place);
             let same =
                 (&*run.spec, &*run.settings, &*run.version) == (asked.spec, asked.settings, asked.version);
-            if let (true, Some(place)) = (same, campaign.results.get_mut(row.seed as usize)) {
-                *place = run.result.and_then(|result| serde_json::from_str(&result).ok());
+            if same {
+                campaign.results[place] = run.result.and_then(|result| serde_json::from_str(&result).ok());
             }
         }
     }

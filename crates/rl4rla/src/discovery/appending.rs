@@ -3,8 +3,8 @@
 //! Whatever is inserted into a program of k instructions falls into one of its k + 1 gaps, so the result can also be
 //! written from its beginning: copy the old program up to a gap, add an instruction, copy on. Two beginnings that
 //! leave the registers alike, at the same gap, have the same future; of those one is enough, the one that took the
-//! fewest edits. This is complete, and meets far fewer states than insertion, where every order of the same edits is
-//! a path.
+//! fewest edits. This meets far fewer states than insertion, where every order of the same edits is a path, and all
+//! programs that insertions into the old program, as it stands, can make.
 
 use super::merge::mix;
 use super::space::Space;
@@ -30,17 +30,20 @@ pub struct Beginning {
 /// The moves: copy up to a gap, and add an instruction there.
 pub struct Appending<'a> {
     space: Space<'a>,
+    /// In canonical order, as insertions see it.
+    old: Canonical,
 }
 
 impl<'a> Appending<'a> {
     /// Of this space.
     pub fn new(space: Space<'a>) -> Appending<'a> {
-        Appending { space }
+        let old = space.stage.grammar.state(space.start);
+        Appending { space, old }
     }
 
     /// Copies the next old instruction, going on to the next section where one ends; none at the end.
     fn copy_one(&self, mut beginning: Beginning) -> Option<Beginning> {
-        match (self.space.start.section(beginning.section).get(beginning.copied), beginning.section) {
+        match (self.old.program().section(beginning.section).get(beginning.copied), beginning.section) {
             (Some(instruction), section) => {
                 // What does not fit poisons its target, and counts for nothing if that is dead.
                 let _ = beginning.env.step(instruction, section);
@@ -57,7 +60,7 @@ impl<'a> Appending<'a> {
         let grammar = &self.space.stage.grammar;
         let kept = grammar.live_out.kept();
         let canonical = Canonical::new(&beginning.written, LiveOut::Partial(kept));
-        let program = self.space.merge.partial(&canonical, grammar.geometry, kept);
+        let program = self.space.merge.beginning(&canonical, grammar.geometry, kept);
         beginning.key = mix(&[program, beginning.section as u128, beginning.copied as u128]);
         beginning
     }
@@ -87,7 +90,7 @@ impl Domain for Appending<'_> {
         let mut children = Vec::new();
         let mut here = Some(beginning.clone()).filter(|_| !self.is_end(beginning));
         while let Some(gap) = here {
-            if grammar.opens(gap.section, gap.copied, self.space.start.section(gap.section)) {
+            if grammar.opens(gap.section, gap.copied, self.old.program().section(gap.section)) {
                 for (instruction, _) in grammar.instructions(&gap.env, gap.section) {
                     if instruction.target.is_none() {
                         continue;

@@ -41,8 +41,8 @@ impl Merge {
         }
     }
 
-    /// The key of a program still being written.
-    pub fn partial(self, program: &Canonical, geometry: Geometry, kept: RegSet) -> u128 {
+    /// The key of the beginning of a program, to which instructions are only appended.
+    pub fn beginning(self, program: &Canonical, geometry: Geometry, kept: RegSet) -> u128 {
         match self {
             Merge::Canonical => program.id(),
             Merge::Fingerprint => {

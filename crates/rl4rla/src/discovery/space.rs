@@ -91,10 +91,10 @@ impl<'a> Insertions<'a> {
     }
 
     fn draft(&self, program: Canonical, left: usize) -> Draft {
-        let grammar = &self.space.stage.grammar;
-        let key = self.space.merge.partial(&program, grammar.geometry, grammar.live_out.kept());
-        // Equal programs with different numbers of edits left have different futures.
-        Draft { program: Arc::new(program), left, key: mix(&[key, left as u128]) }
+        // Whatever the merge key: programs that leave the same registers have different middles, where the next
+        // instruction may go. And equal programs with different numbers of edits left have different futures.
+        let key = mix(&[program.id(), left as u128]);
+        Draft { program: Arc::new(program), left, key }
     }
 }
 

@@ -222,6 +222,8 @@ impl<D: Domain> Best<'_, D> {
     /// measured throughout.
     fn race(&mut self, mut running: Vec<usize>) -> bool {
         let replicates = self.ledger.domain().replicates();
+        let bar = self.leader.map_or(0.0, |leader| self.ledger.mean(leader));
+        running.retain(|&s| self.ledger.can_reach(s, bar));
         let mut count = FIRST.min(replicates);
         while !running.is_empty() {
             if !self.ledger.measure(&running.iter().map(|&s| (s, count)).collect::<Vec<_>>()) {

@@ -2,7 +2,7 @@
 
 use super::{Evaluation, RunId, Sample, Store, StoreError};
 use crate::curriculum::{Follow, StageResult};
-use crate::discovery::{Known, Observe, Progress, Record};
+use crate::discovery::{Known, Leader, Observe, Progress, Record};
 use crate::problem::InstanceSet;
 
 /// The sets of instances, by their number in the store.
@@ -103,7 +103,8 @@ impl Follow for Recorder<'_> {
     fn ended(&mut self, number: usize, result: &StageResult) {
         // The last point of the curve, wherever it fell.
         self.next_sample = 0;
-        let counters = result.attempt.counters;
-        self.goes_on(&Progress { stage: number, counters, best: None });
+        let leading = result.attempt.candidates.iter().max_by(|a, b| a.search.total_cmp(&b.search));
+        let best = leading.map(|leading| Leader { program: &leading.program, reward: leading.search });
+        self.goes_on(&Progress { stage: number, counters: result.attempt.counters, best });
     }
 }
