@@ -71,9 +71,9 @@ fn enumerated(stage: &Stage, start: &Program, merge: Merge, appending: bool) -> 
     fn all<D: Domain>(domain: D) -> Outcome<D::Solution> {
         exhaustive(&domain, Measure::All, u64::MAX, usize::MAX, &mut Silent)
     }
-    let bench = Bench::new(stage, InstanceSet::Search, 0, &Problems::default()).unwrap();
-    let known = Known::default();
-    let space = Space { stage, start, merge, bench: &bench, known: &known, number: 0 };
+    let (known, problems) = (Known::default(), Problems::default());
+    let bench = Bench::new(stage, InstanceSet::Search, 0, 0, &known, &problems).unwrap();
+    let space = Space { stage, start, merge, bench: &bench };
     if appending { all(Appending::new(space)) } else { all(Insertions::new(space)) }
 }
 

@@ -66,9 +66,9 @@ fn audit_stage(
     problems: &Problems,
     watch: &mut dyn Watch<Program>,
 ) -> Result<Audited, FamilyError> {
-    let bench = Bench::new(stage, InstanceSet::Select, seed, problems)?;
     let known = Known::default();
-    let space = Space { stage, start, merge: Merge::Canonical, bench: &bench, known: &known, number };
+    let bench = Bench::new(stage, InstanceSet::Select, seed, number, &known, problems)?;
+    let space = Space { stage, start, merge: Merge::Canonical, bench: &bench };
     let outcome = exhaustive(&Appending::new(space), Measure::All, budget, usize::MAX, watch);
     let (geometry, out) = (stage.geometry(), stage.grammar.live_out);
     let behaviour = |ranked: &Ranked<Program>| fingerprint(&ranked.solved.solution, geometry, out);

@@ -9,7 +9,7 @@ use super::space::{Insertions, Space};
 use super::stage::Stage;
 use crate::problem::{FamilyError, InstanceSet};
 use crate::program::{Canonical, Model, Price, Program};
-use crate::reward::{Evaluation, draws, score};
+use crate::reward::Evaluation;
 use crate::rng::Stream;
 use crate::search::{Counters, Method, Outcome, Ranked, Stop, Tuning, Watch};
 use rayon::prelude::*;
@@ -97,8 +97,9 @@ pub fn attempt(
     known: &Known,
     observe: &mut dyn Observe,
 ) -> Result<Attempt, FamilyError> {
-    let bench = Bench::new(stage, InstanceSet::Search, seed, problems)?;
-    let space = Space { stage, start, merge: approach.merge, bench: &bench, known, number };
+    let bench = |set| Bench::new(stage, set, seed, number, known, problems);
+    let searched = bench(InstanceSet::Search)?;
+    let space = Space { stage, start, merge: approach.merge, bench: &searched };
     let (tuning, stream) = (approach.tuning(stage), Stream::new(seed).derive("search", number as u64));
     let mut watch = Adaptor { observe, number };
     let Outcome { ranked, stop, counters } = match approach.method {
@@ -109,10 +110,9 @@ pub fn attempt(
     if stop == Stop::Interrupted {
         return Ok(Attempt { candidates: vec![], report: None, stop, counters });
     }
-    let bench = Bench::new(stage, InstanceSet::Select, seed, problems)?;
-    let candidates = select(ranked, &bench, stage, number, known, observe);
+    let candidates = select(ranked, &bench(InstanceSet::Select)?, stage, observe);
     let report = match candidates.first() {
-        Some(chosen) => Some(report(&chosen.program, stage, seed, problems)?),
+        Some(chosen) => Some(report(&chosen.program, &bench(InstanceSet::Final)?)),
         None => None,
     };
     Ok(Attempt { candidates, report, stop, counters })
@@ -123,24 +123,15 @@ fn select(
     ranked: Vec<Ranked<Program>>,
     bench: &Bench,
     stage: &Stage,
-    number: usize,
-    known: &Known,
     observe: &mut dyn Observe,
 ) -> Vec<Candidate> {
     let worthy: Vec<Ranked<Program>> = ranked.into_iter().filter(|r| r.mean() > 0.0).collect();
     let wanted: Vec<(usize, usize)> =
         (0..worthy.len()).flat_map(|c| (0..bench.count()).map(move |i| (c, i))).collect();
-    let record =
-        |c: usize, index| Record { stage: number, key: worthy[c].solved.key, set: bench.set(), index };
-    let rewards: Vec<f64> = wanted
-        .par_iter()
-        .map(|&(c, index)| match known.get(&record(c, index)) {
-            Some(&value) => value,
-            None => bench.reward(&worthy[c].solved.solution, index),
-        })
-        .collect();
+    let rewards: Vec<f64> =
+        wanted.par_iter().map(|&(c, index)| bench.reward(&worthy[c].solved, index)).collect();
     for (&(c, index), &reward) in wanted.iter().zip(&rewards) {
-        observe.evaluated(record(c, index), reward);
+        observe.evaluated(bench.record(worthy[c].solved.key, index), reward);
     }
     let mut candidates: Vec<Candidate> = worthy
         .into_iter()
@@ -171,23 +162,8 @@ fn flops(program: &Program, stage: &Stage) -> f64 {
 }
 
 /// Measures a program on the final instances.
-fn report(
-    program: &Program,
-    stage: &Stage,
-    seed: u64,
-    problems: &Problems,
-) -> Result<Evaluation, FamilyError> {
-    let set = InstanceSet::Final;
-    let bench = Bench::new(stage, set, seed, problems)?;
-    let scores = bench
-        .instances()
-        .par_iter()
-        .enumerate()
-        .map(|(i, prepared)| {
-            score(program, prepared.instance(), &stage.protocol, &draws(seed, i as u64, set as u64))
-        })
-        .collect();
-    Ok(Evaluation { scores })
+fn report(program: &Program, bench: &Bench) -> Evaluation {
+    Evaluation { scores: (0..bench.count()).into_par_iter().map(|i| bench.score(program, i)).collect() }
 }
 
 /// Tells an observer of a run what a search does.

@@ -1,10 +1,13 @@
 //! The bench: the instances of a stage, drawn once, and the rewards programs earn on them.
 
+use super::log::{Known, Record};
 use super::stage::Stage;
 use crate::execute::Prepared;
 use crate::problem::{Family, FamilyError, InstanceSet};
 use crate::program::Program;
-use crate::reward::{Protocol, draws, reward};
+use crate::reward::{Protocol, Score, draws, reward, score};
+use crate::rng::Stream;
+use crate::search::Solved;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 
@@ -56,28 +59,32 @@ impl Problems {
 }
 
 /// One set of instances of a stage, with the protocol that scores programs on them.
-pub struct Bench {
+pub struct Bench<'a> {
     instances: Vec<Arc<Prepared>>,
-    protocol: Protocol,
+    protocol: &'a Protocol,
     set: InstanceSet,
     seed: u64,
+    number: usize,
+    known: &'a Known,
 }
 
-impl Bench {
-    /// Draws the instances of a set.
+impl<'a> Bench<'a> {
+    /// Draws the instances of a set, for stage `number` of a run; what is `known` need not be computed again.
     pub fn new(
-        stage: &Stage,
+        stage: &'a Stage,
         set: InstanceSet,
         seed: u64,
+        number: usize,
+        known: &'a Known,
         problems: &Problems,
-    ) -> Result<Bench, FamilyError> {
+    ) -> Result<Bench<'a>, FamilyError> {
         let count = match set {
             InstanceSet::Search => stage.instances.search,
             InstanceSet::Select => stage.instances.select,
             InstanceSet::Final => stage.instances.report,
         };
         let instances = problems.draw(&stage.families, set, seed, count)?;
-        Ok(Bench { instances, protocol: stage.protocol.clone(), set, seed })
+        Ok(Bench { instances, protocol: &stage.protocol, set, seed, number, known })
     }
 
     /// How many instances there are.
@@ -85,19 +92,25 @@ impl Bench {
         self.instances.len()
     }
 
-    /// Which set they are.
-    pub fn set(&self) -> InstanceSet {
-        self.set
-    }
-
-    /// The instances.
-    pub fn instances(&self) -> &[Arc<Prepared>] {
-        &self.instances
+    /// The name of a reward on instance `index`.
+    pub fn record(&self, key: u128, index: usize) -> Record {
+        Record { stage: self.number, key, set: self.set, index }
     }
 
     /// What a program earns on instance `index`: a pure function, with the same luck for every program.
-    pub fn reward(&self, program: &Program, index: usize) -> f64 {
-        let stream = draws(self.seed, index as u64, self.set as u64);
-        reward(program, &self.instances[index], &self.protocol, &stream)
+    pub fn reward(&self, solved: &Solved<Program>, index: usize) -> f64 {
+        let known = self.known.get(&self.record(solved.key, index)).copied();
+        known.unwrap_or_else(|| {
+            reward(&solved.solution, &self.instances[index], self.protocol, &self.draws(index))
+        })
+    }
+
+    /// The whole score of a program on instance `index`, by the full executor.
+    pub fn score(&self, program: &Program, index: usize) -> Score {
+        score(program, self.instances[index].instance(), self.protocol, &self.draws(index))
+    }
+
+    fn draws(&self, index: usize) -> Stream {
+        draws(self.seed, index as u64, self.set as u64)
     }
 }

@@ -21,32 +21,21 @@ impl Merge {
     /// Both keys.
     pub const ALL: [Merge; 2] = [Merge::Canonical, Merge::Fingerprint];
 
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Merge::Canonical => "canonical",
-            Merge::Fingerprint => "fingerprint",
-        }
-    }
-
     /// The key of a finished program.
     pub fn finished(self, program: &Canonical, geometry: Geometry, kept: RegSet) -> u128 {
-        match self {
-            Merge::Canonical => program.id(),
-            Merge::Fingerprint => {
-                let handed_on = LiveOut::Keeping(handed_on(program.program()).union(kept));
-                let behaviour = fingerprint(program.program(), geometry, handed_on);
-                mix(&[behaviour, general_inverses(program.program(), geometry)])
-            }
-        }
+        self.key(program, geometry, || LiveOut::Keeping(handed_on(program.program()).union(kept)))
     }
 
     /// The key of the beginning of a program, to which instructions are only appended.
     pub fn beginning(self, program: &Canonical, geometry: Geometry, kept: RegSet) -> u128 {
+        self.key(program, geometry, || LiveOut::Partial(kept))
+    }
+
+    fn key(self, program: &Canonical, geometry: Geometry, out: impl Fn() -> LiveOut) -> u128 {
         match self {
             Merge::Canonical => program.id(),
             Merge::Fingerprint => {
-                let behaviour = fingerprint(program.program(), geometry, LiveOut::Partial(kept));
+                let behaviour = fingerprint(program.program(), geometry, out());
                 mix(&[behaviour, general_inverses(program.program(), geometry)])
             }
         }

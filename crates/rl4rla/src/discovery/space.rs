@@ -1,7 +1,6 @@
 //! The space of programs that a stage can reach, as a search sees it.
 
 use super::bench::Bench;
-use super::log::{Known, Record};
 use super::merge::{Merge, mix};
 use super::stage::Stage;
 use crate::program::{Canonical, Program, check};
@@ -20,11 +19,7 @@ pub struct Space<'a> {
     /// Which programs are one.
     pub merge: Merge,
     /// The instances that score candidates.
-    pub bench: &'a Bench,
-    /// Rewards known from an earlier attempt at the same run.
-    pub known: &'a Known,
-    /// The number of the stage.
-    pub number: usize,
+    pub bench: &'a Bench<'a>,
 }
 
 impl Space<'_> {
@@ -59,10 +54,7 @@ impl Space<'_> {
     }
 
     pub(super) fn values(&self, requests: &[(&Solved<Program>, usize)]) -> Vec<f64> {
-        let value = |&(solved, index): &(&Solved<Program>, usize)| {
-            let record = Record { stage: self.number, key: solved.key, set: self.bench.set(), index };
-            self.known.get(&record).copied().unwrap_or_else(|| self.bench.reward(&solved.solution, index))
-        };
+        let value = |&(solved, index): &(&Solved<Program>, usize)| self.bench.reward(solved, index);
         match requests {
             [one] => vec![value(one)],
             many => many.par_iter().map(value).collect(),
