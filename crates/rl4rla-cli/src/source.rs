@@ -3,7 +3,7 @@
 use crate::commands::discover::wanted;
 use crate::failure::Failure;
 use rl4rla::curriculum::Curriculum;
-use rl4rla::program::{CATALOGUE, Document, Entry, MAX_BYTES, Section, nearest};
+use rl4rla::program::{Document, Entry, MAX_BYTES, Section, nearest};
 use rl4rla::store::Store;
 use serde_json::Value;
 use std::fs::File;
@@ -69,6 +69,7 @@ fn discovered(name: &str, store: &Path) -> Result<Document, Failure> {
         && let Some((stage, _)) = curriculum.stages.get(place)
     {
         document.family = stage.families[0].kind.info().name.into();
+        document.update = stage.grammar.signature.update;
     }
     Ok(document)
 }
@@ -76,7 +77,7 @@ fn discovered(name: &str, store: &Path) -> Result<Document, Failure> {
 fn read(name: &str) -> Result<Document, Failure> {
     let path = Path::new(name);
     if !path.exists() {
-        let names: Vec<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
+        let names: Vec<&str> = Entry::known().map(|entry| entry.name).collect();
         let failure =
             Failure::new(format!("there is no program `{name}`: no such catalogue name, and no such file"));
         return Err(match nearest(name, names.iter().copied()) {

@@ -140,6 +140,15 @@ fn sides(rule: Rule) -> Vec<(Matrix, Matrix)> {
             (pinv(&singular).transpose(), pinv(&singular.transpose())),
             (inv(&p).transpose(), inv(&p.transpose())),
         ],
+        Rule::Normalize => {
+            let unit = |v: &[f64]| column(linalg::scale(linalg::norm(v).recip(), v));
+            vec![(unit(&linalg::scale(3.7, &x)), unit(&x))]
+        }
+        Rule::Diagonal => {
+            let roots: Vec<f64> = x.iter().map(|v| v.abs().sqrt()).collect();
+            let d = linalg::scale_rows(&roots, &Matrix::identity(4));
+            vec![(d.transpose(), d)]
+        }
         Rule::Symmetric => {
             let family = Family { rows: 5, cols: 5, ..Family::named("psd").expect("a family") };
             let a = family.draw(&Stream::new(1)).expect("an instance").A;

@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use rayon::prelude::*;
-use rl4rla::execute::{Fault, Sampling, Settings, SketchKind, Step, Trace, geometry, run};
+use rl4rla::execute::{Fault, Sampling, Settings, SketchKind, Step, Trace, run};
 use rl4rla::linalg::{self, Matrix};
 use rl4rla::problem::{Family, Instance};
 use rl4rla::program::*;
@@ -25,7 +25,7 @@ fn instances() -> [Instance; 3] {
     (family.rows, family.cols) = (5, 5);
     let symmetric = family.draw(&Stream::new(5)).unwrap();
     let all = [tall, square, symmetric];
-    assert_eq!(all.each_ref().map(geometry), GEOMETRIES);
+    assert_eq!(all.each_ref().map(Instance::geometry), GEOMETRIES);
     assert!(all[0].attainable() > 0.1);
     all
 }
@@ -56,7 +56,7 @@ fn a_hundred_thousand_programs_run_or_fail_with_a_reason() {
         for turn in 0..500 {
             let instance = &instances[turn % 3];
             let length = 1 + dice.below(8);
-            let program = well_shaped(&mut dice, geometry(instance), length);
+            let program = well_shaped(&mut dice, instance.geometry(), length);
             match run(&program, instance, &settings(instance, turn), &Stream::new(chunk)) {
                 Ok(Trace { residuals, excesses, x, .. }) => {
                     let finite = residuals.iter().chain(&excesses).chain(&x).all(|v| v.is_finite());
@@ -86,7 +86,7 @@ fn tidying_a_program_changes_no_bit_of_its_run() {
     let compare = |seed: u64| {
         let mut dice = Dice::new(seed);
         let instance = &instances[seed as usize % 3];
-        let shape = geometry(instance);
+        let shape = instance.geometry();
         let settings = settings(instance, seed as usize);
         let length = 2 + dice.below(8);
         let plain = well_shaped(&mut dice, shape, length);
@@ -123,7 +123,7 @@ fn rewards_are_the_same_at_any_number_of_threads_and_in_any_order() {
         let residuals = s.outcome.as_ref().map(|trace| bits(&trace.residuals)).unwrap_or_default();
         (s.reward.to_bits(), s.step.to_bits(), s.flops.to_bits(), residuals)
     };
-    for entry in CATALOGUE.iter().filter(|entry| entry.geometry() == Geometry::Tall) {
+    for entry in CATALOGUE.iter().filter(|entry| entry.signature() == Geometry::Tall.into()) {
         let program = &entry.document.program;
         let at = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 const PIPELINE: [&str; 11] = [
     "rng",
     "linalg",
-    "problem",
     "program",
+    "problem",
     "execute",
     "reward",
     "equivalence",
@@ -138,8 +138,8 @@ fn planted_violations_are_caught() {
     assert_eq!(forbidden("program", "use crate::reward::Score;"), ["reward"]);
     assert_eq!(forbidden("rng", "use crate::{\n  rng::Stream,\n  linalg::{Matrix, add},\n};"), ["linalg"]);
     assert_eq!(forbidden("linalg", "fn f(x: &crate::execute::Trace) {}"), ["execute"]);
-    assert_eq!(forbidden("problem", "use super::super::program::Program;"), ["program"]);
-    assert_eq!(forbidden("program", "use crate::{rng, linalg::{self, Matrix}, problem};"), [""; 0]);
+    assert_eq!(forbidden("program", "use super::super::problem::Family;"), ["problem"]);
+    assert_eq!(forbidden("problem", "use crate::{rng, linalg::{self, Matrix}, program};"), [""; 0]);
     assert_eq!(
         forbidden("program", "/// See [`crate::reward`].\n// crate::execute\nuse crate::rng;"),
         [""; 0]

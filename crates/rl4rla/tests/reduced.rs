@@ -82,7 +82,8 @@ fn candidate(seed: u64) -> Program {
     if dice.one_in(4) {
         return well_shaped(&mut dice, Geometry::Tall, length);
     }
-    let named: Vec<&Entry> = CATALOGUE.iter().filter(|entry| entry.geometry() == Geometry::Tall).collect();
+    let named: Vec<&Entry> =
+        CATALOGUE.iter().filter(|entry| entry.signature() == Geometry::Tall.into()).collect();
     let mut program = dice.pick(&named).document.program.clone();
     for _ in 0..length {
         let section = dice.section();
@@ -145,7 +146,7 @@ fn random_programs_run_alike() {
 }
 
 fn tall_entries() -> impl Iterator<Item = &'static Entry> {
-    CATALOGUE.iter().filter(|entry| entry.geometry() == Geometry::Tall)
+    CATALOGUE.iter().filter(|entry| entry.signature() == Geometry::Tall.into())
 }
 
 #[test]

@@ -108,13 +108,13 @@ fn insertions(grammar: &Grammar, program: &Program) -> Vec<Insertion> {
         let words = if grammar.open.contains(&section) { vocabulary(grammar, section) } else { vec![] };
         for position in 0..=program.section(section).len() {
             for instruction in &words {
-                let args = prefix.admits(section, instruction, grammar.geometry);
+                let args = prefix.admits(section, instruction, grammar.signature.geometry);
                 if args.is_some_and(|args| !(instruction.op.redundant)(&args)) {
                     found.push(Insertion { section, position, instruction: instruction.clone() });
                 }
             }
             if let Some(instruction) = program.section(section).get(position) {
-                prefix.push(section, instruction, grammar.geometry);
+                prefix.push(section, instruction, grammar.signature.geometry);
             }
         }
     }
@@ -167,7 +167,7 @@ fn compare(programs: u64, length: usize, remaining: usize) -> usize {
         assert!(
             missing.is_none() && wrong.is_none(),
             "{remaining} edits left in {:?}, {:?} open, from\n{program}refused:\n{}admitted:\n{}",
-            grammar.geometry,
+            grammar.signature.geometry,
             grammar.open,
             show(missing),
             show(wrong),
@@ -204,8 +204,8 @@ fn legal_edits_lead_to_well_shaped_programs() {
         let (last, remaining) = (states.last().unwrap(), edits + 1 - states.len());
         if remaining == 0 {
             let finished = grammar.finish(last);
-            assert!(grammar.is_well_shaped(last), "{:?}\n{last}", grammar.geometry);
-            assert!(check(finished.program(), grammar.geometry).is_ok(), "{finished:?}");
+            assert!(grammar.is_well_shaped(last), "{:?}\n{last}", grammar.signature.geometry);
+            assert!(check(finished.program(), grammar.signature.geometry).is_ok(), "{finished:?}");
         } else {
             assert!(!can_be_repaired(&grammar, last, 1), "{remaining} edits left in {grammar:?}:\n{last}");
         }

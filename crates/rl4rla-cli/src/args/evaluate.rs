@@ -7,7 +7,7 @@ use rl4rla::problem::{Leverage, Right, Scale};
 use rl4rla::reward::Auxiliary;
 
 /// The options that a stage answers itself.
-const STAGE_DECIDES: [&str; 21] = [
+const STAGE_DECIDES: [&str; 22] = [
     "family",
     "rows",
     "cols",
@@ -16,6 +16,7 @@ const STAGE_DECIDES: [&str; 21] = [
     "right",
     "outside",
     "scale",
+    "numbers",
     "iterations",
     "step",
     "sketch",
@@ -67,6 +68,9 @@ pub struct Evaluate {
     /// `unit` divides A and b by the norm of A, `raw` leaves them as drawn
     #[arg(long, default_value = "unit", value_parser = named::<Scale>, help_heading = "Problem")]
     pub scale: Scale,
+    /// A number that only this family takes, such as noise=0.5; `rl4rla list families` shows them
+    #[arg(long = "with", value_name = "NAME=VALUE", value_parser = number, help_heading = "Problem")]
+    pub numbers: Vec<(String, f64)>,
     /// Number of instances
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100_000), help_heading = "Problem")]
     pub instances: u64,
@@ -156,6 +160,13 @@ fn size(text: &str) -> Result<usize, String> {
         Ok(value) if value >= 0.0 && value.fract() == 0.0 => Ok(value as usize),
         _ => Err("expected a whole number such as 10000 or 1e4".into()),
     }
+}
+
+/// NAME=VALUE.
+fn number(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as noise=0.5")?;
+    let value = value.parse().map_err(|_| format!("expected a number after `{name}=`, got `{value}`"))?;
+    Ok((name.into(), value))
 }
 
 #[cfg(test)]

@@ -5,30 +5,39 @@ use crate::commands::show::fitting;
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, strong, table, warning};
 use crate::source::Source;
-use rl4rla::equivalence::{Answer, LEVEL, Numeric, Stop, Symbolic, Verdict, equivalent};
-use rl4rla::program::{Geometry, Program, check};
+use rl4rla::equivalence::{Answer, LEVEL, Numeric, Stop, Symbolic, Verdict, equivalent, solves_systems};
+use rl4rla::program::{Geometry, Signature, check};
 use serde_json::{Value, json};
 
 /// Compares two programs.
 pub fn run(args: &Equiv, shared: &Shared) -> Result<Page, Failure> {
     let (p, q) = (Source::find(&args.first, &shared.store)?, Source::find(&args.second, &shared.store)?);
-    let geometry = common(&p, &q)?;
-    let verdict = equivalent(&p.document.program, &q.document.program, geometry)?;
+    let signature = common(&p, &q)?;
+    let verdict = equivalent(&p.document.program, &q.document.program, signature)?;
     let code = u8::from(verdict.answer != Answer::Equivalent);
     Ok(Page { json: json(&verdict, &p, &q), text: text(&verdict, &p, &q), code })
 }
 
-/// A shape of problem that both programs fit.
-fn common(p: &Source, q: &Source) -> Result<Geometry, Failure> {
-    let fits = |program: &Program, geometry| check(program, geometry).is_ok();
-    let shapes = [Geometry::Tall, Geometry::Square, Geometry::Symmetric];
-    let both = |g: &Geometry| fits(&p.document.program, *g) && fits(&q.document.program, *g);
-    if let Some(geometry) = shapes.into_iter().find(both) {
-        return Ok(geometry);
+/// A problem that both programs fit.
+fn common(p: &Source, q: &Source) -> Result<Signature, Failure> {
+    let (update, other) = (p.document.update, q.document.update);
+    if update != other {
+        let message = format!(
+            "{} ends an iteration with {} and {} with {}: they cannot be compared",
+            p.name,
+            update.formula(),
+            q.name,
+            other.formula()
+        );
+        return Err(Failure::new(message).advise("`update:` in the head of a .rla file says which is meant"));
+    }
+    let shapes = Geometry::ALL.map(|shape| Signature::new(shape, update));
+    let both = |s: &Signature| [p, q].iter().all(|source| check(&source.document.program, *s).is_ok());
+    if let Some(signature) = shapes.into_iter().find(both) {
+        return Ok(signature);
     }
     for source in [p, q] {
-        fitting(&source.document.program)
-            .map_err(|error| Failure::new(format!("{}: {error}", source.name)))?;
+        fitting(&source.document).map_err(|error| Failure::new(format!("{}: {error}", source.name)))?;
     }
     let message = format!("{} and {} fit no common shape of problem", p.name, q.name);
     Err(Failure::new(message).advise("`rl4rla show` says which shape each is made for"))
@@ -113,7 +122,9 @@ fn text(verdict: &Verdict, p: &Source, q: &Source) -> String {
         let steadier = if stability.first_is_steadier { &p.name } else { &q.name };
         let remark = format!("from κ = {:e} on {steadier} is the accurate one", stability.kappa);
         rows.push(vec!["stability".into(), "differs".into(), faint(&remark)]);
-    } else if verdict.answer == Answer::Equivalent {
+    } else if verdict.answer == Answer::Equivalent
+        && [p, q].iter().all(|source| solves_systems(&source.document.program, verdict.signature))
+    {
         rows.push(vec!["stability".into(), "alike".into(), faint("up to κ = 1e14")]);
     }
     if !verdict.one_sided.is_empty() {

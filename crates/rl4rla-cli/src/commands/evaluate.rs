@@ -8,8 +8,8 @@ use crate::page::{Page, accent, faint, number, sparkline, strong, table, warning
 use crate::source::Source;
 use request::{families, of_stage, protocol, refuse_misfits};
 use rl4rla::equivalence::{Naming, full_name, name};
-use rl4rla::execute::{Trace, geometry_of};
-use rl4rla::problem::{Family, Instance, InstanceSet, Leverage};
+use rl4rla::execute::Trace;
+use rl4rla::problem::{Choice, Family, Instance, InstanceSet, Leverage, Task};
 use rl4rla::reward::{Evaluation, Profile, Protocol, Score, Summary, auxiliary, evaluate};
 use serde_json::{Value, json};
 
@@ -111,7 +111,7 @@ impl Outcome<'_> {
     /// The algorithm with the settings that were used, if the catalogue knows it.
     fn algorithm(&self) -> Option<String> {
         let family = &self.families[0];
-        let Ok(Naming::Known(entry, _)) = name(&self.source.document.program, geometry_of(family)) else {
+        let Ok(Naming::Known(entry, _)) = name(&self.source.document.program, family.signature()) else {
             return None;
         };
         let [step] = self.steps()[..] else { return None };
@@ -202,24 +202,34 @@ impl Outcome<'_> {
                 };
                 rows.push(row("  reached", count, &after));
             }
-            _ => rows.extend([
-                row("  accuracy", number(self.mean(|s| s.terms.acc)), "of the last residual"),
-                row("  decay", number(self.mean(|s| s.terms.decay)), "of the slowest step"),
-                row("  complexity", number(self.mean(|s| s.terms.comp)), "of the work done"),
-                row("  condition", number(self.mean(|s| s.terms.cond)), "of the problem that R1 leaves"),
-            ]),
+            _ => {
+                rows.extend([
+                    row("  accuracy", number(self.mean(|s| s.terms.acc)), "of the last result"),
+                    row("  decay", number(self.mean(|s| s.terms.decay)), "of the slowest step"),
+                    row("  complexity", number(self.mean(|s| s.terms.comp)), "of the work done"),
+                ]);
+                if self.task().is_isometric() {
+                    let cond = number(self.mean(|s| s.terms.cond));
+                    rows.push(row("  condition", cond, "of the problem that R1 leaves"));
+                }
+            }
         }
+        let [loss, excess] = self.task().measures();
         let last = |history: Vec<f64>| number(history.last().copied().unwrap_or(f64::NAN));
         let attainable = median(self.instances.iter().map(Instance::attainable).collect());
         let work = |part: fn(&Score) -> f64| number(self.work(part).unwrap_or(f64::NAN));
         rows.extend([
-            row("residual", last(self.history(|t| &t.residuals)), "‖Ax − b‖/‖b‖"),
+            row("residual", last(self.history(|t| &t.residuals)), loss),
             row("  attainable", number(attainable), ""),
-            row("  excess", last(self.history(|t| &t.excesses)), "‖A(x − x*)‖/‖b‖"),
+            row("  excess", last(self.history(|t| &t.excesses)), excess),
             row("work", work(|s| s.flops), &format!("flops in {} iterations", self.protocol.iterations)),
             row("", work(|s| s.passes), "passes over A"),
         ]);
         rows
+    }
+
+    fn task(&self) -> &'static dyn Task {
+        self.families[0].kind.info().task
     }
 
     /// The condition numbers imposed.
@@ -232,10 +242,17 @@ impl Outcome<'_> {
         let (family, protocol) = (&self.families[0], self.protocol);
         let kappas: Vec<String> = self.kappas().iter().map(|k| format!("{k:e}")).collect();
         let kappa = if kappas.is_empty() { "as drawn".into() } else { kappas.join(", ") };
-        let consistent = match family.outside {
-            0.0 => "consistent".to_string(),
-            share => format!("{share} of b outside the range"),
-        };
+        let info = family.kind.info();
+        let options = info.options.iter().filter_map(|choice| match choice {
+            Choice::Condition => Some(format!("κ {kappa}")),
+            Choice::Leverage if family.leverage == Leverage::High => Some("leverage high".into()),
+            Choice::Leverage => Some("leverage low".into()),
+            Choice::Outside if family.outside == 0.0 => Some("consistent".to_string()),
+            Choice::Outside => Some(format!("{} of b outside the range", family.outside)),
+            Choice::Right | Choice::Scale => None,
+        });
+        let numbers = info.numbers.iter().zip(family.numbers).map(|(n, value)| format!("{} {value}", n.name));
+        let options: String = options.chain(numbers).map(|option| format!(", {option}")).collect();
         // As typed where that is short.
         let short = |s: &f64| if (1e-4..1e4).contains(s) { s.to_string() } else { format!("{s:e}") };
         let steps: Vec<String> = self.steps().iter().map(short).collect();
@@ -244,14 +261,12 @@ impl Outcome<'_> {
         let tried = protocol.step.candidates().len();
         let best = if tried > 1 { format!(" (best of {tried})") } else { String::new() };
         let settings = protocol.settings(family.rows, family.cols, 1.0);
-        let leverage = if family.leverage == Leverage::High { "high" } else { "low" };
         format!(
-            "{} {}×{}, κ {kappa}, leverage {}, {consistent}; {count} instance{plural}, seed {}\n\
+            "{} {}×{}{options}; {count} instance{plural}, seed {}\n\
              T = {}, η = {}{best}, {} sketch s = {}, samples k = {}",
             family.kind,
             family.rows,
             family.cols,
-            leverage,
             self.args.seed,
             protocol.iterations,
             steps.join(" or "),

@@ -4,8 +4,8 @@ use crate::args::{List, Listed, Shared};
 use crate::failure::Failure;
 use crate::page::{Page, accent, duration, faint, ledger, table};
 use rl4rla::curriculum::{BUILTIN, Curriculum};
-use rl4rla::problem::FAMILIES;
-use rl4rla::program::{CATALOGUE, Form, Op, Pattern, Sections};
+use rl4rla::problem;
+use rl4rla::program::{Entry, Form, Op, Pattern, Sections};
 use rl4rla::search::METHODS;
 use rl4rla::store::{RunRow, Store, utc};
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ fn runs(path: &Path, check: bool) -> Result<Vec<(Value, Vec<String>)>, Failure> 
 }
 
 fn programs() -> impl Iterator<Item = (Value, Vec<String>)> {
-    CATALOGUE.iter().map(|entry| {
+    Entry::known().map(|entry| {
         let d = &entry.document;
         let item = json!({
             "name": entry.name,
@@ -115,6 +115,7 @@ fn programs() -> impl Iterator<Item = (Value, Vec<String>)> {
             "about": d.about,
             "reference": d.reference,
             "family": d.family,
+            "update": d.update.name(),
             "program": d.program.to_string(),
         });
         (item, vec![accent(entry.name), format!("{}\n{}", d.about, faint(&d.reference))])
@@ -122,7 +123,7 @@ fn programs() -> impl Iterator<Item = (Value, Vec<String>)> {
 }
 
 fn operators() -> impl Iterator<Item = (Value, Vec<String>)> {
-    Op::all().map(|op| {
+    Op::known().map(|op| {
         let signatures: Vec<String> = op.forms.iter().map(signature).collect();
         let sections = match op.sections {
             Sections::Setup => vec!["setup"],
@@ -145,15 +146,23 @@ fn signature(form: &Form) -> String {
 }
 
 fn families() -> impl Iterator<Item = (Value, Vec<String>)> {
-    FAMILIES.iter().map(|family| {
+    problem::families().map(|family| {
+        let numbers: Vec<Value> = family
+            .numbers
+            .iter()
+            .map(|n| json!({ "name": n.name, "doc": n.doc, "default": n.default, "least": n.least, "most": n.most }))
+            .collect();
         let item = json!({
             "name": family.name,
             "doc": family.doc,
+            "task": family.task.name(),
+            "numbers": numbers,
             "rows": family.rows,
             "cols": family.cols,
             "square": family.square,
         });
-        let size = format!("{}×{} by default", family.rows, family.cols);
+        let numbers = family.numbers.iter().map(|n| format!("; {} = {}: {}", n.name, n.default, n.doc));
+        let size = format!("{}×{} by default{}", family.rows, family.cols, numbers.collect::<String>());
         (item, vec![accent(family.name), format!("{}\n{}", family.doc, faint(&size))])
     })
 }

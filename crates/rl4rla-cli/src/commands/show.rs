@@ -6,8 +6,10 @@ use crate::page::{Page, accent, faint, indent, strong};
 use crate::source::Source;
 use rl4rla::equivalence::{Naming, name};
 use rl4rla::execute::SketchKind;
+use rl4rla::problem::Family;
 use rl4rla::program::{
-    Canonical, Cost, Geometry, LiveOut, Model, Poly, Price, Program, Section, check, equation,
+    Canonical, Cost, Document, Geometry, LiveOut, Model, Poly, Price, Program, Section, ShapeError,
+    Signature, check, equation,
 };
 use serde_json::json;
 
@@ -15,13 +17,13 @@ use serde_json::json;
 pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
     let source = Source::find(&args.program, &shared.store)?;
     let program = &source.document.program;
-    let geometry = fitting(program).map_err(|error| {
+    let signature = fitting(&source.document).map_err(|error| {
         Failure::new(format!("{}: {error}", source.name))
             .advise("`rl4rla list operators` shows what each takes and gives")
     })?;
     let live = Canonical::new(program, LiveOut::Finished);
-    let price = Price::of(&live, geometry, Model::True)?;
-    let equation = equation(program, geometry)?;
+    let price = Price::of(&live, signature, Model::True)?;
+    let equation = equation(program, signature)?;
     // The default sketch is charged; ζ would leave the reader to look it up.
     let shown = |p: &Poly| p.with_sketch_work(SketchKind::Sjlt.work(usize::MAX, usize::MAX >> 1));
     let (setup, iteration) = (shown(&price.setup.flops), shown(&price.iteration.flops));
@@ -29,7 +31,7 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
         true => format!("T·({iteration})"),
         false => format!("{setup} + T·({iteration})"),
     };
-    let naming = name(program, geometry)?;
+    let naming = name(program, signature)?;
     let document = &source.document;
     let json = json!({
         "name": source.name,
@@ -44,7 +46,9 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
         "flops_iteration": iteration.to_string(),
         "data_setup": price.setup.data.to_string(),
         "data_iteration": price.iteration.data.to_string(),
-        "geometry": geometry_name(geometry),
+        "family": document.family,
+        "update": document.update.name(),
+        "geometry": geometry_name(signature.geometry),
         "id": format!("{:032x}", live.id()),
         "matched": match &naming {
             Naming::Known(entry, _) => Some(entry.name),
@@ -60,7 +64,7 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
         "\n{}\n",
         accent(&equation.text.replacen(", where ", "\nwhere ", 1).replace("; ", "\n      "))
     );
-    text += &format!("\n{}", annotated(program, geometry)?);
+    text += &format!("\n{}", annotated(program, signature)?);
     let cost = |name: &str, cost: &Cost, flops: &Poly| {
         if cost.flops.is_zero() {
             String::new()
@@ -74,7 +78,7 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
             + &cost("every iteration", &price.iteration, &iteration)),
     );
     let mentions = |symbol: &str| [&setup, &iteration].iter().any(|p| p.to_string().contains(symbol));
-    let mut legend = String::from(match geometry {
+    let mut legend = String::from(match signature.geometry {
         Geometry::Tall => "  A is m×n",
         Geometry::Square => "  A is n×n: the program fits square problems only",
         Geometry::Symmetric => "  A is n×n and symmetric: the program fits such problems only",
@@ -90,14 +94,14 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
     Ok(Page::ok(json, text))
 }
 
-/// The first shape of problem that the program fits, tall before square.
-pub fn fitting(program: &Program) -> Result<Geometry, rl4rla::program::ShapeError> {
-    let tall = match check(program, Geometry::Tall) {
-        Ok(_) => return Ok(Geometry::Tall),
-        Err(error) => error,
-    };
-    let square = [Geometry::Square, Geometry::Symmetric].into_iter().find(|&g| check(program, g).is_ok());
-    square.ok_or(tall)
+/// The first problem that the program fits: of the family it names if it names one, and else tall before square.
+pub fn fitting(document: &Document) -> Result<Signature, ShapeError> {
+    let own = Family::named(&document.family).map(|family| family.signature());
+    let shapes = Geometry::ALL.map(|shape| Signature::new(shape, document.update));
+    let own = own.filter(|own| own.update == document.update);
+    let mut tried = own.into_iter().chain(shapes).map(|shape| check(&document.program, shape).map(|_| shape));
+    let first = tried.next().expect("there are shapes");
+    first.or_else(|error| tried.find_map(Result::ok).ok_or(error))
 }
 
 /// What the catalogue knows of the program; nothing where that is plain.
@@ -129,8 +133,8 @@ fn geometry_name(geometry: Geometry) -> &'static str {
 }
 
 /// The program with the type of every result beside it.
-fn annotated(program: &Program, geometry: Geometry) -> Result<String, Failure> {
-    let typed = check(program, geometry)?;
+fn annotated(program: &Program, signature: Signature) -> Result<String, Failure> {
+    let typed = check(program, signature)?;
     let width = typed.iter().map(|t| t.instruction.to_string().chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for section in Section::BOTH {
@@ -142,6 +146,6 @@ fn annotated(program: &Program, geometry: Geometry) -> Result<String, Failure> {
             text += &format!("  {:width$}  {}\n", t.instruction.to_string(), faint(&format!("# {ty}")));
         }
     }
-    text += &format!("  {:width$}  {}\n", "x = x − eta·v1", faint("# implied"));
+    text += &format!("  {:width$}  {}\n", signature.update.formula(), faint("# implied"));
     Ok(text)
 }

@@ -70,10 +70,10 @@ fn audit_stage(
     let bench = Bench::new(stage, InstanceSet::Select, seed, number, &known, problems)?;
     let space = Space { stage, start, merge: Merge::Canonical, bench: &bench };
     let outcome = exhaustive(&Appending::new(space), Measure::All, budget, usize::MAX, watch);
-    let (geometry, out) = (stage.geometry(), stage.grammar.live_out);
-    let behaviour = |ranked: &Ranked<Program>| fingerprint(&ranked.solved.solution, geometry, out);
+    let (signature, out) = (stage.grammar.signature, stage.grammar.live_out);
+    let behaviour = |ranked: &Ranked<Program>| fingerprint(&ranked.solved.solution, signature, out);
     let classes: BTreeSet<u128> = outcome.ranked.iter().map(behaviour).collect();
-    let is_target = |ranked: &&Ranked<Program>| target.judge(&ranked.solved.solution, geometry).found;
+    let is_target = |ranked: &&Ranked<Program>| target.judge(&ranked.solved.solution, signature).found;
     // Ranked best first: everything before the target earns more, and one below it is all that is asked for.
     let place = outcome.ranked.iter().position(|ranked| is_target(&ranked));
     let better: &[Ranked<Program>] = &outcome.ranked[..place.unwrap_or(0)];

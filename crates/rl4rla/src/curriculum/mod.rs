@@ -15,7 +15,7 @@ pub use run::{Discovery, Follow, StageResult, discover};
 pub use target::{Judgement, Target};
 
 use crate::discovery::Stage;
-use crate::program::{Op, Part, Program, RegSet, Section};
+use crate::program::{Part, Program, RegSet, Section};
 
 /// A sequence of stages. Each starts from what the one before it found.
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ impl Curriculum {
     #[must_use]
     pub fn without_hints(mut self) -> Curriculum {
         for (stage, _) in &mut self.stages {
-            stage.grammar.operators = Op::all().collect();
+            stage.grammar.operators = stage.families[0].kind.info().task.vocabulary().collect();
             stage.grammar.open = Section::BOTH.to_vec();
             stage.grammar.part = Part::Whole;
             stage.grammar.setup_only = RegSet::EMPTY;

@@ -93,7 +93,7 @@ pub fn discover(
             return Ok(discovery);
         }
         let chosen = attempt.candidates.first().map(|chosen| chosen.program.clone());
-        let judgement = chosen.as_ref().map(|chosen| target.judge(chosen, stage.geometry()));
+        let judgement = chosen.as_ref().map(|chosen| target.judge(chosen, stage.grammar.signature));
         let seconds = start.elapsed().as_secs_f64();
         let result = StageResult { name: stage.name.clone(), attempt, judgement, seconds };
         follow.ended(number, &result);

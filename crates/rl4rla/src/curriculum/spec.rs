@@ -5,10 +5,10 @@ use super::error::SpecError;
 use super::reader::{self, Item, Reader};
 use super::target::Target;
 use crate::discovery::{Instances, Stage};
-use crate::execute::{Sampling, SketchKind, geometry_of};
-use crate::problem::{FAMILIES, Family, Leverage, Right, Scale};
+use crate::execute::{Sampling, SketchKind};
+use crate::problem::{self, Family, Kind, Leverage, Right, Scale, Task};
 use crate::program::{
-    Access, CATALOGUE, Entry, Grammar, LiveOut, Op, Part, Program, Reg, RegSet, Section, check,
+    Access, Entry, Grammar, LiveOut, Op, Part, Program, Reg, RegSet, Section, Update, check,
 };
 use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
 use std::ops::RangeInclusive;
@@ -133,15 +133,27 @@ fn open(item: &Item) -> Result<(Vec<Section>, Part), SpecError> {
 fn stage(reader: &Reader, name: String, previous: &Program) -> Result<(Stage, Target), SpecError> {
     let edits = reader.need("edits")?.size(1..=20)?;
     let families = families(reader)?;
-    let profile = reader.or("reward", Profile::sound(), |item| profile(&item.table()?, &families[0]))?;
-    let step = reader.or("step", best(&profile), |item| step(&item, &profile))?;
+    let task = families[0].kind.info().task;
+    let usual = Profile::Sound { weights: Weights::of(task), condition_only: false };
+    let profile = reader.or("reward", usual, |item| profile(&item.table()?, &families[0]))?;
+    if let Some(refusal) = profile.refuses(task) {
+        return Err(reader
+            .error("reward.profile", refusal)
+            .advise("take profile = \"sound\" or \"tolerance\""));
+    }
+    let step = reader.or("step", best(&profile, task), |item| step(&item, &profile, task))?;
     let live_out = reader.or("keep", LiveOut::Finished, |item| registers(&item).map(LiveOut::Keeping))?;
-    let full = Grammar::full(geometry_of(&families[0]));
+    let full = Grammar {
+        operators: task.vocabulary().collect(),
+        legality: task.legality(),
+        ..Grammar::full(families[0].signature())
+    };
     let (open, part) = reader.or("open", (full.open.clone(), full.part), |item| open(&item))?;
     let scratch: RegSet = [Reg::V1, Reg::R1, Reg::P1].into_iter().collect();
     let inputs: RegSet = Reg::all().filter(|reg| reg.access() == Access::Input).collect();
     let grammar = Grammar {
-        operators: reader.or("operators", full.operators.clone(), |item| operators(&item))?,
+        operators: reader
+            .or("operators", full.operators.clone(), |item| operators(&item, &full.operators))?,
         registers: reader.or("registers", scratch, |item| registers(&item))?.union(inputs),
         setup_only: reader.or("setup-only", full.setup_only, |item| registers(&item))?,
         open,
@@ -173,13 +185,12 @@ fn stage(reader: &Reader, name: String, previous: &Program) -> Result<(Stage, Ta
     Ok((stage, target))
 }
 
-fn operators(item: &Item) -> Result<Vec<Op>, SpecError> {
-    let all: Vec<Op> = Op::all().collect();
+fn operators(item: &Item, all: &[Op]) -> Result<Vec<Op>, SpecError> {
     if item.is_string() {
         let paper = item.one_of(&["all", "paper"], str::to_string)? == "paper";
-        return Ok(all.into_iter().filter(|op| !paper || PAPER_OPERATORS.contains(&op.name)).collect());
+        return Ok(all.iter().copied().filter(|op| !paper || PAPER_OPERATORS.contains(&op.name)).collect());
     }
-    item.several_of("\"all\", \"paper\" or a list of operators", &all, |op| op.name.into())
+    item.several_of("\"all\", \"paper\" or a list of operators", all, |op| op.name.into())
 }
 
 fn registers(item: &Item) -> Result<RegSet, SpecError> {
@@ -194,8 +205,11 @@ fn families(reader: &Reader) -> Result<Vec<Family>, SpecError> {
     for item in item.entries().unwrap_or_else(|| Ok(vec![item]))? {
         let family = family(&item.table()?)?;
         family.check().map_err(|error| item.error(error.to_string()))?;
-        if families.first().is_some_and(|first| geometry_of(first) != geometry_of(&family)) {
+        if families.first().is_some_and(|first| first.signature() != family.signature()) {
             return Err(item.error("a stage cannot mix tall, square and symmetric problems"));
+        }
+        if families.first().is_some_and(|first| first.kind.info().task != family.kind.info().task) {
+            return Err(item.error("a stage cannot mix tasks"));
         }
         families.push(family);
     }
@@ -213,15 +227,18 @@ fn families(reader: &Reader) -> Result<Vec<Family>, SpecError> {
 }
 
 fn family(reader: &Reader) -> Result<Family, SpecError> {
-    reader.only(&FAMILY_KEYS)?;
-    let usual = Family::new(reader.need("kind")?.choice(&FAMILIES.map(|info| info.kind))?);
+    let kinds: Vec<Kind> = problem::families().map(Kind).collect();
+    let kind = reader.need("kind")?.choice(&kinds)?;
+    let own: Vec<&str> = kind.info().numbers.iter().map(|number| number.name).collect();
+    reader.only(&[&FAMILY_KEYS, &own[..]].concat())?;
     let size = |key: &str| reader.get(key).map(|item| item.size(ANY)).transpose();
-    let (rows, cols) = (size("rows")?, size("cols")?);
-    // One number is enough for a square family.
-    let (rows, cols) = if usual.kind.info().square { (rows.or(cols), cols.or(rows)) } else { (rows, cols) };
+    let mut usual = Family::new(kind).sized(size("rows")?, size("cols")?);
+    for name in own {
+        if let Some(item) = reader.get(name) {
+            usual = usual.with_number(name, item.number()?).expect("the family's own number");
+        }
+    }
     Ok(Family {
-        rows: rows.unwrap_or(usual.rows),
-        cols: cols.unwrap_or(usual.cols),
         condition: reader.or("condition", usual.condition, |item| item.number().map(Some))?,
         leverage: reader
             .or("leverage", usual.leverage, |item| item.choice(&[Leverage::Low, Leverage::High]))?,
@@ -251,23 +268,28 @@ fn profile(reader: &Reader, family: &Family) -> Result<Profile, SpecError> {
         }
         "paper" => {
             reader.only(&["profile", "acc", "decay", "comp", "cond", "condition-only", "ungated"])?;
-            let (weights, condition_only) = weights(reader)?;
+            let (weights, condition_only) = weights(reader, family)?;
             let ungated = reader.or("ungated", false, |item| item.flag())?;
             Ok(Profile::Paper { weights, ungated, condition_only })
         }
         _ => {
             reader.only(&["profile", "acc", "decay", "comp", "cond", "condition-only"])?;
-            let (weights, condition_only) = weights(reader)?;
+            let (weights, condition_only) = weights(reader, family)?;
             Ok(Profile::Sound { weights, condition_only })
         }
     }
 }
 
 /// The weights, and whether the condition term is all there is.
-fn weights(reader: &Reader) -> Result<(Weights, bool), SpecError> {
+fn weights(reader: &Reader, family: &Family) -> Result<(Weights, bool), SpecError> {
+    let usual = Weights::of(family.kind.info().task);
     let weight = |key, usual| reader.or(key, usual, |item| item.weight());
-    let weights =
-        Weights::new(weight("acc", 1.0)?, weight("decay", 10.0)?, weight("comp", 8.0)?, weight("cond", 1.0)?);
+    let weights = Weights::new(
+        weight("acc", usual.acc)?,
+        weight("decay", usual.decay)?,
+        weight("comp", usual.comp)?,
+        weight("cond", usual.cond)?,
+    );
     let condition_only = reader.or("condition-only", false, |item| item.flag())?;
     if !condition_only && weights == Weights::new(0.0, 0.0, 0.0, 0.0) {
         return Err(reader.error("acc", "every weight is 0, so every reward would be"));
@@ -275,16 +297,19 @@ fn weights(reader: &Reader) -> Result<(Weights, bool), SpecError> {
     Ok((weights, condition_only))
 }
 
-fn best(profile: &Profile) -> StepRule {
+fn best(profile: &Profile, task: &dyn Task) -> StepRule {
+    if task.update() != Update::Subtract {
+        return StepRule::Fixed(1.0);
+    }
     StepRule::Best(match profile {
         Profile::Paper { .. } => PAPER_GRID.to_vec(),
         Profile::Sound { .. } | Profile::Tolerance { .. } => SOUND_GRID.to_vec(),
     })
 }
 
-fn step(item: &Item, profile: &Profile) -> Result<StepRule, SpecError> {
+fn step(item: &Item, profile: &Profile, task: &dyn Task) -> Result<StepRule, SpecError> {
     if item.is_string() {
-        return item.one_of(&["best"], str::to_string).map(|_| best(profile));
+        return item.one_of(&["best"], str::to_string).map(|_| best(profile, task));
     }
     match item.entries() {
         Some(entries) => entries?.iter().map(Item::positive).collect::<Result<_, _>>().map(StepRule::Best),
@@ -312,7 +337,7 @@ fn program(item: &Item) -> Result<(Program, Option<&'static str>), SpecError> {
     if item.string()?.contains(':') {
         return Ok((item.program()?, None));
     }
-    let entries: Vec<&'static Entry> = CATALOGUE.iter().collect();
+    let entries: Vec<&'static Entry> = Entry::known().collect();
     let entry = item.one_of(&entries, |entry| entry.name.into())?;
     Ok((entry.document.program.clone(), Some(entry.name)))
 }
@@ -327,7 +352,7 @@ fn target(reader: &Reader, grammar: &Grammar, edits: usize, previous: &Program) 
     let target = Target { program, name, completed_by, about: optional_text(reader, "about")? };
     let sought = target.sought();
     for (what, program) in [("it", &target.program), ("what is to be found of it", &sought)] {
-        check(program, grammar.geometry)
+        check(program, grammar.signature)
             .map_err(|error| item.error(format!("{what} does not fit: {error}")))?;
     }
     if let Some(obstacle) = target.obstacle(previous, grammar, edits) {

@@ -1,7 +1,7 @@
 //! Targets: what a stage is meant to find, used to judge what it found and for nothing else.
 
 use crate::equivalence::{Answer, Naming, Verdict, equivalent, name};
-use crate::program::{Geometry, Grammar, Instruction, Program, Section};
+use crate::program::{Grammar, Instruction, Program, Section, Signature};
 
 /// What the search of a stage is not told.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,16 +29,17 @@ pub struct Judgement {
 
 impl Target {
     /// Judges what a search found, modulo equivalence: as it is, or else with what completes it.
-    pub fn judge(&self, found: &Program, geometry: Geometry) -> Judgement {
+    pub fn judge(&self, found: &Program, signature: impl Into<Signature>) -> Judgement {
+        let signature = signature.into();
         let mut completed = found.clone();
         completed.iteration.extend(self.completed_by.iter().cloned());
-        let verdict = |program| equivalent(program, &self.program, geometry).ok().map(Box::new);
+        let verdict = |program| equivalent(program, &self.program, signature).ok().map(Box::new);
         let is_target = |verdict: &Option<Box<Verdict>>| {
             verdict.as_ref().is_some_and(|verdict| verdict.answer == Answer::Equivalent)
         };
         // A search that may edit the iteration can get ahead of its stage.
         let verdict = Some(verdict(found)).filter(is_target).unwrap_or_else(|| verdict(&completed));
-        let matched = match name(found, geometry) {
+        let matched = match name(found, signature) {
             Ok(Naming::Known(entry, _)) => Some(entry.name),
             Ok(Naming::Unknown(_)) | Err(_) => None,
         };
@@ -129,7 +130,7 @@ fn inserted<'a>(from: &[Instruction], to: &'a [Instruction]) -> Vec<&'a Instruct
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Entry, Op, Reg, RegSet};
+    use crate::program::{Entry, Geometry, Op, Reg, RegSet};
 
     fn parse(text: &str) -> Program {
         text.parse().unwrap()

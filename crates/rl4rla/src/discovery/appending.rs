@@ -60,7 +60,7 @@ impl<'a> Appending<'a> {
         let grammar = &self.space.stage.grammar;
         let kept = grammar.live_out.kept();
         let canonical = Canonical::new(&beginning.written, LiveOut::Partial(kept));
-        let program = self.space.merge.beginning(&canonical, grammar.geometry, kept);
+        let program = self.space.merge.beginning(&canonical, grammar.signature, kept);
         beginning.key = mix(&[program, beginning.section as u128, beginning.copied as u128]);
         beginning
     }
@@ -73,7 +73,7 @@ impl Domain for Appending<'_> {
     fn root(&self) -> Beginning {
         self.keyed(Beginning {
             written: Program::default(),
-            env: Env::start(self.space.stage.grammar.geometry),
+            env: Env::start(self.space.stage.grammar.signature),
             section: Section::Setup,
             copied: 0,
             spent: 0,

@@ -157,7 +157,7 @@ fn flops(program: &Program, stage: &Stage) -> f64 {
     let (rows, cols) = (stage.families[0].rows, stage.families[0].cols);
     let live = Canonical::new(program, stage.protocol.live_out);
     let sizes = stage.protocol.settings(rows, cols, 1.0).sizes(rows, cols);
-    let price = Price::of(&live, stage.geometry(), Model::True).expect("a candidate fits its shapes");
+    let price = Price::of(&live, stage.grammar.signature, Model::True).expect("a candidate fits its shapes");
     price.flops(&sizes, stage.protocol.iterations)
 }
 

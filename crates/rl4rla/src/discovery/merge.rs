@@ -1,7 +1,7 @@
 //! The merge key: which programs a search takes for one.
 
 use crate::equivalence::fingerprint;
-use crate::program::{Canonical, Env, Geometry, Instruction, LiveOut, Program, RegSet, Section, Structure};
+use crate::program::{Canonical, Env, Instruction, LiveOut, Program, RegSet, Section, Signature, Structure};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -22,21 +22,21 @@ impl Merge {
     pub const ALL: [Merge; 2] = [Merge::Canonical, Merge::Fingerprint];
 
     /// The key of a finished program.
-    pub fn finished(self, program: &Canonical, geometry: Geometry, kept: RegSet) -> u128 {
-        self.key(program, geometry, || LiveOut::Keeping(handed_on(program.program()).union(kept)))
+    pub fn finished(self, program: &Canonical, signature: Signature, kept: RegSet) -> u128 {
+        self.key(program, signature, || LiveOut::Keeping(handed_on(program.program()).union(kept)))
     }
 
     /// The key of the beginning of a program, to which instructions are only appended.
-    pub fn beginning(self, program: &Canonical, geometry: Geometry, kept: RegSet) -> u128 {
-        self.key(program, geometry, || LiveOut::Partial(kept))
+    pub fn beginning(self, program: &Canonical, signature: Signature, kept: RegSet) -> u128 {
+        self.key(program, signature, || LiveOut::Partial(kept))
     }
 
-    fn key(self, program: &Canonical, geometry: Geometry, out: impl Fn() -> LiveOut) -> u128 {
+    fn key(self, program: &Canonical, signature: Signature, out: impl Fn() -> LiveOut) -> u128 {
         match self {
             Merge::Canonical => program.id(),
             Merge::Fingerprint => {
-                let behaviour = fingerprint(program.program(), geometry, out());
-                mix(&[behaviour, general_inverses(program.program(), geometry)])
+                let behaviour = fingerprint(program.program(), signature, out());
+                mix(&[behaviour, general_inverses(program.program(), signature)])
             }
         }
     }
@@ -61,8 +61,8 @@ fn handed_on(program: &Program) -> RegSet {
 
 /// How many matrices that are not triangular are inverted: equal in exact arithmetic, such forms lose twice the
 /// digits.
-fn general_inverses(program: &Program, geometry: Geometry) -> u128 {
-    let mut env = Env::start(geometry);
+fn general_inverses(program: &Program, signature: Signature) -> u128 {
+    let mut env = Env::start(signature);
     let general = |(section, _, instruction): (Section, usize, &Instruction)| {
         let value = env.step(instruction, section);
         instruction.op.name == "MAT_INV"

@@ -33,14 +33,14 @@ impl Space<'_> {
         if self.is_longwinded(finished.program()) {
             return None;
         }
-        let key = self.merge.finished(&finished, grammar.geometry, grammar.live_out.kept());
+        let key = self.merge.finished(&finished, grammar.signature, grammar.live_out.kept());
         Some(Solved { key, solution: finished.program().clone() })
     }
 
     /// Whether an instruction that the stage added is a longer way to write another one: the grammar offers none, but
     /// a later insertion before it can make it so.
     fn is_longwinded(&self, program: &Program) -> bool {
-        let typed = check(program, self.stage.grammar.geometry).unwrap_or_default();
+        let typed = check(program, self.stage.grammar.signature).unwrap_or_default();
         typed.iter().any(|typed| {
             let old = self.start.section(typed.section).contains(typed.instruction);
             !old && (typed.instruction.op.redundant)(&typed.args)

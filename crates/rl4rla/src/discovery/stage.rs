@@ -1,8 +1,7 @@
 //! A stage: what a search over programs is told. Its target is not here, so no search can know it.
 
-use crate::execute::geometry_of;
 use crate::problem::Family;
-use crate::program::{Geometry, Grammar};
+use crate::program::Grammar;
 use crate::reward::Protocol;
 
 /// How many instances there are of each set.
@@ -41,11 +40,4 @@ pub struct Stage {
     pub budget: u64,
     /// How many instances there are.
     pub instances: Instances,
-}
-
-impl Stage {
-    /// The shape of its problems.
-    pub fn geometry(&self) -> Geometry {
-        geometry_of(&self.families[0])
-    }
 }

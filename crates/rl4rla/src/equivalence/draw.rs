@@ -1,5 +1,6 @@
 //! The random objects of a program: where they are drawn, and by which law.
 
+use super::value::{Opaque, Value};
 use super::word::Word;
 use crate::program::Section;
 
@@ -19,4 +20,18 @@ pub enum Law {
     Uniform,
     /// In proportion to the squared row norms of M, that is to the diagonal of this word, M·Mᵀ.
     RowNorms(Word),
+    /// As an operator says that algebra does not know.
+    Opaque(Opaque),
+}
+
+impl Law {
+    /// What it is made from.
+    pub fn values(&self) -> impl Iterator<Item = Value> {
+        match self {
+            Law::Uniform => vec![],
+            Law::RowNorms(word) => vec![Value::Matrix(word.clone())],
+            Law::Opaque(opaque) => opaque.args.to_vec(),
+        }
+        .into_iter()
+    }
 }

@@ -4,10 +4,10 @@
 //! digits. Rounding noise is ten million times smaller than the last digit kept, so it rarely moves one; different
 //! programs would have to agree in all projections to six digits to be merged. `docs/equivalence.md` has measured rates.
 
-use crate::execute::{Datum, Settings, snapshots};
+use crate::execute::{Settings, snapshots};
 use crate::linalg::{dot, norm};
 use crate::problem::{Family, Instance};
-use crate::program::{Canonical, Geometry, LiveOut, Program, Reg, RegSet};
+use crate::program::{Canonical, Datum, Geometry, LiveOut, Program, Reg, RegSet, Signature};
 use crate::rng::Stream;
 use std::sync::LazyLock;
 use xxhash_rust::xxh3::Xxh3Default;
@@ -90,7 +90,8 @@ impl Probe {
 /// let expanded = of("setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\niteration:\n v1 = MAT_VEC_MUL(R1, x)\n v2 = VEC_MAT_MUL(b, A)\n v1 = VEC_VEC_SUB(v1, v2)\n");
 /// assert_eq!(gradient, expanded);
 /// ```
-pub fn fingerprint(program: &Program, geometry: Geometry, out: LiveOut) -> u128 {
+pub fn fingerprint(program: &Program, signature: impl Into<Signature>, out: LiveOut) -> u128 {
+    let Signature { geometry, update, .. } = signature.into();
     let live = Canonical::new(program, out);
     let written: RegSet =
         live.program().instructions().fold(RegSet::EMPTY, |set, (_, _, ins)| set.union(ins.writes()));
@@ -104,7 +105,8 @@ pub fn fingerprint(program: &Program, geometry: Geometry, out: LiveOut) -> u128 
     let mut hash = Xxh3Default::new();
     let stream = Stream::new(0).derive("fingerprint", 0);
     for probe in Probe::of(geometry) {
-        let taken = snapshots(live.program(), &probe.instance, &probe.settings, Some(&probe.start), &stream);
+        let taken =
+            snapshots(live.program(), &probe.instance, update, &probe.settings, Some(&probe.start), &stream);
         for (t, snapshot) in taken.iter().enumerate() {
             let counted = if t == 0 { after_setup } else { after_iteration };
             for reg in counted.iter() {

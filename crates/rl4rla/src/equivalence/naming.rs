@@ -3,9 +3,7 @@
 use super::normal::Normal;
 use super::verdict::{Answer, Verdict, equivalent};
 use crate::execute::Settings;
-use crate::program::{
-    CATALOGUE, Canonical, Entry, Geometry, Instruction, LiveOut, Program, Section, ShapeError,
-};
+use crate::program::{Canonical, Entry, Instruction, LiveOut, Program, Section, ShapeError, Signature};
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex};
 
@@ -19,16 +17,19 @@ pub enum Naming {
 }
 
 /// Matches a program against the catalogue, modulo equivalence.
-pub fn name(program: &Program, geometry: Geometry) -> Result<Naming, ShapeError> {
-    let normal = Normal::of(program, geometry)?;
+pub fn name(program: &Program, signature: impl Into<Signature>) -> Result<Naming, ShapeError> {
+    let signature = signature.into();
+    let normal = Normal::of(program, signature)?;
     let mut near: Vec<(&Entry, usize)> =
-        CATALOGUE.iter().map(|entry| (entry, distance(program, &entry.document.program))).collect();
+        Entry::known().map(|entry| (entry, distance(program, &entry.document.program))).collect();
+    // What becomes of v1 is half of what a program does.
+    near.retain(|(entry, _)| entry.document.update == signature.update);
     // Among equals the one written most alike names it: forms of one method differ in stability.
     near.sort_by_key(|(_, edits)| *edits);
     for &(entry, _) in &near {
-        let same = catalogue_form(entry, geometry).is_some_and(|form| form.equals(&normal));
+        let same = catalogue_form(entry, signature).is_some_and(|form| form.equals(&normal));
         if same {
-            let verdict = equivalent(program, &entry.document.program, geometry)?;
+            let verdict = equivalent(program, &entry.document.program, signature)?;
             if verdict.answer == Answer::Equivalent {
                 return Ok(Naming::Known(entry, Box::new(verdict)));
             }
@@ -39,12 +40,12 @@ pub fn name(program: &Program, geometry: Geometry) -> Result<Naming, ShapeError>
 }
 
 /// The normal form of a catalogue program, computed once; none where it does not fit.
-fn catalogue_form(entry: &'static Entry, geometry: Geometry) -> Option<Normal> {
-    type Forms = BTreeMap<(&'static str, Geometry), Option<Normal>>;
+fn catalogue_form(entry: &'static Entry, signature: Signature) -> Option<Normal> {
+    type Forms = BTreeMap<(&'static str, Signature), Option<Normal>>;
     static FORMS: LazyLock<Mutex<Forms>> = LazyLock::new(Mutex::default);
     let mut forms = FORMS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let form = || Normal::of(&entry.document.program, geometry).ok();
-    forms.entry((entry.name, geometry)).or_insert_with(form).clone()
+    let form = || Normal::of(&entry.document.program, signature).ok();
+    forms.entry((entry.name, signature)).or_insert_with(form).clone()
 }
 
 /// The fewest instructions to insert, delete or replace to make one program's live code the other's.
@@ -74,6 +75,7 @@ pub fn full_name(entry: &Entry, settings: &Settings, cols: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::{CATALOGUE, Geometry};
 
     fn entry(name: &str) -> &'static Entry {
         Entry::named(name).unwrap()
@@ -82,7 +84,7 @@ mod tests {
     #[test]
     fn every_catalogue_program_has_its_own_name() {
         for entry in CATALOGUE.iter() {
-            match name(&entry.document.program, entry.geometry()).unwrap() {
+            match name(&entry.document.program, entry.signature()).unwrap() {
                 Naming::Known(found, _) => assert_eq!(found.name, entry.name),
                 Naming::Unknown(_) => panic!("{} is not recognised", entry.name),
             }

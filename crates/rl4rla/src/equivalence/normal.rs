@@ -3,10 +3,12 @@
 use super::draw::{Law, Place};
 use super::rule::{Rule, Stop, Work};
 use super::scalar::{Atom, Scalar};
-use super::vector::Vector;
+use super::value::{Opaque, Value};
+use super::vector::{Source, Vector};
 use super::word::{Atom as WordAtom, Word};
 use crate::program::{
-    Canonical, Dim, Geometry, LiveOut, Op, Program, Reg, Section, ShapeError, Structure, Type, Typed, check,
+    Canonical, Dim, LiveOut, Op, Program, Reg, Section, ShapeError, Signature, Structure, Type, Typed,
+    Update, check,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,20 +25,21 @@ pub struct Normal {
 
 impl Normal {
     /// The normal form of a program on problems of this shape.
-    pub fn of(program: &Program, geometry: Geometry) -> Result<Normal, ShapeError> {
-        let form = Normal::as_written(program, geometry)?;
+    pub fn of(program: &Program, signature: impl Into<Signature>) -> Result<Normal, ShapeError> {
+        let signature = signature.into();
+        let form = Normal::as_written(program, signature)?;
         // The carried registers are exchangeable: of the two ways to name them the smaller form counts.
         if form.results.len() > 1 {
-            let other = Normal::as_written(&exchanged(program), geometry)?;
+            let other = Normal::as_written(&exchanged(program), signature)?;
             return Ok(if other.results < form.results { other } else { form });
         }
         Ok(form)
     }
 
-    fn as_written(program: &Program, geometry: Geometry) -> Result<Normal, ShapeError> {
+    fn as_written(program: &Program, signature: Signature) -> Result<Normal, ShapeError> {
         let live = Canonical::new(program, LiveOut::Finished);
-        let typed = check(live.program(), geometry)?;
-        let mut form = Reader::new(geometry).read_all(&typed);
+        let typed = check(live.program(), signature)?;
+        let mut form = Reader::new(signature).read_all(&typed);
         form.keep_what_counts();
         Ok(form)
     }
@@ -93,15 +96,6 @@ fn exchanged(program: &Program) -> Program {
     program
 }
 
-/// A value in normal form.
-#[derive(Clone, Debug)]
-enum Value {
-    Scalar(Scalar),
-    Vector(Vector),
-    Matrix(Word),
-    Weights(Law),
-}
-
 /// Reads a program, instruction by instruction.
 struct Reader {
     values: Vec<Option<Value>>,
@@ -111,26 +105,31 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(geometry: Geometry) -> Reader {
+    fn new(signature: Signature) -> Reader {
+        let Signature { geometry, update, .. } = signature;
         let mut values = vec![None; Reg::COUNT];
         let rows = geometry.dim(Dim::Rows);
         values[Reg::A.index()] = Some(Value::Matrix(Word::data(geometry)));
-        values[Reg::B.index()] = Some(Value::Vector(Vector::source(Reg::B, rows)));
+        values[Reg::B.index()] = Some(Value::Vector(Vector::source(Source::Reg(Reg::B), rows)));
         values[Reg::ETA.index()] = Some(Value::Scalar(Scalar::atom(Atom::Eta)));
         values[Reg::P1.index()] = Some(Value::Weights(Law::Uniform));
         for reg in states() {
             values[reg.index()] = Some(Value::Vector(Vector::zero(Dim::Cols)));
         }
+        // Only where x moves by a direction does it start at zero.
+        if update != Update::Subtract {
+            values[Reg::X.index()] = Some(Value::Vector(Vector::source(Source::First, Dim::Cols)));
+        }
         Reader { values, section: Section::Setup, samples: 0, work: Work::new(geometry) }
     }
 
-    /// Reads a program: setup sees x and the carried registers at zero, an iteration as the last one left them.
+    /// Reads a program: setup sees x and the carried registers as they start, an iteration as the last one left them.
     fn read_all(mut self, typed: &[Typed]) -> Normal {
         let (setup, iteration) =
             typed.split_at(typed.partition_point(|typed| typed.section == Section::Setup));
         setup.iter().for_each(|typed| self.read(typed));
         for reg in states() {
-            self.values[reg.index()] = Some(Value::Vector(Vector::source(reg, Dim::Cols)));
+            self.values[reg.index()] = Some(Value::Vector(Vector::source(Source::Reg(reg), Dim::Cols)));
         }
         (self.section, self.samples) = (Section::Iteration, 0);
         iteration.iter().for_each(|typed| self.read(typed));
@@ -185,6 +184,25 @@ impl Reader {
         }
     }
 
+    /// What an operator makes of its operands, when all that is known is that it is a function.
+    fn opaque(&mut self, typed: &Typed, operands: &[Reg]) -> Option<Value> {
+        let op = typed.instruction.op;
+        let mut args: Vec<Value> = operands.iter().map(|reg| self.value(*reg).clone()).collect();
+        if op.commutative {
+            args.sort();
+        }
+        let opaque = Opaque { op: op.0.name, args: args.into() };
+        if !self.work.can_hold(opaque.weight()) {
+            return None;
+        }
+        Some(match typed.result? {
+            Type::Scalar => Value::Scalar(Scalar::atom(Atom::Opaque(opaque))),
+            Type::Vector(dim) => Value::Vector(Vector::source(Source::Opaque(opaque), dim)),
+            Type::Matrix(rows, cols, _) => Value::Matrix(Word::opaque(opaque, rows, cols)),
+            Type::Weights(_) => Value::Weights(Law::Opaque(opaque)),
+        })
+    }
+
     /// The place of the next sample of this section.
     fn next_sample(&mut self) -> Place {
         self.samples += 1;
@@ -195,7 +213,8 @@ impl Reader {
 /// What an operator means: it reads operands and gives the value of its target, if it has one.
 type Meaning = fn(&mut Reader, &Typed, &[Reg]) -> Option<Value>;
 
-const MEANINGS: [(&str, Meaning); 17] = [
+/// What algebra knows of an operator; an operator that is not here is a function and no more.
+const MEANINGS: [(&str, Meaning); 21] = [
     ("VEC_VEC_ADD", |r, _, o| {
         let (u, v) = (r.vector(o[0]), r.vector(o[1]));
         Some(Value::Vector(u.plus(&Scalar::number(1), &v, &mut r.work)))
@@ -273,20 +292,41 @@ const MEANINGS: [(&str, Meaning); 17] = [
         Some(Value::Weights(Law::RowNorms(m.times(&transposed, &mut r.work))))
     }),
     ("DO_NOTHING", |_, _, _| None),
+    ("MAT_GRAM", |r, _, o| {
+        let m = r.matrix(o[0]);
+        let transposed = m.transpose(&mut r.work);
+        Some(Value::Matrix(transposed.times(&m, &mut r.work)))
+    }),
+    ("MAT_VEC_SOLVE", |r, _, o| {
+        // A singular matrix is an error.
+        let (inverse, v) = (r.matrix(o[0]).true_inverse(&mut r.work), r.vector(o[1]));
+        Some(Value::Vector(v.under(&inverse, &mut r.work)))
+    }),
+    ("VEC_MAT_SCALE", |r, _, o| {
+        let (v, m) = (r.vector(o[0]), r.matrix(o[1]));
+        if !r.work.can_hold(v.weight()) {
+            return None;
+        }
+        Some(Value::Matrix(Word::diagonal(v).times(&m, &mut r.work)))
+    }),
+    ("VEC_NORMALIZE", |r, _, o| Some(Value::Vector(r.vector(o[0]).normalized(&mut r.work)))),
 ];
 
 fn meaning(op: Op) -> Meaning {
     let row = MEANINGS.iter().find(|(name, _)| *name == op.name);
-    row.expect("every operator of the table has a meaning; a test checks it").1
+    row.map_or(|reader, typed, operands| reader.opaque(typed, operands), |(_, meaning)| *meaning)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::Geometry;
 
     #[test]
     fn every_operator_has_a_meaning() {
-        assert_eq!(Op::all().map(|op| op.name).collect::<Vec<_>>(), MEANINGS.map(|(name, _)| name));
+        let known = MEANINGS.map(|(name, _)| name);
+        assert_eq!(Op::all().map(|op| op.name).collect::<Vec<_>>(), known[..17]);
+        assert!(known.iter().all(|name| Op::named(name).is_some()));
     }
 
     fn form(text: &str) -> Normal {

@@ -1,9 +1,9 @@
 //! The execution test: both programs run on instances neither was made for, and their iterates are compared.
 
-use crate::execute::{Datum, Settings, geometry, run, snapshots};
+use crate::execute::{Settings, run, snapshots};
 use crate::linalg::{norm, sub};
 use crate::problem::{Family, Instance, Leverage};
-use crate::program::{Canonical, Geometry, LiveOut, Program, Reg};
+use crate::program::{Canonical, Compute, Datum, Geometry, LiveOut, Op, Program, Reg, Signature, Update};
 use crate::rng::Stream;
 
 /// κ of the instances that programs are compared on: small, so that rounding stays far below any real difference.
@@ -84,12 +84,19 @@ fn draw(family: &Family, label: &str, index: u64) -> Instance {
     family.draw(&Stream::new(0).derive(label, index)).expect("a family that can be drawn")
 }
 
-/// The iterates of a program from a point where nothing is zero, up to the first failure.
-fn iterates(program: &Program, instance: &Instance, settings: &Settings, stream: &Stream) -> Vec<Vec<f64>> {
+/// The iterates of a program from a point where nothing is zero, up to the first failure; its answers where x stays.
+fn iterates(
+    program: &Program,
+    instance: &Instance,
+    update: Update,
+    settings: &Settings,
+    stream: &Stream,
+) -> Vec<Vec<f64>> {
+    let result = if update == Update::Answer { Reg::V1 } else { Reg::X };
     let live = Canonical::new(program, LiveOut::Finished);
     let start = Stream::new(1).derive("start", 0).normals(instance.cols());
-    let taken = snapshots(live.program(), instance, settings, Some(&start), stream);
-    let moved = taken[1..].iter().map_while(|s| match (&s[Reg::V1.index()], &s[Reg::X.index()]) {
+    let taken = snapshots(live.program(), instance, update, settings, Some(&start), stream);
+    let moved = taken[1..].iter().map_while(|s| match (&s[Reg::V1.index()], &s[result.index()]) {
         (Some(_), Some(Datum::Vector(x))) if x.iter().all(|a| a.is_finite()) => Some(x.to_vec()),
         _ => None,
     });
@@ -97,14 +104,15 @@ fn iterates(program: &Program, instance: &Instance, settings: &Settings, stream:
 }
 
 /// Compares two programs draw for draw.
-pub fn compare(p: &Program, q: &Program, shape: Geometry) -> Comparison {
+pub fn compare(p: &Program, q: &Program, signature: impl Into<Signature>) -> Comparison {
+    let Signature { geometry: shape, update, .. } = signature.into();
     let (mut largest, mut compared, mut one_sided) = (0.0f64, 0, Vec::new());
     let mut departure = None;
     for (name, instance, settings) in probes(shape) {
-        debug_assert_eq!(geometry(&instance), shape);
+        debug_assert_eq!(instance.geometry(), shape);
         let stream = Stream::new(1).derive("draws", 0);
-        let (xs, ys) =
-            (iterates(p, &instance, &settings, &stream), iterates(q, &instance, &settings, &stream));
+        let iterates = |program| iterates(program, &instance, update, &settings, &stream);
+        let (xs, ys) = (iterates(p), iterates(q));
         if xs.len() != ys.len() {
             one_sided.push(name.clone());
         }
@@ -131,7 +139,8 @@ type Functional = fn(&[f64]) -> f64;
 
 /// Compares two programs that draw different random objects: the laws of a few functionals of the last iterate, by
 /// the two-sample Kolmogorov-Smirnov test, on instances whose rows matter very unevenly and somewhat unevenly.
-pub fn compare_in_law(p: &Program, q: &Program, shape: Geometry) -> Numeric {
+pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>) -> Numeric {
+    let Signature { geometry: shape, update, .. } = signature.into();
     let functionals: [(&str, Functional); 3] =
         [("the norm of x", norm), ("the first entry of x", |x| x[0]), ("the sum of x", |x| x.iter().sum())];
     let (rows, cols, outside) = if shape == Geometry::Tall { (60, 4, 0.3) } else { (6, 6, 0.0) };
@@ -153,7 +162,10 @@ pub fn compare_in_law(p: &Program, q: &Program, shape: Geometry) -> Numeric {
             let instance = draw(&family(leverage), "law", 0);
             let sample = |program: &Program, label: &str| -> Vec<Vec<f64>> {
                 let stream = Stream::new(2).derive(label, replicates);
-                let last = |i| iterates(program, &instance, &settings, &stream.derive("replicate", i)).pop();
+                let last = |i| {
+                    let stream = stream.derive("replicate", i);
+                    iterates(program, &instance, update, &settings, &stream).pop()
+                };
                 (0..replicates).filter_map(last).collect()
             };
             let (xs, ys) = (sample(p, "p"), sample(q, "q"));
@@ -198,8 +210,20 @@ pub struct Stability {
     pub first_is_steadier: bool,
 }
 
-/// Runs both programs on harder and harder instances until one is a hundred times less accurate than the other.
-pub fn stability(p: &Program, q: &Program, shape: Geometry) -> Option<Stability> {
+/// Whether a program can be meant for linear systems: it moves x by a direction, with the paper's operators alone.
+pub fn solves_systems(program: &Program, signature: Signature) -> bool {
+    let core = |op: Op| matches!(op.compute, Compute::Core);
+    signature.update == Update::Subtract && program.instructions().all(|(_, _, ins)| core(ins.op))
+}
+
+/// Runs both programs on harder and harder linear systems until one is a hundred times less accurate than the other.
+/// Programs that do not solve such systems, because they use a task's own operators or update, are not judged.
+pub fn stability(p: &Program, q: &Program, signature: impl Into<Signature>) -> Option<Stability> {
+    let signature = signature.into();
+    let shape = signature.geometry;
+    if !solves_systems(p, signature) || !solves_systems(q, signature) {
+        return None;
+    }
     let live = |program| Canonical::new(program, LiveOut::Finished);
     if live(p) == live(q) {
         return None;

@@ -42,11 +42,15 @@ pub enum Rule {
     DotSymmetric,
     /// αγ/(βγ) = α/β.
     Quotient,
+    /// αv/‖αv‖ = v/‖v‖ for α > 0.
+    Normalize,
+    /// diag(√v)ᵀ = diag(√v).
+    Diagonal,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 18] = [
+    pub const ALL: [Rule; 20] = [
         Rule::TransposeOfProduct,
         Rule::TransposeOfInverse,
         Rule::Symmetric,
@@ -65,6 +69,8 @@ impl Rule {
         Rule::Collect,
         Rule::DotSymmetric,
         Rule::Quotient,
+        Rule::Normalize,
+        Rule::Diagonal,
     ];
 
     /// The rule as a formula.
@@ -88,6 +94,8 @@ impl Rule {
             Rule::Collect => "αv + βv = (α + β)v",
             Rule::DotSymmetric => "uᵀMv = vᵀMᵀu",
             Rule::Quotient => "αγ/(βγ) = α/β",
+            Rule::Normalize => "αv/‖αv‖ = v/‖v‖",
+            Rule::Diagonal => "diag(√v)ᵀ = diag(√v)",
         }
     }
 }

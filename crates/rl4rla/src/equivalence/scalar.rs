@@ -1,8 +1,10 @@
 //! Scalars in normal form: sums of products of η and inner products, with exact coefficients.
 
 use super::rule::{Rule, Stop, Work};
-use super::vector::Source;
+use super::value::Opaque;
+use super::vector::{Source, Vector};
 use super::word::{Atom as WordAtom, Word};
+use crate::program::Reg;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -15,6 +17,10 @@ pub enum Atom {
     Dot(Source, Arc<Word>, Source),
     /// A sum, where it is divided by.
     Sum(Arc<Scalar>),
+    /// ‖v‖, where it is divided by.
+    Norm(Arc<Vector>),
+    /// What an operator makes that algebra does not know.
+    Opaque(Opaque),
 }
 
 /// A product of powers; never with power zero.
@@ -54,19 +60,29 @@ impl Scalar {
         for atom in self.terms.keys().flat_map(|monomial| monomial.keys()) {
             match atom {
                 Atom::Eta => {}
-                Atom::Dot(_, word, _) => word.random(found),
+                Atom::Dot(u, word, v) => {
+                    word.random(found);
+                    [u, v].into_iter().for_each(|source| source.random(found));
+                }
                 Atom::Sum(sum) => sum.random(found),
+                Atom::Norm(vector) => vector.random(found),
+                Atom::Opaque(opaque) => opaque.random(found),
             }
         }
     }
 
     /// Adds the registers it depends on to `found`.
-    pub fn sources(&self, found: &mut BTreeSet<Source>) {
+    pub fn sources(&self, found: &mut BTreeSet<Reg>) {
         for atom in self.terms.keys().flat_map(|monomial| monomial.keys()) {
             match atom {
                 Atom::Eta => {}
-                Atom::Dot(u, _, v) => found.extend([*u, *v]),
+                Atom::Dot(u, word, v) => {
+                    word.sources(found);
+                    [u, v].into_iter().for_each(|source| source.sources(found));
+                }
                 Atom::Sum(sum) => sum.sources(found),
+                Atom::Norm(vector) => vector.sources(found),
+                Atom::Opaque(opaque) => opaque.sources(found),
             }
         }
     }
@@ -153,14 +169,25 @@ impl Scalar {
     }
 
     /// All atoms and the letters in them, those inside sums included.
-    fn weight(&self) -> usize {
+    pub fn weight(&self) -> usize {
         let atoms = self.terms.keys().flat_map(|monomial| monomial.keys());
         let weight = |atom: &Atom| match atom {
             Atom::Eta => 1,
-            Atom::Dot(_, word, _) => 1 + word.weight(),
+            Atom::Dot(u, word, v) => u.weight() + word.weight() + v.weight(),
             Atom::Sum(sum) => 1 + sum.weight(),
+            Atom::Norm(vector) => 1 + vector.weight(),
+            Atom::Opaque(opaque) => opaque.weight(),
         };
         atoms.map(weight).sum()
+    }
+
+    /// What is certainly positive and common to all these, with the sign of the first; none if there is nothing.
+    pub fn positive_part<'a>(scalars: impl Iterator<Item = &'a Scalar>) -> Option<(Scalar, i64)> {
+        let terms: Vec<(&Monomial, &Fraction)> = scalars.flat_map(|scalar| &scalar.terms).collect();
+        let (first, &(n, d)) = *terms.first()?;
+        let common = terms.iter().fold(first.clone(), |so_far, (monomial, _)| shared(&so_far, monomial));
+        let norms = common.into_iter().filter(|(atom, _)| matches!(atom, Atom::Norm(_))).collect();
+        Some((Scalar::term(norms, (n.checked_abs()?, d)), n.signum()))
     }
 
     /// α = core/unit, where the unit is one monomial and the core has leading coefficient 1 and no common factor.

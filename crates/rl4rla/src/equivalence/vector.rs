@@ -1,14 +1,52 @@
-//! Vectors in normal form: sums of words applied to b, x and the carried registers.
+//! Vectors in normal form: sums of words applied to b, x, the carried registers, and what operators make that algebra
+//! does not know.
 
-use super::rule::{Rule, Work};
+use super::rule::{Rule, Stop, Work};
 use super::scalar::{Atom, Scalar};
+use super::value::Opaque;
 use super::word::{Atom as WordAtom, Word};
 use crate::program::{Dim, Reg};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The register a vector starts from: b, x or a carried one, as the iteration finds it.
-pub type Source = Reg;
+/// What a vector starts from.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Source {
+    /// b, x or a carried register, as the iteration finds it.
+    Reg(Reg),
+    /// x before the first iteration.
+    First,
+    /// What an operator makes that algebra does not know.
+    Opaque(Opaque),
+}
+
+impl Source {
+    /// Adds the random objects in it to `found`.
+    pub fn random(&self, found: &mut BTreeSet<WordAtom>) {
+        if let Source::Opaque(opaque) = self {
+            opaque.random(found);
+        }
+    }
+
+    /// Adds the registers it depends on to `found`.
+    pub fn sources(&self, found: &mut BTreeSet<Reg>) {
+        match self {
+            Source::Reg(reg) => {
+                found.insert(*reg);
+            }
+            Source::First => {}
+            Source::Opaque(opaque) => opaque.sources(found),
+        }
+    }
+
+    /// All that it holds.
+    pub fn weight(&self) -> usize {
+        match self {
+            Source::Reg(_) | Source::First => 1,
+            Source::Opaque(opaque) => opaque.weight(),
+        }
+    }
+}
 
 /// Σ αᵢ·Wᵢ·uᵢ; never with a coefficient zero.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -68,25 +106,51 @@ impl Vector {
         }
         let mut sum = Vector::zero(word.rows);
         for ((w, source), c) in &self.terms {
-            sum.add((word.times(w, work), *source), c.clone(), work);
+            sum.add((word.times(w, work), source.clone()), c.clone(), work);
         }
         sum
     }
 
     /// Adds the random objects in it to `found`.
     pub fn random(&self, found: &mut BTreeSet<WordAtom>) {
-        for ((word, _), c) in &self.terms {
+        for ((word, source), c) in &self.terms {
             word.random(found);
             c.random(found);
+            source.random(found);
         }
     }
 
     /// Adds the registers it depends on to `found`.
-    pub fn sources(&self, found: &mut BTreeSet<Source>) {
-        for ((_, source), c) in &self.terms {
-            found.insert(*source);
+    pub fn sources(&self, found: &mut BTreeSet<Reg>) {
+        for ((word, source), c) in &self.terms {
+            word.sources(found);
+            source.sources(found);
             c.sources(found);
         }
+    }
+
+    /// All that it holds.
+    pub fn weight(&self) -> usize {
+        let term =
+            |((word, source), c): (&(Word, Source), &Scalar)| word.weight() + source.weight() + c.weight();
+        self.terms.iter().map(term).sum()
+    }
+
+    /// v/‖v‖ = u/‖u‖ for v = α·u with α > 0, so that the length of v does not count.
+    pub fn normalized(&self, work: &mut Work) -> Vector {
+        let Some((factor, sign)) = Scalar::positive_part(self.terms.values()) else {
+            work.halt(Stop::DivisionByZero);
+            return self.clone();
+        };
+        work.used(Rule::Normalize);
+        let unit = self.scaled(&Scalar::number(1).over(&factor, work), work);
+        // The norm does not know the sign.
+        let core = if sign < 0 { unit.scaled(&Scalar::number(-1), work) } else { unit.clone() };
+        if !work.can_hold(core.weight()) {
+            return unit;
+        }
+        let norm = Scalar::atom(Atom::Norm(Arc::new(core)));
+        unit.scaled(&Scalar::number(1).over(&norm, work), work)
     }
 
     /// uᵀv.
@@ -97,7 +161,8 @@ impl Vector {
                 let middle = w.transpose(work).times(z, work);
                 let mirrored = middle.transpose(work);
                 work.used(Rule::DotSymmetric);
-                let (left, word, right) = (*u, middle, *v).min((*v, mirrored, *u));
+                let (left, word, right) =
+                    (u.clone(), middle, v.clone()).min((v.clone(), mirrored, u.clone()));
                 let atom = Scalar::atom(Atom::Dot(left, Arc::new(word), right));
                 sum.add(&c.times(d, work).times(&atom, work), work);
                 if work.stop.is_some() {

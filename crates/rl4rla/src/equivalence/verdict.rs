@@ -3,7 +3,7 @@
 use super::normal::Normal;
 use super::numeric::{Comparison, Numeric, Stability, compare, compare_in_law, stability};
 use super::rule::{Rule, Stop};
-use crate::program::{Geometry, Program, ShapeError};
+use crate::program::{Program, ShapeError, Signature};
 use std::collections::BTreeSet;
 
 /// Whether two programs are one algorithm.
@@ -43,8 +43,8 @@ pub struct Verdict {
     pub one_sided: Vec<String>,
     /// Where equivalent programs part by rounding, if they do.
     pub stability: Option<Stability>,
-    /// The shape of the problems they were compared on.
-    pub geometry: Geometry,
+    /// The problems they were compared on.
+    pub signature: Signature,
 }
 
 /// Decides whether two programs are one algorithm on problems of this shape.
@@ -57,23 +57,24 @@ pub struct Verdict {
 /// let q = parse("setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\n R1 = MAT_INV(R1)\niteration:\n v1 = MAT_VEC_MUL(R1, x)\n");
 /// assert_eq!(equivalent(&p, &q, Geometry::Tall).unwrap().answer, Answer::Equivalent);
 /// ```
-pub fn equivalent(p: &Program, q: &Program, geometry: Geometry) -> Result<Verdict, ShapeError> {
-    let (left, right) = (Normal::of(p, geometry)?, Normal::of(q, geometry)?);
+pub fn equivalent(p: &Program, q: &Program, signature: impl Into<Signature>) -> Result<Verdict, ShapeError> {
+    let signature = signature.into();
+    let (left, right) = (Normal::of(p, signature)?, Normal::of(q, signature)?);
     let symbolic = match left.stop.or(right.stop) {
         Some(stop) => Symbolic::Stopped(stop),
         None if left.equals(&right) => Symbolic::Equal(left.rules.union(&right.rules).copied().collect()),
         None => Symbolic::Different,
     };
-    let Comparison { mut numeric, largest, one_sided } = compare(p, q, geometry);
+    let Comparison { mut numeric, largest, one_sided } = compare(p, q, signature);
     // Different draws differ draw for draw; the question is whether their laws do.
     if symbolic == Symbolic::Different && left.random() != right.random() {
-        numeric = compare_in_law(p, q, geometry);
+        numeric = compare_in_law(p, q, signature);
     }
     let answer = match (&symbolic, &numeric) {
         (Symbolic::Equal(_), Numeric::Agree) => Answer::Equivalent,
         (Symbolic::Different, Numeric::Differ { .. } | Numeric::DifferInLaw { .. }) => Answer::Different,
         _ => Answer::Undecided,
     };
-    let stability = if answer == Answer::Equivalent { stability(p, q, geometry) } else { None };
-    Ok(Verdict { answer, symbolic, numeric, max_deviation: largest, one_sided, stability, geometry })
+    let stability = if answer == Answer::Equivalent { stability(p, q, signature) } else { None };
+    Ok(Verdict { answer, symbolic, numeric, max_deviation: largest, one_sided, stability, signature })
 }

@@ -1,13 +1,15 @@
 //! Words: products of matrices in normal form.
 //!
-//! The operators never add matrices, so every matrix a program builds is a product of letters: A, the random
-//! matrices, triangular factors, inverses, and their transposes. A word is kept reduced by the rules below; two
+//! The paper's operators never add matrices, so every matrix a program builds is a product of letters: A, the random
+//! matrices, triangular factors, inverses, diagonal matrices, what other operators make, and their transposes. A word is kept reduced by the rules below; two
 //! matrices are shown equal if their words are.
 
 use super::draw::{Law, Place};
 use super::reduce::reduce;
 use super::rule::{Rule, Work};
-use crate::program::{Dim, Geometry};
+use super::value::Opaque;
+use super::vector::Vector;
+use crate::program::{Dim, Geometry, Reg};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,6 +26,10 @@ pub enum Atom {
     Factor(Arc<Word>),
     /// N⁻¹, or N⁺ where N may be singular.
     Inverse(Arc<Word>),
+    /// diag(√v), for v > 0.
+    Diagonal(Arc<Vector>),
+    /// What an operator makes that algebra does not know.
+    Opaque(Opaque),
 }
 
 /// A matrix with its marks: M, Mᵀ, M⁻¹ or M⁻ᵀ.
@@ -61,7 +67,7 @@ impl Letter {
     /// Whether the other letter is this one's transpose.
     pub(super) fn mirrors(&self, other: &Letter) -> bool {
         match (&self.atom, &other.atom) {
-            (Atom::Data(Geometry::Symmetric), _) => self == other,
+            (Atom::Data(Geometry::Symmetric) | Atom::Diagonal(_), _) => self == other,
             (Atom::Inverse(n), Atom::Inverse(o)) => n.mirrors(o),
             _ => {
                 self.transposed != other.transposed
@@ -74,7 +80,7 @@ impl Letter {
     fn mirrored(&self) -> Letter {
         let flipped = Letter { rows: self.cols, cols: self.rows, ..self.clone() };
         match &self.atom {
-            Atom::Data(Geometry::Symmetric) => flipped,
+            Atom::Data(Geometry::Symmetric) | Atom::Diagonal(_) => flipped,
             Atom::Inverse(n) => Letter { atom: Atom::Inverse(Arc::new(n.mirrored())), ..flipped },
             _ => Letter { transposed: !self.transposed, ..flipped },
         }
@@ -120,6 +126,17 @@ impl Word {
         Word::of(Letter::new(Atom::Sketch(place), Dim::Sketch, geometry.dim(Dim::Rows)))
     }
 
+    /// diag(√v).
+    pub fn diagonal(v: Vector) -> Word {
+        let dim = v.dim;
+        Word::of(Letter::new(Atom::Diagonal(Arc::new(v)), dim, dim))
+    }
+
+    /// What an operator makes that algebra does not know.
+    pub fn opaque(opaque: Opaque, rows: Dim, cols: Dim) -> Word {
+        Word::of(Letter::new(Atom::Opaque(opaque), rows, cols))
+    }
+
     /// The matrix of a sample of `rows` rows.
     pub fn sample(place: Place, law: Law, rows: Dim) -> Word {
         Word::of(Letter::new(Atom::Sample(place, Box::new(law)), Dim::Batch, rows))
@@ -131,9 +148,24 @@ impl Word {
             match &letter.atom {
                 Atom::Data(_) => {}
                 Atom::Factor(n) | Atom::Inverse(n) => n.random(found),
+                Atom::Diagonal(v) => v.random(found),
+                Atom::Opaque(opaque) => opaque.random(found),
                 random => {
                     found.insert(random.clone());
                 }
+            }
+        }
+    }
+
+    /// Adds the registers that its letters depend on to `found`.
+    pub fn sources(&self, found: &mut BTreeSet<Reg>) {
+        for letter in &self.letters {
+            match &letter.atom {
+                Atom::Data(_) | Atom::Sketch(_) => {}
+                Atom::Sample(_, law) => law.values().for_each(|value| value.sources(found)),
+                Atom::Factor(n) | Atom::Inverse(n) => n.sources(found),
+                Atom::Diagonal(v) => v.sources(found),
+                Atom::Opaque(opaque) => opaque.sources(found),
             }
         }
     }
@@ -147,6 +179,7 @@ impl Word {
             match letter.atom {
                 Atom::Data(Geometry::Symmetric) => work.used(Rule::Symmetric),
                 Atom::Inverse(_) => work.used(Rule::TransposeOfInverse),
+                Atom::Diagonal(_) => work.used(Rule::Diagonal),
                 _ => {}
             }
         }
@@ -206,7 +239,9 @@ impl Word {
             work.used(Rule::InverseOfProduct);
         }
         let invert = |block: &[Letter], work: &mut Work| match block {
-            [letter] if matches!(letter.atom, Atom::Data(_) | Atom::Factor(_)) => vec![letter.inverse()],
+            [letter] if matches!(letter.atom, Atom::Data(_) | Atom::Factor(_) | Atom::Diagonal(_)) => {
+                vec![letter.inverse()]
+            }
             _ => {
                 let block = Word { letters: block.to_vec(), rows: self.rows, cols: self.rows };
                 block.opaque_inverse(work).letters
@@ -218,10 +253,10 @@ impl Word {
 
     /// W⁺: through P⁺ = (PᵀP)⁻¹Pᵀ where W = P·M·Q with P of full column rank, Q of full row rank, M invertible.
     fn pseudo_inverse(&self, work: &mut Work) -> Word {
-        let full = [1, 2].into_iter().find(|&i| self.letters.get(..i).is_some_and(has_full_column_rank));
+        let full = [1, 2, 3].into_iter().find(|&i| self.letters.get(..i).is_some_and(has_full_column_rank));
         let mirror = self.mirrored();
         let mirror_full =
-            [1, 2].into_iter().find(|&i| mirror.letters.get(..i).is_some_and(has_full_column_rank));
+            [1, 2, 3].into_iter().find(|&i| mirror.letters.get(..i).is_some_and(has_full_column_rank));
         if let (Some(i), Some(j)) = (full, mirror_full)
             && i + j <= self.letters.len()
         {
@@ -263,6 +298,8 @@ impl Word {
     pub fn weight(&self) -> usize {
         let inside = |letter: &Letter| match &letter.atom {
             Atom::Factor(n) | Atom::Inverse(n) => n.weight(),
+            Atom::Diagonal(v) => v.weight(),
+            Atom::Opaque(opaque) => opaque.weight(),
             _ => 0,
         };
         self.letters.iter().map(|letter| 1 + inside(letter)).sum()
@@ -306,21 +343,26 @@ fn is_invertible_block(letters: &[Letter]) -> bool {
             Atom::Inverse(n) => n.is_invertible(),
             Atom::Data(_) => letter.is_square(),
             // A sample of a sample is square, and takes some rows twice and others not at all.
-            Atom::Sketch(_) | Atom::Sample(..) => false,
+            Atom::Sketch(_) | Atom::Sample(..) | Atom::Opaque(_) => false,
+            Atom::Diagonal(_) => true,
         },
         // UᵀU with U of full column rank.
         _ => halves(letters).is_some_and(|(_, u)| has_full_column_rank(u)),
     }
 }
 
-/// A, S·A, and either of them followed by invertible square letters.
+/// A, D·A, S·A and S·D·A with diagonal D, and any of them followed by invertible square letters.
 fn has_full_column_rank(letters: &[Letter]) -> bool {
     let is_data = |letter: &Letter| matches!(letter.atom, Atom::Data(_)) && !letter.transposed;
     let is_sketch = |letter: &Letter| matches!(letter.atom, Atom::Sketch(_)) && !letter.transposed;
-    let rest = match letters {
+    let (sketched, rest) = match letters {
+        [s, rest @ ..] if is_sketch(s) => (true, rest),
+        rest => (false, rest),
+    };
+    let diagonals = rest.iter().take_while(|letter| matches!(letter.atom, Atom::Diagonal(_))).count();
+    let rest = match &rest[diagonals..] {
         // A sketch of a square matrix may be shorter than it is wide.
-        [s, a, rest @ ..] if is_sketch(s) && is_data(a) && !a.is_square() => rest,
-        [a, rest @ ..] if is_data(a) => rest,
+        [a, rest @ ..] if is_data(a) && !(sketched && a.is_square()) => rest,
         _ => return false,
     };
     rest.iter().all(|letter| letter.is_square() && is_invertible_block(std::slice::from_ref(letter)))

@@ -1,12 +1,11 @@
 //! A run under way: setup is done, and iterations follow one by one.
 
-use super::datum::Datum;
 use super::draws::Data;
 use super::failure::{Failure, Step};
 use super::machine::{Machine, Registers};
 use super::plan::Plan;
 use super::run::{Settings, Trace};
-use crate::program::{Reg, Section};
+use crate::program::{Datum, Reg, Section};
 use crate::rng::Stream;
 
 /// A run between two iterations.
@@ -27,7 +26,7 @@ impl<'a> Course<'a> {
         settings: &'a Settings,
         stream: &Stream,
     ) -> Result<Course<'a>, Failure> {
-        let mut machine = Machine::new(data, settings);
+        let mut machine = Machine::new(data, data.problem().task.update(), settings);
         machine.measure();
         machine.execute(plan.section(Section::Setup), Step::Setup, stream.derive("setup", 0))?;
         let after_setup = machine.registers.clone();
@@ -48,7 +47,7 @@ impl<'a> Course<'a> {
         self.machine.residuals.len() - 1
     }
 
-    /// ‖A(x − x*)‖/‖b‖ at the start and after every iteration done.
+    /// The excess at the start and after every iteration done.
     pub fn excesses(&self) -> &[f64] {
         &self.machine.excesses
     }
@@ -72,7 +71,8 @@ impl<'a> Course<'a> {
             Some(Datum::Matrix(m)) if self.plan.preconditions() => Some(m.clone()),
             _ => None,
         };
-        let Machine { x, residuals, excesses, .. } = self.machine;
+        let x = self.machine.result().to_vec();
+        let Machine { residuals, excesses, .. } = self.machine;
         Ok(Trace { residuals, excesses, x, preconditioner })
     }
 }

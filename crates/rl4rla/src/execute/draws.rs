@@ -1,6 +1,5 @@
 //! The random objects of a run, and what else of the data cannot be had from coordinates.
 
-use super::datum::Datum;
 use super::failure::Fault;
 use super::reduced::{Image, Reduced, Rows};
 use super::run::Settings;
@@ -8,7 +7,7 @@ use super::sample::{self, Sampled};
 use super::sketch::Sketch;
 use crate::linalg::{self, Matrix};
 use crate::problem::Instance;
-use crate::program::{Arg, Dim, Reg, Type};
+use crate::program::{Arg, Datum, Dim, Reg, Type};
 use crate::rng::{Discrete, Stream};
 use std::sync::{Arc, OnceLock};
 

@@ -1,11 +1,10 @@
 //! Kernels: what each operator does to numbers. One row per operator, beside its row in the operator table.
 
-use super::datum::Datum;
 use super::draws::{Draws, is_data};
 use super::failure::Fault;
 use super::sample::Sampled;
 use crate::linalg::{self, Matrix, NumericError};
-use crate::program::{Arg, Dim, Op, Structure, Type};
+use crate::program::{Arg, Compute, Datum, Dim, Op, Structure, Type};
 
 /// One call of an operator.
 pub struct Call<'a> {
@@ -25,17 +24,16 @@ pub enum Output {
     None,
 }
 
-/// The arithmetic of an operator.
+/// The arithmetic of one of the paper's operators.
 pub type Kernel = fn(&Call, &mut Draws) -> Result<Output, Fault>;
 
 /// A row of the kernel table.
 pub struct Row {
     name: &'static str,
-    /// The arithmetic.
-    pub kernel: Kernel,
+    kernel: Kernel,
     /// The dimensions along which it must see true entries. All else gives the same result in any orthonormal
     /// coordinates.
-    pub fixes: fn(&[Arg]) -> [Option<Dim>; 2],
+    fixes: fn(&[Arg]) -> [Option<Dim>; 2],
 }
 
 fn is_upper(arg: &Arg) -> bool {
@@ -149,10 +147,49 @@ const fn row(name: &'static str, fixes: fn(&[Arg]) -> [Option<Dim>; 2], kernel: 
     Row { name, kernel, fixes }
 }
 
-/// The row of an operator.
-pub fn row_of(op: Op) -> &'static Row {
-    let row = KERNELS.iter().find(|row| row.name == op.name);
-    row.expect("every operator of the table has a kernel; a test checks it")
+/// How an operator is computed.
+#[derive(Clone, Copy)]
+pub enum Action {
+    /// By a row of the table above.
+    Core(&'static Row),
+    /// By its own function.
+    Pure(fn(&[&Datum]) -> Result<Datum, NumericError>),
+}
+
+impl Action {
+    /// That of an operator.
+    pub fn of(op: Op) -> Action {
+        match op.compute {
+            Compute::Pure(compute) => Action::Pure(compute),
+            Compute::Core => {
+                let row = KERNELS.iter().find(|row| row.name == op.name);
+                Action::Core(row.expect("every operator of the paper has a kernel; a test checks it"))
+            }
+        }
+    }
+
+    /// Runs it.
+    pub fn run(self, call: &Call, draws: &mut Draws) -> Result<Output, Fault> {
+        match self {
+            Action::Core(row) => (row.kernel)(call, draws),
+            Action::Pure(compute) => {
+                let values: Vec<&Datum> = (0..call.args.len()).map(|i| call.value(i)).collect();
+                numeric(compute(&values))
+            }
+        }
+    }
+
+    /// Whether it must see true entries along this dimension. Of a function nothing is known, so it sees all.
+    pub fn fixes(self, args: &[Arg], dim: Dim) -> bool {
+        match self {
+            Action::Core(row) => (row.fixes)(args).contains(&Some(dim)),
+            Action::Pure(_) => args.iter().any(|arg| match arg.ty {
+                Type::Scalar => false,
+                Type::Vector(d) | Type::Weights(d) => d == dim,
+                Type::Matrix(rows, cols, _) => rows == dim || cols == dim,
+            }),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! The machine: the registers of a run, and the history of its residuals.
 
-use super::datum::Datum;
 use super::draws::{Data, Draws};
 use super::failure::{Failure, Fault, Step};
-use super::kernels::{Call, Kernel, Output};
+use super::kernels::{Action, Call, Output};
 use super::plan::Planned;
 use super::run::Settings;
 use crate::linalg;
-use crate::program::{Access, Arg, Reg, Sizes, Type};
+use crate::program::{Access, Arg, Datum, Reg, Sizes, Type, Update};
 use crate::rng::Stream;
 
 pub type Registers = Vec<Option<Datum>>;
@@ -17,28 +16,33 @@ pub type Registers = Vec<Option<Datum>>;
 pub struct Machine<'a> {
     data: Data<'a>,
     settings: &'a Settings,
+    update: Update,
     step: f64,
     pub registers: Registers,
     pub x: Vec<f64>,
+    /// What the program said last, where that and not x is its result; at first nothing is known of any row.
+    answer: Vec<f64>,
     pub residuals: Vec<f64>,
     pub excesses: Vec<f64>,
 }
 
 impl<'a> Machine<'a> {
-    pub fn new(data: Data<'a>, settings: &'a Settings) -> Machine<'a> {
+    pub fn new(data: Data<'a>, update: Update, settings: &'a Settings) -> Machine<'a> {
         let problem = data.problem();
         let mut registers: Registers = vec![None; Reg::COUNT];
         registers[Reg::A.index()] = Some(Datum::Matrix(problem.A.clone()));
         registers[Reg::B.index()] = Some(problem.b.clone().into());
         registers[Reg::P1.index()] = Some(Datum::Weights(data.uniform()));
         let zero = Datum::from(vec![0.0; problem.cols()]);
-        for reg in Reg::carried().chain([Reg::X]) {
+        for reg in Reg::carried() {
             registers[reg.index()] = Some(zero.clone());
         }
-        let (x, step) = (vec![0.0; problem.cols()], settings.step);
+        let (x, step) = (problem.start.clone(), settings.step);
+        registers[Reg::X.index()] = Some(x.clone().into());
+        let answer = if update == Update::Answer { vec![0.5; problem.rows()] } else { vec![] };
         let history = || Vec::with_capacity(settings.iterations.min(1000) + 1);
         let (residuals, excesses) = (history(), history());
-        let mut machine = Machine { data, settings, step, registers, x, residuals, excesses };
+        let mut machine = Machine { data, settings, update, step, registers, x, answer, residuals, excesses };
         machine.set_step(step);
         machine
     }
@@ -50,9 +54,14 @@ impl<'a> Machine<'a> {
     }
 
     pub fn measure(&mut self) {
-        let (residual, excess) = self.data.problem().measure(&self.x);
+        let (residual, excess) = self.data.problem().measure(self.result());
         self.residuals.push(residual);
         self.excesses.push(excess);
+    }
+
+    /// What is measured: the iterate, or the answer.
+    pub fn result(&self) -> &[f64] {
+        if self.update == Update::Answer { &self.answer } else { &self.x }
     }
 
     /// Puts every scratch register, A and b back to what setup left; carried registers keep their values.
@@ -65,8 +74,8 @@ impl<'a> Machine<'a> {
 
     pub fn execute(&mut self, planned: &[Planned], step: Step, stream: Stream) -> Result<(), Failure> {
         let mut draws = self.draws(stream);
-        for Planned { typed, row } in planned {
-            let output = self.call(row.kernel, &typed.args, &mut draws).map_err(|fault| Failure {
+        for Planned { typed, action } in planned {
+            let output = self.call(*action, &typed.args, &mut draws).map_err(|fault| Failure {
                 step,
                 operation: typed.instruction.to_string(),
                 fault,
@@ -78,9 +87,9 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Runs a kernel; a result that is not finite is a fault.
-    pub fn call(&self, kernel: Kernel, args: &[Arg], draws: &mut Draws) -> Result<Output, Fault> {
-        let output = kernel(&Call { args, registers: &self.registers }, draws)?;
+    /// Runs an operator; a result that is not finite is a fault.
+    pub fn call(&self, action: Action, args: &[Arg], draws: &mut Draws) -> Result<Output, Fault> {
+        let output = action.run(&Call { args, registers: &self.registers }, draws)?;
         let finite = match &output {
             Output::One(datum) => datum.is_finite(),
             Output::System((m, v)) => m.is_finite() && v.iter().all(|a| a.is_finite()),
@@ -128,24 +137,28 @@ impl<'a> Machine<'a> {
         self.registers[reg.index()] = None;
     }
 
-    /// x ← x − η·v.
-    pub fn advance(&mut self, v: &[f64]) {
-        self.x.iter_mut().zip(v).for_each(|(x, v)| *x -= self.step * v);
+    /// Makes of v1 what becomes of it.
+    pub fn advance(&mut self, v1: &[f64]) {
+        match self.update {
+            Update::Subtract => self.x.iter_mut().zip(v1).for_each(|(x, v)| *x -= self.step * v),
+            Update::Assign => self.x = v1.to_vec(),
+            Update::Answer => self.answer = v1.to_vec(),
+        }
     }
 
-    /// Ends an iteration: moves x along v1, and measures where it is.
+    /// Ends an iteration: moves on by v1, and measures where that leads.
     pub fn update(&mut self, step: Step) -> Result<(), Failure> {
         let v1 = self.registers[Reg::V1.index()].clone().expect("typing demands v1");
         self.advance(v1.vector());
         self.measure();
         let last = |history: &[f64]| history.last().is_some_and(|r| r.is_finite());
-        if linalg::norm(&self.x).is_finite() && last(&self.residuals) && last(&self.excesses) {
+        if linalg::norm(self.result()).is_finite() && last(&self.residuals) && last(&self.excesses) {
             return Ok(());
         }
         self.residuals.pop();
         Err(Failure {
             step,
-            operation: "x = x − η·v1".into(),
+            operation: self.update.formula().into(),
             fault: Fault::NotFinite,
             shapes: vec![v1.shape()],
             residuals: std::mem::take(&mut self.residuals),

@@ -2,7 +2,6 @@
 
 mod cache;
 mod course;
-mod datum;
 mod draws;
 mod failure;
 mod kernels;
@@ -15,11 +14,10 @@ mod sketch;
 mod snapshot;
 
 pub(crate) use course::Course;
-pub use datum::Datum;
 pub use failure::{Failure, Fault, Step};
 pub(crate) use plan::Plan;
 pub use reduced::Prepared;
-pub use run::{Limits, Settings, Trace, geometry, geometry_of, run, run_prepared};
+pub use run::{Limits, Settings, Trace, run, run_prepared};
 pub use sample::Sampling;
 pub use sketch::{SJLT_NONZEROS, Sketch, SketchKind, UnknownSketch};
 pub use snapshot::{Snapshot, snapshots};

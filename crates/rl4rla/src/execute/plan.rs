@@ -1,15 +1,15 @@
 //! Plans: a program typed, found affordable and matched with its kernels, before anything runs.
 
 use super::failure::{Failure, Fault, Step};
-use super::kernels::{Row, row_of};
-use super::run::{Limits, Settings, geometry};
+use super::kernels::Action;
+use super::run::{Limits, Settings};
 use crate::problem::Instance;
 use crate::program::{Dim, Pattern, Program, Reg, Section, Size, Sizes, Type, Typed, check};
 
 /// An instruction with its kernel looked up.
 pub struct Planned<'a> {
     pub(super) typed: Typed<'a>,
-    pub(super) row: &'static Row,
+    pub(super) action: Action,
 }
 
 /// A program that fits the shape of an instance and its cost limits. The step size is no part of it.
@@ -20,10 +20,10 @@ pub struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// The plan of a program, or why nothing of it may run.
     pub fn new(program: &'a Program, instance: &Instance, settings: &Settings) -> Result<Plan<'a>, Failure> {
-        let typed = check(program, geometry(instance))
+        let typed = check(program, instance.signature())
             .map_err(|error| refuse(String::new(), Fault::Shape(Box::new(error))))?;
         within_limits(&typed, &settings.sizes(instance.rows(), instance.cols()), settings)?;
-        let planned = |typed: Typed<'a>| Planned { row: row_of(typed.instruction.op), typed };
+        let planned = |typed: Typed<'a>| Planned { action: Action::of(typed.instruction.op), typed };
         Ok(Plan { planned: typed.into_iter().map(planned).collect() })
     }
 
@@ -51,7 +51,7 @@ impl<'a> Plan<'a> {
 
     /// Whether some operator must see the true entries along this dimension.
     pub(super) fn fixes(&self, dim: Dim) -> bool {
-        self.planned.iter().any(|p| (p.row.fixes)(&p.typed.args).contains(&Some(dim)))
+        self.planned.iter().any(|p| p.action.fixes(&p.typed.args, dim))
     }
 
     /// Whether a section draws a sketch.

@@ -8,8 +8,8 @@ use super::reduced::Prepared;
 use super::sample::Sampling;
 use super::sketch::SketchKind;
 use crate::linalg::Matrix;
-use crate::problem::{Family, Instance};
-use crate::program::{Geometry, Program, Sizes};
+use crate::problem::Instance;
+use crate::program::{Program, Sizes};
 use crate::rng::Stream;
 use std::sync::Arc;
 
@@ -80,32 +80,14 @@ impl Settings {
 /// The course of a run.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// ‖Ax − b‖/‖b‖ at the start and after every iteration.
+    /// The loss at the start and after every iteration; for linear systems ‖Ax − b‖/‖b‖.
     pub residuals: Vec<f64>,
-    /// ‖A(x − x*)‖/‖b‖ at the start and after every iteration.
+    /// The excess at the start and after every iteration; for linear systems ‖A(x − x*)‖/‖b‖.
     pub excesses: Vec<f64>,
-    /// The last iterate.
+    /// The last iterate, or the answer.
     pub x: Vec<f64>,
     /// `R1` as setup left it, if it is n×n: where a preconditioner is built.
     pub preconditioner: Option<Arc<Matrix>>,
-}
-
-/// The shape of a problem.
-pub fn geometry(instance: &Instance) -> Geometry {
-    shape(instance.symmetric, instance.rows(), instance.cols())
-}
-
-/// The shape of a family's problems, without drawing one.
-pub fn geometry_of(family: &Family) -> Geometry {
-    shape(family.kind.info().square, family.rows, family.cols)
-}
-
-fn shape(symmetric: bool, rows: usize, cols: usize) -> Geometry {
-    match (symmetric, rows == cols) {
-        (true, _) => Geometry::Symmetric,
-        (false, true) => Geometry::Square,
-        (false, false) => Geometry::Tall,
-    }
 }
 
 /// Runs a program on an instance: a pure function of its arguments.

@@ -49,6 +49,17 @@ pub fn vec_mat(v: &[f64], M: &Matrix) -> Vec<f64> {
     (0..M.cols()).map(|j| dot(M.column(j), v)).collect()
 }
 
+/// diag(d)·M.
+#[allow(non_snake_case)]
+pub fn scale_rows(d: &[f64], M: &Matrix) -> Matrix {
+    assert_eq!(M.rows(), d.len(), "diag(d)·M of unequal lengths");
+    let mut columns = M.as_faer().to_owned();
+    for j in 0..M.cols() {
+        columns.col_as_slice_mut(j).iter_mut().zip(d).for_each(|(m, d)| *m *= d);
+    }
+    Matrix::from_faer(columns)
+}
+
 /// P·Q.
 #[allow(non_snake_case)]
 pub fn matmul(P: &Matrix, Q: &Matrix) -> Matrix {

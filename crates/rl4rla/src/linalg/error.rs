@@ -5,7 +5,7 @@ use std::fmt;
 /// Why a matrix could not be inverted, solved with or decomposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumericError {
-    /// A diagonal entry of a triangular matrix cannot be divided by.
+    /// A diagonal entry of a triangular matrix, or a pivot, cannot be divided by.
     Singular {
         /// Position on the diagonal, counted from zero.
         index: usize,
@@ -20,7 +20,7 @@ impl fmt::Display for NumericError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Singular { index } => {
-                write!(f, "singular triangular matrix: cannot divide by diagonal entry {index}")
+                write!(f, "singular matrix: cannot divide by diagonal entry {index}")
             }
             Self::NotFinite => write!(f, "a value is NaN or infinite, or overflows on the way"),
             Self::NoConvergence => write!(f, "the singular value decomposition did not converge"),

@@ -7,6 +7,7 @@
 //! Shapes are the caller's contract, and a mismatch panics.
 
 mod blas;
+mod eigen;
 mod error;
 mod inverse;
 mod matrix;
@@ -17,9 +18,10 @@ pub(crate) mod testing;
 mod triangular;
 mod vector;
 
-pub use blas::{gram, mat_vec, matmul, matmul_t, outer_gram, t_matmul, vec_mat};
+pub use blas::{gram, mat_vec, matmul, matmul_t, outer_gram, scale_rows, t_matmul, vec_mat};
+pub use eigen::symmetric_eigen;
 pub use error::NumericError;
-pub use inverse::{inverse, least_squares};
+pub use inverse::{inverse, least_squares, solve};
 pub use matrix::Matrix;
 pub use qr::{qr_r, thin_q, thin_qr};
 pub use svd::{condition_number, pseudo_inverse, singular_values};

@@ -1,78 +1,92 @@
-//! Drawing an instance: a pure function of a family and a stream.
+//! Drawing matrices and linear systems: pure functions of a family and a stream.
 #![allow(non_snake_case)]
 
-use super::{Family, FamilyError, Instance, Right, Scale, factors, spectrum};
+use super::spectrum::{self, Law};
+use super::{Family, FamilyError, Instance, Right, Scale, factors};
 use crate::linalg::{self, Matrix};
 use crate::rng::Stream;
 use faer::Mat;
 
-impl Family {
-    /// The instance that `stream` names: the same bits every time, on any thread.
-    pub fn draw(&self, stream: &Stream) -> Result<Instance, FamilyError> {
-        self.check()?;
-        if self.kind.info().square { self.draw_symmetric(stream) } else { self.draw_tall(stream) }
-    }
+/// A = λmax·Q·Λ·Qᵀ with the given law of Λ; Q, Λ, and A itself, symmetric to the last bit.
+pub(super) fn symmetric(lambda: &[f64], stream: &Stream) -> (Matrix, Matrix) {
+    let n = lambda.len();
+    let Q = factors::haar(n, n, &stream.derive("vectors", 0));
+    let P = linalg::matmul_t(&scale_columns(&Q, lambda), &Q);
+    // Rounding leaves P symmetric only almost.
+    let A = Mat::from_fn(n, n, |i, j| 0.5 * (P.get(i, j) + P.get(j, i)));
+    (Matrix::from_faer(A), Q)
+}
 
-    /// A = λmax·Q·Λ·Qᵀ with x ~ N(0, I) and b = A·x. Unless normalised, λmax is that of the Gram
-    /// matrix GᵀG/n of a Gaussian G.
-    fn draw_symmetric(&self, stream: &Stream) -> Result<Instance, FamilyError> {
-        let n = self.cols;
-        let largest = match self.scale {
-            Scale::Unit => 1.0,
-            Scale::Raw => {
-                let G = Matrix::from_faer(factors::gaussian(n, n, &stream.derive("gram", 0)));
-                self.singular_values(&G)?[0].powi(2) / n as f64
-            }
-        };
-        let mut lambda = spectrum::draw(self, &stream.derive("spectrum", 0));
-        lambda.iter_mut().for_each(|l| *l *= largest);
-        let Q = factors::haar(n, n, &stream.derive("vectors", 0));
-        let P = linalg::matmul_t(&scale_columns(&Q, &lambda), &Q);
-        // Rounding leaves P symmetric only almost.
-        let A = Mat::from_fn(n, n, |i, j| 0.5 * (P.get(i, j) + P.get(j, i)));
-        let x = stream.derive("solution", 0).normals(n);
-        let mut instance = Instance::consistent(Matrix::from_faer(A), x, lambda);
-        instance.symmetric = true;
-        Ok(instance)
-    }
-
-    /// A = U·Σ·Vᵀ with b = (1 − s)·r + s·o, r ∈ range(A), o ⟂ range(A), ‖r‖ = ‖o‖ = mean(σ).
-    fn draw_tall(&self, stream: &Stream) -> Result<Instance, FamilyError> {
-        let (rows, cols) = (self.rows, self.cols);
-        let drawn = spectrum::draw(self, &stream.derive("spectrum", 0));
-        let V = factors::right(cols, self.right, &stream.derive("right", 0));
-        let U = factors::left(rows, cols, self.leverage, &stream.derive("left", 0));
-        let core = scale_columns(&V, &drawn);
-        // U is orthonormal, so A = U·coreᵀ has the singular values of its small core.
-        let mut sigma = match self.right {
-            Right::Gauss | Right::StudentT => drawn,
-            Right::ScaledRows => self.singular_values(&core)?,
-        };
-        let unit = match self.scale {
-            Scale::Unit => sigma[0].recip(),
-            Scale::Raw => 1.0,
-        };
-        sigma.iter_mut().for_each(|s| *s *= unit);
-        let level = sigma.iter().sum::<f64>() / cols as f64;
-        let A = linalg::matmul_t(&U, &scale_columns(&core, &vec![unit; cols]));
-
-        let mut x = stream.derive("solution", 0).normals(cols);
-        let length = linalg::norm(&linalg::mat_vec(&A, &x));
-        x.iter_mut().for_each(|x| *x *= (1.0 - self.outside) * level / length);
-        if self.outside == 0.0 {
-            return Ok(Instance::consistent(A, x, sigma));
+/// A symmetric system with x ~ N(0, I) and b = A·x. Unless normalised, λmax is that of the Gram matrix GᵀG/n of a
+/// Gaussian G.
+pub(super) fn symmetric_system(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
+    let n = family.cols;
+    let largest = match family.scale {
+        Scale::Unit => 1.0,
+        Scale::Raw => {
+            let G = Matrix::from_faer(factors::gaussian(n, n, &stream.derive("gram", 0)));
+            singular_values(family, &G)?[0].powi(2) / n as f64
         }
-        let mut o = stream.derive("outside", 0).normals(rows);
-        project_out(&U, &mut o);
-        project_out(&U, &mut o); // what the first pass leaves by cancellation, the second removes
-        let length = linalg::norm(&o);
-        o.iter_mut().for_each(|o| *o *= self.outside * level / length);
-        Ok(Instance::inconsistent(A, x, sigma, &o))
-    }
+    };
+    let mut lambda = spectrum::draw(Law::Even, n, family.condition, &stream.derive("spectrum", 0));
+    lambda.iter_mut().for_each(|l| *l *= largest);
+    let (A, _) = symmetric(&lambda, stream);
+    let x = stream.derive("solution", 0).normals(n);
+    let mut instance = Instance::consistent(A, x, lambda);
+    instance.symmetric = true;
+    Ok(instance)
+}
 
-    fn singular_values(&self, matrix: &Matrix) -> Result<Vec<f64>, FamilyError> {
-        linalg::singular_values(matrix).ok_or(FamilyError::NoSpectrum { kind: self.kind })
+/// A = U·coreᵀ with orthonormal U, and its singular values.
+pub(super) struct Tall {
+    pub A: Matrix,
+    pub U: Matrix,
+    pub core: Matrix,
+    pub sigma: Vec<f64>,
+}
+
+/// A = U·Σ·Vᵀ as the family asks; normalised to the norm given.
+pub(super) fn tall(family: &Family, law: Law, norm: f64, stream: &Stream) -> Result<Tall, FamilyError> {
+    let (rows, cols) = (family.rows, family.cols);
+    let drawn = spectrum::draw(law, cols, family.condition, &stream.derive("spectrum", 0));
+    let V = factors::right(cols, family.right, &stream.derive("right", 0));
+    let U = factors::left(rows, cols, family.leverage, &stream.derive("left", 0));
+    let core = scale_columns(&V, &drawn);
+    // U is orthonormal, so A has the singular values of its small core.
+    let mut sigma = match family.right {
+        Right::Gauss | Right::StudentT => drawn,
+        Right::ScaledRows => singular_values(family, &core)?,
+    };
+    let unit = match family.scale {
+        Scale::Unit => norm / sigma[0],
+        Scale::Raw => 1.0,
+    };
+    sigma.iter_mut().for_each(|s| *s *= unit);
+    let core = scale_columns(&core, &vec![unit; cols]);
+    let A = linalg::matmul_t(&U, &core);
+    Ok(Tall { A, U, core, sigma })
+}
+
+/// A tall system with b = (1 − s)·r + s·o, r ∈ range(A), o ⟂ range(A), ‖r‖ = ‖o‖ = mean(σ).
+pub(super) fn tall_system(family: &Family, law: Law, stream: &Stream) -> Result<Instance, FamilyError> {
+    let Tall { A, U, sigma, .. } = tall(family, law, 1.0, stream)?;
+    let level = sigma.iter().sum::<f64>() / family.cols as f64;
+    let mut x = stream.derive("solution", 0).normals(family.cols);
+    let length = linalg::norm(&linalg::mat_vec(&A, &x));
+    x.iter_mut().for_each(|x| *x *= (1.0 - family.outside) * level / length);
+    if family.outside == 0.0 {
+        return Ok(Instance::consistent(A, x, sigma));
     }
+    let mut o = stream.derive("outside", 0).normals(family.rows);
+    project_out(&U, &mut o);
+    project_out(&U, &mut o); // what the first pass leaves by cancellation, the second removes
+    let length = linalg::norm(&o);
+    o.iter_mut().for_each(|o| *o *= family.outside * level / length);
+    Ok(Instance::inconsistent(A, x, sigma, &o))
+}
+
+fn singular_values(family: &Family, matrix: &Matrix) -> Result<Vec<f64>, FamilyError> {
+    linalg::singular_values(matrix).ok_or(FamilyError::NoSpectrum { kind: family.kind })
 }
 
 /// M·diag(s).

@@ -1,7 +1,14 @@
 //! Families of random problems: their names, their options and what is allowed.
 
-use serde::{Deserialize, Serialize};
+use super::family_error::FamilyError;
+use super::instance::Instance;
+use super::task::{Task, families};
+use crate::program::{Geometry, Signature};
+use crate::rng::Stream;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// The most memory that drawing one instance may take.
 pub const MAX_BYTES: u128 = 4 << 30;
@@ -9,62 +16,93 @@ pub const MAX_BYTES: u128 = 4 << 30;
 /// Matrices of the size of A that are alive at once while an instance is drawn.
 const COPIES: u128 = 3;
 
-/// The spectrum a family is named after.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Symmetric positive definite, eigenvalues linearly spaced in [λmax/κ, λmax].
-    Psd,
-    /// Singular values linearly spaced in [1, 2].
-    LowCond,
-    /// Singular values are squares of standard normals.
-    MidCond,
-    /// Singular values 1/i¹⁰.
-    HighCond,
-}
-
 /// A row of the table of families.
-#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FamilyInfo {
-    /// The kind this row describes.
-    pub kind: Kind,
     /// The name users write.
     pub name: &'static str,
     /// One line of help.
     pub doc: &'static str,
+    /// The task whose problems these are.
+    pub task: &'static dyn Task,
     /// The default number of rows.
     pub rows: usize,
     /// The default number of columns.
     pub cols: usize,
     /// Whether every member is square and symmetric.
     pub square: bool,
+    /// The common options that mean something here.
+    pub options: &'static [Choice],
+    /// The numbers of its own that it takes; at most three.
+    pub numbers: &'static [Number],
+    /// Draws an instance of a family that was checked: the same bits for the same stream, every time.
+    pub draw: fn(&Family, &Stream) -> Result<Instance, FamilyError>,
 }
 
-/// Every family, in the order of [`Kind`].
-pub const FAMILIES: [FamilyInfo; 4] = [
-    FamilyInfo {
-        square: true,
-        ..row(Kind::Psd, "psd", "symmetric positive definite, evenly spaced eigenvalues, condition 2", 5, 5)
-    },
-    row(Kind::LowCond, "low-cond", "tall, singular values evenly spaced in [1, 2]", 10_000, 50),
-    row(Kind::MidCond, "mid-cond", "tall, singular values are squares of standard normals", 10_000, 50),
-    row(Kind::HighCond, "high-cond", "tall, singular values 1/i^10, condition about 1e6", 10_000, 50),
-];
-
-const fn row(kind: Kind, name: &'static str, doc: &'static str, rows: usize, cols: usize) -> FamilyInfo {
-    FamilyInfo { kind, name, doc, rows, cols, square: false }
+/// A common option of families.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// `condition`.
+    Condition,
+    /// `leverage`.
+    Leverage,
+    /// `right`.
+    Right,
+    /// `outside`.
+    Outside,
+    /// `scale`.
+    Scale,
 }
+
+/// A number that one family takes and others do not.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Number {
+    /// The name users write.
+    pub name: &'static str,
+    /// One line of help.
+    pub doc: &'static str,
+    /// What it is when left out.
+    pub default: f64,
+    /// The least it may be.
+    pub least: f64,
+    /// The most it may be.
+    pub most: f64,
+}
+
+/// A kind of family: a reference to its row. Equality and hash are those of the name.
+#[derive(Clone, Copy)]
+pub struct Kind(pub &'static FamilyInfo);
 
 impl Kind {
-    /// This kind's row of [`FAMILIES`].
+    /// This kind's row of the table.
     pub fn info(self) -> &'static FamilyInfo {
-        &FAMILIES[self as usize]
+        self.0
     }
 }
 
+impl PartialEq for Kind {
+    fn eq(&self, other: &Kind) -> bool {
+        self.0.name == other.0.name
+    }
+}
+impl Eq for Kind {}
+impl Hash for Kind {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name.hash(state);
+    }
+}
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.info().name)
+        f.write_str(self.0.name)
+    }
+}
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.name.serialize(serializer)
     }
 }
 
@@ -97,25 +135,23 @@ pub enum Right {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// A and b are divided by ‖A‖₂, so that one step size suits every instance.
+    /// The data are brought to a fixed norm, so that one step size suits every instance.
     #[default]
     Unit,
-    /// A and b are left as drawn.
+    /// The data are left as drawn.
     Raw,
 }
 
-/// A distribution over problems Ax ≈ b.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", from = "Written")]
+/// A distribution over problems.
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Family {
-    /// The spectrum.
+    /// The row of the table.
     pub kind: Kind,
     /// Rows of A.
     pub rows: usize,
     /// Columns of A.
     pub cols: usize,
     /// The condition number κ = σmax/σmin to impose, or `None` for the kind's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<f64>,
     /// The law of the left singular vectors.
     pub leverage: Leverage,
@@ -125,49 +161,16 @@ pub struct Family {
     pub outside: f64,
     /// Whether A is divided by its norm.
     pub scale: Scale,
-}
-
-/// A family as users write it: everything but the kind may be left out.
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Written {
-    kind: Kind,
-    rows: Option<usize>,
-    cols: Option<usize>,
-    condition: Option<f64>,
-    #[serde(default)]
-    leverage: Leverage,
-    #[serde(default)]
-    right: Right,
-    #[serde(default)]
-    outside: f64,
-    #[serde(default)]
-    scale: Scale,
-}
-
-impl From<Written> for Family {
-    fn from(written: Written) -> Family {
-        let Written { kind, rows, cols, condition, leverage, right, outside, scale } = written;
-        let info = kind.info();
-        // One number is enough for a square family.
-        let (rows, cols) = if info.square { (rows.or(cols), cols.or(rows)) } else { (rows, cols) };
-        Family {
-            kind,
-            rows: rows.unwrap_or(info.rows),
-            cols: cols.unwrap_or(info.cols),
-            condition,
-            leverage,
-            right,
-            outside,
-            scale,
-        }
-    }
+    /// The numbers that only this kind takes, in the order of its row.
+    pub numbers: [f64; 3],
 }
 
 impl Family {
     /// The family of this kind with its default size and options.
     pub fn new(kind: Kind) -> Family {
         let info = kind.info();
+        let mut numbers = [0.0; 3];
+        numbers.iter_mut().zip(info.numbers).for_each(|(value, number)| *value = number.default);
         Family {
             kind,
             rows: info.rows,
@@ -177,17 +180,59 @@ impl Family {
             right: Right::default(),
             outside: 0.0,
             scale: Scale::default(),
+            numbers,
         }
     }
 
     /// The family of this name with its default size and options.
     pub fn named(name: &str) -> Option<Family> {
-        FAMILIES.iter().find(|info| info.name == name).map(|info| Family::new(info.kind))
+        families().find(|info| info.name == name).map(|info| Family::new(Kind(info)))
+    }
+
+    /// The same with the size asked for; one number is enough where rows are columns.
+    #[must_use]
+    pub fn sized(self, rows: Option<usize>, cols: Option<usize>) -> Family {
+        let (rows, cols) =
+            if self.kind.info().square { (rows.or(cols), cols.or(rows)) } else { (rows, cols) };
+        Family { rows: rows.unwrap_or(self.rows), cols: cols.unwrap_or(self.cols), ..self }
+    }
+
+    /// The number of this name, of those that only this kind takes.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        let place = self.kind.info().numbers.iter().position(|number| number.name == name)?;
+        self.numbers.get(place).copied()
+    }
+
+    /// The same with another number of this name, if the kind takes one.
+    pub fn with_number(mut self, name: &str, value: f64) -> Option<Family> {
+        let place = self.kind.info().numbers.iter().position(|number| number.name == name)?;
+        *self.numbers.get_mut(place)? = value;
+        Some(self)
+    }
+
+    /// The shape of its problems, without drawing one.
+    pub fn geometry(&self) -> Geometry {
+        match (self.kind.info().square, self.rows == self.cols) {
+            (true, _) => Geometry::Symmetric,
+            (false, true) => Geometry::Square,
+            (false, false) => Geometry::Tall,
+        }
+    }
+
+    /// Its problems as typing sees them.
+    pub fn signature(&self) -> Signature {
+        self.kind.info().task.signature(self.geometry())
+    }
+
+    /// The instance that `stream` names: the same bits every time, on any thread.
+    pub fn draw(&self, stream: &Stream) -> Result<Instance, FamilyError> {
+        self.check()?;
+        (self.kind.info().draw)(self, stream)
     }
 
     /// Whether instances can be drawn; says no before anything is allocated.
     pub fn check(&self) -> Result<(), FamilyError> {
-        let Family { kind, rows, cols, condition, leverage, right, outside, .. } = *self;
+        let Family { kind, rows, cols, condition, leverage, right, outside, scale, .. } = *self;
         let square = kind.info().square;
         if rows == 0 || cols == 0 {
             return Err(FamilyError::Empty { rows, cols });
@@ -202,6 +247,16 @@ impl Family {
         if bytes.is_none_or(|bytes| bytes > MAX_BYTES) {
             return Err(FamilyError::TooLarge { rows, cols });
         }
+        let set = [
+            (condition.is_some(), Choice::Condition, "condition"),
+            (leverage != Leverage::default(), Choice::Leverage, "leverage"),
+            (right != Right::default(), Choice::Right, "right"),
+            (scale != Scale::default(), Choice::Scale, "scale"),
+        ];
+        let allowed = |choice| kind.info().options.contains(&choice);
+        if let Some((.., option)) = set.into_iter().find(|(set, choice, _)| *set && !allowed(*choice)) {
+            return Err(FamilyError::NotAnOption { kind, option });
+        }
         if let Some(condition) = condition {
             if !(condition.is_finite() && condition >= 1.0) {
                 return Err(FamilyError::Condition { condition });
@@ -210,188 +265,45 @@ impl Family {
                 return Err(FamilyError::OneColumn { condition });
             }
         }
-        if square && leverage != Leverage::default() {
-            return Err(FamilyError::NotAnOption { kind, option: "leverage" });
-        }
-        if square && right != Right::default() {
-            return Err(FamilyError::NotAnOption { kind, option: "right" });
-        }
         if !(0.0..1.0).contains(&outside) {
             return Err(FamilyError::Outside { outside });
         }
-        if outside > 0.0 && (square || rows == cols) {
+        if outside > 0.0 && (!allowed(Choice::Outside) || rows == cols) {
             return Err(FamilyError::NothingOutside { kind, rows, cols, outside });
+        }
+        for (number, &value) in kind.info().numbers.iter().zip(&self.numbers) {
+            if !(number.least..=number.most).contains(&value) {
+                return Err(FamilyError::Number { number: *number, value });
+            }
         }
         Ok(())
     }
 }
 
-/// Why a family has no instances.
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[allow(missing_docs)] // the fields are the family's own
-pub enum FamilyError {
-    /// There are no rows or no columns.
-    Empty { rows: usize, cols: usize },
-    /// A square family has a size that is not.
-    NotSquare { kind: Kind, rows: usize, cols: usize },
-    /// There are more columns than rows.
-    Wide { kind: Kind, rows: usize, cols: usize },
-    /// Drawing an instance would take more than [`MAX_BYTES`].
-    TooLarge { rows: usize, cols: usize },
-    /// The condition number is below one or not finite.
-    Condition { condition: f64 },
-    /// One column cannot have a condition number other than one.
-    OneColumn { condition: f64 },
-    /// The family has no such option.
-    NotAnOption { kind: Kind, option: &'static str },
-    /// The share of b outside the range is not in [0, 1).
-    Outside { outside: f64 },
-    /// The range of A is the whole space.
-    NothingOutside { kind: Kind, rows: usize, cols: usize, outside: f64 },
-    /// The singular values of a drawn matrix could not be computed.
-    NoSpectrum { kind: Kind },
-}
-
-impl fmt::Display for FamilyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use FamilyError::*;
-        match self {
-            Empty { rows, cols } => {
-                write!(f, "a problem needs at least one row and one column, got {rows} × {cols}")
-            }
-            NotSquare { kind, rows, cols } => write!(
-                f,
-                "family `{kind}` needs rows = cols, got {rows} × {cols}; pass the same number twice"
-            ),
-            Wide { kind, rows, cols } => write!(
-                f,
-                "family `{kind}` needs rows ≥ cols, got {rows} × {cols}; swap them, or ask for fewer columns"
-            ),
-            TooLarge { rows, cols } => write!(
-                f,
-                "an instance of {rows} × {cols} takes more than {} GiB to draw; ask for a smaller one",
-                MAX_BYTES >> 30
-            ),
-            Condition { condition } => {
-                write!(f, "condition must be a finite number ≥ 1, got {condition}")
-            }
-            OneColumn { condition } => {
-                write!(f, "one column has condition 1, got {condition}; leave it out, or ask for two columns")
-            }
-            NotAnOption { kind, option } => {
-                write!(f, "family `{kind}` has no option `{option}`; leave it out, or take a tall family")
-            }
-            Outside { outside } => {
-                write!(f, "outside must be at least 0 and below 1, got {outside}; 0 is a consistent system")
-            }
-            NothingOutside { kind, rows, cols, outside } => write!(
-                f,
-                "outside = {outside} needs a direction outside the range of A, and family `{kind}` at \
-                 {rows} × {cols} has none; take a tall family with rows > cols, or outside = 0"
-            ),
-            NoSpectrum { kind } => {
-                write!(f, "the singular values of an instance of `{kind}` did not converge; change the seed")
+impl Serialize for Family {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("kind", &self.kind)?;
+        map.serialize_entry("rows", &self.rows)?;
+        map.serialize_entry("cols", &self.cols)?;
+        if let Some(condition) = self.condition {
+            map.serialize_entry("condition", &condition)?;
+        }
+        for choice in self.kind.info().options {
+            match choice {
+                Choice::Condition => {}
+                Choice::Leverage => map.serialize_entry("leverage", &self.leverage)?,
+                Choice::Right => map.serialize_entry("right", &self.right)?,
+                Choice::Outside => map.serialize_entry("outside", &self.outside)?,
+                Choice::Scale => map.serialize_entry("scale", &self.scale)?,
             }
         }
+        for (number, value) in self.kind.info().numbers.iter().zip(&self.numbers) {
+            map.serialize_entry(number.name, value)?;
+        }
+        map.end()
     }
 }
-
-impl std::error::Error for FamilyError {}
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde::de::value::{Error, MapDeserializer};
-
-    fn tall() -> Family {
-        Family { rows: 20, cols: 4, ..Family::new(Kind::LowCond) }
-    }
-
-    fn message(family: Family) -> String {
-        family.check().unwrap_err().to_string()
-    }
-
-    fn written(fields: &[(&'static str, &'static str)]) -> Result<Family, Error> {
-        Family::deserialize(MapDeserializer::new(fields.iter().copied()))
-    }
-
-    #[test]
-    fn the_table_is_in_order_and_its_families_are_valid() {
-        for info in &FAMILIES {
-            assert_eq!(info.kind.info(), info);
-            let family = Family::named(info.name).unwrap();
-            assert_eq!(family, Family::new(info.kind));
-            assert_eq!(family.check(), Ok(()));
-            assert_eq!(written(&[("kind", info.name)]), Ok(family), "the written name is the table's");
-        }
-        assert_eq!(Family::named("lowcond"), None);
-    }
-
-    #[test]
-    fn options_are_read_and_unknown_ones_refused() {
-        let family =
-            written(&[("kind", "mid-cond"), ("leverage", "high"), ("right", "student-t"), ("scale", "raw")]);
-        let expected = Family {
-            leverage: Leverage::High,
-            right: Right::StudentT,
-            scale: Scale::Raw,
-            ..Family::new(Kind::MidCond)
-        };
-        assert_eq!(family, Ok(expected));
-        assert!(
-            written(&[("kind", "psd"), ("levrage", "high")]).unwrap_err().to_string().contains("levrage")
-        );
-        assert!(written(&[("leverage", "high")]).is_err(), "the kind is required");
-    }
-
-    #[test]
-    fn sizes_are_checked() {
-        assert_eq!(
-            message(Family { cols: 7, ..Family::new(Kind::Psd) }),
-            "family `psd` needs rows = cols, got 5 × 7; pass the same number twice"
-        );
-        assert!(message(Family { rows: 3, ..tall() }).contains("rows ≥ cols, got 3 × 4"));
-        assert!(message(Family { rows: 0, ..tall() }).contains("got 0 × 4"));
-        assert!(message(Family { cols: 0, ..tall() }).contains("got 20 × 0"));
-        for (rows, cols) in
-            [(usize::MAX / 4, 50), (usize::MAX, usize::MAX), (usize::MAX, 1), (1 << 20, 1 << 8)]
-        {
-            let family = Family { rows, cols, ..tall() };
-            assert_eq!(family.check(), Err(FamilyError::TooLarge { rows, cols }));
-            assert_eq!(family.draw(&crate::rng::Stream::new(0)).err(), family.check().err());
-        }
-        assert!(message(Family { rows: usize::MAX, ..tall() }).contains("4 GiB"));
-        assert_eq!(Family { rows: 1 << 20, cols: 170, ..tall() }.check(), Ok(()));
-    }
-
-    #[test]
-    fn conditions_are_checked() {
-        for condition in [0.5, -1.0, f64::NAN, f64::INFINITY] {
-            let text = message(Family { condition: Some(condition), ..tall() });
-            assert!(text.ends_with(&format!("got {condition}")), "{text}");
-        }
-        let one = Family { cols: 1, ..tall() };
-        assert_eq!(one.check(), Ok(()));
-        assert_eq!(Family { condition: Some(1.0), ..one }.check(), Ok(()));
-        assert!(
-            message(Family { condition: Some(2.0), ..one }).contains("one column has condition 1, got 2")
-        );
-    }
-
-    #[test]
-    fn outside_is_checked() {
-        for outside in [-0.1, 1.0, f64::NAN] {
-            assert!(message(Family { outside, ..tall() }).contains(&format!("got {outside}")));
-        }
-        assert_eq!(Family { outside: 0.9, ..tall() }.check(), Ok(()));
-        assert!(message(Family { outside: 0.5, rows: 4, ..tall() }).contains("at 4 × 4 has none"));
-        assert!(message(Family { outside: 0.5, ..Family::new(Kind::Psd) }).contains("`psd`"));
-    }
-
-    #[test]
-    fn options_without_meaning_are_refused() {
-        let psd = Family::new(Kind::Psd);
-        assert!(message(Family { leverage: Leverage::High, ..psd }).contains("no option `leverage`"));
-        assert!(message(Family { right: Right::StudentT, ..psd }).contains("no option `right`"));
-    }
-}
+mod tests;

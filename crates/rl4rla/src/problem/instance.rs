@@ -1,21 +1,29 @@
-//! One least-squares problem and how well a vector solves it.
+//! One problem: its data, where a run starts, and the solution it is measured by.
 #![allow(non_snake_case)]
 
+use super::linear::Linear;
+use super::task::Task;
 use crate::linalg::{self, Matrix};
+use crate::program::{Geometry, Signature};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Entries of data may not exceed this, so that sums of squares do not overflow.
 const LARGEST_ENTRY: f64 = 1e150;
 
-/// A problem min ‖Ax − b‖ with a known solution.
+/// A problem with a known solution: min ‖Ax − b‖, unless its task asks for something else.
 #[derive(Clone, Debug)]
 pub struct Instance {
+    /// What is asked for.
+    pub task: &'static dyn Task,
     /// The matrix, at least as tall as it is wide.
     pub A: Arc<Matrix>,
     /// The right-hand side.
     pub b: Vec<f64>,
-    /// A least-squares solution.
+    /// x before the first iteration.
+    pub start: Vec<f64>,
+    /// A solution.
     pub x_star: Vec<f64>,
     /// Whether A is known to be symmetric.
     pub symmetric: bool,
@@ -25,6 +33,7 @@ pub struct Instance {
     triangle: OnceLock<Matrix>,
     gram: OnceLock<Matrix>,
     condition: OnceLock<f64>,
+    memory: Arc<Mutex<BTreeMap<u64, f64>>>,
 }
 
 impl Instance {
@@ -42,40 +51,46 @@ impl Instance {
     }
 
     fn new(A: Matrix, b: Vec<f64>, x_star: Vec<f64>, spectrum: Vec<f64>, distance: f64) -> Instance {
-        let norm_b = linalg::norm(&b);
-        let attainable = relative(distance, norm_b);
-        let (triangle, gram, condition) = Default::default();
-        let (A, symmetric) = (Arc::new(A), false);
-        Instance { A, b, x_star, symmetric, norm_b, attainable, spectrum, triangle, gram, condition }
+        let attainable = relative(distance, linalg::norm(&b));
+        Instance::posed(&Linear, A, b, x_star, attainable, spectrum)
     }
 
-    /// The problem given by data. Its solution is the one of least norm if there are several.
+    /// A problem of any task: its data, a solution, the least loss there is, and the singular values of A, largest
+    /// first. A run starts at zero unless [`Instance::start`] is set.
+    pub fn posed(
+        task: &'static dyn Task,
+        A: Matrix,
+        b: Vec<f64>,
+        x_star: Vec<f64>,
+        attainable: f64,
+        spectrum: Vec<f64>,
+    ) -> Instance {
+        let (triangle, gram, condition, memory) = Default::default();
+        Instance {
+            task,
+            norm_b: linalg::norm(&b),
+            start: vec![0.0; A.cols()],
+            A: Arc::new(A),
+            b,
+            x_star,
+            symmetric: false,
+            attainable,
+            spectrum,
+            triangle,
+            gram,
+            condition,
+            memory,
+        }
+    }
+
+    /// The least-squares problem given by data. Its solution is the one of least norm if there are several.
     pub fn from_data(A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
-        let (rows, cols) = (A.rows(), A.cols());
-        if rows == 0 || cols == 0 {
-            return Err(InstanceError::Empty { rows, cols });
-        }
-        if b.len() != rows {
-            return Err(InstanceError::Length { rows, length: b.len() });
-        }
-        if rows < cols {
-            return Err(InstanceError::Wide { rows, cols });
-        }
-        let good = |value: f64| value.abs() <= LARGEST_ENTRY; // NaN is not
-        for (row, &value) in b.iter().enumerate() {
-            if let Some(col) = (0..cols).find(|&col| !good(A.get(row, col))) {
-                return Err(InstanceError::MatrixEntry { row, col, value: A.get(row, col) });
-            }
-            if !good(value) {
-                return Err(InstanceError::VectorEntry { row, value });
-            }
-        }
+        InstanceError::check(&A, &b)?;
         let spectrum = linalg::singular_values(&A).ok_or(InstanceError::NoSolution)?;
         let x = linalg::least_squares(&A, &b);
         let distance = distance(&A, &x, &b);
         Ok(Instance::new(A, b, x, spectrum, distance))
     }
-
     /// Rows of A.
     pub fn rows(&self) -> usize {
         self.A.rows()
@@ -96,7 +111,7 @@ impl Instance {
         &self.spectrum
     }
 
-    /// The least residual there is, min ‖Ax − b‖/‖b‖; exactly 0 if drawn consistent.
+    /// The least loss there is; for linear systems min ‖Ax − b‖/‖b‖, exactly 0 if drawn consistent.
     pub fn attainable(&self) -> f64 {
         self.attainable
     }
@@ -123,10 +138,34 @@ impl Instance {
         Instance { A: Arc::new(A), b, triangle, gram, condition, ..self.clone() }
     }
 
-    /// The residual and the excess of x; for a consistent system they are one.
-    pub fn measure(&self, x: &[f64]) -> (f64, f64) {
-        let residual = self.residual(x);
-        (residual, if self.attainable == 0.0 { residual } else { self.excess(x) })
+    /// The loss of a result, and its excess over the least there is.
+    pub fn measure(&self, result: &[f64]) -> (f64, f64) {
+        self.task.measure(self, result)
+    }
+
+    /// The shape of the problem.
+    pub fn geometry(&self) -> Geometry {
+        match (self.symmetric, self.rows() == self.cols()) {
+            (true, _) => Geometry::Symmetric,
+            (false, true) => Geometry::Square,
+            (false, false) => Geometry::Tall,
+        }
+    }
+
+    /// The problem as typing sees it.
+    pub fn signature(&self) -> Signature {
+        self.task.signature(self.geometry())
+    }
+
+    /// A number that is a pure function of this instance and a key, computed when first asked for.
+    pub fn remember(&self, key: u64, make: impl FnOnce() -> f64) -> f64 {
+        let memory = || self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = memory().get(&key).copied();
+        known.unwrap_or_else(|| {
+            let value = make();
+            memory().insert(key, value);
+            value
+        })
     }
 
     /// ‖Ax − b‖/‖b‖, or ‖Ax − b‖ if b = 0.
@@ -167,6 +206,42 @@ pub enum InstanceError {
     VectorEntry { row: usize, value: f64 },
     /// The singular values of A could not be computed.
     NoSolution,
+    /// A label is neither −1 nor +1.
+    Label { row: usize, value: f64 },
+    /// A plane separates the labels, so that the loss has no minimum.
+    Separable,
+    /// A is not square.
+    NotSquare { rows: usize, cols: usize },
+    /// A is not its own transpose.
+    NotSymmetric { row: usize, col: usize, value: f64, mirrored: f64 },
+    /// A has a negative eigenvalue.
+    Negative { eigenvalue: f64 },
+}
+
+impl InstanceError {
+    /// What is wrong with the entries or the shape of these data, whatever the task.
+    pub fn check(A: &Matrix, b: &[f64]) -> Result<(), InstanceError> {
+        let (rows, cols) = (A.rows(), A.cols());
+        if rows == 0 || cols == 0 {
+            return Err(InstanceError::Empty { rows, cols });
+        }
+        if b.len() != rows {
+            return Err(InstanceError::Length { rows, length: b.len() });
+        }
+        if rows < cols {
+            return Err(InstanceError::Wide { rows, cols });
+        }
+        let good = |value: f64| value.abs() <= LARGEST_ENTRY; // NaN is not
+        for (row, &value) in b.iter().enumerate() {
+            if let Some(col) = (0..cols).find(|&col| !good(A.get(row, col))) {
+                return Err(InstanceError::MatrixEntry { row, col, value: A.get(row, col) });
+            }
+            if !good(value) {
+                return Err(InstanceError::VectorEntry { row, value });
+            }
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Display for InstanceError {
@@ -186,6 +261,25 @@ impl fmt::Display for InstanceError {
             }
             MatrixEntry { row, col, value } => write!(f, "A[{row},{col}] is {value}{limit}"),
             VectorEntry { row, value } => write!(f, "b[{row}] is {value}{limit}"),
+            Label { row, value } => {
+                write!(f, "label {row} is {value}; labels must be −1 or +1")
+            }
+            Separable => write!(
+                f,
+                "a plane separates the labels, so the loss has no minimum: it only tends to 0 as x grows; \
+                 add rows that contradict each other, or take fewer columns"
+            ),
+            NotSquare { rows, cols } => write!(f, "A must be square, got {rows} × {cols}"),
+            NotSymmetric { row, col, value, mirrored } => write!(
+                f,
+                "A[{row},{col}] is {value} but A[{col},{row}] is {mirrored}; A must be symmetric: take (A + Aᵀ)/2"
+            ),
+            Negative { eigenvalue } => {
+                write!(
+                    f,
+                    "A has the eigenvalue {eigenvalue}; it must be positive semidefinite: add a multiple of I"
+                )
+            }
             NoSolution => write!(f, "the singular values of A did not converge; rescale its rows or columns"),
         }
     }

@@ -1,16 +1,26 @@
-//! Least-squares problems: families of random instances, and instances from data.
+//! Problems: tasks, families of random instances, and instances from data.
 //!
 //! An instance is a pure function of a [`Family`] and a [`Stream`], so that it can be named, drawn
 //! again anywhere and never stored.
 
 mod draw;
+mod eigenvalue;
 mod factors;
 mod family;
+mod family_error;
 mod instance;
+mod linear;
+mod logistic;
 mod spectrum;
+mod task;
 
-pub use family::{FAMILIES, Family, FamilyError, FamilyInfo, Kind, Leverage, MAX_BYTES, Right, Scale};
+pub use eigenvalue::Eigenvalue;
+pub use family::{Choice, Family, FamilyInfo, Kind, Leverage, MAX_BYTES, Number, Right, Scale};
+pub use family_error::FamilyError;
 pub use instance::{Instance, InstanceError};
+pub use linear::Linear;
+pub use logistic::{Forward, Logistic};
+pub use task::{History, Task, TaskError, Work, families, register, tasks};
 
 use crate::rng::Stream;
 

@@ -1,33 +1,53 @@
 //! Spectra of the families: positive, in decreasing order.
 
-use super::{Family, Kind};
 use crate::rng::Stream;
+
+/// How singular values are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Law {
+    /// Linearly spaced from 1 to 1/κ.
+    Even,
+    /// Linearly spaced from 2 to 1.
+    Low,
+    /// Squares of standard normals.
+    Mid,
+    /// 1/i¹⁰.
+    High,
+    /// Geometrically spaced from 1 to 1/κ.
+    Geometric,
+    /// The ends 1 and 1/κ, and between them uniform in the logarithm.
+    LogUniform,
+}
 
 /// Added to every singular value of a tall family: keeps the smallest away from zero.
 const FLOOR: f64 = 1e-6;
 
-/// The condition number of `psd` when none is asked for.
-const PSD_CONDITION: f64 = 2.0;
+/// The condition number of the laws that are made from one, when none is asked for.
+const CONDITION: f64 = 2.0;
 
 /// The singular values of one instance before normalisation, largest first.
 ///
-/// `psd` has λmax = 1 here. When a tall family has a condition κ, the spectrum drawn is mapped affinely
-/// in its logarithm, σ ↦ σmax·κ^(−t) with t = ln(σmax/σ)/ln(σmax/σmin), so that σmax stays and
-/// σmax/σmin = κ.
-pub(super) fn draw(family: &Family, stream: &Stream) -> Vec<f64> {
-    let n = family.cols;
-    let mut sigma = match family.kind {
-        Kind::Psd => {
-            let condition = family.condition.unwrap_or(if n == 1 { 1.0 } else { PSD_CONDITION });
-            return evenly(1.0, 1.0 / condition, n);
+/// Where a law is not made from a condition number and one is asked for, the spectrum drawn is mapped affinely in its
+/// logarithm, σ ↦ σmax·κ^(−t) with t = ln(σmax/σ)/ln(σmax/σmin), so that σmax stays and σmax/σmin = κ.
+pub(super) fn draw(law: Law, n: usize, condition: Option<f64>, stream: &Stream) -> Vec<f64> {
+    let kappa = condition.unwrap_or(if n == 1 { 1.0 } else { CONDITION });
+    let powers = |exponents: Vec<f64>| exponents.into_iter().map(|t| kappa.powf(-t)).collect();
+    let mut sigma = match law {
+        Law::Even => return evenly(1.0, 1.0 / kappa, n),
+        Law::Geometric => return powers(evenly(1.0, 0.0, n).into_iter().rev().collect()),
+        Law::LogUniform => {
+            let mut exponents = stream.uniforms(n);
+            exponents.sort_by(f64::total_cmp);
+            (exponents[n - 1], exponents[0]) = (1.0, 0.0);
+            return powers(exponents);
         }
-        Kind::LowCond => evenly(2.0, 1.0, n),
-        Kind::MidCond => stream.normals(n).iter().map(|z| z * z).collect(),
-        Kind::HighCond => (1..=n).map(|i| (i as f64).powi(-10)).collect(),
+        Law::Low => evenly(2.0, 1.0, n),
+        Law::Mid => stream.normals(n).iter().map(|z| z * z).collect(),
+        Law::High => (1..=n).map(|i| (i as f64).powi(-10)).collect(),
     };
     sigma.sort_by(|a, b| b.total_cmp(a));
     sigma.iter_mut().for_each(|s| *s += FLOOR);
-    if let Some(condition) = family.condition {
+    if let Some(condition) = condition {
         impose(&mut sigma, condition);
     }
     sigma
@@ -52,17 +72,17 @@ fn impose(sigma: &mut [f64], condition: f64) {
 mod tests {
     use super::*;
 
-    fn drawn(kind: Kind, cols: usize, condition: Option<f64>) -> Vec<f64> {
-        draw(&Family { rows: cols, cols, condition, ..Family::new(kind) }, &Stream::new(1))
+    fn drawn(law: Law, cols: usize, condition: Option<f64>) -> Vec<f64> {
+        draw(law, cols, condition, &Stream::new(1))
     }
 
     #[test]
     fn spectra_are_those_of_the_definition() {
-        assert_eq!(drawn(Kind::Psd, 3, None), [1.0, 0.75, 0.5]);
-        assert_eq!(drawn(Kind::Psd, 2, Some(10.0)), [1.0, 0.1]);
-        assert_eq!(drawn(Kind::LowCond, 3, None), [2.0, 1.5, 1.0].map(|s| s + 1e-6));
-        assert_eq!(drawn(Kind::HighCond, 2, None), [1.0, 1.0 / 1024.0].map(|s| s + 1e-6));
-        let mid = drawn(Kind::MidCond, 50, None);
+        assert_eq!(drawn(Law::Even, 3, None), [1.0, 0.75, 0.5]);
+        assert_eq!(drawn(Law::Even, 2, Some(10.0)), [1.0, 0.1]);
+        assert_eq!(drawn(Law::Low, 3, None), [2.0, 1.5, 1.0].map(|s| s + 1e-6));
+        assert_eq!(drawn(Law::High, 2, None), [1.0, 1.0 / 1024.0].map(|s| s + 1e-6));
+        let mid = drawn(Law::Mid, 50, None);
         let mut squares: Vec<f64> = Stream::new(1).normals(50).iter().map(|z| z * z + 1e-6).collect();
         squares.sort_by(|a, b| b.total_cmp(a));
         assert_eq!(mid, squares);
@@ -70,20 +90,22 @@ mod tests {
 
     #[test]
     fn one_column_has_one_value() {
-        assert_eq!(drawn(Kind::Psd, 1, None), [1.0]);
-        assert_eq!(drawn(Kind::LowCond, 1, Some(1.0)), [1.0 + 1e-6]);
-        assert_eq!(drawn(Kind::HighCond, 1, None), [1.0 + 1e-6]);
-        assert_eq!(drawn(Kind::MidCond, 1, Some(1.0)), drawn(Kind::MidCond, 1, None));
+        assert_eq!(drawn(Law::Even, 1, None), [1.0]);
+        assert_eq!(drawn(Law::Geometric, 1, None), [1.0]);
+        assert_eq!(drawn(Law::LogUniform, 1, Some(1.0)), [1.0]);
+        assert_eq!(drawn(Law::Low, 1, Some(1.0)), [1.0 + 1e-6]);
+        assert_eq!(drawn(Law::High, 1, None), [1.0 + 1e-6]);
+        assert_eq!(drawn(Law::Mid, 1, Some(1.0)), drawn(Law::Mid, 1, None));
     }
 
     #[test]
     fn a_condition_is_imposed_exactly_and_keeps_the_order() {
-        for kind in [Kind::Psd, Kind::LowCond, Kind::MidCond, Kind::HighCond] {
+        for law in [Law::Even, Law::Geometric, Law::LogUniform, Law::Low, Law::Mid, Law::High] {
             for condition in [1.0, 1.5, 1e3, 1e12, 1e200] {
-                let sigma = drawn(kind, 20, Some(condition));
-                assert!((sigma[0] / sigma[19] / condition - 1.0).abs() < 1e-14, "{kind} {condition}");
+                let sigma = drawn(law, 20, Some(condition));
+                assert!((sigma[0] / sigma[19] / condition - 1.0).abs() < 1e-14, "{law:?} {condition}");
                 assert!(sigma.is_sorted_by(|a, b| a >= b));
-                assert!(kind == Kind::Psd || sigma[0] == drawn(kind, 20, None)[0]);
+                assert_eq!(sigma[0], drawn(law, 20, None)[0]);
             }
         }
     }

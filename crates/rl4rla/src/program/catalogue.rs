@@ -1,9 +1,11 @@
 //! The catalogue: named programs, kept as text under `programs/`.
 
+use super::registry::{Registry, Taken};
+use super::signature::Signature;
 use super::text::Document;
-use super::types::Geometry;
-use super::typing::check;
 use std::sync::LazyLock;
+
+static REGISTERED: Registry<&'static Entry> = Registry::new();
 
 /// A program with a name.
 #[derive(Clone, Debug)]
@@ -17,15 +19,23 @@ pub struct Entry {
 impl Entry {
     /// The program of this name.
     pub fn named(name: &str) -> Option<&'static Entry> {
-        CATALOGUE.iter().find(|entry| entry.name == name)
+        Entry::known().find(|entry| entry.name == name)
     }
 
-    /// The shape of problem it is made for: the one it fits, tall rather than square if both.
-    pub fn geometry(&self) -> Geometry {
-        match check(&self.document.program, Geometry::Tall) {
-            Ok(_) => Geometry::Tall,
-            Err(_) => Geometry::Symmetric,
-        }
+    /// Every named program: those that come along, and those registered since.
+    pub fn known() -> impl Iterator<Item = &'static Entry> {
+        CATALOGUE.iter().chain(REGISTERED.all())
+    }
+
+    /// Gives a program a name; a second of the same name is refused.
+    pub fn register(name: &'static str, document: Document) -> Result<&'static Entry, Taken> {
+        let entry: &'static Entry = Box::leak(Box::new(Entry { name, document }));
+        REGISTERED.add(entry, |known| known.name == name, CATALOGUE.iter())
+    }
+
+    /// The problem it is made for.
+    pub fn signature(&self) -> Signature {
+        self.document.signature().unwrap_or_else(|| panic!("programs/{}.rla fits no shape", self.name))
     }
 }
 
@@ -35,7 +45,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 12] = files![
+const FILES: [(&str, &str); 18] = files![
     "landweber",
     "ls-gd",
     "precond-gd",
@@ -48,6 +58,12 @@ const FILES: [(&str, &str); 12] = files![
     "block-kaczmarz",
     "subsampled-ls-gd",
     "subsampled-precond-gd",
+    "logistic-forward",
+    "logistic-gd",
+    "newton",
+    "newton-sketch",
+    "power-iteration",
+    "sketched-power-iteration",
 ];
 
 /// Every named program, from the simplest on.
@@ -62,6 +78,7 @@ pub static CATALOGUE: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::{Geometry, check};
 
     #[test]
     fn every_file_is_listed_complete_and_well_shaped() {
@@ -77,8 +94,7 @@ mod tests {
         for Entry { name, document } in CATALOGUE.iter() {
             let fields = [&document.title, &document.about, &document.reference, &document.family];
             assert!(fields.iter().all(|field| !field.is_empty()), "{name} lacks a header line");
-            let fits = |g| check(&document.program, g).is_ok();
-            assert!(fits(Geometry::Tall) || fits(Geometry::Symmetric), "{name}");
+            assert!(document.signature().is_some(), "{name}");
         }
     }
 

@@ -4,6 +4,7 @@ use super::ast::Section;
 use super::canon::Canonical;
 use super::poly::{Poly, Sizes};
 use super::register::Reg;
+use super::signature::Signature;
 use super::types::{Dim, Geometry, Type};
 use super::typing::{ShapeError, Typed, check};
 
@@ -62,18 +63,19 @@ impl Cost {
 pub struct Price {
     /// Spent once.
     pub setup: Cost,
-    /// Spent every iteration, the update `x ← x − η·v1` included.
+    /// Spent every iteration, the update included.
     pub iteration: Cost,
 }
 
 impl Price {
     /// The price of a program. It is charged in canonical form, so for live code only.
-    pub fn of(live: &Canonical, geometry: Geometry, model: Model) -> Result<Price, ShapeError> {
-        let typed = check(live.program(), geometry)?;
+    pub fn of(live: &Canonical, signature: impl Into<Signature>, model: Model) -> Result<Price, ShapeError> {
+        let signature = signature.into();
+        let typed = check(live.program(), signature)?;
         let mut price = Price::default();
-        price.iteration.flops += Poly::number(2.0) * Poly::dim(Dim::Cols);
+        price.iteration.flops += signature.update.flops();
         for instruction in &typed {
-            let cost = Cost::of(instruction, geometry, model);
+            let cost = Cost::of(instruction, signature.geometry, model);
             match instruction.section {
                 Section::Setup => price.setup.add(cost),
                 Section::Iteration => price.iteration.add(cost),

@@ -5,7 +5,7 @@ use super::canon::Canonical;
 use super::expr::{Expr, Names};
 use super::liveness::LiveOut;
 use super::register::{Access, Reg};
-use super::types::Geometry;
+use super::signature::{Signature, Update};
 use super::typing::{ShapeError, check};
 
 /// A program as mathematics.
@@ -25,16 +25,22 @@ pub struct Equation {
 /// let equation = equation(&text.parse().unwrap(), Geometry::Tall).unwrap();
 /// assert_eq!(equation.text, "xₜ₊₁ = xₜ − η Aᵀ (A xₜ − b)");
 /// ```
-pub fn equation(program: &Program, geometry: Geometry) -> Result<Equation, ShapeError> {
+pub fn equation(program: &Program, signature: impl Into<Signature>) -> Result<Equation, ShapeError> {
+    let signature = signature.into();
     let live = Canonical::new(program, LiveOut::Finished);
-    let typed = check(live.program(), geometry)?;
+    let typed = check(live.program(), signature)?;
     let mut names = Names::new();
+    // Where x stays there is nothing to count.
+    let x = match signature.update {
+        Update::Answer => Some(Expr::symbol("x")),
+        Update::Subtract | Update::Assign => initial(Reg::X),
+    };
     let mut values: Vec<Option<Expr>> = Reg::all().map(initial).collect();
     // Setup sees x before it has moved.
     values[Reg::X.index()] = Some(Expr::Symbol("x₀".into(), "x_0".into()));
     for instruction in &typed {
         if names.section != instruction.section {
-            values[Reg::X.index()] = initial(Reg::X);
+            values[Reg::X.index()].clone_from(&x);
         }
         names.section = instruction.section;
         let ins = instruction.instruction;
@@ -53,9 +59,9 @@ pub fn equation(program: &Program, geometry: Geometry) -> Result<Equation, Shape
         }
     }
     let value = |reg: Reg| values[reg.index()].clone().expect("typing admits no undefined v1");
-    let step = Expr::product([Expr::eta(), value(Reg::V1)]);
-    let update = Expr::difference(initial(Reg::X).expect("x has a name"), step);
-    let mut lines = vec![(format!("xₜ₊₁ = {}", update.text()), format!("x_{{t+1}} = {}", update.latex()))];
+    let x = x.expect("x has a name");
+    let ([text, latex], update) = signature.update.equation(x, value(Reg::V1));
+    let mut lines = vec![(format!("{text} = {}", update.text()), format!("{latex} = {}", update.latex()))];
     let carried = Reg::carried().filter(|r| written(live.program(), *r));
     for reg in carried {
         let index = &reg.name()[1..];
@@ -95,11 +101,11 @@ fn initial(reg: Reg) -> Option<Expr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::Entry;
+    use crate::program::{Entry, Geometry};
 
     fn shown(name: &str) -> Equation {
         let entry = Entry::named(name).unwrap();
-        equation(&entry.document.program, entry.geometry()).unwrap()
+        equation(&entry.document.program, entry.signature()).unwrap()
     }
 
     #[test]
@@ -114,6 +120,10 @@ mod tests {
         let kaczmarz = shown("block-kaczmarz").text;
         assert!(kaczmarz.contains("xₜ − η Aᵀ Sₜᵀ (Sₜ A Aᵀ Sₜᵀ)⁻¹ (Sₜ A xₜ − Sₜ b)"), "{kaczmarz}");
         let weighted = shown("precond-weighted-sgd").text;
+        assert_eq!(shown("logistic-forward").text, "y = σ(A x)");
+        assert_eq!(shown("power-iteration").text, "xₜ₊₁ = A xₜ / ‖A xₜ‖");
+        let newton = shown("newton").text;
+        assert_eq!(newton, "xₜ₊₁ = xₜ − η (Aᵀ D A)⁻¹ Aᵀ (σ(A xₜ) − b), where D = diag(σ′(A xₜ))");
         assert!(weighted.contains("Sₜ: k rows sampled by the squared row norms of A"), "{weighted}");
     }
 

@@ -17,6 +17,12 @@ pub enum Expr {
     Quotient(Box<Expr>, Box<Expr>),
     /// The inner product ⟨u, v⟩.
     Dot(Box<Expr>, Box<Expr>),
+    /// f(a, b, …), the name in text and in LaTeX.
+    Call(String, String, Vec<Expr>),
+    /// ‖v‖.
+    Norm(Box<Expr>),
+    /// D^½ for a diagonal D.
+    Root(Box<Expr>),
     /// Mᵀ.
     Transpose(Box<Expr>),
     /// M⁻¹.
@@ -38,6 +44,12 @@ impl Expr {
             match factor {
                 Product(inner) => flat.extend(inner),
                 other => flat.push(other),
+            }
+        }
+        // D^½ D^½ = D.
+        while let Some(i) = flat.windows(2).position(|two| matches!(two[0], Root(_)) && two[0] == two[1]) {
+            if let Root(whole) = flat.remove(i) {
+                flat[i] = *whole;
             }
         }
         Product(flat)
@@ -63,6 +75,16 @@ impl Expr {
         Dot(Box::new(u), Box::new(v))
     }
 
+    /// f(a, b, …).
+    pub fn call(text: &str, latex: &str, args: Vec<Expr>) -> Expr {
+        Call(text.into(), latex.into(), args)
+    }
+
+    /// ‖v‖.
+    pub fn norm(self) -> Expr {
+        Norm(Box::new(self))
+    }
+
     /// η.
     pub fn eta() -> Expr {
         Symbol("η".into(), "\\eta".into())
@@ -78,6 +100,8 @@ impl Expr {
             scalar if scalar.is_scalar() => scalar,
             Product(factors) => Product(factors.into_iter().rev().map(Expr::transpose).collect()),
             Transpose(inner) => *inner,
+            // Diagonal.
+            Root(inner) => Root(inner),
             other => Transpose(Box::new(other)),
         }
     }
@@ -109,6 +133,12 @@ impl Expr {
             }
             Sum(a, b) => format!("{} + {}", a.write(style), b.write(style)),
             Difference(a, b) => format!("{} {} {}", a.write(style), style.minus, b.write_inside(style)),
+            Call(text, latex, args) => {
+                let args: Vec<String> = args.iter().map(|arg| arg.write(style)).collect();
+                format!("{}({})", (style.symbol)(text, latex), args.join(", "))
+            }
+            Norm(v) => format!("{0}{1}{0}", style.norm, v.write(style)),
+            Root(d) => d.write_base(style) + style.root,
             Dot(a, b) => (style.dot)(&a.write(style), &b.write(style)),
             Quotient(a, b) => (style.fraction)(&a.write_inside(style), &b.write_inside(style)),
             Transpose(inner) => match &**inner {
@@ -123,6 +153,7 @@ impl Expr {
     fn write_inside(&self, style: &Style) -> String {
         match self {
             Sum(..) | Difference(..) => format!("({})", self.write(style)),
+            Quotient(..) if style.brackets_fractions => format!("({})", self.write(style)),
             _ => self.write(style),
         }
     }
@@ -130,7 +161,7 @@ impl Expr {
     /// As the base of a power: everything but a symbol needs brackets.
     fn write_base(&self, style: &Style) -> String {
         match self {
-            Symbol(..) => self.write(style),
+            Symbol(..) | Call(..) | Norm(_) => self.write(style),
             _ => format!("({})", self.write(style)),
         }
     }
@@ -143,7 +174,10 @@ struct Style {
     transpose: &'static str,
     inverse: &'static str,
     inverse_transpose: &'static str,
+    norm: &'static str,
+    root: &'static str,
     fraction: fn(&str, &str) -> String,
+    brackets_fractions: bool,
     dot: fn(&str, &str) -> String,
 }
 
@@ -154,7 +188,10 @@ const TEXT: Style = Style {
     transpose: "ᵀ",
     inverse: "⁻¹",
     inverse_transpose: "⁻ᵀ",
-    fraction: |a, b| format!("({a} / {b})"),
+    norm: "‖",
+    root: "^½",
+    fraction: |a, b| format!("{a} / {b}"),
+    brackets_fractions: true,
     dot: |a, b| format!("⟨{a}, {b}⟩"),
 };
 
@@ -165,7 +202,10 @@ const LATEX: Style = Style {
     transpose: "^\\top",
     inverse: "^{-1}",
     inverse_transpose: "^{-\\top}",
+    norm: "\\|",
+    root: "^{1/2}",
     fraction: |a, b| format!("\\frac{{{a}}}{{{b}}}"),
+    brackets_fractions: false,
     dot: |a, b| format!("\\langle {a}, {b} \\rangle"),
 };
 
@@ -176,12 +216,13 @@ pub struct Names {
     /// What the names stand for, in text and in LaTeX, in order of appearance.
     pub definitions: Vec<(String, String)>,
     factors: Vec<(Expr, Expr)>,
+    diagonals: Vec<(Expr, Expr)>,
 }
 
 impl Names {
     /// No names yet.
     pub fn new() -> Names {
-        Names { section: Section::Setup, definitions: Vec::new(), factors: Vec::new() }
+        Names { section: Section::Setup, definitions: vec![], factors: vec![], diagonals: vec![] }
     }
 
     /// The sketching matrix of this section.
@@ -215,17 +256,23 @@ impl Names {
 
     /// R of M = QR.
     pub fn factor(&mut self, of: Expr) -> Expr {
-        if let Some((_, name)) = self.factors.iter().find(|(known, _)| *known == of) {
-            return name.clone();
+        let (name, new) = named("R", &mut self.factors, &of);
+        if new {
+            let (text, latex) = (name.text(), name.latex());
+            self.define(format!("{} = Q {text}", of.text()), format!("{} = Q {latex}", of.latex()));
         }
-        let (text, latex) = match self.factors.len() {
-            0 => ("R".into(), "R".into()),
-            i => (format!("R′{i}"), format!("R'_{{{i}}}")),
-        };
-        self.define(format!("{} = Q {text}", of.text()), format!("{} = Q {latex}", of.latex()));
-        let name = Symbol(text, latex);
-        self.factors.push((of, name.clone()));
         name
+    }
+
+    /// D^½ for D = diag(v).
+    pub fn diagonal(&mut self, of: Expr) -> Expr {
+        let (name, new) = named("D", &mut self.diagonals, &of);
+        if new {
+            let (text, latex) = (name.text(), name.latex());
+            let definition = format!("{latex} = \\operatorname{{diag}}({})", of.latex());
+            self.define(format!("{text} = diag({})", of.text()), definition);
+        }
+        Root(Box::new(name))
     }
 
     fn define(&mut self, text: String, latex: String) {
@@ -233,6 +280,19 @@ impl Names {
             self.definitions.push((text, latex));
         }
     }
+}
+
+/// The name of `of` among the `known`, and whether it is new: the letter itself, then with a prime and a number.
+fn named(letter: &str, known: &mut Vec<(Expr, Expr)>, of: &Expr) -> (Expr, bool) {
+    if let Some((_, name)) = known.iter().find(|(other, _)| other == of) {
+        return (name.clone(), false);
+    }
+    let name = match known.len() {
+        0 => Expr::symbol(letter),
+        i => Symbol(format!("{letter}′{i}"), format!("{letter}'_{{{i}}}")),
+    };
+    known.push((of.clone(), name.clone()));
+    (name, true)
 }
 
 impl Default for Names {

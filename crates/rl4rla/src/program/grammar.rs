@@ -6,7 +6,8 @@ use super::liveness::LiveOut;
 use super::op::Op;
 use super::register::{Access, Reg, RegSet};
 use super::repair::Repair;
-use super::types::{Geometry, Pattern, Type};
+use super::signature::Signature;
+use super::types::{Pattern, Type};
 use super::typing::{Env, check};
 
 /// What a search may do: the operators it may use, the registers it may touch, the sections it may edit.
@@ -24,10 +25,12 @@ pub struct Grammar {
     pub open: Vec<Section>,
     /// The part of the iteration that is, where the iteration is open.
     pub part: Part,
-    /// The shape of the problem.
-    pub geometry: Geometry,
+    /// The problem as typing sees it.
+    pub signature: Signature,
     /// What counts at the end of a finished program.
     pub live_out: LiveOut,
+    /// Whether an instruction may be written, shapes apart.
+    pub legality: fn(&Instruction, Section) -> bool,
 }
 
 /// A part of the iteration. The paper's code divides it where the residual is there: `v1 = v1 − b`.
@@ -63,7 +66,7 @@ impl Insertion {
 
 impl Grammar {
     /// All operators, all registers, both sections.
-    pub fn full(geometry: Geometry) -> Grammar {
+    pub fn full(signature: impl Into<Signature>) -> Grammar {
         Grammar {
             operators: Op::all().collect(),
             registers: RegSet::all(),
@@ -71,8 +74,9 @@ impl Grammar {
             setup_only: RegSet::EMPTY,
             open: Section::BOTH.to_vec(),
             part: Part::Whole,
-            geometry,
+            signature: signature.into(),
             live_out: LiveOut::Finished,
+            legality: |_, _| true,
         }
     }
 
@@ -90,7 +94,7 @@ impl Grammar {
     pub fn is_well_shaped(&self, program: &Program) -> bool {
         let finished = self.finish(program);
         let written = |reg: Reg| finished.program().setup.iter().any(|ins| ins.writes().contains(reg));
-        check(finished.program(), self.geometry).is_ok() && self.live_out.kept().iter().all(written)
+        check(finished.program(), self.signature).is_ok() && self.live_out.kept().iter().all(written)
     }
 
     /// Whether something may be put before `position` of a section that holds these instructions.
@@ -119,7 +123,7 @@ impl Grammar {
         }
         let here = self.state(program);
         let mut repair = Repair::new(self);
-        let mut env = Env::start(self.geometry);
+        let mut env = Env::start(self.signature);
         for section in Section::BOTH {
             let instructions = program.section(section);
             for position in 0..=instructions.len() {
@@ -162,7 +166,10 @@ impl Grammar {
                     continue;
                 }
                 for &target in targets.iter().filter(|t| value.accepted_by(**t, section).is_ok()) {
-                    found.push((Instruction { target, op, operands: operands.clone() }, value.ty));
+                    let instruction = Instruction { target, op, operands: operands.clone() };
+                    if (self.legality)(&instruction, section) {
+                        found.push((instruction, value.ty));
+                    }
                 }
             }
         }
@@ -206,7 +213,7 @@ fn tuples(registers: &[Reg], operands: &[Pattern]) -> Vec<Vec<Reg>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{CATALOGUE, Entry, OPERATORS};
+    use crate::program::{CATALOGUE, Entry, Geometry, OPERATORS};
     use std::collections::HashSet;
 
     /// Looks for an order in which the target's own instructions can be inserted one by one.
@@ -247,7 +254,8 @@ mod tests {
     fn every_catalogue_program_is_reachable_from_nothing() {
         for entry in CATALOGUE.iter() {
             let program = &entry.document.program;
-            let mut grammar = Grammar::full(entry.geometry());
+            let mut grammar = Grammar::full(entry.signature());
+            grammar.operators = Op::known().collect();
             // Only the registers it uses: reachability is the point here, not the size of the space.
             grammar.registers = program.instructions().fold(
                 [Reg::A, Reg::B, Reg::X, Reg::ETA].into_iter().collect(),

@@ -1,14 +1,20 @@
 //! The operator table: one row per operator drives the grammar, the parser, typing, cost, formulas and help.
 
 use super::ast::Section;
+use super::datum::Datum;
 use super::expr::{Expr, Names};
+use super::extension::EXTENSIONS;
 use super::poly::Poly;
 use super::register::Reg;
+use super::registry::{Registry, Taken};
 use super::rules::*;
 use super::types::{Dim, Pattern, Size, Structure, Type};
+use crate::linalg::NumericError;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+
+static REGISTERED: Registry<Op> = Registry::new();
 
 /// Where an operator may stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,9 +72,35 @@ pub struct Operator {
     pub redundant: fn(&[Arg]) -> bool,
     /// What it computes, as a formula.
     pub formula: fn(&[Arg], Vec<Expr>, &mut Names) -> Expr,
+    /// How it computes it.
+    pub compute: Compute,
+}
+
+/// The arithmetic of an operator.
+#[derive(Clone, Copy)]
+pub enum Compute {
+    /// One of the paper's: the executor knows it, and what of it can be shared, drawn or reduced.
+    Core,
+    /// A function of the operands' values. A result that is not finite counts as a failure.
+    Pure(fn(&[&Datum]) -> Result<Datum, NumericError>),
 }
 
 impl Operator {
+    /// An operator that may stand anywhere and of which nothing special is known: a row says what differs.
+    pub const PLAIN: Operator = Operator {
+        name: "",
+        doc: "",
+        forms: &[],
+        sections: Sections::Both,
+        commutative: false,
+        structure: general,
+        flops: length,
+        released_flops: length,
+        redundant: never,
+        formula: |_, exprs, _| Expr::call("f", "f", exprs),
+        compute: Compute::Core,
+    };
+
     /// Whether it replaces the pair `A, b` by a sample of its rows.
     pub fn samples(&self) -> bool {
         matches!(self.forms[0].result, Pattern::System(_))
@@ -80,14 +112,25 @@ impl Operator {
 pub struct Op(pub &'static Operator);
 
 impl Op {
-    /// The operator of this name among the paper's 17.
+    /// The operator of this name: one of the paper's, or one that a task adds.
     pub fn named(name: &str) -> Option<Op> {
-        OPERATORS.iter().find(|row| row.name == name).map(Op)
+        Op::known().find(|op| op.name == name)
     }
 
     /// The paper's operators, in the order of its appendix A.
     pub fn all() -> impl Iterator<Item = Op> {
         OPERATORS.iter().map(Op)
+    }
+
+    /// Every operator: the paper's, those that the tasks of this crate add, and those registered since.
+    pub fn known() -> impl Iterator<Item = Op> {
+        Op::all().chain(EXTENSIONS.iter().map(Op)).chain(REGISTERED.all())
+    }
+
+    /// Makes an operator known by its name to all who read programs. Once is enough; a second of the same name is
+    /// refused.
+    pub fn register(row: &'static Operator) -> Result<Op, Taken> {
+        REGISTERED.add(Op(row), |known| known.name == row.name, Op::all().chain(EXTENSIONS.iter().map(Op)))
     }
 }
 
@@ -131,7 +174,7 @@ impl fmt::Display for Op {
 }
 
 /// The single or the two formulas of an operator's operands.
-fn take<const N: usize>(exprs: Vec<Expr>) -> [Expr; N] {
+pub(super) fn take<const N: usize>(exprs: Vec<Expr>) -> [Expr; N] {
     exprs.try_into().expect("typing gives an operator as many operands as its form has")
 }
 
@@ -146,9 +189,7 @@ pub static OPERATORS: [Operator; 17] = [
         name: "VEC_VEC_ADD",
         doc: "u + v",
         forms: BINARY_VECTOR,
-        sections: Sections::Both,
         commutative: true,
-        structure: general,
         flops: length,
         released_flops: length,
         redundant: same,
@@ -156,14 +197,12 @@ pub static OPERATORS: [Operator; 17] = [
             let [u, v] = take(exprs);
             Expr::sum(u, v)
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "VEC_VEC_SUB",
         doc: "u − v",
         forms: BINARY_VECTOR,
-        sections: Sections::Both,
-        commutative: false,
-        structure: general,
         flops: length,
         released_flops: length,
         redundant: same,
@@ -171,41 +210,34 @@ pub static OPERATORS: [Operator; 17] = [
             let [u, v] = take(exprs);
             Expr::difference(u, v)
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "VEC_VEC_DOT",
         doc: "uᵀv, a scalar",
         forms: &[Form { operands: &[Vector(A), Vector(A)], result: Scalar }],
-        sections: Sections::Both,
         commutative: true,
-        structure: general,
         flops: twice_length,
         released_flops: twice_length,
-        redundant: never,
         formula: |_, exprs, _| {
             let [u, v] = take(exprs);
             Expr::dot(u, v)
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "MAT_VEC_MUL",
         doc: "M v",
         forms: &[Form { operands: &[Matrix(A, B), Vector(B)], result: Vector(A) }],
-        sections: Sections::Both,
-        commutative: false,
-        structure: general,
         flops: apply,
         released_flops: apply_full,
-        redundant: never,
         formula: |_, exprs, _| Expr::product(exprs),
+        ..Operator::PLAIN
     },
     Operator {
         name: "VEC_MAT_MUL",
         doc: "vᵀM as a vector, that is Mᵀv",
         forms: &[Form { operands: &[Vector(A), Matrix(A, B)], result: Vector(B) }],
-        sections: Sections::Both,
-        commutative: false,
-        structure: general,
         flops: apply,
         released_flops: apply_full,
         redundant: symmetric_second,
@@ -213,26 +245,21 @@ pub static OPERATORS: [Operator; 17] = [
             let [v, m] = take(exprs);
             Expr::product([m.transpose(), v])
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "SCALAR_VEC_MUL",
         doc: "α v",
         forms: &[Form { operands: &[Scalar, Vector(A)], result: Vector(A) }],
-        sections: Sections::Both,
-        commutative: false,
-        structure: general,
         flops: length,
         released_flops: length,
-        redundant: never,
         formula: |_, exprs, _| Expr::product(exprs),
+        ..Operator::PLAIN
     },
     Operator {
         name: "SCALAR_DIV",
         doc: "α / β",
         forms: &[Form { operands: &[Scalar, Scalar], result: Scalar }],
-        sections: Sections::Both,
-        commutative: false,
-        structure: general,
         flops: one,
         released_flops: one,
         redundant: same,
@@ -240,25 +267,22 @@ pub static OPERATORS: [Operator; 17] = [
             let [a, b] = take(exprs);
             Expr::quotient(a, b)
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "MAT_MAT_MUL",
         doc: "P Q",
         forms: &[Form { operands: &[Matrix(A, B), Matrix(B, C)], result: Matrix(A, C) }],
-        sections: Sections::Both,
-        commutative: false,
         structure: product_structure,
         flops: multiply,
         released_flops: multiply_released,
-        redundant: never,
         formula: |_, exprs, _| Expr::product(exprs),
+        ..Operator::PLAIN
     },
     Operator {
         name: "MAT_MAT_TRANS_MUL",
         doc: "P Qᵀ",
         forms: &[Form { operands: &[Matrix(A, B), Matrix(C, B)], result: Matrix(A, C) }],
-        sections: Sections::Both,
-        commutative: false,
         structure: symmetric_if_same,
         flops: multiply_transposed,
         released_flops: multiply_transposed_released,
@@ -267,13 +291,12 @@ pub static OPERATORS: [Operator; 17] = [
             let [p, q] = take(exprs);
             Expr::product([p, q.transpose()])
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "MAT_TRANS_MAT_MUL",
         doc: "Pᵀ Q",
         forms: &[Form { operands: &[Matrix(A, B), Matrix(A, C)], result: Matrix(B, C) }],
-        sections: Sections::Both,
-        commutative: false,
         structure: symmetric_if_same,
         flops: transposed_multiply,
         released_flops: transposed_multiply_released,
@@ -282,21 +305,20 @@ pub static OPERATORS: [Operator; 17] = [
             let [p, q] = take(exprs);
             Expr::product([p.transpose(), q])
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "MAT_INV",
         doc: "M⁻¹; the pseudo-inverse when M is singular and not triangular",
         forms: &[Form { operands: &[Matrix(A, A)], result: Matrix(A, A) }],
-        sections: Sections::Both,
-        commutative: false,
         structure: kept,
         flops: invert,
         released_flops: invert_released,
-        redundant: never,
         formula: |_, exprs, _| {
             let [m] = take(exprs);
             m.inverse()
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "TRIANGULAR_SOLVE",
@@ -305,12 +327,8 @@ pub static OPERATORS: [Operator; 17] = [
             Form { operands: &[Upper(A), Vector(A)], result: Vector(A) },
             Form { operands: &[Vector(A), Upper(A)], result: Vector(A) },
         ],
-        sections: Sections::Both,
-        commutative: false,
-        structure: general,
         flops: apply,
         released_flops: apply,
-        redundant: never,
         formula: |args, exprs, _| {
             let [left, right] = take(exprs);
             match is_upper(&args[0]) {
@@ -318,13 +336,12 @@ pub static OPERATORS: [Operator; 17] = [
                 false => Expr::product([right.inverse().transpose(), left]),
             }
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "HHQR",
         doc: "R of the Householder factorisation M = QR; RᵀR = MᵀM for every shape of M",
         forms: &[Form { operands: &[Matrix(A, B)], result: Matrix(B, B) }],
-        sections: Sections::Both,
-        commutative: false,
         structure: upper,
         flops: householder,
         released_flops: householder_released,
@@ -333,6 +350,7 @@ pub static OPERATORS: [Operator; 17] = [
             let [m] = take(exprs);
             names.factor(m)
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "SKETCH",
@@ -341,42 +359,33 @@ pub static OPERATORS: [Operator; 17] = [
             Form { operands: &[Matrix(Is(Dim::Rows), A)], result: Matrix(Is(Dim::Sketch), A) },
             Form { operands: &[Vector(Is(Dim::Rows))], result: Vector(Is(Dim::Sketch)) },
         ],
-        sections: Sections::Both,
-        commutative: false,
-        structure: general,
         flops: sketch,
         released_flops: sketch_released,
-        redundant: never,
         formula: |_, exprs, names| {
             let [m] = take(exprs);
             Expr::product([names.sketch(), m])
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "SUBSAMPLING",
         doc: "draws k rows of A and b with these probabilities, afresh at every execution, and replaces A, b",
         forms: &[Form { operands: &[Weights(A)], result: System(Is(Dim::Batch)) }],
-        sections: Sections::Both,
-        commutative: false,
-        structure: general,
         flops: sample,
         released_flops: sample_released,
-        redundant: never,
         formula: |_, exprs, names| {
             let [weights] = take(exprs);
             names.sample(&weights)
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "LEVERAGE_SCORE",
         doc: "probabilities proportional to the squared row norms of M",
         forms: &[Form { operands: &[Matrix(A, B)], result: Weights(A) }],
         sections: Sections::Setup,
-        commutative: false,
-        structure: general,
         flops: twice_length,
         released_flops: twice_length,
-        redundant: never,
         formula: |_, exprs, _| {
             let [m] = take(exprs);
             Expr::Symbol(
@@ -384,18 +393,16 @@ pub static OPERATORS: [Operator; 17] = [
                 format!("\\text{{by the squared row norms of }}{}", m.latex()),
             )
         },
+        ..Operator::PLAIN
     },
     Operator {
         name: "DO_NOTHING",
         doc: "nothing: a program may end before its edits are used up",
         forms: &[Form { operands: &[], result: Nothing }],
-        sections: Sections::Both,
-        commutative: false,
-        structure: general,
         flops: free,
         released_flops: free,
-        redundant: never,
         formula: |_, _, _| Expr::product([]),
+        ..Operator::PLAIN
     },
 ];
 
@@ -405,9 +412,10 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_found() {
-        let names: std::collections::BTreeSet<_> = Op::all().map(|op| op.name).collect();
-        assert_eq!(names.len(), 17);
-        assert!(Op::all().all(|op| Op::named(op.name) == Some(op)));
+        let names: std::collections::BTreeSet<_> = Op::known().map(|op| op.name).collect();
+        assert_eq!((Op::all().count(), names.len()), (17, OPERATORS.len() + EXTENSIONS.len()));
+        assert!(Op::known().all(|op| Op::named(op.name) == Some(op)));
+        assert!(Op::register(&OPERATORS[0]).is_err());
     }
 
     #[test]
@@ -419,7 +427,7 @@ mod tests {
                 Matrix(a, b) => vec![a, b],
             }
         }
-        for op in Op::all() {
+        for op in Op::known() {
             for form in op.forms {
                 let bound: Vec<Size> = form.operands.iter().copied().flat_map(sizes).collect();
                 for size in sizes(form.result) {

@@ -62,6 +62,12 @@ impl Poly {
         })
     }
 
+    /// c times this.
+    #[must_use]
+    pub fn times(self, c: f64) -> Poly {
+        Poly::number(c) * self
+    }
+
     /// ζ, the flops a sketch spends on each entry of what it compresses.
     pub fn sketch_work() -> Poly {
         Poly::symbol(4)

@@ -121,7 +121,7 @@ impl fmt::Debug for Reg {
 }
 
 /// A set of registers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct RegSet(u32);
 
 impl RegSet {

@@ -13,7 +13,7 @@ use super::ast::{Program, Section};
 use super::grammar::Grammar;
 use super::liveness::counting;
 use super::register::{Reg, RegSet};
-use super::types::{Dim, Type};
+use super::types::Type;
 use super::typing::{Env, Slot};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -59,7 +59,7 @@ impl<'a> Repair<'a> {
         let in_iteration = counting(&program.iteration, handed_on.with(Reg::V1));
         let in_setup =
             counting(&program.setup, lost.iter().fold(in_iteration[0], RegSet::without).union(kept));
-        let mut frontier = Frontier::from_iter([(Env::start(self.grammar.geometry), 0)]);
+        let mut frontier = Frontier::from_iter([(Env::start(self.grammar.signature), 0)]);
         for (section, counts) in [(Section::Setup, in_setup), (Section::Iteration, in_iteration)] {
             for (position, counts) in counts.into_iter().enumerate() {
                 if self.grammar.opens(section, position, program.section(section)) {
@@ -75,7 +75,7 @@ impl<'a> Repair<'a> {
             }
         }
         frontier.keys().any(|env| {
-            env.slot(Reg::V1) == Slot::Known(Type::Vector(Dim::Cols))
+            env.slot(Reg::V1) == Slot::Known(self.grammar.signature.result())
                 && handed_on.iter().all(|reg| env.get(reg).is_some())
         })
     }

@@ -23,8 +23,13 @@ pub fn same(args: &[Arg]) -> bool {
 }
 
 // Structure of results.
+/// Nothing is known.
 pub fn general(_: &[Arg]) -> Structure {
     Structure::General
+}
+/// Symmetric.
+pub fn symmetric(_: &[Arg]) -> Structure {
+    Structure::Symmetric
 }
 pub fn symmetric_if_same(args: &[Arg]) -> Structure {
     if same(args) { Structure::Symmetric } else { Structure::General }
@@ -35,6 +40,7 @@ pub fn product_structure(args: &[Arg]) -> Structure {
 pub fn kept(args: &[Arg]) -> Structure {
     args[0].ty.structure()
 }
+/// Upper triangular.
 pub fn upper(_: &[Arg]) -> Structure {
     Structure::Upper
 }
@@ -56,7 +62,7 @@ fn entries(arg: &Arg) -> Poly {
 }
 
 fn times(c: f64, p: Poly) -> Poly {
-    Poly::number(c) * p
+    p.times(c)
 }
 
 /// One operation per entry of the last operand.
@@ -107,6 +113,15 @@ pub fn multiply_transposed_released(args: &[Arg]) -> Poly {
 /// Pᵀ·Q: 2pqr, or the share of it that a symmetric result needs.
 pub fn transposed_multiply(args: &[Arg]) -> Poly {
     symmetric_share(args, entries(&args[0]) * shape(&args[1]).1)
+}
+/// MᵀM, one triangle of it.
+pub fn gram(args: &[Arg]) -> Poly {
+    transposed_multiply(&[args[0], args[0]])
+}
+/// Elimination and two substitutions: ⅔n³ + 2n², or n² for a triangular matrix.
+pub fn solve(args: &[Arg]) -> Poly {
+    let square = entries(&args[0]);
+    if is_upper(&args[0]) { square } else { times(2.0 / 3.0, cube(args)) + times(2.0, square) }
 }
 /// Pᵀ·Q with an explicit transpose.
 pub fn transposed_multiply_released(args: &[Arg]) -> Poly {

@@ -10,6 +10,9 @@
 use super::ast::{Instruction, Program, Section};
 use super::op::Op;
 use super::register::Reg;
+use super::signature::{Signature, Update};
+use super::types::Geometry;
+use super::typing::check;
 use std::fmt;
 use std::str::FromStr;
 
@@ -27,6 +30,8 @@ pub struct Document {
     pub reference: String,
     /// The problem family it was made for.
     pub family: String,
+    /// What becomes of its result.
+    pub update: Update,
     /// The program.
     pub program: Program,
 }
@@ -112,6 +117,12 @@ fn section_named(text: &str) -> Option<Section> {
 }
 
 impl Document {
+    /// The problem it fits: tall rather than symmetric if both, none if neither.
+    pub fn signature(&self) -> Option<Signature> {
+        let shapes = [Geometry::Tall, Geometry::Symmetric].map(|shape| Signature::new(shape, self.update));
+        shapes.into_iter().find(|shape| check(&self.program, *shape).is_ok())
+    }
+
     fn header(&mut self, mut cursor: Cursor) -> Result<(), ParseError> {
         let key = cursor.word();
         let fields = [
@@ -120,7 +131,19 @@ impl Document {
             ("reference", &mut self.reference),
             ("family", &mut self.family),
         ];
-        let names = ["title", "about", "reference", "family", "setup", "iteration"];
+        let names = ["title", "about", "reference", "family", "update", "setup", "iteration"];
+        if key.text == "update" {
+            cursor.expect(':')?;
+            cursor.skip_space();
+            let name = cursor.word();
+            let update = Update::ALL.into_iter().find(|update| update.name() == name.text);
+            self.update = update.ok_or_else(|| {
+                let known = Update::ALL.map(Update::name);
+                let expected = format!("expected one of {}", known.join(", "));
+                cursor.error_at(name.at, format!("{expected}; found {}", found(name.text, &known)))
+            })?;
+            return Ok(());
+        }
         match fields.into_iter().find(|(name, _)| *name == key.text) {
             Some((_, field)) => {
                 cursor.expect(':')?;
@@ -128,7 +151,7 @@ impl Document {
                 Ok(())
             }
             None => {
-                let expected = "expected `setup:`, `iteration:`, or a header line `title: …`, `about: …`, `reference: …`, `family: …`";
+                let expected = "expected `setup:`, `iteration:`, or a header line `title: …`, `about: …`, `reference: …`, `family: …`, `update: …`";
                 Err(cursor.error_at(key.at, format!("{expected}; found {}", found(key.text, &names))))
             }
         }
@@ -279,7 +302,7 @@ impl<'a> Cursor<'a> {
         };
         let name = self.word();
         let op = Op::named(name.text).ok_or_else(|| {
-            let names: Vec<&str> = Op::all().map(|op| op.0.name).collect();
+            let names: Vec<&str> = Op::known().map(|op| op.0.name).collect();
             let what = found(name.text, &names);
             self.error_at(name.at, format!("expected an operator, found {what}"))
         })?;
@@ -320,7 +343,10 @@ mod tests {
         let text = "# a comment\ntitle: GD # 1\nfamily:low-cond\n\nsetup: # once\niteration:\n v1 = VEC_VEC_ADD( x ,x )# two\n";
         let document: Document = text.parse().unwrap();
         assert_eq!((document.title.as_str(), document.family.as_str()), ("GD # 1", "low-cond"));
-        assert_eq!(document.program.iteration.len(), 1);
+        assert_eq!((document.program.iteration.len(), document.update), (1, Update::Subtract));
+        let assigned: Document = "update: assign\niteration:\n v1 = VEC_NORMALIZE(x)\n".parse().unwrap();
+        assert_eq!(assigned.update, Update::Assign);
+        assert!(error("update: asign\n").2.contains("did you mean `assign`?"));
     }
 
     #[test]

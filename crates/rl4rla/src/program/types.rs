@@ -96,6 +96,9 @@ pub enum Geometry {
 }
 
 impl Geometry {
+    /// Every shape, the tall one first.
+    pub const ALL: [Geometry; 3] = [Geometry::Tall, Geometry::Square, Geometry::Symmetric];
+
     /// The symbol that stands for `dim` here: in a square system `m` is `n`.
     pub fn dim(self, dim: Dim) -> Dim {
         match (self, dim) {

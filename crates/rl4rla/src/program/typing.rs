@@ -3,6 +3,7 @@
 use super::ast::{Instruction, Program, Section};
 use super::op::{Arg, Op};
 use super::register::{Access, Reg};
+use super::signature::{Signature, Update};
 use super::types::{Binding, Dim, Geometry, Pattern, Structure, Type};
 use std::fmt;
 
@@ -26,13 +27,19 @@ pub struct Env {
 
 impl Env {
     /// What a program finds when it starts.
-    pub fn start(geometry: Geometry) -> Env {
+    pub fn start(signature: impl Into<Signature>) -> Env {
+        let Signature { geometry, inputs, .. } = signature.into();
         let mut env = Env { slots: [Slot::Undefined; Reg::COUNT], geometry };
         let rows = geometry.dim(Dim::Rows);
-        env.set(Reg::A, geometry.matrix());
-        env.set(Reg::B, Type::Vector(rows));
-        env.set(Reg::X, Type::Vector(Dim::Cols));
-        env.set(Reg::ETA, Type::Scalar);
+        let given = [
+            (Reg::A, geometry.matrix()),
+            (Reg::B, Type::Vector(rows)),
+            (Reg::X, Type::Vector(Dim::Cols)),
+            (Reg::ETA, Type::Scalar),
+        ];
+        for (reg, ty) in given.into_iter().filter(|(reg, _)| inputs.contains(*reg)) {
+            env.set(reg, ty);
+        }
         env.set(Reg::P1, Type::Weights(rows));
         for reg in Reg::carried() {
             env.set(reg, Type::Vector(Dim::Cols));
@@ -182,8 +189,15 @@ pub enum Cause {
     ReadOnly(Reg),
     /// The operator may not stand in this section.
     Section(Section),
-    /// The update `x ← x − η·v1` needs `v1` of length n.
-    Update(Slot),
+    /// The update needs `v1` of another type.
+    Update {
+        /// What the update makes of it.
+        update: Update,
+        /// What it needs.
+        needs: Type,
+        /// What there is.
+        slot: Slot,
+    },
 }
 
 impl Cause {
@@ -213,8 +227,8 @@ impl fmt::Display for Cause {
                 write!(f, "`{reg}` is read-only; write to a scratch register such as v1 or R1")
             }
             Cause::Section(section) => write!(f, "the operator may not stand in {section}"),
-            Cause::Update(slot) => {
-                f.write_str("the update x ← x − η·v1 needs v1 to be a vector of length n, but ")?;
+            Cause::Update { update, needs, slot } => {
+                write!(f, "the update {} needs v1 to be a {needs}, but ", update.formula())?;
                 match slot {
                     Slot::Undefined => f.write_str("the iteration never writes v1"),
                     Slot::Poison => f.write_str("v1 comes from an instruction that does not fit"),
@@ -269,8 +283,10 @@ pub struct Typed<'a> {
 
 /// Types a whole program, or says where it does not fit. Dead code is held to the same rule:
 /// canonicalise first to judge the live code alone.
-pub fn check(program: &Program, geometry: Geometry) -> Result<Vec<Typed<'_>>, ShapeError> {
-    let mut env = Env::start(geometry);
+pub fn check(program: &Program, signature: impl Into<Signature>) -> Result<Vec<Typed<'_>>, ShapeError> {
+    let signature = signature.into();
+    let Signature { geometry, update, .. } = signature;
+    let mut env = Env::start(signature);
     let mut typed = Vec::with_capacity(program.len());
     for (section, i, instruction) in program.instructions() {
         let error = |cause| ShapeError {
@@ -283,9 +299,10 @@ pub fn check(program: &Program, geometry: Geometry) -> Result<Vec<Typed<'_>>, Sh
         typed.push(Typed { section, instruction, args, result: ty });
     }
     match env.slot(Reg::V1) {
-        Slot::Known(Type::Vector(Dim::Cols)) => Ok(typed),
+        Slot::Known(ty) if ty == signature.result() => Ok(typed),
         slot => {
-            Err(ShapeError { place: None, instruction: String::new(), cause: Cause::Update(slot), geometry })
+            let cause = Cause::Update { update, needs: signature.result(), slot };
+            Err(ShapeError { place: None, instruction: String::new(), cause, geometry })
         }
     }
 }
@@ -304,7 +321,11 @@ mod tests {
     fn landweber_fits_square_systems_only() {
         assert!(check(&parse(LANDWEBER), Geometry::Symmetric).is_ok());
         let error = check(&parse(LANDWEBER), Geometry::Tall).unwrap_err();
-        assert_eq!(error.cause, Cause::Update(Slot::Known(Type::Vector(Dim::Rows))));
+        let slot = Slot::Known(Type::Vector(Dim::Rows));
+        let needs = Type::Vector(Dim::Cols);
+        assert_eq!(error.cause, Cause::Update { update: Update::Subtract, needs, slot });
+        let answer = Signature::new(Geometry::Tall, Update::Answer);
+        assert!(check(&parse(LANDWEBER), answer).is_ok());
         assert!(error.to_string().contains("v1 is a vector m"), "{error}");
     }
 

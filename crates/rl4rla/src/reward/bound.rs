@@ -1,9 +1,9 @@
 //! The most a program can earn, from its cost alone: what no run need be made to know.
 
-use super::complexity::{complexity, complexity_with_progress};
+use super::complexity::{complexity, relative, thrift};
+use super::judge::work;
 use super::profile::{Profile, Terms};
 use super::score::Protocol;
-use crate::execute::geometry_of;
 use crate::problem::Family;
 use crate::program::{Canonical, Price, Program};
 
@@ -23,18 +23,18 @@ use crate::program::{Canonical, Price, Program};
 pub fn bound(program: &Program, family: &Family, protocol: &Protocol) -> f64 {
     let live = Canonical::new(program, protocol.live_out);
     let (rows, cols) = (family.rows, family.cols);
-    let Ok(price) = Price::of(&live, geometry_of(family), protocol.profile.model()) else { return 0.0 };
+    let Ok(price) = Price::of(&live, family.signature(), protocol.profile.model()) else { return 0.0 };
     let settings = protocol.settings(rows, cols, 0.0);
-    let relative_work = || {
-        let flops = price.flops(&settings.sizes(rows, cols), protocol.iterations);
-        flops / (rows * cols * protocol.iterations) as f64
-    };
+    let (task, work) =
+        (family.kind.info().task, work(&price, settings.sizes(rows, cols), protocol.iterations));
     let best = |comp| Terms { acc: 1.0, decay: 1.0, comp, cond: 1.0 };
     let terms = match &protocol.profile {
         // Whoever gets there pays for setup at least.
-        Profile::Tolerance { charge, .. } => return charge.reward(charge.work(&price, &settings, cols, 0)),
-        Profile::Paper { .. } => best(complexity(relative_work(), 0.0, true)),
-        Profile::Sound { .. } => best(complexity_with_progress(relative_work(), 1.0, 0.0)),
+        Profile::Tolerance { charge, .. } => {
+            return charge.reward(task, charge.work(&price, &settings, cols, 0));
+        }
+        Profile::Paper { .. } => best(complexity(relative(&work), 0.0, true)),
+        Profile::Sound { .. } => best(thrift(task, &work)),
     };
     protocol.profile.weighted(&terms).expect("only a tolerance is not made of terms")
 }

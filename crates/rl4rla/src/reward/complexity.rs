@@ -5,6 +5,8 @@
 //! so that a method earns half the term at five operations per entry of A and iteration. The gate g says whether
 //! there is a result to pay for: cheap programs that get nowhere earn nothing.
 
+use crate::problem::{Task, Work};
+
 /// As released: 10⁻⁴ in the denominator, and a gate at loss < 0.1 that a stage can switch off.
 pub fn complexity(relative_work: f64, loss: f64, ungated: bool) -> f64 {
     let open = ungated || loss < 0.1;
@@ -12,11 +14,20 @@ pub fn complexity(relative_work: f64, loss: f64, ungated: bool) -> f64 {
 }
 
 /// Sound: the gate opens with progress, from no decrease of the excess (0) to a factor of ten (1), always.
-pub fn complexity_with_progress(relative_work: f64, first_excess: f64, last_excess: f64) -> f64 {
-    // x = 0 may solve the problem already; then nothing was left to do.
+pub fn progress(first_excess: f64, last_excess: f64) -> f64 {
+    // The start may solve the problem already; then nothing was left to do.
     let decrease = if last_excess == 0.0 { f64::INFINITY } else { (first_excess / last_excess).log10() };
-    let gate = if decrease.is_nan() { 0.0 } else { decrease.clamp(0.0, 1.0) };
-    gate / (1.0 + (relative_work - 5.0).exp())
+    if decrease.is_nan() { 0.0 } else { decrease.clamp(0.0, 1.0) }
+}
+
+/// What work is worth where there is progress: as the task says, or on the common scale.
+pub fn thrift(task: &dyn Task, work: &Work) -> f64 {
+    task.thrift(work).unwrap_or_else(|| 1.0 / (1.0 + (relative(work) - 5.0).exp()))
+}
+
+/// flops / (m·n·T).
+pub fn relative(work: &Work) -> f64 {
+    work.flops / (work.sizes.rows * work.sizes.cols * work.iterations as f64)
 }
 
 #[cfg(test)]
@@ -33,9 +44,9 @@ mod tests {
 
     #[test]
     fn doing_nothing_earns_nothing() {
-        assert_eq!(complexity_with_progress(0.0, 1.0, 1.0), 0.0);
-        assert_eq!(complexity_with_progress(0.0, 1.0, 3.0), 0.0);
-        assert!(complexity_with_progress(0.0, 1.0, 0.5) > 0.29);
-        assert!(complexity_with_progress(0.0, 1.0, 1e-9) > 0.99);
+        assert_eq!(progress(1.0, 1.0), 0.0);
+        assert_eq!(progress(1.0, 3.0), 0.0);
+        assert!(progress(1.0, 0.5) > 0.29);
+        assert_eq!((progress(1.0, 1e-9), progress(0.0, 0.0), progress(1.0, f64::NAN)), (1.0, 1.0, 0.0));
     }
 }

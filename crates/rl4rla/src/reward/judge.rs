@@ -3,9 +3,9 @@
 use super::profile::{Profile, Terms, Wanted};
 use super::score::Protocol;
 use super::tolerance::reached;
-use crate::execute::{Settings, Trace, geometry};
-use crate::problem::Instance;
-use crate::program::{Canonical, Model, Price};
+use crate::execute::{Settings, Trace};
+use crate::problem::{Instance, Work};
+use crate::program::{Canonical, Model, Price, Sizes};
 
 /// One program, one instance, one protocol.
 pub struct Judge<'a> {
@@ -25,7 +25,7 @@ impl Judge<'_> {
 
     /// What the program costs, once it is known to run.
     pub fn price(&self, model: Model) -> Price {
-        Price::of(self.live, geometry(self.instance), model).expect("a program that ran fits its shapes")
+        Price::of(self.live, self.instance.signature(), model).expect("a program that ran fits its shapes")
     }
 
     /// How well a run ended, smaller is better: iterations to the tolerance if there is one, then the last residual.
@@ -49,12 +49,12 @@ impl Judge<'_> {
     /// The terms of a run; what is not wanted is 0.
     pub fn terms(&self, trace: &Trace, wanted: Wanted) -> Terms {
         let Judge { instance, protocol, .. } = self;
-        let flops = || {
+        let work = || {
             // The step is not priced.
             let sizes = self.settings(0.0).sizes(instance.rows(), instance.cols());
-            self.price(protocol.profile.model()).flops(&sizes, protocol.iterations)
+            work(&self.price(protocol.profile.model()), sizes, protocol.iterations)
         };
-        protocol.profile.terms(instance, trace, wanted, flops)
+        protocol.profile.terms(instance, trace, wanted, work)
     }
 
     /// The reward of a run with these terms that reached the tolerance there, if ever.
@@ -62,10 +62,21 @@ impl Judge<'_> {
         match (&self.protocol.profile, reached) {
             (Profile::Tolerance { charge, .. }, Some(t)) => {
                 let price = self.price(Model::True);
-                charge.reward(charge.work(&price, &self.settings(0.0), self.instance.cols(), t))
+                let work = charge.work(&price, &self.settings(0.0), self.instance.cols(), t);
+                charge.reward(self.instance.task, work)
             }
             (Profile::Tolerance { .. }, None) => 0.0,
             (profile, _) => profile.weighted(terms).expect("only a tolerance is not made of terms"),
         }
+    }
+}
+
+/// The work of a program of this price.
+pub fn work(price: &Price, sizes: Sizes, iterations: usize) -> Work {
+    Work {
+        flops: price.flops(&sizes, iterations),
+        passes: price.passes(&sizes, iterations),
+        iterations,
+        sizes,
     }
 }

@@ -1,12 +1,12 @@
 //! Profiles: which formulas make the terms, and how the terms make the reward.
 
 use super::accuracy::accuracy;
-use super::complexity::{complexity, complexity_with_progress};
+use super::complexity::{complexity, progress, relative, thrift};
 use super::condition::{condition, condition_seen};
 use super::decay::{decay, decay_of_excess};
 use super::tolerance::Charge;
 use crate::execute::Trace;
-use crate::problem::Instance;
+use crate::problem::{History, Instance, Task, Work};
 use crate::program::Model;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,12 @@ pub struct Weights {
 impl Weights {
     /// In the paper's order.
     pub const fn new(acc: f64, decay: f64, comp: f64, cond: f64) -> Weights {
+        Weights { acc, decay, comp, cond }
+    }
+
+    /// Those of a task where nothing else is said.
+    pub fn of(task: &dyn Task) -> Weights {
+        let [acc, decay, comp, cond] = task.weights();
         Weights { acc, decay, comp, cond }
     }
 
@@ -130,16 +136,26 @@ impl Profile {
         }
     }
 
-    /// The terms of a run that cost `flops`; what is not wanted is 0.
+    /// Why runs of this task cannot be rewarded so.
+    pub fn refuses(&self, task: &dyn Task) -> Option<&'static str> {
+        match self {
+            _ if task.is_isometric() => None,
+            Profile::Paper { .. } => Some("the released formulas are for linear systems"),
+            Profile::Sound { .. } if self.condition_only() => {
+                Some("the condition number is that of a linear system")
+            }
+            _ => None,
+        }
+    }
+
+    /// The terms of a run; what is not wanted is 0.
     pub(super) fn terms(
         &self,
         instance: &Instance,
         trace: &Trace,
         wanted: Wanted,
-        flops: impl Fn() -> f64,
+        work: impl Fn() -> Work,
     ) -> Terms {
-        let iterations = (trace.residuals.len() - 1).max(1);
-        let relative_work = || flops() / (instance.rows() * instance.cols() * iterations) as f64;
         let preconditioner = trace.preconditioner.as_deref();
         let only = |wanted: bool, term: &dyn Fn() -> f64| if wanted { term() } else { 0.0 };
         let last = |history: &[f64]| *history.last().expect("a history holds at least the start");
@@ -149,17 +165,21 @@ impl Profile {
                 Terms {
                     acc: accuracy(loss),
                     decay: decay(&trace.residuals),
-                    comp: only(wanted.comp, &|| complexity(relative_work(), loss, *ungated)),
+                    comp: only(wanted.comp, &|| complexity(relative(&work()), loss, *ungated)),
                     cond: only(wanted.cond, &|| condition(instance, preconditioner)),
                 }
             }
             Profile::Sound { .. } | Profile::Tolerance { .. } => {
-                let (first, loss) = (trace.excesses[0], last(&trace.excesses));
+                let (task, first, loss) = (instance.task, trace.excesses[0], last(&trace.excesses));
+                let history = History { instance, losses: &trace.residuals, excesses: &trace.excesses };
                 Terms {
-                    acc: accuracy(loss),
+                    acc: task.accuracy(&history).unwrap_or_else(|| accuracy(loss)),
                     decay: decay_of_excess(&trace.excesses),
-                    comp: only(wanted.comp, &|| complexity_with_progress(relative_work(), first, loss)),
-                    cond: only(wanted.cond, &|| condition_seen(instance, preconditioner)),
+                    comp: only(wanted.comp, &|| progress(first, loss) * thrift(task, &work())),
+                    // A preconditioner is one of AᵀA, the Hessian of least squares.
+                    cond: only(wanted.cond && task.is_isometric(), &|| {
+                        condition_seen(instance, preconditioner)
+                    }),
                 }
             }
         }

@@ -2,10 +2,11 @@
 //!
 //! reward = w₀ / (w₀ + w),  w = work of setup and of t iterations,  t = the first with excess ≤ ε
 //!
-//! where w₀ is the work of a direct QR solve. One half means as good as QR, one means for free, zero means that the
+//! where w₀ is the work of the task's direct solver, QR for linear systems. One half means as good as that, one means for free, zero means that the
 //! tolerance was not reached. Average it over instances of mixed condition numbers, and no weight is left to choose.
 
 use crate::execute::Settings;
+use crate::problem::Task;
 use crate::program::{Price, Sizes};
 use serde::{Deserialize, Serialize};
 
@@ -47,18 +48,14 @@ impl Charge {
         }
     }
 
-    /// The work of a direct QR solve: 2mn² − ⅔n³ flops, or one pass.
-    pub fn direct(&self) -> f64 {
-        let (m, n) = (self.rows as f64, self.cols as f64);
-        match self.unit {
-            Unit::Flops => 2.0 * m * n * n - 2.0 / 3.0 * n.powi(3),
-            Unit::Passes => 1.0,
-        }
-    }
-
     /// w₀ / (w₀ + w).
-    pub fn reward(&self, work: f64) -> f64 {
-        self.direct() / (self.direct() + work)
+    pub fn reward(&self, task: &dyn Task, work: f64) -> f64 {
+        let [flops, passes] = task.direct(self.rows as f64, self.cols as f64);
+        let direct = match self.unit {
+            Unit::Flops => flops,
+            Unit::Passes => passes,
+        };
+        direct / (direct + work)
     }
 }
 
@@ -88,6 +85,6 @@ mod tests {
         assert_eq!(charge.work(&price, &settings, 50, 3), 3.0 * (4.0 * 5e8 + 1e6 + 1000.0));
         let passes = Charge { unit: Unit::Passes, ..charge };
         assert_eq!(passes.work(&price, &settings, 50, 3), 6.0);
-        assert_eq!(passes.reward(1.0), 0.5);
+        assert_eq!(passes.reward(&crate::problem::Linear, 1.0), 0.5);
     }
 }

@@ -87,7 +87,7 @@ pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
         "excess": excess(result),
         "instances": report.map(|report| report.scores.len()),
         "program": result.program().map(Program::to_string),
-        "equation": result.program().and_then(|p| equation(p, stage.geometry()).ok()).map(|e| e.text),
+        "equation": result.program().and_then(|p| equation(p, stage.grammar.signature).ok()).map(|e| e.text),
         "candidates": candidates,
     })
 }
@@ -164,7 +164,7 @@ fn stage_text(stage: &Stage, target: &Target, result: &StageResult, before: &Pro
     // A part is shown at work: as long as nothing uses it, the equation does not know it.
     let mut whole = program.clone();
     whole.iteration.extend_from_slice(&target.completed_by);
-    if let Ok(equation) = equation(&whole, stage.geometry()) {
+    if let Ok(equation) = equation(&whole, stage.grammar.signature) {
         text += &format!("{}\n", accent(&equation.text));
     }
     let added: Vec<(Section, String)> =

@@ -4,9 +4,8 @@ use crate::args::{Evaluate, ProfileName, UnitName};
 use crate::failure::Failure;
 use crate::source::Source;
 use clap::ValueEnum;
-use rl4rla::execute::geometry_of;
-use rl4rla::problem::{FAMILIES, Family, FamilyError, MAX_BYTES};
-use rl4rla::program::{Canonical, LiveOut, Reg, RegSet, check, nearest};
+use rl4rla::problem::{self, Family, FamilyError, MAX_BYTES};
+use rl4rla::program::{Canonical, LiveOut, Reg, RegSet, Update, check, nearest};
 use rl4rla::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
 
 /// One family for each condition number asked for, checked before anything is drawn.
@@ -22,21 +21,14 @@ pub fn families(args: &Evaluate, source: &Source) -> Result<Vec<Family>, Failure
     };
     let mut family = Family::named(name).ok_or_else(|| {
         let failure = Failure::new(format!("there is no family `{name}`"));
-        match nearest(name, FAMILIES.iter().map(|f| f.name)) {
+        match nearest(name, problem::families().map(|f| f.name)) {
             Some(meant) => failure.advise(format!("--family {meant}; `rl4rla list families` shows all")),
             None => failure.advise("`rl4rla list families` shows all"),
         }
     })?;
-    match family.kind.info().square {
-        // One number is enough for a square family.
-        true => {
-            family.rows = args.rows.or(args.cols).unwrap_or(family.rows);
-            family.cols = args.cols.or(args.rows).unwrap_or(family.cols);
-        }
-        false => {
-            family.rows = args.rows.unwrap_or(family.rows);
-            family.cols = args.cols.unwrap_or(family.cols);
-        }
+    family = family.sized(args.rows, args.cols);
+    for (name, value) in &args.numbers {
+        family = family.with_number(name, *value).ok_or_else(|| own_numbers(&family, name))?;
     }
     (family.leverage, family.right, family.scale) = (args.leverage, args.right, args.scale);
     family.outside = args.outside;
@@ -53,6 +45,17 @@ pub fn families(args: &Evaluate, source: &Source) -> Result<Vec<Family>, Failure
     }
     refuse_too_many(args.instances, &family)?;
     Ok(families)
+}
+
+/// The family takes no number of this name; these it does.
+fn own_numbers(family: &Family, name: &str) -> Failure {
+    let info = family.kind.info();
+    let known: Vec<&str> = info.numbers.iter().map(|number| number.name).collect();
+    let failure = Failure::new(format!("family {} has no number `{name}`", info.name));
+    match known.is_empty() {
+        true => failure.advise("leave --with out"),
+        false => failure.advise(format!("--with {}=VALUE", known.join("=VALUE or "))),
+    }
 }
 
 /// All instances are alive at once.
@@ -101,6 +104,8 @@ fn refused(error: FamilyError) -> Failure {
             "--outside 0.3 with --rows above --cols"
         }
         FamilyError::NoSpectrum { .. } => "another --seed",
+        FamilyError::Number { .. } => "--with NAME=VALUE within the range",
+        FamilyError::NoSolution { .. } => "more --rows, or --with noise=1",
     };
     Failure::new(error.to_string()).advise(advice)
 }
@@ -137,7 +142,8 @@ fn refuse_strays(args: &Evaluate) -> Result<(), Failure> {
 
 pub fn protocol(args: &Evaluate, family: &Family) -> Result<Protocol, Failure> {
     refuse_strays(args)?;
-    let given = args.weights.clone().unwrap_or(vec![1.0, 10.0, 8.0, 1.0]);
+    let task = family.kind.info().task;
+    let given = args.weights.clone().unwrap_or(task.weights().to_vec());
     let total: f64 = given.iter().sum();
     let weights = match given[..] {
         [acc, decay, comp, cond] if given.iter().all(|w| *w >= 0.0) && total.is_finite() && total > 0.0 => {
@@ -167,6 +173,10 @@ pub fn protocol(args: &Evaluate, family: &Family) -> Result<Protocol, Failure> {
             (Profile::Tolerance { epsilon, charge: charge(args, family)? }, &SOUND_GRID[..])
         }
     };
+    if let Some(refusal) = profile.refuses(task) {
+        return Err(Failure::new(format!("{refusal}, and {} is {}", family.kind, task.doc()))
+            .advise("--profile sound or --profile tolerance"));
+    }
     let step = |text: &String| match text.parse::<f64>() {
         Ok(step) => positive(step, "--step", "0.5"),
         Err(_) => {
@@ -174,6 +184,8 @@ pub fn protocol(args: &Evaluate, family: &Family) -> Result<Protocol, Failure> {
         }
     };
     let grid = match &args.step[..] {
+        // Where there is no step, one is as good as any.
+        [word] if word == "best" && task.update() != Update::Subtract => vec![1.0],
         [word] if word == "best" => grid.to_vec(),
         steps => steps.iter().map(step).collect::<Result<_, _>>()?,
     };
@@ -211,7 +223,7 @@ fn charge(args: &Evaluate, family: &Family) -> Result<Charge, Failure> {
 /// A program that does not fit the family's shape is bad input, told before anything is drawn.
 pub fn refuse_misfits(source: &Source, family: &Family, protocol: &Protocol) -> Result<(), Failure> {
     let live = Canonical::new(&source.document.program, protocol.live_out);
-    check(live.program(), geometry_of(family)).map(|_| ()).map_err(|error| {
+    check(live.program(), family.signature()).map(|_| ()).map_err(|error| {
         let own = &source.document.family;
         let failure = Failure::new(format!("{} does not fit family {}: {error}", source.name, family.kind));
         match own.is_empty() || *own == family.kind.info().name {

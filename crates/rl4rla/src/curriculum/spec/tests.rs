@@ -84,7 +84,7 @@ fn every_key_is_read() {
     );
     assert_eq!(names(grammar.registers), ["A", "b", "x", "eta", "v1", "R1"]);
     assert_eq!((names(grammar.iteration_only), names(grammar.setup_only)), (vec!["v1"], vec!["R1"]));
-    assert_eq!((&grammar.open[..], grammar.geometry), (&[Section::Setup][..], Geometry::Tall));
+    assert_eq!((&grammar.open[..], grammar.signature.geometry), (&[Section::Setup][..], Geometry::Tall));
     let kept = LiveOut::Keeping(RegSet::EMPTY.with(Reg::R1));
     assert_eq!((grammar.live_out, stage.protocol.live_out), (kept, kept));
     let family = Family {

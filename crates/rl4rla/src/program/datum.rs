@@ -63,7 +63,7 @@ impl Datum {
     }
 
     /// The number, where typing says there is one.
-    pub(super) fn scalar(&self) -> f64 {
+    pub fn scalar(&self) -> f64 {
         match self {
             Datum::Scalar(a) => *a,
             other => unreachable!("typing promised a scalar, not {:?}", other.shape()),
@@ -71,7 +71,7 @@ impl Datum {
     }
 
     /// The vector, where typing says there is one.
-    pub(super) fn vector(&self) -> &[f64] {
+    pub fn vector(&self) -> &[f64] {
         match self {
             Datum::Vector(v) => v,
             other => unreachable!("typing promised a vector, not {:?}", other.shape()),
@@ -79,7 +79,7 @@ impl Datum {
     }
 
     /// The matrix, where typing says there is one.
-    pub(super) fn matrix(&self) -> &Matrix {
+    pub fn matrix(&self) -> &Matrix {
         match self {
             Datum::Matrix(m) => m,
             other => unreachable!("typing promised a matrix, not {:?}", other.shape()),
@@ -87,7 +87,7 @@ impl Datum {
     }
 
     /// The probabilities, where typing says there are some.
-    pub(super) fn weights(&self) -> &Arc<Discrete> {
+    pub fn weights(&self) -> &Arc<Discrete> {
         match self {
             Datum::Weights(w) => w,
             other => unreachable!("typing promised probabilities, not {:?}", other.shape()),

@@ -1,0 +1,80 @@
+//! Values in normal form, and operators of which algebra knows nothing.
+
+use super::draw::Law;
+use super::scalar::Scalar;
+use super::vector::Vector;
+use super::word::{Atom, Word};
+use crate::program::Reg;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A value in normal form.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Value {
+    /// A number.
+    Scalar(Scalar),
+    /// A vector.
+    Vector(Vector),
+    /// A matrix.
+    Matrix(Word),
+    /// Probabilities.
+    Weights(Law),
+}
+
+impl Value {
+    /// Adds the random objects in it to `found`.
+    pub fn random(&self, found: &mut BTreeSet<Atom>) {
+        match self {
+            Value::Scalar(s) => s.random(found),
+            Value::Vector(v) => v.random(found),
+            Value::Matrix(w) => w.random(found),
+            Value::Weights(law) => law.values().for_each(|value| value.random(found)),
+        }
+    }
+
+    /// Adds the registers it depends on to `found`.
+    pub fn sources(&self, found: &mut BTreeSet<Reg>) {
+        match self {
+            Value::Scalar(s) => s.sources(found),
+            Value::Vector(v) => v.sources(found),
+            Value::Matrix(w) => w.sources(found),
+            Value::Weights(law) => law.values().for_each(|value| value.sources(found)),
+        }
+    }
+
+    /// All that it holds.
+    pub fn weight(&self) -> usize {
+        match self {
+            Value::Scalar(s) => s.weight(),
+            Value::Vector(v) => v.weight(),
+            Value::Matrix(w) => w.weight(),
+            Value::Weights(law) => 1 + law.values().map(|value| value.weight()).sum::<usize>(),
+        }
+    }
+}
+
+/// What an operator makes of its operands, when all that is known is that equal operands give equal results.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Opaque {
+    /// The operator's name.
+    pub op: &'static str,
+    /// Its operands.
+    pub args: Arc<[Value]>,
+}
+
+impl Opaque {
+    /// Adds the random objects in its operands to `found`.
+    pub fn random(&self, found: &mut BTreeSet<Atom>) {
+        self.args.iter().for_each(|arg| arg.random(found));
+    }
+
+    /// Adds the registers its operands depend on to `found`.
+    pub fn sources(&self, found: &mut BTreeSet<Reg>) {
+        self.args.iter().for_each(|arg| arg.sources(found));
+    }
+
+    /// All that its operands hold.
+    pub fn weight(&self) -> usize {
+        1 + self.args.iter().map(Value::weight).sum::<usize>()
+    }
+}

@@ -1,0 +1,160 @@
+//! Eigenvalue problems: find the leading eigenvector of a positive semidefinite A, the paper's third task.
+//!
+//! Instances are A = QΛQᵀ with a uniformly random Q and eigenvalues drawn uniformly in the logarithm, the ends fixed at
+//! λmax = 1 and λmax/κ. A run starts from a random unit vector, and every iteration gives the next one. The loss is how
+//! far the Rayleigh quotient is from the largest eigenvalue,
+//!
+//! 1 − ρ(x)/λmax,  ρ(x) = xᵀAx / xᵀx
+//!
+//! and x must have length 1: what has not is no eigenvector that anyone asked for, and its loss is 1.
+#![allow(non_snake_case)]
+
+use super::draw;
+use super::family::{Choice, Family, FamilyInfo};
+use super::family_error::FamilyError;
+use super::instance::{Instance, InstanceError};
+use super::spectrum::{self, Law};
+use super::task::{History, Task, Work};
+use crate::linalg::{self, Matrix};
+use crate::program::{EXTENSIONS, Operator, Reg, RegSet, Update};
+use crate::rng::Stream;
+
+/// A vector this close to length 1 has it.
+const UNIT: f64 = 1e-6;
+/// Entries of data may differ from their mirror images by this share of the largest.
+const SYMMETRIC: f64 = 1e-12;
+/// Eigenvalues may be this much below zero, relative to the largest.
+const POSITIVE: f64 = 1e-12;
+/// Decades of the gap, from that of a random start down, over which accuracy is told apart.
+const DECADES: f64 = 4.0;
+/// What reading an entry of A costs, in flops: a matrix too large for memory gives one number in the time that
+/// arithmetic makes a hundred.
+const PASS: f64 = 100.0;
+
+/// The leading eigenvector.
+pub struct Eigenvalue;
+
+impl Task for Eigenvalue {
+    fn name(&self) -> &'static str {
+        "eigenvalue"
+    }
+
+    fn doc(&self) -> &'static str {
+        "find the unit vector x that makes xᵀAx largest: the leading eigenvector of A"
+    }
+
+    fn families(&self) -> &'static [FamilyInfo] {
+        &FAMILIES
+    }
+
+    fn measure(&self, instance: &Instance, x: &[f64]) -> (f64, f64) {
+        let length = linalg::norm(x);
+        if length.is_nan() || (length - 1.0).abs() > UNIT {
+            return (1.0, 1.0);
+        }
+        let largest = instance.spectrum()[0];
+        if largest == 0.0 {
+            return (0.0, 0.0);
+        }
+        // 1 − ρ/λ = (x − αx*)ᵀ(λI − A)(x − αx*)/λ for every α: near x* nothing cancels.
+        let x = linalg::scale(length.recip(), x);
+        let alpha = linalg::dot(&x, &instance.x_star);
+        let rest = linalg::sub(&x, &linalg::scale(alpha, &instance.x_star));
+        let above =
+            linalg::dot(&rest, &rest) - linalg::dot(&rest, &linalg::mat_vec(&instance.A, &rest)) / largest;
+        let gap = if above.is_nan() { above } else { above.max(0.0) };
+        (gap, gap)
+    }
+
+    fn pose(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
+        let (rows, cols) = (A.rows(), A.cols());
+        if rows != cols {
+            return Err(InstanceError::NotSquare { rows, cols });
+        }
+        // There is no right-hand side; one that is given is not looked at.
+        InstanceError::check(&A, &vec![0.0; rows])?;
+        drop(b);
+        let entries = || (0..rows).flat_map(|i| (0..i).map(move |j| (i, j)));
+        let largest = A.row_major().iter().fold(0.0f64, |largest, a| largest.max(a.abs()));
+        let differs = |&(i, j): &(usize, usize)| (A.get(i, j) - A.get(j, i)).abs() > SYMMETRIC * largest;
+        if let Some((row, col)) = entries().find(differs) {
+            let (value, mirrored) = (A.get(row, col), A.get(col, row));
+            return Err(InstanceError::NotSymmetric { row, col, value, mirrored });
+        }
+        let (lambda, vectors) = linalg::symmetric_eigen(&A).ok_or(InstanceError::NoSolution)?;
+        let least = lambda[cols - 1];
+        if least < -POSITIVE * lambda[0].abs().max(least.abs()) {
+            return Err(InstanceError::Negative { eigenvalue: least });
+        }
+        Ok(instance(A, vectors.column(0).to_vec(), lambda, &Stream::new(0)))
+    }
+
+    fn update(&self) -> Update {
+        Update::Assign
+    }
+
+    fn inputs(&self) -> RegSet {
+        [Reg::A, Reg::X].into_iter().collect()
+    }
+
+    fn operators(&self) -> &'static [Operator] {
+        &EXTENSIONS[5..]
+    }
+
+    fn measures(&self) -> [&'static str; 2] {
+        ["1 − ρ(x)/λmax", "1 − ρ(x)/λmax"]
+    }
+
+    /// The gap against that of the random start, on a logarithmic scale.
+    fn accuracy(&self, history: &History) -> Option<f64> {
+        let (first, last) = history.ends();
+        Some(if last == 0.0 { 1.0 } else { ((first / last).log10() / DECADES).clamp(0.0, 1.0) })
+    }
+
+    /// Flops, and the time to read A, between a sixty-fourth of an iteration of power iteration and two of them.
+    fn thrift(&self, work: &Work) -> Option<f64> {
+        let entries = work.sizes.cols * work.sizes.cols;
+        let plain = (2.0 + PASS) * entries;
+        Some(work.cheapness(work.flops + PASS * entries * work.passes, plain / 64.0, 2.0 * plain))
+    }
+
+    fn weights(&self) -> [f64; 4] {
+        [1.0, 0.0, 3.0, 0.0]
+    }
+
+    /// A full eigendecomposition, about 9n³.
+    fn direct(&self, _: f64, cols: f64) -> [f64; 2] {
+        [9.0 * cols.powi(3), 1.0]
+    }
+}
+
+static FAMILIES: [FamilyInfo; 1] = [FamilyInfo {
+    name: "eigenvalue",
+    doc: "symmetric positive definite, eigenvalues uniform in the logarithm, condition 2 unless asked otherwise",
+    task: &Eigenvalue,
+    rows: 50,
+    cols: 50,
+    square: true,
+    options: &[Choice::Condition],
+    numbers: &[],
+    draw,
+}];
+
+fn draw(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
+    let lambda =
+        spectrum::draw(Law::LogUniform, family.cols, family.condition, &stream.derive("spectrum", 0));
+    let (A, Q) = draw::symmetric(&lambda, stream);
+    Ok(instance(A, Q.column(0).to_vec(), lambda, stream))
+}
+
+/// The problem with this leading eigenvector and spectrum, from a random start.
+fn instance(A: Matrix, leading: Vec<f64>, spectrum: Vec<f64>, stream: &Stream) -> Instance {
+    let (n, start) = (A.cols(), stream.derive("start", 0).normals(A.cols()));
+    let mut instance = Instance::posed(&Eigenvalue, A, vec![0.0; n], leading, 0.0, spectrum);
+    instance.start = linalg::scale(linalg::norm(&start).recip(), &start);
+    instance.symmetric = true;
+    instance
+}
+
+#[cfg(test)]
+mod tests;

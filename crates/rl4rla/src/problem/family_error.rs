@@ -1,0 +1,90 @@
+//! What can be wrong with a family.
+
+use super::family::{Kind, MAX_BYTES, Number};
+use std::fmt;
+
+/// Why a family has no instances.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[allow(missing_docs)] // the fields are the family's own
+pub enum FamilyError {
+    /// There are no rows or no columns.
+    Empty { rows: usize, cols: usize },
+    /// A square family has a size that is not.
+    NotSquare { kind: Kind, rows: usize, cols: usize },
+    /// There are more columns than rows.
+    Wide { kind: Kind, rows: usize, cols: usize },
+    /// Drawing an instance would take more than [`MAX_BYTES`].
+    TooLarge { rows: usize, cols: usize },
+    /// The condition number is below one or not finite.
+    Condition { condition: f64 },
+    /// One column cannot have a condition number other than one.
+    OneColumn { condition: f64 },
+    /// The family has no such option.
+    NotAnOption { kind: Kind, option: &'static str },
+    /// The share of b outside the range is not in [0, 1).
+    Outside { outside: f64 },
+    /// The range of A is the whole space.
+    NothingOutside { kind: Kind, rows: usize, cols: usize, outside: f64 },
+    /// A number of the family's own is out of range.
+    Number { number: Number, value: f64 },
+    /// The singular values of a drawn matrix could not be computed.
+    NoSpectrum { kind: Kind },
+    /// The drawn problem has no solution.
+    NoSolution { kind: Kind },
+}
+
+impl fmt::Display for FamilyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use FamilyError::*;
+        match self {
+            Empty { rows, cols } => {
+                write!(f, "a problem needs at least one row and one column, got {rows} × {cols}")
+            }
+            NotSquare { kind, rows, cols } => write!(
+                f,
+                "family `{kind}` needs rows = cols, got {rows} × {cols}; pass the same number twice"
+            ),
+            Wide { kind, rows, cols } => write!(
+                f,
+                "family `{kind}` needs rows ≥ cols, got {rows} × {cols}; swap them, or ask for fewer columns"
+            ),
+            TooLarge { rows, cols } => write!(
+                f,
+                "an instance of {rows} × {cols} takes more than {} GiB to draw; ask for a smaller one",
+                MAX_BYTES >> 30
+            ),
+            Condition { condition } => {
+                write!(f, "condition must be a finite number ≥ 1, got {condition}")
+            }
+            OneColumn { condition } => {
+                write!(f, "one column has condition 1, got {condition}; leave it out, or ask for two columns")
+            }
+            NotAnOption { kind, option } => {
+                write!(f, "family `{kind}` has no option `{option}`; leave it out, or take another family")
+            }
+            Outside { outside } => {
+                write!(f, "outside must be at least 0 and below 1, got {outside}; 0 is a consistent system")
+            }
+            NothingOutside { kind, rows, cols, outside } => write!(
+                f,
+                "outside = {outside} needs a direction outside the range of A, and family `{kind}` at \
+                 {rows} × {cols} has none; take a tall family with rows > cols, or outside = 0"
+            ),
+            Number { number, value } => write!(
+                f,
+                "{} must be from {} to {}, got {value}: {}",
+                number.name, number.least, number.most, number.doc
+            ),
+            NoSolution { kind } => write!(
+                f,
+                "an instance of `{kind}` has no finite optimum, because a plane separates its labels; \
+                 ask for more rows or more noise"
+            ),
+            NoSpectrum { kind } => {
+                write!(f, "the singular values of an instance of `{kind}` did not converge; change the seed")
+            }
+        }
+    }
+}
+
+impl std::error::Error for FamilyError {}

@@ -1,0 +1,311 @@
+//! Logistic regression: the paper's second task, as a fit and as a forward pass.
+//!
+//! Labels are yᵢ = sign(aᵢᵀw* + εᵢ), ε ~ N(0, σ²). A program sees b = (1 + y)/2, so that the gradient of the
+//! cross-entropy is Aᵀ(σ(Ax) − b). The true weights w* are such that every singular direction of A matters alike and
+//! the margins aᵢᵀw* have mean square 1; with ‖A‖₂ = 2 the step η = 1 suits gradient descent and Newton's method both.
+#![allow(non_snake_case)]
+
+mod fit;
+
+use super::draw::{self, Tall};
+use super::family::{Choice, Family, FamilyInfo, Number};
+use super::family_error::FamilyError;
+use super::instance::{Instance, InstanceError};
+use super::spectrum::Law;
+use super::task::{History, Task, Work};
+use crate::linalg::{self, Matrix};
+use crate::program::{EXTENSIONS, Instruction, Operator, Section, Update};
+use crate::rng::Stream;
+use fit::{first_order_gap, fit, loss, loss_above, sigmoid};
+
+/// The norm of A, so that 1 is the step 4/‖A‖² of gradient descent.
+const NORM: f64 = 2.0;
+/// Decades of gap below or above gradient descent's over which accuracy is told apart.
+const DECADES: f64 = 8.0;
+
+/// VEC_SIGMOID to MAT_VEC_SOLVE.
+fn operators() -> &'static [Operator] {
+    &EXTENSIONS[..5]
+}
+
+/// MᵀM is written MAT_GRAM(M).
+fn legal(instruction: &Instruction, _: Section) -> bool {
+    let [first, second] = instruction.operands[..] else { return true };
+    instruction.op.name != "MAT_TRANS_MAT_MUL" || first != second
+}
+
+/// Between an iteration of gradient descent, 4mn, and four of Newton's, 8mn².
+fn thrift(work: &Work) -> f64 {
+    let (m, n) = (work.sizes.rows, work.sizes.cols);
+    work.cheapness(work.flops, 4.0 * m * n, 8.0 * m * n * n.max(2.0))
+}
+
+/// The fit: find the weights x of least cross-entropy.
+pub struct Logistic;
+
+impl Task for Logistic {
+    fn name(&self) -> &'static str {
+        "logistic"
+    }
+
+    fn doc(&self) -> &'static str {
+        "logistic regression: find the weights x of least cross-entropy"
+    }
+
+    fn families(&self) -> &'static [FamilyInfo] {
+        &FAMILIES[..2]
+    }
+
+    fn measure(&self, instance: &Instance, x: &[f64]) -> (f64, f64) {
+        let (z, m) = (linalg::mat_vec(&instance.A, x), instance.rows() as f64);
+        let mean = loss(&z, &instance.b) / m;
+        let least = instance.attainable();
+        if least == 0.0 {
+            // The labels are separable: what is left is measured in units of the start.
+            return (mean, mean / 2f64.ln());
+        }
+        let above = loss_above(&z, &linalg::mat_vec(&instance.A, &instance.x_star), &instance.b) / m;
+        (mean, if above.is_nan() { above } else { above.max(0.0) / least })
+    }
+
+    fn pose(&self, A: Matrix, labels: Vec<f64>) -> Result<Instance, InstanceError> {
+        let b = targets(&A, &labels)?;
+        let x_star = fit(&A, &b).ok_or(InstanceError::Separable)?;
+        let spectrum = linalg::singular_values(&A).ok_or(InstanceError::NoSolution)?;
+        Ok(fitted(A, b, x_star, spectrum))
+    }
+
+    fn operators(&self) -> &'static [Operator] {
+        operators()
+    }
+
+    fn legality(&self) -> fn(&Instruction, Section) -> bool {
+        legal
+    }
+
+    fn measures(&self) -> [&'static str; 2] {
+        ["mean cross-entropy L(x)", "L(x)/L(x*) − 1"]
+    }
+
+    /// One half for the gap that gradient descent leaves after as many iterations, and from there up and down on a
+    /// logarithmic scale; nothing without progress from the start.
+    fn accuracy(&self, history: &History) -> Option<f64> {
+        let (first, last) = history.ends();
+        let instance = history.instance;
+        let steps = history.iterations();
+        let baseline = instance.remember(steps as u64, || {
+            let norm = instance.spectrum()[0];
+            let gap = first_order_gap(&instance.A, &instance.b, &instance.x_star, norm, steps);
+            gap / instance.rows() as f64 / instance.attainable()
+        });
+        let progress = (first / last).log10().clamp(0.0, 1.0);
+        let lead = ((baseline / last).log10() / DECADES).clamp(-1.0, 1.0);
+        // At the optimum both quotients are infinite.
+        Some(if last == 0.0 { 1.0 } else { progress * (0.5 + 0.5 * lead) })
+            .filter(|acc| !acc.is_nan())
+            .or(Some(0.0))
+    }
+
+    fn thrift(&self, work: &Work) -> Option<f64> {
+        Some(thrift(work))
+    }
+
+    fn weights(&self) -> [f64; 4] {
+        [1.0, 0.0, 1.0, 0.0]
+    }
+
+    /// Ten iterations of Newton's method: mn² + 5mn flops and four passes each.
+    fn direct(&self, rows: f64, cols: f64) -> [f64; 2] {
+        [10.0 * rows * cols * (cols + 5.0), 40.0]
+    }
+}
+
+/// The forward pass: given weights, find the probability of every label. The weights are in x, and v1 is the answer.
+///
+/// It is scored by the cross-entropy expected of labels drawn afresh by the model, not of those in b: an answer that
+/// copies b would be perfect there, and worthless.
+pub struct Forward;
+
+impl Task for Forward {
+    fn name(&self) -> &'static str {
+        "logistic-forward"
+    }
+
+    fn doc(&self) -> &'static str {
+        "logistic forward pass: find the probability of every label, for the weights x"
+    }
+
+    fn families(&self) -> &'static [FamilyInfo] {
+        &FAMILIES[2..]
+    }
+
+    fn measure(&self, instance: &Instance, answer: &[f64]) -> (f64, f64) {
+        let truth = linalg::mat_vec(&instance.A, &instance.start).into_iter().map(sigmoid);
+        let (mut entropy, mut divergence) = (0.0, 0.0);
+        for (p, &q) in truth.zip(answer) {
+            // What is no probability is as wrong as the nearest that is allowed.
+            let q = q.clamp(SURE, 1.0 - SURE);
+            entropy -= p * q.ln() + (1.0 - p) * (1.0 - q).ln();
+            divergence += p * (p / q).ln() + (1.0 - p) * ((1.0 - p) / (1.0 - q)).ln();
+        }
+        let m = instance.rows() as f64;
+        (entropy / m, if divergence.is_nan() { divergence } else { divergence.max(0.0) / m })
+    }
+
+    fn pose(&self, A: Matrix, labels: Vec<f64>) -> Result<Instance, InstanceError> {
+        let mut instance = Logistic.pose(A, labels)?;
+        (instance.task, instance.start) = (&Forward, instance.x_star.clone());
+        Ok(instance)
+    }
+
+    fn update(&self) -> Update {
+        Update::Answer
+    }
+
+    fn operators(&self) -> &'static [Operator] {
+        operators()
+    }
+
+    fn legality(&self) -> fn(&Instruction, Section) -> bool {
+        legal
+    }
+
+    fn measures(&self) -> [&'static str; 2] {
+        ["mean cross-entropy of fresh labels", "its excess over the model's own"]
+    }
+
+    /// The gap above the model's own entropy, against that of saying one half to everything.
+    fn accuracy(&self, history: &History) -> Option<f64> {
+        let (_, last) = history.ends();
+        let instance = history.instance;
+        let guess = instance.remember(0, || self.measure(instance, &vec![0.5; instance.rows()]).1);
+        Some(if last == 0.0 { 1.0 } else { ((guess / last).log10() / DECADES).clamp(0.0, 1.0) })
+    }
+
+    fn thrift(&self, work: &Work) -> Option<f64> {
+        Some(thrift(work))
+    }
+
+    fn weights(&self) -> [f64; 4] {
+        [1.0, 0.0, 1.0, 0.0]
+    }
+}
+
+/// Probabilities are kept this far from 0 and 1.
+const SURE: f64 = 1e-9;
+
+const NOISE: Number =
+    Number { name: "noise", doc: "σ of the noise in the labels", default: 1.0, least: 0.0, most: 1e6 };
+const SEPARATION: Number = Number {
+    name: "separation",
+    doc: "the distance of either class's mean from the plane between them, in standard deviations",
+    default: 5.0,
+    least: 0.0,
+    most: 1e6,
+};
+
+static FAMILIES: [FamilyInfo; 3] = [
+    FamilyInfo {
+        name: "logistic",
+        doc: "noisy labels, singular values geometrically spaced, condition 2 unless asked otherwise",
+        task: &Logistic,
+        rows: 5000,
+        cols: 50,
+        square: false,
+        options: &[Choice::Condition, Choice::Leverage, Choice::Right, Choice::Scale],
+        numbers: &[NOISE],
+        draw: |family, stream| {
+            let Drawn { A, b, sigma, .. } = drawn(family, stream)?;
+            let x_star = fit(&A, &b).ok_or(FamilyError::NoSolution { kind: family.kind })?;
+            Ok(fitted(A, b, x_star, sigma))
+        },
+    },
+    FamilyInfo {
+        name: "logistic-separable",
+        doc: "two Gaussian classes that a plane separates: the loss has no minimum, and is measured from 0",
+        task: &Logistic,
+        rows: 10_000,
+        cols: 100,
+        square: false,
+        options: &[],
+        numbers: &[SEPARATION],
+        draw: separable,
+    },
+    FamilyInfo {
+        name: "logistic-forward",
+        doc: "labels as in `logistic`, and weights to compute their probabilities with",
+        task: &Forward,
+        rows: 50,
+        cols: 10,
+        square: false,
+        options: &[Choice::Condition, Choice::Leverage, Choice::Right, Choice::Scale],
+        numbers: &[NOISE],
+        draw: |family, stream| {
+            let Drawn { A, b, sigma, weights } = drawn(family, stream)?;
+            let mut instance = Instance::posed(&Forward, A, b, weights.clone(), 0.0, sigma);
+            instance.start = weights;
+            Ok(instance)
+        },
+    },
+];
+
+struct Drawn {
+    A: Matrix,
+    b: Vec<f64>,
+    sigma: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+/// A = UΣVᵀ, w* with Aw* = √m·Uz/‖z‖, and labels sign(Aw* + ε).
+fn drawn(family: &Family, stream: &Stream) -> Result<Drawn, FamilyError> {
+    let Tall { A, core, sigma, .. } = draw::tall(family, Law::Geometric, NORM, stream)?;
+    let z = stream.derive("solution", 0).normals(family.cols);
+    let length = (family.rows as f64).sqrt() / linalg::norm(&z);
+    // A = U·coreᵀ, so coreᵀ·w* = z does it.
+    let weights = linalg::solve(&core.transpose(), &linalg::scale(length, &z))
+        .map_err(|_| FamilyError::NoSpectrum { kind: family.kind })?;
+    let noise = family.number("noise").unwrap_or(NOISE.default);
+    let epsilon = stream.derive("noise", 0).normals(family.rows);
+    let margins = linalg::mat_vec(&A, &weights);
+    let b = margins.iter().zip(&epsilon).map(|(z, e)| f64::from(z + noise * e > 0.0)).collect();
+    Ok(Drawn { A, b, sigma, weights })
+}
+
+/// Rows y·s·u + N(0, I) with a unit vector u, brought to ‖A‖₂ = 2.
+fn separable(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
+    let (rows, cols) = (family.rows, family.cols);
+    let separation = family.number("separation").unwrap_or(SEPARATION.default);
+    let u = stream.derive("direction", 0).normals(cols);
+    let u = linalg::scale(separation / linalg::norm(&u), &u);
+    let (noise, signs) =
+        (stream.derive("rows", 0).normals(rows * cols), stream.derive("labels", 0).signs(rows));
+    let A = Matrix::from_fn(rows, cols, |i, j| signs[i] * u[j] + noise[i * cols + j]);
+    let sigma = linalg::singular_values(&A).ok_or(FamilyError::NoSpectrum { kind: family.kind })?;
+    let unit = NORM / sigma[0];
+    let (A, sigma) = (A.map(|a| a * unit), linalg::scale(unit, &sigma));
+    let b: Vec<f64> = signs.iter().map(|y| 0.5 * (1.0 + y)).collect();
+    Ok(match fit(&A, &b) {
+        // Small separations overlap, and then there is a minimum.
+        Some(x_star) => fitted(A, b, x_star, sigma),
+        None => Instance::posed(&Logistic, A, b, vec![0.0; cols], 0.0, sigma),
+    })
+}
+
+fn fitted(A: Matrix, b: Vec<f64>, x_star: Vec<f64>, spectrum: Vec<f64>) -> Instance {
+    let least = loss(&linalg::mat_vec(&A, &x_star), &b) / A.rows() as f64;
+    Instance::posed(&Logistic, A, b, x_star, least, spectrum)
+}
+
+/// b = (1 + y)/2 for labels y = ±1.
+fn targets(A: &Matrix, labels: &[f64]) -> Result<Vec<f64>, InstanceError> {
+    InstanceError::check(A, labels)?;
+    let target = |(row, &y): (usize, &f64)| match y {
+        1.0 => Ok(1.0),
+        -1.0 => Ok(0.0),
+        value => Err(InstanceError::Label { row, value }),
+    };
+    labels.iter().enumerate().map(target).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! The cross-entropy and its minimum.
+//!
+//! L(x) = Σᵢ ln(1 + exp(zᵢ)) − bᵢ·zᵢ,  z = Ax,  bᵢ = (1 + yᵢ)/2 for labels yᵢ = ±1
+//!
+//! which is Σᵢ ln(1 + exp(−yᵢ·zᵢ)).
+#![allow(non_snake_case)]
+
+use crate::linalg::{self, Matrix};
+
+/// Newton steps before giving up: those of a problem that has a solution need about ten.
+const MOST_STEPS: usize = 100;
+/// A decrease that promises less than this share of the loss is rounding.
+const ROUNDING: f64 = 1e-15;
+
+/// ln(1 + eᶻ), without overflow.
+fn softplus(z: f64) -> f64 {
+    z.max(0.0) + (-z.abs()).exp().ln_1p()
+}
+
+/// σ(z) = 1/(1 + e⁻ᶻ).
+pub fn sigmoid(z: f64) -> f64 {
+    1.0 / (1.0 + (-z).exp())
+}
+
+/// L at these margins z = Ax.
+pub fn loss(z: &[f64], b: &[f64]) -> f64 {
+    z.iter().zip(b).map(|(z, b)| softplus(*z) - b * z).sum()
+}
+
+/// L at z less L at another point, term by term, so that what they share cancels before it is rounded.
+pub fn loss_above(z: &[f64], other: &[f64], b: &[f64]) -> f64 {
+    let term = |((z, o), b): ((&f64, &f64), &f64)| softplus(*z) - softplus(*o) - b * (z - o);
+    z.iter().zip(other).zip(b).map(term).sum()
+}
+
+/// Aᵀ(σ(z) − b).
+pub fn gradient(A: &Matrix, z: &[f64], b: &[f64]) -> Vec<f64> {
+    let misfit: Vec<f64> = z.iter().zip(b).map(|(z, b)| sigmoid(*z) - b).collect();
+    linalg::vec_mat(&misfit, A)
+}
+
+/// The x of least L, by Newton's method with halved steps; none if L has no minimum, because a plane separates the
+/// labels or nearly so.
+pub fn fit(A: &Matrix, b: &[f64]) -> Option<Vec<f64>> {
+    let (mut x, mut z) = (vec![0.0; A.cols()], vec![0.0; A.rows()]);
+    for _ in 0..MOST_STEPS {
+        let slopes: Vec<f64> = z.iter().map(|z| sigmoid(*z)).map(|p| (p * (1.0 - p)).sqrt()).collect();
+        let hessian = linalg::gram(&linalg::scale_rows(&slopes, A));
+        let g = gradient(A, &z, b);
+        // A direction without data has no curvature: the pseudo-inverse stays out of it.
+        let step = linalg::mat_vec(&linalg::inverse(&hessian).ok()?, &g);
+        let along = linalg::mat_vec(A, &step);
+        let promised = linalg::dot(&g, &step);
+        let here = loss(&z, b);
+        // NaN is no minimum.
+        if promised.is_nan() || !here.is_finite() {
+            return None;
+        }
+        // A last full step squares what error is left.
+        let last = promised <= ROUNDING.sqrt() * here;
+        let moved = |t: f64| z.iter().zip(&along).map(|(z, d)| z - t * d).collect::<Vec<f64>>();
+        let enough = |t: f64| last || loss_above(&moved(t), &z, b) <= -1e-4 * t * promised;
+        let t = (0..60).map(|k| 0.5f64.powi(k)).find(|&t| enough(t))?;
+        x.iter_mut().zip(&step).for_each(|(x, s)| *x -= t * s);
+        z = linalg::mat_vec(A, &x);
+        if z.iter().zip(b).all(|(z, b)| (b - 0.5) * z > 0.0) {
+            return None;
+        }
+        if promised <= ROUNDING * here {
+            // Where margins still grow with nothing left to gain, the minimum is at infinity.
+            let still = along.iter().all(|d| d.abs() < 0.1);
+            return still.then_some(x);
+        }
+    }
+    None
+}
+
+/// The gap above the minimum that gradient descent leaves after so many steps of the length that suits every problem,
+/// 4/‖A‖².
+pub fn first_order_gap(A: &Matrix, b: &[f64], x_star: &[f64], norm: f64, steps: usize) -> f64 {
+    let optimum = linalg::mat_vec(A, x_star);
+    let (mut x, mut z) = (vec![0.0; A.cols()], vec![0.0; A.rows()]);
+    let length = 4.0 / norm.powi(2).max(f64::MIN_POSITIVE);
+    for _ in 0..steps {
+        let g = gradient(A, &z, b);
+        x.iter_mut().zip(&g).for_each(|(x, g)| *x -= length * g);
+        z = linalg::mat_vec(A, &x);
+    }
+    loss_above(&z, &optimum, b).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+    use proptest::prelude::*;
+
+    fn problem(seed: u64, rows: usize, cols: usize) -> (Matrix, Vec<f64>) {
+        let stream = Stream::new(seed);
+        let entries = stream.derive("A", 0).normals(rows * cols);
+        let b = stream.derive("b", 0).uniforms(rows).iter().map(|u| f64::from(*u < 0.5)).collect();
+        (Matrix::from_fn(rows, cols, |i, j| entries[i * cols + j]), b)
+    }
+
+    #[test]
+    fn a_hand_solved_problem() {
+        // One column of ones, three labels of four positive: σ(x) = 3/4.
+        let A = Matrix::from_fn(4, 1, |_, _| 1.0);
+        let x = fit(&A, &[1.0, 1.0, 0.0, 1.0]).unwrap();
+        assert!((x[0] - 3f64.ln()).abs() < 1e-12);
+        let z = vec![x[0]; 4];
+        let entropy = -(3.0 * 0.75f64.ln() + 0.25f64.ln());
+        assert!((loss(&z, &[1.0, 1.0, 0.0, 1.0]) - entropy).abs() < 1e-12);
+    }
+
+    #[test]
+    fn separable_labels_have_no_minimum() {
+        let A = Matrix::from_rows(&[&[1.0], &[2.0], &[-1.0]]);
+        assert_eq!(fit(&A, &[1.0, 1.0, 0.0]), None);
+        assert!(fit(&A, &[1.0, 0.0, 0.0]).is_some());
+        // Two equal points with different labels: every loss is at least 2·ln 2 there, but the rest separates.
+        let A = Matrix::from_rows(&[&[0.0, 1.0], &[0.0, 1.0], &[1.0, 0.0], &[-1.0, 0.0]]);
+        assert_eq!(fit(&A, &[1.0, 0.0, 1.0, 0.0]), None);
+    }
+
+    #[test]
+    fn large_margins_do_not_overflow() {
+        assert_eq!((softplus(1000.0), softplus(-1000.0)), (1000.0, 0.0));
+        assert!((softplus(0.0) - 2f64.ln()).abs() < 1e-16);
+        assert_eq!(loss_above(&[800.0], &[799.0], &[0.0]), 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn the_gradient_vanishes_at_the_fit(seed: u64, cols in 1..5_usize) {
+            let (A, b) = problem(seed, 60, cols);
+            if let Some(x) = fit(&A, &b) {
+                let g = gradient(&A, &linalg::mat_vec(&A, &x), &b);
+                prop_assert!(linalg::norm(&g) < 1e-10, "{g:?}");
+            }
+        }
+
+        #[test]
+        fn the_gradient_is_the_slope_of_the_loss(seed: u64) {
+            let (A, b) = problem(seed, 20, 3);
+            let (x, h) = (Stream::new(seed).derive("x", 0).normals(3), 1e-5);
+            let at = |j: usize, h: f64| {
+                let mut x = x.clone();
+                x[j] += h;
+                loss(&linalg::mat_vec(&A, &x), &b)
+            };
+            let g = gradient(&A, &linalg::mat_vec(&A, &x), &b);
+            for j in 0..3 {
+                prop_assert!(((at(j, h) - at(j, -h)) / (2.0 * h) - g[j]).abs() < 1e-7);
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Operators beyond the paper's 17: those that tasks add. A row has the same form, and brings its own arithmetic.
+
+use super::datum::Datum;
+use super::expr::Expr;
+use super::op::{Compute, Form, Operator, take};
+use super::rules::{gram, length, solve, symmetric};
+use super::types::Pattern::{Matrix, Vector};
+use super::types::Size::{A, B};
+use crate::linalg;
+
+const VECTOR_TO_VECTOR: &[Form] = &[Form { operands: &[Vector(A)], result: Vector(A) }];
+
+/// The operators that the tasks of this crate add.
+pub static EXTENSIONS: [Operator; 6] = [
+    Operator {
+        name: "VEC_SIGMOID",
+        doc: "σ(v) = 1/(1 + e⁻ᵛ), entry by entry",
+        forms: VECTOR_TO_VECTOR,
+        // A sign, an exponential, a sum and a quotient.
+        flops: |args| length(args).times(4.0),
+        formula: |_, exprs, _| Expr::call("σ", "\\sigma", exprs),
+        compute: Compute::Pure(|values| Ok(mapped(values[0], |z| 1.0 / (1.0 + (-z).exp())))),
+        ..Operator::PLAIN
+    },
+    Operator {
+        name: "VEC_DSIGMOID",
+        doc: "p(1 − p), entry by entry: the slope of σ where it has the value p",
+        forms: VECTOR_TO_VECTOR,
+        flops: |args| length(args).times(2.0),
+        formula: |_, exprs, _| {
+            let [p] = take(exprs);
+            match p {
+                Expr::Call(name, latex, z) if name == "σ" => Expr::call("σ′", &(latex + "'"), z),
+                p => Expr::call("slope", "\\operatorname{slope}", vec![p]),
+            }
+        },
+        compute: Compute::Pure(|values| Ok(mapped(values[0], |p| p * (1.0 - p)))),
+        ..Operator::PLAIN
+    },
+    Operator {
+        name: "VEC_MAT_SCALE",
+        doc: "diag(√v) M: every row of M times the root of an entry of v",
+        forms: &[Form { operands: &[Vector(A), Matrix(A, B)], result: Matrix(A, B) }],
+        flops: |args| length(&args[..1]) + length(&args[1..]),
+        formula: |_, exprs, names| {
+            let [v, m] = take(exprs);
+            Expr::product([names.diagonal(v), m])
+        },
+        compute: Compute::Pure(|values| {
+            let roots: Vec<f64> = values[0].vector().iter().map(|v| v.sqrt()).collect();
+            Ok(linalg::scale_rows(&roots, values[1].matrix()).into())
+        }),
+        ..Operator::PLAIN
+    },
+    Operator {
+        name: "MAT_GRAM",
+        doc: "MᵀM",
+        forms: &[Form { operands: &[Matrix(A, B)], result: Matrix(B, B) }],
+        structure: symmetric,
+        flops: gram,
+        formula: |_, exprs, _| {
+            let [m] = take(exprs);
+            Expr::product([m.clone().transpose(), m])
+        },
+        compute: Compute::Pure(|values| Ok(linalg::gram(values[0].matrix()).into())),
+        ..Operator::PLAIN
+    },
+    Operator {
+        name: "MAT_VEC_SOLVE",
+        doc: "M⁻¹v, by elimination; fails when M is singular",
+        forms: &[Form { operands: &[Matrix(A, A), Vector(A)], result: Vector(A) }],
+        flops: solve,
+        formula: |_, exprs, _| {
+            let [m, v] = take(exprs);
+            Expr::product([m.inverse(), v])
+        },
+        compute: Compute::Pure(|values| {
+            linalg::solve(values[0].matrix(), values[1].vector()).map(Datum::from)
+        }),
+        ..Operator::PLAIN
+    },
+    Operator {
+        name: "VEC_NORMALIZE",
+        doc: "v/‖v‖; fails when v = 0",
+        forms: VECTOR_TO_VECTOR,
+        flops: |args| length(args).times(3.0),
+        formula: |_, exprs, _| {
+            let [v] = take(exprs);
+            Expr::quotient(v.clone(), v.norm())
+        },
+        compute: Compute::Pure(|values| {
+            let v = values[0].vector();
+            Ok(linalg::scale(linalg::norm(v).recip(), v).into())
+        }),
+        ..Operator::PLAIN
+    },
+];
+
+fn mapped(vector: &Datum, f: impl Fn(f64) -> f64) -> Datum {
+    vector.vector().iter().map(|&v| f(v)).collect::<Vec<f64>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Matrix;
+    use crate::program::Op;
+
+    fn call(name: &str, values: &[Datum]) -> Datum {
+        let Compute::Pure(compute) = Op::named(name).unwrap().compute else { panic!("{name} is pure") };
+        compute(&values.iter().collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn known_answers() {
+        let v = || Datum::from(vec![0.0, 3f64.ln(), -1000.0, 1000.0]);
+        assert_eq!(call("VEC_SIGMOID", &[v()]).vector(), [0.5, 0.75, 0.0, 1.0]);
+        assert_eq!(call("VEC_DSIGMOID", &[vec![0.5, 0.25].into()]).vector(), [0.25, 0.1875]);
+        let m = || Datum::from(Matrix::from_rows(&[&[1.0, 2.0], &[3.0, 4.0]]));
+        let scaled = call("VEC_MAT_SCALE", &[vec![4.0, 9.0].into(), m()]);
+        assert_eq!(scaled.matrix().row_major(), [2.0, 4.0, 9.0, 12.0]);
+        assert_eq!(call("MAT_GRAM", &[m()]).matrix().row_major(), [10.0, 14.0, 14.0, 20.0]);
+        let x = call("MAT_VEC_SOLVE", &[m(), vec![5.0, 11.0].into()]);
+        assert!(linalg::norm(&linalg::sub(x.vector(), &[1.0, 2.0])) < 1e-14);
+        assert_eq!(call("VEC_NORMALIZE", &[vec![3.0, 4.0].into()]).vector(), [0.6000000000000001, 0.8]);
+        // What cannot be computed is not finite, and the machine stops there.
+        assert!(!call("VEC_NORMALIZE", &[vec![0.0; 3].into()]).is_finite());
+        assert!(!call("VEC_MAT_SCALE", &[vec![-1.0, 1.0].into(), m()]).is_finite());
+    }
+}

@@ -1,0 +1,110 @@
+//! The signature of a problem: what a program finds when it starts, and what becomes of its result.
+
+use super::expr::Expr;
+use super::poly::Poly;
+use super::register::{Access, Reg, RegSet};
+use super::types::{Dim, Geometry, Type};
+
+/// What becomes of `v1` at the end of every iteration.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub enum Update {
+    /// It is a direction: x ← x − η·v1.
+    #[default]
+    Subtract,
+    /// It is the next iterate: x ← v1.
+    Assign,
+    /// It is the answer itself, one number for each row of A; x is given and stays.
+    Answer,
+}
+
+impl Update {
+    /// Every update.
+    pub const ALL: [Update; 3] = [Update::Subtract, Update::Assign, Update::Answer];
+
+    /// Its name in the text format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Update::Subtract => "subtract",
+            Update::Assign => "assign",
+            Update::Answer => "answer",
+        }
+    }
+
+    /// What it does, as a formula.
+    pub fn formula(self) -> &'static str {
+        match self {
+            Update::Subtract => "x ← x − η·v1",
+            Update::Assign => "x ← v1",
+            Update::Answer => "y = v1",
+        }
+    }
+
+    /// The length that `v1` must have.
+    fn length(self) -> Dim {
+        match self {
+            Update::Subtract | Update::Assign => Dim::Cols,
+            Update::Answer => Dim::Rows,
+        }
+    }
+
+    /// Floating-point operations of the update itself.
+    pub(super) fn flops(self) -> Poly {
+        match self {
+            Update::Subtract => Poly::number(2.0) * Poly::dim(Dim::Cols),
+            Update::Assign | Update::Answer => Poly::default(),
+        }
+    }
+
+    /// Both sides of the equation of one iteration, for x and v1 as given; the left one in text and in LaTeX.
+    pub(super) fn equation(self, x: Expr, v1: Expr) -> ([&'static str; 2], Expr) {
+        let next = ["xₜ₊₁", "x_{t+1}"];
+        match self {
+            Update::Subtract => (next, Expr::difference(x, Expr::product([Expr::eta(), v1]))),
+            Update::Assign => (next, v1),
+            Update::Answer => (["y", "y"], v1),
+        }
+    }
+}
+
+/// What typing needs to know of a problem. A bare [`Geometry`] stands for a linear system of that shape.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Signature {
+    /// The shape of the data.
+    pub geometry: Geometry,
+    /// What is given from outside.
+    pub inputs: RegSet,
+    /// What becomes of the result.
+    pub update: Update,
+}
+
+impl Signature {
+    /// The signature of a problem of this shape that gives everything there is.
+    pub fn new(geometry: Geometry, update: Update) -> Signature {
+        let inputs = Reg::all().filter(|reg| reg.access() == Access::Input).collect();
+        Signature { geometry, inputs, update }
+    }
+
+    /// The type that `v1` must have at the end of an iteration.
+    pub fn result(self) -> Type {
+        Type::Vector(self.geometry.dim(self.update.length()))
+    }
+}
+
+impl From<Geometry> for Signature {
+    fn from(geometry: Geometry) -> Signature {
+        Signature::new(geometry, Update::Subtract)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_as_long_as_the_data() {
+        let result = |geometry, update| Signature::new(geometry, update).result();
+        assert_eq!(result(Geometry::Tall, Update::Answer), Type::Vector(Dim::Rows));
+        assert_eq!(result(Geometry::Square, Update::Answer), Type::Vector(Dim::Cols));
+        assert_eq!(result(Geometry::Tall, Update::Assign), Type::Vector(Dim::Cols));
+    }
+}
