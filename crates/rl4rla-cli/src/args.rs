@@ -166,9 +166,9 @@ pub struct Searching {
     /// The most playouts of a stage [default: the curriculum's]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     pub budget: Option<u64>,
-    /// Which programs are one: `canonical` form, or `fingerprint` of behaviour
-    #[arg(long, default_value = "canonical", value_parser = named::<Merge>, help_heading = "Search")]
-    pub merge: Merge,
+    /// Which programs are one: `canonical` form, or `fingerprint` of behaviour [default: the curriculum's]
+    #[arg(long, value_name = "KEY", value_parser = named::<Merge>, help_heading = "Search")]
+    pub merge: Option<Merge>,
     /// The exploration constant c [default: the curriculum's]
     #[arg(long, value_name = "C", help_heading = "Search")]
     pub exploration: Option<f64>,

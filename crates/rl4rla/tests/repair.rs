@@ -2,6 +2,8 @@
 //! along them end in one.
 
 mod common;
+#[path = "repair/reference.rs"]
+mod reference;
 
 use common::*;
 use rayon::prelude::*;
@@ -190,6 +192,75 @@ fn with_one_edit_to_come_brute_force_agrees() {
 #[test]
 fn with_two_edits_to_come_brute_force_agrees() {
     assert!(compare(48, 3, 3) > 10);
+}
+
+/// A program that no search would write: operands of the right kinds, but misfits and dead code everywhere.
+fn untidy(dice: &mut Dice, grammar: &Grammar, length: usize) -> Program {
+    let mut program = Program::default();
+    for _ in 0..length {
+        let section = dice.section();
+        let at = dice.below(program.section(section).len() + 1);
+        let instruction = plausible(dice, &grammar.operators, RegSet::all());
+        program.section_mut(section).insert(at, instruction);
+    }
+    program
+}
+
+/// A grammar with everything left to chance.
+fn any_grammar(dice: &mut Dice) -> Grammar {
+    let mut grammar = grammar(dice);
+    grammar.open = vec![Section::Setup, Section::Iteration];
+    if dice.one_in(2) {
+        grammar.open.remove(dice.below(2));
+    }
+    grammar.part = *dice.pick(&[Part::Whole, Part::Whole, Part::Forward, Part::Update]);
+    let any = |dice: &mut Dice| RegSet::EMPTY.with(*dice.pick(&Reg::all().collect::<Vec<_>>()));
+    if dice.one_in(3) {
+        grammar.setup_only = any(dice);
+    }
+    if dice.one_in(3) {
+        grammar.live_out = LiveOut::Keeping(any(dice));
+    }
+    grammar
+}
+
+/// Compares `legal` with the plain rule on random programs, the order included; returns how many edits were legal.
+fn compare_with_reference(programs: u64, length: usize, remaining: usize) -> usize {
+    let judge = |seed: u64| {
+        let mut dice = Dice::new(seed);
+        let grammar = any_grammar(&mut dice);
+        let length = dice.below(length + 1);
+        let program = match dice.below(4) {
+            0 => untidy(&mut dice, &grammar, length),
+            1 => well_shaped(&mut dice, grammar.signature.geometry, length),
+            2 => partial(&mut dice, &grammar, length.min(4)),
+            _ => {
+                let mut states = legal_walk(&mut dice, &grammar, length + remaining);
+                states.swap_remove(length.min(states.len() - 1))
+            }
+        };
+        let program = if dice.one_in(2) { grammar.state(&program).program().clone() } else { program };
+        let legal = grammar.legal(&program, remaining);
+        let plain = reference::legal(&grammar, &program, remaining);
+        assert_eq!(legal, plain, "{remaining} edits left in {grammar:?} from\n{program}");
+        legal.len()
+    };
+    (0..programs).into_par_iter().map(judge).sum()
+}
+
+#[test]
+fn the_plain_rule_agrees_on_the_last_edit() {
+    assert!(compare_with_reference(4000, 8, 1) > 10_000);
+}
+
+#[test]
+fn the_plain_rule_agrees_with_one_edit_to_come() {
+    assert!(compare_with_reference(2000, 7, 2) > 10_000);
+}
+
+#[test]
+fn the_plain_rule_agrees_with_two_edits_to_come() {
+    assert!(compare_with_reference(400, 6, 3) > 5_000);
 }
 
 /// The first of two repairs may be a write that is dead until the second reads it, and an edit that is dead at once

@@ -4,7 +4,7 @@ use super::Curriculum;
 use super::error::SpecError;
 use super::reader::{self, Item, Reader};
 use super::target::Target;
-use crate::discovery::{Instances, Stage};
+use crate::discovery::{Instances, Merge, Stage};
 use crate::execute::{Sampling, SketchKind};
 use crate::problem::{self, Family, Kind, Leverage, Right, Scale, Task};
 use crate::program::{
@@ -30,7 +30,7 @@ const PAPER_OPERATORS: [&str; 11] = [
 
 const TOP_KEYS: [&str; 6] = ["title", "about", "reference", "start", "defaults", "stage"];
 
-const STAGE_KEYS: [&str; 22] = [
+const STAGE_KEYS: [&str; 23] = [
     "name",
     "about",
     "edits",
@@ -50,6 +50,7 @@ const STAGE_KEYS: [&str; 22] = [
     "reward",
     "exploration",
     "budget",
+    "merge",
     "instances",
     "target",
     "completed-by",
@@ -180,6 +181,7 @@ fn stage(reader: &Reader, name: String, previous: &Program) -> Result<(Stage, Ta
         protocol,
         exploration: reader.or("exploration", 0.5, |item| item.weight())?,
         budget: reader.or("budget", 20_000, |item| item.whole(ANY))?,
+        merge: reader.or("merge", Merge::Canonical, |item| item.choice(&Merge::ALL))?,
         instances: reader.or("instances", Instances::default(), |item| instances(&item.table()?))?,
     };
     Ok((stage, target))

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 pub struct Approach {
     /// The method.
     pub method: Method,
-    /// Which programs are one.
-    pub merge: Merge,
+    /// Instead of the stage's own rule of which programs are one.
+    pub merge: Option<Merge>,
     /// The constants and the back-up of the released code.
     pub released: bool,
     /// Only LUCB or the budget ends a decision.
@@ -37,8 +37,15 @@ pub struct Approach {
 impl Approach {
     /// A method with everything else as usual.
     pub fn new(method: Method) -> Approach {
-        let (merge, delta) = (Merge::Canonical, 0.05);
-        Approach { method, merge, released: false, patient: false, budget: None, exploration: None, delta }
+        Approach {
+            method,
+            merge: None,
+            released: false,
+            patient: false,
+            budget: None,
+            exploration: None,
+            delta: 0.05,
+        }
     }
 
     /// What the search is told.
@@ -99,7 +106,8 @@ pub fn attempt(
 ) -> Result<Attempt, FamilyError> {
     let bench = |set| Bench::new(stage, set, seed, number, known, problems);
     let searched = bench(InstanceSet::Search)?;
-    let space = Space { stage, start, merge: approach.merge, bench: &searched };
+    let merge = approach.merge.unwrap_or(stage.merge);
+    let space = Space { stage, start, merge, bench: &searched };
     let (tuning, stream) = (approach.tuning(stage), Stream::new(seed).derive("search", number as u64));
     let mut watch = Adaptor { observe, number };
     let Outcome { ranked, stop, counters } = match approach.method {

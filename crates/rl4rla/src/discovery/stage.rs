@@ -1,5 +1,6 @@
 //! A stage: what a search over programs is told. Its target is not here, so no search can know it.
 
+use super::merge::Merge;
 use crate::problem::Family;
 use crate::program::Grammar;
 use crate::reward::Protocol;
@@ -38,6 +39,8 @@ pub struct Stage {
     pub exploration: f64,
     /// The most playouts.
     pub budget: u64,
+    /// Which programs are one.
+    pub merge: Merge,
     /// How many instances there are.
     pub instances: Instances,
 }

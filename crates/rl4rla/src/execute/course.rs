@@ -2,7 +2,7 @@
 
 use super::draws::Data;
 use super::failure::{Failure, Step};
-use super::machine::{Machine, Registers};
+use super::machine::{Machine, Measured, Registers};
 use super::plan::Plan;
 use super::run::{Settings, Trace};
 use crate::program::{Datum, Reg, Section};
@@ -40,6 +40,12 @@ impl<'a> Course<'a> {
         course.machine.set_step(step);
         course.after_setup.clone_from(&course.machine.registers);
         course
+    }
+
+    /// The same course, measured there only.
+    pub fn measured(mut self, measured: Measured) -> Course<'a> {
+        self.machine.measured = measured;
+        self
     }
 
     /// Iterations done.

@@ -15,6 +15,7 @@ mod snapshot;
 
 pub(crate) use course::Course;
 pub use failure::{Failure, Fault, Step};
+pub(crate) use machine::Measured;
 pub(crate) use plan::Plan;
 pub use reduced::Prepared;
 pub use run::{Limits, Settings, Trace, run, run_prepared};

@@ -14,9 +14,9 @@ use super::instance::{Instance, InstanceError};
 use super::spectrum::Law;
 use super::task::{History, Task, Work};
 use crate::linalg::{self, Matrix};
-use crate::program::{EXTENSIONS, Instruction, Operator, Section, Update};
+use crate::program::{EXTENSIONS, Op, Operator, Reg, Section, Update};
 use crate::rng::Stream;
-use fit::{first_order_gap, fit, loss, loss_above, sigmoid};
+use fit::{first_order_gap, fit, loss, sigmoid};
 
 /// The norm of A, so that 1 is the step 4/‖A‖² of gradient descent.
 const NORM: f64 = 2.0;
@@ -29,9 +29,8 @@ fn operators() -> &'static [Operator] {
 }
 
 /// MᵀM is written MAT_GRAM(M).
-fn legal(instruction: &Instruction, _: Section) -> bool {
-    let [first, second] = instruction.operands[..] else { return true };
-    instruction.op.name != "MAT_TRANS_MAT_MUL" || first != second
+fn legal(op: Op, operands: &[Reg], _: Section) -> bool {
+    op.name != "MAT_TRANS_MAT_MUL" || operands[0] != operands[1]
 }
 
 /// Between an iteration of gradient descent, 4mn, and four of Newton's, 8mn².
@@ -64,8 +63,8 @@ impl Task for Logistic {
             // The labels are separable: what is left is measured in units of the start.
             return (mean, mean / 2f64.ln());
         }
-        let above = loss_above(&z, &linalg::mat_vec(&instance.A, &instance.x_star), &instance.b) / m;
-        (mean, if above.is_nan() { above } else { above.max(0.0) / least })
+        let above = (mean - least) / least;
+        (mean, if above.is_nan() { above } else { above.max(0.0) })
     }
 
     fn pose(&self, A: Matrix, labels: Vec<f64>) -> Result<Instance, InstanceError> {
@@ -79,7 +78,7 @@ impl Task for Logistic {
         operators()
     }
 
-    fn legality(&self) -> fn(&Instruction, Section) -> bool {
+    fn legality(&self) -> fn(Op, &[Reg], Section) -> bool {
         legal
     }
 
@@ -166,7 +165,7 @@ impl Task for Forward {
         operators()
     }
 
-    fn legality(&self) -> fn(&Instruction, Section) -> bool {
+    fn legality(&self) -> fn(Op, &[Reg], Section) -> bool {
         legal
     }
 

@@ -7,8 +7,8 @@ use super::instance::{Instance, InstanceError};
 use super::{eigenvalue, linear, logistic};
 use crate::linalg::Matrix;
 use crate::program::{
-    Document, Entry, Geometry, Instruction, OPERATORS, Op, Operator, Reg, RegSet, Registry, Section,
-    Signature, Sizes, Taken, Update,
+    Document, Entry, Geometry, OPERATORS, Op, Operator, Reg, RegSet, Registry, Section, Signature, Sizes,
+    Taken, Update,
 };
 use std::fmt;
 
@@ -48,9 +48,9 @@ pub trait Task: Send + Sync {
         &[]
     }
 
-    /// Whether a search may write this instruction, shapes apart.
-    fn legality(&self) -> fn(&Instruction, Section) -> bool {
-        |_, _| true
+    /// Whether a search may call an operator on these operands in that section, shapes apart.
+    fn legality(&self) -> fn(Op, &[Reg], Section) -> bool {
+        |_, _, _| true
     }
 
     /// The programs it adds to the catalogue: names and texts.

@@ -1,8 +1,8 @@
 //! The canonical form: one representative for programs that differ in dead code, in the order of exchangeable
 //! operands, or in the order of independent instructions.
 
-use super::ast::{Instruction, Program, Section};
-use super::liveness::{LiveOut, eliminate};
+use super::ast::{Program, Section};
+use super::liveness::{Line, LiveOut, alive, lines};
 use super::register::Reg;
 use std::fmt;
 
@@ -21,16 +21,12 @@ pub struct Canonical(Program);
 impl Canonical {
     /// The canonical form of a program, given what counts at its end.
     pub fn new(program: &Program, out: LiveOut) -> Canonical {
-        let mut live = eliminate(program, out);
-        for section in Section::BOTH {
-            let instructions = live.section_mut(section);
-            for instruction in instructions.iter_mut().filter(|i| i.op.commutative) {
-                instruction.operands.sort();
-            }
-            let ordered = first_order(std::mem::take(instructions));
-            *live.section_mut(section) = ordered;
-        }
-        Canonical(live)
+        let program = normal(program);
+        let lines = Section::BOTH.map(|section| lines(program.section(section)));
+        let instructions =
+            |lines: Vec<Line>| lines.into_iter().map(|line| line.instruction.clone()).collect();
+        let [setup, iteration] = tidy(lines, out).map(instructions);
+        Canonical(Program { setup, iteration })
     }
 
     /// The program itself.
@@ -50,26 +46,42 @@ impl fmt::Debug for Canonical {
     }
 }
 
-/// Whether two instructions must keep their order: one writes what the other reads or writes.
-fn depends(earlier: &Instruction, later: &Instruction) -> bool {
-    let touches = |writer: &Instruction, other: &Instruction| {
-        let touched = other.reads().union(other.writes());
-        writer.writes().iter().any(|reg| touched.contains(reg))
-    };
+/// The program with exchangeable operands in order.
+pub(super) fn normal(program: &Program) -> Program {
+    let mut program = program.clone();
+    for instruction in program.setup.iter_mut().chain(&mut program.iteration) {
+        if instruction.op.commutative {
+            instruction.operands.sort();
+        }
+    }
+    program
+}
+
+/// Setup and iteration in canonical form: without dead code, in their first order. The operands are in theirs.
+pub(super) fn tidy<'a>(sections: [Vec<Line<'a>>; 2], out: LiveOut) -> [Vec<Line<'a>>; 2] {
+    let mut alive = alive(sections.each_ref().map(|lines| &lines[..]), out).into_iter().flatten();
+    sections.map(|mut lines| {
+        lines.retain(|_| alive.next() == Some(true));
+        first_order(lines)
+    })
+}
+
+/// Whether two lines must keep their order: one writes what the other reads or writes.
+fn depends(earlier: &Line, later: &Line) -> bool {
+    let touches = |writer: &Line, other: &Line| writer.writes.meets(other.reads.union(other.writes));
     touches(earlier, later) || touches(later, earlier)
 }
 
 /// The alphabetically first order that respects all dependences, with everything else as early as it can be before
 /// what writes v1: a matrix that an insertion will use must not stand behind the place where it is needed. The order
 /// is unique: two instructions that are equal write the same register, so one depends on the other.
-fn first_order(instructions: Vec<Instruction>) -> Vec<Instruction> {
-    let mut waiting = instructions;
+fn first_order(mut waiting: Vec<Line>) -> Vec<Line> {
     let mut ordered = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
         let ready = |i: usize| (0..i).all(|j| !depends(&waiting[j], &waiting[i]));
         let first = (0..waiting.len())
             .filter(|&i| ready(i))
-            .min_by_key(|&i| (waiting[i].target == Some(Reg::V1), &waiting[i]));
+            .min_by_key(|&i| (waiting[i].instruction.target == Some(Reg::V1), waiting[i].instruction));
         let first = first.expect("the first instruction waiting depends on none before it");
         ordered.push(waiting.remove(first));
     }

@@ -1,14 +1,15 @@
 //! The grammar: every legal way to add one instruction to a program.
 
 use super::ast::{Instruction, Program, Section};
-use super::canon::Canonical;
+use super::canon::{Canonical, normal};
+use super::draft::{Draft, Judge};
 use super::liveness::LiveOut;
 use super::op::Op;
-use super::register::{Access, Reg, RegSet};
-use super::repair::Repair;
+use super::register::{Access, Kind, Reg, RegSet};
 use super::signature::Signature;
 use super::types::{Pattern, Type};
-use super::typing::{Env, check};
+use super::typing::{Env, accepts, check};
+use std::ops::Range;
 
 /// What a search may do: the operators it may use, the registers it may touch, the sections it may edit.
 #[derive(Clone, Debug)]
@@ -29,8 +30,8 @@ pub struct Grammar {
     pub signature: Signature,
     /// What counts at the end of a finished program.
     pub live_out: LiveOut,
-    /// Whether an instruction may be written, shapes apart.
-    pub legality: fn(&Instruction, Section) -> bool,
+    /// Whether an operator may be called on these operands there, shapes apart.
+    pub legality: fn(Op, &[Reg], Section) -> bool,
 }
 
 /// A part of the iteration. The paper's code divides it where the residual is there: `v1 = v1 − b`.
@@ -76,7 +77,7 @@ impl Grammar {
             part: Part::Whole,
             signature: signature.into(),
             live_out: LiveOut::Finished,
-            legality: |_, _| true,
+            legality: |_, _, _| true,
         }
     }
 
@@ -99,16 +100,27 @@ impl Grammar {
 
     /// Whether something may be put before `position` of a section that holds these instructions.
     pub fn opens(&self, section: Section, position: usize, instructions: &[Instruction]) -> bool {
+        self.places(section, instructions.iter()).contains(&position)
+    }
+
+    /// The positions of a section with these instructions where something may be put.
+    pub(super) fn places<'a>(
+        &self,
+        section: Section,
+        instructions: impl DoubleEndedIterator<Item = &'a Instruction> + ExactSizeIterator,
+    ) -> Range<usize> {
         let is_residual = |ins: &Instruction| {
             ins.op.name == "VEC_VEC_SUB" && ins.target == Some(Reg::V1) && ins.operands == [Reg::V1, Reg::B]
         };
-        let boundary = || instructions.iter().rposition(is_residual).map_or(instructions.len(), |i| i + 1);
-        self.open.contains(&section)
-            && match (section, self.part) {
-                (Section::Setup, _) | (_, Part::Whole) => true,
-                (Section::Iteration, Part::Forward) => position <= boundary(),
-                (Section::Iteration, Part::Update) => position >= boundary(),
-            }
+        let end = instructions.len() + 1;
+        let mut instructions = instructions;
+        let mut boundary = || instructions.rposition(is_residual).map_or(end - 1, |i| i + 1);
+        match (section, self.part) {
+            _ if !self.open.contains(&section) => 0..0,
+            (Section::Setup, _) | (_, Part::Whole) => 0..end,
+            (Section::Iteration, Part::Forward) => 0..boundary() + 1,
+            (Section::Iteration, Part::Update) => boundary()..end,
+        }
     }
 
     /// Every legal insertion when `remaining` edits are left, this one included, in a fixed order.
@@ -117,76 +129,77 @@ impl Grammar {
     /// one, is not removed at once as dead code, and leaves a program whose live code fits its shapes, or
     /// can be made to fit by the edits that remain. `DO_NOTHING` is offered once.
     pub fn legal(&self, program: &Program, remaining: usize) -> Vec<Insertion> {
-        let mut legal = Vec::new();
         if remaining == 0 {
-            return legal;
+            return Vec::new();
         }
-        let here = self.state(program);
-        let mut repair = Repair::new(self);
-        let mut env = Env::start(self.signature);
-        for section in Section::BOTH {
-            let instructions = program.section(section);
-            for position in 0..=instructions.len() {
-                if self.opens(section, position, instructions) {
-                    for (instruction, _) in self.instructions(&env, section) {
-                        let nothing = instruction.target.is_none();
-                        if nothing && legal.iter().any(|i: &Insertion| i.instruction.target.is_none()) {
-                            continue;
-                        }
-                        let insertion = Insertion { section, position, instruction };
-                        // Judged as the search will keep it: tidying may remove what a repair would have used.
-                        let child = self.state(&insertion.apply(program));
-                        let changes = nothing || child != here;
-                        if changes && repair.possible(child.program(), remaining - 1) {
-                            legal.push(insertion);
-                        }
-                    }
-                }
-                if let Some(instruction) = instructions.get(position) {
-                    // An instruction that does not fit leaves poison; the repair rule knows what to do.
-                    let _ = env.step(instruction, section);
-                }
-            }
-        }
-        legal
+        let program = normal(program);
+        let draft = Draft::new(self, &program);
+        let offered = draft.insertions();
+        let mut judge = Judge::new(draft, remaining - 1);
+        let legal: Vec<bool> = offered.iter().map(|insertion| judge.admits(insertion)).collect();
+        offered.into_iter().zip(legal).filter(|(_, legal)| *legal).map(|(insertion, _)| insertion).collect()
     }
 
     /// Every instruction that fits at a point with these types, with the type of its result.
     pub fn instructions(&self, env: &Env, section: Section) -> Vec<(Instruction, Option<Type>)> {
-        let readable: Vec<Reg> = self.registers.iter().filter(|&r| env.get(r).is_some()).collect();
         let mut found = Vec::new();
-        for &op in self.operators.iter().filter(|op| op.sections.allow(section)) {
-            let targets = self.targets(op, section);
-            for operands in op.forms.iter().flat_map(|form| tuples(&readable, form.operands)) {
-                if op.commutative && !operands.is_sorted() {
-                    continue;
-                }
-                let Ok(value) = env.value(op, &operands) else { continue };
-                if (op.redundant)(&value.args) {
-                    continue;
-                }
-                for &target in targets.iter().filter(|t| value.accepted_by(**t, section).is_ok()) {
-                    let instruction = Instruction { target, op, operands: operands.clone() };
-                    if (self.legality)(&instruction, section) {
-                        found.push((instruction, value.ty));
-                    }
-                }
-            }
-        }
+        self.each_instruction(env, section, |target, op, operands, ty| {
+            found.push((Instruction { target, op, operands: operands.to_vec() }, ty));
+        });
         found
     }
 
-    fn targets(&self, op: Op, section: Section) -> Vec<Option<Reg>> {
+    /// Every register that one instruction can write at a point with these types, with every type it can then have.
+    pub(super) fn results(&self, env: &Env, section: Section) -> Vec<(Reg, Type)> {
+        let mut found = Vec::new();
+        self.each_instruction(env, section, |target, _, _, ty| {
+            found.extend(target.zip(ty).filter(|result| !found.contains(result)));
+        });
+        found
+    }
+
+    /// Calls `found` with the target, operator, operands and type of every instruction that fits.
+    fn each_instruction(
+        &self,
+        env: &Env,
+        section: Section,
+        mut found: impl FnMut(Option<Reg>, Op, &[Reg], Option<Type>),
+    ) {
+        let readable: RegSet = self.registers.iter().filter(|&r| env.get(r).is_some()).collect();
+        let of_kind = Kind::ALL.map(|kind| readable.iter().filter(|r| r.kind() == kind).collect::<RegSet>());
+        let choices = |pattern: Pattern| pattern.kind().map_or(RegSet::EMPTY, |kind| of_kind[kind as usize]);
+        for &op in self.operators.iter().filter(|op| op.sections.allow(section)) {
+            let (nothing, targets) = (op.forms[0].result == Pattern::Nothing, self.targets(op, section));
+            let mut fitting = |operands: &[Reg]| {
+                if op.commutative && !operands.is_sorted() {
+                    return;
+                }
+                let Some(value) = env.quick(op, operands) else { return };
+                if (op.redundant)(value.args()) || !(self.legality)(op, operands, section) {
+                    return;
+                }
+                let targets = nothing.then_some(None).into_iter().chain(targets.iter().map(Some));
+                for target in targets.filter(|&t| accepts(t, value.pattern, value.ty, section).is_ok()) {
+                    found(target, op, operands, value.ty);
+                }
+            };
+            for form in op.forms {
+                each_tuple(&choices, form.operands, &mut Vec::new(), &mut fitting);
+            }
+        }
+    }
+
+    /// The registers that an operator may write, as far as its operands do not matter.
+    fn targets(&self, op: Op, section: Section) -> RegSet {
         match op.forms[0].result {
-            Pattern::Nothing => vec![None],
+            Pattern::Nothing => RegSet::EMPTY,
             Pattern::System(_) => {
                 let both = self.registers.contains(Reg::A) && self.registers.contains(Reg::B);
-                if both { vec![Some(Reg::A)] } else { vec![] }
+                if both { RegSet::EMPTY.with(Reg::A) } else { RegSet::EMPTY }
             }
             result => {
                 let fitting = |r: &Reg| Some(r.kind()) == result.kind() || op.forms.len() > 1;
-                let writable = self.registers.iter().filter(|&r| self.writes(r, section));
-                writable.filter(fitting).map(Some).collect()
+                self.registers.iter().filter(|&r| self.writes(r, section)).filter(fitting).collect()
             }
         }
     }
@@ -201,13 +214,19 @@ impl Grammar {
     }
 }
 
-/// All ways to choose registers of the kinds these operands have, with repetition, in order.
-fn tuples(registers: &[Reg], operands: &[Pattern]) -> Vec<Vec<Reg>> {
-    operands.iter().fold(vec![vec![]], |shorter, pattern| {
-        let fitting = registers.iter().filter(|r| Some(r.kind()) == pattern.kind());
-        let extend = |t: &Vec<Reg>| fitting.clone().map(|&r| [&t[..], &[r]].concat()).collect::<Vec<_>>();
-        shorter.iter().flat_map(extend).collect()
-    })
+/// Calls `found` with all ways to choose registers for these operands, with repetition, in order.
+fn each_tuple(
+    choices: &impl Fn(Pattern) -> RegSet,
+    operands: &[Pattern],
+    chosen: &mut Vec<Reg>,
+    found: &mut impl FnMut(&[Reg]),
+) {
+    let Some(&pattern) = operands.get(chosen.len()) else { return found(chosen) };
+    for reg in choices(pattern).iter() {
+        chosen.push(reg);
+        each_tuple(choices, operands, chosen, found);
+        chosen.pop();
+    }
 }
 
 #[cfg(test)]

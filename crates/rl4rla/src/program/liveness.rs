@@ -1,6 +1,6 @@
 //! Liveness: which instructions can still matter.
 
-use super::ast::{Instruction, Program};
+use super::ast::Instruction;
 use super::register::{Reg, RegSet};
 
 /// Whose values count when the program ends.
@@ -29,32 +29,54 @@ impl LiveOut {
     }
 }
 
-/// The registers read from `live` backwards through `instructions`, with a verdict for each.
-fn backward(instructions: &[Instruction], mut live: RegSet) -> (RegSet, Vec<bool>) {
-    let mut alive = vec![false; instructions.len()];
-    for (i, instruction) in instructions.iter().enumerate().rev() {
-        let writes = instruction.writes();
-        if writes.iter().any(|reg| live.contains(reg)) {
-            alive[i] = true;
-            live = writes.iter().fold(live, RegSet::without).union(instruction.reads());
+/// An instruction with what liveness needs of it, worked out once.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    /// What the one who made it calls it.
+    pub id: usize,
+    pub instruction: &'a Instruction,
+    pub reads: RegSet,
+    pub writes: RegSet,
+}
+
+impl Line<'_> {
+    pub fn new(id: usize, instruction: &Instruction) -> Line<'_> {
+        Line { id, instruction, reads: instruction.reads(), writes: instruction.writes() }
+    }
+
+    /// The registers that count before it, given those that count after it; none if it is dead.
+    pub fn counting(&self, after: RegSet) -> Option<RegSet> {
+        self.writes.meets(after).then(|| after.minus(self.writes).union(self.reads))
+    }
+}
+
+/// The lines of a section, called by their position.
+pub(super) fn lines(instructions: &[Instruction]) -> Vec<Line<'_>> {
+    instructions.iter().enumerate().map(|(i, instruction)| Line::new(i, instruction)).collect()
+}
+
+/// The registers read from `live` backwards through the lines, with a verdict for each.
+fn backward(lines: &[Line], mut live: RegSet) -> (RegSet, Vec<bool>) {
+    let mut alive = vec![false; lines.len()];
+    for (line, alive) in lines.iter().zip(&mut alive).rev() {
+        if let Some(before) = line.counting(live) {
+            (live, *alive) = (before, true);
         }
     }
     (live, alive)
 }
 
-/// The registers that count before each instruction, and after the last, where `end` count.
-pub(super) fn counting(instructions: &[Instruction], end: RegSet) -> Vec<RegSet> {
-    let mut points = vec![end];
-    for instruction in instructions.iter().rev() {
-        let after = points[points.len() - 1];
-        points.push(backward(std::slice::from_ref(instruction), after).0);
+/// The registers that count before each line, and after the last, where `end` count.
+pub(super) fn counting(lines: &[Line], end: RegSet) -> Vec<RegSet> {
+    let mut points = vec![end; lines.len() + 1];
+    for (i, line) in lines.iter().enumerate().rev() {
+        points[i] = line.counting(points[i + 1]).unwrap_or(points[i + 1]);
     }
-    points.reverse();
     points
 }
 
-/// The program without the instructions that cannot change what counts.
-pub fn eliminate(program: &Program, out: LiveOut) -> Program {
+/// Which lines of setup and of the iteration can change what counts.
+pub(super) fn alive([setup, iteration]: [&[Line]; 2], out: LiveOut) -> [Vec<bool>; 2] {
     // `x ← x − η·v1` ends every iteration.
     let mut end = RegSet::EMPTY.with(Reg::V1);
     if let LiveOut::Partial(_) = out {
@@ -62,29 +84,31 @@ pub fn eliminate(program: &Program, out: LiveOut) -> Program {
     }
     // Carried registers are live at the end if the next iteration reads them: grow until nothing is added.
     let (head, iteration_alive) = loop {
-        let (head, alive) = backward(&program.iteration, end);
+        let (head, alive) = backward(iteration, end);
         let grown = Reg::carried().filter(|&r| head.contains(r)).fold(end, RegSet::with);
         if grown == end {
             break (head, alive);
         }
         end = grown;
     };
-    let (_, setup_alive) = backward(&program.setup, head.union(out.kept()));
-    let keep = |instructions: &[Instruction], alive: &[bool]| {
-        instructions.iter().zip(alive).filter(|(_, a)| **a).map(|(ins, _)| ins.clone()).collect()
-    };
-    Program {
-        setup: keep(&program.setup, &setup_alive),
-        iteration: keep(&program.iteration, &iteration_alive),
-    }
+    let (_, setup_alive) = backward(setup, head.union(out.kept()));
+    [setup_alive, iteration_alive]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::{Program, Section};
 
     fn after(text: &str, out: LiveOut) -> String {
-        eliminate(&text.parse().unwrap(), out).to_string()
+        let mut program: Program = text.parse().unwrap();
+        let lines = Section::BOTH.map(|section| lines(program.section(section)));
+        let alive = alive([&lines[0], &lines[1]], out);
+        for (section, alive) in Section::BOTH.into_iter().zip(alive) {
+            let mut alive = alive.into_iter();
+            program.section_mut(section).retain(|_| alive.next().unwrap());
+        }
+        program.to_string()
     }
 
     #[test]

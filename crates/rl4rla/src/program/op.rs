@@ -129,7 +129,16 @@ impl Op {
 
     /// Makes an operator known by its name to all who read programs. Once is enough; a second of the same name is
     /// refused.
+    ///
+    /// # Panics
+    /// If the row has no form, or one with more than four operands: these are faults of the table.
     pub fn register(row: &'static Operator) -> Result<Op, Taken> {
+        assert!(!row.forms.is_empty(), "{} has no form", row.name);
+        assert!(
+            row.forms.iter().all(|form| form.operands.len() <= 4),
+            "{} takes too many operands",
+            row.name
+        );
         REGISTERED.add(Op(row), |known| known.name == row.name, Op::all().chain(EXTENSIONS.iter().map(Op)))
     }
 }

@@ -15,6 +15,11 @@ pub enum Kind {
     Weights,
 }
 
+impl Kind {
+    /// All of them, in the order of their numbers.
+    pub(super) const ALL: [Kind; 4] = [Kind::Scalar, Kind::Vector, Kind::Matrix, Kind::Weights];
+}
+
 /// How long a register keeps its value, and who may write it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
@@ -156,9 +161,26 @@ impl RegSet {
         RegSet(self.0 | other.0)
     }
 
+    /// Everything in this set and not in the other.
+    #[must_use]
+    pub fn minus(self, other: RegSet) -> RegSet {
+        RegSet(self.0 & !other.0)
+    }
+
+    /// Whether the sets have a member in common.
+    pub fn meets(self, other: RegSet) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// Its members in table order.
     pub fn iter(self) -> impl Iterator<Item = Reg> {
-        Reg::all().filter(move |&r| self.contains(r))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let first = Reg(left.trailing_zeros() as u8);
+            let any = left != 0;
+            left &= left.wrapping_sub(1);
+            any.then_some(first)
+        })
     }
 }
 
@@ -195,5 +217,8 @@ mod tests {
         assert_eq!(set.without(Reg::A).iter().collect::<Vec<_>>(), [Reg::V1]);
         assert_eq!(set.union(RegSet::EMPTY.with(Reg::B)).iter().count(), 3);
         assert_eq!(RegSet::all().iter().count(), Reg::COUNT);
+        let other: RegSet = [Reg::V1, Reg::R1].into_iter().collect();
+        assert_eq!(set.minus(other), RegSet::EMPTY.with(Reg::A));
+        assert!(set.meets(other) && !set.minus(other).meets(other));
     }
 }

@@ -6,6 +6,7 @@ use super::register::{Access, Reg};
 use super::signature::{Signature, Update};
 use super::types::{Binding, Dim, Geometry, Pattern, Structure, Type};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// What is known of a register at one point.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -19,10 +20,27 @@ pub enum Slot {
 }
 
 /// The types of all registers at one point of a program.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Env {
     slots: [Slot; Reg::COUNT],
     geometry: Geometry,
+}
+
+/// A byte per register, eight at a time: the repair rule looks up types more than it does anything else.
+impl Hash for Env {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let byte = |slot: &Slot| match *slot {
+            Slot::Undefined => 0,
+            Slot::Poison => 1,
+            Slot::Known(Type::Scalar) => 2,
+            Slot::Known(Type::Vector(d)) => 0x10 | d as u64,
+            Slot::Known(Type::Weights(d)) => 0x20 | d as u64,
+            Slot::Known(Type::Matrix(r, c, s)) => 0x40 | (r as u64) << 4 | (c as u64) << 2 | s as u64,
+        };
+        for eight in self.slots.chunks(8) {
+            state.write_u64(eight.iter().fold(0, |word, slot| word << 8 | byte(slot)));
+        }
+    }
 }
 
 impl Env {
@@ -76,13 +94,20 @@ impl Env {
             None => Err(Cause::Undefined(reg)),
         };
         let args: Vec<Arg> = operands.iter().chain(sampled).map(arg).collect::<Result<_, _>>()?;
-        let bound = op.forms.iter().find_map(|form| {
+        match self.made(op, operands.len(), &args) {
+            Some((pattern, ty)) => Ok(Value { args, pattern, ty }),
+            None => Err(Cause::operands(op, &args)),
+        }
+    }
+
+    /// The result of an operator on `count` operands, those it samples behind them, if they fit.
+    pub(super) fn made(&self, op: Op, count: usize, args: &[Arg]) -> Option<(Pattern, Option<Type>)> {
+        let (pattern, binding) = op.forms.iter().find_map(|form| {
             let mut binding = Binding::default();
-            let fits = form.operands.len() == operands.len()
-                && form.operands.iter().zip(&args).all(|(&p, a)| binding.unify(p, a.ty, self.geometry));
+            let fits = form.operands.len() == count
+                && form.operands.iter().zip(args).all(|(&p, a)| binding.unify(p, a.ty, self.geometry));
             fits.then_some((form.result, binding))
-        });
-        let Some((pattern, binding)) = bound else { return Err(Cause::operands(op, &args)) };
+        })?;
         let dim = |size| binding.dim(size, self.geometry);
         let ty = match pattern {
             Pattern::Nothing => None,
@@ -90,16 +115,16 @@ impl Env {
             Pattern::Vector(a) => Some(Type::Vector(dim(a))),
             Pattern::Weights(a) => Some(Type::Weights(dim(a))),
             Pattern::Upper(a) => Some(Type::Matrix(dim(a), dim(a), Structure::Upper)),
-            Pattern::Matrix(a, b) => Some(Type::Matrix(dim(a), dim(b), (op.structure)(&args))),
+            Pattern::Matrix(a, b) => Some(Type::Matrix(dim(a), dim(b), (op.structure)(args))),
             // A sample is drawn from the rows that are there now.
             Pattern::System(k) => match (args[0].ty, args[1].ty) {
                 (Type::Weights(p), Type::Matrix(rows, cols, _)) if p == rows => {
                     Some(Type::Matrix(dim(k), cols, Structure::General))
                 }
-                _ => return Err(Cause::operands(op, &args)),
+                _ => return None,
             },
         };
-        Ok(Value { args, pattern, ty })
+        Some((pattern, ty))
     }
 
     /// The value of an instruction, if it fits where it stands.
@@ -108,7 +133,7 @@ impl Env {
             return Err(Cause::Section(section));
         }
         let value = self.value(instruction.op, &instruction.operands)?;
-        value.accepted_by(instruction.target, section)?;
+        accepts(instruction.target, value.pattern, value.ty, section)?;
         Ok(value)
     }
 
@@ -143,26 +168,28 @@ pub struct Value {
     pub ty: Option<Type>,
 }
 
-impl Value {
-    /// Whether `target` may take this value in `section`.
-    pub(super) fn accepted_by(&self, target: Option<Reg>, section: Section) -> Result<(), Cause> {
-        let gives = self.pattern;
-        let (target, ty) = match (target, self.ty) {
-            (None, None) => return Ok(()),
-            (Some(target), Some(ty)) => (target, ty),
-            _ => return Err(Cause::Target { given: target, gives }),
-        };
-        let samples = matches!(gives, Pattern::System(_));
-        let writable = match target.access() {
-            Access::Input => samples && target == Reg::A,
-            Access::Scratch => !samples,
-            Access::Carried => section == Section::Iteration && ty == Type::Vector(Dim::Cols),
-        };
-        match (writable && target.kind() == ty.kind(), target.access()) {
-            (true, _) => Ok(()),
-            (false, Access::Input) => Err(Cause::ReadOnly(target)),
-            (false, _) => Err(Cause::Target { given: Some(target), gives }),
-        }
+/// Whether `target` may take a value of this pattern and type in `section`.
+pub(super) fn accepts(
+    target: Option<Reg>,
+    gives: Pattern,
+    ty: Option<Type>,
+    section: Section,
+) -> Result<(), Cause> {
+    let (target, ty) = match (target, ty) {
+        (None, None) => return Ok(()),
+        (Some(target), Some(ty)) => (target, ty),
+        _ => return Err(Cause::Target { given: target, gives }),
+    };
+    let samples = matches!(gives, Pattern::System(_));
+    let writable = match target.access() {
+        Access::Input => samples && target == Reg::A,
+        Access::Scratch => !samples,
+        Access::Carried => section == Section::Iteration && ty == Type::Vector(Dim::Cols),
+    };
+    match (writable && target.kind() == ty.kind(), target.access()) {
+        (true, _) => Ok(()),
+        (false, Access::Input) => Err(Cause::ReadOnly(target)),
+        (false, _) => Err(Cause::Target { given: Some(target), gives }),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::judge::Judge;
 use super::profile::{Profile, Terms};
 use super::score::Protocol;
-use crate::execute::{Course, Failure, Plan, Prepared, Settings, Trace};
+use crate::execute::{Course, Failure, Measured, Plan, Prepared, Settings, Trace};
 use crate::program::{Canonical, Program};
 use crate::rng::Stream;
 
@@ -47,7 +47,8 @@ fn of_courses<'a>(judge: &Judge, courses: impl Iterator<Item = Course<'a>>, one_
             .reward(&Terms::default(), fewest(courses.collect(), epsilon, judge.protocol.iterations));
     }
     let wanted = judge.protocol.profile.counting();
-    let mut finished = courses.filter_map(|course| course.finish().ok());
+    let measured = if wanted.decay { Measured::All } else { Measured::Ends };
+    let mut finished = courses.filter_map(|course| course.measured(measured).finish().ok());
     let best = if judge.protocol.profile.condition_only() && one_setup {
         // Setup decides the reward, but only a run that does not fail earns it.
         finished.next()

@@ -59,6 +59,8 @@ pub struct Terms {
 /// Which of the terms that take time to compute are wanted.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Wanted {
+    /// Decay needs every iterate measured.
+    pub decay: bool,
     /// Complexity needs a price.
     pub comp: bool,
     /// Condition needs singular values.
@@ -66,7 +68,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    pub(super) const ALL: Wanted = Wanted { comp: true, cond: true };
+    pub(super) const ALL: Wanted = Wanted { decay: true, comp: true, cond: true };
 }
 
 /// How a run is rewarded.
@@ -129,10 +131,15 @@ impl Profile {
     /// The terms that can change the reward.
     pub(super) fn counting(&self) -> Wanted {
         match self {
-            _ if self.condition_only() => Wanted { comp: false, cond: true },
-            Profile::Paper { weights, .. } => Wanted { comp: weights.comp != 0.0, cond: false },
-            Profile::Sound { weights, .. } => Wanted { comp: weights.comp != 0.0, cond: weights.cond != 0.0 },
-            Profile::Tolerance { .. } => Wanted { comp: false, cond: false },
+            _ if self.condition_only() => Wanted { decay: false, comp: false, cond: true },
+            Profile::Paper { weights: w, .. } => {
+                Wanted { decay: w.decay != 0.0, comp: w.comp != 0.0, cond: false }
+            }
+            Profile::Sound { weights: w, .. } => {
+                Wanted { decay: w.decay != 0.0, comp: w.comp != 0.0, cond: w.cond != 0.0 }
+            }
+            // The history is what counts.
+            Profile::Tolerance { .. } => Wanted { decay: true, comp: false, cond: false },
         }
     }
 
@@ -164,7 +171,7 @@ impl Profile {
                 let loss = last(&trace.residuals);
                 Terms {
                     acc: accuracy(loss),
-                    decay: decay(&trace.residuals),
+                    decay: only(wanted.decay, &|| decay(&trace.residuals)),
                     comp: only(wanted.comp, &|| complexity(relative(&work()), loss, *ungated)),
                     cond: only(wanted.cond, &|| condition(instance, preconditioner)),
                 }
@@ -174,7 +181,7 @@ impl Profile {
                 let history = History { instance, losses: &trace.residuals, excesses: &trace.excesses };
                 Terms {
                     acc: task.accuracy(&history).unwrap_or_else(|| accuracy(loss)),
-                    decay: decay_of_excess(&trace.excesses),
+                    decay: only(wanted.decay, &|| decay_of_excess(&trace.excesses)),
                     comp: only(wanted.comp, &|| progress(first, loss) * thrift(task, &work())),
                     // A preconditioner is one of AᵀA, the Hessian of least squares.
                     cond: only(wanted.cond && task.is_isometric(), &|| {
