@@ -1,70 +1,7 @@
-//! `rl4rla`: the command. The science is in the library; this is the only place that prints.
+//! The binary.
 
-mod args;
-mod commands;
-mod curriculum;
-mod failure;
-mod page;
-mod source;
-
-use args::{Cli, Command};
-use clap::Parser;
-use failure::{BAD_INPUT, Failure};
-use page::Page;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Asked before parsing, because a script that wants JSON wants it for a usage error too.
-    let json = std::env::args_os().any(|arg| arg == "--json");
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            if json && error.use_stderr() {
-                put(&Failure::usage(&error).json().to_string());
-            }
-            // Printing can only fail if nobody listens.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
-    };
-    match run(&cli) {
-        Ok(page) => {
-            let written = put(&if cli.shared.json { page.json.to_string() } else { page.text });
-            ExitCode::from(if written { page.code } else { BAD_INPUT })
-        }
-        Err(failure) => {
-            if cli.shared.json {
-                put(&failure.json().to_string());
-            }
-            let _ = writeln!(anstream::stderr(), "{failure}");
-            ExitCode::from(BAD_INPUT)
-        }
-    }
-}
-
-fn run(cli: &Cli) -> Result<Page, Failure> {
-    match &cli.command {
-        Command::Discover(args) => commands::discover::run(args, &cli.shared),
-        Command::Resume(args) => commands::discover::resume(args, &cli.shared),
-        Command::Sweep(args) => commands::sweep::run(args, &cli.shared),
-        Command::Audit(args) => commands::audit::run(args, &cli.shared),
-        Command::List(args) => commands::list::run(args, &cli.shared),
-        Command::Show(args) => commands::show::run(args, &cli.shared),
-        Command::Equiv(args) => commands::equiv::run(args, &cli.shared),
-        Command::Evaluate(args) => commands::evaluate::run(args, &cli.shared),
-    }
-}
-
-/// Prints to standard output and says whether that went well; a reader that has gone away is not an error.
-fn put(text: &str) -> bool {
-    let mut out = anstream::stdout();
-    match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let failure = Failure::new(format!("cannot write to standard output: {error}"));
-            let _ = writeln!(anstream::stderr(), "{failure}");
-            false
-        }
-        _ => true,
-    }
+    rl4rla_cli::main()
 }

@@ -1,0 +1,2 @@
+//! Nonnegative least squares as a task of one's own.
+fn main() {}
