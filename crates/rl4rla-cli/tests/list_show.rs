@@ -6,8 +6,13 @@ use common::{command, json, names, rl4rla, said, written};
 use std::process::Stdio;
 
 #[test]
-fn the_operators_are_those_of_the_papers_appendix_a() {
+fn the_operators_are_those_of_the_papers_appendix_a_and_those_of_tasks() {
     let mut listed = names("operators");
+    let added = listed.split_off(17);
+    assert_eq!(
+        added,
+        ["VEC_SIGMOID", "VEC_DSIGMOID", "VEC_MAT_SCALE", "MAT_GRAM", "MAT_VEC_SOLVE", "VEC_NORMALIZE"]
+    );
     listed.sort();
     let expected = [
         "DO_NOTHING",
@@ -53,7 +58,8 @@ fn lists_hold_what_a_reader_needs() {
 #[test]
 fn every_program_is_made_for_a_listed_family() {
     let families = names("families");
-    assert_eq!(families, ["psd", "low-cond", "mid-cond", "high-cond"]);
+    assert_eq!(families[..4], ["psd", "low-cond", "mid-cond", "high-cond"]);
+    assert_eq!(families[4..], ["logistic", "logistic-separable", "logistic-forward", "eigenvalue"]);
     for item in json(&["list", "programs"])["items"].as_array().unwrap() {
         let family = item["family"].as_str().unwrap();
         assert!(families.iter().any(|known| known == family), "{item}");
@@ -72,6 +78,11 @@ fn the_catalogue_holds_the_algorithms_of_the_paper() {
         "block-kaczmarz",
         "subsampled-ls-gd",
         "subsampled-precond-gd",
+        "logistic-gd",
+        "newton",
+        "newton-sketch",
+        "power-iteration",
+        "sketched-power-iteration",
     ] {
         assert!(listed.iter().any(|known| known == name), "{name} is missing");
     }

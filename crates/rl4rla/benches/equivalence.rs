@@ -6,7 +6,7 @@ use rl4rla::program::{CATALOGUE, Canonical, LiveOut};
 
 fn bench(c: &mut Criterion) {
     for entry in CATALOGUE.iter() {
-        let (program, geometry) = (&entry.document.program, entry.geometry());
+        let (program, geometry) = (&entry.document.program, entry.signature());
         let name = entry.name;
         c.bench_function(&format!("canonical/{name}"), |b| {
             b.iter(|| Canonical::new(program, LiveOut::Finished));

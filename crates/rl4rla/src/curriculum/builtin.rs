@@ -6,9 +6,9 @@ macro_rules! files {
     };
 }
 
-/// Every curriculum with its text: repaired settings, the released ones under `paper/`, and searches from nothing
-/// under `free/`.
-pub const BUILTIN: [(&str, &str); 15] = files![
+/// Every curriculum with its text: repaired settings, the released ones under `paper/`, searches from nothing under
+/// `free/`, and curricula with stages left out under `ablation/`.
+pub const BUILTIN: [(&str, &str); 19] = files![
     "precond-weighted-sgd",
     "sketched-precond-gd",
     "block-kaczmarz",
@@ -24,6 +24,10 @@ pub const BUILTIN: [(&str, &str); 15] = files![
     "free/ls-gd",
     "free/gram-sketched",
     "free/qr-sketched",
+    "ablation/none",
+    "ablation/forward-newton",
+    "ablation/forward-newton-sketch",
+    "ablation/gd-newton-sketch",
 ];
 
 #[cfg(test)]

@@ -218,10 +218,10 @@ mod tests {
     fn solving_is_backward_stable_and_refuses_singular_matrices() {
         for n in [0, 1, 2, 10, 60] {
             let entries = crate::rng::Stream::new(n as u64).normals(n * n + n);
-            let M = Matrix::from_fn(n, n, |i, j| entries[n + i * n + j]);
-            let x = solve(&M, &entries[..n]).unwrap();
-            let residual = norm(&sub(&mat_vec(&M, &x), &entries[..n]));
-            let size = norm(M.row_major()) * norm(&x) * n.max(1) as f64 * f64::EPSILON;
+            let m = Matrix::from_fn(n, n, |i, j| entries[n + i * n + j]);
+            let x = solve(&m, &entries[..n]).unwrap();
+            let residual = norm(&sub(&mat_vec(&m, &x), &entries[..n]));
+            let size = norm(m.row_major()) * norm(&x) * n.max(1) as f64 * f64::EPSILON;
             assert!(residual <= 30.0 * size, "{residual} at n = {n}");
         }
         for scale in [1e-200, 1.0, 1e200] {
