@@ -31,16 +31,25 @@ fn assert_complete(report: &Value, instances: usize, iterations: usize) {
     }
     let history = report["history"].as_array().expect("history is a list");
     assert_eq!(history.len(), iterations + 1);
-    assert_eq!(number(&history[0]), 1.0, "x starts at 0, where the residual is b");
+    if LINEAR.contains(&report["family"]["kind"].as_str().unwrap()) {
+        assert_eq!(number(&history[0]), 1.0, "x starts at 0, where the residual is b");
+    }
     assert_eq!(history.last(), Some(&report["residual"]));
     assert!(number(&report["flops"]) > 0.0);
     assert_eq!(report["runs"].as_array().unwrap().len(), instances);
     assert_eq!(report["failures"], 0);
 }
 
+/// The families of linear systems, the square one first.
+const LINEAR: [&str; 4] = ["psd", "low-cond", "mid-cond", "high-cond"];
+
 #[test]
 fn every_program_that_fits_is_scored_at_full_size() {
-    for name in names("programs").iter().filter(|name| *name != "landweber") {
+    let items = json(&["list", "programs"]);
+    let tall = |item: &&Value| LINEAR[1..].contains(&item["family"].as_str().unwrap());
+    for name in
+        items["items"].as_array().unwrap().iter().filter(tall).map(|item| item["name"].as_str().unwrap())
+    {
         let size = ["--family", "mid-cond", "--rows", "10000", "--cols", "50", "--instances", "1"];
         let report = json(&[&["evaluate", name], &size[..]].concat());
         assert_complete(&report, 1, 10);

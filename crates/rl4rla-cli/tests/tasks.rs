@@ -123,11 +123,11 @@ fn what_cannot_be_is_refused_with_a_way_out() {
         (&["evaluate", "newton", "--profile", "paper"], "for linear systems"),
         (&["evaluate", "newton", "--condition-only"], "linear system"),
         (&["evaluate", "power-iteration", "--leverage", "high"], "no option `leverage`"),
-        (&["evaluate", "power-iteration", "--family", "mid-cond"], "does not fit family mid-cond"),
-        (&["evaluate", "ls-gd", "--family", "eigenvalue"], "`b` is read before anything is written to it"),
+        (&["evaluate", "power-iteration", "--family", "psd"], "--family eigenvalue, which it is made for"),
+        (&["evaluate", "landweber", "--family", "eigenvalue"], "and family eigenvalue with x ← v1"),
         (
             &["evaluate", "logistic-gd", "--family", "logistic-forward"],
-            "the update y = v1 needs v1 to be a vector m",
+            "with y = v1",
         ),
         (&["equiv", "power-iteration", "landweber"], "they cannot be compared"),
     ] {

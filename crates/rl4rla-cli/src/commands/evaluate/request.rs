@@ -222,6 +222,22 @@ fn charge(args: &Evaluate, family: &Family) -> Result<Charge, Failure> {
 
 /// A program that does not fit the family's shape is bad input, told before anything is drawn.
 pub fn refuse_misfits(source: &Source, family: &Family, protocol: &Protocol) -> Result<(), Failure> {
+    let (update, meant) = (family.kind.info().task.update(), source.document.update);
+    if update != meant {
+        let message = format!(
+            "{} ends an iteration with {}, and family {} with {}",
+            source.name,
+            meant.formula(),
+            family.kind,
+            update.formula()
+        );
+        let own = &source.document.family;
+        let advice = match own.is_empty() {
+            true => format!("`update: {}` in the head of the program, if that is meant", update.name()),
+            false => format!("--family {own}, which it is made for"),
+        };
+        return Err(Failure::new(message).advise(advice));
+    }
     let live = Canonical::new(&source.document.program, protocol.live_out);
     check(live.program(), family.signature()).map(|_| ()).map_err(|error| {
         let own = &source.document.family;
