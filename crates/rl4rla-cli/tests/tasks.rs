@@ -125,10 +125,7 @@ fn what_cannot_be_is_refused_with_a_way_out() {
         (&["evaluate", "power-iteration", "--leverage", "high"], "no option `leverage`"),
         (&["evaluate", "power-iteration", "--family", "psd"], "--family eigenvalue, which it is made for"),
         (&["evaluate", "landweber", "--family", "eigenvalue"], "and family eigenvalue with x ← v1"),
-        (
-            &["evaluate", "logistic-gd", "--family", "logistic-forward"],
-            "with y = v1",
-        ),
+        (&["evaluate", "logistic-gd", "--family", "logistic-forward"], "with y = v1"),
         (&["equiv", "power-iteration", "landweber"], "they cannot be compared"),
     ] {
         let said = rl4rla(args);

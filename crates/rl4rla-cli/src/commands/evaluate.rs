@@ -208,7 +208,7 @@ impl Outcome<'_> {
                     row("  decay", number(self.mean(|s| s.terms.decay)), "of the slowest step"),
                     row("  complexity", number(self.mean(|s| s.terms.comp)), "of the work done"),
                 ]);
-                if self.task().is_isometric() {
+                if self.task().is_least_squares() {
                     let cond = number(self.mean(|s| s.terms.cond));
                     rows.push(row("  condition", cond, "of the problem that R1 leaves"));
                 }

@@ -7,9 +7,7 @@ use super::target::Target;
 use crate::discovery::{Instances, Merge, Stage};
 use crate::execute::{Sampling, SketchKind};
 use crate::problem::{self, Family, Kind, Leverage, Right, Scale, Task};
-use crate::program::{
-    Access, Entry, Grammar, LiveOut, Op, Part, Program, Reg, RegSet, Section, Update, check,
-};
+use crate::program::{Access, Entry, Grammar, LiveOut, Op, Part, Program, Reg, RegSet, Section, check};
 use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
 use std::ops::RangeInclusive;
 
@@ -300,7 +298,8 @@ fn weights(reader: &Reader, family: &Family) -> Result<(Weights, bool), SpecErro
 }
 
 fn best(profile: &Profile, task: &dyn Task) -> StepRule {
-    if task.update() != Update::Subtract {
+    // Where there is no step, one is as good as any.
+    if !task.inputs().contains(Reg::ETA) {
         return StepRule::Fixed(1.0);
     }
     StepRule::Best(match profile {

@@ -30,7 +30,7 @@ pub enum FamilyError {
     /// The singular values of a drawn matrix could not be computed.
     NoSpectrum { kind: Kind },
     /// The drawn problem has no solution.
-    NoSolution { kind: Kind },
+    NoSolution { kind: Kind, why: &'static str },
 }
 
 impl fmt::Display for FamilyError {
@@ -75,11 +75,7 @@ impl fmt::Display for FamilyError {
                 "{} must be from {} to {}, got {value}: {}",
                 number.name, number.least, number.most, number.doc
             ),
-            NoSolution { kind } => write!(
-                f,
-                "an instance of `{kind}` has no finite optimum, because a plane separates its labels; \
-                 ask for more rows or more noise"
-            ),
+            NoSolution { kind, why } => write!(f, "an instance of `{kind}` has no solution: {why}"),
             NoSpectrum { kind } => {
                 write!(f, "the singular values of an instance of `{kind}` did not converge; change the seed")
             }

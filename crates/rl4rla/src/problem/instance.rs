@@ -204,7 +204,7 @@ pub enum InstanceError {
     MatrixEntry { row: usize, col: usize, value: f64 },
     /// An entry of b is not finite or too large.
     VectorEntry { row: usize, value: f64 },
-    /// The singular values of A could not be computed.
+    /// The reference solver did not converge.
     NoSolution,
     /// A label is neither −1 nor +1.
     Label { row: usize, value: f64 },
@@ -280,7 +280,9 @@ impl fmt::Display for InstanceError {
                     "A has the eigenvalue {eigenvalue}; it must be positive semidefinite: add a multiple of I"
                 )
             }
-            NoSolution => write!(f, "the singular values of A did not converge; rescale its rows or columns"),
+            NoSolution => {
+                write!(f, "no solution was found in finite steps; rescale the rows or columns of A")
+            }
         }
     }
 }

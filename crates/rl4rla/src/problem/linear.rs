@@ -41,6 +41,10 @@ impl Task for Linear {
     fn is_isometric(&self) -> bool {
         true
     }
+
+    fn is_least_squares(&self) -> bool {
+        true
+    }
 }
 
 /// The families of linear systems.

@@ -14,7 +14,7 @@ use super::instance::{Instance, InstanceError};
 use super::spectrum::Law;
 use super::task::{History, Task, Work};
 use crate::linalg::{self, Matrix};
-use crate::program::{EXTENSIONS, Op, Operator, Reg, Section, Update};
+use crate::program::{EXTENSIONS, Op, Operator, Reg, RegSet, Section, Update};
 use crate::rng::Stream;
 use fit::{first_order_gap, fit, loss, sigmoid};
 
@@ -161,6 +161,10 @@ impl Task for Forward {
         Update::Answer
     }
 
+    fn inputs(&self) -> RegSet {
+        [Reg::A, Reg::B, Reg::X].into_iter().collect()
+    }
+
     fn operators(&self) -> &'static [Operator] {
         operators()
     }
@@ -190,6 +194,8 @@ impl Task for Forward {
     }
 }
 
+const SEPARABLE: &str = "a plane separates its labels; ask for more rows or more noise";
+
 /// Probabilities are kept this far from 0 and 1.
 const SURE: f64 = 1e-9;
 
@@ -215,7 +221,7 @@ static FAMILIES: [FamilyInfo; 3] = [
         numbers: &[NOISE],
         draw: |family, stream| {
             let Drawn { A, b, sigma, .. } = drawn(family, stream)?;
-            let x_star = fit(&A, &b).ok_or(FamilyError::NoSolution { kind: family.kind })?;
+            let x_star = fit(&A, &b).ok_or(FamilyError::NoSolution { kind: family.kind, why: SEPARABLE })?;
             Ok(fitted(A, b, x_star, sigma))
         },
     },

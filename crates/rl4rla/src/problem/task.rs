@@ -2,17 +2,17 @@
 //! of its result, which operators help, where problems come from, and how far a run has got. Nothing to the right of
 //! this folder knows any task by name.
 
-use super::family::FamilyInfo;
+use super::family::{Family, FamilyInfo, Kind};
 use super::instance::{Instance, InstanceError};
 use super::{eigenvalue, linear, logistic};
 use crate::linalg::Matrix;
 use crate::program::{
-    Document, Entry, Geometry, OPERATORS, Op, Operator, Reg, RegSet, Registry, Section, Signature, Sizes,
-    Taken, Update,
+    Document, Entry, Geometry, OPERATORS, Op, Operator, ParseError, Reg, RegSet, Registry, Section,
+    Signature, Sizes, Taken, Update, check,
 };
 use std::fmt;
 
-/// A class of problems. Four methods are needed; the others have defaults that suit linear systems.
+/// A class of problems. Five methods are needed; the others have defaults that suit linear systems.
 ///
 /// `docs/new-task.md` writes one step by step.
 pub trait Task: Send + Sync {
@@ -88,6 +88,11 @@ pub trait Task: Send + Sync {
     /// Whether the measure depends on A and b through lengths and angles alone, so that a run may be made in reduced
     /// coordinates.
     fn is_isometric(&self) -> bool {
+        false
+    }
+
+    /// Whether R1 can be a preconditioner of AᵀA, so that the condition term and the released formulas mean something.
+    fn is_least_squares(&self) -> bool {
         false
     }
 }
@@ -191,25 +196,51 @@ impl std::error::Error for TaskError {}
 pub fn register(task: &'static dyn Task) -> Result<(), TaskError> {
     let taken =
         |what: &str, name: &str| TaskError(format!("task `{}`: {what} `{name}` is taken", task.name()));
-    let clash = task.families().iter().find(|row| families().any(|known| known.name == row.name));
-    if let Some(row) = clash {
+    // All names are looked at before any is taken.
+    if tasks().any(|known| known.name() == task.name()) {
+        return Err(taken("the task's name", task.name()));
+    }
+    let families = task.families().iter().find(|row| families().any(|known| known.name == row.name));
+    if let Some(row) = families {
         return Err(taken("the family name", row.name));
     }
-    for row in task.operators() {
-        // An operator of the tables may be shared.
-        if !Op::named(row.name).is_some_and(|known| std::ptr::eq(known.0, row)) {
-            Op::register(row).map_err(|Taken| taken("the operator", row.name))?;
-        }
+    // An operator of the tables may be shared.
+    let own = || task.operators().iter().filter(|row| !Op::known().any(|known| std::ptr::eq(known.0, *row)));
+    if let Some(row) = own().find(|row| Op::named(row.name).is_some()) {
+        return Err(taken("the operator", row.name));
     }
-    let same = |known: &&'static dyn Task| known.name() == task.name();
-    REGISTERED.add(task, same, BUILTIN.into_iter()).map_err(|Taken| taken("the task's name", task.name()))?;
+    if let Some((name, _)) = task.programs().iter().find(|(name, _)| Entry::named(name).is_some()) {
+        return Err(taken("the program's name", name));
+    }
+    for row in own() {
+        Op::register(row).map_err(|Taken| taken("the operator", row.name))?;
+    }
+    REGISTERED
+        .add(task, |known| known.name() == task.name(), BUILTIN.into_iter())
+        .map_err(|Taken| taken("the task's name", task.name()))?;
     for (name, text) in task.programs() {
-        let document: Document = text
-            .parse()
-            .map_err(|error| TaskError(format!("task `{}`, program `{name}`: {error}", task.name())))?;
+        let document = checked(task, text)
+            .map_err(|why| TaskError(format!("task `{}`, program `{name}`: {why}", task.name())))?;
         Entry::register(name, document).map_err(|Taken| taken("the program's name", name))?;
     }
     Ok(())
+}
+
+/// A program of a task, if it can be read, ends its iterations as the task does, and fits the shapes of a family.
+fn checked(task: &dyn Task, text: &str) -> Result<Document, String> {
+    let document: Document = text.parse().map_err(|error: ParseError| error.to_string())?;
+    if document.update != task.update() {
+        let (written, wanted) = (document.update.name(), task.update().name());
+        return Err(format!(
+            "its update is `{written}`, the task's `{wanted}`; write `update: {wanted}` in its head"
+        ));
+    }
+    let signatures = || task.families().iter().map(|row| Family::new(Kind(row)).signature());
+    let misfit = |signature| check(&document.program, signature).err();
+    match signatures().map(misfit).collect::<Option<Vec<_>>>() {
+        Some(misfits) if !misfits.is_empty() => Err(misfits[0].to_string()),
+        _ => Ok(document),
+    }
 }
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ impl Profile {
     /// Why runs of this task cannot be rewarded so.
     pub fn refuses(&self, task: &dyn Task) -> Option<&'static str> {
         match self {
-            _ if task.is_isometric() => None,
+            _ if task.is_least_squares() => None,
             Profile::Paper { .. } => Some("the released formulas are for linear systems"),
             Profile::Sound { .. } if self.condition_only() => {
                 Some("the condition number is that of a linear system")
@@ -184,7 +184,7 @@ impl Profile {
                     decay: only(wanted.decay, &|| decay_of_excess(&trace.excesses)),
                     comp: only(wanted.comp, &|| progress(first, loss) * thrift(task, &work())),
                     // A preconditioner is one of AᵀA, the Hessian of least squares.
-                    cond: only(wanted.cond && task.is_isometric(), &|| {
+                    cond: only(wanted.cond && task.is_least_squares(), &|| {
                         condition_seen(instance, preconditioner)
                     }),
                 }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::source::Source;
 use clap::ValueEnum;
 use rl4rla::problem::{self, Family, FamilyError, MAX_BYTES};
-use rl4rla::program::{Canonical, LiveOut, Reg, RegSet, Update, check, nearest};
+use rl4rla::program::{Canonical, LiveOut, Reg, RegSet, check, nearest};
 use rl4rla::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
 
 /// One family for each condition number asked for, checked before anything is drawn.
@@ -105,7 +105,7 @@ fn refused(error: FamilyError) -> Failure {
         }
         FamilyError::NoSpectrum { .. } => "another --seed",
         FamilyError::Number { .. } => "--with NAME=VALUE within the range",
-        FamilyError::NoSolution { .. } => "more --rows, or --with noise=1",
+        FamilyError::NoSolution { .. } => "more --rows, another --seed, or another --with",
     };
     Failure::new(error.to_string()).advise(advice)
 }
@@ -185,7 +185,7 @@ pub fn protocol(args: &Evaluate, family: &Family) -> Result<Protocol, Failure> {
     };
     let grid = match &args.step[..] {
         // Where there is no step, one is as good as any.
-        [word] if word == "best" && task.update() != Update::Subtract => vec![1.0],
+        [word] if word == "best" && !task.inputs().contains(Reg::ETA) => vec![1.0],
         [word] if word == "best" => grid.to_vec(),
         steps => steps.iter().map(step).collect::<Result<_, _>>()?,
     };

@@ -51,7 +51,10 @@ fn separable_data_are_measured_from_zero() {
     assert!(overlapping.attainable() > 0.1);
     // Without noise the labels of `logistic` are separable, and that is said.
     let exact = family(60, 3, 2.0).with_number("noise", 0.0).unwrap();
-    assert_eq!(exact.draw(&Stream::new(1)).err(), Some(FamilyError::NoSolution { kind: exact.kind }));
+    assert_eq!(
+        exact.draw(&Stream::new(1)).err(),
+        Some(FamilyError::NoSolution { kind: exact.kind, why: SEPARABLE })
+    );
     assert_eq!(Kind(&FAMILIES[0]), exact.kind);
 }
 
