@@ -181,7 +181,7 @@ pub struct Searching {
     /// For `best`: the probability δ of being wrong about the leader
     #[arg(long, default_value_t = 0.05, help_heading = "Search")]
     pub delta: f64,
-    /// Without the hints a stage gives: all 17 operators, both sections open
+    /// Without the hints a stage gives: all operators of the task, both sections open
     #[arg(long, help_heading = "Search")]
     pub no_hints: bool,
 }
@@ -243,7 +243,7 @@ pub struct Audit {
     /// The most states generated for a stage
     #[arg(long, default_value_t = 5_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: u64,
-    /// Without the hints a stage gives: all 17 operators, both sections open
+    /// Without the hints a stage gives: all operators of the task, both sections open
     #[arg(long)]
     pub no_hints: bool,
     #[command(flatten)]

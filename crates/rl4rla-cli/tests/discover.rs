@@ -86,7 +86,7 @@ fn a_person_reads_equations_evidence_and_what_to_type_next() {
         "├─ ✓ landweber  Landweber Iteration\n│    xₜ₊₁ = xₜ − η (A xₜ − b)\n".into(),
         "└─ ✓ ls-gd  Least Square Gradient Descent\n     xₜ₊₁ = xₜ − η Aᵀ (A xₜ − b)\n".into(),
         "+ v1 = MAT_VEC_MUL(A, x)   iteration\n".into(),
-        " on 4 fresh instances, excess residual ".into(),
+        " on 4 fresh instances, excess ".into(),
         "stopped: confident · ".into(),
         format!("rl4rla show run:{run} --store {store}"),
         format!("rl4rla resume {run} --store {store}"),

@@ -4,19 +4,19 @@ mod common;
 
 use common::GEOMETRIES;
 use rayon::prelude::*;
-use rl4rla::equivalence::{Answer, Normal, Rule, Stop, Symbolic, equivalent};
+use rl4rla::equivalence::{Answer, Normal, Rule, Stop, Symbolic, compare, equivalent, fingerprint};
 use rl4rla::linalg::{
     self, Matrix, add, dot, gram, mat_vec, matmul, matmul_t, norm, outer_gram, pseudo_inverse, qr_r, scale,
     solve_upper, solve_upper_transposed, sub, t_matmul, thin_q, triangular_inverse, vec_mat,
 };
 use rl4rla::problem::Family;
-use rl4rla::program::{CATALOGUE, Geometry, Program};
+use rl4rla::program::{CATALOGUE, Geometry, LiveOut, Program, Signature, Update};
 use rl4rla::rng::Stream;
 
 // Pairs written by hand.
 
 struct Pair {
-    geometry: Geometry,
+    signature: Signature,
     title: String,
     programs: [Program; 2],
 }
@@ -47,25 +47,30 @@ fn program(line: &str) -> Program {
 fn pairs(text: &str) -> Vec<Pair> {
     let lines: Vec<&str> = lines(text).collect();
     let pair = |lines: &[&str]| {
-        let (geometry, title) = lines[0].split_once(": ").expect("a geometry and a title");
+        let (kind, title) = lines[0].split_once(": ").expect("a kind of problem and a title");
+        let (geometry, update) = kind.split_once(' ').unwrap_or((kind, Update::Subtract.name()));
         let geometry = match geometry {
             "tall" => Geometry::Tall,
             "square" => Geometry::Square,
             "symmetric" => Geometry::Symmetric,
             other => panic!("`{other}` is no geometry"),
         };
-        Pair { geometry, title: title.into(), programs: [program(lines[1]), program(lines[2])] }
+        let update = Update::ALL.into_iter().find(|known| known.name() == update);
+        let signature =
+            Signature::new(geometry, update.unwrap_or_else(|| panic!("`{kind}`: no such update")));
+        Pair { signature, title: title.into(), programs: [program(lines[1]), program(lines[2])] }
     };
     lines.chunks(3).map(pair).collect()
 }
 
 /// The pairs whose answer is not the one wanted, with the evidence.
 fn wrong(pairs: &[Pair], wanted: Answer) -> Vec<String> {
-    let answer = |Pair { geometry, title, programs: [p, q] }: &Pair| {
-        let verdict = equivalent(p, q, *geometry).unwrap_or_else(|error| panic!("{title}: {error}"));
+    let answer = |Pair { signature, title, programs: [p, q] }: &Pair| {
+        let verdict = equivalent(p, q, *signature).unwrap_or_else(|error| panic!("{title}: {error}"));
         (verdict.answer != wanted).then(|| {
+            let Signature { geometry, update, .. } = signature;
             format!(
-                "{geometry:?}: {title}: {:?}, {:?}, {:?}",
+                "{geometry:?} {update:?}: {title}: {:?}, {:?}, {:?}",
                 verdict.answer, verdict.symbolic, verdict.numeric
             )
         })
@@ -76,7 +81,7 @@ fn wrong(pairs: &[Pair], wanted: Answer) -> Vec<String> {
 #[test]
 fn programs_that_are_one_algorithm_are_found_equivalent() {
     let pairs = pairs(include_str!("pairs/equal.txt"));
-    assert!(pairs.len() >= 60);
+    assert!(pairs.len() >= 150);
     let wrong = wrong(&pairs, Answer::Equivalent);
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), pairs.len(), wrong.join("\n"));
 }
@@ -84,9 +89,26 @@ fn programs_that_are_one_algorithm_are_found_equivalent() {
 #[test]
 fn programs_that_only_look_alike_are_found_different() {
     let pairs = pairs(include_str!("pairs/different.txt"));
-    assert!(pairs.len() >= 60);
+    assert!(pairs.len() >= 150);
     let wrong = wrong(&pairs, Answer::Different);
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), pairs.len(), wrong.join("\n"));
+}
+
+#[test]
+fn fingerprints_say_the_same() {
+    let same = |Pair { signature, programs, .. }: &Pair| {
+        let [p, q] = programs.each_ref().map(|program| fingerprint(program, *signature, LiveOut::Finished));
+        p == q
+    };
+    // A program that fails where the other runs is rightly told apart from it.
+    let both_run =
+        |Pair { signature, programs: [p, q], .. }: &Pair| compare(p, q, *signature).one_sided.is_empty();
+    for pair in pairs(include_str!("pairs/equal.txt")) {
+        assert!(same(&pair) || !both_run(&pair), "split: {}", pair.title);
+    }
+    for pair in pairs(include_str!("pairs/different.txt")) {
+        assert!(!same(&pair), "merged: {}", pair.title);
+    }
 }
 
 #[test]
@@ -144,6 +166,7 @@ fn sides(rule: Rule) -> Vec<(Matrix, Matrix)> {
             let unit = |v: &[f64]| column(linalg::scale(linalg::norm(v).recip(), v));
             vec![(unit(&linalg::scale(3.7, &x)), unit(&x))]
         }
+        Rule::NormSquared => vec![(column(vec![norm(&x).powi(2)]), column(vec![dot(&x, &x)]))],
         Rule::Diagonal => {
             let roots: Vec<f64> = x.iter().map(|v| v.abs().sqrt()).collect();
             let d = linalg::scale_rows(&roots, &Matrix::identity(4));
@@ -252,9 +275,9 @@ fn every_rule_holds_on_random_matrices() {
 #[test]
 fn every_rule_is_used_by_some_pair() {
     let mut used = std::collections::BTreeSet::new();
-    for Pair { geometry, programs, .. } in pairs(include_str!("pairs/equal.txt")) {
+    for Pair { signature, programs, .. } in pairs(include_str!("pairs/equal.txt")) {
         for program in programs {
-            used.extend(Normal::of(&program, geometry).expect("a pair that fits").rules);
+            used.extend(Normal::of(&program, signature).expect("a pair that fits").rules);
         }
     }
     let idle: Vec<Rule> = Rule::ALL.into_iter().filter(|rule| !used.contains(rule)).collect();

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Dice, GEOMETRIES, plausible, reg, regs};
 use rayon::prelude::*;
-use rl4rla::equivalence::Normal;
+use rl4rla::equivalence::{Normal, compare};
 use rl4rla::execute::{Settings, run};
 use rl4rla::linalg::{norm, sub};
 use rl4rla::problem::{Family, Instance};
@@ -241,7 +241,13 @@ fn algebra_never_equates_random_programs_that_execution_tells_apart() {
         assert!(!(*equal && *numbers == Numbers::Differ), "{geometry:?}: called equal:\n{p}\n{q}");
         // For a reader who wants to extend the rules.
         if std::env::var_os("LIST_MISSED").is_some() && !*equal && *numbers == Numbers::Agree {
-            println!("{geometry:?}: missed:\n{}\n{}\n", canonical(p).program(), canonical(q).program());
+            let elsewhere = compare(p, q, *geometry).numeric;
+            let [p, q] = [*p, *q].map(canonical);
+            println!(
+                "{geometry:?}: missed:\n{}\n{}from another start: {elsewhere:?}\n",
+                p.program(),
+                q.program()
+            );
         }
     }
     let (equal, missed) = (all.iter().filter(|(_, equal, ..)| *equal).count(), count(false, Numbers::Agree));

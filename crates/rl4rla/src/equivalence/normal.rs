@@ -116,10 +116,13 @@ impl Reader {
         for reg in states() {
             values[reg.index()] = Some(Value::Vector(Vector::zero(Dim::Cols)));
         }
-        // Only where x moves by a direction does it start at zero.
-        if update != Update::Subtract {
-            values[Reg::X.index()] = Some(Value::Vector(Vector::source(Source::First, Dim::Cols)));
-        }
+        // Only where x moves by a direction does it start at zero; where it stays it is the same everywhere.
+        let start = match update {
+            Update::Subtract => Vector::zero(Dim::Cols),
+            Update::Assign => Vector::source(Source::First, Dim::Cols),
+            Update::Answer => Vector::source(Source::Reg(Reg::X), Dim::Cols),
+        };
+        values[Reg::X.index()] = Some(Value::Vector(start));
         Reader { values, section: Section::Setup, samples: 0, work: Work::new(geometry) }
     }
 

@@ -44,13 +44,15 @@ pub enum Rule {
     Quotient,
     /// αv/‖αv‖ = v/‖v‖ for α > 0.
     Normalize,
+    /// ‖v‖² = vᵀv.
+    NormSquared,
     /// diag(√v)ᵀ = diag(√v).
     Diagonal,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 20] = [
+    pub const ALL: [Rule; 21] = [
         Rule::TransposeOfProduct,
         Rule::TransposeOfInverse,
         Rule::Symmetric,
@@ -70,6 +72,7 @@ impl Rule {
         Rule::DotSymmetric,
         Rule::Quotient,
         Rule::Normalize,
+        Rule::NormSquared,
         Rule::Diagonal,
     ];
 
@@ -95,6 +98,7 @@ impl Rule {
             Rule::DotSymmetric => "uᵀMv = vᵀMᵀu",
             Rule::Quotient => "αγ/(βγ) = α/β",
             Rule::Normalize => "αv/‖αv‖ = v/‖v‖",
+            Rule::NormSquared => "‖v‖² = vᵀv",
             Rule::Diagonal => "diag(√v)ᵀ = diag(√v)",
         }
     }

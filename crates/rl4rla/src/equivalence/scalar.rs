@@ -2,7 +2,7 @@
 
 use super::rule::{Rule, Stop, Work};
 use super::value::Opaque;
-use super::vector::{Source, Vector};
+use super::vector::Source;
 use super::word::{Atom as WordAtom, Word};
 use crate::program::Reg;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,10 +17,21 @@ pub enum Atom {
     Dot(Source, Arc<Word>, Source),
     /// A sum, where it is divided by.
     Sum(Arc<Scalar>),
-    /// ‖v‖, where it is divided by.
-    Norm(Arc<Vector>),
+    /// ‖v‖ = √(vᵀv), where it is divided by.
+    Norm(Arc<Scalar>),
     /// What an operator makes that algebra does not know.
     Opaque(Opaque),
+}
+
+impl Atom {
+    /// Whether it is positive wherever one may divide by it: η, a norm, and ‖Uv‖².
+    fn is_positive(&self) -> bool {
+        match self {
+            Atom::Eta | Atom::Norm(_) => true,
+            Atom::Dot(u, word, v) => u == v && (word.letters.is_empty() || word.halves().is_some()),
+            Atom::Sum(_) | Atom::Opaque(_) => false,
+        }
+    }
 }
 
 /// A product of powers; never with power zero.
@@ -64,8 +75,7 @@ impl Scalar {
                     word.random(found);
                     [u, v].into_iter().for_each(|source| source.random(found));
                 }
-                Atom::Sum(sum) => sum.random(found),
-                Atom::Norm(vector) => vector.random(found),
+                Atom::Sum(inner) | Atom::Norm(inner) => inner.random(found),
                 Atom::Opaque(opaque) => opaque.random(found),
             }
         }
@@ -80,8 +90,7 @@ impl Scalar {
                     word.sources(found);
                     [u, v].into_iter().for_each(|source| source.sources(found));
                 }
-                Atom::Sum(sum) => sum.sources(found),
-                Atom::Norm(vector) => vector.sources(found),
+                Atom::Sum(inner) | Atom::Norm(inner) => inner.sources(found),
                 Atom::Opaque(opaque) => opaque.sources(found),
             }
         }
@@ -118,7 +127,16 @@ impl Scalar {
         for (m, &c) in &self.terms {
             for (n, &d) in &other.terms {
                 let c = exact(multiply(c, d), work);
-                product.add_term(join(m, n), c, work);
+                let mut monomial = join(m, n);
+                let squares = take_squares(&mut monomial);
+                if squares.is_empty() {
+                    product.add_term(monomial, c, work);
+                } else {
+                    work.used(Rule::NormSquared);
+                    let rest = Scalar::term(monomial, c);
+                    let whole = squares.iter().fold(rest, |so_far, (s, k)| so_far.times_power(s, *k, work));
+                    product.add(&whole, work);
+                }
                 if work.stop.is_some() {
                     return product;
                 }
@@ -126,6 +144,13 @@ impl Scalar {
         }
         product.cancel(work);
         product
+    }
+
+    /// α·βᵏ.
+    fn times_power(&self, base: &Scalar, k: i32, work: &mut Work) -> Scalar {
+        (0..k.abs()).fold(self.clone(), |so_far, _| {
+            if k > 0 { so_far.times(base, work) } else { so_far.over(base, work) }
+        })
     }
 
     /// Divides out sums: p/s becomes a monomial where p is that monomial times s.
@@ -174,36 +199,35 @@ impl Scalar {
         let weight = |atom: &Atom| match atom {
             Atom::Eta => 1,
             Atom::Dot(u, word, v) => u.weight() + word.weight() + v.weight(),
-            Atom::Sum(sum) => 1 + sum.weight(),
-            Atom::Norm(vector) => 1 + vector.weight(),
+            Atom::Sum(inner) | Atom::Norm(inner) => 1 + inner.weight(),
             Atom::Opaque(opaque) => opaque.weight(),
         };
         atoms.map(weight).sum()
     }
 
-    /// What is certainly positive and common to all these, with the sign of the first; none if there is nothing.
-    pub fn positive_part<'a>(scalars: impl Iterator<Item = &'a Scalar>) -> Option<(Scalar, i64)> {
-        let terms: Vec<(&Monomial, &Fraction)> = scalars.flat_map(|scalar| &scalar.terms).collect();
-        let (first, &(n, d)) = *terms.first()?;
-        let common = terms.iter().fold(first.clone(), |so_far, (monomial, _)| shared(&so_far, monomial));
-        let norms = common.into_iter().filter(|(atom, _)| matches!(atom, Atom::Norm(_))).collect();
-        Some((Scalar::term(norms, (n.checked_abs()?, d)), n.signum()))
+    /// One over what is certainly positive and common to all its terms.
+    pub fn over_positive(&self) -> Scalar {
+        let common = self.terms.keys().cloned().reduce(|m, n| shared(&m, &n)).unwrap_or_default();
+        let positive = common.into_iter().filter(|(atom, _)| atom.is_positive());
+        Scalar::term(positive.map(|(atom, power)| (atom, -power)).collect(), (1, 1))
+    }
+
+    /// The largest fraction of which all coefficients in these are whole multiples.
+    pub fn content<'a>(scalars: impl Iterator<Item = &'a Scalar>, work: &mut Work) -> Scalar {
+        let coefficients = scalars.flat_map(|scalar| scalar.terms.values());
+        let largest = coefficients.fold((0, 1), |so_far, c| exact(common_measure(so_far, *c), work));
+        Scalar::term(Monomial::new(), largest)
     }
 
     /// α = core/unit, where the unit is one monomial and the core has leading coefficient 1 and no common factor.
     fn split(&self, work: &mut Work) -> Option<(Scalar, Scalar)> {
-        let (_, &leading) = self.terms.first_key_value()?;
-        let mut common: Option<Monomial> = None;
-        for monomial in self.terms.keys() {
-            common = Some(match common {
-                None => monomial.clone(),
-                Some(so_far) => shared(&so_far, monomial),
-            });
-        }
-        let inverse: Monomial = common?.into_iter().map(|(atom, power)| (atom, -power)).collect();
-        let unit = Scalar::term(inverse, reciprocal(leading));
-        let core = self.times(&unit, work);
-        Some((unit, core))
+        let common = self.terms.keys().cloned().reduce(|m, n| shared(&m, &n))?;
+        let inverse: Monomial = common.into_iter().map(|(atom, power)| (atom, -power)).collect();
+        let core = self.times(&Scalar::term(inverse.clone(), (1, 1)), work);
+        // Which term leads is known only now: a common factor may change their order.
+        let (_, &leading) = core.terms.first_key_value()?;
+        let core = core.times(&Scalar::term(Monomial::new(), reciprocal(leading)), work);
+        Some((Scalar::term(inverse, reciprocal(leading)), core))
     }
 }
 
@@ -217,6 +241,20 @@ fn join(m: &Monomial, n: &Monomial) -> Monomial {
         }
     }
     product
+}
+
+/// Takes the squares of norms out of a product, and gives them with their powers. What stays of a norm is its −1st power.
+fn take_squares(monomial: &mut Monomial) -> Vec<(Arc<Scalar>, i32)> {
+    let mut taken = vec![];
+    for (atom, power) in monomial.iter_mut() {
+        let squares = (*power + 1).div_euclid(2);
+        if let (Atom::Norm(square), true) = (atom, squares != 0) {
+            *power -= 2 * squares;
+            taken.push((square.clone(), squares));
+        }
+    }
+    monomial.retain(|_, power| *power != 0);
+    taken
 }
 
 /// The greatest common factor: the smaller of the two powers of every atom, absent ones counting as 0.
@@ -233,11 +271,21 @@ fn exact(fraction: Option<Fraction>, work: &mut Work) -> Fraction {
     })
 }
 
-fn lowest(n: i64, d: i64) -> Option<Fraction> {
+fn common_divisor(n: i64, d: i64) -> Option<i64> {
     let (mut a, mut b) = (n.checked_abs()?, d.checked_abs()?);
     while b != 0 {
         (a, b) = (b, a % b);
     }
+    Some(a)
+}
+
+/// The largest fraction of which both are whole multiples.
+fn common_measure((a, b): Fraction, (c, d): Fraction) -> Option<Fraction> {
+    lowest(common_divisor(a.checked_mul(d)?, c.checked_mul(b)?)?, b.checked_mul(d)?)
+}
+
+fn lowest(n: i64, d: i64) -> Option<Fraction> {
+    let a = common_divisor(n, d)?;
     let sign = if d < 0 { -1 } else { 1 };
     Some((sign * n / a.max(1), sign * d / a.max(1)))
 }
@@ -287,6 +335,34 @@ mod tests {
         let one = Scalar::number(1);
         assert_eq!(one.over(&double, work), one.over(&sum, work).over(&Scalar::number(2), work));
         assert_eq!(work.stop, None);
+    }
+
+    #[test]
+    fn the_square_of_a_norm_is_no_norm() {
+        let work = &mut Work::new(Geometry::Tall);
+        let one = Scalar::number(1);
+        for square in [eta(), eta().plus(&Scalar::number(2), work)] {
+            let norm = Scalar::atom(Atom::Norm(Arc::new(square.clone())));
+            let over_norm = one.over(&norm, work);
+            assert_eq!(norm.times(&norm, work), square);
+            assert_eq!(over_norm.times(&over_norm, work), one.over(&square, work));
+            assert_eq!(over_norm.times(&norm, work), one);
+            assert_eq!(
+                over_norm.times(&over_norm, work).times(&norm, work).times(&square, work),
+                square.times(&over_norm, work)
+            );
+        }
+        assert_eq!(work.stop, None);
+    }
+
+    #[test]
+    fn the_content_does_not_depend_on_order() {
+        let work = &mut Work::new(Geometry::Tall);
+        let fraction = |n, d| Scalar::term(Monomial::new(), (n, d));
+        let content = |scalars: &[Scalar], work: &mut Work| Scalar::content(scalars.iter(), work);
+        assert_eq!(content(&[fraction(2, 3), fraction(-4, 9)], work), fraction(2, 9));
+        assert_eq!(content(&[fraction(-4, 9), fraction(2, 3)], work), fraction(2, 9));
+        assert!(content(&[], work).is_zero());
     }
 
     #[test]

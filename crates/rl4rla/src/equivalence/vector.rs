@@ -138,18 +138,22 @@ impl Vector {
 
     /// v/‖v‖ = u/‖u‖ for v = α·u with α > 0, so that the length of v does not count.
     pub fn normalized(&self, work: &mut Work) -> Vector {
-        let Some((factor, sign)) = Scalar::positive_part(self.terms.values()) else {
+        let Some(leading) = self.terms.values().next() else {
             work.halt(Stop::DivisionByZero);
             return self.clone();
         };
         work.used(Rule::Normalize);
-        let unit = self.scaled(&Scalar::number(1).over(&factor, work), work);
-        // The norm does not know the sign.
-        let core = if sign < 0 { unit.scaled(&Scalar::number(-1), work) } else { unit.clone() };
-        if !work.can_hold(core.weight()) {
+        let unit = self.scaled(&leading.over_positive(), work);
+        let content = Scalar::content(unit.terms.values(), work);
+        let unit = unit.scaled(&Scalar::number(1).over(&content, work), work);
+        let square = unit.dot(&unit, work);
+        if square.is_zero() {
+            work.halt(Stop::DivisionByZero);
+        }
+        if !work.can_hold(square.weight()) {
             return unit;
         }
-        let norm = Scalar::atom(Atom::Norm(Arc::new(core)));
+        let norm = Scalar::atom(Atom::Norm(Arc::new(square)));
         unit.scaled(&Scalar::number(1).over(&norm, work), work)
     }
 

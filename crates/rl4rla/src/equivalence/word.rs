@@ -344,7 +344,8 @@ fn is_invertible_block(letters: &[Letter]) -> bool {
             Atom::Data(_) => letter.is_square(),
             // A sample of a sample is square, and takes some rows twice and others not at all.
             Atom::Sketch(_) | Atom::Sample(..) | Atom::Opaque(_) => false,
-            Atom::Diagonal(_) => true,
+            // Positive, unless it is known to be zero.
+            Atom::Diagonal(v) => !v.terms.is_empty(),
         },
         // UᵀU with U of full column rank.
         _ => halves(letters).is_some_and(|(_, u)| has_full_column_rank(u)),
@@ -359,7 +360,10 @@ fn has_full_column_rank(letters: &[Letter]) -> bool {
         [s, rest @ ..] if is_sketch(s) => (true, rest),
         rest => (false, rest),
     };
-    let diagonals = rest.iter().take_while(|letter| matches!(letter.atom, Atom::Diagonal(_))).count();
+    let is_weight = |letter: &Letter| {
+        matches!(letter.atom, Atom::Diagonal(_)) && is_invertible_block(std::slice::from_ref(letter))
+    };
+    let diagonals = rest.iter().take_while(|letter| is_weight(letter)).count();
     let rest = match &rest[diagonals..] {
         // A sketch of a square matrix may be shorter than it is wide.
         [a, rest @ ..] if is_data(a) && !(sketched && a.is_square()) => rest,

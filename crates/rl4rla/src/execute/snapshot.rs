@@ -16,7 +16,8 @@ pub type Snapshot = Vec<Option<Datum>>;
 /// Unlike [`run`](super::run), this takes partial programs: an instruction that does not fit, or fails, or reads what
 /// is not there, leaves its target empty, and an iteration without a proper `v1` leaves x as it is. It takes any update,
 /// whatever the instance's task. And it can begin the iteration elsewhere than at zero, where many different programs
-/// stand still: `start` is put into x after setup, and, reversed, into the carried registers.
+/// stand still: `start` is put into x after setup, and, reversed, into the carried registers. Setup finds it too where x
+/// stays, and moved round by one entry where x is assigned, so that the first x and the one after it are told apart.
 pub fn snapshots(
     program: &Program,
     instance: &Instance,
@@ -27,6 +28,13 @@ pub fn snapshots(
 ) -> Vec<Snapshot> {
     let mut machine = Machine::new(Data::True(instance), update, settings);
     let mut env = Env::start(Signature::new(instance.geometry(), update));
+    if let (Some(start), Update::Assign | Update::Answer) = (start, update) {
+        let mut first = start.to_vec();
+        if update == Update::Assign {
+            first.rotate_left(1);
+        }
+        machine.registers[Reg::X.index()] = Some(first.into());
+    }
     lenient(&mut machine, &mut env, &program.setup, Section::Setup, stream.derive("setup", 0));
     let after_setup = machine.registers.clone();
     let mut taken = vec![after_setup.clone()];

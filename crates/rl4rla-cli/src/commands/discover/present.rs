@@ -92,7 +92,7 @@ pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
     })
 }
 
-/// The mean excess residual at the end, on the final instances.
+/// The mean excess at the end, on the final instances.
 fn excess(result: &StageResult) -> Option<f64> {
     let last = result.attempt.report.as_ref()?.last(|trace: &Trace| &trace.excesses)?;
     Some(last.mean)
@@ -181,7 +181,7 @@ fn stage_text(stage: &Stage, target: &Target, result: &StageResult, before: &Pro
         text +=
             &format!("reward {} ± {} on {count} fresh instances", number(reward.mean), number(reward.error));
         if let Some(excess) = excess(result) {
-            text += &format!(", excess residual {}", number(excess));
+            text += &format!(", excess {}", number(excess));
         }
         text.push('\n');
     }

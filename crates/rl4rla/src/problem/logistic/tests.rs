@@ -59,6 +59,21 @@ fn separable_data_are_measured_from_zero() {
 }
 
 #[test]
+fn gradient_descent_is_the_measure_of_accuracy() {
+    let separable = Family { rows: 300, cols: 4, ..Family::named("logistic-separable").unwrap() };
+    for family in [separable, family(300, 4, 10.0)] {
+        let instance = family.draw(&Stream::new(1)).unwrap();
+        let x = gradient_descent(&instance.A, &instance.b, instance.spectrum()[0], 5);
+        let excesses =
+            [&[0.0; 4][..], &[0.0; 4], &[0.0; 4], &[0.0; 4], &[0.0; 4], &x].map(|x| instance.measure(x).1);
+        let history = History { instance: &instance, losses: &[], excesses: &excesses };
+        let progress = (excesses[0] / excesses[5]).log10().min(1.0);
+        let accuracy = Logistic.accuracy(&history).unwrap();
+        assert!((accuracy - 0.5 * progress).abs() < 1e-9, "{accuracy}, not half of {progress}");
+    }
+}
+
+#[test]
 fn bad_data_are_refused_by_name() {
     let refused = |rows: &[&[f64]], labels: &[f64]| {
         Logistic.pose(Matrix::from_rows(rows), labels.to_vec()).unwrap_err().to_string()
