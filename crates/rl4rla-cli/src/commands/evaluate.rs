@@ -136,7 +136,7 @@ impl Outcome<'_> {
             })
         };
         json!({
-            "program": self.source.document.program.to_string(),
+            "program": self.source.document.update.text(&self.source.document.program),
             "name": self.source.name,
             "algorithm": self.algorithm(),
             "family": self.families[0],

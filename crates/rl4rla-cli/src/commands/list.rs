@@ -116,7 +116,7 @@ fn programs() -> impl Iterator<Item = (Value, Vec<String>)> {
             "reference": d.reference,
             "family": d.family,
             "update": d.update.name(),
-            "program": d.program.to_string(),
+            "program": d.update.text(&d.program),
         });
         (item, vec![accent(entry.name), format!("{}\n{}", d.about, faint(&d.reference))])
     })

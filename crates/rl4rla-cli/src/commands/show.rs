@@ -38,7 +38,7 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
         "title": document.title,
         "about": document.about,
         "reference": document.reference,
-        "program": program.to_string(),
+        "program": document.update.text(program),
         "equation": equation.text,
         "latex": equation.latex,
         "flops": total,

@@ -212,11 +212,7 @@ impl Family {
 
     /// The shape of its problems, without drawing one.
     pub fn geometry(&self) -> Geometry {
-        match (self.kind.info().square, self.rows == self.cols) {
-            (true, _) => Geometry::Symmetric,
-            (false, true) => Geometry::Square,
-            (false, false) => Geometry::Tall,
-        }
+        Geometry::of(self.kind.info().square, self.rows, self.cols)
     }
 
     /// Its problems as typing sees them.

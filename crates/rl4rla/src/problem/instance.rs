@@ -145,11 +145,7 @@ impl Instance {
 
     /// The shape of the problem.
     pub fn geometry(&self) -> Geometry {
-        match (self.symmetric, self.rows() == self.cols()) {
-            (true, _) => Geometry::Symmetric,
-            (false, true) => Geometry::Square,
-            (false, false) => Geometry::Tall,
-        }
+        Geometry::of(self.symmetric, self.rows(), self.cols())
     }
 
     /// The problem as typing sees it.

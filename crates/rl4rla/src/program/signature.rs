@@ -1,5 +1,6 @@
 //! The signature of a problem: what a program finds when it starts, and what becomes of its result.
 
+use super::ast::Program;
 use super::expr::Expr;
 use super::poly::Poly;
 use super::register::{Access, Reg, RegSet};
@@ -27,6 +28,14 @@ impl Update {
             Update::Subtract => "subtract",
             Update::Assign => "assign",
             Update::Answer => "answer",
+        }
+    }
+
+    /// The text of a program that ends so, which reads back as it is meant; the usual update is not written.
+    pub fn text(self, program: &Program) -> String {
+        match self {
+            Update::Subtract => program.to_string(),
+            other => format!("update: {}\n{program}", other.name()),
         }
     }
 
@@ -99,6 +108,16 @@ impl From<Geometry> for Signature {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_keep_their_update() {
+        let program: Program = "iteration:\n v1 = VEC_NORMALIZE(x)\n".parse().unwrap();
+        for update in Update::ALL {
+            let read: crate::program::Document = update.text(&program).parse().unwrap();
+            assert_eq!((read.update, &read.program), (update, &program));
+        }
+        assert_eq!(Update::Subtract.text(&program), program.to_string());
+    }
 
     #[test]
     fn an_answer_is_as_long_as_the_data() {

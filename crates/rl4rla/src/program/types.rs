@@ -99,6 +99,15 @@ impl Geometry {
     /// Every shape, the tall one first.
     pub const ALL: [Geometry; 3] = [Geometry::Tall, Geometry::Square, Geometry::Symmetric];
 
+    /// The shape of data of this size, known to be symmetric or not.
+    pub fn of(symmetric: bool, rows: usize, cols: usize) -> Geometry {
+        match (symmetric, rows == cols) {
+            (true, _) => Geometry::Symmetric,
+            (false, true) => Geometry::Square,
+            (false, false) => Geometry::Tall,
+        }
+    }
+
     /// The symbol that stands for `dim` here: in a square system `m` is `n`.
     pub fn dim(self, dim: Dim) -> Dim {
         match (self, dim) {

@@ -55,6 +55,7 @@ pub fn document(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> 
 /// One stage as a script reads it.
 pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
     let counters = result.attempt.counters;
+    let update = stage.grammar.signature.update;
     let report = result.attempt.report.as_ref();
     let mean = |part: fn(&rl4rla::reward::Score) -> f64| {
         report.map(|report| Summary::of(report.scores.iter().map(part)).mean)
@@ -63,7 +64,7 @@ pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
         .attempt
         .candidates
         .iter()
-        .map(|c| json!({ "program": c.program.to_string(), "search": c.search, "select": c.select }))
+        .map(|c| json!({ "program": update.text(&c.program), "search": c.search, "select": c.select }))
         .collect();
     json!({
         "name": result.name,
@@ -86,7 +87,7 @@ pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
         "flops": mean(|s| s.flops),
         "excess": excess(result),
         "instances": report.map(|report| report.scores.len()),
-        "program": result.program().map(Program::to_string),
+        "program": result.program().map(|program| update.text(program)),
         "equation": result.program().and_then(|p| equation(p, stage.grammar.signature).ok()).map(|e| e.text),
         "candidates": candidates,
     })
