@@ -146,8 +146,8 @@ mod tests {
                 loss(&linalg::mat_vec(&A, &x), &b)
             };
             let g = gradient(&A, &linalg::mat_vec(&A, &x), &b);
-            for j in 0..3 {
-                prop_assert!(((at(j, h) - at(j, -h)) / (2.0 * h) - g[j]).abs() < 1e-7);
+            for (j, g) in g.into_iter().enumerate() {
+                prop_assert!(((at(j, h) - at(j, -h)) / (2.0 * h) - g).abs() < 1e-7);
             }
         }
     }
