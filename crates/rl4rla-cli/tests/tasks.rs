@@ -122,6 +122,7 @@ fn what_cannot_be_is_refused_with_a_way_out() {
         (&["evaluate", "newton", "--outside", "0.5"], "outside"),
         (&["evaluate", "newton", "--profile", "paper"], "for linear systems"),
         (&["evaluate", "newton", "--condition-only"], "linear system"),
+        (&["evaluate", "newton", "--auxiliary", "ht"], "--auxiliary is a reward on linear systems"),
         (&["evaluate", "power-iteration", "--leverage", "high"], "no option `leverage`"),
         (&["evaluate", "power-iteration", "--family", "psd"], "--family eigenvalue, which it is made for"),
         (&["evaluate", "landweber", "--family", "eigenvalue"], "and family eigenvalue with x ← v1"),

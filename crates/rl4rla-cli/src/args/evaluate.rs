@@ -65,7 +65,7 @@ pub struct Evaluate {
     /// Share of b outside the range of A, from 0 (consistent) to below 1
     #[arg(long, default_value_t = 0.0, help_heading = "Problem")]
     pub outside: f64,
-    /// `unit` divides A and b by the norm of A, `raw` leaves them as drawn
+    /// `unit` brings the data to a fixed norm, `raw` leaves them as drawn
     #[arg(long, default_value = "unit", value_parser = named::<Scale>, help_heading = "Problem")]
     pub scale: Scale,
     /// A number that only this family takes, such as noise=0.5; `rl4rla list families` shows them
@@ -103,7 +103,7 @@ pub struct Evaluate {
     /// The reward: repaired formulas, released formulas, or work to a tolerance
     #[arg(long, value_enum, default_value_t = ProfileName::Sound, help_heading = "Reward")]
     pub profile: ProfileName,
-    /// Weights of acc,decay,comp,cond [default: 1,10,8,1]
+    /// Weights of acc,decay,comp,cond [default: the task's; 1,10,8,1 for linear systems]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, help_heading = "Reward")]
     pub weights: Option<Vec<f64>>,
     /// Reward the condition term alone, and keep R1 for a later stage
@@ -112,7 +112,7 @@ pub struct Evaluate {
     /// With --profile paper: pay for cheapness without progress, as `iterative_sketch` does
     #[arg(long, help_heading = "Reward")]
     pub ungated: bool,
-    /// With --profile tolerance: the relative excess residual to reach [default: 1e-6]
+    /// With --profile tolerance: the excess to reach [default: 1e-6]
     #[arg(long, help_heading = "Reward")]
     pub tolerance: Option<f64>,
     /// With --profile tolerance: the size ROWSxCOLS to charge for [default: the size that runs]

@@ -205,11 +205,11 @@ fn families(reader: &Reader) -> Result<Vec<Family>, SpecError> {
     for item in item.entries().unwrap_or_else(|| Ok(vec![item]))? {
         let family = family(&item.table()?)?;
         family.check().map_err(|error| item.error(error.to_string()))?;
-        if families.first().is_some_and(|first| first.signature() != family.signature()) {
-            return Err(item.error("a stage cannot mix tall, square and symmetric problems"));
-        }
         if families.first().is_some_and(|first| first.kind.info().task != family.kind.info().task) {
             return Err(item.error("a stage cannot mix tasks"));
+        }
+        if families.first().is_some_and(|first| first.signature() != family.signature()) {
+            return Err(item.error("a stage cannot mix tall, square and symmetric problems"));
         }
         families.push(family);
     }
@@ -348,6 +348,12 @@ fn target(reader: &Reader, grammar: &Grammar, edits: usize, previous: &Program) 
     let (program, name) = program(&item)?;
     if program.is_empty() {
         return Err(item.error("there is no instruction in it"));
+    }
+    let update = name.and_then(Entry::named).map(|entry| entry.document.update);
+    if let Some(update) = update.filter(|update| *update != grammar.signature.update) {
+        let (own, stage) = (update.formula(), grammar.signature.update.formula());
+        return Err(item
+            .error(format!("it ends an iteration with {own}, and the problems of this stage with {stage}")));
     }
     let completed_by = reader.or("completed-by", vec![], |item| item.instructions())?;
     let target = Target { program, name, completed_by, about: optional_text(reader, "about")? };

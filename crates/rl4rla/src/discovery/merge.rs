@@ -59,13 +59,13 @@ fn handed_on(program: &Program) -> RegSet {
     taken.iter().filter(|&reg| written.contains(reg)).collect()
 }
 
-/// How many matrices that are not triangular are inverted: equal in exact arithmetic, such forms lose twice the
+/// How many matrices that are not triangular are inverted or solved with: equal in exact arithmetic, such forms lose twice the
 /// digits.
 fn general_inverses(program: &Program, signature: Signature) -> u128 {
     let mut env = Env::start(signature);
     let general = |(section, _, instruction): (Section, usize, &Instruction)| {
         let value = env.step(instruction, section);
-        instruction.op.name == "MAT_INV"
+        ["MAT_INV", "MAT_VEC_SOLVE"].contains(&instruction.op.name)
             && value.is_ok_and(|value| value.args[0].ty.structure() != Structure::Upper)
     };
     program.instructions().map(general).filter(|&general| general).count() as u128

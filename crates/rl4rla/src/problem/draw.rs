@@ -7,7 +7,7 @@ use crate::linalg::{self, Matrix};
 use crate::rng::Stream;
 use faer::Mat;
 
-/// A = λmax·Q·Λ·Qᵀ with the given law of Λ; Q, Λ, and A itself, symmetric to the last bit.
+/// A = Q·Λ·Qᵀ with these eigenvalues, symmetric to the last bit, and Q.
 pub(super) fn symmetric(lambda: &[f64], stream: &Stream) -> (Matrix, Matrix) {
     let n = lambda.len();
     let Q = factors::haar(n, n, &stream.derive("vectors", 0));

@@ -98,7 +98,7 @@ impl Task for Eigenvalue {
     }
 
     fn operators(&self) -> &'static [Operator] {
-        &EXTENSIONS[5..]
+        &EXTENSIONS[5..6]
     }
 
     fn measures(&self) -> [&'static str; 2] {
@@ -120,6 +120,10 @@ impl Task for Eigenvalue {
 
     fn weights(&self) -> [f64; 4] {
         [1.0, 0.0, 3.0, 0.0]
+    }
+
+    fn looks_at_ends(&self) -> bool {
+        true
     }
 
     /// A full eigendecomposition, about 9n³.

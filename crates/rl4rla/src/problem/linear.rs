@@ -45,6 +45,10 @@ impl Task for Linear {
     fn is_least_squares(&self) -> bool {
         true
     }
+
+    fn looks_at_ends(&self) -> bool {
+        true
+    }
 }
 
 /// The families of linear systems.

@@ -68,6 +68,12 @@ pub trait Task: Send + Sync {
         None
     }
 
+    /// Whether [`Task::accuracy`] looks at the first and the last excess alone, and [`Task::measure`] is finite for every
+    /// finite result: then a search need not measure the iterates between, and the history holds NaN for them.
+    fn looks_at_ends(&self) -> bool {
+        false
+    }
+
     /// The cost term of a run that made progress, from 0 to 1, where the common scale (one half at five flops per entry
     /// of A and iteration) does not suit.
     fn thrift(&self, _work: &Work) -> Option<f64> {
@@ -197,6 +203,10 @@ pub fn register(task: &'static dyn Task) -> Result<(), TaskError> {
     let taken =
         |what: &str, name: &str| TaskError(format!("task `{}`: {what} `{name}` is taken", task.name()));
     // All names are looked at before any is taken.
+    if let Some(row) = task.families().iter().find(|row| row.task != task || row.numbers.len() > 3) {
+        let why = format!("family `{}` must name this task and take at most three numbers", row.name);
+        return Err(TaskError(format!("task `{}`: {why}", task.name())));
+    }
     if tasks().any(|known| known.name() == task.name()) {
         return Err(taken("the task's name", task.name()));
     }
@@ -212,15 +222,20 @@ pub fn register(task: &'static dyn Task) -> Result<(), TaskError> {
     if let Some((name, _)) = task.programs().iter().find(|(name, _)| Entry::named(name).is_some()) {
         return Err(taken("the program's name", name));
     }
+    // Programs cannot be read before their operators are known.
     for row in own() {
         Op::register(row).map_err(|Taken| taken("the operator", row.name))?;
+    }
+    let mut programs = Vec::new();
+    for (name, text) in task.programs() {
+        let document = checked(task, text)
+            .map_err(|why| TaskError(format!("task `{}`, program `{name}`: {why}", task.name())))?;
+        programs.push((*name, document));
     }
     REGISTERED
         .add(task, |known| known.name() == task.name(), BUILTIN.into_iter())
         .map_err(|Taken| taken("the task's name", task.name()))?;
-    for (name, text) in task.programs() {
-        let document = checked(task, text)
-            .map_err(|why| TaskError(format!("task `{}`, program `{name}`: {why}", task.name())))?;
+    for (name, document) in programs {
         Entry::register(name, document).map_err(|Taken| taken("the program's name", name))?;
     }
     Ok(())

@@ -131,14 +131,15 @@ impl Op {
     /// refused.
     ///
     /// # Panics
-    /// If the row has no form, or one with more than four operands: these are faults of the table.
+    /// If the row has no form, forms of different numbers of operands or of more than four, samples, or brings no
+    /// arithmetic: these are faults of the table.
     pub fn register(row: &'static Operator) -> Result<Op, Taken> {
         assert!(!row.forms.is_empty(), "{} has no form", row.name);
-        assert!(
-            row.forms.iter().all(|form| form.operands.len() <= 4),
-            "{} takes too many operands",
-            row.name
-        );
+        let operands = row.forms[0].operands.len();
+        let alike = row.forms.iter().all(|form| form.operands.len() == operands);
+        assert!(alike && operands <= 4, "{}: every form takes the same one to four operands", row.name);
+        let pure = matches!(row.compute, Compute::Pure(_)) && !row.samples();
+        assert!(pure, "{} needs a function to compute it: `compute: Compute::Pure(…)`", row.name);
         REGISTERED.add(Op(row), |known| known.name == row.name, Op::all().chain(EXTENSIONS.iter().map(Op)))
     }
 }
@@ -424,7 +425,7 @@ mod tests {
         let names: std::collections::BTreeSet<_> = Op::known().map(|op| op.name).collect();
         assert_eq!((Op::all().count(), names.len()), (17, OPERATORS.len() + EXTENSIONS.len()));
         assert!(Op::known().all(|op| Op::named(op.name) == Some(op)));
-        assert!(Op::register(&OPERATORS[0]).is_err());
+        assert!(Op::register(&EXTENSIONS[0]).is_err());
     }
 
     #[test]

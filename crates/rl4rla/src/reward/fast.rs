@@ -47,7 +47,8 @@ fn of_courses<'a>(judge: &Judge, courses: impl Iterator<Item = Course<'a>>, one_
             .reward(&Terms::default(), fewest(courses.collect(), epsilon, judge.protocol.iterations));
     }
     let wanted = judge.protocol.profile.counting();
-    let measured = if wanted.decay { Measured::All } else { Measured::Ends };
+    let ends = !wanted.decay && judge.instance.task.looks_at_ends();
+    let measured = if ends { Measured::Ends } else { Measured::All };
     let mut finished = courses.filter_map(|course| course.measured(measured).finish().ok());
     let best = if judge.protocol.profile.condition_only() && one_setup {
         // Setup decides the reward, but only a run that does not fail earns it.

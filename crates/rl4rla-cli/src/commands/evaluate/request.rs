@@ -177,6 +177,11 @@ pub fn protocol(args: &Evaluate, family: &Family) -> Result<Protocol, Failure> {
         return Err(Failure::new(format!("{refusal}, and {} is {}", family.kind, task.doc()))
             .advise("--profile sound or --profile tolerance"));
     }
+    if args.auxiliary.is_some() && !task.is_least_squares() {
+        let message =
+            format!("--auxiliary is a reward on linear systems, and {} is {}", family.kind, task.doc());
+        return Err(Failure::new(message).advise("leave --auxiliary out"));
+    }
     let step = |text: &String| match text.parse::<f64>() {
         Ok(step) => positive(step, "--step", "0.5"),
         Err(_) => {
