@@ -4,6 +4,7 @@ mod common;
 
 use common::*;
 use rayon::prelude::*;
+use rl4rla::equivalence::solves_systems;
 use rl4rla::execute::{Failure, Prepared, Sampling, Settings, SketchKind, Trace, run, run_prepared};
 use rl4rla::linalg::{self, Matrix};
 use rl4rla::problem::{Family, Instance, Leverage};
@@ -146,10 +147,10 @@ fn random_programs_run_alike() {
 
 fn tall_entries() -> impl Iterator<Item = &'static Entry> {
     // Of linear systems: others have operators that see true rows.
-    let core = |entry: &&Entry| {
-        entry.document.program.instructions().all(|(_, _, ins)| Op::all().any(|op| op == ins.op))
-    };
-    CATALOGUE.iter().filter(|entry| entry.signature() == Geometry::Tall.into()).filter(core)
+    CATALOGUE
+        .iter()
+        .filter(|entry| entry.signature() == Geometry::Tall.into())
+        .filter(|entry| solves_systems(&entry.document.program, entry.signature()))
 }
 
 #[test]

@@ -149,11 +149,10 @@ fn stage(reader: &Reader, name: String, previous: &Program) -> Result<(Stage, Ta
     };
     let (open, part) = reader.or("open", (full.open.clone(), full.part), |item| open(&item))?;
     let scratch: RegSet = [Reg::V1, Reg::R1, Reg::P1].into_iter().collect();
-    let inputs: RegSet = Reg::all().filter(|reg| reg.access() == Access::Input).collect();
     let grammar = Grammar {
         operators: reader
             .or("operators", full.operators.clone(), |item| operators(&item, &full.operators))?,
-        registers: reader.or("registers", scratch, |item| registers(&item))?.union(inputs),
+        registers: reader.or("registers", scratch, |item| registers(&item))?.union(Reg::inputs().collect()),
         setup_only: reader.or("setup-only", full.setup_only, |item| registers(&item))?,
         open,
         part,

@@ -8,7 +8,7 @@
 
 use super::merge::mix;
 use super::space::Space;
-use crate::program::{Canonical, Env, LiveOut, Program, Section};
+use crate::program::{Canonical, Env, Program, Section};
 use crate::search::{Domain, Solved};
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl<'a> Appending<'a> {
     fn keyed(&self, mut beginning: Beginning) -> Beginning {
         let grammar = &self.space.stage.grammar;
         let kept = grammar.live_out.kept();
-        let canonical = Canonical::new(&beginning.written, LiveOut::Partial(kept));
+        let canonical = grammar.state(&beginning.written);
         let program = self.space.merge.beginning(&canonical, grammar.signature, kept);
         beginning.key = mix(&[program, beginning.section as u128, beginning.copied as u128]);
         beginning

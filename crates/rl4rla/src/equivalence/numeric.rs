@@ -3,7 +3,7 @@
 use crate::execute::{Settings, run, snapshots};
 use crate::linalg::{norm, sub};
 use crate::problem::{Family, Instance, Leverage};
-use crate::program::{Canonical, Compute, Datum, Geometry, LiveOut, Op, Program, Reg, Signature, Update};
+use crate::program::{Canonical, Datum, Geometry, LiveOut, Program, Reg, Signature, Update};
 use crate::rng::Stream;
 
 /// κ of the instances that programs are compared on: small, so that rounding stays far below any real difference.
@@ -212,8 +212,7 @@ pub struct Stability {
 
 /// Whether a program can be meant for linear systems: it moves x by a direction, with the paper's operators alone.
 pub fn solves_systems(program: &Program, signature: Signature) -> bool {
-    let core = |op: Op| matches!(op.compute, Compute::Core);
-    signature.update == Update::Subtract && program.instructions().all(|(_, _, ins)| core(ins.op))
+    signature.update == Update::Subtract && program.instructions().all(|(_, _, ins)| ins.op.is_core())
 }
 
 /// Runs both programs on harder and harder linear systems until one is a hundred times less accurate than the other.

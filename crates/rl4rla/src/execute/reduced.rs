@@ -185,7 +185,7 @@ impl Reduced {
 mod tests {
     use super::*;
     use crate::problem::Family;
-    use crate::program::{CATALOGUE, Op, Program};
+    use crate::program::{CATALOGUE, Program};
 
     fn prepared() -> Prepared {
         let family = Family { rows: 40, cols: 4, outside: 0.2, ..Family::named("mid-cond").unwrap() };
@@ -229,7 +229,7 @@ mod tests {
     fn every_named_program_is_reduced() {
         let (prepared, settings) = (prepared(), Settings::for_size(40, 4));
         for entry in CATALOGUE.iter().filter(|entry| {
-            entry.document.program.instructions().all(|(_, _, ins)| Op::all().any(|op| op == ins.op))
+            entry.document.program.instructions().all(|(_, _, ins)| ins.op.is_core())
                 && entry.signature() == Geometry::Tall.into()
         }) {
             let plan = Plan::new(&entry.document.program, prepared.instance(), &settings).unwrap();

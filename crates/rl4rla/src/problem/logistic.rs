@@ -23,20 +23,9 @@ const NORM: f64 = 2.0;
 /// Decades of gap below or above gradient descent's over which accuracy is told apart.
 const DECADES: f64 = 8.0;
 
-/// VEC_SIGMOID to MAT_VEC_SOLVE.
-fn operators() -> &'static [Operator] {
-    &EXTENSIONS[..5]
-}
-
 /// MᵀM is written MAT_GRAM(M).
 fn legal(op: Op, operands: &[Reg], _: Section) -> bool {
     op.name != "MAT_TRANS_MAT_MUL" || operands[0] != operands[1]
-}
-
-/// Between an iteration of gradient descent, 4mn, and about eight of Newton's, 8mn².
-fn thrift(work: &Work) -> f64 {
-    let (m, n) = (work.sizes.rows, work.sizes.cols);
-    work.cheapness(work.flops, 4.0 * m * n, 8.0 * m * n * n.max(2.0))
 }
 
 /// The fit: find the weights x of least cross-entropy.
@@ -75,7 +64,8 @@ impl Task for Logistic {
     }
 
     fn operators(&self) -> &'static [Operator] {
-        operators()
+        // VEC_SIGMOID to MAT_VEC_SOLVE.
+        &EXTENSIONS[..5]
     }
 
     fn legality(&self) -> fn(Op, &[Reg], Section) -> bool {
@@ -104,8 +94,10 @@ impl Task for Logistic {
             .or(Some(0.0))
     }
 
+    /// Between an iteration of gradient descent, 4mn, and about eight of Newton's, 8mn².
     fn thrift(&self, work: &Work) -> Option<f64> {
-        Some(thrift(work))
+        let (m, n) = (work.sizes.rows, work.sizes.cols);
+        Some(work.cheapness(work.flops, 4.0 * m * n, 8.0 * m * n * n.max(2.0)))
     }
 
     fn weights(&self) -> [f64; 4] {
@@ -169,11 +161,11 @@ impl Task for Forward {
     }
 
     fn operators(&self) -> &'static [Operator] {
-        operators()
+        Logistic.operators()
     }
 
     fn legality(&self) -> fn(Op, &[Reg], Section) -> bool {
-        legal
+        Logistic.legality()
     }
 
     fn measures(&self) -> [&'static str; 2] {
@@ -189,11 +181,11 @@ impl Task for Forward {
     }
 
     fn thrift(&self, work: &Work) -> Option<f64> {
-        Some(thrift(work))
+        Logistic.thrift(work)
     }
 
     fn weights(&self) -> [f64; 4] {
-        [1.0, 0.0, 1.0, 0.0]
+        Logistic.weights()
     }
 
     fn looks_at_ends(&self) -> bool {

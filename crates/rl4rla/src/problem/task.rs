@@ -40,7 +40,7 @@ pub trait Task: Send + Sync {
 
     /// What a program may read from the start.
     fn inputs(&self) -> RegSet {
-        [Reg::A, Reg::B, Reg::X, Reg::ETA].into_iter().collect()
+        Reg::inputs().collect()
     }
 
     /// The operators it adds to the paper's 17.

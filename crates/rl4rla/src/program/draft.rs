@@ -7,7 +7,7 @@
 use super::ast::{Program, Section};
 use super::canon::tidy;
 use super::grammar::{Grammar, Insertion};
-use super::liveness::{Line, LiveOut, alive, counting};
+use super::liveness::{Line, alive, counting};
 use super::register::{Reg, RegSet};
 use super::repair::Repair;
 use super::typing::{Env, Slot};
@@ -78,7 +78,7 @@ impl<'a> Judge<'a> {
         let mut repair = Repair::new(draft.grammar);
         let mut section = |s| draft.program.section(s).iter().map(|ins| repair.line(ins)).collect::<Vec<_>>();
         let lines = Section::BOTH.map(&mut section);
-        let here = tidy(lines.clone(), partial(draft.grammar));
+        let here = tidy(lines.clone(), draft.grammar.live_out.partial());
         let in_iteration = counting(&lines[1], RegSet::all());
         let in_setup = counting(&lines[0], in_iteration[0].union(draft.grammar.live_out.kept()));
         Judge { draft, left, lines, here, counts: [in_setup, in_iteration], repair }
@@ -109,14 +109,15 @@ impl<'a> Judge<'a> {
             return false;
         }
         // Judged as the search will keep it: tidying may remove what a repair would have used.
-        let child = tidy(self.lines.clone(), partial(self.draft.grammar));
+        let child = tidy(self.lines.clone(), self.draft.grammar.live_out.partial());
         (nothing || !same(&child, &self.here)) && (fits || self.repair.possible(&child, self.left))
     }
 
     /// Whether the edit that is made in `lines` leaves more or fewer lines alive than there were: a difference that
     /// is seen without tidying.
     fn changes_length(&self) -> bool {
-        let alive = alive(self.lines.each_ref().map(|lines| &lines[..]), partial(self.draft.grammar));
+        let alive =
+            alive(self.lines.each_ref().map(|lines| &lines[..]), self.draft.grammar.live_out.partial());
         let count = |alive: &[bool]| alive.iter().filter(|alive| **alive).count();
         alive.iter().zip(&self.here).any(|(alive, here)| count(alive) != here.len())
     }
@@ -146,11 +147,6 @@ impl<'a> Judge<'a> {
         }
         env.slot(Reg::V1) == Slot::Known(self.draft.grammar.signature.result())
     }
-}
-
-/// What counts at the end of a program that is still being written.
-fn partial(grammar: &Grammar) -> LiveOut {
-    LiveOut::Partial(grammar.live_out.kept())
 }
 
 /// Whether two programs have the same lines.

@@ -83,7 +83,7 @@ impl Grammar {
 
     /// The state a search is in after writing `program`: its partial canonical form.
     pub fn state(&self, program: &Program) -> Canonical {
-        Canonical::new(program, LiveOut::Partial(self.live_out.kept()))
+        Canonical::new(program, self.live_out.partial())
     }
 
     /// The finished program: only what counts.

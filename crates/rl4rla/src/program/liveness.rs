@@ -20,6 +20,11 @@ impl LiveOut {
     /// A program still being written, of which a finished part keeps nothing but x.
     pub const PARTIAL: LiveOut = LiveOut::Partial(RegSet::EMPTY);
 
+    /// The same for a program that is still being written.
+    pub fn partial(self) -> LiveOut {
+        LiveOut::Partial(self.kept())
+    }
+
     /// The registers kept as setup leaves them.
     pub fn kept(self) -> RegSet {
         match self {

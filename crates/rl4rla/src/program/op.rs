@@ -122,6 +122,11 @@ impl Op {
         OPERATORS.iter().map(Op)
     }
 
+    /// Whether it is one of the paper's.
+    pub fn is_core(self) -> bool {
+        matches!(self.compute, Compute::Core)
+    }
+
     /// Every operator: the paper's, those that the tasks of this crate add, and those registered since.
     pub fn known() -> impl Iterator<Item = Op> {
         Op::all().chain(EXTENSIONS.iter().map(Op)).chain(REGISTERED.all())

@@ -87,6 +87,11 @@ impl Reg {
         (0..Reg::COUNT as u8).map(Reg)
     }
 
+    /// The registers that are given from outside.
+    pub fn inputs() -> impl Iterator<Item = Reg> {
+        Reg::all().filter(|reg| reg.access() == Access::Input)
+    }
+
     /// The registers that are kept from one iteration to the next.
     pub fn carried() -> impl Iterator<Item = Reg> {
         Reg::all().filter(|reg| reg.access() == Access::Carried)

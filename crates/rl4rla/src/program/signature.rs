@@ -3,7 +3,7 @@
 use super::ast::Program;
 use super::expr::Expr;
 use super::poly::Poly;
-use super::register::{Access, Reg, RegSet};
+use super::register::{Reg, RegSet};
 use super::types::{Dim, Geometry, Type};
 
 /// What becomes of `v1` at the end of every iteration.
@@ -89,8 +89,7 @@ pub struct Signature {
 impl Signature {
     /// The signature of a problem of this shape that gives everything there is.
     pub fn new(geometry: Geometry, update: Update) -> Signature {
-        let inputs = Reg::all().filter(|reg| reg.access() == Access::Input).collect();
-        Signature { geometry, inputs, update }
+        Signature { geometry, inputs: Reg::inputs().collect(), update }
     }
 
     /// The type that `v1` must have at the end of an iteration.

@@ -1,6 +1,6 @@
 //! Scoring: one program on one instance.
 
-use super::judge::Judge;
+use super::judge::{Judge, work};
 use super::profile::{Profile, Terms, Wanted};
 use super::step::StepRule;
 use crate::execute::{Failure, Sampling, Settings, SketchKind, Trace, run};
@@ -105,14 +105,14 @@ pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream
     let Ok(trace) = outcome else { return nothing(outcome) };
     let terms = judge.terms(&trace, Wanted::ALL);
     let reached = judge.reached(&trace.excesses);
-    let work = judge.price(Model::True);
     let sizes = judge.settings(step).sizes(instance.rows(), instance.cols());
+    let work = work(&judge.price(Model::True), sizes, protocol.iterations);
     Score {
         reward: judge.reward(&terms, reached),
         terms,
         step,
-        flops: work.flops(&sizes, protocol.iterations),
-        passes: work.passes(&sizes, protocol.iterations),
+        flops: work.flops,
+        passes: work.passes,
         reached,
         outcome: Ok(trace),
     }
