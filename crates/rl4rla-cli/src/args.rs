@@ -4,10 +4,15 @@ mod evaluate;
 
 pub use evaluate::{Evaluate, ProfileName, UnitName};
 
+use crate::failure::Failure;
+use crate::page::{Page, duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rl4rla::clock::{self, Part};
 use rl4rla::discovery::Merge;
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer};
+use serde_json::json;
+use std::collections::BTreeMap;
 
 /// Discovers randomized linear algebra algorithms as explicit, readable programs.
 #[derive(Parser)]
@@ -150,9 +155,38 @@ pub struct Threads {
     pub threads: Option<u64>,
 }
 
+/// What a computation may use, and what it tells of itself. No result depends on it.
+#[derive(Args)]
+pub struct Resources {
+    /// The most memory for values kept to save time, in MiB; the result is the same with any number
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    pub cache: usize,
+    /// Print how long instances, evaluations and the search took, added up over all threads
+    #[arg(long)]
+    pub timings: bool,
+}
+
+impl Resources {
+    /// Runs a command with these.
+    pub fn within(&self, run: impl FnOnce() -> Result<Page, Failure>) -> Result<Page, Failure> {
+        rl4rla::execute::set_cache_limit(self.cache.saturating_mul(1 << 20));
+        if !self.timings {
+            return run();
+        }
+        clock::start();
+        let mut page = run()?;
+        let parts = Part::ALL.map(|part| (part.name(), clock::spent(part).as_secs_f64()));
+        let told: Vec<String> =
+            parts.iter().map(|(name, seconds)| format!("{name} {}", duration(*seconds))).collect();
+        page.text = format!("{}\ntime: {}\n", page.text.trim_end(), told.join(", "));
+        page.json["timings"] = json!(BTreeMap::from(parts));
+        Ok(page)
+    }
+}
+
 impl Threads {
     /// Makes it so; once per process.
-    pub fn apply(&self) -> Result<(), crate::failure::Failure> {
+    pub fn apply(&self) -> Result<(), Failure> {
         if let Some(threads) = self.threads {
             rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global()?;
         }
@@ -200,6 +234,8 @@ pub struct Discover {
     pub seed: u64,
     #[command(flatten)]
     pub threads: Threads,
+    #[command(flatten)]
+    pub resources: Resources,
 }
 
 #[derive(Args)]
@@ -208,6 +244,8 @@ pub struct Resume {
     pub run: String,
     #[command(flatten)]
     pub threads: Threads,
+    #[command(flatten)]
+    pub resources: Resources,
 }
 
 #[derive(Args)]
@@ -228,6 +266,8 @@ pub struct Sweep {
     pub searching: Searching,
     #[command(flatten)]
     pub threads: Threads,
+    #[command(flatten)]
+    pub resources: Resources,
 }
 
 #[derive(Args)]
@@ -248,6 +288,8 @@ pub struct Audit {
     pub no_hints: bool,
     #[command(flatten)]
     pub threads: Threads,
+    #[command(flatten)]
+    pub resources: Resources,
 }
 
 /// The fewest evaluations where the space is small, and a confidence; docs/graph-search.md compares.

@@ -49,10 +49,10 @@ pub fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<Page, Failure> {
     match &cli.command {
-        Command::Discover(args) => commands::discover::run(args, &cli.shared),
-        Command::Resume(args) => commands::discover::resume(args, &cli.shared),
-        Command::Sweep(args) => commands::sweep::run(args, &cli.shared),
-        Command::Audit(args) => commands::audit::run(args, &cli.shared),
+        Command::Discover(args) => args.resources.within(|| commands::discover::run(args, &cli.shared)),
+        Command::Resume(args) => args.resources.within(|| commands::discover::resume(args, &cli.shared)),
+        Command::Sweep(args) => args.resources.within(|| commands::sweep::run(args, &cli.shared)),
+        Command::Audit(args) => args.resources.within(|| commands::audit::run(args, &cli.shared)),
         Command::List(args) => commands::list::run(args, &cli.shared),
         Command::Show(args) => commands::show::run(args, &cli.shared),
         Command::Equiv(args) => commands::equiv::run(args, &cli.shared),

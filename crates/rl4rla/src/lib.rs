@@ -1,7 +1,7 @@
 //! rl4rla discovers randomized linear algebra algorithms as explicit, readable programs.
 //!
 //! The modules are the stages of a pipeline, each using only those before it:
-//! [`rng`] → [`linalg`] → [`problem`] → [`program`] → [`execute`] → [`reward`] →
+//! [`clock`] → [`rng`] → [`linalg`] → [`program`] → [`problem`] → [`execute`] → [`reward`] →
 //! [`equivalence`] → [`search`] → [`discovery`] → [`curriculum`] → [`store`].
 //!
 //! ```
@@ -19,6 +19,7 @@
 //! assert!(evaluation.last(|trace| &trace.excesses).unwrap().mean < 1e-5);
 //! ```
 
+pub mod clock;
 pub mod curriculum;
 pub mod discovery;
 pub mod equivalence;

@@ -43,6 +43,11 @@ impl Stream {
         Stream { key }
     }
 
+    /// The bytes that tell this stream from all others.
+    pub fn name(&self) -> &[u8; 32] {
+        &self.key
+    }
+
     /// A generator at the start of this stream. Two calls give the same numbers: derive for
     /// independent ones.
     pub fn rng(&self) -> ChaCha8Rng {
@@ -57,6 +62,11 @@ impl Stream {
     /// `n` draws from N(0, 1).
     pub fn normals(&self, n: usize) -> Vec<f64> {
         self.draw(StandardNormal, n)
+    }
+
+    /// The same draws from N(0, 1), some at a time.
+    pub fn normal_draws(&self) -> Normals {
+        Normals(self.rng())
     }
 
     /// `n` draws from χ²(degrees).
@@ -83,6 +93,16 @@ impl Stream {
 
     fn draw(&self, law: impl Distribution<f64>, n: usize) -> Vec<f64> {
         law.sample_iter(self.rng()).take(n).collect()
+    }
+}
+
+/// Draws from N(0, 1), as many as are asked for.
+pub struct Normals(ChaCha8Rng);
+
+impl Normals {
+    /// Fills a slice with the next draws.
+    pub fn fill(&mut self, draws: &mut [f64]) {
+        draws.iter_mut().for_each(|draw| *draw = StandardNormal.sample(&mut self.0));
     }
 }
 

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The stages, each using only those to its left.
-const PIPELINE: [&str; 11] = [
+const PIPELINE: [&str; 12] = [
+    "clock",
     "rng",
     "linalg",
     "program",

@@ -7,6 +7,7 @@ use super::merge::Merge;
 use super::observe::{Leader, Observe, Progress};
 use super::space::{Insertions, Space};
 use super::stage::Stage;
+use crate::clock::{Part, spend};
 use crate::problem::{FamilyError, InstanceSet};
 use crate::program::{Canonical, Model, Price, Program};
 use crate::reward::Evaluation;
@@ -110,11 +111,12 @@ pub fn attempt(
     let space = Space { stage, start, merge, bench: &searched };
     let (tuning, stream) = (approach.tuning(stage), Stream::new(seed).derive("search", number as u64));
     let mut watch = Adaptor { observe, number };
-    let Outcome { ranked, stop, counters } = match approach.method {
+    let search = || match approach.method {
         // Complete in any case, and this way it meets fewer states.
         Method::Exhaustive => approach.method.search(&Appending::new(space), &tuning, &stream, &mut watch),
         method => method.search(&Insertions::new(space), &tuning, &stream, &mut watch),
     };
+    let Outcome { ranked, stop, counters } = spend(Part::Search, search);
     if stop == Stop::Interrupted {
         return Ok(Attempt { candidates: vec![], report: None, stop, counters });
     }

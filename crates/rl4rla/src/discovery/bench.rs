@@ -2,6 +2,7 @@
 
 use super::log::{Known, Record};
 use super::stage::Stage;
+use crate::clock::{Part, spend};
 use crate::execute::Prepared;
 use crate::problem::{Family, FamilyError, InstanceSet};
 use crate::program::Program;
@@ -45,8 +46,8 @@ impl Problems {
         if let Some((_, known)) = drawn().iter().find(|(other, _)| *other == place) {
             return Ok(known.clone());
         }
-        let instance = place.family.draw(&place.set.stream(place.seed, place.index as u64))?;
-        let prepared = Arc::new(Prepared::new(instance));
+        let stream = place.set.stream(place.seed, place.index as u64);
+        let prepared = Arc::new(Prepared::draw(&place.family, &stream)?);
         drawn().push((place, prepared.clone()));
         Ok(prepared)
     }
@@ -101,13 +102,16 @@ impl<'a> Bench<'a> {
     pub fn reward(&self, solved: &Solved<Program>, index: usize) -> f64 {
         let known = self.known.get(&self.record(solved.key, index)).copied();
         known.unwrap_or_else(|| {
-            reward(&solved.solution, &self.instances[index], self.protocol, &self.draws(index))
+            spend(Part::Evaluation, || {
+                reward(&solved.solution, &self.instances[index], self.protocol, &self.draws(index))
+            })
         })
     }
 
     /// The whole score of a program on instance `index`, by the full executor.
     pub fn score(&self, program: &Program, index: usize) -> Score {
-        score(program, self.instances[index].instance(), self.protocol, &self.draws(index))
+        let instance = self.instances[index].instance();
+        spend(Part::Report, || score(program, instance, self.protocol, &self.draws(index)))
     }
 
     fn draws(&self, index: usize) -> Stream {

@@ -3,6 +3,7 @@
 use super::bench::Bench;
 use super::merge::{Merge, mix};
 use super::stage::Stage;
+use crate::clock::wait;
 use crate::program::{Canonical, Program, check};
 use crate::reward::bound;
 use crate::search::{Domain, Solved};
@@ -57,7 +58,7 @@ impl Space<'_> {
         let value = |&(solved, index): &(&Solved<Program>, usize)| self.bench.reward(solved, index);
         match requests {
             [one] => vec![value(one)],
-            many => many.par_iter().map(value).collect(),
+            many => wait(|| many.par_iter().map(value).collect()),
         }
     }
 }

@@ -3,11 +3,37 @@
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::hash::Hash;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Remembers up to a fixed number of values; the oldest goes first.
-pub struct Cache<K, V> {
-    room: usize,
+/// The bytes that all caches of a process may hold together.
+static LIMIT: AtomicUsize = AtomicUsize::new(1 << 30);
+/// The bytes they hold.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+/// Lets all caches together hold this many bytes, from now on. No result depends on it.
+pub fn set_cache_limit(bytes: usize) {
+    LIMIT.store(bytes, Relaxed);
+}
+
+/// The bytes that all caches hold now.
+pub fn cache_bytes() -> usize {
+    HELD.load(Relaxed)
+}
+
+/// The bytes that all caches together may hold.
+pub fn cache_limit() -> usize {
+    LIMIT.load(Relaxed)
+}
+
+/// How much memory a value takes.
+pub trait Bytes {
+    /// In bytes, about.
+    fn bytes(&self) -> usize;
+}
+
+/// Remembers values while there is room for them; of its own the oldest go first.
+pub struct Cache<K, V: Bytes> {
     held: Mutex<Held<K, V>>,
 }
 
@@ -17,29 +43,47 @@ struct Held<K, V> {
     order: VecDeque<K>,
 }
 
-impl<K: Clone + Eq + Hash, V: Clone> Cache<K, V> {
-    /// An empty cache for `room` values.
-    pub fn new(room: usize) -> Cache<K, V> {
-        Cache { room, held: Mutex::new(Held { values: FxHashMap::default(), order: VecDeque::new() }) }
+impl<K: Copy + Eq + Hash, V: Clone + Bytes> Cache<K, V> {
+    /// An empty cache.
+    pub fn new() -> Cache<K, V> {
+        Cache { held: Mutex::new(Held { values: FxHashMap::default(), order: VecDeque::new() }) }
     }
 
-    /// The value of `key`, made if it is not held. Two threads may make it at once: the lock is not kept meanwhile.
-    pub fn get(&self, key: K, make: impl FnOnce() -> V) -> V {
-        let lock = || self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(value) = lock().values.get(&key) {
-            return value.clone();
+    fn lock(&self) -> MutexGuard<'_, Held<K, V>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value of `key`, made if it is not held; what cannot be made is not kept. Two threads may make it at once:
+    /// the lock is not kept meanwhile.
+    pub fn get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        if let Some(value) = self.lock().values.get(&key) {
+            return Ok(value.clone());
         }
-        let value = make();
-        let mut held = lock();
-        if held.values.insert(key.clone(), value.clone()).is_none() {
-            held.order.push_back(key);
-            if held.order.len() > self.room
+        let value = make()?;
+        let bytes = value.bytes();
+        let mut held = self.lock();
+        if !held.values.contains_key(&key) {
+            let fits = || HELD.load(Relaxed).saturating_add(bytes) <= LIMIT.load(Relaxed);
+            while !fits()
                 && let Some(oldest) = held.order.pop_front()
             {
-                held.values.remove(&oldest);
+                let freed = held.values.remove(&oldest).map_or(0, |value| value.bytes());
+                HELD.fetch_sub(freed, Relaxed);
+            }
+            if fits() {
+                HELD.fetch_add(bytes, Relaxed);
+                held.values.insert(key, value.clone());
+                held.order.push_back(key);
             }
         }
-        value
+        Ok(value)
+    }
+}
+
+impl<K, V: Bytes> Drop for Cache<K, V> {
+    fn drop(&mut self) {
+        let held = self.held.get_mut().unwrap_or_else(PoisonError::into_inner);
+        HELD.fetch_sub(held.values.values().map(Bytes::bytes).sum(), Relaxed);
     }
 }
 
@@ -47,21 +91,36 @@ impl<K: Clone + Eq + Hash, V: Clone> Cache<K, V> {
 mod tests {
     use super::*;
 
+    impl Bytes for u32 {
+        fn bytes(&self) -> usize {
+            // So large that other tests' caches do not matter.
+            1 << 40
+        }
+    }
+
     #[test]
     fn values_are_made_once_while_there_is_room() {
-        let cache = Cache::new(2);
+        let usual = cache_limit();
+        set_cache_limit((2 << 40) + (1 << 39));
+        let cache = Cache::new();
         let made = |key: u32| {
             let mut made = false;
             let value = cache.get(key, || {
                 made = true;
-                key * 10
+                Ok::<u32, ()>(key * 10)
             });
-            assert_eq!(value, key * 10);
+            assert_eq!(value, Ok(key * 10));
             made
         };
         assert_eq!([1, 1, 2, 1].map(made), [true, false, true, false]);
+        assert_eq!(cache.get(7, || Err("no")), Err("no"));
         // The third pushes out the first.
         assert_eq!([3, 2, 1, 3].map(made), [true, false, true, false]);
         assert!(made(2));
+        assert!(cache_bytes() >= 2 << 40);
+        set_cache_limit(usual);
+        assert!(made(4) && made(4), "without room nothing is kept");
+        drop(cache);
+        assert!(cache_bytes() < 1 << 40);
     }
 }

@@ -3,6 +3,7 @@
 use super::draws::Data;
 use super::failure::{Failure, Step};
 use super::machine::{Machine, Measured, Registers};
+use super::origin::Context;
 use super::plan::Plan;
 use super::run::{Settings, Trace};
 use crate::program::{Datum, Reg, Section};
@@ -14,6 +15,7 @@ pub struct Course<'a> {
     plan: &'a Plan<'a>,
     settings: &'a Settings,
     stream: Stream,
+    context: Context,
     machine: Machine<'a>,
     after_setup: Registers,
 }
@@ -28,9 +30,10 @@ impl<'a> Course<'a> {
     ) -> Result<Course<'a>, Failure> {
         let mut machine = Machine::new(data, data.problem().task.update(), settings);
         machine.measure();
-        machine.execute(plan.section(Section::Setup), Step::Setup, stream.derive("setup", 0))?;
+        let context = Context::new(settings, data, stream);
+        machine.execute(plan.section(Section::Setup), 0, stream, context)?;
         let after_setup = machine.registers.clone();
-        Ok(Course { plan, settings, stream: *stream, machine, after_setup })
+        Ok(Course { plan, settings, stream: *stream, context, machine, after_setup })
     }
 
     /// The same course with another step size, if setup does not read it and no iteration is done.
@@ -61,11 +64,10 @@ impl<'a> Course<'a> {
     /// Runs one iteration.
     pub fn advance(&mut self) -> Result<(), Failure> {
         let t = self.iterations() + 1;
-        let (machine, step) = (&mut self.machine, Step::Iteration(t));
-        machine.restart(&self.after_setup);
-        let stream = self.stream.derive("iteration", t as u64);
-        machine.execute(self.plan.section(Section::Iteration), step, stream)?;
-        machine.update(step)
+        let machine = &mut self.machine;
+        machine.restart(self.plan.restored, &self.after_setup);
+        machine.execute(self.plan.section(Section::Iteration), t, &self.stream, self.context)?;
+        machine.update(Step::Iteration(t))
     }
 
     /// Runs what is left.

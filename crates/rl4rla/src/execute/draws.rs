@@ -1,9 +1,10 @@
 //! The random objects of a run, and what else of the data cannot be had from coordinates.
 
 use super::failure::Fault;
+use super::kernels::Values;
 use super::reduced::{Image, Reduced, Rows};
 use super::run::Settings;
-use super::sample::{self, Sampled};
+use super::sample::{Chosen, Sampled, squared_row_norms};
 use super::sketch::Sketch;
 use crate::linalg::{self, Matrix};
 use crate::problem::Instance;
@@ -14,8 +15,8 @@ use std::sync::{Arc, OnceLock};
 /// What a run sees of its instance.
 #[derive(Clone, Copy)]
 pub enum Data<'a> {
-    /// The instance as it is.
-    True(&'a Instance),
+    /// The instance as it is, with what runs on it share, if anything.
+    True(&'a Instance, Option<&'a Values>),
     /// The same problem in reduced coordinates.
     Reduced(&'a Reduced, Rows),
 }
@@ -24,23 +25,31 @@ impl<'a> Data<'a> {
     /// The problem in the coordinates of the run.
     pub fn problem(self) -> &'a Instance {
         match self {
-            Data::True(instance) => instance,
+            Data::True(instance, _) => instance,
             Data::Reduced(reduced, _) => reduced.problem(),
         }
     }
 
-    /// The instance as it is.
-    pub fn truth(self) -> &'a Instance {
+    /// m, the rows of A as they are.
+    pub fn rows(self) -> usize {
         match self {
-            Data::True(instance) => instance,
-            Data::Reduced(reduced, _) => reduced.truth(),
+            Data::True(instance, _) => instance.rows(),
+            Data::Reduced(reduced, _) => reduced.rows(),
+        }
+    }
+
+    /// What runs on these data share.
+    pub fn values(self) -> Option<&'a Values> {
+        match self {
+            Data::True(_, values) => values,
+            Data::Reduced(reduced, _) => Some(reduced.values()),
         }
     }
 
     /// Every true row as likely as any other.
     pub fn uniform(self) -> Arc<Discrete> {
         match self {
-            Data::True(instance) => {
+            Data::True(instance, _) => {
                 Arc::new(Discrete::uniform(instance.rows()).expect("an instance has rows"))
             }
             Data::Reduced(reduced, _) => reduced.uniform().clone(),
@@ -50,7 +59,9 @@ impl<'a> Data<'a> {
 
 /// The random objects of one section at one time, drawn when first asked for.
 pub struct Draws<'a> {
-    stream: Stream,
+    /// The luck of the run, and the time.
+    luck: (Stream, &'static str, u64),
+    stream: OnceLock<Stream>,
     settings: &'a Settings,
     data: Data<'a>,
     sketch: OnceLock<Sketch>,
@@ -59,17 +70,25 @@ pub struct Draws<'a> {
 }
 
 impl<'a> Draws<'a> {
-    /// Nothing is drawn yet.
-    pub fn new(stream: Stream, settings: &'a Settings, data: Data<'a>) -> Draws<'a> {
-        Draws { stream, settings, data, sketch: OnceLock::new(), image: OnceLock::new(), samples: 0 }
+    /// Nothing is drawn yet, in setup where t = 0 and in iteration t elsewhere.
+    pub fn new(stream: &Stream, t: usize, settings: &'a Settings, data: Data<'a>) -> Draws<'a> {
+        let section = if t == 0 { "setup" } else { "iteration" };
+        let luck = (*stream, section, t as u64);
+        let (stream, sketch, image) = Default::default();
+        Draws { luck, stream, settings, data, sketch, image, samples: 0 }
+    }
+
+    fn stream(&self, label: &str, index: u64) -> Stream {
+        let (luck, section, t) = self.luck;
+        self.stream.get_or_init(|| luck.derive(section, t)).derive(label, index)
     }
 
     /// S·M or S·v. Every SKETCH of a section uses the same S, so that S·A and S·b belong together.
     pub fn sketch(&self, arg: &Arg, value: &Datum) -> Datum {
         let settings = self.settings;
-        let stream = || self.stream.derive("sketch", 0);
+        let stream = || self.stream("sketch", 0);
         match self.data {
-            Data::True(instance) => {
+            Data::True(instance, _) => {
                 let draw = || Sketch::draw(settings.sketch, settings.sketch_rows, instance.rows(), &stream());
                 let sketch = self.sketch.get_or_init(draw);
                 match value {
@@ -98,21 +117,28 @@ impl<'a> Draws<'a> {
         matrix: &Matrix,
         vector: &[f64],
     ) -> Result<Sampled, Fault> {
-        self.samples += 1;
-        let stream = self.stream.derive("sample", self.samples);
+        self.pass_sample();
+        let stream = self.stream("sample", self.samples);
         let Settings { batch, sampling, .. } = *self.settings;
         let sampled = match self.data {
             Data::Reduced(reduced, _) if is_data(arg) => reduced.sample(weights, self.settings, stream),
-            _ => sample::draw(weights, matrix, vector, batch, sampling, &stream),
+            _ => Chosen::draw(weights, batch, sampling, &stream).map(|chosen| {
+                (Arc::new(chosen.of(matrix)), Arc::new(chosen.of_vector(vector)))
+            }),
         };
         sampled.ok_or(Fault::TooFewRows { batch })
+    }
+
+    /// Goes on to the next sample: this one is known.
+    pub fn pass_sample(&mut self) {
+        self.samples += 1;
     }
 
     /// Probabilities proportional to the squared row norms.
     pub fn leverage(&self, arg: &Arg, value: &Datum) -> Result<Datum, Fault> {
         let law = match self.data {
             Data::Reduced(reduced, _) if is_data(arg) => reduced.leverage(),
-            _ => Discrete::new(&sample::squared_row_norms(value.matrix())).map(Arc::new),
+            _ => Discrete::new(&squared_row_norms(value.matrix())).map(Arc::new),
         };
         law.map(Datum::Weights).map_err(Fault::Weights)
     }

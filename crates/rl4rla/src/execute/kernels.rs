@@ -1,5 +1,6 @@
 //! Kernels: what each operator does to numbers. One row per operator, beside its row in the operator table.
 
+use super::cache::{Bytes, Cache};
 use super::draws::{Draws, is_data};
 use super::failure::Fault;
 use super::sample::Sampled;
@@ -15,6 +16,7 @@ pub struct Call<'a> {
 }
 
 /// What a kernel gives back.
+#[derive(Clone)]
 pub enum Output {
     /// A value for the target.
     One(Datum),
@@ -22,6 +24,33 @@ pub enum Output {
     System(Sampled),
     /// Nothing.
     None,
+}
+
+impl Output {
+    /// Whether every entry is a finite number.
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Output::One(datum) => datum.is_finite(),
+            Output::System((m, v)) => m.is_finite() && linalg::is_finite(v),
+            Output::None => true,
+        }
+    }
+}
+
+/// What runs on one instance share, by the key of [`Context`](super::origin::Context).
+pub type Values = Cache<u128, Output>;
+
+impl Bytes for Output {
+    fn bytes(&self) -> usize {
+        // The key, its place in the order, and the counts of shared pointers.
+        const EACH: usize = 128;
+        let entries = match self {
+            Output::One(datum) => datum.shape().0 * datum.shape().1,
+            Output::System((m, v)) => m.rows() * m.cols() + v.len(),
+            Output::None => 0,
+        };
+        EACH + 8 * entries
+    }
 }
 
 /// The arithmetic of one of the paper's operators.

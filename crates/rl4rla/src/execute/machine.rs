@@ -3,22 +3,32 @@
 use super::draws::{Data, Draws};
 use super::failure::{Failure, Fault, Step};
 use super::kernels::{Action, Call, Output};
+use super::origin::Context;
 use super::plan::Planned;
 use super::run::Settings;
 use crate::linalg;
-use crate::program::{Access, Arg, Datum, Reg, Sizes, Type, Update};
+use crate::program::{Arg, Datum, Reg, RegSet, Sizes, Type, Typed, Update};
 use crate::rng::Stream;
+use std::sync::Arc;
 
 pub type Registers = Vec<Option<Datum>>;
 
-/// Which iterates of a run are measured.
+/// What is measured of a run; the history holds NaN for what is not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Measured {
-    /// Every one.
-    All,
-    /// The first and the last; the history holds NaN for those between.
-    Ends,
+pub struct Measured {
+    /// The iterates between the first and the last.
+    pub between: bool,
+    /// The loss, and not the excess alone.
+    pub losses: bool,
 }
+
+impl Measured {
+    /// Everything.
+    pub const ALL: Measured = Measured { between: true, losses: true };
+}
+
+/// Vectors longer than this are worth looking up.
+const LONG: usize = 500;
 
 /// The data of an instance are at most 1e150 in size: what is measured of a result below this cannot overflow.
 const HARMLESS: f64 = 1e100;
@@ -28,12 +38,12 @@ const HARMLESS: f64 = 1e100;
 pub struct Machine<'a> {
     data: Data<'a>,
     settings: &'a Settings,
-    /// Which iterates are measured.
+    /// What is measured.
     pub measured: Measured,
     update: Update,
     step: f64,
     pub registers: Registers,
-    pub x: Vec<f64>,
+    pub x: Arc<Vec<f64>>,
     /// What the program said last, where that and not x is its result; at first nothing is known of any row.
     answer: Vec<f64>,
     pub residuals: Vec<f64>,
@@ -51,12 +61,12 @@ impl<'a> Machine<'a> {
         for reg in Reg::carried() {
             registers[reg.index()] = Some(zero.clone());
         }
-        let (x, step) = (problem.start.clone(), settings.step);
-        registers[Reg::X.index()] = Some(x.clone().into());
+        let (x, step) = (Arc::new(problem.start.clone()), settings.step);
+        registers[Reg::X.index()] = Some(Datum::Vector(x.clone()));
         let answer = if update == Update::Answer { vec![0.5; problem.rows()] } else { vec![] };
         let history = || Vec::with_capacity(settings.iterations.min(1000) + 1);
         let (residuals, excesses) = (history(), history());
-        let measured = Measured::All;
+        let measured = Measured::ALL;
         let mut machine =
             Machine { data, settings, measured, update, step, registers, x, answer, residuals, excesses };
         machine.set_step(step);
@@ -71,14 +81,16 @@ impl<'a> Machine<'a> {
 
     /// Adds what is measured here to the history.
     pub fn measure(&mut self) {
-        let (residual, excess) = self.data.problem().measure(self.result());
+        let (problem, result) = (self.data.problem(), self.result());
+        let alone = if self.measured.losses { None } else { problem.measure_excess(result) };
+        let (residual, excess) = alone.map_or_else(|| problem.measure(result), |excess| (f64::NAN, excess));
         self.residuals.push(residual);
         self.excesses.push(excess);
     }
 
     /// Goes without measuring where nobody asks and where a measure could not fail.
     fn pass(&mut self) -> bool {
-        let unasked = self.measured == Measured::Ends && self.residuals.len() < self.settings.iterations;
+        let unasked = !self.measured.between && self.residuals.len() < self.settings.iterations;
         let passes = unasked && linalg::norm(self.result()) < HARMLESS;
         if passes {
             self.residuals.push(f64::NAN);
@@ -92,18 +104,27 @@ impl<'a> Machine<'a> {
         if self.update == Update::Answer { &self.answer } else { &self.x }
     }
 
-    /// Puts every scratch register, A and b back to what setup left; carried registers keep their values.
-    pub fn restart(&mut self, after_setup: &Registers) {
-        for reg in Reg::all().filter(|r| r.access() != Access::Carried) {
+    /// Puts these registers back to what setup left, and x to where it is.
+    pub fn restart(&mut self, restored: RegSet, after_setup: &Registers) {
+        for reg in restored.iter() {
             self.registers[reg.index()].clone_from(&after_setup[reg.index()]);
         }
-        self.registers[Reg::X.index()] = Some(self.x.clone().into());
+        self.registers[Reg::X.index()] = Some(Datum::Vector(self.x.clone()));
     }
 
-    pub fn execute(&mut self, planned: &[Planned], step: Step, stream: Stream) -> Result<(), Failure> {
-        let mut draws = self.draws(stream);
-        for Planned { typed, action } in planned {
-            let output = self.call(*action, &typed.args, &mut draws).map_err(|fault| Failure {
+    /// Runs a section: setup where t = 0, and iteration t elsewhere.
+    pub fn execute(
+        &mut self,
+        planned: &[Planned],
+        t: usize,
+        stream: &Stream,
+        context: Context,
+    ) -> Result<(), Failure> {
+        let mut draws = self.draws(stream, t);
+        let step = if t == 0 { Step::Setup } else { Step::Iteration(t) };
+        for planned in planned {
+            let typed = &planned.typed;
+            let output = self.shared(planned, t, context, &mut draws).map_err(|fault| Failure {
                 step,
                 operation: typed.instruction.to_string(),
                 fault,
@@ -115,26 +136,54 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    /// The result of an instruction: what another run on these data has found already, or what is found here.
+    fn shared(
+        &self,
+        planned: &Planned,
+        t: usize,
+        context: Context,
+        draws: &mut Draws,
+    ) -> Result<Output, Fault> {
+        let Planned { typed, action, origin } = planned;
+        let key = self.data.values().zip(context.key(origin, t));
+        let Some((values, key)) = key.filter(|_| self.is_work(typed)) else {
+            return self.call(*action, &typed.args, draws);
+        };
+        let mut known = true;
+        let output = values.get(key, || {
+            known = false;
+            self.call(*action, &typed.args, draws)
+        });
+        if known && typed.instruction.op.samples() {
+            draws.pass_sample();
+        }
+        output
+    }
+
+    /// Whether a result takes longer to compute than to look up.
+    fn is_work(&self, typed: &Typed) -> bool {
+        let large = |arg: &Arg| match self.value(arg.reg) {
+            Some(Datum::Matrix(_) | Datum::Weights(_)) => true,
+            Some(Datum::Vector(v)) => v.len() > LONG,
+            _ => false,
+        };
+        typed.args.iter().any(large)
+    }
+
     /// Runs an operator; a result that is not finite is a fault.
     pub fn call(&self, action: Action, args: &[Arg], draws: &mut Draws) -> Result<Output, Fault> {
         let output = action.run(&Call { args, registers: &self.registers }, draws)?;
-        let finite = match &output {
-            Output::One(datum) => datum.is_finite(),
-            Output::System((m, v)) => m.is_finite() && v.iter().all(|a| a.is_finite()),
-            Output::None => true,
-        };
-        if finite { Ok(output) } else { Err(Fault::NotFinite) }
+        if output.is_finite() { Ok(output) } else { Err(Fault::NotFinite) }
     }
 
     /// The random objects of a section, none drawn yet.
-    pub fn draws(&self, stream: Stream) -> Draws<'a> {
-        Draws::new(stream, self.settings, self.data)
+    pub fn draws(&self, stream: &Stream, t: usize) -> Draws<'a> {
+        Draws::new(stream, t, self.settings, self.data)
     }
 
     /// Rows and columns of a value of this type, in whatever coordinates it is held.
     fn shape(&self, ty: Type) -> (usize, usize) {
-        let truth = self.data.truth();
-        let sizes: Sizes = self.settings.sizes(truth.rows(), truth.cols());
+        let sizes: Sizes = self.settings.sizes(self.data.rows(), self.data.problem().cols());
         let size = |dim| sizes.of(dim) as usize;
         match ty {
             Type::Scalar => (1, 1),
@@ -168,8 +217,12 @@ impl<'a> Machine<'a> {
     /// Makes of v1 what becomes of it.
     pub fn advance(&mut self, v1: &[f64]) {
         match self.update {
-            Update::Subtract => self.x.iter_mut().zip(v1).for_each(|(x, v)| *x -= self.step * v),
-            Update::Assign => self.x = v1.to_vec(),
+            Update::Subtract => {
+                // Nobody else holds x then, and it is changed where it is.
+                self.registers[Reg::X.index()] = None;
+                Arc::make_mut(&mut self.x).iter_mut().zip(v1).for_each(|(x, v)| *x -= self.step * v);
+            }
+            Update::Assign => self.x = Arc::new(v1.to_vec()),
             Update::Answer => self.answer = v1.to_vec(),
         }
     }
@@ -183,7 +236,8 @@ impl<'a> Machine<'a> {
         }
         self.measure();
         let last = |history: &[f64]| history.last().is_some_and(|r| r.is_finite());
-        if linalg::norm(self.result()).is_finite() && last(&self.residuals) && last(&self.excesses) {
+        let measured = last(&self.excesses) && (!self.measured.losses || last(&self.residuals));
+        if measured && linalg::norm(self.result()).is_finite() {
             return Ok(());
         }
         self.residuals.pop();

@@ -2,38 +2,51 @@
 
 use super::failure::{Failure, Fault, Step};
 use super::kernels::Action;
+use super::origin::{Origin, Origins};
 use super::run::{Limits, Settings};
-use crate::problem::Instance;
-use crate::program::{Dim, Pattern, Program, Reg, Section, Size, Sizes, Type, Typed, check};
+use crate::problem::Shape;
+use crate::program::{Access, Dim, Program, Reg, RegSet, Section, Sizes, Type, Typed, check};
 
 /// An instruction with its kernel looked up.
 pub struct Planned<'a> {
     pub(super) typed: Typed<'a>,
     pub(super) action: Action,
+    pub(super) origin: Origin,
 }
 
 /// A program that fits the shape of an instance and its cost limits. The step size is no part of it.
 pub struct Plan<'a> {
     planned: Vec<Planned<'a>>,
+    setup: usize,
+    /// What an iteration changes and the next must find as setup left it.
+    pub(super) restored: RegSet,
 }
 
 impl<'a> Plan<'a> {
     /// The plan of a program, or why nothing of it may run.
-    pub fn new(program: &'a Program, instance: &Instance, settings: &Settings) -> Result<Plan<'a>, Failure> {
-        let typed = check(program, instance.signature())
+    pub fn new(program: &'a Program, shape: Shape, settings: &Settings) -> Result<Plan<'a>, Failure> {
+        let typed = check(program, shape.signature)
             .map_err(|error| refuse(String::new(), Fault::Shape(Box::new(error))))?;
-        within_limits(&typed, &settings.sizes(instance.rows(), instance.cols()), settings)?;
-        let planned = |typed: Typed<'a>| Planned { action: Action::of(typed.instruction.op), typed };
-        Ok(Plan { planned: typed.into_iter().map(planned).collect() })
+        within_limits(&typed, &settings.sizes(shape.rows, shape.cols), settings)?;
+        let (mut origins, setup) = (Origins::start(), program.setup.len());
+        let planned = typed.into_iter().enumerate().map(|(i, typed)| {
+            if i == setup {
+                origins.iterate();
+            }
+            let origin = origins.step(typed.instruction, &typed.args, typed.section);
+            Planned { action: Action::of(typed.instruction.op), typed, origin }
+        });
+        let planned = planned.collect();
+        let written = program.iteration.iter().fold(RegSet::EMPTY, |set, ins| set.union(ins.writes()));
+        let restored = written.iter().filter(|reg| reg.access() != Access::Carried).collect();
+        Ok(Plan { planned, setup, restored })
     }
 
     /// The instructions of a section.
     pub(super) fn section(&self, section: Section) -> &[Planned<'a>] {
-        let (setup, iteration) =
-            self.planned.split_at(self.planned.partition_point(|p| p.typed.section == Section::Setup));
         match section {
-            Section::Setup => setup,
-            Section::Iteration => iteration,
+            Section::Setup => &self.planned[..self.setup],
+            Section::Iteration => &self.planned[self.setup..],
         }
     }
 
@@ -56,8 +69,7 @@ impl<'a> Plan<'a> {
 
     /// Whether a section draws a sketch.
     pub(super) fn sketches(&self, section: Section) -> bool {
-        let sketch = Pattern::Matrix(Size::Is(Dim::Sketch), Size::A);
-        self.section(section).iter().any(|p| p.typed.instruction.op.forms[0].result == sketch)
+        self.section(section).iter().any(|p| p.typed.instruction.op.sketches())
     }
 }
 

@@ -5,67 +5,21 @@
 //! Where b is in the range of A, the n directions of A = Q·R are enough.
 //! What needs true rows is kept here: S·Q for a sketch, sampled rows of A and b, and the row norms of A.
 
-use super::cache::Cache;
-use super::draws::Data;
+use super::cache::{Bytes, Cache};
+use super::kernels::Values;
 use super::plan::Plan;
 use super::run::Settings;
-use super::sample::{self, Sampled, Sampling};
+use super::sample::{Chosen, Sampled, squared_row_norms};
 use super::sketch::{Sketch, SketchKind};
 use crate::linalg::{self, Matrix};
-use crate::problem::Instance;
+use crate::problem::{Frame, Instance, Outline};
 use crate::program::{Dim, Geometry, Section};
 use crate::rng::{Discrete, Stream, WeightError};
+use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
-/// Sketches kept per instance: a few replicates of a few hundred iterations.
-const SKETCHES: usize = 512;
-/// Samples kept per instance.
-const SAMPLES: usize = 1024;
 /// Where A and b differ more than this in size, one could vanish beside the other in their factorisation.
 const LARGEST_RATIO: f64 = 1e100;
-
-/// An instance prepared for many runs: in reduced coordinates if it is tall, with what runs on it share.
-///
-/// ```
-/// use rl4rla::{execute::{Prepared, Settings, run, run_prepared}, problem::Family, program::Entry, rng::Stream};
-/// let mut family = Family::named("low-cond").unwrap();
-/// (family.rows, family.cols) = (200, 5);
-/// let prepared = Prepared::new(family.draw(&Stream::new(1)).unwrap());
-/// let program = &Entry::named("ls-gd").unwrap().document.program;
-/// let settings = Settings::for_size(200, 5);
-/// let reduced = run_prepared(program, &prepared, &settings, &Stream::new(2)).unwrap();
-/// let full = run(program, prepared.instance(), &settings, &Stream::new(2)).unwrap();
-/// assert!((reduced.residuals[10] - full.residuals[10]).abs() < 1e-12);
-/// ```
-pub struct Prepared {
-    instance: Arc<Instance>,
-    /// Found when first asked for: not everyone who draws an instance searches on it.
-    reduced: OnceLock<Option<Reduced>>,
-}
-
-impl Prepared {
-    /// Prepares an instance; a tall one is factored once, when it is first run on.
-    pub fn new(instance: Instance) -> Prepared {
-        Prepared { instance: Arc::new(instance), reduced: OnceLock::new() }
-    }
-
-    fn reduced(&self) -> Option<&Reduced> {
-        self.reduced.get_or_init(|| Reduced::new(&self.instance)).as_ref()
-    }
-
-    /// The instance itself.
-    pub fn instance(&self) -> &Instance {
-        &self.instance
-    }
-
-    /// The coordinates in which this program can run: reduced ones, unless an operator must see true rows.
-    pub(crate) fn data(&self, plan: &Plan, settings: &Settings) -> Data<'_> {
-        match self.reduced() {
-            Some(reduced) if !plan.fixes(Dim::Rows) => Data::Reduced(reduced, reduced.rows(plan, settings)),
-            _ => Data::True(&self.instance),
-        }
-    }
-}
 
 /// How a sketch's rows are represented.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -86,20 +40,43 @@ pub struct Image {
     pub b: Arc<Vec<f64>>,
 }
 
+impl Bytes for Arc<Image> {
+    fn bytes(&self) -> usize {
+        let Image { operator, a, b } = &**self;
+        8 * (operator.rows() * operator.cols() + a.rows() * a.cols() + b.len())
+    }
+}
+
 /// A tall problem in reduced coordinates.
 pub struct Reduced {
-    truth: Arc<Instance>,
     problem: Instance,
-    basis: Matrix,
+    basis: Basis,
+    /// What makes true rows of A and of b out of rows as they were drawn, once a row is asked for.
+    rows: OnceLock<(Matrix, Vec<f64>)>,
     uniform: Arc<Discrete>,
     leverage: OnceLock<Result<Arc<Discrete>, WeightError>>,
     images: Cache<(Stream, SketchKind, usize, Rows), Arc<Image>>,
-    samples: Cache<(Stream, bool, usize, Sampling), Option<Sampled>>,
+    values: Values,
+}
+
+/// Q.
+enum Basis {
+    /// From a factorisation.
+    Found(Frame),
+    /// Drawn when first asked for.
+    Outlined(Arc<Outline>),
 }
 
 impl Reduced {
+    /// `None` where there is nothing to gain.
+    pub fn of_outline(outline: &Arc<Outline>) -> Option<Reduced> {
+        let enough = outline.rows() > outline.problem.cols() + 1;
+        let basis = Basis::Outlined(outline.clone());
+        enough.then(|| Reduced::new(outline.problem.clone(), basis, outline.rows()))?
+    }
+
     /// `None` where there is nothing to gain, or no safe factorisation.
-    fn new(truth: &Arc<Instance>) -> Option<Reduced> {
+    pub fn of_instance(truth: &Instance) -> Option<Reduced> {
         let (m, n) = (truth.rows(), truth.cols());
         if truth.geometry() != Geometry::Tall || m <= n + 1 || !truth.task.is_isometric() {
             return None;
@@ -119,20 +96,31 @@ impl Reduced {
             let a = Matrix::from_fn(n + 1, n, |i, j| r.get(i, j));
             (basis, truth.in_coordinates(a, r.column(n).to_vec()))
         };
+        Reduced::new(problem, Basis::Found(Frame::known(basis)), m)
+    }
+
+    fn new(problem: Instance, basis: Basis, rows: usize) -> Option<Reduced> {
         Some(Reduced {
-            truth: truth.clone(),
             problem,
             basis,
-            uniform: Arc::new(Discrete::uniform(m).ok()?),
+            rows: OnceLock::new(),
+            uniform: Arc::new(Discrete::uniform(rows).ok()?),
             leverage: OnceLock::new(),
-            images: Cache::new(SKETCHES),
-            samples: Cache::new(SAMPLES),
+            images: Cache::new(),
+            values: Values::new(),
         })
     }
 
-    /// The problem as it was given.
-    pub fn truth(&self) -> &Instance {
-        &self.truth
+    fn frame(&self) -> &Frame {
+        match &self.basis {
+            Basis::Found(frame) => frame,
+            Basis::Outlined(outline) => outline.frame(),
+        }
+    }
+
+    /// m, the rows of A as they are.
+    pub fn rows(&self) -> usize {
+        self.uniform.len()
     }
 
     /// The problem in coordinates.
@@ -140,24 +128,34 @@ impl Reduced {
         &self.problem
     }
 
+    /// What runs in these coordinates share.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
     /// A sketch's rows can be reduced if nothing looks at them, if there are enough of them, and if only one sketch
     /// is met at a time: those of setup and of an iteration have different Q₂.
-    fn rows(&self, plan: &Plan, settings: &Settings) -> Rows {
+    pub fn seen(&self, plan: &Plan, settings: &Settings) -> Rows {
         let two_sketches = Section::BOTH.iter().all(|&section| plan.sketches(section));
-        let few = settings.sketch_rows < self.basis.cols();
+        let few = settings.sketch_rows < self.problem.rows();
         if two_sketches || few || plan.fixes(Dim::Sketch) { Rows::True } else { Rows::Reduced }
     }
 
     /// The sketch of this stream.
     pub fn image(&self, settings: &Settings, rows: Rows, stream: Stream) -> Arc<Image> {
         let (kind, sketch_rows) = (settings.sketch, settings.sketch_rows);
-        self.images.get((stream, kind, sketch_rows, rows), || {
-            let sketched = Sketch::draw(kind, sketch_rows, self.truth.rows(), &stream).apply(&self.basis);
+        let image = self.images.get((stream, kind, sketch_rows, rows), || {
+            let Frame { drawn, turn } = self.frame();
+            let sketched = Sketch::draw(kind, sketch_rows, self.rows(), &stream).apply(drawn);
+            let sketched = linalg::matmul(&sketched, turn);
             let operator = if rows == Rows::Reduced { linalg::qr_r(&sketched) } else { sketched };
             let a = Arc::new(linalg::matmul(&operator, &self.problem.A));
             let b = Arc::new(linalg::mat_vec(&operator, &self.problem.b));
-            Arc::new(Image { operator, a, b })
-        })
+            Ok::<_, Infallible>(Arc::new(Image { operator, a, b }))
+        });
+        match image {
+            Ok(image) => image,
+        }
     }
 
     /// Every row as likely as any other.
@@ -167,91 +165,27 @@ impl Reduced {
 
     /// Rows of A by their squared norms.
     pub fn leverage(&self) -> Result<Arc<Discrete>, WeightError> {
-        let law = || Discrete::new(&sample::squared_row_norms(&self.truth.A)).map(Arc::new);
+        let law = || {
+            let (to_a, _) = self.true_rows();
+            let a = linalg::matmul(&self.frame().drawn, to_a);
+            Discrete::new(&squared_row_norms(&a)).map(Arc::new)
+        };
         self.leverage.get_or_init(law).clone()
     }
 
-    /// True rows of A and b. The probabilities are one of the two laws above: there is no other way to get any.
-    pub fn sample(&self, weights: &Arc<Discrete>, settings: &Settings, stream: Stream) -> Option<Sampled> {
-        let (batch, sampling) = (settings.batch, settings.sampling);
-        let uniform = Arc::ptr_eq(weights, &self.uniform);
-        self.samples.get((stream, uniform, batch, sampling), || {
-            sample::draw(weights, &self.truth.A, &self.truth.b, batch, sampling, &stream)
+    /// T·A' and T·b', for A = Q·A' = drawn·T·A'.
+    fn true_rows(&self) -> &(Matrix, Vec<f64>) {
+        self.rows.get_or_init(|| {
+            let turn = &self.frame().turn;
+            (linalg::matmul(turn, &self.problem.A), linalg::mat_vec(turn, &self.problem.b))
         })
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::problem::Family;
-    use crate::program::{CATALOGUE, Program};
-
-    fn prepared() -> Prepared {
-        let family = Family { rows: 40, cols: 4, outside: 0.2, ..Family::named("mid-cond").unwrap() };
-        Prepared::new(family.draw(&Stream::new(1)).unwrap())
-    }
-
-    /// How a program with this setup is run: its sketches' rows, or nothing if on the true matrices.
-    fn seen(setup: &str, sketch_rows: usize) -> Option<Rows> {
-        let (prepared, settings) = (prepared(), Settings { sketch_rows, ..Settings::for_size(40, 4) });
-        let text = format!("setup:\n{setup}iteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n");
-        let program: Program = text.parse().unwrap();
-        let plan = Plan::new(&program, prepared.instance(), &settings).unwrap();
-        match prepared.data(&plan, &settings) {
-            Data::True(_) => None,
-            Data::Reduced(_, rows) => Some(rows),
-        }
-    }
-
-    #[test]
-    fn coordinates_are_reduced_as_far_as_a_program_allows() {
-        let sketch = " R1 = SKETCH(A)\n";
-        let with = |rest: &str| format!("{sketch}{rest}");
-        assert_eq!(seen("", 20), Some(Rows::Reduced));
-        assert_eq!(seen(&with(" R2 = HHQR(R1)\n R2 = MAT_INV(R2)\n"), 20), Some(Rows::Reduced));
-        assert_eq!(seen(" p1 = LEVERAGE_SCORE(A)\n A, b = SUBSAMPLING(p1)\n", 20), Some(Rows::Reduced));
-        assert_eq!(seen(sketch, 5), Some(Rows::Reduced));
-        assert_eq!(seen(sketch, 4), Some(Rows::True));
-        let square = with(" R2 = MAT_MAT_TRANS_MUL(R1, R1)\n");
-        assert_eq!(seen(&square, 20), Some(Rows::Reduced));
-        for looks in [" R3 = MAT_INV(R2)\n", " R3 = HHQR(R2)\n", " p1 = LEVERAGE_SCORE(R1)\n"] {
-            assert_eq!(seen(&format!("{square}{looks}"), 20), Some(Rows::True), "{looks}");
-        }
-        let outer = " R1 = MAT_MAT_TRANS_MUL(A, A)\n";
-        assert_eq!(seen(outer, 20), Some(Rows::Reduced));
-        for looks in [" R2 = MAT_INV(R1)\n", " R2 = HHQR(R1)\n", " p1 = LEVERAGE_SCORE(R1)\n"] {
-            assert_eq!(seen(&format!("{outer}{looks}"), 20), None, "{looks}");
-        }
-    }
-
-    #[test]
-    fn every_named_program_is_reduced() {
-        let (prepared, settings) = (prepared(), Settings::for_size(40, 4));
-        for entry in CATALOGUE.iter().filter(|entry| {
-            entry.document.program.instructions().all(|(_, _, ins)| ins.op.is_core())
-                && entry.signature() == Geometry::Tall.into()
-        }) {
-            let plan = Plan::new(&entry.document.program, prepared.instance(), &settings).unwrap();
-            let reduced = matches!(prepared.data(&plan, &settings), Data::Reduced(_, Rows::Reduced));
-            assert!(reduced, "{}", entry.name);
-        }
-    }
-
-    #[test]
-    fn extreme_right_hand_sides_are_left_alone() {
-        let entries = Stream::new(2).normals(40);
-        let data = |scale: f64| {
-            let b = entries.iter().take(10).map(|e| e * scale).collect();
-            Prepared::new(Instance::from_data(Matrix::from_fn(10, 4, |i, j| entries[4 * i + j]), b).unwrap())
-        };
-        assert!([0.0, 1.0, 1e50].iter().all(|&scale| data(scale).reduced().is_some()));
-        assert!([1e120, 1e-120].iter().all(|&scale| data(scale).reduced().is_none()));
-    }
-
-    #[test]
-    fn threads_may_share_it() {
-        fn shared<T: Send + Sync>() {}
-        shared::<Prepared>();
+    /// True rows of A and b.
+    pub fn sample(&self, weights: &Discrete, settings: &Settings, stream: Stream) -> Option<Sampled> {
+        let Settings { batch, sampling, .. } = *settings;
+        let drawn = Chosen::draw(weights, batch, sampling, &stream)?.of(&self.frame().drawn);
+        let (to_a, to_b) = self.true_rows();
+        Some((Arc::new(linalg::matmul(&drawn, to_a)), Arc::new(linalg::mat_vec(&drawn, to_b))))
     }
 }

@@ -4,7 +4,7 @@ use super::course::Course;
 use super::draws::Data;
 use super::failure::Failure;
 use super::plan::Plan;
-use super::reduced::Prepared;
+use super::prepared::Prepared;
 use super::sample::Sampling;
 use super::sketch::SketchKind;
 use crate::linalg::Matrix;
@@ -108,8 +108,8 @@ pub fn run(
     settings: &Settings,
     stream: &Stream,
 ) -> Result<Trace, Failure> {
-    let plan = Plan::new(program, instance, settings)?;
-    Course::begin(&plan, Data::True(instance), settings, stream)?.finish()
+    let plan = Plan::new(program, instance.shape(), settings)?;
+    Course::begin(&plan, Data::True(instance, None), settings, stream)?.finish()
 }
 
 /// The same run in reduced coordinates where the program allows it, and on the true matrices where it does not: what
@@ -120,6 +120,6 @@ pub fn run_prepared(
     settings: &Settings,
     stream: &Stream,
 ) -> Result<Trace, Failure> {
-    let plan = Plan::new(program, prepared.instance(), settings)?;
+    let plan = Plan::new(program, prepared.shape(), settings)?;
     Course::begin(&plan, prepared.data(&plan, settings), settings, stream)?.finish()
 }

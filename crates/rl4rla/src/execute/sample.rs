@@ -22,51 +22,41 @@ impl Sampling {
     pub const ALL: [Sampling; 2] = [Sampling::Unbiased, Sampling::Released];
 }
 
-/// The rows of one sample and the factor of each; none if there are too few to draw from.
-fn rows(
-    weights: &Discrete,
-    batch: usize,
-    sampling: Sampling,
-    stream: &Stream,
-) -> Option<(Vec<usize>, Vec<f64>)> {
-    match sampling {
-        Sampling::Unbiased => {
-            let rows = weights.sample(stream, batch);
-            let scale = |&i: &usize| 1.0 / (batch as f64 * weights.probability(i)).sqrt();
-            let scales = rows.iter().map(scale).collect();
-            Some((rows, scales))
-        }
-        Sampling::Released => {
-            let rows = weights.sample_distinct(stream, batch)?;
-            Some((rows, vec![1.0; batch]))
-        }
-    }
-}
-
 /// A matrix and a vector with as many entries as it has rows.
 pub type Sampled = (Arc<Matrix>, Arc<Vec<f64>>);
 
-/// One sample of A and b; none if there are too few rows to draw from.
-#[allow(non_snake_case)]
-pub fn draw(
-    weights: &Discrete,
-    A: &Matrix,
-    b: &[f64],
-    batch: usize,
-    sampling: Sampling,
-    stream: &Stream,
-) -> Option<Sampled> {
-    let (rows, scales) = rows(weights, batch, sampling, stream)?;
-    let (matrix, vector) = gather(A, b, &rows, &scales);
-    Some((Arc::new(matrix), Arc::new(vector)))
+/// The rows of one sample and the factor of each.
+pub struct Chosen {
+    rows: Vec<usize>,
+    scales: Vec<f64>,
 }
 
-/// The chosen rows of A and b, scaled.
-#[allow(non_snake_case)]
-fn gather(A: &Matrix, b: &[f64], rows: &[usize], scales: &[f64]) -> (Matrix, Vec<f64>) {
-    let sampled = Matrix::from_fn(rows.len(), A.cols(), |i, j| scales[i] * A.row(rows[i])[j]);
-    let rhs = rows.iter().zip(scales).map(|(&i, s)| s * b[i]).collect();
-    (sampled, rhs)
+impl Chosen {
+    /// Draws `batch` rows; none if there are too few to draw from.
+    pub fn draw(weights: &Discrete, batch: usize, sampling: Sampling, stream: &Stream) -> Option<Chosen> {
+        Some(match sampling {
+            Sampling::Unbiased => {
+                let rows = weights.sample(stream, batch);
+                let scale = |&i: &usize| 1.0 / (batch as f64 * weights.probability(i)).sqrt();
+                let scales = rows.iter().map(scale).collect();
+                Chosen { rows, scales }
+            }
+            Sampling::Released => {
+                Chosen { rows: weights.sample_distinct(stream, batch)?, scales: vec![1.0; batch] }
+            }
+        })
+    }
+
+    /// The chosen rows of a matrix, scaled.
+    #[allow(non_snake_case)]
+    pub fn of(&self, M: &Matrix) -> Matrix {
+        Matrix::from_fn(self.rows.len(), M.cols(), |i, j| self.scales[i] * M.row(self.rows[i])[j])
+    }
+
+    /// The chosen entries of a vector, scaled.
+    pub fn of_vector(&self, v: &[f64]) -> Vec<f64> {
+        self.rows.iter().zip(&self.scales).map(|(&i, scale)| scale * v[i]).collect()
+    }
 }
 
 /// ‖aᵢ‖² for every row.
@@ -99,9 +89,8 @@ mod tests {
         let exact = gradient(&A, &b);
         let (mut sum, mut squares) = (vec![0.0; n], vec![0.0; n]);
         for t in 0..draws {
-            let (rows, scales) = rows(weights, batch, sampling, &root.derive("draw", t)).unwrap();
-            let (SA, Sb) = gather(&A, &b, &rows, &scales);
-            for (j, g) in gradient(&SA, &Sb).into_iter().enumerate() {
+            let chosen = Chosen::draw(weights, batch, sampling, &root.derive("draw", t)).unwrap();
+            for (j, g) in gradient(&chosen.of(&A), &chosen.of_vector(&b)).into_iter().enumerate() {
                 sum[j] += g;
                 squares[j] += g * g;
             }
@@ -128,10 +117,11 @@ mod tests {
     #[test]
     fn released_samples_are_distinct_and_unscaled() {
         let law = Discrete::uniform(10).unwrap();
-        let (mut drawn, scales) = rows(&law, 10, Sampling::Released, &Stream::new(0)).unwrap();
-        drawn.sort();
-        assert_eq!(drawn, (0..10).collect::<Vec<_>>());
+        let draw = |batch| Chosen::draw(&law, batch, Sampling::Released, &Stream::new(0));
+        let Chosen { mut rows, scales } = draw(10).unwrap();
+        rows.sort();
+        assert_eq!(rows, (0..10).collect::<Vec<_>>());
         assert!(scales.iter().all(|&s| s == 1.0));
-        assert!(rows(&law, 11, Sampling::Released, &Stream::new(0)).is_none());
+        assert!(draw(11).is_none());
     }
 }

@@ -5,7 +5,7 @@ mod kind;
 pub use kind::{SketchKind, UnknownSketch};
 use rand::Rng;
 
-use crate::linalg::{Matrix, add, matmul};
+use crate::linalg::{Matrix, add, matmul, wide};
 use crate::rng::Stream;
 
 /// Nonzeros in each column of a sparse Johnson-Lindenstrauss transform.
@@ -75,12 +75,19 @@ impl Sketch {
         let (s, n) = (self.sketch_rows, A.cols());
         let mut sums = vec![0.0; s * n];
         if s > 0 && n > 0 {
-            for (row, entries) in A.row_major().chunks_exact(n).zip(entries.chunks_exact(nonzeros)) {
-                for entry in entries {
-                    let sum = &mut sums[entry.row as usize * n..][..n];
-                    sum.iter_mut().zip(row).for_each(|(sum, a)| *sum += entry.sign * a);
-                }
-            }
+            wide(
+                #[inline(always)]
+                || {
+                    for (row, entries) in A.row_major().chunks_exact(n).zip(entries.chunks_exact(nonzeros)) {
+                        for entry in entries {
+                            let sum = &mut sums[entry.row as usize * n..][..n];
+                            for (sum, a) in sum.iter_mut().zip(row) {
+                                *sum += entry.sign * a;
+                            }
+                        }
+                    }
+                },
+            );
         }
         let factor = 1.0 / (nonzeros as f64).sqrt();
         Matrix::from_fn(s, n, |i, j| factor * sums[i * n + j])

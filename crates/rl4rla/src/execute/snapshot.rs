@@ -5,8 +5,9 @@ use super::kernels::Action;
 use super::machine::Machine;
 use super::run::Settings;
 use crate::problem::Instance;
-use crate::program::{Datum, Env, Instruction, Program, Reg, Section, Signature, Update};
+use crate::program::{Access, Datum, Env, Instruction, Program, Reg, Section, Signature, Update};
 use crate::rng::Stream;
+use std::sync::Arc;
 
 /// The registers at one point of a run.
 pub type Snapshot = Vec<Option<Datum>>;
@@ -26,7 +27,7 @@ pub fn snapshots(
     start: Option<&[f64]>,
     stream: &Stream,
 ) -> Vec<Snapshot> {
-    let mut machine = Machine::new(Data::True(instance), update, settings);
+    let mut machine = Machine::new(Data::True(instance, None), update, settings);
     let mut env = Env::start(Signature::new(instance.geometry(), update));
     if let (Some(start), Update::Assign | Update::Answer) = (start, update) {
         let mut first = start.to_vec();
@@ -35,33 +36,35 @@ pub fn snapshots(
         }
         machine.registers[Reg::X.index()] = Some(first.into());
     }
-    lenient(&mut machine, &mut env, &program.setup, Section::Setup, stream.derive("setup", 0));
+    lenient(&mut machine, &mut env, &program.setup, Section::Setup, 0, stream);
     let after_setup = machine.registers.clone();
     let mut taken = vec![after_setup.clone()];
     if let Some(start) = start {
-        machine.x = start.to_vec();
+        machine.x = Arc::new(start.to_vec());
         // All alike, because which of them a program uses is only a name.
         let carried: Vec<f64> = start.iter().rev().copied().collect();
         for reg in Reg::carried() {
             machine.registers[reg.index()] = Some(carried.clone().into());
         }
     }
+    let scratch = Reg::all().filter(|reg| reg.access() != Access::Carried).collect();
     for t in 1..=settings.iterations {
-        machine.restart(&after_setup);
+        machine.restart(scratch, &after_setup);
         let mut env = env.clone();
         lenient(
             &mut machine,
             &mut env,
             &program.iteration,
             Section::Iteration,
-            stream.derive("iteration", t as u64),
+            t,
+            stream,
         );
         if let Some(Datum::Vector(v1)) = machine.value(Reg::V1).cloned()
             && v1.len() == machine.result().len()
         {
             machine.advance(&v1);
         }
-        machine.registers[Reg::X.index()] = Some(machine.x.clone().into());
+        machine.registers[Reg::X.index()] = Some(Datum::Vector(machine.x.clone()));
         taken.push(machine.registers.clone());
     }
     taken
@@ -72,9 +75,10 @@ fn lenient(
     env: &mut Env,
     instructions: &[Instruction],
     section: Section,
-    stream: Stream,
+    t: usize,
+    stream: &Stream,
 ) {
-    let mut draws = machine.draws(stream);
+    let mut draws = machine.draws(stream, t);
     for instruction in instructions {
         let output = env.step(instruction, section).ok().and_then(|typed| {
             let held = typed.args.iter().all(|arg| machine.value(arg.reg).is_some());

@@ -4,7 +4,8 @@ use faer::linalg::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatRef, Par};
 
-use super::{Matrix, dot};
+use super::vector::dots;
+use super::{Matrix, wide};
 
 /// Rows of the result of A·x that are finished before the next are begun, so that they stay in the first
 /// level of cache while the columns of A pass by.
@@ -16,29 +17,52 @@ const COLUMN_GROUP: usize = 4;
 /// A·x.
 #[allow(non_snake_case)]
 pub fn mat_vec(A: &Matrix, x: &[f64]) -> Vec<f64> {
-    assert_eq!(A.cols(), x.len(), "A·x of unequal lengths");
-    let mut y = vec![0.0; A.rows()];
-    for (block, y) in y.chunks_mut(ROW_BLOCK).enumerate() {
-        let rows = block * ROW_BLOCK..block * ROW_BLOCK + y.len();
-        let (groups, rest) = x.as_chunks::<COLUMN_GROUP>();
-        for (group, x) in groups.iter().enumerate() {
-            accumulate(y, *x, std::array::from_fn(|k| &A.column(group * COLUMN_GROUP + k)[rows.clone()]));
-        }
-        for (k, x) in rest.iter().enumerate() {
-            accumulate(y, [*x], [&A.column(groups.len() * COLUMN_GROUP + k)[rows.clone()]]);
-        }
-    }
+    let [y] = mat_vecs(A, [x]);
     y
 }
 
+/// A·x for several vectors, in one pass over A.
+#[allow(non_snake_case)]
+pub fn mat_vecs<const N: usize>(A: &Matrix, x: [&[f64]; N]) -> [Vec<f64>; N] {
+    for x in x {
+        assert_eq!(A.cols(), x.len(), "A·x of unequal lengths");
+    }
+    let mut products = x.map(|_| vec![0.0; A.rows()]);
+    wide(
+        #[inline(always)]
+        || {
+            for start in (0..A.rows()).step_by(ROW_BLOCK) {
+                let rows = start..A.rows().min(start + ROW_BLOCK);
+                let whole = A.cols() - A.cols() % COLUMN_GROUP;
+                for group in (0..whole).step_by(COLUMN_GROUP) {
+                    let columns: [&[f64]; COLUMN_GROUP] =
+                        std::array::from_fn(|k| &A.column(group + k)[rows.clone()]);
+                    for (y, x) in products.iter_mut().zip(x) {
+                        accumulate(&mut y[rows.clone()], std::array::from_fn(|k| x[group + k]), columns);
+                    }
+                }
+                for j in whole..A.cols() {
+                    for (y, x) in products.iter_mut().zip(x) {
+                        accumulate(&mut y[rows.clone()], [x[j]], [&A.column(j)[rows.clone()]]);
+                    }
+                }
+            }
+        },
+    );
+    products
+}
+
 /// y ← y + Σₖ xₖ·cₖ.
+#[inline(always)]
 fn accumulate<const K: usize>(y: &mut [f64], x: [f64; K], columns: [&[f64]; K]) {
     // Equal lengths in a form that lets the bounds checks go and the loop become vector code.
     let columns = columns.map(|column| &column[..y.len()]);
     for (i, y) in y.iter_mut().enumerate() {
+        let mut sum = *y;
         for k in 0..K {
-            *y += x[k] * columns[k][i];
+            sum += x[k] * columns[k][i];
         }
+        *y = sum;
     }
 }
 
@@ -46,7 +70,21 @@ fn accumulate<const K: usize>(y: &mut [f64], x: [f64; K], columns: [&[f64]; K]) 
 #[allow(non_snake_case)]
 pub fn vec_mat(v: &[f64], M: &Matrix) -> Vec<f64> {
     assert_eq!(M.rows(), v.len(), "Mᵀ·v of unequal lengths");
-    (0..M.cols()).map(|j| dot(M.column(j), v)).collect()
+    let mut products = vec![0.0; M.cols()];
+    wide(
+        #[inline(always)]
+        || {
+            let (groups, rest) = products.as_chunks_mut::<COLUMN_GROUP>();
+            for (group, products) in groups.iter_mut().enumerate() {
+                *products = dots(std::array::from_fn(|k| M.column(group * COLUMN_GROUP + k)), v);
+            }
+            let start = M.cols() - rest.len();
+            for (k, product) in rest.iter_mut().enumerate() {
+                [*product] = dots([M.column(start + k)], v);
+            }
+        },
+    );
+    products
 }
 
 /// diag(d)·M.
@@ -123,7 +161,7 @@ fn symmetric_product(left: MatRef<'_, f64>) -> Matrix {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::norm;
+    use super::super::{dot, norm};
     use super::super::testing::{SHAPES, assert_reproducible, assert_small, max_difference, normal};
     use super::*;
 

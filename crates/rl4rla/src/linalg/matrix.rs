@@ -97,7 +97,7 @@ impl Matrix {
 
     /// Whether no entry is NaN or infinite.
     pub fn is_finite(&self) -> bool {
-        self.magnitude().is_some()
+        (0..self.cols()).all(|j| super::is_finite(self.column(j)))
     }
 
     /// The transposed matrix.

@@ -7,6 +7,7 @@
 //! Shapes are the caller's contract, and a mismatch panics.
 
 mod blas;
+mod cholesky;
 mod eigen;
 mod error;
 mod inverse;
@@ -17,8 +18,10 @@ mod svd;
 pub(crate) mod testing;
 mod triangular;
 mod vector;
+mod wide;
 
-pub use blas::{gram, mat_vec, matmul, matmul_t, outer_gram, scale_rows, t_matmul, vec_mat};
+pub use blas::{gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, scale_rows, t_matmul, vec_mat};
+pub use cholesky::{Orthonormal, orthonormalised};
 pub use eigen::symmetric_eigen;
 pub use error::NumericError;
 pub use inverse::{inverse, least_squares, solve};
@@ -26,4 +29,5 @@ pub use matrix::Matrix;
 pub use qr::{qr_r, thin_q, thin_qr};
 pub use svd::{condition_number, pseudo_inverse, singular_values};
 pub use triangular::{solve_upper, solve_upper_transposed, triangular_inverse};
-pub use vector::{add, dot, norm, scale, sub};
+pub(crate) use wide::wide;
+pub use vector::{add, dot, is_finite, norm, scale, sub};

@@ -2,6 +2,7 @@
 #![allow(non_snake_case)]
 
 use super::spectrum::{self, Law};
+use super::outline::{Frame, Outline};
 use super::{Family, FamilyError, Instance, Right, Scale, factors};
 use crate::linalg::{self, Matrix};
 use crate::rng::Stream;
@@ -24,7 +25,7 @@ pub(super) fn symmetric_system(family: &Family, stream: &Stream) -> Result<Insta
     let largest = match family.scale {
         Scale::Unit => 1.0,
         Scale::Raw => {
-            let G = Matrix::from_faer(factors::gaussian(n, n, &stream.derive("gram", 0)));
+            let G = Matrix::from_faer(factors::gaussian(n, n, None, &stream.derive("gram", 0)));
             singular_values(family, &G)?[0].powi(2) / n as f64
         }
     };
@@ -37,20 +38,18 @@ pub(super) fn symmetric_system(family: &Family, stream: &Stream) -> Result<Insta
     Ok(instance)
 }
 
-/// A = U·coreᵀ with orthonormal U, and its singular values.
+/// A = U·coreᵀ with orthonormal U, before U is drawn.
 pub(super) struct Tall {
-    pub A: Matrix,
-    pub U: Matrix,
     pub core: Matrix,
+    /// The singular values of A.
     pub sigma: Vec<f64>,
 }
 
 /// A = U·Σ·Vᵀ as the family asks; normalised to the norm given.
 pub(super) fn tall(family: &Family, law: Law, norm: f64, stream: &Stream) -> Result<Tall, FamilyError> {
-    let (rows, cols) = (family.rows, family.cols);
+    let cols = family.cols;
     let drawn = spectrum::draw(law, cols, family.condition, &stream.derive("spectrum", 0));
     let V = factors::right(cols, family.right, &stream.derive("right", 0));
-    let U = factors::left(rows, cols, family.leverage, &stream.derive("left", 0));
     let core = scale_columns(&V, &drawn);
     // U is orthonormal, so A has the singular values of its small core.
     let mut sigma = match family.right {
@@ -62,27 +61,26 @@ pub(super) fn tall(family: &Family, law: Law, norm: f64, stream: &Stream) -> Res
         Scale::Raw => 1.0,
     };
     sigma.iter_mut().for_each(|s| *s *= unit);
-    let core = scale_columns(&core, &vec![unit; cols]);
-    let A = linalg::matmul_t(&U, &core);
-    Ok(Tall { A, U, core, sigma })
+    Ok(Tall { core: scale_columns(&core, &vec![unit; cols]), sigma })
+}
+
+impl Tall {
+    /// A, with the U of this stream.
+    pub fn matrix(&self, family: &Family, stream: &Stream) -> Matrix {
+        let Frame { drawn, turn } =
+            factors::left(family.rows, family.cols, family.leverage, None, &stream.derive("left", 0));
+        linalg::matmul(&drawn, &linalg::matmul_t(&turn, &self.core))
+    }
 }
 
 /// A tall system with b = (1 − s)·r + s·o, r ∈ range(A), o ⟂ range(A), ‖r‖ = ‖o‖ = mean(σ).
-pub(super) fn tall_system(family: &Family, law: Law, stream: &Stream) -> Result<Instance, FamilyError> {
-    let Tall { A, U, sigma, .. } = tall(family, law, 1.0, stream)?;
+pub(super) fn tall_system(family: &Family, law: Law, stream: &Stream) -> Result<Outline, FamilyError> {
+    let Tall { core, sigma } = tall(family, law, 1.0, stream)?;
     let level = sigma.iter().sum::<f64>() / family.cols as f64;
     let mut x = stream.derive("solution", 0).normals(family.cols);
-    let length = linalg::norm(&linalg::mat_vec(&A, &x));
+    let length = linalg::norm(&linalg::vec_mat(&x, &core));
     x.iter_mut().for_each(|x| *x *= (1.0 - family.outside) * level / length);
-    if family.outside == 0.0 {
-        return Ok(Instance::consistent(A, x, sigma));
-    }
-    let mut o = stream.derive("outside", 0).normals(family.rows);
-    project_out(&U, &mut o);
-    project_out(&U, &mut o); // what the first pass leaves by cancellation, the second removes
-    let length = linalg::norm(&o);
-    o.iter_mut().for_each(|o| *o *= family.outside * level / length);
-    Ok(Instance::inconsistent(A, x, sigma, &o))
+    Ok(Outline::new(family, &core, sigma, x, family.outside * level, stream))
 }
 
 fn singular_values(family: &Family, matrix: &Matrix) -> Result<Vec<f64>, FamilyError> {
@@ -92,12 +90,6 @@ fn singular_values(family: &Family, matrix: &Matrix) -> Result<Vec<f64>, FamilyE
 /// M·diag(s).
 fn scale_columns(M: &Matrix, s: &[f64]) -> Matrix {
     Matrix::from_faer(Mat::from_fn(M.rows(), M.cols(), |i, j| M.get(i, j) * s[j]))
-}
-
-/// v ← v − U·Uᵀv.
-fn project_out(U: &Matrix, v: &mut [f64]) {
-    let inside = linalg::mat_vec(U, &linalg::vec_mat(v, U));
-    v.iter_mut().zip(inside).for_each(|(v, p)| *v -= p);
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Random orthonormal factors: U and V in A = U·Σ·Vᵀ.
 #![allow(non_snake_case)]
 
+use super::outline::Frame;
 use super::{Leverage, Right};
 use crate::linalg::{self, Matrix};
 use crate::rng::Stream;
-use faer::{Mat, MatRef, prelude::Solve};
+use faer::{Mat, prelude::Solve};
 
 /// Degrees of freedom of the row scales that give high leverage: about a sixth of the draws lie below
 /// 1e-16, so that a few rows outweigh all others.
@@ -19,18 +20,32 @@ const SMALLEST_CHI_SQUARE: f64 = 1e-300;
 /// How far QᵀQ may be from the identity.
 const ORTHONORMAL: f64 = 1e-10;
 
-/// The left factor: `rows × cols` with orthonormal columns.
-pub(super) fn left(rows: usize, cols: usize, leverage: Leverage, stream: &Stream) -> Matrix {
-    match leverage {
-        Leverage::Low => haar(rows, cols, stream),
+/// The left factor: `rows × cols` with orthonormal columns, and one more, orthogonal to them, out of `beyond`.
+pub(super) fn left(
+    rows: usize,
+    cols: usize,
+    leverage: Leverage,
+    beyond: Option<&Stream>,
+    stream: &Stream,
+) -> Frame {
+    let G = gaussian(rows, cols, beyond, &stream.derive("gauss", 0));
+    let (drawn, turn) = match leverage {
+        Leverage::Low => (G, signs(cols, stream)),
         Leverage::High => {
-            let G = gaussian(rows, cols, &stream.derive("gauss", 0));
             let d = scales(LEVERAGE_DEGREES, rows, &stream.derive("scale", 0));
             // A basis is determined only up to a rotation; a uniformly random one makes the law of U
             // independent of how the basis was computed.
-            linalg::matmul(&scaled_basis(G, &d), &haar(cols, cols, &stream.derive("rotation", 0)))
+            (scaled_basis(G, cols, &d), haar(cols, cols, &stream.derive("rotation", 0)))
         }
-    }
+    };
+    let Frame { drawn, turn: straight } = Frame::of(drawn);
+    // The column beyond stays where it is.
+    let turned = |i: usize, j: usize| match (i < cols, j < cols) {
+        (true, true) => turn.get(i, j),
+        (own, other) => f64::from(u8::from(own == other)),
+    };
+    let whole = straight.cols();
+    Frame { drawn, turn: linalg::matmul(&straight, &Matrix::from_fn(whole, whole, turned)) }
 }
 
 /// The right factor: `n × n`, orthonormal unless its rows are scaled.
@@ -38,10 +53,10 @@ pub(super) fn right(n: usize, law: Right, stream: &Stream) -> Matrix {
     match law {
         Right::Gauss => haar(n, n, stream),
         Right::StudentT => {
-            let G = gaussian(n, n, &stream.derive("gauss", 0));
+            let G = gaussian(n, n, None, &stream.derive("gauss", 0));
             let d = scales(STUDENT_DEGREES, n, &stream.derive("scale", 0));
             let T = Mat::from_fn(n, n, |i, j| d[i] * STUDENT_DEGREES.sqrt() * G[(i, j)]);
-            signed(orthonormalise(Matrix::from_faer(T)), stream)
+            linalg::matmul(&orthonormalise(Matrix::from_faer(T)), &signs(n, stream))
         }
         Right::ScaledRows => {
             let V = haar(n, n, stream);
@@ -53,18 +68,28 @@ pub(super) fn right(n: usize, law: Right, stream: &Stream) -> Matrix {
 
 /// A uniformly random matrix with orthonormal columns.
 pub(super) fn haar(rows: usize, cols: usize, stream: &Stream) -> Matrix {
-    let G = gaussian(rows, cols, &stream.derive("gauss", 0));
-    signed(orthonormalise(Matrix::from_faer(G)), stream)
+    let G = gaussian(rows, cols, None, &stream.derive("gauss", 0));
+    linalg::matmul(&orthonormalise(Matrix::from_faer(G)), &signs(cols, stream))
 }
 
-/// Q·diag(±1) with fair signs: those that QR chooses depend on the matrix and would bias the law.
-fn signed(Q: Matrix, stream: &Stream) -> Matrix {
-    let s = stream.derive("sign", 0).signs(Q.cols());
-    Matrix::from_faer(Mat::from_fn(Q.rows(), Q.cols(), |i, j| s[j] * Q.get(i, j)))
+/// diag(±1) with fair signs: those that QR chooses depend on the matrix and would bias the law.
+fn signs(n: usize, stream: &Stream) -> Matrix {
+    let s = stream.derive("sign", 0).signs(n);
+    Matrix::from_fn(n, n, |i, j| if i == j { s[j] } else { 0.0 })
 }
 
-pub(super) fn gaussian(rows: usize, cols: usize, stream: &Stream) -> Mat<f64> {
-    MatRef::from_column_major_slice(&stream.normals(rows * cols), rows, cols).to_owned()
+/// `rows × cols` standard normals, and one more column out of `beyond`.
+pub(super) fn gaussian(rows: usize, cols: usize, beyond: Option<&Stream>, stream: &Stream) -> Mat<f64> {
+    let mut G = Mat::zeros(rows, cols + usize::from(beyond.is_some()));
+    let (mut own, mut other) = (stream.normal_draws(), beyond.map(|stream| stream.normal_draws()));
+    for j in 0..G.ncols() {
+        let column = G.col_as_slice_mut(j);
+        match &mut other {
+            Some(other) if j == cols => other.fill(column),
+            _ => own.fill(column),
+        }
+    }
+    G
 }
 
 /// `n` draws of 1/√χ²(degrees).
@@ -73,30 +98,33 @@ fn scales(degrees: f64, n: usize, stream: &Stream) -> Vec<f64> {
     draws.into_iter().map(|c| c.max(SMALLEST_CHI_SQUARE).sqrt().recip()).collect()
 }
 
-/// An orthonormal basis of the range of D·G, D = diag(d), whatever the spread of d.
+/// A basis of the range of D·G, D = diag(d), for the first `cols` columns of G, whatever the spread of d. What
+/// columns are beyond stay as they are.
 ///
 /// QR of D·G itself would lose all but the few largest rows to rounding. With T the rows of the
 /// `cols` largest scales, W = D·G·(D_T·G_T)⁻¹ has the same range, W_T = I, and elsewhere
 /// w_ij = d_i/d_T(j)·(G·G_T⁻¹)_ij with d_i ≤ d_T(j): well conditioned, each entry to full precision.
-fn scaled_basis(G: Mat<f64>, d: &[f64]) -> Matrix {
-    let (rows, cols) = (G.nrows(), G.ncols());
+fn scaled_basis(mut G: Mat<f64>, cols: usize, d: &[f64]) -> Mat<f64> {
+    let rows = G.nrows();
     let mut largest: Vec<usize> = (0..rows).collect();
     largest.sort_by(|&i, &j| d[j].total_cmp(&d[i]));
     largest.truncate(cols);
     let G_T = Mat::from_fn(cols, cols, |i, j| G[(largest[i], j)]);
-    let H = G_T.transpose().partial_piv_lu().solve(G.transpose());
-    let mut W = Mat::from_fn(rows, cols, |i, j| d[i] / d[largest[j]] * H[(j, i)]);
-    drop((G, H)); // so that no more than three matrices of this size are ever alive
-    for (k, &i) in largest.iter().enumerate() {
-        for j in 0..cols {
-            W[(i, j)] = if j == k { 1.0 } else { 0.0 };
+    let H = G_T.transpose().partial_piv_lu().solve(G.subcols(0, cols).transpose());
+    for j in 0..cols {
+        let column = G.col_as_slice_mut(j);
+        for (i, w) in column.iter_mut().enumerate() {
+            *w = d[i] / d[largest[j]] * H[(j, i)];
+        }
+        for (k, &i) in largest.iter().enumerate() {
+            column[i] = if j == k { 1.0 } else { 0.0 };
         }
     }
-    orthonormalise(Matrix::from_faer(W))
+    G
 }
 
 /// The thin Q of a tall matrix of full rank; a second pass mends a poor first one (twice is enough).
-fn orthonormalise(matrix: Matrix) -> Matrix {
+pub(super) fn orthonormalise(matrix: Matrix) -> Matrix {
     let Q = linalg::thin_q(&matrix);
     drop(matrix);
     if defect(&Q) <= ORTHONORMAL { Q } else { linalg::thin_q(&Q) }
@@ -119,6 +147,16 @@ fn defect(Q: &Matrix) -> f64 {
 mod tests {
     use super::*;
     use crate::rng::statistics::assert_law;
+
+    fn left(rows: usize, cols: usize, leverage: Leverage, stream: &Stream) -> Matrix {
+        let Frame { drawn, turn } = super::left(rows, cols, leverage, None, stream);
+        linalg::matmul(&drawn, &turn)
+    }
+
+    fn scaled_basis(G: Mat<f64>, d: &[f64]) -> Matrix {
+        let cols = G.ncols();
+        orthonormalise(Matrix::from_faer(super::scaled_basis(G, cols, d)))
+    }
 
     /// Leverage scores: squared row norms of an orthonormal basis.
     fn leverages(Q: &Matrix) -> Vec<f64> {
@@ -175,7 +213,7 @@ mod tests {
         // For a mild spread QR of D·G is accurate: the projectors must agree.
         let (rows, cols) = (40, 6);
         let s = Stream::new(3);
-        let G = gaussian(rows, cols, &s);
+        let G = gaussian(rows, cols, None, &s);
         let d: Vec<f64> = s.derive("d", 0).uniforms(rows).iter().map(|u| 10_f64.powf(3.0 * u)).collect();
         let direct = linalg::thin_q(&Matrix::from_faer(Mat::from_fn(rows, cols, |i, j| d[i] * G[(i, j)])));
         let basis = scaled_basis(G, &d);
@@ -187,7 +225,7 @@ mod tests {
     fn the_scaled_basis_survives_any_spread() {
         // Scales 1e150, 1e140, … : in exact arithmetic the first `cols` rows carry everything.
         let (rows, cols) = (30, 4);
-        let G = gaussian(rows, cols, &Stream::new(4));
+        let G = gaussian(rows, cols, None, &Stream::new(4));
         let d: Vec<f64> = (0..rows).map(|i| 10_f64.powi(150 - 10 * i as i32)).collect();
         let scores = leverages(&scaled_basis(G, &d));
         assert!(scores[..cols].iter().all(|l| (l - 1.0).abs() < 1e-12));

@@ -2,6 +2,7 @@
 
 use super::family_error::FamilyError;
 use super::instance::Instance;
+use super::outline::Outline;
 use super::task::{Task, families};
 use crate::program::{Geometry, Signature};
 use crate::rng::Stream;
@@ -224,6 +225,12 @@ impl Family {
     pub fn draw(&self, stream: &Stream) -> Result<Instance, FamilyError> {
         self.check()?;
         (self.kind.info().draw)(self, stream)
+    }
+
+    /// The same instance before its rows are drawn, where its task knows such a thing.
+    pub fn outline(&self, stream: &Stream) -> Result<Option<Outline>, FamilyError> {
+        self.check()?;
+        self.kind.info().task.outline(self, stream).transpose()
     }
 
     /// Whether instances can be drawn; says no before anything is allocated.

@@ -12,6 +12,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Entries of data may not exceed this, so that sums of squares do not overflow.
 const LARGEST_ENTRY: f64 = 1e150;
 
+/// What kind of problem it is, and how large: what can be known of a run before anything runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// As typing sees it.
+    pub signature: Signature,
+    /// m, the rows of A.
+    pub rows: usize,
+    /// n, the columns of A.
+    pub cols: usize,
+}
+
 /// A problem with a known solution: min ‖Ax − b‖, unless its task asks for something else.
 #[derive(Clone, Debug)]
 pub struct Instance {
@@ -138,6 +149,11 @@ impl Instance {
         Instance { A: Arc::new(A), b, triangle, gram, condition, ..self.clone() }
     }
 
+    /// The excess of a result alone, where it can be had for less than both.
+    pub fn measure_excess(&self, result: &[f64]) -> Option<f64> {
+        self.task.excess(self, result)
+    }
+
     /// The loss of a result, and its excess over the least there is.
     pub fn measure(&self, result: &[f64]) -> (f64, f64) {
         self.task.measure(self, result)
@@ -146,6 +162,11 @@ impl Instance {
     /// The shape of the problem.
     pub fn geometry(&self) -> Geometry {
         Geometry::of(self.symmetric, self.rows(), self.cols())
+    }
+
+    /// What typing and pricing know of it.
+    pub fn shape(&self) -> Shape {
+        Shape { signature: self.signature(), rows: self.rows(), cols: self.cols() }
     }
 
     /// The problem as typing sees it.
@@ -171,15 +192,21 @@ impl Instance {
 
     /// ‖A(x − x*)‖/‖b‖, or ‖A(x − x*)‖ if b = 0: what is left to gain, free of cancellation.
     pub fn excess(&self, x: &[f64]) -> f64 {
-        let step: Vec<f64> = x.iter().zip(&self.x_star).map(|(x, s)| x - s).collect();
-        relative(linalg::norm(&linalg::mat_vec(&self.A, &step)), self.norm_b)
+        let gap = linalg::sub(x, &self.x_star);
+        relative(linalg::norm(&linalg::mat_vec(&self.A, &gap)), self.norm_b)
+    }
+
+    /// Both of these, in one pass over A.
+    pub fn residual_and_excess(&self, x: &[f64]) -> (f64, f64) {
+        let [y, gap] = linalg::mat_vecs(&self.A, [x, &linalg::sub(x, &self.x_star)]);
+        let residual = linalg::norm(&linalg::sub(&y, &self.b));
+        (relative(residual, self.norm_b), relative(linalg::norm(&gap), self.norm_b))
     }
 }
 
 /// ‖Ax − b‖.
 fn distance(A: &Matrix, x: &[f64], b: &[f64]) -> f64 {
-    let gap: Vec<f64> = linalg::mat_vec(A, x).iter().zip(b).map(|(y, b)| y - b).collect();
-    linalg::norm(&gap)
+    linalg::norm(&linalg::sub(&linalg::mat_vec(A, x), b))
 }
 
 fn relative(length: f64, norm_b: f64) -> f64 {

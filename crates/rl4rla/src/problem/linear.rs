@@ -2,11 +2,14 @@
 #![allow(non_snake_case)]
 
 use super::draw::{symmetric_system, tall_system};
-use super::family::{Choice, FamilyInfo, Kind};
+use super::family::{Choice, Family, FamilyInfo, Kind};
+use super::family_error::FamilyError;
 use super::instance::{Instance, InstanceError};
+use super::outline::Outline;
 use super::spectrum::Law;
 use super::task::Task;
 use crate::linalg::Matrix;
+use crate::rng::Stream;
 
 /// Linear systems and least squares.
 pub struct Linear;
@@ -25,13 +28,24 @@ impl Task for Linear {
     }
 
     fn measure(&self, instance: &Instance, x: &[f64]) -> (f64, f64) {
-        let residual = instance.residual(x);
+        if instance.attainable() > 0.0 {
+            return instance.residual_and_excess(x);
+        }
         // For a consistent system they are one.
-        (residual, if instance.attainable() == 0.0 { residual } else { instance.excess(x) })
+        let residual = instance.residual(x);
+        (residual, residual)
+    }
+
+    fn excess(&self, instance: &Instance, x: &[f64]) -> Option<f64> {
+        Some(if instance.attainable() > 0.0 { instance.excess(x) } else { instance.residual(x) })
     }
 
     fn pose(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
         Instance::from_data(A, b)
+    }
+
+    fn outline(&self, family: &Family, stream: &Stream) -> Option<Result<Outline, FamilyError>> {
+        law(family.kind).map(|law| tall_system(family, law, stream))
     }
 
     fn measures(&self) -> [&'static str; 2] {
@@ -66,19 +80,16 @@ static FAMILIES: [FamilyInfo; 4] = [
     FamilyInfo {
         name: "low-cond",
         doc: "tall, singular values evenly spaced in [1, 2]",
-        draw: |family, stream| tall_system(family, Law::Low, stream),
         ..TALL
     },
     FamilyInfo {
         name: "mid-cond",
         doc: "tall, singular values are squares of standard normals",
-        draw: |family, stream| tall_system(family, Law::Mid, stream),
         ..TALL
     },
     FamilyInfo {
         name: "high-cond",
         doc: "tall, singular values 1/i^10, condition about 1e6",
-        draw: |family, stream| tall_system(family, Law::High, stream),
         ..TALL
     },
 ];
@@ -92,8 +103,17 @@ const TALL: FamilyInfo = FamilyInfo {
     square: false,
     options: &[Choice::Condition, Choice::Leverage, Choice::Right, Choice::Outside, Choice::Scale],
     numbers: &[],
-    draw: symmetric_system,
+    draw: |family, stream| {
+        let law = law(family.kind).expect("a tall family has a law");
+        tall_system(family, law, stream).map(|outline| outline.instance())
+    },
 };
+
+/// How the singular values of a tall family are drawn.
+fn law(kind: Kind) -> Option<Law> {
+    let laws = [(Kind::LOW_COND, Law::Low), (Kind::MID_COND, Law::Mid), (Kind::HIGH_COND, Law::High)];
+    laws.into_iter().find(|(other, _)| *other == kind).map(|(_, law)| law)
+}
 
 impl Kind {
     /// Symmetric positive definite, eigenvalues linearly spaced in [λmax/κ, λmax].

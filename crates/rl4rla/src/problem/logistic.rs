@@ -274,7 +274,9 @@ struct Drawn {
 
 /// A = UΣVᵀ, w* with Aw* = √m·Uz/‖z‖, and labels sign(Aw* + ε).
 fn drawn(family: &Family, stream: &Stream) -> Result<Drawn, FamilyError> {
-    let Tall { A, core, sigma, .. } = draw::tall(family, Law::Geometric, NORM, stream)?;
+    let tall = draw::tall(family, Law::Geometric, NORM, stream)?;
+    let A = tall.matrix(family, stream);
+    let Tall { core, sigma } = tall;
     let z = stream.derive("solution", 0).normals(family.cols);
     let length = (family.rows as f64).sqrt() / linalg::norm(&z);
     // A = U·coreᵀ, so coreᵀ·w* = z does it.

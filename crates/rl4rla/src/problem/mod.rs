@@ -11,15 +11,17 @@ mod family_error;
 mod instance;
 mod linear;
 mod logistic;
+mod outline;
 mod spectrum;
 mod task;
 
 pub use eigenvalue::Eigenvalue;
 pub use family::{Choice, Family, FamilyInfo, Kind, Leverage, MAX_BYTES, Number, Right, Scale};
 pub use family_error::FamilyError;
-pub use instance::{Instance, InstanceError};
+pub use instance::{Instance, InstanceError, Shape};
 pub use linear::Linear;
 pub use logistic::{Forward, Logistic};
+pub use outline::{Frame, Outline};
 pub use task::{History, Task, TaskError, Work, families, register, tasks};
 
 use crate::rng::Stream;

@@ -3,13 +3,16 @@
 //! this folder knows any task by name.
 
 use super::family::{Family, FamilyInfo, Kind};
+use super::family_error::FamilyError;
 use super::instance::{Instance, InstanceError};
+use super::outline::Outline;
 use super::{eigenvalue, linear, logistic};
 use crate::linalg::Matrix;
 use crate::program::{
     Document, Entry, Geometry, OPERATORS, Op, Operator, ParseError, Reg, RegSet, Registry, Section,
     Signature, Sizes, Taken, Update, check,
 };
+use crate::rng::Stream;
 use std::fmt;
 
 /// A class of problems. Five methods are needed; the others have defaults that suit linear systems.
@@ -29,9 +32,19 @@ pub trait Task: Send + Sync {
     /// The result is the iterate x, or v1 where the update is [`Update::Answer`].
     fn measure(&self, instance: &Instance, result: &[f64]) -> (f64, f64);
 
+    /// The second of these alone, where it can be had for less than both and [`Task::accuracy`] looks at no loss.
+    fn excess(&self, _instance: &Instance, _result: &[f64]) -> Option<f64> {
+        None
+    }
+
     /// The problem that data pose, solved by a trusted method, or what is wrong with them.
     #[allow(non_snake_case)]
     fn pose(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError>;
+
+    /// A problem of a family as it is before the rows of A are drawn, where that is enough to run programs on.
+    fn outline(&self, _family: &Family, _stream: &Stream) -> Option<Result<Outline, FamilyError>> {
+        None
+    }
 
     /// What becomes of v1 at the end of an iteration.
     fn update(&self) -> Update {

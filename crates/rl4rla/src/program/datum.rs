@@ -1,6 +1,6 @@
 //! What a register holds while a program runs.
 
-use crate::linalg::Matrix;
+use crate::linalg::{self, Matrix};
 use crate::rng::Discrete;
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl Datum {
     pub fn is_finite(&self) -> bool {
         match self {
             Datum::Scalar(a) => a.is_finite(),
-            Datum::Vector(v) => v.iter().all(|a| a.is_finite()),
+            Datum::Vector(v) => linalg::is_finite(v),
             Datum::Matrix(m) => m.is_finite(),
             Datum::Weights(_) => true,
         }

@@ -105,6 +105,16 @@ impl Operator {
     pub fn samples(&self) -> bool {
         matches!(self.forms[0].result, Pattern::System(_))
     }
+
+    /// Whether it draws a sketch.
+    pub fn sketches(&self) -> bool {
+        self.forms[0].result == Pattern::Matrix(Size::Is(Dim::Sketch), Size::A)
+    }
+
+    /// Whether chance has a part in its result.
+    pub fn draws(&self) -> bool {
+        self.samples() || self.sketches()
+    }
 }
 
 /// An operator: a reference to its row. Equality, order and hash are those of the name.

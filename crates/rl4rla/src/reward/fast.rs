@@ -15,7 +15,7 @@ use crate::rng::Stream;
 /// use rl4rla::reward::{Profile, Protocol, SOUND_GRID, StepRule, reward, score};
 /// let mut family = Family::named("mid-cond").unwrap();
 /// (family.rows, family.cols, family.condition) = (300, 5, Some(100.0));
-/// let prepared = Prepared::new(family.draw(&Stream::new(1)).unwrap());
+/// let prepared = Prepared::draw(&family, &Stream::new(1)).unwrap();
 /// let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
 /// let protocol = Protocol::new(Profile::sound(), StepRule::Best(SOUND_GRID.to_vec()));
 /// let fast = reward(program, &prepared, &protocol, &Stream::new(2));
@@ -24,10 +24,10 @@ use crate::rng::Stream;
 /// ```
 pub fn reward(program: &Program, prepared: &Prepared, protocol: &Protocol, stream: &Stream) -> f64 {
     let live = Canonical::new(program, protocol.live_out);
-    let judge = Judge { live: &live, instance: prepared.instance(), protocol };
+    let judge = Judge { live: &live, shape: prepared.shape(), problem: prepared.problem(), protocol };
     let settings: Vec<Settings> =
         protocol.step.candidates().iter().map(|&step| judge.settings(step)).collect();
-    let Ok(plan) = Plan::new(live.program(), judge.instance, &settings[0]) else { return 0.0 };
+    let Ok(plan) = Plan::new(live.program(), judge.shape, &settings[0]) else { return 0.0 };
     let data = prepared.data(&plan, &settings[0]);
     let begin = |settings| Course::begin(&plan, data, settings, stream);
     if plan.setup_reads_step() {
@@ -43,12 +43,14 @@ pub fn reward(program: &Program, prepared: &Prepared, protocol: &Protocol, strea
 /// The reward of the best of these courses, one for each step size; `one_setup` if they all began alike.
 fn of_courses<'a>(judge: &Judge, courses: impl Iterator<Item = Course<'a>>, one_setup: bool) -> f64 {
     if let Profile::Tolerance { epsilon, .. } = judge.protocol.profile {
-        return judge
-            .reward(&Terms::default(), fewest(courses.collect(), epsilon, judge.protocol.iterations));
+        let excesses = courses.map(|course| course.measured(Measured { between: true, losses: false }));
+        let reached = fewest(excesses.collect(), epsilon, judge.protocol.iterations);
+        return judge.reward(&Terms::default(), reached);
     }
     let wanted = judge.protocol.profile.counting();
-    let ends = !wanted.decay && judge.instance.task.looks_at_ends();
-    let measured = if ends { Measured::Ends } else { Measured::All };
+    let ends = !wanted.decay && judge.problem.task.looks_at_ends();
+    let losses = matches!(judge.protocol.profile, Profile::Paper { .. });
+    let measured = Measured { between: !ends, losses };
     let mut finished = courses.filter_map(|course| course.measured(measured).finish().ok());
     let best = if judge.protocol.profile.condition_only() && one_setup {
         // Setup decides the reward, but only a run that does not fail earns it.
@@ -111,7 +113,7 @@ mod tests {
     #[test]
     fn a_setup_that_reads_the_step_is_run_for_every_step() {
         let family = Family { rows: 60, cols: 4, condition: Some(3.0), ..Family::named("mid-cond").unwrap() };
-        let prepared = Prepared::new(family.draw(&Stream::new(1)).unwrap());
+        let prepared = Prepared::draw(&family, &Stream::new(1)).unwrap();
         let program: Program = "setup:\n v2 = VEC_MAT_MUL(b, A)\n v2 = SCALAR_VEC_MUL(eta, v2)\niteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_MAT_MUL(v1, A)\n v1 = VEC_VEC_SUB(v1, v2)\n".parse().unwrap();
         let weights = crate::reward::Weights::new(1.0, 1.0, 1.0, 0.0);
         let profile = Profile::Sound { weights, condition_only: false };

@@ -4,15 +4,17 @@ use super::profile::{Profile, Terms, Wanted};
 use super::score::Protocol;
 use super::tolerance::reached;
 use crate::execute::{Settings, Trace};
-use crate::problem::{Instance, Work};
+use crate::problem::{Instance, Shape, Work};
 use crate::program::{Canonical, Model, Price, Sizes};
 
 /// One program, one instance, one protocol.
 pub struct Judge<'a> {
     /// The program.
     pub live: &'a Canonical,
-    /// The instance.
-    pub instance: &'a Instance,
+    /// What typing and pricing know of the instance.
+    pub shape: Shape,
+    /// The instance, in whatever coordinates.
+    pub problem: &'a Instance,
     /// The protocol.
     pub protocol: &'a Protocol,
 }
@@ -20,12 +22,12 @@ pub struct Judge<'a> {
 impl Judge<'_> {
     /// The settings of one run with this step.
     pub fn settings(&self, step: f64) -> Settings {
-        self.protocol.settings(self.instance.rows(), self.instance.cols(), step)
+        self.protocol.settings(self.shape.rows, self.shape.cols, step)
     }
 
     /// What the program costs, once it is known to run.
     pub fn price(&self, model: Model) -> Price {
-        Price::of(self.live, self.instance.signature(), model).expect("a program that ran fits its shapes")
+        Price::of(self.live, self.shape.signature, model).expect("a program that ran fits its shapes")
     }
 
     /// How well a run ended, smaller is better: iterations to the tolerance if there is one, then the last residual.
@@ -48,13 +50,13 @@ impl Judge<'_> {
 
     /// The terms of a run; what is not wanted is 0.
     pub fn terms(&self, trace: &Trace, wanted: Wanted) -> Terms {
-        let Judge { instance, protocol, .. } = self;
+        let Judge { shape, problem, protocol, .. } = self;
         let work = || {
             // The step is not priced.
-            let sizes = self.settings(0.0).sizes(instance.rows(), instance.cols());
+            let sizes = self.settings(0.0).sizes(shape.rows, shape.cols);
             work(&self.price(protocol.profile.model()), sizes, protocol.iterations)
         };
-        protocol.profile.terms(instance, trace, wanted, work)
+        protocol.profile.terms(problem, trace, wanted, work)
     }
 
     /// The reward of a run with these terms that reached the tolerance there, if ever.
@@ -62,8 +64,8 @@ impl Judge<'_> {
         match (&self.protocol.profile, reached) {
             (Profile::Tolerance { charge, .. }, Some(t)) => {
                 let price = self.price(Model::True);
-                let work = charge.work(&price, &self.settings(0.0), self.instance.cols(), t);
-                charge.reward(self.instance.task, work)
+                let work = charge.work(&price, &self.settings(0.0), self.shape.cols, t);
+                charge.reward(self.problem.task, work)
             }
             (Profile::Tolerance { .. }, None) => 0.0,
             (profile, _) => profile.weighted(terms).expect("only a tolerance is not made of terms"),

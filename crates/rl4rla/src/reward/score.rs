@@ -81,7 +81,7 @@ pub struct Score {
 /// Scores a program on an instance: a pure function of its arguments. A program that fails earns nothing.
 pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream: &Stream) -> Score {
     let live = Canonical::new(program, protocol.live_out);
-    let judge = Judge { live: &live, instance, protocol };
+    let judge = Judge { live: &live, shape: instance.shape(), problem: instance, protocol };
     let runs = protocol.step.candidates().iter().map(|&step| {
         let outcome = run(live.program(), instance, &judge.settings(step), stream);
         (step, outcome)

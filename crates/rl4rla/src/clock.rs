@@ -1,0 +1,94 @@
+//! Where the time goes. No result depends on it.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// A part of the work of a discovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// Drawing instances and bringing them into reduced coordinates.
+    Instances,
+    /// Rewards of candidates.
+    Evaluation,
+    /// The search itself: moves, canonical forms, the graph.
+    Search,
+    /// Measuring what was chosen, by the full executor.
+    Report,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 4] = [Part::Instances, Part::Evaluation, Part::Search, Part::Report];
+
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Instances => "instances",
+            Part::Evaluation => "evaluation",
+            Part::Search => "search",
+            Part::Report => "report",
+        }
+    }
+}
+
+static RUNNING: AtomicBool = AtomicBool::new(false);
+static SPENT: [AtomicU64; Part::ALL.len()] = [const { AtomicU64::new(0) }; Part::ALL.len()];
+
+thread_local! {
+    /// Nanoseconds of the part under way that belong to parts inside it.
+    static INSIDE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Starts the clock, from zero.
+pub fn start() {
+    SPENT.iter().for_each(|spent| spent.store(0, Relaxed));
+    RUNNING.store(true, Relaxed);
+}
+
+/// The time spent in a part since the start, added up over all threads; a part inside another counts as itself.
+pub fn spent(part: Part) -> Duration {
+    Duration::from_nanos(SPENT[part as usize].load(Relaxed))
+}
+
+/// Does some work on account of a part.
+pub fn spend<R>(part: Part, work: impl FnOnce() -> R) -> R {
+    if !RUNNING.load(Relaxed) {
+        return work();
+    }
+    let (outer, start) = (INSIDE.replace(0), Instant::now());
+    let result = work();
+    let whole = start.elapsed().as_nanos() as u64;
+    SPENT[part as usize].fetch_add(whole.saturating_sub(INSIDE.get()), Relaxed);
+    INSIDE.set(outer + whole);
+    result
+}
+
+/// Waits for work that others do, and account for themselves.
+pub fn wait<R>(work: impl FnOnce() -> R) -> R {
+    let (outer, start) = (INSIDE.get(), Instant::now());
+    let result = work();
+    INSIDE.set(outer + start.elapsed().as_nanos() as u64);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inner_parts_are_taken_out_of_outer_ones() {
+        start();
+        let busy = || std::thread::sleep(Duration::from_millis(20));
+        let before = spent(Part::Report);
+        let result = spend(Part::Report, || {
+            busy();
+            spend(Part::Search, busy);
+            7
+        });
+        // Others may be using the clock as well, but none reports on this thread.
+        assert_eq!(result, 7);
+        assert!(spent(Part::Search) >= Duration::from_millis(20));
+        assert!(spent(Part::Report) - before >= Duration::from_millis(20));
+    }
+}

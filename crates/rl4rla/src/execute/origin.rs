@@ -1,0 +1,119 @@
+//! Origins: where the values of a program come from, so that programs that begin alike share what they compute.
+//!
+//! A value is known by the expression that makes it. Two expressions that are written alike have the same value, on
+//! the same instance with the same luck, whatever program they stand in: it is computed once.
+
+use super::draws::Data;
+use super::reduced::Rows;
+use super::run::Settings;
+use crate::program::{Access, Arg, Instruction, Reg, Section};
+use crate::rng::Stream;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+/// When a value is the same for everyone who writes it alike.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Common {
+    /// In every iteration.
+    Always,
+    /// In the first iteration, which all programs start from the same x.
+    First,
+    /// It depends on the step size.
+    Never,
+}
+
+/// The expression behind a value.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    expression: u128,
+    common: Common,
+    /// Whether the luck of an iteration is in it.
+    drawn: bool,
+}
+
+/// The expressions behind all registers, at one point of a program.
+pub struct Origins {
+    registers: [Origin; Reg::COUNT],
+    /// Samples drawn so far in this section.
+    samples: u64,
+}
+
+impl Origins {
+    /// Those of a program's start.
+    pub fn start() -> Origins {
+        let of = |i: usize| Origin { expression: i as u128, common: Common::Always, drawn: false };
+        let mut registers = std::array::from_fn(of);
+        registers[Reg::ETA.index()].common = Common::Never;
+        Origins { registers, samples: 0 }
+    }
+
+    /// Goes on from setup to an iteration.
+    pub fn iterate(&mut self) {
+        for reg in Reg::all().filter(|&reg| reg == Reg::X || reg.access() == Access::Carried) {
+            let origin = &mut self.registers[reg.index()];
+            origin.common = origin.common.max(Common::First);
+        }
+        self.samples = 0;
+    }
+
+    /// Notes an instruction, and says where its result comes from.
+    pub fn step(&mut self, instruction: &Instruction, args: &[Arg], section: Section) -> Origin {
+        let lucky = instruction.op.draws();
+        self.samples += u64::from(instruction.op.samples());
+        let operands = args.iter().map(|arg| self.registers[arg.reg.index()]);
+        // What is the same register is computed by other means than what only holds the same.
+        let twice = args.len() > 1 && args[0].reg == args[1].reg;
+        let luck = if lucky { [1, section as u64, self.samples] } else { [0; 3] };
+        let mut bytes = Vec::with_capacity(16 * (args.len() + 3));
+        bytes.extend_from_slice(&xxh3_64(instruction.op.name.as_bytes()).to_le_bytes());
+        bytes.extend(luck.iter().chain([&u64::from(twice)]).flat_map(|part| part.to_le_bytes()));
+        bytes.extend(operands.clone().flat_map(|origin| origin.expression.to_le_bytes()));
+        let origin = Origin {
+            expression: xxh3_128(&bytes),
+            common: operands.clone().map(|origin| origin.common).max().unwrap_or(Common::Always),
+            drawn: (lucky && section == Section::Iteration) || operands.clone().any(|origin| origin.drawn),
+        };
+        for reg in instruction.writes().iter() {
+            // A and b are written together, and are two values.
+            let expression = origin.expression.wrapping_add(reg.index() as u128);
+            self.registers[reg.index()] = Origin { expression, ..origin };
+        }
+        origin
+    }
+}
+
+/// What the values of a run depend on besides their expressions, on a given instance.
+#[derive(Clone, Copy)]
+pub struct Context(u128);
+
+impl Context {
+    /// That of runs with these settings but for the step, on these data with this luck.
+    pub fn new(settings: &Settings, data: Data, stream: &Stream) -> Context {
+        let coordinates = match data {
+            Data::True(..) => 0,
+            Data::Reduced(_, Rows::True) => 1,
+            Data::Reduced(_, Rows::Reduced) => 2,
+        };
+        let Settings { sketch, sketch_rows, batch, sampling, .. } = *settings;
+        let numbers = [coordinates, sketch as u64, sketch_rows as u64, batch as u64, sampling as u64];
+        let mut bytes = [0; 72];
+        bytes[..32].copy_from_slice(stream.name());
+        for (place, number) in bytes[32..].chunks_mut(8).zip(numbers) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        Context(xxh3_128(&bytes))
+    }
+
+    /// The name of a value at iteration t, 0 for setup; none if it is this program's own.
+    pub fn key(self, origin: &Origin, t: usize) -> Option<u128> {
+        let at = match origin.common {
+            Common::Always => if origin.drawn { t } else { 0 },
+            Common::First if t == 1 => 1,
+            _ => return None,
+        };
+        let mut bytes = [0; 40];
+        bytes[..16].copy_from_slice(&self.0.to_le_bytes());
+        bytes[16..32].copy_from_slice(&origin.expression.to_le_bytes());
+        bytes[32..].copy_from_slice(&(at as u64).to_le_bytes());
+        Some(xxh3_128(&bytes))
+    }
+}

@@ -1,0 +1,168 @@
+//! Instances prepared for many runs.
+
+use super::draws::Data;
+use super::kernels::Values;
+use super::plan::Plan;
+use super::reduced::Reduced;
+use super::run::Settings;
+use crate::clock::{Part, spend};
+use crate::problem::{Family, FamilyError, Instance, Outline, Shape};
+use crate::program::Dim;
+use crate::rng::Stream;
+use std::sync::{Arc, OnceLock};
+
+/// An instance prepared for many runs: in reduced coordinates if it is tall, with what runs on it share. Its rows are
+/// drawn when something must see them.
+///
+/// ```
+/// use rl4rla::{execute::{Prepared, Settings, run, run_prepared}, problem::Family, program::Entry, rng::Stream};
+/// let mut family = Family::named("low-cond").unwrap();
+/// (family.rows, family.cols) = (200, 5);
+/// let prepared = Prepared::draw(&family, &Stream::new(1)).unwrap();
+/// let program = &Entry::named("ls-gd").unwrap().document.program;
+/// let settings = Settings::for_size(200, 5);
+/// let reduced = run_prepared(program, &prepared, &settings, &Stream::new(2)).unwrap();
+/// let full = run(program, prepared.instance(), &settings, &Stream::new(2)).unwrap();
+/// assert!((reduced.residuals[10] - full.residuals[10]).abs() < 1e-12);
+/// ```
+pub struct Prepared {
+    shape: Shape,
+    instance: OnceLock<Instance>,
+    outline: Option<Arc<Outline>>,
+    /// Found when first asked for: not everyone who draws an instance searches on it.
+    reduced: OnceLock<Option<Reduced>>,
+    /// What runs on the true matrices share.
+    values: Values,
+}
+
+impl Prepared {
+    /// Prepares an instance; a tall one is factored once, when it is first run on.
+    pub fn new(instance: Instance) -> Prepared {
+        let shape = instance.shape();
+        let (outline, reduced, values) = (None, OnceLock::new(), Values::new());
+        Prepared { shape, instance: instance.into(), outline, reduced, values }
+    }
+
+    /// Prepares the instance of a family that this stream names.
+    pub fn draw(family: &Family, stream: &Stream) -> Result<Prepared, FamilyError> {
+        spend(Part::Instances, || Prepared::drawn(family, stream))
+    }
+
+    fn drawn(family: &Family, stream: &Stream) -> Result<Prepared, FamilyError> {
+        let Some(outline) = family.outline(stream)? else { return family.draw(stream).map(Prepared::new) };
+        let shape = Shape { signature: family.signature(), rows: family.rows, cols: family.cols };
+        let (instance, reduced, values) = (OnceLock::new(), OnceLock::new(), Values::new());
+        Ok(Prepared { shape, instance, outline: Some(Arc::new(outline)), reduced, values })
+    }
+
+    fn reduced(&self) -> Option<&Reduced> {
+        let reduce = || match &self.outline {
+            Some(outline) => Reduced::of_outline(outline),
+            None => Reduced::of_instance(self.instance()),
+        };
+        self.reduced.get_or_init(|| spend(Part::Instances, reduce)).as_ref()
+    }
+
+    /// The instance itself.
+    pub fn instance(&self) -> &Instance {
+        self.instance.get_or_init(|| {
+            let outline = self.outline.as_ref().expect("an instance is given or outlined");
+            spend(Part::Instances, || outline.instance())
+        })
+    }
+
+    /// The instance itself, or the same problem in other coordinates: no length is changed by them, so every x is as
+    /// good.
+    pub fn problem(&self) -> &Instance {
+        self.reduced().map_or_else(|| self.instance(), |reduced| reduced.problem())
+    }
+
+    /// What typing and pricing know of it.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The coordinates in which this program can run: reduced ones, unless an operator must see true rows.
+    pub(crate) fn data(&self, plan: &Plan, settings: &Settings) -> Data<'_> {
+        match self.reduced() {
+            Some(reduced) if !plan.fixes(Dim::Rows) => Data::Reduced(reduced, reduced.seen(plan, settings)),
+            _ => Data::True(self.instance(), Some(&self.values)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use super::super::reduced::Rows;
+    use crate::linalg::Matrix;
+    use crate::program::{CATALOGUE, Geometry, Program};
+
+    fn prepared() -> Prepared {
+        let family = Family { rows: 40, cols: 4, outside: 0.2, ..Family::named("mid-cond").unwrap() };
+        Prepared::draw(&family, &Stream::new(1)).unwrap()
+    }
+
+    /// How a program with this setup is run: its sketches' rows, or nothing if on the true matrices.
+    fn seen(setup: &str, sketch_rows: usize) -> Option<Rows> {
+        let (prepared, settings) = (prepared(), Settings { sketch_rows, ..Settings::for_size(40, 4) });
+        let text = format!("setup:\n{setup}iteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n");
+        let program: Program = text.parse().unwrap();
+        let plan = Plan::new(&program, prepared.shape(), &settings).unwrap();
+        match prepared.data(&plan, &settings) {
+            Data::True(..) => None,
+            Data::Reduced(_, rows) => Some(rows),
+        }
+    }
+
+    #[test]
+    fn coordinates_are_reduced_as_far_as_a_program_allows() {
+        let sketch = " R1 = SKETCH(A)\n";
+        let with = |rest: &str| format!("{sketch}{rest}");
+        assert_eq!(seen("", 20), Some(Rows::Reduced));
+        assert_eq!(seen(&with(" R2 = HHQR(R1)\n R2 = MAT_INV(R2)\n"), 20), Some(Rows::Reduced));
+        assert_eq!(seen(" p1 = LEVERAGE_SCORE(A)\n A, b = SUBSAMPLING(p1)\n", 20), Some(Rows::Reduced));
+        assert_eq!(seen(sketch, 5), Some(Rows::Reduced));
+        assert_eq!(seen(sketch, 4), Some(Rows::True));
+        let square = with(" R2 = MAT_MAT_TRANS_MUL(R1, R1)\n");
+        assert_eq!(seen(&square, 20), Some(Rows::Reduced));
+        for looks in [" R3 = MAT_INV(R2)\n", " R3 = HHQR(R2)\n", " p1 = LEVERAGE_SCORE(R1)\n"] {
+            assert_eq!(seen(&format!("{square}{looks}"), 20), Some(Rows::True), "{looks}");
+        }
+        let outer = " R1 = MAT_MAT_TRANS_MUL(A, A)\n";
+        assert_eq!(seen(outer, 20), Some(Rows::Reduced));
+        for looks in [" R2 = MAT_INV(R1)\n", " R2 = HHQR(R1)\n", " p1 = LEVERAGE_SCORE(R1)\n"] {
+            assert_eq!(seen(&format!("{outer}{looks}"), 20), None, "{looks}");
+        }
+    }
+
+    #[test]
+    fn every_named_program_is_reduced() {
+        let (prepared, settings) = (prepared(), Settings::for_size(40, 4));
+        for entry in CATALOGUE.iter().filter(|entry| {
+            entry.document.program.instructions().all(|(_, _, ins)| ins.op.is_core())
+                && entry.signature() == Geometry::Tall.into()
+        }) {
+            let plan = Plan::new(&entry.document.program, prepared.shape(), &settings).unwrap();
+            let reduced = matches!(prepared.data(&plan, &settings), Data::Reduced(_, Rows::Reduced));
+            assert!(reduced, "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn extreme_right_hand_sides_are_left_alone() {
+        let entries = Stream::new(2).normals(40);
+        let data = |scale: f64| {
+            let b = entries.iter().take(10).map(|e| e * scale).collect();
+            Prepared::new(Instance::from_data(Matrix::from_fn(10, 4, |i, j| entries[4 * i + j]), b).unwrap())
+        };
+        assert!([0.0, 1.0, 1e50].iter().all(|&scale| data(scale).reduced().is_some()));
+        assert!([1e120, 1e-120].iter().all(|&scale| data(scale).reduced().is_none()));
+    }
+
+    #[test]
+    fn threads_may_share_it() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Prepared>();
+    }
+}

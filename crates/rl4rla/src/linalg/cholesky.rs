@@ -1,0 +1,92 @@
+//! Orthonormal columns by way of the Gram matrix: one product instead of a sequence of reflections.
+
+use super::{Matrix, gram, triangular_inverse};
+use faer::Side;
+
+/// How far M is from having orthonormal columns, as ‖R⁻¹‖²/n for M·D = Q·R, D scaling the columns of M to length 1.
+/// The columns of M·T are orthonormal up to about this many roundings.
+const WELL: f64 = 10.0;
+
+/// Beyond this the Gram matrix has too few digits left for a second pass to mend the first.
+const MENDABLE: f64 = 1e10;
+
+/// Orthonormal columns as a product M·T.
+#[derive(Clone, Debug)]
+#[allow(non_snake_case)]
+pub struct Orthonormal {
+    /// m × n.
+    pub M: Matrix,
+    /// n × n, upper triangular with a positive diagonal.
+    pub T: Matrix,
+}
+
+/// Q = M·T with the Q of [`thin_q`](super::thin_q), for tall M of full rank: M as given where one pass is enough,
+/// M already nearly orthonormal where two are. Where reflections are needed, M comes back.
+#[allow(non_snake_case)]
+pub fn orthonormalised(M: Matrix) -> Result<Orthonormal, Matrix> {
+    match through_gram(&M) {
+        Some((T, far)) if far <= WELL => Ok(Orthonormal { M, T }),
+        Some((T, far)) if far <= MENDABLE => {
+            let nearly = super::matmul(&M, &T);
+            match through_gram(&nearly) {
+                Some((T, far)) if far <= WELL => Ok(Orthonormal { M: nearly, T }),
+                _ => Err(M),
+            }
+        }
+        _ => Err(M),
+    }
+}
+
+/// T = D·R⁻¹ and ‖R⁻¹‖²/n, where D·MᵀM·D = RᵀR has a unit diagonal; `None` where it is not positive definite.
+#[allow(non_snake_case)]
+fn through_gram(M: &Matrix) -> Option<(Matrix, f64)> {
+    let (G, n) = (gram(M), M.cols());
+    let d: Vec<f64> = (0..n).map(|j| G.get(j, j).sqrt().recip()).collect();
+    if !d.iter().all(|d| d.is_normal()) {
+        return None;
+    }
+    let scaled = Matrix::from_fn(n, n, |i, j| d[i] * G.get(i, j) * d[j]);
+    let L = scaled.as_faer().llt(Side::Lower).ok()?;
+    let inverse = triangular_inverse(&Matrix::from_faer(L.L().transpose().to_owned())).ok()?;
+    let squares: f64 = (0..n).map(|j| super::dot(inverse.column(j), inverse.column(j))).sum();
+    Some((Matrix::from_fn(n, n, |i, j| d[i] * inverse.get(i, j)), squares / n as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_small, conditioned, deficient, max_difference, normal};
+    use super::super::{matmul, thin_q};
+    use super::*;
+
+    #[allow(non_snake_case)]
+    fn check(a: Matrix, given: bool) {
+        let q = thin_q(&a);
+        let Orthonormal { M, T } = orthonormalised(a.clone()).unwrap();
+        assert_eq!(M == a, given, "one pass is enough");
+        let size = 100.0 * (a.rows() * a.cols()) as f64;
+        assert_small(max_difference(&gram(&matmul(&M, &T)), &Matrix::identity(a.cols())), size);
+        let kappa = super::super::condition_number(&a);
+        assert_small(max_difference(&matmul(&M, &T), &q), size * kappa);
+    }
+
+    #[test]
+    fn it_is_the_q_of_reflections() {
+        for (m, n) in [(1, 1), (2, 1), (300, 20), (2000, 50)] {
+            check(normal(m, n, 1), true);
+            // The lengths of the columns do not matter.
+            let a = normal(m, n, 2);
+            check(Matrix::from_fn(m, n, |i, j| a.get(i, j) * 8f64.powi(j as i32)), true);
+        }
+        check(conditioned(300, 20, 1e4, 3), false);
+    }
+
+    #[test]
+    fn what_the_gram_matrix_cannot_tell_is_left() {
+        assert!(orthonormalised(conditioned(300, 20, 1e9, 3)).is_err());
+        assert!(orthonormalised(deficient(50, 20, 19, 3)).is_err());
+        assert!(orthonormalised(Matrix::zeros(5, 2)).is_err());
+        for bad in [f64::NAN, f64::INFINITY, 1e200] {
+            assert!(orthonormalised(Matrix::from_fn(5, 2, |i, j| if i == j { bad } else { 1.0 })).is_err());
+        }
+    }
+}

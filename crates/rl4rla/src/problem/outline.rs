@@ -1,0 +1,101 @@
+//! A tall system known by its coordinates: the rows of A are drawn when someone asks for them.
+#![allow(non_snake_case)]
+
+use super::factors::{self, orthonormalise};
+use super::{Family, Instance};
+use crate::clock::{Part, spend};
+use crate::linalg::{self, Matrix, Orthonormal};
+use crate::rng::Stream;
+use faer::Mat;
+use std::sync::OnceLock;
+
+/// A matrix with orthonormal columns as a product of what was drawn, tall, and what makes it so, small.
+///
+/// Sketches, samples and products of Q are those of the tall factor, turned: Q itself is never needed.
+pub struct Frame {
+    /// m × k.
+    pub drawn: Matrix,
+    /// k × k, such that Q = drawn·turn.
+    pub turn: Matrix,
+}
+
+impl Frame {
+    /// The Q of a tall matrix of full rank.
+    pub(super) fn of(drawn: Mat<f64>) -> Frame {
+        match linalg::orthonormalised(Matrix::from_faer(drawn)) {
+            Ok(Orthonormal { M, T }) => Frame { drawn: M, turn: T },
+            Err(drawn) => Frame::known(orthonormalise(drawn)),
+        }
+    }
+
+    /// One whose columns are orthonormal as they are.
+    pub fn known(drawn: Matrix) -> Frame {
+        let turn = Matrix::identity(drawn.cols());
+        Frame { drawn, turn }
+    }
+}
+
+/// A system A·x ≈ b with A = Q·A' and b = Q·b', of which A' and b' are known and Q can be had.
+///
+/// Of the m rows a program that neither sketches nor samples sees nothing, and drawing them is most of the work.
+pub struct Outline {
+    /// The problem in coordinates, A'·x ≈ b'.
+    pub problem: Instance,
+    family: Family,
+    stream: Stream,
+    frame: OnceLock<Frame>,
+}
+
+impl Outline {
+    /// A' is coreᵀ, over a row of zeros if b is partly outside the range of A, by the length of `outside` there.
+    pub(super) fn new(
+        family: &Family,
+        core: &Matrix,
+        sigma: Vec<f64>,
+        x: Vec<f64>,
+        outside: f64,
+        stream: &Stream,
+    ) -> Outline {
+        let n = family.cols;
+        let problem = if family.outside == 0.0 {
+            Instance::consistent(core.transpose(), x, sigma)
+        } else {
+            let A = Matrix::from_fn(n + 1, n, |i, j| if i < n { core.get(j, i) } else { 0.0 });
+            let beyond: Vec<f64> = (0..=n).map(|i| if i < n { 0.0 } else { outside }).collect();
+            Instance::inconsistent(A, x, sigma, &beyond)
+        };
+        Outline { problem, family: *family, stream: *stream, frame: OnceLock::new() }
+    }
+
+    /// m, the rows of A.
+    pub fn rows(&self) -> usize {
+        self.family.rows
+    }
+
+    /// Q, drawn when first asked for.
+    pub fn frame(&self) -> &Frame {
+        let draw = || {
+            let Family { rows, cols, leverage, outside, .. } = self.family;
+            let beyond = (outside > 0.0).then(|| self.stream.derive("outside", 0));
+            factors::left(rows, cols, leverage, beyond.as_ref(), &self.stream.derive("left", 0))
+        };
+        self.frame.get_or_init(|| spend(Part::Instances, draw))
+    }
+
+    /// The system as it is.
+    pub fn instance(&self) -> Instance {
+        let (problem, Frame { drawn, turn }) = (&self.problem, self.frame());
+        let A = linalg::matmul(drawn, &linalg::matmul(turn, &problem.A));
+        let (x, sigma) = (problem.x_star.clone(), problem.spectrum().to_vec());
+        match self.family.outside {
+            0.0 => Instance::consistent(A, x, sigma),
+            _ => {
+                // What of b' is beyond the coordinates of A.
+                let beyond: Vec<f64> =
+                    problem.b.iter().enumerate().map(|(i, b)| if i < A.cols() { 0.0 } else { *b }).collect();
+                let o = linalg::mat_vec(drawn, &linalg::mat_vec(turn, &beyond));
+                Instance::inconsistent(A, x, sigma, &o)
+            }
+        }
+    }
+}
