@@ -6,7 +6,7 @@ use crate::clock::{Part, spend};
 use crate::execute::Prepared;
 use crate::problem::{Family, FamilyError, InstanceSet};
 use crate::program::Program;
-use crate::reward::{Protocol, Score, draws, reward, score};
+use crate::reward::{Protocol, Rewards, Score, draws, score, shared_reward};
 use crate::rng::Stream;
 use crate::search::Solved;
 use rayon::prelude::*;
@@ -67,6 +67,7 @@ pub struct Bench<'a> {
     seed: u64,
     number: usize,
     known: &'a Known,
+    rewards: Rewards,
 }
 
 impl<'a> Bench<'a> {
@@ -85,7 +86,8 @@ impl<'a> Bench<'a> {
             InstanceSet::Final => stage.instances.report,
         };
         let instances = problems.draw(&stage.families, set, seed, count)?;
-        Ok(Bench { instances, protocol: &stage.protocol, set, seed, number, known })
+        let (protocol, rewards) = (&stage.protocol, Rewards::new());
+        Ok(Bench { instances, protocol, set, seed, number, known, rewards })
     }
 
     /// How many instances there are.
@@ -103,7 +105,8 @@ impl<'a> Bench<'a> {
         let known = self.known.get(&self.record(solved.key, index)).copied();
         known.unwrap_or_else(|| {
             spend(Part::Evaluation, || {
-                reward(&solved.solution, &self.instances[index], self.protocol, &self.draws(index))
+                let (instance, luck) = (&self.instances[index], self.draws(index));
+                shared_reward(&solved.solution, instance, self.protocol, &luck, &self.rewards)
             })
         })
     }

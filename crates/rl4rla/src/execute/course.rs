@@ -16,6 +16,7 @@ pub struct Course<'a> {
     settings: &'a Settings,
     stream: Stream,
     context: Context,
+    data: Data<'a>,
     machine: Machine<'a>,
     after_setup: Registers,
 }
@@ -33,7 +34,7 @@ impl<'a> Course<'a> {
         let context = Context::new(settings, data, stream);
         machine.execute(plan.section(Section::Setup), 0, stream, context)?;
         let after_setup = machine.registers.clone();
-        Ok(Course { plan, settings, stream: *stream, context, machine, after_setup })
+        Ok(Course { plan, settings, stream: *stream, context, data, machine, after_setup })
     }
 
     /// The same course with another step size, if setup does not read it and no iteration is done.
@@ -79,8 +80,11 @@ impl<'a> Course<'a> {
             Some(Datum::Matrix(m)) if self.plan.preconditions() => Some(m.clone()),
             _ => None,
         };
+        let shared = preconditioner.is_some() && self.data.values().is_some();
+        let name = shared.then(|| self.context.key(&self.plan.preconditioner, 0)).flatten();
+        let preconditioner_name = name.map(|name| name as u64);
         let x = self.machine.result().to_vec();
         let Machine { residuals, excesses, .. } = self.machine;
-        Ok(Trace { residuals, excesses, x, preconditioner })
+        Ok(Trace { residuals, excesses, x, preconditioner, preconditioner_name })
     }
 }

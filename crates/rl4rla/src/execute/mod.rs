@@ -15,6 +15,7 @@ mod sample;
 mod sketch;
 mod snapshot;
 
+pub(crate) use cache::Cache;
 pub use cache::{cache_bytes, cache_limit, set_cache_limit};
 pub(crate) use course::Course;
 pub use failure::{Failure, Fault, Step};

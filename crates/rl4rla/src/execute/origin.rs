@@ -55,6 +55,17 @@ impl Origins {
         self.samples = 0;
     }
 
+    /// What the registers hold that are looked at from outside: v1 and what is carried, after the last instruction.
+    pub fn results(&self) -> impl Iterator<Item = u128> {
+        let seen = std::iter::once(Reg::V1).chain(Reg::carried());
+        seen.map(|reg| self.registers[reg.index()].expression)
+    }
+
+    /// Where the value of a register comes from.
+    pub fn of(&self, reg: Reg) -> Origin {
+        self.registers[reg.index()]
+    }
+
     /// Notes an instruction, and says where its result comes from.
     pub fn step(&mut self, instruction: &Instruction, args: &[Arg], section: Section) -> Origin {
         let lucky = instruction.op.draws();
@@ -78,6 +89,18 @@ impl Origins {
             self.registers[reg.index()] = Origin { expression, ..origin };
         }
         origin
+    }
+}
+
+/// One name of many, in their order.
+pub fn name(parts: impl IntoIterator<Item = u128>) -> u128 {
+    xxh3_128(&parts.into_iter().flat_map(u128::to_le_bytes).collect::<Vec<u8>>())
+}
+
+impl Origin {
+    /// The expression's name.
+    pub fn expression(&self) -> u128 {
+        self.expression
     }
 }
 
@@ -106,7 +129,13 @@ impl Context {
     /// The name of a value at iteration t, 0 for setup; none if it is this program's own.
     pub fn key(self, origin: &Origin, t: usize) -> Option<u128> {
         let at = match origin.common {
-            Common::Always => if origin.drawn { t } else { 0 },
+            Common::Always => {
+                if origin.drawn {
+                    t
+                } else {
+                    0
+                }
+            }
             Common::First if t == 1 => 1,
             _ => return None,
         };

@@ -2,7 +2,7 @@
 
 use super::failure::{Failure, Fault, Step};
 use super::kernels::Action;
-use super::origin::{Origin, Origins};
+use super::origin::{Origin, Origins, name};
 use super::run::{Limits, Settings};
 use crate::problem::Shape;
 use crate::program::{Access, Dim, Program, Reg, RegSet, Section, Sizes, Type, Typed, check};
@@ -20,6 +20,9 @@ pub struct Plan<'a> {
     setup: usize,
     /// What an iteration changes and the next must find as setup left it.
     pub(super) restored: RegSet,
+    identity: u128,
+    /// Where what setup leaves in R1 comes from.
+    pub(super) preconditioner: Origin,
 }
 
 impl<'a> Plan<'a> {
@@ -28,18 +31,26 @@ impl<'a> Plan<'a> {
         let typed = check(program, shape.signature)
             .map_err(|error| refuse(String::new(), Fault::Shape(Box::new(error))))?;
         within_limits(&typed, &settings.sizes(shape.rows, shape.cols), settings)?;
-        let (mut origins, setup) = (Origins::start(), program.setup.len());
-        let planned = typed.into_iter().enumerate().map(|(i, typed)| {
-            if i == setup {
-                origins.iterate();
-            }
+        let setup = program.setup.len();
+        let mut typed = typed.into_iter();
+        let mut origins = Origins::start();
+        let plan = |typed: Typed<'a>, origins: &mut Origins| {
             let origin = origins.step(typed.instruction, &typed.args, typed.section);
             Planned { action: Action::of(typed.instruction.op), typed, origin }
-        });
-        let planned = planned.collect();
+        };
+        let mut planned: Vec<Planned> =
+            typed.by_ref().take(setup).map(|typed| plan(typed, &mut origins)).collect();
+        let preconditioner = origins.of(Reg::R1);
+        origins.iterate();
+        planned.extend(typed.map(|typed| plan(typed, &mut origins)));
+        // The order of what does not depend on each other is no matter, nor are the names of registers.
+        let mut expressions: Vec<u128> = planned.iter().map(|planned| planned.origin.expression()).collect();
+        expressions.sort_unstable();
+        let left = preconditioner.expression();
+        let identity = name(expressions.into_iter().chain([left]).chain(origins.results()));
         let written = program.iteration.iter().fold(RegSet::EMPTY, |set, ins| set.union(ins.writes()));
         let restored = written.iter().filter(|reg| reg.access() != Access::Carried).collect();
-        Ok(Plan { planned, setup, restored })
+        Ok(Plan { planned, setup, restored, identity, preconditioner })
     }
 
     /// The instructions of a section.
@@ -48,6 +59,12 @@ impl<'a> Plan<'a> {
             Section::Setup => &self.planned[..self.setup],
             Section::Iteration => &self.planned[self.setup..],
         }
+    }
+
+    /// The same for programs that do the same operations on the same values, whatever their registers are called: their
+    /// runs do not differ in a bit.
+    pub fn identity(&self) -> u128 {
+        self.identity
     }
 
     /// Whether what setup leaves depends on the step size.

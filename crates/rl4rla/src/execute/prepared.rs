@@ -93,8 +93,8 @@ impl Prepared {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::reduced::Rows;
+    use super::*;
     use crate::linalg::Matrix;
     use crate::program::{CATALOGUE, Geometry, Program};
 

@@ -88,6 +88,8 @@ pub struct Trace {
     pub x: Vec<f64>,
     /// `R1` as setup left it, if it is n×n: where a preconditioner is built.
     pub preconditioner: Option<Arc<Matrix>>,
+    /// Its name among all that runs on the same data make, where they share what they compute.
+    pub(crate) preconditioner_name: Option<u64>,
 }
 
 /// Runs a program on an instance: a pure function of its arguments.

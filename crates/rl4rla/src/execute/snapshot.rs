@@ -51,14 +51,7 @@ pub fn snapshots(
     for t in 1..=settings.iterations {
         machine.restart(scratch, &after_setup);
         let mut env = env.clone();
-        lenient(
-            &mut machine,
-            &mut env,
-            &program.iteration,
-            Section::Iteration,
-            t,
-            stream,
-        );
+        lenient(&mut machine, &mut env, &program.iteration, Section::Iteration, t, stream);
         if let Some(Datum::Vector(v1)) = machine.value(Reg::V1).cloned()
             && v1.len() == machine.result().len()
         {

@@ -161,8 +161,8 @@ fn symmetric_product(left: MatRef<'_, f64>) -> Matrix {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{dot, norm};
     use super::super::testing::{SHAPES, assert_reproducible, assert_small, max_difference, normal};
+    use super::super::{dot, norm};
     use super::*;
 
     fn naive(p: &Matrix, q: &Matrix) -> Matrix {

@@ -29,5 +29,5 @@ pub use matrix::Matrix;
 pub use qr::{qr_r, thin_q, thin_qr};
 pub use svd::{condition_number, pseudo_inverse, singular_values};
 pub use triangular::{solve_upper, solve_upper_transposed, triangular_inverse};
-pub(crate) use wide::wide;
 pub use vector::{add, dot, is_finite, norm, scale, sub};
+pub(crate) use wide::wide;

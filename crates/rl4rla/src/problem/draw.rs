@@ -1,8 +1,8 @@
 //! Drawing matrices and linear systems: pure functions of a family and a stream.
 #![allow(non_snake_case)]
 
-use super::spectrum::{self, Law};
 use super::outline::{Frame, Outline};
+use super::spectrum::{self, Law};
 use super::{Family, FamilyError, Instance, Right, Scale, factors};
 use crate::linalg::{self, Matrix};
 use crate::rng::Stream;

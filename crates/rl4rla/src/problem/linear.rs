@@ -77,21 +77,9 @@ static FAMILIES: [FamilyInfo; 4] = [
         draw: symmetric_system,
         ..TALL
     },
-    FamilyInfo {
-        name: "low-cond",
-        doc: "tall, singular values evenly spaced in [1, 2]",
-        ..TALL
-    },
-    FamilyInfo {
-        name: "mid-cond",
-        doc: "tall, singular values are squares of standard normals",
-        ..TALL
-    },
-    FamilyInfo {
-        name: "high-cond",
-        doc: "tall, singular values 1/i^10, condition about 1e6",
-        ..TALL
-    },
+    FamilyInfo { name: "low-cond", doc: "tall, singular values evenly spaced in [1, 2]", ..TALL },
+    FamilyInfo { name: "mid-cond", doc: "tall, singular values are squares of standard normals", ..TALL },
+    FamilyInfo { name: "high-cond", doc: "tall, singular values 1/i^10, condition about 1e6", ..TALL },
 ];
 
 const TALL: FamilyInfo = FamilyInfo {

@@ -3,9 +3,10 @@
 use super::judge::Judge;
 use super::profile::{Profile, Terms};
 use super::score::Protocol;
-use crate::execute::{Course, Failure, Measured, Plan, Prepared, Settings, Trace};
+use crate::execute::{Cache, Course, Failure, Measured, Plan, Prepared, Settings, Trace};
 use crate::program::{Canonical, Program};
 use crate::rng::Stream;
+use std::convert::Infallible;
 
 /// The reward of [`score`](super::score), up to rounding: in reduced coordinates, with one setup for all step sizes
 /// that share it, and without the terms and iterations that cannot change it.
@@ -23,19 +24,43 @@ use crate::rng::Stream;
 /// assert!(full > 0.1 && (fast - full).abs() < 1e-9);
 /// ```
 pub fn reward(program: &Program, prepared: &Prepared, protocol: &Protocol, stream: &Stream) -> f64 {
+    shared_reward(program, prepared, protocol, stream, &Rewards::new())
+}
+
+/// What programs have earned under one protocol, by what they compute and by their luck.
+pub type Rewards = Cache<(u128, Stream), f64>;
+
+/// The reward, unless a program that differs from this in the names of registers alone has earned it before.
+pub fn shared_reward(
+    program: &Program,
+    prepared: &Prepared,
+    protocol: &Protocol,
+    stream: &Stream,
+    rewards: &Rewards,
+) -> f64 {
     let live = Canonical::new(program, protocol.live_out);
     let judge = Judge { live: &live, shape: prepared.shape(), problem: prepared.problem(), protocol };
     let settings: Vec<Settings> =
         protocol.step.candidates().iter().map(|&step| judge.settings(step)).collect();
     let Ok(plan) = Plan::new(live.program(), judge.shape, &settings[0]) else { return 0.0 };
-    let data = prepared.data(&plan, &settings[0]);
-    let begin = |settings| Course::begin(&plan, data, settings, stream);
+    let reward = rewards.get((plan.identity(), *stream), || {
+        Ok::<f64, Infallible>(earned(&judge, &plan, prepared, &settings, stream))
+    });
+    match reward {
+        Ok(reward) => reward,
+    }
+}
+
+/// The reward of a planned program, for the best of several settings that differ in their steps.
+fn earned(judge: &Judge, plan: &Plan, prepared: &Prepared, settings: &[Settings], stream: &Stream) -> f64 {
+    let data = prepared.data(plan, &settings[0]);
+    let begin = |settings| Course::begin(plan, data, settings, stream);
     if plan.setup_reads_step() {
         let courses = settings.iter().filter_map(|settings| begin(settings).ok());
-        return of_courses(&judge, courses, false);
+        return of_courses(judge, courses, false);
     }
     match begin(&settings[0]) {
-        Ok(start) => of_courses(&judge, settings.iter().map(|other| start.with_step(other.step)), true),
+        Ok(start) => of_courses(judge, settings.iter().map(|other| start.with_step(other.step)), true),
         Err(_) => 0.0,
     }
 }

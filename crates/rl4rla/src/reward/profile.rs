@@ -6,6 +6,7 @@ use super::condition::{condition, condition_seen};
 use super::decay::{decay, decay_of_excess};
 use super::tolerance::Charge;
 use crate::execute::Trace;
+use crate::linalg::Matrix;
 use crate::problem::{History, Instance, Task, Work};
 use crate::program::Model;
 use serde::{Deserialize, Serialize};
@@ -164,6 +165,12 @@ impl Profile {
         work: impl Fn() -> Work,
     ) -> Terms {
         let preconditioner = trace.preconditioner.as_deref();
+        let conditioned = |term: fn(&Instance, Option<&Matrix>) -> f64| {
+            let term = || term(instance, preconditioner);
+            // Many programs build one preconditioner, and singular values take long.
+            let name = trace.preconditioner_name.map(|name| name ^ self.model() as u64);
+            name.map_or_else(term, |name| instance.remember(name, term))
+        };
         let only = |wanted: bool, term: &dyn Fn() -> f64| if wanted { term() } else { 0.0 };
         let last = |history: &[f64]| *history.last().expect("a history holds at least the start");
         match self {
@@ -173,7 +180,7 @@ impl Profile {
                     acc: accuracy(loss),
                     decay: only(wanted.decay, &|| decay(&trace.residuals)),
                     comp: only(wanted.comp, &|| complexity(relative(&work()), loss, *ungated)),
-                    cond: only(wanted.cond, &|| condition(instance, preconditioner)),
+                    cond: only(wanted.cond, &|| conditioned(condition)),
                 }
             }
             Profile::Sound { .. } | Profile::Tolerance { .. } => {
@@ -184,9 +191,7 @@ impl Profile {
                     decay: only(wanted.decay, &|| decay_of_excess(&trace.excesses)),
                     comp: only(wanted.comp, &|| progress(first, loss) * thrift(task, &work())),
                     // A preconditioner is one of AᵀA, the Hessian of least squares.
-                    cond: only(wanted.cond && task.is_least_squares(), &|| {
-                        condition_seen(instance, preconditioner)
-                    }),
+                    cond: only(wanted.cond && task.is_least_squares(), &|| conditioned(condition_seen)),
                 }
             }
         }
