@@ -32,6 +32,12 @@ fn families(condition: f64) -> Vec<Family> {
     all
 }
 
+/// An instance given by its data, and the same before its rows are drawn.
+fn both(family: &Family, seed: u64) -> [Prepared; 2] {
+    let stream = Stream::new(seed);
+    [Prepared::new(family.draw(&stream).unwrap()), Prepared::draw(family, &stream).unwrap()]
+}
+
 /// Sketches and samples larger and smaller than n + 1, of every kind in turn.
 fn settings(instance: &Instance, turn: usize) -> Settings {
     let (rows, cols) = (instance.rows(), instance.cols());
@@ -106,43 +112,57 @@ fn candidate(seed: u64) -> Program {
     }
 }
 
-/// The instance with noise of a few units in the last place on every entry: what no computation can be blamed for.
-fn blurred(instance: &Instance) -> Instance {
+/// The instance with noise of a few units in the last place: of every entry, and of the largest entry.
+///
+/// What no computation can be blamed for, and what none can be that is backward stable.
+fn blurred(instance: &Instance) -> [Instance; 2] {
     let (rows, cols) = (instance.rows(), instance.cols());
     let noise = Stream::new(99).normals(rows * cols);
-    let entry = |i: usize, j: usize| instance.A.get(i, j) * (1.0 + 1e-15 * noise[i * cols + j]);
-    Instance::from_data(Matrix::from_fn(rows, cols, entry), instance.b.clone()).unwrap()
+    let largest = instance.A.row_major().iter().fold(0.0f64, |largest, a| largest.max(a.abs()));
+    [0.0, 1.0].map(|share| {
+        let entry = |i: usize, j: usize| {
+            let a = instance.A.get(i, j);
+            a + 1e-15 * noise[i * cols + j] * (share * largest + (1.0 - share) * a)
+        };
+        Instance::from_data(Matrix::from_fn(rows, cols, entry), instance.b.clone()).unwrap()
+    })
 }
 
 #[test]
 fn random_programs_run_alike() {
-    const PROGRAMS: u64 = 500;
-    let (mut moved, mut deviating, mut all) = (0, 0, 0);
+    // For each of sixteen families: 100,000 in all.
+    const PROGRAMS: u64 = 6250;
+    let (mut moved, mut deviating, mut unexplained, mut all) = (0, 0, Vec::new(), 0);
     for family in [10.0, 1e4].into_iter().flat_map(families) {
-        let prepared = Prepared::new(family.draw(&Stream::new(3)).unwrap());
-        let (instance, blurred) = (prepared.instance(), blurred(prepared.instance()));
-        let counts = (0..PROGRAMS).into_par_iter().map(|seed| {
+        let prepared = both(&family, 3);
+        let (instance, blurred) = (prepared[0].instance(), blurred(prepared[0].instance()));
+        let one = |seed: u64| {
             let (program, settings, stream) =
                 (candidate(seed), settings(instance, seed as usize), Stream::new(seed));
             let full = run(&program, instance, &settings, &stream);
-            let reduced = run_prepared(&program, &prepared, &settings, &stream);
+            let reduced = run_prepared(&program, &prepared[seed as usize % 2], &settings, &stream);
             let apart = compare(&full, &reduced);
-            if apart > 1e-6 {
-                // Rounding may be amplified, but then by the program: the last bits of A matter as much.
-                let sensitivity = compare(&full, &run(&program, &blurred, &settings, &stream));
-                assert!(
-                    apart <= 1e3 * sensitivity,
-                    "{apart:e} against {sensitivity:e}\n{family:?}\n{program}"
-                );
-            }
+            let deviates = apart > 1e-6;
+            // Rounding may be amplified, but then by the program: the last bits of A matter as much.
+            let sensitive = || {
+                let moved = |other| compare(&full, &run(&program, other, &settings, &stream));
+                blurred.iter().any(|other| apart <= 1e3 * moved(other))
+            };
+            let why = (deviates && !sensitive()).then(|| format!("{apart:e} on {family:?}\n{program}"));
             let moves = full.is_ok_and(|trace| trace.x.iter().any(|&x| x != 0.0));
-            (usize::from(moves), usize::from(apart > 1e-6))
-        });
-        let (moves, deviates) = counts.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-        (moved, deviating, all) = (moved + moves, deviating + deviates, all + PROGRAMS as usize);
+            (moves, deviates, why)
+        };
+        for (moves, deviates, why) in (0..PROGRAMS).into_par_iter().map(one).collect::<Vec<_>>() {
+            moved += usize::from(moves);
+            deviating += usize::from(deviates);
+            unexplained.extend(why);
+            all += 1;
+        }
     }
     assert!(moved * 6 > all, "only {moved} of {all} programs left the origin");
     assert!(deviating * 100 < all, "{deviating} of {all} programs deviate");
+    // Where a factor is singular its last pivot is noise, or zero, whatever the data are blurred by.
+    assert!(unexplained.len() * 20_000 <= all, "{} of {all}: {unexplained:#?}", unexplained.len());
 }
 
 fn tall_entries() -> impl Iterator<Item = &'static Entry> {
@@ -155,8 +175,7 @@ fn tall_entries() -> impl Iterator<Item = &'static Entry> {
 
 #[test]
 fn named_programs_agree_to_rounding() {
-    for family in families(10.0) {
-        let prepared = Prepared::new(family.draw(&Stream::new(4)).unwrap());
+    for (family, prepared) in families(10.0).into_iter().flat_map(|f| both(&f, 4).map(|p| (f, p))) {
         let (rows, cols) = (family.rows, family.cols);
         for (turn, sketch) in SketchKind::ALL.into_iter().enumerate() {
             let sampling = Sampling::ALL[turn % 2];
@@ -192,14 +211,16 @@ fn samples_are_the_same_rows() {
     let again = "setup:\n p1 = LEVERAGE_SCORE(A)\n A, b = SUBSAMPLING(p1)\n p1 = LEVERAGE_SCORE(A)\niteration:\n A, b = SUBSAMPLING(p1)\n v1 = VEC_MAT_MUL(b, A)\n";
     let by_norm = format!("setup:\n p1 = LEVERAGE_SCORE(A)\n{one}");
     for leverage in [Leverage::Low, Leverage::High] {
-        let prepared = Prepared::new(family(80, 5, 10.0, 0.3, leverage).draw(&Stream::new(6)).unwrap());
-        for sampling in Sampling::ALL {
+        let prepared = both(&family(80, 5, 10.0, 0.3, leverage), 6);
+        for (sampling, prepared) in
+            Sampling::ALL.into_iter().flat_map(|s| prepared.each_ref().map(|p| (s, p)))
+        {
             let settings = Settings { sampling, batch: 7, ..Settings::for_size(80, 5) };
             for text in [one, two, again, &by_norm] {
                 let program = parse(text);
                 let full = run(&program, prepared.instance(), &settings, &Stream::new(7)).unwrap();
                 for _ in 0..2 {
-                    let reduced = run_prepared(&program, &prepared, &settings, &Stream::new(7)).unwrap();
+                    let reduced = run_prepared(&program, prepared, &settings, &Stream::new(7)).unwrap();
                     assert_eq!(full.x, reduced.x, "{text}");
                     assert!(deviation(&full.residuals, &reduced.residuals) < 1e-13);
                 }

@@ -122,8 +122,7 @@ impl<'a> Draws<'a> {
         let Settings { batch, sampling, .. } = *self.settings;
         let sampled = match self.data {
             Data::Reduced(reduced, _) if is_data(arg) => reduced.sample(weights, self.settings, stream),
-            _ => Chosen::draw(weights, batch, sampling, &stream)
-                .map(|chosen| (Arc::new(chosen.of(matrix)), Arc::new(chosen.of_vector(vector)))),
+            _ => Chosen::draw(weights, batch, sampling, &stream).map(|chosen| chosen.of(matrix, vector)),
         };
         sampled.ok_or(Fault::TooFewRows { batch })
     }

@@ -51,8 +51,6 @@ impl Bytes for Arc<Image> {
 pub struct Reduced {
     problem: Instance,
     basis: Basis,
-    /// What makes true rows of A and of b out of rows as they were drawn, once a row is asked for.
-    rows: OnceLock<(Matrix, Vec<f64>)>,
     uniform: Arc<Discrete>,
     leverage: OnceLock<Result<Arc<Discrete>, WeightError>>,
     images: Cache<(Stream, SketchKind, usize, Rows), Arc<Image>>,
@@ -61,8 +59,8 @@ pub struct Reduced {
 
 /// Q.
 enum Basis {
-    /// From a factorisation.
-    Found(Frame),
+    /// From a factorisation of these data.
+    Found { frame: Frame, truth: Instance },
     /// Drawn when first asked for.
     Outlined(Arc<Outline>),
 }
@@ -96,14 +94,13 @@ impl Reduced {
             let a = Matrix::from_fn(n + 1, n, |i, j| r.get(i, j));
             (basis, truth.in_coordinates(a, r.column(n).to_vec()))
         };
-        Reduced::new(problem, Basis::Found(Frame::known(basis)), m)
+        Reduced::new(problem, Basis::Found { frame: Frame::known(basis), truth: truth.clone() }, m)
     }
 
     fn new(problem: Instance, basis: Basis, rows: usize) -> Option<Reduced> {
         Some(Reduced {
             problem,
             basis,
-            rows: OnceLock::new(),
             uniform: Arc::new(Discrete::uniform(rows).ok()?),
             leverage: OnceLock::new(),
             images: Cache::new(),
@@ -113,7 +110,7 @@ impl Reduced {
 
     fn frame(&self) -> &Frame {
         match &self.basis {
-            Basis::Found(frame) => frame,
+            Basis::Found { frame, .. } => frame,
             Basis::Outlined(outline) => outline.frame(),
         }
     }
@@ -166,26 +163,25 @@ impl Reduced {
     /// Rows of A by their squared norms.
     pub fn leverage(&self) -> Result<Arc<Discrete>, WeightError> {
         let law = || {
-            let (to_a, _) = self.true_rows();
-            let a = linalg::matmul(&self.frame().drawn, to_a);
-            Discrete::new(&squared_row_norms(&a)).map(Arc::new)
+            let norms = match &self.basis {
+                Basis::Found { truth, .. } => squared_row_norms(&truth.A),
+                Basis::Outlined(outline) => squared_row_norms(&outline.system_of(&outline.frame().drawn).0),
+            };
+            Discrete::new(&norms).map(Arc::new)
         };
         self.leverage.get_or_init(law).clone()
-    }
-
-    /// T·A' and T·b', for A = Q·A' = drawn·T·A'.
-    fn true_rows(&self) -> &(Matrix, Vec<f64>) {
-        self.rows.get_or_init(|| {
-            let turn = &self.frame().turn;
-            (linalg::matmul(turn, &self.problem.A), linalg::mat_vec(turn, &self.problem.b))
-        })
     }
 
     /// True rows of A and b.
     pub fn sample(&self, weights: &Discrete, settings: &Settings, stream: Stream) -> Option<Sampled> {
         let Settings { batch, sampling, .. } = *settings;
-        let drawn = Chosen::draw(weights, batch, sampling, &stream)?.of(&self.frame().drawn);
-        let (to_a, to_b) = self.true_rows();
-        Some((Arc::new(linalg::matmul(&drawn, to_a)), Arc::new(linalg::mat_vec(&drawn, to_b))))
+        let chosen = Chosen::draw(weights, batch, sampling, &stream)?;
+        Some(match &self.basis {
+            Basis::Found { truth, .. } => chosen.of(&truth.A, &truth.b),
+            Basis::Outlined(outline) => {
+                let (a, b) = outline.system_of(&chosen.rows_of(&outline.frame().drawn));
+                chosen.scaled(a, b)
+            }
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! Row sampling: which rows SUBSAMPLING takes, and how it weighs them.
 
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, scale_rows};
 use crate::rng::{Discrete, Stream};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -47,15 +47,24 @@ impl Chosen {
         })
     }
 
-    /// The chosen rows of a matrix, scaled.
+    /// The chosen rows of A and b, scaled.
     #[allow(non_snake_case)]
-    pub fn of(&self, M: &Matrix) -> Matrix {
-        Matrix::from_fn(self.rows.len(), M.cols(), |i, j| self.scales[i] * M.row(self.rows[i])[j])
+    pub fn of(&self, A: &Matrix, b: &[f64]) -> Sampled {
+        let b: Vec<f64> = self.rows.iter().map(|&i| b[i]).collect();
+        self.scaled(self.rows_of(A), b)
     }
 
-    /// The chosen entries of a vector, scaled.
-    pub fn of_vector(&self, v: &[f64]) -> Vec<f64> {
-        self.rows.iter().zip(&self.scales).map(|(&i, scale)| scale * v[i]).collect()
+    /// The chosen rows of a matrix, as they are.
+    #[allow(non_snake_case)]
+    pub fn rows_of(&self, M: &Matrix) -> Matrix {
+        Matrix::from_fn(self.rows.len(), M.cols(), |i, j| M.row(self.rows[i])[j])
+    }
+
+    /// What the chosen rows of A and b are scaled to.
+    #[allow(non_snake_case)]
+    pub fn scaled(&self, A: Matrix, b: Vec<f64>) -> Sampled {
+        let b = b.iter().zip(&self.scales).map(|(b, scale)| scale * b).collect();
+        (Arc::new(scale_rows(&self.scales, &A)), Arc::new(b))
     }
 }
 
@@ -90,7 +99,13 @@ mod tests {
         let (mut sum, mut squares) = (vec![0.0; n], vec![0.0; n]);
         for t in 0..draws {
             let chosen = Chosen::draw(weights, batch, sampling, &root.derive("draw", t)).unwrap();
-            for (j, g) in gradient(&chosen.of(&A), &chosen.of_vector(&b)).into_iter().enumerate() {
+            for (j, g) in {
+                let (SA, Sb) = chosen.of(&A, &b);
+                gradient(&SA, &Sb)
+            }
+            .into_iter()
+            .enumerate()
+            {
                 sum[j] += g;
                 squares[j] += g * g;
             }

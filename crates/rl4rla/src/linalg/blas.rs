@@ -3,6 +3,7 @@
 use faer::linalg::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatRef, Par};
+use std::ops::Range;
 
 use super::vector::dots;
 use super::{Matrix, wide};
@@ -10,6 +11,9 @@ use super::{Matrix, wide};
 /// Rows of the result of A·x that are finished before the next are begun, so that they stay in the first
 /// level of cache while the columns of A pass by.
 const ROW_BLOCK: usize = 1024;
+
+/// Rows of P that stay in cache while they meet all columns of Q.
+const PRODUCT_BLOCK: usize = 128;
 
 /// Columns combined in one pass over such a block.
 const COLUMN_GROUP: usize = 4;
@@ -35,21 +39,40 @@ pub fn mat_vecs<const N: usize>(A: &Matrix, x: [&[f64]; N]) -> [Vec<f64>; N] {
                 let rows = start..A.rows().min(start + ROW_BLOCK);
                 let whole = A.cols() - A.cols() % COLUMN_GROUP;
                 for group in (0..whole).step_by(COLUMN_GROUP) {
-                    let columns: [&[f64]; COLUMN_GROUP] =
-                        std::array::from_fn(|k| &A.column(group + k)[rows.clone()]);
                     for (y, x) in products.iter_mut().zip(x) {
-                        accumulate(&mut y[rows.clone()], std::array::from_fn(|k| x[group + k]), columns);
+                        add_group::<COLUMN_GROUP>(A, x, group, rows.clone(), &mut y[rows.clone()]);
                     }
                 }
                 for j in whole..A.cols() {
                     for (y, x) in products.iter_mut().zip(x) {
-                        accumulate(&mut y[rows.clone()], [x[j]], [&A.column(j)[rows.clone()]]);
+                        add_group::<1>(A, x, j, rows.clone(), &mut y[rows.clone()]);
                     }
                 }
             }
         },
     );
     products
+}
+
+/// y ← y + these rows of A·x.
+#[inline(always)]
+#[allow(non_snake_case)]
+fn add_products(A: &Matrix, x: &[f64], rows: Range<usize>, y: &mut [f64]) {
+    let whole = A.cols() - A.cols() % COLUMN_GROUP;
+    for group in (0..whole).step_by(COLUMN_GROUP) {
+        add_group::<COLUMN_GROUP>(A, x, group, rows.clone(), y);
+    }
+    for j in whole..A.cols() {
+        add_group::<1>(A, x, j, rows.clone(), y);
+    }
+}
+
+/// y ← y + what K columns, from `first` on, add to these rows of A·x.
+#[inline(always)]
+#[allow(non_snake_case)]
+fn add_group<const K: usize>(A: &Matrix, x: &[f64], first: usize, rows: Range<usize>, y: &mut [f64]) {
+    let columns: [&[f64]; K] = std::array::from_fn(|k| &A.column(first + k)[rows.clone()]);
+    accumulate(y, std::array::from_fn(|k| x[first + k]), columns);
 }
 
 /// y ← y + Σₖ xₖ·cₖ.
@@ -114,6 +137,31 @@ pub fn matmul_t(P: &Matrix, Q: &Matrix) -> Matrix {
 #[allow(non_snake_case)]
 pub fn t_matmul(P: &Matrix, Q: &Matrix) -> Matrix {
     product(P.as_faer().transpose(), Q.as_faer())
+}
+
+/// P·Q, each row as it would be alone: the same to the last bit whatever other rows there are.
+#[allow(non_snake_case)]
+pub fn row_by_row(P: &Matrix, Q: &Matrix) -> Matrix {
+    assert_eq!(P.cols(), Q.rows(), "P·Q of unequal lengths");
+    let mut product = Mat::zeros(P.rows(), Q.cols());
+    wide(
+        #[inline(always)]
+        || {
+            // A block of P stays in cache while it meets all columns of Q.
+            for start in (0..P.rows()).step_by(PRODUCT_BLOCK) {
+                let rows = start..P.rows().min(start + PRODUCT_BLOCK);
+                for j in 0..Q.cols() {
+                    add_products(
+                        P,
+                        Q.column(j),
+                        rows.clone(),
+                        &mut product.col_as_slice_mut(j)[rows.clone()],
+                    );
+                }
+            }
+        },
+    );
+    Matrix::from_faer(product)
 }
 
 /// PᵀP, exactly symmetric.
@@ -185,6 +233,12 @@ mod tests {
         fn products_agree_with_plain_loops(m in 0..40usize, k in 0..40usize, n in 0..40usize, seed: u64) {
             let (p, q) = (normal(m, k, seed), normal(k, n, seed ^ 1));
             assert_product(&p, &q, &matmul(&p, &q));
+            let product = row_by_row(&p, &q);
+            assert_product(&p, &q, &product);
+            for i in 0..m {
+                let alone = Matrix::from_fn(1, k, |_, j| p.get(i, j));
+                prop_assert_eq!(row_by_row(&alone, &q).row(0), product.row(i));
+            }
             assert_product(&p, &q, &matmul_t(&p, &q.transpose()));
             assert_product(&p, &q, &t_matmul(&p.transpose(), &q));
             assert_product(&p, &p.transpose(), &outer_gram(&p));

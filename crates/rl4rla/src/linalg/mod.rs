@@ -20,7 +20,9 @@ mod triangular;
 mod vector;
 mod wide;
 
-pub use blas::{gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, scale_rows, t_matmul, vec_mat};
+pub use blas::{
+    gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, row_by_row, scale_rows, t_matmul, vec_mat,
+};
 pub use cholesky::{Orthonormal, orthonormalised};
 pub use eigen::symmetric_eigen;
 pub use error::NumericError;

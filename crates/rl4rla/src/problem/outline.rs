@@ -44,6 +44,8 @@ pub struct Outline {
     family: Family,
     stream: Stream,
     frame: OnceLock<Frame>,
+    /// What makes rows of A, and of what of b is outside its range, out of rows as they were drawn.
+    turned: OnceLock<(Matrix, Vec<f64>)>,
 }
 
 impl Outline {
@@ -64,7 +66,7 @@ impl Outline {
             let beyond: Vec<f64> = (0..=n).map(|i| if i < n { 0.0 } else { outside }).collect();
             Instance::inconsistent(A, x, sigma, &beyond)
         };
-        Outline { problem, family: *family, stream: *stream, frame: OnceLock::new() }
+        Outline { problem, family: *family, stream: *stream, frame: OnceLock::new(), turned: OnceLock::new() }
     }
 
     /// m, the rows of A.
@@ -84,18 +86,32 @@ impl Outline {
 
     /// The system as it is.
     pub fn instance(&self) -> Instance {
-        let (problem, Frame { drawn, turn }) = (&self.problem, self.frame());
-        let A = linalg::matmul(drawn, &linalg::matmul(turn, &problem.A));
-        let (x, sigma) = (problem.x_star.clone(), problem.spectrum().to_vec());
+        let (x, sigma) = (self.problem.x_star.clone(), self.problem.spectrum().to_vec());
+        let (A, o) = self.rows_of(&self.frame().drawn);
         match self.family.outside {
             0.0 => Instance::consistent(A, x, sigma),
-            _ => {
-                // What of b' is beyond the coordinates of A.
-                let beyond: Vec<f64> =
-                    problem.b.iter().enumerate().map(|(i, b)| if i < A.cols() { 0.0 } else { *b }).collect();
-                let o = linalg::mat_vec(drawn, &linalg::mat_vec(turn, &beyond));
-                Instance::inconsistent(A, x, sigma, &o)
-            }
+            _ => Instance::inconsistent(A, x, sigma, &o),
         }
+    }
+
+    /// The rows of A and of what of b is outside its range, for some rows of the frame as they were drawn: the same to
+    /// the last bit whatever other rows there are.
+    fn rows_of(&self, drawn: &Matrix) -> (Matrix, Vec<f64>) {
+        let (to_A, to_o) = self.turned.get_or_init(|| {
+            let (problem, turn) = (&self.problem, &self.frame().turn);
+            let n = problem.cols();
+            let beyond: Vec<f64> =
+                problem.b.iter().enumerate().map(|(i, b)| if i < n { 0.0 } else { *b }).collect();
+            (linalg::matmul(turn, &problem.A), linalg::mat_vec(turn, &beyond))
+        });
+        (linalg::row_by_row(drawn, to_A), linalg::mat_vec(drawn, to_o))
+    }
+
+    /// Rows of A and of b, for some rows of the frame as they were drawn.
+    pub fn system_of(&self, drawn: &Matrix) -> (Matrix, Vec<f64>) {
+        let (A, o) = self.rows_of(drawn);
+        let b = linalg::mat_vec(&A, &self.problem.x_star);
+        let b = if self.family.outside == 0.0 { b } else { linalg::add(&b, &o) };
+        (A, b)
     }
 }
