@@ -121,19 +121,32 @@ impl<'a> Machine<'a> {
         context: Context,
     ) -> Result<(), Failure> {
         let mut draws = self.draws(stream, t);
-        let step = if t == 0 { Step::Setup } else { Step::Iteration(t) };
-        for planned in planned {
-            let typed = &planned.typed;
-            let output = self.shared(planned, t, context, &mut draws).map_err(|fault| Failure {
-                step,
-                operation: typed.instruction.to_string(),
-                fault,
-                shapes: typed.args.iter().map(|arg| self.shape(arg.ty)).collect(),
-                residuals: self.residuals.clone(),
-            })?;
-            self.store(output, typed.instruction.target);
-        }
+        planned.iter().try_for_each(|planned| self.step(planned, t, context, &mut draws))
+    }
+
+    /// Runs one instruction.
+    pub fn step(
+        &mut self,
+        planned: &Planned,
+        t: usize,
+        context: Context,
+        draws: &mut Draws,
+    ) -> Result<(), Failure> {
+        let output =
+            self.shared(planned, t, context, draws).map_err(|fault| self.failure(planned, t, fault))?;
+        self.store(output, planned.typed.instruction.target);
         Ok(())
+    }
+
+    /// The failure of an instruction.
+    pub fn failure(&self, planned: &Planned, t: usize, fault: Fault) -> Failure {
+        Failure {
+            step: if t == 0 { Step::Setup } else { Step::Iteration(t) },
+            operation: planned.typed.instruction.to_string(),
+            fault,
+            shapes: planned.typed.args.iter().map(|arg| self.shape(arg.ty)).collect(),
+            residuals: self.residuals.clone(),
+        }
     }
 
     /// The result of an instruction: what another run on these data has found already, or what is found here.

@@ -71,6 +71,9 @@ impl Chosen {
 /// ‖aᵢ‖² for every row.
 #[allow(non_snake_case)]
 pub fn squared_row_norms(A: &Matrix) -> Vec<f64> {
+    if let Some(rows) = A.by_rows() {
+        return rows.squared_row_norms();
+    }
     let mut norms = vec![0.0; A.rows()];
     for j in 0..A.cols() {
         for (norm, a) in norms.iter_mut().zip(A.column(j)) {

@@ -6,7 +6,7 @@ use faer::{Accum, Mat, MatRef, Par};
 use std::ops::Range;
 
 use super::vector::dots;
-use super::{Matrix, wide};
+use super::{Matrix, sub, wide};
 
 /// Rows of the result of A·x that are finished before the next are begun, so that they stay in the first
 /// level of cache while the columns of A pass by.
@@ -21,6 +21,10 @@ const COLUMN_GROUP: usize = 4;
 /// A·x.
 #[allow(non_snake_case)]
 pub fn mat_vec(A: &Matrix, x: &[f64]) -> Vec<f64> {
+    if let Some(rows) = A.by_rows() {
+        assert_eq!(A.cols(), x.len(), "A·x of unequal lengths");
+        return rows.mat_vec(x);
+    }
     let [y] = mat_vecs(A, [x]);
     y
 }
@@ -93,6 +97,9 @@ fn accumulate<const K: usize>(y: &mut [f64], x: [f64; K], columns: [&[f64]; K]) 
 #[allow(non_snake_case)]
 pub fn vec_mat(v: &[f64], M: &Matrix) -> Vec<f64> {
     assert_eq!(M.rows(), v.len(), "Mᵀ·v of unequal lengths");
+    if let Some(rows) = M.by_rows() {
+        return rows.vec_mat(v);
+    }
     let mut products = vec![0.0; M.cols()];
     wide(
         #[inline(always)]
@@ -108,6 +115,20 @@ pub fn vec_mat(v: &[f64], M: &Matrix) -> Vec<f64> {
         },
     );
     products
+}
+
+/// r = A·x − b and Aᵀ·r, reading A once if it is stored by rows.
+#[allow(non_snake_case)]
+pub fn residual_and_gradient(A: &Matrix, x: &[f64], b: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    assert_eq!((A.rows(), A.cols()), (b.len(), x.len()), "A·x − b of unequal lengths");
+    match A.by_rows() {
+        Some(rows) => rows.residual_and_gradient(x, b),
+        None => {
+            let residual = sub(&mat_vec(A, x), b);
+            let gradient = vec_mat(&residual, A);
+            (residual, gradient)
+        }
+    }
 }
 
 /// diag(d)·M.
@@ -167,7 +188,10 @@ pub fn row_by_row(P: &Matrix, Q: &Matrix) -> Matrix {
 /// PᵀP, exactly symmetric.
 #[allow(non_snake_case)]
 pub fn gram(P: &Matrix) -> Matrix {
-    symmetric_product(P.as_faer().transpose())
+    match P.by_rows() {
+        Some(rows) => rows.gram(),
+        None => symmetric_product(P.as_faer().transpose()),
+    }
 }
 
 /// PPᵀ, exactly symmetric.
@@ -183,7 +207,7 @@ fn product(left: MatRef<'_, f64>, right: MatRef<'_, f64>) -> Matrix {
 }
 
 /// L·Lᵀ: computes the lower triangle and mirrors it.
-fn symmetric_product(left: MatRef<'_, f64>) -> Matrix {
+pub(super) fn symmetric_product(left: MatRef<'_, f64>) -> Matrix {
     let n = left.nrows();
     let mut result = Mat::<f64>::zeros(n, n);
     triangular::matmul(
@@ -237,7 +261,8 @@ mod tests {
             assert_product(&p, &q, &product);
             for i in 0..m {
                 let alone = Matrix::from_fn(1, k, |_, j| p.get(i, j));
-                prop_assert_eq!(row_by_row(&alone, &q).row(0), product.row(i));
+                let alone = row_by_row(&alone, &q);
+                prop_assert_eq!(alone.row(0), product.row(i));
             }
             assert_product(&p, &q, &matmul_t(&p, &q.transpose()));
             assert_product(&p, &q, &t_matmul(&p.transpose(), &q));

@@ -4,12 +4,19 @@ use std::sync::OnceLock;
 
 use faer::{Mat, MatRef};
 
-/// A dense f64 matrix, stored by columns, with a copy by rows made on first need.
+use super::by_rows::Rows;
+
+/// A dense f64 matrix, stored by columns or by rows, with a copy in the other order made on first need.
 ///
-/// Factorisations and products want columns; gathering and sketching rows want rows.
+/// Factorisations and products want columns; gathering and sketching rows want rows, and so do data too large to be
+/// copied. What is computed from a matrix depends on how it was made, by rounding, but not on which copies exist.
 pub struct Matrix {
-    columns: Mat<f64>,
-    rows: OnceLock<Vec<f64>>,
+    layout: Layout,
+}
+
+enum Layout {
+    Columns { entries: Mat<f64>, by_rows: OnceLock<Vec<f64>> },
+    Rows { entries: Vec<f64>, shape: (usize, usize), by_columns: OnceLock<Mat<f64>> },
 }
 
 impl Matrix {
@@ -19,8 +26,22 @@ impl Matrix {
         // kernels may then sum in another order: copying restores the layout on which reproducibility rests.
         let canonical = columns.nrows().next_multiple_of(CACHE_LINE) as isize;
         let is_canonical = columns.ncols() < 2 || columns.col_stride() == canonical;
-        let columns = if is_canonical { columns } else { columns.as_ref().to_owned() };
-        Self { columns, rows: OnceLock::new() }
+        let entries = if is_canonical { columns } else { columns.as_ref().to_owned() };
+        Self { layout: Layout::Columns { entries, by_rows: OnceLock::new() } }
+    }
+
+    /// Takes over entries that are stored row after row, and keeps them so: products read them where they are, with
+    /// all threads.
+    ///
+    /// ```
+    /// use rl4rla::linalg::{Matrix, residual_and_gradient};
+    /// let a = Matrix::from_row_major(3, 2, vec![1.0, 0.0, 0.0, 2.0, 1.0, 1.0]);
+    /// let (residual, gradient) = residual_and_gradient(&a, &[1.0, 1.0], &[0.0, 0.0, 1.0]);
+    /// assert_eq!((residual, gradient), (vec![1.0, 2.0, 1.0], vec![2.0, 5.0]));
+    /// ```
+    pub fn from_row_major(rows: usize, cols: usize, entries: Vec<f64>) -> Self {
+        assert_eq!(entries.len(), rows * cols, "entries of a {rows}×{cols} matrix");
+        Self { layout: Layout::Rows { entries, shape: (rows, cols), by_columns: OnceLock::new() } }
     }
 
     /// The matrix with entry `f(i, j)` in row i and column j.
@@ -47,39 +68,71 @@ impl Matrix {
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.columns.nrows()
+        match &self.layout {
+            Layout::Columns { entries, .. } => entries.nrows(),
+            Layout::Rows { shape, .. } => shape.0,
+        }
     }
 
     /// Number of columns.
     pub fn cols(&self) -> usize {
-        self.columns.ncols()
+        match &self.layout {
+            Layout::Columns { entries, .. } => entries.ncols(),
+            Layout::Rows { shape, .. } => shape.1,
+        }
     }
 
     /// Entry in row i, column j.
     pub fn get(&self, i: usize, j: usize) -> f64 {
-        self.columns[(i, j)]
+        match &self.layout {
+            Layout::Columns { entries, .. } => entries[(i, j)],
+            Layout::Rows { entries, shape, .. } => {
+                assert!(j < shape.1, "column {j} of {}", shape.1);
+                entries[i * shape.1 + j]
+            }
+        }
     }
 
     /// View for faer's own routines.
     pub fn as_faer(&self) -> MatRef<'_, f64> {
-        self.columns.as_ref()
+        match &self.layout {
+            Layout::Columns { entries, .. } => entries.as_ref(),
+            Layout::Rows { entries, shape, .. } => MatRef::from_row_major_slice(entries, shape.0, shape.1),
+        }
     }
 
-    /// Column j.
+    /// The rows, if that is how it was made.
+    pub(crate) fn by_rows(&self) -> Option<Rows<'_>> {
+        match &self.layout {
+            Layout::Columns { .. } => None,
+            Layout::Rows { entries, shape, .. } => Some(Rows::new(entries, shape.0, shape.1)),
+        }
+    }
+
+    /// Column j; if made by rows, out of a copy by columns, made once.
     pub fn column(&self, j: usize) -> &[f64] {
-        self.columns.col_as_slice(j)
+        match &self.layout {
+            Layout::Columns { entries, .. } => entries.col_as_slice(j),
+            Layout::Rows { by_columns, .. } => {
+                by_columns.get_or_init(|| self.to_columns(|x| x)).col_as_slice(j)
+            }
+        }
     }
 
-    /// All entries, row after row; made once, on first use.
+    /// All entries, row after row; if made by columns, a copy, made once.
     pub fn row_major(&self) -> &[f64] {
-        self.rows.get_or_init(|| {
-            let (m, n) = (self.rows(), self.cols());
+        let (columns, by_rows) = match &self.layout {
+            Layout::Columns { entries, by_rows } => (entries, by_rows),
+            Layout::Rows { entries, .. } => return entries,
+        };
+        by_rows.get_or_init(|| {
+            let (m, n) = columns.shape();
             let mut entries = vec![0.0; m * n];
             // A band of rows at a time, so that the cache lines being written stay in cache.
             for (band, block) in entries.chunks_mut((BAND * n).max(1)).enumerate() {
                 let start = band * BAND;
                 for j in 0..n {
-                    let column = &self.column(j)[start..];
+                    let column = &columns.col_as_slice(j)[start..];
                     for (row, value) in block.chunks_exact_mut(n).zip(column) {
                         row[j] = *value;
                     }
@@ -89,7 +142,33 @@ impl Matrix {
         })
     }
 
-    /// Row i, out of the copy by rows.
+    /// A copy by columns, with `f` applied to every entry.
+    fn to_columns(&self, mut f: impl FnMut(f64) -> f64) -> Mat<f64> {
+        match &self.layout {
+            Layout::Columns { entries, .. } => {
+                let mut columns = entries.clone();
+                for j in 0..self.cols() {
+                    columns.col_as_slice_mut(j).iter_mut().for_each(|x| *x = f(*x));
+                }
+                columns
+            }
+            Layout::Rows { entries, shape: (m, n), .. } => {
+                let mut columns = Mat::zeros(*m, *n);
+                // As above, with the cache lines being read.
+                for (band, block) in entries.chunks((BAND * n).max(1)).enumerate() {
+                    for j in 0..*n {
+                        let column = &mut columns.col_as_slice_mut(j)[band * BAND..];
+                        for (row, value) in block.chunks_exact(*n).zip(column) {
+                            *value = f(row[j]);
+                        }
+                    }
+                }
+                columns
+            }
+        }
+    }
+
+    /// Row i; if made by columns, out of the copy by rows.
     pub fn row(&self, i: usize) -> &[f64] {
         let n = self.cols();
         &self.row_major()[i * n..(i + 1) * n]
@@ -97,26 +176,36 @@ impl Matrix {
 
     /// Whether no entry is NaN or infinite.
     pub fn is_finite(&self) -> bool {
-        (0..self.cols()).all(|j| super::is_finite(self.column(j)))
+        match &self.layout {
+            Layout::Columns { entries, .. } => {
+                (0..entries.ncols()).all(|j| super::is_finite(entries.col_as_slice(j)))
+            }
+            Layout::Rows { entries, .. } => super::is_finite(entries),
+        }
     }
 
     /// The transposed matrix.
     pub fn transpose(&self) -> Self {
-        Self::from_faer(self.columns.transpose().to_owned())
+        Self::from_faer(self.as_faer().transpose().to_owned())
     }
 
-    /// The matrix with `f` applied to every entry.
-    pub fn map(&self, mut f: impl FnMut(f64) -> f64) -> Self {
-        let mut columns = self.columns.clone();
-        for j in 0..self.cols() {
-            columns.col_as_slice_mut(j).iter_mut().for_each(|x| *x = f(*x));
+    /// The matrix with `f` applied to every entry, in the same layout.
+    pub fn map(&self, f: impl FnMut(f64) -> f64) -> Self {
+        match &self.layout {
+            Layout::Columns { .. } => Self::from_faer(self.to_columns(f)),
+            Layout::Rows { entries, shape, .. } => {
+                Self::from_row_major(shape.0, shape.1, entries.iter().copied().map(f).collect())
+            }
         }
-        Self::from_faer(columns)
     }
 
     /// Largest absolute value of an entry (0 if there is none), or `None` if some entry is not finite.
     pub(super) fn magnitude(&self) -> Option<f64> {
-        (0..self.cols()).try_fold(0.0_f64, |largest, j| Some(largest.max(magnitude(self.column(j))?)))
+        match &self.layout {
+            Layout::Columns { entries, .. } => (0..entries.ncols())
+                .try_fold(0.0_f64, |largest, j| Some(largest.max(magnitude(entries.col_as_slice(j))?))),
+            Layout::Rows { entries, .. } => magnitude(entries),
+        }
     }
 
     /// `(B, c)` with M = c·B, c a power of two and the entries of B below 2 in size; `None` if not finite.
@@ -125,7 +214,7 @@ impl Matrix {
     /// and extends that range to every finite matrix.
     pub(super) fn normalized(&self) -> Option<(Mat<f64>, f64)> {
         let factor = power_of_two_below(self.magnitude()?);
-        Some((self.map(|x| x * factor.recip()).columns, factor))
+        Some((self.to_columns(|x| x * factor.recip()), factor))
     }
 }
 
@@ -164,13 +253,16 @@ pub(super) fn power_of_two_below(x: f64) -> f64 {
 
 impl Clone for Matrix {
     fn clone(&self) -> Self {
-        Self::from_faer(self.columns.clone())
+        match &self.layout {
+            Layout::Columns { entries, .. } => Self::from_faer(entries.clone()),
+            Layout::Rows { entries, shape, .. } => Self::from_row_major(shape.0, shape.1, entries.clone()),
+        }
     }
 }
 
 impl PartialEq for Matrix {
     fn eq(&self, other: &Self) -> bool {
-        self.columns == other.columns
+        self.as_faer() == other.as_faer()
     }
 }
 
@@ -203,6 +295,12 @@ mod tests {
             }
             assert_eq!(a.transpose().transpose(), a);
             assert_eq!(a.clone(), a);
+            let rows = Matrix::from_row_major(m, n, a.row_major().to_vec());
+            assert_eq!((rows.rows(), rows.cols(), rows.row_major()), (m, n, a.row_major()));
+            assert!((0..n).all(|j| rows.column(j) == a.column(j)));
+            assert_eq!((&rows, rows.clone(), rows.transpose()), (&a, a.clone(), a.transpose()));
+            assert_eq!(rows.map(|x| 2.0 * x), a.map(|x| 2.0 * x));
+            assert_eq!(rows.normalized(), a.normalized());
         }
     }
 
@@ -251,6 +349,6 @@ mod tests {
         grown.resize_with(5, 3, |i, j| (i * 3 + j) as f64);
         let a = Matrix::from_faer(grown);
         assert_eq!(a, Matrix::from_fn(5, 3, |i, j| (i * 3 + j) as f64));
-        assert_eq!(a.columns.col_stride(), 8);
+        assert_eq!(a.as_faer().col_stride(), 8);
     }
 }

@@ -1,12 +1,14 @@
 //! Dense linear algebra: the one room where faer is met.
 //!
 //! Three rules hold throughout.
-//! Everything is sequential, because threads go across candidates and not inside a kernel.
-//! Everything is reproducible: on one machine equal input values give equal bits, wherever they are stored.
+//! Everything is sequential, because threads go across candidates and not inside a kernel; only matrices stored by
+//! rows, which are large data, are read by all threads, and their number does not show in the result.
+//! Everything is reproducible: on one machine equal input values in the same layout give equal bits, wherever they are stored.
 //! Values never cause a panic: what cannot be computed is a [`NumericError`] or a non-finite result.
 //! Shapes are the caller's contract, and a mismatch panics.
 
 mod blas;
+mod by_rows;
 mod cholesky;
 mod eigen;
 mod error;
@@ -21,7 +23,8 @@ mod vector;
 mod wide;
 
 pub use blas::{
-    gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, row_by_row, scale_rows, t_matmul, vec_mat,
+    gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, row_by_row, scale_rows,
+    t_matmul, vec_mat,
 };
 pub use cholesky::{Orthonormal, orthonormalised};
 pub use eigen::symmetric_eigen;

@@ -4,9 +4,13 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder;
 use faer::linalg::qr::no_pivoting::factor;
 use faer::{Conj, Mat, Par};
+use rayon::prelude::*;
 
 use super::Matrix;
 use super::vector::dot;
+
+/// Rows of a part, in columns: the parts' Rs have an eighth of the entries of the whole.
+const STRIP: usize = 8;
 
 /// The R of M = Q·R: cols × cols, upper triangular, with a nonnegative diagonal, so that it is unique when M
 /// has full rank. With fewer rows than columns it is filled up by zero rows: RᵀR = MᵀM for every shape.
@@ -15,6 +19,16 @@ use super::vector::dot;
 #[allow(non_snake_case)]
 pub fn qr_r(M: &Matrix) -> Matrix {
     let n = M.cols();
+    let height = STRIP * n;
+    if let Some(rows) = M.by_rows()
+        && n > 0
+        && M.rows() > 2 * height
+    {
+        // The R of the parts' Rs is the R of the whole, and no copy of the whole is made.
+        let parts: Vec<Matrix> = rows.parts(height).map(|part| qr_r(&part.to_matrix())).collect();
+        let stacked: Vec<f64> = parts.iter().flat_map(Matrix::row_major).copied().collect();
+        return qr_r(&Matrix::from_row_major(parts.len() * n, n, stacked));
+    }
     Packed::factor(M).map_or_else(|| not_a_number(n, n), |qr| qr.r())
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A product is rounded before it is added, in every version: what is computed is the same to the last bit.
 
-use pulp::Arch;
+use faer::traits::pulp::Arch;
 use std::sync::LazyLock;
 
 static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);

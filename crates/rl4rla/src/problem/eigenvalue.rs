@@ -12,7 +12,8 @@
 use super::draw;
 use super::family::{Choice, Family, FamilyInfo};
 use super::family_error::FamilyError;
-use super::instance::{Instance, InstanceError};
+use super::instance::Instance;
+use super::instance_error::InstanceError;
 use super::spectrum::{self, Law};
 use super::task::{History, Task, Work};
 use crate::linalg::{self, Matrix};

@@ -4,7 +4,8 @@
 use super::draw::{symmetric_system, tall_system};
 use super::family::{Choice, Family, FamilyInfo, Kind};
 use super::family_error::FamilyError;
-use super::instance::{Instance, InstanceError};
+use super::instance::Instance;
+use super::instance_error::InstanceError;
 use super::outline::Outline;
 use super::spectrum::Law;
 use super::task::Task;

@@ -4,7 +4,8 @@
 
 use super::family::{Family, FamilyInfo, Kind};
 use super::family_error::FamilyError;
-use super::instance::{Instance, InstanceError};
+use super::instance::Instance;
+use super::instance_error::InstanceError;
 use super::outline::Outline;
 use super::{eigenvalue, linear, logistic};
 use crate::linalg::Matrix;

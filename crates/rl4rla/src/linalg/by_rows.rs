@@ -1,0 +1,265 @@
+//! Kernels for matrices stored by rows: large data, read once per product, by all threads.
+//!
+//! The work is cut into blocks whose boundaries depend on the shape alone, and partial sums are added in the order
+//! of the blocks: the same bits come out whatever the number of threads. Sums run over fixed lanes without fused
+//! multiply-adds, so the width of the machine's vectors does not show either.
+
+use faer::MatRef;
+use rayon::prelude::*;
+
+use super::blas::symmetric_product;
+use super::vector::dots;
+use super::{Matrix, add, wide};
+
+/// Entries of a block, about a megabyte: enough to be worth a task, small enough that all threads get some.
+const BLOCK: usize = 1 << 17;
+
+/// Entries of the rows whose residuals are found before they are used: with x and the sum, they stay in the first
+/// level of cache.
+const GROUP: usize = 1600;
+
+/// Rows that are added to a sum together, so that it is loaded and stored less often.
+const TOGETHER: usize = 4;
+
+/// Neighbouring sums that are found together.
+const CHUNK: usize = 4;
+
+/// Parts whose Gram matrices are found apart.
+const GRAM_PARTS: usize = 16;
+
+/// The entries of a matrix that is stored by rows.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    entries: &'a [f64],
+    rows: usize,
+    cols: usize,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(entries: &'a [f64], rows: usize, cols: usize) -> Rows<'a> {
+        assert_eq!(entries.len(), rows * cols, "entries of a {rows}×{cols} matrix");
+        Rows { entries, rows, cols }
+    }
+
+    /// Rows of a block.
+    fn height(self) -> usize {
+        (BLOCK / self.cols.max(1)).next_multiple_of(TOGETHER).max(TOGETHER)
+    }
+
+    fn blocks(self) -> rayon::slice::Chunks<'a, f64> {
+        self.entries.par_chunks((self.height() * self.cols).max(1))
+    }
+
+    /// A·x.
+    pub fn mat_vec(self, x: &[f64]) -> Vec<f64> {
+        let mut y = vec![0.0; self.rows];
+        let blocks = self.blocks().zip(y.par_chunks_mut(self.height()));
+        blocks.for_each(|(block, y)| wide(|| subtract_from_products(block, x, y)));
+        y
+    }
+
+    /// Aᵀ·v.
+    pub fn vec_mat(self, v: &[f64]) -> Vec<f64> {
+        let blocks = self.blocks().zip(v.par_chunks(self.height()));
+        self.total(blocks.map(|(block, v)| {
+            let mut sum = vec![0.0; self.cols];
+            wide(|| add_multiples(block, v, &mut sum));
+            sum
+        }))
+    }
+
+    /// r = A·x − b and Aᵀ·r, reading A once.
+    pub fn residual_and_gradient(self, x: &[f64], b: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut r = b.to_vec();
+        if self.cols == 0 {
+            r.iter_mut().for_each(|r| *r = 0.0 - *r);
+            return (r, vec![]);
+        }
+        let group = (GROUP / self.cols).next_multiple_of(TOGETHER).max(TOGETHER);
+        let blocks = self.blocks().zip(r.par_chunks_mut(self.height()));
+        let gradient = self.total(blocks.map(|(block, r)| {
+            let mut sum = vec![0.0; self.cols];
+            wide(|| {
+                for (rows, r) in block.chunks(group * self.cols).zip(r.chunks_mut(group)) {
+                    subtract_from_products(rows, x, r);
+                    add_multiples(rows, r, &mut sum);
+                }
+            });
+            sum
+        }));
+        (r, gradient)
+    }
+
+    /// ‖aᵢ‖² for every row.
+    pub fn squared_row_norms(self) -> Vec<f64> {
+        let mut norms = vec![0.0; self.rows];
+        let blocks = self.blocks().zip(norms.par_chunks_mut(self.height()));
+        blocks.for_each(|(block, norms)| {
+            wide(|| {
+                for (row, norm) in block.chunks_exact(self.cols).zip(norms) {
+                    *norm = inner(row, row);
+                }
+            });
+        });
+        norms
+    }
+
+    /// AᵀA, exactly symmetric.
+    pub fn gram(self) -> Matrix {
+        let height = self.rows.div_ceil(GRAM_PARTS).max(1);
+        let parts = self.parts(height).map(|part| symmetric_product(part.as_faer().transpose()));
+        let parts: Vec<Matrix> = parts.collect();
+        Matrix::from_fn(self.cols, self.cols, |i, j| parts.iter().map(|part| part.get(i, j)).sum())
+    }
+
+    /// Consecutive rows, `height` at a time.
+    pub fn parts(self, height: usize) -> impl IndexedParallelIterator<Item = Rows<'a>> {
+        let cols = self.cols;
+        let part = move |entries: &'a [f64]| Rows::new(entries, entries.len() / cols, cols);
+        self.entries.par_chunks((height * cols).max(1)).map(part)
+    }
+
+    /// A matrix of its own, by rows as well.
+    pub fn to_matrix(self) -> Matrix {
+        Matrix::from_row_major(self.rows, self.cols, self.entries.to_vec())
+    }
+
+    /// View for faer's own routines.
+    pub fn as_faer(self) -> MatRef<'a, f64> {
+        MatRef::from_row_major_slice(self.entries, self.rows, self.cols)
+    }
+
+    /// The sum of vectors as long as a row, in their order.
+    fn total(self, parts: impl IndexedParallelIterator<Item = Vec<f64>>) -> Vec<f64> {
+        let parts: Vec<Vec<f64>> = parts.collect();
+        parts.into_iter().reduce(|sum, part| add(&sum, &part)).unwrap_or_else(|| vec![0.0; self.cols])
+    }
+}
+
+/// y ← A·x − y, one row after the other: memory is fastest when read in order.
+#[inline(always)]
+fn subtract_from_products(rows: &[f64], x: &[f64], y: &mut [f64]) {
+    for (row, y) in rows.chunks_exact(x.len()).zip(y) {
+        *y = inner(row, x) - *y;
+    }
+}
+
+/// sum ← sum + Aᵀ·v.
+#[inline(always)]
+fn add_multiples(rows: &[f64], v: &[f64], sum: &mut [f64]) {
+    let n = sum.len();
+    let (fours, rest) = v.as_chunks::<TOGETHER>();
+    let (first, last) = rows.split_at(fours.len() * TOGETHER * n);
+    for (rows, v) in first.chunks_exact(TOGETHER * n).zip(fours) {
+        add_together(std::array::from_fn(|k| &rows[k * n..(k + 1) * n]), *v, sum);
+    }
+    for (row, v) in last.chunks_exact(n).zip(rest) {
+        add_together([row], [*v], sum);
+    }
+}
+
+/// sum ← sum + Σₖ vₖ·rowₖ.
+#[inline(always)]
+fn add_together<const K: usize>(rows: [&[f64]; K], v: [f64; K], sum: &mut [f64]) {
+    // Short chunks, because rows are short: what a compiler leaves over of longer ones would be as much again.
+    let (sums, sum_rest) = sum.as_chunks_mut::<CHUNK>();
+    let rows = rows.map(|row| row.as_chunks::<CHUNK>());
+    // Equal lengths in a form that lets the bounds checks go.
+    let chunks = rows.map(|(chunks, _)| &chunks[..sums.len()]);
+    for (j, sum) in sums.iter_mut().enumerate() {
+        for k in 0..K {
+            for lane in 0..CHUNK {
+                sum[lane] += v[k] * chunks[k][j][lane];
+            }
+        }
+    }
+    for k in 0..K {
+        sum_rest.iter_mut().zip(rows[k].1).for_each(|(sum, a)| *sum += v[k] * a);
+    }
+}
+
+/// a·b.
+#[inline(always)]
+fn inner(a: &[f64], b: &[f64]) -> f64 {
+    dots([a], b)[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_small, frobenius, max_difference, normal};
+    use super::super::{gram, mat_vec, norm, qr_r, residual_and_gradient, sub, vec_mat};
+    use super::*;
+
+    fn by_rows(a: &Matrix) -> Matrix {
+        Matrix::from_row_major(a.rows(), a.cols(), a.row_major().to_vec())
+    }
+
+    /// Shapes at the edges of groups and blocks.
+    fn shapes() -> Vec<(usize, usize)> {
+        let mut all = vec![(0, 0), (0, 3), (3, 0), (1, 1), (7, 5), (8, 8), (9, 17), (200, 3)];
+        for n in [1000, 4096] {
+            let height = (BLOCK / n).next_multiple_of(TOGETHER);
+            all.extend([(height - 1, n), (height, n), (height + 1, n), (2 * height + 5, n)]);
+        }
+        all
+    }
+
+    #[test]
+    fn both_layouts_give_the_same_products() {
+        for (m, n) in shapes() {
+            let (a, x, v) = (normal(m, n, 1), normal(n, 1, 2), normal(m, 1, 3));
+            let (x, v, rows) = (x.column(0), v.column(0), by_rows(&a));
+            let size = frobenius(&a).max(1.0);
+            assert_small(norm(&sub(&mat_vec(&rows, x), &mat_vec(&a, x))), size * norm(x).max(1.0));
+            assert_small(norm(&sub(&vec_mat(v, &rows), &vec_mat(v, &a))), size * norm(v).max(1.0));
+            let (r, g) = residual_and_gradient(&rows, x, v);
+            let (expected, gradient) = residual_and_gradient(&a, x, v);
+            assert_small(norm(&sub(&r, &expected)), size * norm(x).max(1.0) + norm(v));
+            assert_small(norm(&sub(&g, &gradient)), size * (size * norm(x).max(1.0) + norm(v)));
+            assert_eq!((r.len(), g.len()), (m, n));
+            let naive: Vec<f64> = (0..m).map(|i| a.row(i).iter().map(|a| a * a).sum()).collect();
+            let norms = rows.by_rows().unwrap().squared_row_norms();
+            assert_small(norm(&sub(&norms, &naive)), norm(&naive));
+        }
+    }
+
+    #[test]
+    fn both_layouts_give_the_same_factors() {
+        for (m, n) in [(0, 0), (3, 0), (1, 1), (5, 9), (40, 3), (500, 7), (3000, 5)] {
+            let a = normal(m, n, 4);
+            let (rows, size) = (by_rows(&a), frobenius(&a).max(1.0));
+            assert_small(max_difference(&gram(&rows), &gram(&a)), size * size);
+            assert_eq!(gram(&rows), gram(&rows).transpose());
+            assert_small(max_difference(&qr_r(&rows), &qr_r(&a)), size * size);
+        }
+    }
+
+    #[test]
+    fn threads_do_not_show() {
+        let (m, n) = (3000, 150);
+        let (a, x, b) = (by_rows(&normal(m, n, 5)), normal(n, 1, 6), normal(m, 1, 7));
+        let all = || {
+            let (r, g) = residual_and_gradient(&a, x.column(0), b.column(0));
+            let norms = a.by_rows().unwrap().squared_row_norms();
+            let products = [r, g, mat_vec(&a, x.column(0)), vec_mat(b.column(0), &a), norms];
+            (products, gram(&a), qr_r(&a))
+        };
+        let one = all();
+        for threads in [1, 2, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert!(pool.install(all) == one, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn not_a_number_spreads_and_does_not_panic() {
+        let bad = |i, j| if (i, j) == (40, 2) { f64::NAN } else { 1.0 };
+        let a = by_rows(&Matrix::from_fn(90, 5, bad));
+        assert!(!a.is_finite());
+        let (r, g) = residual_and_gradient(&a, &[1.0; 5], &[1.0; 90]);
+        assert!(r[40].is_nan() && r[41] == 4.0 && g.iter().all(|g| g.is_nan()));
+        assert!(mat_vec(&a, &[1.0; 5])[40].is_nan());
+        assert!(vec_mat(&[1.0; 90], &a)[2].is_nan());
+        assert!(gram(&a).get(2, 2).is_nan() && qr_r(&a).get(0, 0).is_nan());
+    }
+}

@@ -1,0 +1,107 @@
+//! What is wrong with data, by name.
+#![allow(non_snake_case)]
+
+use crate::linalg::Matrix;
+use std::fmt;
+
+/// Entries of data may not exceed this, so that sums of squares do not overflow.
+const LARGEST_ENTRY: f64 = 1e150;
+
+/// Why data are not a problem that can be solved.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[allow(missing_docs)] // the fields say what they are
+pub enum InstanceError {
+    /// There are no rows or no columns.
+    Empty { rows: usize, cols: usize },
+    /// A and b have different numbers of rows.
+    Length { rows: usize, length: usize },
+    /// There are more unknowns than equations.
+    Wide { rows: usize, cols: usize },
+    /// An entry of A is not finite or too large.
+    MatrixEntry { row: usize, col: usize, value: f64 },
+    /// An entry of b is not finite or too large.
+    VectorEntry { row: usize, value: f64 },
+    /// The reference solver did not converge.
+    NoSolution,
+    /// A label is neither −1 nor +1.
+    Label { row: usize, value: f64 },
+    /// A plane separates the labels, so that the loss has no minimum.
+    Separable,
+    /// A is not square.
+    NotSquare { rows: usize, cols: usize },
+    /// A is not its own transpose.
+    NotSymmetric { row: usize, col: usize, value: f64, mirrored: f64 },
+    /// A has a negative eigenvalue.
+    Negative { eigenvalue: f64 },
+}
+
+impl InstanceError {
+    /// What is wrong with the entries or the shape of these data, whatever the task.
+    pub fn check(A: &Matrix, b: &[f64]) -> Result<(), InstanceError> {
+        let (rows, cols) = (A.rows(), A.cols());
+        if rows == 0 || cols == 0 {
+            return Err(InstanceError::Empty { rows, cols });
+        }
+        if b.len() != rows {
+            return Err(InstanceError::Length { rows, length: b.len() });
+        }
+        if rows < cols {
+            return Err(InstanceError::Wide { rows, cols });
+        }
+        let good = |value: f64| value.abs() <= LARGEST_ENTRY; // NaN is not
+        for (row, &value) in b.iter().enumerate() {
+            if let Some(col) = (0..cols).find(|&col| !good(A.get(row, col))) {
+                return Err(InstanceError::MatrixEntry { row, col, value: A.get(row, col) });
+            }
+            if !good(value) {
+                return Err(InstanceError::VectorEntry { row, value });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for InstanceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use InstanceError::*;
+        let limit = format!("; entries must be finite and at most {LARGEST_ENTRY:e} in size");
+        match self {
+            Empty { rows, cols } => write!(f, "A needs at least one row and one column, got {rows} × {cols}"),
+            Length { rows, length } => {
+                write!(f, "A has {rows} rows but b has {length} entries; they must be the same number")
+            }
+            Wide { rows, cols } => {
+                write!(
+                    f,
+                    "A has more columns than rows ({rows} × {cols}); only tall or square A are supported"
+                )
+            }
+            MatrixEntry { row, col, value } => write!(f, "A[{row},{col}] is {value}{limit}"),
+            VectorEntry { row, value } => write!(f, "b[{row}] is {value}{limit}"),
+            Label { row, value } => {
+                write!(f, "label {row} is {value}; labels must be −1 or +1")
+            }
+            Separable => write!(
+                f,
+                "a plane separates the labels, so the loss has no minimum: it only tends to 0 as x grows; \
+                 add rows that contradict each other, or take fewer columns"
+            ),
+            NotSquare { rows, cols } => write!(f, "A must be square, got {rows} × {cols}"),
+            NotSymmetric { row, col, value, mirrored } => write!(
+                f,
+                "A[{row},{col}] is {value} but A[{col},{row}] is {mirrored}; A must be symmetric: take (A + Aᵀ)/2"
+            ),
+            Negative { eigenvalue } => {
+                write!(
+                    f,
+                    "A has the eigenvalue {eigenvalue}; it must be positive semidefinite: add a multiple of I"
+                )
+            }
+            NoSolution => {
+                write!(f, "no solution was found in finite steps; rescale the rows or columns of A")
+            }
+        }
+    }
+}
+
+impl std::error::Error for InstanceError {}
