@@ -9,7 +9,7 @@ use rl4rla::execute::Prepared;
 use rl4rla::problem::InstanceSet;
 use rl4rla::program::{CATALOGUE, Program};
 use rl4rla::reward::{Charge, Profile, Protocol, SOUND_GRID, StepRule, Unit, bound, draws, reward};
-use rl4rla::search::{Domain, Measure, Method, Outcome, Silent, exhaustive};
+use rl4rla::search::{Measure, Method, Outcome, Silent, exhaustive};
 use std::collections::BTreeMap;
 
 const SMALL: &str = r#"
@@ -68,13 +68,13 @@ fn stages() -> Vec<(Stage, Program)> {
 
 /// Enumerates a stage, by insertions or by appending.
 fn enumerated(stage: &Stage, start: &Program, merge: Merge, appending: bool) -> Outcome<Program> {
-    fn all<D: Domain>(domain: D) -> Outcome<D::Solution> {
-        exhaustive(&domain, Measure::All, u64::MAX, usize::MAX, &mut Silent)
-    }
     let (known, problems) = (Known::default(), Problems::default());
     let bench = Bench::new(stage, InstanceSet::Search, 0, 0, &known, &problems).unwrap();
     let space = Space { stage, start, merge, bench: &bench };
-    if appending { all(Appending::new(space)) } else { all(Insertions::new(space)) }
+    match appending {
+        true => Appending::new(space).enumerate(Measure::All, u64::MAX, usize::MAX, &mut Silent),
+        false => exhaustive(&Insertions::new(space), Measure::All, u64::MAX, usize::MAX, &mut Silent),
+    }
 }
 
 fn means(outcome: &Outcome<Program>) -> BTreeMap<u128, f64> {

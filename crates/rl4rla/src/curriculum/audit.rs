@@ -5,7 +5,7 @@ use crate::discovery::{Appending, Bench, Known, Merge, Problems, Space, Stage};
 use crate::equivalence::fingerprint;
 use crate::problem::{FamilyError, InstanceSet};
 use crate::program::Program;
-use crate::search::{Measure, Ranked, Watch, exhaustive};
+use crate::search::{Measure, Ranked, Watch};
 use std::collections::BTreeSet;
 
 /// What an audit says of one stage.
@@ -69,7 +69,7 @@ fn audit_stage(
     let known = Known::default();
     let bench = Bench::new(stage, InstanceSet::Select, seed, number, &known, problems)?;
     let space = Space { stage, start, merge: Merge::Canonical, bench: &bench };
-    let outcome = exhaustive(&Appending::new(space), Measure::All, budget, usize::MAX, watch);
+    let outcome = Appending::new(space).enumerate(Measure::All, budget, usize::MAX, watch);
     let (signature, out) = (stage.grammar.signature, stage.grammar.live_out);
     let behaviour = |ranked: &Ranked<Program>| fingerprint(&ranked.solved.solution, signature, out);
     let classes: BTreeSet<u128> = outcome.ranked.iter().map(behaviour).collect();

@@ -5,25 +5,33 @@
 //! leave the registers alike, at the same gap, have the same future; of those one is enough, the one that took the
 //! fewest edits. This meets far fewer states than insertion, where every order of the same edits is a path, and all
 //! programs that insertions into the old program, as it stands, can make.
+//!
+//! There can be millions of beginnings, so one is kept as its edits alone and written out again when it is looked at.
 
-use super::merge::mix;
+use super::behaviour::Lab;
+use super::growing::Growing;
+use super::merge::{Merge, mix};
 use super::space::Space;
-use crate::program::{Canonical, Env, Program, Section};
-use crate::search::{Domain, Solved};
-use std::sync::Arc;
+use crate::program::{Instruction, Program, Reg, Section, Slot};
+use crate::search::{Counters, Domain, Measure, Outcome, Ranked, Solved, Watch, exhaustive};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The beginning of a program.
+/// An instruction, by its number, put into a gap of the old program. The gaps of setup come first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Edit {
+    gap: u32,
+    instruction: u32,
+}
+
+/// A program as the edits that make it of the old one, from left to right.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edits(Arc<[Edit]>);
+
+/// The beginning of a program: up to its last edit.
 #[derive(Clone)]
 pub struct Beginning {
-    written: Program,
-    /// The types after it.
-    env: Env,
-    /// The section being written.
-    section: Section,
-    /// How many of that section's old instructions are copied.
-    copied: usize,
-    /// Edits made.
-    spent: usize,
+    edits: Edits,
     key: u128,
 }
 
@@ -31,54 +39,175 @@ pub struct Beginning {
 pub struct Appending<'a> {
     space: Space<'a>,
     /// In canonical order, as insertions see it.
-    old: Canonical,
+    old: Program,
+    desk: Mutex<Desk>,
+}
+
+/// Where beginnings are written out.
+struct Desk {
+    /// Every instruction met, and its number.
+    instructions: Vec<Instruction>,
+    numbers: FxHashMap<Instruction, u32>,
+    /// Where beginnings are run, if it matters what they do.
+    labs: Option<[Lab; 2]>,
+    root: Growing,
+    /// The beginning last looked at, with everything on the way to it: most of it serves for the next one too.
+    path: Vec<(Edit, Growing)>,
+}
+
+impl Desk {
+    fn number(&mut self, instruction: Instruction) -> u32 {
+        let next = self.instructions.len() as u32;
+        self.numbers.get(&instruction).copied().unwrap_or_else(|| {
+            self.instructions.push(instruction.clone());
+            self.numbers.insert(instruction, next);
+            next
+        })
+    }
 }
 
 impl<'a> Appending<'a> {
     /// Of this space.
     pub fn new(space: Space<'a>) -> Appending<'a> {
-        let old = space.stage.grammar.state(space.start);
-        Appending { space, old }
+        let grammar = &space.stage.grammar;
+        let labs = (space.merge == Merge::Fingerprint).then(|| Lab::both(grammar.signature));
+        let root = Growing::new(grammar.signature, labs.as_ref());
+        let (instructions, numbers, path) = Default::default();
+        let desk = Mutex::new(Desk { instructions, numbers, labs, root, path });
+        Appending { old: grammar.state(space.start).program().clone(), space, desk }
     }
 
-    /// Copies the next old instruction, going on to the next section where one ends; none at the end.
-    fn copy_one(&self, mut beginning: Beginning) -> Option<Beginning> {
-        match (self.old.program().section(beginning.section).get(beginning.copied), beginning.section) {
-            (Some(instruction), section) => {
-                // What does not fit poisons its target, and counts for nothing if that is dead.
-                let _ = beginning.env.step(instruction, section);
-                beginning.written.section_mut(section).push(instruction.clone());
-                beginning.copied += 1;
-            }
-            (None, Section::Setup) => (beginning.section, beginning.copied) = (Section::Iteration, 0),
-            (None, Section::Iteration) => return None,
+    /// Enumerates all there is; `budget` bounds the states, `keep` the solutions that are told of.
+    pub fn enumerate(
+        &self,
+        measure: Measure,
+        budget: u64,
+        keep: usize,
+        watch: &mut dyn Watch<Program>,
+    ) -> Outcome<Program> {
+        let Outcome { ranked, stop, counters } =
+            exhaustive(self, measure, budget, keep, &mut Reader { appending: self, watch });
+        let read =
+            |ranked: Ranked<Edits>| Ranked { solved: self.read(&ranked.solved), values: ranked.values };
+        Outcome { ranked: ranked.into_iter().map(read).collect(), stop, counters }
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Section and position of a gap.
+    fn place(&self, gap: u32) -> (Section, usize) {
+        let setup = self.old.setup.len();
+        match (gap as usize).checked_sub(setup + 1) {
+            None => (Section::Setup, gap as usize),
+            Some(position) => (Section::Iteration, position),
         }
-        Some(beginning)
     }
 
-    fn keyed(&self, mut beginning: Beginning) -> Beginning {
+    fn last_gap(&self) -> u32 {
+        self.old.len() as u32 + 1
+    }
+
+    /// Copies what stands between a gap and the next one: an old instruction, or the end of setup.
+    fn copy_one(&self, growing: &mut Growing, gap: u32, labs: Option<&mut [Lab; 2]>) {
+        let (section, position) = self.place(gap);
+        match self.old.section(section).get(position) {
+            Some(instruction) => growing.push(instruction, labs),
+            None => growing.turn(labs),
+        }
+    }
+
+    /// Adds to a beginning that has come to gap `from` what follows up to gap `to`.
+    fn copy(&self, growing: &mut Growing, from: u32, to: u32, labs: &mut Option<[Lab; 2]>) {
+        (from..to).for_each(|gap| self.copy_one(growing, gap, labs.as_mut()));
+    }
+
+    /// Writes out a beginning.
+    fn write<'d>(&self, desk: &'d mut Desk, edits: &[Edit]) -> &'d mut Growing {
+        let Desk { instructions, labs, root, path, .. } = desk;
+        let same = path.iter().zip(edits).take_while(|((known, _), edit)| known == *edit).count();
+        path.truncate(same);
+        for &edit in &edits[same..] {
+            let (gap, mut growing) =
+                path.last().map_or_else(|| (0, root.clone()), |(edit, known)| (edit.gap, known.clone()));
+            self.copy(&mut growing, gap, edit.gap, labs);
+            growing.push(&instructions[edit.instruction as usize], labs.as_mut());
+            path.push((edit, growing));
+        }
+        path.last_mut().map_or(root, |(_, growing)| growing)
+    }
+
+    /// The program that edits make.
+    fn program(&self, edits: &Edits) -> Program {
+        let desk = self.desk();
+        let mut edits = edits.0.iter().peekable();
+        let mut program = Program::default();
+        for gap in 0..=self.last_gap() {
+            let (section, position) = self.place(gap);
+            while let Some(edit) = edits.next_if(|edit| edit.gap == gap) {
+                program.section_mut(section).push(desk.instructions[edit.instruction as usize].clone());
+            }
+            program.section_mut(section).extend(self.old.section(section).get(position).cloned());
+        }
+        program
+    }
+
+    /// The finished program that edits make.
+    fn finish(&self, edits: &Edits) -> Program {
+        self.space.stage.grammar.finish(&self.program(edits)).program().clone()
+    }
+
+    fn read(&self, solved: &Solved<Edits>) -> Solved<Program> {
+        Solved { key: solved.key, solution: self.finish(&solved.solution) }
+    }
+
+    /// The key of a beginning that has come to a gap, with one more instruction if there is one.
+    fn key(
+        &self,
+        growing: &mut Growing,
+        gap: u32,
+        instruction: Option<&Instruction>,
+        labs: Option<&mut [Lab; 2]>,
+    ) -> u128 {
         let grammar = &self.space.stage.grammar;
-        let kept = grammar.live_out.kept();
-        let canonical = grammar.state(&beginning.written);
-        let program = self.space.merge.beginning(&canonical, grammar.signature, kept);
-        beginning.key = mix(&[program, beginning.section as u128, beginning.copied as u128]);
-        beginning
+        let program = match labs {
+            None => grammar.state(&growing.with(instruction)).id(),
+            Some(labs) => growing.behaviour(instruction, grammar.live_out.kept(), labs),
+        };
+        let (section, position) = self.place(gap);
+        mix(&[program, section as u128, position as u128])
+    }
+
+    /// Whether v1 has the type it must have, if nothing is added to these edits: all others are no solutions, and most are
+    /// found out here.
+    fn moves_x(&self, before: &Growing, gap: u32, instructions: &[Instruction], edit: Edit) -> bool {
+        let mut env = before.env.clone();
+        let added = &instructions[edit.instruction as usize];
+        for gap in gap..self.last_gap() {
+            if gap == edit.gap {
+                let _ = env.step(added, self.place(gap).0);
+            }
+            let (section, position) = self.place(gap);
+            if let Some(instruction) = self.old.section(section).get(position) {
+                let _ = env.step(instruction, section);
+            }
+        }
+        if edit.gap == self.last_gap() {
+            let _ = env.step(added, Section::Iteration);
+        }
+        env.slot(Reg::V1) == Slot::Known(self.space.stage.grammar.signature.result())
     }
 }
 
 impl Domain for Appending<'_> {
     type State = Beginning;
-    type Solution = Program;
+    type Solution = Edits;
 
     fn root(&self) -> Beginning {
-        self.keyed(Beginning {
-            written: Program::default(),
-            env: Env::start(self.space.stage.grammar.signature),
-            section: Section::Setup,
-            copied: 0,
-            spent: 0,
-            key: 0,
-        })
+        let desk = &mut *self.desk();
+        let key = self.key(&mut desk.root.clone(), 0, None, desk.labs.as_mut());
+        Beginning { edits: Edits(Arc::new([])), key }
     }
 
     fn key(&self, beginning: &Beginning) -> u128 {
@@ -86,49 +215,172 @@ impl Domain for Appending<'_> {
     }
 
     fn children(&self, beginning: &Beginning) -> Arc<[Beginning]> {
-        let grammar = &self.space.stage.grammar;
         let mut children = Vec::new();
-        let mut here = Some(beginning.clone()).filter(|_| !self.is_end(beginning));
-        while let Some(gap) = here {
-            if grammar.opens(gap.section, gap.copied, self.old.program().section(gap.section)) {
-                for (instruction, _) in grammar.instructions(&gap.env, gap.section) {
+        if self.is_end(beginning) {
+            return children.into();
+        }
+        let (grammar, edits) = (&self.space.stage.grammar, &beginning.edits.0);
+        let desk = &mut *self.desk();
+        let mut growing = self.write(desk, edits).clone();
+        let first = edits.last().map_or(0, |edit| edit.gap);
+        for gap in first..=self.last_gap() {
+            let (section, position) = self.place(gap);
+            if grammar.opens(section, position, self.old.section(section)) {
+                for (instruction, _) in grammar.instructions(&growing.env, section) {
                     if instruction.target.is_none() {
                         continue;
                     }
-                    let mut child = gap.clone();
-                    let fits = child.env.step(&instruction, gap.section);
-                    debug_assert!(fits.is_ok(), "the grammar offers what fits");
-                    child.written.section_mut(gap.section).push(instruction);
-                    child.spent += 1;
-                    children.push(self.keyed(child));
+                    let key = self.key(&mut growing, gap, Some(&instruction), desk.labs.as_mut());
+                    let edit = Edit { gap, instruction: desk.number(instruction) };
+                    let edits = Edits(edits.iter().copied().chain([edit]).collect());
+                    children.push(Beginning { edits, key });
                 }
             }
-            here = self.copy_one(gap);
+            if gap < self.last_gap() {
+                self.copy_one(&mut growing, gap, desk.labs.as_mut());
+            }
         }
         children.into()
     }
 
     fn is_end(&self, beginning: &Beginning) -> bool {
-        beginning.spent == self.space.stage.edits
+        beginning.edits.0.len() == self.space.stage.edits
     }
 
-    fn solution(&self, beginning: &Beginning) -> Option<Solved<Program>> {
-        let mut whole = beginning.clone();
-        while let Some(longer) = self.copy_one(whole.clone()) {
-            whole = longer;
-        }
-        self.space.finished(&whole.written)
+    fn solution(&self, beginning: &Beginning) -> Option<Solved<Edits>> {
+        let grammar = &self.space.stage.grammar;
+        let desk = &mut *self.desk();
+        let whole = match beginning.edits.0.split_last() {
+            Some((&edit, before)) => {
+                let gap = before.last().map_or(0, |edit| edit.gap);
+                self.write(desk, before);
+                let Desk { instructions, labs, root, path, .. } = desk;
+                let before = path.last().map_or(&*root, |(_, growing)| growing);
+                if !self.moves_x(before, gap, instructions, edit) {
+                    return None;
+                }
+                let mut whole = before.clone();
+                self.copy(&mut whole, gap, edit.gap, labs);
+                whole.push(&instructions[edit.instruction as usize], labs.as_mut());
+                self.copy(&mut whole, edit.gap, self.last_gap(), labs);
+                whole
+            }
+            None => {
+                let mut whole = desk.root.clone();
+                self.copy(&mut whole, 0, self.last_gap(), &mut desk.labs);
+                whole
+            }
+        };
+        let finished = grammar.finish(&whole.written);
+        let typed = self.space.typed(&finished)?;
+        let kept = grammar.live_out.kept();
+        let known = desk.labs.as_mut().and_then(|labs| whole.finished(&finished, &typed, kept, labs));
+        let key = known.unwrap_or_else(|| self.space.merge.finished(&finished, grammar.signature, kept));
+        Some(Solved { key, solution: beginning.edits.clone() })
     }
 
     fn replicates(&self) -> usize {
         self.space.bench.count()
     }
 
-    fn bound(&self, program: &Program) -> f64 {
-        self.space.bound(program)
+    fn bound(&self, edits: &Edits) -> f64 {
+        self.space.bound(&self.program(edits))
     }
 
-    fn values(&self, requests: &[(&Solved<Program>, usize)]) -> Vec<f64> {
-        self.space.values(requests)
+    fn values(&self, requests: &[(&Solved<Edits>, usize)]) -> Vec<f64> {
+        let read: Vec<(Solved<Program>, usize)> =
+            requests.iter().map(|&(solved, replicate)| (self.read(solved), replicate)).collect();
+        let requests: Vec<_> = read.iter().map(|(solved, replicate)| (solved, *replicate)).collect();
+        self.space.values(&requests)
+    }
+}
+
+/// Tells a watch for programs of what happens to edits.
+struct Reader<'a, 'b> {
+    appending: &'a Appending<'b>,
+    watch: &'a mut dyn Watch<Program>,
+}
+
+impl Watch<Edits> for Reader<'_, '_> {
+    fn evaluated(&mut self, key: u128, replicate: usize, value: f64) {
+        self.watch.evaluated(key, replicate, value);
+    }
+
+    fn goes_on(&mut self, counters: &Counters, best: Option<(&Edits, f64)>) -> bool {
+        let best = best.map(|(edits, mean)| (self.appending.finish(edits), mean));
+        self.watch.goes_on(counters, best.as_ref().map(|(program, mean)| (program, *mean)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discovery::{Bench, Instances, Known, Problems, Stage};
+    use crate::problem::{Family, InstanceSet};
+    use crate::program::{Entry, Geometry, Grammar};
+    use crate::reward::{Profile, Protocol, StepRule};
+    use crate::rng::Stream;
+    use rand::RngExt;
+
+    fn stage() -> Stage {
+        Stage {
+            name: "walks".into(),
+            grammar: Grammar::full(Geometry::Tall),
+            edits: 4,
+            families: vec![Family { rows: 20, cols: 3, ..Family::named("mid-cond").unwrap() }],
+            protocol: Protocol::new(Profile::sound(), StepRule::Fixed(1.0)),
+            exploration: 0.5,
+            budget: 1000,
+            merge: Merge::Fingerprint,
+            instances: Instances { search: 1, select: 1, report: 1 },
+        }
+    }
+
+    #[test]
+    fn edits_give_back_the_program_they_were_made_of() {
+        let (stage, known, problems) = (stage(), Known::default(), Problems::default());
+        let bench = Bench::new(&stage, InstanceSet::Search, 0, 0, &known, &problems).unwrap();
+        let start = &Entry::named("precond-gd").unwrap().document.program;
+        for merge in Merge::ALL {
+            let fresh = || Appending::new(Space { stage: &stage, start, merge, bench: &bench });
+            let (one, mut dice) = (fresh(), Stream::new(5).derive("walk", 0).rng());
+            for _ in 0..20 {
+                let mut beginning = one.root();
+                while !one.is_end(&beginning) {
+                    let children = one.children(&beginning);
+                    let next = children[dice.random_range(0..children.len())].clone();
+                    let edit = *next.edits.0.last().unwrap();
+                    let added = one.desk().instructions[edit.instruction as usize].clone();
+                    let before = one.write(&mut one.desk(), &beginning.edits.0).written.clone();
+                    let after = one.write(&mut one.desk(), &next.edits.0).written.clone();
+                    let (section, position) = one.place(edit.gap);
+                    assert_eq!(after.section(section).last(), Some(&added));
+                    assert!(after.len() > before.len());
+                    let old = |program: &Program| program.instructions().count();
+                    let copied =
+                        position + if section == Section::Iteration { one.old.setup.len() } else { 0 };
+                    assert_eq!(old(&after), copied + next.edits.0.len());
+                    // All of the program begins with its beginning.
+                    let whole = one.program(&next.edits);
+                    assert_eq!(whole.len(), one.old.len() + next.edits.0.len());
+                    assert!(
+                        whole.setup.starts_with(&after.setup)
+                            && whole.iteration.starts_with(&after.iteration)
+                    );
+                    // Another desk, which has seen nothing of the way here, finds the same key.
+                    let (other, desk) = (fresh(), one.desk());
+                    other.desk().instructions.clone_from(&desk.instructions);
+                    drop(desk);
+                    let desk = &mut *other.desk();
+                    let mut growing = other.write(desk, &next.edits.0).clone();
+                    assert_eq!(other.key(&mut growing, edit.gap, None, desk.labs.as_mut()), next.key);
+                    beginning = next;
+                }
+                let solved = one.solution(&beginning);
+                let expected = one.space.finished(&one.program(&beginning.edits));
+                assert_eq!(solved.as_ref().map(|s| s.key), expected.as_ref().map(|s| s.key));
+                assert_eq!(solved.map(|s| one.finish(&s.solution)), expected.map(|s| s.solution));
+            }
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::problem::{FamilyError, InstanceSet};
 use crate::program::{Canonical, Model, Price, Program};
 use crate::reward::Evaluation;
 use crate::rng::Stream;
-use crate::search::{Counters, Method, Outcome, Ranked, Stop, Tuning, Watch};
+use crate::search::{Counters, Measure, Method, Outcome, Ranked, Stop, Tuning, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -113,7 +113,10 @@ pub fn attempt(
     let mut watch = Adaptor { observe, number };
     let search = || match approach.method {
         // Complete in any case, and this way it meets fewer states.
-        Method::Exhaustive => approach.method.search(&Appending::new(space), &tuning, &stream, &mut watch),
+        Method::Exhaustive => {
+            let measure = Measure::WhileInTheRunning;
+            Appending::new(space).enumerate(measure, tuning.budget, tuning.keep, &mut watch)
+        }
         method => method.search(&Insertions::new(space), &tuning, &stream, &mut watch),
     };
     let Outcome { ranked, stop, counters } = spend(Part::Search, search);

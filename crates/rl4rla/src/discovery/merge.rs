@@ -1,7 +1,9 @@
 //! The merge key: which programs a search takes for one.
 
 use crate::equivalence::fingerprint;
-use crate::program::{Canonical, Env, Instruction, LiveOut, Program, RegSet, Section, Signature, Structure};
+use crate::program::{
+    Arg, Canonical, Env, Instruction, LiveOut, Program, RegSet, Section, Signature, Structure, Typed,
+};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -23,19 +25,11 @@ impl Merge {
 
     /// The key of a finished program.
     pub fn finished(self, program: &Canonical, signature: Signature, kept: RegSet) -> u128 {
-        self.key(program, signature, || LiveOut::Keeping(handed_on(program.program()).union(kept)))
-    }
-
-    /// The key of the beginning of a program, to which instructions are only appended.
-    pub fn beginning(self, program: &Canonical, signature: Signature, kept: RegSet) -> u128 {
-        self.key(program, signature, || LiveOut::Partial(kept))
-    }
-
-    fn key(self, program: &Canonical, signature: Signature, out: impl Fn() -> LiveOut) -> u128 {
         match self {
             Merge::Canonical => program.id(),
             Merge::Fingerprint => {
-                let behaviour = fingerprint(program.program(), signature, out());
+                let out = LiveOut::Keeping(handed_on(program.program()).union(kept));
+                let behaviour = fingerprint(program.program(), signature, out);
                 mix(&[behaviour, general_inverses(program.program(), signature)])
             }
         }
@@ -49,7 +43,7 @@ pub fn mix(parts: &[u128]) -> u128 {
 }
 
 /// The registers that the iteration takes from setup.
-fn handed_on(program: &Program) -> RegSet {
+pub(super) fn handed_on(program: &Program) -> RegSet {
     let (mut taken, mut own) = (RegSet::EMPTY, RegSet::EMPTY);
     for instruction in &program.iteration {
         taken = instruction.reads().iter().filter(|&reg| !own.contains(reg)).fold(taken, RegSet::with);
@@ -64,9 +58,20 @@ fn handed_on(program: &Program) -> RegSet {
 fn general_inverses(program: &Program, signature: Signature) -> u128 {
     let mut env = Env::start(signature);
     let general = |(section, _, instruction): (Section, usize, &Instruction)| {
-        let value = env.step(instruction, section);
-        ["MAT_INV", "MAT_VEC_SOLVE"].contains(&instruction.op.name)
-            && value.is_ok_and(|value| value.args[0].ty.structure() != Structure::Upper)
+        let value = env.step(instruction, section).ok();
+        inverts_generally(instruction, value.as_ref().map(|value| &value.args[..]))
     };
     program.instructions().map(general).filter(|&general| general).count() as u128
+}
+
+/// Whether an instruction with these operands, none if it does not fit, inverts a matrix that is not triangular.
+pub(super) fn inverts_generally(instruction: &Instruction, args: Option<&[Arg]>) -> bool {
+    ["MAT_INV", "MAT_VEC_SOLVE"].contains(&instruction.op.name)
+        && args.is_some_and(|args| args[0].ty.structure() != Structure::Upper)
+}
+
+/// The key of a finished program that behaves like this and consists of these instructions.
+pub(super) fn stable(behaviour: u128, typed: &[Typed]) -> u128 {
+    let general = typed.iter().filter(|typed| inverts_generally(typed.instruction, Some(&typed.args)));
+    mix(&[behaviour, general.count() as u128])
 }

@@ -2,7 +2,9 @@
 
 mod appending;
 mod attempt;
+mod behaviour;
 mod bench;
+mod growing;
 mod log;
 mod merge;
 mod observe;

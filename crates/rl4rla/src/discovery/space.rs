@@ -4,7 +4,8 @@ use super::bench::Bench;
 use super::merge::{Merge, mix};
 use super::stage::Stage;
 use crate::clock::wait;
-use crate::program::{Canonical, Program, check};
+use crate::problem::Family;
+use crate::program::{Canonical, Program, Typed, check};
 use crate::reward::bound;
 use crate::search::{Domain, Solved};
 use rayon::prelude::*;
@@ -27,31 +28,33 @@ impl Space<'_> {
     /// The finished program, if it fits.
     pub(super) fn finished(&self, program: &Program) -> Option<Solved<Program>> {
         let grammar = &self.stage.grammar;
-        if !grammar.is_well_shaped(program) {
-            return None;
-        }
         let finished = grammar.finish(program);
-        if self.is_longwinded(finished.program()) {
-            return None;
-        }
+        self.typed(&finished)?;
         let key = self.merge.finished(&finished, grammar.signature, grammar.live_out.kept());
         Some(Solved { key, solution: finished.program().clone() })
     }
 
-    /// Whether an instruction that the stage added is a longer way to write another one: the grammar offers none, but
-    /// a later insertion before it can make it so.
-    fn is_longwinded(&self, program: &Program) -> bool {
-        let typed = check(program, self.stage.grammar.signature).unwrap_or_default();
-        typed.iter().any(|typed| {
+    /// The types of a finished program, if it fits, leaves what is to be kept, and no instruction that the stage added is
+    /// a longer way to write another one: the grammar offers none, but a later insertion before it can make it so.
+    pub(super) fn typed<'p>(&self, finished: &'p Canonical) -> Option<Vec<Typed<'p>>> {
+        let (grammar, program) = (&self.stage.grammar, finished.program());
+        let typed = check(program, grammar.signature).ok()?;
+        let written = |reg| program.setup.iter().any(|ins| ins.writes().contains(reg));
+        let longwinded = |typed: &Typed| {
             let old = self.start.section(typed.section).contains(typed.instruction);
             !old && (typed.instruction.op.redundant)(&typed.args)
-        })
+        };
+        (grammar.live_out.kept().iter().all(written) && !typed.iter().any(longwinded)).then_some(typed)
     }
 
     /// The most that a program can earn here.
     pub(super) fn bound(&self, program: &Program) -> f64 {
-        let bounds = self.stage.families.iter().map(|family| bound(program, family, &self.stage.protocol));
-        bounds.fold(0.0, f64::max)
+        let families = &self.stage.families;
+        // Families that differ in their spectra only have one bound.
+        let size = |family: &Family| (family.kind, family.rows, family.cols);
+        let first = |i: usize| families[..i].iter().all(|other| size(other) != size(&families[i]));
+        let bounds = (0..families.len()).filter(|&i| first(i));
+        bounds.map(|i| bound(program, &families[i], &self.stage.protocol)).fold(0.0, f64::max)
     }
 
     pub(super) fn values(&self, requests: &[(&Solved<Program>, usize)]) -> Vec<f64> {

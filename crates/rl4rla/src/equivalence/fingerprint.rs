@@ -4,82 +4,11 @@
 //! digits. Rounding noise is ten million times smaller than the last digit kept, so it rarely moves one; different
 //! programs would have to agree in all projections to six digits to be merged. `docs/equivalence.md` has measured rates.
 
-use crate::execute::{Settings, snapshots};
-use crate::linalg::{dot, norm};
-use crate::problem::{Family, Instance};
-use crate::program::{Canonical, Datum, Geometry, LiveOut, Program, Reg, RegSet, Signature};
-use crate::rng::Stream;
-use std::sync::LazyLock;
-use xxhash_rust::xxh3::Xxh3Default;
-
-/// Iterations run: enough for what is carried to show.
-const ITERATIONS: usize = 3;
-
-/// What a program is run on.
-struct Probe {
-    instance: Instance,
-    settings: Settings,
-    start: Vec<f64>,
-    directions: Vec<f64>,
-}
-
-impl Probe {
-    fn new(name: &str, rows: usize, cols: usize, batch: usize) -> Probe {
-        let outside = if rows > cols { 0.3 } else { 0.0 };
-        let family =
-            Family { rows, cols, outside, condition: Some(5.0), ..Family::named(name).expect("a family") };
-        let root = Stream::new(0).derive("fingerprint", rows as u64);
-        let settings = Settings {
-            iterations: ITERATIONS,
-            step: 0.37,
-            sketch_rows: cols + 3,
-            batch,
-            ..Settings::for_size(rows, cols)
-        };
-        let instance = family.draw(&root.derive("instance", 0)).expect("a family that can be drawn");
-        // No value is larger than the longest dimension squared.
-        let longest = rows.max(settings.sketch_rows).max(batch);
-        Probe {
-            instance,
-            settings,
-            start: root.derive("start", 0).normals(cols),
-            directions: root.derive("directions", 0).normals(longest * longest),
-        }
-    }
-
-    /// The probes for problems of this shape. In the first a sample has fewer rows than columns, so that projecting on
-    /// it is not solving it; the second is for programs that fail there.
-    fn of(geometry: Geometry) -> &'static [Probe; 2] {
-        type Probes = LazyLock<[Probe; 2]>;
-        static TALL: Probes = LazyLock::new(|| [3, 9].map(|batch| Probe::new("mid-cond", 12, 4, batch)));
-        static SQUARE: Probes = LazyLock::new(|| [4, 20].map(|batch| Probe::new("mid-cond", 6, 6, batch)));
-        static SYMMETRIC: Probes = LazyLock::new(|| [4, 20].map(|batch| Probe::new("psd", 6, 6, batch)));
-        match geometry {
-            Geometry::Tall => &TALL,
-            Geometry::Square => &SQUARE,
-            Geometry::Symmetric => &SYMMETRIC,
-        }
-    }
-
-    /// A value as a rounded number: its projection, or 0 where that is rounding noise.
-    fn rounded(&self, values: &[f64]) -> String {
-        let size = norm(values);
-        let projection = dot(values, &self.directions[..values.len()]);
-        if size < 1e-10 || projection.abs() < 1e-9 * size { "0".into() } else { format!("{projection:.5e}") }
-    }
-
-    fn describe(&self, datum: &Datum) -> String {
-        match datum {
-            Datum::Scalar(a) => self.rounded(&[*a]),
-            Datum::Vector(v) => self.rounded(v),
-            Datum::Matrix(m) => {
-                let columns: Vec<f64> = (0..m.cols()).flat_map(|j| m.column(j).iter().copied()).collect();
-                self.rounded(&columns)
-            }
-            Datum::Weights(w) => self.rounded(&(0..w.len()).map(|i| w.probability(i)).collect::<Vec<_>>()),
-        }
-    }
-}
+use super::probe::{ITERATIONS, Probe};
+use crate::execute::snapshots;
+use crate::program::{Canonical, Datum, LiveOut, Program, Reg, RegSet, Signature};
+use std::fmt::Write;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// The fingerprint of a program: of how it moves x if it is finished, of everything it may still use if it is not.
 ///
@@ -103,30 +32,50 @@ pub fn fingerprint(program: &Program, signature: impl Into<Signature>, out: Live
         LiveOut::Keeping(kept) => (kept, moved),
         LiveOut::Partial(_) => (written, written.union(moved)),
     };
-    let mut hash = Xxh3Default::new();
-    let stream = Stream::new(0).derive("fingerprint", 0);
+    let mut print = Print::default();
     for probe in Probe::of(geometry) {
+        let start = Some(&probe.start[..]);
         let taken =
-            snapshots(live.program(), &probe.instance, update, &probe.settings, Some(&probe.start), &stream);
+            snapshots(live.program(), &probe.instance, update, &probe.settings, start, &Probe::stream());
         for (t, snapshot) in taken.iter().enumerate() {
-            let counted = if t == 0 { after_setup } else { after_iteration };
-            for reg in counted.iter() {
-                let described =
-                    snapshot[reg.index()].as_ref().map_or("-".into(), |datum| probe.describe(datum));
-                hash.update(format!("{t} {reg} {described}\n").as_bytes());
-            }
+            print.add(probe, t, if t == 0 { after_setup } else { after_iteration }, snapshot);
         }
         let last = &taken[ITERATIONS];
         if written.iter().all(|reg| last[reg.index()].is_some()) {
             break;
         }
     }
-    hash.digest128()
+    print.hash()
+}
+
+/// A fingerprint being taken, moment by moment.
+#[derive(Default)]
+pub(crate) struct Print(String);
+
+impl Print {
+    /// What these registers hold after setup, where t = 0, or after iteration t.
+    pub fn add(&mut self, probe: &Probe, t: usize, counted: RegSet, registers: &[Option<Datum>]) {
+        for reg in counted.iter() {
+            let number = registers[reg.index()].as_ref().map(|datum| probe.number(datum, 0));
+            // Writing to a string does not fail.
+            let _ = match number {
+                None => writeln!(self.0, "{t} {reg} -"),
+                Some(0.0) => writeln!(self.0, "{t} {reg} 0"),
+                Some(number) => writeln!(self.0, "{t} {reg} {number:.5e}"),
+            };
+        }
+    }
+
+    /// The fingerprint.
+    pub fn hash(&self) -> u128 {
+        xxh3_128(self.0.as_bytes())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::Geometry;
 
     fn of(text: &str, out: LiveOut) -> u128 {
         fingerprint(&text.parse().unwrap(), Geometry::Tall, out)

@@ -132,6 +132,16 @@ impl<'a> Draws<'a> {
         self.samples += 1;
     }
 
+    /// How many samples were drawn.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// Goes on, or back, to where so many samples were drawn.
+    pub fn go_on_after(&mut self, samples: u64) {
+        self.samples = samples;
+    }
+
     /// Probabilities proportional to the squared row norms.
     pub fn leverage(&self, arg: &Arg, value: &Datum) -> Result<Datum, Fault> {
         let law = match self.data {

@@ -1,13 +1,10 @@
 //! Snapshots: what every register holds, also for programs that are not finished.
 
-use super::draws::Data;
-use super::kernels::Action;
-use super::machine::Machine;
+use super::lenient::Lenient;
 use super::run::Settings;
 use crate::problem::Instance;
-use crate::program::{Access, Datum, Env, Instruction, Program, Reg, Section, Signature, Update};
+use crate::program::{Datum, Env, Instruction, Program, Section, Signature, Update};
 use crate::rng::Stream;
-use std::sync::Arc;
 
 /// The registers at one point of a run.
 pub type Snapshot = Vec<Option<Datum>>;
@@ -27,61 +24,37 @@ pub fn snapshots(
     start: Option<&[f64]>,
     stream: &Stream,
 ) -> Vec<Snapshot> {
-    let mut machine = Machine::new(Data::True(instance, None), update, settings);
+    let mut run = Lenient::new(instance, update, settings, start);
     let mut env = Env::start(Signature::new(instance.geometry(), update));
-    if let (Some(start), Update::Assign | Update::Answer) = (start, update) {
-        let mut first = start.to_vec();
-        if update == Update::Assign {
-            first.rotate_left(1);
-        }
-        machine.registers[Reg::X.index()] = Some(first.into());
-    }
-    lenient(&mut machine, &mut env, &program.setup, Section::Setup, 0, stream);
-    let after_setup = machine.registers.clone();
+    lenient(&mut run, &mut env, &program.setup, Section::Setup, stream, 0);
+    let after_setup = run.registers().clone();
     let mut taken = vec![after_setup.clone()];
     if let Some(start) = start {
-        machine.x = Arc::new(start.to_vec());
         // All alike, because which of them a program uses is only a name.
         let carried: Vec<f64> = start.iter().rev().copied().collect();
-        for reg in Reg::carried() {
-            machine.registers[reg.index()] = Some(carried.clone().into());
-        }
+        run.place(start, |_| carried.clone());
     }
-    let scratch = Reg::all().filter(|reg| reg.access() != Access::Carried).collect();
     for t in 1..=settings.iterations {
-        machine.restart(scratch, &after_setup);
-        let mut env = env.clone();
-        lenient(&mut machine, &mut env, &program.iteration, Section::Iteration, t, stream);
-        if let Some(Datum::Vector(v1)) = machine.value(Reg::V1).cloned()
-            && v1.len() == machine.result().len()
-        {
-            machine.advance(&v1);
-        }
-        machine.registers[Reg::X.index()] = Some(Datum::Vector(machine.x.clone()));
-        taken.push(machine.registers.clone());
+        run.restart(&after_setup);
+        lenient(&mut run, &mut env.clone(), &program.iteration, Section::Iteration, stream, t);
+        run.advance();
+        taken.push(run.registers().clone());
     }
     taken
 }
 
 fn lenient(
-    machine: &mut Machine,
+    run: &mut Lenient,
     env: &mut Env,
     instructions: &[Instruction],
     section: Section,
-    t: usize,
     stream: &Stream,
+    t: usize,
 ) {
-    let mut draws = machine.draws(stream, t);
+    let mut draws = run.draws(stream, t);
     for instruction in instructions {
-        let output = env.step(instruction, section).ok().and_then(|typed| {
-            let held = typed.args.iter().all(|arg| machine.value(arg.reg).is_some());
-            let action = Action::of(instruction.op);
-            held.then(|| machine.call(action, &typed.args, &mut draws).ok()).flatten()
-        });
-        match output {
-            Some(output) => machine.store(output, instruction.target),
-            None => instruction.writes().iter().for_each(|reg| machine.clear(reg)),
-        }
+        let typed = env.step(instruction, section).ok();
+        run.step(instruction, typed.as_ref().map(|typed| &typed.args[..]), &mut draws);
     }
 }
 
@@ -90,7 +63,7 @@ mod tests {
     use super::*;
     use crate::execute::run;
     use crate::problem::Family;
-    use crate::program::{CATALOGUE, Geometry};
+    use crate::program::{CATALOGUE, Geometry, Reg};
 
     fn setting() -> (Instance, Settings) {
         let family = Family { rows: 30, cols: 4, outside: 0.2, ..Family::named("mid-cond").unwrap() };

@@ -1,0 +1,82 @@
+//! Probes: the small instances that fingerprints are taken on.
+
+use crate::execute::Settings;
+use crate::linalg::{dot, norm};
+use crate::problem::{Family, Instance};
+use crate::program::{Datum, Geometry};
+use crate::rng::Stream;
+use std::sync::LazyLock;
+
+/// Iterations run: enough for what is carried to show.
+pub(crate) const ITERATIONS: usize = 3;
+
+/// What a program is run on.
+pub(crate) struct Probe {
+    pub instance: Instance,
+    pub settings: Settings,
+    /// Where the iteration begins.
+    pub start: Vec<f64>,
+    /// Values are projected onto these; the second is for those to whom one number is not enough.
+    directions: [Vec<f64>; 2],
+}
+
+impl Probe {
+    fn new(name: &str, rows: usize, cols: usize, batch: usize) -> Probe {
+        let outside = if rows > cols { 0.3 } else { 0.0 };
+        let family =
+            Family { rows, cols, outside, condition: Some(5.0), ..Family::named(name).expect("a family") };
+        let root = Stream::new(0).derive("fingerprint", rows as u64);
+        let settings = Settings {
+            iterations: ITERATIONS,
+            step: 0.37,
+            sketch_rows: cols + 3,
+            batch,
+            ..Settings::for_size(rows, cols)
+        };
+        let instance = family.draw(&root.derive("instance", 0)).expect("a family that can be drawn");
+        // No value is larger than the longest dimension squared.
+        let longest = rows.max(settings.sketch_rows).max(batch);
+        Probe {
+            instance,
+            settings,
+            start: root.derive("start", 0).normals(cols),
+            directions: [0, 1].map(|i| root.derive("directions", i).normals(longest * longest)),
+        }
+    }
+
+    /// The probes for problems of this shape. In the first a sample has fewer rows than columns, so that projecting on
+    /// it is not solving it; the second is for programs that fail there.
+    pub fn of(geometry: Geometry) -> &'static [Probe; 2] {
+        type Probes = LazyLock<[Probe; 2]>;
+        static TALL: Probes = LazyLock::new(|| [3, 9].map(|batch| Probe::new("mid-cond", 12, 4, batch)));
+        static SQUARE: Probes = LazyLock::new(|| [4, 20].map(|batch| Probe::new("mid-cond", 6, 6, batch)));
+        static SYMMETRIC: Probes = LazyLock::new(|| [4, 20].map(|batch| Probe::new("psd", 6, 6, batch)));
+        match geometry {
+            Geometry::Tall => &TALL,
+            Geometry::Square => &SQUARE,
+            Geometry::Symmetric => &SYMMETRIC,
+        }
+    }
+
+    /// What the random objects of its runs are drawn from.
+    pub fn stream() -> Stream {
+        Stream::new(0).derive("fingerprint", 0)
+    }
+
+    /// A value as a number: its projection onto a direction, or 0 where that is rounding noise.
+    pub fn number(&self, datum: &Datum, direction: usize) -> f64 {
+        let project = |values: &[f64]| {
+            let size = norm(values);
+            let projection = dot(values, &self.directions[direction][..values.len()]);
+            if size < 1e-10 || projection.abs() < 1e-9 * size { 0.0 } else { projection }
+        };
+        match datum {
+            Datum::Scalar(a) => project(&[*a]),
+            Datum::Vector(v) => project(v),
+            Datum::Matrix(m) => {
+                project(&(0..m.cols()).flat_map(|j| m.column(j).iter().copied()).collect::<Vec<f64>>())
+            }
+            Datum::Weights(w) => project(&(0..w.len()).map(|i| w.probability(i)).collect::<Vec<f64>>()),
+        }
+    }
+}

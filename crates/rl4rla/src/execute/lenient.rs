@@ -1,0 +1,95 @@
+//! Lenient execution: programs that are not finished, one instruction at a time.
+
+use super::draws::{Data, Draws};
+use super::kernels::{Action, Output};
+use super::machine::{Machine, Registers};
+use super::run::Settings;
+use crate::problem::Instance;
+use crate::program::{Access, Arg, Datum, Instruction, Reg, Update};
+use crate::rng::Stream;
+use std::sync::Arc;
+
+/// The registers of a program being run. An instruction that does not fit, or fails, or reads what is not there,
+/// leaves its target empty.
+#[derive(Clone)]
+pub struct Lenient<'a> {
+    machine: Machine<'a>,
+    /// Samples drawn in this section.
+    samples: u64,
+}
+
+impl<'a> Lenient<'a> {
+    /// Before setup, for an iteration that will begin at `start`, if not at zero: setup finds it too where x stays, and
+    /// moved round by one entry where x is assigned, so that the first x and the one after it are told apart.
+    pub fn new(
+        instance: &'a Instance,
+        update: Update,
+        settings: &'a Settings,
+        start: Option<&[f64]>,
+    ) -> Lenient<'a> {
+        let mut machine = Machine::new(Data::True(instance, None), update, settings);
+        if let (Some(start), Update::Assign | Update::Answer) = (start, update) {
+            let mut first = start.to_vec();
+            if update == Update::Assign {
+                first.rotate_left(1);
+            }
+            machine.registers[Reg::X.index()] = Some(first.into());
+        }
+        Lenient { machine, samples: 0 }
+    }
+
+    /// Begins the iteration elsewhere than at zero.
+    pub fn place(&mut self, x: &[f64], carried: impl Fn(Reg) -> Vec<f64>) {
+        self.machine.x = Arc::new(x.to_vec());
+        self.machine.registers[Reg::X.index()] = Some(x.to_vec().into());
+        for reg in Reg::carried() {
+            self.machine.registers[reg.index()] = Some(carried(reg).into());
+        }
+        self.samples = 0;
+    }
+
+    /// What every register holds.
+    pub fn registers(&self) -> &Registers {
+        &self.machine.registers
+    }
+
+    /// The random objects of section number `t`: 0 is setup, and t the t-th iteration.
+    pub fn draws(&self, stream: &Stream, t: usize) -> Draws<'a> {
+        self.machine.draws(stream, t)
+    }
+
+    /// What an instruction with these operands gives here.
+    pub fn call(&self, instruction: &Instruction, args: &[Arg], draws: &mut Draws) -> Option<Output> {
+        let held = args.iter().all(|arg| self.machine.value(arg.reg).is_some());
+        draws.go_on_after(self.samples);
+        held.then(|| self.machine.call(Action::of(instruction.op), args, draws).ok()).flatten()
+    }
+
+    /// Runs an instruction with these operands; none if it does not fit.
+    pub fn step(&mut self, instruction: &Instruction, args: Option<&[Arg]>, draws: &mut Draws) {
+        match args.and_then(|args| self.call(instruction, args, draws)) {
+            Some(output) => self.machine.store(output, instruction.target),
+            None => instruction.writes().iter().for_each(|reg| self.machine.clear(reg)),
+        }
+        if args.is_some() {
+            self.samples = draws.samples();
+        }
+    }
+
+    /// Ends an iteration: moves x on by v1, if there is a proper one.
+    pub fn advance(&mut self) {
+        if let Some(Datum::Vector(v1)) = self.machine.value(Reg::V1).cloned()
+            && v1.len() == self.machine.result().len()
+        {
+            self.machine.advance(&v1);
+        }
+        self.machine.registers[Reg::X.index()] = Some(Datum::Vector(self.machine.x.clone()));
+    }
+
+    /// Begins another iteration with what setup left.
+    pub fn restart(&mut self, after_setup: &Registers) {
+        let scratch = Reg::all().filter(|reg| reg.access() != Access::Carried).collect();
+        self.machine.restart(scratch, after_setup);
+        self.samples = 0;
+    }
+}
