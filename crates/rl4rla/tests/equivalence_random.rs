@@ -110,7 +110,8 @@ fn rewritten(program: &Program, geometry: Geometry, dice: &mut Dice) -> Program 
     }
     let op = |name| Op::named(name).expect("an operator");
     let detour = |target, term| {
-        let step = |name| Instruction { target: Some(target), op: op(name), operands: vec![target, term] };
+        let step =
+            |name| Instruction { target: Some(target), op: op(name), operands: vec![target, term].into() };
         [step("VEC_VEC_ADD"), step("VEC_VEC_SUB")]
     };
     for _ in 0..20 {

@@ -12,7 +12,7 @@ fn any_program() -> impl Strategy<Value = Program> {
     let op = (0..OPERATORS.len()).prop_map(|i| Op(&OPERATORS[i]));
     let operands = prop::collection::vec(register(), 0..4);
     let instruction = (prop::option::of(register()), op, operands)
-        .prop_map(|(target, op, operands)| Instruction { target, op, operands });
+        .prop_map(|(target, op, operands)| Instruction { target, op, operands: operands.into() });
     let section = prop::collection::vec(instruction, 0..8);
     (section.clone(), section).prop_map(|(setup, iteration)| Program { setup, iteration })
 }

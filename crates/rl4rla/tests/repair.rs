@@ -94,7 +94,7 @@ fn vocabulary(grammar: &Grammar, section: Section) -> Vec<Instruction> {
         };
         for operands in choices(&registers, op.forms[0].operands.len()) {
             if !op.commutative || operands.is_sorted() {
-                let write = |&target| Instruction { target, op, operands: operands.clone() };
+                let write = |&target| Instruction { target, op, operands: operands.clone().into() };
                 all.extend(targets.iter().map(write));
             }
         }

@@ -259,7 +259,7 @@ mod tests {
         // Closed to nothing that is inserted, and sampling writes the inputs.
         assert_eq!(obstacle(&|g| g.open = vec![Section::Setup], 2), "");
         let sampling = Op::named("SUBSAMPLING").unwrap();
-        let draw = Instruction { target: Some(Reg::A), op: sampling, operands: vec![Reg::P1] };
+        let draw = Instruction { target: Some(Reg::A), op: sampling, operands: vec![Reg::P1].into() };
         assert_eq!(refusal(&Grammar::full(Geometry::Tall), Section::Setup, &draw), None);
     }
 }

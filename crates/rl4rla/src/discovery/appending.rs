@@ -85,11 +85,11 @@ impl<'a> Appending<'a> {
         keep: usize,
         watch: &mut dyn Watch<Program>,
     ) -> Outcome<Program> {
-        let Outcome { ranked, stop, counters } =
+        let Outcome { ranked, stop, counters, size } =
             exhaustive(self, measure, budget, keep, &mut Reader { appending: self, watch });
         let read =
             |ranked: Ranked<Edits>| Ranked { solved: self.read(&ranked.solved), values: ranked.values };
-        Outcome { ranked: ranked.into_iter().map(read).collect(), stop, counters }
+        Outcome { ranked: ranked.into_iter().map(read).collect(), stop, counters, size }
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {

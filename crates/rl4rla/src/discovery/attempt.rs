@@ -2,10 +2,11 @@
 
 use super::appending::Appending;
 use super::bench::{Bench, Problems};
+use super::insertions::Insertions;
 use super::log::{Known, Record};
 use super::merge::Merge;
 use super::observe::{Leader, Observe, Progress};
-use super::space::{Insertions, Space};
+use super::space::Space;
 use super::stage::Stage;
 use crate::clock::{Part, spend};
 use crate::problem::{FamilyError, InstanceSet};
@@ -119,7 +120,7 @@ pub fn attempt(
         }
         method => method.search(&Insertions::new(space), &tuning, &stream, &mut watch),
     };
-    let Outcome { ranked, stop, counters } = spend(Part::Search, search);
+    let Outcome { ranked, stop, counters, .. } = spend(Part::Search, search);
     if stop == Stop::Interrupted {
         return Ok(Attempt { candidates: vec![], report: None, stop, counters });
     }

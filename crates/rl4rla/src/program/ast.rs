@@ -1,6 +1,7 @@
 //! Programs: two sections of instructions, setup once and then the iteration.
 
 use super::op::Op;
+use super::operands::Operands;
 use super::register::{Reg, RegSet};
 use std::fmt;
 
@@ -40,7 +41,7 @@ pub struct Instruction {
     /// The operator.
     pub op: Op,
     /// What is read.
-    pub operands: Vec<Reg>,
+    pub operands: Operands,
 }
 
 impl Instruction {

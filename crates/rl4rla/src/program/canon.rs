@@ -1,8 +1,9 @@
 //! The canonical form: one representative for programs that differ in dead code, in the order of exchangeable
 //! operands, or in the order of independent instructions.
 
-use super::ast::{Program, Section};
-use super::liveness::{Line, LiveOut, alive, lines};
+use super::ast::{Instruction, Program, Section};
+use super::lexicon::Word;
+use super::liveness::{Line, Lines, LiveOut, Verdicts, alive};
 use super::register::Reg;
 use std::fmt;
 
@@ -22,10 +23,15 @@ impl Canonical {
     /// The canonical form of a program, given what counts at its end.
     pub fn new(program: &Program, out: LiveOut) -> Canonical {
         let program = normal(program);
-        let lines = Section::BOTH.map(|section| lines(program.section(section)));
-        let instructions =
-            |lines: Vec<Line>| lines.into_iter().map(|line| line.instruction.clone()).collect();
-        let [setup, iteration] = tidy(lines, out).map(instructions);
+        let mut known: Vec<&Instruction> = program.instructions().map(|(_, _, ins)| ins).collect();
+        known.sort_unstable_by(|a, b| order(a).cmp(&order(b)));
+        let word = |ins: &Instruction| known.partition_point(|&other| order(other) < order(ins));
+        let mut lines = Section::BOTH.map(|section| {
+            program.section(section).iter().map(|ins| Line::new(word(ins) as Word, ins)).collect()
+        });
+        tidy(&mut lines, out, &mut Verdicts::default());
+        let instruction = |line: Line| known[line.word as usize].clone();
+        let [setup, iteration] = lines.map(|lines| lines.into_iter().map(instruction).collect());
         Canonical(Program { setup, iteration })
     }
 
@@ -57,35 +63,43 @@ pub(super) fn normal(program: &Program) -> Program {
     program
 }
 
-/// Setup and iteration in canonical form: without dead code, in their first order. The operands are in theirs.
-pub(super) fn tidy<'a>(sections: [Vec<Line<'a>>; 2], out: LiveOut) -> [Vec<Line<'a>>; 2] {
-    let mut alive = alive(sections.each_ref().map(|lines| &lines[..]), out).into_iter().flatten();
-    sections.map(|mut lines| {
-        lines.retain(|_| alive.next() == Some(true));
-        first_order(lines)
-    })
+/// What the canonical order of instructions goes by: v1 is written last.
+pub(super) fn order(instruction: &Instruction) -> (bool, &Instruction) {
+    (instruction.target == Some(Reg::V1), instruction)
 }
 
-/// Whether two lines must keep their order: one writes what the other reads or writes.
-fn depends(earlier: &Line, later: &Line) -> bool {
-    let touches = |writer: &Line, other: &Line| writer.writes.meets(other.reads.union(other.writes));
-    touches(earlier, later) || touches(later, earlier)
+/// Brings setup and iteration, whose words are in canonical order, into canonical form: without dead code, in their
+/// first order. The operands are in theirs.
+pub(super) fn tidy(sections: &mut Lines, out: LiveOut, verdicts: &mut Verdicts) {
+    alive(sections, out, verdicts);
+    for (lines, alive) in sections.iter_mut().zip(verdicts) {
+        let mut alive = alive.iter();
+        lines.retain(|_| alive.next() == Some(&true));
+        first_order(lines);
+    }
 }
 
 /// The alphabetically first order that respects all dependences, with everything else as early as it can be before
 /// what writes v1: a matrix that an insertion will use must not stand behind the place where it is needed. The order
 /// is unique: two instructions that are equal write the same register, so one depends on the other.
-fn first_order(mut waiting: Vec<Line>) -> Vec<Line> {
-    let mut ordered = Vec::with_capacity(waiting.len());
-    while !waiting.is_empty() {
-        let ready = |i: usize| (0..i).all(|j| !depends(&waiting[j], &waiting[i]));
-        let first = (0..waiting.len())
-            .filter(|&i| ready(i))
-            .min_by_key(|&i| (waiting[i].instruction.target == Some(Reg::V1), waiting[i].instruction));
-        let first = first.expect("the first instruction waiting depends on none before it");
-        ordered.push(waiting.remove(first));
+fn first_order(lines: &mut [Line]) {
+    for placed in 0..lines.len() {
+        let waiting = &mut lines[placed..];
+        // What those before it in waiting read and write: a line that touches it must keep its place behind them.
+        let (mut read, mut written) = (waiting[0].reads, waiting[0].writes);
+        let mut first = 0;
+        for i in 1..waiting.len() {
+            let Line { word, reads, writes } = waiting[i];
+            let ready = !written.meets(reads.union(writes)) && !writes.meets(read);
+            if ready && word < waiting[first].word {
+                first = i;
+            }
+            (read, written) = (read.union(reads), written.union(writes));
+        }
+        if first > 0 {
+            waiting[..=first].rotate_right(1);
+        }
     }
-    ordered
 }
 
 #[cfg(test)]

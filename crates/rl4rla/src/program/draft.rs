@@ -4,154 +4,283 @@
 //! leaves the types before it alone, what it writes must count behind it, and neither dead code nor the order of
 //! independent instructions decides whether live code fits.
 
-use super::ast::{Program, Section};
+use super::ast::Section;
 use super::canon::tidy;
-use super::grammar::{Grammar, Insertion};
-use super::liveness::{Line, alive, counting};
-use super::register::{Reg, RegSet};
+use super::editor::Edit;
+use super::lexicon::{Word, part};
+use super::liveness::{Line, Lines, LiveOut, Verdicts, alive, counting, ends};
+use super::points::{Offer, Point, Points};
+use super::register::RegSet;
 use super::repair::Repair;
-use super::typing::{Env, Slot};
-
-/// Both sections of a program.
-type Lines<'a> = [Vec<Line<'a>>; 2];
 
 /// A program with the types at all its points.
-pub(super) struct Draft<'a> {
-    grammar: &'a Grammar,
-    program: &'a Program,
+#[derive(Default)]
+pub(super) struct Draft {
+    lines: Lines,
+    /// The program as the search keeps it.
+    here: Lines,
     /// The types before each instruction of both sections and after the last.
-    envs: [Vec<Env>; 2],
+    points: [Vec<Point>; 2],
     /// Whether each instruction fits.
-    fits: [Vec<bool>; 2],
+    fits: Verdicts,
+    /// What counts while the program is being written, and when it is finished.
+    partial: Flow,
+    finished: Flow,
+    /// Whether the program, as it is, is well-shaped.
+    well_shaped: bool,
+    /// Whether what counts behind the place of the edits at hand fits, by the types there.
+    behind: Vec<(Point, bool)>,
+    /// The program with an edit made, tidied.
+    child: Lines,
+    verdicts: Verdicts,
 }
 
-impl<'a> Draft<'a> {
-    /// Types the program.
-    pub fn new(grammar: &'a Grammar, program: &'a Program) -> Draft<'a> {
-        let mut draft = Draft { grammar, program, envs: Default::default(), fits: Default::default() };
-        let mut env = Env::start(grammar.signature);
-        for section in Section::BOTH {
-            let (envs, fits) = (&mut draft.envs[section as usize], &mut draft.fits[section as usize]);
-            for instruction in program.section(section) {
-                envs.push(env.clone());
-                // An instruction that does not fit leaves poison; the repair rule knows what to do.
-                fits.push(env.quick_step(instruction, section));
+/// What counts at each point of a program.
+#[derive(Default)]
+struct Flow {
+    /// The registers that count before each instruction of both sections and after the last.
+    counts: [Vec<RegSet>; 2],
+    /// Of the instructions before each point of a section, how many count, and how many of these do not fit.
+    before: [Vec<Tally>; 2],
+}
+
+/// Instructions that count.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    alive: usize,
+    misfits: usize,
+}
+
+impl Tally {
+    fn plus(self, fits: bool) -> Tally {
+        Tally { alive: self.alive + 1, misfits: self.misfits + usize::from(!fits) }
+    }
+}
+
+impl Flow {
+    fn read(&mut self, lines: &Lines, fits: &Verdicts, out: LiveOut) {
+        let [in_setup, in_iteration] = &mut self.counts;
+        counting(&lines[1], ends(out), in_iteration);
+        counting(&lines[0], in_iteration[0].union(out.kept()), in_setup);
+        for s in [0, 1] {
+            self.before[s].clear();
+            self.before[s].push(Tally::default());
+            for (i, line) in lines[s].iter().enumerate() {
+                let before = self.before[s][i];
+                let alive = line.writes.meets(self.counts[s][i + 1]);
+                self.before[s].push(if alive { before.plus(fits[s][i]) } else { before });
             }
-            envs.push(env.clone());
         }
-        draft
     }
 
-    /// Every insertion that fits where it is put, in order; one that does nothing once.
-    pub fn insertions(&self) -> Vec<Insertion> {
-        let mut found: Vec<Insertion> = Vec::new();
+    /// What counts before `position` of a section when these registers count there, and before the section.
+    fn before(
+        &self,
+        lines: &[Line],
+        fits: &[bool],
+        s: usize,
+        position: usize,
+        mut live: RegSet,
+    ) -> (Tally, RegSet) {
+        let mut tally = Tally::default();
+        for i in (0..position).rev() {
+            // From where it makes no difference any more, it is as it was.
+            if live == self.counts[s][i + 1] {
+                let rest = self.before[s][i + 1];
+                let sum = Tally { alive: tally.alive + rest.alive, misfits: tally.misfits + rest.misfits };
+                return (sum, self.counts[s][0]);
+            }
+            if let Some(before) = lines[i].counting(live) {
+                (live, tally) = (before, tally.plus(fits[i]));
+            }
+        }
+        (tally, live)
+    }
+}
+
+impl Draft {
+    /// Types a program.
+    pub fn read(&mut self, words: &[Word], points: &mut Points) {
+        let mut point = Points::START;
+        for section in Section::BOTH {
+            let s = section as usize;
+            self.lines[s].clear();
+            self.points[s].clear();
+            self.fits[s].clear();
+            for &word in part(words, section) {
+                self.lines[s].push(points.lexicon.line(word));
+                self.points[s].push(point);
+                // An instruction that does not fit leaves poison; the repair rule knows what to do.
+                let after = points.step(point, word, section);
+                self.fits[s].push(after.fits);
+                point = after.point;
+            }
+            self.points[s].push(point);
+        }
+        let out = points.grammar.live_out;
+        self.here.clone_from(&self.lines);
+        tidy(&mut self.here, out.partial(), &mut self.verdicts);
+        self.partial.read(&self.lines, &self.fits, out.partial());
+        self.finished.read(&self.lines, &self.fits, out);
+        self.well_shaped = self.keeps(None, points)
+            && self.finished.before.iter().all(|before| before[before.len() - 1].misfits == 0)
+            && points.moves(point);
+    }
+
+    /// The insertions that are legal if `left` edits are left after them, in order; one that does nothing once.
+    pub fn legal(&mut self, points: &mut Points, repair: &mut Repair, left: usize, edits: &mut Vec<Edit>) {
+        repair.begin();
         let mut nothing = false;
         for section in Section::BOTH {
-            for position in self.grammar.places(section, self.program.section(section).iter()) {
-                let env = &self.envs[section as usize][position];
-                for (instruction, _) in self.grammar.instructions(env, section) {
-                    if instruction.target.is_some() || !std::mem::replace(&mut nothing, true) {
-                        found.push(Insertion { section, position, instruction });
+            let s = section as usize;
+            let residual = points.lexicon.residual();
+            let last = || self.lines[s].iter().rposition(|line| Some(line.word) == residual);
+            for position in points.grammar.places(section, self.lines[s].len(), last) {
+                self.behind.clear();
+                for number in points.offers(self.points[s][position], section) {
+                    let offer = points.offer(number);
+                    let line = points.lexicon.line(offer.word);
+                    if line.writes == RegSet::EMPTY && std::mem::replace(&mut nothing, true) {
+                        continue;
+                    }
+                    let insertion = Inserted { section, position, line, offer };
+                    if self.admits(insertion, points, repair, left) {
+                        edits.push(Edit { section, position: position as u16, word: offer.word });
                     }
                 }
             }
         }
-        found
-    }
-}
-
-/// Decides which insertions into a draft are legal if `left` edits are left after them.
-pub(super) struct Judge<'a> {
-    draft: Draft<'a>,
-    left: usize,
-    /// The program as it is.
-    lines: Lines<'a>,
-    /// The program as the search keeps it.
-    here: Lines<'a>,
-    /// The registers that count before each of its instructions and after the last, while it is being written.
-    counts: [Vec<RegSet>; 2],
-    repair: Repair<'a>,
-}
-
-impl<'a> Judge<'a> {
-    pub fn new(draft: Draft<'a>, left: usize) -> Judge<'a> {
-        let mut repair = Repair::new(draft.grammar);
-        let mut section = |s| draft.program.section(s).iter().map(|ins| repair.line(ins)).collect::<Vec<_>>();
-        let lines = Section::BOTH.map(&mut section);
-        let here = tidy(lines.clone(), draft.grammar.live_out.partial());
-        let in_iteration = counting(&lines[1], RegSet::all());
-        let in_setup = counting(&lines[0], in_iteration[0].union(draft.grammar.live_out.kept()));
-        Judge { draft, left, lines, here, counts: [in_setup, in_iteration], repair }
     }
 
-    /// Whether the insertion is legal.
-    pub fn admits(&mut self, insertion: &'a Insertion) -> bool {
-        let (section, position) = (insertion.section as usize, insertion.position);
-        let line = self.repair.line(&insertion.instruction);
-        self.lines[section].insert(position, line);
-        let admitted = self.judge(insertion, line);
-        self.lines[section].remove(position);
-        admitted
-    }
-
-    /// Judges the edit that is made in `lines`.
-    fn judge(&mut self, insertion: &Insertion, line: Line<'a>) -> bool {
-        let nothing = insertion.instruction.target.is_none();
-        let dead = !line.writes.meets(self.counts[insertion.section as usize][insertion.position]);
+    fn admits(&mut self, it: Inserted, points: &mut Points, repair: &mut Repair, left: usize) -> bool {
+        let nothing = it.line.writes == RegSet::EMPTY;
+        let dead = !it.line.writes.meets(self.partial.counts[it.section as usize][it.position]);
         if dead && !nothing {
             return false;
         }
-        let fits = self.fits_at_once(insertion);
-        if fits && (nothing || self.changes_length()) {
+        let fits = self.fits_at_once(it, points);
+        if fits && (nothing || self.changes_length(it, points)) {
             return true;
         }
-        if !fits && self.left == 0 {
+        if !fits && left == 0 {
             return false;
         }
         // Judged as the search will keep it: tidying may remove what a repair would have used.
-        let child = tidy(self.lines.clone(), self.draft.grammar.live_out.partial());
-        (nothing || !same(&child, &self.here)) && (fits || self.repair.possible(&child, self.left))
+        self.child.clone_from(&self.lines);
+        self.child[it.section as usize].insert(it.position, it.line);
+        tidy(&mut self.child, points.grammar.live_out.partial(), &mut self.verdicts);
+        (nothing || !same(&self.child, &self.here)) && (fits || repair.possible(&self.child, left, points))
     }
 
-    /// Whether the edit that is made in `lines` leaves more or fewer lines alive than there were: a difference that
-    /// is seen without tidying.
-    fn changes_length(&self) -> bool {
-        let alive =
-            alive(self.lines.each_ref().map(|lines| &lines[..]), self.draft.grammar.live_out.partial());
-        let count = |alive: &[bool]| alive.iter().filter(|alive| **alive).count();
-        alive.iter().zip(&self.here).any(|(alive, here)| count(alive) != here.len())
+    /// Whether an edit that counts leaves more or fewer lines alive than there were: a difference that is seen without
+    /// tidying.
+    fn changes_length(&self, it: Inserted, points: &Points) -> bool {
+        let tallies = self.before(&self.partial, it, points.grammar.live_out.partial());
+        let s = it.section as usize;
+        let before = |s: usize, position: usize| self.partial.before[s][position].alive;
+        tallies[s].alive + 1 != before(s, it.position)
+            || s == 1 && tallies[0].alive != before(0, self.lines[0].len())
     }
 
-    /// Whether the edit that is made in `lines` leaves a well-shaped program.
-    fn fits_at_once(&self, insertion: &Insertion) -> bool {
-        let grammar = self.draft.grammar;
-        let written = |reg| self.lines[0].iter().any(|line| line.writes.contains(reg));
-        if !grammar.live_out.kept().iter().all(written) {
-            return false;
+    /// Whether an edit leaves a well-shaped program.
+    fn fits_at_once(&mut self, it: Inserted, points: &mut Points) -> bool {
+        let live_out = points.grammar.live_out;
+        // What counts at the end of an iteration depends on which carried registers are read.
+        let reads = self.lines[1].iter().fold(it.line.reads, |reads, line| reads.union(line.reads));
+        if reads.meets(RegSet::carried()) {
+            return self.fits_around_the_loop(it, points);
         }
-        let alive = alive(self.lines.each_ref().map(|lines| &lines[..]), grammar.live_out);
-        let place = (insertion.section, insertion.position);
-        let mut env = self.draft.envs[insertion.section as usize][insertion.position].clone();
-        for section in Section::BOTH {
-            let s = section as usize;
-            for (position, line) in self.lines[s].iter().enumerate().filter(|(i, _)| alive[s][*i]) {
-                let fits = if (section, position) < place {
-                    self.draft.fits[s][position]
-                } else {
-                    env.quick_step(line.instruction, section)
-                };
-                if !fits {
-                    return false;
-                }
+        let s = it.section as usize;
+        if !it.line.writes.meets(self.finished.counts[s][it.position]) {
+            return self.well_shaped;
+        }
+        let tallies = self.before(&self.finished, it, live_out);
+        tallies.iter().all(|tally| tally.misfits == 0)
+            && self.keeps(Some(it), points)
+            && self.fits_behind(it, points)
+    }
+
+    /// What counts before an edit that counts, in both sections.
+    fn before(&self, flow: &Flow, it: Inserted, out: LiveOut) -> [Tally; 2] {
+        let s = it.section as usize;
+        let after = flow.counts[s][it.position];
+        let live = it.line.counting(after).unwrap_or(after);
+        let (tally, live) = flow.before(&self.lines[s], &self.fits[s], s, it.position, live);
+        match it.section {
+            Section::Setup => [tally, Tally::default()],
+            Section::Iteration => {
+                let (live, end) = (live.union(out.kept()), self.lines[0].len());
+                [flow.before(&self.lines[0], &self.fits[0], 0, end, live).0, tally]
             }
         }
-        env.slot(Reg::V1) == Slot::Known(self.draft.grammar.signature.result())
     }
+
+    /// Whether everything fits that counts behind an edit.
+    fn fits_behind(&mut self, it: Inserted, points: &mut Points) -> bool {
+        if let Some(&(_, known)) = self.behind.iter().find(|(point, _)| *point == it.offer.point) {
+            return known;
+        }
+        let mut point = it.offer.point;
+        let mut fits = true;
+        for section in Section::BOTH.into_iter().skip(it.section as usize) {
+            let s = section as usize;
+            let first = if section == it.section { it.position } else { 0 };
+            for (i, line) in self.lines[s].iter().enumerate().skip(first) {
+                let after = points.step(point, line.word, section);
+                point = after.point;
+                fits &= after.fits || !line.writes.meets(self.finished.counts[s][i + 1]);
+            }
+        }
+        let fits = fits && points.moves(point);
+        self.behind.push((it.offer.point, fits));
+        fits
+    }
+
+    /// Whether an edit leaves a well-shaped program, when carried registers are read.
+    fn fits_around_the_loop(&mut self, it: Inserted, points: &mut Points) -> bool {
+        let s = it.section as usize;
+        self.lines[s].insert(it.position, it.line);
+        alive(&self.lines, points.grammar.live_out, &mut self.verdicts);
+        let mut point = it.offer.point;
+        let mut all = self.keeps(None, points);
+        for section in Section::BOTH {
+            let s = section as usize;
+            for (position, line) in self.lines[s].iter().enumerate() {
+                let fits = match (section, position).cmp(&(it.section, it.position)) {
+                    std::cmp::Ordering::Less => self.fits[s][position],
+                    std::cmp::Ordering::Equal => true,
+                    std::cmp::Ordering::Greater => {
+                        let after = points.step(point, line.word, section);
+                        point = after.point;
+                        after.fits
+                    }
+                };
+                all &= fits || !self.verdicts[s][position];
+            }
+        }
+        self.lines[s].remove(it.position);
+        all && points.moves(point)
+    }
+
+    /// Whether setup writes what is to be kept, with this edit.
+    fn keeps(&self, it: Option<Inserted>, points: &Points) -> bool {
+        let inserted = it.filter(|it| it.section == Section::Setup).map(|it| it.line);
+        let written = |reg| self.lines[0].iter().chain(&inserted).any(|line| line.writes.contains(reg));
+        points.grammar.live_out.kept().iter().all(written)
+    }
+}
+
+/// An edit to be judged.
+#[derive(Clone, Copy)]
+struct Inserted {
+    section: Section,
+    position: usize,
+    line: Line,
+    offer: Offer,
 }
 
 /// Whether two programs have the same lines.
 fn same(one: &Lines, other: &Lines) -> bool {
-    let same =
-        |one: &[Line], other: &[Line]| one.iter().map(|line| line.id).eq(other.iter().map(|line| line.id));
+    let same = |one: &[Line], other: &[Line]| one.iter().map(|l| l.word).eq(other.iter().map(|l| l.word));
     one.iter().zip(other).all(|(one, other)| same(one, other))
 }

@@ -1,8 +1,9 @@
 //! The grammar: every legal way to add one instruction to a program.
 
 use super::ast::{Instruction, Program, Section};
-use super::canon::{Canonical, normal};
-use super::draft::{Draft, Judge};
+use super::canon::Canonical;
+use super::editor::Editor;
+use super::lexicon::is_residual;
 use super::liveness::LiveOut;
 use super::op::Op;
 use super::register::{Access, Kind, Reg, RegSet};
@@ -100,26 +101,24 @@ impl Grammar {
 
     /// Whether something may be put before `position` of a section that holds these instructions.
     pub fn opens(&self, section: Section, position: usize, instructions: &[Instruction]) -> bool {
-        self.places(section, instructions.iter()).contains(&position)
+        let residual = || instructions.iter().rposition(is_residual);
+        self.places(section, instructions.len(), residual).contains(&position)
     }
 
-    /// The positions of a section with these instructions where something may be put.
-    pub(super) fn places<'a>(
+    /// The positions where something may be put, in a section of so many instructions. `residual` finds the last
+    /// `v1 = v1 − b` among them.
+    pub(super) fn places(
         &self,
         section: Section,
-        instructions: impl DoubleEndedIterator<Item = &'a Instruction> + ExactSizeIterator,
+        count: usize,
+        residual: impl FnOnce() -> Option<usize>,
     ) -> Range<usize> {
-        let is_residual = |ins: &Instruction| {
-            ins.op.name == "VEC_VEC_SUB" && ins.target == Some(Reg::V1) && ins.operands == [Reg::V1, Reg::B]
-        };
-        let end = instructions.len() + 1;
-        let mut instructions = instructions;
-        let mut boundary = || instructions.rposition(is_residual).map_or(end - 1, |i| i + 1);
+        let boundary = || residual().map_or(count, |i| i + 1);
         match (section, self.part) {
             _ if !self.open.contains(&section) => 0..0,
-            (Section::Setup, _) | (_, Part::Whole) => 0..end,
+            (Section::Setup, _) | (_, Part::Whole) => 0..count + 1,
             (Section::Iteration, Part::Forward) => 0..boundary() + 1,
-            (Section::Iteration, Part::Update) => boundary()..end,
+            (Section::Iteration, Part::Update) => boundary()..count + 1,
         }
     }
 
@@ -132,34 +131,47 @@ impl Grammar {
         if remaining == 0 {
             return Vec::new();
         }
-        let program = normal(program);
-        let draft = Draft::new(self, &program);
-        let offered = draft.insertions();
-        let mut judge = Judge::new(draft, remaining - 1);
-        let legal: Vec<bool> = offered.iter().map(|insertion| judge.admits(insertion)).collect();
-        offered.into_iter().zip(legal).filter(|(_, legal)| *legal).map(|(insertion, _)| insertion).collect()
+        let mut editor = Editor::new(self, program);
+        let mut edits = Vec::new();
+        let words = editor.words(program);
+        editor.legal(&words, remaining, &mut edits);
+        edits.iter().map(|&edit| editor.insertion(edit)).collect()
     }
 
     /// Every instruction that fits at a point with these types, with the type of its result.
     pub fn instructions(&self, env: &Env, section: Section) -> Vec<(Instruction, Option<Type>)> {
         let mut found = Vec::new();
         self.each_instruction(env, section, |target, op, operands, ty| {
-            found.push((Instruction { target, op, operands: operands.to_vec() }, ty));
+            found.push((Instruction { target, op, operands: operands.into() }, ty));
         });
         found
     }
 
-    /// Every register that one instruction can write at a point with these types, with every type it can then have.
-    pub(super) fn results(&self, env: &Env, section: Section) -> Vec<(Reg, Type)> {
-        let mut found = Vec::new();
-        self.each_instruction(env, section, |target, _, _, ty| {
-            found.extend(target.zip(ty).filter(|result| !found.contains(result)));
-        });
-        found
+    /// Calls `found` with every instruction that could fit at some point, and maybe some that cannot.
+    pub(super) fn each_conceivable(&self, mut found: impl FnMut(Instruction)) {
+        let of_kind =
+            Kind::ALL.map(|kind| self.registers.iter().filter(|r| r.kind() == kind).collect::<RegSet>());
+        let choices = |pattern: Pattern| pattern.kind().map_or(RegSet::EMPTY, |kind| of_kind[kind as usize]);
+        for &op in &self.operators {
+            let [setup, iteration] = Section::BOTH.map(|section| self.targets(op, section));
+            let targets = setup.union(iteration);
+            let nothing = op.forms[0].result == Pattern::Nothing;
+            let mut each = |operands: &[Reg]| {
+                if !op.commutative || operands.is_sorted() {
+                    let targets = nothing.then_some(None).into_iter().chain(targets.iter().map(Some));
+                    targets.for_each(|target| {
+                        found(Instruction { target, op, operands: operands.into() });
+                    });
+                }
+            };
+            for form in op.forms {
+                each_tuple(&choices, form.operands, &mut Vec::new(), &mut each);
+            }
+        }
     }
 
     /// Calls `found` with the target, operator, operands and type of every instruction that fits.
-    fn each_instruction(
+    pub(super) fn each_instruction(
         &self,
         env: &Env,
         section: Section,

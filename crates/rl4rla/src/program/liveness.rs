@@ -1,6 +1,7 @@
 //! Liveness: which instructions can still matter.
 
 use super::ast::Instruction;
+use super::lexicon::Word;
 use super::register::{Reg, RegSet};
 
 /// Whose values count when the program ends.
@@ -34,19 +35,20 @@ impl LiveOut {
     }
 }
 
-/// An instruction with what liveness needs of it, worked out once.
-#[derive(Clone, Copy)]
-pub(super) struct Line<'a> {
-    /// What the one who made it calls it.
-    pub id: usize,
-    pub instruction: &'a Instruction,
+/// An instruction by its number, with what liveness needs of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    pub word: Word,
     pub reads: RegSet,
     pub writes: RegSet,
 }
 
-impl Line<'_> {
-    pub fn new(id: usize, instruction: &Instruction) -> Line<'_> {
-        Line { id, instruction, reads: instruction.reads(), writes: instruction.writes() }
+/// Both sections of a program.
+pub(super) type Lines = [Vec<Line>; 2];
+
+impl Line {
+    pub fn new(word: Word, instruction: &Instruction) -> Line {
+        Line { word, reads: instruction.reads(), writes: instruction.writes() }
     }
 
     /// The registers that count before it, given those that count after it; none if it is dead.
@@ -55,49 +57,52 @@ impl Line<'_> {
     }
 }
 
-/// The lines of a section, called by their position.
-pub(super) fn lines(instructions: &[Instruction]) -> Vec<Line<'_>> {
-    instructions.iter().enumerate().map(|(i, instruction)| Line::new(i, instruction)).collect()
-}
+/// A verdict for each line of both sections.
+pub(super) type Verdicts = [Vec<bool>; 2];
 
 /// The registers read from `live` backwards through the lines, with a verdict for each.
-fn backward(lines: &[Line], mut live: RegSet) -> (RegSet, Vec<bool>) {
-    let mut alive = vec![false; lines.len()];
-    for (line, alive) in lines.iter().zip(&mut alive).rev() {
+fn backward(lines: &[Line], mut live: RegSet, alive: &mut Vec<bool>) -> RegSet {
+    alive.clear();
+    alive.resize(lines.len(), false);
+    for (line, alive) in lines.iter().zip(alive).rev() {
         if let Some(before) = line.counting(live) {
             (live, *alive) = (before, true);
         }
     }
-    (live, alive)
+    live
 }
 
 /// The registers that count before each line, and after the last, where `end` count.
-pub(super) fn counting(lines: &[Line], end: RegSet) -> Vec<RegSet> {
-    let mut points = vec![end; lines.len() + 1];
+pub(super) fn counting(lines: &[Line], end: RegSet, points: &mut Vec<RegSet>) {
+    points.clear();
+    points.resize(lines.len() + 1, end);
     for (i, line) in lines.iter().enumerate().rev() {
         points[i] = line.counting(points[i + 1]).unwrap_or(points[i + 1]);
     }
-    points
+}
+
+/// What counts at the end of an iteration if nothing is carried on to the next.
+pub(super) fn ends(out: LiveOut) -> RegSet {
+    match out {
+        LiveOut::Partial(_) => RegSet::all(),
+        // `x ← x − η·v1` ends every iteration.
+        LiveOut::Finished | LiveOut::Keeping(_) => RegSet::EMPTY.with(Reg::V1),
+    }
 }
 
 /// Which lines of setup and of the iteration can change what counts.
-pub(super) fn alive([setup, iteration]: [&[Line]; 2], out: LiveOut) -> [Vec<bool>; 2] {
-    // `x ← x − η·v1` ends every iteration.
-    let mut end = RegSet::EMPTY.with(Reg::V1);
-    if let LiveOut::Partial(_) = out {
-        end = RegSet::all();
-    }
+pub(super) fn alive([setup, iteration]: &Lines, out: LiveOut, verdicts: &mut Verdicts) {
+    let mut end = ends(out);
     // Carried registers are live at the end if the next iteration reads them: grow until nothing is added.
-    let (head, iteration_alive) = loop {
-        let (head, alive) = backward(iteration, end);
-        let grown = Reg::carried().filter(|&r| head.contains(r)).fold(end, RegSet::with);
+    let head = loop {
+        let head = backward(iteration, end, &mut verdicts[1]);
+        let grown = end.union(head.and(RegSet::carried()));
         if grown == end {
-            break (head, alive);
+            break head;
         }
         end = grown;
     };
-    let (_, setup_alive) = backward(setup, head.union(out.kept()));
-    [setup_alive, iteration_alive]
+    backward(setup, head.union(out.kept()), &mut verdicts[0]);
 }
 
 #[cfg(test)]
@@ -107,9 +112,12 @@ mod tests {
 
     fn after(text: &str, out: LiveOut) -> String {
         let mut program: Program = text.parse().unwrap();
-        let lines = Section::BOTH.map(|section| lines(program.section(section)));
-        let alive = alive([&lines[0], &lines[1]], out);
-        for (section, alive) in Section::BOTH.into_iter().zip(alive) {
+        let lines = Section::BOTH.map(|section| {
+            program.section(section).iter().map(|instruction| Line::new(0, instruction)).collect()
+        });
+        let mut verdicts = Verdicts::default();
+        alive(&lines, out, &mut verdicts);
+        for (section, alive) in Section::BOTH.into_iter().zip(verdicts) {
             let mut alive = alive.into_iter();
             program.section_mut(section).retain(|_| alive.next().unwrap());
         }

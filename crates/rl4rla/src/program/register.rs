@@ -143,6 +143,18 @@ impl RegSet {
         Reg::all().collect()
     }
 
+    /// The registers that are kept from one iteration to the next.
+    pub const fn carried() -> RegSet {
+        let (mut set, mut i) = (0, 0);
+        while i < TABLE.len() {
+            if let Carried = TABLE[i].2 {
+                set |= 1 << i;
+            }
+            i += 1;
+        }
+        RegSet(set)
+    }
+
     /// Whether `reg` is in the set.
     pub fn contains(self, reg: Reg) -> bool {
         self.0 & (1 << reg.0) != 0
@@ -166,6 +178,12 @@ impl RegSet {
         RegSet(self.0 | other.0)
     }
 
+    /// Everything in both sets.
+    #[must_use]
+    pub fn and(self, other: RegSet) -> RegSet {
+        RegSet(self.0 & other.0)
+    }
+
     /// Everything in this set and not in the other.
     #[must_use]
     pub fn minus(self, other: RegSet) -> RegSet {
@@ -175,6 +193,16 @@ impl RegSet {
     /// Whether the sets have a member in common.
     pub fn meets(self, other: RegSet) -> bool {
         self.0 & other.0 != 0
+    }
+
+    /// Every set of its members, the empty one first.
+    pub(super) fn subsets(self) -> impl Iterator<Item = RegSet> {
+        // Counting in the binary digits that the set has.
+        let next = move |&RegSet(set): &RegSet| {
+            let next = set.wrapping_sub(self.0) & self.0;
+            (next != 0).then_some(RegSet(next))
+        };
+        std::iter::successors(Some(RegSet::EMPTY), next)
     }
 
     /// Its members in table order.
@@ -224,6 +252,10 @@ mod tests {
         assert_eq!(RegSet::all().iter().count(), Reg::COUNT);
         let other: RegSet = [Reg::V1, Reg::R1].into_iter().collect();
         assert_eq!(set.minus(other), RegSet::EMPTY.with(Reg::A));
+        assert_eq!(set.and(other), RegSet::EMPTY.with(Reg::V1));
+        assert_eq!(RegSet::carried(), Reg::carried().collect());
+        assert_eq!(set.subsets().collect::<std::collections::BTreeSet<_>>().len(), 4);
+        assert!(set.subsets().all(|subset| subset.minus(set) == RegSet::EMPTY));
         assert!(set.meets(other) && !set.minus(other).meets(other));
     }
 }

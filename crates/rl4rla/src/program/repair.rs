@@ -10,32 +10,27 @@
 //! there on and on the insertions left. Programs that differ in one instruction have most of their ends in common,
 //! and pass through few types: both are numbered, and what was found out about them is remembered.
 
-use super::ast::{Instruction, Section};
-use super::grammar::Grammar;
-use super::liveness::Line;
+use super::ast::Section;
+use super::lexicon::Word;
+use super::liveness::Lines;
+use super::points::{Point, Points};
 use super::register::{Reg, RegSet};
-use super::types::Type;
-use super::typing::{Env, Slot};
 use rustc_hash::FxHashMap;
-use std::hash::Hash;
-use std::rc::Rc;
-
-/// Registers that can be written, with the types they then have.
-type Writes = Rc<[(Reg, Type)]>;
 
 /// The repair rule of one grammar, with all it has found out.
-pub(super) struct Repair<'a> {
-    grammar: &'a Grammar,
-    lines: Numbered<&'a Instruction, Line<'a>>,
-    ends: Numbered<(Step, bool, usize), End>,
-    envs: Numbered<Env, Env>,
-    /// What one instruction can write at a point with these types.
-    writes: FxHashMap<(usize, Section), Writes>,
-    /// The types that a line leaves.
-    steps: FxHashMap<(usize, usize, Section), usize>,
+#[derive(Default)]
+pub(super) struct Repair {
+    ends: Vec<End>,
+    numbers: FxHashMap<(Step, bool, u32), u32>,
     /// Whether an end entered with these types fits after at most so many insertions.
-    verdicts: FxHashMap<(usize, usize, usize), bool>,
+    verdicts: FxHashMap<(u32, Point, u32), bool>,
+    /// The ends that are all of the program at hand.
+    wholes: Vec<u32>,
 }
+
+/// Ends remembered at most, some 100 bytes each with their verdicts; beyond that all are forgotten, at no cost but
+/// time.
+const MOST: usize = 1 << 18;
 
 /// A program from some point on: something may be inserted if it is open, then comes a step, then the rest.
 #[derive(Clone, Copy)]
@@ -46,220 +41,163 @@ struct End {
     counts: RegSet,
     step: Step,
     /// The number of the rest; none for the last.
-    rest: usize,
+    rest: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Step {
     /// An instruction of setup or of the iteration.
-    Run(Section, usize),
+    Run(Section, Word),
     /// From setup to the iteration; these registers are lost between iterations.
     Turn(RegSet),
     /// Out of the iteration; these registers are not handed on to the next.
     Leave(RegSet),
 }
 
-impl<'a> Repair<'a> {
-    /// Nothing found out yet.
-    pub fn new(grammar: &'a Grammar) -> Repair<'a> {
-        Repair {
-            grammar,
-            lines: Numbered::default(),
-            ends: Numbered::default(),
-            envs: Numbered::default(),
-            writes: FxHashMap::default(),
-            steps: FxHashMap::default(),
-            verdicts: FxHashMap::default(),
+impl Repair {
+    /// Makes room before a program is judged.
+    pub fn begin(&mut self) {
+        if self.ends.len() > MOST {
+            self.ends.clear();
+            self.numbers.clear();
+            self.verdicts.clear();
         }
-    }
-
-    /// An instruction as a line, with one number for all that are equal.
-    pub fn line(&mut self, instruction: &'a Instruction) -> Line<'a> {
-        let id = self.lines.number(instruction, |id, _| Line::new(id, instruction));
-        self.lines.items[id]
     }
 
     /// Whether one insertion or more, but at most `remaining`, make the live code of a program fit.
-    pub fn possible(&mut self, program: &[Vec<Line>; 2], remaining: usize) -> bool {
+    pub fn possible(&mut self, program: &Lines, remaining: usize, points: &mut Points) -> bool {
         // A carried register with a poisoned write does no harm if no iteration reads what the one before left
         // there: try every set of registers to be lost between iterations.
-        let mut lost = vec![RegSet::EMPTY];
-        for reg in Reg::carried().filter(|&r| program[1].iter().any(|line| line.writes.contains(r))) {
-            lost.extend(lost.clone().into_iter().map(|set| set.with(reg)));
+        let written = program[1].iter().fold(RegSet::EMPTY, |set, line| set.union(line.writes));
+        let mut wholes = std::mem::take(&mut self.wholes);
+        wholes.clear();
+        for lost in written.and(RegSet::carried()).subsets() {
+            wholes.push(self.whole(program, lost, points));
         }
-        let wholes: Vec<usize> = lost.into_iter().map(|lost| self.whole(program, lost)).collect();
-        let start = self.env(Env::start(self.grammar.signature));
         // Most programs can be told apart without trying the larger budgets.
-        (1..=remaining).any(|budget| wholes.iter().any(|&whole| self.fits(whole, start, budget)))
+        let possible = (1..=remaining as u32)
+            .any(|budget| wholes.iter().any(|&whole| self.fits(whole, Points::START, budget, points)));
+        self.wholes = wholes;
+        possible
     }
 
     /// The end of a program that is all of it.
-    fn whole(&mut self, program: &[Vec<Line>; 2], lost: RegSet) -> usize {
-        let mut rest = usize::MAX;
+    fn whole(&mut self, program: &Lines, lost: RegSet, points: &Points) -> u32 {
+        let mut rest = u32::MAX;
         let sections = [(Section::Iteration, Step::Leave(lost)), (Section::Setup, Step::Turn(lost))];
         for ((section, last), lines) in sections.into_iter().zip(program.iter().rev()) {
-            let open = self.grammar.places(section, lines.iter().map(|line| line.instruction));
-            rest = self.end(last, open.contains(&lines.len()), rest);
+            let residual = points.lexicon.residual();
+            let divided = || lines.iter().rposition(|line| Some(line.word) == residual);
+            let open = points.grammar.places(section, lines.len(), divided);
+            rest = self.end(last, open.contains(&lines.len()), rest, points);
             for (position, line) in lines.iter().enumerate().rev() {
-                rest = self.end(Step::Run(section, line.id), open.contains(&position), rest);
+                rest = self.end(Step::Run(section, line.word), open.contains(&position), rest, points);
             }
         }
         rest
     }
 
-    fn end(&mut self, step: Step, open: bool, rest: usize) -> usize {
-        self.ends.number((step, open, rest), |_, ends| {
-            let after = ends.get(rest).map_or(RegSet::EMPTY, |rest| rest.counts);
+    fn end(&mut self, step: Step, open: bool, rest: u32, points: &Points) -> u32 {
+        let next = self.ends.len() as u32;
+        let number = *self.numbers.entry((step, open, rest)).or_insert(next);
+        if number == next {
+            let after = self.ends.get(rest as usize).map_or(RegSet::EMPTY, |rest| rest.counts);
             let (section, counts) = match step {
-                Step::Run(section, line) => {
-                    (section, self.lines.items[line].counting(after).unwrap_or(after))
+                Step::Run(section, word) => {
+                    (section, points.lexicon.line(word).counting(after).unwrap_or(after))
                 }
-                Step::Turn(lost) => (Section::Setup, after.minus(lost).union(self.grammar.live_out.kept())),
+                Step::Turn(lost) => (Section::Setup, after.minus(lost).union(points.grammar.live_out.kept())),
                 Step::Leave(lost) => (Section::Iteration, handed_on(lost).with(Reg::V1)),
             };
-            End { section, open, counts, step, rest }
-        })
+            self.ends.push(End { section, open, counts, step, rest });
+        }
+        number
     }
 
-    fn env(&mut self, env: Env) -> usize {
-        self.envs.number(env.clone(), |_, _| env)
-    }
-
-    /// Whether an end entered with these types fits after at most `budget` insertions, one or more.
-    fn fits(&mut self, end: usize, env: usize, budget: usize) -> bool {
-        let key = (end, env, budget);
+    /// Whether an end entered with these types fits after at most `budget` insertions.
+    fn fits(&mut self, end: u32, point: Point, budget: u32, points: &mut Points) -> bool {
+        let key = (end, point, budget);
         if let Some(&known) = self.verdicts.get(&key) {
             return known;
         }
-        let fits = self.fits_with_one_here(end, env, budget) || self.fits_further_on(end, env, budget);
+        let fits = self.fits_with_one_here(end, point, budget, points)
+            || self.fits_further_on(end, point, budget, points);
         self.verdicts.insert(key, fits);
         fits
     }
 
     /// Whether an insertion at this point helps.
-    fn fits_with_one_here(&mut self, end: usize, env: usize, budget: usize) -> bool {
-        let End { section, open, counts, .. } = self.ends.items[end];
+    fn fits_with_one_here(&mut self, end: u32, point: Point, budget: u32, points: &mut Points) -> bool {
+        let End { section, open, counts, .. } = self.ends[end as usize];
         if !open {
             return false;
         }
         // The last insertion must write what the rest of the program counts on, or it is wasted.
         let useful = |reg| counts.contains(reg) || reg == Reg::A && counts.contains(Reg::B);
-        self.writes(env, section).iter().any(|&(reg, ty)| {
-            if budget == 1 && !useful(reg) {
-                return false;
+        points.writes(point, section).any(|number| {
+            let write = points.written(number);
+            match budget {
+                1 => useful(write.reg) && self.fits_as_it_is(end, write.point, points),
+                _ => self.fits(end, write.point, budget - 1, points),
             }
-            let mut next = self.envs.items[env].clone();
-            next.write(Some(reg), Some(ty));
-            if budget == 1 {
-                return self.fits_as_it_is(end, next);
-            }
-            let next = self.env(next);
-            self.fits(end, next, budget - 1)
         })
     }
 
     /// Whether everything that counts fits.
-    fn fits_as_it_is(&self, end: usize, mut env: Env) -> bool {
-        let mut end = self.ends.items[end];
+    fn fits_as_it_is(&self, end: u32, mut point: Point, points: &mut Points) -> bool {
+        let mut end = self.ends[end as usize];
         loop {
             let fits = match end.step {
-                Step::Run(section, line) => {
-                    let line = self.lines.items[line];
-                    let counts = line.writes.meets(self.ends.items[end.rest].counts);
-                    !counts || env.quick_step(line.instruction, section)
+                Step::Run(section, word) => {
+                    let after = points.step(point, word, section);
+                    point = after.point;
+                    let counts = self.ends[end.rest as usize].counts;
+                    after.fits || !points.lexicon.line(word).writes.meets(counts)
                 }
-                Step::Turn(lost) => self.turns(&mut env, lost),
-                Step::Leave(lost) => return leaves(&env, self.grammar.signature.result(), lost),
+                Step::Turn(lost) => {
+                    let left = keeps(point, points);
+                    point = points.losing(point, lost);
+                    left
+                }
+                Step::Leave(lost) => return leaves(point, lost, points),
             };
             if !fits {
                 return false;
             }
-            end = self.ends.items[end.rest];
+            end = self.ends[end.rest as usize];
         }
     }
 
     /// Whether insertions later on help.
-    fn fits_further_on(&mut self, end: usize, env: usize, budget: usize) -> bool {
-        let End { step, rest, .. } = self.ends.items[end];
+    fn fits_further_on(&mut self, end: u32, point: Point, budget: u32, points: &mut Points) -> bool {
+        let End { step, rest, .. } = self.ends[end as usize];
         match step {
-            Step::Run(section, line) => {
-                let next = self.step(env, line, section);
-                self.fits(rest, next, budget)
+            Step::Run(section, word) => {
+                let next = points.step(point, word, section).point;
+                self.fits(rest, next, budget, points)
             }
             Step::Turn(lost) => {
-                let mut next = self.envs.items[env].clone();
-                self.turns(&mut next, lost) && {
-                    let next = self.env(next);
-                    self.fits(rest, next, budget)
+                keeps(point, points) && {
+                    let next = points.losing(point, lost);
+                    self.fits(rest, next, budget, points)
                 }
             }
-            Step::Leave(lost) => leaves(&self.envs.items[env], self.grammar.signature.result(), lost),
+            Step::Leave(lost) => leaves(point, lost, points),
         }
     }
+}
 
-    /// The types that a line leaves.
-    fn step(&mut self, env: usize, line: usize, section: Section) -> usize {
-        if let Some(&known) = self.steps.get(&(env, line, section)) {
-            return known;
-        }
-        let mut next = self.envs.items[env].clone();
-        next.quick_step(self.lines.items[line].instruction, section);
-        let next = self.env(next);
-        self.steps.insert((env, line, section), next);
-        next
-    }
-
-    /// Goes from setup to the iteration, if setup leaves what is to be kept.
-    fn turns(&self, env: &mut Env, lost: RegSet) -> bool {
-        let left = self.grammar.live_out.kept().iter().all(|reg| env.get(reg).is_some());
-        lost.iter().for_each(|reg| env.poison(reg));
-        left
-    }
-
-    /// What one instruction can write at a point with these types, but for what is there already: that repairs
-    /// nothing.
-    fn writes(&mut self, env: usize, section: Section) -> Writes {
-        let found = || {
-            let env = &self.envs.items[env];
-            // A sample of `A` writes `b` as well.
-            let new = |&(reg, ty): &(Reg, Type)| reg == Reg::A || env.get(reg) != Some(ty);
-            self.grammar.results(env, section).into_iter().filter(new).collect()
-        };
-        self.writes.entry((env, section)).or_insert_with(found).clone()
-    }
+/// Whether setup leaves what is to be kept.
+fn keeps(point: Point, points: &Points) -> bool {
+    points.grammar.live_out.kept().iter().all(|reg| points.env(point).get(reg).is_some())
 }
 
 /// The carried registers that are not lost between iterations.
 fn handed_on(lost: RegSet) -> RegSet {
-    Reg::carried().filter(|&reg| !lost.contains(reg)).collect()
+    RegSet::carried().minus(lost)
 }
 
 /// Whether an iteration can end with these types.
-fn leaves(env: &Env, result: Type, lost: RegSet) -> bool {
-    env.slot(Reg::V1) == Slot::Known(result) && handed_on(lost).iter().all(|reg| env.get(reg).is_some())
-}
-
-/// Items numbered in the order they were met, each known by its key.
-struct Numbered<K, T> {
-    items: Vec<T>,
-    numbers: FxHashMap<K, usize>,
-}
-
-impl<K, T> Default for Numbered<K, T> {
-    fn default() -> Numbered<K, T> {
-        Numbered { items: Vec::new(), numbers: FxHashMap::default() }
-    }
-}
-
-impl<K: Eq + Hash, T> Numbered<K, T> {
-    /// The number of the item with this key; `new` makes it of its number and the items before it.
-    fn number(&mut self, key: K, new: impl FnOnce(usize, &[T]) -> T) -> usize {
-        let next = self.items.len();
-        let number = *self.numbers.entry(key).or_insert(next);
-        if number == next {
-            let item = new(next, &self.items);
-            self.items.push(item);
-        }
-        number
-    }
+fn leaves(point: Point, lost: RegSet, points: &Points) -> bool {
+    points.moves(point) && handed_on(lost).iter().all(|reg| points.env(point).get(reg).is_some())
 }

@@ -9,6 +9,7 @@
 
 use super::ast::{Instruction, Program, Section};
 use super::op::Op;
+use super::operands::Operands;
 use super::register::Reg;
 use super::signature::{Signature, Update};
 use super::types::Geometry;
@@ -307,12 +308,15 @@ impl<'a> Cursor<'a> {
             self.error_at(name.at, format!("expected an operator, found {what}"))
         })?;
         self.expect('(')?;
-        let mut operands = Vec::new();
+        let mut operands = Operands::NONE;
         while !self.take(')') {
             if !operands.is_empty() {
                 self.expect(',')?;
             }
-            operands.push(self.register()?);
+            let register = self.register()?;
+            if !operands.push(register) {
+                return Err(self.error(format!("no operator takes more than {} operands", Operands::MOST)));
+            }
         }
         self.skip_space();
         if !self.rest().is_empty() {

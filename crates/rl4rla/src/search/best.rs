@@ -6,9 +6,10 @@
 //! confidence 1 − δ, in paired comparisons on common replicates.
 
 use super::domain::Domain;
-use super::graph::{Graph, Sharing};
+use super::graph::{Edge, Graph, Sharing};
 use super::ledger::{Ledger, Watch};
 use super::outcome::{Outcome, Stop};
+use rustc_hash::FxHashMap;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// When one solution counts as better than another.
@@ -38,7 +39,14 @@ impl Confidence {
     ///
     /// The number is the leader's: the best solution is lost if *any* other looks better, so it is over these that
     /// the errors add up, and a leader that leads by being the luckiest of many is allowed for.
-    fn settles(&self, difference: Difference, seen: Seen, number: usize, looks: usize) -> bool {
+    fn settles(
+        &self,
+        difference: Difference,
+        seen: Seen,
+        number: usize,
+        looks: usize,
+        quantiles: &mut Quantiles,
+    ) -> bool {
         let Difference { count, mean, squares } = difference;
         if mean <= 0.0 {
             return false;
@@ -49,8 +57,19 @@ impl Confidence {
         let octave = (number.max(1) as f64).log2().floor();
         let share = 6.0 / std::f64::consts::PI.powi(2) / (octave + 1.0).powi(2) / octave.exp2();
         let delta = self.delta * share / looks as f64;
-        let quantile = StudentsT::new(0.0, 1.0, freedom).expect("positive freedom").inverse_cdf(1.0 - delta);
-        mean > quantile * (variance / count).sqrt()
+        mean > quantiles.get(freedom, 1.0 - delta) * (variance / count).sqrt()
+    }
+}
+
+/// Quantiles of Student's t, each computed once: few are asked for, and over and over.
+#[derive(Default)]
+struct Quantiles(FxHashMap<(u64, u64), f64>);
+
+impl Quantiles {
+    fn get(&mut self, freedom: f64, probability: f64) -> f64 {
+        *self.0.entry((freedom.to_bits(), probability.to_bits())).or_insert_with(|| {
+            StudentsT::new(0.0, 1.0, freedom).expect("positive freedom").inverse_cdf(probability)
+        })
     }
 }
 
@@ -115,9 +134,11 @@ pub fn best<D: Domain>(
         exploration,
         leader: None,
         seen: Seen::default(),
+        quantiles: Quantiles::default(),
     };
     let stop = search.run(budget);
-    search.ledger.close(stop, keep)
+    let size = search.graph.size();
+    Outcome { size, ..search.ledger.close(stop, keep) }
 }
 
 struct Best<'a, D: Domain> {
@@ -127,6 +148,7 @@ struct Best<'a, D: Domain> {
     exploration: f64,
     leader: Option<usize>,
     seen: Seen,
+    quantiles: Quantiles,
 }
 
 impl<D: Domain> Best<'_, D> {
@@ -164,20 +186,21 @@ impl<D: Domain> Best<'_, D> {
         loop {
             self.ledger.counters.node_visits += 1;
             self.graph.nodes[here].visits += 1;
-            let Some(edges) = &self.graph.nodes[here].edges else { return Some(here) };
+            if !self.graph.nodes[here].is_expanded() {
+                return Some(here);
+            }
+            let edges = self.graph.edges(here);
             let total = f64::from(self.graph.nodes[here].visits).ln();
             let score = |i: usize| {
                 let width = (total / f64::from(edges[i].visits + 1)).sqrt();
-                self.graph.nodes[edges[i].child].value + self.exploration * width
+                self.graph.nodes[edges[i].child()].value + self.exploration * width
             };
-            let open = (0..edges.len()).filter(|&i| !self.graph.nodes[edges[i].child].closed);
+            let open = (0..edges.len()).filter(|&i| !self.graph.nodes[edges[i].child()].closed);
             let scored = open.map(|i| (i, score(i)));
             let highest = scored.reduce(|best, next| if next.1 > best.1 { next } else { best });
             let (i, _) = highest.expect("an open node has an open child");
-            let child = edges[i].child;
-            if let Some(edges) = self.graph.nodes[here].edges.as_mut() {
-                edges[i].visits += 1;
-            }
+            let child = edges[i].child();
+            self.graph.edges_mut(here)[i].visits += 1;
             here = child;
         }
     }
@@ -185,11 +208,12 @@ impl<D: Domain> Best<'_, D> {
     /// Finds the children of a node; some may be known from elsewhere.
     fn expand(&mut self, place: usize) {
         self.ledger.counters.playouts += 1;
-        let edges = self.graph.expand(place).to_vec();
+        self.graph.expand(place);
         if self.graph.all_closed(place) {
             self.graph.close(place);
         }
-        let highest = edges.iter().map(|edge| self.graph.nodes[edge.child].value).fold(0.0, f64::max);
+        let value = |edge: &Edge| self.graph.nodes[edge.child()].value;
+        let highest = self.graph.edges(place).iter().map(value).fold(0.0, f64::max);
         self.raise(place, highest);
     }
 
@@ -242,7 +266,10 @@ impl<D: Domain> Best<'_, D> {
             let compared = |s: usize| Difference::of(self.ledger.values(leader), self.ledger.values(s));
             running.iter().filter(|&&s| s != leader).for_each(|&s| self.seen.add(compared(s)));
             running.retain(|&s| {
-                let behind = || self.confidence.settles(compared(s), self.seen, leader + 1, replicates);
+                let mut behind = || {
+                    let Best { confidence, seen, quantiles, .. } = self;
+                    confidence.settles(compared(s), *seen, leader + 1, replicates, quantiles)
+                };
                 !self.ledger.is_complete(s) && self.ledger.can_reach(s, self.ledger.mean(leader)) && !behind()
             });
             count = (count + 1).min(replicates);
@@ -256,7 +283,7 @@ impl<D: Domain> Best<'_, D> {
         while let Some(place) = waiting.pop() {
             if self.graph.nodes[place].value < value {
                 self.graph.nodes[place].value = value;
-                waiting.extend_from_slice(&self.graph.nodes[place].parents);
+                waiting.extend(self.graph.parents(place));
             }
         }
     }
@@ -268,7 +295,7 @@ mod tests {
     use crate::rng::Stream;
 
     fn settles(confidence: Confidence, leader: &[f64], other: &[f64], number: usize, seen: Seen) -> bool {
-        confidence.settles(Difference::of(leader, other), seen, number, 5)
+        confidence.settles(Difference::of(leader, other), seen, number, 5, &mut Quantiles::default())
     }
 
     /// How often, of 2,000 pairs of equal solutions, one is called better at any look, once many such pairs were seen.

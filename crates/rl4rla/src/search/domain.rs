@@ -29,6 +29,13 @@ pub trait Domain: Sync {
     /// The states one move away, in a fixed order; none where nothing is left to decide.
     fn children(&self, state: &Self::State) -> Arc<[Self::State]>;
 
+    /// One of the states one move away, which `pick` chooses when told how many there are; none if there are none.
+    /// For those who go to one child and need not see the others.
+    fn child(&self, state: &Self::State, pick: &mut dyn FnMut(usize) -> usize) -> Option<Self::State> {
+        let children = self.children(state);
+        (!children.is_empty()).then(|| children[pick(children.len())].clone())
+    }
+
     /// Whether nothing is left to decide; cheaper than asking for the children.
     fn is_end(&self, state: &Self::State) -> bool {
         self.children(state).is_empty()

@@ -56,7 +56,8 @@ pub fn graph_search<D: Domain>(
     let graph = Graph::new(domain, plan.sharing);
     let mut engine = Engine { ledger: Ledger::new(domain, watch), graph, plan };
     let stop = engine.decide();
-    engine.ledger.close(stop, plan.keep)
+    let size = engine.graph.size();
+    Outcome { size, ..engine.ledger.close(stop, plan.keep) }
 }
 
 struct Engine<'a, 'b, D: Domain> {
@@ -70,14 +71,15 @@ impl<D: Domain> Engine<'_, '_, D> {
     fn decide(&mut self) -> Stop {
         let mut root = 0;
         loop {
-            if self.graph.expand(root).is_empty() && root != 0 {
+            self.graph.expand(root);
+            if self.edges(root).is_empty() && root != 0 {
                 return Stop::Lucb;
             }
             let stop = self.settle(root);
             if stop != Stop::Lucb {
                 return stop;
             }
-            root = self.edges(root)[self.leader(root)].child;
+            root = self.edges(root)[self.leader(root)].child();
         }
     }
 
@@ -101,8 +103,9 @@ impl<D: Domain> Engine<'_, '_, D> {
                 None => {
                     let leader = self.leader(root);
                     let Some(challenger) = self.challenger(root, leader) else { return Stop::Lucb };
-                    let value = |i: usize| self.graph.nodes[edges[i].child].value;
-                    let width = |i: usize| self.plan.exploration * self.bonus(root, i);
+                    let value = |i: usize| self.graph.nodes[edges[i].child()].value;
+                    let bonus = self.bonus(root);
+                    let width = |i: usize| self.plan.exploration * bonus(i);
                     if value(leader) - width(leader) > value(challenger) + width(challenger) {
                         return Stop::Lucb;
                     }
@@ -115,12 +118,12 @@ impl<D: Domain> Engine<'_, '_, D> {
     }
 
     fn edges(&self, place: usize) -> &[super::graph::Edge] {
-        self.graph.nodes[place].edges.as_deref().unwrap_or_default()
+        self.graph.edges(place)
     }
 
     /// The edge to the child of highest value; of equals the first.
     fn leader(&self, place: usize) -> usize {
-        let value = |i: usize| self.graph.nodes[self.edges(place)[i].child].value;
+        let value = |i: usize| self.graph.nodes[self.edges(place)[i].child()].value;
         (0..self.edges(place).len())
             .reduce(|best, i| if value(i) > value(best) { i } else { best })
             .expect("a decision has a choice")
@@ -134,9 +137,10 @@ impl<D: Domain> Engine<'_, '_, D> {
     /// The edge of highest score: untried ones first, of equals the less tried, then the first.
     fn highest(&self, place: usize, among: impl Iterator<Item = usize>) -> Option<usize> {
         let edges = self.edges(place);
+        let bonus = self.bonus(place);
         let score = |i: usize| match edges[i].visits {
             0 => f64::INFINITY,
-            _ => self.graph.nodes[edges[i].child].value + self.plan.exploration * self.bonus(place, i),
+            _ => self.graph.nodes[edges[i].child()].value + self.plan.exploration * bonus(i),
         };
         let better = |(i, score): (usize, f64), (best, highest): (usize, f64)| {
             score > highest || (score == highest && edges[i].visits < edges[best].visits)
@@ -145,14 +149,16 @@ impl<D: Domain> Engine<'_, '_, D> {
         scored.reduce(|best, next| if better(next, best) { next } else { best }).map(|(i, _)| i)
     }
 
-    fn bonus(&self, place: usize, i: usize) -> f64 {
-        let (node, edges) = (&self.graph.nodes[place], self.edges(place));
-        self.plan.rule.bonus(Statistics {
-            parent: node.visits,
-            edge: edges[i].visits.max(1),
-            child: self.graph.nodes[edges[i].child].visits.max(1),
-            prior: self.ledger.domain().prior(&node.state, edges.len()),
-        })
+    /// The bonus of each edge of a node.
+    fn bonus(&self, place: usize) -> impl Fn(usize) -> f64 {
+        let (node, edges) = (&self.graph.nodes[place], self.graph.edges(place));
+        let parent = self.plan.rule.parent(node.visits);
+        let prior = if edges.is_empty() { 0.0 } else { self.ledger.domain().prior(&node.state, edges.len()) };
+        move |i: usize| {
+            let edge = edges[i].visits.max(1);
+            let child = self.graph.nodes[edges[i].child()].visits.max(1);
+            self.plan.rule.bonus(parent, Statistics { edge, child, prior })
+        }
     }
 
     /// One playout; the first edge may be given.
@@ -160,7 +166,7 @@ impl<D: Domain> Engine<'_, '_, D> {
         let (mut path, mut taken) = (vec![root], Vec::new());
         let (mut here, mut forced) = (root, first);
         let value = loop {
-            let fresh = self.graph.nodes[here].edges.is_none();
+            let fresh = !self.graph.nodes[here].is_expanded();
             self.graph.expand(here);
             if self.edges(here).is_empty() {
                 break self.end(here);
@@ -168,7 +174,7 @@ impl<D: Domain> Engine<'_, '_, D> {
             let i = forced.take().or_else(|| self.highest(here, 0..self.edges(here).len()));
             let i = i.expect("there is an edge");
             taken.push(i);
-            here = self.edges(here)[i].child;
+            here = self.edges(here)[i].child();
             path.push(here);
             // A known child has had its rollout; the released code gives it another.
             if self.graph.nodes[here].visits == 0 || (fresh && self.plan.backup == Backup::Latest) {
@@ -184,16 +190,16 @@ impl<D: Domain> Engine<'_, '_, D> {
         let domain = self.ledger.domain();
         let mut rng = self.plan.stream.derive("playout", self.ledger.counters.playouts).rng();
         let mut state = self.graph.nodes[place].state.clone();
-        for steps in 0.. {
-            let children = domain.children(&state);
-            if children.is_empty() {
-                if steps == 0 {
-                    self.graph.expand(place);
-                    return self.end(place);
-                }
-                break;
+        let mut pick = |count| rng.random_range(0..count);
+        match domain.child(&state, &mut pick) {
+            Some(child) => state = child,
+            None => {
+                self.graph.expand(place);
+                return self.end(place);
             }
-            state = children[rng.random_range(0..children.len())].clone();
+        }
+        while let Some(child) = domain.child(&state, &mut pick) {
+            state = child;
         }
         let value = match domain.solution(&state) {
             Some(solved) => {
@@ -211,12 +217,12 @@ impl<D: Domain> Engine<'_, '_, D> {
         if self.graph.nodes[place].end == End::No {
             let solved = self.ledger.domain().solution(&self.graph.nodes[place].state);
             self.graph.nodes[place].end = match solved {
-                Some(solved) => End::Solution(self.ledger.enter(solved)),
+                Some(solved) => End::Solution(self.ledger.enter(solved) as u32),
                 None => End::Nothing,
             };
         }
         match self.graph.nodes[place].end {
-            End::Solution(solution) => self.ledger.draw(solution),
+            End::Solution(solution) => self.ledger.draw(solution as usize),
             _ => 0.0,
         }
     }
@@ -230,13 +236,13 @@ impl<D: Domain> Engine<'_, '_, D> {
             }
             self.ledger.counters.node_visits += 1;
             node.visits += 1;
-            if let (Some(&i), Some(edges)) = (taken.get(depth), node.edges.as_mut()) {
-                edges[i].visits += 1;
+            if let Some(&i) = taken.get(depth) {
+                self.graph.edges_mut(place)[i].visits += 1;
             }
             self.refresh(place, rollout);
             if self.plan.backup == Backup::Latest {
-                for i in 0..self.graph.nodes[place].parents.len() {
-                    let parent = self.graph.nodes[place].parents[i];
+                let latest_first: Vec<usize> = self.graph.parents(place).collect();
+                for parent in latest_first.into_iter().rev() {
                     if self.graph.nodes[parent].visits > 0 && !path.contains(&parent) {
                         self.refresh(parent, rollout);
                     }
@@ -251,6 +257,7 @@ impl<D: Domain> Engine<'_, '_, D> {
         let edges = self.edges(place);
         let (value, closed) = match node.end {
             End::Solution(solution) => {
+                let solution = solution as usize;
                 let value = match self.plan.backup {
                     Backup::Idempotent => self.ledger.mean(solution),
                     Backup::Latest => rollout,
@@ -266,7 +273,7 @@ impl<D: Domain> Engine<'_, '_, D> {
                 let start = own.map_or((0.0, 0.0), |own| (own, 1.0));
                 let (sum, count) = edges.iter().fold(start, |(sum, count), edge| {
                     let visits = f64::from(edge.visits);
-                    (sum + visits * self.graph.nodes[edge.child].value, count + visits)
+                    (sum + visits * self.graph.nodes[edge.child()].value, count + visits)
                 });
                 (if count > 0.0 { sum / count } else { 0.0 }, self.graph.all_closed(place))
             }
@@ -342,9 +349,9 @@ mod tests {
                 let tried: u32 = edges.iter().map(|edge| edge.visits).sum();
                 assert_eq!(f64::from(node.visits), own + f64::from(tried), "N(s) = own + ΣN(s,a)");
                 assert_eq!(node.own.is_some(), place != 0);
-                assert!(edges.iter().all(|edge| engine.graph.nodes[edge.child].visits >= edge.visits));
+                assert!(edges.iter().all(|edge| engine.graph.nodes[edge.child()].visits >= edge.visits));
                 let sum: f64 =
-                    edges.iter().map(|e| f64::from(e.visits) * engine.graph.nodes[e.child].value).sum();
+                    edges.iter().map(|e| f64::from(e.visits) * engine.graph.nodes[e.child()].value).sum();
                 let value = (node.own.unwrap_or(0.0) + sum) / (own + f64::from(tried));
                 assert!((node.value - value).abs() < 1e-12, "Q(s) = (U(s) + ΣN(s,a)·Q(s'))/(1 + ΣN(s,a))");
             }

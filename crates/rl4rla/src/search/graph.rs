@@ -1,7 +1,9 @@
-//! The graph of a search: states as nodes, each found once.
+//! The graph of a search: states as nodes, each found once. Nodes, edges and links lie side by side, by number.
 
 use super::domain::Domain;
+use super::outcome::Size;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 
 /// Whether equal states are one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,28 +17,50 @@ pub enum Sharing {
 /// A move, counted apart from where it leads: a child reached by many edges was not tried by each of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
-    /// Where it leads.
-    pub child: usize,
+    child: u32,
     /// N(s, a).
     pub visits: u32,
+}
+
+impl Edge {
+    /// Where it leads.
+    pub fn child(&self) -> usize {
+        self.child as usize
+    }
 }
 
 /// A state and what is known of it.
 pub struct Node<S> {
     pub state: S,
-    /// In the order of the moves, parallel ones merged; none until it is expanded.
-    pub edges: Option<Vec<Edge>>,
-    pub parents: Vec<usize>,
-    /// N(s).
-    pub visits: u32,
     /// Q(s).
     pub value: f64,
     /// U(s), what a rollout from here gave; none if there was none.
     pub own: Option<f64>,
     /// The solution found here if nothing is left to decide.
     pub end: End,
+    /// N(s).
+    pub visits: u32,
+    /// Where its edges begin; none until it is expanded.
+    edges: u32,
+    degree: u32,
+    /// Its latest link to a parent, and that parent.
+    link: u32,
+    parent: u32,
     /// Whether everything below has been measured as often as can be.
     pub closed: bool,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<S> Node<S> {
+    /// Whether its edges are known.
+    pub fn is_expanded(&self) -> bool {
+        self.edges != NONE
+    }
+
+    fn range(&self) -> Range<usize> {
+        if self.is_expanded() { self.edges as usize..(self.edges + self.degree) as usize } else { 0..0 }
+    }
 }
 
 /// What is at a node where nothing is left to decide.
@@ -45,72 +69,123 @@ pub enum End {
     /// Something is left to decide, or it is not known yet.
     No,
     /// This solution of the ledger.
-    Solution(usize),
+    Solution(u32),
     /// No solution.
     Nothing,
+}
+
+/// A parent of a node, and where the one noted before it stands.
+#[derive(Clone, Copy)]
+struct Link {
+    parent: u32,
+    before: u32,
 }
 
 /// The nodes met so far.
 pub struct Graph<'a, D: Domain> {
     domain: &'a D,
     sharing: Sharing,
-    places: FxHashMap<u128, usize>,
+    places: Places,
     /// In the order they were met.
     pub nodes: Vec<Node<D::State>>,
+    edges: Vec<Edge>,
+    links: Vec<Link>,
+    /// The keys of the children of the node being expanded.
+    met: FxHashSet<u128>,
 }
 
 impl<'a, D: Domain> Graph<'a, D> {
     /// The root alone, at place 0.
     pub fn new(domain: &'a D, sharing: Sharing) -> Graph<'a, D> {
-        let mut graph = Graph { domain, sharing, places: FxHashMap::default(), nodes: Vec::new() };
-        graph.node(domain.root());
+        let mut graph = Graph {
+            domain,
+            sharing,
+            places: Places::default(),
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            links: Vec::new(),
+            met: FxHashSet::default(),
+        };
+        graph.node(&domain.root());
         graph
     }
 
     /// The node of a state.
-    fn node(&mut self, state: D::State) -> usize {
-        let next = self.nodes.len();
+    fn node(&mut self, state: &D::State) -> usize {
+        let next = number(self.nodes.len());
         let place = match self.sharing {
             Sharing::Tree => next,
-            Sharing::Graph => *self.places.entry(self.domain.key(&state)).or_insert(next),
+            Sharing::Graph => self.places.get_or_insert(self.domain.key(state), next),
         };
         if place == next {
             self.nodes.push(Node {
-                state,
-                edges: None,
-                parents: Vec::new(),
-                visits: 0,
+                state: state.clone(),
                 value: 0.0,
                 own: None,
                 end: End::No,
+                visits: 0,
+                edges: NONE,
+                degree: 0,
+                link: NONE,
+                parent: NONE,
                 closed: false,
             });
         }
-        place
+        place as usize
     }
 
-    /// The edges of a node, found when first asked for.
-    pub fn expand(&mut self, place: usize) -> &[Edge] {
-        if self.nodes[place].edges.is_none() {
-            let mut edges: Vec<Edge> = Vec::new();
-            let mut met = FxHashSet::default();
-            for state in self.domain.children(&self.nodes[place].state).iter() {
-                // Parallel moves are one edge, in a tree too.
-                if !met.insert(self.domain.key(state)) {
-                    continue;
-                }
-                let child = self.node(state.clone());
-                self.nodes[child].parents.push(place);
-                edges.push(Edge { child, visits: 0 });
-            }
-            self.nodes[place].edges = Some(edges);
+    /// The edges of a node, in the order of the moves, parallel ones merged; none until it is expanded.
+    pub fn edges(&self, place: usize) -> &[Edge] {
+        &self.edges[self.nodes[place].range()]
+    }
+
+    /// The same, to count them.
+    pub fn edges_mut(&mut self, place: usize) -> &mut [Edge] {
+        &mut self.edges[self.nodes[place].range()]
+    }
+
+    /// The nodes with an edge to this one, the latest first.
+    pub fn parents(&self, place: usize) -> impl Iterator<Item = usize> {
+        let link = |number: u32| self.links.get(number as usize);
+        let latest = link(self.nodes[place].link);
+        std::iter::successors(latest, move |known| link(known.before)).map(|known| known.parent as usize)
+    }
+
+    /// Finds the edges of a node, if they are not known.
+    pub fn expand(&mut self, place: usize) {
+        if self.nodes[place].is_expanded() {
+            return;
         }
-        self.nodes[place].edges.as_deref().expect("just found")
+        let start = self.edges.len();
+        self.met.clear();
+        for state in self.domain.children(&self.nodes[place].state).iter() {
+            // Parallel moves are one edge, in a tree too.
+            if self.sharing == Sharing::Tree && !self.met.insert(self.domain.key(state)) {
+                continue;
+            }
+            let child = self.node(state);
+            if self.link(child, place) {
+                self.edges.push(Edge { child: child as u32, visits: 0 });
+            }
+        }
+        let degree = number(self.edges.len()) - start as u32;
+        (self.nodes[place].edges, self.nodes[place].degree) = (start as u32, degree);
+    }
+
+    /// Notes a parent, unless it is the one noted last.
+    fn link(&mut self, child: usize, parent: usize) -> bool {
+        let (next, parent, child) = (number(self.links.len()), parent as u32, &mut self.nodes[child]);
+        let new = child.parent != parent;
+        if new {
+            self.links.push(Link { parent, before: child.link });
+            (child.link, child.parent) = (next, parent);
+        }
+        new
     }
 
     /// Whether a node is expanded, and everything below it is closed.
     pub fn all_closed(&self, place: usize) -> bool {
-        self.nodes[place].edges.as_ref().is_some_and(|e| e.iter().all(|e| self.nodes[e.child].closed))
+        self.nodes[place].is_expanded() && self.edges(place).iter().all(|e| self.nodes[e.child()].closed)
     }
 
     /// Marks a node closed, and whatever above it is closed by that, on any path.
@@ -121,8 +196,71 @@ impl<'a, D: Domain> Graph<'a, D> {
                 continue;
             }
             self.nodes[place].closed = true;
-            let parents = &self.nodes[place].parents;
-            waiting.extend(parents.iter().filter(|&&parent| self.all_closed(parent)));
+            waiting.extend(self.parents(place).filter(|&parent| self.all_closed(parent)));
+        }
+    }
+
+    /// What it takes, states that live elsewhere aside.
+    pub fn size(&self) -> Size {
+        let bytes = size_of_val(&self.nodes[..])
+            + size_of_val(&self.edges[..])
+            + size_of_val(&self.links[..])
+            + self.places.bytes();
+        Size { nodes: self.nodes.len(), edges: self.edges.len(), bytes }
+    }
+}
+
+/// A place in a table, as it is stored.
+fn number(place: usize) -> u32 {
+    u32::try_from(place).ok().filter(|&place| place != NONE).expect("fewer than 2³² nodes and edges")
+}
+
+/// Where the nodes of keys are. Keys that are small numbers find theirs without hashing.
+#[derive(Default)]
+struct Places {
+    small: Vec<u32>,
+    large: FxHashMap<u128, u32>,
+}
+
+/// Keys below this are small.
+const SMALL: u128 = 1 << 28;
+
+impl Places {
+    fn get_or_insert(&mut self, key: u128, next: u32) -> u32 {
+        if key >= SMALL {
+            return *self.large.entry(key).or_insert(next);
+        }
+        let key = key as usize;
+        if key >= self.small.len() {
+            self.small.resize(key + 1, NONE);
+        }
+        if self.small[key] == NONE {
+            self.small[key] = next;
+        }
+        self.small[key]
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.small[..]) + self.large.capacity() * size_of::<(u128, u32)>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_and_edges_are_small() {
+        assert_eq!(size_of::<Edge>(), 8);
+        assert!(size_of::<Node<u32>>() <= 64);
+    }
+
+    #[test]
+    fn keys_find_their_places() {
+        let mut places = Places::default();
+        for (next, key) in [5, 0, u128::MAX, 7, SMALL].into_iter().enumerate() {
+            assert_eq!(places.get_or_insert(key, next as u32), next as u32);
+            assert_eq!(places.get_or_insert(key, 99), next as u32);
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The ledger: every value a search has asked for, computed once.
 
 use super::domain::{Domain, Solved};
-use super::outcome::{Counters, Outcome, Ranked, Stop};
+use super::outcome::{Counters, Outcome, Ranked, Size, Stop};
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
 /// Someone who watches a search for solutions of type `S`, and may end it.
 pub trait Watch<S> {
@@ -37,6 +39,29 @@ impl<S> Entry<S> {
     }
 }
 
+/// The mean a solution had at some time. The highest is the greatest; of equals, the one met first.
+struct Standing {
+    mean: f64,
+    place: usize,
+}
+
+impl Ord for Standing {
+    fn cmp(&self, other: &Standing) -> Ordering {
+        self.mean.total_cmp(&other.mean).then(other.place.cmp(&self.place))
+    }
+}
+impl PartialOrd for Standing {
+    fn partial_cmp(&self, other: &Standing) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for Standing {
+    fn eq(&self, other: &Standing) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+impl Eq for Standing {}
+
 /// The values computed so far, by solution and replicate.
 pub struct Ledger<'a, D: Domain> {
     domain: &'a D,
@@ -45,6 +70,8 @@ pub struct Ledger<'a, D: Domain> {
     /// In the order they were met.
     entries: Vec<Entry<D::Solution>>,
     best: Option<usize>,
+    /// Every mean there has been, for finding the best again when it falls.
+    heap: BinaryHeap<Standing>,
     /// Whether the mean of `best` has fallen, so that another may be ahead.
     fallen: bool,
     /// What was done so far.
@@ -63,6 +90,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
             places: FxHashMap::default(),
             entries: Vec::new(),
             best: None,
+            heap: BinaryHeap::new(),
             fallen: false,
             counters: Counters::default(),
         }
@@ -165,6 +193,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
         entry.values.push(value);
         entry.sum += value;
         let after = entry.mean();
+        self.heap.push(Standing { mean: after, place });
         if self.best == Some(place) {
             self.fallen |= after < before;
         } else if self.best.is_none_or(|best| after > self.mean(best)) {
@@ -175,9 +204,11 @@ impl<'a, D: Domain> Ledger<'a, D> {
     /// The solution of highest mean.
     pub fn best(&mut self) -> Option<usize> {
         if self.fallen {
-            let higher =
-                |best: usize, place: usize| if self.mean(place) > self.mean(best) { place } else { best };
-            self.best = self.measured().reduce(higher);
+            // What is out of date on top of the heap is in it a second time, further down.
+            while self.heap.peek().is_some_and(|top| top.mean != self.mean(top.place)) {
+                self.heap.pop();
+            }
+            self.best = self.heap.peek().map(|top| top.place);
             self.fallen = false;
         }
         self.best
@@ -207,11 +238,12 @@ impl<'a, D: Domain> Ledger<'a, D> {
                 .collect();
             if stop == Stop::Interrupted || incomplete.is_empty() {
                 let ranked = order.into_iter().take(count).map(|place| self.ranked(place)).collect();
-                return Outcome { ranked, stop, counters: self.counters };
+                return Outcome { ranked, stop, counters: self.counters, size: Size::default() };
             }
             if !self.measure(&incomplete) {
                 let ranked = order.into_iter().take(count).map(|place| self.ranked(place)).collect();
-                return Outcome { ranked, stop: Stop::Interrupted, counters: self.counters };
+                let (counters, size) = (self.counters, Size::default());
+                return Outcome { ranked, stop: Stop::Interrupted, counters, size };
             }
         }
     }

@@ -93,6 +93,17 @@ impl<S> Ranked<S> {
     }
 }
 
+/// The memory of a search's graph.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Size {
+    /// Nodes, those never visited included.
+    pub nodes: usize,
+    /// Edges.
+    pub edges: usize,
+    /// Bytes that nodes, edges and whatever finds them take.
+    pub bytes: usize,
+}
+
 /// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Outcome<S> {
@@ -102,4 +113,6 @@ pub struct Outcome<S> {
     pub stop: Stop,
     /// What it took, the final measurement of the best included.
     pub counters: Counters,
+    /// The graph it built; nothing for a method that builds none.
+    pub size: Size,
 }

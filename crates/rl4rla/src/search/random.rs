@@ -26,11 +26,8 @@ pub fn random<D: Domain>(
         loop {
             ledger.counters.node_visits += 1;
             met.insert(domain.key(&state));
-            let children = domain.children(&state);
-            if children.is_empty() {
-                break;
-            }
-            state = children[rng.random_range(0..children.len())].clone();
+            let Some(child) = domain.child(&state, &mut |count| rng.random_range(0..count)) else { break };
+            state = child;
         }
         if let Some(solved) = domain.solution(&state) {
             let solution = ledger.enter(solved);

@@ -3,8 +3,6 @@
 /// The counts a rule may look at, for an edge s → s'.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Statistics {
-    /// N(s), the visits of the parent.
-    pub parent: u32,
     /// N(s, a), the visits of the edge; at least 1.
     pub edge: u32,
     /// N(s'), the visits of the child by any edge; at least as many.
@@ -15,8 +13,11 @@ pub struct Statistics {
 
 /// A selection rule: an edge's score is Q(s') + c·bonus.
 pub trait Rule: Sync {
+    /// What the bonus needs of N(s), the visits of the parent: found once for all its edges.
+    fn parent(&self, visits: u32) -> f64;
+
     /// The bonus.
-    fn bonus(&self, counts: Statistics) -> f64;
+    fn bonus(&self, parent: f64, counts: Statistics) -> f64;
 }
 
 /// √(ln N(s) / N(s, a)): counts what was tried from here.
@@ -29,20 +30,32 @@ pub struct Ucd;
 pub struct Puct;
 
 impl Rule for Uct {
-    fn bonus(&self, counts: Statistics) -> f64 {
-        (f64::from(counts.parent.max(1)).ln() / f64::from(counts.edge)).sqrt()
+    fn parent(&self, visits: u32) -> f64 {
+        f64::from(visits.max(1)).ln()
+    }
+
+    fn bonus(&self, parent: f64, counts: Statistics) -> f64 {
+        (parent / f64::from(counts.edge)).sqrt()
     }
 }
 
 impl Rule for Ucd {
-    fn bonus(&self, counts: Statistics) -> f64 {
-        (f64::from(counts.parent.max(1)).ln() / f64::from(counts.child)).sqrt()
+    fn parent(&self, visits: u32) -> f64 {
+        Uct.parent(visits)
+    }
+
+    fn bonus(&self, parent: f64, counts: Statistics) -> f64 {
+        (parent / f64::from(counts.child)).sqrt()
     }
 }
 
 impl Rule for Puct {
-    fn bonus(&self, counts: Statistics) -> f64 {
-        counts.prior * f64::from(counts.parent).sqrt() / (1.0 + f64::from(counts.edge))
+    fn parent(&self, visits: u32) -> f64 {
+        f64::from(visits).sqrt()
+    }
+
+    fn bonus(&self, parent: f64, counts: Statistics) -> f64 {
+        counts.prior * parent / (1.0 + f64::from(counts.edge))
     }
 }
 
@@ -52,11 +65,12 @@ mod tests {
 
     #[test]
     fn formulas() {
-        let counts = Statistics { parent: 100, edge: 4, child: 25, prior: 0.5 };
-        assert!((Uct.bonus(counts) - (100f64.ln() / 4.0).sqrt()).abs() < 1e-15);
-        assert!((Ucd.bonus(counts) - (100f64.ln() / 25.0).sqrt()).abs() < 1e-15);
-        assert_eq!(Puct.bonus(counts), 1.0);
+        let counts = Statistics { edge: 4, child: 25, prior: 0.5 };
+        let bonus = |rule: &dyn Rule, counts| rule.bonus(rule.parent(100), counts);
+        assert!((bonus(&Uct, counts) - (100f64.ln() / 4.0).sqrt()).abs() < 1e-15);
+        assert!((bonus(&Ucd, counts) - (100f64.ln() / 25.0).sqrt()).abs() < 1e-15);
+        assert_eq!(bonus(&Puct, counts), 1.0);
         let alone = Statistics { child: 4, ..counts };
-        assert_eq!(Uct.bonus(alone), Ucd.bonus(alone), "without transpositions they are one rule");
+        assert_eq!(bonus(&Uct, alone), bonus(&Ucd, alone), "without transpositions they are one rule");
     }
 }

@@ -63,7 +63,7 @@ pub fn plausible(dice: &mut Dice, operators: &[Op], registers: RegSet) -> Instru
         Pattern::System(_) => Some(Reg::A),
         pattern => Some(of_kind(pattern, true)),
     };
-    Instruction { target, op, operands }
+    Instruction { target, op, operands: operands.into() }
 }
 
 /// Whether every instruction fits; the update may still lack its `v1`.

@@ -62,7 +62,7 @@ fn candidates(grammar: &Grammar, env: &Env, section: Section) -> Vec<Instruction
                 continue;
             }
             for target in targets(grammar, op, section) {
-                let instruction = Instruction { target, op, operands: operands.clone() };
+                let instruction = Instruction { target, op, operands: operands.clone().into() };
                 if env.result(&instruction, section).is_ok() {
                     found.push(instruction);
                 }
@@ -146,7 +146,7 @@ fn counting(instructions: &[Instruction], end: RegSet) -> Vec<RegSet> {
 /// Poisons a register by an instruction that never fits.
 fn poison(env: &mut Env, reg: Reg) {
     let op = Op::named("VEC_VEC_ADD").expect("in the table");
-    let _ = env.step(&Instruction { target: Some(reg), op, operands: vec![] }, Section::Iteration);
+    let _ = env.step(&Instruction { target: Some(reg), op, operands: Operands::NONE }, Section::Iteration);
     assert_eq!(env.slot(reg), Slot::Poison);
 }
 

@@ -1,0 +1,190 @@
+//! The paper's moves: insert one instruction anywhere.
+//!
+//! A draft is the number of a state; a state is the edits that are left and the words of a program. Legal edits are
+//! remembered for a while, each with the draft it leads to once somebody has gone there: a rollout goes to one child
+//! and must know how many there are, not what they look like.
+
+use super::merge::Merge;
+use super::space::Space;
+use super::states::States;
+use crate::program::{Canonical, Edit, Editor, Program, Word};
+use crate::search::{Domain, Solved};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A program being written, with the edits that are left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Draft(u32);
+
+/// The moves of a space.
+pub struct Insertions<'a> {
+    space: Space<'a>,
+    desk: Mutex<Desk<'a>>,
+}
+
+/// Everything that is known of drafts.
+struct Desk<'a> {
+    editor: Editor<'a>,
+    states: States,
+    /// The program the stage starts from.
+    old: Vec<Word>,
+    moves: Vec<Move>,
+    /// The moves of a draft, as a range of `moves`.
+    known: FxHashMap<u32, (u32, u32)>,
+    /// The keys of finished programs by their ids, where those are not the keys.
+    keys: FxHashMap<u128, u128>,
+    edits: Vec<Edit>,
+    words: Vec<Word>,
+}
+
+/// An edit, and the draft it leads to if that is known.
+#[derive(Clone, Copy)]
+struct Move {
+    edit: Edit,
+    child: Option<Child>,
+}
+
+/// A draft's number and one: leaves room for none.
+type Child = std::num::NonZeroU32;
+
+/// Moves remembered at most, at 12 bytes; beyond that all are forgotten, at no cost but time.
+const MOST: usize = 1 << 20;
+
+impl<'a> Insertions<'a> {
+    /// Of this space.
+    pub fn new(space: Space<'a>) -> Insertions<'a> {
+        let editor = Editor::new(&space.stage.grammar, space.start);
+        let desk = Mutex::new(Desk {
+            old: editor.words(space.start),
+            editor,
+            // The edits left, the length of setup, the program.
+            states: States::new(2 + space.start.len() + space.stage.edits),
+            moves: Vec::new(),
+            known: FxHashMap::default(),
+            keys: FxHashMap::default(),
+            edits: Vec::new(),
+            words: Vec::new(),
+        });
+        Insertions { space, desk }
+    }
+
+    /// How many drafts were met, and the memory they take.
+    pub fn memory(&self) -> (usize, usize) {
+        let desk = self.desk();
+        (desk.states.count(), desk.states.bytes())
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk<'a>> {
+        self.desk.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Desk<'_> {
+    /// The draft of a program in canonical form.
+    fn draft(&mut self, left: usize, program: &[Word]) -> Draft {
+        self.words.clear();
+        self.words.push(left as Word);
+        self.words.extend_from_slice(program);
+        Draft(self.states.number(&self.words))
+    }
+
+    fn left(&self, draft: Draft) -> usize {
+        self.states.get(draft.0)[0] as usize
+    }
+
+    /// The moves of a draft, as a range of `moves`.
+    fn moves(&mut self, draft: Draft) -> Range<usize> {
+        if let Some(&(start, end)) = self.known.get(&draft.0) {
+            return start as usize..end as usize;
+        }
+        if self.moves.len() > MOST {
+            self.moves.clear();
+            self.known.clear();
+        }
+        let left = self.left(draft);
+        self.editor.legal(&self.states.get(draft.0)[1..], left, &mut self.edits);
+        let start = self.moves.len();
+        self.moves.extend(self.edits.iter().map(|&edit| Move { edit, child: None }));
+        self.known.insert(draft.0, (start as u32, self.moves.len() as u32));
+        start..self.moves.len()
+    }
+
+    /// Where one of the moves of a draft leads.
+    fn child(&mut self, draft: Draft, number: usize) -> Draft {
+        let Move { edit, child } = self.moves[number];
+        if let Some(child) = child {
+            return Draft(child.get() - 1);
+        }
+        self.words.clear();
+        self.words.push(self.left(draft) as Word - 1);
+        self.editor.edit(&self.states.get(draft.0)[1..], edit, &mut self.words);
+        let child = self.states.number(&self.words);
+        self.moves[number].child = Child::new(child + 1);
+        Draft(child)
+    }
+}
+
+impl Domain for Insertions<'_> {
+    type State = Draft;
+    type Solution = Program;
+
+    fn root(&self) -> Draft {
+        let mut desk = self.desk();
+        let start = desk.editor.words(self.space.stage.grammar.state(self.space.start).program());
+        desk.draft(self.space.stage.edits, &start)
+    }
+
+    // Whatever the merge key: programs that leave the same registers have different middles, where the next
+    // instruction may go. And equal programs with different numbers of edits left have different futures.
+    fn key(&self, draft: &Draft) -> u128 {
+        u128::from(draft.0)
+    }
+
+    fn children(&self, draft: &Draft) -> Arc<[Draft]> {
+        let mut desk = self.desk();
+        let moves = desk.moves(*draft);
+        moves.map(|number| desk.child(*draft, number)).collect()
+    }
+
+    fn child(&self, draft: &Draft, pick: &mut dyn FnMut(usize) -> usize) -> Option<Draft> {
+        let mut desk = self.desk();
+        let moves = desk.moves(*draft);
+        (!moves.is_empty()).then(|| desk.child(*draft, moves.start + pick(moves.len())))
+    }
+
+    fn is_end(&self, draft: &Draft) -> bool {
+        self.desk().left(*draft) == 0
+    }
+
+    fn solution(&self, draft: &Draft) -> Option<Solved<Program>> {
+        let mut desk = self.desk();
+        let Desk { editor, states, old, keys, words, .. } = &mut *desk;
+        words.clear();
+        if !editor.finish(&states.get(draft.0)[1..], old, words) {
+            return None;
+        }
+        let (id, solution) = (editor.id(words), editor.program(words));
+        let key = match self.space.merge {
+            Merge::Canonical => id,
+            merge => *keys.entry(id).or_insert_with(|| {
+                let grammar = &self.space.stage.grammar;
+                let finished = Canonical::new(&solution, grammar.live_out);
+                merge.finished(&finished, grammar.signature, grammar.live_out.kept())
+            }),
+        };
+        Some(Solved { key, solution })
+    }
+
+    fn replicates(&self) -> usize {
+        self.space.bench.count()
+    }
+
+    fn bound(&self, program: &Program) -> f64 {
+        self.space.bound(program)
+    }
+
+    fn values(&self, requests: &[(&Solved<Program>, usize)]) -> Vec<f64> {
+        self.space.values(requests)
+    }
+}

@@ -1,0 +1,130 @@
+//! The editor: what a search does to programs, on words.
+//!
+//! A program is a few numbers: how many of its instructions stand in setup, then each by its number in the lexicon.
+//! Whatever was found out about one program and can serve the next is remembered.
+
+use super::ast::{Program, Section};
+use super::canon::tidy;
+use super::draft::Draft;
+use super::grammar::{Grammar, Insertion};
+use super::lexicon::{Word, part};
+use super::liveness::{Line, Lines, LiveOut, Verdicts};
+use super::points::Points;
+use super::register::Reg;
+use super::repair::Repair;
+
+/// A legal insertion, by numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Edit {
+    /// Where.
+    pub section: Section,
+    /// Before which instruction.
+    pub position: u16,
+    /// What.
+    pub word: Word,
+}
+
+/// Lists and makes the edits that a grammar allows, from one program on.
+pub struct Editor<'a> {
+    points: Points<'a>,
+    repair: Repair,
+    draft: Draft,
+    /// What is being tidied.
+    lines: Lines,
+    verdicts: Verdicts,
+    text: String,
+}
+
+impl<'a> Editor<'a> {
+    /// For all that can be made of `start`.
+    ///
+    /// # Panics
+    /// If the grammar has more than 65,535 different instructions.
+    pub fn new(grammar: &'a Grammar, start: &Program) -> Editor<'a> {
+        Editor {
+            points: Points::new(grammar, start),
+            repair: Repair::default(),
+            draft: Draft::default(),
+            lines: Lines::default(),
+            verdicts: Verdicts::default(),
+            text: String::new(),
+        }
+    }
+
+    /// The words of a program.
+    ///
+    /// # Panics
+    /// If edits of the start do not lead to it.
+    pub fn words(&self, program: &Program) -> Vec<Word> {
+        self.points.lexicon.words(program)
+    }
+
+    /// The program of these words.
+    pub fn program(&self, words: &[Word]) -> Program {
+        self.points.lexicon.program(words)
+    }
+
+    /// The name of the program of these words: that of [`Canonical::id`](super::Canonical::id).
+    pub fn id(&mut self, words: &[Word]) -> u128 {
+        self.text.clear();
+        self.points.lexicon.print(words, &mut self.text);
+        xxhash_rust::xxh3::xxh3_128(self.text.as_bytes())
+    }
+
+    /// The legal insertions, as [`Grammar::legal`] has them.
+    pub fn legal(&mut self, words: &[Word], remaining: usize, edits: &mut Vec<Edit>) {
+        edits.clear();
+        if remaining > 0 {
+            self.draft.read(words, &mut self.points);
+            self.draft.legal(&mut self.points, &mut self.repair, remaining - 1, edits);
+        }
+    }
+
+    /// An edit as an insertion.
+    pub fn insertion(&self, edit: Edit) -> Insertion {
+        let Edit { section, position, word } = edit;
+        let instruction = self.points.lexicon.instruction(word).clone();
+        Insertion { section, position: position as usize, instruction }
+    }
+
+    /// Appends the state after an edit to `found`: the partial canonical form.
+    pub fn edit(&mut self, words: &[Word], edit: Edit, found: &mut Vec<Word>) {
+        self.load(words);
+        let line = self.points.lexicon.line(edit.word);
+        self.lines[edit.section as usize].insert(edit.position as usize, line);
+        self.tidy(self.points.grammar.live_out.partial(), found);
+    }
+
+    /// Appends the finished program to `found`: only what counts. Says whether it fits, leaves what is to be kept, and
+    /// has no instruction but those of `old` that is a longer way to write another one.
+    pub fn finish(&mut self, words: &[Word], old: &[Word], found: &mut Vec<Word>) -> bool {
+        self.load(words);
+        let live_out = self.points.grammar.live_out;
+        self.tidy(live_out, found);
+        let mut point = Points::START;
+        for section in Section::BOTH {
+            for line in &self.lines[section as usize] {
+                let after = self.points.step(point, line.word, section);
+                if !after.fits || after.redundant && !part(old, section).contains(&line.word) {
+                    return false;
+                }
+                point = after.point;
+            }
+        }
+        let written = |reg: Reg| self.lines[0].iter().any(|line| line.writes.contains(reg));
+        self.points.moves(point) && live_out.kept().iter().all(written)
+    }
+
+    fn load(&mut self, words: &[Word]) {
+        for (section, lines) in Section::BOTH.into_iter().zip(&mut self.lines) {
+            lines.clear();
+            lines.extend(part(words, section).iter().map(|&word| self.points.lexicon.line(word)));
+        }
+    }
+
+    fn tidy(&mut self, out: LiveOut, found: &mut Vec<Word>) {
+        tidy(&mut self.lines, out, &mut self.verdicts);
+        found.push(self.lines[0].len() as Word);
+        found.extend(self.lines.iter().flatten().map(|line: &Line| line.word));
+    }
+}

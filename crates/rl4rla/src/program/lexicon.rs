@@ -1,0 +1,109 @@
+//! The lexicon: the instructions a search can meet, numbered.
+//!
+//! A search writes programs of a few hundred different instructions, millions of times. It writes them as numbers,
+//! given in canonical order: comparing numbers is comparing instructions.
+
+use super::ast::{Instruction, Program, Section};
+use super::canon::{normal, order};
+use super::grammar::Grammar;
+use super::liveness::Line;
+use super::register::Reg;
+
+/// An instruction by its number.
+pub type Word = u16;
+
+/// The instructions that a grammar can offer, and those of a program to start from.
+pub(super) struct Lexicon {
+    /// In canonical order.
+    instructions: Vec<Instruction>,
+    lines: Vec<Line>,
+    /// Each as a line of a program's text.
+    texts: Vec<String>,
+    residual: Option<Word>,
+}
+
+impl Lexicon {
+    /// What can be met from `start` on.
+    ///
+    /// # Panics
+    /// If there are more than 65,535 different instructions.
+    pub fn new(grammar: &Grammar, start: &Program) -> Lexicon {
+        let mut instructions: Vec<Instruction> =
+            normal(start).instructions().map(|(_, _, instruction)| instruction.clone()).collect();
+        grammar.each_conceivable(|instruction| instructions.push(instruction));
+        instructions.sort_by(|a, b| order(a).cmp(&order(b)));
+        instructions.dedup();
+        assert!(instructions.len() <= Word::MAX as usize, "the grammar has too many instructions");
+        let line = |(word, instruction): (usize, &Instruction)| Line::new(word as Word, instruction);
+        let lines = instructions.iter().enumerate().map(line).collect();
+        let texts = instructions.iter().map(|instruction| format!("  {instruction}\n")).collect();
+        let residual = instructions.iter().position(is_residual).map(|word| word as Word);
+        Lexicon { instructions, lines, texts, residual }
+    }
+
+    /// The number of an instruction, its exchangeable operands in order.
+    pub fn word(&self, instruction: &Instruction) -> Option<Word> {
+        let found = self.instructions.binary_search_by(|known| order(known).cmp(&order(instruction)));
+        found.ok().map(|word| word as Word)
+    }
+
+    /// The instruction of this number.
+    pub fn instruction(&self, word: Word) -> &Instruction {
+        &self.instructions[word as usize]
+    }
+
+    /// What liveness needs of it.
+    pub fn line(&self, word: Word) -> Line {
+        self.lines[word as usize]
+    }
+
+    /// The number of `v1 = v1 − b`.
+    pub fn residual(&self) -> Option<Word> {
+        self.residual
+    }
+
+    /// The words of a program: how many of them stand in setup, and then all of them, in the order they run.
+    ///
+    /// # Panics
+    /// If it has an instruction that the lexicon does not know.
+    pub fn words(&self, program: &Program) -> Vec<Word> {
+        let word = |instruction: &Instruction| self.word(instruction).expect("the lexicon knows it");
+        let setup = program.setup.len() as Word;
+        let program = normal(program);
+        [setup].into_iter().chain(program.instructions().map(|(_, _, ins)| word(ins))).collect()
+    }
+
+    /// The program that these words make.
+    pub fn program(&self, words: &[Word]) -> Program {
+        let instructions = |words: &[Word]| words.iter().map(|&w| self.instruction(w).clone()).collect();
+        let [setup, iteration] = Section::BOTH.map(|section| instructions(part(words, section)));
+        Program { setup, iteration }
+    }
+
+    /// Appends the text of the program that these words make.
+    pub fn print(&self, words: &[Word], text: &mut String) {
+        for section in Section::BOTH {
+            let words = part(words, section);
+            if !words.is_empty() {
+                text.extend([section.name(), ":\n"]);
+            }
+            text.extend(words.iter().map(|&word| self.texts[word as usize].as_str()));
+        }
+    }
+}
+
+/// The words of one section.
+pub(super) fn part(words: &[Word], section: Section) -> &[Word] {
+    let (setup, iteration) = words[1..].split_at(words[0] as usize);
+    match section {
+        Section::Setup => setup,
+        Section::Iteration => iteration,
+    }
+}
+
+/// Whether this is `v1 = v1 − b`, which divides the iteration.
+pub(super) fn is_residual(instruction: &Instruction) -> bool {
+    instruction.op.name == "VEC_VEC_SUB"
+        && instruction.target == Some(Reg::V1)
+        && instruction.operands[..] == [Reg::V1, Reg::B]
+}

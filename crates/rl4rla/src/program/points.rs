@@ -1,0 +1,184 @@
+//! Points: the types at a point of a program, numbered, with what can follow there.
+//!
+//! All the programs of a search pass through few different types. What an instruction makes of them, and which
+//! instructions fit, is found out once.
+
+use super::ast::{Instruction, Program, Section};
+use super::grammar::Grammar;
+use super::lexicon::{Lexicon, Word};
+use super::register::{Reg, RegSet};
+use super::types::Type;
+use super::typing::{Env, Slot};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// The number of the types at a point.
+pub(super) type Point = u32;
+
+/// What is known after an instruction.
+#[derive(Clone, Copy)]
+pub(super) struct After {
+    pub point: Point,
+    /// Whether the instruction fits.
+    pub fits: bool,
+    /// Whether it is a longer way to write another one.
+    pub redundant: bool,
+}
+
+/// An instruction that fits at a point, and the point after it.
+#[derive(Clone, Copy)]
+pub(super) struct Offer {
+    pub word: Word,
+    pub point: Point,
+}
+
+/// A register that one instruction can write at a point, and the point after it.
+#[derive(Clone, Copy)]
+pub(super) struct Write {
+    pub reg: Reg,
+    pub point: Point,
+}
+
+/// The points met so far.
+pub(super) struct Points<'a> {
+    pub grammar: &'a Grammar,
+    pub lexicon: Lexicon,
+    envs: Vec<Env>,
+    numbers: FxHashMap<Env, Point>,
+    /// By point, word and section in one number, which is hashed faster than three.
+    steps: FxHashMap<u64, After>,
+    /// The offers at a point, as a range of `offered`.
+    offers: FxHashMap<(Point, Section), (u32, u32)>,
+    offered: Vec<Offer>,
+    /// What can be written at a point, as a range of `written`.
+    writes: FxHashMap<(Point, Section), (u32, u32)>,
+    written: Vec<Write>,
+    lost: FxHashMap<(Point, RegSet), Point>,
+}
+
+impl<'a> Points<'a> {
+    /// The point where programs start, number 0.
+    pub fn new(grammar: &'a Grammar, start: &Program) -> Points<'a> {
+        let mut points = Points {
+            grammar,
+            lexicon: Lexicon::new(grammar, start),
+            envs: Vec::new(),
+            numbers: FxHashMap::default(),
+            steps: FxHashMap::default(),
+            offers: FxHashMap::default(),
+            offered: Vec::new(),
+            writes: FxHashMap::default(),
+            written: Vec::new(),
+            lost: FxHashMap::default(),
+        };
+        points.number(Env::start(grammar.signature));
+        points
+    }
+
+    /// The point where programs start.
+    pub const START: Point = 0;
+
+    fn number(&mut self, env: Env) -> Point {
+        let next = self.envs.len() as Point;
+        let number = *self.numbers.entry(env.clone()).or_insert(next);
+        if number == next {
+            self.envs.push(env);
+        }
+        number
+    }
+
+    /// The types at a point.
+    pub fn env(&self, point: Point) -> &Env {
+        &self.envs[point as usize]
+    }
+
+    /// Whether v1 is what the update needs.
+    pub fn moves(&self, point: Point) -> bool {
+        self.env(point).slot(Reg::V1) == Slot::Known(self.grammar.signature.result())
+    }
+
+    /// What an instruction makes of a point.
+    pub fn step(&mut self, point: Point, word: Word, section: Section) -> After {
+        let key = u64::from(point) << 32 | u64::from(word) << 1 | section as u64;
+        if let Some(&known) = self.steps.get(&key) {
+            return known;
+        }
+        let mut env = self.env(point).clone();
+        let instruction = self.lexicon.instruction(word);
+        let value = env.quick(instruction.op, &instruction.operands);
+        let redundant = value.is_some_and(|value| (instruction.op.redundant)(value.args()));
+        let fits = env.quick_step(instruction, section);
+        let after = After { point: self.number(env), fits, redundant: fits && redundant };
+        self.steps.insert(key, after);
+        after
+    }
+
+    /// The same point with these registers poisoned.
+    pub fn losing(&mut self, point: Point, lost: RegSet) -> Point {
+        if lost == RegSet::EMPTY {
+            return point;
+        }
+        if let Some(&known) = self.lost.get(&(point, lost)) {
+            return known;
+        }
+        let mut env = self.env(point).clone();
+        lost.iter().for_each(|reg| env.poison(reg));
+        let after = self.number(env);
+        self.lost.insert((point, lost), after);
+        after
+    }
+
+    /// Every instruction that fits at a point, in the grammar's order.
+    pub fn offers(&mut self, point: Point, section: Section) -> Range<usize> {
+        if let Some(&(start, end)) = self.offers.get(&(point, section)) {
+            return start as usize..end as usize;
+        }
+        let start = self.offered.len();
+        let mut found: Vec<Instruction> = Vec::new();
+        self.grammar.each_instruction(self.env(point), section, |target, op, operands, _| {
+            found.push(Instruction { target, op, operands: operands.into() });
+        });
+        for instruction in found {
+            let word = self.lexicon.word(&instruction).expect("what is offered is conceivable");
+            let after = self.step(point, word, section);
+            self.offered.push(Offer { word, point: after.point });
+        }
+        let end = self.offered.len();
+        self.offers.insert((point, section), (start as u32, end as u32));
+        start..end
+    }
+
+    /// One of the offers.
+    pub fn offer(&self, number: usize) -> Offer {
+        self.offered[number]
+    }
+
+    /// What one instruction can write at a point, but for what is there already: that repairs nothing.
+    pub fn writes(&mut self, point: Point, section: Section) -> Range<usize> {
+        if let Some(&(start, end)) = self.writes.get(&(point, section)) {
+            return start as usize..end as usize;
+        }
+        let start = self.written.len();
+        let mut found: Vec<(Reg, Type)> = Vec::new();
+        let env = self.env(point).clone();
+        self.grammar.each_instruction(&env, section, |target, _, _, ty| {
+            // A sample of `A` writes `b` as well.
+            let new = |&(reg, ty): &(Reg, Type)| reg == Reg::A || env.get(reg) != Some(ty);
+            found.extend(target.zip(ty).filter(new).filter(|result| !found.contains(result)));
+        });
+        for (reg, ty) in found {
+            let mut after = env.clone();
+            after.write(Some(reg), Some(ty));
+            let point = self.number(after);
+            self.written.push(Write { reg, point });
+        }
+        let end = self.written.len();
+        self.writes.insert((point, section), (start as u32, end as u32));
+        start..end
+    }
+
+    /// One of the writes.
+    pub fn written(&self, number: usize) -> Write {
+        self.written[number]
+    }
+}
