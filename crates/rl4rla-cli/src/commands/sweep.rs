@@ -8,8 +8,8 @@ use crate::curriculum;
 use crate::failure::Failure;
 use crate::page::{Page, accent, duration, faint, ledger, strong};
 use indicatif::ProgressBar;
-use rl4rla::curriculum::{Curriculum, Follow, discover};
-use rl4rla::discovery::{Known, Observe, Progress};
+use rl4rla::curriculum::{Curriculum, Follow, discover_among};
+use rl4rla::discovery::{Known, Observe, Problems, Progress};
 use rl4rla::store::{NewRun, Status, Store};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -130,7 +130,11 @@ fn work(
     let missing = |(c, campaign): (usize, &Campaign)| -> Vec<(usize, usize)> {
         (0..campaign.results.len()).filter(|&s| campaign.results[s].is_none()).map(|s| (c, s)).collect()
     };
-    let jobs: Vec<(usize, usize)> = campaigns.iter().enumerate().flat_map(missing).collect();
+    let mut runs: Vec<(usize, usize)> = campaigns.iter().enumerate().flat_map(missing).collect();
+    // Runs with one seed share their instances: one thread does them all, as long as there are enough seeds.
+    runs.sort_by_key(|&(c, s)| (s, c));
+    let by_seed: Vec<&[(usize, usize)]> = runs.chunk_by(|a, b| a.1 == b.1).collect();
+    let jobs = if by_seed.len() < threads { runs.chunks(1).collect() } else { by_seed };
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let shared = Mutex::new((store, Vec::new(), None));
     let worker = || {
@@ -145,16 +149,19 @@ fn work(
             }
             failure.is_none()
         };
-        while let Some(&(c, s)) = jobs.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let result = match &pool {
-                Ok(pool) => pool.install(|| one(&campaigns[c], s)),
-                Err(error) => Err(Failure::new(error.to_string())),
-            };
-            if matches!(result, Ok(None)) || !finish(c, s, result) {
-                break;
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::SeqCst)) {
+            let problems = Problems::default();
+            for &(c, s) in *job {
+                let result = match &pool {
+                    Ok(pool) => pool.install(|| one(&campaigns[c], s, &problems)),
+                    Err(error) => Err(Failure::new(error.to_string())),
+                };
+                if matches!(result, Ok(None)) || !finish(c, s, result) {
+                    return;
+                }
+                let count = done.fetch_add(1, Ordering::SeqCst) + 1;
+                bar.set_message(format!("{count} of {} runs", runs.len()));
             }
-            let count = done.fetch_add(1, Ordering::SeqCst) + 1;
-            bar.set_message(format!("{count} of {} runs", jobs.len()));
         }
     };
     std::thread::scope(|scope| {
@@ -166,7 +173,7 @@ fn work(
     if let Some(failure) = failure {
         return Err(failure);
     }
-    let complete = results.len() == jobs.len();
+    let complete = results.len() == runs.len();
     for (c, s, result) in results {
         campaigns[c].results[s] = Some(result);
     }
@@ -174,11 +181,11 @@ fn work(
 }
 
 /// One run; none if it was interrupted.
-fn one(campaign: &Campaign, place: usize) -> Result<Option<Value>, Failure> {
+fn one(campaign: &Campaign, place: usize, problems: &Problems) -> Result<Option<Value>, Failure> {
     let seed = campaign.seed(place);
     let curriculum = campaign.settings.apply(campaign.curriculum.clone());
     let approach = campaign.settings.approach();
-    let discovery = discover(&curriculum, approach, seed, &Known::default(), &mut Patience)?;
+    let discovery = discover_among(&curriculum, approach, seed, &Known::default(), problems, &mut Patience)?;
     let meta = Meta { run: "", method: approach.method.name(), seed };
     Ok((!discovery.interrupted).then(|| document(&curriculum, &discovery, &meta)))
 }

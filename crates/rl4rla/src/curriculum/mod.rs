@@ -11,7 +11,7 @@ mod target;
 pub use audit::{Audited, audit};
 pub use builtin::BUILTIN;
 pub use error::SpecError;
-pub use run::{Discovery, Follow, StageResult, discover};
+pub use run::{Discovery, Follow, StageResult, discover, discover_among};
 pub use target::{Judgement, Target};
 
 use crate::discovery::Stage;

@@ -81,13 +81,25 @@ pub fn discover(
     known: &Known,
     follow: &mut dyn Follow,
 ) -> Result<Discovery, FamilyError> {
-    let (mut discovery, problems) = (Discovery::default(), Problems::default());
+    discover_among(curriculum, approach, seed, known, &Problems::default(), follow)
+}
+
+/// The same with what other runs have drawn and computed, for runs with the same seed.
+pub fn discover_among(
+    curriculum: &Curriculum,
+    approach: &Approach,
+    seed: u64,
+    known: &Known,
+    problems: &Problems,
+    follow: &mut dyn Follow,
+) -> Result<Discovery, FamilyError> {
+    let mut discovery = Discovery::default();
     let mut program = curriculum.start.clone();
     for (number, (stage, target)) in curriculum.stages.iter().enumerate() {
         let start = Instant::now();
         follow.begins(number);
         problems.keep(&stage.families);
-        let attempt = attempt(stage, &program, approach, seed, number, &problems, known, follow)?;
+        let attempt = attempt(stage, &program, approach, seed, number, problems, known, follow)?;
         if attempt.stop == Stop::Interrupted {
             discovery.interrupted = true;
             return Ok(discovery);

@@ -1,11 +1,12 @@
 //! An attempt at a stage: search, select, report.
 
 use super::appending::Appending;
-use super::bench::{Bench, Problems};
+use super::bench::Bench;
 use super::insertions::Insertions;
 use super::log::{Known, Record};
 use super::merge::Merge;
 use super::observe::{Leader, Observe, Progress};
+use super::problems::Problems;
 use super::space::Space;
 use super::stage::Stage;
 use crate::clock::{Part, spend};

@@ -1,63 +1,16 @@
 //! The bench: the instances of a stage, drawn once, and the rewards programs earn on them.
 
 use super::log::{Known, Record};
+use super::problems::{Earned, Problems};
 use super::stage::Stage;
 use crate::clock::{Part, spend};
 use crate::execute::Prepared;
-use crate::problem::{Family, FamilyError, InstanceSet};
+use crate::problem::{FamilyError, InstanceSet};
 use crate::program::Program;
-use crate::reward::{Protocol, Rewards, Score, draws, score, shared_reward};
+use crate::reward::{Protocol, Score, draws, score, shared_reward};
 use crate::rng::Stream;
 use crate::search::Solved;
-use rayon::prelude::*;
-use std::sync::{Arc, Mutex};
-
-/// Instances drawn so far, shared by the stages of a run that draw from the same families.
-#[derive(Default)]
-pub struct Problems {
-    drawn: Mutex<Vec<(Place, Arc<Prepared>)>>,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-struct Place {
-    family: Family,
-    set: InstanceSet,
-    seed: u64,
-    index: usize,
-}
-
-impl Problems {
-    /// The first `count` instances of a set, the families taking turns.
-    pub fn draw(
-        &self,
-        families: &[Family],
-        set: InstanceSet,
-        seed: u64,
-        count: usize,
-    ) -> Result<Vec<Arc<Prepared>>, FamilyError> {
-        (0..count)
-            .into_par_iter()
-            .map(|index| self.one(Place { family: families[index % families.len()], set, seed, index }))
-            .collect()
-    }
-
-    fn one(&self, place: Place) -> Result<Arc<Prepared>, FamilyError> {
-        let drawn = || self.drawn.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some((_, known)) = drawn().iter().find(|(other, _)| *other == place) {
-            return Ok(known.clone());
-        }
-        let stream = place.set.stream(place.seed, place.index as u64);
-        let prepared = Arc::new(Prepared::draw(&place.family, &stream)?);
-        drawn().push((place, prepared.clone()));
-        Ok(prepared)
-    }
-
-    /// Forgets what families other than these gave.
-    pub fn keep(&self, families: &[Family]) {
-        let mut drawn = self.drawn.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        drawn.retain(|(place, _)| families.contains(&place.family));
-    }
-}
+use std::sync::Arc;
 
 /// One set of instances of a stage, with the protocol that scores programs on them.
 pub struct Bench<'a> {
@@ -67,7 +20,7 @@ pub struct Bench<'a> {
     seed: u64,
     number: usize,
     known: &'a Known,
-    rewards: Rewards,
+    earned: Arc<Earned>,
 }
 
 impl<'a> Bench<'a> {
@@ -86,8 +39,9 @@ impl<'a> Bench<'a> {
             InstanceSet::Final => stage.instances.report,
         };
         let instances = problems.draw(&stage.families, set, seed, count)?;
-        let (protocol, rewards) = (&stage.protocol, Rewards::new());
-        Ok(Bench { instances, protocol, set, seed, number, known, rewards })
+        let protocol = &stage.protocol;
+        let earned = problems.earned(protocol, &stage.families, set, seed);
+        Ok(Bench { instances, protocol, set, seed, number, known, earned })
     }
 
     /// How many instances there are.
@@ -106,15 +60,18 @@ impl<'a> Bench<'a> {
         known.unwrap_or_else(|| {
             spend(Part::Evaluation, || {
                 let (instance, luck) = (&self.instances[index], self.draws(index));
-                shared_reward(&solved.solution, instance, self.protocol, &luck, &self.rewards)
+                shared_reward(&solved.solution, instance, self.protocol, &luck, &self.earned.rewards)
             })
         })
     }
 
     /// The whole score of a program on instance `index`, by the full executor.
     pub fn score(&self, program: &Program, index: usize) -> Score {
-        let instance = self.instances[index].instance();
-        spend(Part::Report, || score(program, instance, self.protocol, &self.draws(index)))
+        let luck = self.draws(index);
+        self.earned.score(program, luck, || {
+            let instance = self.instances[index].instance();
+            spend(Part::Report, || score(program, instance, self.protocol, &luck))
+        })
     }
 
     fn draws(&self, index: usize) -> Stream {

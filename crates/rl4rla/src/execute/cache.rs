@@ -60,6 +60,14 @@ impl<K: Copy + Eq + Hash, V: Clone + Bytes> Cache<K, V> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Forgets everything.
+    pub fn clear(&self) {
+        let mut held = self.lock();
+        HELD.fetch_sub(held.values.values().map(Bytes::bytes).sum(), Relaxed);
+        held.values.clear();
+        held.order.clear();
+    }
+
     /// The value of `key`, made if it is not held; what cannot be made is not kept. Two threads may make it at once:
     /// the lock is not kept meanwhile.
     pub fn get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {

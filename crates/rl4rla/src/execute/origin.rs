@@ -30,6 +30,9 @@ pub struct Origin {
     drawn: bool,
 }
 
+/// Told apart from every operator by being no hash of one.
+const ITERATED: u128 = u128::MAX;
+
 /// The expressions behind all registers, at one point of a program.
 pub struct Origins {
     registers: [Origin; Reg::COUNT],
@@ -50,7 +53,12 @@ impl Origins {
     pub fn iterate(&mut self) {
         for reg in Reg::all().filter(|&reg| reg == Reg::X || reg.access() == Access::Carried) {
             let origin = &mut self.registers[reg.index()];
-            origin.common = origin.common.max(Common::First);
+            // It is another value from here on, whatever it starts from.
+            *origin = Origin {
+                expression: name([ITERATED, origin.expression]),
+                common: origin.common.max(Common::First),
+                ..*origin
+            };
         }
         self.samples = 0;
     }
@@ -71,12 +79,13 @@ impl Origins {
         let lucky = instruction.op.draws();
         self.samples += u64::from(instruction.op.samples());
         let operands = args.iter().map(|arg| self.registers[arg.reg.index()]);
-        // What is the same register is computed by other means than what only holds the same.
-        let twice = args.len() > 1 && args[0].reg == args[1].reg;
+        // What is the same register may be computed by other means than what only holds the same.
+        let first = |arg: &Arg| args.iter().position(|other| other.reg == arg.reg).unwrap_or_default();
         let luck = if lucky { [1, section as u64, self.samples] } else { [0; 3] };
-        let mut bytes = Vec::with_capacity(16 * (args.len() + 3));
+        let mut bytes = Vec::with_capacity(32 + 17 * args.len());
         bytes.extend_from_slice(&xxh3_64(instruction.op.name.as_bytes()).to_le_bytes());
-        bytes.extend(luck.iter().chain([&u64::from(twice)]).flat_map(|part| part.to_le_bytes()));
+        bytes.extend(luck.iter().flat_map(|part| part.to_le_bytes()));
+        bytes.extend(args.iter().map(|arg| first(arg) as u8));
         bytes.extend(operands.clone().flat_map(|origin| origin.expression.to_le_bytes()));
         let origin = Origin {
             expression: xxh3_128(&bytes),
@@ -84,9 +93,10 @@ impl Origins {
             drawn: (lucky && section == Section::Iteration) || operands.clone().any(|origin| origin.drawn),
         };
         for reg in instruction.writes().iter() {
-            // A and b are written together, and are two values.
-            let expression = origin.expression.wrapping_add(reg.index() as u128);
-            self.registers[reg.index()] = Origin { expression, ..origin };
+            // A and b are written together, and are two values; elsewhere the name of a register is no matter.
+            let part = if instruction.op.samples() { reg.index() as u128 } else { 0 };
+            self.registers[reg.index()] =
+                Origin { expression: origin.expression.wrapping_add(part), ..origin };
         }
         origin
     }

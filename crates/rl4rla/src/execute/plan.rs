@@ -43,11 +43,14 @@ impl<'a> Plan<'a> {
         let preconditioner = origins.of(Reg::R1);
         origins.iterate();
         planned.extend(typed.map(|typed| plan(typed, &mut origins)));
-        // The order of what does not depend on each other is no matter, nor are the names of registers.
-        let mut expressions: Vec<u128> = planned.iter().map(|planned| planned.origin.expression()).collect();
-        expressions.sort_unstable();
-        let left = preconditioner.expression();
-        let identity = name(expressions.into_iter().chain([left]).chain(origins.results()));
+        // Within a section, the order of what does not depend on each other is no matter, nor are names of registers.
+        let [once, again] = [&planned[..setup], &planned[setup..]].map(|section| {
+            let mut all: Vec<u128> = section.iter().map(|planned| planned.origin.expression()).collect();
+            all.sort_unstable();
+            name(all)
+        });
+        let parts = [once, again, preconditioner.expression()];
+        let identity = name(parts.into_iter().chain(origins.results()));
         let written = program.iteration.iter().fold(RegSet::EMPTY, |set, ins| set.union(ins.writes()));
         let restored = written.iter().filter(|reg| reg.access() != Access::Carried).collect();
         Ok(Plan { planned, setup, restored, identity, preconditioner })

@@ -77,6 +77,20 @@ impl Prepared {
         self.reduced().map_or_else(|| self.instance(), |reduced| reduced.problem())
     }
 
+    /// Forgets what runs on it have found, to make room for others.
+    pub fn forget(&self) {
+        self.values.clear();
+        if let Some(Some(reduced)) = self.reduced.get() {
+            reduced.forget();
+        }
+    }
+
+    /// The memory its matrices take, about.
+    pub fn bytes(&self) -> usize {
+        let drawn = self.outline.as_ref().map_or(0, |outline| outline.bytes());
+        drawn + self.instance.get().map_or(0, |instance| instance.A.bytes())
+    }
+
     /// What typing and pricing know of it.
     pub fn shape(&self) -> Shape {
         self.shape

@@ -120,6 +120,12 @@ impl Reduced {
         self.uniform.len()
     }
 
+    /// Forgets what runs have found.
+    pub fn forget(&self) {
+        self.values.clear();
+        self.images.clear();
+    }
+
     /// The problem in coordinates.
     pub fn problem(&self) -> &Instance {
         &self.problem

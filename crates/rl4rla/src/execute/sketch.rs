@@ -114,17 +114,23 @@ fn add_rows(rows: &[f64], n: usize, nonzeros: usize, entries: &[Entry], first: u
     if sums.is_empty() {
         return;
     }
-    wide(|| {
-        for (row, entries) in rows.chunks_exact(n).zip(entries.chunks_exact(nonzeros)) {
-            for entry in entries {
-                // What belongs to sums before the first wraps round to where there are none.
-                let start = (entry.row as usize).wrapping_sub(first).saturating_mul(n);
-                if start < sums.len() {
-                    sums[start..start + n].iter_mut().zip(row).for_each(|(sum, a)| *sum += entry.sign * a);
+    wide(
+        #[inline(always)]
+        || {
+            for (row, entries) in rows.chunks_exact(n).zip(entries.chunks_exact(nonzeros)) {
+                for entry in entries {
+                    // What belongs to sums before the first wraps round to where there are none.
+                    let start = (entry.row as usize).wrapping_sub(first).saturating_mul(n);
+                    if start < sums.len() {
+                        sums[start..start + n]
+                            .iter_mut()
+                            .zip(row)
+                            .for_each(|(sum, a)| *sum += entry.sign * a);
+                    }
                 }
             }
-        }
-    });
+        },
+    );
 }
 
 /// The entries of an S with `nonzeros` entries in each of its `cols` columns.

@@ -54,7 +54,12 @@ impl<'a> Rows<'a> {
     pub fn mat_vec(self, x: &[f64]) -> Vec<f64> {
         let mut y = vec![0.0; self.rows];
         let blocks = self.blocks().zip(y.par_chunks_mut(self.height()));
-        blocks.for_each(|(block, y)| wide(|| subtract_from_products(block, x, y)));
+        blocks.for_each(|(block, y)| {
+            wide(
+                #[inline(always)]
+                || subtract_from_products(block, x, y),
+            )
+        });
         y
     }
 
@@ -63,7 +68,10 @@ impl<'a> Rows<'a> {
         let blocks = self.blocks().zip(v.par_chunks(self.height()));
         self.total(blocks.map(|(block, v)| {
             let mut sum = vec![0.0; self.cols];
-            wide(|| add_multiples(block, v, &mut sum));
+            wide(
+                #[inline(always)]
+                || add_multiples(block, v, &mut sum),
+            );
             sum
         }))
     }
@@ -79,12 +87,15 @@ impl<'a> Rows<'a> {
         let blocks = self.blocks().zip(r.par_chunks_mut(self.height()));
         let gradient = self.total(blocks.map(|(block, r)| {
             let mut sum = vec![0.0; self.cols];
-            wide(|| {
-                for (rows, r) in block.chunks(group * self.cols).zip(r.chunks_mut(group)) {
-                    subtract_from_products(rows, x, r);
-                    add_multiples(rows, r, &mut sum);
-                }
-            });
+            wide(
+                #[inline(always)]
+                || {
+                    for (rows, r) in block.chunks(group * self.cols).zip(r.chunks_mut(group)) {
+                        subtract_from_products(rows, x, r);
+                        add_multiples(rows, r, &mut sum);
+                    }
+                },
+            );
             sum
         }));
         (r, gradient)
@@ -95,11 +106,14 @@ impl<'a> Rows<'a> {
         let mut norms = vec![0.0; self.rows];
         let blocks = self.blocks().zip(norms.par_chunks_mut(self.height()));
         blocks.for_each(|(block, norms)| {
-            wide(|| {
-                for (row, norm) in block.chunks_exact(self.cols).zip(norms) {
-                    *norm = inner(row, row);
-                }
-            });
+            wide(
+                #[inline(always)]
+                || {
+                    for (row, norm) in block.chunks_exact(self.cols).zip(norms) {
+                        *norm = inner(row, row);
+                    }
+                },
+            );
         });
         norms
     }

@@ -82,6 +82,15 @@ impl Matrix {
         }
     }
 
+    /// The memory it takes, both copies counted.
+    pub fn bytes(&self) -> usize {
+        let copies = match &self.layout {
+            Layout::Columns { by_rows, .. } => 1 + usize::from(by_rows.get().is_some()),
+            Layout::Rows { by_columns, .. } => 1 + usize::from(by_columns.get().is_some()),
+        };
+        8 * copies * self.rows() * self.cols()
+    }
+
     /// Entry in row i, column j.
     pub fn get(&self, i: usize, j: usize) -> f64 {
         match &self.layout {
@@ -106,6 +115,14 @@ impl Matrix {
         match &self.layout {
             Layout::Columns { .. } => None,
             Layout::Rows { entries, shape, .. } => Some(Rows::new(entries, shape.0, shape.1)),
+        }
+    }
+
+    /// The same matrix, made by columns: what many small computations share must not wait for threads.
+    pub fn by_columns(self) -> Self {
+        match self.layout {
+            Layout::Columns { .. } => self,
+            Layout::Rows { .. } => Self::from_faer(self.to_columns(|x| x)),
         }
     }
 

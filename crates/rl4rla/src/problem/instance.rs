@@ -41,6 +41,7 @@ pub struct Instance {
     triangle: OnceLock<Matrix>,
     gram: OnceLock<Matrix>,
     condition: OnceLock<f64>,
+    at_start: OnceLock<(Vec<f64>, (f64, f64))>,
     memory: Arc<Mutex<BTreeMap<u64, f64>>>,
 }
 
@@ -73,7 +74,7 @@ impl Instance {
         attainable: f64,
         spectrum: Vec<f64>,
     ) -> Instance {
-        let (triangle, gram, condition, memory) = Default::default();
+        let (triangle, gram, condition, at_start, memory) = Default::default();
         Instance {
             task,
             norm_b: linalg::norm(&b),
@@ -87,6 +88,7 @@ impl Instance {
             triangle,
             gram,
             condition,
+            at_start,
             memory,
         }
     }
@@ -102,6 +104,7 @@ impl Instance {
     /// The least-squares problem given by data. Its solution is the one of least norm if there are several.
     pub fn from_data(A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
         InstanceError::check(&A, &b)?;
+        let A = A.by_columns();
         let spectrum = linalg::singular_values(&A).ok_or(InstanceError::NoSolution)?;
         let x = linalg::least_squares(&A, &b);
         let distance = distance(&A, &x, &b);
@@ -138,6 +141,13 @@ impl Instance {
         self.triangle.get_or_init(|| linalg::qr_r(&self.A))
     }
 
+    /// The same instance, whose R is known: that of the problem in coordinates, which has the same AᵀA.
+    pub(super) fn with_triangle_of(self, problem: &Instance) -> Instance {
+        // Found already or found here, it is the same: one instance for everyone who draws it.
+        let triangle = OnceLock::from(problem.triangle().clone());
+        Instance { triangle, ..self }
+    }
+
     /// κ₂ of that R, computed when first asked for.
     pub fn condition(&self) -> f64 {
         *self.condition.get_or_init(|| linalg::condition_number(self.triangle()))
@@ -151,8 +161,15 @@ impl Instance {
     /// The same problem in other coordinates: `A` and `b` such that Q·A and Q·b are what they are here, for some Q
     /// with orthonormal columns. No length is changed by them, so every x is as good as it was.
     pub fn in_coordinates(&self, A: Matrix, b: Vec<f64>) -> Instance {
-        let (triangle, gram, condition) = Default::default();
-        Instance { A: Arc::new(A), b, triangle, gram, condition, ..self.clone() }
+        let (triangle, gram, condition, at_start) = Default::default();
+        Instance { A: Arc::new(A), b, triangle, gram, condition, at_start, ..self.clone() }
+    }
+
+    /// The same of the start, measured once.
+    pub fn measure_start(&self) -> (f64, f64) {
+        let (start, measured) = self.at_start.get_or_init(|| (self.start.clone(), self.measure(&self.start)));
+        // The start may have been set since.
+        if *start == self.start { *measured } else { self.measure(&self.start) }
     }
 
     /// The excess of a result alone, where it can be had for less than both.

@@ -74,6 +74,11 @@ impl Outline {
         self.family.rows
     }
 
+    /// The memory that what was drawn takes.
+    pub fn bytes(&self) -> usize {
+        self.frame.get().map_or(0, |frame| frame.drawn.bytes())
+    }
+
     /// Q, drawn when first asked for.
     pub fn frame(&self) -> &Frame {
         let draw = || {
@@ -88,10 +93,11 @@ impl Outline {
     pub fn instance(&self) -> Instance {
         let (x, sigma) = (self.problem.x_star.clone(), self.problem.spectrum().to_vec());
         let (A, o) = self.rows_of(&self.frame().drawn);
-        match self.family.outside {
+        let instance = match self.family.outside {
             0.0 => Instance::consistent(A, x, sigma),
             _ => Instance::inconsistent(A, x, sigma, &o),
-        }
+        };
+        instance.with_triangle_of(&self.problem)
     }
 
     /// The rows of A and of what of b is outside its range, for some rows of the frame as they were drawn: the same to

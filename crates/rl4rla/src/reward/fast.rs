@@ -136,6 +136,54 @@ mod tests {
     use crate::reward::{SOUND_GRID, StepRule, score};
 
     #[test]
+    fn programs_share_rewards_only_where_they_are_the_same_but_for_names() {
+        let family = Family { rows: 60, cols: 4, condition: Some(3.0), ..Family::named("mid-cond").unwrap() };
+        let prepared = Prepared::draw(&family, &Stream::new(1)).unwrap();
+        let protocol = Protocol::new(Profile::sound(), StepRule::Fixed(0.5));
+        let (rewards, luck) = (Rewards::new(), Stream::new(2));
+        let gradient = |setup: &str, first: &str| {
+            format!(
+                "setup:\n{setup} R1 = HHQR(A)\niteration:\n{first} v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_MAT_MUL(v1, A)\n v1 = VEC_VEC_SUB(v1, v2)\n"
+            )
+        };
+        let right = " v2 = VEC_MAT_MUL(b, A)\n";
+        let still = |setup: &str, iteration: &str| {
+            format!(
+                "setup:\n{setup}iteration:\n{iteration} v1 = VEC_MAT_MUL(v2, A)\n v3 = VEC_MAT_MUL(b, A)\n v1 = VEC_VEC_SUB(v1, v3)\n"
+            )
+        };
+        let product = " v2 = MAT_VEC_MUL(A, x)\n";
+        let sampled = |p: &str| {
+            format!(
+                "setup:\n{p} v1 = VEC_MAT_MUL(b, A)\niteration:\n A, b = SUBSAMPLING(p1)\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n"
+            )
+        };
+        let all = [
+            gradient(right, ""),
+            gradient("", right),
+            still(product, ""),
+            still("", product),
+            sampled(""),
+            sampled(" p1 = LEVERAGE_SCORE(A)\n"),
+        ];
+        for text in all.iter().chain(all.iter().rev()) {
+            let program: Program = text.parse().unwrap();
+            let alone = reward(&program, &prepared, &protocol, &luck);
+            assert_eq!(shared_reward(&program, &prepared, &protocol, &luck, &rewards), alone, "{text}");
+        }
+        let identity = |text: &str| {
+            let program: Program = text.parse().unwrap();
+            Plan::new(&program, prepared.shape(), &protocol.settings(60, 4, 0.5)).unwrap().identity()
+        };
+        let renamed = |text: &str| text.replace("v2", "v3").replace("R1 = HHQR(A)\n", "R2 = HHQR(A)\n");
+        let plain = gradient(right, "").replace("R1 = HHQR(A)\n", "");
+        assert_eq!(identity(&plain), identity(&renamed(&plain)));
+        assert_ne!(identity(&all[0]), identity(&renamed(&all[0])), "R1 is looked at");
+        assert_ne!(identity(&all[0]), identity(&all[1]));
+        assert_ne!(identity(&all[2]), identity(&all[3]));
+    }
+
+    #[test]
     fn a_setup_that_reads_the_step_is_run_for_every_step() {
         let family = Family { rows: 60, cols: 4, condition: Some(3.0), ..Family::named("mid-cond").unwrap() };
         let prepared = Prepared::draw(&family, &Stream::new(1)).unwrap();

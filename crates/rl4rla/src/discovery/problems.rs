@@ -1,0 +1,115 @@
+//! What runs with one seed have in common: the instances they draw, and what programs earn there.
+
+use crate::execute::{Prepared, cache_bytes, cache_limit};
+use crate::problem::{Family, FamilyError, InstanceSet};
+use crate::program::{Canonical, LiveOut, Program};
+use crate::reward::{Protocol, Rewards, Score};
+use crate::rng::Stream;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Instances drawn so far, and what programs have earned on them: shared by the stages of a run that draw from the same
+/// families, and by runs with the same seed. No result depends on what is held.
+#[derive(Default)]
+pub struct Problems {
+    drawn: Mutex<Vec<(Place, Arc<Prepared>)>>,
+    earned: Mutex<Vec<(Terms, Arc<Earned>)>>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+struct Place {
+    family: Family,
+    set: InstanceSet,
+    seed: u64,
+    index: usize,
+}
+
+/// On which a reward depends, besides program and luck.
+#[derive(Clone, PartialEq, Debug)]
+struct Terms {
+    protocol: Protocol,
+    families: Vec<Family>,
+    set: InstanceSet,
+    seed: u64,
+}
+
+/// What programs have earned on one set of instances under one protocol.
+pub struct Earned {
+    /// In reduced coordinates.
+    pub(super) rewards: Rewards,
+    scores: Mutex<FxHashMap<(u128, Stream), Score>>,
+}
+
+fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Earned {
+    /// The score of a program with this luck, by the full executor.
+    pub(super) fn score(&self, program: &Program, luck: Stream, make: impl FnOnce() -> Score) -> Score {
+        let key = (Canonical::new(program, LiveOut::PARTIAL).id(), luck);
+        let known = lock(&self.scores).get(&key).cloned();
+        known.unwrap_or_else(|| {
+            let score = make();
+            lock(&self.scores).insert(key, score.clone());
+            score
+        })
+    }
+}
+
+impl Problems {
+    /// The first `count` instances of a set, the families taking turns.
+    pub fn draw(
+        &self,
+        families: &[Family],
+        set: InstanceSet,
+        seed: u64,
+        count: usize,
+    ) -> Result<Vec<Arc<Prepared>>, FamilyError> {
+        (0..count)
+            .into_par_iter()
+            .map(|index| self.one(Place { family: families[index % families.len()], set, seed, index }))
+            .collect()
+    }
+
+    fn one(&self, place: Place) -> Result<Arc<Prepared>, FamilyError> {
+        if let Some((_, known)) = lock(&self.drawn).iter().find(|(other, _)| *other == place) {
+            return Ok(known.clone());
+        }
+        let stream = place.set.stream(place.seed, place.index as u64);
+        let prepared = Arc::new(Prepared::draw(&place.family, &stream)?);
+        lock(&self.drawn).push((place, prepared.clone()));
+        Ok(prepared)
+    }
+
+    /// What programs have earned so far on these terms.
+    pub fn earned(
+        &self,
+        protocol: &Protocol,
+        families: &[Family],
+        set: InstanceSet,
+        seed: u64,
+    ) -> Arc<Earned> {
+        let terms = Terms { protocol: protocol.clone(), families: families.to_vec(), set, seed };
+        let mut earned = lock(&self.earned);
+        if let Some((_, known)) = earned.iter().find(|(other, _)| *other == terms) {
+            return known.clone();
+        }
+        let new = Arc::new(Earned { rewards: Rewards::new(), scores: Mutex::default() });
+        earned.push((terms, new.clone()));
+        new
+    }
+
+    /// Makes room for the instances of these families, where there is too little: forgets all others.
+    pub fn keep(&self, families: &[Family]) {
+        let mut drawn = lock(&self.drawn);
+        // A cache makes room by forgetting what is its own: what others hold is of no use to the stage at hand.
+        if cache_bytes() > cache_limit() / 2 {
+            drawn.iter().for_each(|(_, prepared)| prepared.forget());
+        }
+        if drawn.iter().map(|(_, prepared)| prepared.bytes()).sum::<usize>() > cache_limit() {
+            drawn.retain(|(place, _)| families.contains(&place.family));
+        }
+    }
+}
