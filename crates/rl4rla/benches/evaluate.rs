@@ -4,11 +4,11 @@
 
 use rl4rla::curriculum::Curriculum;
 use rl4rla::discovery::Stage;
-use rl4rla::execute::Prepared;
-use rl4rla::linalg::mat_vec;
-use rl4rla::problem::InstanceSet;
+use rl4rla::execute::{Prepared, Settings, run};
+use rl4rla::linalg::dot;
+use rl4rla::problem::{Family, InstanceSet};
 use rl4rla::program::{Entry, Program};
-use rl4rla::reward::{reward, score};
+use rl4rla::reward::{Protocol, reward, score};
 use rl4rla::rng::Stream;
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -54,15 +54,28 @@ fn seconds_each<T>(work: &[T], mut one: impl FnMut(&T)) -> f64 {
     start.elapsed().as_secs_f64() / work.len() as f64
 }
 
+/// The least microseconds of a reward over some rounds, once everything shared is there.
+fn microseconds(pairs: &[(&Program, &Prepared)], protocol: &Protocol) -> f64 {
+    let luck = Stream::new(3);
+    let round = || {
+        seconds_each(pairs, |(program, instance)| {
+            black_box(reward(program, instance, protocol, &luck));
+        })
+    };
+    round();
+    (0..5).map(|_| round()).fold(f64::INFINITY, f64::min) * 1e6
+}
+
+fn stage(name: &str, number: usize) -> Stage {
+    Curriculum::named(name).expect("built in").expect("well written").stages.swap_remove(number).0
+}
+
 fn main() {
-    println!(
-        "stage, programs, T: reduced µs (per second), full µs, ratio, full against reading A for it alone"
-    );
+    println!("rewards of candidates, one thread");
     for (name, number, start, draws) in STAGES {
-        let curriculum = Curriculum::named(name).expect("built in").expect("well written");
-        let stage = &curriculum.stages[number].0;
+        let stage = stage(name, number);
         let start = &Entry::named(start).expect("a name").document.program;
-        let programs = candidates(stage, start, draws, 200);
+        let programs = candidates(&stage, start, draws, 200);
         let streams = [0, 1].map(|i| InstanceSet::Search.stream(1, i));
         let prepared =
             streams.map(|stream| Prepared::draw(&stage.families[0], &stream).expect("can be drawn"));
@@ -71,38 +84,84 @@ fn main() {
             .iter()
             .flat_map(|instance| programs.iter().map(move |program| (program, instance)))
             .collect();
-        // What the rows of a sample and a sketch cost is told apart by doing it all once before.
-        let cold = seconds_each(&pairs, |(program, instance)| {
+        let first = seconds_each(&pairs, |(program, instance)| {
             black_box(reward(program, instance, &stage.protocol, &luck));
         });
-        let warm = (0..3)
-            .map(|_| {
-                seconds_each(&pairs, |(program, instance)| {
-                    black_box(reward(program, instance, &stage.protocol, &luck));
-                })
-            })
-            .fold(f64::INFINITY, f64::min);
-        prepared[0].instance();
-        let some: Vec<_> = pairs.iter().take(programs.len()).step_by(10).collect();
-        let full = seconds_each(&some, |(program, instance)| {
-            black_box(score(program, instance.instance(), &stage.protocol, &luck));
-        });
-        let (a, x) = (&prepared[0].instance().A, vec![1.0; stage.families[0].cols]);
-        let pass = seconds_each(&[(); 50], |()| {
-            black_box(mat_vec(a, black_box(&x)));
-        });
+        let reduced = microseconds(&pairs, &stage.protocol);
+        let some: Vec<_> = pairs.iter().take(programs.len()).step_by(programs.len() / 20 + 1).collect();
+        some[0].1.instance();
+        let full = 1e6
+            * seconds_each(&some, |(program, instance)| {
+                black_box(score(program, instance.instance(), &stage.protocol, &luck));
+            });
         println!(
-            "{name}/{}{}, {} programs, T = {}: {:.1} µs cold, {:.1} µs ({:.0}/s), {:.0} µs, {:.0}×, pass over A {:.1} µs",
+            "{name}/{}{}, {} programs, T = {}: first {:.0} µs, then {reduced:.1} µs ({:.0}/s); full executor {full:.0} µs, {:.0} times as long",
             stage.name,
-            if draws { "" } else { " (deterministic)" },
+            if draws { "" } else { ", no draws" },
             programs.len(),
             stage.protocol.iterations,
-            cold * 1e6,
-            warm * 1e6,
-            1.0 / warm,
-            full * 1e6,
-            full / warm,
-            pass * 1e6,
+            first * 1e6,
+            1e6 / reduced,
+            full / reduced,
+        );
+    }
+    full_executor();
+    growth();
+}
+
+/// A run of gradient descent by the full executor against reading A as often as it must: twice an iteration, and once
+/// for the residual.
+fn full_executor() {
+    let family = Family::named("low-cond").expect("a family");
+    let instance = family.draw(&Stream::new(1)).expect("can be drawn");
+    let program = &Entry::named("ls-gd").expect("a name").document.program;
+    let settings = Settings::for_size(family.rows, family.cols);
+    let array = vec![1.0; family.rows * family.cols];
+    let least = |work: &mut dyn FnMut()| {
+        (0..20).map(|_| seconds_each(&[()], |()| work())).fold(f64::INFINITY, f64::min)
+    };
+    let read = least(&mut || {
+        black_box(dot(black_box(&array), black_box(&array)));
+    });
+    let run = least(&mut || {
+        black_box(run(program, &instance, &settings, &Stream::new(2)).expect("runs"));
+    });
+    let passes = 3 * settings.iterations + 1;
+    println!(
+        "full executor, ls-gd, 10000 × 50, T = 10: {:.0} µs; reading A {passes} times {:.0} µs; {:.2} times the limit",
+        run * 1e6,
+        passes as f64 * read * 1e6,
+        run / (passes as f64 * read)
+    );
+}
+
+/// How a reward's cost grows with m, n, T and the length of programs, where nothing is drawn.
+fn growth() {
+    let base = stage("precond-weighted-sgd", 3);
+    let start = &Entry::named("ls-gd").expect("a name").document.program;
+    let programs = candidates(&base, start, false, 40);
+    let cost = |rows: usize, cols: usize, iterations: usize, programs: &[Program]| {
+        let family = Family { rows, cols, ..base.families[0] };
+        let prepared = Prepared::draw(&family, &Stream::new(1)).expect("can be drawn");
+        let protocol = Protocol { iterations, ..base.protocol.clone() };
+        let pairs: Vec<_> = programs.iter().map(|program| (program, &prepared)).collect();
+        microseconds(&pairs, &protocol)
+    };
+    for rows in [1_000, 10_000, 100_000, 1_000_000] {
+        println!("m = {rows}, n = 50, T = 10: {:.1} µs", cost(rows, 50, 10, &programs));
+    }
+    for cols in [10, 25, 50, 100, 200] {
+        println!("m = 10000, n = {cols}, T = 10: {:.1} µs", cost(10_000, cols, 10, &programs));
+    }
+    for iterations in [1, 10, 100, 1000] {
+        println!("m = 10000, n = 50, T = {iterations}: {:.1} µs", cost(10_000, 50, iterations, &programs));
+    }
+    for name in ["ls-gd", "precond-gd", "sketched-precond-gd"] {
+        let program = Entry::named(name).expect("a name").document.program.clone();
+        let length = program.len();
+        println!(
+            "{name}, {length} instructions, m = 10000, n = 50, T = 10: {:.1} µs",
+            cost(10_000, 50, 10, &[program])
         );
     }
 }

@@ -60,9 +60,14 @@ pub struct Reduced {
 /// Q.
 enum Basis {
     /// From a factorisation of these data.
-    Found { frame: Frame, truth: Instance },
+    Found(Box<Found>),
     /// Drawn when first asked for.
     Outlined(Arc<Outline>),
+}
+
+struct Found {
+    frame: Frame,
+    truth: Instance,
 }
 
 impl Reduced {
@@ -94,7 +99,11 @@ impl Reduced {
             let a = Matrix::from_fn(n + 1, n, |i, j| r.get(i, j));
             (basis, truth.in_coordinates(a, r.column(n).to_vec()))
         };
-        Reduced::new(problem, Basis::Found { frame: Frame::known(basis), truth: truth.clone() }, m)
+        Reduced::new(
+            problem,
+            Basis::Found(Box::new(Found { frame: Frame::known(basis), truth: truth.clone() })),
+            m,
+        )
     }
 
     fn new(problem: Instance, basis: Basis, rows: usize) -> Option<Reduced> {
@@ -110,7 +119,7 @@ impl Reduced {
 
     fn frame(&self) -> &Frame {
         match &self.basis {
-            Basis::Found { frame, .. } => frame,
+            Basis::Found(found) => &found.frame,
             Basis::Outlined(outline) => outline.frame(),
         }
     }
@@ -170,7 +179,7 @@ impl Reduced {
     pub fn leverage(&self) -> Result<Arc<Discrete>, WeightError> {
         let law = || {
             let norms = match &self.basis {
-                Basis::Found { truth, .. } => squared_row_norms(&truth.A),
+                Basis::Found(found) => squared_row_norms(&found.truth.A),
                 Basis::Outlined(outline) => squared_row_norms(&outline.system_of(&outline.frame().drawn).0),
             };
             Discrete::new(&norms).map(Arc::new)
@@ -183,7 +192,7 @@ impl Reduced {
         let Settings { batch, sampling, .. } = *settings;
         let chosen = Chosen::draw(weights, batch, sampling, &stream)?;
         Some(match &self.basis {
-            Basis::Found { truth, .. } => chosen.of(&truth.A, &truth.b),
+            Basis::Found(found) => chosen.of(&found.truth.A, &found.truth.b),
             Basis::Outlined(outline) => {
                 let (a, b) = outline.system_of(&chosen.rows_of(&outline.frame().drawn));
                 chosen.scaled(a, b)
