@@ -5,7 +5,7 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatRef, Par};
 use std::ops::Range;
 
-use super::vector::dots;
+use super::vector::inner;
 use super::{Matrix, sub, wide};
 
 /// Rows of the result of A·x that are finished before the next are begun, so that they stay in the first
@@ -104,13 +104,8 @@ pub fn vec_mat(v: &[f64], M: &Matrix) -> Vec<f64> {
     wide(
         #[inline(always)]
         || {
-            let (groups, rest) = products.as_chunks_mut::<COLUMN_GROUP>();
-            for (group, products) in groups.iter_mut().enumerate() {
-                *products = dots(std::array::from_fn(|k| M.column(group * COLUMN_GROUP + k)), v);
-            }
-            let start = M.cols() - rest.len();
-            for (k, product) in rest.iter_mut().enumerate() {
-                [*product] = dots([M.column(start + k)], v);
+            for (j, product) in products.iter_mut().enumerate() {
+                *product = inner(M.column(j), v);
             }
         },
     );

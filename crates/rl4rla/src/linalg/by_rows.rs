@@ -8,7 +8,7 @@ use faer::MatRef;
 use rayon::prelude::*;
 
 use super::blas::symmetric_product;
-use super::vector::dots;
+use super::vector::inner;
 use super::{Matrix, add, wide};
 
 /// Entries of a block, about a megabyte: enough to be worth a task, small enough that all threads get some.
@@ -190,12 +190,6 @@ fn add_together<const K: usize>(rows: [&[f64]; K], v: [f64; K], sum: &mut [f64])
     for k in 0..K {
         sum_rest.iter_mut().zip(rows[k].1).for_each(|(sum, a)| *sum += v[k] * a);
     }
-}
-
-/// a·b.
-#[inline(always)]
-fn inner(a: &[f64], b: &[f64]) -> f64 {
-    dots([a], b)[0]
 }
 
 #[cfg(test)]

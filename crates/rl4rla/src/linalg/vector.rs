@@ -7,37 +7,26 @@ use super::wide::wide;
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     wide(
         #[inline(always)]
-        || dots([a], b)[0],
+        || inner(a, b),
     )
 }
 
-/// cₖ·b for several vectors at once.
+/// a·b, for inlining into wide loops.
 #[inline(always)]
-pub(super) fn dots<const K: usize>(columns: [&[f64]; K], b: &[f64]) -> [f64; K] {
+pub(super) fn inner(a: &[f64], b: &[f64]) -> f64 {
     // Independent partial sums hide the latency of addition, and fix an order of summation that does not
     // depend on where the slices lie in memory.
     const LANES: usize = 8;
-    for a in columns {
-        assert_eq!(a.len(), b.len(), "dot product of unequal lengths");
-    }
-    let (b_chunks, b_rest) = b.as_chunks::<LANES>();
-    let chunks = columns.map(|a| &a.as_chunks::<LANES>().0[..b_chunks.len()]);
-    let mut s = [[0.0; LANES]; K];
-    for (i, b) in b_chunks.iter().enumerate() {
-        for k in 0..K {
-            for lane in 0..LANES {
-                s[k][lane] += chunks[k][i][lane] * b[lane];
-            }
+    assert_eq!(a.len(), b.len(), "dot product of unequal lengths");
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut s = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            s[lane] += a[lane] * b[lane];
         }
     }
-    std::array::from_fn(|k| {
-        let (s, a_rest) = (s[k], &columns[k][b.len() - b_rest.len()..]);
-        let mut rest = -0.0;
-        for (a, b) in a_rest.iter().zip(b_rest) {
-            rest += a * b;
-        }
-        ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])) + rest
-    })
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])) + rest
 }
 
 /// Whether every entry is a finite number.
