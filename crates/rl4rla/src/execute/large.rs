@@ -100,7 +100,7 @@ pub fn run_large(
         let mut draws = machine.draws(stream, t);
         let seen = Iteration { machine: &mut machine, iteration, fused: &fused, t, context }
             .run(&mut draws, &mut count)?;
-        machine.residuals.push(seen.map_or(f64::NAN, |seen| relative(seen.residual, instance)));
+        machine.residuals.push(seen.map_or(f64::NAN, |seen| instance.relative(seen.residual)));
         advance(&mut machine, Step::Iteration(t))?;
         let begin = first.or(seen);
         if let (Some(begin), Some(now)) = (begin, seen)
@@ -111,7 +111,7 @@ pub fn run_large(
         (first, last) = (begin, seen);
     }
     let residual = linalg::norm(&linalg::sub(&linalg::mat_vec(&instance.A, &machine.x), &instance.b));
-    machine.residuals.push(relative(residual, instance));
+    machine.residuals.push(instance.relative(residual));
     Ok(LargeTrace { residuals: machine.residuals, x: machine.x.to_vec(), passes: count + 1 })
 }
 
@@ -200,8 +200,4 @@ fn advance(machine: &mut Machine, step: Step) -> Result<(), Failure> {
     }
     let (operation, residuals) = (Update::Subtract.formula().into(), std::mem::take(&mut machine.residuals));
     Err(Failure { step, operation, fault: Fault::NotFinite, shapes: vec![v1.shape()], residuals })
-}
-
-fn relative(residual: f64, instance: &Instance) -> f64 {
-    if instance.norm_b() == 0.0 { residual } else { residual / instance.norm_b() }
 }

@@ -29,16 +29,16 @@ const GRAM_PARTS: usize = 16;
 
 /// The entries of a matrix that is stored by rows.
 #[derive(Clone, Copy)]
-pub struct Rows<'a> {
+pub struct ByRows<'a> {
     entries: &'a [f64],
     rows: usize,
     cols: usize,
 }
 
-impl<'a> Rows<'a> {
-    pub(super) fn new(entries: &'a [f64], rows: usize, cols: usize) -> Rows<'a> {
+impl<'a> ByRows<'a> {
+    pub(super) fn new(entries: &'a [f64], rows: usize, cols: usize) -> ByRows<'a> {
         assert_eq!(entries.len(), rows * cols, "entries of a {rows}×{cols} matrix");
-        Rows { entries, rows, cols }
+        ByRows { entries, rows, cols }
     }
 
     /// Rows of a block.
@@ -127,9 +127,9 @@ impl<'a> Rows<'a> {
     }
 
     /// Consecutive rows, `height` at a time.
-    pub fn parts(self, height: usize) -> impl IndexedParallelIterator<Item = Rows<'a>> {
+    pub fn parts(self, height: usize) -> impl IndexedParallelIterator<Item = ByRows<'a>> {
         let cols = self.cols;
-        let part = move |entries: &'a [f64]| Rows::new(entries, entries.len() / cols, cols);
+        let part = move |entries: &'a [f64]| ByRows::new(entries, entries.len() / cols, cols);
         self.entries.par_chunks((height * cols).max(1)).map(part)
     }
 

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use faer::{Mat, MatRef};
 
-use super::by_rows::Rows;
+use super::by_rows::ByRows;
 
 /// A dense f64 matrix, stored by columns or by rows, with a copy in the other order made on first need.
 ///
@@ -111,10 +111,10 @@ impl Matrix {
     }
 
     /// The rows, if that is how it was made.
-    pub(crate) fn by_rows(&self) -> Option<Rows<'_>> {
+    pub(crate) fn by_rows(&self) -> Option<ByRows<'_>> {
         match &self.layout {
             Layout::Columns { .. } => None,
-            Layout::Rows { entries, shape, .. } => Some(Rows::new(entries, shape.0, shape.1)),
+            Layout::Rows { entries, shape, .. } => Some(ByRows::new(entries, shape.0, shape.1)),
         }
     }
 

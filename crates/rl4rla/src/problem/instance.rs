@@ -210,20 +210,25 @@ impl Instance {
 
     /// ‖Ax − b‖/‖b‖, or ‖Ax − b‖ if b = 0.
     pub fn residual(&self, x: &[f64]) -> f64 {
-        relative(distance(&self.A, x, &self.b), self.norm_b)
+        self.relative(distance(&self.A, x, &self.b))
     }
 
     /// ‖A(x − x*)‖/‖b‖, or ‖A(x − x*)‖ if b = 0: what is left to gain, free of cancellation.
     pub fn excess(&self, x: &[f64]) -> f64 {
         let gap = linalg::sub(x, &self.x_star);
-        relative(linalg::norm(&linalg::mat_vec(&self.A, &gap)), self.norm_b)
+        self.relative(linalg::norm(&linalg::mat_vec(&self.A, &gap)))
+    }
+
+    /// A length in units of ‖b‖, or as it is if b = 0.
+    pub(crate) fn relative(&self, length: f64) -> f64 {
+        relative(length, self.norm_b)
     }
 
     /// Both of these, in one pass over A.
     pub fn residual_and_excess(&self, x: &[f64]) -> (f64, f64) {
         let [y, gap] = linalg::mat_vecs(&self.A, [x, &linalg::sub(x, &self.x_star)]);
         let residual = linalg::norm(&linalg::sub(&y, &self.b));
-        (relative(residual, self.norm_b), relative(linalg::norm(&gap), self.norm_b))
+        (self.relative(residual), self.relative(linalg::norm(&gap)))
     }
 }
 

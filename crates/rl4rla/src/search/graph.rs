@@ -222,22 +222,26 @@ struct Places {
     large: FxHashMap<u128, u32>,
 }
 
-/// Keys below this are small.
-const SMALL: u128 = 1 << 28;
+/// Room that the table of small keys may take at first; later it may double.
+const ROOM: usize = 1024;
 
 impl Places {
     fn get_or_insert(&mut self, key: u128, next: u32) -> u32 {
-        if key >= SMALL {
+        let room = 2 * self.small.len() + ROOM;
+        let Some(place) = usize::try_from(key).ok().filter(|&key| key < room) else {
             return *self.large.entry(key).or_insert(next);
+        };
+        // When it came, a key may have been too large for the table.
+        if let Some(&known) = self.large.get(&key) {
+            return known;
         }
-        let key = key as usize;
-        if key >= self.small.len() {
-            self.small.resize(key + 1, NONE);
+        if place >= self.small.len() {
+            self.small.resize(place + 1, NONE);
         }
-        if self.small[key] == NONE {
-            self.small[key] = next;
+        if self.small[place] == NONE {
+            self.small[place] = next;
         }
-        self.small[key]
+        self.small[place]
     }
 
     fn bytes(&self) -> usize {
@@ -258,9 +262,11 @@ mod tests {
     #[test]
     fn keys_find_their_places() {
         let mut places = Places::default();
-        for (next, key) in [5, 0, u128::MAX, 7, SMALL].into_iter().enumerate() {
+        for (next, key) in [5, 0, u128::MAX, 7, 1 << 40, 3000, 900, 1800].into_iter().enumerate() {
             assert_eq!(places.get_or_insert(key, next as u32), next as u32);
             assert_eq!(places.get_or_insert(key, 99), next as u32);
         }
+        assert_eq!(places.get_or_insert(3000, 99), 5, "now that there is room for it too");
+        assert!(places.bytes() < 1 << 16);
     }
 }
