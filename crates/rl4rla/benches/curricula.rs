@@ -1,24 +1,17 @@
 //! End-to-end seconds of every curriculum, split: `cargo bench --bench curricula [-- NAME...]`. One seed, one thread.
 
 use rl4rla::clock::{self, Part};
-use rl4rla::curriculum::{Curriculum, discover};
+use rl4rla::curriculum::{BUILTIN, Curriculum, discover};
 use rl4rla::discovery::{Approach, Known, Unobserved};
 use rl4rla::search::Method;
 use std::time::Instant;
 
-const USUAL: [&str; 6] = [
-    "precond-weighted-sgd",
-    "sketched-precond-gd",
-    "block-kaczmarz",
-    "subsampled-ls-gd",
-    "subsampled-precond-gd",
-    "newton-sketch",
-];
-
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    // Those in folders are variants.
+    let usual = BUILTIN.iter().map(|(name, _)| *name).filter(|name| !name.contains('/'));
     let names: Vec<&str> =
-        if asked.is_empty() { USUAL.to_vec() } else { asked.iter().map(String::as_str).collect() };
+        if asked.is_empty() { usual.collect() } else { asked.iter().map(String::as_str).collect() };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     for name in names {
         let curriculum = Curriculum::named(name).expect("built in").expect("well written");

@@ -10,8 +10,9 @@
 
 use super::behaviour::Lab;
 use super::growing::Growing;
-use super::merge::{Merge, mix};
+use super::merge::Merge;
 use super::space::Space;
+use crate::execute::mix;
 use crate::program::{Instruction, Program, Reg, Section, Slot};
 use crate::search::{Counters, Domain, Measure, Outcome, Ranked, Solved, Watch, exhaustive};
 use rustc_hash::FxHashMap;
@@ -176,7 +177,7 @@ impl<'a> Appending<'a> {
             Some(labs) => growing.behaviour(instruction, grammar.live_out.kept(), labs),
         };
         let (section, position) = self.place(gap);
-        mix(&[program, section as u128, position as u128])
+        mix([program, section as u128, position as u128])
     }
 
     /// Whether v1 has the type it must have, if nothing is added to these edits: all others are no solutions, and most are

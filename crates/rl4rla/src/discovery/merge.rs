@@ -1,11 +1,11 @@
 //! The merge key: which programs a search takes for one.
 
 use crate::equivalence::fingerprint;
+use crate::execute::mix;
 use crate::program::{
     Arg, Canonical, Env, Instruction, LiveOut, Program, RegSet, Section, Signature, Structure, Typed,
 };
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
 
 /// Which programs are one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -30,16 +30,10 @@ impl Merge {
             Merge::Fingerprint => {
                 let out = LiveOut::Keeping(handed_on(program.program()).union(kept));
                 let behaviour = fingerprint(program.program(), signature, out);
-                mix(&[behaviour, general_inverses(program.program(), signature)])
+                mix([behaviour, general_inverses(program.program(), signature)])
             }
         }
     }
-}
-
-/// One key of several.
-pub fn mix(parts: &[u128]) -> u128 {
-    let bytes: Vec<u8> = parts.iter().flat_map(|part| part.to_le_bytes()).collect();
-    xxh3_128(&bytes)
 }
 
 /// The registers that the iteration takes from setup.
@@ -73,5 +67,5 @@ pub(super) fn inverts_generally(instruction: &Instruction, args: Option<&[Arg]>)
 /// The key of a finished program that behaves like this and consists of these instructions.
 pub(super) fn stable(behaviour: u128, typed: &[Typed]) -> u128 {
     let general = typed.iter().filter(|typed| inverts_generally(typed.instruction, Some(&typed.args)));
-    mix(&[behaviour, general.count() as u128])
+    mix([behaviour, general.count() as u128])
 }

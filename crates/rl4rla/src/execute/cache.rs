@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -66,6 +67,12 @@ impl<K: Copy + Eq + Hash, V: Clone + Bytes> Cache<K, V> {
         HELD.fetch_sub(held.values.values().map(Bytes::bytes).sum(), Relaxed);
         held.values.clear();
         held.order.clear();
+    }
+
+    /// The value of `key`, made if it is not held, where making it cannot fail.
+    pub fn find(&self, key: K, make: impl FnOnce() -> V) -> V {
+        let Ok(value) = self.get(key, || Ok::<V, Infallible>(make()));
+        value
     }
 
     /// The value of `key`, made if it is not held; what cannot be made is not kept. Two threads may make it at once:

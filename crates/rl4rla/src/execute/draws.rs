@@ -154,5 +154,5 @@ impl<'a> Draws<'a> {
 
 /// Whether this is A as it was given: only a sample replaces it, and a sample has k rows.
 pub fn is_data(arg: &Arg) -> bool {
-    arg.reg == Reg::A && matches!(arg.ty, Type::Matrix(Dim::Rows, ..))
+    arg.reg == Reg::A && !matches!(arg.ty, Type::Matrix(Dim::Batch, ..))
 }

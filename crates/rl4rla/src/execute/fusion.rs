@@ -1,5 +1,6 @@
 //! Fusion: which products of an iteration can share one pass over the data.
 
+use super::draws::is_data;
 use super::plan::Planned;
 use crate::program::{Access, Arg, Dim, Reg, Type};
 
@@ -67,11 +68,6 @@ fn named(planned: &Planned, name: &str) -> bool {
 
 fn args<'a>(planned: &'a Planned) -> &'a [Arg] {
     &planned.typed.args
-}
-
-/// Whether this is A as it was given: only a sample replaces it.
-fn is_data(arg: &Arg) -> bool {
-    arg.reg == Reg::A && !matches!(arg.ty, Type::Matrix(Dim::Batch, ..))
 }
 
 /// Whether this is b as it was given.

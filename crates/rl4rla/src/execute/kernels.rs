@@ -5,7 +5,7 @@ use super::draws::{Draws, is_data};
 use super::failure::Fault;
 use super::sample::Sampled;
 use crate::linalg::{self, Matrix, NumericError};
-use crate::program::{Arg, Compute, Datum, Dim, Op, Structure, Type};
+use crate::program::{Arg, Compute, Datum, Dim, Op, Type, is_upper};
 
 /// One call of an operator.
 pub struct Call<'a> {
@@ -63,10 +63,6 @@ pub struct Row {
     /// The dimensions along which it must see true entries. All else gives the same result in any orthonormal
     /// coordinates.
     fixes: fn(&[Arg]) -> [Option<Dim>; 2],
-}
-
-fn is_upper(arg: &Arg) -> bool {
-    arg.ty.structure() == Structure::Upper
 }
 
 fn one(datum: impl Into<Datum>) -> Result<Output, Fault> {

@@ -82,14 +82,13 @@ impl<'a> Machine<'a> {
     /// Adds what is measured here to the history.
     pub fn measure(&mut self) {
         let (problem, result) = (self.data.problem(), self.result());
-        if self.residuals.is_empty() && self.update != Update::Answer {
-            let (residual, excess) = problem.measure_start();
-            self.residuals.push(residual);
-            self.excesses.push(excess);
-            return;
-        }
-        let alone = if self.measured.losses { None } else { problem.measure_excess(result) };
-        let (residual, excess) = alone.map_or_else(|| problem.measure(result), |excess| (f64::NAN, excess));
+        let at_start = self.residuals.is_empty() && self.update != Update::Answer;
+        let alone = || if self.measured.losses { None } else { problem.measure_excess(result) };
+        let (residual, excess) = if at_start {
+            problem.measure_start()
+        } else {
+            alone().map_or_else(|| problem.measure(result), |excess| (f64::NAN, excess))
+        };
         self.residuals.push(residual);
         self.excesses.push(excess);
     }

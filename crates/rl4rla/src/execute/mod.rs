@@ -27,6 +27,7 @@ pub(crate) use kernels::Output;
 pub use large::{Large, LargeTrace, Stop, run_large};
 pub(crate) use lenient::Lenient;
 pub(crate) use machine::Measured;
+pub(crate) use origin::mix;
 pub(crate) use plan::Plan;
 pub use prepared::Prepared;
 pub use run::{Limits, Settings, Trace, run, run_prepared};

@@ -55,7 +55,7 @@ impl Origins {
             let origin = &mut self.registers[reg.index()];
             // It is another value from here on, whatever it starts from.
             *origin = Origin {
-                expression: name([ITERATED, origin.expression]),
+                expression: mix([ITERATED, origin.expression]),
                 common: origin.common.max(Common::First),
                 ..*origin
             };
@@ -102,8 +102,8 @@ impl Origins {
     }
 }
 
-/// One name of many, in their order.
-pub fn name(parts: impl IntoIterator<Item = u128>) -> u128 {
+/// One key of several, in their order.
+pub fn mix(parts: impl IntoIterator<Item = u128>) -> u128 {
     xxh3_128(&parts.into_iter().flat_map(u128::to_le_bytes).collect::<Vec<u8>>())
 }
 
@@ -139,13 +139,8 @@ impl Context {
     /// The name of a value at iteration t, 0 for setup; none if it is this program's own.
     pub fn key(self, origin: &Origin, t: usize) -> Option<u128> {
         let at = match origin.common {
-            Common::Always => {
-                if origin.drawn {
-                    t
-                } else {
-                    0
-                }
-            }
+            Common::Always if origin.drawn => t,
+            Common::Always => 0,
             Common::First if t == 1 => 1,
             _ => return None,
         };

@@ -2,7 +2,7 @@
 
 use super::failure::{Failure, Fault, Step};
 use super::kernels::Action;
-use super::origin::{Origin, Origins, name};
+use super::origin::{Origin, Origins, mix};
 use super::run::{Limits, Settings};
 use crate::problem::Shape;
 use crate::program::{Access, Dim, Program, Reg, RegSet, Section, Sizes, Type, Typed, check};
@@ -47,10 +47,10 @@ impl<'a> Plan<'a> {
         let [once, again] = [&planned[..setup], &planned[setup..]].map(|section| {
             let mut all: Vec<u128> = section.iter().map(|planned| planned.origin.expression()).collect();
             all.sort_unstable();
-            name(all)
+            mix(all)
         });
         let parts = [once, again, preconditioner.expression()];
-        let identity = name(parts.into_iter().chain(origins.results()));
+        let identity = mix(parts.into_iter().chain(origins.results()));
         let written = program.iteration.iter().fold(RegSet::EMPTY, |set, ins| set.union(ins.writes()));
         let restored = written.iter().filter(|reg| reg.access() != Access::Carried).collect();
         Ok(Plan { planned, setup, restored, identity, preconditioner })

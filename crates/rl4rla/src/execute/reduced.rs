@@ -15,7 +15,6 @@ use crate::linalg::{self, Matrix};
 use crate::problem::{Frame, Instance, Outline};
 use crate::program::{Dim, Geometry, Section};
 use crate::rng::{Discrete, Stream, WeightError};
-use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 /// Where A and b differ more than this in size, one could vanish beside the other in their factorisation.
@@ -156,18 +155,15 @@ impl Reduced {
     /// The sketch of this stream.
     pub fn image(&self, settings: &Settings, rows: Rows, stream: Stream) -> Arc<Image> {
         let (kind, sketch_rows) = (settings.sketch, settings.sketch_rows);
-        let image = self.images.get((stream, kind, sketch_rows, rows), || {
+        self.images.find((stream, kind, sketch_rows, rows), || {
             let Frame { drawn, turn } = self.frame();
             let sketched = Sketch::draw(kind, sketch_rows, self.rows(), &stream).apply(drawn);
             let sketched = linalg::matmul(&sketched, turn);
             let operator = if rows == Rows::Reduced { linalg::qr_r(&sketched) } else { sketched };
             let a = Arc::new(linalg::matmul(&operator, &self.problem.A));
             let b = Arc::new(linalg::mat_vec(&operator, &self.problem.b));
-            Ok::<_, Infallible>(Arc::new(Image { operator, a, b }))
-        });
-        match image {
-            Ok(image) => image,
-        }
+            Arc::new(Image { operator, a, b })
+        })
     }
 
     /// Every row as likely as any other.

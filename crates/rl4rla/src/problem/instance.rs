@@ -48,15 +48,23 @@ pub struct Instance {
 impl Instance {
     /// The problem whose right-hand side is A·x.
     pub(super) fn consistent(A: Matrix, x: Vec<f64>, spectrum: Vec<f64>) -> Instance {
-        let b = linalg::mat_vec(&A, &x);
+        let b = Instance::right_hand_side(&A, &x, None);
         Instance::new(A, b, x, spectrum, 0.0)
     }
 
     /// The problem whose right-hand side is A·x + o, where o is orthogonal to the range of A.
     pub(super) fn inconsistent(A: Matrix, x: Vec<f64>, spectrum: Vec<f64>, o: &[f64]) -> Instance {
-        let mut b = linalg::mat_vec(&A, &x);
-        b.iter_mut().zip(o).for_each(|(b, o)| *b += o);
+        let b = Instance::right_hand_side(&A, &x, Some(o));
         Instance::new(A, b, x, spectrum, linalg::norm(o))
+    }
+
+    /// A·x, or A·x + o.
+    pub(super) fn right_hand_side(A: &Matrix, x: &[f64], o: Option<&[f64]>) -> Vec<f64> {
+        let product = linalg::mat_vec(A, x);
+        match o {
+            Some(o) => linalg::add(&product, o),
+            None => product,
+        }
     }
 
     fn new(A: Matrix, b: Vec<f64>, x_star: Vec<f64>, spectrum: Vec<f64>, distance: f64) -> Instance {

@@ -92,17 +92,16 @@ impl Outline {
     /// The system as it is.
     pub fn instance(&self) -> Instance {
         let (x, sigma) = (self.problem.x_star.clone(), self.problem.spectrum().to_vec());
-        let (A, o) = self.rows_of(&self.frame().drawn);
-        let instance = match self.family.outside {
-            0.0 => Instance::consistent(A, x, sigma),
-            _ => Instance::inconsistent(A, x, sigma, &o),
+        let instance = match self.rows_of(&self.frame().drawn) {
+            (A, None) => Instance::consistent(A, x, sigma),
+            (A, Some(o)) => Instance::inconsistent(A, x, sigma, &o),
         };
         instance.with_triangle_of(&self.problem)
     }
 
-    /// The rows of A and of what of b is outside its range, for some rows of the frame as they were drawn: the same to
-    /// the last bit whatever other rows there are.
-    fn rows_of(&self, drawn: &Matrix) -> (Matrix, Vec<f64>) {
+    /// The rows of A and of what of b is outside its range, if anything, for some rows of the frame as they were drawn:
+    /// the same to the last bit whatever other rows there are.
+    fn rows_of(&self, drawn: &Matrix) -> (Matrix, Option<Vec<f64>>) {
         let (to_A, to_o) = self.turned.get_or_init(|| {
             let (problem, turn) = (&self.problem, &self.frame().turn);
             let n = problem.cols();
@@ -110,14 +109,14 @@ impl Outline {
                 problem.b.iter().enumerate().map(|(i, b)| if i < n { 0.0 } else { *b }).collect();
             (linalg::matmul(turn, &problem.A), linalg::mat_vec(turn, &beyond))
         });
-        (linalg::row_by_row(drawn, to_A), linalg::mat_vec(drawn, to_o))
+        let o = (self.family.outside > 0.0).then(|| linalg::mat_vec(drawn, to_o));
+        (linalg::row_by_row(drawn, to_A), o)
     }
 
     /// Rows of A and of b, for some rows of the frame as they were drawn.
     pub fn system_of(&self, drawn: &Matrix) -> (Matrix, Vec<f64>) {
         let (A, o) = self.rows_of(drawn);
-        let b = linalg::mat_vec(&A, &self.problem.x_star);
-        let b = if self.family.outside == 0.0 { b } else { linalg::add(&b, &o) };
+        let b = Instance::right_hand_side(&A, &self.problem.x_star, o.as_deref());
         (A, b)
     }
 }

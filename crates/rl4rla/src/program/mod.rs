@@ -46,7 +46,7 @@ pub use operators::OPERATORS;
 pub use poly::{Poly, Sizes};
 pub use register::{Access, Kind, Reg, RegSet};
 pub use registry::{Registry, Taken};
-pub use rules::{general, length, symmetric, upper};
+pub use rules::{general, is_upper, length, symmetric, upper};
 pub use signature::{Signature, Update};
 pub use text::{Document, MAX_BYTES, ParseError, edits, nearest};
 pub use types::{Dim, Geometry, Pattern, Size, Structure, Type};

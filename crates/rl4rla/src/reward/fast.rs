@@ -6,7 +6,6 @@ use super::score::Protocol;
 use crate::execute::{Cache, Course, Failure, Measured, Plan, Prepared, Settings, Trace};
 use crate::program::{Canonical, Program};
 use crate::rng::Stream;
-use std::convert::Infallible;
 
 /// The reward of [`score`](super::score), up to rounding: in reduced coordinates, with one setup for all step sizes
 /// that share it, and without the terms and iterations that cannot change it.
@@ -43,12 +42,7 @@ pub fn shared_reward(
     let settings: Vec<Settings> =
         protocol.step.candidates().iter().map(|&step| judge.settings(step)).collect();
     let Ok(plan) = Plan::new(live.program(), judge.shape, &settings[0]) else { return 0.0 };
-    let reward = rewards.get((plan.identity(), *stream), || {
-        Ok::<f64, Infallible>(earned(&judge, &plan, prepared, &settings, stream))
-    });
-    match reward {
-        Ok(reward) => reward,
-    }
+    rewards.find((plan.identity(), *stream), || earned(&judge, &plan, prepared, &settings, stream))
 }
 
 /// The reward of a planned program, for the best of several settings that differ in their steps.
