@@ -1,14 +1,19 @@
 //! The command line as typed.
 
+mod compare;
 mod evaluate;
+mod problem;
+mod searching;
 
+pub use compare::Compare;
 pub use evaluate::{Evaluate, ProfileName, UnitName};
+pub use problem::{Problem, Running};
+pub use searching::{Audit, Discover, Proposing, Reproduce, Resume, Searching, Sweep};
 
 use crate::failure::Failure;
 use crate::page::{Page, duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rl4rla::clock::{self, Part};
-use rl4rla::discovery::Merge;
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::json;
@@ -101,9 +106,31 @@ Examples:
 
 Exit code 1 if some target is not the best program of its stage.")]
     Audit(Audit),
-    /// Show what there is: curricula, programs, operators, families, runs, methods
+    /// Reproduce the paper: its tables and figures, computed here, with its values beside ours
+    #[command(after_help = "\
+Examples:
+  rl4rla reproduce all --quick
+  rl4rla reproduce table2 ecdf --seeds 20
+  rl4rla reproduce all --data YearPredictionMSD.txt --out reproduction
+
+Items: table1, table2, staircase, ecdf, reuse, eigenvalue, stages, tree, ablation, method-tree, scalability, baselines,
+year, searches, or all.
+What is done already is taken from the store: interrupt it at any time, and start it again.
+Exit code 1 if some item could not be made; the others are.")]
+    Reproduce(Reproduce),
+    /// Show what there is: curricula, programs, operators, families, baselines, runs, methods
     #[command(after_help = "Example:\n  rl4rla list operators --json")]
     List(List),
+    /// Write a page about the runs in the store: what was found, how surely, at what price
+    #[command(after_help = "\
+Examples:
+  rl4rla report
+  rl4rla report LAST --out ./last
+  rl4rla report --json
+
+Writes index.html, which needs no network, and every figure and table beside it as SVG and CSV.
+Without RUN it is about all runs; RUN is a run's id, the beginning of one, or LAST.")]
+    Report(Report),
     /// Show a program: its name, its code with shapes, its equation, its cost in symbols
     #[command(after_help = "\
 Examples:
@@ -135,6 +162,21 @@ The reward and its parts are means over the instances, residuals are medians.
 Exit code 1 if the program failed on every instance."
     )]
     Evaluate(Box<Evaluate>),
+    /// Run programs and baselines on the same instances: accuracy, time, iterations
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "\
+Examples:
+  rl4rla compare --baselines all --family mid-cond --kappa 1e10
+  rl4rla compare sketched-precond-gd-factored --baselines qr,fossils --family mid-cond --rows 1e5 --repeats 9
+  rl4rla compare newton --baselines all --family logistic --iterations 10 --step 1 --json
+
+Rows are ordered by the power of ten of their excess, then by time; times are medians, with the least and the most.
+All solvers run in one process, one after the other, beginning with another one in every repetition. Choosing the best
+step for a program is not timed. With one thread, seconds are those on the core where the system tells them. Exit code 1
+if every solver failed."
+    )]
+    Compare(Box<Compare>),
 }
 
 #[derive(Args)]
@@ -194,107 +236,6 @@ impl Threads {
     }
 }
 
-/// How stages are searched.
-#[derive(Args)]
-pub struct Searching {
-    /// The most playouts of a stage [default: the curriculum's]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
-    pub budget: Option<u64>,
-    /// Which programs are one: `canonical` form, or `fingerprint` of behaviour [default: the curriculum's]
-    #[arg(long, value_name = "KEY", value_parser = named::<Merge>, help_heading = "Search")]
-    pub merge: Option<Merge>,
-    /// The exploration constant c [default: the curriculum's]
-    #[arg(long, value_name = "C", help_heading = "Search")]
-    pub exploration: Option<f64>,
-    /// The constants and the back-up of the paper's released code
-    #[arg(long, help_heading = "Search")]
-    pub released: bool,
-    /// Play on until LUCB or the budget ends a decision, as the released code does, even when nothing is left to learn
-    #[arg(long, help_heading = "Search")]
-    pub patient: bool,
-    /// For `best`: the probability δ of being wrong about the leader
-    #[arg(long, default_value_t = 0.05, help_heading = "Search")]
-    pub delta: f64,
-    /// Without the hints a stage gives: all operators of the task, both sections open
-    #[arg(long, help_heading = "Search")]
-    pub no_hints: bool,
-}
-
-#[derive(Args)]
-pub struct Discover {
-    /// A built-in curriculum or a path to a .toml file
-    pub curriculum: String,
-    /// How to search; `rl4rla list methods` shows all
-    #[arg(long, default_value = DEFAULT_METHOD)]
-    pub method: String,
-    #[command(flatten)]
-    pub searching: Searching,
-    /// Seed of instances, draws and search
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-    #[command(flatten)]
-    pub threads: Threads,
-    #[command(flatten)]
-    pub resources: Resources,
-}
-
-#[derive(Args)]
-pub struct Resume {
-    /// A run's id, the beginning of one, or LAST
-    pub run: String,
-    #[command(flatten)]
-    pub threads: Threads,
-    #[command(flatten)]
-    pub resources: Resources,
-}
-
-#[derive(Args)]
-pub struct Sweep {
-    /// Built-in curricula or paths to .toml files
-    #[arg(required = true)]
-    pub curricula: Vec<String>,
-    /// How to search, several separated by commas
-    #[arg(long, default_value = DEFAULT_METHOD, value_delimiter = ',')]
-    pub methods: Vec<String>,
-    /// The first seed
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-    /// Number of seeds, from the first on
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    pub seeds: u64,
-    #[command(flatten)]
-    pub searching: Searching,
-    #[command(flatten)]
-    pub threads: Threads,
-    #[command(flatten)]
-    pub resources: Resources,
-}
-
-#[derive(Args)]
-pub struct Audit {
-    /// A built-in curriculum or a path to a .toml file
-    pub curriculum: String,
-    /// Number of seeds, from the first on
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    pub seeds: u64,
-    /// The first seed
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-    /// The most states generated for a stage
-    #[arg(long, default_value_t = 5_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub budget: u64,
-    /// Without the hints a stage gives: all operators of the task, both sections open
-    #[arg(long)]
-    pub no_hints: bool,
-    #[command(flatten)]
-    pub threads: Threads,
-    #[command(flatten)]
-    pub resources: Resources,
-}
-
-/// The fewest evaluations where the space is small, and a confidence; docs/graph-search.md compares.
-const DEFAULT_METHOD: &str = "best";
-
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Listed {
     /// The curricula that `discover` knows by name
@@ -309,6 +250,20 @@ pub enum Listed {
     Operators,
     /// The problem families
     Families,
+    /// The solvers that `compare` knows besides programs
+    Baselines,
+}
+
+#[derive(Args)]
+pub struct Report {
+    /// Only these runs [default: all]
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// The folder to write to; files of the same names are replaced
+    #[arg(long, default_value = "rl4rla-report", value_name = "DIR")]
+    pub out: std::path::PathBuf,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 #[derive(Args)]

@@ -20,6 +20,11 @@ impl Failure {
         Failure { message: message.into(), advice: None }
     }
 
+    /// What is wrong, in words.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// And what to do about it.
     pub fn advise(self, advice: impl Into<String>) -> Failure {
         Failure { advice: Some(advice.into()), ..self }

@@ -4,11 +4,17 @@
 //! `examples/nnls.rs` does.
 
 mod args;
+mod campaign;
 mod commands;
+mod contest;
 mod curriculum;
+mod endpoint;
 mod failure;
 mod page;
+mod request;
 mod source;
+mod tally;
+mod words;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -53,9 +59,12 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
         Command::Resume(args) => args.resources.within(|| commands::discover::resume(args, &cli.shared)),
         Command::Sweep(args) => args.resources.within(|| commands::sweep::run(args, &cli.shared)),
         Command::Audit(args) => args.resources.within(|| commands::audit::run(args, &cli.shared)),
+        Command::Reproduce(args) => args.resources.within(|| commands::reproduce::run(args, &cli.shared)),
         Command::List(args) => commands::list::run(args, &cli.shared),
         Command::Show(args) => commands::show::run(args, &cli.shared),
+        Command::Report(args) => commands::report::run(args, &cli.shared),
         Command::Equiv(args) => commands::equiv::run(args, &cli.shared),
+        Command::Compare(args) => commands::compare::run(args, &cli.shared),
         Command::Evaluate(args) => commands::evaluate::run(args, &cli.shared),
     }
 }

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{
-    SMALL, assert_keys, command, fresh, json, lengthy, misguided, rl4rla, runs, said, timeless, written,
+    SMALL, assert_keys, fresh, json, lengthy, misguided, rl4rla, runs, said, started, timeless, written,
 };
 use serde_json::{Value, json};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 const TOP: [&str; 13] = [
     "run",
@@ -216,26 +216,6 @@ fn a_finished_run_is_printed_again_and_left_alone() {
     let text = rl4rla(&["resume", "LAST", "--store", &store]);
     assert!(text.out.contains("✗ ls-gd"), "{text:?}");
     assert_eq!(runs(&store), before);
-}
-
-/// Starts a run and waits until its first stage is done.
-fn started(arguments: &[&str], store: &str, before: usize) -> Child {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_rl4rla"))
-        .args(arguments)
-        .args(["--store", store])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    while child.try_wait().unwrap().is_none() {
-        // A store that is just being made cannot be read yet.
-        let listed = said(command(&["list", "runs", "--json", "--store", store]).output().unwrap()).json();
-        if listed["items"][before]["stages"].as_u64() >= Some(1) {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    child
 }
 
 #[test]

@@ -11,7 +11,16 @@ fn the_operators_are_those_of_the_papers_appendix_a_and_those_of_tasks() {
     let added = listed.split_off(17);
     assert_eq!(
         added,
-        ["VEC_SIGMOID", "VEC_DSIGMOID", "VEC_MAT_SCALE", "MAT_GRAM", "MAT_VEC_SOLVE", "VEC_NORMALIZE"]
+        [
+            "VEC_SIGMOID",
+            "VEC_DSIGMOID",
+            "VEC_MAT_SCALE",
+            "MAT_GRAM",
+            "MAT_VEC_SOLVE",
+            "VEC_NORMALIZE",
+            "VEC_VEC_MUL",
+            "VEC_ABS"
+        ]
     );
     listed.sort();
     let expected = [

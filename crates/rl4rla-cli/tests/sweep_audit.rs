@@ -204,7 +204,9 @@ fn curricula_methods_and_runs_are_listed() {
     let item = json(&["list", "curricula"])["items"][0].take();
     assert_keys(&item, &["name", "title", "about", "reference", "stages"]);
     let methods = names("methods");
-    assert_eq!(methods, ["best", "mcgs-ucd", "mcgs-uct", "mcgs-puct", "mcts", "exhaustive", "random"]);
+    let expected =
+        ["best", "mcgs-ucd", "mcgs-uct", "mcgs-puct", "mcts", "exhaustive", "evolution", "islands", "random"];
+    assert_eq!(methods, expected);
     let (small, store) = (written("listed.toml", SMALL), fresh("listed.db"));
     json(&["discover", &small, "--method", "mcts", "--seed", "7", "--store", &store]);
     let checked = json(&["list", "runs", "--check", "--store", &store]);

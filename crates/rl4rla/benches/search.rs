@@ -91,8 +91,15 @@ impl Case {
         let space = Space { stage: &self.stage, start: &self.start, merge: Merge::Canonical, bench: &bench };
         let domain = Free(Insertions::new(space));
         let confidence = Confidence::default();
-        let tuning =
-            Tuning { exploration: 0.5, released: false, patient: false, budget, confidence, keep: 5 };
+        let tuning = Tuning {
+            exploration: 0.5,
+            released: false,
+            patient: false,
+            budget,
+            evaluations: None,
+            confidence,
+            keep: 5,
+        };
         let (outcome, time) = microseconds(|| method.search(&domain, &tuning, &Stream::new(0), &mut Silent));
         (outcome, time, domain.0.memory().1)
     }

@@ -1,8 +1,8 @@
 //! rl4rla discovers randomized linear algebra algorithms as explicit, readable programs.
 //!
 //! The modules are the stages of a pipeline, each using only those before it:
-//! [`clock`] → [`rng`] → [`linalg`] → [`program`] → [`problem`] → [`execute`] → [`reward`] →
-//! [`equivalence`] → [`search`] → [`discovery`] → [`curriculum`] → [`store`].
+//! [`clock`] → [`rng`] → [`linalg`] → [`data`] → [`program`] → [`problem`] → [`execute`] → [`baseline`] →
+//! [`reward`] → [`equivalence`] → [`search`] → [`discovery`] → [`curriculum`] → [`store`] → [`report`].
 //!
 //! ```
 //! use rl4rla::problem::{Family, InstanceSet};
@@ -19,14 +19,17 @@
 //! assert!(evaluation.last(|trace| &trace.excesses).unwrap().mean < 1e-5);
 //! ```
 
+pub mod baseline;
 pub mod clock;
 pub mod curriculum;
+pub mod data;
 pub mod discovery;
 pub mod equivalence;
 pub mod execute;
 pub mod linalg;
 pub mod problem;
 pub mod program;
+pub mod report;
 pub mod reward;
 pub mod rng;
 pub mod search;

@@ -5,19 +5,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The stages, each using only those to its left.
-const PIPELINE: [&str; 12] = [
+const PIPELINE: [&str; 15] = [
     "clock",
     "rng",
     "linalg",
+    "data",
     "program",
     "problem",
     "execute",
+    "baseline",
     "reward",
     "equivalence",
     "search",
     "discovery",
     "curriculum",
     "store",
+    "report",
 ];
 
 const MOST_LINES: usize = 450;

@@ -6,11 +6,11 @@ mod toy;
 use proptest::prelude::*;
 use rl4rla::rng::Stream;
 use rl4rla::search::{
-    Backup, Confidence, Counters, Domain, METHODS, Measure, Method, Outcome, Plan, Puct, Rule, Sharing,
-    Silent, Solved, Stop, Tuning, Ucd, Uct, Watch, best, exhaustive, graph_search, random,
+    Backup, Confidence, Counters, Domain, METHODS, Measure, Method, Plan, Puct, Rule, Sharing, Silent,
+    Solved, Stop, Tuning, Ucd, Uct, Watch, best, exhaustive, graph_search, random,
 };
 use std::sync::Arc;
-use toy::{Words, deceptive, scattered};
+use toy::{Words, deceptive, found, scattered, told, tuning};
 
 const RULES: [&dyn Rule; 3] = [&Ucd, &Uct, &Puct];
 
@@ -21,31 +21,10 @@ fn plan(rule: &dyn Rule, budget: u64, seed: u64) -> Plan<'_> {
         exploration: 0.5,
         backup: Backup::Idempotent,
         patient: false,
-        budget,
+        budget: budget.into(),
         keep: 3,
         stream: Stream::new(seed),
     }
-}
-
-fn tuning(budget: u64) -> Tuning {
-    Tuning {
-        exploration: 0.5,
-        released: false,
-        patient: false,
-        budget,
-        confidence: Confidence::default(),
-        keep: 3,
-    }
-}
-
-fn found(outcome: &Outcome<Vec<u8>>) -> &[u8] {
-    &outcome.ranked[0].solved.solution
-}
-
-/// All that an outcome says.
-fn told(outcome: &Outcome<Vec<u8>>) -> (Stop, Counters, Vec<(u128, u64, usize)>) {
-    let ranked = outcome.ranked.iter().map(|r| (r.solved.key, r.mean().to_bits(), r.values.len())).collect();
-    (outcome.stop, outcome.counters, ranked)
 }
 
 #[test]
@@ -121,7 +100,7 @@ fn reasons_to_stop() {
             row.method.search(domain, &tuning(budget), &Stream::new(1), &mut Until(limit))
         };
         let (complete, silent) = match row.method {
-            Method::Random => (Stop::Budget, Stop::Budget),
+            Method::Random | Method::Evolution | Method::Islands => (Stop::Budget, Stop::Budget),
             Method::Best => (Stop::Confident, Stop::NoSignal),
             _ => (Stop::Exhausted, Stop::NoSignal),
         };

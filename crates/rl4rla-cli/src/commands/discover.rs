@@ -3,14 +3,15 @@
 pub mod live;
 pub mod present;
 
-use crate::args::{Discover, Resume, Searching, Shared};
+use crate::args::{Discover, Proposing, Resume, Searching, Shared};
 use crate::curriculum;
+use crate::endpoint::{Endpoint, Proposer};
 use crate::failure::Failure;
 use crate::page::Page;
 use live::Live;
 use present::{Meta, page};
-use rl4rla::curriculum::{Curriculum, Discovery, discover};
-use rl4rla::discovery::{Approach, Known};
+use rl4rla::curriculum::{Curriculum, Discovery, discover_with};
+use rl4rla::discovery::{Approach, Author, Known, Problems};
 use rl4rla::program::nearest;
 use rl4rla::search::{METHODS, Method};
 use rl4rla::store::{NewRun, Recorder, RunId, Status, Store, known};
@@ -26,6 +27,9 @@ pub const INTERRUPTED: u8 = 130;
 pub struct Settings {
     approach: Approach,
     hints: bool,
+    /// Who proposes programs, if not the grammar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proposer: Option<Proposer>,
 }
 
 /// A method by name.
@@ -41,7 +45,8 @@ pub fn method(name: &str) -> Result<Method, Failure> {
 
 /// How stages are to be searched.
 pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failure> {
-    let Searching { budget, merge, exploration, released, patient, delta, no_hints } = *searching;
+    let Searching { budget, evaluations, merge, exploration, released, patient, delta, no_hints } =
+        *searching;
     if !(delta > 0.0 && delta < 1.0) {
         let message = format!("--delta is a probability between 0 and 1, got {delta}");
         return Err(Failure::new(message).advise("--delta 0.05"));
@@ -49,11 +54,37 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
     if exploration.is_some_and(|c| !(c >= 0.0 && c.is_finite())) {
         return Err(Failure::new("--exploration takes a number from 0 on").advise("--exploration 0.5"));
     }
-    let approach = Approach { merge, released, patient, budget, exploration, delta, ..Approach::new(method) };
-    Ok(Settings { approach, hints: !no_hints })
+    let approach = Approach { method, merge, released, patient, budget, evaluations, exploration, delta };
+    Ok(Settings { approach, hints: !no_hints, proposer: None })
+}
+
+/// Who is to be asked for programs.
+fn proposer(proposing: &Proposing, method: Method) -> Result<Option<Proposer>, Failure> {
+    let Proposing { proposer, model, key_env, temperature, timeout, transcript } = proposing;
+    let (Some(url), Some(model)) = (proposer.clone(), model.clone()) else { return Ok(None) };
+    if method != Method::Islands {
+        let message = format!("--proposer is for --method islands; {} asks nobody", method.name());
+        return Err(Failure::new(message).advise("--method islands"));
+    }
+    if !(*temperature >= 0.0 && temperature.is_finite()) {
+        return Err(Failure::new("--temperature takes a number from 0 on").advise("--temperature 1"));
+    }
+    let rest = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+    if rest.is_none_or(|rest| rest.contains(['@', '?', '#']) || rest.contains(char::is_whitespace)) {
+        // It is kept in the store and shown in messages.
+        let message = "--proposer takes an address that begins with http:// or https:// and has no name, key or query in it";
+        return Err(Failure::new(message).advise("the key in an environment variable, named by --key-env"));
+    }
+    let (key_env, transcript) = (key_env.clone(), transcript.clone());
+    Ok(Some(Proposer { url, model, key_env, temperature: *temperature, timeout: *timeout, transcript }))
 }
 
 impl Settings {
+    /// Stages as they are, searched this way.
+    pub fn new(approach: Approach) -> Settings {
+        Settings { approach, hints: true, proposer: None }
+    }
+
     /// The curriculum as these settings read it.
     pub fn apply(&self, curriculum: Curriculum) -> Curriculum {
         if self.hints { curriculum } else { curriculum.without_hints() }
@@ -73,7 +104,8 @@ impl Settings {
 /// Discovers an algorithm.
 pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
-    let settings = settings(&args.searching, method(&args.method)?)?;
+    let mut settings = settings(&args.searching, method(&args.method)?)?;
+    settings.proposer = proposer(&args.proposing, settings.approach.method)?;
     let curriculum = curriculum::find(&args.curriculum)?;
     let mut store = Store::open(&shared.store)?;
     let run = store.begin(&NewRun {
@@ -139,8 +171,14 @@ impl Task {
     fn go_on(&self, store: &mut Store, shared: &Shared) -> Result<Page, Failure> {
         let (start, known) = (Instant::now(), known(store, &self.id)?);
         let recorder = Recorder::new(store, self.id.clone(), &known);
-        let discovery = self.discover(&known, Some(recorder), shared)?;
+        let mut endpoint = self.endpoint(shared, true)?;
+        let discovery = self.discover(&known, Some(recorder), endpoint.as_mut(), shared)?;
         store.add_seconds(&self.id, start.elapsed().as_secs_f64())?;
+        if let Some(failure) = endpoint.as_mut().and_then(Endpoint::failure) {
+            store.interrupted(&self.id)?;
+            let command = shared.again(&format!("resume {}", self.id));
+            return Err(failure.advise(format!("`{command}` goes on from here once it answers")));
+        }
         if discovery.interrupted {
             store.interrupted(&self.id)?;
             let command = shared.again(&format!("resume {}", self.id));
@@ -152,14 +190,18 @@ impl Task {
                 code: INTERRUPTED,
             });
         }
-        let page = page(&self.curriculum, &discovery, &self.meta(), shared);
+        let page = self.page(&discovery, endpoint.as_ref(), shared);
         store.finish(&self.id, Status::Done { found: discovery.found }, &page.json.to_string())?;
         Ok(page)
     }
 
     /// Prints what came of it; the store is left as it is.
     fn show_again(&self, store: &Store, result: &str, shared: &Shared) -> Result<Page, Failure> {
-        let discovery = self.discover(&known(store, &self.id)?, None, shared)?;
+        let mut endpoint = self.endpoint(shared, false)?;
+        let discovery = self.discover(&known(store, &self.id)?, None, endpoint.as_mut(), shared)?;
+        if let Some(failure) = endpoint.as_mut().and_then(Endpoint::failure) {
+            return Err(failure);
+        }
         if discovery.interrupted {
             let json = json!({ "run": self.id.as_str(), "interrupted": true });
             return Ok(Page {
@@ -168,18 +210,40 @@ impl Task {
                 code: INTERRUPTED,
             });
         }
-        let page = page(&self.curriculum, &discovery, &self.meta(), shared);
+        let page = self.page(&discovery, endpoint.as_ref(), shared);
         Ok(Page { json: serde_json::from_str(result).unwrap_or(page.json), ..page })
+    }
+
+    /// Whom islands ask, if anyone; only what was said already if it is not `open`.
+    fn endpoint(&self, shared: &Shared, open: bool) -> Result<Option<Endpoint>, Failure> {
+        self.settings
+            .proposer
+            .as_ref()
+            .map(|proposer| Endpoint::new(proposer, &shared.store, self.seed, open))
+            .transpose()
+    }
+
+    fn page(&self, discovery: &Discovery, endpoint: Option<&Endpoint>, shared: &Shared) -> Page {
+        let mut page = page(&self.curriculum, discovery, &self.meta(), shared);
+        if let Some(endpoint) = endpoint {
+            page.json["proposer"] = endpoint.json();
+            page.text = format!("{}\n{}\n", page.text.trim_end(), endpoint.remark());
+        }
+        page
     }
 
     fn discover(
         &self,
         known: &Known,
         recorder: Option<Recorder>,
+        endpoint: Option<&mut Endpoint>,
         shared: &Shared,
     ) -> Result<Discovery, Failure> {
         let mut live = Live::new(recorder, &self.curriculum, &self.settings.approach, shared);
-        let outcome = discover(&self.curriculum, &self.settings.approach, self.seed, known, &mut live);
+        let author = endpoint.map(|endpoint| endpoint as &mut dyn Author);
+        let (curriculum, approach) = (&self.curriculum, &self.settings.approach);
+        let problems = Problems::default();
+        let outcome = discover_with(curriculum, approach, self.seed, known, &problems, author, &mut live);
         live.close()?;
         outcome.map_err(|error| {
             let name = &self.curriculum.name;
@@ -189,5 +253,17 @@ impl Task {
 
     fn meta(&self) -> Meta<'_> {
         Meta { run: self.id.as_str(), method: self.settings.approach.method.name(), seed: self.seed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_older_runs_are_read_and_written_as_they_were() {
+        let text = r#"{"approach":{"method":"best","merge":null,"released":false,"patient":false,"budget":null,"exploration":null,"delta":0.05},"hints":true}"#;
+        let settings: Settings = serde_json::from_str(text).unwrap();
+        assert_eq!((settings.json().as_str(), settings.approach.evaluations), (text, None));
     }
 }

@@ -53,7 +53,7 @@ fn stop_words(stop: Stop) -> &'static str {
 }
 
 /// What algebra says, in a word and in a sentence.
-fn symbolic_words(symbolic: &Symbolic) -> (&'static str, String) {
+pub fn symbolic_words(symbolic: &Symbolic) -> (&'static str, String) {
     match symbolic {
         Symbolic::Equal(rules) => {
             let rules: Vec<&str> = rules.iter().map(|rule| rule.formula()).collect();
@@ -65,7 +65,7 @@ fn symbolic_words(symbolic: &Symbolic) -> (&'static str, String) {
 }
 
 /// What execution says, in a word and in a sentence.
-fn numeric_words(numeric: &Numeric) -> (&'static str, String) {
+pub fn numeric_words(numeric: &Numeric) -> (&'static str, String) {
     match numeric {
         Numeric::Agree => ("agree", "the iterates agree wherever both programs run".into()),
         Numeric::Differ { instance, iteration } => {

@@ -5,11 +5,13 @@ mod request;
 use crate::args::{Evaluate, Shared};
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, number, sparkline, strong, table, warning};
+use crate::request::{families, refuse_misfits};
 use crate::source::Source;
-use request::{families, of_stage, protocol, refuse_misfits};
+use request::{of_stage, protocol};
 use rl4rla::equivalence::{Naming, full_name, name};
 use rl4rla::execute::Trace;
 use rl4rla::problem::{Choice, Family, Instance, InstanceSet, Leverage, Task};
+use rl4rla::report::Spread;
 use rl4rla::reward::{Evaluation, Profile, Protocol, Score, Summary, auxiliary, evaluate};
 use serde_json::{Value, json};
 
@@ -20,13 +22,13 @@ pub fn run(args: &Evaluate, shared: &Shared) -> Result<Page, Failure> {
     let (families, protocol) = match (&args.curriculum, &args.stage) {
         (Some(curriculum), Some(stage)) => of_stage(curriculum, stage, args.instances)?,
         _ => {
-            let families = families(args, &source)?;
+            let families = families(&args.problem, Some(&source), args.instances)?;
             let protocol = protocol(args, &families[0])?;
             (families, protocol)
         }
     };
-    refuse_misfits(&source, &families[0], &protocol)?;
-    let instances = draw(&families, args)?;
+    refuse_misfits(&source, &families[0], protocol.live_out)?;
+    let instances = draw(&families, args.instances, args.seed)?;
     let program = &source.document.program;
     let evaluation = evaluate(program, &instances, &protocol, args.seed);
     let auxiliary = match args.auxiliary {
@@ -46,10 +48,10 @@ pub fn run(args: &Evaluate, shared: &Shared) -> Result<Page, Failure> {
 }
 
 /// Fresh instances of the final set; condition numbers take turns.
-fn draw(families: &[Family], args: &Evaluate) -> Result<Vec<Instance>, Failure> {
+pub fn draw(families: &[Family], instances: u64, seed: u64) -> Result<Vec<Instance>, Failure> {
     use rayon::prelude::*;
-    let draw = |i: u64| families[i as usize % families.len()].draw(&InstanceSet::Final.stream(args.seed, i));
-    let drawn: Result<Vec<Instance>, _> = (0..args.instances).into_par_iter().map(draw).collect();
+    let draw = |i: u64| families[i as usize % families.len()].draw(&InstanceSet::Final.stream(seed, i));
+    let drawn: Result<Vec<Instance>, _> = (0..instances).into_par_iter().map(draw).collect();
     Ok(drawn?)
 }
 
@@ -62,13 +64,9 @@ struct Outcome<'a> {
     evaluation: Evaluation,
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => f64::NAN,
-        n if n % 2 == 1 => values[n / 2],
-        n => 0.5 * (values[n / 2 - 1] + values[n / 2]),
-    }
+/// The middle of these; NaN if there is none.
+pub fn median(values: Vec<f64>) -> f64 {
+    Spread::of(values).map_or(f64::NAN, |spread| spread.median)
 }
 
 impl Outcome<'_> {

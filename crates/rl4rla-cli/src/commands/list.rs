@@ -3,6 +3,7 @@
 use crate::args::{List, Listed, Shared};
 use crate::failure::Failure;
 use crate::page::{Page, accent, duration, faint, ledger, table};
+use rl4rla::baseline::BASELINES;
 use rl4rla::curriculum::{BUILTIN, Curriculum};
 use rl4rla::problem;
 use rl4rla::program::{Entry, Form, Op, Pattern, Sections};
@@ -20,6 +21,7 @@ pub fn run(args: &List, shared: &Shared) -> Result<Page, Failure> {
         Listed::Programs => programs().unzip(),
         Listed::Operators => operators().unzip(),
         Listed::Families => families().unzip(),
+        Listed::Baselines => baselines().unzip(),
     };
     Ok(Page::ok(json!({ "items": items }), table(rows)))
 }
@@ -140,7 +142,8 @@ fn operators() -> impl Iterator<Item = (Value, Vec<String>)> {
     })
 }
 
-fn signature(form: &Form) -> String {
+/// How a form of an operator is called.
+pub fn signature(form: &Form) -> String {
     let operands: Vec<String> = form.operands.iter().map(Pattern::to_string).collect();
     format!("({}) → {}", operands.join(", "), form.result)
 }
@@ -164,5 +167,20 @@ fn families() -> impl Iterator<Item = (Value, Vec<String>)> {
         let numbers = family.numbers.iter().map(|n| format!("; {} = {}: {}", n.name, n.default, n.doc));
         let size = format!("{}×{} by default{}", family.rows, family.cols, numbers.collect::<String>());
         (item, vec![accent(family.name), format!("{}\n{}", family.doc, faint(&size))])
+    })
+}
+
+fn baselines() -> impl Iterator<Item = (Value, Vec<String>)> {
+    BASELINES.iter().map(|row| {
+        let item = json!({
+            "name": row.name,
+            "group": row.group.name(),
+            "doc": row.doc,
+            "reference": row.reference,
+            "randomized": row.randomized,
+            "task": row.task.name(),
+        });
+        let about = format!("{}; {}", row.group.name(), row.reference);
+        (item, vec![accent(row.name), format!("{}\n{}", row.doc, faint(&about))])
     })
 }

@@ -1,9 +1,12 @@
 //! One file per command.
 
 pub mod audit;
+pub mod compare;
 pub mod discover;
 pub mod equiv;
 pub mod evaluate;
 pub mod list;
+pub mod report;
+pub mod reproduce;
 pub mod show;
 pub mod sweep;

@@ -24,9 +24,7 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
     let live = Canonical::new(program, LiveOut::Finished);
     let price = Price::of(&live, signature, Model::True)?;
     let equation = equation(program, signature)?;
-    // The default sketch is charged; ζ would leave the reader to look it up.
-    let shown = |p: &Poly| p.with_sketch_work(SketchKind::Sjlt.work(usize::MAX, usize::MAX >> 1));
-    let (setup, iteration) = (shown(&price.setup.flops), shown(&price.iteration.flops));
+    let (setup, iteration) = costs(program, signature)?;
     let total = match setup.is_zero() {
         true => format!("T·({iteration})"),
         false => format!("{setup} + T·({iteration})"),
@@ -92,6 +90,14 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
     text += &format!("{}\n", faint(&legend));
     text += &format!("\n{}\n{}", strong("LaTeX"), indent(&equation.latex));
     Ok(Page::ok(json, text))
+}
+
+/// The work of setup and of an iteration, in symbols.
+pub fn costs(program: &Program, signature: Signature) -> Result<(Poly, Poly), ShapeError> {
+    let price = Price::of(&Canonical::new(program, LiveOut::Finished), signature, Model::True)?;
+    // The default sketch is charged; ζ would leave the reader to look it up.
+    let shown = |p: &Poly| p.with_sketch_work(SketchKind::Sjlt.work(usize::MAX, usize::MAX >> 1));
+    Ok((shown(&price.setup.flops), shown(&price.iteration.flops)))
 }
 
 /// The first problem that the program fits: of the family it names if it names one, and else tall before square.

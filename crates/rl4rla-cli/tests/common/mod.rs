@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use std::path::PathBuf;
-use std::process::Output;
+use std::process::{Child, Command, Output, Stdio};
 
 /// What a command left behind.
 #[derive(Debug)]
@@ -53,6 +53,26 @@ pub fn json(args: &[&str]) -> Value {
     let said = rl4rla(&[args, &["--json"]].concat());
     assert_eq!(said.code, 0, "{args:?}: {said:?}");
     said.json()
+}
+
+/// Starts a run and waits until its first stage is done.
+pub fn started(arguments: &[&str], store: &str, before: usize) -> Child {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rl4rla"))
+        .args(arguments)
+        .args(["--store", store])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    while child.try_wait().unwrap().is_none() {
+        // A store that is just being made cannot be read yet.
+        let listed = said(command(&["list", "runs", "--json", "--store", store]).output().unwrap()).json();
+        if listed["items"][before]["stages"].as_u64() >= Some(1) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    child
 }
 
 /// The keys of a JSON object.

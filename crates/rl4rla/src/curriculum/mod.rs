@@ -11,7 +11,7 @@ mod target;
 pub use audit::{Audited, audit};
 pub use builtin::BUILTIN;
 pub use error::SpecError;
-pub use run::{Discovery, Follow, StageResult, discover, discover_among};
+pub use run::{Discovery, Follow, StageResult, discover, discover_among, discover_with};
 pub use target::{Judgement, Target};
 
 use crate::discovery::Stage;

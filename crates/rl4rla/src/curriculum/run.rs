@@ -1,7 +1,7 @@
 //! Running a curriculum: each stage starts from the program the one before really discovered.
 
 use super::{Curriculum, Judgement};
-use crate::discovery::{Approach, Attempt, Known, Observe, Problems, attempt};
+use crate::discovery::{Approach, Attempt, Author, Known, Observe, Problems, attempt};
 use crate::problem::FamilyError;
 use crate::program::Program;
 use crate::search::{Counters, Stop};
@@ -93,13 +93,27 @@ pub fn discover_among(
     problems: &Problems,
     follow: &mut dyn Follow,
 ) -> Result<Discovery, FamilyError> {
+    discover_with(curriculum, approach, seed, known, problems, None, follow)
+}
+
+/// The same with an author, whom islands ask for programs.
+pub fn discover_with(
+    curriculum: &Curriculum,
+    approach: &Approach,
+    seed: u64,
+    known: &Known,
+    problems: &Problems,
+    mut author: Option<&mut dyn Author>,
+    follow: &mut dyn Follow,
+) -> Result<Discovery, FamilyError> {
     let mut discovery = Discovery::default();
     let mut program = curriculum.start.clone();
     for (number, (stage, target)) in curriculum.stages.iter().enumerate() {
         let start = Instant::now();
         follow.begins(number);
         problems.keep(&stage.families);
-        let attempt = attempt(stage, &program, approach, seed, number, problems, known, follow)?;
+        let author = author.as_mut().map(|author| &mut **author as &mut dyn Author);
+        let attempt = attempt(stage, &program, approach, seed, number, problems, known, author, follow)?;
         if attempt.stop == Stop::Interrupted {
             discovery.interrupted = true;
             return Ok(discovery);

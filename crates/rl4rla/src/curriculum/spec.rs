@@ -189,7 +189,9 @@ fn operators(item: &Item, all: &[Op]) -> Result<Vec<Op>, SpecError> {
         let paper = item.one_of(&["all", "paper"], str::to_string)? == "paper";
         return Ok(all.iter().copied().filter(|op| !paper || PAPER_OPERATORS.contains(&op.name)).collect());
     }
-    item.several_of("\"all\", \"paper\" or a list of operators", all, |op| op.name.into())
+    // A list may name operators that the task does without.
+    let known: Vec<Op> = Op::known().collect();
+    item.several_of("\"all\", \"paper\" or a list of operators", &known, |op| op.name.into())
 }
 
 fn registers(item: &Item) -> Result<RegSet, SpecError> {

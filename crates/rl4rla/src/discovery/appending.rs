@@ -14,7 +14,7 @@ use super::merge::Merge;
 use super::space::Space;
 use crate::execute::mix;
 use crate::program::{Instruction, Program, Reg, Section, Slot};
-use crate::search::{Counters, Domain, Measure, Outcome, Ranked, Solved, Watch, exhaustive};
+use crate::search::{Budget, Counters, Domain, Measure, Outcome, Ranked, Solved, Watch, exhaustive};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -78,11 +78,11 @@ impl<'a> Appending<'a> {
         Appending { old: grammar.state(space.start).program().clone(), space, desk }
     }
 
-    /// Enumerates all there is; `budget` bounds the states, `keep` the solutions that are told of.
+    /// Enumerates all there is; the playouts of `budget` are states, `keep` the solutions that are told of.
     pub fn enumerate(
         &self,
         measure: Measure,
-        budget: u64,
+        budget: impl Into<Budget>,
         keep: usize,
         watch: &mut dyn Watch<Program>,
     ) -> Outcome<Program> {

@@ -1,11 +1,13 @@
 //! An attempt at a stage: search, select, report.
 
 use super::appending::Appending;
+use super::author::{Asking, Author};
 use super::bench::Bench;
 use super::insertions::Insertions;
 use super::log::{Known, Record};
 use super::merge::Merge;
 use super::observe::{Leader, Observe, Progress};
+use super::patches::Patches;
 use super::problems::Problems;
 use super::space::Space;
 use super::stage::Stage;
@@ -14,7 +16,7 @@ use crate::problem::{FamilyError, InstanceSet};
 use crate::program::{Canonical, Model, Price, Program};
 use crate::reward::Evaluation;
 use crate::rng::Stream;
-use crate::search::{Counters, Measure, Method, Outcome, Ranked, Stop, Tuning, Watch};
+use crate::search::{Counters, Measure, Method, Outcome, Ranked, Stop, Tuning, Watch, islands};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,9 @@ pub struct Approach {
     pub patient: bool,
     /// Instead of the stage's own budget.
     pub budget: Option<u64>,
+    /// The most evaluations of a stage's search. A run that was not told of it is kept without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evaluations: Option<u64>,
     /// Instead of the stage's own exploration constant.
     pub exploration: Option<f64>,
     /// δ, for the methods that have one.
@@ -46,6 +51,7 @@ impl Approach {
             released: false,
             patient: false,
             budget: None,
+            evaluations: None,
             exploration: None,
             delta: 0.05,
         }
@@ -58,6 +64,7 @@ impl Approach {
             released: self.released,
             patient: self.patient,
             budget: self.budget.unwrap_or(stage.budget),
+            evaluations: self.evaluations,
             confidence: crate::search::Confidence { delta: self.delta, ..Default::default() },
             keep: CANDIDATES,
         }
@@ -95,7 +102,8 @@ pub struct Attempt {
 }
 
 /// Searches a stage from a program, chooses the best candidate on the select instances, and measures it on the final
-/// ones: a pure function of stage, start, approach and seed.
+/// ones: a pure function of stage, start, approach and seed, as long as its author is one, if it has one. Only islands ask
+/// an author; without one they breed.
 #[allow(clippy::too_many_arguments)]
 pub fn attempt(
     stage: &Stage,
@@ -105,6 +113,7 @@ pub fn attempt(
     number: usize,
     problems: &Problems,
     known: &Known,
+    author: Option<&mut dyn Author>,
     observe: &mut dyn Observe,
 ) -> Result<Attempt, FamilyError> {
     let bench = |set| Bench::new(stage, set, seed, number, known, problems);
@@ -117,7 +126,18 @@ pub fn attempt(
         // Complete in any case, and this way it meets fewer states.
         Method::Exhaustive => {
             let measure = Measure::WhileInTheRunning;
-            Appending::new(space).enumerate(measure, tuning.budget, tuning.keep, &mut watch)
+            Appending::new(space).enumerate(measure, tuning.budget(), tuning.keep, &mut watch)
+        }
+        // They take back what others only add.
+        method @ (Method::Evolution | Method::Islands) => {
+            let patches = Patches::new(space);
+            match (method, author) {
+                (Method::Islands, Some(author)) => {
+                    let mut asking = Asking { author, stage };
+                    islands(&patches, &mut asking, tuning.budget(), tuning.keep, &stream, &mut watch)
+                }
+                _ => method.search(&patches, &tuning, &stream, &mut watch),
+            }
         }
         method => method.search(&Insertions::new(space), &tuning, &stream, &mut watch),
     };

@@ -4,10 +4,10 @@
 //! remembered for a while, each with the draft it leads to once somebody has gone there: a rollout goes to one child
 //! and must know how many there are, not what they look like.
 
-use super::merge::Merge;
+use super::finishing::Finishing;
 use super::space::Space;
 use super::states::States;
-use crate::program::{Canonical, Edit, Editor, Program, Word};
+use crate::program::{Edit, Editor, Program, Word};
 use crate::search::{Domain, Solved};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -27,13 +27,10 @@ pub struct Insertions<'a> {
 struct Desk<'a> {
     editor: Editor<'a>,
     states: States,
-    /// The program the stage starts from.
-    old: Vec<Word>,
+    finishing: Finishing,
     moves: Vec<Move>,
     /// The moves of a draft, as a range of `moves`.
     known: FxHashMap<u32, (u32, u32)>,
-    /// The keys of finished programs by their ids, where those are not the keys.
-    keys: FxHashMap<u128, u128>,
     edits: Vec<Edit>,
     words: Vec<Word>,
 }
@@ -56,13 +53,12 @@ impl<'a> Insertions<'a> {
     pub fn new(space: Space<'a>) -> Insertions<'a> {
         let editor = Editor::new(&space.stage.grammar, space.start);
         let desk = Mutex::new(Desk {
-            old: editor.words(space.start),
+            finishing: Finishing::new(&editor, &space),
             editor,
             // The edits left, the length of setup, the program.
             states: States::new(2 + space.start.len() + space.stage.edits),
             moves: Vec::new(),
             known: FxHashMap::default(),
-            keys: FxHashMap::default(),
             edits: Vec::new(),
             words: Vec::new(),
         });
@@ -159,21 +155,8 @@ impl Domain for Insertions<'_> {
 
     fn solution(&self, draft: &Draft) -> Option<Solved<Program>> {
         let mut desk = self.desk();
-        let Desk { editor, states, old, keys, words, .. } = &mut *desk;
-        words.clear();
-        if !editor.finish(&states.get(draft.0)[1..], old, words) {
-            return None;
-        }
-        let (id, solution) = (editor.id(words), editor.program(words));
-        let key = match self.space.merge {
-            Merge::Canonical => id,
-            merge => *keys.entry(id).or_insert_with(|| {
-                let grammar = &self.space.stage.grammar;
-                let finished = Canonical::new(&solution, grammar.live_out);
-                merge.finished(&finished, grammar.signature, grammar.live_out.kept())
-            }),
-        };
-        Some(Solved { key, solution })
+        let Desk { editor, states, finishing, .. } = &mut *desk;
+        finishing.solved(editor, &states.get(draft.0)[1..], &self.space)
     }
 
     fn replicates(&self) -> usize {

@@ -30,7 +30,7 @@ pub(crate) use machine::Measured;
 pub(crate) use origin::mix;
 pub(crate) use plan::Plan;
 pub use prepared::Prepared;
-pub use run::{Limits, Settings, Trace, run, run_prepared};
+pub use run::{Limits, Settings, Trace, run, run_prepared, run_unmeasured};
 pub use sample::Sampling;
 pub use sketch::{SJLT_NONZEROS, Sketch, SketchKind, UnknownSketch};
 pub use snapshot::{Snapshot, snapshots};

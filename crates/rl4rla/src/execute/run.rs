@@ -3,6 +3,7 @@
 use super::course::Course;
 use super::draws::Data;
 use super::failure::Failure;
+use super::machine::Measured;
 use super::plan::Plan;
 use super::prepared::Prepared;
 use super::sample::Sampling;
@@ -112,6 +113,18 @@ pub fn run(
 ) -> Result<Trace, Failure> {
     let plan = Plan::new(program, instance.shape(), settings)?;
     Course::begin(&plan, Data::True(instance, None), settings, stream)?.finish()
+}
+
+/// The last iterate of the same run alone: nothing is measured between its ends.
+pub fn run_unmeasured(
+    program: &Program,
+    instance: &Instance,
+    settings: &Settings,
+    stream: &Stream,
+) -> Result<Vec<f64>, Failure> {
+    let plan = Plan::new(program, instance.shape(), settings)?;
+    let course = Course::begin(&plan, Data::True(instance, None), settings, stream)?;
+    Ok(course.measured(Measured { between: false, losses: false }).finish()?.x)
 }
 
 /// The same run in reduced coordinates where the program allows it, and on the true matrices where it does not: what

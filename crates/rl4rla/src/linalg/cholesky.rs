@@ -1,7 +1,8 @@
-//! Orthonormal columns by way of the Gram matrix: one product instead of a sequence of reflections.
+//! Cholesky factors, and by way of the Gram matrix orthonormal columns: one product instead of a sequence of reflections.
 
-use super::{Matrix, gram, triangular_inverse};
+use super::{Matrix, NumericError, gram, triangular_inverse};
 use faer::Side;
+use faer::linalg::cholesky::llt::factor::LltError;
 
 /// How far M is from having orthonormal columns, as ‖R⁻¹‖²/n for M·D = Q·R, D scaling the columns of M to length 1.
 /// The columns of M·T are orthonormal up to about this many roundings.
@@ -37,6 +38,20 @@ pub fn orthonormalised(M: Matrix) -> Result<Orthonormal, Matrix> {
     }
 }
 
+/// The R of G = RᵀR, upper triangular with a positive diagonal, of a symmetric G whose lower triangle is read. Where G
+/// is not positive definite, the pivot that is not is named.
+#[allow(non_snake_case)]
+pub fn cholesky_r(G: &Matrix) -> Result<Matrix, NumericError> {
+    if !G.is_finite() {
+        return Err(NumericError::NotFinite);
+    }
+    let LltError::NonPositivePivot { index } = match G.as_faer().llt(Side::Lower) {
+        Ok(L) => return Ok(Matrix::from_faer(L.L().transpose().to_owned())),
+        Err(error) => error,
+    };
+    Err(NumericError::Singular { index })
+}
+
 /// T = D·R⁻¹ and ‖R⁻¹‖²/n, where D·MᵀM·D = RᵀR has a unit diagonal; `None` where it is not positive definite.
 #[allow(non_snake_case)]
 fn through_gram(M: &Matrix) -> Option<(Matrix, f64)> {
@@ -46,15 +61,14 @@ fn through_gram(M: &Matrix) -> Option<(Matrix, f64)> {
         return None;
     }
     let scaled = Matrix::from_fn(n, n, |i, j| d[i] * G.get(i, j) * d[j]);
-    let L = scaled.as_faer().llt(Side::Lower).ok()?;
-    let inverse = triangular_inverse(&Matrix::from_faer(L.L().transpose().to_owned())).ok()?;
+    let inverse = triangular_inverse(&cholesky_r(&scaled).ok()?).ok()?;
     let squares: f64 = (0..n).map(|j| super::dot(inverse.column(j), inverse.column(j))).sum();
     Some((Matrix::from_fn(n, n, |i, j| d[i] * inverse.get(i, j)), squares / n as f64))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_small, conditioned, deficient, max_difference, normal};
+    use super::super::testing::{assert_small, conditioned, deficient, frobenius, max_difference, normal};
     use super::super::{matmul, thin_q};
     use super::*;
 
@@ -88,5 +102,19 @@ mod tests {
         for bad in [f64::NAN, f64::INFINITY, 1e200] {
             assert!(orthonormalised(Matrix::from_fn(5, 2, |i, j| if i == j { bad } else { 1.0 })).is_err());
         }
+    }
+
+    #[test]
+    fn cholesky_factors_are_those_of_qr() {
+        for (m, n) in [(0, 0), (1, 1), (9, 4), (60, 50)] {
+            let a = normal(m, n, 7);
+            let (r, g) = (cholesky_r(&gram(&a)).unwrap(), gram(&a));
+            assert_small(max_difference(&gram(&r), &g), frobenius(&g).max(1.0));
+            assert_small(max_difference(&r, &super::super::qr_r(&a)), 1e3 * frobenius(&a).max(1.0));
+        }
+        let indefinite = Matrix::from_rows(&[&[4.0, 2.0], &[2.0, 1.0 - 1e-3]]);
+        assert_eq!(cholesky_r(&indefinite), Err(NumericError::Singular { index: 1 }));
+        let bad = Matrix::from_rows(&[&[f64::NAN]]);
+        assert_eq!(cholesky_r(&bad), Err(NumericError::NotFinite));
     }
 }

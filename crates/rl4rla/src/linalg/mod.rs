@@ -26,13 +26,13 @@ pub use blas::{
     gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, row_by_row, scale_rows,
     t_matmul, vec_mat,
 };
-pub use cholesky::{Orthonormal, orthonormalised};
+pub use cholesky::{Orthonormal, cholesky_r, orthonormalised};
 pub use eigen::symmetric_eigen;
 pub use error::NumericError;
 pub use inverse::{inverse, least_squares, solve};
 pub use matrix::Matrix;
 pub use qr::{qr_r, thin_q, thin_qr};
-pub use svd::{condition_number, pseudo_inverse, singular_values};
+pub use svd::{Svd, condition_number, pseudo_inverse, singular_values, svd_of_square};
 pub use triangular::{solve_upper, solve_upper_transposed, triangular_inverse};
 pub use vector::{add, dot, is_finite, norm, scale, sub};
 pub(crate) use wide::wide;

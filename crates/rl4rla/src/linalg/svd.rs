@@ -56,6 +56,30 @@ pub fn pseudo_inverse(M: &Matrix) -> Result<Matrix, NumericError> {
     if inverse.is_finite() { Ok(inverse) } else { Err(NumericError::NotFinite) }
 }
 
+/// M = U·diag(σ)·Vᵀ of a square M, σ largest first.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(non_snake_case)]
+pub struct Svd {
+    /// The left singular vectors, as columns.
+    pub U: Matrix,
+    /// The singular values.
+    pub sigma: Vec<f64>,
+    /// The right singular vectors, as columns.
+    pub V: Matrix,
+}
+
+/// Singular values and vectors of a square matrix.
+#[allow(non_snake_case)]
+pub fn svd_of_square(M: &Matrix) -> Result<Svd, NumericError> {
+    assert_eq!(M.rows(), M.cols(), "the singular vectors of a square matrix");
+    let n = M.cols();
+    let (B, factor) = M.normalized().ok_or(NumericError::NotFinite)?;
+    let (mut sigma, mut U, mut V) = (Diag::zeros(n), Mat::zeros(n, n), Mat::zeros(n, n));
+    square_svd(&Matrix::from_faer(B), &mut sigma, Some((U.as_mut(), V.as_mut())))?;
+    let sigma: Vec<f64> = sigma.column_vector().iter().map(|s| s * factor).collect();
+    Ok(Svd { U: Matrix::from_faer(U), sigma, V: Matrix::from_faer(V) })
+}
+
 /// A square matrix with the singular values and right singular vectors of B, which has rows ≥ cols.
 ///
 /// faer would also begin with a QR of a tall matrix, but one that drops small columns.
@@ -118,6 +142,20 @@ mod tests {
         for singular in [Matrix::zeros(1, 1), Matrix::zeros(4, 3), Matrix::from_rows(&[&[f64::NAN]])] {
             assert_eq!(condition_number(&singular), f64::INFINITY);
         }
+    }
+
+    #[test]
+    fn factors_of_a_square_matrix_give_it_back() {
+        for n in SIZES {
+            for m in [normal(n, n, 4), conditioned(n, n, 1e10, 5).map(|x| 1e100 * x), Matrix::zeros(n, n)] {
+                let Svd { U, sigma, V } = svd_of_square(&m).unwrap();
+                let back = matmul_t(&Matrix::from_fn(n, n, |i, j| U.get(i, j) * sigma[j]), &V);
+                assert_small(frobenius(&difference(&back, &m)), frobenius(&m) * n as f64);
+                assert_eq!(Some(sigma.len()), singular_values(&m).map(|s| s.len()));
+            }
+        }
+        let bad = Matrix::from_rows(&[&[f64::NAN]]);
+        assert_eq!(svd_of_square(&bad), Err(NumericError::NotFinite));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! the margins aᵢᵀw* have mean square 1; with ‖A‖₂ = 2 the step η = 1 suits gradient descent and Newton's method both.
 #![allow(non_snake_case)]
 
-mod fit;
+pub(crate) mod fit;
 
 use super::draw::{self, Tall};
 use super::family::{Choice, Family, FamilyInfo, Number};

@@ -22,6 +22,7 @@ pub use family_error::FamilyError;
 pub use instance::{Instance, Shape};
 pub use instance_error::InstanceError;
 pub use linear::Linear;
+pub(crate) use logistic::fit as cross_entropy;
 pub use logistic::{Forward, Logistic};
 pub use outline::{Frame, Outline};
 pub use task::{History, Task, TaskError, Work, families, register, tasks};

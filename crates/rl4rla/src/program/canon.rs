@@ -56,11 +56,16 @@ impl fmt::Debug for Canonical {
 pub(super) fn normal(program: &Program) -> Program {
     let mut program = program.clone();
     for instruction in program.setup.iter_mut().chain(&mut program.iteration) {
-        if instruction.op.commutative {
-            instruction.operands.sort();
-        }
+        exchange(instruction);
     }
     program
+}
+
+/// Puts exchangeable operands in order.
+pub(super) fn exchange(instruction: &mut Instruction) {
+    if instruction.op.commutative {
+        instruction.operands.sort();
+    }
 }
 
 /// What the canonical order of instructions goes by: v1 is written last.

@@ -3,8 +3,8 @@
 //! A program is a few numbers: how many of its instructions stand in setup, then each by its number in the lexicon.
 //! Whatever was found out about one program and can serve the next is remembered.
 
-use super::ast::{Program, Section};
-use super::canon::tidy;
+use super::ast::{Instruction, Program, Section};
+use super::canon::{exchange, tidy};
 use super::draft::Draft;
 use super::grammar::{Grammar, Insertion};
 use super::lexicon::{Word, part};
@@ -59,6 +59,18 @@ impl<'a> Editor<'a> {
         self.points.lexicon.words(program)
     }
 
+    /// The number of an instruction, exchangeable operands in any order; none if no edit offers it.
+    pub fn word(&self, instruction: &Instruction) -> Option<Word> {
+        let mut instruction = instruction.clone();
+        exchange(&mut instruction);
+        self.points.lexicon.word(&instruction)
+    }
+
+    /// The instruction of this number.
+    pub fn instruction(&self, word: Word) -> &Instruction {
+        self.points.lexicon.instruction(word)
+    }
+
     /// The program of these words.
     pub fn program(&self, words: &[Word]) -> Program {
         self.points.lexicon.program(words)
@@ -83,7 +95,7 @@ impl<'a> Editor<'a> {
     /// An edit as an insertion.
     pub fn insertion(&self, edit: Edit) -> Insertion {
         let Edit { section, position, word } = edit;
-        let instruction = self.points.lexicon.instruction(word).clone();
+        let instruction = self.instruction(word).clone();
         Insertion { section, position: position as usize, instruction }
     }
 

@@ -1,4 +1,5 @@
-//! Operators beyond the paper's 17: those that tasks add. A row has the same form, and brings its own arithmetic.
+//! Operators beyond the paper's 17: those that tasks add, and two more that any curriculum may name. A row has the same
+//! form, and brings its own arithmetic.
 
 use super::datum::Datum;
 use super::expr::Expr;
@@ -10,8 +11,8 @@ use crate::linalg;
 
 const VECTOR_TO_VECTOR: &[Form] = &[Form { operands: &[Vector(A)], result: Vector(A) }];
 
-/// The operators that the tasks of this crate add.
-pub static EXTENSIONS: [Operator; 6] = [
+/// The operators that the tasks of this crate add, and two that none of them needs.
+pub static EXTENSIONS: [Operator; 8] = [
     Operator {
         name: "VEC_SIGMOID",
         doc: "σ(v) = 1/(1 + e⁻ᵛ), entry by entry",
@@ -94,6 +95,28 @@ pub static EXTENSIONS: [Operator; 6] = [
         }),
         ..Operator::PLAIN
     },
+    Operator {
+        name: "VEC_VEC_MUL",
+        doc: "u∘v, entry by entry",
+        forms: &[Form { operands: &[Vector(A), Vector(A)], result: Vector(A) }],
+        commutative: true,
+        flops: |args| length(&args[..1]),
+        formula: |_, exprs, _| Expr::call("mul", "\\operatorname{mul}", exprs),
+        compute: Compute::Pure(|values| {
+            let products = values[0].vector().iter().zip(values[1].vector()).map(|(u, v)| u * v);
+            Ok(products.collect::<Vec<f64>>().into())
+        }),
+        ..Operator::PLAIN
+    },
+    Operator {
+        name: "VEC_ABS",
+        doc: "|v|, entry by entry",
+        forms: VECTOR_TO_VECTOR,
+        flops: length,
+        formula: |_, exprs, _| Expr::call("abs", "\\operatorname{abs}", exprs),
+        compute: Compute::Pure(|values| Ok(mapped(values[0], f64::abs))),
+        ..Operator::PLAIN
+    },
 ];
 
 fn mapped(vector: &Datum, f: impl Fn(f64) -> f64) -> Datum {
@@ -123,6 +146,11 @@ mod tests {
         let x = call("MAT_VEC_SOLVE", &[m(), vec![5.0, 11.0].into()]);
         assert!(linalg::norm(&linalg::sub(x.vector(), &[1.0, 2.0])) < 1e-14);
         assert_eq!(call("VEC_NORMALIZE", &[vec![3.0, 4.0].into()]).vector(), [0.6000000000000001, 0.8]);
+        assert_eq!(
+            call("VEC_VEC_MUL", &[vec![2.0, -3.0].into(), vec![0.5, 2.0].into()]).vector(),
+            [1.0, -6.0]
+        );
+        assert_eq!(call("VEC_ABS", &[vec![2.0, -3.0].into()]).vector(), [2.0, 3.0]);
         // What cannot be computed is not finite, and the machine stops there.
         assert!(!call("VEC_NORMALIZE", &[vec![0.0; 3].into()]).is_finite());
         assert!(!call("VEC_MAT_SCALE", &[vec![-1.0, 1.0].into(), m()]).is_finite());

@@ -7,7 +7,7 @@
 
 use super::domain::Domain;
 use super::graph::{Edge, Graph, Sharing};
-use super::ledger::{Ledger, Watch};
+use super::ledger::{Budget, Ledger, Watch};
 use super::outcome::{Outcome, Stop};
 use rustc_hash::FxHashMap;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -117,18 +117,18 @@ const FIRST: usize = 1;
 /// Nodes expanded together.
 const BATCH: u64 = 8;
 
-/// Runs a best-solution search; `budget` bounds the nodes expanded.
+/// Runs a best-solution search; the playouts of the budget are the nodes expanded.
 pub fn best<D: Domain>(
     domain: &D,
     confidence: Confidence,
     exploration: f64,
-    budget: u64,
+    budget: impl Into<Budget>,
     keep: usize,
     watch: &mut dyn Watch<D::Solution>,
 ) -> Outcome<D::Solution> {
     let graph = Graph::new(domain, Sharing::Graph);
     let mut search = Best {
-        ledger: Ledger::new(domain, watch),
+        ledger: Ledger::new(domain, budget.into(), watch),
         graph,
         confidence,
         exploration,
@@ -136,7 +136,7 @@ pub fn best<D: Domain>(
         seen: Seen::default(),
         quantiles: Quantiles::default(),
     };
-    let stop = search.run(budget);
+    let stop = search.run();
     let size = search.graph.size();
     Outcome { size, ..search.ledger.close(stop, keep) }
 }
@@ -152,27 +152,27 @@ struct Best<'a, D: Domain> {
 }
 
 impl<D: Domain> Best<'_, D> {
-    fn run(&mut self, budget: u64) -> Stop {
+    fn run(&mut self) -> Stop {
         if !self.meet(0..1) {
-            return Stop::Interrupted;
+            return self.ledger.why();
         }
         loop {
             if self.graph.nodes[0].closed {
                 return if self.ledger.has_signal() { Stop::Confident } else { Stop::NoSignal };
             }
-            if self.ledger.counters.playouts >= budget {
+            if self.ledger.is_spent() {
                 return Stop::Budget;
             }
             if !self.ledger.goes_on() {
                 return Stop::Interrupted;
             }
             let known = self.graph.nodes.len();
-            for _ in 0..BATCH.min(budget - self.ledger.counters.playouts) {
+            for _ in 0..BATCH.min(self.ledger.playouts_left()) {
                 let Some(place) = self.descend() else { break };
                 self.expand(place);
             }
             if !self.meet(known..self.graph.nodes.len()) {
-                return Stop::Interrupted;
+                return self.ledger.why();
             }
         }
     }

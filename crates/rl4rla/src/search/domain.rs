@@ -41,6 +41,27 @@ pub trait Domain: Sync {
         self.children(state).is_empty()
     }
 
+    /// A state near this one, for methods that change what they have; none if chance, or the domain, wants a fresh random
+    /// walk from the root instead.
+    fn mutate(&self, _state: &Self::State, _pick: &mut dyn FnMut(usize) -> usize) -> Option<Self::State> {
+        None
+    }
+
+    /// A state made of parts of two, if chance finds one.
+    fn recombine(
+        &self,
+        _one: &Self::State,
+        _other: &Self::State,
+        _pick: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<Self::State> {
+        None
+    }
+
+    /// How long a solution is, for those who prefer short ones.
+    fn size(&self, _solution: &Self::Solution) -> usize {
+        1
+    }
+
     /// What the search has found if it stops here; none if that is no solution.
     fn solution(&self, state: &Self::State) -> Option<Solved<Self::Solution>>;
 
@@ -59,5 +80,19 @@ pub trait Domain: Sync {
     /// How promising a child looks before anything is known, for rules that ask; a probability.
     fn prior(&self, _parent: &Self::State, siblings: usize) -> f64 {
         1.0 / siblings as f64
+    }
+}
+
+/// Goes from the root to an end at random, by way of the states that `visit` is told.
+pub(super) fn walk<D: Domain>(
+    domain: &D,
+    pick: &mut dyn FnMut(usize) -> usize,
+    mut visit: impl FnMut(&D::State),
+) -> D::State {
+    let mut state = domain.root();
+    loop {
+        visit(&state);
+        let Some(child) = domain.child(&state, pick) else { return state };
+        state = child;
     }
 }

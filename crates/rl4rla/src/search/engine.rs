@@ -7,7 +7,7 @@
 
 use super::domain::Domain;
 use super::graph::{End, Graph, Sharing};
-use super::ledger::{Ledger, Watch};
+use super::ledger::{Budget, Ledger, Watch};
 use super::outcome::{Outcome, Stop};
 use super::rule::{Rule, Statistics};
 use crate::rng::Stream;
@@ -36,8 +36,8 @@ pub struct Plan<'a> {
     pub backup: Backup,
     /// Whether to play on, for LUCB's sake, when nothing is left to learn.
     pub patient: bool,
-    /// The most playouts.
-    pub budget: u64,
+    /// The most playouts and evaluations.
+    pub budget: Budget,
     /// How many solutions to bring back.
     pub keep: usize,
     /// Where chance comes from.
@@ -54,7 +54,7 @@ pub fn graph_search<D: Domain>(
     watch: &mut dyn Watch<D::Solution>,
 ) -> Outcome<D::Solution> {
     let graph = Graph::new(domain, plan.sharing);
-    let mut engine = Engine { ledger: Ledger::new(domain, watch), graph, plan };
+    let mut engine = Engine { ledger: Ledger::new(domain, plan.budget, watch), graph, plan };
     let stop = engine.decide();
     let size = engine.graph.size();
     Outcome { size, ..engine.ledger.close(stop, plan.keep) }
@@ -90,7 +90,7 @@ impl<D: Domain> Engine<'_, '_, D> {
             if self.graph.nodes[root].closed && !(self.plan.patient && self.ledger.has_signal()) {
                 return if self.ledger.has_signal() { Stop::Exhausted } else { Stop::NoSignal };
             }
-            if self.ledger.counters.playouts >= self.plan.budget {
+            if self.ledger.is_spent() {
                 return Stop::Budget;
             }
             if self.ledger.counters.playouts.is_multiple_of(LOOK) && !self.ledger.goes_on() {
@@ -237,7 +237,11 @@ impl<D: Domain> Engine<'_, '_, D> {
             self.ledger.counters.node_visits += 1;
             node.visits += 1;
             if let Some(&i) = taken.get(depth) {
-                self.graph.edges_mut(place)[i].visits += 1;
+                let edge = &mut self.graph.edges_mut(place)[i];
+                edge.visits += 1;
+                // The child has been counted already: one visit is this one.
+                let (first, child) = (edge.visits == 1, edge.child());
+                self.ledger.counters.transpositions += u64::from(first && self.graph.nodes[child].visits > 1);
             }
             self.refresh(place, rollout);
             if self.plan.backup == Backup::Latest {
@@ -327,12 +331,11 @@ mod tests {
     }
 
     fn check(sharing: Sharing, rule: &dyn Rule) {
-        let (backup, stream) = (Backup::Idempotent, Stream::new(1));
-        let plan =
-            Plan { sharing, rule, exploration: 0.5, backup, patient: false, budget: 0, keep: 1, stream };
+        let (backup, budget, stream) = (Backup::Idempotent, Budget::from(0), Stream::new(1));
+        let plan = Plan { sharing, rule, exploration: 0.5, backup, patient: false, budget, keep: 1, stream };
         let mut watch = Silent;
         let mut engine = Engine {
-            ledger: Ledger::new(&Multisets, &mut watch),
+            ledger: Ledger::new(&Multisets, budget, &mut watch),
             graph: Graph::new(&Multisets, sharing),
             plan: &plan,
         };
@@ -367,6 +370,16 @@ mod tests {
             engine.ledger.counters.node_visits,
             visited.map(|node| u64::from(node.visits)).sum::<u64>()
         );
+        let places = 0..engine.graph.nodes.len();
+        let taken =
+            places.flat_map(|place| engine.edges(place)).filter(|edge| edge.visits > 0).count() as u64;
+        let counters = &engine.ledger.counters;
+        assert_eq!(
+            taken,
+            counters.unique_states - 1 + counters.transpositions,
+            "each is new or was met before"
+        );
+        assert_eq!(counters.transpositions > 0, sharing == Sharing::Graph);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! baseline of every other method, in evaluations.
 
 use super::domain::Domain;
-use super::ledger::{Ledger, Watch};
+use super::ledger::{Budget, Ledger, Watch};
 use super::outcome::{Outcome, Stop};
 use rustc_hash::FxHashSet;
 
@@ -21,16 +21,16 @@ const LOOK: u64 = 256;
 
 /// Visits every state once, fewest moves first, and measures every solution.
 ///
-/// `budget` bounds the states generated; a search that exceeds it stops with what it has.
+/// The playouts of the budget are the states generated; a search that exceeds it stops with what it has.
 pub fn exhaustive<D: Domain>(
     domain: &D,
     measure: Measure,
-    budget: u64,
+    budget: impl Into<Budget>,
     keep: usize,
     watch: &mut dyn Watch<D::Solution>,
 ) -> Outcome<D::Solution> {
-    let mut ledger = Ledger::new(domain, watch);
-    let stop = match enumerate(&mut ledger, budget) {
+    let mut ledger = Ledger::new(domain, budget.into(), watch);
+    let stop = match enumerate(&mut ledger) {
         Stop::Interrupted => return ledger.close(Stop::Interrupted, keep),
         stop => stop,
     };
@@ -41,14 +41,17 @@ pub fn exhaustive<D: Domain>(
         Measure::WhileInTheRunning => drop_by_bounds(&mut ledger, solutions),
     };
     match (measured, ledger.has_signal()) {
-        (false, _) => ledger.close(Stop::Interrupted, keep),
+        (false, _) => {
+            let why = ledger.why();
+            ledger.close(why, keep)
+        }
         (true, false) => ledger.close(stop.max(Stop::NoSignal), keep),
         (true, true) => ledger.close(stop, keep),
     }
 }
 
 /// Enters every solution into the ledger.
-fn enumerate<D: Domain>(ledger: &mut Ledger<D>, budget: u64) -> Stop {
+fn enumerate<D: Domain>(ledger: &mut Ledger<D>) -> Stop {
     let domain = ledger.domain();
     let root = domain.root();
     if let Some(solved) = domain.solution(&root) {
@@ -68,7 +71,7 @@ fn enumerate<D: Domain>(ledger: &mut Ledger<D>, budget: u64) -> Stop {
                 if !met.insert(domain.key(child)) {
                     continue;
                 }
-                if ledger.counters.playouts >= budget {
+                if ledger.is_spent() {
                     return Stop::Budget;
                 }
                 ledger.counters.playouts += 1;

@@ -17,6 +17,21 @@ pub trait Watch<S> {
     }
 }
 
+/// What a search may spend.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// The most playouts.
+    pub playouts: u64,
+    /// The most evaluations; the final measurement of the best comes on top.
+    pub evaluations: Option<u64>,
+}
+
+impl From<u64> for Budget {
+    fn from(playouts: u64) -> Budget {
+        Budget { playouts, evaluations: None }
+    }
+}
+
 /// Watches nothing.
 pub struct Silent;
 
@@ -65,7 +80,10 @@ impl Eq for Standing {}
 /// The values computed so far, by solution and replicate.
 pub struct Ledger<'a, D: Domain> {
     domain: &'a D,
+    budget: Budget,
     watch: &'a mut dyn Watch<D::Solution>,
+    /// Whether the watch has said no.
+    interrupted: bool,
     places: FxHashMap<u128, usize>,
     /// In the order they were met.
     entries: Vec<Entry<D::Solution>>,
@@ -83,10 +101,12 @@ const BATCH: usize = 512;
 
 impl<'a, D: Domain> Ledger<'a, D> {
     /// An empty ledger.
-    pub fn new(domain: &'a D, watch: &'a mut dyn Watch<D::Solution>) -> Ledger<'a, D> {
+    pub fn new(domain: &'a D, budget: Budget, watch: &'a mut dyn Watch<D::Solution>) -> Ledger<'a, D> {
         Ledger {
             domain,
+            budget,
             watch,
+            interrupted: false,
             places: FxHashMap::default(),
             entries: Vec::new(),
             best: None,
@@ -99,6 +119,21 @@ impl<'a, D: Domain> Ledger<'a, D> {
     /// The domain whose values these are.
     pub fn domain(&self) -> &'a D {
         self.domain
+    }
+
+    /// Playouts not yet spent.
+    pub fn playouts_left(&self) -> u64 {
+        self.budget.playouts.saturating_sub(self.counters.playouts)
+    }
+
+    /// Evaluations not yet spent.
+    pub fn evaluations_left(&self) -> u64 {
+        self.budget.evaluations.map_or(u64::MAX, |most| most.saturating_sub(self.counters.evaluations))
+    }
+
+    /// Whether the budget is spent.
+    pub fn is_spent(&self) -> bool {
+        self.playouts_left() == 0 || self.evaluations_left() == 0
     }
 
     /// The number of a solution, given when it is first met.
@@ -115,6 +150,11 @@ impl<'a, D: Domain> Ledger<'a, D> {
     /// How many solutions were met.
     pub fn count(&self) -> usize {
         self.entries.len()
+    }
+
+    /// The solution of this number.
+    pub fn solution(&self, place: usize) -> &D::Solution {
+        &self.entries[place].solved.solution
     }
 
     /// The values known of a solution.
@@ -145,16 +185,19 @@ impl<'a, D: Domain> Ledger<'a, D> {
         most >= mean - 1e-12
     }
 
-    /// The next value of a solution: its replicates in turn, over and over.
+    /// The next value of a solution: its replicates in turn, over and over. One evaluation at most; whether that is
+    /// within the budget is for the caller to ask.
     pub fn draw(&mut self, place: usize) -> f64 {
         let replicate = self.entries[place].draws % self.domain.replicates();
         self.entries[place].draws += 1;
-        self.measure(&[(place, replicate + 1)]);
+        if replicate == self.entries[place].values.len() {
+            self.compute(&[(place, replicate)]);
+        }
         self.entries[place].values[replicate]
     }
 
-    /// Makes sure that the first `count` replicates of each of these solutions are known. Says no if told to stop
-    /// before that.
+    /// Makes sure that the first `count` replicates of each of these solutions are known. Says no if told to stop, or if
+    /// the budget is spent, before that; [`Ledger::why`] says which.
     pub fn measure(&mut self, wanted: &[(usize, usize)]) -> bool {
         let mut missing: Vec<(usize, usize)> = wanted
             .iter()
@@ -166,19 +209,25 @@ impl<'a, D: Domain> Ledger<'a, D> {
         // By replicate: an interrupted batch leaves no holes.
         missing.sort_by_key(|&(place, replicate)| (replicate, place));
         missing.dedup();
-        for batch in missing.chunks(BATCH) {
-            let requests: Vec<_> =
-                batch.iter().map(|&(place, replicate)| (&self.entries[place].solved, replicate)).collect();
-            let values = self.domain.values(&requests);
-            assert_eq!(values.len(), batch.len(), "a domain answers every request");
-            for (&(place, replicate), value) in batch.iter().zip(values) {
-                self.note(place, replicate, value);
-            }
+        let affordable = usize::try_from(self.evaluations_left()).unwrap_or(usize::MAX).min(missing.len());
+        let all = affordable == missing.len();
+        for batch in missing[..affordable].chunks(BATCH) {
+            self.compute(batch);
             if batch.len() > 1 && !self.goes_on() {
                 return false;
             }
         }
-        true
+        all
+    }
+
+    fn compute(&mut self, batch: &[(usize, usize)]) {
+        let requests: Vec<_> =
+            batch.iter().map(|&(place, replicate)| (&self.entries[place].solved, replicate)).collect();
+        let values = self.domain.values(&requests);
+        assert_eq!(values.len(), batch.len(), "a domain answers every request");
+        for (&(place, replicate), value) in batch.iter().zip(values) {
+            self.note(place, replicate, value);
+        }
     }
 
     fn note(&mut self, place: usize, replicate: usize, value: f64) {
@@ -222,11 +271,20 @@ impl<'a, D: Domain> Ledger<'a, D> {
     /// Whether the watch lets the search go on.
     pub fn goes_on(&mut self) -> bool {
         let best = self.best().map(|place| &self.entries[place]);
-        self.watch.goes_on(&self.counters, best.map(|entry| (&entry.solved.solution, entry.mean())))
+        let best = best.map(|entry| (&entry.solved.solution, entry.mean()));
+        self.interrupted = !self.watch.goes_on(&self.counters, best);
+        !self.interrupted
+    }
+
+    /// Why a search that is not let go on must stop.
+    pub fn why(&self) -> Stop {
+        if self.interrupted { Stop::Interrupted } else { Stop::Budget }
     }
 
     /// Ends a search: the best `count` solutions, measured on every replicate so that none leads by one lucky draw.
+    /// What that takes is counted, whatever the budget.
     pub fn close(mut self, stop: Stop, count: usize) -> Outcome<D::Solution> {
+        self.budget.evaluations = None;
         let replicates = self.domain.replicates();
         loop {
             let order = self.order();

@@ -3,9 +3,11 @@
 use super::best::{Confidence, best};
 use super::domain::Domain;
 use super::engine::{Backup, Plan, graph_search};
+use super::evolution::evolution;
 use super::exhaustive::{Measure, exhaustive};
 use super::graph::Sharing;
-use super::ledger::Watch;
+use super::islands::{Breeder, islands};
+use super::ledger::{Budget, Watch};
 use super::outcome::Outcome;
 use super::random::random;
 use super::rule::{Puct, Rule, Ucd, Uct};
@@ -29,6 +31,10 @@ pub enum Method {
     Best,
     /// Everything.
     Exhaustive,
+    /// Regularised evolution, as in AutoML-Zero.
+    Evolution,
+    /// Island evolution, as in FunSearch.
+    Islands,
     /// Chance.
     Random,
 }
@@ -44,7 +50,7 @@ pub struct MethodInfo {
 }
 
 /// Every method.
-pub const METHODS: [MethodInfo; 7] = [
+pub const METHODS: [MethodInfo; 9] = [
     row(
         Method::Best,
         "best",
@@ -55,6 +61,12 @@ pub const METHODS: [MethodInfo; 7] = [
     row(Method::McgsPuct, "mcgs-puct", "Monte Carlo graph search, PUCT rule"),
     row(Method::Mcts, "mcts", "Monte Carlo tree search: the same without sharing"),
     row(Method::Exhaustive, "exhaustive", "every program of the stage; proves its winner"),
+    row(
+        Method::Evolution,
+        "evolution",
+        "regularised evolution: mutants, and the oldest die; as in AutoML-Zero",
+    ),
+    row(Method::Islands, "islands", "island evolution: parents by score, islands reset; as in FunSearch"),
     row(Method::Random, "random", "random programs"),
 ];
 
@@ -74,10 +86,19 @@ pub struct Tuning {
     pub patient: bool,
     /// The most playouts.
     pub budget: u64,
+    /// The most evaluations, if there is a most.
+    pub evaluations: Option<u64>,
     /// δ and the like, for the methods that have one.
     pub confidence: Confidence,
     /// How many solutions to bring back.
     pub keep: usize,
+}
+
+impl Tuning {
+    /// What may be spent.
+    pub fn budget(&self) -> Budget {
+        Budget { playouts: self.budget, evaluations: self.evaluations }
+    }
 }
 
 impl Method {
@@ -99,7 +120,8 @@ impl Method {
         stream: &Stream,
         watch: &mut dyn Watch<D::Solution>,
     ) -> Outcome<D::Solution> {
-        let Tuning { exploration, released, patient, budget, confidence, keep } = *tuning;
+        let Tuning { exploration, released, patient, confidence, keep, .. } = *tuning;
+        let budget = tuning.budget();
         let (sharing, rule): (Sharing, &dyn Rule) = match self {
             Method::McgsUcd => (Sharing::Graph, &Ucd),
             Method::McgsUct => (Sharing::Graph, &Uct),
@@ -109,6 +131,8 @@ impl Method {
             Method::Exhaustive => {
                 return exhaustive(domain, Measure::WhileInTheRunning, budget, keep, watch);
             }
+            Method::Evolution => return evolution(domain, budget, keep, stream, watch),
+            Method::Islands => return islands(domain, &mut Breeder, budget, keep, stream, watch),
             Method::Random => return random(domain, budget, keep, stream, watch),
         };
         let wider = if released && sharing == Sharing::Tree { SQRT_2 } else { 1.0 };

@@ -3,15 +3,18 @@
 //! A [`Domain`] has states, ordered moves between them, and solutions whose value is noisy. Monte Carlo graph search
 //! ([`graph_search`]) is the paper's method; with [`Sharing::Tree`] it is Monte Carlo tree search. [`best`] races
 //! solutions until the leader is known with confidence 1 − δ, [`exhaustive`] measures all of them, [`random`] is
-//! what everything else must beat.
+//! what everything else must beat. [`evolution`] and [`islands`] are what others search programs with.
 
 mod best;
 mod domain;
 mod engine;
+mod evolution;
 mod exhaustive;
 mod graph;
+mod islands;
 mod ledger;
 mod method;
+mod nursery;
 mod outcome;
 mod random;
 mod rule;
@@ -19,9 +22,11 @@ mod rule;
 pub use best::{Confidence, best};
 pub use domain::{Domain, Solved};
 pub use engine::{Backup, Plan, graph_search};
+pub use evolution::evolution;
 pub use exhaustive::{Measure, exhaustive};
 pub use graph::{Edge, Sharing};
-pub use ledger::{Ledger, Silent, Watch};
+pub use islands::{Breeder, Parent, Proposer, islands};
+pub use ledger::{Budget, Ledger, Silent, Watch};
 pub use method::{METHODS, Method, MethodInfo, Tuning};
 pub use outcome::{Counters, Outcome, Ranked, Size, Stop};
 pub use random::random;

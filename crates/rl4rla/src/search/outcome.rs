@@ -56,12 +56,20 @@ pub struct Counters {
     pub unique_states: u64,
     /// |V|, the visits of nodes, those in random rollouts aside.
     pub node_visits: u64,
+    /// Edges that led, when first taken, to a node known from elsewhere; counted by the Monte Carlo searches.
+    pub transpositions: u64,
 }
 
 impl Counters {
     /// 1 − |S|/|V|, the share of visits that met a known node.
     pub fn revisit_rate(&self) -> f64 {
         if self.node_visits == 0 { 0.0 } else { 1.0 - self.unique_states as f64 / self.node_visits as f64 }
+    }
+
+    /// The share of edges that led, when first taken, to a node known from elsewhere; 0 in a tree.
+    pub fn transposition_rate(&self) -> f64 {
+        let taken = self.transpositions + self.unique_states.saturating_sub(1);
+        if taken == 0 { 0.0 } else { self.transpositions as f64 / taken as f64 }
     }
 
     /// Both together.
@@ -73,6 +81,7 @@ impl Counters {
             solutions: self.solutions + other.solutions,
             unique_states: self.unique_states + other.unique_states,
             node_visits: self.node_visits + other.node_visits,
+            transpositions: self.transpositions + other.transpositions,
         }
     }
 }

@@ -20,7 +20,7 @@ pub use clock::utc;
 pub use error::StoreError;
 pub use evaluation::{Evaluation, Sample};
 pub use lock::Holder;
-pub use record::{Recorder, known};
+pub use record::{Recorder, Sampler, known};
 pub use run::{NewRun, Run, RunId, RunRow};
 pub use stage::StageRow;
 pub use status::Status;

@@ -20,26 +20,77 @@ pub fn known(store: &Store, run: &RunId) -> Result<Known, StoreError> {
     Ok(rows.into_iter().filter_map(entry).collect())
 }
 
+/// Takes points of a search's curve, as many for every factor of e.
+pub struct Sampler {
+    per_factor: u64,
+    next: u64,
+}
+
+impl Sampler {
+    /// This many points for every factor of e in playouts.
+    pub fn new(per_factor: u64) -> Sampler {
+        Sampler { per_factor, next: 0 }
+    }
+
+    /// The next point is taken, wherever it falls.
+    pub fn take_next(&mut self) {
+        self.next = 0;
+    }
+
+    /// A point, if it is time for one.
+    pub fn take(&mut self, progress: &Progress) -> Option<Sample> {
+        let counters = &progress.counters;
+        if counters.playouts < self.next {
+            return None;
+        }
+        self.next = counters.playouts + counters.playouts / self.per_factor + 1;
+        Some(Sample {
+            stage: progress.stage as u32,
+            playouts: counters.playouts,
+            unique_states: counters.unique_states,
+            visits: counters.node_visits,
+            revisits: counters.node_visits.saturating_sub(counters.unique_states),
+            evaluations: counters.evaluations,
+            best: progress.best.as_ref().map_or(0.0, |best| best.reward),
+        })
+    }
+
+    /// The last point of a stage's curve.
+    pub fn take_last(&mut self, number: usize, result: &StageResult) -> Option<Sample> {
+        self.take_next();
+        let leading = result.attempt.candidates.iter().max_by(|a, b| a.search.total_cmp(&b.search));
+        let best = leading.map(|leading| Leader { program: &leading.program, reward: leading.search });
+        self.take(&Progress { stage: number, counters: result.attempt.counters, best })
+    }
+}
+
 /// Writes a run into the store as it goes. When the store fails the run is asked to stop, and the error is kept.
 pub struct Recorder<'a> {
     /// The store.
     pub store: &'a mut Store,
     run: RunId,
     known: &'a Known,
-    next_sample: u64,
+    sampler: Sampler,
     error: Option<StoreError>,
 }
 
 impl<'a> Recorder<'a> {
     /// Records this run; what is `known` is there already.
     pub fn new(store: &'a mut Store, run: RunId, known: &'a Known) -> Recorder<'a> {
-        Recorder { store, run, known, next_sample: 0, error: None }
+        Recorder { store, run, known, sampler: Sampler::new(100), error: None }
     }
 
     /// Keeps the first error.
     fn note(&mut self, result: Result<(), StoreError>) {
         if let (Err(error), None) = (result, &self.error) {
             self.error = Some(error);
+        }
+    }
+
+    fn sample(&mut self, sample: Sample) {
+        if self.error.is_none() {
+            let written = self.store.sample(&self.run, &sample);
+            self.note(written);
         }
     }
 
@@ -75,21 +126,8 @@ impl Observe for Recorder<'_> {
     }
 
     fn goes_on(&mut self, progress: &Progress) -> bool {
-        let counters = &progress.counters;
-        if counters.playouts >= self.next_sample && self.error.is_none() {
-            // A hundred points for every factor of e: enough for a curve on either scale.
-            self.next_sample = counters.playouts + counters.playouts / 100 + 1;
-            let sample = Sample {
-                stage: progress.stage as u32,
-                playouts: counters.playouts,
-                unique_states: counters.unique_states,
-                visits: counters.node_visits,
-                revisits: counters.node_visits.saturating_sub(counters.unique_states),
-                evaluations: counters.evaluations,
-                best: progress.best.as_ref().map_or(0.0, |best| best.reward),
-            };
-            let written = self.store.sample(&self.run, &sample);
-            self.note(written);
+        if let Some(sample) = self.sampler.take(progress) {
+            self.sample(sample);
         }
         self.error.is_none()
     }
@@ -97,14 +135,12 @@ impl Observe for Recorder<'_> {
 
 impl Follow for Recorder<'_> {
     fn begins(&mut self, _number: usize) {
-        self.next_sample = 0;
+        self.sampler.take_next();
     }
 
     fn ended(&mut self, number: usize, result: &StageResult) {
-        // The last point of the curve, wherever it fell.
-        self.next_sample = 0;
-        let leading = result.attempt.candidates.iter().max_by(|a, b| a.search.total_cmp(&b.search));
-        let best = leading.map(|leading| Leader { program: &leading.program, reward: leading.search });
-        self.goes_on(&Progress { stage: number, counters: result.attempt.counters, best });
+        if let Some(sample) = self.sampler.take_last(number, result) {
+            self.sample(sample);
+        }
     }
 }

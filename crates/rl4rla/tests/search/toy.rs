@@ -1,7 +1,8 @@
 //! Words: states are words written letter by letter, solutions the words of full length.
+#![allow(dead_code)] // every test file uses its own part
 
 use rl4rla::rng::Stream;
-use rl4rla::search::{Domain, Solved};
+use rl4rla::search::{Confidence, Counters, Domain, Outcome, Solved, Stop, Tuning};
 use std::sync::Arc;
 
 type Truth = Box<dyn Fn(&[u8]) -> Option<f64> + Sync>;
@@ -47,6 +48,13 @@ impl Words {
         self
     }
 
+    fn tidied(&self, mut word: Vec<u8>) -> Vec<u8> {
+        if !self.ordered {
+            word.sort_unstable();
+        }
+        word
+    }
+
     /// Every word of full length, in the order of the moves.
     pub fn all(&self) -> Vec<Vec<u8>> {
         let mut words = vec![self.root()];
@@ -79,15 +87,26 @@ impl Domain for Words {
 
     fn children(&self, word: &Vec<u8>) -> Arc<[Vec<u8>]> {
         let letters = if word.len() < self.length { self.letters } else { 0 };
-        (0..letters)
-            .map(|letter| {
-                let mut child = [word.as_slice(), &[letter]].concat();
-                if !self.ordered {
-                    child.sort_unstable();
-                }
-                child
-            })
-            .collect()
+        (0..letters).map(|letter| self.tidied([word.as_slice(), &[letter]].concat())).collect()
+    }
+
+    fn mutate(&self, word: &Vec<u8>, pick: &mut dyn FnMut(usize) -> usize) -> Option<Vec<u8>> {
+        if word.is_empty() || pick(5) == 0 {
+            return None;
+        }
+        let mut mutant = word.clone();
+        mutant[pick(word.len())] = pick(self.letters.into()) as u8;
+        Some(self.tidied(mutant))
+    }
+
+    fn recombine(
+        &self,
+        one: &Vec<u8>,
+        other: &Vec<u8>,
+        pick: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<Vec<u8>> {
+        let cut = pick(one.len().min(other.len()) + 1);
+        Some(self.tidied([&one[..cut], &other[cut..]].concat()))
     }
 
     fn solution(&self, word: &Vec<u8>) -> Option<Solved<Vec<u8>>> {
@@ -134,4 +153,28 @@ pub fn deceptive(best: &'static [u8]) -> impl Fn(&[u8]) -> Option<f64> + Sync + 
             0.4
         })
     }
+}
+
+/// A search of so many playouts.
+pub fn tuning(budget: u64) -> Tuning {
+    Tuning {
+        exploration: 0.5,
+        released: false,
+        patient: false,
+        budget,
+        evaluations: None,
+        confidence: Confidence::default(),
+        keep: 3,
+    }
+}
+
+/// The best word.
+pub fn found(outcome: &Outcome<Vec<u8>>) -> &[u8] {
+    &outcome.ranked[0].solved.solution
+}
+
+/// All that an outcome says.
+pub fn told(outcome: &Outcome<Vec<u8>>) -> (Stop, Counters, Vec<(u128, u64, usize)>) {
+    let ranked = outcome.ranked.iter().map(|r| (r.solved.key, r.mean().to_bits(), r.values.len())).collect();
+    (outcome.stop, outcome.counters, ranked)
 }

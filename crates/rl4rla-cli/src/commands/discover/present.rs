@@ -48,6 +48,7 @@ pub fn document(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> 
         "unique_states": counters.unique_states,
         "node_visits": counters.node_visits,
         "revisit_rate": counters.revisit_rate(),
+        "transposition_rate": counters.transposition_rate(),
         "stages": stages,
     })
 }
@@ -76,6 +77,7 @@ pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
         "unique_states": counters.unique_states,
         "node_visits": counters.node_visits,
         "revisit_rate": counters.revisit_rate(),
+        "transposition_rate": counters.transposition_rate(),
         "seconds": result.seconds,
         "stop": result.attempt.stop.name(),
         "reward": result.reward(),

@@ -1,0 +1,232 @@
+//! `rl4rla compare`.
+
+use crate::args::{Compare, Shared};
+use crate::commands::evaluate::{draw, median};
+use crate::contest::{Entrant, Reached, Solver, Standing, contest};
+use crate::failure::Failure;
+use crate::page::{Page, accent, faint, ledger, number, strong, warning};
+use crate::request::{families, positive, refuse_misfits, steps};
+use crate::source::Source;
+use rl4rla::baseline::Baseline;
+use rl4rla::execute::Stop;
+use rl4rla::problem::{Family, Task};
+use rl4rla::program::{Canonical, LiveOut, nearest};
+use rl4rla::reward::{Profile, Protocol, SOUND_GRID, StepRule};
+use rl4rla::rng::Stream;
+use serde_json::{Value, json};
+
+/// Compares programs and baselines.
+pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
+    if args.programs.is_empty() && args.baselines.is_empty() {
+        return Err(Failure::new("there is nothing to compare").advise(
+            "--baselines all, or a program; `rl4rla list programs` and `rl4rla list baselines` show them",
+        ));
+    }
+    let find = |name: &String| Source::find(name, &shared.store);
+    let sources: Vec<Source> = args.programs.iter().map(find).collect::<Result<_, _>>()?;
+    let families = families(&args.problem, sources.first(), args.instances)?;
+    let family = &families[0];
+    for source in &sources {
+        refuse_misfits(source, family, LiveOut::Finished)?;
+    }
+    let entrants = entrants(args, &sources, family)?;
+    let instances = draw(&families, args.instances, args.seed)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads as usize).build()?;
+    let standings: Vec<Vec<Standing>> = pool.install(|| {
+        let stream = |i: usize| Stream::new(args.seed).derive("compare", i as u64);
+        let each = instances.iter().enumerate();
+        each.map(|(i, instance)| contest(&entrants, instance, args.repeats as usize, &stream(i))).collect()
+    });
+    let mut rows: Vec<Row> = (0..entrants.len()).map(|i| Row::of(standings.iter().map(|s| &s[i]))).collect();
+    rows.sort_by(|a, b| a.rank().partial_cmp(&b.rank()).expect("no rank is NaN"));
+    let failed = rows.iter().all(|row| row.reached.is_none());
+    let json = json!({
+        "family": family,
+        "kappas": families.iter().filter_map(|family| family.condition).collect::<Vec<f64>>(),
+        "seed": args.seed,
+        "instances": args.instances,
+        "iterations": args.iterations,
+        "repeats": args.repeats,
+        "threads": args.threads,
+        "rows": rows.iter().map(|row| row.json(args.repeats)).collect::<Vec<_>>(),
+    });
+    Ok(Page { json, text: text(args, &families, &rows, shared.quiet), code: u8::from(failed) })
+}
+
+/// Programs first, as typed; then baselines in the order of their table.
+fn entrants(args: &Compare, sources: &[Source], family: &Family) -> Result<Vec<Entrant>, Failure> {
+    let task = family.kind.info().task;
+    if args.stop.is_nan() || args.stop < 0.0 {
+        let message = format!("--stop must not be negative, got {}", args.stop);
+        return Err(Failure::new(message).advise("--stop 1e-14, or --stop 0 to make all iterations"));
+    }
+    let protocol = Protocol {
+        iterations: args.iterations as usize,
+        sketch: args.running.sketch,
+        sketch_factor: positive(args.running.sketch_factor, "--sketch-factor", "8")?,
+        batch: args.running.batch as usize,
+        sampling: args.running.sampling,
+        ..Protocol::new(Profile::sound(), StepRule::Fixed(1.0))
+    };
+    let settings = protocol.settings(family.rows, family.cols, 1.0);
+    let steps = steps(&args.running, task, &SOUND_GRID)?;
+    let program = |source: &Source| Entrant {
+        name: source.name.clone(),
+        solver: Solver::Program {
+            // Without what it computes for nothing.
+            program: Canonical::new(&source.document.program, LiveOut::Finished).program().clone(),
+            settings: settings.clone(),
+            steps: steps.clone(),
+            stop: Stop { gradient: args.stop, ..Stop::default() },
+        },
+    };
+    let baseline = |baseline: Baseline| Entrant {
+        name: baseline.info().name.into(),
+        solver: Solver::Baseline(baseline),
+    };
+    let wanted = baselines(&args.baselines, family, task)?;
+    if sources.is_empty() && wanted.is_empty() {
+        let message = format!("no baseline is made for family {}: {}", family.kind, task.doc());
+        return Err(Failure::new(message).advise("--family mid-cond or --family logistic, or a program"));
+    }
+    Ok(sources.iter().map(program).chain(wanted.into_iter().map(baseline)).collect())
+}
+
+/// The baselines of these names, each once, in the order of the table.
+fn baselines(names: &[String], family: &Family, task: &'static dyn Task) -> Result<Vec<Baseline>, Failure> {
+    for name in names.iter().filter(|name| *name != "all") {
+        let Some(baseline) = Baseline::named(name) else {
+            let failure = Failure::new(format!("there is no baseline `{name}`"));
+            return Err(match nearest(name, Baseline::all().map(|known| known.info().name)) {
+                Some(meant) => failure.advise(format!("`{meant}`; `rl4rla list baselines` shows all")),
+                None => failure.advise("`rl4rla list baselines` shows all"),
+            });
+        };
+        if baseline.info().task != task {
+            let made = baseline.info().task;
+            let message = format!(
+                "baseline {name} is for {}, and family {} for {}",
+                made.name(),
+                family.kind,
+                task.name()
+            );
+            let advice = format!("--family {}, or --baselines all", made.families()[0].name);
+            return Err(Failure::new(message).advise(advice));
+        }
+    }
+    let all = names.iter().any(|name| name == "all");
+    Ok(Baseline::of(task).filter(|known| all || names.iter().any(|name| name == known.info().name)).collect())
+}
+
+/// A solver over all instances.
+struct Row {
+    solver: String,
+    kind: &'static str,
+    /// Medians over the instances; nothing if it failed on one.
+    reached: Option<Reached>,
+    failure: Option<String>,
+    /// Of all timed runs.
+    seconds: Vec<f64>,
+}
+
+impl Row {
+    fn of<'a>(standings: impl Iterator<Item = &'a Standing>) -> Row {
+        let all: Vec<&Standing> = standings.collect();
+        let failure = all.iter().find_map(|standing| standing.outcome.as_ref().err()).cloned();
+        let reached: Vec<&Reached> =
+            all.iter().filter_map(|standing| standing.outcome.as_ref().ok()).collect();
+        let middle = |part: &dyn Fn(&Reached) -> f64| median(reached.iter().map(|r| part(r)).collect());
+        let agreed = reached.iter().all(|r| r.step == reached[0].step);
+        Row {
+            solver: all[0].solver.clone(),
+            kind: all[0].kind,
+            reached: failure.is_none().then(|| Reached {
+                residual: middle(&|r| r.residual),
+                excess: middle(&|r| r.excess),
+                iterations: middle(&|r| r.iterations as f64) as usize,
+                passes: reached[0].passes.map(|_| middle(&|r| r.passes.unwrap_or(f64::NAN))),
+                step: reached[0].step.filter(|_| agreed),
+            }),
+            failure,
+            seconds: all.iter().flat_map(|standing| standing.seconds.iter().copied()).collect(),
+        }
+    }
+
+    /// The least, the median and the most.
+    fn times(&self) -> Option<[f64; 3]> {
+        let fold = |f: fn(f64, f64) -> f64| self.seconds.iter().copied().reduce(f);
+        Some([fold(f64::min)?, median(self.seconds.clone()), fold(f64::max)?])
+            .filter(|_| self.reached.is_some())
+    }
+
+    /// What orders rows: the power of ten of the excess, then the time. Below rounding all are alike, and failures are last.
+    fn rank(&self) -> (f64, f64) {
+        let decade = |reached: &Reached| reached.excess.max(f64::EPSILON).log10().floor();
+        (self.reached.as_ref().map_or(f64::INFINITY, decade), self.times().map_or(f64::INFINITY, |t| t[1]))
+    }
+
+    fn json(&self, repeats: u64) -> Value {
+        let (reached, times) = (self.reached.as_ref(), self.times());
+        json!({
+            "solver": self.solver,
+            "kind": self.kind,
+            "relative_residual": reached.map(|r| r.residual),
+            "excess": reached.map(|r| r.excess),
+            "seconds": times.map(|t| t[1]),
+            "seconds_min": times.map(|t| t[0]),
+            "seconds_max": times.map(|t| t[2]),
+            "repeats": repeats,
+            "iterations": reached.map(|r| r.iterations),
+            "passes": reached.and_then(|r| r.passes),
+            "step": reached.and_then(|r| r.step),
+            "failure": self.failure,
+        })
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let mut cells = vec![accent(&self.solver), self.kind.into()];
+        if let (Some(reached), Some([least, middle, most])) = (&self.reached, self.times()) {
+            let short = |seconds: f64| number(1e3 * seconds);
+            cells.extend([
+                number(reached.residual),
+                number(reached.excess),
+                short(middle),
+                faint(&format!("{}–{}", short(least), short(most))),
+                reached.iterations.to_string(),
+                reached.passes.map_or("–".into(), number),
+            ]);
+        }
+        cells
+    }
+}
+
+fn text(args: &Compare, families: &[Family], rows: &[Row], quiet: bool) -> String {
+    let family = &families[0];
+    let mut text = String::new();
+    if !quiet {
+        let kappas: Vec<String> =
+            families.iter().filter_map(|f| f.condition).map(|k| format!("{k:e}")).collect();
+        let kappa = if kappas.is_empty() { String::new() } else { format!(", κ {}", kappas.join(", ")) };
+        let count = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let [loss, excess] = family.kind.info().task.measures();
+        text += &format!("{} {}×{}{kappa}\n", strong(&family.kind.to_string()), family.rows, family.cols);
+        let measured = [
+            count(args.instances, "instance"),
+            format!("seed {}", args.seed),
+            count(args.repeats, "repeat"),
+            count(args.threads, "thread"),
+        ];
+        text += &faint(&format!("{}; residual: {loss}; excess: {excess}", measured.join(", ")));
+        text += "\n\n";
+    }
+    let head = ["solver", "kind", "residual", "excess", "ms", "min–max", "iterations", "passes"];
+    let (done, failed): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.reached.is_some());
+    if !done.is_empty() {
+        text += &ledger(&head, done.iter().map(|row| row.cells()), 2..8);
+    }
+    for row in failed {
+        let why = row.failure.as_deref().unwrap_or_default();
+        text += &format!(" {} {why}\n", warning(&format!("{} failed:", row.solver)));
+    }
+    text
+}

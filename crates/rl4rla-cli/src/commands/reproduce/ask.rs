@@ -1,0 +1,166 @@
+//! What an item asks for: campaigns, each named by its setting, so that items share them.
+
+use crate::campaign::Campaign;
+use crate::commands::discover::Settings;
+use crate::curriculum;
+use crate::failure::Failure;
+use crate::tally::{Tally, tallies};
+use rl4rla::curriculum::Curriculum;
+use rl4rla::discovery::Approach;
+use rl4rla::search::Method;
+
+/// How large a reproduction is.
+#[derive(Clone, Copy)]
+pub struct Scope {
+    /// A small one, for a first look.
+    pub quick: bool,
+    /// Seeds of every campaign but those of `best`.
+    pub seeds: u64,
+    /// Seeds of `best`.
+    pub best_seeds: u64,
+}
+
+impl Scope {
+    /// As large as was asked for.
+    pub fn new(quick: bool, seeds: Option<u64>) -> Scope {
+        let (few, many) = if quick { (2, 4) } else { (20, 100) };
+        Scope { quick, seeds: seeds.unwrap_or(few), best_seeds: seeds.unwrap_or(many) }
+    }
+
+    /// The seeds of a method.
+    pub fn seeds_of(self, method: Method) -> u64 {
+        if method == Method::Best { self.best_seeds } else { self.seeds }
+    }
+}
+
+/// Under which rules a curriculum is searched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Setting {
+    /// The paper's curricula with the constants and the back-up of its released code.
+    Released,
+    /// The paper's curricula, one exploration constant for all methods, our back-up.
+    Matched,
+    /// Our curricula, where the target is the best program of every stage.
+    Repaired,
+    /// Our curricula with this many evaluations for every stage, the same for every method.
+    Capped(u64),
+    /// With this many playouts for every stage.
+    Playouts(u64),
+}
+
+impl Setting {
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Setting::Released => "released",
+            Setting::Matched => "matched",
+            Setting::Repaired => "repaired",
+            Setting::Capped(_) => "capped",
+            Setting::Playouts(_) => "playouts",
+        }
+    }
+
+    /// The paper's settings.
+    pub const PAPER: [Setting; 2] = [Setting::Released, Setting::Matched];
+
+    fn approach(self, method: Method) -> Approach {
+        let usual = Approach::new(method);
+        match self {
+            Setting::Released => Approach { released: true, patient: true, ..usual },
+            Setting::Matched => Approach { patient: true, ..usual },
+            Setting::Repaired => usual,
+            Setting::Capped(evaluations) => Approach { evaluations: Some(evaluations), ..usual },
+            Setting::Playouts(playouts) => Approach { budget: Some(playouts), ..usual },
+        }
+    }
+
+    fn file(self, curriculum: &str) -> String {
+        match self {
+            Setting::Released | Setting::Matched => format!("paper/{curriculum}"),
+            _ => curriculum.into(),
+        }
+    }
+}
+
+/// A campaign that an item needs.
+pub struct Ask {
+    curriculum: String,
+    /// The curriculum itself, where it is none of the built-in ones.
+    text: Option<String>,
+    method: Method,
+    setting: Setting,
+    seeds: u64,
+}
+
+impl Ask {
+    /// A built-in curriculum searched one way.
+    pub fn new(curriculum: &str, method: Method, setting: Setting, seeds: u64) -> Ask {
+        Ask { curriculum: setting.file(curriculum), text: None, method, setting, seeds }
+    }
+
+    /// A curriculum of one's own.
+    pub fn text(name: &str, text: String, method: Method, setting: Setting, seeds: u64) -> Ask {
+        Ask { curriculum: name.into(), text: Some(text), method, setting, seeds }
+    }
+
+    fn campaign(&self, scope: Scope) -> Result<Campaign, Failure> {
+        let curriculum = match &self.text {
+            Some(text) => Curriculum::parse(&self.curriculum, text)?,
+            None => curriculum::find(&self.curriculum)?,
+        };
+        let settings = Settings::new(self.setting.approach(self.method));
+        // Times are compared where the paper has any.
+        let timed = matches!(self.setting, Setting::Released | Setting::Matched | Setting::Repaired);
+        Ok(Campaign { alone: timed && !scope.quick, ..Campaign::new(curriculum, settings, 0, self.seeds) })
+    }
+}
+
+/// The campaigns of several items, each once.
+pub struct Runs {
+    asks: Vec<Ask>,
+    /// One for each ask.
+    pub campaigns: Vec<Campaign>,
+}
+
+impl Runs {
+    /// What these items ask for; where two ask for the same, the one with more seeds counts.
+    pub fn new(asks: impl IntoIterator<Item = Ask>, scope: Scope) -> Result<Runs, Failure> {
+        let mut kept: Vec<Ask> = Vec::new();
+        for ask in asks {
+            let same = |old: &&mut Ask| {
+                (&old.curriculum, old.method, old.setting) == (&ask.curriculum, ask.method, ask.setting)
+            };
+            match kept.iter_mut().find(same) {
+                Some(old) => old.seeds = old.seeds.max(ask.seeds),
+                None => kept.push(ask),
+            }
+        }
+        let campaigns = kept.iter().map(|ask| ask.campaign(scope)).collect::<Result<_, _>>()?;
+        Ok(Runs { asks: kept, campaigns })
+    }
+
+    /// The campaign of a curriculum searched one way.
+    pub fn campaign(&self, curriculum: &str, method: Method, setting: Setting) -> Option<&Campaign> {
+        let file = setting.file(curriculum);
+        let wanted = |ask: &Ask| (&ask.curriculum, ask.method, ask.setting) == (&file, method, setting);
+        self.asks.iter().position(wanted).map(|place| &self.campaigns[place])
+    }
+
+    /// What came of one of its stages; none if no run reached it.
+    pub fn stage(
+        &self,
+        curriculum: &str,
+        stage: &str,
+        method: Method,
+        setting: Setting,
+    ) -> Option<Tally<'_>> {
+        let campaign = self.campaign(curriculum, method, setting)?;
+        let ends = format!("→ {stage}");
+        tallies(campaign).into_iter().find(|tally| tally.transition.ends_with(&ends))
+    }
+
+    /// What came of the whole of it.
+    pub fn total(&self, curriculum: &str, method: Method, setting: Setting) -> Option<Tally<'_>> {
+        tallies(self.campaign(curriculum, method, setting)?).pop()
+    }
+}

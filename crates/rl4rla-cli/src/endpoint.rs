@@ -1,0 +1,211 @@
+//! An author behind an OpenAI-compatible chat-completions endpoint, for `--method islands --proposer URL`.
+//!
+//! Every answer goes into a transcript, and whatever stands there is not asked again: with it a run is a function of its
+//! seed again, and can be repeated and resumed without anyone to ask.
+
+mod prompt;
+mod transcript;
+
+use crate::commands::discover::live::stopped;
+use crate::failure::Failure;
+use rl4rla::discovery::{Author, Commission};
+use rl4rla::program::{Document, MAX_BYTES, Program, Update};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use transcript::Transcript;
+
+/// Who is to be asked, as the store keeps it. The key is not kept.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Proposer {
+    pub url: String,
+    pub model: String,
+    pub key_env: String,
+    pub temperature: f64,
+    pub timeout: u64,
+    pub transcript: Option<PathBuf>,
+}
+
+/// How often one question is put before the endpoint counts as out of reach.
+const TRIES: u32 = 5;
+
+/// The wait before the second try; it doubles from then on.
+const WAIT: Duration = Duration::from_millis(250);
+
+/// The endpoint, with what it has said.
+pub struct Endpoint {
+    agent: ureq::Agent,
+    proposer: Proposer,
+    key: Option<String>,
+    /// Whether questions that the transcript does not answer may be asked.
+    open: bool,
+    transcript: Transcript,
+    /// How often each question was put in this run.
+    put: HashMap<String, u64>,
+    answers: u64,
+    bad: u64,
+    failure: Option<Failure>,
+}
+
+impl Endpoint {
+    /// Reads the transcript, by default beside the store; nothing is contacted yet.
+    pub fn new(proposer: &Proposer, store: &Path, seed: u64, open: bool) -> Result<Endpoint, Failure> {
+        let config = ureq::Agent::config_builder()
+            .timeout_global(Some(Duration::from_secs(proposer.timeout)))
+            .http_status_as_error(false)
+            .user_agent(concat!("rl4rla/", env!("CARGO_PKG_VERSION")));
+        let beside = || store.with_extension("transcript.jsonl");
+        Ok(Endpoint {
+            agent: config.build().into(),
+            key: std::env::var(&proposer.key_env).ok().filter(|key| !key.is_empty()),
+            open,
+            transcript: Transcript::open(proposer.transcript.clone().unwrap_or_else(beside), seed)?,
+            proposer: proposer.clone(),
+            put: HashMap::new(),
+            answers: 0,
+            bad: 0,
+            failure: None,
+        })
+    }
+
+    /// Why it gave up, if it did.
+    pub fn failure(&mut self) -> Option<Failure> {
+        self.failure.take()
+    }
+
+    /// What it did, for scripts.
+    pub fn json(&self) -> Value {
+        json!({ "model": self.proposer.model, "answers": self.answers, "bad": self.bad })
+    }
+
+    /// And for people.
+    pub fn remark(&self) -> String {
+        let Endpoint { proposer, answers, bad, .. } = self;
+        format!("{} gave {answers} answers, {bad} of them no programs of their stage", proposer.model)
+    }
+
+    /// The answer to a question, from the transcript or from the endpoint.
+    fn answer(&mut self, question: &Value) -> Result<String, Failure> {
+        let text = question.to_string();
+        let put = self.put.entry(text.clone()).or_default();
+        let time = *put;
+        *put += 1;
+        if let Some(answer) = self.transcript.answer(&text, time) {
+            return Ok(answer.clone());
+        }
+        if !self.open {
+            let path = self.transcript.path().display();
+            return Err(Failure::new(format!("{path} does not have all that was said in this run")));
+        }
+        let answer = self.fetch(&text)?;
+        self.transcript.add(question, time, &answer)?;
+        Ok(answer)
+    }
+
+    /// Asks until there is an answer. One that cannot be read is empty.
+    fn fetch(&self, question: &str) -> Result<String, Failure> {
+        let mut trouble = String::new();
+        for attempt in 0..TRIES {
+            if attempt > 0 && !stopped() {
+                std::thread::sleep(WAIT * 2u32.pow(attempt - 1));
+            }
+            if stopped() {
+                break;
+            }
+            match self.post(question) {
+                Ok((200..300, text)) => return Ok(content(&text).unwrap_or_default()),
+                Ok((status @ (429 | 500..600), _)) => trouble = format!("it answers with status {status}"),
+                Ok((status, text)) => {
+                    let said: String = text.trim().chars().filter(|c| !c.is_control()).take(200).collect();
+                    let message = format!("{} answers with status {status}: {said}", self.proposer.url);
+                    return Err(Failure::new(message));
+                }
+                Err(ureq::Error::BodyExceedsLimit(_)) => return Ok(String::new()),
+                Err(error) => trouble = error.to_string(),
+            }
+        }
+        Err(Failure::new(format!("{} cannot be reached: {trouble}", self.proposer.url)))
+    }
+
+    fn post(&self, question: &str) -> Result<(u16, String), ureq::Error> {
+        let mut request = self.agent.post(&self.proposer.url).content_type("application/json");
+        if let Some(key) = &self.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let mut response = request.send(question)?;
+        let body = response.body_mut().with_config().limit(MAX_BYTES as u64).read_to_vec()?;
+        Ok((response.status().as_u16(), String::from_utf8_lossy(&body).into_owned()))
+    }
+}
+
+/// What the model says in a completion.
+fn content(completion: &str) -> Option<String> {
+    let completion: Value = serde_json::from_str(completion).ok()?;
+    Some(completion["choices"][0]["message"]["content"].as_str()?.to_string())
+}
+
+/// The program in an answer, fenced or not.
+fn program(answer: &str, update: Update) -> Option<Program> {
+    let fenced = answer.split("```").nth(1).and_then(|block| block.split_once('\n'));
+    let document: Document = fenced.map_or(answer, |(_, block)| block).parse().ok()?;
+    // A head that says nothing of the update means the one of the stage.
+    let meant = document.update == update || document.update == Update::default();
+    meant.then_some(document.program)
+}
+
+impl Author for Endpoint {
+    fn write(&mut self, commission: &Commission) -> Option<Vec<Program>> {
+        let question = json!({
+            "model": self.proposer.model,
+            "temperature": self.proposer.temperature,
+            "messages": [{ "role": "user", "content": prompt::text(commission) }],
+        });
+        match self.answer(&question) {
+            Ok(answer) => {
+                self.answers += 1;
+                let program = program(&answer, commission.stage.grammar.signature.update);
+                self.bad += u64::from(program.is_none());
+                Some(program.into_iter().collect())
+            }
+            Err(failure) => {
+                // Who asked to stop knows why there is no answer.
+                self.failure = (!stopped()).then_some(failure);
+                None
+            }
+        }
+    }
+
+    fn refused(&mut self, _: &Program) {
+        self.bad += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_in_answers() {
+        let plain = "iteration:\n  v1 = VEC_VEC_ADD(x, b)\n";
+        let read = |answer: &str| program(answer, Update::Subtract);
+        assert_eq!(read(plain), plain.parse().ok());
+        assert_eq!(read(&format!("Sure!\n```rla\n{plain}```\nThat is it.")), plain.parse().ok());
+        for bad in
+            ["Sure!", "```", "``````", "```rla", "update: assign\niteration:\n", "iteration:\n  v1 = \u{0}"]
+        {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+        assert!(program(plain, Update::Assign).is_some());
+    }
+
+    #[test]
+    fn completions_may_be_anything() {
+        let good = r#"{"choices":[{"message":{"content":"x"}}]}"#;
+        assert_eq!(content(good).as_deref(), Some("x"));
+        for bad in ["", "[]", "{}", r#"{"choices":[]}"#, r#"{"choices":[{"message":{"content":null}}]}"#] {
+            assert_eq!(content(bad), None, "{bad}");
+        }
+    }
+}

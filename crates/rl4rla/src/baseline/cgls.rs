@@ -1,0 +1,67 @@
+//! CGLS: conjugate gradients on AᵀAx = Aᵀb, without forming AᵀA.
+#![allow(non_snake_case)]
+
+use super::error::BaselineError;
+use super::lsqr::TOLERANCE;
+use super::request::{Request, Solution};
+use crate::linalg;
+
+/// x ← x + αp,  r ← r − αAp,  α = ‖s‖²/‖Ap‖²,  s = Aᵀr,  p ← s + (‖s‖²/‖s₋‖²)p.
+///
+/// Ends when ‖Aᵀr‖ ≤ τ‖Aᵀb‖, τ = 10⁻¹⁴, or after max(4n, 100) iterations of two passes each.
+pub fn cgls(request: &Request) -> Result<Solution, BaselineError> {
+    let (_, n) = request.any_shape()?;
+    let A = request.A;
+    let tolerance = request.tolerance.unwrap_or(TOLERANCE);
+    let most = request.iterations.unwrap_or((4 * n).max(100));
+    let (mut x, mut r) = (vec![0.0; n], request.b.to_vec());
+    let mut s = linalg::vec_mat(&r, A);
+    let (mut p, mut length) = (s.clone(), linalg::norm(&s));
+    let goal = tolerance * length;
+    for iteration in 0..most {
+        if length <= goal {
+            return Solution::new(x, iteration, 1.0 + 2.0 * iteration as f64, true);
+        }
+        let q = linalg::mat_vec(A, &p);
+        // As quotients of lengths, whose squares may overflow.
+        let step = (length / linalg::norm(&q)).powi(2);
+        if !step.is_finite() {
+            return Err(BaselineError::Diverged { iteration });
+        }
+        x.iter_mut().zip(&p).for_each(|(x, p)| *x += step * p);
+        r.iter_mut().zip(&q).for_each(|(r, q)| *r -= step * q);
+        s = linalg::vec_mat(&r, A);
+        let next = linalg::norm(&s);
+        let share = (next / length).powi(2);
+        p = s.iter().zip(&p).map(|(s, p)| s + share * p).collect();
+        length = next;
+    }
+    Solution::new(x, most, 1.0 + 2.0 * most as f64, length <= goal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use crate::linalg::testing::{conditioned, normal};
+
+    #[test]
+    fn it_makes_the_iterates_of_lsqr() {
+        // Both minimise ‖Ax − b‖ over the same Krylov space.
+        let (A, b) = (conditioned(80, 10, 50.0, 1), normal(80, 1, 2).column(0).to_vec());
+        // As far as rounding lets them agree: the first singular values are found after that.
+        for iterations in 1..6 {
+            let asked = Request { iterations: Some(iterations), ..request(&A, &b) };
+            let (one, other) = (cgls(&asked).unwrap().x, super::super::lsqr::lsqr(&asked).unwrap().x);
+            let gap = linalg::norm(&linalg::sub(&one, &other)) / linalg::norm(&one);
+            assert!(gap < 1e-10, "{iterations}: {gap:e}");
+        }
+    }
+
+    #[test]
+    fn a_zero_gradient_needs_no_iteration() {
+        let A = linalg::Matrix::from_rows(&[&[1.0], &[0.0]]);
+        let found = cgls(&request(&A, &[0.0, 2.0])).unwrap();
+        assert_eq!((found.x, found.iterations, found.converged), (vec![0.0], 0, true));
+    }
+}

@@ -1,0 +1,101 @@
+//! Direct least squares: the normal equations, Householder QR, and the singular value decomposition.
+#![allow(non_snake_case)]
+
+use super::error::BaselineError;
+use super::minimum_norm::{MinimumNorm, through_svd};
+use super::request::{Request, Solution};
+use crate::linalg::{self, Matrix, NumericError};
+
+/// x = R⁻¹R⁻ᵀAᵀb,  AᵀA = RᵀR by Cholesky.
+///
+/// The fastest way there is, and what AlgoTune found; it feels κ², and ends where κ² meets 1/ε.
+pub fn normal_equations(request: &Request) -> Result<Solution, BaselineError> {
+    request.tall()?;
+    let R = linalg::cholesky_r(&linalg::gram(request.A)).map_err(|error| match error {
+        NumericError::Singular { index } => BaselineError::NotPositiveDefinite { pivot: index },
+        other => other.into(),
+    })?;
+    let c = linalg::vec_mat(request.b, request.A);
+    let x = linalg::solve_upper(&R, &linalg::solve_upper_transposed(&R, &c)?)?;
+    Solution::direct(x, 2.0)
+}
+
+/// x = R⁻¹c,  [A b] = Q·[R c; 0 ρ] by Householder reflections.
+///
+/// Q is never formed. As in LAPACK's `gels`, only a diagonal entry of R that cannot be divided by is an error.
+pub fn qr(request: &Request) -> Result<Solution, BaselineError> {
+    request.tall()?;
+    let (R, c) = triangle(request);
+    Solution::direct(linalg::solve_upper(&R, &c)?, 1.0)
+}
+
+/// x = VΣ⁺Uᵀc with the R and c of QR,  R = UΣVᵀ; singular values up to max(m, n)·ε·σ₁ count as zero.
+///
+/// As in LAPACK's `gelsd`: the shortest of all minimisers, whatever the shape and the rank of A.
+pub fn svd(request: &Request) -> Result<Solution, BaselineError> {
+    let (m, n) = request.any_shape()?;
+    let x = if m < n {
+        MinimumNorm::of(request.A)?.solve(request.b)
+    } else {
+        let (R, c) = triangle(request);
+        through_svd(&linalg::svd_of_square(&R)?, &c, m)
+    };
+    Solution::direct(x, 1.0)
+}
+
+/// R and c of [A b] = Q·[R c; 0 ρ], A in one pass by all threads if it is stored by rows.
+fn triangle(request: &Request) -> (Matrix, Vec<f64>) {
+    let (m, n) = (request.A.rows(), request.A.cols());
+    let rows = request.A.row_major().chunks_exact(n).zip(request.b);
+    let both: Vec<f64> = rows.flat_map(|(row, b)| row.iter().chain([b])).copied().collect();
+    let R = linalg::qr_r(&Matrix::from_row_major(m, n + 1, both));
+    (Matrix::from_fn(n, n, |i, j| R.get(i, j)), R.column(n)[..n].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use crate::linalg::testing::{conditioned, deficient, normal};
+
+    #[test]
+    fn a_problem_solved_by_hand() {
+        // min (x₁ − 1)² + (2x₂ − 4)² + 3²
+        let A = Matrix::from_rows(&[&[1.0, 0.0], &[0.0, 2.0], &[0.0, 0.0]]);
+        for solver in [normal_equations, qr, svd] {
+            let x = solver(&request(&A, &[1.0, 4.0, 3.0])).unwrap().x;
+            assert!((x[0] - 1.0).abs() < 1e-15 && (x[1] - 2.0).abs() < 1e-15, "{x:?}");
+        }
+    }
+
+    #[test]
+    fn the_normal_equations_feel_the_square_of_the_condition() {
+        let error = |solver: Solver, kappa: f64| {
+            let A = conditioned(300, 10, kappa, 1);
+            let truth = vec![1.0; 10];
+            let b = linalg::mat_vec(&A, &truth);
+            let x = solver(&request(&A, &b)).unwrap().x;
+            linalg::norm(&linalg::sub(&x, &truth)) / linalg::norm(&truth)
+        };
+        // ε·κ² = 2e-6 against ε·κ = 2e-11.
+        assert!(error(normal_equations, 1e5) > 1e-9 && error(normal_equations, 1e5) < 1e-4);
+        assert!(error(qr, 1e5) < 1e-9 && error(svd, 1e5) < 1e-9);
+        let A = conditioned(300, 10, 1e10, 1);
+        let failed = normal_equations(&request(&A, &vec![1.0; 300]));
+        assert!(matches!(failed, Err(BaselineError::NotPositiveDefinite { .. })), "{failed:?}");
+    }
+
+    #[test]
+    fn dependent_columns_get_the_shortest_solution_from_the_svd() {
+        for (m, n) in [(40, 8), (8, 40), (12, 12)] {
+            let (A, b) = (deficient(m, n, 5, 2), normal(m, 1, 3).column(0).to_vec());
+            let x = svd(&request(&A, &b)).unwrap().x;
+            let expected = linalg::mat_vec(&linalg::pseudo_inverse(&A).unwrap(), &b);
+            assert!(linalg::norm(&linalg::sub(&x, &expected)) < 1e-11 * linalg::norm(&expected));
+        }
+        // Nothing but zeros: every x is as good, and zero is the shortest.
+        let zero = Matrix::zeros(4, 2);
+        assert_eq!(svd(&request(&zero, &[1.0; 4])).unwrap().x, [0.0; 2]);
+        assert!(qr(&request(&zero, &[1.0; 4])).is_err());
+    }
+}

@@ -1,0 +1,163 @@
+//! L-BFGS for logistic regression.
+#![allow(non_snake_case)]
+
+use super::error::BaselineError;
+use super::newton::TOLERANCE;
+use super::request::{Request, Solution};
+use crate::linalg;
+use crate::problem::cross_entropy::{gradient, loss, loss_above};
+use std::collections::VecDeque;
+
+/// Pairs that are remembered.
+const MEMORY: usize = 10;
+/// The most iterations.
+const ITERATIONS: usize = 500;
+/// The share of the promised decrease that a step must bring.
+const ARMIJO: f64 = 1e-4;
+/// What rounding may add to the loss, as a part of it.
+const ROUNDING: f64 = 1e-15;
+/// The most halvings of a step.
+const HALVINGS: i32 = 40;
+
+/// x ← x − tH∇L(x), from x = 0, with H the BFGS approximation of the inverse Hessian from the last 10 pairs
+/// s = xₖ₊₁ − xₖ, y = ∇L(xₖ₊₁) − ∇L(xₖ), and t the first of 1, ½, ¼, … with L(x − tp) ≤ L(x) − 10⁻⁴·t·pᵀ∇L(x).
+///
+/// L(x) = Σ ln(1 + exp zᵢ) − bᵢzᵢ, z = Ax, without a penalty. The line search moves along margins, which costs no pass; an
+/// iteration has two, Ap and Aᵀ(σ(z) − b). H begins as (4/‖A‖²_F)I, below every inverse Hessian there is, and then as
+/// (sᵀy/yᵀy)I. Ends when ‖∇L(x)‖ ≤ τ‖∇L(0)‖, τ = 10⁻¹⁰, or after 500 iterations.
+pub fn lbfgs(request: &Request) -> Result<Solution, BaselineError> {
+    let (m, n) = request.labelled()?;
+    let (A, b) = (request.A, request.b);
+    let (tolerance, most) =
+        (request.tolerance.unwrap_or(TOLERANCE), request.iterations.unwrap_or(ITERATIONS));
+    let (mut x, mut z) = (vec![0.0; n], vec![0.0; m]);
+    let mut g = gradient(A, &z, b);
+    let goal = tolerance * linalg::norm(&g);
+    let squares: f64 = A.row_major().chunks_exact(n).map(|row| linalg::dot(row, row)).sum();
+    let mut memory = Memory { pairs: VecDeque::new(), scale: 4.0 / squares.max(f64::MIN_POSITIVE) };
+    for iteration in 0..most {
+        let passes = 1.0 + 2.0 * iteration as f64;
+        if linalg::norm(&g) <= goal {
+            return Solution::new(x, iteration, passes, true);
+        }
+        let p = memory.times(&g);
+        let along = linalg::mat_vec(A, &p);
+        let promised = linalg::dot(&g, &p);
+        if !promised.is_finite() || !linalg::is_finite(&along) {
+            return Err(BaselineError::Diverged { iteration });
+        }
+        let moved = |t: f64| z.iter().zip(&along).map(|(z, d)| z - t * d).collect::<Vec<f64>>();
+        // A last decrease that the loss is too coarse to show is taken on trust.
+        let hidden = ROUNDING * loss(&z, b);
+        let enough = |t: f64| loss_above(&moved(t), &z, b) <= hidden - ARMIJO * t * promised;
+        let Some(t) = (0..HALVINGS).map(|k| 0.5f64.powi(k)).find(|&t| enough(t)) else {
+            // Nothing is left to gain that rounding does not hide.
+            return Solution::new(x, iteration, passes, false);
+        };
+        let s = linalg::scale(-t, &p);
+        x = linalg::add(&x, &s);
+        z = moved(t);
+        let next = gradient(A, &z, b);
+        memory.learn(s, linalg::sub(&next, &g));
+        g = next;
+    }
+    let converged = linalg::norm(&g) <= goal;
+    Solution::new(x, most, 1.0 + 2.0 * most as f64, converged)
+}
+
+/// What is known of the Hessian.
+struct Memory {
+    /// s, y and sᵀy, the oldest first.
+    pairs: VecDeque<(Vec<f64>, Vec<f64>, f64)>,
+    /// γ, where H begins as γI.
+    scale: f64,
+}
+
+impl Memory {
+    /// H·g, by the two loops over the pairs.
+    fn times(&self, g: &[f64]) -> Vec<f64> {
+        let mut q = g.to_vec();
+        let mut shares = Vec::with_capacity(self.pairs.len());
+        for (s, y, product) in self.pairs.iter().rev() {
+            let share = linalg::dot(s, &q) / product;
+            q.iter_mut().zip(y).for_each(|(q, y)| *q -= share * y);
+            shares.push(share);
+        }
+        let mut p = linalg::scale(self.scale, &q);
+        for ((s, y, product), share) in self.pairs.iter().zip(shares.into_iter().rev()) {
+            let gap = share - linalg::dot(y, &p) / product;
+            p.iter_mut().zip(s).for_each(|(p, s)| *p += gap * s);
+        }
+        p
+    }
+
+    /// Takes in a pair, unless rounding has eaten its curvature.
+    fn learn(&mut self, s: Vec<f64>, y: Vec<f64>) {
+        let (product, square) = (linalg::dot(&s, &y), linalg::dot(&y, &y));
+        if product > f64::EPSILON * linalg::norm(&s) * square.sqrt() {
+            self.scale = product / square;
+            self.pairs.push_back((s, y, product));
+            if self.pairs.len() > MEMORY {
+                self.pairs.pop_front();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::newton::newton_direct;
+    use super::super::testing::*;
+    use super::*;
+    use crate::linalg::Matrix;
+    use crate::problem::{Family, Instance};
+    use crate::rng::Stream;
+
+    fn instance(kappa: f64) -> Instance {
+        let mut family = Family::named("logistic").unwrap();
+        (family.rows, family.cols, family.condition) = (800, 8, Some(kappa));
+        family.draw(&Stream::new(3)).unwrap()
+    }
+
+    #[test]
+    fn both_methods_find_the_tasks_own_optimum() {
+        for kappa in [2.0, 30.0] {
+            let instance = instance(kappa);
+            let size = linalg::norm(&gradient(&instance.A, &vec![0.0; 800], &instance.b));
+            for (solver, tolerance) in [(lbfgs as Solver, 1e-6), (newton_direct, 1e-6)] {
+                let found = solver(&request(&instance.A, &instance.b)).unwrap();
+                let gap = linalg::norm(&linalg::sub(&found.x, &instance.x_star));
+                assert!(found.converged, "κ {kappa}");
+                assert!(gap < tolerance * linalg::norm(&instance.x_star), "κ {kappa}: {gap:e}");
+                assert!(instance.measure(&found.x).1 < 1e-12);
+                let z = linalg::mat_vec(&instance.A, &found.x);
+                assert!(linalg::norm(&gradient(&instance.A, &z, &instance.b)) < 2e-10 * size);
+            }
+        }
+    }
+
+    #[test]
+    fn the_two_loops_are_the_bfgs_formula() {
+        // H₊ = (I − ρsyᵀ)H(I − ρysᵀ) + ρssᵀ, ρ = 1/sᵀy.
+        let (s, y) = (vec![1.0, 2.0, -1.0], vec![2.0, 1.0, 0.5]);
+        let mut memory = Memory { pairs: VecDeque::new(), scale: 0.7 };
+        memory.learn(s.clone(), y.clone());
+        let rho = 1.0 / linalg::dot(&s, &y);
+        let left = Matrix::from_fn(3, 3, |i, j| f64::from(i == j) - rho * s[i] * y[j]);
+        let scaled = linalg::matmul_t(&left, &left).map(|h| h * memory.scale);
+        let H = Matrix::from_fn(3, 3, |i, j| scaled.get(i, j) + rho * s[i] * s[j]);
+        let g = [0.3, -1.0, 2.0];
+        assert!(linalg::norm(&linalg::sub(&memory.times(&g), &linalg::mat_vec(&H, &g))) < 1e-14);
+        // H₊y = s.
+        assert!(linalg::norm(&linalg::sub(&memory.times(&y), &s)) < 1e-14);
+    }
+
+    #[test]
+    fn separable_labels_end_with_the_iterations() {
+        let A = Matrix::from_rows(&[&[1.0], &[2.0], &[-1.0]]);
+        let b = [1.0, 1.0, 0.0];
+        let found =
+            lbfgs(&Request { tolerance: Some(0.0), iterations: Some(30), ..request(&A, &b) }).unwrap();
+        assert!(!found.converged && found.x[0] > 1.0, "{found:?}");
+    }
+}

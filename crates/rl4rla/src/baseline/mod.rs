@@ -1,0 +1,38 @@
+//! Baselines: classical solvers, and solvers that language models found, as what they are, to compare programs with.
+//!
+//! A baseline is a row of [`BASELINES`]: a pure function of a [`Request`] that gives a [`Solution`] or says why not.
+//! No input makes one panic, and the number of threads changes no bit.
+//!
+//! ```
+//! use rl4rla::{baseline::{Baseline, Request}, linalg::Matrix, rng::Stream};
+//! let a = Matrix::from_rows(&[&[1.0, 0.0], &[0.0, 2.0], &[0.0, 0.0]]);
+//! let request = Request::new(&a, &[1.0, 4.0, 3.0], Stream::new(1));
+//! let solution = Baseline::named("fossils").unwrap().solve(&request).unwrap();
+//! assert!((solution.x[0] - 1.0).abs() < 1e-12 && (solution.x[1] - 2.0).abs() < 1e-12);
+//! ```
+
+mod blendenpik;
+mod cgls;
+mod direct;
+mod error;
+mod fossils;
+mod iterative_sketching;
+mod kaczmarz;
+mod lbfgs;
+mod lsqr;
+mod lsrn;
+mod minimum_norm;
+mod newton;
+mod request;
+mod sgd;
+mod sketched;
+mod splitting;
+mod table;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use error::BaselineError;
+pub use request::{Request, Solution};
+pub use table::{BASELINES, Baseline, BaselineInfo, Group};

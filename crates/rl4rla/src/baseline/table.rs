@@ -1,0 +1,224 @@
+//! The baselines, by name.
+
+use super::error::BaselineError;
+use super::request::{Request, Solution};
+use super::{
+    blendenpik, cgls, direct, fossils, iterative_sketching, kaczmarz, lbfgs, lsqr, lsrn, newton, sgd,
+    splitting,
+};
+use crate::problem::{Linear, Logistic, Task};
+use std::fmt;
+
+/// Where a method comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Group {
+    /// Factorisations.
+    Direct,
+    /// What a language model began with, or found.
+    Found,
+    /// Iterations on A and b as they are.
+    Iterative,
+    /// Iterations behind a sketch.
+    Sketched,
+    /// Iterations on a few rows at a time.
+    Stochastic,
+}
+
+impl Group {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Direct => "direct",
+            Group::Found => "found by a language model",
+            Group::Iterative => "iterative",
+            Group::Sketched => "sketched",
+            Group::Stochastic => "stochastic",
+        }
+    }
+}
+
+/// A row of the table.
+pub struct BaselineInfo {
+    /// The name users write.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub group: Group,
+    /// One line of help.
+    pub doc: &'static str,
+    /// Who described it first.
+    pub reference: &'static str,
+    /// Whether it draws random numbers.
+    pub randomized: bool,
+    /// The task it solves.
+    pub task: &'static dyn Task,
+    /// The solver.
+    pub solve: fn(&Request) -> Result<Solution, BaselineError>,
+}
+
+impl fmt::Debug for BaselineInfo {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A baseline: a reference to its row.
+#[derive(Clone, Copy, Debug)]
+pub struct Baseline(pub &'static BaselineInfo);
+
+impl Baseline {
+    /// Every baseline.
+    pub fn all() -> impl Iterator<Item = Baseline> {
+        BASELINES.iter().map(Baseline)
+    }
+
+    /// The baseline of this name.
+    pub fn named(name: &str) -> Option<Baseline> {
+        Baseline::all().find(|baseline| baseline.info().name == name)
+    }
+
+    /// Those that solve a task.
+    pub fn of(task: &'static dyn Task) -> impl Iterator<Item = Baseline> {
+        Baseline::all().filter(move |baseline| baseline.info().task == task)
+    }
+
+    /// This baseline's row of the table.
+    pub fn info(self) -> &'static BaselineInfo {
+        self.0
+    }
+
+    /// Solves a problem.
+    pub fn solve(self, request: &Request) -> Result<Solution, BaselineError> {
+        (self.0.solve)(request)
+    }
+}
+
+const LINEAR: BaselineInfo = BaselineInfo {
+    name: "",
+    group: Group::Direct,
+    doc: "",
+    reference: "",
+    randomized: false,
+    task: &Linear,
+    solve: direct::qr,
+};
+const SKETCHED: BaselineInfo = BaselineInfo { group: Group::Sketched, randomized: true, ..LINEAR };
+
+/// All baselines.
+pub static BASELINES: [BaselineInfo; 15] = [
+    BaselineInfo {
+        name: "normal-equations",
+        doc: "Cholesky of AᵀA; what AlgoTune found",
+        reference: "Press et al., AlgoTune, 2025",
+        solve: direct::normal_equations,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "qr",
+        doc: "Householder QR of [A b]",
+        reference: "Golub, Numerische Mathematik 7, 1965",
+        solve: direct::qr,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "svd",
+        doc: "singular value decomposition, small singular values left out; any rank and shape",
+        reference: "Golub and Reinsch, Numerische Mathematik 14, 1970",
+        solve: direct::svd,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "jacobi",
+        group: Group::Found,
+        doc: "where FunSearch began: x ← D⁻¹(b − (A − D)x), D the diagonal; square systems",
+        reference: "Jacobi, Astronomische Nachrichten 22, 1845",
+        solve: splitting::jacobi,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "funsearch",
+        group: Group::Found,
+        doc: "what FunSearch found: x ← L⁻¹(b − (A − L)x), L the lower triangle, least squares if it is not square",
+        reference: "Romera-Paredes et al., Nature 625, 2024 (the search); Seidel, 1874 (the iteration)",
+        solve: splitting::funsearch,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "lsqr",
+        group: Group::Iterative,
+        doc: "Golub-Kahan bidiagonalisation; iterations grow with the condition number",
+        reference: "Paige and Saunders, ACM TOMS 8, 1982",
+        solve: lsqr::lsqr,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "cgls",
+        group: Group::Iterative,
+        doc: "conjugate gradients on the normal equations",
+        reference: "Hestenes and Stiefel, J. Res. NBS 49, 1952",
+        solve: cgls::cgls,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "blendenpik",
+        doc: "LSQR preconditioned by the R of a sketch of 4n rows, from the sketched solution",
+        reference: "Avron, Maymounkov and Toledo, SIAM J. Sci. Comput. 32, 2010",
+        solve: blendenpik::blendenpik,
+        ..SKETCHED
+    },
+    BaselineInfo {
+        name: "lsrn",
+        doc: "LSQR preconditioned by the SVD of a Gaussian sketch of 2n rows; any rank",
+        reference: "Meng, Saunders and Mahoney, SIAM J. Sci. Comput. 36, 2014",
+        solve: lsrn::lsrn,
+        ..SKETCHED
+    },
+    BaselineInfo {
+        name: "iterative-sketching",
+        doc: "one sketch, then steps with damping and momentum; forward stable",
+        reference: "Epperly, SIAM J. Matrix Anal. Appl. 45, 2024",
+        solve: iterative_sketching::iterative_sketching,
+        ..SKETCHED
+    },
+    BaselineInfo {
+        name: "fossils",
+        doc: "sketch of 12n rows, heavy-ball inner solver, two refinements; backward stable",
+        reference: "Epperly, Meier and Nakatsukasa, arXiv 2406.03468, 2024",
+        solve: fossils::fossils,
+        ..SKETCHED
+    },
+    BaselineInfo {
+        name: "kaczmarz",
+        group: Group::Stochastic,
+        doc: "randomized Kaczmarz, rows drawn by their squared norms",
+        reference: "Strohmer and Vershynin, J. Fourier Anal. Appl. 15, 2009",
+        randomized: true,
+        solve: kaczmarz::kaczmarz,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "sgd",
+        group: Group::Stochastic,
+        doc: "stochastic gradient descent, batches of 100 rows drawn by their squared norms, averaged",
+        reference: "Jain et al., JMLR 18, 2018",
+        randomized: true,
+        solve: sgd::sgd,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "lbfgs",
+        group: Group::Iterative,
+        doc: "L-BFGS with 10 pairs and backtracking, no penalty",
+        reference: "Liu and Nocedal, Math. Program. 45, 1989",
+        task: &Logistic,
+        solve: lbfgs::lbfgs,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "newton-direct",
+        doc: "Newton's method with full steps and the exact Hessian + 10⁻⁸I; the reference of AlgoTune",
+        reference: "Press et al., AlgoTune, 2025",
+        task: &Logistic,
+        solve: newton::newton_direct,
+        ..LINEAR
+    },
+];

@@ -1,0 +1,52 @@
+//! Authors: whoever writes programs for a search, from outside.
+
+use super::patches::{Patch, Patches};
+use super::stage::Stage;
+use crate::program::Program;
+use crate::search::{Parent, Proposer};
+
+/// What an author is asked for: a program better than its parents.
+pub struct Commission<'a> {
+    /// The stage.
+    pub stage: &'a Stage,
+    /// The program it starts from, whose instructions stay, in their order.
+    pub start: &'a Program,
+    /// Programs that were tried, with their mean rewards, the best last.
+    pub parents: &'a [(Program, f64)],
+}
+
+/// Someone who writes programs.
+pub trait Author {
+    /// Programs to try; none at all if there will never be any more, which interrupts the run.
+    fn write(&mut self, commission: &Commission) -> Option<Vec<Program>>;
+
+    /// A program was no program of the stage.
+    fn refused(&mut self, _program: &Program) {}
+}
+
+/// Lets an author propose.
+pub(super) struct Asking<'a> {
+    pub author: &'a mut dyn Author,
+    pub stage: &'a Stage,
+}
+
+impl Proposer<Patches<'_>> for Asking<'_> {
+    fn propose(
+        &mut self,
+        domain: &Patches,
+        parents: &[Parent<Patch>],
+        _: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<Vec<Patch>> {
+        let parents: Vec<(Program, f64)> =
+            parents.iter().map(|parent| (domain.program(parent.state), parent.score)).collect();
+        let commission = Commission { stage: self.stage, start: &domain.start(), parents: &parents };
+        let mut patches = Vec::new();
+        for program in self.author.write(&commission)? {
+            match domain.adopt(&program) {
+                Some(patch) => patches.push(patch),
+                None => self.author.refused(&program),
+            }
+        }
+        Some(patches)
+    }
+}

@@ -1,0 +1,128 @@
+//! Tables and figures as comma-separated values, for other programs.
+
+use super::{Cell, Figure, Mark, Table};
+
+impl Table {
+    /// The table as CSV: numbers as they were computed, words as they are read.
+    ///
+    /// ```
+    /// use rl4rla::report::{Cell, Column, Table};
+    /// let columns = vec![Column::words("method"), Column::numbers("reward")];
+    /// let row = vec!["best, of all".into(), Cell::number(1.0 / 3.0, "0.333")];
+    /// let [name, title, caption] = ["t", "", ""].map(String::from);
+    /// let table = Table { name, title, caption, columns, groups: vec![vec![row]], notes: vec![] };
+    /// assert_eq!(table.csv(), "method,reward\r\n\"best, of all\",0.3333333333333333\r\n");
+    /// ```
+    pub fn csv(&self) -> String {
+        let head = self.columns.iter().map(|column| column.head.clone());
+        let cell = |cell: &Cell| cell.value.map_or_else(|| cell.text.clone(), number);
+        let rows = self.rows().map(|row| line(row.iter().map(cell)));
+        line(head) + &rows.collect::<String>()
+    }
+}
+
+impl Figure {
+    /// All points as CSV, one on each line with its panel and its series; of a band both ends, the upper one apart.
+    pub fn csv(&self) -> String {
+        let mut text = line(["panel", "series", "x", "y", "upper"].map(String::from));
+        for panel in &self.panels {
+            for series in &panel.series {
+                for (place, [x, y]) in series.points.iter().enumerate() {
+                    let upper = match &series.mark {
+                        Mark::Band(upper) => upper.get(place).copied().map(number),
+                        _ => None,
+                    };
+                    let (panel, name) = (panel.title.clone(), series.name.clone());
+                    text += &line([panel, name, number(*x), number(*y), upper.unwrap_or_default()]);
+                }
+            }
+        }
+        text
+    }
+}
+
+/// The shortest digits that give the same number back.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    match size == 0.0 || (1e-5..1e17).contains(&size) || !size.is_finite() {
+        true => format!("{value}"),
+        false => format!("{value:e}"),
+    }
+}
+
+fn line(cells: impl IntoIterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.into_iter().map(|cell| quoted(&cell)).collect();
+    cells.join(",") + "\r\n"
+}
+
+fn quoted(cell: &str) -> String {
+    match cell.contains(['"', ',', '\r', '\n']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::figure;
+    use super::*;
+    use crate::report::Column;
+    use proptest::prelude::*;
+
+    /// The cells of a CSV file.
+    fn read(text: &str) -> Vec<Vec<String>> {
+        let (mut rows, mut row, mut cell) = (vec![], vec![], String::new());
+        let mut quoted = false;
+        let mut rest = text.chars().peekable();
+        while let Some(c) = rest.next() {
+            match c {
+                '"' if quoted && rest.peek() == Some(&'"') => cell.extend(rest.next()),
+                '"' => quoted = !quoted,
+                ',' if !quoted => row.push(std::mem::take(&mut cell)),
+                '\r' if !quoted => {}
+                '\n' if !quoted => {
+                    row.push(std::mem::take(&mut cell));
+                    rows.push(std::mem::take(&mut row));
+                }
+                c => cell.push(c),
+            }
+        }
+        rows
+    }
+
+    fn table(words: Vec<String>, values: Vec<f64>) -> Table {
+        let row = |(word, value): (String, f64)| vec![word.into(), Cell::number(value, "about that")];
+        Table {
+            name: "t".into(),
+            title: String::new(),
+            caption: String::new(),
+            columns: vec![Column::words("a \"word\", quoted"), Column::numbers("value")],
+            groups: vec![words.into_iter().zip(values).map(row).collect()],
+            notes: vec![],
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_again(
+            rows in prop::collection::vec(("[ -~\\r\\n\",é]{0,8}", any::<f64>()), 0..6),
+        ) {
+            let (words, values): (Vec<String>, Vec<f64>) = rows.into_iter().unzip();
+            let back = read(&table(words.clone(), values.clone()).csv());
+            prop_assert_eq!(&back[0], &["a \"word\", quoted", "value"]);
+            for (row, (word, value)) in back[1..].iter().zip(words.iter().zip(values)) {
+                prop_assert_eq!(&row[0], word);
+                let number: f64 = row[1].parse().unwrap();
+                prop_assert!(number.to_bits() == value.to_bits() || number.is_nan() && value.is_nan());
+            }
+        }
+    }
+
+    #[test]
+    fn a_figure_becomes_one_line_for_each_point() {
+        let rows = read(&figure().csv());
+        assert_eq!(rows.len(), 81);
+        assert_eq!(rows[1], ["κ = 100 & \"more\"", "quartiles", "0", "0.5", "2"]);
+        assert_eq!(rows[41], ["κ = 100 & \"more\"", "ls-gd <1>", "0", "1", ""]);
+    }
+}

@@ -1,0 +1,130 @@
+//! Figures as data: panels with axes, and series of points in them.
+
+/// How numbers are laid out along an axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scale {
+    /// Evenly.
+    Linear,
+    /// By their logarithm; what is not positive is left out.
+    Log,
+}
+
+/// An axis.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Axis {
+    /// What it measures, with its unit.
+    pub label: String,
+    /// How.
+    pub scale: Scale,
+    /// From where to where; what the points need, if not given.
+    pub range: Option<[f64; 2]>,
+}
+
+impl Axis {
+    /// An evenly spaced axis.
+    pub fn linear(label: impl Into<String>) -> Axis {
+        Axis { label: label.into(), scale: Scale::Linear, range: None }
+    }
+
+    /// A logarithmic axis.
+    pub fn log(label: impl Into<String>) -> Axis {
+        Axis { label: label.into(), scale: Scale::Log, range: None }
+    }
+
+    /// The same with these ends.
+    #[must_use]
+    pub fn within(mut self, low: f64, high: f64) -> Axis {
+        self.range = Some([low, high]);
+        self
+    }
+}
+
+/// A colour of the palette, together with a dash pattern and a marker, so that none is told by colour alone.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Ink(pub usize);
+
+/// How the points of a series are drawn.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Mark {
+    /// Joined by lines.
+    Line,
+    /// Joined by steps: a value holds until the next.
+    Steps,
+    /// Each on its own.
+    Dots,
+    /// The area between the points and these upper ends; drawn behind everything else.
+    Band(Vec<f64>),
+}
+
+/// Where the name of a series stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Label {
+    /// In the legend of the figure, once for all panels that have a series of this name.
+    Legend,
+    /// Beside its last point.
+    Beside,
+    /// Nowhere: the series belongs to another one.
+    Hidden,
+}
+
+/// Points that belong together.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// Its colour.
+    pub ink: Ink,
+    /// How it is drawn.
+    pub mark: Mark,
+    /// Where its name stands.
+    pub label: Label,
+    /// The points; what is not finite breaks a line.
+    pub points: Vec<[f64; 2]>,
+}
+
+impl Series {
+    /// A series named in the legend.
+    pub fn new(
+        name: impl Into<String>,
+        ink: Ink,
+        mark: Mark,
+        points: impl IntoIterator<Item = [f64; 2]>,
+    ) -> Series {
+        Series { name: name.into(), ink, mark, label: Label::Legend, points: points.into_iter().collect() }
+    }
+
+    /// The same with its name elsewhere.
+    #[must_use]
+    pub fn labelled(mut self, label: Label) -> Series {
+        self.label = label;
+        self
+    }
+}
+
+/// One pair of axes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Panel {
+    /// What it shows.
+    pub title: String,
+    /// From left to right.
+    pub x: Axis,
+    /// From bottom to top.
+    pub y: Axis,
+    /// What is drawn, the first one lowest.
+    pub series: Vec<Series>,
+}
+
+/// Panels side by side, with one legend.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Figure {
+    /// The name of its files.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// What to see in it, and how it was made.
+    pub caption: String,
+    /// Its panels, from left to right and from top to bottom.
+    pub panels: Vec<Panel>,
+    /// How many stand side by side where there is room.
+    pub columns: usize,
+}

@@ -1,0 +1,334 @@
+//! A document as one page: no scripts, nothing from elsewhere, read on a phone, in the dark and on paper.
+
+use super::svg::{at, escape};
+use super::{Align, Block, Cell, Diagram, Document, Figure, Finding, Section, Table, palette};
+use std::collections::BTreeSet;
+
+impl Document {
+    /// The page, which needs nothing else.
+    ///
+    /// ```
+    /// use rl4rla::report::{Block, Document, Section};
+    /// let blocks = vec![Block::Text("See `rl4rla list`.".into())];
+    /// let section = Section { id: "first".into(), title: "First".into(), blocks };
+    /// let (title, lead) = ("A report".into(), String::new());
+    /// let document = Document { title, lead, sections: vec![section], colophon: vec![] };
+    /// assert!(document.html().contains("See <code>rl4rla list</code>."));
+    /// ```
+    pub fn html(&self) -> String {
+        Page::new(vec![]).document(self)
+    }
+
+    /// The page with links to the files beside it: what each figure, diagram and table is called, in order.
+    pub(super) fn html_with(&self, names: Vec<String>) -> String {
+        Page::new(names).document(self)
+    }
+}
+
+/// A page being written.
+struct Page {
+    /// The names of files not linked yet, in order.
+    names: std::vec::IntoIter<String>,
+    /// The addresses that are taken.
+    ids: BTreeSet<String>,
+}
+
+impl Page {
+    fn new(names: Vec<String>) -> Page {
+        Page { names: names.into_iter(), ids: BTreeSet::from(["top".to_string()]) }
+    }
+
+    fn document(&mut self, document: &Document) -> String {
+        let ids: Vec<String> =
+            document.sections.iter().map(|section| distinct(&mut self.ids, &section.id)).collect();
+        let link = |(section, id): (&Section, &String)| {
+            format!("<li><a href=\"#{id}\">{}</a></li>\n", escape(&section.title))
+        };
+        let links: String = document.sections.iter().zip(&ids).map(link).collect();
+        let sections: String =
+            document.sections.iter().zip(&ids).map(|(section, id)| self.section(section, id)).collect();
+        let nav = match document.sections.len() {
+            0 | 1 => String::new(),
+            _ => format!("<nav aria-label=\"Contents\">\n<ul>\n{links}</ul>\n</nav>\n"),
+        };
+        let lead = match document.lead.as_str() {
+            "" => String::new(),
+            lead => format!("<p class=\"lead\">{}</p>\n", inline(lead)),
+        };
+        let foot = match document.colophon.is_empty() {
+            true => String::new(),
+            false => format!("<footer>\n{}</footer>\n", facts(&document.colophon)),
+        };
+        let title = escape(&document.title);
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
+             <style>\n{}</style>\n</head>\n<body id=\"top\">\n<header>\n<h1>{title}</h1>\n{lead}</header>\n\
+             {nav}<main>\n{sections}</main>\n{foot}</body>\n</html>\n",
+            style()
+        )
+    }
+
+    fn section(&mut self, section: &Section, id: &str) -> String {
+        let blocks = self.blocks(&section.blocks);
+        let title = escape(&section.title);
+        format!(
+            "<section id=\"{id}\">\n<h2>{title} <a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to {title}\">#</a></h2>\n\
+             {blocks}</section>\n"
+        )
+    }
+
+    fn blocks(&mut self, blocks: &[Block]) -> String {
+        blocks.iter().map(|block| self.block(block)).collect()
+    }
+
+    fn block(&mut self, block: &Block) -> String {
+        match block {
+            Block::Text(text) => paragraphs(text),
+            Block::Remark(text) => format!("<aside class=\"remark\">\n{}</aside>\n", paragraphs(text)),
+            Block::Code(code) => {
+                format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", escape(code.trim_end()))
+            }
+            Block::Facts(named) => facts(named),
+            Block::Table(table) => self.table(table),
+            Block::Figure(figure) => self.figure(figure),
+            Block::Diagram(diagram) => self.diagram(diagram),
+            Block::Finding(finding) => self.finding(finding),
+            Block::Folded(title, blocks) => {
+                format!(
+                    "<details>\n<summary>{}</summary>\n{}</details>\n",
+                    inline(title),
+                    self.blocks(blocks)
+                )
+            }
+        }
+    }
+
+    fn figure(&mut self, figure: &Figure) -> String {
+        let panels: String = figure.panels.iter().map(|panel| panel.svg_in_page(&figure.title)).collect();
+        let columns = figure.columns.clamp(1, figure.panels.len().max(1));
+        let inside = format!(
+            "{}<div class=\"panels\" style=\"--columns:{columns}\">\n{panels}</div>\n",
+            figure.legend_html()
+        );
+        self.framed("plot", &figure.name, [&figure.title, &figure.caption], &["svg", "csv"], &inside)
+    }
+
+    fn diagram(&mut self, diagram: &Diagram) -> String {
+        let (svg, width) = diagram.svg_in_page();
+        let label = escape(&diagram.title);
+        // It shrinks a little, and then scrolls: its words must stay readable.
+        let inside = format!(
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n\
+             <div class=\"diagram\" style=\"--width:{}px\">\n{svg}</div>\n</div>\n",
+            at(width)
+        );
+        self.framed("drawing", &diagram.name, [&diagram.title, &diagram.caption], &["svg"], &inside)
+    }
+
+    fn table(&mut self, table: &Table) -> String {
+        let head: String = table
+            .columns
+            .iter()
+            .map(|column| format!("<th scope=\"col\"{}>{}</th>", side(column.align), inline(&column.head)))
+            .collect();
+        let cell = |(place, cell): (usize, &Cell), rows: usize| {
+            let align = side(table.columns.get(place).map_or(Align::Left, |column| column.align));
+            let text = inline(&cell.text);
+            let text = if cell.strong { format!("<strong>{text}</strong>") } else { text };
+            match place {
+                0 if rows == 0 => String::new(),
+                0 if rows > 1 => format!("<th scope=\"rowgroup\" rowspan=\"{rows}\"{align}>{text}</th>"),
+                0 => format!("<th scope=\"row\"{align}>{text}</th>"),
+                _ if cell.text.chars().count() > 28 => format!("<td class=\"long\">{text}</td>"),
+                _ => format!("<td{align}>{text}</td>"),
+            }
+        };
+        let row = |(row, rows): (&Vec<Cell>, usize)| {
+            let cells: String = row.iter().enumerate().map(|place| cell(place, rows)).collect();
+            format!("<tr>{cells}</tr>\n")
+        };
+        let body = |group: &Vec<Vec<Cell>>| {
+            // What rows that follow each other have in common at their head stands there once.
+            let heads = group.chunk_by(|a, b| a.first() == b.first()).map(<[_]>::len);
+            let spans = heads.flat_map(|rows| std::iter::once(rows).chain(std::iter::repeat_n(0, rows - 1)));
+            format!("<tbody>\n{}</tbody>\n", group.iter().zip(spans).map(row).collect::<String>())
+        };
+        let bodies: String = table.groups.iter().map(body).collect();
+        let notes: String =
+            table.notes.iter().map(|note| format!("<p class=\"note\">{}</p>\n", inline(note))).collect();
+        let label = escape(&table.title);
+        let inside = format!(
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n<table>\n\
+             <thead>\n<tr>{head}</tr>\n</thead>\n{bodies}</table>\n</div>\n{notes}"
+        );
+        self.framed("numbers", &table.name, [&table.title, &table.caption], &["csv"], &inside)
+    }
+
+    /// A figure, a diagram or a table with its caption and its files.
+    fn framed(&mut self, class: &str, name: &str, words: [&str; 2], kinds: &[&str], inside: &str) -> String {
+        let id = distinct(&mut self.ids, name);
+        let [title, caption] = words.map(inline);
+        let files: String = match self.names.next() {
+            Some(file) => kinds
+                .iter()
+                .map(|kind| format!(" <a class=\"file\" href=\"{file}.{kind}\">{}</a>", kind.to_uppercase()))
+                .collect(),
+            None => String::new(),
+        };
+        let title = if title.is_empty() { title } else { format!("<strong>{title}</strong> ") };
+        format!(
+            "<figure class=\"{class}\" id=\"{id}\">\n<figcaption>{title}{caption}{files}</figcaption>\n{inside}</figure>\n"
+        )
+    }
+
+    fn finding(&mut self, finding: &Finding) -> String {
+        let (class, mark, word) = match finding.found {
+            true => ("found", "✓", "found"),
+            false => ("missed", "✗", "not found"),
+        };
+        let id = distinct(&mut self.ids, &finding.name);
+        let mut text = format!(
+            "<article class=\"finding {class}\" id=\"{id}\">\n<h3><span class=\"mark\" aria-hidden=\"true\">{mark}</span> \
+             {} <small>{word}</small></h3>\n",
+            escape(&finding.name)
+        );
+        if !finding.equation.is_empty() {
+            // What the letters mean stands below the equation.
+            let (equation, meaning) =
+                finding.equation.split_once(", where ").unwrap_or((&finding.equation, ""));
+            text += &format!("<p class=\"equation\" tabindex=\"0\">{}</p>\n", escape(equation));
+            if !meaning.is_empty() {
+                text += &format!("<p class=\"where\">where {}</p>\n", escape(meaning));
+            }
+        }
+        text += "<div class=\"split\">\n<div>\n";
+        if !finding.code.trim().is_empty() {
+            text += &self.block(&Block::Code(finding.code.clone()));
+        }
+        text += &format!("{}</div>\n", facts(&finding.facts));
+        if let Some(figure) = &finding.figure {
+            text += &self.figure(figure);
+        }
+        text + "</div>\n</article>\n"
+    }
+}
+
+/// Everything a page looks like.
+fn style() -> String {
+    format!(
+        ":root{{{light}}}\n@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{rules}{page}\
+         @media print{{:root{{{light}}}}}\n",
+        light = palette::variables(false),
+        dark = palette::variables(true),
+        rules = palette::rules(),
+        page = include_str!("page.css")
+    )
+}
+
+fn side(align: Align) -> &'static str {
+    if align == Align::Right { " class=\"number\"" } else { "" }
+}
+
+fn facts(named: &[(String, String)]) -> String {
+    if named.is_empty() {
+        return String::new();
+    }
+    let lines = named
+        .iter()
+        .map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>\n", inline(name), inline(value)));
+    format!("<dl>\n{}</dl>\n", lines.collect::<String>())
+}
+
+/// Paragraphs, which empty lines part.
+fn paragraphs(text: &str) -> String {
+    let parts = text.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
+    parts.map(|part| format!("<p>{}</p>\n", inline(part))).collect()
+}
+
+/// Text with its `code`.
+fn inline(text: &str) -> String {
+    let mut parts: Vec<&str> = text.split('`').collect();
+    // A mark without its partner is itself.
+    let single = if parts.len().is_multiple_of(2) { parts.pop() } else { None };
+    let part = |(number, part): (usize, &&str)| match number % 2 {
+        0 => escape(part),
+        _ => format!("<code>{}</code>", escape(part)),
+    };
+    let mut text: String = parts.iter().enumerate().map(part).collect();
+    if let Some(rest) = single {
+        text += &format!("`{}", escape(rest));
+    }
+    text
+}
+
+/// A name that can stand in an address and in a folder, and that nothing else has; ones that differ in case only
+/// are one in some folders.
+pub(super) fn distinct(taken: &mut BTreeSet<String>, wanted: &str) -> String {
+    let plain: String = wanted
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' })
+        .take(80)
+        .collect();
+    let plain = match plain.trim_matches('-') {
+        "" => "part",
+        plain => plain,
+    };
+    let mut name = plain.to_string();
+    let mut number = 2;
+    while !taken.insert(name.to_lowercase()) {
+        name = format!("{plain}-{number}");
+        number += 1;
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{document, well_formed};
+    use super::*;
+
+    #[test]
+    fn the_page_is_whole_and_asks_for_nothing() {
+        let html = document().html();
+        well_formed(&html);
+        for word in ["http:", "https:", "<script", "@import", "url(", "<link"] {
+            assert!(!html.contains(word), "{word}");
+        }
+        for part in
+            ["<h1>", "<nav", "class=\"remark\"", "class=\"finding found\"", "<details>", "<tbody>", "<dl>"]
+        {
+            assert!(html.contains(part), "{part}");
+        }
+        assert!(!html.contains("<b>bold</b>"), "what is not ours is escaped");
+        assert_eq!(html, document().html());
+    }
+
+    #[test]
+    fn addresses_are_distinct_and_lead_somewhere() {
+        let html = document().html();
+        let values = |name: &str| -> Vec<String> {
+            let start = format!(" {name}=\"");
+            html.split(&start).skip(1).map(|rest| rest.split('"').next().unwrap().to_string()).collect()
+        };
+        let ids = values("id");
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
+        for address in values("href") {
+            assert!(ids.contains(&address.trim_start_matches('#').to_string()), "{address}");
+        }
+    }
+
+    #[test]
+    fn code_stands_in_text_as_in_markdown() {
+        assert_eq!(inline("run `a < b` now"), "run <code>a &lt; b</code> now");
+        assert_eq!(inline("one ` only & `x` y"), "one <code> only &amp; </code>x` y");
+    }
+
+    #[test]
+    fn names_become_plain_and_distinct() {
+        let mut taken = BTreeSet::new();
+        let names = ["a b/../c", "A-b----c", "", "ü", "x"].map(|name| distinct(&mut taken, name));
+        assert_eq!(names, ["a-b----c", "A-b----c-2", "part", "part-2", "x"]);
+    }
+}

@@ -1,0 +1,189 @@
+//! Names beside points: near what they name, never over one another, never outside.
+
+use super::Ink;
+use super::svg::{self, at, escape};
+
+/// The size of labels.
+pub(super) const SIZE: f64 = 12.0;
+const HEIGHT: f64 = 15.0;
+/// From a point to its label where nothing is in the way.
+const NEAR: f64 = 7.0;
+
+/// A rectangle.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Frame {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) right: f64,
+    pub(super) bottom: f64,
+}
+
+impl Frame {
+    pub(super) fn meets(&self, other: &Frame) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
+
+    fn within(&self, outer: &Frame) -> bool {
+        self.left >= outer.left
+            && self.right <= outer.right
+            && self.top >= outer.top
+            && self.bottom <= outer.bottom
+    }
+
+    fn holds(&self, [x, y]: [f64; 2]) -> bool {
+        self.left <= x && x <= self.right && self.top <= y && y <= self.bottom
+    }
+}
+
+/// A name and the point it belongs to.
+pub(super) struct Wish {
+    pub(super) text: String,
+    pub(super) point: [f64; 2],
+    pub(super) ink: Ink,
+    /// Whether a line ends there: names of lines form a column, names of dots keep close.
+    pub(super) ends: bool,
+}
+
+/// A name with its place.
+pub(super) struct Placed<'a> {
+    pub(super) wish: &'a Wish,
+    pub(super) frame: Frame,
+    /// Whether it had to go so far that a line must lead to it.
+    led: bool,
+}
+
+/// Places the names from top to bottom. Obstacles are avoided if possible, other names always: where nothing is
+/// free a name is left out.
+pub(super) fn place<'a>(wishes: &'a [Wish], obstacles: &[[f64; 2]], bounds: Frame) -> Vec<Placed<'a>> {
+    let mut order: Vec<&Wish> = wishes.iter().collect();
+    order.sort_by(|a, b| a.point[1].total_cmp(&b.point[1]).then(a.point[0].total_cmp(&b.point[0])));
+    let mut placed: Vec<Placed> = Vec::new();
+    for wish in order {
+        let free = |frame: &Frame| frame.within(&bounds) && placed.iter().all(|p| !p.frame.meets(frame));
+        let cost = |frame: &Frame| obstacles.iter().filter(|point| frame.holds(**point)).count();
+        let width = svg::width(&wish.text, SIZE);
+        let near = around(wish.point, width, wish.ends).filter(|(frame, _)| free(frame));
+        let best = near.min_by_key(|(frame, _)| cost(frame));
+        let anywhere = || everywhere(bounds, width).filter(free).min_by_key(cost).map(|frame| (frame, true));
+        if let Some((frame, led)) = best.or_else(anywhere) {
+            placed.push(Placed { wish, frame, led });
+        }
+    }
+    placed
+}
+
+/// Places around a point, the best first, and whether a line must lead to them.
+fn around([x, y]: [f64; 2], width: f64, ends: bool) -> impl Iterator<Item = (Frame, bool)> {
+    let frame = move |left: f64, middle: f64| {
+        let top = middle - HEIGHT / 2.0;
+        Frame { left, top, right: left + width, bottom: top + HEIGHT }
+    };
+    // Right of the point, a little higher or lower if need be.
+    let beside = [0.0, -4.0, 4.0, -7.0, 7.0].map(|shift| (frame(x + NEAR, y + shift), false));
+    let column = (1..8).flat_map(move |step| {
+        let shift = 4.0 + 5.0 * f64::from(step);
+        [shift, -shift].map(|shift| (frame(x + 2.0 * NEAR, y + shift), true))
+    });
+    let sides = [(0.0, -1.0), (0.0, 1.0), (-1.0, 0.0), (-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)];
+    let reach = [NEAR, 16.0, 28.0, 42.0, 58.0, 76.0, 96.0];
+    let others = reach.into_iter().flat_map(move |reach| {
+        sides.into_iter().map(move |(dx, dy): (f64, f64)| {
+            let left = match dx {
+                0.0 => x - width / 2.0,
+                1.0 => x + NEAR,
+                _ if dy == 0.0 => x - reach - width,
+                _ => x - NEAR - width,
+            };
+            (frame(left, y + dy * (reach + 5.0)), reach > NEAR)
+        })
+    });
+    let near = others.clone().take(if ends { 0 } else { sides.len() });
+    beside.into_iter().chain(near).chain(column).chain(others)
+}
+
+/// Places all over the room.
+fn everywhere(bounds: Frame, width: f64) -> impl Iterator<Item = Frame> {
+    let rows = ((bounds.bottom - bounds.top) / HEIGHT).max(0.0) as usize;
+    let columns = ((bounds.right - bounds.left - width) / 20.0).max(0.0) as usize + 1;
+    (0..rows).flat_map(move |row| {
+        (0..columns).rev().map(move |column| {
+            let (left, top) = (bounds.left + 20.0 * column as f64, bounds.top + HEIGHT * row as f64);
+            Frame { left, top, right: left + width, bottom: top + HEIGHT }
+        })
+    })
+}
+
+impl Placed<'_> {
+    /// The name, and the line that leads to it.
+    pub(super) fn svg(&self) -> String {
+        let Frame { left, top, right, bottom } = self.frame;
+        let mut text = String::new();
+        if self.led {
+            let [x, y] = self.wish.point;
+            let (nearest_x, nearest_y) = (x.clamp(left, right), y.clamp(top + 2.0, bottom - 2.0));
+            text += &format!(
+                "<path class=\"axis\" d=\"M{} {}L{} {}\"/>\n",
+                at(x),
+                at(y),
+                at(nearest_x),
+                at(nearest_y)
+            );
+        }
+        text + &format!(
+            "<text class=\"{}\" x=\"{}\" y=\"{}\" style=\"fill:currentColor\">{}</text>\n",
+            self.wish.ink.class(),
+            at(left),
+            at(top + 11.5),
+            escape(&self.wish.text)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BOUNDS: Frame = Frame { left: 50.0, top: 30.0, right: 350.0, bottom: 220.0 };
+
+    fn wish(text: &str, x: f64, y: f64) -> Wish {
+        Wish { text: text.into(), point: [x, y], ink: Ink(0), ends: text.len().is_multiple_of(2) }
+    }
+
+    #[test]
+    fn a_name_alone_stands_right_of_its_point() {
+        let wishes = [wish("best", 100.0, 100.0)];
+        let placed = place(&wishes, &[], BOUNDS);
+        assert!(placed[0].frame.left > 100.0 && placed[0].frame.left < 110.0 && !placed[0].led);
+        assert!(!placed[0].svg().contains("path"));
+    }
+
+    #[test]
+    fn names_at_one_place_move_apart_and_are_led_to() {
+        let wishes: Vec<Wish> = (0..6).map(|i| wish(&format!("method {i}"), 260.0, 100.0)).collect();
+        let placed = place(&wishes, &[], BOUNDS);
+        assert_eq!(placed.len(), 6);
+        assert!(placed.iter().any(|p| p.led && p.svg().contains("path")));
+    }
+
+    proptest! {
+        #[test]
+        fn names_never_overlap_and_never_leave(
+            points in prop::collection::vec((40.0_f64..360.0, 20.0_f64..230.0, 1_usize..30), 0..40),
+        ) {
+            let wishes: Vec<Wish> = points.iter().map(|(x, y, n)| wish(&"n".repeat(*n), *x, *y)).collect();
+            let obstacles: Vec<[f64; 2]> = points.iter().map(|(x, y, _)| [*x, *y]).collect();
+            let placed = place(&wishes, &obstacles, BOUNDS);
+            for (i, one) in placed.iter().enumerate() {
+                prop_assert!(one.frame.within(&BOUNDS));
+                for other in &placed[i + 1..] {
+                    prop_assert!(!one.frame.meets(&other.frame));
+                }
+            }
+            prop_assert!(placed.len() >= wishes.len().min(5));
+        }
+    }
+}

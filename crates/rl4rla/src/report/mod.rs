@@ -1,0 +1,28 @@
+//! Reports: what was found, as tables, figures and one page that needs nothing else.
+//!
+//! Figures and tables are data first; how they look is decided in one place, for `report` and `reproduce` alike.
+
+mod csv;
+mod diagram;
+mod document;
+mod drawing;
+mod figure;
+mod files;
+mod html;
+mod labels;
+mod palette;
+mod panel;
+mod plot;
+mod spread;
+mod strokes;
+mod svg;
+mod table;
+#[cfg(test)]
+mod testing;
+mod ticks;
+
+pub use diagram::{Diagram, Node, Role};
+pub use document::{Block, Document, Finding, Section};
+pub use figure::{Axis, Figure, Ink, Label, Mark, Panel, Scale, Series};
+pub use spread::{Rate, Spread};
+pub use table::{Align, Cell, Column, Table};

@@ -1,0 +1,196 @@
+//! A panel: axes, grid and series in a rectangle of fixed size, to be scaled by whoever shows it.
+
+use super::labels::{self, Frame, Wish};
+use super::strokes::{self, Places};
+use super::svg::{self, at, width, wrap};
+use super::ticks::Extent;
+use super::{Axis, Label, Mark, Panel, Series};
+
+/// As wide as a phone, so that text stays readable there.
+pub(super) const WIDTH: f64 = 360.0;
+pub(super) const HEIGHT: f64 = 272.0;
+
+const TICK: f64 = 12.0;
+const TITLE: f64 = 13.0;
+const LEADING: f64 = 15.0;
+
+/// Where things stand in a panel.
+struct Layout {
+    plot: Frame,
+    x: Extent,
+    y: Extent,
+    title: Vec<String>,
+    x_label: Vec<String>,
+    y_label: Vec<String>,
+    x_ticks: Vec<(f64, String)>,
+    y_ticks: Vec<(f64, String)>,
+}
+
+impl Panel {
+    /// What is drawn, in a rectangle of `WIDTH` by `HEIGHT`.
+    pub(super) fn body(&self) -> String {
+        let layout = Layout::of(self);
+        let drawn: Vec<(Places, Places)> = self.series.iter().map(|series| layout.places(series)).collect();
+        let mut text = svg::lines("t m", WIDTH / 2.0, 17.0, LEADING + 1.0, &layout.title);
+        text += &layout.axes();
+        // Clipped by a drawing inside the drawing, which needs no name.
+        let Frame { left, top, right, bottom } = layout.plot;
+        let [x, y, w, h] = [left - 3.0, top - 3.0, right - left + 6.0, bottom - top + 6.0].map(at);
+        text +=
+            &format!("<svg x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" viewBox=\"{x} {y} {w} {h}\">\n");
+        let is_band = |series: &Series| matches!(series.mark, Mark::Band(_));
+        for bands in [true, false] {
+            for (series, (places, upper)) in self.series.iter().zip(&drawn) {
+                if is_band(series) == bands {
+                    text += &strokes::svg(series, places, upper);
+                }
+            }
+        }
+        text += "</svg>\n";
+        if drawn.iter().all(|(places, _)| places.iter().all(Option::is_none)) {
+            text += &svg::text("s m", (left + right) / 2.0, (top + bottom) / 2.0, "no data");
+        }
+        text + &self.names(&layout, &drawn)
+    }
+
+    /// The names that stand beside points.
+    fn names(&self, layout: &Layout, drawn: &[(Places, Places)]) -> String {
+        let plot = layout.plot;
+        let inside = |[x, y]: [f64; 2]| [x.clamp(plot.left, plot.right), y.clamp(plot.top, plot.bottom)];
+        let wish = |(series, (places, _)): (&Series, &(Places, Places))| {
+            let point = inside(places.iter().rev().find_map(|place| *place)?);
+            let ends = series.mark != Mark::Dots;
+            let text = svg::shorten(&series.name, WIDTH * 0.6, labels::SIZE);
+            (series.label == Label::Beside).then_some(Wish { text, point, ink: series.ink, ends })
+        };
+        let wishes: Vec<Wish> = self.series.iter().zip(drawn).filter_map(wish).collect();
+        if wishes.is_empty() {
+            return String::new();
+        }
+        let obstacles: Vec<[f64; 2]> = drawn.iter().flat_map(|(places, _)| seen(places)).collect();
+        let bounds = Frame { right: WIDTH - 2.0, ..plot };
+        labels::place(&wishes, &obstacles, bounds).iter().map(labels::Placed::svg).collect()
+    }
+
+    /// The room that names of lines which go to the right end need there.
+    fn margin(&self, x: &Extent) -> f64 {
+        let ends_right = |series: &&Series| {
+            let last = series.points.iter().rev().find_map(|[at, _]| x.share(*at));
+            series.label == Label::Beside && last.is_some_and(|share| share > 0.8)
+        };
+        let names = self.series.iter().filter(ends_right).map(|s| width(&s.name, labels::SIZE) + 18.0);
+        names.fold(16.0, f64::max).min(WIDTH * 0.36)
+    }
+}
+
+/// The points of a line and some between them.
+fn seen(places: &Places) -> Vec<[f64; 2]> {
+    let step = places.len().div_ceil(400).max(1);
+    let kept: Vec<[f64; 2]> = places.iter().step_by(step).flatten().copied().collect();
+    let between = kept.windows(2).flat_map(|pair| {
+        let [from, to] = [pair[0], pair[1]];
+        let parts = ((to[0] - from[0]).hypot(to[1] - from[1]) / 8.0).clamp(0.0, 60.0) as usize;
+        (1..=parts).map(move |part| {
+            let share = part as f64 / (parts + 1) as f64;
+            [from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share]
+        })
+    });
+    between.chain(kept.iter().copied()).collect()
+}
+
+impl Layout {
+    fn of(panel: &Panel) -> Layout {
+        let points = || panel.series.iter().flat_map(|series| &series.points);
+        let upper = panel.series.iter().flat_map(|series| match &series.mark {
+            Mark::Band(upper) => upper.as_slice(),
+            _ => &[],
+        });
+        // What one axis cannot show must not stretch the other.
+        let x = Extent::of(&panel.x, points().map(|[x, _]| *x));
+        let y = Extent::of(&panel.y, points().map(|[_, y]| *y).chain(upper.copied()));
+        let title = wrap(&panel.title, WIDTH - 16.0, TITLE * 1.06, 2);
+        let x_label = wrap(&panel.x.label, WIDTH * 0.78, TICK, 2);
+        let top = 14.0 + (LEADING + 1.0) * title.len() as f64;
+        let bottom = HEIGHT - 26.0 - LEADING * x_label.len() as f64;
+        let y_ticks = y.ticks(6);
+        let y_label = wrap(&panel.y.label, bottom - top, TICK, 2);
+        let widest = y_ticks.iter().map(|(_, text)| width(text, TICK)).fold(0.0, f64::max);
+        let left = 10.0 + widest.min(WIDTH * 0.3) + (LEADING + 2.0) * y_label.len() as f64;
+        let plot = Frame { left, top, right: WIDTH - panel.margin(&x), bottom };
+        let x_ticks = fitting(&x, &plot);
+        Layout { plot, x, y, title, x_label, y_label, x_ticks, y_ticks }
+    }
+
+    fn across(&self, share: f64) -> f64 {
+        self.plot.left + share * (self.plot.right - self.plot.left)
+    }
+
+    fn up(&self, share: f64) -> f64 {
+        self.plot.bottom - share * (self.plot.bottom - self.plot.top)
+    }
+
+    /// Where the points of a series stand, and its upper ends if it is a band.
+    fn places(&self, series: &Series) -> (Places, Places) {
+        let place = |x: f64, y: f64| Some([self.across(self.x.share(x)?), self.up(self.y.share(y)?)]);
+        let points = series.points.iter().map(|[x, y]| place(*x, *y)).collect();
+        let upper = match &series.mark {
+            Mark::Band(upper) => series.points.iter().zip(upper).map(|([x, _], y)| place(*x, *y)).collect(),
+            _ => vec![],
+        };
+        (points, upper)
+    }
+
+    fn axes(&self) -> String {
+        let Frame { left, top, right, bottom } = self.plot;
+        let mut grid = String::new();
+        let mut text = String::new();
+        for (share, label) in &self.x_ticks {
+            let x = self.across(*share);
+            grid += &format!("M{} {}V{}", at(x), at(top), at(bottom));
+            text += &svg::text("s m", kept_inside(x, label), bottom + 16.0, label);
+        }
+        for (share, label) in &self.y_ticks {
+            let y = self.up(*share);
+            grid += &format!("M{} {}H{}", at(left), at(y), at(right));
+            text += &svg::text("s e", left - 6.0, y + 4.0, label);
+        }
+        text += &svg::lines("m", (left + right) / 2.0, bottom + 16.0 + LEADING + 3.0, LEADING, &self.x_label);
+        for (number, line) in self.y_label.iter().enumerate() {
+            let (x, y) = (at(13.0 + LEADING * number as f64), at((top + bottom) / 2.0));
+            text += &format!(
+                "<text class=\"m\" transform=\"translate({x} {y}) rotate(-90)\">{}</text>\n",
+                svg::escape(line)
+            );
+        }
+        let frame = format!("M{} {}V{}H{}", at(left), at(top), at(bottom), at(right));
+        format!("<path class=\"grid\" d=\"{grid}\"/>\n<path class=\"axis\" d=\"{frame}\"/>\n{text}")
+    }
+}
+
+/// A middle that keeps a label inside the panel.
+fn kept_inside(x: f64, label: &str) -> f64 {
+    let half = width(label, TICK) / 2.0;
+    x.min(WIDTH - 1.0 - half)
+}
+
+/// As many numbers as stand beside one another with some air.
+fn fitting(x: &Extent, plot: &Frame) -> Vec<(f64, String)> {
+    let apart = |ticks: &[(f64, String)]| {
+        let ends: Vec<[f64; 2]> = ticks
+            .iter()
+            .map(|(share, label)| {
+                let middle = kept_inside(plot.left + share * (plot.right - plot.left), label);
+                let half = width(label, TICK) / 2.0;
+                [middle - half, middle + half]
+            })
+            .collect();
+        ends.windows(2).all(|pair| pair[0][1] + 6.0 <= pair[1][0])
+    };
+    let sets = (1..=7).rev().map(|most| x.ticks(most));
+    sets.into_iter().find(|ticks| apart(ticks)).unwrap_or_else(|| x.ticks(1).into_iter().take(1).collect())
+}
+
+/// An axis named in a panel's description.
+pub(super) fn described(axis: &Axis) -> &str {
+    if axis.label.is_empty() { "an unnamed axis" } else { &axis.label }
+}

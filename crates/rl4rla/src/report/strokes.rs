@@ -1,0 +1,168 @@
+//! How a series is drawn: lines, steps, dots and bands, no finer than can be seen.
+
+use super::svg::at;
+use super::{Mark, Series};
+
+/// The most points a series is drawn with.
+pub(super) const MOST: usize = 2000;
+/// The most markers on a line.
+const MARKERS: usize = 9;
+
+/// Where a series stands in its panel; a gap where it stands nowhere.
+pub(super) type Places = Vec<Option<[f64; 2]>>;
+
+/// What is drawn of a series, given where its points stand. A band has its upper ends there too.
+pub(super) fn svg(series: &Series, places: &Places, upper: &Places) -> String {
+    let class = series.ink.class();
+    let body = match series.mark {
+        Mark::Line => stroke(series, &thinned(places), false),
+        Mark::Steps => stroke(series, &thinned(places), true),
+        Mark::Dots => dots(series, places),
+        Mark::Band(_) => band(places, upper),
+    };
+    if body.is_empty() { body } else { format!("<g class=\"{class}\">\n{body}</g>\n") }
+}
+
+/// A line with a few markers.
+fn stroke(series: &Series, places: &Places, steps: bool) -> String {
+    let mut path = String::new();
+    // Consecutive points that are one when rounded add nothing.
+    let mut last: Option<[String; 2]> = None;
+    for (number, place) in places.iter().enumerate() {
+        let Some(place) = place else {
+            last = None;
+            continue;
+        };
+        let [x, y] = place.map(at);
+        match &last {
+            Some([old_x, old_y]) if *old_x == x && *old_y == y => {}
+            Some(_) if steps => path += &format!("H{x}V{y}"),
+            Some(_) => path += &format!("L{x} {y}"),
+            None => {
+                path += &format!("M{x} {y}");
+                // A point between two gaps is seen by its round ends.
+                if places.get(number + 1).is_none_or(Option::is_none) {
+                    path += "h0";
+                }
+            }
+        }
+        last = Some([x, y]);
+    }
+    if path.is_empty() {
+        return path;
+    }
+    let markers = markers(series, places);
+    format!("<path class=\"l\" stroke-linecap=\"round\"{} d=\"{path}\"/>\n{markers}", series.ink.dash())
+}
+
+fn markers(series: &Series, places: &Places) -> String {
+    let seen: Vec<[f64; 2]> = places.iter().flatten().copied().collect();
+    // Each colour begins elsewhere, so that lines on top of one another show all their markers.
+    let stride = seen.len().div_ceil(MARKERS).max(1);
+    let start = if stride > 1 { stride * (1 + series.ink.0 % 3) / 4 } else { 0 };
+    let marks: String =
+        seen.iter().skip(start).step_by(stride).map(|[x, y]| series.ink.marker(*x, *y, 3.2)).collect();
+    if marks.is_empty() { marks } else { format!("<path class=\"d\" d=\"{marks}\"/>\n") }
+}
+
+fn dots(series: &Series, places: &Places) -> String {
+    let mut seen: Vec<[f64; 2]> = places.iter().flatten().copied().collect();
+    // A dot on top of another one is not seen, and of a cloud a part is enough.
+    seen.dedup_by_key(|place| place.map(|c| c.round() as i64));
+    let stride = seen.len().div_ceil(MOST).max(1);
+    let radius = if seen.len() > 200 { 2.2 } else { 3.6 };
+    let marks: String = seen.iter().step_by(stride).map(|[x, y]| series.ink.marker(*x, *y, radius)).collect();
+    if marks.is_empty() { marks } else { format!("<path class=\"d\" d=\"{marks}\"/>\n") }
+}
+
+/// The areas between two lines, one for each stretch without gaps.
+fn band(lower: &Places, upper: &Places) -> String {
+    let both: Vec<Option<[[f64; 2]; 2]>> =
+        lower.iter().zip(upper).map(|(low, high)| Some([(*low)?, (*high)?])).collect();
+    let step = both.len().div_ceil(MOST / 2).max(1);
+    let mut path = String::new();
+    for stretch in both.split(Option::is_none) {
+        let last = stretch.len().saturating_sub(1);
+        let kept = stretch.iter().enumerate().filter(|(i, _)| i % step == 0 || *i == last);
+        let ends: Vec<[[f64; 2]; 2]> = kept.filter_map(|(_, ends)| *ends).collect();
+        let there = ends.iter().map(|[low, _]| *low);
+        let back = ends.iter().rev().map(|[_, high]| *high);
+        let corners: Vec<String> = there.chain(back).map(|[x, y]| format!("{} {}", at(x), at(y))).collect();
+        if corners.len() > 2 {
+            path += &format!("M{}Z", corners.join("L"));
+        }
+    }
+    if path.is_empty() { path } else { format!("<path class=\"b\" d=\"{path}\"/>\n") }
+}
+
+/// At most `MOST` points: of each stretch the first, the lowest, the highest and the last, and whether it has a gap.
+fn thinned(places: &Places) -> Places {
+    if places.len() <= MOST {
+        return places.clone();
+    }
+    let size = places.len().div_ceil(MOST / 5);
+    let thin = |stretch: &[Option<[f64; 2]>]| -> Places {
+        let height = |i: &usize| stretch[*i].map_or(0.0, |[_, y]| y);
+        let seen = || (0..stretch.len()).filter(|i| stretch[*i].is_some());
+        let by_height = |a: &usize, b: &usize| height(a).total_cmp(&height(b));
+        let gap = stretch.iter().position(Option::is_none);
+        let kept =
+            [seen().next(), seen().min_by(by_height), seen().max_by(by_height), seen().next_back(), gap];
+        let mut kept: Vec<usize> = kept.into_iter().flatten().collect();
+        kept.sort_unstable();
+        kept.dedup();
+        kept.into_iter().map(|i| stretch[i]).collect()
+    };
+    places.chunks(size).flat_map(thin).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Ink;
+
+    fn series(mark: Mark) -> Series {
+        Series::new("s", Ink(1), mark, [])
+    }
+
+    fn places(points: &[[f64; 2]]) -> Places {
+        points.iter().map(|p| p.iter().all(|c| c.is_finite()).then_some(*p)).collect()
+    }
+
+    #[test]
+    fn gaps_break_lines_and_lone_points_are_seen() {
+        let nan = f64::NAN;
+        let line =
+            places(&[[0.0, 0.0], [1.0, 1.0], [nan, 0.0], [3.0, 3.0], [nan, nan], [5.0, 5.0], [6.0, 4.0]]);
+        let drawn = svg(&series(Mark::Line), &line, &vec![]);
+        assert!(drawn.contains("d=\"M0 0L1 1M3 3h0M5 5L6 4\""), "{drawn}");
+        let steps = svg(&series(Mark::Steps), &places(&[[0.0, 0.0], [2.0, 5.0]]), &vec![]);
+        assert!(steps.contains("M0 0H2V5"), "{steps}");
+    }
+
+    #[test]
+    fn a_band_is_a_closed_area_for_each_stretch() {
+        let lower = places(&[[0.0, 5.0], [1.0, 5.0], [f64::NAN, 0.0], [3.0, 5.0], [4.0, 5.0]]);
+        let upper = places(&[[0.0, 1.0], [1.0, 2.0], [2.0, 2.0], [3.0, 1.0], [4.0, 2.0]]);
+        let drawn = svg(&series(Mark::Band(vec![])), &lower, &upper);
+        assert!(drawn.contains("d=\"M0 5L1 5L1 2L0 1ZM3 5L4 5L4 2L3 1Z\""), "{drawn}");
+    }
+
+    #[test]
+    fn long_series_keep_their_peaks() {
+        let mut long: Places = (0..100_000).map(|i| Some([f64::from(i) / 300.0, 100.0])).collect();
+        (long[54_321], long[70_000]) = (Some([181.0, 3.0]), None);
+        let thin = thinned(&long);
+        assert!(thin.len() <= MOST && thin.contains(&Some([181.0, 3.0])) && thin.contains(&None));
+        assert_eq!((thin.first(), thin.last()), (long.first(), long.last()));
+        let drawn = svg(&series(Mark::Dots), &long, &vec![]);
+        assert!(drawn.len() < 200_000);
+    }
+
+    #[test]
+    fn nothing_is_drawn_as_nothing() {
+        for mark in [Mark::Line, Mark::Steps, Mark::Dots, Mark::Band(vec![])] {
+            assert_eq!(svg(&series(mark), &vec![None; 3], &vec![None; 3]), "");
+        }
+    }
+}

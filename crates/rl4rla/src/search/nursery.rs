@@ -1,0 +1,49 @@
+//! Where evolving searches make their individuals: each is a state, measured as it stands.
+
+use super::domain::Domain;
+use super::ledger::{Budget, Ledger, Watch};
+use rustc_hash::FxHashSet;
+
+/// An individual is measured on so many replicates, so that it does not live by one lucky draw.
+pub(super) const REPLICATES: usize = 4;
+
+/// A state, and the place of its solution in the ledger; none if it has none.
+#[derive(Clone)]
+pub(super) struct Individual<S> {
+    pub state: S,
+    pub place: Option<usize>,
+}
+
+/// Makes individuals and counts them; what was met before costs nothing.
+pub(super) struct Nursery<'a, D: Domain> {
+    pub ledger: Ledger<'a, D>,
+    met: FxHashSet<u128>,
+}
+
+impl<'a, D: Domain> Nursery<'a, D> {
+    pub fn new(domain: &'a D, budget: Budget, watch: &'a mut dyn Watch<D::Solution>) -> Nursery<'a, D> {
+        Nursery { ledger: Ledger::new(domain, budget, watch), met: FxHashSet::default() }
+    }
+
+    /// Makes individuals of these states and measures them together; none if the search must stop.
+    pub fn raise(&mut self, states: Vec<D::State>) -> Option<Vec<Individual<D::State>>> {
+        let domain = self.ledger.domain();
+        let mut individuals = Vec::with_capacity(states.len());
+        for state in states {
+            self.met.insert(domain.key(&state));
+            let place = domain.solution(&state).map(|solved| self.ledger.enter(solved));
+            individuals.push(Individual { state, place });
+        }
+        let count = individuals.len() as u64;
+        self.ledger.counters.playouts += count;
+        self.ledger.counters.node_visits += count;
+        self.ledger.counters.unique_states = self.met.len() as u64;
+        let wanted: Vec<_> = individuals.iter().filter_map(|one| Some((one.place?, REPLICATES))).collect();
+        self.ledger.measure(&wanted).then_some(individuals)
+    }
+
+    /// The mean of an individual; below all others if it is no solution.
+    pub fn fitness(&self, individual: &Individual<D::State>) -> f64 {
+        individual.place.map_or(-1.0, |place| self.ledger.mean(place))
+    }
+}
