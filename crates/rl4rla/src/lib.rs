@@ -1,7 +1,7 @@
 //! rl4rla discovers randomized linear algebra algorithms as explicit, readable programs.
 //!
 //! The modules are the stages of a pipeline, each using only those before it:
-//! [`clock`] → [`rng`] → [`linalg`] → [`data`] → [`program`] → [`problem`] → [`execute`] → [`baseline`] →
+//! [`clock`] → [`rng`] → [`linalg`] → [`data`] → [`program`] → [`problem`] → [`execute`] → [`solve`] → [`baseline`] →
 //! [`reward`] → [`equivalence`] → [`search`] → [`discovery`] → [`curriculum`] → [`store`] → [`report`].
 //!
 //! ```
@@ -33,4 +33,5 @@ pub mod report;
 pub mod reward;
 pub mod rng;
 pub mod search;
+pub mod solve;
 pub mod store;

@@ -204,3 +204,61 @@ fn divergence_and_bad_data_are_errors() {
     let failure = run_large(&outer, &large, &settings, &Stream::new(1), Stop::default()).unwrap_err();
     assert!(matches!(failure.fault, Fault::TooLarge { .. } | Fault::TooCostly { .. }), "{failure}");
 }
+
+/// A file of these entries, gone when nobody reads it any more.
+fn file_of(a: &Matrix, name: &str) -> std::fs::File {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let bytes: Vec<u8> = a.row_major().iter().flat_map(|entry| entry.to_le_bytes()).collect();
+    std::fs::write(&path, bytes).unwrap();
+    std::fs::File::open(path).unwrap()
+}
+
+#[test]
+fn data_in_a_file_give_the_same_bits() {
+    // More than is held at once.
+    let (rows, cols) = (90_000, 50);
+    let entries = Stream::new(21).normals(rows * cols);
+    let b = Stream::new(22).normals(rows);
+    let memory = Large::new(Matrix::from_row_major(rows, cols, entries), b.clone()).unwrap();
+    let file = file_of(memory.matrix(), "large-in-a-file");
+    let file = Large::new(Matrix::in_file(file, rows, cols).unwrap(), b).unwrap();
+    let bits = |trace: LargeTrace| -> Vec<u64> {
+        trace.x.iter().chain(&trace.residuals).map(|x| x.to_bits()).collect()
+    };
+    for entry in programs() {
+        let name = entry.name;
+        let settings =
+            Settings { iterations: 3, ..settings(rows, cols, SketchKind::Sjlt, Sampling::Unbiased) };
+        let run =
+            |large| run_large(&entry.document.program, large, &settings, &Stream::new(23), Stop::default());
+        match (run(&memory), run(&file)) {
+            (Ok(memory), Ok(file)) => assert!(bits(memory) == bits(file), "{name}"),
+            (memory, Err(failure)) => {
+                assert!(failure.fault == Fault::NotInMemory || memory.is_err(), "{name}: {failure}")
+            }
+            (memory, file) => panic!("{name}: {memory:?} {file:?}"),
+        }
+    }
+    let gram = rl4rla::linalg::gram(file.matrix());
+    assert_eq!(gram, rl4rla::linalg::gram(memory.matrix()));
+}
+
+#[test]
+fn what_needs_the_whole_is_refused_and_a_lost_file_is_told() {
+    let a = Matrix::from_row_major(40, 2, Stream::new(1).normals(80));
+    let file = file_of(&a, "large-lost");
+    assert!(Matrix::in_file(file_of(&a, "large-short"), 41, 2).is_err());
+    let a = Matrix::in_file(file, 40, 2).unwrap();
+    let large = Large::new(a, vec![1.0; 40]).unwrap();
+    let settings = Settings { sketch: SketchKind::Srht, ..Settings::for_size(40, 2) };
+    let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
+    let failure = run_large(program, &large, &settings, &Stream::new(2), Stop::default()).unwrap_err();
+    assert_eq!((failure.step, failure.fault), (Step::Check, Fault::NotInMemory));
+    assert!(large.matrix().read_failure().is_none());
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("large-lost");
+    std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(100).unwrap();
+    let settings = Settings::for_size(40, 2);
+    let failure = run_large(program, &large, &settings, &Stream::new(2), Stop::default()).unwrap_err();
+    assert_eq!(failure.fault, Fault::NotFinite);
+    assert!(large.matrix().read_failure().unwrap().starts_with("rows 0 to 39"));
+}

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The stages, each using only those to its left.
-const PIPELINE: [&str; 15] = [
+const PIPELINE: [&str; 16] = [
     "clock",
     "rng",
     "linalg",
@@ -13,6 +13,7 @@ const PIPELINE: [&str; 15] = [
     "program",
     "problem",
     "execute",
+    "solve",
     "baseline",
     "reward",
     "equivalence",

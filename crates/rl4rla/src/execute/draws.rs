@@ -4,7 +4,7 @@ use super::failure::Fault;
 use super::kernels::Values;
 use super::reduced::{Image, Reduced, Rows};
 use super::run::Settings;
-use super::sample::{Chosen, Sampled, squared_row_norms};
+use super::sample::{Chosen, Sampled};
 use super::sketch::Sketch;
 use crate::linalg::{self, Matrix};
 use crate::problem::Instance;
@@ -146,7 +146,7 @@ impl<'a> Draws<'a> {
     pub fn leverage(&self, arg: &Arg, value: &Datum) -> Result<Datum, Fault> {
         let law = match self.data {
             Data::Reduced(reduced, _) if is_data(arg) => reduced.leverage(),
-            _ => Discrete::new(&squared_row_norms(value.matrix())).map(Arc::new),
+            _ => Discrete::new(&linalg::squared_row_norms(value.matrix())).map(Arc::new),
         };
         law.map(Datum::Weights).map_err(Fault::Weights)
     }

@@ -40,6 +40,8 @@ pub enum Fault {
         /// How many were asked for.
         batch: usize,
     },
+    /// The data are in a file and the operation needs all of them at once; nothing ran.
+    NotInMemory,
     /// A value is infinite or not a number.
     NotFinite,
 }
@@ -62,6 +64,7 @@ impl fmt::Display for Fault {
             Fault::TooFewRows { batch } => {
                 write!(f, "cannot draw {batch} different rows; lower the batch or sample with replacement")
             }
+            Fault::NotInMemory => f.write_str("needs all of A in memory at once, and A is in a file"),
             Fault::NotFinite => f.write_str("gave a value that is infinite or not a number"),
         }
     }

@@ -4,6 +4,7 @@ use super::cache::{Bytes, Cache};
 use super::draws::{Draws, is_data};
 use super::failure::Fault;
 use super::sample::Sampled;
+use super::sketch::SketchKind;
 use crate::linalg::{self, Matrix, NumericError};
 use crate::program::{Arg, Compute, Datum, Dim, Op, Type, is_upper};
 
@@ -202,6 +203,20 @@ impl Action {
                 numeric(compute(&values))
             }
         }
+    }
+
+    /// Whether it reads the data in a way that needs all of them at once. The other ways make one pass over them, from the
+    /// first row to the last, or fetch single rows.
+    pub fn needs_whole(self, args: &[Arg], sketch: SketchKind) -> bool {
+        const PASSES: [&str; 5] = ["MAT_VEC_MUL", "VEC_MAT_MUL", "HHQR", "LEVERAGE_SCORE", "SUBSAMPLING"];
+        let passes = match self {
+            Action::Core(row) if row.name == "SKETCH" => sketch != SketchKind::Srht,
+            // AᵀM for another M is no Gram matrix.
+            Action::Core(row) if row.name == "MAT_TRANS_MAT_MUL" => args[0].reg == args[1].reg,
+            Action::Core(row) => PASSES.contains(&row.name),
+            Action::Pure(_) => false,
+        };
+        args.iter().any(is_data) && !passes
     }
 
     /// Whether it must see true entries along this dimension. Of a function nothing is known, so it sees all.

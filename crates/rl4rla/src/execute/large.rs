@@ -7,13 +7,13 @@ use super::draws::{Data, Draws};
 use super::failure::{Failure, Fault, Step};
 use super::fusion::{Pass, passes};
 use super::kernels::Output;
-use super::machine::Machine;
+use super::machine::{Machine, Registers};
 use super::origin::Context;
 use super::plan::{Plan, Planned};
 use super::run::Settings;
 use crate::linalg::{self, Matrix};
 use crate::problem::{Instance, InstanceError};
-use crate::program::{Datum, Program, Reg, Section, Update};
+use crate::program::{Datum, Program, Reg, Section, Signature, Update};
 use crate::rng::Stream;
 
 /// Least squares on large data: min ‖Ax − b‖, from x = 0.
@@ -25,7 +25,15 @@ impl Large {
     /// The problem of these data. A should be made by [`Matrix::from_row_major`], or every product is sequential.
     #[allow(non_snake_case)]
     pub fn new(A: Matrix, b: Vec<f64>) -> Result<Large, InstanceError> {
-        Ok(Large { instance: Instance::unsolved(A, b)? })
+        let mut instance = Instance::unsolved(A, b)?;
+        // Then programs for symmetric systems fit too.
+        instance.symmetric = !instance.A.is_in_file() && instance.A.is_symmetric();
+        Ok(Large { instance })
+    }
+
+    /// The problem as typing sees it.
+    pub fn signature(&self) -> Signature {
+        self.instance.signature()
     }
 
     /// The matrix.
@@ -85,23 +93,10 @@ pub fn run_large(
     stream: &Stream,
     stop: Stop,
 ) -> Result<LargeTrace, Failure> {
-    let instance = &large.instance;
-    let plan = Plan::new(program, instance.shape(), settings)?;
-    let (setup, iteration) = (plan.section(Section::Setup), plan.section(Section::Iteration));
-    let data = Data::True(instance, None);
-    let context = Context::new(settings, data, stream);
-    let mut machine = Machine::new(data, Update::Subtract, settings);
-    machine.execute(setup, 0, stream, context)?;
-    let mut count = setup.iter().map(passes).sum();
-    let (after_setup, fused) = (machine.registers.clone(), Pass::all(iteration));
+    let mut run = LargeRun::begin(program, large, settings, stream)?;
     let (mut first, mut last) = (None, None);
-    for t in 1..=settings.iterations {
-        machine.restart(plan.restored, &after_setup);
-        let mut draws = machine.draws(stream, t);
-        let seen = Iteration { machine: &mut machine, iteration, fused: &fused, t, context }
-            .run(&mut draws, &mut count)?;
-        machine.residuals.push(seen.map_or(f64::NAN, |seen| instance.relative(seen.residual)));
-        advance(&mut machine, Step::Iteration(t))?;
+    for _ in 0..settings.iterations {
+        let seen = run.iterate()?;
         let begin = first.or(seen);
         if let (Some(begin), Some(now)) = (begin, seen)
             && stop.reached(begin, last, now)
@@ -110,20 +105,174 @@ pub fn run_large(
         }
         (first, last) = (begin, seen);
     }
-    let residual = linalg::norm(&linalg::sub(&linalg::mat_vec(&instance.A, &machine.x), &instance.b));
-    machine.residuals.push(instance.relative(residual));
-    Ok(LargeTrace { residuals: machine.residuals, x: machine.x.to_vec(), passes: count + 1 })
+    let residual = run.measure().residual;
+    let passes = run.passes();
+    let LargeRun { machine: Machine { mut residuals, x, .. }, .. } = run;
+    residuals.push(residual);
+    Ok(LargeTrace { residuals, x: x.to_vec(), passes })
+}
+
+/// A run on large data under way: one iteration at a time, for whoever decides himself when to stop.
+pub struct LargeRun<'a> {
+    instance: &'a Instance,
+    plan: Plan<'a>,
+    machine: Machine<'a>,
+    after_setup: Registers,
+    fused: Vec<Pass>,
+    stream: Stream,
+    /// The luck of the iterations.
+    luck: Stream,
+    context: Context,
+    passes: usize,
+    t: usize,
+}
+
+impl<'a> LargeRun<'a> {
+    /// Runs setup.
+    pub fn begin(
+        program: &'a Program,
+        large: &'a Large,
+        settings: &'a Settings,
+        stream: &Stream,
+    ) -> Result<LargeRun<'a>, Failure> {
+        let instance = &large.instance;
+        let plan = Plan::new(program, instance.shape(), settings)?;
+        if instance.A.is_in_file() {
+            plan.refuse_whole(settings)?;
+        }
+        let machine = Machine::new(Data::True(instance, None), Update::Subtract, settings);
+        let fused = Pass::all(plan.section(Section::Iteration));
+        let context = Context::new(settings, Data::True(instance, None), stream);
+        let mut run = LargeRun {
+            instance,
+            plan,
+            machine,
+            after_setup: vec![],
+            fused,
+            stream: *stream,
+            luck: *stream,
+            context,
+            passes: 0,
+            t: 0,
+        };
+        run.set_up()?;
+        Ok(run)
+    }
+
+    fn set_up(&mut self) -> Result<(), Failure> {
+        let setup = self.plan.section(Section::Setup);
+        self.machine.execute(setup, 0, &self.stream, self.context)?;
+        self.passes += setup.iter().map(passes).sum::<usize>();
+        self.after_setup = self.machine.registers.clone();
+        Ok(())
+    }
+
+    /// x ← x − η·v1, and what was seen of x before, where the program looks.
+    pub fn iterate(&mut self) -> Result<Option<Seen>, Failure> {
+        let seen = self.find_direction()?;
+        let residual = seen.map_or(f64::NAN, |seen| seen.residual);
+        self.machine.residuals.push(residual);
+        advance(&mut self.machine, Step::Iteration(self.t))?;
+        Ok(seen)
+    }
+
+    /// Runs the next iteration up to its v1, which it leaves in its register.
+    pub(super) fn find_direction(&mut self) -> Result<Option<Seen>, Failure> {
+        self.t += 1;
+        let LargeRun { plan, machine, after_setup, fused, luck, context, passes, t, .. } = self;
+        machine.restart(plan.restored, after_setup);
+        let mut draws = machine.draws(luck, *t);
+        let iteration = plan.section(Section::Iteration);
+        Iteration { machine, iteration, fused, t: *t, context: *context, instance: self.instance }
+            .run(&mut draws, passes)
+    }
+
+    /// Starts again from the first x with another step size, after the same setup unless that depends on the step. The
+    /// luck of the iterations is that of a pilot, or the run's own.
+    pub(super) fn start_over(&mut self, step: f64, pilot: bool) -> Result<(), Failure> {
+        self.machine =
+            Machine::new(Data::True(self.instance, None), Update::Subtract, self.machine.settings());
+        self.machine.set_step(step);
+        self.t = 0;
+        if self.plan.setup_reads_step() {
+            self.set_up()?;
+        } else {
+            self.machine.registers.clone_from(&self.after_setup);
+            self.machine.set_step(step);
+        }
+        self.luck = if pilot { self.stream.derive("pilot", 0) } else { self.stream };
+        Ok(())
+    }
+
+    /// Starts again from the first x with another step size.
+    pub fn restart(&mut self, step: f64) -> Result<(), Failure> {
+        self.start_over(step, false)
+    }
+
+    /// The residual and the gradient of x, by a pass of their own.
+    pub fn measure(&mut self) -> Seen {
+        self.measure_at(&self.machine.x.clone())
+    }
+
+    /// The same of any other vector.
+    pub fn measure_at(&mut self, x: &[f64]) -> Seen {
+        self.passes += 1;
+        let (r, gradient) = linalg::residual_and_gradient(&self.instance.A, x, &self.instance.b);
+        Seen::of(self.instance, &r, &gradient)
+    }
+
+    /// Whether luck is in its iterations, and not in setup alone.
+    pub fn draws_in_iterations(&self) -> bool {
+        self.plan.draws_in_iterations()
+    }
+
+    /// The iterate.
+    pub fn x(&self) -> &[f64] {
+        &self.machine.x
+    }
+
+    /// How many operations have read all of A.
+    pub fn passes(&self) -> usize {
+        self.passes
+    }
+
+    pub(super) fn direction(&self) -> &[f64] {
+        self.machine.value(Reg::V1).expect("typing demands v1").vector()
+    }
+
+    pub(super) fn add_passes(&mut self, passes: usize) {
+        self.passes += passes;
+    }
+
+    pub(super) fn instance(&self) -> &'a Instance {
+        self.instance
+    }
+
+    /// Moves x by −η·v1.
+    pub(super) fn advance_by(&mut self, step: f64) -> Result<(), Failure> {
+        self.machine.set_step(step);
+        advance(&mut self.machine, Step::Iteration(self.t))
+    }
 }
 
 /// What a pass shows of the iterate it was made at.
-#[derive(Clone, Copy)]
-struct Seen {
-    residual: f64,
-    gradient: f64,
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Seen {
+    /// ‖Ax − b‖/‖b‖.
+    pub residual: f64,
+    /// ‖Aᵀ(Ax − b)‖.
+    pub gradient: f64,
+}
+
+impl Seen {
+    fn of(instance: &Instance, r: &[f64], gradient: &[f64]) -> Seen {
+        Seen { residual: instance.relative(linalg::norm(r)), gradient: linalg::norm(gradient) }
+    }
 }
 
 impl Stop {
-    fn reached(self, first: Seen, last: Option<Seen>, now: Seen) -> bool {
+    /// Whether this is so, after what was seen at first, last and now.
+    pub fn reached(self, first: Seen, last: Option<Seen>, now: Seen) -> bool {
         let still = |last: Seen| (last.residual - now.residual).abs() < self.residual * now.residual;
         now.gradient < self.gradient * first.gradient || last.is_some_and(still)
     }
@@ -136,6 +285,7 @@ struct Iteration<'m, 'a, 'p> {
     fused: &'m [Pass],
     t: usize,
     context: Context,
+    instance: &'m Instance,
 }
 
 impl Iteration<'_, '_, '_> {
@@ -150,7 +300,7 @@ impl Iteration<'_, '_, '_> {
                 *count += 1;
                 let (r, gradient) = self.make(pass);
                 if pass.measures(self.iteration) {
-                    seen = Some(Seen { residual: linalg::norm(&r), gradient: linalg::norm(&gradient) });
+                    seen = Some(Seen::of(self.instance, &r, &gradient));
                 }
                 waiting.push((pass.difference.map_or(at, |difference| difference.at), r.into()));
                 waiting.push((pass.gradient, gradient.into()));

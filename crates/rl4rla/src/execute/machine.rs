@@ -73,6 +73,11 @@ impl<'a> Machine<'a> {
         machine
     }
 
+    /// How it runs.
+    pub fn settings(&self) -> &'a Settings {
+        self.settings
+    }
+
     /// Goes on with another step size.
     pub fn set_step(&mut self, step: f64) {
         self.step = step;

@@ -87,6 +87,20 @@ impl<'a> Plan<'a> {
         self.planned.iter().any(|p| p.action.fixes(&p.typed.args, dim))
     }
 
+    /// Refuses what needs the data in memory as a whole.
+    pub(super) fn refuse_whole(&self, settings: &Settings) -> Result<(), Failure> {
+        let whole = |p: &&Planned| p.action.needs_whole(&p.typed.args, settings.sketch);
+        match self.planned.iter().find(whole) {
+            Some(p) => Err(refuse(p.typed.instruction.to_string(), Fault::NotInMemory)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether luck is in its iterations, and not in setup alone.
+    pub fn draws_in_iterations(&self) -> bool {
+        self.section(Section::Iteration).iter().any(|p| p.typed.instruction.op.draws())
+    }
+
     /// Whether a section draws a sketch.
     pub(super) fn sketches(&self, section: Section) -> bool {
         self.section(section).iter().any(|p| p.typed.instruction.op.sketches())

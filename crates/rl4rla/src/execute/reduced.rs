@@ -9,7 +9,7 @@ use super::cache::{Bytes, Cache};
 use super::kernels::Values;
 use super::plan::Plan;
 use super::run::Settings;
-use super::sample::{Chosen, Sampled, squared_row_norms};
+use super::sample::{Chosen, Sampled};
 use super::sketch::{Sketch, SketchKind};
 use crate::linalg::{self, Matrix};
 use crate::problem::{Frame, Instance, Outline};
@@ -175,8 +175,10 @@ impl Reduced {
     pub fn leverage(&self) -> Result<Arc<Discrete>, WeightError> {
         let law = || {
             let norms = match &self.basis {
-                Basis::Found(found) => squared_row_norms(&found.truth.A),
-                Basis::Outlined(outline) => squared_row_norms(&outline.system_of(&outline.frame().drawn).0),
+                Basis::Found(found) => linalg::squared_row_norms(&found.truth.A),
+                Basis::Outlined(outline) => {
+                    linalg::squared_row_norms(&outline.system_of(&outline.frame().drawn).0)
+                }
             };
             Discrete::new(&norms).map(Arc::new)
         };

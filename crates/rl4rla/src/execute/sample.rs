@@ -57,7 +57,7 @@ impl Chosen {
     /// The chosen rows of a matrix, as they are.
     #[allow(non_snake_case)]
     pub fn rows_of(&self, M: &Matrix) -> Matrix {
-        Matrix::from_fn(self.rows.len(), M.cols(), |i, j| M.row(self.rows[i])[j])
+        M.rows_at(&self.rows)
     }
 
     /// What the chosen rows of A and b are scaled to.
@@ -66,21 +66,6 @@ impl Chosen {
         let b = b.iter().zip(&self.scales).map(|(b, scale)| scale * b).collect();
         (Arc::new(scale_rows(&self.scales, &A)), Arc::new(b))
     }
-}
-
-/// ‖aᵢ‖² for every row.
-#[allow(non_snake_case)]
-pub fn squared_row_norms(A: &Matrix) -> Vec<f64> {
-    if let Some(rows) = A.by_rows() {
-        return rows.squared_row_norms();
-    }
-    let mut norms = vec![0.0; A.rows()];
-    for j in 0..A.cols() {
-        for (norm, a) in norms.iter_mut().zip(A.column(j)) {
-            *norm += a * a;
-        }
-    }
-    norms
 }
 
 #[cfg(test)]

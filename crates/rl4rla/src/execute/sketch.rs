@@ -30,9 +30,25 @@ enum Operator {
     Hadamard { signs: Vec<f64>, picked: Vec<usize> },
 }
 
-struct Entry {
-    row: u32,
-    sign: f64,
+/// A row below 2³¹ and, in the highest bit, whether the entry is negative: there are as many of them as the data have
+/// rows, times eight.
+#[derive(Clone, Copy)]
+struct Entry(u32);
+
+impl Entry {
+    const NEGATIVE: u32 = 1 << 31;
+
+    fn new(row: u32, negative: bool) -> Entry {
+        Entry(if negative { row | Entry::NEGATIVE } else { row })
+    }
+
+    fn row(self) -> u32 {
+        self.0 & !Entry::NEGATIVE
+    }
+
+    fn sign(self) -> f64 {
+        if self.0 & Entry::NEGATIVE == 0 { 1.0 } else { -1.0 }
+    }
 }
 
 /// Rows of A that meet one block of a Gaussian S. Part of what S is: each block has its own stream.
@@ -78,16 +94,19 @@ impl Sketch {
         let (s, n) = (self.sketch_rows, A.cols());
         let factor = 1.0 / (nonzeros as f64).sqrt();
         let mut sums = vec![0.0; s * n];
-        if A.by_rows().is_none() {
+        if !A.is_by_rows() {
             add_rows(A.row_major(), n, nonzeros, entries, 0, &mut sums);
             return Matrix::from_fn(s, n, |i, j| factor * sums[i * n + j]);
         }
         // Each thread has its own rows of the result, so no sum depends on how many threads there are.
         let band = s.div_ceil(rayon::current_num_threads());
-        sums.par_chunks_mut((band * n).max(1)).enumerate().for_each(|(i, sums)| {
-            add_rows(A.row_major(), n, nonzeros, entries, i * band, sums);
-            sums.iter_mut().for_each(|sum| *sum *= factor);
+        A.each_part(1, |first, part| {
+            let entries = &entries[first * nonzeros..];
+            sums.par_chunks_mut((band * n).max(1)).enumerate().for_each(|(i, sums)| {
+                add_rows(part.entries(), n, nonzeros, entries, i * band, sums);
+            });
         });
+        sums.iter_mut().for_each(|sum| *sum *= factor);
         Matrix::from_row_major(s, n, sums)
     }
 
@@ -95,15 +114,18 @@ impl Sketch {
     fn apply_gaussian(&self, stream: &Stream, A: &Matrix) -> Matrix {
         let (s, n) = (self.sketch_rows, A.cols());
         let mut sums = vec![vec![0.0; s]; n];
-        for start in (0..A.rows()).step_by(GAUSSIAN_BLOCK) {
-            let height = GAUSSIAN_BLOCK.min(A.rows() - start);
-            let normals = stream.derive("block", (start / GAUSSIAN_BLOCK) as u64).normals(s * height);
-            let S = Matrix::from_fn(s, height, |i, j| normals[j * s + i]);
-            let product = matmul(&S, &Matrix::from_fn(height, n, |i, j| A.get(start + i, j)));
-            for (j, sum) in sums.iter_mut().enumerate() {
-                *sum = add(sum, product.column(j));
+        A.each_part(GAUSSIAN_BLOCK, |first, part| {
+            for (at, rows) in part.entries().chunks((GAUSSIAN_BLOCK * n).max(1)).enumerate() {
+                let block = first / GAUSSIAN_BLOCK + at;
+                let height = rows.len() / n;
+                let normals = stream.derive("block", block as u64).normals(s * height);
+                let S = Matrix::from_fn(s, height, |i, j| normals[j * s + i]);
+                let product = matmul(&S, &Matrix::from_fn(height, n, |i, j| rows[i * n + j]));
+                for (j, sum) in sums.iter_mut().enumerate() {
+                    *sum = add(sum, product.column(j));
+                }
             }
-        }
+        });
         let factor = 1.0 / (s as f64).sqrt();
         Matrix::from_fn(s, n, |i, j| factor * sums[j][i])
     }
@@ -120,12 +142,10 @@ fn add_rows(rows: &[f64], n: usize, nonzeros: usize, entries: &[Entry], first: u
             for (row, entries) in rows.chunks_exact(n).zip(entries.chunks_exact(nonzeros)) {
                 for entry in entries {
                     // What belongs to sums before the first wraps round to where there are none.
-                    let start = (entry.row as usize).wrapping_sub(first).saturating_mul(n);
+                    let start = (entry.row() as usize).wrapping_sub(first).saturating_mul(n);
                     if start < sums.len() {
-                        sums[start..start + n]
-                            .iter_mut()
-                            .zip(row)
-                            .for_each(|(sum, a)| *sum += entry.sign * a);
+                        let sign = entry.sign();
+                        sums[start..start + n].iter_mut().zip(row).for_each(|(sum, a)| *sum += sign * a);
                     }
                 }
             }
@@ -144,9 +164,9 @@ fn sparse(nonzeros: usize, rows: usize, cols: usize, stream: &Stream) -> Operato
             // One word gives the row by its high bits and the sign by its lowest.
             let word = rng.next_u64();
             let drawn = below(word, last + 1) as u32;
-            let taken = entries[start..].iter().any(|entry| entry.row == drawn);
+            let taken = entries[start..].iter().any(|entry| entry.row() == drawn);
             let row = if taken { last as u32 } else { drawn };
-            entries.push(Entry { row, sign: if word & 1 == 0 { 1.0 } else { -1.0 } });
+            entries.push(Entry::new(row, word & 1 == 1));
         }
     }
     Operator::Sparse { nonzeros, entries }

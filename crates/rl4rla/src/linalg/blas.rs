@@ -5,6 +5,7 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatRef, Par};
 use std::ops::Range;
 
+use super::by_rows::{ByRows, gram_height};
 use super::vector::inner;
 use super::{Matrix, sub, wide};
 
@@ -21,9 +22,11 @@ const COLUMN_GROUP: usize = 4;
 /// A·x.
 #[allow(non_snake_case)]
 pub fn mat_vec(A: &Matrix, x: &[f64]) -> Vec<f64> {
-    if let Some(rows) = A.by_rows() {
+    if A.is_by_rows() {
         assert_eq!(A.cols(), x.len(), "A·x of unequal lengths");
-        return rows.mat_vec(x);
+        let mut y = Vec::with_capacity(A.rows());
+        A.each_part(1, |_, part| y.append(&mut part.mat_vec(x)));
+        return y;
     }
     let [y] = mat_vecs(A, [x]);
     y
@@ -97,8 +100,12 @@ fn accumulate<const K: usize>(y: &mut [f64], x: [f64; K], columns: [&[f64]; K]) 
 #[allow(non_snake_case)]
 pub fn vec_mat(v: &[f64], M: &Matrix) -> Vec<f64> {
     assert_eq!(M.rows(), v.len(), "Mᵀ·v of unequal lengths");
-    if let Some(rows) = M.by_rows() {
-        return rows.vec_mat(v);
+    if M.is_by_rows() {
+        let mut sum = None;
+        M.each_part(ByRows::height_of(M.cols()), |first, part| {
+            part.vec_mat(&v[first..first + part.rows()], &mut sum)
+        });
+        return sum.unwrap_or_else(|| vec![0.0; M.cols()]);
     }
     let mut products = vec![0.0; M.cols()];
     wide(
@@ -116,14 +123,33 @@ pub fn vec_mat(v: &[f64], M: &Matrix) -> Vec<f64> {
 #[allow(non_snake_case)]
 pub fn residual_and_gradient(A: &Matrix, x: &[f64], b: &[f64]) -> (Vec<f64>, Vec<f64>) {
     assert_eq!((A.rows(), A.cols()), (b.len(), x.len()), "A·x − b of unequal lengths");
-    match A.by_rows() {
-        Some(rows) => rows.residual_and_gradient(x, b),
-        None => {
-            let residual = sub(&mat_vec(A, x), b);
-            let gradient = vec_mat(&residual, A);
-            (residual, gradient)
+    if A.is_by_rows() {
+        let (mut r, mut sum) = (b.to_vec(), None);
+        A.each_part(ByRows::height_of(A.cols()), |first, part| {
+            part.residual_and_gradient(x, &mut r[first..first + part.rows()], &mut sum)
+        });
+        return (r, sum.unwrap_or_else(|| vec![0.0; A.cols()]));
+    }
+    let residual = sub(&mat_vec(A, x), b);
+    let gradient = vec_mat(&residual, A);
+    (residual, gradient)
+}
+
+/// ‖aᵢ‖² for every row.
+#[allow(non_snake_case)]
+pub fn squared_row_norms(A: &Matrix) -> Vec<f64> {
+    let mut norms = Vec::with_capacity(A.rows());
+    if A.is_by_rows() {
+        A.each_part(1, |_, part| norms.append(&mut part.squared_row_norms()));
+        return norms;
+    }
+    norms.resize(A.rows(), 0.0);
+    for j in 0..A.cols() {
+        for (norm, a) in norms.iter_mut().zip(A.column(j)) {
+            *norm += a * a;
         }
     }
+    norms
 }
 
 /// diag(d)·M.
@@ -183,10 +209,12 @@ pub fn row_by_row(P: &Matrix, Q: &Matrix) -> Matrix {
 /// PᵀP, exactly symmetric.
 #[allow(non_snake_case)]
 pub fn gram(P: &Matrix) -> Matrix {
-    match P.by_rows() {
-        Some(rows) => rows.gram(),
-        None => symmetric_product(P.as_faer().transpose()),
+    if !P.is_by_rows() {
+        return symmetric_product(P.as_faer().transpose());
     }
+    let (height, mut parts) = (gram_height(P.rows(), P.cols()), Vec::new());
+    P.each_part(height, |_, part| parts.append(&mut part.grams(height)));
+    Matrix::from_fn(P.cols(), P.cols(), |i, j| parts.iter().map(|part| part.get(i, j)).sum())
 }
 
 /// PPᵀ, exactly symmetric.

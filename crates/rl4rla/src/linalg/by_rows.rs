@@ -27,6 +27,9 @@ const CHUNK: usize = 4;
 /// Parts whose Gram matrices are found apart.
 const GRAM_PARTS: usize = 16;
 
+/// The most entries of such a part: what is read from a file is held part by part.
+const GRAM_ENTRIES: usize = 1 << 22;
+
 /// The entries of a matrix that is stored by rows.
 #[derive(Clone, Copy)]
 pub struct ByRows<'a> {
@@ -41,9 +44,23 @@ impl<'a> ByRows<'a> {
         ByRows { entries, rows, cols }
     }
 
-    /// Rows of a block.
+    /// Number of rows.
+    pub fn rows(self) -> usize {
+        self.rows
+    }
+
+    /// All entries.
+    pub fn entries(self) -> &'a [f64] {
+        self.entries
+    }
+
+    /// Rows of a block of a matrix with so many columns.
+    pub fn height_of(cols: usize) -> usize {
+        (BLOCK / cols.max(1)).next_multiple_of(TOGETHER).max(TOGETHER)
+    }
+
     fn height(self) -> usize {
-        (BLOCK / self.cols.max(1)).next_multiple_of(TOGETHER).max(TOGETHER)
+        ByRows::height_of(self.cols)
     }
 
     fn blocks(self) -> rayon::slice::Chunks<'a, f64> {
@@ -63,29 +80,29 @@ impl<'a> ByRows<'a> {
         y
     }
 
-    /// Aᵀ·v.
-    pub fn vec_mat(self, v: &[f64]) -> Vec<f64> {
+    /// Adds Aᵀ·v to the sum of the rows before, if there are any.
+    pub fn vec_mat(self, v: &[f64], sum: &mut Option<Vec<f64>>) {
         let blocks = self.blocks().zip(v.par_chunks(self.height()));
-        self.total(blocks.map(|(block, v)| {
+        let parts = blocks.map(|(block, v)| {
             let mut sum = vec![0.0; self.cols];
             wide(
                 #[inline(always)]
                 || add_multiples(block, v, &mut sum),
             );
             sum
-        }))
+        });
+        total(parts, sum);
     }
 
-    /// r = A·x − b and Aᵀ·r, reading A once.
-    pub fn residual_and_gradient(self, x: &[f64], b: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let mut r = b.to_vec();
+    /// Makes r = A·x − b of b, and adds Aᵀ·r to the sum of the rows before, reading A once.
+    pub fn residual_and_gradient(self, x: &[f64], r: &mut [f64], sum: &mut Option<Vec<f64>>) {
         if self.cols == 0 {
             r.iter_mut().for_each(|r| *r = 0.0 - *r);
-            return (r, vec![]);
+            return;
         }
         let group = (GROUP / self.cols).next_multiple_of(TOGETHER).max(TOGETHER);
         let blocks = self.blocks().zip(r.par_chunks_mut(self.height()));
-        let gradient = self.total(blocks.map(|(block, r)| {
+        let parts = blocks.map(|(block, r)| {
             let mut sum = vec![0.0; self.cols];
             wide(
                 #[inline(always)]
@@ -97,8 +114,8 @@ impl<'a> ByRows<'a> {
                 },
             );
             sum
-        }));
-        (r, gradient)
+        });
+        total(parts, sum);
     }
 
     /// ‖aᵢ‖² for every row.
@@ -118,12 +135,9 @@ impl<'a> ByRows<'a> {
         norms
     }
 
-    /// AᵀA, exactly symmetric.
-    pub fn gram(self) -> Matrix {
-        let height = self.rows.div_ceil(GRAM_PARTS).max(1);
-        let parts = self.parts(height).map(|part| symmetric_product(part.as_faer().transpose()));
-        let parts: Vec<Matrix> = parts.collect();
-        Matrix::from_fn(self.cols, self.cols, |i, j| parts.iter().map(|part| part.get(i, j)).sum())
+    /// The Gram matrices of parts of this height, exactly symmetric.
+    pub fn grams(self, height: usize) -> Vec<Matrix> {
+        self.parts(height).map(|part| symmetric_product(part.as_faer().transpose())).collect()
     }
 
     /// Consecutive rows, `height` at a time.
@@ -142,12 +156,17 @@ impl<'a> ByRows<'a> {
     pub fn as_faer(self) -> MatRef<'a, f64> {
         MatRef::from_row_major_slice(self.entries, self.rows, self.cols)
     }
+}
 
-    /// The sum of vectors as long as a row, in their order.
-    fn total(self, parts: impl IndexedParallelIterator<Item = Vec<f64>>) -> Vec<f64> {
-        let parts: Vec<Vec<f64>> = parts.collect();
-        parts.into_iter().reduce(|sum, part| add(&sum, &part)).unwrap_or_else(|| vec![0.0; self.cols])
-    }
+/// Adds vectors to a sum, in their order.
+fn total(parts: impl IndexedParallelIterator<Item = Vec<f64>>, sum: &mut Option<Vec<f64>>) {
+    let parts: Vec<Vec<f64>> = parts.collect();
+    *sum = sum.take().into_iter().chain(parts).reduce(|sum, part| add(&sum, &part));
+}
+
+/// Rows of the parts whose Gram matrices are found apart: so many parts, or more if those were large.
+pub fn gram_height(rows: usize, cols: usize) -> usize {
+    rows.div_ceil(GRAM_PARTS).min(GRAM_ENTRIES / cols.max(1)).max(1)
 }
 
 /// y ← A·x − y, one row after the other: memory is fastest when read in order.
@@ -195,7 +214,7 @@ fn add_together<const K: usize>(rows: [&[f64]; K], v: [f64; K], sum: &mut [f64])
 #[cfg(test)]
 mod tests {
     use super::super::testing::{assert_small, frobenius, max_difference, normal};
-    use super::super::{gram, mat_vec, norm, qr_r, residual_and_gradient, sub, vec_mat};
+    use super::super::{gram, mat_vec, norm, qr_r, residual_and_gradient, squared_row_norms, sub, vec_mat};
     use super::*;
 
     fn by_rows(a: &Matrix) -> Matrix {
@@ -226,7 +245,7 @@ mod tests {
             assert_small(norm(&sub(&g, &gradient)), size * (size * norm(x).max(1.0) + norm(v)));
             assert_eq!((r.len(), g.len()), (m, n));
             let naive: Vec<f64> = (0..m).map(|i| a.row(i).iter().map(|a| a * a).sum()).collect();
-            let norms = rows.by_rows().unwrap().squared_row_norms();
+            let norms = squared_row_norms(&rows);
             assert_small(norm(&sub(&norms, &naive)), norm(&naive));
         }
     }
@@ -248,7 +267,7 @@ mod tests {
         let (a, x, b) = (by_rows(&normal(m, n, 5)), normal(n, 1, 6), normal(m, 1, 7));
         let all = || {
             let (r, g) = residual_and_gradient(&a, x.column(0), b.column(0));
-            let norms = a.by_rows().unwrap().squared_row_norms();
+            let norms = squared_row_norms(&a);
             let products = [r, g, mat_vec(&a, x.column(0)), vec_mat(b.column(0), &a), norms];
             (products, gram(&a), qr_r(&a))
         };

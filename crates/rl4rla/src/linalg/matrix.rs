@@ -1,15 +1,19 @@
 //! The dense matrix every other module passes around.
 
-use std::sync::OnceLock;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, OnceLock};
 
 use faer::{Mat, MatRef};
 
 use super::by_rows::ByRows;
+use super::spool::Spool;
 
-/// A dense f64 matrix, stored by columns or by rows, with a copy in the other order made on first need.
+/// A dense f64 matrix, stored by columns or by rows, with a copy in the other order made on first need, or in a file.
 ///
 /// Factorisations and products want columns; gathering and sketching rows want rows, and so do data too large to be
 /// copied. What is computed from a matrix depends on how it was made, by rounding, but not on which copies exist.
+/// Of a matrix in a file there is no copy: it is read part by part, and who asks for all of it at once panics.
 pub struct Matrix {
     layout: Layout,
 }
@@ -17,6 +21,7 @@ pub struct Matrix {
 enum Layout {
     Columns { entries: Mat<f64>, by_rows: OnceLock<Vec<f64>> },
     Rows { entries: Vec<f64>, shape: (usize, usize), by_columns: OnceLock<Mat<f64>> },
+    File(Arc<Spool>),
 }
 
 impl Matrix {
@@ -42,6 +47,24 @@ impl Matrix {
     pub fn from_row_major(rows: usize, cols: usize, entries: Vec<f64>) -> Self {
         assert_eq!(entries.len(), rows * cols, "entries of a {rows}×{cols} matrix");
         Self { layout: Layout::Rows { entries, shape: (rows, cols), by_columns: OnceLock::new() } }
+    }
+
+    /// The matrix whose entries a file holds row after row, as little-endian f64 and nothing else. Nobody may change it.
+    pub fn in_file(file: File, rows: usize, cols: usize) -> io::Result<Self> {
+        Ok(Self { layout: Layout::File(Arc::new(Spool::new(file, rows, cols)?)) })
+    }
+
+    /// Whether it is in a file and not in memory.
+    pub fn is_in_file(&self) -> bool {
+        matches!(self.layout, Layout::File(_))
+    }
+
+    /// Why its file could not be read, if that has happened; what could not be read was taken for NaN.
+    pub fn read_failure(&self) -> Option<&str> {
+        match &self.layout {
+            Layout::File(spool) => spool.failure(),
+            _ => None,
+        }
     }
 
     /// The matrix with entry `f(i, j)` in row i and column j.
@@ -71,6 +94,7 @@ impl Matrix {
         match &self.layout {
             Layout::Columns { entries, .. } => entries.nrows(),
             Layout::Rows { shape, .. } => shape.0,
+            Layout::File(spool) => spool.rows,
         }
     }
 
@@ -79,6 +103,7 @@ impl Matrix {
         match &self.layout {
             Layout::Columns { entries, .. } => entries.ncols(),
             Layout::Rows { shape, .. } => shape.1,
+            Layout::File(spool) => spool.cols,
         }
     }
 
@@ -87,6 +112,7 @@ impl Matrix {
         let copies = match &self.layout {
             Layout::Columns { by_rows, .. } => 1 + usize::from(by_rows.get().is_some()),
             Layout::Rows { by_columns, .. } => 1 + usize::from(by_columns.get().is_some()),
+            Layout::File(_) => 0,
         };
         8 * copies * self.rows() * self.cols()
     }
@@ -99,6 +125,7 @@ impl Matrix {
                 assert!(j < shape.1, "column {j} of {}", shape.1);
                 entries[i * shape.1 + j]
             }
+            Layout::File(spool) => spool.rows_at(&[i])[j],
         }
     }
 
@@ -107,14 +134,48 @@ impl Matrix {
         match &self.layout {
             Layout::Columns { entries, .. } => entries.as_ref(),
             Layout::Rows { entries, shape, .. } => MatRef::from_row_major_slice(entries, shape.0, shape.1),
+            Layout::File(_) => not_in_memory(),
         }
     }
 
-    /// The rows, if that is how it was made.
-    pub(crate) fn by_rows(&self) -> Option<ByRows<'_>> {
+    /// Whether its rows are what it was made of, in memory or in a file.
+    pub(crate) fn is_by_rows(&self) -> bool {
+        !matches!(self.layout, Layout::Columns { .. })
+    }
+
+    /// Calls `f` with all rows of a matrix that was made of them, and the number of the first: all at once from memory,
+    /// and some at a time from a file, but whole units.
+    pub(crate) fn each_part(&self, unit: usize, mut f: impl FnMut(usize, ByRows)) {
         match &self.layout {
-            Layout::Columns { .. } => None,
-            Layout::Rows { entries, shape, .. } => Some(ByRows::new(entries, shape.0, shape.1)),
+            Layout::Columns { .. } => f(0, ByRows::new(self.row_major(), self.rows(), self.cols())),
+            Layout::Rows { entries, shape, .. } => f(0, ByRows::new(entries, shape.0, shape.1)),
+            Layout::File(spool) => spool.each_part(unit, f),
+        }
+    }
+
+    /// The first entry for which this holds, row by row: its row, its column and its value.
+    pub(crate) fn find(&self, holds: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {
+        let (m, n) = (self.rows(), self.cols());
+        if !self.is_by_rows() {
+            let place = (0..m * n).map(|at| (at / n, at % n)).find(|&(i, j)| holds(self.get(i, j)));
+            return place.map(|(i, j)| (i, j, self.get(i, j)));
+        }
+        let mut found = None;
+        self.each_part(1, |first, part| {
+            let place = || part.entries().iter().position(|entry| holds(*entry));
+            found = found.or_else(|| place().map(|at| (first + at / n, at % n, part.entries()[at])));
+        });
+        found
+    }
+
+    /// The matrix of these of its rows.
+    pub(crate) fn rows_at(&self, rows: &[usize]) -> Matrix {
+        match &self.layout {
+            Layout::File(spool) => {
+                let (entries, n) = (spool.rows_at(rows), spool.cols);
+                Matrix::from_fn(rows.len(), n, |i, j| entries[i * n + j])
+            }
+            _ => Matrix::from_fn(rows.len(), self.cols(), |i, j| self.row(rows[i])[j]),
         }
     }
 
@@ -123,6 +184,7 @@ impl Matrix {
         match self.layout {
             Layout::Columns { .. } => self,
             Layout::Rows { .. } => Self::from_faer(self.to_columns(|x| x)),
+            Layout::File(_) => not_in_memory(),
         }
     }
 
@@ -133,6 +195,7 @@ impl Matrix {
             Layout::Rows { by_columns, .. } => {
                 by_columns.get_or_init(|| self.to_columns(|x| x)).col_as_slice(j)
             }
+            Layout::File(_) => not_in_memory(),
         }
     }
 
@@ -141,6 +204,7 @@ impl Matrix {
         let (columns, by_rows) = match &self.layout {
             Layout::Columns { entries, by_rows } => (entries, by_rows),
             Layout::Rows { entries, .. } => return entries,
+            Layout::File(_) => not_in_memory(),
         };
         by_rows.get_or_init(|| {
             let (m, n) = columns.shape();
@@ -182,6 +246,7 @@ impl Matrix {
                 }
                 columns
             }
+            Layout::File(_) => not_in_memory(),
         }
     }
 
@@ -191,6 +256,12 @@ impl Matrix {
         &self.row_major()[i * n..(i + 1) * n]
     }
 
+    /// Whether it is its own transpose, to the last bit.
+    pub fn is_symmetric(&self) -> bool {
+        let n = self.rows();
+        n == self.cols() && (0..n).all(|i| (0..i).all(|j| self.get(i, j) == self.get(j, i)))
+    }
+
     /// Whether no entry is NaN or infinite.
     pub fn is_finite(&self) -> bool {
         match &self.layout {
@@ -198,6 +269,11 @@ impl Matrix {
                 (0..entries.ncols()).all(|j| super::is_finite(entries.col_as_slice(j)))
             }
             Layout::Rows { entries, .. } => super::is_finite(entries),
+            Layout::File(spool) => {
+                let mut finite = true;
+                spool.each_part(1, |_, part| finite &= super::is_finite(part.entries()));
+                finite
+            }
         }
     }
 
@@ -213,6 +289,7 @@ impl Matrix {
             Layout::Rows { entries, shape, .. } => {
                 Self::from_row_major(shape.0, shape.1, entries.iter().copied().map(f).collect())
             }
+            Layout::File(_) => not_in_memory(),
         }
     }
 
@@ -222,6 +299,7 @@ impl Matrix {
             Layout::Columns { entries, .. } => (0..entries.ncols())
                 .try_fold(0.0_f64, |largest, j| Some(largest.max(magnitude(entries.col_as_slice(j))?))),
             Layout::Rows { entries, .. } => magnitude(entries),
+            Layout::File(_) => not_in_memory(),
         }
     }
 
@@ -233,6 +311,11 @@ impl Matrix {
         let factor = power_of_two_below(self.magnitude()?);
         Some((self.to_columns(|x| x * factor.recip()), factor))
     }
+}
+
+/// Programs that would ask are refused before they run.
+fn not_in_memory() -> ! {
+    panic!("a matrix in a file is read part by part")
 }
 
 /// f64 values in a cache line.
@@ -273,6 +356,7 @@ impl Clone for Matrix {
         match &self.layout {
             Layout::Columns { entries, .. } => Self::from_faer(entries.clone()),
             Layout::Rows { entries, shape, .. } => Self::from_row_major(shape.0, shape.1, entries.clone()),
+            Layout::File(spool) => Self { layout: Layout::File(spool.clone()) },
         }
     }
 }
@@ -286,6 +370,9 @@ impl PartialEq for Matrix {
 impl std::fmt::Debug for Matrix {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}×{} ", self.rows(), self.cols())?;
+        if self.is_in_file() {
+            return f.write_str("in a file");
+        }
         f.debug_list().entries((0..self.rows()).map(|i| self.row(i))).finish()
     }
 }

@@ -15,6 +15,7 @@ mod error;
 mod inverse;
 mod matrix;
 mod qr;
+mod spool;
 mod svd;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -24,7 +25,7 @@ mod wide;
 
 pub use blas::{
     gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, row_by_row, scale_rows,
-    t_matmul, vec_mat,
+    squared_row_norms, t_matmul, vec_mat,
 };
 pub use cholesky::{Orthonormal, cholesky_r, orthonormalised};
 pub use eigen::symmetric_eigen;

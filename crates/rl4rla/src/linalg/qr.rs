@@ -20,14 +20,14 @@ const STRIP: usize = 8;
 pub fn qr_r(M: &Matrix) -> Matrix {
     let n = M.cols();
     let height = STRIP * n;
-    if let Some(rows) = M.by_rows()
-        && n > 0
-        && M.rows() > 2 * height
-    {
+    if M.is_by_rows() && n > 0 && (M.rows() > 2 * height || M.is_in_file()) {
         // The R of the parts' Rs is the R of the whole, and no copy of the whole is made.
-        let parts: Vec<Matrix> = rows.parts(height).map(|part| qr_r(&part.to_matrix())).collect();
-        let stacked: Vec<f64> = parts.iter().flat_map(Matrix::row_major).copied().collect();
-        return qr_r(&Matrix::from_row_major(parts.len() * n, n, stacked));
+        let mut stacked = Vec::new();
+        M.each_part(height, |_, rows| {
+            let parts: Vec<Matrix> = rows.parts(height).map(|part| qr_r(&part.to_matrix())).collect();
+            stacked.extend(parts.iter().flat_map(Matrix::row_major));
+        });
+        return qr_r(&Matrix::from_row_major(stacked.len() / n, n, stacked));
     }
     Packed::factor(M).map_or_else(|| not_a_number(n, n), |qr| qr.r())
 }

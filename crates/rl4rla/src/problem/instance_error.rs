@@ -48,16 +48,14 @@ impl InstanceError {
         if rows < cols {
             return Err(InstanceError::Wide { rows, cols });
         }
-        let good = |value: f64| value.abs() <= LARGEST_ENTRY; // NaN is not
-        for (row, &value) in b.iter().enumerate() {
-            if let Some(col) = (0..cols).find(|&col| !good(A.get(row, col))) {
-                return Err(InstanceError::MatrixEntry { row, col, value: A.get(row, col) });
-            }
-            if !good(value) {
-                return Err(InstanceError::VectorEntry { row, value });
-            }
+        let bad = |value: f64| value.is_nan() || value.abs() > LARGEST_ENTRY;
+        if let Some((row, col, value)) = A.find(bad) {
+            return Err(InstanceError::MatrixEntry { row, col, value });
         }
-        Ok(())
+        match b.iter().position(|b| bad(*b)) {
+            Some(row) => Err(InstanceError::VectorEntry { row, value: b[row] }),
+            None => Ok(()),
+        }
     }
 }
 

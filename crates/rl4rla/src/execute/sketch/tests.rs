@@ -69,7 +69,7 @@ fn rows_and_signs_are_uniform() {
     // Each cell is binomial with mean m·8/16/2: five standard deviations.
     let mut counts = [[0_i64; 2]; 16];
     for entry in &entries {
-        counts[entry.row as usize][usize::from(entry.sign > 0.0)] += 1;
+        counts[entry.row() as usize][usize::from(entry.sign() > 0.0)] += 1;
     }
     let mean = (m * SJLT_NONZEROS / s / 2) as f64;
     assert!(counts.as_flattened().iter().all(|c| (*c as f64 - mean).abs() < 5.0 * mean.sqrt()), "{counts:?}");
@@ -196,6 +196,6 @@ fn a_sketched_factor_preconditions() {
 fn known_answer() {
     let sketch = draw(SketchKind::Sjlt, 10, 2, 14);
     let Operator::Sparse { entries, .. } = &sketch.operator else { unreachable!() };
-    let found: Vec<i64> = entries.iter().map(|e| (i64::from(e.row) + 1) * e.sign as i64).collect();
+    let found: Vec<i64> = entries.iter().map(|e| (i64::from(e.row()) + 1) * e.sign() as i64).collect();
     assert_eq!(found, [2, -3, -4, 6, -7, -8, -9, -10, 1, 4, -5, 6, 3, -7, -2, -10]);
 }

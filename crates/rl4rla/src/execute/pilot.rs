@@ -1,0 +1,126 @@
+//! A step size for a program whose right one nobody knows: a pilot of a few iterations that looks for it.
+
+use super::failure::Failure;
+use super::large::LargeRun;
+use crate::linalg;
+
+/// Iterations of a pilot: an even number, since the step sizes of exact line searches come in pairs.
+pub const PILOTS: usize = 16;
+
+/// Of these, the first are not looked at where the last are what counts.
+const SETTLING: usize = 8;
+
+/// Directions are looked at until ‖A·v1‖² has fallen to this part of what it was.
+const HIDDEN: f64 = 1e-14;
+
+/// What one line search found: ⟨r, A·v1⟩ and ‖A·v1‖².
+struct Search {
+    gain: f64,
+    cost: f64,
+}
+
+impl LargeRun<'_> {
+    /// Looks for a good step size, sets it, and starts anew: η = 0 if no direction leads downwards.
+    ///
+    /// The pilot minimises ‖Ax − b‖ along every direction: ηₜ = ⟨r, A·v1⟩/‖A·v1‖². Where directions are M·Aᵀr for a
+    /// fixed M, such steps come to alternate between two values whose harmonic mean is 2/(λmin + λmax) of the spectrum
+    /// of M·AᵀA, the best constant step there is; that mean is taken. Where every iteration has luck of its own, all
+    /// searches are made at the start and η is the best for all of them together, Σ⟨r, A·v1⟩/Σ‖A·v1‖².
+    pub fn find_step(&mut self) -> Result<f64, Failure> {
+        let lucky = self.draws_in_iterations();
+        self.start_over(1.0, true)?;
+        let mut r = linalg::scale(-1.0, &self.instance().b);
+        let mut searches = Vec::with_capacity(PILOTS);
+        for _ in 0..PILOTS {
+            self.find_direction()?;
+            let image = linalg::mat_vec(&self.instance().A, self.direction());
+            self.add_passes(1);
+            let search = Search { gain: linalg::dot(&r, &image), cost: linalg::dot(&image, &image) };
+            let step = search.gain / search.cost;
+            let first = searches.first().map_or(search.cost, |first: &Search| first.cost);
+            // Where rounding hides the solution there is nothing more to learn.
+            let hidden = search.cost <= HIDDEN * first;
+            if hidden || !(step.is_finite() && (lucky || step > 0.0)) {
+                break;
+            }
+            searches.push(search);
+            if !lucky {
+                self.advance_by(step)?;
+                r = linalg::sub(&r, &linalg::scale(step, &image));
+            }
+        }
+        let step = if lucky { common(&searches) } else { mean(&searches) };
+        self.start_over(step, false)?;
+        Ok(step)
+    }
+}
+
+/// The step that is best for all searches together.
+fn common(searches: &[Search]) -> f64 {
+    let sum = |of: fn(&Search) -> f64| searches.iter().map(of).sum::<f64>();
+    let step = sum(|search| search.gain) / sum(|search| search.cost);
+    if step.is_finite() { step.max(0.0) } else { 0.0 }
+}
+
+/// The harmonic mean of the last steps, an even number of them where there are enough.
+fn mean(searches: &[Search]) -> f64 {
+    let last = &searches[SETTLING.min(searches.len() / 2)..];
+    let last = &last[last.len() % 2 * usize::from(last.len() > 1)..];
+    let inverse: f64 = last.iter().map(|search| search.cost / search.gain).sum();
+    if inverse > 0.0 { last.len() as f64 / inverse } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::execute::{Large, LargeRun, Settings};
+    use crate::linalg::Matrix;
+    use crate::problem::Family;
+    use crate::program::Entry;
+    use crate::rng::Stream;
+
+    /// The step found for a named program on a system of this condition number, and the singular values of A.
+    fn found(name: &str, condition: f64, outside: f64) -> (f64, Vec<f64>) {
+        let family = Family {
+            rows: 2000,
+            cols: 10,
+            condition: Some(condition),
+            outside,
+            ..Family::named("mid-cond").unwrap()
+        };
+        let instance = family.draw(&Stream::new(3)).unwrap();
+        let a = Matrix::from_row_major(2000, 10, instance.A.row_major().to_vec());
+        let large = Large::new(a, instance.b.clone()).unwrap();
+        let settings = Settings::for_size(2000, 10);
+        let program = &Entry::named(name).unwrap().document.program;
+        let mut run = LargeRun::begin(program, &large, &settings, &Stream::new(4)).unwrap();
+        (run.find_step().unwrap(), instance.spectrum().to_vec())
+    }
+
+    #[test]
+    fn gradient_descent_gets_the_best_constant_step() {
+        for condition in [2.0, 5.0] {
+            let (step, spectrum) = found("ls-gd", condition, 0.1);
+            let best = 2.0 / (spectrum[0].powi(2) + spectrum[9].powi(2));
+            assert!((step / best - 1.0).abs() < 0.15, "{condition}: {step} {best}");
+        }
+        // Where κ is large it is at least stable.
+        let (step, spectrum) = found("ls-gd", 1e4, 0.1);
+        assert!(step > 0.9 / spectrum[0].powi(2) && step < 2.0 / spectrum[0].powi(2), "{step}");
+    }
+
+    #[test]
+    fn a_perfect_preconditioner_gets_a_step_of_one() {
+        let (step, _) = found("precond-gd", 1e6, 0.1);
+        assert!((step - 1.0).abs() < 1e-6, "{step}");
+        let (step, _) = found("sketched-precond-gd", 1e6, 0.1);
+        assert!((0.5..1.0).contains(&step), "{step}");
+    }
+
+    #[test]
+    fn samples_get_a_shorter_step_than_the_whole() {
+        let (step, _) = found("precond-weighted-sgd", 1e3, 0.0);
+        assert!((0.3..0.95).contains(&step), "{step}");
+        let (noisy, _) = found("precond-weighted-sgd", 1e3, 0.5);
+        assert!(noisy < step && noisy > 0.0, "{noisy} {step}");
+    }
+}

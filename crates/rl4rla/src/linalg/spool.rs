@@ -1,0 +1,83 @@
+//! A matrix in a file: what does not fit into memory.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::by_rows::ByRows;
+
+/// Bytes of an entry in the file: a little-endian f64.
+const ENTRY: usize = 8;
+
+/// Entries that are held at once, 32 MiB.
+const HELD: usize = 1 << 22;
+
+/// Entries row after row in a file that nobody changes meanwhile.
+///
+/// A kernel has no way to say that a disk failed. What cannot be read is NaN, so the run stops there, and the reason is
+/// kept for whoever asks.
+pub struct Spool {
+    file: Mutex<File>,
+    pub rows: usize,
+    pub cols: usize,
+    failure: OnceLock<String>,
+}
+
+impl Spool {
+    /// The matrix in this file, which holds its entries and nothing else.
+    pub fn new(file: File, rows: usize, cols: usize) -> io::Result<Spool> {
+        let (wanted, found) = (rows as u128 * cols as u128 * ENTRY as u128, file.metadata()?.len());
+        if u128::from(found) != wanted {
+            let message = format!("{found} bytes where a {rows}×{cols} matrix has {wanted}");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        Ok(Spool { file: Mutex::new(file), rows, cols, failure: OnceLock::new() })
+    }
+
+    /// Why something could not be read, if that has happened.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+
+    /// Consecutive rows, with the number of the first: as many as may be held at once, but whole units.
+    pub fn each_part(&self, unit: usize, mut f: impl FnMut(usize, ByRows)) {
+        let unit = unit.max(1);
+        let height = (HELD / (unit * self.cols).max(1)).max(1) * unit;
+        let (mut bytes, mut entries) = (Vec::new(), Vec::new());
+        for first in (0..self.rows).step_by(height) {
+            let rows = height.min(self.rows - first);
+            self.read(first, rows, &mut bytes, &mut entries);
+            f(first, ByRows::new(&entries, rows, self.cols));
+        }
+    }
+
+    /// These rows, one after the other.
+    pub fn rows_at(&self, rows: &[usize]) -> Vec<f64> {
+        let (mut bytes, mut row, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        for &i in rows {
+            self.read(i, 1, &mut bytes, &mut row);
+            all.extend_from_slice(&row);
+        }
+        all
+    }
+
+    fn read(&self, first: usize, rows: usize, bytes: &mut Vec<u8>, entries: &mut Vec<f64>) {
+        bytes.resize(rows * self.cols * ENTRY, 0);
+        let start = (first * self.cols * ENTRY) as u64;
+        let mut read = || -> io::Result<()> {
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            file.seek(SeekFrom::Start(start))?;
+            file.read_exact(bytes)
+        };
+        entries.clear();
+        match read() {
+            Ok(()) => {
+                entries.extend(bytes.as_chunks::<ENTRY>().0.iter().map(|entry| f64::from_le_bytes(*entry)))
+            }
+            Err(error) => {
+                self.failure.get_or_init(|| format!("rows {first} to {}: {error}", first + rows - 1));
+                entries.resize(rows * self.cols, f64::NAN);
+            }
+        }
+    }
+}
