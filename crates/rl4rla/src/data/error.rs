@@ -3,15 +3,38 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// A place in a file; everything is counted from 1 on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The file as a whole.
+    File,
+    /// A line, as an editor shows it.
+    Line(usize),
+    /// A cell of a line, with the name of its column where there is one.
+    Cell {
+        /// The line, as an editor shows it.
+        line: usize,
+        /// Which cell of that line.
+        column: usize,
+        /// The name of the column.
+        name: Option<String>,
+    },
+    /// An entry of a matrix whose file has no lines.
+    Entry {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+    },
+}
+
 /// A file that cannot be used, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataError {
     /// The file.
     pub path: PathBuf,
-    /// The line, from 1 on, where there is one.
-    pub line: Option<usize>,
-    /// The field of that line, from 1 on.
-    pub field: Option<usize>,
+    /// Where in the file.
+    pub place: Place,
     /// What is wrong there.
     pub message: String,
     /// What to do about it.
@@ -21,38 +44,119 @@ pub struct DataError {
 impl DataError {
     /// Something is wrong with the whole file.
     pub fn file(path: &Path, message: impl Into<String>, advice: impl Into<String>) -> DataError {
-        DataError {
-            path: path.into(),
-            line: None,
-            field: None,
-            message: message.into(),
-            advice: advice.into(),
-        }
+        DataError::at(path, Place::File, message, advice)
     }
 
-    /// Something is wrong in a line.
+    /// Something is wrong in one place.
     pub(super) fn at(
         path: &Path,
-        line: usize,
-        field: Option<usize>,
-        message: String,
-        advice: &str,
+        place: Place,
+        message: impl Into<String>,
+        advice: impl Into<String>,
     ) -> DataError {
-        DataError { path: path.into(), line: Some(line), field, message, advice: advice.into() }
+        DataError { path: path.into(), place, message: message.into(), advice: advice.into() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Place::File => Ok(()),
+            Place::Line(line) => write!(f, ", line {line}"),
+            Place::Cell { line, column, name: None } => write!(f, ", line {line}, column {column}"),
+            Place::Cell { line, column, name: Some(name) } => {
+                write!(f, ", line {line}, column {column} ({})", shown(name.as_bytes()))
+            }
+            Place::Entry { row, column } => write!(f, ", row {row}, column {column}"),
+        }
     }
 }
 
 impl fmt::Display for DataError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}", self.path.display())?;
-        if let Some(line) = self.line {
-            write!(f, ", line {line}")?;
-        }
-        if let Some(field) = self.field {
-            write!(f, ", field {field}")?;
-        }
-        write!(f, ": {}", self.message)
+        write!(f, "{}{}: {}", self.path.display(), self.place, self.message)
     }
 }
 
 impl std::error::Error for DataError {}
+
+/// The longest piece of a file that a message repeats, in characters.
+const SHOWN: usize = 40;
+
+/// A piece of a file in quotes, cut where it is long, without characters that would move the cursor of a terminal.
+pub(super) fn shown(piece: &[u8]) -> String {
+    // A character has up to four bytes: no more than these can be shown.
+    let text = String::from_utf8_lossy(&piece[..piece.len().min(4 * SHOWN)]);
+    let mut words: String = text
+        .chars()
+        .take(SHOWN)
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect();
+    if text.chars().count() > SHOWN || piece.len() > 4 * SHOWN {
+        words.push('…');
+    }
+    format!("`{words}`")
+}
+
+/// A whole number with its thousands apart: `463,715`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of bytes as people say it: `800 GB`.
+pub(super) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 7] = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let (mut value, mut unit) = (bytes as f64, 0);
+    while value >= 999.5 {
+        value /= 1000.0;
+        unit += 1;
+    }
+    match (unit, value) {
+        (0, _) => format!("{bytes} bytes"),
+        (_, value) if value < 9.995 => format!("{value:.2} {}", UNITS[unit]),
+        (_, value) if value < 99.95 => format!("{value:.1} {}", UNITS[unit]),
+        _ => format!("{value:.0} {}", UNITS[unit]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_said_as_people_say_them() {
+        assert_eq!([0, 999, 1000, 463_715].map(grouped), ["0", "999", "1,000", "463,715"]);
+        assert_eq!(
+            [17, 1500, 96_000, 800_000_000_000].map(size),
+            ["17 bytes", "1.50 kB", "96.0 kB", "800 GB"]
+        );
+        assert_eq!([999_999, u64::MAX].map(size), ["1.00 MB", "18.4 EB"]);
+    }
+
+    #[test]
+    fn pieces_are_cut_and_cannot_move_the_cursor() {
+        assert_eq!(shown(b"red\x1b[2J"), "`red\\u{1b}[2J`");
+        assert_eq!(shown("é".repeat(41).as_bytes()), format!("`{}…`", "é".repeat(40)));
+        assert_eq!(shown(&[b'7'; 1 << 20]), format!("`{}…`", "7".repeat(40)));
+        assert_eq!(shown(&[0xff]), "`\u{fffd}`");
+    }
+
+    #[test]
+    fn places_are_named() {
+        let at = |place| DataError::at(Path::new("f"), place, "m", "a").to_string();
+        assert_eq!(at(Place::File), "f: m");
+        assert_eq!(at(Place::Line(3)), "f, line 3: m");
+        assert_eq!(at(Place::Cell { line: 3, column: 2, name: None }), "f, line 3, column 2: m");
+        let name = Some("age".into());
+        assert_eq!(at(Place::Cell { line: 3, column: 2, name }), "f, line 3, column 2 (`age`): m");
+        assert_eq!(at(Place::Entry { row: 3, column: 2 }), "f, row 3, column 2: m");
+    }
+}

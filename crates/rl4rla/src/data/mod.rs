@@ -1,7 +1,29 @@
 //! Data from files: matrices that nobody drew.
+//!
+//! [`read`] takes a file whole, [`open`] some rows at a time, and [`probe`] tells its size. Files are not trusted: what a
+//! header claims is compared with the size of the file and with the memory allowed before anything is reserved.
 
+mod csv;
 mod error;
+mod format;
+mod held;
+mod lines;
+mod market;
+mod npy;
+mod reading;
+mod rows;
+mod source;
+mod table;
+mod write;
 mod year;
 
-pub use error::DataError;
+pub use error::{DataError, Place};
+pub use format::Format;
+pub use reading::{Missing, Reading};
+pub use rows::{Probe, Rows, open, open_from, probe};
+pub use source::Input;
+use source::Source;
+pub use table::{Table, read, read_from};
+pub(crate) use write::{csv_line, csv_number, write_whole};
+pub use write::{write_csv, write_npy};
 pub use year::{FEATURES, Split, TEST_ROWS, TRAIN_ROWS, Year};

@@ -3,7 +3,7 @@
 //! The file of the UCI repository has 515,345 lines `year,f₁,…,f₉₀`. By its authors' split the first 463,715 are for
 //! training and the rest for testing, so that no artist is in both.
 
-use super::DataError;
+use super::{DataError, Place};
 use crate::linalg::Matrix;
 use crate::rng::Stream;
 use rand::RngExt;
@@ -68,8 +68,7 @@ impl Year {
                 let rows = train.years.len() + test.years.len();
                 Err(DataError::at(
                     path,
-                    lines.number,
-                    None,
+                    Place::Line(lines.number),
                     format!("there are more than {rows} lines"),
                     SOURCE,
                 ))
@@ -229,8 +228,10 @@ impl<'a> Lines<'a> {
         Ok(Split { features: Matrix::from_row_major(rows, FEATURES, entries), years })
     }
 
-    fn wrong(&self, field: Option<usize>, message: String) -> DataError {
-        DataError::at(self.path, self.number, field, message, SOURCE)
+    fn wrong(&self, column: Option<usize>, message: String) -> DataError {
+        let line = self.number;
+        let place = column.map_or(Place::Line(line), |column| Place::Cell { line, column, name: None });
+        DataError::at(self.path, place, message, SOURCE)
     }
 }
 
@@ -289,15 +290,15 @@ mod tests {
         let with = |line: &str| format!("{good}\n{line}\n{good}\n");
         assert_eq!(
             message("word", &with(&good.replacen("1.00000", "one", 1))),
-            ", line 2, field 2: expected a number, found `one`"
+            ", line 2, column 2: expected a number, found `one`"
         );
         assert_eq!(
             message("nan", &with(&good.replacen("1.00000", "NaN", 1))),
-            ", line 2, field 2: expected a number, found `NaN`"
+            ", line 2, column 2: expected a number, found `NaN`"
         );
         assert_eq!(
             message("year", &with(&good.replacen("2001", "42", 1))),
-            ", line 2, field 1: expected a year, found `42`"
+            ", line 2, column 1: expected a year, found `42`"
         );
         assert_eq!(
             message("short", &with("2001,1,2")),

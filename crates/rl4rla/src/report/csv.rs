@@ -1,6 +1,7 @@
 //! Tables and figures as comma-separated values, for other programs.
 
 use super::{Cell, Figure, Mark, Table};
+use crate::data::{csv_line as line, csv_number as number};
 
 impl Table {
     /// The table as CSV: numbers as they were computed, words as they are read.
@@ -38,27 +39,6 @@ impl Figure {
             }
         }
         text
-    }
-}
-
-/// The shortest digits that give the same number back.
-fn number(value: f64) -> String {
-    let size = value.abs();
-    match size == 0.0 || (1e-5..1e17).contains(&size) || !size.is_finite() {
-        true => format!("{value}"),
-        false => format!("{value:e}"),
-    }
-}
-
-fn line(cells: impl IntoIterator<Item = String>) -> String {
-    let cells: Vec<String> = cells.into_iter().map(|cell| quoted(&cell)).collect();
-    cells.join(",") + "\r\n"
-}
-
-fn quoted(cell: &str) -> String {
-    match cell.contains(['"', ',', '\r', '\n']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.into(),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::html::distinct;
 use super::{Block, Diagram, Document, Figure, Table};
+use crate::data::write_whole;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// What has files of its own.
@@ -33,13 +34,14 @@ impl Document {
             for (kind, text) in [("svg", svg), ("csv", csv)] {
                 if let Some(text) = text {
                     let path = folder.join(format!("{name}.{kind}"));
-                    put(&path, &text)?;
+                    write_whole(&path, |file| file.write_all(text.as_bytes()))?;
                     written.push(path);
                 }
             }
         }
         // Last, so that its links lead somewhere.
-        put(&written[0], &self.html_with(names))?;
+        let page = self.html_with(names);
+        write_whole(&written[0], |file| file.write_all(page.as_bytes()))?;
         Ok(written)
     }
 }
@@ -66,19 +68,6 @@ fn collect<'a>(blocks: &'a [Block], parts: &mut Vec<Part<'a>>) {
             Block::Text(_) | Block::Remark(_) | Block::Code(_) | Block::Facts(_) => {}
         }
     }
-}
-
-/// Writes beside the file first: a process that is killed leaves no half of it.
-fn put(path: &Path, text: &str) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let beside = path.with_file_name(name);
-    let done = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
-    if done.is_err() {
-        // The first error is the one to tell.
-        let _ = fs::remove_file(&beside);
-    }
-    done
 }
 
 #[cfg(test)]

@@ -1,0 +1,229 @@
+//! CSV: numbers as text, a row on each line, in whatever way it is written.
+
+mod cell;
+mod dialect;
+mod fields;
+mod records;
+
+pub(super) use cell::number;
+
+use super::error::{DataError, Place, grouped, shown};
+use super::{Missing, Reading, Source};
+use cell::Cell;
+use dialect::Dialect;
+use records::Records;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io::BufRead;
+
+/// Bytes of which the way of writing is told, if they have three lines; otherwise more are looked at.
+const SAMPLE: usize = 1 << 16;
+const LARGE_SAMPLE: usize = 1 << 20;
+
+/// What the name of a column may take in memory besides its letters.
+const NAME: u64 = 64;
+
+const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A text file being read, row after row.
+pub(super) struct Csv {
+    records: Records,
+    decimal: u8,
+    missing: Missing,
+    names: Option<Vec<String>>,
+    cols: usize,
+    /// Rows that there are, missing values or not, if they were counted.
+    counted: Option<usize>,
+    /// Whether the record at hand is yet to be told as a row.
+    pending: bool,
+    rows: usize,
+    dropped: usize,
+}
+
+impl Csv {
+    /// Finds out how the file is written and reads its names; counts the rows before if asked to, and if it is plain.
+    pub fn open(mut source: Source, reading: &Reading, count: bool) -> Result<Csv, DataError> {
+        let start = source.peek(UTF8_MARK.len())?.starts_with(UTF8_MARK) as usize * UTF8_MARK.len();
+        source.consume(start);
+        let path = source.path().to_path_buf();
+        let mut sample = source.peek(SAMPLE)?;
+        if sample.len() >= SAMPLE && sample.iter().filter(|byte| **byte == b'\n').count() < 3 {
+            sample = source.peek(LARGE_SAMPLE)?;
+        }
+        if let Some(place) = sample.iter().position(|byte| *byte == 0) {
+            let message = format!("this is not text: byte {} is 0", grouped((start + place) as u64 + 1));
+            return Err(DataError::file(&path, message, "an NPY or Matrix Market file, or CSV in UTF-8"));
+        }
+        let Dialect { delimiter, decimal } = Dialect::of(sample, reading);
+        let count = count && !source.packed();
+        let mut records = Records::new(source, start as u64, delimiter, reading);
+        let counted = if count { Some(records.count()?) } else { None };
+        if !records.next()? {
+            return Err(DataError::file(
+                &path,
+                "the file has blank lines only",
+                "a file with at least one row",
+            ));
+        }
+        let cols = records.fields().count();
+        if (cols as u64).saturating_mul(NAME) > reading.limit {
+            let message = format!("{} columns are more than the memory allowed holds", grouped(cols as u64));
+            let advice = "allow more with `--max-memory`, or check what stands between cells";
+            return Err(DataError::at(&path, Place::Line(records.line()), message, advice));
+        }
+        let named = reading
+            .header
+            .unwrap_or_else(|| records.fields().any(|field| Cell::read(&field, decimal).is_text()));
+        Ok(Csv {
+            names: named.then(|| names(records.fields())),
+            counted: counted.map(|count| count - usize::from(named)),
+            pending: !named,
+            records,
+            decimal,
+            missing: reading.missing,
+            cols,
+            rows: 0,
+            dropped: 0,
+        })
+    }
+
+    /// Columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// The names of the columns.
+    pub fn names(&self) -> Option<&[String]> {
+        self.names.as_deref()
+    }
+
+    /// Rows that there are, if they were counted and none will be dropped.
+    pub fn rows(&self) -> Option<usize> {
+        self.counted.filter(|_| self.missing == Missing::Refuse)
+    }
+
+    /// The most rows that there can be.
+    pub fn most_rows(&self) -> Option<usize> {
+        self.counted
+    }
+
+    /// Rows left out so far.
+    pub fn dropped(&self) -> usize {
+        self.dropped
+    }
+
+    /// Appends up to `most` rows; 0 at the end.
+    pub fn next(&mut self, most: usize, into: &mut Vec<f64>) -> Result<usize, DataError> {
+        let mut rows = 0;
+        while rows < most {
+            if !std::mem::take(&mut self.pending) && !self.records.next()? {
+                break;
+            }
+            let start = into.len();
+            match self.row(into) {
+                Ok(true) => rows += 1,
+                Ok(false) => {
+                    into.truncate(start);
+                    self.dropped += 1;
+                }
+                Err(error) => {
+                    into.truncate(start);
+                    return Err(error);
+                }
+            }
+        }
+        self.rows += rows;
+        if self.rows == 0 && most > 0 {
+            let message = match self.dropped {
+                0 => "there are names and no rows".into(),
+                dropped => format!("all rows have missing values, {} in number", grouped(dropped as u64)),
+            };
+            return Err(DataError::file(
+                self.records.source().path(),
+                message,
+                "a file with at least one row",
+            ));
+        }
+        Ok(rows)
+    }
+
+    /// Appends the record at hand; says whether all its values are there.
+    fn row(&self, into: &mut Vec<f64>) -> Result<bool, DataError> {
+        let (mut count, mut complete) = (0, true);
+        for field in self.records.fields() {
+            if count < self.cols {
+                match Cell::read(&field, self.decimal) {
+                    Cell::Number(number) => into.push(number),
+                    Cell::Missing if self.missing == Missing::DropRow => complete = false,
+                    cell => return Err(self.refused(count, &field, cell)),
+                }
+            }
+            count += 1;
+        }
+        match count == self.cols {
+            true => Ok(complete),
+            false => Err(self.ragged(count)),
+        }
+    }
+
+    /// A row with more or fewer cells than the first.
+    fn ragged(&self, found: usize) -> DataError {
+        let like = if self.names.is_some() { "as there are names" } else { "as in the first row" };
+        let message =
+            format!("expected {} cells, {like}, found {}", grouped(self.cols as u64), grouped(found as u64));
+        let advice = "complete or remove the line; put cells that hold the sign between cells in quotes";
+        DataError::at(self.records.source().path(), Place::Line(self.records.line()), message, advice)
+    }
+
+    /// A cell that is no number. If the row is also too short or too long, then that is what is wrong.
+    fn refused(&self, place: usize, field: &[u8], cell: Cell) -> DataError {
+        let found = self.records.fields().count();
+        if found != self.cols {
+            return self.ragged(found);
+        }
+        let (message, advice) = match cell {
+            Cell::Missing if field.is_empty() => {
+                ("the value is missing".into(), "fill it in, or have rows with missing values dropped")
+            }
+            Cell::Missing => (
+                format!("the value is missing: {}", shown(field)),
+                "fill it in, or have rows with missing values dropped",
+            ),
+            Cell::Infinite => (
+                format!("expected a finite number, found {}", shown(field)),
+                "numbers up to 1.7e308 can be read",
+            ),
+            _ => (
+                format!("expected a number, found {}", shown(field)),
+                "encode categories as numbers, for instance a column of 0 and 1 for each",
+            ),
+        };
+        let name = self.names.as_ref().and_then(|names| names.get(place)).cloned();
+        let place = Place::Cell { line: self.records.line(), column: place + 1, name };
+        DataError::at(self.records.source().path(), place, message, advice)
+    }
+}
+
+/// Names of columns, all distinct: a column without a name gets one, and so does one whose name was there before.
+fn names<'a>(fields: impl Iterator<Item = Cow<'a, [u8]>>) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let mut names = Vec::new();
+    for (place, field) in fields.enumerate() {
+        // Names are shown in terminals: no line ends, nothing that moves the cursor.
+        let name: String =
+            String::from_utf8_lossy(&field).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let name = match name.trim() {
+            "" => format!("column {}", place + 1),
+            name => name.to_string(),
+        };
+        let mut distinct = name.clone();
+        if !taken.insert(distinct.clone()) {
+            distinct = format!("{name} (column {})", place + 1);
+            while !taken.insert(distinct.clone()) {
+                distinct.push('\'');
+            }
+        }
+        names.push(distinct);
+    }
+    names
+}

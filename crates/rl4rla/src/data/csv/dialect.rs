@@ -1,0 +1,91 @@
+//! How a text file writes its rows: what stands between cells, and which sign is the decimal one.
+//!
+//! Every way of writing is tried on the first lines. The one in which most cells are numbers or missing values is taken;
+//! then the one whose lines have equally many cells; then the one with most cells; then the first of the table.
+
+use super::super::Reading;
+use super::cell::Cell;
+use super::fields::Delimiter;
+use std::cmp::Reverse;
+
+/// A way of writing rows of numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dialect {
+    /// What stands between cells.
+    pub delimiter: Delimiter,
+    /// The decimal sign.
+    pub decimal: u8,
+}
+
+/// The ways that are tried, common ones first.
+const WAYS: [(u8, u8); 10] = [
+    (b',', b'.'),
+    (b';', b'.'),
+    (b'\t', b'.'),
+    (b'|', b'.'),
+    (b' ', b'.'),
+    (b';', b','),
+    (b'\t', b','),
+    (b'|', b','),
+    (b' ', b','),
+    // Only with quotes around the numbers.
+    (b',', b','),
+];
+
+/// Lines that are looked at.
+const RECORDS: usize = 50;
+
+impl Dialect {
+    /// The way in which a file that begins so is written; what the settings say is not questioned.
+    pub fn of(sample: &[u8], reading: &Reading) -> Dialect {
+        let given = reading.delimiter.into_iter().flat_map(|sign| [(sign, b'.'), (sign, b',')]);
+        let ways = WAYS.into_iter().chain(given);
+        let allowed = |&(sign, decimal): &(u8, u8)| {
+            reading.delimiter.is_none_or(|given| given == sign)
+                && reading.decimal.is_none_or(|given| given == decimal)
+        };
+        ways.filter(allowed)
+            .map(|(sign, decimal)| Dialect { delimiter: Delimiter::of(sign), decimal })
+            .enumerate()
+            .max_by_key(|(place, dialect)| (dialect.fit(sample), Reverse(*place)))
+            .map(|(_, dialect)| dialect)
+            .expect("every sign is a way with one of the decimal signs")
+    }
+
+    /// How well a sample fits: cells understood of 2¹⁶, whether lines are equally long, and how long.
+    fn fit(self, sample: &[u8]) -> (usize, bool, usize) {
+        let records = self.records(sample);
+        let counts: Vec<usize> = records.iter().map(|record| self.delimiter.fields(record).count()).collect();
+        // The first may be names, and says nothing then.
+        let body = if records.len() > 1 { &records[1..] } else { &records[..] };
+        let cells = || body.iter().flat_map(|record| self.delimiter.fields(record));
+        let understood = cells().filter(|cell| !Cell::read(cell, self.decimal).is_text()).count();
+        let all = cells().count().max(1);
+        let even = counts.windows(2).all(|pair| pair[0] == pair[1]);
+        ((understood << 16) / all, even, counts.first().copied().unwrap_or(0))
+    }
+
+    /// The first records of a sample, without one that may be cut off at its end.
+    fn records(self, sample: &[u8]) -> Vec<&[u8]> {
+        let (mut records, mut rest) = (Vec::new(), sample);
+        while !rest.is_empty() && records.len() < RECORDS {
+            let (mut end, mut inside) = (0, false);
+            while end < rest.len() {
+                let line = rest[end..].split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+                end += line.len();
+                inside = line.contains(&b'"') && self.delimiter.ends_inside(line, inside)
+                    || inside && !line.contains(&b'"');
+                if !inside {
+                    break;
+                }
+            }
+            let (record, after) = rest.split_at(end);
+            let cut = record.last() != Some(&b'\n') && !records.is_empty();
+            if !cut && !self.delimiter.blank(record) {
+                records.push(record);
+            }
+            rest = after;
+        }
+        records
+    }
+}

@@ -1,0 +1,63 @@
+//! Which format a file has: told by its first bytes, never by its name.
+
+use super::DataError;
+use std::fmt;
+use std::path::Path;
+
+/// The formats that can be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// NumPy's file of one array.
+    Npy,
+    /// Numbers as text, a row on each line.
+    Csv,
+    /// The text format of the Matrix Market.
+    MatrixMarket,
+}
+
+const NPY: &[u8] = b"\x93NUMPY";
+const MATRIX_MARKET: &[u8] = b"%%MatrixMarket";
+
+/// How many bytes tell the format.
+pub(super) const HEAD: usize = 16;
+
+/// Files that are often tried: how they begin, what they are, what to do with them.
+const OTHERS: [(&[u8], &str, &str); 9] = [
+    (b"PK\x03\x04", "a ZIP archive (as .xlsx and .npz are)", "unpack it, or save the sheet as CSV"),
+    (b"PAR1", "a Parquet file", "save it as NPY or CSV"),
+    (b"\x89HDF", "an HDF5 file", "save the matrix as NPY or CSV"),
+    (b"MATLAB 5", "a MATLAB file", "save the matrix as NPY, CSV or Matrix Market"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel file", "save the sheet as CSV"),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd", "unpack it first; gzip is read as it is"),
+    (b"\xfd7zXZ", "packed with xz", "unpack it first; gzip is read as it is"),
+    (b"BZh", "packed with bzip2", "unpack it first; gzip is read as it is"),
+    (b"\x1f\x8b", "gzipped twice", "unpack it once"),
+];
+
+impl Format {
+    /// The format of a file that begins so. What is nothing else is CSV, and must then read as such.
+    pub(super) fn of(path: &Path, head: &[u8]) -> Result<Format, DataError> {
+        if head.starts_with(NPY) {
+            return Ok(Format::Npy);
+        }
+        if head.len() >= MATRIX_MARKET.len()
+            && head[..MATRIX_MARKET.len()].eq_ignore_ascii_case(MATRIX_MARKET)
+        {
+            return Ok(Format::MatrixMarket);
+        }
+        match OTHERS.iter().find(|(magic, ..)| head.starts_with(magic)) {
+            Some((_, what, advice)) => Err(DataError::file(path, format!("this is {what}"), *advice)),
+            None => Ok(Format::Csv),
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Format::Npy => "NPY",
+            Format::Csv => "CSV",
+            Format::MatrixMarket => "Matrix Market",
+        })
+    }
+}

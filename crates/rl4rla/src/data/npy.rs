@@ -1,0 +1,163 @@
+//! NPY, NumPy's file of one array, in either order of its entries.
+
+mod element;
+mod header;
+
+use super::error::{DataError, Place, grouped, size};
+use super::reading::reserve;
+use super::{Reading, Source};
+use header::Header;
+
+/// Bytes decoded at once.
+const BLOCK: usize = 1 << 16;
+
+/// An array being read, row after row.
+pub(super) struct Npy {
+    source: Source,
+    header: Header,
+    /// Rows read so far.
+    row: usize,
+    bytes: Vec<u8>,
+}
+
+impl Npy {
+    /// Reads the header, and refuses a file that cannot hold what it claims.
+    pub fn open(mut source: Source) -> Result<Npy, DataError> {
+        let header = Header::read(&mut source)?;
+        let npy = Npy { source, header, row: 0, bytes: Vec::new() };
+        let (claimed, most) = (npy.header.bytes(), npy.source.most());
+        let room = most.saturating_sub(npy.header.offset);
+        match npy.source.packed() {
+            false if claimed != room => Err(npy.lies(format!("{} bytes follow", grouped(room)))),
+            true if claimed > room => {
+                let packed = grouped(npy.source.length());
+                Err(npy.lies(format!("{packed} gzipped bytes cannot hold that")))
+            }
+            _ => Ok(npy),
+        }
+    }
+
+    /// Rows of the array.
+    pub fn rows(&self) -> usize {
+        self.header.rows
+    }
+
+    /// Columns of the array; one, where it has one dimension.
+    pub fn cols(&self) -> usize {
+        self.header.cols
+    }
+
+    /// Whether rows can be had only by reading the whole file.
+    pub fn whole_only(&self) -> bool {
+        self.header.fortran && self.source.packed()
+    }
+
+    /// Appends up to `most` rows; 0 at the end.
+    pub fn next(&mut self, most: usize, into: &mut Vec<f64>) -> Result<usize, DataError> {
+        let rows = most.min(self.rows() - self.row);
+        if rows == 0 {
+            return Ok(0);
+        }
+        let (start, count) = (into.len(), rows * self.cols());
+        reserve(self.source.path(), into, count)?;
+        into.resize(start + count, 0.0);
+        let read = match self.header.fortran {
+            false => self.by_rows(&mut into[start..]),
+            true => self.by_columns(rows, &mut into[start..]),
+        };
+        if let Err(error) = read.and_then(|()| self.finish(rows)) {
+            into.truncate(start);
+            return Err(error);
+        }
+        Ok(rows)
+    }
+
+    /// The whole array, if it may be held.
+    pub fn whole(&mut self, reading: &Reading) -> Result<Vec<f64>, DataError> {
+        reading.afford(self.source.path(), self.rows(), self.cols())?;
+        let mut entries = Vec::new();
+        self.next(self.rows(), &mut entries)?;
+        Ok(entries)
+    }
+
+    fn by_rows(&mut self, into: &mut [f64]) -> Result<(), DataError> {
+        let (row, cols) = (self.row, self.cols());
+        let mut done = 0;
+        for block in into.chunks_mut(BLOCK / self.header.element.size()) {
+            self.decode(block, |place| (row + (done + place) / cols, (done + place) % cols))?;
+            done += block.len();
+        }
+        Ok(())
+    }
+
+    fn by_columns(&mut self, rows: usize, into: &mut [f64]) -> Result<(), DataError> {
+        let (row, cols, size) = (self.row, self.cols(), self.header.element.size());
+        let mut block = vec![0.0; rows.min(BLOCK / size)];
+        for col in 0..cols {
+            // Columns that are read whole follow each other, as they must where the file cannot be gone through freely.
+            if rows < self.rows() {
+                let place = (col * self.rows() + row) as u64 * size as u64;
+                self.source.seek(self.header.offset + place)?;
+            }
+            let mut done = 0;
+            while done < rows {
+                let count = block.len().min(rows - done);
+                self.decode(&mut block[..count], |place| (row + done + place, col))?;
+                for (place, value) in block[..count].iter().enumerate() {
+                    into[(done + place) * cols + col] = *value;
+                }
+                done += count;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a block of entries that follow each other; `at` tells row and column of one by its place in the block.
+    fn decode(&mut self, into: &mut [f64], at: impl Fn(usize) -> (usize, usize)) -> Result<(), DataError> {
+        let size = self.header.element.size();
+        self.bytes.resize(BLOCK, 0);
+        let bytes = &mut self.bytes[..into.len() * size];
+        let filled = self.source.fill(bytes)?;
+        let place_of = |place: usize| {
+            let (row, column) = at(place);
+            Place::Entry { row: row + 1, column: column + 1 }
+        };
+        if filled < bytes.len() {
+            let error = self.lies("the file ends earlier".into());
+            return Err(DataError { place: place_of(filled / size), ..error });
+        }
+        self.header.element.decode(bytes, into);
+        match into.iter().position(|value| !value.is_finite()) {
+            None => Ok(()),
+            Some(place) => Err(DataError::at(
+                self.source.path(),
+                place_of(place),
+                format!("expected a finite number, found {}", into[place]),
+                "replace such entries or remove their rows before saving",
+            )),
+        }
+    }
+
+    /// Counts rows as read; behind the last there must be nothing.
+    fn finish(&mut self, rows: usize) -> Result<(), DataError> {
+        self.row += rows;
+        if self.row == self.rows() && self.source.packed() && !self.source.peek(1)?.is_empty() {
+            return Err(self.lies("more follow".into()));
+        }
+        Ok(())
+    }
+
+    /// The header claims something else than the file has.
+    fn lies(&self, found: String) -> DataError {
+        let Header { element, rows, cols, .. } = &self.header;
+        let bytes = self.header.bytes();
+        let said = if bytes < 1000 { String::new() } else { format!(" ({})", size(bytes)) };
+        let message = format!(
+            "the header claims {}×{} numbers `{element}` = {} bytes{said}, but {found}",
+            grouped(*rows as u64),
+            grouped(*cols as u64),
+            grouped(bytes),
+        );
+        DataError::file(self.source.path(), message, "copy the file again, or save it anew with `numpy.save`")
+    }
+}

@@ -1,0 +1,88 @@
+//! How a file is read, and how much memory that may take.
+
+use super::error::{DataError, grouped, shown, size};
+use std::path::Path;
+
+/// What to do with a missing value in a CSV file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Missing {
+    /// The file is refused, and the first such place named.
+    #[default]
+    Refuse,
+    /// The row is left out and counted.
+    DropRow,
+}
+
+/// How a file is read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reading {
+    /// Most bytes that a matrix held in memory, or a line of text, may take. Buffers, about 1 MB, come on top.
+    pub limit: u64,
+    /// Missing values of CSV files.
+    pub missing: Missing,
+    /// Whether the first line of a CSV file has names; by default, whether it has a cell that is no number.
+    pub header: Option<bool>,
+    /// What stands between the cells of a CSV file, a blank for any run of blanks; by default found out.
+    pub delimiter: Option<u8>,
+    /// The decimal sign of a CSV file, `.` or `,`; by default found out.
+    pub decimal: Option<u8>,
+}
+
+impl Default for Reading {
+    fn default() -> Reading {
+        Reading { limit: 4 << 30, missing: Missing::default(), header: None, delimiter: None, decimal: None }
+    }
+}
+
+impl Reading {
+    /// Whether the settings make sense together.
+    pub(super) fn check(&self, path: &Path) -> Result<(), DataError> {
+        let refused = |what: &str, sign: u8, advice: &str| {
+            Err(DataError::file(path, format!("{what} cannot be {}", shown(&[sign])), advice))
+        };
+        match (self.delimiter, self.decimal) {
+            (Some(sign), _) if sign.is_ascii_alphanumeric() || b"\"\r\n+-.".contains(&sign) || sign > 127 => {
+                refused("what stands between cells", sign, "a comma, a semicolon, a tab, a bar or a blank")
+            }
+            (_, Some(sign)) if !b".,".contains(&sign) => {
+                refused("the decimal sign", sign, "a point or a comma")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How many entries a matrix has, if it may be held in memory.
+    pub(super) fn afford(&self, path: &Path, rows: usize, cols: usize) -> Result<usize, DataError> {
+        let entries = rows.checked_mul(cols);
+        let bytes = entries.and_then(|entries| entries.checked_mul(size_of::<f64>()));
+        match (entries, bytes) {
+            (Some(entries), Some(bytes)) if bytes as u64 <= self.limit => Ok(entries),
+            _ => Err(self.too_much(path, rows, cols)),
+        }
+    }
+
+    /// The matrix does not fit.
+    fn too_much(&self, path: &Path, rows: usize, cols: usize) -> DataError {
+        let bytes = 8 * rows as u128 * cols as u128;
+        DataError::file(
+            path,
+            format!(
+                "a matrix of {}×{} numbers takes {} of memory, and {} are allowed",
+                grouped(rows as u64),
+                grouped(cols as u64),
+                size(u64::try_from(bytes).unwrap_or(u64::MAX)),
+                size(self.limit)
+            ),
+            "allow more with `--max-memory`, or use fewer rows",
+        )
+    }
+}
+
+/// Room for `more` numbers, or an error where others would abort.
+pub(super) fn reserve(path: &Path, entries: &mut Vec<f64>, more: usize) -> Result<(), DataError> {
+    entries.try_reserve_exact(more).map_err(|_| {
+        let bytes = (entries.len().saturating_add(more) as u64).saturating_mul(8);
+        let message = format!("there is no memory for {} of numbers", size(bytes));
+        DataError::file(path, message, "close other programs, or use fewer rows")
+    })
+}

@@ -1,0 +1,219 @@
+//! The bytes of a file, plain or gzipped.
+
+use super::DataError;
+use super::error::grouped;
+use flate2::read::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, BufRead, ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// Where bytes come from: a file, or memory.
+pub trait Input: Read + Seek + Send {}
+
+impl<T: Read + Seek + Send> Input for T {}
+
+/// How gzipped files begin.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The most bytes that one byte of deflate can stand for: a copy of 258 bytes takes two bits at least.
+const EXPANSION: u64 = 1032;
+
+/// Bytes read at once.
+const BLOCK: usize = 1 << 16;
+
+/// The content of a file from its beginning on, unpacked if it is gzipped.
+pub(super) struct Source {
+    path: PathBuf,
+    stream: Stream,
+    /// Bytes of the file, as it is on the disk.
+    length: u64,
+    /// Bytes of content that the stream has given.
+    given: u64,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+enum Stream {
+    Plain(Box<dyn Input>),
+    Gzip(Box<MultiGzDecoder<Box<dyn Input>>>),
+}
+
+impl Source {
+    /// Opens a plain file.
+    pub fn open(path: &Path) -> Result<Source, DataError> {
+        let unreadable = |error: io::Error| match error.kind() {
+            ErrorKind::NotFound => DataError::file(path, "there is no such file", "check the path"),
+            ErrorKind::PermissionDenied => {
+                let advice = "check the permissions of the file and of its folder";
+                DataError::file(path, "reading this file is not permitted", advice)
+            }
+            _ => DataError::file(path, format!("cannot be read: {error}"), "check the path and the disk"),
+        };
+        // Asked before opening, because opening a pipe waits for a writer.
+        let metadata = path.metadata().map_err(unreadable)?;
+        if !metadata.is_file() {
+            let what = if metadata.is_dir() { "this is a folder" } else { "this is not a plain file" };
+            return Err(DataError::file(path, what, "a path to an NPY, CSV or Matrix Market file"));
+        }
+        Source::new(path, Box::new(File::open(path).map_err(unreadable)?))
+    }
+
+    /// Reads from anything; `path` is what messages call it.
+    pub fn new(path: &Path, mut input: Box<dyn Input>) -> Result<Source, DataError> {
+        let mut head = Vec::new();
+        let found = input
+            .seek(SeekFrom::End(0))
+            .and_then(|length| input.rewind().map(|()| length))
+            .and_then(|length| input.by_ref().take(GZIP.len() as u64).read_to_end(&mut head).map(|_| length))
+            .and_then(|length| input.rewind().map(|()| length));
+        let length = found.map_err(|error| {
+            DataError::file(path, format!("cannot be read: {error}"), "check the path and the disk")
+        })?;
+        if length == 0 {
+            return Err(DataError::file(path, "the file is empty", "a file with at least one row"));
+        }
+        let stream = match head == GZIP {
+            true => Stream::Gzip(Box::new(MultiGzDecoder::new(input))),
+            false => Stream::Plain(input),
+        };
+        Ok(Source { path: path.into(), stream, length, given: 0, buffer: Vec::new(), start: 0, end: 0 })
+    }
+
+    /// What messages call the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes of the file, as it is on the disk.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether the content is packed, so that it can be read once only and its length is not known.
+    pub fn packed(&self) -> bool {
+        matches!(self.stream, Stream::Gzip(_))
+    }
+
+    /// The most bytes that the content can have; of a plain file, what it has.
+    pub fn most(&self) -> u64 {
+        if self.packed() { self.length.saturating_mul(EXPANSION) } else { self.length }
+    }
+
+    /// The next bytes without taking them: `count` or more, or all that are left.
+    pub fn peek(&mut self, count: usize) -> Result<&[u8], DataError> {
+        while self.end - self.start < count {
+            match self.more(count) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => return Err(self.broken(&error)),
+            }
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// Fills `into` as far as there is content, and says how far.
+    pub fn fill(&mut self, into: &mut [u8]) -> Result<usize, DataError> {
+        let mut filled = 0;
+        while filled < into.len() {
+            match self.read(&mut into[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.broken(&error)),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Goes to a place of the content; only that of a plain file can be gone through in any order.
+    pub fn seek(&mut self, place: u64) -> Result<(), DataError> {
+        (self.start, self.end) = (0, 0);
+        let done = match &mut self.stream {
+            Stream::Plain(input) => input.seek(SeekFrom::Start(place)).map(drop),
+            Stream::Gzip(_) => Err(io::Error::from(ErrorKind::Unsupported)),
+        };
+        done.map_err(|error| self.broken(&error))
+    }
+
+    /// What it means that reading failed.
+    pub fn broken(&self, error: &io::Error) -> DataError {
+        let damaged = "copy or download the file again; `gzip -t` tests it";
+        let (message, advice) = match (self.packed(), error.kind()) {
+            (true, ErrorKind::UnexpectedEof) => (
+                format!("the gzip file is cut off: it ends after {} bytes of content", self.so_far()),
+                damaged,
+            ),
+            (true, ErrorKind::InvalidInput) if self.given > 0 => (
+                format!("after {} bytes of content, something follows that is not gzip", self.so_far()),
+                damaged,
+            ),
+            (true, ErrorKind::InvalidInput | ErrorKind::InvalidData) => (
+                format!("the gzip file is damaged after {} bytes of content: {error}", self.so_far()),
+                damaged,
+            ),
+            _ => (format!("cannot be read: {error}"), "check the file and the disk"),
+        };
+        DataError::file(&self.path, message, advice)
+    }
+
+    fn so_far(&self) -> String {
+        grouped(self.given)
+    }
+
+    /// Reads into the buffer behind what is there, with room for `count` bytes in all.
+    fn more(&mut self, count: usize) -> io::Result<usize> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        // A file of a few bytes needs no large buffer.
+        let room = BLOCK.min(usize::try_from(self.most()).unwrap_or(BLOCK)).max(count);
+        if self.buffer.len() < room {
+            self.buffer.resize(room, 0);
+        }
+        let read = loop {
+            match self.stream.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        self.end += read;
+        self.given += read as u64;
+        Ok(read)
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Plain(input) => input.read(into),
+            Stream::Gzip(input) => input.read(into),
+        }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.start == self.end {
+            let read = self.stream.read(into)?;
+            self.given += read as u64;
+            return Ok(read);
+        }
+        let count = into.len().min(self.end - self.start);
+        into[..count].copy_from_slice(&self.buffer[self.start..self.start + count]);
+        self.start += count;
+        Ok(count)
+    }
+}
+
+impl BufRead for Source {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.start == self.end {
+            self.more(1)?;
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.start += count;
+    }
+}

@@ -1,0 +1,92 @@
+//! A file read whole.
+
+use super::reading::reserve;
+use super::rows::Body;
+use super::source::{Input, Source};
+use super::{DataError, Format, Missing, Reading, Rows};
+use std::path::Path;
+
+/// Entries read between two looks at the memory taken.
+const BLOCK: usize = 1 << 16;
+
+/// A matrix as read: entries row after row, with the columns' names where the file has them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Table {
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub cols: usize,
+    /// Entries, row after row; all are finite.
+    pub entries: Vec<f64>,
+    /// The names of the columns, all distinct.
+    pub names: Option<Vec<String>>,
+    /// Rows left out for missing values.
+    pub dropped: usize,
+    /// The format of the file.
+    pub format: Format,
+}
+
+/// Reads a whole file.
+pub fn read(path: &Path, reading: &Reading) -> Result<Table, DataError> {
+    Table::read(Source::open(path)?, reading)
+}
+
+/// Reads bytes that need not be a file's; `name` is what messages call them.
+///
+/// ```
+/// use rl4rla::data::{Reading, read_from};
+/// use std::{io::Cursor, path::Path};
+///
+/// let text = "height;age\n1,75;30\n1,62;41\n";
+/// let table = read_from(Path::new("people.csv"), Cursor::new(text), &Reading::default()).unwrap();
+/// assert_eq!(table.names.unwrap(), ["height", "age"]);
+/// assert_eq!(table.entries, [1.75, 30.0, 1.62, 41.0]);
+///
+/// let error = read_from(Path::new("people.csv"), Cursor::new("height,age\n1.75,\n"), &Reading::default());
+/// assert_eq!(error.unwrap_err().to_string(), "people.csv, line 2, column 2 (`age`): the value is missing");
+/// ```
+pub fn read_from(name: &Path, input: impl Input + 'static, reading: &Reading) -> Result<Table, DataError> {
+    Table::read(Source::new(name, Box::new(input))?, reading)
+}
+
+impl Table {
+    fn read(source: Source, reading: &Reading) -> Result<Table, DataError> {
+        let (path, most) = (source.path().to_path_buf(), source.most());
+        let mut from = Rows::start(source, reading, true)?;
+        let (cols, format) = (from.cols(), from.format());
+        if let Body::Held(held) = from.body {
+            let rows = held.rows();
+            return Ok(Table { rows, cols, entries: held.entries(), names: None, dropped: 0, format });
+        }
+        let mut entries = Vec::new();
+        match (&from.body, from.rows()) {
+            (_, Some(rows)) => reserve(&path, &mut entries, reading.afford(&path, rows, cols)?)?,
+            (Body::Csv(csv), None) => {
+                // Some of the rows counted may be dropped, and a cell takes two bytes of the file.
+                let counted = csv.most_rows().unwrap_or(0).saturating_mul(cols) as u64;
+                let room = counted.min(most / 2 + 1).min(reading.limit / 8);
+                reserve(&path, &mut entries, room as usize)?;
+            }
+            _ => {}
+        }
+        let (mut rows, block) = (0, (BLOCK / cols).max(1));
+        loop {
+            let more = block * cols;
+            if entries.capacity() - entries.len() < more && from.rows().is_none() {
+                // By eighths and not by doubling: what is reserved may be all the memory there is.
+                let room = more.max(entries.len() / 8);
+                reserve(&path, &mut entries, room)?;
+            }
+            match from.next(block, &mut entries)? {
+                0 => break,
+                read => rows += read,
+            }
+            reading.afford(&path, rows, cols)?;
+        }
+        if reading.missing == Missing::DropRow || entries.capacity() > entries.len() + entries.len() / 8 {
+            entries.shrink_to_fit();
+        }
+        let names = from.names().map(<[String]>::to_vec);
+        Ok(Table { rows, cols, entries, names, dropped: from.dropped(), format })
+    }
+}

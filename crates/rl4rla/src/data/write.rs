@@ -1,0 +1,97 @@
+//! Files for other programs: matrices as NPY and CSV, whole or not at all.
+
+use super::DataError;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// NumPy wants the entries to begin at a multiple of this.
+const ALIGNMENT: usize = 64;
+
+/// Writes a matrix, its entries row after row, as NPY of `<f8`; one column is written as an array of one dimension.
+pub fn write_npy(path: &Path, rows: usize, cols: usize, entries: &[f64]) -> Result<(), DataError> {
+    assert_eq!(entries.len(), rows * cols, "as many entries as the shape says");
+    let shape = if cols == 1 { format!("({rows},)") } else { format!("({rows}, {cols})") };
+    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
+    // Magic, version and length take ten bytes, and the header ends with a line end.
+    let blanks = (10 + header.len() + 1).next_multiple_of(ALIGNMENT) - (10 + header.len() + 1);
+    header.extend(std::iter::repeat_n(' ', blanks));
+    header.push('\n');
+    write_whole(path, |file| {
+        file.write_all(b"\x93NUMPY\x01\x00")?;
+        file.write_all(&(header.len() as u16).to_le_bytes())?;
+        file.write_all(header.as_bytes())?;
+        entries.iter().try_for_each(|entry| file.write_all(&entry.to_le_bytes()))
+    })
+    .map_err(|error| unwritten(path, &error))
+}
+
+/// Writes a matrix as CSV, a name over every column. With labels every row begins with one, and so the first name is
+/// that of the labels.
+pub fn write_csv(
+    path: &Path,
+    names: &[String],
+    labels: Option<&[String]>,
+    entries: &[f64],
+) -> Result<(), DataError> {
+    let cols = names.len() - usize::from(labels.is_some());
+    assert_eq!(entries.len() % cols.max(1), 0, "as many entries in every row as there are names");
+    write_whole(path, |file| {
+        file.write_all(csv_line(names.iter().cloned()).as_bytes())?;
+        entries.chunks(cols.max(1)).enumerate().try_for_each(|(row, entries)| {
+            let label = labels.map(|labels| labels[row].clone());
+            let cells = label.into_iter().chain(entries.iter().map(|entry| csv_number(*entry)));
+            file.write_all(csv_line(cells).as_bytes())
+        })
+    })
+    .map_err(|error| unwritten(path, &error))
+}
+
+/// Writes beside the file first: a process that is killed leaves no half of it.
+pub(crate) fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    let beside = path.with_file_name(name);
+    let done = File::create(&beside)
+        .map(BufWriter::new)
+        .and_then(|mut file| write(&mut file).and_then(|()| file.flush()))
+        .and_then(|()| fs::rename(&beside, path));
+    if done.is_err() {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&beside);
+    }
+    done
+}
+
+/// The shortest digits that give the same number back.
+pub(crate) fn csv_number(value: f64) -> String {
+    let size = value.abs();
+    match size == 0.0 || (1e-5..1e17).contains(&size) || !size.is_finite() {
+        true => format!("{value}"),
+        false => format!("{value:e}"),
+    }
+}
+
+/// Cells as a line of a CSV file, in quotes where they need them.
+pub(crate) fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.into_iter().map(|cell| quoted(&cell)).collect();
+    cells.join(",") + "\r\n"
+}
+
+fn quoted(cell: &str) -> String {
+    match cell.contains(['"', ',', '\r', '\n']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.into(),
+    }
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> DataError {
+    DataError::file(
+        path,
+        format!("cannot be written: {error}"),
+        "check the folder, its permissions and the disk",
+    )
+}
