@@ -1,14 +1,18 @@
 //! The command line as typed.
 
 mod compare;
+mod data;
 mod evaluate;
 mod problem;
 mod searching;
+mod solve;
 
 pub use compare::Compare;
+pub use data::Data;
 pub use evaluate::{Evaluate, ProfileName, UnitName};
 pub use problem::{Problem, Running};
 pub use searching::{Audit, Discover, Proposing, Reproduce, Resume, Searching, Sweep};
+pub use solve::Solve;
 
 use crate::failure::Failure;
 use crate::page::{Page, duration};
@@ -177,6 +181,20 @@ step for a program is not timed. With one thread, seconds are those on the core 
 if every solver failed."
     )]
     Compare(Box<Compare>),
+    /// Solve your own data by a program: least squares, or what else the program is for
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "\
+Examples:
+  rl4rla solve sketched-precond-gd --matrix data.csv --target price --intercept --out solution.csv
+  rl4rla solve precond-gd --matrix A.npy --rhs b.npy --tolerance 1e-12 --out x.npy
+  rl4rla solve precond-weighted-sgd --matrix A.mtx.gz --rhs b.csv --average --plot course.svg
+  rl4rla solve run:LAST --matrix train.csv --target y --intercept --standardise --predict test.csv --predictions out.csv
+
+Files are recognised by their content. docs/data.md tells what is read and what is refused, docs/solve.md how the step is
+found and what happens to data that do not fit into memory."
+    )]
+    Solve(Box<Solve>),
 }
 
 #[derive(Args)]

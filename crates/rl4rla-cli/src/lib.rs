@@ -8,6 +8,7 @@ mod campaign;
 mod commands;
 mod contest;
 mod curriculum;
+mod data;
 mod endpoint;
 mod failure;
 mod page;
@@ -65,6 +66,7 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
         Command::Report(args) => commands::report::run(args, &cli.shared),
         Command::Equiv(args) => commands::equiv::run(args, &cli.shared),
         Command::Compare(args) => commands::compare::run(args, &cli.shared),
+        Command::Solve(args) => commands::solve::run(args, &cli.shared),
         Command::Evaluate(args) => commands::evaluate::run(args, &cli.shared),
     }
 }

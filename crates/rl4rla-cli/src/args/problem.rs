@@ -64,7 +64,7 @@ pub struct Running {
 }
 
 /// A whole number, also as 1e4.
-fn size(text: &str) -> Result<usize, String> {
+pub fn size(text: &str) -> Result<usize, String> {
     if let Ok(whole) = text.parse() {
         return Ok(whole);
     }

@@ -9,4 +9,5 @@ pub mod list;
 pub mod report;
 pub mod reproduce;
 pub mod show;
+pub mod solve;
 pub mod sweep;

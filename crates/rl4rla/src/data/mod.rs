@@ -4,6 +4,7 @@
 //! header claims is compared with the size of the file and with the memory allowed before anything is reserved.
 
 mod csv;
+mod design;
 mod error;
 mod format;
 mod held;
@@ -17,6 +18,7 @@ mod table;
 mod write;
 mod year;
 
+pub use design::{Columns, Design, System, Target};
 pub use error::{DataError, Place};
 pub use format::Format;
 pub use reading::{Missing, Reading};

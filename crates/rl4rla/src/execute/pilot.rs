@@ -11,7 +11,7 @@ pub const PILOTS: usize = 16;
 const SETTLING: usize = 8;
 
 /// Directions are looked at until ‖A·v1‖² has fallen to this part of what it was.
-const HIDDEN: f64 = 1e-14;
+const HIDDEN: f64 = 1e-6;
 
 /// What one line search found: ⟨r, A·v1⟩ and ‖A·v1‖².
 struct Search {

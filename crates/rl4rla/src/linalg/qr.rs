@@ -22,10 +22,14 @@ pub fn qr_r(M: &Matrix) -> Matrix {
     let height = STRIP * n;
     if M.is_by_rows() && n > 0 && (M.rows() > 2 * height || M.is_in_file()) {
         // The R of the parts' Rs is the R of the whole, and no copy of the whole is made.
-        let mut stacked = Vec::new();
+        let mut stacked = Vec::with_capacity(M.rows().div_ceil(height) * n * n);
         M.each_part(height, |_, rows| {
-            let parts: Vec<Matrix> = rows.parts(height).map(|part| qr_r(&part.to_matrix())).collect();
-            stacked.extend(parts.iter().flat_map(Matrix::row_major));
+            let known = stacked.len();
+            stacked.resize(known + rows.rows().div_ceil(height) * n * n, 0.0);
+            let places = stacked[known..].par_chunks_mut(n * n);
+            places.zip(rows.parts(height)).for_each(|(place, part)| {
+                place.copy_from_slice(qr_r(&part.to_matrix()).row_major());
+            });
         });
         return qr_r(&Matrix::from_row_major(stacked.len() / n, n, stacked));
     }

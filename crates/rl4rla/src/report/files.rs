@@ -46,6 +46,16 @@ impl Document {
     }
 }
 
+impl Figure {
+    /// Writes the figure alone, and its points as CSV beside it: both paths.
+    pub fn write(&self, path: &Path) -> io::Result<[PathBuf; 2]> {
+        let beside = path.with_extension("csv");
+        write_whole(path, |file| file.write_all(self.svg().as_bytes()))?;
+        write_whole(&beside, |file| file.write_all(self.csv().as_bytes()))?;
+        Ok([path.into(), beside])
+    }
+}
+
 impl Part<'_> {
     fn name(&self) -> &str {
         match self {

@@ -1,0 +1,92 @@
+//! The options of `solve` and `compare` that say which files, and how to read them.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// The user's own data.
+#[derive(Args)]
+pub struct Data {
+    /// The file of the matrix: NPY, CSV or Matrix Market, gzipped or not
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub matrix: Option<PathBuf>,
+    /// The file of the right-hand side, with one column
+    #[arg(long, value_name = "FILE", help_heading = "Data", requires = "matrix", conflicts_with = "target")]
+    pub rhs: Option<PathBuf>,
+    /// The column of the matrix file that is the right-hand side: its name, or its number from 1 on
+    #[arg(long, value_name = "COL", help_heading = "Data", requires = "matrix")]
+    pub target: Option<String>,
+    /// Add a column of ones
+    #[arg(long, help_heading = "Data", requires = "matrix")]
+    pub intercept: bool,
+    /// Bring columns to deviation 1, and with --intercept to mean 0; coefficients are given in the units of the file
+    #[arg(long, alias = "standardize", help_heading = "Data", requires = "matrix")]
+    pub standardise: bool,
+    /// Leave out rows of a CSV file with missing values, instead of refusing the file
+    #[arg(long, help_heading = "Data", requires = "matrix")]
+    pub drop_missing: bool,
+    /// Whether a CSV file begins with names: yes or no [default: whether it has a cell there that is no number]
+    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no, help_heading = "Data", requires = "matrix")]
+    pub header: Option<bool>,
+    /// What stands between the cells of a CSV file; `tab` and `space` are words for it [default: found out]
+    #[arg(long, value_name = "SIGN", value_parser = sign, help_heading = "Data", requires = "matrix")]
+    pub delimiter: Option<u8>,
+    /// The decimal sign of a CSV file [default: found out]
+    #[arg(long, value_name = "SIGN", value_parser = sign, help_heading = "Data", requires = "matrix")]
+    pub decimal: Option<u8>,
+    /// The most memory for data, such as 800M or 4G; larger than half of it, they are read from disk [default: what is free]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Data", requires = "matrix")]
+    pub max_memory: Option<u64>,
+}
+
+fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("expected yes or no".into()),
+    }
+}
+
+fn sign(text: &str) -> Result<u8, String> {
+    match (text, text.as_bytes()) {
+        ("tab" | "\\t", _) => Ok(b'\t'),
+        ("space", _) => Ok(b' '),
+        (_, [one]) => Ok(*one),
+        _ => Err("expected one sign such as `;`, or the word tab or space".into()),
+    }
+}
+
+/// A number of bytes, with K, M, G or T for powers of 1024.
+fn bytes(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a size such as 800M or 4G".to_string();
+    let upper = text.to_ascii_uppercase();
+    let digits = upper.trim_end_matches('B').trim_end_matches('I');
+    let (digits, power) = match digits.char_indices().last() {
+        Some((at, unit)) if "KMGT".contains(unit) => {
+            (&digits[..at], "KMGT".find(unit).unwrap_or(0) as u32 + 1)
+        }
+        _ => (digits, 0),
+    };
+    let value: f64 = digits.trim().parse().map_err(|_| wrong())?;
+    let bytes = value * 1024_f64.powi(power as i32);
+    match bytes >= 1.0 && bytes < u64::MAX as f64 {
+        true => Ok(bytes as u64),
+        false => Err(wrong()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!((bytes("800M"), bytes("4g"), bytes("1.5 KiB")), (Ok(800 << 20), Ok(4 << 30), Ok(1536)));
+        assert!(["", "M", "-3G", "nan", "0", "4X", "1e30"].iter().all(|text| bytes(text).is_err()));
+    }
+
+    #[test]
+    fn signs_have_words() {
+        assert_eq!((sign(";"), sign("tab"), sign("space")), (Ok(b';'), Ok(b'\t'), Ok(b' ')));
+        assert!(sign("").is_err() && sign(";;").is_err());
+    }
+}

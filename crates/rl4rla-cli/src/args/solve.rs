@@ -1,0 +1,58 @@
+//! The options of `solve`.
+
+use super::problem::size;
+use super::{Data, Threads, named};
+use clap::Args;
+use rl4rla::execute::{Sampling, SketchKind};
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct Solve {
+    /// A catalogue name, a path to a .rla file, or run:ID or run:ID/STAGE
+    pub program: String,
+    #[command(flatten)]
+    pub data: Data,
+
+    /// The most iterations T
+    #[arg(long, default_value = "1000", value_parser = size, help_heading = "Run")]
+    pub iterations: usize,
+    /// Stop when ‖Aᵀ(Ax − b)‖ has fallen to this part of what it was at x = 0; 0 makes all iterations
+    #[arg(long, default_value_t = 1e-10, help_heading = "Run")]
+    pub tolerance: f64,
+    /// The step size η, or `auto`: a pilot of 16 iterations looks for it
+    #[arg(long, default_value = "auto", allow_hyphen_values = true, help_heading = "Run")]
+    pub step: String,
+    /// Answer with the mean of the second half of all iterates, in which the noise of samples cancels
+    #[arg(long, help_heading = "Run")]
+    pub average: bool,
+    /// The kind of sketch: sjlt, gaussian, countsketch or srht
+    #[arg(long, default_value_t = SketchKind::Sjlt, help_heading = "Run")]
+    pub sketch: SketchKind,
+    /// Rows of a sketch per column of A; a sketch is never taller than A
+    #[arg(long, default_value_t = 8.0, help_heading = "Run")]
+    pub sketch_factor: f64,
+    /// Rows k of a sample; a sample is never taller than A
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000_000), help_heading = "Run")]
+    pub batch: u64,
+    /// How rows are sampled: `unbiased`, or `released` as in the paper's code
+    #[arg(long, default_value = "unbiased", value_parser = named::<Sampling>, help_heading = "Run")]
+    pub sampling: Sampling,
+    /// Seed of random draws
+    #[arg(long, default_value_t = 0, help_heading = "Run")]
+    pub seed: u64,
+    #[command(flatten)]
+    pub threads: Threads,
+
+    /// Write the solution here: NPY by that ending, else CSV with names
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Write the course of the residual here, as an SVG picture with its CSV beside it
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
+    /// Predict the target for the rows of another file with the same columns
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub predict: Option<PathBuf>,
+    /// Write the predictions here: NPY by that ending, else CSV
+    #[arg(long, value_name = "FILE", help_heading = "Output", requires = "predict")]
+    pub predictions: Option<PathBuf>,
+}

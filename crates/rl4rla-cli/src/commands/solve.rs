@@ -1,0 +1,301 @@
+//! `rl4rla solve`.
+
+use crate::args::{Shared, Solve};
+use crate::data::{reading, refused, system};
+use crate::failure::Failure;
+use crate::page::{Page, accent, duration, faint, number, sparkline, strong, table};
+use crate::request::positive;
+use crate::source::Source;
+use rl4rla::data::{Columns, System, write_csv, write_npy};
+use rl4rla::execute::{self, Fault, Large};
+use rl4rla::linalg::Matrix;
+use rl4rla::problem::{Family, Linear, Task};
+use rl4rla::program::{Reg, Update};
+use rl4rla::report::{Axis, Figure, Ink, Mark, Panel, Series};
+use rl4rla::solve::{Options, Solved, Step, solve, solve_posed};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Coefficients that are shown on the screen.
+const SHOWN: usize = 10;
+
+/// Solves the user's data by a program.
+pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
+    let source = Source::find(&args.program, &shared.store)?;
+    let options = options(args)?;
+    let matrix = args.data.matrix.as_deref().ok_or_else(|| {
+        Failure::new("there is no matrix").advise("--matrix FILE; NPY, CSV and Matrix Market are read")
+    })?;
+    let task = task_of(&source)?;
+    args.threads.apply()?;
+    // The system itself stays until the end: it may hold the file that its matrix is read from.
+    let mut system = system(&args.data, matrix, task.inputs().contains(Reg::B))?;
+    let (rows, cols, in_file) = (system.matrix.rows(), system.matrix.cols(), system.matrix.is_in_file());
+    let taken = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
+    let System { columns, dropped, .. } = &system;
+    let begun = Instant::now();
+    let solved = answer(&source, task, taken, &options, matrix)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let coefficients = columns.coefficients(&solved.x);
+    let mut files: Vec<PathBuf> = Vec::new();
+    if let Some(out) = &args.out {
+        write(out, &["name", "value"], Some(&columns.labels()), &coefficients)?;
+        files.push(out.clone());
+    }
+    if let Some(plot) = &args.plot {
+        let written = figure(&source, matrix, &solved, task).write(plot);
+        files.extend(written.map_err(|error| {
+            Failure::new(format!("cannot write {}: {error}", plot.display())).advise("another --plot")
+        })?);
+    }
+    let predicted =
+        args.predict.as_deref().map(|path| predict(args, path, columns, &coefficients, &mut files));
+    let predicted = predicted.transpose()?;
+    let is_linear = task.name() == Linear.name();
+    let json = json!({
+        "program": source.name,
+        "matrix": matrix,
+        "rows": rows,
+        "cols": cols,
+        "dropped": dropped,
+        "in_file": in_file,
+        "relative_residual": is_linear.then_some(solved.residual),
+        "relative_gradient": is_linear.then_some(solved.gradient),
+        "loss": (!is_linear).then_some(solved.residual),
+        "iterations": solved.iterations,
+        "ended": solved.ended.words(),
+        "step": solved.step,
+        "seed": args.seed,
+        "passes": solved.passes,
+        "flops": solved.flops,
+        "seconds": seconds,
+        "residuals": solved.residuals,
+        "coefficients": columns.labels().iter().zip(&coefficients)
+            .map(|(name, value)| json!({ "name": name, "value": value })).collect::<Vec<Value>>(),
+        "predicted": predicted.as_ref().map(Prediction::json),
+        "files": files,
+    });
+    let mut text = String::new();
+    if !shared.quiet {
+        let place = if in_file { ", read from disk" } else { "" };
+        text += &format!("{} on {}: {rows}×{cols}{place}\n", strong(source.title()), matrix.display());
+        if *dropped > 0 {
+            text += &faint(&format!("{dropped} rows with missing values were left out\n"));
+        }
+        text += "\n";
+    }
+    let [loss, _] = task.measures();
+    let auto = if options.step == Step::Auto { ", found by a pilot" } else { "" };
+    let mut facts = vec![vec![loss.to_string(), number(solved.residual)]];
+    if is_linear {
+        facts.push(vec!["‖Aᵀ(Ax − b)‖".into(), format!("{} of the start", number(solved.gradient))]);
+    }
+    facts.push(vec!["iterations".into(), format!("{}: {}", solved.iterations, solved.ended.words())]);
+    if task.inputs().contains(Reg::ETA) {
+        facts.push(vec!["step η".into(), format!("{}{auto}", number(solved.step))]);
+    }
+    facts.push(vec![
+        "work".into(),
+        format!("{} flops, {} passes over A, {}", number(solved.flops), solved.passes, duration(seconds)),
+    ]);
+    let seen: Vec<f64> = solved.residuals.iter().copied().filter(|r| r.is_finite()).collect();
+    if seen.len() > 2 {
+        facts.push(vec!["course".into(), accent(&sparkline(&thin(&seen)))]);
+    }
+    text += &table(facts);
+    text += &format!("\n{}", coefficient_table(columns, &coefficients, args.out.is_some()));
+    if let Some(predicted) = &predicted {
+        text += &format!("\n{}", predicted.text());
+    }
+    for file in &files {
+        text += &faint(&format!("wrote {}\n", file.display()));
+    }
+    Ok(Page::ok(json, text))
+}
+
+fn options(args: &Solve) -> Result<Options, Failure> {
+    let step = match args.step.as_str() {
+        "auto" => Step::Auto,
+        text => match text.parse::<f64>() {
+            Ok(step) => Step::Fixed(positive(step, "--step", "0.5")?),
+            Err(_) => {
+                let message = format!("--step takes `auto` or a number, got `{text}`");
+                return Err(Failure::new(message).advise("--step auto"));
+            }
+        },
+    };
+    if args.tolerance.is_nan() || args.tolerance < 0.0 {
+        let message = format!("--tolerance must not be negative, got {}", args.tolerance);
+        return Err(Failure::new(message).advise("--tolerance 1e-10"));
+    }
+    if args.iterations == 0 {
+        return Err(Failure::new("--iterations must be at least 1").advise("--iterations 1000"));
+    }
+    Ok(Options {
+        step,
+        iterations: args.iterations,
+        tolerance: args.tolerance,
+        average: args.average,
+        history: args.plot.is_some(),
+        sketch: args.sketch,
+        sketch_factor: positive(args.sketch_factor, "--sketch-factor", "8")?,
+        batch: args.batch as usize,
+        sampling: args.sampling,
+        seed: args.seed,
+    })
+}
+
+/// The task that a program says it is made for; linear systems if it says nothing.
+fn task_of(source: &Source) -> Result<&'static dyn Task, Failure> {
+    let document = &source.document;
+    if document.update == Update::Answer {
+        let message = format!("{} answers for every row and has no solution to give", source.name);
+        return Err(Failure::new(message).advise("`rl4rla list programs` shows programs that solve"));
+    }
+    let family = Family::named(&document.family);
+    Ok(family.map_or(&Linear, |family| family.kind.info().task))
+}
+
+/// Runs the program on a system.
+fn answer(
+    source: &Source,
+    task: &'static dyn Task,
+    (matrix, b): (Matrix, Vec<f64>),
+    options: &Options,
+    path: &Path,
+) -> Result<Solved, Failure> {
+    let unfit = |error: rl4rla::problem::InstanceError| {
+        Failure::new(format!("{}: {error}", path.display())).advise("docs/data.md tells what can be solved")
+    };
+    let program = &source.document.program;
+    let failed = |failure: execute::Failure, lost: Option<&str>| {
+        if let Some(lost) = lost {
+            return Failure::new(format!("the copy of {} on disk cannot be read: {lost}", path.display()))
+                .advise("check the disk, or TMPDIR");
+        }
+        let advice = match failure.fault {
+            Fault::NotInMemory => "a larger --max-memory, another --sketch, or another program",
+            Fault::NotFinite => "a smaller --step, or --step auto",
+            Fault::Shape(_) => "a program for data of this shape; `rl4rla list programs` shows all",
+            Fault::TooFewRows { .. } => "a smaller --batch",
+            _ => "another program, or fewer columns",
+        };
+        Failure::new(format!("{} failed in {failure}", source.name)).advise(advice)
+    };
+    if task.name() != Linear.name() {
+        if matrix.is_in_file() {
+            let message =
+                format!("{} is too large for memory, and {} needs it there", path.display(), source.name);
+            return Err(Failure::new(message).advise("a larger --max-memory"));
+        }
+        let instance = task.pose(matrix, b).map_err(unfit)?;
+        return solve_posed(program, &instance, options).map_err(|failure| failed(failure, None));
+    }
+    let large = Large::new(matrix, b).map_err(unfit)?;
+    solve(program, &large, options).map_err(|failure| failed(failure, large.matrix().read_failure()))
+}
+
+/// Every so many, where there are too many for a line.
+fn thin(values: &[f64]) -> Vec<f64> {
+    const LINE: usize = 60;
+    values.iter().copied().step_by(values.len().div_ceil(LINE).max(1)).collect()
+}
+
+fn coefficient_table(columns: &Columns, coefficients: &[f64], written: bool) -> String {
+    let labels = columns.labels();
+    let rows = labels.iter().zip(coefficients).take(SHOWN);
+    let mut text = table(rows.map(|(name, value)| vec![accent(name), number(*value)]));
+    if labels.len() > SHOWN {
+        let hint = if written { "" } else { "; --out FILE writes all" };
+        text += &faint(&format!("and {} more{hint}\n", labels.len() - SHOWN));
+    }
+    text
+}
+
+/// A column of numbers, as NPY if the path ends so, and else as CSV.
+fn write(path: &Path, head: &[&str], labels: Option<&[String]>, values: &[f64]) -> Result<(), Failure> {
+    let npy = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
+    let head: Vec<String> = head.iter().map(|name| name.to_string()).collect();
+    match npy {
+        true => write_npy(path, values.len(), 1, values),
+        false => write_csv(path, &head, labels, values),
+    }
+    .map_err(refused)
+}
+
+fn figure(source: &Source, matrix: &Path, solved: &Solved, task: &dyn Task) -> Figure {
+    let [loss, _] = task.measures();
+    let points = solved.residuals.iter().enumerate().map(|(t, residual)| [t as f64, *residual]);
+    let data = matrix.file_name().unwrap_or_default().to_string_lossy();
+    Figure {
+        name: "course".into(),
+        title: format!("{} on {data}", source.title()),
+        caption: format!("step {}, {}", number(solved.step), solved.ended.words()),
+        panels: vec![Panel {
+            title: String::new(),
+            x: Axis::linear("iteration"),
+            y: Axis::log(loss),
+            series: vec![Series::new(source.name.clone(), Ink(0), Mark::Line, points)],
+        }],
+        columns: 1,
+    }
+}
+
+/// How well a second file is predicted.
+struct Prediction {
+    rows: usize,
+    /// Root mean square of what is missed, where the file tells the truth, and of the truth itself.
+    errors: Option<(f64, f64)>,
+}
+
+fn predict(
+    args: &Solve,
+    path: &Path,
+    columns: &Columns,
+    coefficients: &[f64],
+    files: &mut Vec<PathBuf>,
+) -> Result<Prediction, Failure> {
+    let mut predictions = Vec::new();
+    let (mut missed, mut truth, mut known) = (0.0, 0.0, false);
+    let each = |predicted: f64, target: Option<f64>| {
+        predictions.push(predicted);
+        if let Some(target) = target {
+            known = true;
+            missed += (predicted - target).powi(2);
+            truth += target.powi(2);
+        }
+    };
+    columns.predict(path, &reading(&args.data), coefficients, each).map_err(refused)?;
+    let rows = predictions.len();
+    if let Some(out) = &args.predictions {
+        write(out, &["prediction"], None, &predictions)?;
+        files.push(out.clone());
+    }
+    let root = |sum: f64| (sum / rows as f64).sqrt();
+    Ok(Prediction { rows, errors: known.then(|| (root(missed), root(truth))) })
+}
+
+impl Prediction {
+    fn json(&self) -> Value {
+        json!({
+            "rows": self.rows,
+            "rmse": self.errors.map(|(missed, _)| missed),
+            "relative_residual": self.errors.map(|(missed, truth)| missed / truth),
+        })
+    }
+
+    fn text(&self) -> String {
+        let how = match self.errors {
+            Some((missed, truth)) => {
+                format!(
+                    ", off by {} (root mean square), {} of the target",
+                    number(missed),
+                    number(missed / truth)
+                )
+            }
+            None => String::new(),
+        };
+        format!("{} rows predicted{how}\n", self.rows)
+    }
+}

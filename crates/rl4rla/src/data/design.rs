@@ -1,0 +1,378 @@
+//! Designs: what becomes of a table before it is solved, and what the solution means in the table's own units.
+
+use super::{DataError, Reading, Rows, open, probe};
+use crate::linalg::Matrix;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Where the right-hand side stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// In a column of the same file: its name, or its number from 1 on.
+    Column(String),
+    /// In a file of its own with one column.
+    File(PathBuf),
+    /// Nowhere: the problem has none.
+    None,
+}
+
+/// What is made of a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Design {
+    /// Where b stands.
+    pub target: Target,
+    /// Whether a column of ones is added, behind all others.
+    pub intercept: bool,
+    /// Whether columns are brought to deviation 1, and with an intercept to mean 0: other coordinates for the same
+    /// solution, in which steps are easier to choose.
+    pub standardise: bool,
+}
+
+/// A table made ready for solving.
+pub struct System {
+    /// The matrix, in memory or in a file.
+    pub matrix: Matrix,
+    /// The right-hand side.
+    pub b: Vec<f64>,
+    /// Which column of A is what.
+    pub columns: Columns,
+    /// Rows that were left out because a value was missing.
+    pub dropped: usize,
+    _scratch: Option<Scratch>,
+}
+
+/// The columns of a system: their names in the table, and how they were brought to other units.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Columns {
+    /// The names of the table's columns but for the target, or their numbers.
+    pub names: Vec<String>,
+    /// Whether the table itself named them.
+    pub named: bool,
+    /// Place and name of the target, if it stands in the same file.
+    pub target: Option<(usize, String)>,
+    /// Whether a column of ones stands behind them.
+    pub intercept: bool,
+    means: Vec<f64>,
+    scales: Vec<f64>,
+}
+
+/// Rows that are read, changed and passed on together.
+const BATCH: usize = 4096;
+
+impl System {
+    /// Reads a table and makes the system of it. If the matrix takes more than half of what [`Reading::limit`] allows it
+    /// is kept in a file of the system's folder for such files, and read from there.
+    pub fn load(path: &Path, design: &Design, reading: &Reading) -> Result<System, DataError> {
+        let found = probe(path, reading)?;
+        let target = match &design.target {
+            Target::Column(name) => Some(place(path, name, found.cols, found.names.as_deref())?),
+            Target::File(_) | Target::None => None,
+        };
+        let mut columns = Columns::new(found.cols, found.names.as_deref(), target, design.intercept);
+        if columns.names.is_empty() {
+            let message = "besides the target there is no column";
+            return Err(DataError::file(path, message, "a table with at least two columns"));
+        }
+        if design.standardise {
+            columns.measure(&mut open(path, reading)?)?;
+        }
+        let width = columns.width();
+        let bytes = found.bytes.map(|bytes| bytes / found.cols as u64 * width as u64);
+        let within = |bytes: u64| bytes <= reading.limit / 2;
+        let mut rows = open(path, reading)?;
+        let mut place = match bytes {
+            Some(bytes) if within(bytes) => Place::memory(bytes as usize / 8),
+            _ => Place::file(path)?,
+        };
+        let mut b = Vec::with_capacity(if target.is_some() { found.rows.unwrap_or(0) } else { 0 });
+        let (mut read, mut made) = (Vec::new(), Vec::new());
+        while rows.next(BATCH, &mut read)? > 0 {
+            for row in read.chunks_exact(found.cols) {
+                columns.add_row(row, &mut made);
+                b.extend(target.map(|target| row[target]));
+            }
+            place.take(&mut made, path)?;
+            read.clear();
+        }
+        let (matrix, scratch) = place.matrix(width, within, path)?;
+        match &design.target {
+            Target::Column(_) => {}
+            Target::File(other) => b = right_hand_side(other, reading)?,
+            Target::None => b = vec![0.0; matrix.rows()],
+        }
+        if matrix.rows() != b.len() {
+            let dropped = match rows.dropped() {
+                0 => String::new(),
+                dropped => format!(" ({dropped} rows with missing values were left out)"),
+            };
+            let message = format!("{} rows{dropped}, but the right-hand side has {}", matrix.rows(), b.len());
+            return Err(DataError::file(path, message, "files with as many rows"));
+        }
+        Ok(System { matrix, b, columns, dropped: rows.dropped(), _scratch: scratch })
+    }
+}
+
+impl Columns {
+    fn new(cols: usize, names: Option<&[String]>, target: Option<usize>, intercept: bool) -> Columns {
+        let name = |i: usize| names.map_or_else(|| (i + 1).to_string(), |names| names[i].clone());
+        let kept: Vec<usize> = (0..cols).filter(|i| Some(*i) != target).collect();
+        Columns {
+            names: kept.iter().map(|i| name(*i)).collect(),
+            named: names.is_some(),
+            target: target.map(|i| (i, name(i))),
+            intercept,
+            means: vec![0.0; kept.len()],
+            scales: vec![1.0; kept.len()],
+        }
+    }
+
+    /// Columns of A.
+    pub fn width(&self) -> usize {
+        self.names.len() + usize::from(self.intercept)
+    }
+
+    /// A row of the table without its target.
+    fn kept<'r>(&self, row: &'r [f64]) -> impl Iterator<Item = f64> + 'r {
+        let target = self.target.as_ref().map(|(place, _)| *place);
+        row.iter().enumerate().filter(move |(i, _)| Some(*i) != target).map(|(_, value)| *value)
+    }
+
+    /// Appends the row of A that belongs to a row of the table.
+    fn add_row(&self, row: &[f64], into: &mut Vec<f64>) {
+        let units = self.means.iter().zip(&self.scales);
+        into.extend(self.kept(row).zip(units).map(|(value, (mean, scale))| (value - mean) / scale));
+        if self.intercept {
+            into.push(1.0);
+        }
+    }
+
+    /// Finds means and deviations in one pass, by updating formulas that do not cancel. Without an intercept nothing may
+    /// be subtracted: then it is the root mean square. A constant column keeps its units.
+    fn measure(&mut self, rows: &mut Rows) -> Result<(), DataError> {
+        let mut means = vec![0.0; self.names.len()];
+        let mut squares = vec![0.0; self.names.len()];
+        let (mut read, mut count, cols) = (Vec::new(), 0.0, rows.cols());
+        while rows.next(BATCH, &mut read)? > 0 {
+            for row in read.chunks_exact(cols) {
+                count += 1.0;
+                for (value, (mean, square)) in self.kept(row).zip(means.iter_mut().zip(&mut squares)) {
+                    let gap = value - *mean;
+                    *mean += gap / count;
+                    *square += gap * (value - *mean);
+                }
+            }
+            read.clear();
+        }
+        for (j, (mean, square)) in means.into_iter().zip(squares).enumerate() {
+            let (variance, negligible) = (square / count, 1e-14 * mean.abs());
+            let scale = if self.intercept { variance.sqrt() } else { (variance + mean * mean).sqrt() };
+            let constant = self.intercept && scale <= negligible;
+            if constant || scale == 0.0 || !scale.is_finite() {
+                continue;
+            }
+            (self.means[j], self.scales[j]) = (if self.intercept { mean } else { 0.0 }, scale);
+        }
+        Ok(())
+    }
+
+    /// What x says in the units of the table: a coefficient for every name, and the intercept behind them.
+    pub fn coefficients(&self, x: &[f64]) -> Vec<f64> {
+        let mut all: Vec<f64> = x.iter().zip(&self.scales).map(|(x, scale)| x / scale).collect();
+        all.truncate(self.names.len());
+        if self.intercept {
+            let shift: f64 = all.iter().zip(&self.means).map(|(x, mean)| x * mean).sum();
+            all.push(x[self.names.len()] - shift);
+        }
+        all
+    }
+
+    /// The names of these coefficients.
+    pub fn labels(&self) -> Vec<String> {
+        self.names.iter().cloned().chain(self.intercept.then(|| "(intercept)".to_string())).collect()
+    }
+
+    /// Goes through another table with the same columns, found by their names where both tables have them and by their
+    /// places where not: `each` gets every row's prediction by these coefficients, and the target if it is there.
+    pub fn predict(
+        &self,
+        path: &Path,
+        reading: &Reading,
+        coefficients: &[f64],
+        mut each: impl FnMut(f64, Option<f64>),
+    ) -> Result<(), DataError> {
+        let mut rows = open(path, reading)?;
+        let (places, target) = self.places(path, rows.cols(), rows.names())?;
+        let (mut read, cols) = (Vec::new(), rows.cols());
+        let constant = if self.intercept { coefficients[self.names.len()] } else { 0.0 };
+        while rows.next(BATCH, &mut read)? > 0 {
+            for row in read.chunks_exact(cols) {
+                let sum: f64 = places.iter().zip(coefficients).map(|(place, x)| row[*place] * x).sum();
+                each(sum + constant, target.map(|place| row[place]));
+            }
+            read.clear();
+        }
+        Ok(())
+    }
+
+    /// Where another table has these columns, and the target if it has it.
+    fn places(
+        &self,
+        path: &Path,
+        cols: usize,
+        names: Option<&[String]>,
+    ) -> Result<(Vec<usize>, Option<usize>), DataError> {
+        let target = self.target.as_ref();
+        if let (true, Some(names)) = (self.named, names) {
+            let find = |name: &String| names.iter().position(|known| known == name);
+            let missing = |name: &String| {
+                let message = format!("there is no column `{name}`, which the solution was fitted to");
+                DataError::file(path, message, "a table with the same column names, in any order")
+            };
+            let places = self.names.iter().map(|name| find(name).ok_or_else(|| missing(name)));
+            return Ok((places.collect::<Result<_, _>>()?, target.and_then(|(_, name)| find(name))));
+        }
+        let n = self.names.len();
+        match target {
+            _ if cols == n => Ok(((0..n).collect(), None)),
+            Some((place, _)) if cols == n + 1 => {
+                Ok(((0..cols).filter(|i| i != place).collect(), Some(*place)))
+            }
+            _ => {
+                let message = format!("{cols} columns, where the solution was fitted to {n}");
+                Err(DataError::file(path, message, "a table with the same columns"))
+            }
+        }
+    }
+}
+
+/// The place of a column that was asked for by name or by number.
+fn place(path: &Path, wanted: &str, cols: usize, names: Option<&[String]>) -> Result<usize, DataError> {
+    if let Some(place) = names.and_then(|names| names.iter().position(|name| name == wanted)) {
+        return Ok(place);
+    }
+    match wanted.parse::<usize>() {
+        Ok(number) if (1..=cols).contains(&number) => Ok(number - 1),
+        Ok(number) => {
+            let message = format!("there is no column {number}");
+            Err(DataError::file(path, message, format!("a number from 1 to {cols}")))
+        }
+        Err(_) => {
+            let shown = |names: &[String]| {
+                let few: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
+                format!("one of {}{}", few.join(", "), if names.len() > 12 { ", …" } else { "" })
+            };
+            let advice =
+                names.map_or_else(|| format!("a number from 1 to {cols}; the file names no columns"), shown);
+            Err(DataError::file(path, format!("there is no column `{wanted}`"), advice))
+        }
+    }
+}
+
+/// The one column of a file.
+fn right_hand_side(path: &Path, reading: &Reading) -> Result<Vec<f64>, DataError> {
+    let table = super::read(path, reading)?;
+    // A row of numbers is a vector too.
+    match table.cols == 1 || table.rows == 1 {
+        true => Ok(table.entries),
+        false => Err(DataError::file(
+            path,
+            format!("{}×{} numbers, where a right-hand side has one column", table.rows, table.cols),
+            "a file with one column, or `--target COL` for a column of the matrix file",
+        )),
+    }
+}
+
+/// Where the entries of A gather.
+enum Place {
+    Memory(Vec<f64>),
+    File(BufWriter<File>, Scratch, u64),
+}
+
+impl Place {
+    fn memory(entries: usize) -> Place {
+        Place::Memory(Vec::with_capacity(entries))
+    }
+
+    fn file(path: &Path) -> Result<Place, DataError> {
+        let (file, scratch) = Scratch::new().map_err(|error| unwritable(path, &error))?;
+        Ok(Place::File(BufWriter::with_capacity(1 << 20, file), scratch, 0))
+    }
+
+    /// Takes entries over.
+    fn take(&mut self, entries: &mut Vec<f64>, path: &Path) -> Result<(), DataError> {
+        match self {
+            Place::Memory(all) => all.append(entries),
+            Place::File(file, _, count) => {
+                *count += entries.len() as u64;
+                let mut write = || entries.iter().try_for_each(|entry| file.write_all(&entry.to_le_bytes()));
+                write().map_err(|error| unwritable(path, &error))?;
+                entries.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// The matrix of so many columns; what turned out to be small is brought back to memory.
+    fn matrix(
+        self,
+        cols: usize,
+        small: impl Fn(u64) -> bool,
+        path: &Path,
+    ) -> Result<(Matrix, Option<Scratch>), DataError> {
+        let (file, scratch, count) = match self {
+            Place::Memory(entries) => {
+                return Ok((Matrix::from_row_major(entries.len() / cols, cols, entries), None));
+            }
+            Place::File(file, scratch, count) => (file, scratch, count),
+        };
+        let finish = || -> io::Result<(Matrix, Option<Scratch>)> {
+            let mut file = file.into_inner().map_err(|error| error.into_error())?;
+            let rows = count as usize / cols;
+            if !small(count * 8) {
+                return Ok((Matrix::in_file(file, rows, cols)?, Some(scratch)));
+            }
+            file.seek(SeekFrom::Start(0))?;
+            let (mut entries, mut bytes) = (Vec::with_capacity(count as usize), vec![0; cols * 8]);
+            for _ in 0..rows {
+                file.read_exact(&mut bytes)?;
+                entries.extend(bytes.as_chunks::<8>().0.iter().map(|entry| f64::from_le_bytes(*entry)));
+            }
+            Ok((Matrix::from_row_major(rows, cols, entries), None))
+        };
+        finish().map_err(|error| unwritable(path, &error))
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> DataError {
+    let folder = std::env::temp_dir();
+    let message = format!("it is too large for memory, and cannot be kept in {}: {error}", folder.display());
+    DataError::file(
+        path,
+        message,
+        "another folder in TMPDIR, on a disk with room for the matrix, or more `--max-memory`",
+    )
+}
+
+/// A file for as long as it is needed.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> io::Result<(File, Scratch)> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("rl4rla-{}-{number}.matrix", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path)?;
+        // Where the system allows it the name goes at once, so that nothing stays behind whatever happens.
+        let _ = cfg!(unix).then(|| fs::remove_file(&path));
+        Ok((file, Scratch(path)))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
