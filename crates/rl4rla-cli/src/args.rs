@@ -174,6 +174,7 @@ Examples:
   rl4rla compare --baselines all --family mid-cond --kappa 1e10
   rl4rla compare sketched-precond-gd-factored --baselines qr,fossils --family mid-cond --rows 1e5 --repeats 9
   rl4rla compare newton --baselines all --family logistic --iterations 10 --step 1 --json
+  rl4rla compare sketched-precond-gd --baselines qr,lsqr --matrix data.csv --target price --intercept
 
 Rows are ordered by the power of ten of their excess, then by time; times are medians, with the least and the most.
 All solvers run in one process, one after the other, beginning with another one in every repetition. Choosing the best

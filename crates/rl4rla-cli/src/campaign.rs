@@ -286,7 +286,7 @@ fn one(campaign: &Campaign, place: usize, problems: &Problems) -> Result<Option<
     let approach = campaign.settings.approach();
     let mut watcher = Watcher { sampler: Sampler::new(POINTS), samples: Vec::new() };
     let discovery = discover_among(&curriculum, approach, seed, &Known::default(), problems, &mut watcher)?;
-    let meta = Meta { run: "", method: approach.method.name(), seed };
+    let meta = Meta { run: "", method: approach.method.name(), seed, preference: None };
     Ok((!discovery.interrupted).then(|| (document(&curriculum, &discovery, &meta), watcher.samples)))
 }
 

@@ -3,6 +3,7 @@
 use crate::commands::discover::wanted;
 use crate::failure::Failure;
 use rl4rla::curriculum::Curriculum;
+use rl4rla::problem::Family;
 use rl4rla::program::{Document, Entry, MAX_BYTES, Section, nearest};
 use rl4rla::store::Store;
 use serde_json::Value;
@@ -38,6 +39,7 @@ impl Source {
 /// The program that a run discovered, in its last stage or in the one named.
 fn discovered(name: &str, store: &Path) -> Result<Document, Failure> {
     let store = Store::open_read_only(store)?;
+    let (name, offered) = name.split_once('#').map_or((name, None), |(name, place)| (name, Some(place)));
     let (id, stage) = name.split_once('/').map_or((name, None), |(id, stage)| (id, Some(stage)));
     let id = wanted(&store, id)?;
     let stages: Vec<Value> =
@@ -57,21 +59,37 @@ fn discovered(name: &str, store: &Path) -> Result<Document, Failure> {
             false => failure.advise(format!("one of {}", names.join(", "))),
         });
     };
-    let Some(text) = stages[place]["program"].as_str() else {
-        return Err(Failure::new(format!("stage {} of run {id} found no program", names[place])));
-    };
+    let wanted = wanted_of(&stages[place], offered).map_err(|why| {
+        Failure::new(format!("stage {} of run {id} {why}", names[place])).advise(format!("run:{id}"))
+    })?;
+    let text = wanted.as_str();
     let mut document: Document = text
         .parse()
         .map_err(|error| Failure::new(format!("run {id} holds a program that cannot be read: {error}")))?;
-    document.title = format!("{}, discovered by run {id}", names[place]);
+    let which = offered.map_or(String::new(), |place| format!(" #{place}"));
+    document.title = format!("{}{which}, discovered by run {id}", names[place]);
     let run = store.run(&id)?;
     if let Ok(curriculum) = Curriculum::parse(&run.row.curriculum, &run.spec)
         && let Some((stage, _)) = curriculum.stages.get(place)
     {
-        document.family = stage.families[0].kind.info().name.into();
+        let family = stage.families[0].kind.info().name;
+        // A table of the user's has no name that means something elsewhere.
+        document.family = if Family::named(family).is_some() { family.into() } else { String::new() };
         document.update = stage.grammar.signature.update;
     }
     Ok(document)
+}
+
+/// The chosen program of a stage, or one of its front by its place from 1 on.
+fn wanted_of(stage: &Value, offered: Option<&str>) -> Result<String, String> {
+    let text = |value: &Value| value["program"].as_str().map(str::to_string);
+    let Some(offered) = offered else { return text(stage).ok_or_else(|| "found no program".into()) };
+    let front = stage["front"].as_array().map_or(&[][..], Vec::as_slice);
+    let place = offered.parse::<usize>().ok().and_then(|place| front.get(place.checked_sub(1)?));
+    place.and_then(text).ok_or_else(|| match front.len() {
+        0 => "has kept no front".into(),
+        count => format!("has no #{offered} in its front, only #1 to #{count}"),
+    })
 }
 
 fn read(name: &str) -> Result<Document, Failure> {

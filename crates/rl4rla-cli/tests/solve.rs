@@ -55,7 +55,7 @@ fn files_are_written_and_read_again() {
     let args = ["--out", &out, "--plot", &plot, "--predict", &file, "--predictions", &predictions];
     let solved = json(&[&base[..], &args].concat());
     let text = fs::read_to_string(&out).unwrap();
-    assert!(text.starts_with("name,value\na,") && text.lines().count() == 5, "{text}");
+    assert!(text.lines().nth(1).unwrap().starts_with("a,") && text.lines().count() == 5, "{text}");
     assert!(fs::read_to_string(&plot).unwrap().contains("<svg"));
     assert_eq!(fs::read_to_string(&predictions).unwrap().lines().count(), 201);
     assert!((solved["predicted"]["rmse"].as_f64().unwrap() - 1e-3).abs() < 1e-4, "{}", solved["predicted"]);
@@ -85,14 +85,14 @@ fn data_that_do_not_fit_are_read_from_disk_to_the_same_bits() {
 #[test]
 fn threads_and_seeds_do_what_they_say() {
     let file = written("solve-threads.csv", &table());
-    let base = ["solve", "precond-weighted-sgd", "--matrix", &file, "--target", "y", "--iterations", "50"];
+    let base = ["solve", "precond-weighted-sgd", "--matrix", &file, "--target", "y"];
     let run = |extra: &[&str]| json(&[&base[..], extra].concat());
     let one = run(&["--threads", "1"]);
     assert_eq!(one["coefficients"], run(&["--threads", "2"])["coefficients"]);
     assert_ne!(one["coefficients"], run(&["--seed", "1"])["coefficients"]);
     // The noise of samples cancels in the mean.
-    let noisy = run(&["--iterations", "400"])["relative_residual"].as_f64().unwrap();
-    let mean = run(&["--iterations", "400", "--average"])["relative_residual"].as_f64().unwrap();
+    let noisy = run(&[])["relative_residual"].as_f64().unwrap();
+    let mean = run(&["--average"])["relative_residual"].as_f64().unwrap();
     assert!(mean <= noisy, "{mean} {noisy}");
 }
 
@@ -142,7 +142,7 @@ fn bad_data_are_refused_by_their_place() {
     refused(&["--matrix", &empty, "--target", "1"], &["solve-empty.csv"]);
     refused(&["--matrix", &file, "--rhs", &long], &["200 rows", "has 3"]);
     refused(&["--matrix", &file, "--target", "y", "--step", "fast"], &["--step"]);
-    refused(&["--matrix", &file, "--target", "y", "--predict", &long], &["no column", "solve-long.csv"]);
+    refused(&["--matrix", &file, "--target", "y", "--predict", &long], &["1 columns", "solve-long.csv"]);
     refused(&[], &["--matrix"]);
     let kept = json(&["solve", "precond-gd", "--matrix", &hole, "--target", "y", "--drop-missing"]);
     assert_eq!((&kept["rows"], &kept["dropped"]), (&3.into(), &1.into()));

@@ -1,6 +1,6 @@
 //! The options of `compare`.
 
-use super::{Problem, Running};
+use super::{Data, Problem, Running};
 use clap::Args;
 
 #[derive(Args)]
@@ -11,6 +11,8 @@ pub struct Compare {
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub baselines: Vec<String>,
 
+    #[command(flatten)]
+    pub data: Data,
     #[command(flatten)]
     pub problem: Problem,
     /// Number of instances; residuals are medians over them

@@ -70,6 +70,9 @@ pub struct Discover {
     /// Seed of instances, draws and search
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+    /// Choose from the front: accuracy, speed or stability, or weights such as accuracy=2,speed=1
+    #[arg(long, value_name = "WHAT")]
+    pub prefer: Option<String>,
     #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]
@@ -80,6 +83,9 @@ pub struct Discover {
 pub struct Resume {
     /// A run's id, the beginning of one, or LAST
     pub run: String,
+    /// Choose from the front: accuracy, speed or stability, or weights such as accuracy=2,speed=1
+    #[arg(long, value_name = "WHAT")]
+    pub prefer: Option<String>,
     #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]

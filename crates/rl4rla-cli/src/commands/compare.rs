@@ -2,18 +2,21 @@
 
 use crate::args::{Compare, Shared};
 use crate::commands::evaluate::{draw, median};
+use crate::commands::solve::task_of;
 use crate::contest::{Entrant, Reached, Solver, Standing, contest};
+use crate::data::system;
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, ledger, number, strong, warning};
 use crate::request::{families, positive, refuse_misfits, steps};
 use crate::source::Source;
 use rl4rla::baseline::Baseline;
 use rl4rla::execute::Stop;
-use rl4rla::problem::{Family, Task};
-use rl4rla::program::{Canonical, LiveOut, nearest};
+use rl4rla::problem::{Family, Instance, Linear, Task};
+use rl4rla::program::{Canonical, LiveOut, Reg, nearest};
 use rl4rla::reward::{Profile, Protocol, SOUND_GRID, StepRule};
 use rl4rla::rng::Stream;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Compares programs and baselines.
 pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
@@ -24,13 +27,12 @@ pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
     }
     let find = |name: &String| Source::find(name, &shared.store);
     let sources: Vec<Source> = args.programs.iter().map(find).collect::<Result<_, _>>()?;
-    let families = families(&args.problem, sources.first(), args.instances)?;
-    let family = &families[0];
-    for source in &sources {
-        refuse_misfits(source, family, LiveOut::Finished)?;
-    }
-    let entrants = entrants(args, &sources, family)?;
-    let instances = draw(&families, args.instances, args.seed)?;
+    let arena = match &args.data.matrix {
+        Some(matrix) => Arena::of_data(args, matrix, &sources)?,
+        None => Arena::of_family(args, &sources)?,
+    };
+    let entrants = entrants(args, &sources, &arena)?;
+    let instances = &arena.instances;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads as usize).build()?;
     let standings: Vec<Vec<Standing>> = pool.install(|| {
         let stream = |i: usize| Stream::new(args.seed).derive("compare", i as u64);
@@ -41,21 +43,69 @@ pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
     rows.sort_by(|a, b| a.rank().partial_cmp(&b.rank()).expect("no rank is NaN"));
     let failed = rows.iter().all(|row| row.reached.is_none());
     let json = json!({
-        "family": family,
-        "kappas": families.iter().filter_map(|family| family.condition).collect::<Vec<f64>>(),
+        "family": arena.families.first(),
+        "matrix": args.data.matrix,
+        "kappas": arena.kappas(),
         "seed": args.seed,
-        "instances": args.instances,
+        "instances": instances.len(),
         "iterations": args.iterations,
         "repeats": args.repeats,
         "threads": args.threads,
         "rows": rows.iter().map(|row| row.json(args.repeats)).collect::<Vec<_>>(),
     });
-    Ok(Page { json, text: text(args, &families, &rows, shared.quiet), code: u8::from(failed) })
+    Ok(Page { json, text: text(args, &arena, &rows, shared.quiet), code: u8::from(failed) })
+}
+
+/// Where solvers meet.
+struct Arena {
+    /// What it is called.
+    name: String,
+    task: &'static dyn Task,
+    /// Where the problems were drawn from, if they were drawn.
+    families: Vec<Family>,
+    instances: Vec<Instance>,
+}
+
+impl Arena {
+    /// Fresh instances of a family, or of one for each condition number.
+    fn of_family(args: &Compare, sources: &[Source]) -> Result<Arena, Failure> {
+        let families = families(&args.problem, sources.first(), args.instances)?;
+        for source in sources {
+            refuse_misfits(source, &families[0], LiveOut::Finished)?;
+        }
+        let kind = families[0].kind;
+        let instances = draw(&families, args.instances, args.seed)?;
+        Ok(Arena { name: kind.to_string(), task: kind.info().task, families, instances })
+    }
+
+    /// The one problem that the user's data pose.
+    fn of_data(args: &Compare, matrix: &Path, sources: &[Source]) -> Result<Arena, Failure> {
+        if args.problem.family.is_some() || !args.problem.kappa.is_empty() || args.instances > 1 {
+            let message = "--matrix brings its own problem, so there is nothing to draw";
+            return Err(Failure::new(message).advise("without --family, --kappa and --instances"));
+        }
+        let task = sources.first().map_or(Ok(&Linear as &'static dyn Task), task_of)?;
+        let system = system(&args.data, matrix, task.inputs().contains(Reg::B))?;
+        if system.matrix.is_in_file() {
+            let message = format!("{} is too large for all solvers to hold it in memory", matrix.display());
+            return Err(Failure::new(message)
+                .advise("a larger --max-memory, or `rl4rla solve`, which reads from disk"));
+        }
+        let instance = task.pose(system.matrix, system.b).map_err(|error| {
+            Failure::new(format!("{}: {error}", matrix.display()))
+                .advise("docs/data.md tells what can be solved")
+        })?;
+        Ok(Arena { name: matrix.display().to_string(), task, families: vec![], instances: vec![instance] })
+    }
+
+    fn kappas(&self) -> Vec<f64> {
+        self.families.iter().filter_map(|family| family.condition).collect()
+    }
 }
 
 /// Programs first, as typed; then baselines in the order of their table.
-fn entrants(args: &Compare, sources: &[Source], family: &Family) -> Result<Vec<Entrant>, Failure> {
-    let task = family.kind.info().task;
+fn entrants(args: &Compare, sources: &[Source], arena: &Arena) -> Result<Vec<Entrant>, Failure> {
+    let task = arena.task;
     if args.stop.is_nan() || args.stop < 0.0 {
         let message = format!("--stop must not be negative, got {}", args.stop);
         return Err(Failure::new(message).advise("--stop 1e-14, or --stop 0 to make all iterations"));
@@ -68,7 +118,7 @@ fn entrants(args: &Compare, sources: &[Source], family: &Family) -> Result<Vec<E
         sampling: args.running.sampling,
         ..Protocol::new(Profile::sound(), StepRule::Fixed(1.0))
     };
-    let settings = protocol.settings(family.rows, family.cols, 1.0);
+    let settings = protocol.settings(arena.instances[0].rows(), arena.instances[0].cols(), 1.0);
     let steps = steps(&args.running, task, &SOUND_GRID)?;
     let program = |source: &Source| Entrant {
         name: source.name.clone(),
@@ -84,16 +134,16 @@ fn entrants(args: &Compare, sources: &[Source], family: &Family) -> Result<Vec<E
         name: baseline.info().name.into(),
         solver: Solver::Baseline(baseline),
     };
-    let wanted = baselines(&args.baselines, family, task)?;
+    let wanted = baselines(&args.baselines, &arena.name, task)?;
     if sources.is_empty() && wanted.is_empty() {
-        let message = format!("no baseline is made for family {}: {}", family.kind, task.doc());
+        let message = format!("no baseline is made for {}: {}", arena.name, task.doc());
         return Err(Failure::new(message).advise("--family mid-cond or --family logistic, or a program"));
     }
     Ok(sources.iter().map(program).chain(wanted.into_iter().map(baseline)).collect())
 }
 
 /// The baselines of these names, each once, in the order of the table.
-fn baselines(names: &[String], family: &Family, task: &'static dyn Task) -> Result<Vec<Baseline>, Failure> {
+fn baselines(names: &[String], arena: &str, task: &'static dyn Task) -> Result<Vec<Baseline>, Failure> {
     for name in names.iter().filter(|name| *name != "all") {
         let Some(baseline) = Baseline::named(name) else {
             let failure = Failure::new(format!("there is no baseline `{name}`"));
@@ -104,12 +154,7 @@ fn baselines(names: &[String], family: &Family, task: &'static dyn Task) -> Resu
         };
         if baseline.info().task != task {
             let made = baseline.info().task;
-            let message = format!(
-                "baseline {name} is for {}, and family {} for {}",
-                made.name(),
-                family.kind,
-                task.name()
-            );
+            let message = format!("baseline {name} is for {}, and {arena} for {}", made.name(), task.name());
             let advice = format!("--family {}, or --baselines all", made.families()[0].name);
             return Err(Failure::new(message).advise(advice));
         }
@@ -200,18 +245,17 @@ impl Row {
     }
 }
 
-fn text(args: &Compare, families: &[Family], rows: &[Row], quiet: bool) -> String {
-    let family = &families[0];
+fn text(args: &Compare, arena: &Arena, rows: &[Row], quiet: bool) -> String {
     let mut text = String::new();
     if !quiet {
-        let kappas: Vec<String> =
-            families.iter().filter_map(|f| f.condition).map(|k| format!("{k:e}")).collect();
+        let kappas: Vec<String> = arena.kappas().iter().map(|k| format!("{k:e}")).collect();
+        let (rows, cols) = (arena.instances[0].rows(), arena.instances[0].cols());
         let kappa = if kappas.is_empty() { String::new() } else { format!(", κ {}", kappas.join(", ")) };
         let count = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-        let [loss, excess] = family.kind.info().task.measures();
-        text += &format!("{} {}×{}{kappa}\n", strong(&family.kind.to_string()), family.rows, family.cols);
+        let [loss, excess] = arena.task.measures();
+        text += &format!("{} {rows}×{cols}{kappa}\n", strong(&arena.name));
         let measured = [
-            count(args.instances, "instance"),
+            count(arena.instances.len() as u64, "instance"),
             format!("seed {}", args.seed),
             count(args.repeats, "repeat"),
             count(args.threads, "thread"),

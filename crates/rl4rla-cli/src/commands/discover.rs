@@ -1,5 +1,6 @@
 //! `rl4rla discover` and `rl4rla resume`.
 
+pub mod front;
 pub mod live;
 pub mod present;
 
@@ -8,10 +9,11 @@ use crate::curriculum;
 use crate::endpoint::{Endpoint, Proposer};
 use crate::failure::Failure;
 use crate::page::Page;
+use front::preference;
 use live::Live;
 use present::{Meta, page};
 use rl4rla::curriculum::{Curriculum, Discovery, discover_with};
-use rl4rla::discovery::{Approach, Author, Known, Problems};
+use rl4rla::discovery::{Approach, Author, Known, Preference, Problems};
 use rl4rla::program::nearest;
 use rl4rla::search::{METHODS, Method};
 use rl4rla::store::{NewRun, Recorder, RunId, Status, Store, known};
@@ -106,6 +108,7 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
     let mut settings = settings(&args.searching, method(&args.method)?)?;
     settings.proposer = proposer(&args.proposing, settings.approach.method)?;
+    let preference = args.prefer.as_deref().map(preference).transpose()?;
     let curriculum = curriculum::find(&args.curriculum)?;
     let mut store = Store::open(&shared.store)?;
     let run = store.begin(&NewRun {
@@ -116,7 +119,8 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
         settings: &settings.json(),
         version: env!("CARGO_PKG_VERSION"),
     })?;
-    let task = Task { id: run, curriculum: settings.apply(curriculum), settings, seed: args.seed };
+    let curriculum = settings.apply(curriculum);
+    let task = Task { id: run, curriculum, settings, seed: args.seed, preference };
     task.go_on(&mut store, shared)
 }
 
@@ -138,7 +142,9 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
         let message = format!("run {id} was begun by version {}", run.version);
         return Err(Failure::new(message).advise("that version, because another may compute other numbers"));
     }
-    let task = Task { id, curriculum: settings.apply(curriculum), settings, seed: run.row.seed };
+    let preference = args.prefer.as_deref().map(preference).transpose()?;
+    let curriculum = settings.apply(curriculum);
+    let task = Task { id, curriculum, settings, seed: run.row.seed, preference };
     if let Some(result) = &run.result {
         return task.show_again(&store, result, shared);
     }
@@ -164,6 +170,7 @@ struct Task {
     curriculum: Curriculum,
     settings: Settings,
     seed: u64,
+    preference: Option<Preference>,
 }
 
 impl Task {
@@ -211,7 +218,10 @@ impl Task {
             });
         }
         let page = self.page(&discovery, endpoint.as_ref(), shared);
-        Ok(Page { json: serde_json::from_str(result).unwrap_or(page.json), ..page })
+        let preferred = page.json["preferred"].clone();
+        let mut json = serde_json::from_str(result).unwrap_or(page.json);
+        json["preferred"] = preferred;
+        Ok(Page { json, ..page })
     }
 
     /// Whom islands ask, if anyone; only what was said already if it is not `open`.
@@ -252,7 +262,8 @@ impl Task {
     }
 
     fn meta(&self) -> Meta<'_> {
-        Meta { run: self.id.as_str(), method: self.settings.approach.method.name(), seed: self.seed }
+        let (method, preference) = (self.settings.approach.method.name(), self.preference);
+        Meta { run: self.id.as_str(), method, seed: self.seed, preference }
     }
 }
 

@@ -50,7 +50,8 @@ pub fn run(args: &Evaluate, shared: &Shared) -> Result<Page, Failure> {
 /// Fresh instances of the final set; condition numbers take turns.
 pub fn draw(families: &[Family], instances: u64, seed: u64) -> Result<Vec<Instance>, Failure> {
     use rayon::prelude::*;
-    let draw = |i: u64| families[i as usize % families.len()].draw(&InstanceSet::Final.stream(seed, i));
+    let set = InstanceSet::Final;
+    let draw = |i: u64| families[i as usize % families.len()].for_set(set).draw(&set.stream(seed, i));
     let drawn: Result<Vec<Instance>, _> = (0..instances).into_par_iter().map(draw).collect();
     Ok(drawn?)
 }

@@ -2,6 +2,7 @@
 
 mod courses;
 mod curves;
+mod fronts;
 mod past;
 mod programs;
 mod runs;

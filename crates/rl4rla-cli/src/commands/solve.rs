@@ -147,7 +147,7 @@ fn options(args: &Solve) -> Result<Options, Failure> {
 }
 
 /// The task that a program says it is made for; linear systems if it says nothing.
-fn task_of(source: &Source) -> Result<&'static dyn Task, Failure> {
+pub fn task_of(source: &Source) -> Result<&'static dyn Task, Failure> {
     let document = &source.document;
     if document.update == Update::Answer {
         let message = format!("{} answers for every row and has no solution to give", source.name);

@@ -4,12 +4,14 @@ use super::Curriculum;
 use super::error::SpecError;
 use super::reader::{self, Item, Reader};
 use super::target::Target;
+use crate::data::{self, Design, Reading};
 use crate::discovery::{Instances, Merge, Stage};
 use crate::execute::{Sampling, SketchKind};
-use crate::problem::{self, Family, Kind, Leverage, Right, Scale, Task};
+use crate::problem::{self, BOOTSTRAP, Family, HELD_OUT, Kind, Leverage, Right, Scale, Task};
 use crate::program::{Access, Entry, Grammar, LiveOut, Op, Part, Program, Reg, RegSet, Section, check};
 use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 /// The operators that the paper's released code searches.
 const PAPER_OPERATORS: [&str; 11] = [
@@ -75,7 +77,8 @@ pub(super) fn curriculum(name: &str, text: &str) -> Result<Curriculum, SpecError
     defaults.iter().try_for_each(|defaults| defaults.only(&STAGE_KEYS))?;
     let tables = reader.need("stage").map_err(|error| error.advise("begin one with `[[stage]]`"))?;
     let mut stages: Vec<(Stage, Target)> = Vec::new();
-    let mut previous = start.clone();
+    // What the stage before leaves, where that is known.
+    let mut previous = Some(start.clone());
     for (i, table) in tables.list("tables, each headed `[[stage]]`", |item| item.table())?.iter().enumerate()
     {
         let reader = table.clone().placed(format!("stage {}", i + 1), defaults.as_ref());
@@ -85,11 +88,33 @@ pub(super) fn curriculum(name: &str, text: &str) -> Result<Curriculum, SpecError
         };
         reader.only(&STAGE_KEYS)?;
         let name = stage_name(&reader.need("name")?, &stages)?;
-        let (stage, target) = stage(&reader, name, &previous)?;
-        previous = target.sought();
+        let (stage, target) = stage(&reader, name, previous.as_ref())?;
+        previous = (!target.is_open()).then(|| target.sought());
         stages.push((stage, target));
     }
-    Ok(Curriculum { name: name.into(), title, about, reference, start, stages, text: text.into() })
+    let text = marked(text, &stages)?;
+    Ok(Curriculum { name: name.into(), title, about, reference, start, stages, text })
+}
+
+/// A line that says which data a curriculum was read with.
+const MARK: &str = "# data of this run: ";
+
+/// The text with a line for every table it draws from, so that a run can be resumed, and recalled, with these data alone.
+fn marked(text: &str, stages: &[(Stage, Target)]) -> Result<String, SpecError> {
+    let families = stages.iter().flat_map(|(stage, _)| &stage.families).filter(|family| family.is_of_table());
+    let mut names: Vec<&str> = families.map(|family| family.kind.info().name).collect();
+    names.dedup();
+    let mut marks = text.lines().zip(1..).filter_map(|(line, at)| Some((line.strip_prefix(MARK)?, at)));
+    if let Some((lost, line)) = marks.clone().find(|(mark, _)| !names.contains(mark)) {
+        let message = format!("the run was begun with {lost}, and the file holds something else now");
+        let advice = Some("bring the file back, or begin a new run".to_string());
+        return Err(SpecError { line, place: String::new(), key: String::new(), message, advice });
+    }
+    if marks.next().is_some() || names.is_empty() {
+        return Ok(text.into());
+    }
+    let marks: String = names.iter().map(|name| format!("{MARK}{name}\n")).collect();
+    Ok(format!("{}\n{marks}", text.trim_end()))
 }
 
 fn optional_text(reader: &Reader, key: &str) -> Result<String, SpecError> {
@@ -129,7 +154,7 @@ fn open(item: &Item) -> Result<(Vec<Section>, Part), SpecError> {
     Ok((sections, if let [part] = parts[..] { part } else { Part::Whole }))
 }
 
-fn stage(reader: &Reader, name: String, previous: &Program) -> Result<(Stage, Target), SpecError> {
+fn stage(reader: &Reader, name: String, previous: Option<&Program>) -> Result<(Stage, Target), SpecError> {
     let edits = reader.need("edits")?.size(1..=20)?;
     let families = families(reader)?;
     let task = families[0].kind.info().task;
@@ -227,7 +252,44 @@ fn families(reader: &Reader) -> Result<Vec<Family>, SpecError> {
     Ok(conditions.concat())
 }
 
+/// The kind that means a table of the user's.
+const DATA: &str = "data";
+
+const DATA_KEYS: [&str; 9] =
+    ["kind", "file", "target", "intercept", "standardise", "rows", "held-out", "bootstrap", "scale"];
+
+/// The family of a table: its rows are what problems are made of.
+fn table(reader: &Reader) -> Result<Family, SpecError> {
+    reader.only(&DATA_KEYS)?;
+    let file = reader.need("file")?;
+    let column = |item: Item| match item.string() {
+        Ok(name) => Ok(name.to_string()),
+        Err(_) => item
+            .whole(ANY)
+            .map(|number| number.to_string())
+            .map_err(|_| item.wrong("a column's name or number")),
+    };
+    let flag = |key| reader.or(key, false, |item| item.flag());
+    let design = Design {
+        target: data::Target::Column(column(reader.need("target")?)?),
+        intercept: flag("intercept")?,
+        standardise: flag("standardise")?,
+    };
+    let found = Family::of_table(Path::new(file.string()?), &design, &Reading::default());
+    let family = found.map_err(|error| file.error(error.to_string()).advise(error.advice))?;
+    let size = reader.get("rows").map(|item| item.size(ANY)).transpose()?;
+    let numbered = |family: Family, name, value| family.with_number(name, value).expect("a number of tables");
+    let family = numbered(family, BOOTSTRAP, f64::from(u8::from(flag("bootstrap")?)));
+    let usual = family.number(HELD_OUT).expect("a number of tables");
+    let held = reader.or(HELD_OUT, usual, |item| item.number())?;
+    let scale = reader.or("scale", family.scale, |item| item.choice(&[Scale::Unit, Scale::Raw]))?;
+    Ok(Family { scale, ..numbered(family.sized(size, None), HELD_OUT, held) })
+}
+
 fn family(reader: &Reader) -> Result<Family, SpecError> {
+    if reader.need("kind")?.string().is_ok_and(|kind| kind == DATA) {
+        return table(reader);
+    }
     let kinds: Vec<Kind> = problem::families().map(Kind).collect();
     let kind = reader.need("kind")?.choice(&kinds)?;
     let own: Vec<&str> = kind.info().numbers.iter().map(|number| number.name).collect();
@@ -344,8 +406,13 @@ fn program(item: &Item) -> Result<(Program, Option<&'static str>), SpecError> {
     Ok((entry.document.program.clone(), Some(entry.name)))
 }
 
-fn target(reader: &Reader, grammar: &Grammar, edits: usize, previous: &Program) -> Result<Target, SpecError> {
-    let item = reader.need("target")?;
+fn target(
+    reader: &Reader,
+    grammar: &Grammar,
+    edits: usize,
+    previous: Option<&Program>,
+) -> Result<Target, SpecError> {
+    let Some(item) = reader.get("target") else { return Ok(Target::open(optional_text(reader, "about")?)) };
     let (program, name) = program(&item)?;
     if program.is_empty() {
         return Err(item.error("there is no instruction in it"));
@@ -363,7 +430,7 @@ fn target(reader: &Reader, grammar: &Grammar, edits: usize, previous: &Program) 
         check(program, grammar.signature)
             .map_err(|error| item.error(format!("{what} does not fit: {error}")))?;
     }
-    if let Some(obstacle) = target.obstacle(previous, grammar, edits) {
+    if let Some(obstacle) = previous.and_then(|previous| target.obstacle(previous, grammar, edits)) {
         let error = item.error(obstacle.message);
         return Err(obstacle.advice.into_iter().fold(error, SpecError::advise));
     }

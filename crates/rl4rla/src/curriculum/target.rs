@@ -6,7 +6,7 @@ use crate::program::{Grammar, Instruction, Program, Section, Signature};
 /// What the search of a stage is not told.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Target {
-    /// The program to be found.
+    /// The program to be found; an empty one if nobody knows it beforehand.
     pub program: Program,
     /// Its name in the catalogue, if it was given by one.
     pub name: Option<&'static str>,
@@ -28,12 +28,23 @@ pub struct Judgement {
 }
 
 impl Target {
+    /// Whatever is best: nobody knows beforehand what is to be found, so whatever is found is right.
+    pub fn open(about: String) -> Target {
+        Target { program: Program::default(), name: None, completed_by: vec![], about }
+    }
+
+    /// Whether whatever is found is right.
+    pub fn is_open(&self) -> bool {
+        self.program.is_empty()
+    }
+
     /// Judges what a search found, modulo equivalence: as it is, or else with what completes it.
     pub fn judge(&self, found: &Program, signature: impl Into<Signature>) -> Judgement {
         let signature = signature.into();
         let mut completed = found.clone();
         completed.iteration.extend(self.completed_by.iter().cloned());
-        let verdict = |program| equivalent(program, &self.program, signature).ok().map(Box::new);
+        let compare = |program| equivalent(program, &self.program, signature).ok().map(Box::new);
+        let verdict = |program| if self.is_open() { None } else { compare(program) };
         let is_target = |verdict: &Option<Box<Verdict>>| {
             verdict.as_ref().is_some_and(|verdict| verdict.answer == Answer::Equivalent)
         };
@@ -43,7 +54,7 @@ impl Target {
             Ok(Naming::Known(entry, _)) => Some(entry.name),
             Ok(Naming::Unknown(_)) | Err(_) => None,
         };
-        Judgement { found: is_target(&verdict), matched, verdict }
+        Judgement { found: self.is_open() || is_target(&verdict), matched, verdict }
     }
 
     /// The part that the search itself has to write: the program without what completes it.

@@ -183,11 +183,11 @@ impl Csv {
         }
         let (message, advice) = match cell {
             Cell::Missing if field.is_empty() => {
-                ("the value is missing".into(), "fill it in, or have rows with missing values dropped")
+                ("the value is missing".into(), "fill it in, or leave such rows out with `--drop-missing`")
             }
             Cell::Missing => (
                 format!("the value is missing: {}", shown(field)),
-                "fill it in, or have rows with missing values dropped",
+                "fill it in, or leave such rows out with `--drop-missing`",
             ),
             Cell::Infinite => (
                 format!("expected a finite number, found {}", shown(field)),

@@ -307,6 +307,10 @@ impl Watch<Edits> for Reader<'_, '_> {
         self.watch.evaluated(key, replicate, value);
     }
 
+    fn worthy(&mut self, edits: &Edits) {
+        self.watch.worthy(&self.appending.finish(edits));
+    }
+
     fn goes_on(&mut self, counters: &Counters, best: Option<(&Edits, f64)>) -> bool {
         let best = best.map(|(edits, mean)| (self.appending.finish(edits), mean));
         self.watch.goes_on(counters, best.as_ref().map(|(program, mean)| (program, *mean)))

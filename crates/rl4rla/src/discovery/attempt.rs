@@ -3,6 +3,7 @@
 use super::appending::Appending;
 use super::author::{Asking, Author};
 use super::bench::Bench;
+use super::front::{Front, Offer, flops};
 use super::insertions::Insertions;
 use super::log::{Known, Record};
 use super::merge::Merge;
@@ -13,7 +14,7 @@ use super::space::Space;
 use super::stage::Stage;
 use crate::clock::{Part, spend};
 use crate::problem::{FamilyError, InstanceSet};
-use crate::program::{Canonical, Model, Price, Program};
+use crate::program::Program;
 use crate::reward::Evaluation;
 use crate::rng::Stream;
 use crate::search::{Counters, Measure, Method, Outcome, Ranked, Stop, Tuning, Watch, islands};
@@ -95,6 +96,8 @@ pub struct Attempt {
     pub candidates: Vec<Candidate>,
     /// The chosen program on the final instances, by the full executor.
     pub report: Option<Evaluation>,
+    /// Of everything evaluated, the programs that none beats in accuracy, work and stability at once.
+    pub front: Vec<Offer>,
     /// Why the search stopped.
     pub stop: Stop,
     /// What the search took.
@@ -121,7 +124,7 @@ pub fn attempt(
     let merge = approach.merge.unwrap_or(stage.merge);
     let space = Space { stage, start, merge, bench: &searched };
     let (tuning, stream) = (approach.tuning(stage), Stream::new(seed).derive("search", number as u64));
-    let mut watch = Adaptor { observe, number };
+    let mut watch = Adaptor { observe, number, stage, bench: &searched, front: Front::default() };
     let search = || match approach.method {
         // Complete in any case, and this way it meets fewer states.
         Method::Exhaustive => {
@@ -143,14 +146,17 @@ pub fn attempt(
     };
     let Outcome { ranked, stop, counters, .. } = spend(Part::Search, search);
     if stop == Stop::Interrupted {
-        return Ok(Attempt { candidates: vec![], report: None, stop, counters });
+        return Ok(Attempt { candidates: vec![], report: None, front: vec![], stop, counters });
     }
-    let candidates = select(ranked, &bench(InstanceSet::Select)?, stage, observe);
+    let noticed = watch.front;
+    let selected = bench(InstanceSet::Select)?;
+    let candidates = select(ranked, &selected, stage, observe);
+    let front = spend(Part::Report, || noticed.measured(&selected));
     let report = match candidates.first() {
         Some(chosen) => Some(report(&chosen.program, &bench(InstanceSet::Final)?)),
         None => None,
     };
-    Ok(Attempt { candidates, report, stop, counters })
+    Ok(Attempt { candidates, report, front, stop, counters })
 }
 
 /// Ranks candidates by their reward on the select instances; of equals the cheaper, then the shorter.
@@ -187,15 +193,6 @@ fn select(
     candidates
 }
 
-/// The flops of the live code at the stage's size.
-fn flops(program: &Program, stage: &Stage) -> f64 {
-    let (rows, cols) = (stage.families[0].rows, stage.families[0].cols);
-    let live = Canonical::new(program, stage.protocol.live_out);
-    let sizes = stage.protocol.settings(rows, cols, 1.0).sizes(rows, cols);
-    let price = Price::of(&live, stage.grammar.signature, Model::True).expect("a candidate fits its shapes");
-    price.flops(&sizes, stage.protocol.iterations)
-}
-
 /// Measures a program on the final instances.
 fn report(program: &Program, bench: &Bench) -> Evaluation {
     Evaluation { scores: (0..bench.count()).into_par_iter().map(|i| bench.score(program, i)).collect() }
@@ -205,6 +202,9 @@ fn report(program: &Program, bench: &Bench) -> Evaluation {
 struct Adaptor<'a> {
     observe: &'a mut dyn Observe,
     number: usize,
+    stage: &'a Stage,
+    bench: &'a Bench<'a>,
+    front: Front,
 }
 
 impl Watch<Program> for Adaptor<'_> {
@@ -213,8 +213,12 @@ impl Watch<Program> for Adaptor<'_> {
         self.observe.evaluated(record, value);
     }
 
+    fn worthy(&mut self, program: &Program) {
+        self.front.notice(program, self.stage, self.bench);
+    }
+
     fn goes_on(&mut self, counters: &Counters, best: Option<(&Program, f64)>) -> bool {
         let best = best.map(|(program, reward)| Leader { program, reward });
-        self.observe.goes_on(&Progress { stage: self.number, counters: *counters, best })
+        self.observe.goes_on(&Progress { stage: self.number, counters: *counters, best, front: &self.front })
     }
 }

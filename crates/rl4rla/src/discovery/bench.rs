@@ -7,7 +7,7 @@ use crate::clock::{Part, spend};
 use crate::execute::Prepared;
 use crate::problem::{FamilyError, InstanceSet};
 use crate::program::Program;
-use crate::reward::{Protocol, Score, draws, score, shared_reward};
+use crate::reward::{Earnings, Protocol, Score, draws, earnings, score};
 use crate::rng::Stream;
 use crate::search::Solved;
 use std::sync::Arc;
@@ -57,12 +57,18 @@ impl<'a> Bench<'a> {
     /// What a program earns on instance `index`: a pure function, with the same luck for every program.
     pub fn reward(&self, solved: &Solved<Program>, index: usize) -> f64 {
         let known = self.known.get(&self.record(solved.key, index)).copied();
-        known.unwrap_or_else(|| {
-            spend(Part::Evaluation, || {
-                let (instance, luck) = (&self.instances[index], self.draws(index));
-                shared_reward(&solved.solution, instance, self.protocol, &luck, &self.earned.rewards)
-            })
-        })
+        known.unwrap_or_else(|| spend(Part::Evaluation, || self.earnings(&solved.solution, index)).reward)
+    }
+
+    /// The same, with what else was seen of the run.
+    pub fn earnings(&self, program: &Program, index: usize) -> Earnings {
+        let (instance, luck) = (&self.instances[index], self.draws(index));
+        earnings(program, instance, self.protocol, &luck, &self.earned.rewards)
+    }
+
+    /// The excess that instance `index` starts with.
+    pub fn start(&self, index: usize) -> f64 {
+        self.instances[index].problem().measure_start().1
     }
 
     /// The whole score of a program on instance `index`, by the full executor.

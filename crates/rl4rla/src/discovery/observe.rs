@@ -1,5 +1,6 @@
 //! Observers: whoever wants to know how a run goes, and may end it.
 
+use super::front::Front;
 use super::log::Record;
 use crate::program::Program;
 use crate::search::Counters;
@@ -22,6 +23,8 @@ pub struct Progress<'a> {
     pub counters: Counters,
     /// Who leads.
     pub best: Option<Leader<'a>>,
+    /// The programs that none beats so far.
+    pub front: &'a Front,
 }
 
 /// Someone who watches a run.

@@ -78,7 +78,7 @@ impl Problems {
             return Ok(known.clone());
         }
         let stream = place.set.stream(place.seed, place.index as u64);
-        let prepared = Arc::new(Prepared::draw(&place.family, &stream)?);
+        let prepared = Arc::new(Prepared::draw(&place.family.for_set(place.set), &stream)?);
         lock(&self.drawn).push((place, prepared.clone()));
         Ok(prepared)
     }

@@ -33,13 +33,6 @@ pub trait Bytes {
     fn bytes(&self) -> usize;
 }
 
-impl Bytes for f64 {
-    fn bytes(&self) -> usize {
-        // With a key and its place in the order.
-        128
-    }
-}
-
 /// Remembers values while there is room for them; of its own the oldest go first.
 pub struct Cache<K, V: Bytes> {
     held: Mutex<Held<K, V>>,

@@ -19,7 +19,7 @@ mod sample;
 mod sketch;
 mod snapshot;
 
-pub(crate) use cache::Cache;
+pub(crate) use cache::{Bytes, Cache};
 pub use cache::{cache_bytes, cache_limit, set_cache_limit};
 pub(crate) use course::Course;
 pub(crate) use draws::Draws;

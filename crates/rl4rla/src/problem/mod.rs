@@ -13,6 +13,7 @@ mod instance_error;
 mod linear;
 mod logistic;
 mod outline;
+mod own;
 mod spectrum;
 mod task;
 
@@ -25,6 +26,7 @@ pub use linear::Linear;
 pub(crate) use logistic::fit as cross_entropy;
 pub use logistic::{Forward, Logistic};
 pub use outline::{Frame, Outline};
+pub use own::{BOOTSTRAP, HELD_OUT};
 pub use task::{History, Task, TaskError, Work, families, register, tasks};
 
 use crate::rng::Stream;

@@ -69,7 +69,7 @@ pub fn auxiliary(
     let protocol = Protocol::new(reward, StepRule::Best(PAPER_GRID.to_vec()));
     let (mut sum, mut total) = (0.0, 0.0);
     for (weight, family) in profile.environments() {
-        let draw = |i| family.draw(&InstanceSet::Final.stream(seed, i));
+        let draw = |i| family.for_set(InstanceSet::Final).draw(&InstanceSet::Final.stream(seed, i));
         let drawn = (0..instances).map(draw).collect::<Result<Vec<_>, _>>()?;
         sum += weight * evaluate(program, &drawn, &protocol, seed).reward().mean;
         total += weight;

@@ -25,6 +25,11 @@ pub fn condition_seen(instance: &Instance, preconditioner: Option<&Matrix>) -> f
     1.0 / (1.0 + kappa.log10())
 }
 
+/// The κ behind such a term.
+pub fn condition_of(term: f64) -> f64 {
+    10_f64.powf(1.0 / term - 1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use super::judge::Judge;
 use super::profile::{Profile, Terms};
 use super::score::Protocol;
-use crate::execute::{Cache, Course, Failure, Measured, Plan, Prepared, Settings, Trace};
+use crate::execute::{Bytes, Cache, Course, Failure, Measured, Plan, Prepared, Settings, Trace};
 use crate::program::{Canonical, Program};
 use crate::rng::Stream;
 
@@ -23,30 +23,59 @@ use crate::rng::Stream;
 /// assert!(full > 0.1 && (fast - full).abs() < 1e-9);
 /// ```
 pub fn reward(program: &Program, prepared: &Prepared, protocol: &Protocol, stream: &Stream) -> f64 {
-    shared_reward(program, prepared, protocol, stream, &Rewards::new())
+    earnings(program, prepared, protocol, stream, &Rewards::new()).reward
 }
 
 /// What programs have earned under one protocol, by what they compute and by their luck.
-pub type Rewards = Cache<(u128, Stream), f64>;
+pub type Rewards = Cache<(u128, Stream), Earnings>;
 
-/// The reward, unless a program that differs from this in the names of registers alone has earned it before.
-pub fn shared_reward(
+/// What a run earned, and what else was seen of it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Earnings {
+    /// The reward.
+    pub reward: f64,
+    /// The excess it ended with, or the tolerance it reached; NaN if it failed.
+    pub excess: f64,
+    /// The condition number that convergence sees, where the reward asks for it; else 1.
+    pub condition: f64,
+}
+
+impl Earnings {
+    /// A failed run's.
+    const NOTHING: Earnings = Earnings { reward: 0.0, excess: f64::NAN, condition: f64::NAN };
+}
+
+impl Bytes for Earnings {
+    fn bytes(&self) -> usize {
+        // With a key and its place in the order.
+        144
+    }
+}
+
+/// What a program earns, unless a program that differs from this in the names of registers alone has earned it before.
+pub fn earnings(
     program: &Program,
     prepared: &Prepared,
     protocol: &Protocol,
     stream: &Stream,
     rewards: &Rewards,
-) -> f64 {
+) -> Earnings {
     let live = Canonical::new(program, protocol.live_out);
     let judge = Judge { live: &live, shape: prepared.shape(), problem: prepared.problem(), protocol };
     let settings: Vec<Settings> =
         protocol.step.candidates().iter().map(|&step| judge.settings(step)).collect();
-    let Ok(plan) = Plan::new(live.program(), judge.shape, &settings[0]) else { return 0.0 };
+    let Ok(plan) = Plan::new(live.program(), judge.shape, &settings[0]) else { return Earnings::NOTHING };
     rewards.find((plan.identity(), *stream), || earned(&judge, &plan, prepared, &settings, stream))
 }
 
-/// The reward of a planned program, for the best of several settings that differ in their steps.
-fn earned(judge: &Judge, plan: &Plan, prepared: &Prepared, settings: &[Settings], stream: &Stream) -> f64 {
+/// What a planned program earns, for the best of several settings that differ in their steps.
+fn earned(
+    judge: &Judge,
+    plan: &Plan,
+    prepared: &Prepared,
+    settings: &[Settings],
+    stream: &Stream,
+) -> Earnings {
     let data = prepared.data(plan, &settings[0]);
     let begin = |settings| Course::begin(plan, data, settings, stream);
     if plan.setup_reads_step() {
@@ -55,16 +84,18 @@ fn earned(judge: &Judge, plan: &Plan, prepared: &Prepared, settings: &[Settings]
     }
     match begin(&settings[0]) {
         Ok(start) => of_courses(judge, settings.iter().map(|other| start.with_step(other.step)), true),
-        Err(_) => 0.0,
+        Err(_) => Earnings::NOTHING,
     }
 }
 
-/// The reward of the best of these courses, one for each step size; `one_setup` if they all began alike.
-fn of_courses<'a>(judge: &Judge, courses: impl Iterator<Item = Course<'a>>, one_setup: bool) -> f64 {
+/// What is earned by the best of these courses, one for each step size; `one_setup` if they all began alike.
+fn of_courses<'a>(judge: &Judge, courses: impl Iterator<Item = Course<'a>>, one_setup: bool) -> Earnings {
     if let Profile::Tolerance { epsilon, .. } = judge.protocol.profile {
         let excesses = courses.map(|course| course.measured(Measured { between: true, losses: false }));
         let reached = fewest(excesses.collect(), epsilon, judge.protocol.iterations);
-        return judge.reward(&Terms::default(), reached);
+        let reward = judge.reward(&Terms::default(), reached);
+        let excess = if reached.is_some() { epsilon } else { f64::NAN };
+        return Earnings { reward, excess, condition: 1.0 };
     }
     let wanted = judge.protocol.profile.counting();
     let ends = !wanted.decay && judge.problem.task.looks_at_ends();
@@ -81,7 +112,13 @@ fn of_courses<'a>(judge: &Judge, courses: impl Iterator<Item = Course<'a>>, one_
         };
         finished.reduce(better)
     };
-    best.map_or(0.0, |trace| judge.reward(&judge.terms(&trace, wanted), None))
+    best.map_or(Earnings::NOTHING, |trace| {
+        let reward = judge.reward(&judge.terms(&trace, wanted), None);
+        let excess = *trace.excesses.last().expect("a history holds at least the start");
+        let free = wanted.cond && matches!(judge.protocol.profile, Profile::Sound { .. });
+        let condition = if free { judge.condition(&trace) } else { 1.0 };
+        Earnings { reward, excess, condition }
+    })
 }
 
 /// The least number of iterations to the tolerance, among the courses that do not fail up to `iterations`.
@@ -163,7 +200,7 @@ mod tests {
         for text in all.iter().chain(all.iter().rev()) {
             let program: Program = text.parse().unwrap();
             let alone = reward(&program, &prepared, &protocol, &luck);
-            assert_eq!(shared_reward(&program, &prepared, &protocol, &luck, &rewards), alone, "{text}");
+            assert_eq!(earnings(&program, &prepared, &protocol, &luck, &rewards).reward, alone, "{text}");
         }
         let identity = |text: &str| {
             let program: Program = text.parse().unwrap();

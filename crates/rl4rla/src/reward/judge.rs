@@ -1,5 +1,6 @@
 //! Judging: what the runs of a program on an instance are worth under a protocol.
 
+use super::condition::condition_of;
 use super::profile::{Profile, Terms, Wanted};
 use super::score::Protocol;
 use super::tolerance::reached;
@@ -57,6 +58,14 @@ impl Judge<'_> {
             work(&self.price(protocol.profile.model()), sizes, protocol.iterations)
         };
         protocol.profile.terms(problem, trace, wanted, work)
+    }
+
+    /// The condition number that the convergence of a run sees; 1 where the task knows none.
+    pub fn condition(&self, trace: &Trace) -> f64 {
+        match self.problem.task.is_least_squares() {
+            true => condition_of(Profile::seen(self.problem, trace)),
+            false => 1.0,
+        }
     }
 
     /// The reward of a run with these terms that reached the tolerance there, if ever.

@@ -18,7 +18,7 @@ pub use auxiliary::{Auxiliary, auxiliary};
 pub use bound::bound;
 pub use evaluation::{Evaluation, Summary, draws, evaluate};
 pub use fast::reward;
-pub(crate) use fast::{Rewards, shared_reward};
+pub(crate) use fast::{Earnings, Rewards, earnings};
 pub use profile::{Profile, Terms, Weights};
 pub use score::{Protocol, Score, score};
 pub use step::{PAPER_GRID, SOUND_GRID, StepRule};

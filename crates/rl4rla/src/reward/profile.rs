@@ -164,13 +164,6 @@ impl Profile {
         wanted: Wanted,
         work: impl Fn() -> Work,
     ) -> Terms {
-        let preconditioner = trace.preconditioner.as_deref();
-        let conditioned = |term: fn(&Instance, Option<&Matrix>) -> f64| {
-            let term = || term(instance, preconditioner);
-            // Many programs build one preconditioner, and singular values take long.
-            let name = trace.preconditioner_name.map(|name| name ^ self.model() as u64);
-            name.map_or_else(term, |name| instance.remember(name, term))
-        };
         let only = |wanted: bool, term: &dyn Fn() -> f64| if wanted { term() } else { 0.0 };
         let last = |history: &[f64]| *history.last().expect("a history holds at least the start");
         match self {
@@ -180,7 +173,7 @@ impl Profile {
                     acc: accuracy(loss),
                     decay: only(wanted.decay, &|| decay(&trace.residuals)),
                     comp: only(wanted.comp, &|| complexity(relative(&work()), loss, *ungated)),
-                    cond: only(wanted.cond, &|| conditioned(condition)),
+                    cond: only(wanted.cond, &|| conditioned(instance, trace, Model::Released, condition)),
                 }
             }
             Profile::Sound { .. } | Profile::Tolerance { .. } => {
@@ -191,10 +184,15 @@ impl Profile {
                     decay: only(wanted.decay, &|| decay_of_excess(&trace.excesses)),
                     comp: only(wanted.comp, &|| progress(first, loss) * thrift(task, &work())),
                     // A preconditioner is one of AᵀA, the Hessian of least squares.
-                    cond: only(wanted.cond && task.is_least_squares(), &|| conditioned(condition_seen)),
+                    cond: only(wanted.cond && task.is_least_squares(), &|| Profile::seen(instance, trace)),
                 }
             }
         }
+    }
+
+    /// The sound condition term of a run, whatever the profile.
+    pub(super) fn seen(instance: &Instance, trace: &Trace) -> f64 {
+        conditioned(instance, trace, Model::True, condition_seen)
     }
 
     /// The weighted reward; none where it is not made of terms.
@@ -207,6 +205,18 @@ impl Profile {
             Profile::Tolerance { .. } => None,
         }
     }
+}
+
+/// A condition term, by the formula of this model. Many programs build one preconditioner, and singular values take long.
+fn conditioned(
+    instance: &Instance,
+    trace: &Trace,
+    model: Model,
+    term: fn(&Instance, Option<&Matrix>) -> f64,
+) -> f64 {
+    let term = || term(instance, trace.preconditioner.as_deref());
+    let name = trace.preconditioner_name.map(|name| name ^ model as u64);
+    name.map_or_else(term, |name| instance.remember(name, term))
 }
 
 #[cfg(test)]

@@ -72,6 +72,8 @@ pub struct Score {
     pub flops: f64,
     /// Passes over A of the live code.
     pub passes: f64,
+    /// The condition number that convergence sees; 1 where the task knows none.
+    pub condition: f64,
     /// Iterations to the tolerance, where the profile has one and it was reached.
     pub reached: Option<usize>,
     /// The run, or how it failed.
@@ -99,6 +101,7 @@ pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream
         step,
         flops: 0.0,
         passes: 0.0,
+        condition: f64::NAN,
         reached: None,
         outcome,
     };
@@ -113,6 +116,7 @@ pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream
         step,
         flops: work.flops,
         passes: work.passes,
+        condition: judge.condition(&trace),
         reached,
         outcome: Ok(trace),
     }

@@ -1,7 +1,7 @@
 //! The other tasks: a program on data that pose a problem of theirs.
 
 use super::solver::{Ended, Options, Solved, Step};
-use crate::execute::{Failure, Fault, Settings, Trace, run};
+use crate::execute::{Failure, Settings, Step as When, Trace, run};
 use crate::problem::Instance;
 use crate::program::{Canonical, LiveOut, Model, Price, Program, Reg};
 use crate::rng::Stream;
@@ -51,7 +51,7 @@ fn best(runs: impl Iterator<Item = Result<(f64, Trace), Failure>>) -> Result<(f6
             }
             Ok(_) => {}
             // What cannot run at all cannot run with another step either.
-            Err(error) if error.fault != Fault::NotFinite => return Err(error),
+            Err(error) if error.step == When::Check => return Err(error),
             Err(error) => failure = failure.or(Some(error)),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Evaluation, RunId, Sample, Store, StoreError};
 use crate::curriculum::{Follow, StageResult};
-use crate::discovery::{Known, Leader, Observe, Progress, Record};
+use crate::discovery::{Front, Known, Leader, Observe, Progress, Record};
 use crate::problem::InstanceSet;
 
 /// The sets of instances, by their number in the store.
@@ -60,7 +60,8 @@ impl Sampler {
         self.take_next();
         let leading = result.attempt.candidates.iter().max_by(|a, b| a.search.total_cmp(&b.search));
         let best = leading.map(|leading| Leader { program: &leading.program, reward: leading.search });
-        self.take(&Progress { stage: number, counters: result.attempt.counters, best })
+        let front = Front::default();
+        self.take(&Progress { stage: number, counters: result.attempt.counters, best, front: &front })
     }
 }
 

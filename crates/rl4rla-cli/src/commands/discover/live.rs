@@ -101,6 +101,11 @@ impl Observe for Live<'_> {
                     last.unwrap_or_default()
                 );
             }
+            if let Some([excess, flops]) = progress.front.ends() {
+                let (count, excess, flops) =
+                    (progress.front.len(), page::number(excess), page::number(flops));
+                message += &format!(" · front of {count}: excess from {excess}, flops from {flops}");
+            }
             self.bar.set_message(message);
         }
         self.recorder.as_mut().is_none_or(|recorder| recorder.goes_on(progress)) && !stopped()
@@ -123,6 +128,8 @@ impl Follow for Live<'_> {
         }
         let mark = if result.found() { '✓' } else { '✗' };
         let (reward, time) = (page::number(result.reward()), page::duration(result.seconds));
-        self.bar.println(format!("{mark} {} · reward {reward} · {time}", self.title(number)));
+        let front = result.attempt.front.len();
+        let title = self.title(number);
+        self.bar.println(format!("{mark} {title} · reward {reward} · {time} · front of {front} programs"));
     }
 }

@@ -1,9 +1,10 @@
 //! The result of a run, for a person and for a script.
 
+use super::front;
 use crate::args::Shared;
 use crate::page::{Page, accent, duration, faint, indent, number, strong, warning};
 use rl4rla::curriculum::{Curriculum, Discovery, StageResult, Target};
-use rl4rla::discovery::Stage;
+use rl4rla::discovery::{Preference, Stage};
 use rl4rla::execute::Trace;
 use rl4rla::program::{Entry, Instruction, Program, Section, equation};
 use rl4rla::reward::Summary;
@@ -15,6 +16,8 @@ pub struct Meta<'a> {
     pub run: &'a str,
     pub method: &'a str,
     pub seed: u64,
+    /// What someone wants of the front.
+    pub preference: Option<Preference>,
 }
 
 /// The whole result.
@@ -35,6 +38,9 @@ pub fn document(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> 
         .zip(&curriculum.stages)
         .map(|(result, (stage, _))| stage_json(stage, result))
         .collect();
+    let last = discovery.stages.iter().zip(&curriculum.stages).last();
+    let preferred =
+        last.map(|(result, (stage, _))| front::preferred(meta.run, result, stage, meta.preference.as_ref()));
     json!({
         "run": meta.run,
         "curriculum": curriculum.name,
@@ -49,6 +55,7 @@ pub fn document(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> 
         "node_visits": counters.node_visits,
         "revisit_rate": counters.revisit_rate(),
         "transposition_rate": counters.transposition_rate(),
+        "preferred": preferred,
         "stages": stages,
     })
 }
@@ -92,6 +99,7 @@ pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
         "program": result.program().map(|program| update.text(program)),
         "equation": result.program().and_then(|p| equation(p, stage.grammar.signature).ok()).map(|e| e.text),
         "candidates": candidates,
+        "front": front::json(stage, &result.attempt.front),
     })
 }
 
@@ -126,6 +134,9 @@ fn text(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> String {
     }
     if let Some(program) = discovery.stages.last().and_then(StageResult::program) {
         text += &format!("\n{}", indent(&program.to_string()));
+    }
+    if let Some((result, (stage, _))) = discovery.stages.iter().zip(&curriculum.stages).last() {
+        text += &format!("\n{}", front::text(meta.run, result, stage, meta.preference.as_ref()));
     }
     text + &format!("\n{}\n", effort(&discovery.counters(), discovery.seconds()))
 }

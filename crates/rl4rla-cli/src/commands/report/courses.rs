@@ -23,7 +23,7 @@ pub fn course(program: &Program, stage: &Stage, past: &Past, name: &str) -> Opti
     let first = stage.instances.report as u64;
     let draw = |i: u64| {
         let family = &stage.families[i as usize % stage.families.len()];
-        family.draw(&InstanceSet::Final.stream(past.row.seed, first + i)).ok()
+        family.for_set(InstanceSet::Final).draw(&InstanceSet::Final.stream(past.row.seed, first + i)).ok()
     };
     let instances: Vec<Instance> = (0..INSTANCES).filter_map(draw).collect();
     let evaluation = evaluate(program, &instances, &stage.protocol, past.row.seed);

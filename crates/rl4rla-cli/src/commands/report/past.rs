@@ -16,6 +16,8 @@ pub struct Step {
     pub stop: String,
     /// How far it was ahead of the next candidate.
     pub lead: Option<f64>,
+    /// The programs that none beat in everything.
+    pub front: Vec<Value>,
     /// All that is a number.
     numbers: BTreeMap<String, f64>,
 }
@@ -33,6 +35,7 @@ impl Step {
             equation: text("equation"),
             stop: text("stop").unwrap_or_default(),
             lead: select(0).zip(select(1)).map(|(first, second)| first - second),
+            front: stage["front"].as_array().cloned().unwrap_or_default(),
             numbers: numbers.filter_map(|(key, value)| Some((key.clone(), value.as_f64()?))).collect(),
         }
     }

@@ -1,6 +1,7 @@
 //! What was discovered: each program with what speaks for it.
 
 use super::courses::course;
+use super::fronts::front;
 use super::past::{Group, Past, Step};
 use super::{MOST, counted};
 use crate::commands::equiv::{numeric_words, symbolic_words};
@@ -22,6 +23,12 @@ pub fn programs(groups: &[Group], named: bool) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for (group, past) in shown.iter().take(MOST) {
         blocks.push(Block::Finding(Box::new(finding(group, past))));
+        if let Some(step) = past.steps.last().filter(|step| step.front.len() > 1) {
+            blocks.push(Block::Folded(
+                format!("What else run `{}` has to offer", past.row.id),
+                front(step, past),
+            ));
+        }
         blocks.push(Block::Folded(
             format!("How run `{}` came to it", past.row.id),
             vec![Block::Table(stages(past, group.read.as_ref()))],
@@ -113,6 +120,9 @@ fn evidence(step: &Step) -> Vec<(String, String)> {
 
 /// How it compares with what was looked for.
 fn judged(program: &Program, stage: &Stage, target: &Target) -> Vec<(String, String)> {
+    if target.is_open() {
+        return vec![fact("target", "none: whatever is best".into())];
+    }
     let judgement = target.judge(program, stage.grammar.signature);
     let wanted = target.name.map_or("the target".into(), |name| format!("`{name}`"));
     let Some(verdict) = judgement.verdict else {

@@ -1,0 +1,62 @@
+//! The front of a stage: programs that none beats in accuracy, work and stability at once.
+
+use super::past::{Past, Step};
+use crate::page::number;
+use rl4rla::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Mark, Panel, Series, Table};
+use serde_json::Value;
+
+/// The front of a run's last stage, as a figure and as a table.
+pub fn front(step: &Step, past: &Past) -> Vec<Block> {
+    let of = |offer: &Value, key: &str| offer[key].as_f64().unwrap_or(f64::NAN);
+    let point = |offer: &Value| [of(offer, "flops"), of(offer, "excess").max(1e-16)];
+    // A series for each, so that each has its place beside it.
+    let dots = step.front.iter().map(|offer| {
+        let name = format!("#{}", offer["place"]);
+        Series::new(name, Ink(0), Mark::Dots, [point(offer)]).labelled(Label::Beside)
+    });
+    let mut line: Vec<[f64; 2]> = step.front.iter().map(point).collect();
+    line.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let mut least = f64::INFINITY;
+    line.retain(|[_, excess]| std::mem::replace(&mut least, least.min(*excess)) > *excess);
+    let border = Series::new("front", Ink(0), Mark::Steps, line).labelled(Label::Hidden);
+    let figure = Figure {
+        name: format!("front-{}", past.row.id),
+        title: "Accuracy against work.".into(),
+        caption: format!(
+            "Programs that the search of stage {} evaluated and that none beats in accuracy, work and stability at once; \
+             medians over the select instances. `rl4rla show run:{}#K` shows one.",
+            step.name, past.row.id
+        ),
+        panels: vec![Panel {
+            title: String::new(),
+            x: Axis::log("flops of a run"),
+            y: Axis::log("excess at the end"),
+            series: std::iter::once(border).chain(dots).collect(),
+        }],
+        columns: 1,
+    };
+    let row = |offer: &Value| {
+        let value = |key: &str| Cell::number(of(offer, key), number(of(offer, key)));
+        let words = offer["name"].as_str().or(offer["equation"].as_str()).unwrap_or_default();
+        vec![
+            Cell::from(format!("#{}", offer["place"])),
+            Cell::from(words),
+            value("excess"),
+            value("flops"),
+            value("condition"),
+            value("reward"),
+        ]
+    };
+    let words = ["", "program"].map(Column::words);
+    let numbers = ["excess", "flops", "κ seen", "reward"].map(Column::numbers);
+    let table = Table {
+        name: format!("front-table-{}", past.row.id),
+        title: "The same programs.".into(),
+        caption: "κ seen is the condition number that convergence sees: 1 for a perfect preconditioner."
+            .into(),
+        columns: [&words[..], &numbers[..]].concat(),
+        groups: vec![step.front.iter().map(row).collect()],
+        notes: vec![],
+    };
+    vec![Block::Figure(figure), Block::Table(table)]
+}

@@ -1,0 +1,107 @@
+//! Searching for an algorithm for one's own table, and choosing from the front.
+
+mod common;
+
+use common::{fresh, json, rl4rla, runs, timeless, written};
+use serde_json::Value;
+use std::fs;
+
+/// A table of 400 rows whose first column is a thousand times the others.
+fn table(name: &str, shift: f64) -> String {
+    let mut text = "p,q,r,y\n".to_string();
+    for i in 0..400 {
+        let t = i as f64 + shift;
+        let (p, q, r) = (1000.0 * (0.61 * t).sin(), (1.7 * t).cos(), (0.37 * t * t).sin());
+        text += &format!("{p},{q},{r},{}\n", 0.002 * p + q - r + 0.1 * (2.9 * t).sin());
+    }
+    written(name, &text)
+}
+
+/// A curriculum without a target that draws from a table.
+fn curriculum(name: &str, file: &str) -> String {
+    let text = format!(
+        "title = \"My table\"\nstart = \"ls-gd\"\n[[stage]]\nname = \"faster\"\nedits = 3\nopen = [\"setup\"]\n\
+         operators = [\"HHQR\", \"MAT_INV\", \"MAT_MAT_TRANS_MUL\", \"SKETCH\"]\nregisters = [\"R1\"]\nbudget = 4000\n\
+         keep = [\"R1\"]\nreward = {{ profile = \"sound\", condition-only = true }}\n\
+         family = {{ kind = \"data\", file = {file:?}, target = \"y\", rows = 120, held-out = 0.3 }}\n\
+         instances = {{ search = 6, select = 4, report = 4 }}\n"
+    );
+    written(name, &text)
+}
+
+#[test]
+fn a_search_can_aim_at_a_table() {
+    let file = table("own.csv", 0.0);
+    let curriculum = curriculum("own.toml", &file);
+    let store = fresh("own.db");
+    let found = json(&["discover", &curriculum, "--store", &store, "--prefer", "stability"]);
+    // Without a target whatever is best is right.
+    assert_eq!(found["found"], true);
+    let stage = &found["stages"][0];
+    assert!(stage["program"].as_str().unwrap().contains("HHQR"), "{stage}");
+    let again = json(&["resume", "LAST", "--store", &store]);
+    assert_eq!(timeless(again)["stages"], timeless(found.clone())["stages"]);
+    // The same seed at one thread, in another store.
+    let other = fresh("own-other.db");
+    let one = json(&["discover", &curriculum, "--store", &other, "--threads", "1", "--prefer", "stability"]);
+    let plain = |mut value: Value| {
+        value["run"].take();
+        value["preferred"]["source"].take();
+        timeless(value)
+    };
+    assert_eq!(plain(one), plain(found));
+}
+
+#[test]
+fn a_run_belongs_to_its_data() {
+    let file = table("own-changed.csv", 0.0);
+    let curriculum = curriculum("own-changed.toml", &file);
+    let store = fresh("own-changed.db");
+    let sweep = ["sweep", &curriculum, "--seeds", "1", "--store", &store];
+    json(&sweep);
+    json(&sweep);
+    assert_eq!(runs(&store).len(), 1, "what is done is recalled");
+    fs::write(&file, fs::read_to_string(table("own-changed-2.csv", 0.5)).unwrap()).unwrap();
+    let refused = rl4rla(&["resume", "LAST", "--store", &store]);
+    assert!(refused.code == 2 && refused.err.contains("holds something else"), "{refused:?}");
+    json(&sweep);
+    assert_eq!(runs(&store).len(), 2, "other data are another run");
+}
+
+#[test]
+fn a_bad_table_is_told_with_its_line_in_the_curriculum() {
+    let missing = curriculum("own-missing.toml", "no-such-table.csv");
+    let refused = rl4rla(&["discover", &missing, "--store", &fresh("own-bad.db")]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("line 12") && refused.err.contains("no-such-table.csv"), "{}", refused.err);
+    let hole = written("own-hole.csv", "p,q,r,y\n1,2,3,4\n1,,3,4\n");
+    let refused = rl4rla(&["discover", &curriculum("own-hole.toml", &hole), "--store", &fresh("own-bad.db")]);
+    assert!(refused.err.contains("line 3") && refused.err.contains("`q`"), "{}", refused.err);
+}
+
+#[test]
+fn the_front_can_be_chosen_from_and_used() {
+    let store = fresh("front.db");
+    let base = ["discover", "sketched-precond-gd", "--store", &store];
+    let found = json(&[&base[..], &["--prefer", "speed"]].concat());
+    let front = found["stages"].as_array().unwrap().last().unwrap()["front"].as_array().unwrap().clone();
+    assert!(front.len() > 1, "{front:?}");
+    let number = |offer: &Value, key: &str| offer[key].as_f64().unwrap();
+    for (i, one) in front.iter().enumerate() {
+        assert_eq!(one["place"], i + 1);
+        let better = |other: &&Value| {
+            ["excess", "flops", "condition"].iter().all(|key| number(other, key) < 0.5 * number(one, key))
+        };
+        assert!(!front.iter().any(|other| better(&other)), "{one}");
+    }
+    let cheapest = front.iter().map(|offer| number(offer, "flops")).fold(f64::INFINITY, f64::min);
+    assert_eq!(number(&found["preferred"], "flops"), cheapest);
+    let accurate = json(&["resume", "LAST", "--store", &store, "--prefer", "accuracy"]);
+    assert_eq!(accurate["preferred"]["place"], 1);
+    let shown = json(&["show", "run:LAST#1", "--store", &store]);
+    assert_eq!(shown["program"], accurate["preferred"]["program"]);
+    let beyond = rl4rla(&["show", "run:LAST#99", "--store", &store]);
+    assert!(beyond.code == 2 && beyond.err.contains("#99"), "{beyond:?}");
+    let refused = rl4rla(&[&base[..], &["--prefer", "beauty"]].concat());
+    assert!(refused.code == 2 && refused.err.contains("--prefer"), "{refused:?}");
+}

@@ -1,0 +1,243 @@
+//! The front: of everything a search has evaluated, the programs that none beats in accuracy, work and stability at once.
+
+use super::bench::Bench;
+use super::stage::Stage;
+use crate::program::{Canonical, Model, Price, Program};
+use crate::reward::Score;
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// What a program offers and what it costs; of each, less is better.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Tradeoff {
+    /// Accuracy: the excess at the end of a run.
+    pub excess: f64,
+    /// Work: the floating-point operations of a run.
+    pub flops: f64,
+    /// Stability: the condition number that convergence sees; 1 where the task knows none.
+    pub condition: f64,
+}
+
+impl Tradeoff {
+    /// As they are compared: steps of a quarter of a power of ten, since what differs by less differs by chance. Below
+    /// the accuracy of double precision all are alike.
+    fn steps(&self) -> [f64; 3] {
+        let step = |value: f64| (4.0 * value.log10()).round();
+        [step(self.excess.max(1e-14)), self.flops, step(self.condition.max(1.0))]
+    }
+
+    /// Whether this is nowhere worse than the other.
+    pub fn covers(&self, other: &Tradeoff) -> bool {
+        self.steps().iter().zip(other.steps()).all(|(own, other)| *own <= other)
+    }
+
+    fn is_finite(&self) -> bool {
+        [self.excess, self.flops, self.condition].iter().all(|value| value.is_finite())
+    }
+}
+
+/// A program of the front.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// The program.
+    pub program: Program,
+    /// What it offers: medians over the select instances.
+    pub tradeoff: Tradeoff,
+    /// Its mean reward on them.
+    pub reward: f64,
+}
+
+/// Programs that none beats so far.
+#[derive(Clone, Debug, Default)]
+pub struct Front {
+    points: Vec<(Tradeoff, Program)>,
+}
+
+/// The most programs that are measured again at the end.
+const MOST: usize = 64;
+
+impl Front {
+    /// Takes a program in, unless it is covered by one that is there; throws out those it covers.
+    pub fn offer(&mut self, tradeoff: Tradeoff, program: &Program) -> bool {
+        if !tradeoff.is_finite() || self.points.iter().any(|(known, _)| known.covers(&tradeoff)) {
+            return false;
+        }
+        self.points.retain(|(known, _)| !tradeoff.covers(known));
+        self.points.push((tradeoff, program.clone()));
+        true
+    }
+
+    /// How many programs there are.
+    pub fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+
+    /// The least excess and the least work among them.
+    pub fn ends(&self) -> Option<[f64; 2]> {
+        let least =
+            |of: fn(&Tradeoff) -> f64| self.points.iter().map(|(point, _)| of(point)).reduce(f64::min);
+        Some([least(|point| point.excess)?, least(|point| point.flops)?])
+    }
+
+    /// Offers a program by its first run, if it halves what there was to gain.
+    pub(super) fn notice(&mut self, program: &Program, stage: &Stage, bench: &Bench) {
+        let earned = bench.earnings(program, 0);
+        if earned.excess <= 0.5 * bench.start(0) {
+            let (flops, condition) = (flops(program, stage), earned.condition);
+            self.offer(Tradeoff { excess: earned.excess, flops, condition }, program);
+        }
+    }
+
+    /// Measures them on other instances than those they were noticed by, and keeps those that still none beats: the most
+    /// accurate first.
+    pub(super) fn measured(&self, bench: &Bench) -> Vec<Offer> {
+        let mut best: Vec<&(Tradeoff, Program)> = self.points.iter().collect();
+        // Few if any are left out; of those that are, the least accurate.
+        best.sort_by(|(a, p), (b, q)| a.excess.total_cmp(&b.excess).then_with(|| p.cmp(q)));
+        best.truncate(MOST);
+        let offers: Vec<Offer> = best.par_iter().filter_map(|(_, program)| measure(program, bench)).collect();
+        let mut front = Front::default();
+        for offer in &offers {
+            front.offer(offer.tradeoff, &offer.program);
+        }
+        let kept = |offer: &Offer| front.points.iter().any(|(_, program)| *program == offer.program);
+        let mut kept: Vec<Offer> = offers.into_iter().filter(kept).collect();
+        kept.sort_by(|a, b| {
+            let key = |offer: &Offer| [offer.tradeoff.excess, offer.tradeoff.flops];
+            key(a).partial_cmp(&key(b)).expect("they are finite").then_with(|| a.program.cmp(&b.program))
+        });
+        kept
+    }
+}
+
+/// A program on all instances of a bench; nothing if it fails on one.
+fn measure(program: &Program, bench: &Bench) -> Option<Offer> {
+    let scores: Vec<Score> = (0..bench.count()).map(|index| bench.score(program, index)).collect();
+    let median = |of: &dyn Fn(&Score) -> f64| {
+        let mut all: Vec<f64> = scores.iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        (all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0
+    };
+    let last = |score: &Score| {
+        let trace = score.outcome.as_ref().ok();
+        trace.and_then(|trace| trace.excesses.last().copied()).unwrap_or(f64::NAN)
+    };
+    let tradeoff = Tradeoff {
+        excess: median(&last),
+        flops: median(&|score| score.flops),
+        condition: median(&|score| score.condition),
+    };
+    let reward = scores.iter().map(|score| score.reward).sum::<f64>() / scores.len() as f64;
+    let finished = scores.iter().all(|score| score.outcome.is_ok()) && tradeoff.is_finite();
+    finished.then(|| Offer { program: program.clone(), tradeoff, reward })
+}
+
+/// The flops of the live code at the stage's size.
+pub(super) fn flops(program: &Program, stage: &Stage) -> f64 {
+    let (rows, cols) = (stage.families[0].rows, stage.families[0].cols);
+    let live = Canonical::new(program, stage.protocol.live_out);
+    let sizes = stage.protocol.settings(rows, cols, 1.0).sizes(rows, cols);
+    let price = Price::of(&live, stage.grammar.signature, Model::True).expect("a candidate fits its shapes");
+    price.flops(&sizes, stage.protocol.iterations)
+}
+
+/// What someone wants of a front.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Preference {
+    /// How much accuracy counts.
+    pub accuracy: f64,
+    /// How much little work counts.
+    pub speed: f64,
+    /// How much stability counts.
+    pub stability: f64,
+}
+
+impl Preference {
+    /// The place of the offer that suits best: each quality from 0 for the worst of the front to 1 for the best, on a
+    /// logarithmic scale, weighted; of equals the first.
+    pub fn choose(&self, offers: &[Offer]) -> Option<usize> {
+        let scale = |of: fn(&Tradeoff) -> f64| -> Vec<f64> {
+            let logs: Vec<f64> = offers.iter().map(|offer| of(&offer.tradeoff).log10()).collect();
+            let (low, high) =
+                logs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
+            logs.iter().map(|log| if high > low { (high - log) / (high - low) } else { 1.0 }).collect()
+        };
+        let qualities = [scale(|t| t.excess.max(1e-14)), scale(|t| t.flops), scale(|t| t.condition.max(1.0))];
+        let weights = [self.accuracy, self.speed, self.stability];
+        let worth = |i: usize| weights.iter().zip(&qualities).map(|(w, quality)| w * quality[i]).sum::<f64>();
+        (0..offers.len()).reduce(|best, next| if worth(next) > worth(best) + 1e-12 { next } else { best })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(text: &str) -> Program {
+        format!("iteration:\n v1 = {text}\n").parse().unwrap()
+    }
+
+    fn tradeoff(excess: f64, flops: f64, condition: f64) -> Tradeoff {
+        Tradeoff { excess, flops, condition }
+    }
+
+    #[test]
+    fn what_is_beaten_everywhere_is_not_kept() {
+        let mut front = Front::default();
+        let any = program("MAT_VEC_MUL(A, x)");
+        assert!(front.offer(tradeoff(1e-3, 100.0, 10.0), &any));
+        assert!(!front.offer(tradeoff(1e-2, 100.0, 10.0), &any));
+        assert!(!front.offer(tradeoff(1.1e-3, 100.0, 10.1), &any), "the difference is chance");
+        assert!(!front.offer(tradeoff(f64::NAN, 1.0, 1.0), &any));
+        assert!(front.offer(tradeoff(1e-6, 500.0, 10.0), &any));
+        assert!(front.offer(tradeoff(1e-2, 100.0, 1.0), &any));
+        assert_eq!((front.len(), front.ends()), (3, Some([1e-6, 100.0])));
+        assert!(front.offer(tradeoff(1e-9, 50.0, 1.0), &any));
+        assert_eq!(front.len(), 1);
+    }
+
+    #[test]
+    fn the_order_of_offers_does_not_matter() {
+        let points: Vec<Tradeoff> = (0..60_u32)
+            .map(|i| {
+                let part = |k: u32| f64::from((i * k) % 17);
+                tradeoff(10_f64.powf(-part(5)), 100.0 + part(7), 10_f64.powf(part(11)))
+            })
+            .collect();
+        let any = program("MAT_VEC_MUL(A, x)");
+        let kept = |order: Vec<usize>| {
+            let mut front = Front::default();
+            for i in order {
+                front.offer(points[i], &any);
+            }
+            let mut kept: Vec<[f64; 3]> = front.points.iter().map(|(point, _)| point.steps()).collect();
+            kept.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            kept
+        };
+        let forward = kept((0..60).collect());
+        assert_eq!(forward, kept((0..60).rev().collect()));
+        assert!(forward.len() > 2);
+    }
+
+    #[test]
+    fn a_preference_chooses_its_end_of_the_front() {
+        let offer = |excess, flops, condition| Offer {
+            program: program("MAT_VEC_MUL(A, x)"),
+            tradeoff: tradeoff(excess, flops, condition),
+            reward: 0.5,
+        };
+        let offers = [offer(1e-12, 1e9, 1e2), offer(1e-6, 1e8, 1.0), offer(1e-2, 1e6, 1e4)];
+        let choose = |accuracy, speed, stability| Preference { accuracy, speed, stability }.choose(&offers);
+        assert_eq!(
+            [choose(1.0, 0.0, 0.0), choose(0.0, 1.0, 0.0), choose(0.0, 0.0, 1.0)],
+            [Some(0), Some(2), Some(1)]
+        );
+        assert_eq!(choose(1.0, 1.0, 1.0), Some(1));
+        assert_eq!(Preference { accuracy: 1.0, speed: 1.0, stability: 0.0 }.choose(&[]), None);
+    }
+}

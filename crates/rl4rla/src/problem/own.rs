@@ -1,0 +1,216 @@
+//! The user's own family: rows of a table as problems, so that a search aims at the data that are to be solved.
+//!
+//! A part of the rows is held out by a rule that no seed changes. What a search sees is drawn from the others, and what is
+//! reported in the end from those alone.
+
+use super::family::{Choice, Family, FamilyInfo, Kind, Number, Scale};
+use super::family_error::FamilyError;
+use super::instance::Instance;
+use super::linear::Linear;
+use super::{InstanceSet, Task};
+use crate::data::{DataError, Design, Reading, System};
+use crate::linalg::{self, Matrix};
+use crate::program::Registry;
+use crate::rng::{Discrete, Stream};
+use std::path::Path;
+use xxhash_rust::xxh3::Xxh3;
+
+/// A table that problems are drawn from.
+struct Own {
+    info: FamilyInfo,
+    system: System,
+}
+
+static KNOWN: Registry<&'static Own> = Registry::new();
+
+/// The share of rows that are held out.
+pub const HELD_OUT: &str = "held-out";
+/// 1 if rows are drawn with replacement, as a bootstrap does.
+pub const BOOTSTRAP: &str = "bootstrap";
+/// 1 if rows are drawn from those held out.
+const FINAL: &str = "final";
+
+const NUMBERS: [Number; 3] = [
+    Number {
+        name: HELD_OUT,
+        doc: "share of the rows that no search sees",
+        default: 0.25,
+        least: 0.01,
+        most: 0.9,
+    },
+    Number {
+        name: BOOTSTRAP,
+        doc: "1: rows are drawn with replacement",
+        default: 0.0,
+        least: 0.0,
+        most: 1.0,
+    },
+    Number { name: FINAL, doc: "1: rows are drawn from those held out", default: 0.0, least: 0.0, most: 1.0 },
+];
+
+/// Rows of a problem, unless said otherwise.
+const ROWS: usize = 1000;
+
+impl Family {
+    /// The family of a table: its problems are samples of the table's rows. The same table has the same family, whose name
+    /// tells the file and what is in it.
+    pub fn of_table(path: &Path, design: &Design, reading: &Reading) -> Result<Family, DataError> {
+        let system = System::load(path, design, reading)?;
+        let (rows, cols) = (system.matrix.rows(), system.matrix.cols());
+        if system.matrix.is_in_file() {
+            let advice = "a part of its rows: problems are samples of them anyway";
+            return Err(DataError::file(path, "too large to draw problems from", advice));
+        }
+        let enough = 4 * cols.max(2);
+        if rows < enough {
+            let message = format!("{rows} rows are too few to draw problems with {cols} columns from");
+            return Err(DataError::file(path, message, format!("at least {enough} rows")));
+        }
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("data:{file}:{:016x}", digest(&system));
+        let new = || {
+            let doc = Box::leak(format!("rows of {file}").into_boxed_str());
+            let info = FamilyInfo {
+                name: Box::leak(name.clone().into_boxed_str()),
+                doc,
+                task: &Linear,
+                rows: ROWS.min(rows / 4).max(cols),
+                cols,
+                square: false,
+                options: &[Choice::Scale],
+                numbers: &NUMBERS,
+                draw,
+            };
+            let own: &'static Own = Box::leak(Box::new(Own { info, system }));
+            // Another thread may have been faster; then that one is known, and the same.
+            let _ = KNOWN.add(own, |known| known.info.name == name, std::iter::empty());
+            own
+        };
+        let own = find(&name).unwrap_or_else(new);
+        Ok(Family::new(Kind(&own.info)))
+    }
+
+    /// Whether its problems are rows of a table.
+    pub fn is_of_table(&self) -> bool {
+        self.number(FINAL).is_some() && find(self.kind.info().name).is_some()
+    }
+
+    /// The family that a set of instances is drawn from: of a table, the final set has rows of its own.
+    #[must_use]
+    pub fn for_set(self, set: InstanceSet) -> Family {
+        match set {
+            InstanceSet::Final => self.with_number(FINAL, 1.0).unwrap_or(self),
+            InstanceSet::Search | InstanceSet::Select => self,
+        }
+    }
+}
+
+fn find(name: &str) -> Option<&'static Own> {
+    KNOWN.all().find(|known| known.info.name == name)
+}
+
+/// A number that changes with every entry.
+fn digest(system: &System) -> u64 {
+    let mut hash = Xxh3::new();
+    let entries = system.matrix.row_major().iter().chain(&system.b);
+    entries.for_each(|entry| hash.update(&entry.to_bits().to_le_bytes()));
+    hash.digest()
+}
+
+/// Rows of the table, drawn by this stream.
+fn draw(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
+    let own = find(family.kind.info().name).expect("a table is known before its family is");
+    let number = |name| family.number(name).expect("a number of this family");
+    let System { matrix, b, .. } = &own.system;
+    // The same rows are held out whatever the seed, or a figure would not be comparable with another.
+    let order = Stream::new(0).derive("held-out", matrix.rows() as u64).permutation(matrix.rows());
+    let held = (number(HELD_OUT) * matrix.rows() as f64).round() as usize;
+    let from = if number(FINAL) > 0.5 { &order[..held] } else { &order[held..] };
+    let bootstrap = number(BOOTSTRAP) > 0.5;
+    let count = if bootstrap { family.rows } else { family.rows.min(from.len()) };
+    let unsolved = |why| FamilyError::NoSolution { kind: family.kind, why };
+    let law = Discrete::uniform(from.len()).map_err(|_| unsolved("there are no rows to draw from"))?;
+    let places = match bootstrap {
+        true => law.sample(stream, count),
+        false => law.sample_distinct(stream, count).ok_or(unsolved("there are too few rows"))?,
+    };
+    let row = |i: usize| matrix.row(from[places[i]]);
+    let drawn = Matrix::from_fn(count, matrix.cols(), |i, j| row(i)[j]);
+    let right: Vec<f64> = places.iter().map(|place| b[from[*place]]).collect();
+    let largest = linalg::singular_values(&drawn).and_then(|sigma| sigma.first().copied());
+    let drawn = match (family.scale, largest) {
+        (Scale::Unit, Some(largest)) if largest > 0.0 => drawn.map(|a| a / largest),
+        _ => drawn,
+    };
+    Linear
+        .pose(drawn, right)
+        .map_err(|_| unsolved("its rows have more columns than rows, or no finite solution"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Target;
+    use std::collections::BTreeSet;
+
+    fn table(name: &str, rows: usize) -> std::path::PathBuf {
+        let path = std::env::temp_dir().join(format!("rl4rla-own-{}-{name}.csv", std::process::id()));
+        let draws = Stream::new(rows as u64).normals(rows * 2);
+        let line = |i: usize| format!("{},{},{i}\n", draws[2 * i], draws[2 * i + 1]);
+        std::fs::write(&path, (0..rows).map(line).collect::<String>()).unwrap();
+        path
+    }
+
+    fn family(name: &str, rows: usize) -> Family {
+        let path = table(name, rows);
+        let design = Design { target: Target::Column("3".into()), intercept: false, standardise: false };
+        let family = Family::of_table(&path, &design, &Reading::default()).unwrap();
+        std::fs::remove_file(path).unwrap();
+        family
+    }
+
+    /// The rows of an instance, by what their right-hand sides say.
+    fn rows(family: &Family, set: InstanceSet, index: u64) -> BTreeSet<usize> {
+        let instance = family.for_set(set).draw(&set.stream(0, index)).unwrap();
+        instance.b.iter().map(|b| *b as usize).collect()
+    }
+
+    #[test]
+    fn what_is_held_out_is_seen_in_the_end_alone() {
+        let family = Family { rows: 50, ..family("held", 400) };
+        let of = |set| (0..40).flat_map(|i| rows(&family, set, i)).collect::<BTreeSet<_>>();
+        let (search, select, last) =
+            (of(InstanceSet::Search), of(InstanceSet::Select), of(InstanceSet::Final));
+        assert!(search.is_disjoint(&last) && select.is_disjoint(&last));
+        assert_eq!((last.len(), search.len()), (100, 300));
+        assert_ne!(rows(&family, InstanceSet::Search, 0), rows(&family, InstanceSet::Search, 1));
+    }
+
+    #[test]
+    fn a_bootstrap_repeats_rows_and_a_sample_does_not() {
+        let family = Family { rows: 200, ..family("bootstrap", 400) };
+        assert_eq!(rows(&family, InstanceSet::Search, 0).len(), 200);
+        let bootstrap = family.with_number(BOOTSTRAP, 1.0).unwrap();
+        let distinct = rows(&bootstrap, InstanceSet::Search, 0).len();
+        assert!((120..180).contains(&distinct), "{distinct}");
+        // With replacement there may be more rows than the table has.
+        assert_eq!(Family { rows: 900, ..bootstrap }.draw(&Stream::new(1)).unwrap().rows(), 900);
+    }
+
+    #[test]
+    fn a_table_is_known_by_what_is_in_it() {
+        let (one, again, other) = (family("same", 60), family("same", 60), family("same", 61));
+        assert_eq!(one, again);
+        assert_ne!(one, other);
+        assert!(Family::named("data").is_none());
+    }
+
+    #[test]
+    fn a_short_table_is_refused() {
+        let path = table("short", 7);
+        let design = Design { target: Target::Column("3".into()), intercept: false, standardise: false };
+        let error = Family::of_table(&path, &design, &Reading::default()).unwrap_err();
+        assert!(error.to_string().contains("7 rows are too few"), "{error}");
+        std::fs::remove_file(path).unwrap();
+    }
+}
