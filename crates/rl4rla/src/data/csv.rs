@@ -1,11 +1,12 @@
 //! CSV: numbers as text, a row on each line, in whatever way it is written.
 
 mod cell;
+mod decimal;
 mod dialect;
 mod fields;
 mod records;
 
-pub(super) use cell::number;
+pub(super) use decimal::number;
 
 use super::error::{DataError, Place, grouped, shown};
 use super::{Missing, Reading, Source};
@@ -150,15 +151,23 @@ impl Csv {
     /// Appends the record at hand; says whether all its values are there.
     fn row(&self, into: &mut Vec<f64>) -> Result<bool, DataError> {
         let (mut count, mut complete) = (0, true);
-        for field in self.records.fields() {
-            if count < self.cols {
+        let mut fields = self.records.fields();
+        loop {
+            if let Some(number) = fields.number(self.decimal) {
+                into.push(number);
+            } else if let Some(field) = fields.next() {
                 match Cell::read(&field, self.decimal) {
                     Cell::Number(number) => into.push(number),
                     Cell::Missing if self.missing == Missing::DropRow => complete = false,
                     cell => return Err(self.refused(count, &field, cell)),
                 }
+            } else {
+                break;
             }
             count += 1;
+            if count > self.cols {
+                return Err(self.ragged(self.records.fields().count()));
+            }
         }
         match count == self.cols {
             true => Ok(complete),

@@ -1,6 +1,6 @@
 //! What stands in a cell of a text file: a number, nothing, or something else.
 
-use std::str;
+use super::decimal::number;
 
 /// A cell, understood.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -35,29 +35,24 @@ impl Cell {
     }
 }
 
-/// The number with this text, rounded as [`str::parse`] does it.
-pub fn number(text: &[u8], decimal: u8) -> Option<f64> {
-    match decimal {
-        b'.' => str::from_utf8(text).ok()?.parse().ok(),
-        // A point in such a file sets thousands apart, or is a mistake: never to be taken for the decimal sign.
-        _ if text.contains(&b'.') => None,
-        _ => {
-            let mut short = [0; 48];
-            let long;
-            let pointed = match short.get_mut(..text.len()) {
-                Some(short) => {
-                    short.copy_from_slice(text);
-                    if let Some(place) = text.iter().position(|byte| *byte == decimal) {
-                        short[place] = b'.';
-                    }
-                    &*short
-                }
-                None => {
-                    long = str::from_utf8(text).ok()?.replacen(char::from(decimal), ".", 1);
-                    long.as_bytes()
-                }
-            };
-            str::from_utf8(pointed).ok()?.parse().ok()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_numbers_nothing_or_something_else() {
+        let read = |cell: &str| Cell::read(cell.as_bytes(), b'.');
+        assert_eq!([read("1"), read("-2.5e3"), read("+7.")], [1.0, -2500.0, 7.0].map(Cell::Number));
+        for missing in ["", "NA", "n/a", "NaN", "nan", "NULL", "None", "?", "-", "#N/A"] {
+            assert_eq!(read(missing), Cell::Missing, "{missing}");
         }
+        for infinite in ["inf", "-Infinity", "1e309", "-1e999999999"] {
+            assert_eq!(read(infinite), Cell::Infinite, "{infinite}");
+        }
+        for text in ["red", "1,5", "1 000", "0x1f", "2024-01-01", "−1", "1e", "nano"] {
+            assert_eq!(read(text), Cell::Text, "{text}");
+        }
+        assert_eq!(Cell::read(b"1,5", b','), Cell::Number(1.5));
+        assert_eq!(Cell::read(b"\xff\xfe", b'.'), Cell::Text);
     }
 }

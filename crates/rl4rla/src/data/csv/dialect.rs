@@ -73,8 +73,7 @@ impl Dialect {
             while end < rest.len() {
                 let line = rest[end..].split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
                 end += line.len();
-                inside = line.contains(&b'"') && self.delimiter.ends_inside(line, inside)
-                    || inside && !line.contains(&b'"');
+                inside = (inside || line.contains(&b'"')) && self.delimiter.ends_inside(line, inside);
                 if !inside {
                     break;
                 }
@@ -87,5 +86,62 @@ impl Dialect {
             rest = after;
         }
         records
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(sample: &str) -> (u8, char) {
+        let dialect = Dialect::of(sample.as_bytes(), &Reading::default());
+        let sign = match dialect.delimiter {
+            Delimiter::Sign(sign) => sign,
+            Delimiter::Blanks => b' ',
+        };
+        (sign, char::from(dialect.decimal))
+    }
+
+    #[test]
+    fn ways_of_writing_are_told_apart() {
+        for (sample, way) in [
+            ("1,2,3\n4,5,6\n", (b',', '.')),
+            ("1, 2, 3\n4, 5, 6\n", (b',', '.')),
+            ("a;b\n1,5;2,0\n", (b';', ',')),
+            ("1,5;2,0", (b';', ',')),
+            ("1.5;2.0\n3;4\n", (b';', '.')),
+            ("x\ty\n1.5\t\n2\t3\n", (b'\t', '.')),
+            ("1,5\t2\n", (b'\t', ',')),
+            ("1|2\n3|NA\n", (b'|', '.')),
+            ("  1   2.5 3\n 4  5 6\n", (b' ', '.')),
+            ("1,5 2,5\n3,5 4,5\n", (b' ', ',')),
+            ("\"1,5\",\"2,5\"\n\"3,5\",\"4,5\"\n", (b',', ',')),
+            // One column: nothing stands between cells.
+            ("1.5\n2.5\n", (b',', '.')),
+            // Two columns, not one with a decimal comma.
+            ("1,5\n2,5\n", (b',', '.')),
+            ("name,size\nred,1\nblue,2\n", (b',', '.')),
+            ("day,a\n2024-01-01 10:00,1\n2024-01-02 11:00,2\n", (b',', '.')),
+            ("\"last, first\";a\n\"Doe, J.\";1\n\"Roe; R.\";2\n", (b';', '.')),
+            // Lines of different lengths are still lines of numbers.
+            ("1,2,3\n4,5\n6,7,8\n", (b',', '.')),
+            // Names only.
+            ("a;b;c", (b';', '.')),
+        ] {
+            assert_eq!(told(sample), way, "{sample:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_is_not_questioned() {
+        let reading = Reading { delimiter: Some(b':'), ..Reading::default() };
+        let dialect = Dialect::of(b"1,5:2,5\n", &reading);
+        assert_eq!(dialect, Dialect { delimiter: Delimiter::Sign(b':'), decimal: b',' });
+        let reading = Reading { decimal: Some(b','), ..Reading::default() };
+        assert_eq!(Dialect::of(b"1,5\n2,5\n", &reading).decimal, b',');
+        assert_eq!(Dialect::of(b"1;2\n", &reading).delimiter, Delimiter::Sign(b';'));
+        let reading = Reading { decimal: Some(b'.'), delimiter: Some(b';'), ..Reading::default() };
+        let dialect = Dialect::of(b"1,5;2\n", &reading);
+        assert_eq!(dialect, Dialect { delimiter: Delimiter::Sign(b';'), decimal: b'.' });
     }
 }

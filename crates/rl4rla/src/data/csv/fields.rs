@@ -1,5 +1,6 @@
 //! A record cut into its fields.
 
+use super::decimal::plain;
 use std::borrow::Cow;
 
 /// What stands between fields.
@@ -102,6 +103,27 @@ impl<'a> Fields<'a> {
         Some((field, place))
     }
 
+    /// Takes the next field if it is plainly a number: most are, and nothing else need be known of them.
+    pub fn number(&mut self, decimal: u8) -> Option<f64> {
+        let rest = self.rest?;
+        let (number, end) = plain(rest, decimal)?;
+        match rest.get(end) {
+            Some(byte) if !self.delimiter.is(*byte) => None,
+            _ => {
+                self.advance(rest, end);
+                Some(number)
+            }
+        }
+    }
+
+    /// Leaves what is behind a field that ends there.
+    fn advance(&mut self, rest: &'a [u8], end: usize) {
+        self.rest = match self.delimiter {
+            Delimiter::Sign(_) => rest.get(end + 1..),
+            Delimiter::Blanks => Some(rest[end..].trim_ascii_start()).filter(|rest| !rest.is_empty()),
+        };
+    }
+
     fn until_delimiter(&self, text: &[u8]) -> usize {
         text.iter().position(|byte| self.delimiter.is(*byte)).unwrap_or(text.len())
     }
@@ -117,13 +139,90 @@ impl<'a> Iterator for Fields<'a> {
             let end = self.until_delimiter(rest);
             (Cow::Borrowed(&rest[..end]), end)
         });
-        self.rest = match self.delimiter {
-            Delimiter::Sign(_) => rest.get(end + 1..),
-            Delimiter::Blanks => Some(rest[end..].trim_ascii_start()).filter(|rest| !rest.is_empty()),
-        };
+        self.advance(rest, end);
         Some(match field {
             Cow::Borrowed(field) => Cow::Borrowed(field.trim_ascii()),
             owned => owned,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fields(record: &str, sign: u8) -> Vec<String> {
+        let delimiter = Delimiter::of(sign);
+        delimiter
+            .fields(record.as_bytes())
+            .map(|field| String::from_utf8_lossy(&field).into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn records_are_cut_where_delimiters_are() {
+        assert_eq!(fields("1,2,3\r\n", b','), ["1", "2", "3"]);
+        assert_eq!(fields(" 1 ,, 3,", b','), ["1", "", "3", ""]);
+        assert_eq!(fields("  1  2\t 3 \n", b' '), ["1", "2", "3"]);
+        assert_eq!(fields("1\t\t3\n", b'\t'), ["1", "", "3"]);
+        assert_eq!(fields("7", b';'), ["7"]);
+    }
+
+    #[test]
+    fn quotes_hold_delimiters_line_ends_and_quotes() {
+        assert_eq!(fields("\"a,b\", \"c\"\"d\" ,\"e\nf\"\n", b','), ["a,b", "c\"d", "e\nf"]);
+        assert_eq!(fields("\"\",\"\"\"\"", b','), ["", "\""]);
+        assert_eq!(fields("\"a b\" c", b' '), ["a b", "c"]);
+        // A quote that opens no field, and one with something behind it.
+        assert_eq!(fields("5\" pipe,3", b','), ["5\" pipe", "3"]);
+        assert_eq!(fields("\"1\"2,3", b','), ["\"1\"2", "3"]);
+        assert_eq!(fields("\"never closed,3", b','), ["\"never closed", "3"]);
+    }
+
+    #[test]
+    fn a_record_goes_on_while_a_quote_is_open() {
+        let comma = Delimiter::of(b',');
+        assert!(comma.ends_inside(b"1,\"a\n", false));
+        assert!(comma.ends_inside(b"still\n", true));
+        assert!(!comma.ends_inside(b"end\",2\n", true));
+        assert!(!comma.ends_inside(b"5\" pipe,3\n", false));
+        assert!(!comma.ends_inside(b"\"a\"\"b\"\n", false));
+        assert!(comma.ends_inside(b"1, \"a\"\"\n", false));
+    }
+
+    #[test]
+    fn tabs_between_nothing_are_a_row_of_nothing() {
+        assert!(Delimiter::of(b',').blank(b" \t\r\n") && Delimiter::of(b' ').blank(b"\t \n"));
+        assert!(!Delimiter::of(b'\t').blank(b"\t\t\n") && !Delimiter::of(b',').blank(b",\n"));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_quoted_comes_back(cells in prop::collection::vec("[a-z0-9\",; \n]{0,6}", 1..6)) {
+            let quoted: Vec<String> =
+                cells.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect();
+            let record = quoted.join(",") + "\n";
+            prop_assert!(!Delimiter::of(b',').ends_inside(record.as_bytes(), false));
+            let back = fields(&record, b',');
+            prop_assert_eq!(back.len(), cells.len());
+            for (back, cell) in back.iter().zip(&cells) {
+                prop_assert_eq!(back.trim(), cell.trim());
+            }
+        }
+
+        /// The short way takes nothing that the long way reads otherwise.
+        #[test]
+        fn numbers_taken_at_once_are_those_of_the_fields(record in "[0-9.,; \"-]{0,20}", sign in prop::sample::select(vec![b',', b';', b' '])) {
+            let delimiter = Delimiter::of(sign);
+            let (mut short, mut long) = (delimiter.fields(record.as_bytes()), delimiter.fields(record.as_bytes()));
+            while let Some(field) = long.next() {
+                match short.number(b'.') {
+                    Some(number) => prop_assert_eq!(super::super::decimal::number(&field, b'.'), Some(number)),
+                    None => prop_assert_eq!(short.next(), Some(field)),
+                }
+            }
+            prop_assert_eq!(short.next(), None);
+        }
     }
 }

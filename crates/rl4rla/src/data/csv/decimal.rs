@@ -1,0 +1,168 @@
+//! Decimal numbers, correctly rounded: plain ones by one division, all others by the standard library.
+
+use std::str;
+
+/// Digits that 64 bits hold, whatever they are.
+const DIGITS: usize = 19;
+
+/// 10⁰, …, 10¹⁹.
+const POWERS: [u64; DIGITS + 1] = {
+    let mut powers = [1; DIGITS + 1];
+    let mut k = 1;
+    while k <= DIGITS {
+        powers[k] = 10 * powers[k - 1];
+        k += 1;
+    }
+    powers
+};
+
+/// The number with this text, rounded as [`str::parse`] does it; it need not be finite.
+pub fn number(text: &[u8], decimal: u8) -> Option<f64> {
+    match plain(text, decimal) {
+        Some((number, end)) if end == text.len() => Some(number),
+        _ if decimal == b'.' => str::from_utf8(text).ok()?.parse().ok(),
+        // A point in such a file sets thousands apart, or is a mistake: never to be taken for the decimal sign.
+        _ if text.contains(&b'.') => None,
+        _ => str::from_utf8(text).ok()?.replacen(char::from(decimal), ".", 1).parse().ok(),
+    }
+}
+
+/// The number with which a text begins, and where it ends, if it has at most 19 digits and no exponent; what follows may
+/// belong to it, so the caller must look.
+pub fn plain(text: &[u8], decimal: u8) -> Option<(f64, usize)> {
+    let negative = text.first() == Some(&b'-');
+    let start = usize::from(negative);
+    let (mut mantissa, mut at, mut point) = (0_u64, start, None);
+    for &byte in &text[start..] {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            // What overflows is refused below, by the number of digits.
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+        } else if byte == decimal && point.is_none() {
+            point = Some(at + 1);
+        } else {
+            break;
+        }
+        at += 1;
+    }
+    let behind = point.map_or(0, |point| at - point);
+    let digits = at - start - usize::from(point.is_some());
+    if digits == 0 || digits > DIGITS {
+        return None;
+    }
+    let size = quotient(mantissa, behind);
+    Some((if negative { -size } else { size }, at))
+}
+
+/// m/10ᵏ to the nearest number of 64 bits, to the even one of two, for k ≤ 19.
+fn quotient(m: u64, k: usize) -> f64 {
+    let d = POWERS[k];
+    // Both are exact, as powers of ten are up to 10²²: one division, rounded once.
+    if m <= 1 << f64::MANTISSA_DIGITS {
+        return m as f64 / d as f64;
+    }
+    if k == 0 {
+        return m as f64;
+    }
+    // With both shifted to their highest bit, q = ⌊2⁶³m/d⌋ has 63 or 64 bits. Its last bit is set if anything is left over:
+    // it is far below the bits that stay, and all that rounding must know of what was left.
+    let (m_shift, d_shift) = (m.leading_zeros(), d.leading_zeros());
+    let (n, d) = (u128::from(m << m_shift) << 63, u128::from(d << d_shift));
+    let q = (n / d) as u64 | u64::from(n % d != 0);
+    let exponent = d_shift as i32 - m_shift as i32 - 63;
+    // A power of two changes no digit: m/10ᵏ is at least 10⁻¹⁹, far from the smallest number.
+    q as f64 * f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn same(text: &str) {
+        let ours = number(text.as_bytes(), b'.').map(f64::to_bits);
+        assert_eq!(ours, text.parse::<f64>().ok().map(f64::to_bits), "{text}");
+        if !text.contains(',') {
+            let comma = number(text.replacen('.', ",", 1).as_bytes(), b',').map(f64::to_bits);
+            assert_eq!(ours, comma, "{text} with a comma");
+        }
+    }
+
+    #[test]
+    fn hard_and_odd_texts_read_as_the_standard_library_reads_them() {
+        for text in [
+            "",
+            "-",
+            "+",
+            ".",
+            "-.",
+            "0",
+            "-0",
+            "-0.0",
+            "+1",
+            "1.",
+            ".5",
+            "-.5",
+            "00001",
+            "1..2",
+            "1.2.3",
+            "1e5",
+            "1e",
+            "1e400",
+            "-1e400",
+            "1e-400",
+            "5e-324",
+            "inf",
+            "NaN",
+            "0x10",
+            "1_000",
+            " 1",
+            "1 ",
+            "١",
+            // Halves between two neighbours, and next to them.
+            "9007199254740993",
+            "9007199254740992.5",
+            "9007199254740993.0",
+            "9007199254740993.001",
+            "9007199254740995",
+            "900719925474099.35",
+            "18446744073709551615",
+            "9999999999999999999",
+            "0.9999999999999999999",
+            "0.0000000000000000001",
+            "1844674407370955161.5",
+            "12345678901234567890",
+            "0.12345678901234567",
+            "123456789.123456789012345678901234567890",
+        ] {
+            same(text);
+        }
+        assert_eq!(number(b"1.234,5", b','), None, "thousands are not set apart");
+        assert_eq!(number(b"1.5", b','), None, "a point may be for thousands");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn digits_read_as_the_standard_library_reads_them(text in "-?[0-9]{0,12}(\\.[0-9]{0,19})?(e-?[0-9]{1,2})?") {
+            same(&text);
+        }
+
+        #[test]
+        fn numbers_written_in_full_are_read_back(x in any::<f64>(), y in -10.0..10.0f64, digits in 0_usize..19) {
+            same(&format!("{x}"));
+            same(&format!("{y}"));
+            same(&format!("{y:.digits$}"));
+            same(&format!("{y:.digits$e}"));
+        }
+
+        /// Next to the middle between two neighbours, where rounding is decided by the last digits.
+        #[test]
+        fn halves_are_rounded_to_even(m in (1_u64 << 53)..(1 << 63), k in 0_u32..3, off in -1_i64..=1) {
+            let text = (m | 1 << (m.ilog2() - 53)).wrapping_add_signed(off).to_string();
+            let (whole, behind) = text.split_at(text.len() - k as usize);
+            same(&format!("{whole}.{behind}"));
+        }
+    }
+}
