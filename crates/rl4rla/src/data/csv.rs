@@ -77,7 +77,7 @@ impl Csv {
             .unwrap_or_else(|| records.fields().any(|field| Cell::read(&field, decimal).is_text()));
         Ok(Csv {
             names: named.then(|| names(records.fields())),
-            counted: counted.map(|count| count - usize::from(named)),
+            counted: counted.map(|count: usize| count.saturating_sub(usize::from(named))),
             pending: !named,
             records,
             decimal,

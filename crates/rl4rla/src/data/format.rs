@@ -22,7 +22,7 @@ const MATRIX_MARKET: &[u8] = b"%%MatrixMarket";
 pub(super) const HEAD: usize = 16;
 
 /// Files that are often tried: how they begin, what they are, what to do with them.
-const OTHERS: [(&[u8], &str, &str); 9] = [
+const OTHERS: [(&[u8], &str, &str); 11] = [
     (b"PK\x03\x04", "a ZIP archive (as .xlsx and .npz are)", "unpack it, or save the sheet as CSV"),
     (b"PAR1", "a Parquet file", "save it as NPY or CSV"),
     (b"\x89HDF", "an HDF5 file", "save the matrix as NPY or CSV"),
@@ -31,6 +31,8 @@ const OTHERS: [(&[u8], &str, &str); 9] = [
     (b"\x28\xb5\x2f\xfd", "packed with zstd", "unpack it first; gzip is read as it is"),
     (b"\xfd7zXZ", "packed with xz", "unpack it first; gzip is read as it is"),
     (b"BZh", "packed with bzip2", "unpack it first; gzip is read as it is"),
+    (b"\xff\xfe", "text in UTF-16", "save it in UTF-8"),
+    (b"\xfe\xff", "text in UTF-16", "save it in UTF-8"),
     (b"\x1f\x8b", "gzipped twice", "unpack it once"),
 ];
 

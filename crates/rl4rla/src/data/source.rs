@@ -138,27 +138,18 @@ impl Source {
 
     /// What it means that reading failed.
     pub fn broken(&self, error: &io::Error) -> DataError {
+        let so_far = grouped(self.given);
         let damaged = "copy or download the file again; `gzip -t` tests it";
         let (message, advice) = match (self.packed(), error.kind()) {
-            (true, ErrorKind::UnexpectedEof) => (
-                format!("the gzip file is cut off: it ends after {} bytes of content", self.so_far()),
-                damaged,
-            ),
-            (true, ErrorKind::InvalidInput) if self.given > 0 => (
-                format!("after {} bytes of content, something follows that is not gzip", self.so_far()),
-                damaged,
-            ),
-            (true, ErrorKind::InvalidInput | ErrorKind::InvalidData) => (
-                format!("the gzip file is damaged after {} bytes of content: {error}", self.so_far()),
-                damaged,
-            ),
+            (true, ErrorKind::UnexpectedEof) => {
+                (format!("the gzip file is cut off: it ends after {so_far} bytes of content"), damaged)
+            }
+            (true, ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
+                (format!("the gzip file is damaged after {so_far} bytes of content: {error}"), damaged)
+            }
             _ => (format!("cannot be read: {error}"), "check the file and the disk"),
         };
         DataError::file(&self.path, message, advice)
-    }
-
-    fn so_far(&self) -> String {
-        grouped(self.given)
     }
 
     /// Reads into the buffer behind what is there, with room for `count` bytes in all.

@@ -9,6 +9,9 @@ use std::path::Path;
 const ALIGNMENT: usize = 64;
 
 /// Writes a matrix, its entries row after row, as NPY of `<f8`; one column is written as an array of one dimension.
+///
+/// # Panics
+/// If there are not `rows`×`cols` entries.
 pub fn write_npy(path: &Path, rows: usize, cols: usize, entries: &[f64]) -> Result<(), DataError> {
     assert_eq!(entries.len(), rows * cols, "as many entries as the shape says");
     let shape = if cols == 1 { format!("({rows},)") } else { format!("({rows}, {cols})") };
@@ -28,6 +31,9 @@ pub fn write_npy(path: &Path, rows: usize, cols: usize, entries: &[f64]) -> Resu
 
 /// Writes a matrix as CSV, a name over every column. With labels every row begins with one, and so the first name is
 /// that of the labels.
+///
+/// # Panics
+/// If rows, names and labels do not fit together.
 pub fn write_csv(
     path: &Path,
     names: &[String],

@@ -1,7 +1,8 @@
 //! How a text file writes its rows: what stands between cells, and which sign is the decimal one.
 //!
 //! Every way of writing is tried on the first lines. The one in which most cells are numbers or missing values is taken;
-//! then the one whose lines have equally many cells; then the one with most cells; then the first of the table.
+//! among equals one with several cells in a line, so that no `1,2` is taken for 1.2 where it may be a 1 and a 2; then one
+//! whose lines have equally many cells; then the one with most cells; then the first of the table.
 
 use super::super::Reading;
 use super::cell::Cell;
@@ -52,17 +53,18 @@ impl Dialect {
             .expect("every sign is a way with one of the decimal signs")
     }
 
-    /// How well a sample fits: cells understood of 2¹⁶, whether lines are equally long, and how long.
-    fn fit(self, sample: &[u8]) -> (usize, bool, usize) {
+    /// How well a sample fits: cells understood of 2¹⁶, whether lines have several, and equally many, and how many.
+    fn fit(self, sample: &[u8]) -> (usize, bool, bool, usize) {
         let records = self.records(sample);
-        let counts: Vec<usize> = records.iter().map(|record| self.delimiter.fields(record).count()).collect();
         // The first may be names, and says nothing then.
         let body = if records.len() > 1 { &records[1..] } else { &records[..] };
         let cells = || body.iter().flat_map(|record| self.delimiter.fields(record));
         let understood = cells().filter(|cell| !Cell::read(cell, self.decimal).is_text()).count();
         let all = cells().count().max(1);
-        let even = counts.windows(2).all(|pair| pair[0] == pair[1]);
-        ((understood << 16) / all, even, counts.first().copied().unwrap_or(0))
+        let count = |record: &&[u8]| self.delimiter.fields(record).count();
+        let cols = body.first().map_or(0, count);
+        let even = records.iter().all(|record| count(record) == cols);
+        ((understood << 16) / all, cols > 1, even, cols)
     }
 
     /// The first records of a sample, without one that may be cut off at its end.
@@ -120,6 +122,8 @@ mod tests {
             ("1.5\n2.5\n", (b',', '.')),
             // Two columns, not one with a decimal comma.
             ("1,5\n2,5\n", (b',', '.')),
+            ("a note, and more\n1,5\n2,5\n", (b',', '.')),
+            ("a note\n1,5\n2,5\n", (b',', '.')),
             ("name,size\nred,1\nblue,2\n", (b',', '.')),
             ("day,a\n2024-01-01 10:00,1\n2024-01-02 11:00,2\n", (b',', '.')),
             ("\"last, first\";a\n\"Doe, J.\";1\n\"Roe; R.\";2\n", (b';', '.')),
