@@ -143,7 +143,7 @@ fn mutate(bytes: &mut Vec<u8>, others: &[Vec<u8>], rng: &mut impl Rng) {
 fn reading(rng: &mut impl Rng) -> Reading {
     let mut one_in = |n: u32| rng.random_range(0..n) == 0;
     Reading {
-        limit: if one_in(4) { 1 << 12 } else { 1 << 22 },
+        limit: if one_in(4) { 1 << 7 } else { 1 << 22 },
         missing: if one_in(2) { Missing::DropRow } else { Missing::Refuse },
         header: one_in(4).then(|| one_in(2)),
         delimiter: one_in(6).then(|| if one_in(2) { b',' } else { b' ' }),

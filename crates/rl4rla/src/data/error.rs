@@ -56,6 +56,11 @@ impl DataError {
     ) -> DataError {
         DataError { path: path.into(), place, message: message.into(), advice: advice.into() }
     }
+
+    /// The same, with other advice.
+    pub(super) fn advise(self, advice: impl Into<String>) -> DataError {
+        DataError { advice: advice.into(), ..self }
+    }
 }
 
 impl fmt::Display for Place {

@@ -157,11 +157,8 @@ impl Market {
     /// Reads all entries into a dense matrix, if it may be held.
     pub fn whole(mut self, reading: &Reading) -> Result<Held, DataError> {
         let path = self.lines.source().path().to_path_buf();
-        let count = reading.afford(&path, self.rows, self.cols).map_err(|error| DataError {
-            advice:
-                "allow more with `--max-memory`, or save rows as NPY or CSV, which are read piece by piece"
-                    .into(),
-            ..error
+        let count = reading.afford(&path, self.rows, self.cols).map_err(|error| {
+            error.advise("save it as NPY or CSV, which are read some rows at a time, or allow more with `--max-memory`")
         })?;
         let mut entries = Vec::new();
         reserve(&path, &mut entries, count)?;

@@ -74,7 +74,10 @@ impl Npy {
 
     /// The whole array, if it may be held.
     pub fn whole(&mut self, reading: &Reading) -> Result<Vec<f64>, DataError> {
-        reading.afford(self.source.path(), self.rows(), self.cols())?;
+        let afforded = reading.afford(self.source.path(), self.rows(), self.cols());
+        afforded.map_err(|error| {
+            error.advise("unpack the file, save it in C order, or allow more with `--max-memory`")
+        })?;
         let mut entries = Vec::new();
         self.next(self.rows(), &mut entries)?;
         Ok(entries)

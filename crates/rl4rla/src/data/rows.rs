@@ -76,28 +76,16 @@ impl Rows {
     /// Reads up to the first row; of a plain CSV file, counts the rows before if asked to.
     pub(super) fn start(mut source: Source, reading: &Reading, count: bool) -> Result<Rows, DataError> {
         reading.check(source.path())?;
-        let path = source.path().to_path_buf();
-        let format = Format::of(&path, source.peek(HEAD)?)?;
+        let format = Format::of(&source.path().to_path_buf(), source.peek(HEAD)?)?;
         let body = match format {
             Format::Csv => Body::Csv(Csv::open(source, reading, count)?),
             Format::MatrixMarket => Body::Held(Market::open(source, reading)?.whole(reading)?),
-            Format::Npy => {
-                let mut npy = Npy::open(source)?;
-                match npy.whole_only() {
-                    false => Body::Npy(npy),
-                    true => {
-                        let advice = "unpack it, or save rows after each other: `numpy.ascontiguousarray`; \
-                                      or allow more with `--max-memory`";
-                        let entries = npy.whole(reading).map_err(|error| {
-                            match error.advice.contains("--max-memory") {
-                                true => DataError { advice: advice.into(), ..error },
-                                false => error,
-                            }
-                        })?;
-                        Body::Held(Held::new(npy.rows(), npy.cols(), entries))
-                    }
+            Format::Npy => match Npy::open(source)? {
+                mut npy if npy.whole_only() => {
+                    Body::Held(Held::new(npy.rows(), npy.cols(), npy.whole(reading)?))
                 }
-            }
+                npy => Body::Npy(npy),
+            },
         };
         Ok(Rows { body, format })
     }

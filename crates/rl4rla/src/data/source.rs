@@ -157,7 +157,7 @@ impl Source {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
         // A file of a few bytes needs no large buffer.
-        let room = BLOCK.min(usize::try_from(self.most()).unwrap_or(BLOCK)).max(count);
+        let room = BLOCK.max(count).min(usize::try_from(self.most()).unwrap_or(usize::MAX));
         if self.buffer.len() < room {
             self.buffer.resize(room, 0);
         }

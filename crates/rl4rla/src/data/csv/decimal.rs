@@ -157,11 +157,19 @@ mod tests {
             same(&format!("{y:.digits$e}"));
         }
 
-        /// Next to the middle between two neighbours, where rounding is decided by the last digits.
+        /// h/2ᵗ, in the middle between two numbers of 64 bits, cut to 19 digits, and the next decimal above: only what is
+        /// left over by the division tells these from the middle.
         #[test]
-        fn halves_are_rounded_to_even(m in (1_u64 << 53)..(1 << 63), k in 0_u32..3, off in -1_i64..=1) {
-            let text = (m | 1 << (m.ilog2() - 53)).wrapping_add_signed(off).to_string();
-            let (whole, behind) = text.split_at(text.len() - k as usize);
+        fn what_is_next_to_a_middle_is_rounded_to_its_side(
+            half in (1_u64 << 52)..(1 << 53),
+            t in 0_u32..50,
+            up in any::<bool>(),
+        ) {
+            let h = u128::from(2 * half + 1);
+            let scaled = |k: usize| (h * u128::from(POWERS[k])) >> t;
+            let k = (0..=DIGITS).rev().find(|k| scaled(*k) + 1 < u128::from(POWERS[DIGITS])).unwrap();
+            let digits = (scaled(k) + u128::from(up)).to_string();
+            let (whole, behind) = digits.split_at(digits.len() - k);
             same(&format!("{whole}.{behind}"));
         }
     }
