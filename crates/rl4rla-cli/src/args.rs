@@ -193,7 +193,8 @@ Examples:
   rl4rla solve run:LAST --matrix train.csv --target y --intercept --standardise --predict test.csv --predictions out.csv
 
 Files are recognised by their content. docs/data.md tells what is read and what is refused, docs/solve.md how the step is
-found and what happens to data that do not fit into memory."
+found and what happens to data that do not fit into memory.
+Exit code 1 if it diverges, so that what it gives is no solution."
     )]
     Solve(Box<Solve>),
 }

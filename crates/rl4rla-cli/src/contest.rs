@@ -1,5 +1,6 @@
 //! Contests: programs and baselines on one instance, measured and timed alike.
 
+use crate::commands::evaluate::median;
 use rl4rla::baseline::{Baseline, Request};
 use rl4rla::execute::{Large, Settings, Stop, run_large, run_unmeasured};
 use rl4rla::linalg::Matrix;
@@ -54,6 +55,39 @@ pub struct Standing {
     pub outcome: Result<Reached, String>,
     /// Seconds of every timed run; none of a solver that failed.
     pub seconds: Vec<f64>,
+}
+
+impl Standing {
+    /// The standing of a solver over all its instances: medians, and all its times. Who fails on one instance is not
+    /// measured by the others.
+    pub fn over(all: &[&Standing]) -> Standing {
+        let reached: Result<Vec<&Reached>, &String> =
+            all.iter().map(|standing| standing.outcome.as_ref()).collect();
+        let outcome = reached.map_err(String::clone).map(|reached| {
+            let middle = |of: &dyn Fn(&Reached) -> f64| median(reached.iter().map(|one| of(one)).collect());
+            let agreed = reached.iter().all(|one| one.step == reached[0].step);
+            Reached {
+                residual: middle(&|one| one.residual),
+                excess: middle(&|one| one.excess),
+                iterations: middle(&|one| one.iterations as f64) as usize,
+                passes: reached[0].passes.map(|_| middle(&|one| one.passes.unwrap_or(f64::NAN))),
+                step: reached[0].step.filter(|_| agreed),
+            }
+        });
+        Standing {
+            solver: all[0].solver.clone(),
+            kind: all[0].kind,
+            outcome,
+            seconds: all.iter().flat_map(|standing| standing.seconds.iter().copied()).collect(),
+        }
+    }
+
+    /// The least, the median and the most seconds of a solver that did not fail.
+    pub fn times(&self) -> Option<[f64; 3]> {
+        let fold = |f: fn(f64, f64) -> f64| self.seconds.iter().copied().reduce(f);
+        let times = [fold(f64::min)?, median(self.seconds.clone()), fold(f64::max)?];
+        self.outcome.is_ok().then_some(times)
+    }
 }
 
 /// How far a solver got.

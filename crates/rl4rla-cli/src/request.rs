@@ -90,6 +90,7 @@ fn refused(error: FamilyError) -> Failure {
         }
         FamilyError::NoSpectrum { .. } => "another --seed",
         FamilyError::Number { .. } => "--with NAME=VALUE within the range",
+        FamilyError::FewRows { .. } => "fewer `rows`, a larger table, or `bootstrap`",
         FamilyError::NoSolution { .. } => "more --rows, another --seed, or another --with",
     };
     Failure::new(error.to_string()).advise(advice)

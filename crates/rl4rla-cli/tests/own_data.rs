@@ -23,7 +23,7 @@ fn curriculum(name: &str, file: &str) -> String {
         "title = \"My table\"\nstart = \"ls-gd\"\n[[stage]]\nname = \"faster\"\nedits = 3\nopen = [\"setup\"]\n\
          operators = [\"HHQR\", \"MAT_INV\", \"MAT_MAT_TRANS_MUL\", \"SKETCH\"]\nregisters = [\"R1\"]\nbudget = 4000\n\
          keep = [\"R1\"]\nreward = {{ profile = \"sound\", condition-only = true }}\n\
-         family = {{ kind = \"data\", file = {file:?}, target = \"y\", rows = 120, held-out = 0.3 }}\n\
+         family = {{ kind = \"data\", file = {file:?}, target = \"y\", rows = 60, held-out = 0.3 }}\n\
          instances = {{ search = 6, select = 4, report = 4 }}\n"
     );
     written(name, &text)

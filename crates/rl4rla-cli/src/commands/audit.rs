@@ -23,6 +23,10 @@ impl<S> Watch<S> for Patience {
 pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
     let mut curriculum = curriculum::find(&args.curriculum)?;
+    if let Some((stage, _)) = curriculum.stages.iter().find(|(_, target)| target.is_open()) {
+        let message = format!("stage {} of {} has no target to audit", stage.name, curriculum.name);
+        return Err(Failure::new(message).advise("a `target`, or `rl4rla discover`, which needs none"));
+    }
     if args.no_hints {
         curriculum = curriculum.without_hints();
     }

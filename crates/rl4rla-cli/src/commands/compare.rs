@@ -1,7 +1,7 @@
 //! `rl4rla compare`.
 
-use crate::args::{Compare, Shared};
-use crate::commands::evaluate::{draw, median};
+use crate::args::{Compare, Problem, Shared};
+use crate::commands::evaluate::draw;
 use crate::commands::solve::task_of;
 use crate::contest::{Entrant, Reached, Solver, Standing, contest};
 use crate::data::system;
@@ -39,9 +39,10 @@ pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
         let each = instances.iter().enumerate();
         each.map(|(i, instance)| contest(&entrants, instance, args.repeats as usize, &stream(i))).collect()
     });
-    let mut rows: Vec<Row> = (0..entrants.len()).map(|i| Row::of(standings.iter().map(|s| &s[i]))).collect();
-    rows.sort_by(|a, b| a.rank().partial_cmp(&b.rank()).expect("no rank is NaN"));
-    let failed = rows.iter().all(|row| row.reached.is_none());
+    let over = |i: usize| Standing::over(&standings.iter().map(|all| &all[i]).collect::<Vec<_>>());
+    let mut rows: Vec<Standing> = (0..entrants.len()).map(over).collect();
+    rows.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("no rank is NaN"));
+    let failed = rows.iter().all(|row| row.outcome.is_err());
     let json = json!({
         "family": arena.families.first(),
         "matrix": args.data.matrix,
@@ -51,7 +52,7 @@ pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
         "iterations": args.iterations,
         "repeats": args.repeats,
         "threads": args.threads,
-        "rows": rows.iter().map(|row| row.json(args.repeats)).collect::<Vec<_>>(),
+        "rows": rows.iter().map(|row| row_json(row, args.repeats)).collect::<Vec<_>>(),
     });
     Ok(Page { json, text: text(args, &arena, &rows, shared.quiet), code: u8::from(failed) })
 }
@@ -80,11 +81,19 @@ impl Arena {
 
     /// The one problem that the user's data pose.
     fn of_data(args: &Compare, matrix: &Path, sources: &[Source]) -> Result<Arena, Failure> {
-        if args.problem.family.is_some() || !args.problem.kappa.is_empty() || args.instances > 1 {
+        let Problem { family, rows, cols, kappa, outside, numbers, .. } = &args.problem;
+        let sized = rows.is_some() || cols.is_some() || *outside > 0.0 || !numbers.is_empty();
+        if family.is_some() || sized || !kappa.is_empty() || args.instances > 1 {
             let message = "--matrix brings its own problem, so there is nothing to draw";
-            return Err(Failure::new(message).advise("without --family, --kappa and --instances"));
+            return Err(Failure::new(message).advise("without --instances and the options of problems"));
         }
         let task = sources.first().map_or(Ok(&Linear as &'static dyn Task), task_of)?;
+        for source in sources {
+            if task_of(source)? != task {
+                let message = format!("{} and {} are for different tasks", sources[0].name, source.name);
+                return Err(Failure::new(message).advise("programs for one task"));
+            }
+        }
         let system = system(&args.data, matrix, task.inputs().contains(Reg::B))?;
         if system.matrix.is_in_file() {
             let message = format!("{} is too large for all solvers to hold it in memory", matrix.display());
@@ -163,89 +172,47 @@ fn baselines(names: &[String], arena: &str, task: &'static dyn Task) -> Result<V
     Ok(Baseline::of(task).filter(|known| all || names.iter().any(|name| name == known.info().name)).collect())
 }
 
-/// A solver over all instances.
-struct Row {
-    solver: String,
-    kind: &'static str,
-    /// Medians over the instances; nothing if it failed on one.
-    reached: Option<Reached>,
-    failure: Option<String>,
-    /// Of all timed runs.
-    seconds: Vec<f64>,
+/// What orders rows: the power of ten of the excess, then the time. Below rounding all are alike, and failures are last.
+fn rank(row: &Standing) -> (f64, f64) {
+    let decade = |reached: &Reached| reached.excess.max(f64::EPSILON).log10().floor();
+    (row.outcome.as_ref().map_or(f64::INFINITY, decade), row.times().map_or(f64::INFINITY, |t| t[1]))
 }
 
-impl Row {
-    fn of<'a>(standings: impl Iterator<Item = &'a Standing>) -> Row {
-        let all: Vec<&Standing> = standings.collect();
-        let failure = all.iter().find_map(|standing| standing.outcome.as_ref().err()).cloned();
-        let reached: Vec<&Reached> =
-            all.iter().filter_map(|standing| standing.outcome.as_ref().ok()).collect();
-        let middle = |part: &dyn Fn(&Reached) -> f64| median(reached.iter().map(|r| part(r)).collect());
-        let agreed = reached.iter().all(|r| r.step == reached[0].step);
-        Row {
-            solver: all[0].solver.clone(),
-            kind: all[0].kind,
-            reached: failure.is_none().then(|| Reached {
-                residual: middle(&|r| r.residual),
-                excess: middle(&|r| r.excess),
-                iterations: middle(&|r| r.iterations as f64) as usize,
-                passes: reached[0].passes.map(|_| middle(&|r| r.passes.unwrap_or(f64::NAN))),
-                step: reached[0].step.filter(|_| agreed),
-            }),
-            failure,
-            seconds: all.iter().flat_map(|standing| standing.seconds.iter().copied()).collect(),
-        }
-    }
-
-    /// The least, the median and the most.
-    fn times(&self) -> Option<[f64; 3]> {
-        let fold = |f: fn(f64, f64) -> f64| self.seconds.iter().copied().reduce(f);
-        Some([fold(f64::min)?, median(self.seconds.clone()), fold(f64::max)?])
-            .filter(|_| self.reached.is_some())
-    }
-
-    /// What orders rows: the power of ten of the excess, then the time. Below rounding all are alike, and failures are last.
-    fn rank(&self) -> (f64, f64) {
-        let decade = |reached: &Reached| reached.excess.max(f64::EPSILON).log10().floor();
-        (self.reached.as_ref().map_or(f64::INFINITY, decade), self.times().map_or(f64::INFINITY, |t| t[1]))
-    }
-
-    fn json(&self, repeats: u64) -> Value {
-        let (reached, times) = (self.reached.as_ref(), self.times());
-        json!({
-            "solver": self.solver,
-            "kind": self.kind,
-            "relative_residual": reached.map(|r| r.residual),
-            "excess": reached.map(|r| r.excess),
-            "seconds": times.map(|t| t[1]),
-            "seconds_min": times.map(|t| t[0]),
-            "seconds_max": times.map(|t| t[2]),
-            "repeats": repeats,
-            "iterations": reached.map(|r| r.iterations),
-            "passes": reached.and_then(|r| r.passes),
-            "step": reached.and_then(|r| r.step),
-            "failure": self.failure,
-        })
-    }
-
-    fn cells(&self) -> Vec<String> {
-        let mut cells = vec![accent(&self.solver), self.kind.into()];
-        if let (Some(reached), Some([least, middle, most])) = (&self.reached, self.times()) {
-            let short = |seconds: f64| number(1e3 * seconds);
-            cells.extend([
-                number(reached.residual),
-                number(reached.excess),
-                short(middle),
-                faint(&format!("{}–{}", short(least), short(most))),
-                reached.iterations.to_string(),
-                reached.passes.map_or("–".into(), number),
-            ]);
-        }
-        cells
-    }
+fn row_json(row: &Standing, repeats: u64) -> Value {
+    let (reached, times) = (row.outcome.as_ref().ok(), row.times());
+    json!({
+        "solver": row.solver,
+        "kind": row.kind,
+        "relative_residual": reached.map(|r| r.residual),
+        "excess": reached.map(|r| r.excess),
+        "seconds": times.map(|t| t[1]),
+        "seconds_min": times.map(|t| t[0]),
+        "seconds_max": times.map(|t| t[2]),
+        "repeats": repeats,
+        "iterations": reached.map(|r| r.iterations),
+        "passes": reached.and_then(|r| r.passes),
+        "step": reached.and_then(|r| r.step),
+        "failure": row.outcome.as_ref().err(),
+    })
 }
 
-fn text(args: &Compare, arena: &Arena, rows: &[Row], quiet: bool) -> String {
+fn cells(row: &Standing) -> Vec<String> {
+    let mut cells = vec![accent(&row.solver), row.kind.into()];
+    if let (Ok(reached), Some([least, middle, most])) = (&row.outcome, row.times()) {
+        let short = |seconds: f64| number(1e3 * seconds);
+        cells.extend([
+            number(reached.residual),
+            number(reached.excess),
+            short(middle),
+            faint(&format!("{}–{}", short(least), short(most))),
+            reached.iterations.to_string(),
+            reached.passes.map_or("–".into(), number),
+        ]);
+    }
+    cells
+}
+
+fn text(args: &Compare, arena: &Arena, rows: &[Standing], quiet: bool) -> String {
     let mut text = String::new();
     if !quiet {
         let kappas: Vec<String> = arena.kappas().iter().map(|k| format!("{k:e}")).collect();
@@ -264,13 +231,14 @@ fn text(args: &Compare, arena: &Arena, rows: &[Row], quiet: bool) -> String {
         text += "\n\n";
     }
     let head = ["solver", "kind", "residual", "excess", "ms", "min–max", "iterations", "passes"];
-    let (done, failed): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.reached.is_some());
+    let done: Vec<&Standing> = rows.iter().filter(|row| row.outcome.is_ok()).collect();
     if !done.is_empty() {
-        text += &ledger(&head, done.iter().map(|row| row.cells()), 2..8);
+        text += &ledger(&head, done.into_iter().map(cells), 2..8);
     }
-    for row in failed {
-        let why = row.failure.as_deref().unwrap_or_default();
-        text += &format!(" {} {why}\n", warning(&format!("{} failed:", row.solver)));
+    for row in rows {
+        if let Err(why) = &row.outcome {
+            text += &format!(" {} {why}\n", warning(&format!("{} failed:", row.solver)));
+        }
     }
     text
 }

@@ -3,7 +3,7 @@
 use crate::args::{Shared, Solve};
 use crate::data::{reading, refused, system};
 use crate::failure::Failure;
-use crate::page::{Page, accent, duration, faint, number, sparkline, strong, table};
+use crate::page::{Page, accent, duration, faint, number, sparkline, strong, table, warning};
 use crate::request::positive;
 use crate::source::Source;
 use rl4rla::data::{Columns, System, write_csv, write_npy};
@@ -12,7 +12,7 @@ use rl4rla::linalg::Matrix;
 use rl4rla::problem::{Family, Linear, Task};
 use rl4rla::program::{Reg, Update};
 use rl4rla::report::{Axis, Figure, Ink, Mark, Panel, Series};
-use rl4rla::solve::{Options, Solved, Step, solve, solve_posed};
+use rl4rla::solve::{Ended, Options, Solved, Step, solve, solve_posed};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -28,6 +28,14 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         Failure::new("there is no matrix").advise("--matrix FILE; NPY, CSV and Matrix Market are read")
     })?;
     let task = task_of(&source)?;
+    let is_linear = task.name() == Linear.name();
+    if let Some(option) = [(args.average, "--average"), (args.predict.is_some(), "--predict")]
+        .into_iter()
+        .find_map(|(given, option)| (given && !is_linear).then_some(option))
+    {
+        let message = format!("{option} is for linear systems, and {} is for another task", source.name);
+        return Err(Failure::new(message).advise(format!("without {option}")));
+    }
     args.threads.apply()?;
     // The system itself stays until the end: it may hold the file that its matrix is read from.
     let mut system = system(&args.data, matrix, task.inputs().contains(Reg::B))?;
@@ -52,7 +60,6 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let predicted =
         args.predict.as_deref().map(|path| predict(args, path, columns, &coefficients, &mut files));
     let predicted = predicted.transpose()?;
-    let is_linear = task.name() == Linear.name();
     let json = json!({
         "program": source.name,
         "matrix": matrix,
@@ -64,6 +71,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         "relative_gradient": is_linear.then_some(solved.gradient),
         "loss": (!is_linear).then_some(solved.residual),
         "iterations": solved.iterations,
+        "converged": solved.ended == Ended::Tolerance,
         "ended": solved.ended.words(),
         "step": solved.step,
         "seed": args.seed,
@@ -86,7 +94,11 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         text += "\n";
     }
     let [loss, _] = task.measures();
-    let auto = if options.step == Step::Auto { ", found by a pilot" } else { "" };
+    let auto = match (options.step, is_linear) {
+        (Step::Fixed(_), _) => "",
+        (Step::Auto, true) => ", found by a pilot",
+        (Step::Auto, false) => ", the best of a list",
+    };
     let mut facts = vec![vec![loss.to_string(), number(solved.residual)]];
     if is_linear {
         facts.push(vec!["‖Aᵀ(Ax − b)‖".into(), format!("{} of the start", number(solved.gradient))]);
@@ -111,7 +123,16 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     for file in &files {
         text += &faint(&format!("wrote {}\n", file.display()));
     }
-    Ok(Page::ok(json, text))
+    let diverged = solved.ended == Ended::Divergence;
+    if diverged {
+        text += &warning(
+            "This is no solution. Columns may depend on each other, or the program does not suit the data:\n",
+        );
+        text += &faint(
+            "leave columns out, take another program, or `rl4rla compare PROGRAM --baselines all` on the same file\n",
+        );
+    }
+    Ok(Page { json, text, code: u8::from(diverged) })
 }
 
 fn options(args: &Solve) -> Result<Options, Failure> {
@@ -166,7 +187,7 @@ fn answer(
     path: &Path,
 ) -> Result<Solved, Failure> {
     let unfit = |error: rl4rla::problem::InstanceError| {
-        Failure::new(format!("{}: {error}", path.display())).advise("docs/data.md tells what can be solved")
+        Failure::new(format!("{}: {error}", path.display())).advise("docs/solve.md tells what can be solved")
     };
     let program = &source.document.program;
     let failed = |failure: execute::Failure, lost: Option<&str>| {
@@ -181,7 +202,7 @@ fn answer(
             Fault::TooFewRows { .. } => "a smaller --batch",
             _ => "another program, or fewer columns",
         };
-        Failure::new(format!("{} failed in {failure}", source.name)).advise(advice)
+        Failure::new(format!("{} failed: {failure}", source.name)).advise(advice)
     };
     if task.name() != Linear.name() {
         if matrix.is_in_file() {
@@ -245,6 +266,8 @@ fn figure(source: &Source, matrix: &Path, solved: &Solved, task: &dyn Task) -> F
 /// How well a second file is predicted.
 struct Prediction {
     rows: usize,
+    /// Rows left out because a value was missing.
+    dropped: usize,
     /// Root mean square of what is missed, where the file tells the truth, and of the truth itself.
     errors: Option<(f64, f64)>,
 }
@@ -253,7 +276,7 @@ fn predict(
     args: &Solve,
     path: &Path,
     columns: &Columns,
-    coefficients: &[f64],
+    x: &[f64],
     files: &mut Vec<PathBuf>,
 ) -> Result<Prediction, Failure> {
     let mut predictions = Vec::new();
@@ -266,20 +289,21 @@ fn predict(
             truth += target.powi(2);
         }
     };
-    columns.predict(path, &reading(&args.data), coefficients, each).map_err(refused)?;
+    let dropped = columns.predict(path, &reading(&args.data), x, each).map_err(refused)?;
     let rows = predictions.len();
     if let Some(out) = &args.predictions {
         write(out, &["prediction"], None, &predictions)?;
         files.push(out.clone());
     }
     let root = |sum: f64| (sum / rows as f64).sqrt();
-    Ok(Prediction { rows, errors: known.then(|| (root(missed), root(truth))) })
+    Ok(Prediction { rows, dropped, errors: known.then(|| (root(missed), root(truth))) })
 }
 
 impl Prediction {
     fn json(&self) -> Value {
         json!({
             "rows": self.rows,
+            "dropped": self.dropped,
             "rmse": self.errors.map(|(missed, _)| missed),
             "relative_residual": self.errors.map(|(missed, truth)| missed / truth),
         })
@@ -296,6 +320,7 @@ impl Prediction {
             }
             None => String::new(),
         };
-        format!("{} rows predicted{how}\n", self.rows)
+        let dropped = if self.dropped > 0 { format!(", {} left out", self.dropped) } else { String::new() };
+        format!("{} rows predicted{dropped}{how}\n", self.rows)
     }
 }

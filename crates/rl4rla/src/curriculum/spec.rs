@@ -412,7 +412,12 @@ fn target(
     edits: usize,
     previous: Option<&Program>,
 ) -> Result<Target, SpecError> {
-    let Some(item) = reader.get("target") else { return Ok(Target::open(optional_text(reader, "about")?)) };
+    let Some(item) = reader.get("target") else {
+        return match reader.get("completed-by") {
+            Some(item) => Err(item.error("there is no `target` that it could complete")),
+            None => Ok(Target::open(optional_text(reader, "about")?)),
+        };
+    };
     let (program, name) = program(&item)?;
     if program.is_empty() {
         return Err(item.error("there is no instruction in it"));

@@ -1,11 +1,9 @@
 //! Designs: what becomes of a table before it is solved, and what the solution means in the table's own units.
 
-use super::{DataError, Reading, Rows, open, probe};
+use super::scratch::{Place, Scratch};
+use super::{DataError, Missing, Reading, Rows, open, probe};
 use crate::linalg::Matrix;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where the right-hand side stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -83,8 +81,8 @@ impl System {
         let within = |bytes: u64| bytes <= reading.limit / 2;
         let mut rows = open(path, reading)?;
         let mut place = match bytes {
-            Some(bytes) if within(bytes) => Place::memory(bytes as usize / 8),
-            _ => Place::file(path)?,
+            Some(bytes) if !within(bytes) => Place::file(path)?,
+            bytes => Place::memory(bytes.unwrap_or(0) as usize / 8),
         };
         let mut b = Vec::with_capacity(if target.is_some() { found.rows.unwrap_or(0) } else { 0 });
         let (mut read, mut made) = (Vec::new(), Vec::new());
@@ -93,21 +91,28 @@ impl System {
                 columns.add_row(row, &mut made);
                 b.extend(target.map(|target| row[target]));
             }
-            place.take(&mut made, path)?;
+            place.take(&mut made, within, path)?;
             read.clear();
         }
-        let (matrix, scratch) = place.matrix(width, within, path)?;
+        let (matrix, scratch) = place.matrix(width, path)?;
         match &design.target {
             Target::Column(_) => {}
-            Target::File(other) => b = right_hand_side(other, reading)?,
+            Target::File(other) => {
+                if rows.dropped() > 0 {
+                    let message = format!(
+                        "{} rows have missing values, and the right-hand side is another file's",
+                        rows.dropped()
+                    );
+                    let advice =
+                        "the right-hand side as a column of the same file, so that its rows are left out too";
+                    return Err(DataError::file(path, message, advice));
+                }
+                b = right_hand_side(other, &Reading { missing: Missing::Refuse, ..reading.clone() })?;
+            }
             Target::None => b = vec![0.0; matrix.rows()],
         }
         if matrix.rows() != b.len() {
-            let dropped = match rows.dropped() {
-                0 => String::new(),
-                dropped => format!(" ({dropped} rows with missing values were left out)"),
-            };
-            let message = format!("{} rows{dropped}, but the right-hand side has {}", matrix.rows(), b.len());
+            let message = format!("{} rows, but the right-hand side has {}", matrix.rows(), b.len());
             return Err(DataError::file(path, message, "files with as many rows"));
         }
         Ok(System { matrix, b, columns, dropped: rows.dropped(), _scratch: scratch })
@@ -166,10 +171,10 @@ impl Columns {
             read.clear();
         }
         for (j, (mean, square)) in means.into_iter().zip(squares).enumerate() {
-            let (variance, negligible) = (square / count, 1e-14 * mean.abs());
+            let variance = square / count;
             let scale = if self.intercept { variance.sqrt() } else { (variance + mean * mean).sqrt() };
-            let constant = self.intercept && scale <= negligible;
-            if constant || scale == 0.0 || !scale.is_finite() {
+            // Of a constant column the formulas give exactly 0.
+            if scale == 0.0 || !scale.is_finite() {
                 continue;
             }
             (self.means[j], self.scales[j]) = (if self.intercept { mean } else { 0.0 }, scale);
@@ -194,26 +199,31 @@ impl Columns {
     }
 
     /// Goes through another table with the same columns, found by their names where both tables have them and by their
-    /// places where not: `each` gets every row's prediction by these coefficients, and the target if it is there.
+    /// places where not: `each` gets every row's prediction by x, and the target if it is there. Says how many rows were
+    /// left out because a value was missing.
     pub fn predict(
         &self,
         path: &Path,
         reading: &Reading,
-        coefficients: &[f64],
+        x: &[f64],
         mut each: impl FnMut(f64, Option<f64>),
-    ) -> Result<(), DataError> {
+    ) -> Result<usize, DataError> {
         let mut rows = open(path, reading)?;
         let (places, target) = self.places(path, rows.cols(), rows.names())?;
         let (mut read, cols) = (Vec::new(), rows.cols());
-        let constant = if self.intercept { coefficients[self.names.len()] } else { 0.0 };
+        let constant = if self.intercept { x[self.names.len()] } else { 0.0 };
         while rows.next(BATCH, &mut read)? > 0 {
             for row in read.chunks_exact(cols) {
-                let sum: f64 = places.iter().zip(coefficients).map(|(place, x)| row[*place] * x).sum();
+                // In the units of the system: in those of the table large means would cancel.
+                let units = self.means.iter().zip(&self.scales);
+                let values =
+                    places.iter().zip(units).map(|(place, (mean, scale))| (row[*place] - mean) / scale);
+                let sum: f64 = values.zip(x).map(|(value, x)| value * x).sum();
                 each(sum + constant, target.map(|place| row[place]));
             }
             read.clear();
         }
-        Ok(())
+        Ok(rows.dropped())
     }
 
     /// Where another table has these columns, and the target if it has it.
@@ -284,95 +294,5 @@ fn right_hand_side(path: &Path, reading: &Reading) -> Result<Vec<f64>, DataError
     }
 }
 
-/// Where the entries of A gather.
-enum Place {
-    Memory(Vec<f64>),
-    File(BufWriter<File>, Scratch, u64),
-}
-
-impl Place {
-    fn memory(entries: usize) -> Place {
-        Place::Memory(Vec::with_capacity(entries))
-    }
-
-    fn file(path: &Path) -> Result<Place, DataError> {
-        let (file, scratch) = Scratch::new().map_err(|error| unwritable(path, &error))?;
-        Ok(Place::File(BufWriter::with_capacity(1 << 20, file), scratch, 0))
-    }
-
-    /// Takes entries over.
-    fn take(&mut self, entries: &mut Vec<f64>, path: &Path) -> Result<(), DataError> {
-        match self {
-            Place::Memory(all) => all.append(entries),
-            Place::File(file, _, count) => {
-                *count += entries.len() as u64;
-                let mut write = || entries.iter().try_for_each(|entry| file.write_all(&entry.to_le_bytes()));
-                write().map_err(|error| unwritable(path, &error))?;
-                entries.clear();
-            }
-        }
-        Ok(())
-    }
-
-    /// The matrix of so many columns; what turned out to be small is brought back to memory.
-    fn matrix(
-        self,
-        cols: usize,
-        small: impl Fn(u64) -> bool,
-        path: &Path,
-    ) -> Result<(Matrix, Option<Scratch>), DataError> {
-        let (file, scratch, count) = match self {
-            Place::Memory(entries) => {
-                return Ok((Matrix::from_row_major(entries.len() / cols, cols, entries), None));
-            }
-            Place::File(file, scratch, count) => (file, scratch, count),
-        };
-        let finish = || -> io::Result<(Matrix, Option<Scratch>)> {
-            let mut file = file.into_inner().map_err(|error| error.into_error())?;
-            let rows = count as usize / cols;
-            if !small(count * 8) {
-                return Ok((Matrix::in_file(file, rows, cols)?, Some(scratch)));
-            }
-            file.seek(SeekFrom::Start(0))?;
-            let (mut entries, mut bytes) = (Vec::with_capacity(count as usize), vec![0; cols * 8]);
-            for _ in 0..rows {
-                file.read_exact(&mut bytes)?;
-                entries.extend(bytes.as_chunks::<8>().0.iter().map(|entry| f64::from_le_bytes(*entry)));
-            }
-            Ok((Matrix::from_row_major(rows, cols, entries), None))
-        };
-        finish().map_err(|error| unwritable(path, &error))
-    }
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> DataError {
-    let folder = std::env::temp_dir();
-    let message = format!("it is too large for memory, and cannot be kept in {}: {error}", folder.display());
-    DataError::file(
-        path,
-        message,
-        "another folder in TMPDIR, on a disk with room for the matrix, or more `--max-memory`",
-    )
-}
-
-/// A file for as long as it is needed.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> io::Result<(File, Scratch)> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("rl4rla-{}-{number}.matrix", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path)?;
-        // Where the system allows it the name goes at once, so that nothing stays behind whatever happens.
-        let _ = cfg!(unix).then(|| fs::remove_file(&path));
-        Ok((file, Scratch(path)))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@ mod market;
 mod npy;
 mod reading;
 mod rows;
+mod scratch;
 mod source;
 mod table;
 mod write;

@@ -151,7 +151,7 @@ pub fn attempt(
     let noticed = watch.front;
     let selected = bench(InstanceSet::Select)?;
     let candidates = select(ranked, &selected, stage, observe);
-    let front = spend(Part::Report, || noticed.measured(&selected));
+    let front = spend(Part::Report, || noticed.measured(stage, &selected));
     let report = match candidates.first() {
         Some(chosen) => Some(report(&chosen.program, &bench(InstanceSet::Final)?)),
         None => None,

@@ -63,7 +63,8 @@ impl<'a> Bench<'a> {
     /// The same, with what else was seen of the run.
     pub fn earnings(&self, program: &Program, index: usize) -> Earnings {
         let (instance, luck) = (&self.instances[index], self.draws(index));
-        earnings(program, instance, self.protocol, &luck, &self.earned.rewards)
+        // Fronts look at the first instance; elsewhere singular values would be found for nothing.
+        earnings(program, instance, self.protocol, &luck, index == 0, &self.earned.rewards)
     }
 
     /// The excess that instance `index` starts with.

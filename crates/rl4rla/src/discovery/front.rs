@@ -88,19 +88,20 @@ impl Front {
     pub(super) fn notice(&mut self, program: &Program, stage: &Stage, bench: &Bench) {
         let earned = bench.earnings(program, 0);
         if earned.excess <= 0.5 * bench.start(0) {
-            let (flops, condition) = (flops(program, stage), earned.condition);
-            self.offer(Tradeoff { excess: earned.excess, flops, condition }, program);
+            let flops = flops_of(program, stage, earned.reached);
+            self.offer(Tradeoff { excess: earned.excess, flops, condition: earned.condition }, program);
         }
     }
 
     /// Measures them on other instances than those they were noticed by, and keeps those that still none beats: the most
     /// accurate first.
-    pub(super) fn measured(&self, bench: &Bench) -> Vec<Offer> {
+    pub(super) fn measured(&self, stage: &Stage, bench: &Bench) -> Vec<Offer> {
         let mut best: Vec<&(Tradeoff, Program)> = self.points.iter().collect();
         // Few if any are left out; of those that are, the least accurate.
         best.sort_by(|(a, p), (b, q)| a.excess.total_cmp(&b.excess).then_with(|| p.cmp(q)));
         best.truncate(MOST);
-        let offers: Vec<Offer> = best.par_iter().filter_map(|(_, program)| measure(program, bench)).collect();
+        let offers: Vec<Offer> =
+            best.par_iter().filter_map(|(_, program)| measure(program, stage, bench)).collect();
         let mut front = Front::default();
         for offer in &offers {
             front.offer(offer.tradeoff, &offer.program);
@@ -116,7 +117,7 @@ impl Front {
 }
 
 /// A program on all instances of a bench; nothing if it fails on one.
-fn measure(program: &Program, bench: &Bench) -> Option<Offer> {
+fn measure(program: &Program, stage: &Stage, bench: &Bench) -> Option<Offer> {
     let scores: Vec<Score> = (0..bench.count()).map(|index| bench.score(program, index)).collect();
     let median = |of: &dyn Fn(&Score) -> f64| {
         let mut all: Vec<f64> = scores.iter().map(of).collect();
@@ -129,7 +130,7 @@ fn measure(program: &Program, bench: &Bench) -> Option<Offer> {
     };
     let tradeoff = Tradeoff {
         excess: median(&last),
-        flops: median(&|score| score.flops),
+        flops: median(&|score| flops_of(program, stage, score.reached)),
         condition: median(&|score| score.condition),
     };
     let reward = scores.iter().map(|score| score.reward).sum::<f64>() / scores.len() as f64;
@@ -137,13 +138,18 @@ fn measure(program: &Program, bench: &Bench) -> Option<Offer> {
     finished.then(|| Offer { program: program.clone(), tradeoff, reward })
 }
 
-/// The flops of the live code at the stage's size.
+/// The flops of all iterations of the live code at the stage's size.
 pub(super) fn flops(program: &Program, stage: &Stage) -> f64 {
+    flops_of(program, stage, None)
+}
+
+/// The same of as many iterations as it took to reach the tolerance, where there is one.
+fn flops_of(program: &Program, stage: &Stage, reached: Option<usize>) -> f64 {
     let (rows, cols) = (stage.families[0].rows, stage.families[0].cols);
     let live = Canonical::new(program, stage.protocol.live_out);
     let sizes = stage.protocol.settings(rows, cols, 1.0).sizes(rows, cols);
     let price = Price::of(&live, stage.grammar.signature, Model::True).expect("a candidate fits its shapes");
-    price.flops(&sizes, stage.protocol.iterations)
+    price.flops(&sizes, reached.unwrap_or(stage.protocol.iterations))
 }
 
 /// What someone wants of a front.

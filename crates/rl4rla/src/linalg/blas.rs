@@ -212,9 +212,14 @@ pub fn gram(P: &Matrix) -> Matrix {
     if !P.is_by_rows() {
         return symmetric_product(P.as_faer().transpose());
     }
-    let (height, mut parts) = (gram_height(P.rows(), P.cols()), Vec::new());
-    P.each_part(height, |_, part| parts.append(&mut part.grams(height)));
-    Matrix::from_fn(P.cols(), P.cols(), |i, j| parts.iter().map(|part| part.get(i, j)).sum())
+    let (n, height) = (P.cols(), gram_height(P.rows(), P.cols()));
+    let mut sum = Matrix::zeros(n, n);
+    P.each_part(height, |_, rows| {
+        let parts = rows.grams(height);
+        sum =
+            Matrix::from_fn(n, n, |i, j| parts.iter().fold(sum.get(i, j), |sum, part| sum + part.get(i, j)));
+    });
+    sum
 }
 
 /// PPᵀ, exactly symmetric.

@@ -20,7 +20,10 @@ const STRIP: usize = 8;
 pub fn qr_r(M: &Matrix) -> Matrix {
     let n = M.cols();
     let height = STRIP * n;
-    if M.is_by_rows() && n > 0 && (M.rows() > 2 * height || M.is_in_file()) {
+    if M.is_in_file() && M.rows() <= 2 * height {
+        return qr_r(&M.rows_at(&(0..M.rows()).collect::<Vec<_>>()));
+    }
+    if M.is_by_rows() && n > 0 && M.rows() > 2 * height {
         // The R of the parts' Rs is the R of the whole, and no copy of the whole is made.
         let mut stacked = Vec::with_capacity(M.rows().div_ceil(height) * n * n);
         M.each_part(height, |_, rows| {

@@ -279,7 +279,7 @@ impl Family {
                 return Err(FamilyError::Number { number: *number, value });
             }
         }
-        Ok(())
+        super::own::check(self)
     }
 }
 

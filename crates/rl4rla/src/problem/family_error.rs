@@ -31,6 +31,8 @@ pub enum FamilyError {
     NoSpectrum { kind: Kind },
     /// The drawn problem has no solution.
     NoSolution { kind: Kind, why: &'static str },
+    /// A table has too few rows to draw such problems from.
+    FewRows { kind: Kind, held: usize, rest: usize, rows: usize, cols: usize },
 }
 
 impl fmt::Display for FamilyError {
@@ -75,6 +77,16 @@ impl fmt::Display for FamilyError {
                 "{} must be from {} to {}, got {value}: {}",
                 number.name, number.least, number.most, number.doc
             ),
+            FewRows { kind, held, rest, rows, cols } => {
+                let fewer = held.min(rest);
+                write!(
+                    f,
+                    "`{kind}` has {rest} rows for the search and {held} held out, too few for problems of {rows}×{cols}: \
+                     at most {} without `bootstrap`, and {} in each part at least",
+                    fewer / 2,
+                    2 * cols
+                )
+            }
             NoSolution { kind, why } => write!(f, "an instance of `{kind}` has no solution: {why}"),
             NoSpectrum { kind } => {
                 write!(f, "the singular values of an instance of `{kind}` did not converge; change the seed")

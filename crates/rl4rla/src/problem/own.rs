@@ -61,7 +61,8 @@ impl Family {
             let advice = "a part of its rows: problems are samples of them anyway";
             return Err(DataError::file(path, "too large to draw problems from", advice));
         }
-        let enough = 4 * cols.max(2);
+        // A quarter is held out unless said otherwise, and a problem has half of that at most.
+        let enough = 16 * cols;
         if rows < enough {
             let message = format!("{rows} rows are too few to draw problems with {cols} columns from");
             return Err(DataError::file(path, message, format!("at least {enough} rows")));
@@ -74,7 +75,7 @@ impl Family {
                 name: Box::leak(name.clone().into_boxed_str()),
                 doc,
                 task: &Linear,
-                rows: ROWS.min(rows / 4).max(cols),
+                rows: ROWS.min(rows / 8),
                 cols,
                 square: false,
                 options: &[Choice::Scale],
@@ -105,6 +106,26 @@ impl Family {
     }
 }
 
+/// How many rows of a table of so many are held out.
+fn held_out(family: &Family, rows: usize) -> usize {
+    (family.number(HELD_OUT).unwrap_or_default() * rows as f64).round() as usize
+}
+
+/// Whether a table has enough rows for what is asked: problems drawn without replacement from few rows would all be one.
+pub(super) fn check(family: &Family) -> Result<(), FamilyError> {
+    let Some(own) = find(family.kind.info().name) else { return Ok(()) };
+    let all = own.system.matrix.rows();
+    let held = held_out(family, all);
+    let (kind, fewer) = (family.kind, held.min(all - held));
+    let most = if family.number(BOOTSTRAP) == Some(1.0) { usize::MAX } else { fewer / 2 };
+    match fewer < 2 * family.cols || family.rows > most {
+        true => {
+            Err(FamilyError::FewRows { kind, held, rest: all - held, rows: family.rows, cols: family.cols })
+        }
+        false => Ok(()),
+    }
+}
+
 fn find(name: &str) -> Option<&'static Own> {
     KNOWN.all().find(|known| known.info.name == name)
 }
@@ -124,18 +145,17 @@ fn draw(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
     let System { matrix, b, .. } = &own.system;
     // The same rows are held out whatever the seed, or a figure would not be comparable with another.
     let order = Stream::new(0).derive("held-out", matrix.rows() as u64).permutation(matrix.rows());
-    let held = (number(HELD_OUT) * matrix.rows() as f64).round() as usize;
+    let held = held_out(family, matrix.rows());
     let from = if number(FINAL) > 0.5 { &order[..held] } else { &order[held..] };
     let bootstrap = number(BOOTSTRAP) > 0.5;
-    let count = if bootstrap { family.rows } else { family.rows.min(from.len()) };
     let unsolved = |why| FamilyError::NoSolution { kind: family.kind, why };
     let law = Discrete::uniform(from.len()).map_err(|_| unsolved("there are no rows to draw from"))?;
     let places = match bootstrap {
-        true => law.sample(stream, count),
-        false => law.sample_distinct(stream, count).ok_or(unsolved("there are too few rows"))?,
+        true => law.sample(stream, family.rows),
+        false => law.sample_distinct(stream, family.rows).ok_or(unsolved("there are too few rows"))?,
     };
     let row = |i: usize| matrix.row(from[places[i]]);
-    let drawn = Matrix::from_fn(count, matrix.cols(), |i, j| row(i)[j]);
+    let drawn = Matrix::from_fn(family.rows, matrix.cols(), |i, j| row(i)[j]);
     let right: Vec<f64> = places.iter().map(|place| b[from[*place]]).collect();
     let largest = linalg::singular_values(&drawn).and_then(|sigma| sigma.first().copied());
     let drawn = match (family.scale, largest) {
@@ -188,11 +208,14 @@ mod tests {
 
     #[test]
     fn a_bootstrap_repeats_rows_and_a_sample_does_not() {
-        let family = Family { rows: 200, ..family("bootstrap", 400) };
-        assert_eq!(rows(&family, InstanceSet::Search, 0).len(), 200);
-        let bootstrap = family.with_number(BOOTSTRAP, 1.0).unwrap();
+        let family = Family { rows: 50, ..family("bootstrap", 400) };
+        assert_eq!(rows(&family, InstanceSet::Search, 0).len(), 50);
+        let bootstrap = Family { rows: 300, ..family }.with_number(BOOTSTRAP, 1.0).unwrap();
         let distinct = rows(&bootstrap, InstanceSet::Search, 0).len();
-        assert!((120..180).contains(&distinct), "{distinct}");
+        assert!((160..220).contains(&distinct), "{distinct}");
+        // Without it problems of that size would all be one.
+        assert!(Family { rows: 300, ..family }.check().unwrap_err().to_string().contains("at most 50"));
+        assert!(family.with_number(HELD_OUT, 0.01).unwrap().check().is_err());
         // With replacement there may be more rows than the table has.
         assert_eq!(Family { rows: 900, ..bootstrap }.draw(&Stream::new(1)).unwrap().rows(), 900);
     }
@@ -207,10 +230,10 @@ mod tests {
 
     #[test]
     fn a_short_table_is_refused() {
-        let path = table("short", 7);
+        let path = table("short", 31);
         let design = Design { target: Target::Column("3".into()), intercept: false, standardise: false };
         let error = Family::of_table(&path, &design, &Reading::default()).unwrap_err();
-        assert!(error.to_string().contains("7 rows are too few"), "{error}");
+        assert!(error.to_string().contains("31 rows are too few"), "{error}");
         std::fs::remove_file(path).unwrap();
     }
 }

@@ -23,7 +23,7 @@ use crate::rng::Stream;
 /// assert!(full > 0.1 && (fast - full).abs() < 1e-9);
 /// ```
 pub fn reward(program: &Program, prepared: &Prepared, protocol: &Protocol, stream: &Stream) -> f64 {
-    earnings(program, prepared, protocol, stream, &Rewards::new()).reward
+    earnings(program, prepared, protocol, stream, false, &Rewards::new()).reward
 }
 
 /// What programs have earned under one protocol, by what they compute and by their luck.
@@ -36,13 +36,15 @@ pub struct Earnings {
     pub reward: f64,
     /// The excess it ended with, or the tolerance it reached; NaN if it failed.
     pub excess: f64,
-    /// The condition number that convergence sees, where the reward asks for it; else 1.
+    /// The condition number that convergence sees, if it was asked for and the task knows one; else 1.
     pub condition: f64,
+    /// Iterations to the tolerance, where that is what is rewarded.
+    pub reached: Option<usize>,
 }
 
 impl Earnings {
     /// A failed run's.
-    const NOTHING: Earnings = Earnings { reward: 0.0, excess: f64::NAN, condition: f64::NAN };
+    const NOTHING: Earnings = Earnings { reward: 0.0, excess: f64::NAN, condition: f64::NAN, reached: None };
 }
 
 impl Bytes for Earnings {
@@ -52,12 +54,13 @@ impl Bytes for Earnings {
     }
 }
 
-/// What a program earns, unless a program that differs from this in the names of registers alone has earned it before.
+/// What a program earns, with its condition number if that is wanted, unless a program that differs from this in the names of registers alone has earned it before.
 pub fn earnings(
     program: &Program,
     prepared: &Prepared,
     protocol: &Protocol,
     stream: &Stream,
+    conditioned: bool,
     rewards: &Rewards,
 ) -> Earnings {
     let live = Canonical::new(program, protocol.live_out);
@@ -65,7 +68,8 @@ pub fn earnings(
     let settings: Vec<Settings> =
         protocol.step.candidates().iter().map(|&step| judge.settings(step)).collect();
     let Ok(plan) = Plan::new(live.program(), judge.shape, &settings[0]) else { return Earnings::NOTHING };
-    rewards.find((plan.identity(), *stream), || earned(&judge, &plan, prepared, &settings, stream))
+    rewards
+        .find((plan.identity(), *stream), || earned(&judge, &plan, prepared, &settings, stream, conditioned))
 }
 
 /// What a planned program earns, for the best of several settings that differ in their steps.
@@ -75,27 +79,35 @@ fn earned(
     prepared: &Prepared,
     settings: &[Settings],
     stream: &Stream,
+    conditioned: bool,
 ) -> Earnings {
     let data = prepared.data(plan, &settings[0]);
     let begin = |settings| Course::begin(plan, data, settings, stream);
     if plan.setup_reads_step() {
         let courses = settings.iter().filter_map(|settings| begin(settings).ok());
-        return of_courses(judge, courses, false);
+        return of_courses(judge, courses, false, conditioned);
     }
     match begin(&settings[0]) {
-        Ok(start) => of_courses(judge, settings.iter().map(|other| start.with_step(other.step)), true),
+        Ok(start) => {
+            of_courses(judge, settings.iter().map(|other| start.with_step(other.step)), true, conditioned)
+        }
         Err(_) => Earnings::NOTHING,
     }
 }
 
 /// What is earned by the best of these courses, one for each step size; `one_setup` if they all began alike.
-fn of_courses<'a>(judge: &Judge, courses: impl Iterator<Item = Course<'a>>, one_setup: bool) -> Earnings {
+fn of_courses<'a>(
+    judge: &Judge,
+    courses: impl Iterator<Item = Course<'a>>,
+    one_setup: bool,
+    conditioned: bool,
+) -> Earnings {
     if let Profile::Tolerance { epsilon, .. } = judge.protocol.profile {
         let excesses = courses.map(|course| course.measured(Measured { between: true, losses: false }));
         let reached = fewest(excesses.collect(), epsilon, judge.protocol.iterations);
         let reward = judge.reward(&Terms::default(), reached);
         let excess = if reached.is_some() { epsilon } else { f64::NAN };
-        return Earnings { reward, excess, condition: 1.0 };
+        return Earnings { reward, excess, condition: 1.0, reached };
     }
     let wanted = judge.protocol.profile.counting();
     let ends = !wanted.decay && judge.problem.task.looks_at_ends();
@@ -115,9 +127,8 @@ fn of_courses<'a>(judge: &Judge, courses: impl Iterator<Item = Course<'a>>, one_
     best.map_or(Earnings::NOTHING, |trace| {
         let reward = judge.reward(&judge.terms(&trace, wanted), None);
         let excess = *trace.excesses.last().expect("a history holds at least the start");
-        let free = wanted.cond && matches!(judge.protocol.profile, Profile::Sound { .. });
-        let condition = if free { judge.condition(&trace) } else { 1.0 };
-        Earnings { reward, excess, condition }
+        let condition = if conditioned { judge.condition(&trace) } else { 1.0 };
+        Earnings { reward, excess, condition, reached: None }
     })
 }
 
@@ -200,7 +211,11 @@ mod tests {
         for text in all.iter().chain(all.iter().rev()) {
             let program: Program = text.parse().unwrap();
             let alone = reward(&program, &prepared, &protocol, &luck);
-            assert_eq!(earnings(&program, &prepared, &protocol, &luck, &rewards).reward, alone, "{text}");
+            assert_eq!(
+                earnings(&program, &prepared, &protocol, &luck, false, &rewards).reward,
+                alone,
+                "{text}"
+            );
         }
         let identity = |text: &str| {
             let program: Program = text.parse().unwrap();

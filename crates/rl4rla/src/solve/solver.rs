@@ -21,7 +21,7 @@ pub struct Options {
     pub step: Step,
     /// The most iterations.
     pub iterations: usize,
-    /// Good enough is ‖Aᵀ(Ax − b)‖ ≤ tolerance·‖Aᵀb‖.
+    /// Good enough is ‖Aᵀ(Ax − b)‖ ≤ tolerance·‖Aᵀb‖; with 0 all iterations are made.
     pub tolerance: f64,
     /// Whether the answer is the mean of the iterates of the second half, in which the noise of samples cancels.
     pub average: bool,
@@ -82,6 +82,8 @@ pub enum Ended {
     Standstill,
     /// All iterations were made.
     Iterations,
+    /// It ended worse than it began, with every step that was tried.
+    Divergence,
 }
 
 impl Ended {
@@ -91,6 +93,7 @@ impl Ended {
             Ended::Tolerance => "the tolerance is reached",
             Ended::Standstill => "nothing changes any more in double precision",
             Ended::Iterations => "all iterations are made",
+            Ended::Divergence => "it diverges: x = 0 is better",
         }
     }
 }
@@ -121,10 +124,10 @@ pub struct Solved {
 /// How often a diverging run is tried again with half the step.
 const HALVINGS: usize = 12;
 
-/// A residual, in units of the first, that no converging run has.
+/// A residual, in units of the first, from which no converging run comes back.
 const DIVERGED: f64 = 100.0;
 
-/// Looks in a row that see no change before a run is at a standstill.
+/// Iterations in a row that change nothing before a run is at a standstill.
 const STILL: usize = 8;
 
 /// Solves min ‖Ax − b‖ by a program for linear systems. A pure function of its arguments; the number of threads changes
@@ -157,25 +160,25 @@ pub fn solve(program: &Program, large: &Large, options: &Options) -> Result<Solv
     };
     let mut tries = if options.step == Step::Auto { HALVINGS } else { 0 };
     loop {
-        match solver.course() {
-            Ok(None) => {}
-            Ok(Some(Course { x, last, first, residuals, ended, iterations })) => {
-                let relative =
-                    if first.gradient == 0.0 { last.gradient } else { last.gradient / first.gradient };
-                return Ok(Solved {
-                    x,
-                    residual: last.residual,
-                    gradient: relative,
-                    step,
-                    iterations,
-                    passes: solver.run.passes(),
-                    flops: price.flops(&sizes, iterations),
-                    residuals,
-                    ended,
-                });
-            }
+        let course = match solver.course() {
             Err(failure) if tries == 0 || failure.fault != Fault::NotFinite => return Err(failure),
-            Err(_) => {}
+            Err(_) => None,
+            Ok(course) => Some(course),
+        };
+        if let Some(Course { x, last, first, residuals, ended, iterations }) = course
+            && (ended != Ended::Divergence || tries == 0)
+        {
+            return Ok(Solved {
+                x,
+                residual: last.residual,
+                gradient: if first.gradient == 0.0 { last.gradient } else { last.gradient / first.gradient },
+                step,
+                iterations,
+                passes: solver.run.passes(),
+                flops: price.flops(&sizes, iterations),
+                residuals,
+                ended,
+            });
         }
         tries -= 1;
         step /= 2.0;
@@ -199,63 +202,52 @@ struct Course {
 }
 
 impl Solver<'_> {
-    /// Runs to the end; nothing if it diverges and another step may do better.
-    fn course(&mut self) -> Result<Option<Course>, Failure> {
+    /// Runs to the end.
+    fn course(&mut self) -> Result<Course, Failure> {
         let options = self.options;
         let first = self.run.measure();
-        let (mut last, mut still) = (first, 0);
-        let mut residuals = vec![first.residual];
-        let mut mean = Mean::default();
+        let good = |seen: &Seen| seen.gradient <= options.tolerance * first.gradient;
+        // With a tolerance of 0, or for a mean, all iterations are wanted; and a standstill of samples is chance.
+        let may_stop = options.tolerance > 0.0 && !options.average;
+        let may_stand = may_stop && !self.run.draws_in_iterations();
+        let (mut residuals, mut mean, mut still) = (vec![first.residual], Mean::default(), 0);
         let mut ended = Ended::Iterations;
-        let mut iterations = 0;
-        // A standstill of samples is chance.
-        let steady = !self.run.draws_in_iterations();
-        while iterations < options.iterations {
+        while residuals.len() <= options.iterations && ended == Ended::Iterations {
+            let before = self.run.x().to_vec();
             let seen = self.run.iterate()?;
             // What an iteration shows belongs to the iterate before it.
             if let (Some(seen), Some(place)) = (seen, residuals.last_mut()) {
                 *place = seen.residual;
             }
-            residuals.push(f64::NAN);
-            iterations += 1;
+            let iterations = residuals.len();
+            let looked = match seen {
+                // The iterate that is returned has to be good, not the one before it.
+                Some(seen) if may_stop && good(&seen) => Some(self.run.measure()),
+                None if iterations.is_multiple_of(self.every) => Some(self.run.measure()),
+                _ => None,
+            };
+            residuals.push(looked.map_or(f64::NAN, |looked| looked.residual));
             if options.average && iterations > options.iterations / 2 {
                 mean.add(self.run.x());
             }
-            let now = match seen {
-                Some(seen) => Some(seen),
-                None if iterations.is_multiple_of(self.every) => {
-                    let now = self.run.measure();
-                    residuals[iterations] = now.residual;
-                    Some(now)
-                }
-                None => None,
-            };
-            let Some(now) = now else { continue };
-            if now.residual > DIVERGED * first.residual.max(1.0) && options.step == Step::Auto {
-                return Ok(None);
-            }
-            if now.gradient <= options.tolerance * first.gradient && !options.average {
+            let change = linalg::norm(&linalg::sub(self.run.x(), &before));
+            still = if change <= f64::EPSILON * linalg::norm(&before) { still + 1 } else { 0 };
+            if looked.or(seen).is_some_and(|now| now.residual > DIVERGED * first.residual) {
+                ended = Ended::Divergence;
+            } else if may_stop && looked.is_some_and(|now| good(&now)) {
                 ended = Ended::Tolerance;
-                break;
-            }
-            let change = (now.residual - last.residual).abs();
-            still = if change <= 2.0 * f64::EPSILON * now.residual { still + 1 } else { 0 };
-            last = now;
-            if still >= STILL && steady && !options.average {
+            } else if may_stand && still >= STILL {
                 ended = Ended::Standstill;
-                break;
             }
         }
         let x = mean.value().unwrap_or_else(|| self.run.x().to_vec());
         let last = self.run.measure_at(&x);
-        if let Some(place) = residuals.last_mut() {
-            *place = last.residual;
+        let iterations = residuals.len() - 1;
+        residuals[iterations] = last.residual;
+        if last.residual.is_nan() || last.residual > first.residual * (1.0 + 1e-9) {
+            ended = Ended::Divergence;
         }
-        let diverged = last.residual.is_nan() || last.residual > DIVERGED * first.residual.max(1.0);
-        if diverged && options.step == Step::Auto {
-            return Ok(None);
-        }
-        Ok(Some(Course { x, first, last, residuals, ended, iterations }))
+        Ok(Course { x, first, last, residuals, ended, iterations })
     }
 }
 
@@ -274,5 +266,97 @@ impl Mean {
 
     fn value(&self) -> Option<Vec<f64>> {
         (self.count > 0).then(|| linalg::scale(1.0 / self.count as f64, &self.sum))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Matrix;
+    use crate::program::Entry;
+
+    fn large(rows: usize, cols: usize, entry: impl Fn(usize, usize, f64) -> f64, noise: f64) -> Large {
+        let draws = Stream::new(5).normals(rows * (cols + 1));
+        let a = Matrix::from_row_major(
+            rows,
+            cols,
+            (0..rows * cols).map(|k| entry(k / cols, k % cols, draws[k])).collect(),
+        );
+        let exact = linalg::mat_vec(&a, &vec![1.0; cols]);
+        let b = exact.iter().zip(&draws[rows * cols..]).map(|(b, draw)| b + noise * draw).collect();
+        Large::new(a, b).unwrap()
+    }
+
+    fn solved(name: &str, large: &Large, options: &Options) -> Solved {
+        solve(&Entry::named(name).unwrap().document.program, large, options).unwrap()
+    }
+
+    #[test]
+    fn a_run_ends_where_the_returned_iterate_is_good() {
+        let large = large(300, 4, |_, j, draw| draw * [1.0, 2.0, 5.0, 9.0][j], 0.5);
+        for (name, most) in [("ls-gd", 5000), ("precond-gd", 10), ("sketched-precond-gd", 100)] {
+            let solved = solved(name, &large, &Options { iterations: 20_000, ..Options::default() });
+            assert_eq!(solved.ended, Ended::Tolerance, "{name}");
+            assert!(solved.gradient <= 1e-10 && solved.iterations < most, "{name}: {solved:?}");
+            assert_eq!(solved.residuals.len(), solved.iterations + 1);
+        }
+        // A step that is far too large is never good, whatever the iterate before looked like.
+        let wild = solved(
+            "ls-gd",
+            &large,
+            &Options { tolerance: 1.0, step: Step::Fixed(1.0), ..Options::default() },
+        );
+        assert_eq!(wild.ended, Ended::Divergence);
+        let all =
+            solved("precond-gd", &large, &Options { tolerance: 0.0, iterations: 40, ..Options::default() });
+        assert_eq!((all.ended, all.iterations), (Ended::Iterations, 40));
+    }
+
+    #[test]
+    fn slow_progress_is_no_standstill() {
+        let large = large(200, 3, |_, j, draw| draw * [1.0, 1.0, 0.01][j], 1.0);
+        let solved = solved("ls-gd", &large, &Options { iterations: 200_000, ..Options::default() });
+        assert_eq!(solved.ended, Ended::Tolerance, "{} after {}", solved.gradient, solved.iterations);
+    }
+
+    #[test]
+    fn what_ends_worse_than_it_began_is_no_success() {
+        // Two columns are one, so that the preconditioner is noise.
+        let twice = large(
+            300,
+            4,
+            |i, j, draw| {
+                if j == 3 {
+                    (i as f64).sin()
+                } else if j == 2 {
+                    (i as f64).sin()
+                } else {
+                    draw
+                }
+            },
+            0.5,
+        );
+        let solved = solved("precond-gd", &twice, &Options::default());
+        assert!(solved.residual <= 1.0 || solved.ended == Ended::Divergence, "{solved:?}");
+    }
+
+    #[test]
+    fn the_mean_of_samples_is_better_than_the_last() {
+        let large = large(2000, 5, |_, _, draw| draw, 1.0);
+        let run = |average| {
+            solved(
+                "precond-weighted-sgd",
+                &large,
+                &Options { average, iterations: 400, ..Options::default() },
+            )
+        };
+        assert!(run(true).gradient < 0.3 * run(false).gradient);
+    }
+
+    #[test]
+    fn nothing_to_do_is_done() {
+        let zero = Large::new(Matrix::from_row_major(3, 1, vec![1.0, 2.0, 3.0]), vec![0.0; 3]).unwrap();
+        let solved = solved("ls-gd", &zero, &Options::default());
+        assert_eq!((solved.x, solved.residual), (vec![0.0], 0.0));
     }
 }

@@ -17,7 +17,11 @@ pub fn front(step: &Step, past: &Past) -> Vec<Block> {
     let mut line: Vec<[f64; 2]> = step.front.iter().map(point).collect();
     line.sort_by(|a, b| a[0].total_cmp(&b[0]));
     let mut least = f64::INFINITY;
-    line.retain(|[_, excess]| std::mem::replace(&mut least, least.min(*excess)) > *excess);
+    line.retain(|[_, excess]| {
+        let lower = *excess < least;
+        least = least.min(*excess);
+        lower
+    });
     let border = Series::new("front", Ink(0), Mark::Steps, line).labelled(Label::Hidden);
     let figure = Figure {
         name: format!("front-{}", past.row.id),

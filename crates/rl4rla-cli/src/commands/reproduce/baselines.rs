@@ -10,7 +10,7 @@ use rl4rla::baseline::Baseline;
 use rl4rla::execute::{Settings, Stop};
 use rl4rla::problem::{Family, InstanceSet, Leverage};
 use rl4rla::program::Entry;
-use rl4rla::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Mark, Panel, Series, Spread, Table};
+use rl4rla::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Mark, Panel, Series, Table};
 use rl4rla::reward::{SOUND_GRID, draws};
 use serde_json::json;
 
@@ -212,16 +212,13 @@ fn gather(all: &[Vec<Standing>]) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     for place in 0..all.first().map_or(0, Vec::len) {
         let same: Vec<&Standing> = all.iter().map(|standings| &standings[place]).collect();
-        let name = same[0].solver.split(" T=").next().unwrap_or_default();
-        let reached = || same.iter().filter_map(|standing| standing.outcome.as_ref().ok());
-        let median = |values: Vec<f64>| Spread::of(values).map(|spread| spread.median);
-        let seconds = median(same.iter().flat_map(|standing| standing.seconds.clone()).collect());
-        let excess = median(reached().map(|reached| reached.excess.max(FLOOR)).collect());
-        let residual = median(reached().map(|reached| reached.residual).collect()).unwrap_or(f64::NAN);
-        let failure = same.iter().find_map(|standing| standing.outcome.as_ref().err().cloned());
-        // Who fails on one instance is not measured by the others.
+        let over = Standing::over(&same);
+        let name = over.solver.split(" T=").next().unwrap_or_default();
+        let reached = over.outcome.as_ref().ok();
         let point =
-            seconds.zip(excess).filter(|_| failure.is_none()).map(|(seconds, excess)| [seconds, excess]);
+            over.times().zip(reached).map(|([_, middle, _], reached)| [middle, reached.excess.max(FLOOR)]);
+        let residual = reached.map_or(f64::NAN, |reached| reached.residual);
+        let failure = over.outcome.as_ref().err().cloned();
         match records.last_mut() {
             Some(last) if last.name == name => {
                 last.points.extend(point);
@@ -229,7 +226,7 @@ fn gather(all: &[Vec<Standing>]) -> Vec<Record> {
             }
             _ => records.push(Record {
                 name: name.into(),
-                kind: same[0].kind,
+                kind: over.kind,
                 points: point.into_iter().collect(),
                 residual,
                 failure,

@@ -104,21 +104,31 @@ const SETTINGS: &str = "Settings: `released` are the paper's problems with the c
     stages are chained, each starting from what the one before really found; success is judged by equivalence. \
     Means are over all runs, ± half a 95 % confidence interval of the mean; seconds are of one core of this machine.";
 
+/// The lines of one subject: all settings, and in each all methods that were run.
+fn lines<'a>(
+    subject: &'a str,
+    curriculum: &str,
+    paper: Option<&[Cost; METHODS.len()]>,
+    tally: impl Fn(Method, Setting) -> Option<Tally<'a>>,
+) -> Vec<Line<'a>> {
+    let mut lines = Vec::new();
+    for setting in [Setting::Released, Setting::Matched, Setting::Repaired] {
+        for method in methods(curriculum) {
+            let place = METHODS.iter().position(|(known, _)| *known == method);
+            let paper = paper.zip(place).map(|(costs, place)| costs[place]);
+            lines.extend(tally(method, setting).map(|tally| Line { subject, method, setting, paper, tally }));
+        }
+    }
+    lines
+}
+
 /// Table 2.
 pub fn end_to_end(means: &Means) -> Result<Part, Failure> {
     let mut part = Part::default();
     let mut groups = Vec::new();
     for target in &TARGETS {
-        let mut lines = Vec::new();
-        for setting in [Setting::Released, Setting::Matched, Setting::Repaired] {
-            for method in methods(target.curriculum) {
-                let place = METHODS.iter().position(|(known, _)| *known == method);
-                if let Some(tally) = means.runs.total(target.curriculum, method, setting) {
-                    let paper = place.map(|i| target.costs[i]);
-                    lines.push(Line { subject: target.title, method, setting, paper, tally });
-                }
-            }
-        }
+        let tally = |method, setting| means.runs.total(target.curriculum, method, setting);
+        let lines = lines(target.title, target.curriculum, Some(&target.costs), tally);
         part.rows.extend(lines.iter().flat_map(Line::rows));
         groups.push(lines.iter().map(Line::cells).collect());
     }
@@ -203,16 +213,8 @@ pub fn stages(means: &Means) -> Result<Part, Failure> {
             let known = TRANSITIONS
                 .iter()
                 .find(|row| (row.curriculum, row.stage) == (target.curriculum, stage.name.as_str()));
-            let mut lines = Vec::new();
-            for setting in [Setting::Released, Setting::Matched, Setting::Repaired] {
-                for method in methods(target.curriculum) {
-                    let place = METHODS.iter().position(|(known, _)| *known == method);
-                    let paper = known.zip(place).map(|(row, i)| row.costs[i]);
-                    let tally = means.runs.stage(target.curriculum, &stage.name, method, setting);
-                    let line = |tally| Line { subject: &subject, method, setting, paper, tally };
-                    lines.extend(tally.map(line));
-                }
-            }
+            let tally = |method, setting| means.runs.stage(target.curriculum, &stage.name, method, setting);
+            let lines = lines(&subject, target.curriculum, known.map(|row| &row.costs), tally);
             part.rows.extend(lines.iter().flat_map(Line::rows));
             groups.push(lines.iter().map(Line::cells).collect());
         }

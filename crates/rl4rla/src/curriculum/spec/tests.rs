@@ -188,7 +188,7 @@ const FAULTS: &[Fault] = &[
     ("title = \"Preconditioning\"\n", "", 1, "title", "missing"),
     ("name = \"part\"\n", "", 10, "name", "missing"),
     ("edits = 3\n", "", 9, "edits", "missing"),
-    ("target = \"precond-gd\"\n", "", 10, "target", "missing"),
+    ("target = \"precond-gd\"\n", "", 30, "completed-by", "no `target`"),
     ("family = { kind = \"mid-cond\", rows = 200, ", "# ", 10, "family", "missing"),
     ("kind = \"mid-cond\", rows = 200,", "rows = 200,", 17, "family.kind", "missing"),
     ("profile = \"paper\", ", "", 26, "reward.profile", "missing"),

@@ -1,0 +1,113 @@
+//! Where a matrix gathers while its file is read: in memory, or in a file of its own if there is not enough.
+
+use super::DataError;
+use crate::linalg::Matrix;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Where the entries of A gather.
+pub enum Place {
+    Memory(Vec<f64>),
+    File(BufWriter<File>, Scratch, u64),
+}
+
+impl Place {
+    /// In memory, with room for so many.
+    pub fn memory(entries: usize) -> Place {
+        Place::Memory(Vec::with_capacity(entries))
+    }
+
+    /// In a file; `path` is what messages call the data.
+    pub fn file(path: &Path) -> Result<Place, DataError> {
+        let (file, scratch) = Scratch::new().map_err(|error| unwritable(path, &error))?;
+        Ok(Place::File(BufWriter::with_capacity(1 << 20, file), scratch, 0))
+    }
+
+    /// Takes entries over; if there are too many for memory, all go to a file.
+    pub fn take(
+        &mut self,
+        entries: &mut Vec<f64>,
+        within: impl Fn(u64) -> bool + Copy,
+        path: &Path,
+    ) -> Result<(), DataError> {
+        match self {
+            Place::Memory(all) if within(8 * (all.len() + entries.len()) as u64) => {
+                // By eighths where nobody knew how many there would be: doubling would take twice the memory.
+                if all.len() + entries.len() > all.capacity() {
+                    all.reserve_exact(entries.len().max(all.len() / 8));
+                }
+                all.append(entries);
+            }
+            Place::Memory(all) => {
+                let mut held = std::mem::take(all);
+                *self = Place::file(path)?;
+                self.take(&mut held, within, path)?;
+                self.take(entries, within, path)?;
+            }
+            Place::File(file, _, count) => {
+                *count += entries.len() as u64;
+                let mut write = || entries.iter().try_for_each(|entry| file.write_all(&entry.to_le_bytes()));
+                write().map_err(|error| unwritable(path, &error))?;
+                entries.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// The matrix of so many columns.
+    pub fn matrix(self, cols: usize, path: &Path) -> Result<(Matrix, Option<Scratch>), DataError> {
+        match self {
+            Place::Memory(entries) => Ok((Matrix::from_row_major(entries.len() / cols, cols, entries), None)),
+            Place::File(file, scratch, count) => {
+                let file = file.into_inner().map_err(|error| error.into_error());
+                let matrix = file.and_then(|file| Matrix::in_file(file, count as usize / cols, cols));
+                matrix.map(|matrix| (matrix, Some(scratch))).map_err(|error| unwritable(path, &error))
+            }
+        }
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> DataError {
+    let folder = std::env::temp_dir();
+    let message = format!("it is too large for memory, and cannot be kept in {}: {error}", folder.display());
+    DataError::file(
+        path,
+        message,
+        "another folder in TMPDIR, on a disk with room for the matrix, or more `--max-memory`",
+    )
+}
+
+/// A file for as long as it is needed.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A new one in the folder for temporary files, which others may use too: never one that is there already.
+    fn new() -> io::Result<(File, Scratch)> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = std::env::temp_dir().join(format!("rl4rla-{}-{number}.matrix", std::process::id()));
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            match options.open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                file => {
+                    let file = file?;
+                    // Where the system allows it the name goes at once, so that nothing stays behind.
+                    let _ = cfg!(unix).then(|| fs::remove_file(&path));
+                    return Ok((file, Scratch(path)));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
