@@ -74,9 +74,10 @@ fn gzipped_and_held_in_a_file_it_is_the_same() {
     let packed = Text::new("same.csv.gz", &packed.finish().unwrap());
     let small = Reading { limit: 4000, ..Reading::default() };
     let load = |path, reading| System::load(path, &design("y", true, true), reading).unwrap();
-    let expected = load(&plain.0, &Reading::default());
+    let usual = Reading::default();
+    let expected = load(&plain.0, &usual);
     for (path, reading, in_file) in
-        [(&packed.0, &Reading::default(), false), (&plain.0, &small, true), (&packed.0, &small, true)]
+        [(&packed.0, &usual, false), (&plain.0, &small, true), (&packed.0, &small, true)]
     {
         let system = load(path, reading);
         assert_eq!(system.matrix.is_in_file(), in_file);
@@ -96,7 +97,7 @@ fn predictions_find_their_columns() {
         let mut all = Vec::new();
         let done =
             system.columns.predict(&other.0, &Reading::default(), &coefficients, |p, t| all.push((p, t)));
-        done.map(|()| all)
+        done.map(|_| all)
     };
     assert_eq!(predicted(b"w,five,u\n1,5,10\n").unwrap(), [(29.0, None)]);
     assert_eq!(predicted(b"y,w,five,u\n7,1,5,10\n").unwrap(), [(29.0, Some(7.0))]);
