@@ -202,6 +202,11 @@ fn entries_that_are_not_finite_are_named() {
         refused(npy("<f8", true, "(2, 3)", &data)),
         "data, row 2, column 2: expected a finite number, found NaN"
     );
+    let single = f32::NEG_INFINITY.to_be_bytes();
+    assert_eq!(
+        refused(npy(">f4", false, "(1, 1)", &single)),
+        "data, row 1, column 1: expected a finite number, found -inf"
+    );
 }
 
 #[test]
