@@ -1,8 +1,7 @@
 //! Which format a file has: told by its first bytes, never by its name.
 
-use super::DataError;
+use super::{DataError, Source};
 use std::fmt;
-use std::path::Path;
 
 /// The formats that can be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,7 +18,7 @@ const NPY: &[u8] = b"\x93NUMPY";
 const MATRIX_MARKET: &[u8] = b"%%MatrixMarket";
 
 /// How many bytes tell the format.
-pub(super) const HEAD: usize = 16;
+const HEAD: usize = 16;
 
 /// Files that are often tried: how they begin, what they are, what to do with them.
 const OTHERS: [(&[u8], &str, &str); 11] = [
@@ -37,8 +36,9 @@ const OTHERS: [(&[u8], &str, &str); 11] = [
 ];
 
 impl Format {
-    /// The format of a file that begins so. What is nothing else is CSV, and must then read as such.
-    pub(super) fn of(path: &Path, head: &[u8]) -> Result<Format, DataError> {
+    /// The format of a file at its beginning. What is nothing else is CSV, and must then read as such.
+    pub(super) fn of(source: &mut Source) -> Result<Format, DataError> {
+        let head = source.peek(HEAD)?.to_vec();
         if head.starts_with(NPY) {
             return Ok(Format::Npy);
         }
@@ -48,7 +48,9 @@ impl Format {
             return Ok(Format::MatrixMarket);
         }
         match OTHERS.iter().find(|(magic, ..)| head.starts_with(magic)) {
-            Some((_, what, advice)) => Err(DataError::file(path, format!("this is {what}"), *advice)),
+            Some((_, what, advice)) => {
+                Err(DataError::file(source.path(), format!("this is {what}"), *advice))
+            }
             None => Ok(Format::Csv),
         }
     }

@@ -1,7 +1,6 @@
 //! A file read some rows at a time.
 
 use super::csv::Csv;
-use super::format::HEAD;
 use super::held::Held;
 use super::market::Market;
 use super::npy::Npy;
@@ -53,7 +52,7 @@ pub fn open_from(name: &Path, input: impl Input + 'static, reading: &Reading) ->
 pub fn probe(path: &Path, reading: &Reading) -> Result<Probe, DataError> {
     reading.check(path)?;
     let mut source = Source::open(path)?;
-    let format = Format::of(path, source.peek(HEAD)?)?;
+    let format = Format::of(&mut source)?;
     let (rows, cols, names) = match format {
         Format::Npy => {
             let npy = Npy::open(source)?;
@@ -76,7 +75,7 @@ impl Rows {
     /// Reads up to the first row; of a plain CSV file, counts the rows before if asked to.
     pub(super) fn start(mut source: Source, reading: &Reading, count: bool) -> Result<Rows, DataError> {
         reading.check(source.path())?;
-        let format = Format::of(&source.path().to_path_buf(), source.peek(HEAD)?)?;
+        let format = Format::of(&mut source)?;
         let body = match format {
             Format::Csv => Body::Csv(Csv::open(source, reading, count)?),
             Format::MatrixMarket => Body::Held(Market::open(source, reading)?.whole(reading)?),

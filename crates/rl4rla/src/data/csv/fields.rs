@@ -215,8 +215,8 @@ mod tests {
         #[test]
         fn numbers_taken_at_once_are_those_of_the_fields(record in "[0-9.,; \"-]{0,20}", sign in prop::sample::select(vec![b',', b';', b' '])) {
             let delimiter = Delimiter::of(sign);
-            let (mut short, mut long) = (delimiter.fields(record.as_bytes()), delimiter.fields(record.as_bytes()));
-            while let Some(field) = long.next() {
+            let (mut short, long) = (delimiter.fields(record.as_bytes()), delimiter.fields(record.as_bytes()));
+            for field in long {
                 match short.number(b'.') {
                     Some(number) => prop_assert_eq!(super::super::decimal::number(&field, b'.'), Some(number)),
                     None => prop_assert_eq!(short.next(), Some(field)),
