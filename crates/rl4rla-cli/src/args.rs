@@ -3,6 +3,7 @@
 mod compare;
 mod data;
 mod evaluate;
+mod export;
 mod problem;
 mod searching;
 mod solve;
@@ -10,6 +11,7 @@ mod solve;
 pub use compare::Compare;
 pub use data::Data;
 pub use evaluate::{Evaluate, ProfileName, UnitName};
+pub use export::Export;
 pub use problem::{Problem, Running};
 pub use searching::{Audit, Discover, Proposing, Reproduce, Resume, Searching, Sweep};
 pub use solve::Solve;
@@ -143,6 +145,18 @@ Examples:
 
 Symbols: m rows and n columns of A, s rows of a sketch, k rows of a sample, T iterations.")]
     Show(Show),
+    /// Write a program as code that runs without us, and check that it does
+    #[command(after_help = "\
+Examples:
+  rl4rla export sketched-precond-gd --to python --out solver.py
+  rl4rla export run:LAST --to rust --check
+  rl4rla export all --to latex --out algorithms
+  rl4rla export newton-sketch --to json
+
+With --check the code runs on a small fixed problem with the draws of our own run, and the histories of loss and excess are
+compared; without --out the verdict is then printed instead of the code. Where a language is not installed it says `not
+checked`, with exit code 0. Exit code 1 if some program does not agree.")]
+    Export(Box<Export>),
     /// Decide whether two programs are one algorithm, by algebra and by execution
     #[command(after_help = "\
 Examples:

@@ -64,6 +64,7 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
         Command::List(args) => commands::list::run(args, &cli.shared),
         Command::Show(args) => commands::show::run(args, &cli.shared),
         Command::Report(args) => commands::report::run(args, &cli.shared),
+        Command::Export(args) => commands::export::run(args, &cli.shared),
         Command::Equiv(args) => commands::equiv::run(args, &cli.shared),
         Command::Compare(args) => commands::compare::run(args, &cli.shared),
         Command::Solve(args) => commands::solve::run(args, &cli.shared),

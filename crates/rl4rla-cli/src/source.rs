@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use rl4rla::curriculum::Curriculum;
 use rl4rla::problem::Family;
 use rl4rla::program::{Document, Entry, MAX_BYTES, Section, nearest};
+use rl4rla::reward::Protocol;
 use rl4rla::store::Store;
 use serde_json::Value;
 use std::fs::File;
@@ -17,17 +18,34 @@ pub struct Source {
     pub name: String,
     /// The program and what is known of it.
     pub document: Document,
+    /// Where it was found.
+    pub origin: Origin,
+}
+
+/// Where a program was found.
+#[derive(Default)]
+pub struct Origin {
+    /// What and which, from the outside in, such as `("run", "3f9a2c1d")` and `("stage", "ls-gd")`.
+    pub parts: Vec<(&'static str, String)>,
+    /// How the stage ran programs that it was discovered by.
+    pub protocol: Option<Protocol>,
+}
+
+impl Origin {
+    fn of(what: &'static str, which: &str) -> Origin {
+        Origin { parts: vec![(what, which.into())], protocol: None }
+    }
 }
 
 impl Source {
     /// Finds a program; runs are looked up in `store`.
     pub fn find(name: &str, store: &Path) -> Result<Source, Failure> {
-        let document = match (Entry::named(name), name.strip_prefix("run:")) {
-            (Some(entry), _) => entry.document.clone(),
+        let (document, origin) = match (Entry::named(name), name.strip_prefix("run:")) {
+            (Some(entry), _) => (entry.document.clone(), Origin::of("catalogue entry", name)),
             (None, Some(run)) => discovered(run, store)?,
-            (None, None) => read(name)?,
+            (None, None) => (read(name)?, Origin::of("file", name)),
         };
-        Ok(Source { name: name.into(), document })
+        Ok(Source { name: name.into(), document, origin })
     }
 
     /// Its title, or else the name it was asked for.
@@ -37,7 +55,7 @@ impl Source {
 }
 
 /// The program that a run discovered, in its last stage or in the one named.
-fn discovered(name: &str, store: &Path) -> Result<Document, Failure> {
+fn discovered(name: &str, store: &Path) -> Result<(Document, Origin), Failure> {
     let store = Store::open_read_only(store)?;
     let (name, offered) = name.split_once('#').map_or((name, None), |(name, place)| (name, Some(place)));
     let (id, stage) = name.split_once('/').map_or((name, None), |(id, stage)| (id, Some(stage)));
@@ -69,6 +87,14 @@ fn discovered(name: &str, store: &Path) -> Result<Document, Failure> {
     let which = offered.map_or(String::new(), |place| format!(" #{place}"));
     document.title = format!("{}{which}, discovered by run {id}", names[place]);
     let run = store.run(&id)?;
+    let parts = vec![
+        ("run", id.to_string()),
+        ("curriculum", run.row.curriculum.clone()),
+        ("stage", names[place].into()),
+        ("method", run.row.method.clone()),
+        ("seed", run.row.seed.to_string()),
+    ];
+    let mut origin = Origin { parts, protocol: None };
     if let Ok(curriculum) = Curriculum::parse(&run.row.curriculum, &run.spec)
         && let Some((stage, _)) = curriculum.stages.get(place)
     {
@@ -76,8 +102,9 @@ fn discovered(name: &str, store: &Path) -> Result<Document, Failure> {
         // A table of the user's has no name that means something elsewhere.
         document.family = if Family::named(family).is_some() { family.into() } else { String::new() };
         document.update = stage.grammar.signature.update;
+        origin.protocol = Some(stage.protocol.clone());
     }
-    Ok(document)
+    Ok((document, origin))
 }
 
 /// The chosen program of a stage, or one of its front by its place from 1 on.

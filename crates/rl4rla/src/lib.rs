@@ -1,8 +1,8 @@
 //! rl4rla discovers randomized linear algebra algorithms as explicit, readable programs.
 //!
 //! The modules are the stages of a pipeline, each using only those before it:
-//! [`clock`] → [`rng`] → [`linalg`] → [`data`] → [`program`] → [`problem`] → [`execute`] → [`solve`] → [`baseline`] →
-//! [`reward`] → [`equivalence`] → [`search`] → [`discovery`] → [`curriculum`] → [`store`] → [`report`].
+//! [`clock`] → [`rng`] → [`linalg`] → [`data`] → [`program`] → [`problem`] → [`execute`] → [`solve`] → [`export`] →
+//! [`baseline`] → [`reward`] → [`equivalence`] → [`search`] → [`discovery`] → [`curriculum`] → [`store`] → [`report`].
 //!
 //! # Discover an algorithm
 //!
@@ -120,6 +120,7 @@ pub mod data;
 pub mod discovery;
 pub mod equivalence;
 pub mod execute;
+pub mod export;
 pub mod linalg;
 pub mod problem;
 pub mod program;

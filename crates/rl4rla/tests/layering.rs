@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The stages, each using only those to its left.
-const PIPELINE: [&str; 16] = [
+const PIPELINE: [&str; 17] = [
     "clock",
     "rng",
     "linalg",
@@ -14,6 +14,7 @@ const PIPELINE: [&str; 16] = [
     "problem",
     "execute",
     "solve",
+    "export",
     "baseline",
     "reward",
     "equivalence",

@@ -5,6 +5,7 @@ pub mod compare;
 pub mod discover;
 pub mod equiv;
 pub mod evaluate;
+pub mod export;
 pub mod list;
 pub mod report;
 pub mod reproduce;

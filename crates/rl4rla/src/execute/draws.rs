@@ -127,6 +127,20 @@ impl<'a> Draws<'a> {
         sampled.ok_or(Fault::TooFewRows { batch })
     }
 
+    /// The sketch of this section, entry by entry.
+    pub fn sketch_matrix(&self) -> Matrix {
+        let rows = self.data.rows();
+        let Settings { sketch, sketch_rows, .. } = *self.settings;
+        Sketch::draw(sketch, sketch_rows, rows, &self.stream("sketch", 0)).apply(&Matrix::identity(rows))
+    }
+
+    /// The rows that the next sample will take; none if there are too few to draw from.
+    pub fn next_rows(&self, weights: &Discrete) -> Option<Vec<usize>> {
+        let Settings { batch, sampling, .. } = *self.settings;
+        let stream = self.stream("sample", self.samples + 1);
+        Chosen::draw(weights, batch, sampling, &stream).map(Chosen::rows)
+    }
+
     /// Goes on to the next sample: this one is known.
     pub fn pass_sample(&mut self) {
         self.samples += 1;

@@ -47,6 +47,11 @@ impl Chosen {
         })
     }
 
+    /// Which rows they are.
+    pub fn rows(self) -> Vec<usize> {
+        self.rows
+    }
+
     /// The chosen rows of A and b, scaled.
     #[allow(non_snake_case)]
     pub fn of(&self, A: &Matrix, b: &[f64]) -> Sampled {

@@ -112,6 +112,7 @@ impl Poly {
             (symbol, 1) => symbol.to_string(),
             (symbol, power) => format!("{symbol}^{{{power}}}"),
         })
+        .replace('−', "-")
     }
 
     fn render(&self, power: impl Fn(&str, u8) -> String) -> String {
@@ -207,7 +208,7 @@ mod tests {
         let cube = n.clone() * n.clone() * n.clone();
         let p = Poly::number(2.0) * m * n.clone() * n + Poly::number(-2.0 / 3.0) * cube + Poly::number(7.0);
         assert_eq!(p.to_string(), "2mn² − (2/3)n³ + 7");
-        assert_eq!(p.latex(), "2mn^{2} − (2/3)n^{3} + 7");
+        assert_eq!(p.latex(), "2mn^{2} - (2/3)n^{3} + 7");
         let sizes = Sizes { rows: 10.0, cols: 3.0, sketch: 1.0, batch: 1.0, sketch_work: 1.0 };
         assert!((p.eval(&sizes) - (180.0 - 18.0 + 7.0)).abs() < 1e-12);
     }

@@ -1,0 +1,51 @@
+//! The options of `export`.
+
+use super::named;
+use clap::Args;
+use rl4rla::execute::{Sampling, SketchKind};
+use rl4rla::export::Language;
+use rl4rla::program::nearest;
+
+#[derive(Args)]
+pub struct Export {
+    /// Catalogue names, paths to .rla files, run:ID or run:ID/STAGE; `all` is the whole catalogue
+    #[arg(required = true, value_name = "PROGRAM")]
+    pub programs: Vec<String>,
+    /// The language: python, rust, julia, latex or json
+    #[arg(long, value_name = "LANGUAGE", value_parser = language)]
+    pub to: Language,
+    /// The file to write, or the folder where there are several programs [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<std::path::PathBuf>,
+    /// Run what was exported and compare it with our own run
+    #[arg(long)]
+    pub check: bool,
+
+    /// The default number of iterations T [default: the run's, or 10]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Defaults of the code")]
+    pub iterations: Option<u64>,
+    /// The default step size η [default: the run's, or 1]
+    #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the code")]
+    pub step: Option<f64>,
+    /// The kind of sketch: sjlt, gaussian, countsketch or srht [default: the run's, or sjlt]
+    #[arg(long, help_heading = "Defaults of the code")]
+    pub sketch: Option<SketchKind>,
+    /// The default rows of a sketch per column of A [default: the run's, or 8]
+    #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the code")]
+    pub sketch_factor: Option<f64>,
+    /// The default rows k of a sample [default: the run's, or 100]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000_000), help_heading = "Defaults of the code")]
+    pub batch: Option<u64>,
+    /// How rows are sampled: `unbiased`, or `released` as in the paper's code [default: the run's, or unbiased]
+    #[arg(long, value_parser = named::<Sampling>, help_heading = "Defaults of the code")]
+    pub sampling: Option<Sampling>,
+}
+
+fn language(name: &str) -> Result<Language, String> {
+    Language::named(name).ok_or_else(|| {
+        let known: Vec<&str> = Language::all().map(|language| language.name).collect();
+        let meant = nearest(name, known.iter().copied());
+        let meant = meant.map(|meant| format!(" (did you mean `{meant}`?)")).unwrap_or_default();
+        format!("expected one of {}{meant}", known.join(", "))
+    })
+}

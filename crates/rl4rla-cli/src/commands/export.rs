@@ -1,0 +1,194 @@
+//! `rl4rla export`.
+
+mod check;
+mod latex;
+mod toolchain;
+mod trial;
+
+use crate::args::{self, Shared};
+use crate::commands::show::fitting;
+use crate::failure::Failure;
+use crate::page::{Page, accent, faint, ledger, number, warning};
+use crate::request::positive;
+use crate::source::Source;
+use check::{TOLERANCE, Verdict};
+use rl4rla::equivalence::{Naming, name};
+use rl4rla::export::{Defaults, Export, Language, Provenance};
+use rl4rla::program::Entry;
+use rl4rla::reward::Protocol;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Exports programs.
+pub fn run(args: &args::Export, shared: &Shared) -> Result<Page, Failure> {
+    let names = args.programs.iter().flat_map(|name| match name.as_str() {
+        "all" => Entry::known().map(|entry| entry.name.to_string()).collect(),
+        name => vec![name.to_string()],
+    });
+    let sources: Vec<Source> =
+        names.map(|name| Source::find(&name, &shared.store)).collect::<Result<_, _>>()?;
+    let exports: Vec<Export> =
+        sources.iter().map(|source| export(source, args)).collect::<Result<_, _>>()?;
+    refuse_twins(&exports)?;
+    let texts: Vec<String> = exports
+        .iter()
+        .map(|export| export.write(args.to))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failure::new(error.to_string()).advise("--to json, which takes every operator"))?;
+    let files = written(args, &exports, &texts)?;
+    let verdicts = match args.check {
+        true => Some(check::check(args.to, &exports, &texts, shared.quiet)?),
+        false => None,
+    };
+    let failed = verdicts.iter().flatten().any(|verdict| verdict.passed() == Some(false));
+    let item = |i: usize| {
+        let mut item = json!({ "language": args.to.name, "program": sources[i].name });
+        if let Some(verdicts) = &verdicts {
+            told(&mut item, &verdicts[i]);
+        }
+        match &files {
+            Some(files) => item["file"] = json!(files[i]),
+            None => item["text"] = json!(texts[i]),
+        }
+        item
+    };
+    let items: Vec<Value> = (0..sources.len()).map(item).collect();
+    let json = match &items[..] {
+        [only] => only.clone(),
+        _ => several(args.to, items, verdicts.as_deref()),
+    };
+    let text = match (&verdicts, &files) {
+        (Some(verdicts), _) => verdict_text(&sources, verdicts),
+        (None, Some(files)) => files.iter().map(|file| format!("wrote {}\n", file.display())).collect(),
+        (None, None) => texts.join("\n"),
+    };
+    Ok(Page { json, text, code: u8::from(failed) })
+}
+
+/// A program with its settings and its origin.
+fn export<'a>(source: &'a Source, args: &args::Export) -> Result<Export<'a>, Failure> {
+    let document = &source.document;
+    let misfit = |error| {
+        Failure::new(format!("{}: {error}", source.name))
+            .advise("`rl4rla list operators` shows what each takes and gives")
+    };
+    let signature = fitting(document).map_err(misfit)?;
+    let known = match Entry::named(&source.name) {
+        Some(_) => None,
+        None => match name(&document.program, signature).map_err(misfit)? {
+            Naming::Known(entry, _) => Some(format!("{} ({})", entry.document.title, entry.name)),
+            Naming::Unknown(_) => None,
+        },
+    };
+    let provenance = Provenance {
+        name: short_name(source),
+        known,
+        origin: source.origin.parts.iter().map(|(what, which)| (what.to_string(), which.clone())).collect(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    };
+    let defaults = defaults(args, source.origin.protocol.as_ref())?;
+    Export::new(document, signature, defaults, provenance).map_err(misfit)
+}
+
+/// The stage of a run, a file without its folder and ending, or the name in the catalogue.
+fn short_name(source: &Source) -> String {
+    let stage = source.origin.parts.iter().find(|(what, _)| *what == "stage");
+    let stem = || Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let named = stage.map(|(_, stage)| stage.clone());
+    named.or_else(stem).unwrap_or_else(|| source.name.clone())
+}
+
+/// What was typed, else what the run that found the program used, else the executor's own.
+fn defaults(args: &args::Export, protocol: Option<&Protocol>) -> Result<Defaults, Failure> {
+    let own = Defaults::default();
+    let own = protocol.map_or(own, |protocol| Defaults {
+        iterations: protocol.iterations,
+        // Where each instance took its best step there is none to name.
+        step: Some(protocol.step.candidates()).filter(|steps| steps.len() == 1).map_or(own.step, |steps| steps[0]),
+        sketch: protocol.sketch,
+        sketch_factor: protocol.sketch_factor,
+        batch: protocol.batch,
+        sampling: protocol.sampling,
+    });
+    Ok(Defaults {
+        iterations: args.iterations.map_or(own.iterations, |iterations| iterations as usize),
+        step: positive(args.step.unwrap_or(own.step), "--step", "0.5")?,
+        sketch: args.sketch.unwrap_or(own.sketch),
+        sketch_factor: positive(args.sketch_factor.unwrap_or(own.sketch_factor), "--sketch-factor", "8")?,
+        batch: args.batch.map_or(own.batch, |batch| batch as usize),
+        sampling: args.sampling.unwrap_or(own.sampling),
+    })
+}
+
+/// Two programs of one name would overwrite each other.
+fn refuse_twins(exports: &[Export]) -> Result<(), Failure> {
+    let mut names: Vec<String> = exports.iter().map(Export::identifier).collect();
+    names.sort();
+    match names.windows(2).find(|two| two[0] == two[1]) {
+        Some(two) => Err(Failure::new(format!("two programs would be called `{}`", two[0]))
+            .advise("export them one by one, or rename a file")),
+        None => Ok(()),
+    }
+}
+
+/// Writes the files that were asked for, and says which.
+fn written(args: &args::Export, exports: &[Export], texts: &[String]) -> Result<Option<Vec<PathBuf>>, Failure> {
+    let Some(out) = &args.out else { return Ok(None) };
+    let unwritable = |path: &Path, error: std::io::Error| {
+        Failure::new(format!("cannot write {}: {error}", path.display())).advise("--out with another path")
+    };
+    let files: Vec<PathBuf> = if exports.len() > 1 || out.is_dir() {
+        fs::create_dir_all(out).map_err(|error| unwritable(out, error))?;
+        let file = |export: &Export| out.join(format!("{}.{}", export.identifier(), args.to.extension));
+        exports.iter().map(file).collect()
+    } else {
+        vec![out.clone()]
+    };
+    for (file, text) in files.iter().zip(texts) {
+        fs::write(file, text).map_err(|error| unwritable(file, error))?;
+    }
+    Ok(Some(files))
+}
+
+fn told(item: &mut Value, verdict: &Verdict) {
+    item["checked"] = json!(verdict.passed().is_some());
+    item["passed"] = json!(verdict.passed());
+    item["deviation"] = json!(verdict.deviation().filter(|deviation| deviation.is_finite()));
+    item["remark"] = json!(verdict.words());
+}
+
+fn several(language: Language, items: Vec<Value>, verdicts: Option<&[Verdict]>) -> Value {
+    let mut json = json!({ "language": language.name, "items": items });
+    if let Some(verdicts) = verdicts {
+        let passed: Vec<Option<bool>> = verdicts.iter().map(Verdict::passed).collect();
+        let worst = verdicts.iter().filter_map(Verdict::deviation).fold(None, |worst: Option<f64>, deviation| {
+            Some(worst.map_or(deviation, |worst| worst.max(deviation)))
+        });
+        json["checked"] = json!(passed.iter().all(Option::is_some));
+        json["passed"] = match passed.contains(&Some(false)) {
+            true => json!(false),
+            false => json!(passed.iter().all(Option::is_some).then_some(true)),
+        };
+        json["deviation"] = json!(worst.filter(|worst| worst.is_finite()));
+    }
+    json
+}
+
+/// A row for every program.
+fn verdict_text(sources: &[Source], verdicts: &[Verdict]) -> String {
+    let row = |(source, verdict): (&Source, &Verdict)| {
+        let word = match verdict.passed() {
+            Some(true) => accent("passed"),
+            Some(false) => warning("failed"),
+            None => faint("not checked"),
+        };
+        let deviation = verdict.deviation().map(number).unwrap_or_default();
+        vec![source.name.clone(), word, deviation, faint(&verdict.words())]
+    };
+    let rows: Vec<Vec<String>> = sources.iter().zip(verdicts).map(row).collect();
+    let compared = verdicts.iter().any(|verdict| verdict.deviation().is_some());
+    let rule = format!("Passed means that no history deviates by more than {TOLERANCE:e} of the largest value so far.");
+    let rule = if compared { format!("{}\n", faint(&rule)) } else { String::new() };
+    ledger(&["program", "", "deviation", ""], rows, 2..3) + &rule
+}

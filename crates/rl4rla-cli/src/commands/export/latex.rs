@@ -1,0 +1,31 @@
+//! Typesetting exported documents, where there is a LaTeX.
+
+use super::check::Verdict;
+use super::toolchain::{Workshop, output};
+use crate::failure::Failure;
+use std::fs;
+use std::process::Command;
+
+/// What typesets a document, with the arguments before the file's name.
+const TYPESETTERS: [(&str, &[&str]); 3] = [
+    ("pdflatex", &["-interaction=nonstopmode", "-halt-on-error"]),
+    ("latexmk", &["-pdf", "-interaction=nonstopmode", "-halt-on-error"]),
+    ("tectonic", &[]),
+];
+
+/// Typesets a document whose structure is right.
+pub fn typeset(text: &str, name: &str, workshop: &Workshop) -> Result<Verdict, Failure> {
+    let file = format!("{name}.tex");
+    fs::write(workshop.folder.join(&file), text)?;
+    for (program, arguments) in TYPESETTERS {
+        let ran = output(Command::new(program).args(arguments).arg(&file).current_dir(&workshop.folder))?;
+        let Some(ran) = ran else { continue };
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+        let fault = said.lines().find(|line| line.starts_with('!')).unwrap_or("it was not typeset");
+        return Ok(match ran.status.success() {
+            true => Verdict::Sound("typeset"),
+            false => Verdict::Wrong(fault.into()),
+        });
+    }
+    Ok(Verdict::Sound("structure alone; no LaTeX on this machine"))
+}

@@ -1,0 +1,177 @@
+//! Running exported code: where the languages are found on this machine, and what is made for them in passing.
+
+use crate::failure::Failure;
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Why nothing can be run.
+pub struct Absent(pub String);
+
+/// A folder for one check, gone when it is done, and one that stays, for what takes long to make.
+pub struct Workshop {
+    /// Everything of this check.
+    pub folder: PathBuf,
+    lasting: PathBuf,
+}
+
+impl Workshop {
+    /// Makes the folder.
+    pub fn open() -> Result<Workshop, Failure> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let name = format!("rl4rla-export-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let folder = env::temp_dir().join(name);
+        fs::create_dir_all(&folder)
+            .map_err(|error| Failure::new(format!("cannot make the folder {}: {error}", folder.display())))?;
+        let home = |variable: &str, below: &str| env::var_os(variable).map(|home| Path::new(&home).join(below));
+        let lasting = home("XDG_CACHE_HOME", "").or_else(|| home("LOCALAPPDATA", "")).or_else(|| home("HOME", ".cache"));
+        Ok(Workshop { folder, lasting: lasting.unwrap_or_else(env::temp_dir).join("rl4rla").join("export") })
+    }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        // What cannot be removed is left to whoever tidies temporary folders.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Runs a driver on what lies in the workshop: what it said at last, or why there is nothing to run it with.
+pub fn run(
+    language: &str,
+    driver: &str,
+    workshop: &Workshop,
+    quiet: bool,
+) -> Result<Result<String, Absent>, Failure> {
+    match language {
+        "python" => python(driver, workshop, quiet),
+        "rust" => rust(driver, workshop, quiet),
+        _ => julia(driver, workshop),
+    }
+}
+
+/// The output of a command; none if there is no such command.
+pub fn output(command: &mut Command) -> Result<Option<Output>, Failure> {
+    match command.output() {
+        Ok(output) => Ok(Some(output)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::new(format!("cannot run {}: {error}", command.get_program().display()))),
+    }
+}
+
+/// The end of what a command said of itself.
+fn last_words(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(3)..].join(" / ")
+}
+
+fn remark(text: &str, quiet: bool) {
+    if !quiet {
+        let _ = writeln!(anstream::stderr(), "{text}");
+    }
+}
+
+fn python(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<String, Absent>, Failure> {
+    let python = match interpreter(workshop, quiet)? {
+        Ok(python) => python,
+        Err(absent) => return Ok(Err(absent)),
+    };
+    fs::write(workshop.folder.join("driver.py"), driver)?;
+    let ran = output(Command::new(python).arg("driver.py").current_dir(&workshop.folder))?;
+    Ok(ran.map(|ran| last_words(&ran)).ok_or(Absent("no python3 on this machine".into())))
+}
+
+/// A Python that has NumPy and SciPy: that of the machine, or one made for the purpose.
+fn interpreter(workshop: &Workshop, quiet: bool) -> Result<Result<PathBuf, Absent>, Failure> {
+    let imports = |python: &Path| -> Result<Option<bool>, Failure> {
+        let ran = output(Command::new(python).args(["-c", "import numpy, scipy"]))?;
+        Ok(ran.map(|ran| ran.status.success()))
+    };
+    let machine = Path::new("python3");
+    match imports(machine)? {
+        None => return Ok(Err(Absent("no python3 on this machine".into()))),
+        Some(true) => return Ok(Ok(machine.into())),
+        Some(false) => {}
+    }
+    let folder = workshop.lasting.join("python");
+    let inside = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python3" };
+    let python = folder.join(inside);
+    if python.exists() && imports(&python)? == Some(true) {
+        return Ok(Ok(python));
+    }
+    remark(&format!("python3 has no NumPy and SciPy: making an environment in {}", folder.display()), quiet);
+    fs::create_dir_all(&folder)?;
+    let steps: [(&Path, &[&str]); 2] = [
+        (machine, &["-m", "venv", "--clear"]),
+        (&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy", "scipy"]),
+    ];
+    for (program, arguments) in steps {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        if program == machine {
+            command.arg(&folder);
+        }
+        let ran = output(&mut command)?;
+        if let Some(ran) = ran.filter(|ran| !ran.status.success()) {
+            return Ok(Err(Absent(format!("NumPy cannot be installed: {}", last_words(&ran)))));
+        }
+    }
+    Ok(Ok(python))
+}
+
+/// The manifest of the crate that is made for a check. Compiled code is compared by its results, not by its speed.
+const MANIFEST: &str = r#"[package]
+name = "export-check"
+version = "0.0.0"
+edition = "2024"
+
+[dependencies]
+faer = { version = "0.24", default-features = false, features = ["std", "linalg"] }
+
+[profile.release]
+opt-level = 1
+
+[workspace]
+"#;
+
+fn rust(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<String, Absent>, Failure> {
+    let absent = || Ok(Err(Absent("no cargo on this machine".into())));
+    if output(Command::new("cargo").arg("--version"))?.is_none() {
+        return absent();
+    }
+    let source = workshop.folder.join("src");
+    fs::create_dir_all(&source)?;
+    for entry in fs::read_dir(&workshop.folder)? {
+        let path = entry?.path();
+        if let Some(name) = path.file_name().filter(|_| path.extension().is_some_and(|e| e == "rs")) {
+            fs::copy(&path, source.join(name))?;
+        }
+    }
+    fs::write(source.join("main.rs"), driver)?;
+    fs::write(workshop.folder.join("Cargo.toml"), MANIFEST)?;
+    fs::create_dir_all(&workshop.lasting)?;
+    // All checks share what was compiled, and so must take turns.
+    let lock = File::create(workshop.lasting.join("lock"))?;
+    lock.lock()?;
+    remark("compiling; the first time takes some minutes", quiet);
+    let ran = output(
+        Command::new("cargo")
+            .args(["run", "--release", "--quiet"])
+            .current_dir(&workshop.folder)
+            .env("CARGO_TARGET_DIR", workshop.lasting.join("target")),
+    )?;
+    match ran {
+        Some(ran) => Ok(Ok(last_words(&ran))),
+        None => absent(),
+    }
+}
+
+fn julia(driver: &str, workshop: &Workshop) -> Result<Result<String, Absent>, Failure> {
+    fs::write(workshop.folder.join("driver.jl"), driver)?;
+    let ran = output(Command::new("julia").arg("driver.jl").current_dir(&workshop.folder))?;
+    Ok(ran.map(|ran| last_words(&ran)).ok_or(Absent("no julia on this machine".into())))
+}

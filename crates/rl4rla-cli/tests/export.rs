@@ -1,0 +1,118 @@
+//! `rl4rla export`: code, files, refusals, and the checks that need no network.
+
+mod common;
+
+use common::{assert_keys, command, json, names, rl4rla, said, scratch, written};
+use std::process::Command;
+
+#[test]
+fn json_is_the_program_as_data() {
+    let said = rl4rla(&["export", "sketched-precond-gd", "--to", "json"]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let data = said.json();
+    assert_keys(&data, &["name", "title", "equation", "latex", "flops", "settings", "origin", "version", "program"]);
+    assert_eq!(data["setup"][0]["operator"], "SKETCH");
+    assert_eq!(data["setup"][0]["operands"][0]["type"], "matrix m×n");
+    assert_eq!(data["setup"][1]["result"], "upper triangular n×n");
+    assert_eq!(data["iteration"].as_array().unwrap().len(), 4);
+    assert_eq!(data["origin"]["catalogue entry"], "sketched-precond-gd");
+    assert_eq!(data["settings"]["sketch"], "sjlt");
+    // What it holds can be read again.
+    let file = written("export-again.rla", data["program"].as_str().unwrap());
+    assert_eq!(json(&["show", &file])["id"], json(&["show", "sketched-precond-gd"])["id"]);
+}
+
+#[test]
+fn python_and_latex_are_printed() {
+    let python = rl4rla(&["export", "block-kaczmarz", "--to", "python", "--step", "0.25", "--batch", "7"]).out;
+    for line in ["def block_kaczmarz(", "step=0.25,", "batch = min(7, m) if", "A_t, b_t = subsample(A, b, p1, batch, draws)"] {
+        assert!(python.contains(line), "{line} is missing from\n{python}");
+    }
+    let latex = rl4rla(&["export", "newton-sketch", "--to", "latex"]).out;
+    for line in ["\\begin{algorithm}", "\\caption{Newton Sketch}", "\\Omega_t \\, R_1", "\\end{document}"] {
+        assert!(latex.contains(line), "{line} is missing from\n{latex}");
+    }
+}
+
+#[test]
+fn a_file_of_ones_own_is_named_after_itself_and_known() {
+    let text = "iteration:\n  v2 = MAT_VEC_MUL(A, x)\n  v2 = VEC_VEC_SUB(v2, b)\n  v1 = VEC_MAT_MUL(v2, A)\n";
+    let file = written("export-mine.rla", text);
+    let code = rl4rla(&["export", &file, "--to", "julia"]).out;
+    assert!(code.contains("function export_mine("), "{code}");
+    assert!(code.contains("Least Square Gradient Descent (ls-gd)") && code.contains("Origin: file "), "{code}");
+}
+
+#[test]
+fn files_are_written_one_or_many() {
+    let folder = scratch("exported");
+    let _ = std::fs::remove_dir_all(&folder);
+    let out = folder.to_str().unwrap();
+    let exported = json(&["export", "all", "--to", "rust", "--out", out]);
+    let count = names("programs").len();
+    assert_eq!(exported["items"].as_array().unwrap().len(), count);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), count);
+    let file = folder.join("one.py");
+    let one = json(&["export", "ls-gd", "--to", "python", "--out", file.to_str().unwrap()]);
+    assert_eq!((&one["language"], &one["program"]), (&"python".into(), &"ls-gd".into()));
+    let text = json(&["export", "ls-gd", "--to", "python"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text["text"].as_str().unwrap());
+}
+
+#[test]
+fn bad_requests_say_what_is_wrong() {
+    let cases: [(&[&str], &str); 7] = [
+        (&["export", "ls-gd", "--to", "pyton"], "did you mean `python`"),
+        (&["export", "ls-gd"], "--to"),
+        (&["export", "--to", "python"], "PROGRAM"),
+        (&["export", "ls-gdd", "--to", "python"], "`ls-gd`"),
+        (&["export", "ls-gd", "ls-gd", "--to", "python"], "two programs would be called `ls_gd`"),
+        (&["export", "ls-gd", "--to", "python", "--step", "-1"], "--step must be a positive number"),
+        (&["export", "ls-gd", "--to", "python", "--out", "/nonexistent/folder/x.py"], "cannot write"),
+    ];
+    for (args, words) in cases {
+        let said = rl4rla(args);
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{args:?}");
+        assert!(said.err.contains(words), "{args:?}: {}", said.err);
+    }
+    let misfit = written("export-misfit.rla", "iteration:\n  v1 = HHQR(A)\n");
+    let said = rl4rla(&["export", &misfit, "--to", "rust"]);
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.err.contains("iteration instruction 1"), "{said:?}");
+}
+
+#[test]
+fn data_and_structure_are_checked_without_any_language() {
+    let data = json(&["export", "all", "--to", "json", "--check"]);
+    assert_eq!((&data["checked"], &data["passed"]), (&true.into(), &true.into()));
+    // Without a search path there is no other language.
+    let checked = |language: &str| {
+        let mut command = command(&["export", "newton", "power-iteration", "--to", language, "--check", "--json"]);
+        let said = said(command.env("PATH", "").output().unwrap());
+        (said.code, said.json())
+    };
+    let (code, latex) = checked("latex");
+    assert_eq!((code, &latex["passed"]), (0, &true.into()), "{latex}");
+    for language in ["julia", "python", "rust"] {
+        let (code, absent) = checked(language);
+        assert_eq!((code, &absent["checked"], &absent["passed"]), (0, &false.into(), &serde_json::Value::Null));
+        let remark = absent["items"][0]["remark"].as_str().unwrap();
+        assert!(remark.contains("on this machine"), "{remark}");
+    }
+}
+
+/// Whether this machine can run exported Python without installing anything.
+fn has_numpy() -> bool {
+    Command::new("python3").args(["-c", "import numpy, scipy"]).output().is_ok_and(|ran| ran.status.success())
+}
+
+#[test]
+fn exported_python_agrees_where_there_is_numpy() {
+    if !has_numpy() {
+        eprintln!("python3 has no NumPy and SciPy here: scripts/export-check makes an environment that has");
+        return;
+    }
+    let checked = json(&["export", "all", "--to", "python", "--check"]);
+    assert_eq!(checked["passed"], true, "{checked}");
+    assert!(checked["deviation"].as_f64().unwrap() < 1e-8);
+}

@@ -1,0 +1,82 @@
+//! What stands at the head of every exported file: what the program does, what it is called, its settings, its origin.
+
+use super::defaults::Parameter;
+use super::export::Export;
+use crate::program::Poly;
+
+/// The head as lines of plain text, without the signs of a comment.
+pub fn head(export: &Export) -> Vec<String> {
+    let document = export.document;
+    let mut lines = vec![export.title().to_string()];
+    lines.extend(export.provenance.known.iter().filter(|known| *known != export.title()).cloned());
+    if !document.about.is_empty() {
+        lines.push(document.about.clone());
+    }
+    if !document.reference.is_empty() {
+        lines.push(format!("Reference: {}", document.reference));
+    }
+    lines.push(String::new());
+    let equation = export.equation.text.replacen(", where ", "\nwhere ", 1).replace("; ", "\n      ");
+    lines.extend(equation.lines().map(|line| format!("    {line}")));
+    lines.push(String::new());
+    lines.push(format!("Flops: {}.", flops(export)));
+    lines.push(format!("Symbols: {}.", symbols(export)));
+    lines.push(format!("Settings: {}.", settings(export)));
+    lines.push(format!("Origin: {}; exported by rl4rla {}.", export.provenance.words(), export.provenance.version));
+    lines.iter().map(|line| plain(line)).collect()
+}
+
+/// The head with the signs of a comment.
+pub fn comment(export: &Export, sign: &str) -> String {
+    head(export).iter().map(|line| format!("{}\n", format!("{sign} {line}").trim_end())).collect()
+}
+
+/// One line, without what an editor would not show as it is.
+pub fn plain(text: &str) -> String {
+    let hidden = |c: char| c.is_control() || matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if hidden(c) { ' ' } else { c }).collect()
+}
+
+/// What it costs, in symbols.
+pub fn flops(export: &Export) -> String {
+    let [setup, iteration] = export.flops().map(|flops: Poly| flops.to_string());
+    match (setup == "0", export.listing.loops()) {
+        (true, true) => format!("{iteration} in every iteration"),
+        (false, true) => format!("{setup} once and {iteration} in every iteration"),
+        (true, false) => iteration,
+        (false, false) => format!("{setup} + {iteration}"),
+    }
+}
+
+/// What the letters mean.
+fn symbols(export: &Export) -> String {
+    let mut words = vec![match export.is_square() {
+        true => "A is n×n".to_string(),
+        false => "A is m×n".to_string(),
+    }];
+    let parameters = Parameter::of(&export.listing);
+    words.extend(parameters.into_iter().map(|parameter| format!("{} {}", parameter.symbol(), parameter.doc())));
+    if flops(export).contains('ζ') {
+        words.push("ζ the flops that a sketch spends on an entry".into());
+    }
+    words.join(", ")
+}
+
+/// What it runs with if nothing else is said.
+fn settings(export: &Export) -> String {
+    let defaults = &export.defaults;
+    let mut words = Vec::new();
+    if !export.document.family.is_empty() {
+        words.push(format!("family {}", export.document.family));
+    }
+    for parameter in Parameter::of(&export.listing) {
+        words.push(format!("{} = {}", parameter.symbol(), parameter.default(defaults)));
+    }
+    if export.listing.has_sketch() {
+        words.push(format!("{} sketch ({})", defaults.sketch, defaults.sketch.summary()));
+    }
+    if export.listing.has_sample() {
+        words.push(defaults.sampling_words().into());
+    }
+    if words.is_empty() { "none".into() } else { words.join(", ") }
+}

@@ -1,0 +1,220 @@
+//! Julia, with its standard library alone.
+
+use super::defaults::Parameter;
+use super::error::ExportError;
+use super::export::Export;
+use super::frame::{Code, arguments, body, data, given, identifier};
+use super::head::comment;
+use super::language::Trial;
+use super::listing::{Form, Name};
+use super::pieces::Pieces;
+use super::table::{Row, Style, row, when};
+use crate::execute::Sampling;
+use crate::program::{Reg, Section, Update};
+
+/// The language.
+pub struct Julia;
+
+static ROWS: [Row; 27] = [
+    row("VEC_VEC_ADD", "$0 + $1"),
+    row("VEC_VEC_SUB", "$0 - $1"),
+    row("VEC_VEC_DOT", "dot($0, $1)"),
+    row("MAT_VEC_MUL", "$0 * $1"),
+    row("VEC_MAT_MUL", "$1' * $0"),
+    row("SCALAR_VEC_MUL", "$0 * $1"),
+    row("SCALAR_DIV", "$0 / $1"),
+    row("MAT_MAT_MUL", "$0 * $1"),
+    row("MAT_MAT_TRANS_MUL", "$0 * $1'"),
+    row("MAT_TRANS_MAT_MUL", "$0' * $1"),
+    row("MAT_INV", "inverse($0)"),
+    when(Form::Upper, "MAT_INV", "Matrix(inv(UpperTriangular($0)))"),
+    row("TRIANGULAR_SOLVE", "UpperTriangular($0) \\ $1"),
+    when(Form::UpperSecond, "TRIANGULAR_SOLVE", "UpperTriangular($1)' \\ $0"),
+    row("HHQR", "triangle($0)"),
+    row("SKETCH", "$S * $0"),
+    row("SUBSAMPLING", "subsample($1, $2, $0, batch, sample)"),
+    row("LEVERAGE_SCORE", "probabilities($0)"),
+    row("DO_NOTHING", "nothing"),
+    row("VEC_SIGMOID", "1 ./ (1 .+ exp.(-$0))"),
+    row("VEC_DSIGMOID", "$0 .* (1 .- $0)"),
+    row("VEC_MAT_SCALE", "sqrt.($0) .* $1"),
+    row("MAT_GRAM", "$0' * $0"),
+    row("MAT_VEC_SOLVE", "$0 \\ $1"),
+    row("VEC_NORMALIZE", "$0 / norm($0)"),
+    row("VEC_VEC_MUL", "$0 .* $1"),
+    row("VEC_ABS", "abs.($0)"),
+];
+
+impl Style for Julia {
+    const LANGUAGE: &'static str = "Julia";
+
+    fn rows() -> &'static [Row] {
+        &ROWS
+    }
+
+    fn name(name: Name) -> String {
+        identifier(name)
+    }
+
+    fn sketch(section: Section) -> &'static str {
+        match section {
+            Section::Setup => "S",
+            Section::Iteration => "Omega",
+        }
+    }
+}
+
+impl Code for Julia {
+    const COMMENT: &'static str = "#";
+    const LOOP: [&'static str; 2] = ["for _ in 1:iterations", "end"];
+
+    fn assign(targets: &[String], expression: &str, _: bool) -> String {
+        format!("{} = {expression}", targets.join(", "))
+    }
+
+    fn draw(section: Section) -> String {
+        format!("{} = sketch(sketch_rows, size(A, 1))", Julia::sketch(section))
+    }
+
+    fn update(update: Update, result: &str) -> Vec<String> {
+        let (line, seen) = match update {
+            Update::Subtract => (format!("x = x - step * {result}"), "x"),
+            Update::Assign => (format!("x = {result}"), "x"),
+            Update::Answer => (format!("y = {result}"), "y"),
+        };
+        vec![line, format!("callback({seen})")]
+    }
+
+    fn answer(result: &str) -> String {
+        format!("return {result}")
+    }
+}
+
+/// What comes along, and the part of the standard library that it is in.
+const LIBRARIES: [(&[&str], &str); 3] = [
+    (
+        &["dot(", "norm(", "UpperTriangular(", "qr(", "lu(", "pinv(", "opnorm(", "inv("],
+        "LinearAlgebra",
+    ),
+    (&["default_rng(", "randperm(", "randexp("], "Random"),
+    (&["sparse("], "SparseArrays"),
+];
+
+/// A program as a file with one function.
+pub fn write(export: &Export) -> Result<String, ExportError> {
+    let pieces = Pieces::new(include_str!("templates/pieces.jl"), "#");
+    let listing = &export.listing;
+    let function = function(export)?;
+    let mut parts: Vec<String> = Vec::new();
+    if listing.has_sketch() {
+        parts.push(pieces.get(export.defaults.sketch.name()).into());
+    }
+    if listing.has_sample() {
+        let sampling = match export.defaults.sampling {
+            Sampling::Unbiased => "unbiased",
+            Sampling::Released => "released",
+        };
+        parts.extend(["rows_by", "subsample"].map(|name| pieces.get(&format!("{name}-{sampling}")).to_string()));
+    }
+    parts.extend(pieces.called(&["probabilities", "triangle", "inverse"], &function).into_iter().map(String::from));
+    parts.push(function);
+    let code = parts.join("\n");
+    let libraries: Vec<&str> = LIBRARIES
+        .iter()
+        .filter(|(uses, _)| uses.iter().any(|call| code.contains(call)))
+        .map(|(_, library)| *library)
+        .collect();
+    let using = if libraries.is_empty() { String::new() } else { format!("using {}\n\n", libraries.join(", ")) };
+    Ok(format!("{}\n{using}{code}", comment(export, "#")))
+}
+
+fn function(export: &Export) -> Result<String, ExportError> {
+    let listing = &export.listing;
+    let update = listing.signature.update;
+    let gives = match update {
+        Update::Subtract | Update::Assign => "The last iterate x.",
+        Update::Answer => "The answer, one number for each row of A.",
+    };
+    let mut text = format!("\"\"\"\n{gives}\n\n");
+    for (name, doc) in arguments(export) {
+        text += &format!("- `{name}`: {doc}\n");
+    }
+    if listing.has_sketch() {
+        text += "- `sketch`: gives a random matrix of s rows and m columns; from `rng` if not given\n";
+    }
+    if listing.has_sample() {
+        text += "- `sample`: gives k row numbers by their probabilities; from `rng` if not given\n";
+    }
+    if listing.loops() {
+        text += "- `callback`: called with the result of every iteration\n";
+    }
+    text += &format!("\"\"\"\nfunction {}(\n", export.identifier());
+    let positional: Vec<String> = data(listing)
+        .into_iter()
+        .map(|name| match name {
+            "x0" if update == Update::Subtract => "x0 = zeros(size(A, 2))".into(),
+            name => name.to_string(),
+        })
+        .collect();
+    text += &format!("    {};\n", positional.join(", "));
+    keywords(export).iter().for_each(|keyword| text += &format!("    {keyword},\n"));
+    text += ")\n";
+    let mut lines = Vec::new();
+    match update {
+        Update::Subtract | Update::Assign => lines.push("x = Vector{Float64}(x0)".to_string()),
+        Update::Answer if listing.loops() => lines.push("y = fill(0.5, size(A, 1))".into()),
+        Update::Answer => {}
+    }
+    if listing.finds(Reg::P1) {
+        lines.push("p1 = fill(1 / size(A, 1), size(A, 1))".into());
+    }
+    lines.extend(listing.carried().iter().map(|reg| format!("{reg} = zeros(size(A, 2))")));
+    lines.iter().for_each(|line| text += &format!("    {line}\n"));
+    text += &body::<Julia>(listing)?;
+    text += match (listing.loops(), update) {
+        (false, _) => "",
+        (true, Update::Answer) => "    return y\n",
+        (true, _) => "    return x\n",
+    };
+    Ok(text + "end\n")
+}
+
+/// The arguments that are given by name.
+fn keywords(export: &Export) -> Vec<String> {
+    let (listing, defaults) = (&export.listing, &export.defaults);
+    let default = |parameter: &Parameter| match parameter {
+        Parameter::Step => format!("{:?}", defaults.step),
+        Parameter::Iterations => defaults.iterations.to_string(),
+        Parameter::SketchRows => match defaults.sketch_factor {
+            whole if whole.fract() == 0.0 => format!("min({whole} * size(A, 2), size(A, 1))"),
+            factor => format!("min(ceil(Int, {factor:?} * size(A, 2)), size(A, 1))"),
+        },
+        Parameter::Batch => format!("min({}, size(A, 1))", defaults.batch),
+    };
+    let parameters = Parameter::of(listing);
+    let mut keywords: Vec<String> = parameters.iter().map(|p| format!("{} = {}", p.name(), default(p))).collect();
+    keywords.extend(listing.is_random().then(|| "rng = Random.default_rng()".into()));
+    keywords.extend(listing.has_sketch().then(|| format!("sketch = (s, m) -> {}(rng, s, m)", defaults.sketch)));
+    keywords.extend(listing.has_sample().then(|| "sample = (p, k) -> rows_by(rng, p, k)".into()));
+    keywords.extend(listing.loops().then(|| "callback = x -> nothing".into()));
+    keywords
+}
+
+/// A script that runs exported functions that lie beside it, each in a module of its own.
+pub fn driver(trials: &[Trial]) -> String {
+    let mut text = include_str!("templates/driver.jl").to_string();
+    for Trial { export, settings } in trials {
+        let (name, listing) = (export.identifier(), &export.listing);
+        let mut named: Vec<String> =
+            Parameter::of(listing).iter().map(|p| format!("{} = {}", p.name(), p.value(settings))).collect();
+        named.extend(listing.has_sketch().then(|| "sketch = sketch".into()));
+        named.extend(listing.has_sample().then(|| "sample = sample".into()));
+        named.extend(listing.loops().then(|| "callback = callback".into()));
+        let module = format!("Module_{name}");
+        let call = format!("{module}.{name}({}; {})", given(listing).join(", "), named.join(", "));
+        let shown = if listing.loops() { call } else { format!("callback({call})") };
+        text += &format!("\nmodule {module}\ninclude(\"{name}.jl\")\nend\n");
+        text += &format!("run_on(\"{name}\", (A, b, x0, sketch, sample, callback) -> {shown})\n");
+    }
+    text
+}

@@ -1,0 +1,102 @@
+//! The languages there are.
+
+use super::error::ExportError;
+use super::export::Export;
+use super::{json, julia, latex, python, rust};
+use crate::execute::Settings;
+use std::fmt;
+
+/// A language: a reference to its row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Language(&'static Row);
+
+/// A program to be run with these settings, on data and draws that a driver finds in a folder of the program's name.
+pub struct Trial<'a> {
+    /// The program.
+    pub export: &'a Export<'a>,
+    /// How it is run.
+    pub settings: &'a Settings,
+}
+
+/// A row of the table of languages.
+pub struct Row {
+    /// The name users write.
+    pub name: &'static str,
+    /// One line of help.
+    pub doc: &'static str,
+    /// How its files end.
+    pub extension: &'static str,
+    /// Writes a program.
+    pub write: fn(&Export) -> Result<String, ExportError>,
+    /// A program in the same language that runs exported ones, for those that can be run: it reads `A.txt`, `b.txt`,
+    /// `x0.txt`, `sketches.txt` and `samples.txt` in the folder of each and writes `results.txt`, a line for every result.
+    pub driver: Option<fn(&[Trial]) -> String>,
+}
+
+static TABLE: [Row; 5] = [
+    Row {
+        name: "python",
+        doc: "a function that needs NumPy and, for some programs, SciPy",
+        extension: "py",
+        write: python::write,
+        driver: Some(python::driver),
+    },
+    Row {
+        name: "rust",
+        doc: "a function that needs the crate faer",
+        extension: "rs",
+        write: rust::write,
+        driver: Some(rust::driver),
+    },
+    Row {
+        name: "julia",
+        doc: "a function that needs Julia's standard library alone",
+        extension: "jl",
+        write: julia::write,
+        driver: Some(julia::driver),
+    },
+    Row {
+        name: "latex",
+        doc: "a document with an algorithm environment",
+        extension: "tex",
+        write: latex::write,
+        driver: None,
+    },
+    Row { name: "json", doc: "the program as data", extension: "json", write: json::write, driver: None },
+];
+
+impl Language {
+    /// Every language.
+    pub fn all() -> impl Iterator<Item = Language> {
+        TABLE.iter().map(Language)
+    }
+
+    /// The language of this name.
+    pub fn named(name: &str) -> Option<Language> {
+        Language::all().find(|language| language.name == name)
+    }
+}
+
+impl std::ops::Deref for Language {
+    type Target = Row;
+    fn deref(&self) -> &Row {
+        self.0
+    }
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Row) -> bool {
+        self.name == other.name
+    }
+}
+impl Eq for Row {}
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}

@@ -1,0 +1,267 @@
+//! LaTeX: a document with one algorithm.
+
+use super::defaults::Parameter;
+use super::error::ExportError;
+use super::export::Export;
+use super::head::comment;
+use super::listing::{Form, Mark, Name, Statement};
+use super::table::{Row, Style, row, when};
+use crate::execute::Sampling;
+use crate::program::{Dim, Reg, Section, Type, Update};
+
+/// The language.
+pub struct Latex;
+
+static ROWS: [Row; 27] = [
+    row("VEC_VEC_ADD", "$0 + $1"),
+    row("VEC_VEC_SUB", "$0 - $1"),
+    row("VEC_VEC_DOT", "\\langle $0, $1 \\rangle"),
+    row("MAT_VEC_MUL", "$0 \\, $1"),
+    row("VEC_MAT_MUL", "$1^\\top $0"),
+    row("SCALAR_VEC_MUL", "$0 \\, $1"),
+    row("SCALAR_DIV", "$0 / $1"),
+    row("MAT_MAT_MUL", "$0 \\, $1"),
+    row("MAT_MAT_TRANS_MUL", "$0 \\, $1^\\top"),
+    row("MAT_TRANS_MAT_MUL", "$0^\\top $1"),
+    row("MAT_INV", "$0^{+}"),
+    when(Form::Upper, "MAT_INV", "$0^{-1}"),
+    row("TRIANGULAR_SOLVE", "$0^{-1} $1"),
+    when(Form::UpperSecond, "TRIANGULAR_SOLVE", "$1^{-\\top} $0"),
+    row("HHQR", "\\operatorname{qr}($0)"),
+    row("SKETCH", "$S \\, $0"),
+    row("SUBSAMPLING", "\\operatorname{rows}_{k}($1, $2; $0)"),
+    row("LEVERAGE_SCORE", "\\operatorname{norms}($0)"),
+    row("DO_NOTHING", "\\varnothing"),
+    row("VEC_SIGMOID", "\\sigma($0)"),
+    row("VEC_DSIGMOID", "$0 \\odot (1 - $0)"),
+    row("VEC_MAT_SCALE", "\\operatorname{diag}($0)^{1/2} \\, $1"),
+    row("MAT_GRAM", "$0^\\top $0"),
+    row("MAT_VEC_SOLVE", "$0^{-1} $1"),
+    row("VEC_NORMALIZE", "$0 / \\| $0 \\|"),
+    row("VEC_VEC_MUL", "$0 \\odot $1"),
+    row("VEC_ABS", "|$0|"),
+];
+
+impl Style for Latex {
+    const LANGUAGE: &'static str = "LaTeX";
+
+    fn rows() -> &'static [Row] {
+        &ROWS
+    }
+
+    fn name(Name { reg, mark }: Name) -> String {
+        let (letter, index) = reg.name().split_at(1);
+        let letter = match letter {
+            "e" => return "\\eta".into(),
+            "a" => "\\alpha",
+            letter => letter,
+        };
+        // There is one distribution only.
+        let index = if reg == Reg::P1 { "" } else { index };
+        let mark = match mark {
+            Mark::Plain => "",
+            Mark::Once => "0",
+            Mark::Again => "t",
+        };
+        match (index, mark) {
+            ("", "") => letter.into(),
+            ("", one) | (one, "") => format!("{letter}_{one}"),
+            (index, mark) => format!("{letter}_{{{index},{mark}}}"),
+        }
+    }
+
+    fn sketch(section: Section) -> &'static str {
+        match section {
+            Section::Setup => "S",
+            Section::Iteration => "\\Omega_t",
+        }
+    }
+}
+
+/// Signs that not every reader knows, and what they mean.
+const LEGEND: [(&str, &str); 6] = [
+    ("\\operatorname{qr}(", "$\\operatorname{qr}(M)$ is the upper triangular $R$ of $M = QR$ with a nonnegative diagonal"),
+    ("^{+}", "$M^{+}$ is $M^{-1}$, or the pseudo-inverse where $M$ is singular"),
+    ("\\operatorname{norms}(", "$\\operatorname{norms}(M)$ are probabilities proportional to the squared row norms of $M$"),
+    ("\\sigma(", "$\\sigma(z) = 1/(1 + e^{-z})$, entry by entry"),
+    ("\\odot", "$\\odot$ multiplies entry by entry"),
+    ("|v", "$|v|$ is taken entry by entry"),
+];
+
+const PREAMBLE: &str = "\\documentclass{article}
+\\usepackage[T1]{fontenc}
+\\usepackage[margin=25mm]{geometry}
+\\usepackage{amsmath,amssymb}
+\\usepackage{algorithm}
+\\usepackage{algpseudocode}
+\\algrenewcommand\\algorithmicrequire{\\textbf{Input:}}
+\\algrenewcommand\\algorithmicensure{\\textbf{Output:}}
+\\pagestyle{empty}
+";
+
+/// A program as a document with one algorithm; what stands between `\\begin{algorithm}` and `\\end{algorithm}` can be
+/// copied into another.
+pub fn write(export: &Export) -> Result<String, ExportError> {
+    let algorithm = algorithm(export)?;
+    let lines = export.equation.latex.replace(",\\quad ", " \\\\\n").replace(";\\ ", " \\\\\n");
+    let legend: Vec<String> = notes(export, &algorithm).iter().map(|note| format!("\\item {note}.\n")).collect();
+    let legend = match legend.is_empty() {
+        true => String::new(),
+        false => format!("\\noindent Here\n\\begin{{itemize}}\n{}\\end{{itemize}}\n", legend.concat()),
+    };
+    Ok(format!(
+        "{}\n{PREAMBLE}\\begin{{document}}\n{algorithm}\nOne iteration computes\n\\begin{{gather*}}\n{lines}\n\\end{{gather*}}\n\
+         {legend}\n\\noindent It costs {}.\n\n\\noindent Origin: {}; exported by rl4rla {}.\n\\end{{document}}\n",
+        comment(export, "%"),
+        flops(export),
+        escaped(&export.provenance.words()),
+        escaped(&export.provenance.version),
+    ))
+}
+
+fn algorithm(export: &Export) -> Result<String, ExportError> {
+    let listing = &export.listing;
+    let update = listing.signature.update;
+    let result = Latex::name(listing.result);
+    let mut text = format!(
+        "\\begin{{algorithm}}[h]\n\\caption{{{}}}\n\\label{{alg:{}}}\n\\begin{{algorithmic}}[1]\n",
+        escaped(export.title()),
+        export.identifier().replace('_', "-")
+    );
+    text += &format!("\\Require {}\n", inputs(export).join(", "));
+    text += match update {
+        Update::Subtract | Update::Assign => "\\Ensure $x$\n",
+        Update::Answer => "\\Ensure $y$, a number for each row of $A$\n",
+    };
+    if listing.finds(Reg::P1) {
+        text += "\\State $p \\gets (1/m, \\dots, 1/m)$\n".replace('m', if export.is_square() { "n" } else { "m" }).as_str();
+    }
+    for reg in listing.carried() {
+        text += &format!("\\State ${} \\gets 0$\n", Latex::name(Name { reg, mark: Mark::Plain }));
+    }
+    text += &section(export, Section::Setup)?;
+    if listing.loops() {
+        text += "\\For{$t = 1, \\dots, T$}\n";
+    }
+    text += &section(export, Section::Iteration)?;
+    text += &match update {
+        Update::Subtract => format!("\\State $x \\gets x - \\eta \\, {result}$\n"),
+        Update::Assign => format!("\\State $x \\gets {result}$\n"),
+        Update::Answer => format!("\\State $y \\gets {result}$\n"),
+    };
+    if listing.loops() {
+        text += "\\EndFor\n";
+    }
+    text += if update == Update::Answer { "\\State \\Return $y$\n" } else { "\\State \\Return $x$\n" };
+    Ok(text + "\\end{algorithmic}\n\\end{algorithm}\n")
+}
+
+fn section(export: &Export, section: Section) -> Result<String, ExportError> {
+    let (mut text, listing) = (String::new(), &export.listing);
+    if listing.sketches(section) {
+        let rows = if export.is_square() { "n" } else { "m" };
+        let sketch = Latex::sketch(section);
+        text += &format!("\\State draw a sketch ${sketch} \\in \\mathbb{{R}}^{{s \\times {rows}}}$\n");
+    }
+    for statement in listing.section(section) {
+        text += &format!("\\State ${} \\gets {}$", targets(statement), Latex::expression(statement)?);
+        text += &statement.result.map_or_else(String::new, |ty| format!(" \\Comment{{{}}}", shape(ty)));
+        text += "\n";
+    }
+    Ok(text)
+}
+
+fn targets(statement: &Statement) -> String {
+    let names: Vec<String> = statement.targets.iter().map(|name| Latex::name(*name)).collect();
+    names.join(", ")
+}
+
+/// The shape of a value.
+fn shape(ty: Type) -> String {
+    match ty {
+        Type::Scalar => "scalar".into(),
+        Type::Vector(length) | Type::Weights(length) => format!("$\\mathbb{{R}}^{length}$"),
+        Type::Matrix(rows, cols, _) => format!("$\\mathbb{{R}}^{{{rows} \\times {cols}}}$"),
+    }
+}
+
+/// What is given, with its shape.
+fn inputs(export: &Export) -> Vec<String> {
+    let listing = &export.listing;
+    let geometry = listing.signature.geometry;
+    let mut inputs = vec![format!("$A \\in {}$", shape(geometry.matrix()).trim_matches('$'))];
+    if listing.reads_b() {
+        inputs.push(format!("$b \\in \\mathbb{{R}}^{}$", geometry.dim(Dim::Rows)));
+    }
+    if listing.signature.update != Update::Answer || listing.finds(Reg::X) {
+        inputs.push("$x \\in \\mathbb{R}^n$".into());
+    }
+    for parameter in Parameter::of(listing) {
+        let symbol = parameter.symbol().replace('η', "\\eta");
+        inputs.push(format!("{} ${symbol}$", parameter.doc().trim_start_matches("the ")));
+    }
+    inputs
+}
+
+/// What has to be said about signs in the algorithm.
+fn notes(export: &Export, algorithm: &str) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    if export.listing.has_sketch() {
+        let summary = math(export.defaults.sketch.summary());
+        notes.push(format!("a sketch is random with $\\mathbb{{E}}\\, S^\\top S = I$: {summary} ({})", export.defaults.sketch));
+    }
+    if export.listing.has_sample() {
+        let rows = "$\\operatorname{rows}_k(A, b; p)$ are $k$ rows of $A$ and $b$ drawn with probabilities $p$";
+        notes.push(match export.defaults.sampling {
+            Sampling::Unbiased => format!("{rows}, independently, row $i$ times $1/\\sqrt{{k p_i}}$"),
+            Sampling::Released => format!("{rows}, without replacement"),
+        });
+    }
+    let used = LEGEND.iter().filter(|(sign, _)| algorithm.contains(sign));
+    notes.extend(used.map(|(_, note)| note.to_string()));
+    notes
+}
+
+/// What it costs, in formulas.
+fn flops(export: &Export) -> String {
+    let [setup, iteration] = export.flops().map(|flops| flops.latex());
+    match (setup == "0", export.listing.loops()) {
+        (true, true) => format!("${iteration}$ floating-point operations in every iteration"),
+        (false, true) => {
+            format!("${setup}$ floating-point operations once and ${iteration}$ in every iteration")
+        }
+        (true, false) => format!("${iteration}$ floating-point operations"),
+        (false, false) => format!("${setup} + {iteration}$ floating-point operations"),
+    }
+}
+
+/// Words about a sketch, with their signs as formulas.
+fn math(text: &str) -> String {
+    text.replace("±1/√8", "$\\pm 1/\\sqrt{8}$").replace("±1", "$\\pm 1$").replace("1/s", "$1/s$")
+}
+
+/// Text as it is, with what has a meaning in LaTeX made harmless, and without letters its fonts lack.
+fn escaped(text: &str) -> String {
+    let escape = |c: char| match c {
+        '\\' => "\\textbackslash{}".to_string(),
+        '~' => "\\textasciitilde{}".into(),
+        '^' => "\\textasciicircum{}".into(),
+        '&' | '%' | '$' | '#' | '_' | '{' | '}' => format!("\\{c}"),
+        ' '..='~' | 'À'..='ž' => c.into(),
+        c if c.is_whitespace() => " ".into(),
+        '–' | '−' => "--".into(),
+        '’' => "'".into(),
+        _ => "?".into(),
+    };
+    text.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_made_harmless() {
+        assert_eq!(escaped("a_b & 50% \\x Müller ∞"), "a\\_b \\& 50\\% \\textbackslash{}x Müller ?");
+    }
+}

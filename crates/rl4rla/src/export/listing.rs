@@ -1,0 +1,262 @@
+//! The listing of a program: its live instructions as statements over named values, the same for every language.
+//!
+//! In a program every iteration starts from what setup left. In most languages a variable that is overwritten stays so.
+//! A register that the iteration both finds and writes therefore becomes two values with two names.
+
+use crate::program::{
+    Access, Arg, Canonical, LiveOut, Op, Program, Reg, RegSet, Section, ShapeError, Signature, Structure, Type,
+    Typed, Update, check,
+};
+
+/// Which of the values of a register is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mark {
+    /// The register as it is called.
+    Plain,
+    /// What setup made of `A` or `b`.
+    Once,
+    /// What this iteration made of a register that the next iteration finds as it was.
+    Again,
+}
+
+/// A value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Name {
+    /// Where the program keeps it.
+    pub reg: Reg,
+    /// Which of the register's values.
+    pub mark: Mark,
+}
+
+/// What typing knows of the operands, as far as it decides how a call is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// Nothing that matters.
+    Plain,
+    /// The first operand is upper triangular.
+    Upper,
+    /// The second operand is upper triangular, and the first is not.
+    UpperSecond,
+    /// The only operand is a vector.
+    Vector,
+}
+
+/// `targets = operator(operands)`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Statement {
+    /// Where it stands.
+    pub section: Section,
+    /// The operator.
+    pub op: Op,
+    /// How it is called.
+    pub form: Form,
+    /// What is written: one value, or `A` and `b` where rows are sampled.
+    pub targets: Vec<Name>,
+    /// What is read, with types; `A` and `b` come last where rows are sampled.
+    pub operands: Vec<(Name, Type)>,
+    /// The type of the first target.
+    pub result: Option<Type>,
+}
+
+/// A program as a language needs it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Listing {
+    /// The problem it is for.
+    pub signature: Signature,
+    /// The live instructions, in the order they run.
+    pub statements: Vec<Statement>,
+    /// The value that the update looks at.
+    pub result: Name,
+}
+
+impl Listing {
+    /// The listing of a program for problems of this signature.
+    pub fn new(program: &Program, signature: Signature) -> Result<Listing, ShapeError> {
+        // What does not fit is reported as it was written, dead code included.
+        check(program, signature)?;
+        let live = Canonical::new(program, LiveOut::Finished);
+        let typed = check(live.program(), signature)?;
+        let mut names = Names { current: [Mark::Plain; Reg::COUNT], twice: found_and_written(live.program()) };
+        let statements = typed.iter().map(|typed| names.statement(typed)).collect();
+        Ok(Listing { signature, statements, result: names.of(Reg::V1) })
+    }
+
+    /// The statements of a section.
+    pub fn section(&self, section: Section) -> impl Iterator<Item = &Statement> {
+        self.statements.iter().filter(move |statement| statement.section == section)
+    }
+
+    /// Whether a section draws a sketch: all its sketches share one.
+    pub fn sketches(&self, section: Section) -> bool {
+        self.section(section).any(|statement| statement.op.sketches())
+    }
+
+    /// Whether any section draws a sketch.
+    pub fn has_sketch(&self) -> bool {
+        self.statements.iter().any(|statement| statement.op.sketches())
+    }
+
+    /// Whether rows are sampled.
+    pub fn has_sample(&self) -> bool {
+        self.statements.iter().any(|statement| statement.op.samples())
+    }
+
+    /// Whether chance has a part in it.
+    pub fn is_random(&self) -> bool {
+        self.has_sketch() || self.has_sample()
+    }
+
+    /// Whether a register is read as it was before the program wrote it.
+    pub fn finds(&self, reg: Reg) -> bool {
+        let mut written = RegSet::EMPTY;
+        self.statements.iter().any(|statement| {
+            let found = statement.operands.iter().any(|(name, _)| name.reg == reg) && !written.contains(reg);
+            written = statement.targets.iter().fold(written, |set, name| set.with(name.reg));
+            found
+        })
+    }
+
+    /// Whether the given right-hand side is read.
+    pub fn reads_b(&self) -> bool {
+        self.finds(Reg::B)
+    }
+
+    /// Whether the step size matters.
+    pub fn reads_step(&self) -> bool {
+        self.signature.update == Update::Subtract || self.finds(Reg::ETA)
+    }
+
+    /// The registers that are kept from one iteration to the next.
+    pub fn carried(&self) -> Vec<Reg> {
+        let used = |reg: &Reg| {
+            let named = |name: &Name| name.reg == *reg;
+            let in_use = |s: &Statement| s.targets.iter().any(named) || s.operands.iter().any(|(n, _)| named(n));
+            self.statements.iter().any(in_use)
+        };
+        Reg::carried().filter(used).collect()
+    }
+
+    /// Whether a second iteration can differ from the first. An answer without memory and without chance is found at once.
+    pub fn loops(&self) -> bool {
+        let chance = self.section(Section::Iteration).any(|statement| statement.op.draws());
+        self.signature.update != Update::Answer || !self.carried().is_empty() || chance
+    }
+}
+
+/// The registers, `A` and `b` apart, that an iteration reads before it writes them, and writes.
+fn found_and_written(program: &Program) -> RegSet {
+    let (mut found, mut written) = (RegSet::EMPTY, RegSet::EMPTY);
+    for instruction in &program.iteration {
+        found = found.union(instruction.reads().minus(written));
+        written = written.union(instruction.writes());
+    }
+    found.and(written).minus(RegSet::carried())
+}
+
+/// The names of all registers at one point.
+struct Names {
+    current: [Mark; Reg::COUNT],
+    twice: RegSet,
+}
+
+impl Names {
+    fn of(&self, reg: Reg) -> Name {
+        Name { reg, mark: self.current[reg.index()] }
+    }
+
+    fn write(&mut self, reg: Reg, section: Section) -> Name {
+        let sampled = reg.access() == Access::Input;
+        self.current[reg.index()] = match section {
+            Section::Setup if sampled => Mark::Once,
+            Section::Iteration if sampled || self.twice.contains(reg) => Mark::Again,
+            _ => Mark::Plain,
+        };
+        self.of(reg)
+    }
+
+    fn statement(&mut self, typed: &Typed) -> Statement {
+        let Typed { section, instruction, args, result } = typed;
+        let operands = args.iter().map(|arg| (self.of(arg.reg), arg.ty)).collect();
+        // Sampling `A` cuts `b` as well.
+        let pair = instruction.target.filter(|target| *target == Reg::A).map(|_| Reg::B);
+        let targets = instruction.target.into_iter().chain(pair).map(|reg| self.write(reg, *section)).collect();
+        Statement {
+            section: *section,
+            op: instruction.op,
+            form: form(args),
+            targets,
+            operands,
+            result: *result,
+        }
+    }
+}
+
+fn form(args: &[Arg]) -> Form {
+    let upper = |i: usize| args.get(i).is_some_and(|arg| arg.ty.structure() == Structure::Upper);
+    match args {
+        _ if upper(0) => Form::Upper,
+        _ if upper(1) => Form::UpperSecond,
+        [Arg { ty: Type::Vector(_), .. }] => Form::Vector,
+        _ => Form::Plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Geometry;
+
+    fn listing(text: &str) -> Listing {
+        Listing::new(&text.parse().unwrap(), Geometry::Tall.into()).unwrap()
+    }
+
+    fn written(listing: &Listing) -> Vec<(&'static str, Mark)> {
+        listing.statements.iter().flat_map(|s| &s.targets).map(|name| (name.reg.name(), name.mark)).collect()
+    }
+
+    #[test]
+    fn what_the_next_iteration_needs_is_not_overwritten() {
+        let sgd = listing(
+            "iteration:\n A, b = SUBSAMPLING(p1)\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n",
+        );
+        assert_eq!(written(&sgd)[..3], [("A", Mark::Again), ("b", Mark::Again), ("v1", Mark::Plain)]);
+        assert_eq!(sgd.statements[0].operands[1].0, Name { reg: Reg::A, mark: Mark::Plain });
+        assert_eq!(sgd.statements[1].operands[0].0, Name { reg: Reg::A, mark: Mark::Again });
+        let growing = listing(
+            "setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\niteration:\n R1 = MAT_MAT_MUL(R1, R1)\n v1 = MAT_VEC_MUL(R1, x)\n",
+        );
+        assert_eq!(written(&growing)[..2], [("R1", Mark::Plain), ("R1", Mark::Again)]);
+        assert_eq!(growing.statements[1].operands[0].0.mark, Mark::Plain);
+        assert_eq!(growing.statements[2].operands[0].0.mark, Mark::Again);
+        let momentum = listing("iteration:\n m1 = VEC_VEC_ADD(m1, x)\n v1 = VEC_VEC_SUB(m1, x)\n");
+        assert_eq!(written(&momentum), [("m1", Mark::Plain), ("v1", Mark::Plain)]);
+        assert_eq!(momentum.carried().len(), 1);
+    }
+
+    #[test]
+    fn a_direction_that_setup_made_may_be_the_result() {
+        let kept = listing("setup:\n v1 = VEC_MAT_MUL(b, A)\niteration:\n v2 = VEC_MAT_MUL(b, A)\n");
+        assert_eq!((kept.statements.len(), kept.result.mark), (1, Mark::Plain));
+    }
+
+    #[test]
+    fn dead_code_is_left_out_and_inputs_are_known() {
+        let live = listing("setup:\n R1 = HHQR(A)\niteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n DO_NOTHING()\n");
+        assert_eq!(live.statements.len(), 1);
+        assert!(!live.reads_b() && live.reads_step() && live.loops());
+        let error = Listing::new(&"iteration:\n v1 = HHQR(A)\n".parse().unwrap(), Geometry::Tall.into());
+        assert!(error.is_err());
+    }
+
+    #[test]
+    fn forms_tell_triangles_apart() {
+        let forms: Vec<Form> = listing(
+            "setup:\n R1 = HHQR(A)\niteration:\n v1 = TRIANGULAR_SOLVE(x, R1)\n v1 = TRIANGULAR_SOLVE(R1, v1)\n",
+        )
+        .statements
+        .iter()
+        .map(|statement| statement.form)
+        .collect();
+        assert_eq!(forms, [Form::Plain, Form::UpperSecond, Form::Upper]);
+    }
+}

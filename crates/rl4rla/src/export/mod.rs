@@ -1,0 +1,32 @@
+//! Export: programs as code in other languages, that runs without this crate.
+//!
+//! A program is typed, rid of dead code and made a [`Listing`], statements over named values. A language is a table with
+//! a line for every operator, a writer that puts the statements into a function, and a driver that runs such functions
+//! on given data and given draws, so that they can be compared with the executor.
+
+mod defaults;
+mod error;
+mod export;
+mod frame;
+mod head;
+mod json;
+mod julia;
+mod language;
+mod latex;
+mod listing;
+mod pieces;
+mod provenance;
+mod python;
+mod rust;
+mod structure;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use defaults::{Defaults, Parameter};
+pub use error::ExportError;
+pub use export::Export;
+pub use language::{Language, Trial};
+pub use listing::{Listing, Mark, Name, Statement};
+pub use provenance::Provenance;
+pub use structure::{latex_faults, unbalanced};

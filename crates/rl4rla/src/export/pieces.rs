@@ -1,0 +1,60 @@
+//! Pieces of code that come along with an exported function where it calls them. They are kept as files in their own
+//! language, cut where a line says `% NAME` behind the sign of a comment.
+
+/// The pieces of a file.
+pub struct Pieces {
+    pieces: Vec<(&'static str, String)>,
+}
+
+impl Pieces {
+    /// Cuts a file whose comments begin with this sign.
+    pub fn new(text: &'static str, comment: &str) -> Pieces {
+        let mark = format!("{comment}% ");
+        let mut pieces: Vec<(&str, String)> = Vec::new();
+        for line in text.lines() {
+            match (line.strip_prefix(&mark), pieces.last_mut()) {
+                (Some(name), _) => pieces.push((name, String::new())),
+                (None, Some((_, piece))) => *piece += &format!("{line}\n"),
+                // What stands before the first piece is about the file itself.
+                (None, None) => {}
+            }
+        }
+        pieces.iter_mut().for_each(|(_, piece)| *piece = format!("{}\n", piece.trim_end()));
+        Pieces { pieces }
+    }
+
+    /// The piece of this name.
+    ///
+    /// # Panics
+    /// If there is none: a fault of the file.
+    pub fn get(&self, name: &str) -> &str {
+        let piece = self.pieces.iter().find(|(other, _)| *other == name);
+        &piece.unwrap_or_else(|| panic!("there is no piece `{name}`")).1
+    }
+
+    /// Those of the named pieces that the code calls, or that a called piece calls, in the order named.
+    pub fn called(&self, names: &[&str], code: &str) -> Vec<&str> {
+        let calls = |code: &str, name: &str| code.contains(&format!("{name}("));
+        let mut called: Vec<bool> = names.iter().map(|name| calls(code, name)).collect();
+        for _ in names {
+            for i in 0..names.len() {
+                let by = |j: usize| called[j] && j != i && calls(self.get(names[j]), names[i]);
+                called[i] = called[i] || (0..names.len()).any(by);
+            }
+        }
+        names.iter().zip(called).filter(|(_, called)| *called).map(|(name, _)| self.get(name)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_cut_and_found() {
+        let pieces = Pieces::new("# About.\n#% f\ndef f(): return g()\n\n#% g\ndef g(): pass\n#% h\nx\n", "#");
+        assert_eq!(pieces.get("f"), "def f(): return g()\n");
+        assert_eq!(pieces.called(&["f", "g", "h"], "y = f(1)").len(), 2);
+        assert!(pieces.called(&["f", "g", "h"], "y = 1").is_empty());
+    }
+}

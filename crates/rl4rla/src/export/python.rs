@@ -1,0 +1,245 @@
+//! Python, with NumPy, and SciPy where it helps.
+
+use super::defaults::Parameter;
+use super::error::ExportError;
+use super::export::Export;
+use super::frame::{Code, arguments, body, data, given, identifier, sizes};
+use super::head::comment;
+use super::language::Trial;
+use super::listing::{Form, Name};
+use super::pieces::Pieces;
+use super::table::{Row, Style, row, when};
+use crate::execute::Sampling;
+use crate::program::{Reg, Section, Update};
+
+/// The language.
+pub struct Python;
+
+static ROWS: [Row; 27] = [
+    row("VEC_VEC_ADD", "$0 + $1"),
+    row("VEC_VEC_SUB", "$0 - $1"),
+    row("VEC_VEC_DOT", "$0 @ $1"),
+    row("MAT_VEC_MUL", "$0 @ $1"),
+    row("VEC_MAT_MUL", "$1.T @ $0"),
+    row("SCALAR_VEC_MUL", "$0 * $1"),
+    row("SCALAR_DIV", "$0 / $1"),
+    row("MAT_MAT_MUL", "$0 @ $1"),
+    row("MAT_MAT_TRANS_MUL", "$0 @ $1.T"),
+    row("MAT_TRANS_MAT_MUL", "$0.T @ $1"),
+    row("MAT_INV", "inverse($0)"),
+    when(Form::Upper, "MAT_INV", "solve_triangular($0, np.eye(len($0)))"),
+    row("TRIANGULAR_SOLVE", "solve_triangular($0, $1)"),
+    when(Form::UpperSecond, "TRIANGULAR_SOLVE", "solve_triangular($1, $0, trans=\"T\")"),
+    row("HHQR", "triangle($0)"),
+    row("SKETCH", "$S @ $0"),
+    row("SUBSAMPLING", "subsample($1, $2, $0, batch, draws)"),
+    row("LEVERAGE_SCORE", "probabilities($0)"),
+    row("DO_NOTHING", "None"),
+    row("VEC_SIGMOID", "1 / (1 + np.exp(-$0))"),
+    row("VEC_DSIGMOID", "$0 * (1 - $0)"),
+    row("VEC_MAT_SCALE", "np.sqrt($0)[:, None] * $1"),
+    row("MAT_GRAM", "$0.T @ $0"),
+    row("MAT_VEC_SOLVE", "np.linalg.solve($0, $1)"),
+    row("VEC_NORMALIZE", "$0 / np.linalg.norm($0)"),
+    row("VEC_VEC_MUL", "$0 * $1"),
+    row("VEC_ABS", "np.abs($0)"),
+];
+
+impl Style for Python {
+    const LANGUAGE: &'static str = "Python";
+
+    fn rows() -> &'static [Row] {
+        &ROWS
+    }
+
+    fn name(name: Name) -> String {
+        identifier(name)
+    }
+
+    fn sketch(section: Section) -> &'static str {
+        match section {
+            Section::Setup => "S",
+            Section::Iteration => "Omega",
+        }
+    }
+}
+
+impl Code for Python {
+    const COMMENT: &'static str = "#";
+    const LOOP: [&'static str; 2] = ["for _ in range(iterations):", ""];
+
+    fn assign(targets: &[String], expression: &str, _: bool) -> String {
+        format!("{} = {expression}", targets.join(", "))
+    }
+
+    fn draw(section: Section) -> String {
+        format!("{} = draws.sketch(sketch_rows, m)", Python::sketch(section))
+    }
+
+    fn update(update: Update, result: &str) -> Vec<String> {
+        let (line, seen) = match update {
+            Update::Subtract => (format!("x = x - step * {result}"), "x"),
+            Update::Assign => (format!("x = {result}"), "x"),
+            Update::Answer => (format!("y = {result}"), "y"),
+        };
+        vec![line, "if callback is not None:".into(), format!("    callback({seen})")]
+    }
+
+    fn answer(result: &str) -> String {
+        format!("return {result}")
+    }
+}
+
+/// What comes along, and where it is imported from.
+const IMPORTS: [(&str, &str); 3] = [
+    ("sparse.", "from scipy import sparse"),
+    ("solve_triangular(", "from scipy.linalg import solve_triangular"),
+    ("LinearOperator(", "from scipy.sparse.linalg import LinearOperator"),
+];
+
+/// A program as a module with one function.
+pub fn write(export: &Export) -> Result<String, ExportError> {
+    let pieces = Pieces::new(include_str!("templates/pieces.py"), "#");
+    let function = function(export)?;
+    let mut parts = pieces.called(&["probabilities", "triangle", "inverse"], &function);
+    let released = export.defaults.sampling == Sampling::Released;
+    let kind = if released { "released" } else { "unbiased" };
+    let subsample = format!("subsample-{kind}");
+    if export.listing.has_sample() {
+        parts.push(pieces.get(&subsample));
+    }
+    let mut code = draws(export, &pieces, kind);
+    for part in parts.into_iter().chain([function.as_str()]) {
+        code += &format!("\n\n{part}");
+    }
+    let imports: String = IMPORTS
+        .iter()
+        .filter(|(used, _)| code.contains(used))
+        .map(|(_, line)| format!("{line}\n"))
+        .collect();
+    Ok(format!("{}\nimport numpy as np\n{imports}{code}", comment(export, "#")))
+}
+
+/// The class of random objects, for a program that draws any.
+fn draws(export: &Export, pieces: &Pieces, sampling: &str) -> String {
+    let listing = &export.listing;
+    let sketch = listing.has_sketch().then(|| format!("sketch-{}", export.defaults.sketch));
+    let sample = listing.has_sample().then(|| format!("sample-{sampling}"));
+    let methods: Vec<String> = sketch.into_iter().chain(sample).collect();
+    if methods.is_empty() {
+        return String::new();
+    }
+    let mut class = format!("\n\n{}", pieces.get("Draws"));
+    methods.iter().for_each(|method| class += &format!("\n{}", pieces.get(method)));
+    class
+}
+
+fn function(export: &Export) -> Result<String, ExportError> {
+    let listing = &export.listing;
+    let random = listing.is_random();
+    let update = listing.signature.update;
+    let parameters = Parameter::of(listing);
+    let mut text = format!("def {}(\n", export.identifier());
+    for name in data(listing) {
+        let default = if name == "x0" && update == Update::Subtract { "=None" } else { "" };
+        text += &format!("    {name}{default},\n");
+    }
+    let mut named: Vec<String> = parameters.iter().map(|p| format!("{}={}", p.name(), default(*p, export))).collect();
+    named.extend(["rng=None", "draws=None"].into_iter().filter(|_| random).map(String::from));
+    named.extend(listing.loops().then(|| "callback=None".into()));
+    if !named.is_empty() {
+        text += "    *,\n";
+    }
+    named.iter().for_each(|parameter| text += &format!("    {parameter},\n"));
+    text += &format!("):\n    \"\"\"{}\n\n", gives(update));
+    for (name, doc) in arguments(export) {
+        text += &format!("    {name}: {doc}\n");
+    }
+    if random {
+        text += "    rng: a seed or a generator of numpy.random\n";
+        text += "    draws: where random objects come from; Draws(rng) if not given\n";
+    }
+    if listing.loops() {
+        text += "    callback: called with the result of every iteration\n";
+    }
+    text += "    \"\"\"\n";
+    text += &prologue(export);
+    text += &body::<Python>(listing)?;
+    text += match (listing.loops(), update) {
+        (false, _) => "",
+        (true, Update::Answer) => "    return y\n",
+        (true, _) => "    return x\n",
+    };
+    Ok(text)
+}
+
+fn gives(update: Update) -> &'static str {
+    match update {
+        Update::Subtract | Update::Assign => "The last iterate x.",
+        Update::Answer => "The answer, one number for each row of A.",
+    }
+}
+
+fn default(parameter: Parameter, export: &Export) -> String {
+    match parameter {
+        Parameter::Step => format!("{:?}", export.defaults.step),
+        Parameter::Iterations => export.defaults.iterations.to_string(),
+        Parameter::SketchRows | Parameter::Batch => "None".into(),
+    }
+}
+
+/// Arguments made ready for the statements.
+fn prologue(export: &Export) -> String {
+    let listing = &export.listing;
+    let mut lines: Vec<String> = data(listing)
+        .iter()
+        .filter(|name| **name != "x0")
+        .map(|name| format!("{name} = np.asarray({name}, dtype=float)"))
+        .collect();
+    lines.extend(match sizes(export) {
+        [true, true] => Some("m, n = A.shape".into()),
+        [true, false] => Some("m = A.shape[0]".into()),
+        [false, true] => Some("n = A.shape[1]".into()),
+        [false, false] => None,
+    });
+    match listing.signature.update {
+        Update::Subtract => lines.push("x = np.zeros(n) if x0 is None else np.asarray(x0, dtype=float)".into()),
+        Update::Assign => lines.push("x = np.asarray(x0, dtype=float)".into()),
+        Update::Answer if listing.loops() => lines.push("y = np.full(m, 0.5)".into()),
+        Update::Answer => {}
+    }
+    if listing.has_sketch() {
+        let rows = match export.defaults.sketch_factor {
+            whole if whole.fract() == 0.0 => format!("{whole} * n"),
+            factor => format!("int(np.ceil({factor:?} * n))"),
+        };
+        lines.push(format!("sketch_rows = min({rows}, m) if sketch_rows is None else sketch_rows"));
+    }
+    if listing.has_sample() {
+        lines.push(format!("batch = min({}, m) if batch is None else batch", export.defaults.batch));
+    }
+    if listing.is_random() {
+        lines.push("draws = Draws(rng) if draws is None else draws".into());
+    }
+    if listing.finds(Reg::P1) {
+        lines.push("p1 = np.full(m, 1 / m)".into());
+    }
+    lines.extend(listing.carried().iter().map(|reg| format!("{reg} = np.zeros(n)")));
+    lines.iter().map(|line| format!("    {line}\n")).collect()
+}
+
+/// A script that runs exported functions that lie beside it.
+pub fn driver(trials: &[Trial]) -> String {
+    let mut text = include_str!("templates/driver.py").to_string() + "\n\n";
+    for Trial { export, settings } in trials {
+        let (name, listing) = (export.identifier(), &export.listing);
+        let mut given: Vec<String> = given(listing).into_iter().map(String::from).collect();
+        given.extend(Parameter::of(listing).iter().map(|p| format!("{}={}", p.name(), p.value(settings))));
+        given.extend(listing.is_random().then(|| "draws=draws".into()));
+        given.extend(listing.loops().then(|| "callback=callback".into()));
+        let call = format!("{name}.{name}({})", given.join(", "));
+        let shown = if listing.loops() { call } else { format!("callback({call})") };
+        text += &format!("import {name}\n\nrun(\"{name}\", lambda A, b, x0, draws, callback: {shown})\n");
+    }
+    text
+}

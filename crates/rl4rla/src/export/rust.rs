@@ -1,0 +1,294 @@
+//! Rust, with the crate faer.
+
+use super::defaults::Parameter;
+use super::error::ExportError;
+use super::export::Export;
+use super::frame::{Code, arguments, body, data, given, identifier};
+use super::head::comment;
+use super::language::Trial;
+use super::listing::{Form, Listing, Name};
+use super::pieces::Pieces;
+use super::table::{Row, Style, row, when};
+use crate::execute::Sampling;
+use crate::program::{Reg, Section, Update};
+
+/// The language.
+pub struct Rust;
+
+static ROWS: [Row; 28] = [
+    row("VEC_VEC_ADD", "&$0 + &$1"),
+    row("VEC_VEC_SUB", "&$0 - &$1"),
+    row("VEC_VEC_DOT", "$0.transpose() * &$1"),
+    row("MAT_VEC_MUL", "&$0 * &$1"),
+    row("VEC_MAT_MUL", "$1.transpose() * &$0"),
+    row("SCALAR_VEC_MUL", "Scale($0) * &$1"),
+    row("SCALAR_DIV", "$0 / $1"),
+    row("MAT_MAT_MUL", "&$0 * &$1"),
+    row("MAT_MAT_TRANS_MUL", "&$0 * $1.transpose()"),
+    row("MAT_TRANS_MAT_MUL", "$0.transpose() * &$1"),
+    row("MAT_INV", "inverse($0.as_ref())"),
+    when(Form::Upper, "MAT_INV", "invert_upper($0.as_ref())"),
+    row("TRIANGULAR_SOLVE", "solve_upper($0.as_ref(), &$1)"),
+    when(Form::UpperSecond, "TRIANGULAR_SOLVE", "solve_upper_transposed($1.as_ref(), &$0)"),
+    row("HHQR", "triangle($0.as_ref())"),
+    row("SKETCH", "$S($0.as_ref())"),
+    when(Form::Vector, "SKETCH", "$S($0.as_mat()).col(0).to_owned()"),
+    row("SUBSAMPLING", "subsample($1.as_ref(), $2.as_ref(), &$0, batch, draws)"),
+    row("LEVERAGE_SCORE", "probabilities($0.as_ref())"),
+    row("DO_NOTHING", "()"),
+    row("VEC_SIGMOID", "Col::from_fn($0.nrows(), |i| 1.0 / (1.0 + (-$0[i]).exp()))"),
+    row("VEC_DSIGMOID", "Col::from_fn($0.nrows(), |i| $0[i] * (1.0 - $0[i]))"),
+    row("VEC_MAT_SCALE", "Mat::from_fn($1.nrows(), $1.ncols(), |i, j| $0[i].sqrt() * $1[(i, j)])"),
+    row("MAT_GRAM", "$0.transpose() * &$0"),
+    row("MAT_VEC_SOLVE", "$0.partial_piv_lu().solve(&$1)"),
+    row("VEC_NORMALIZE", "Scale(1.0 / $0.norm_l2()) * &$0"),
+    row("VEC_VEC_MUL", "Col::from_fn($0.nrows(), |i| $0[i] * $1[i])"),
+    row("VEC_ABS", "Col::from_fn($0.nrows(), |i| $0[i].abs())"),
+];
+
+impl Style for Rust {
+    const LANGUAGE: &'static str = "Rust";
+
+    fn rows() -> &'static [Row] {
+        &ROWS
+    }
+
+    fn name(name: Name) -> String {
+        identifier(name)
+    }
+
+    fn sketch(section: Section) -> &'static str {
+        match section {
+            Section::Setup => "S",
+            Section::Iteration => "Omega",
+        }
+    }
+}
+
+impl Code for Rust {
+    const COMMENT: &'static str = "//";
+    const LOOP: [&'static str; 2] = ["for _ in 0..iterations {", "}"];
+
+    fn assign(targets: &[String], expression: &str, kept: bool) -> String {
+        match targets {
+            [target] if kept => format!("{target} = {expression};"),
+            [target] => format!("let {target} = {expression};"),
+            targets => format!("let ({}) = {expression};", targets.join(", ")),
+        }
+    }
+
+    fn draw(section: Section) -> String {
+        format!("let {} = draws.sketch(sketch_rows, m);", Rust::sketch(section))
+    }
+
+    fn update(update: Update, result: &str) -> Vec<String> {
+        let (line, seen) = match update {
+            Update::Subtract => (format!("x -= Scale(step) * &{result};"), "x"),
+            Update::Assign => (format!("x = {result}.to_owned();"), "x"),
+            Update::Answer => (format!("y = {result}.to_owned();"), "y"),
+        };
+        vec![line, format!("observe({seen}.as_ref());")]
+    }
+
+    fn answer(result: &str) -> String {
+        format!("{result}.to_owned()")
+    }
+}
+
+const HELPERS: [&str; 6] =
+    ["probabilities", "triangle", "inverse", "invert_upper", "solve_upper", "solve_upper_transposed"];
+
+/// A program as a module with one public function.
+pub fn write(export: &Export) -> Result<String, ExportError> {
+    let pieces = Pieces::new(include_str!("templates/pieces.rs"), "//");
+    let function = function(export)?;
+    let sampling = match export.defaults.sampling {
+        Sampling::Unbiased => "unbiased",
+        Sampling::Released => "released",
+    };
+    let mut parts = vec![options(export), function.clone()];
+    parts.extend(draws(export, &pieces, sampling));
+    if export.listing.has_sample() {
+        parts.push(pieces.get(&format!("subsample-{sampling}")).into());
+    }
+    parts.extend(pieces.called(&HELPERS, &function).into_iter().map(String::from));
+    parts.retain(|part| !part.is_empty());
+    let code = parts.join("\n");
+    let solvers = if code.contains(".inverse()") { "use faer::linalg::solvers::DenseSolveCore;\n" } else { "" };
+    Ok(format!(
+        "{}//\n// Cargo.toml: faer = {{ version = \"0.24\", default-features = false, features = [\"std\", \"linalg\"] }}\n\n\
+         #![allow(non_snake_case)]\n\n{solvers}use faer::prelude::*;\n\n{code}",
+        comment(export, "//")
+    ))
+}
+
+/// The numbers that the function takes.
+fn options(export: &Export) -> String {
+    let parameters = Parameter::of(&export.listing);
+    if parameters.is_empty() {
+        return String::new();
+    }
+    let (mut fields, mut values) = (String::new(), String::new());
+    for parameter in &parameters {
+        let ty = if *parameter == Parameter::Step { "f64" } else { "usize" };
+        fields += &format!("    /// {}, {}.\n    pub {}: {ty},\n", parameter.symbol(), parameter.doc(), parameter.name());
+        values += &format!("            {}: {},\n", parameter.name(), default(*parameter, export));
+    }
+    let uses = |size: &str| parameters.iter().any(|p| default(*p, export).contains(size));
+    let [m, n] = [("m", "(m)"), ("n", "* n")].map(|(name, used)| match uses(used) {
+        true => format!("{name}: usize"),
+        false => format!("_{name}: usize"),
+    });
+    format!(
+        "/// How it runs.\n#[derive(Clone, Debug)]\npub struct Options {{\n{fields}}}\n\n\
+         impl Options {{\n    /// The settings it was exported with, for an m×n matrix.\n    \
+         pub fn for_size({m}, {n}) -> Options {{\n        Options {{\n{values}        }}\n    }}\n}}\n"
+    )
+}
+
+fn default(parameter: Parameter, export: &Export) -> String {
+    let defaults = &export.defaults;
+    match parameter {
+        Parameter::Step => format!("{:?}", defaults.step),
+        Parameter::Iterations => defaults.iterations.to_string(),
+        Parameter::SketchRows => match defaults.sketch_factor {
+            whole if whole.fract() == 0.0 => format!("({whole} * n).min(m)"),
+            factor => format!("(({factor:?} * n as f64).ceil() as usize).min(m)"),
+        },
+        Parameter::Batch => format!("{}_usize.min(m)", defaults.batch),
+    }
+}
+
+fn function(export: &Export) -> Result<String, ExportError> {
+    let listing = &export.listing;
+    let update = listing.signature.update;
+    let gives = match update {
+        Update::Subtract | Update::Assign => "The last iterate x",
+        Update::Answer => "The answer, one number for each row of A",
+    };
+    let seen = if listing.loops() { "; `observe` sees the result of every iteration" } else { "" };
+    let mut text = format!("/// {gives}{seen}.\n///\n");
+    let named = data(listing);
+    for (name, doc) in arguments(export).into_iter().filter(|(name, _)| named.contains(name)) {
+        text += &format!("/// `{name}`: {}.\n", doc.replace("; zero if not given", ""));
+    }
+    text += &format!("pub fn {}(\n", export.identifier());
+    for name in named {
+        let ty = if name == "A" { "MatRef<'_, f64>" } else { "ColRef<'_, f64>" };
+        text += &format!("    {name}: {ty},\n");
+    }
+    let parameters: Vec<&str> = Parameter::of(listing).iter().map(|p| p.name()).collect();
+    if !parameters.is_empty() {
+        text += "    options: &Options,\n";
+    }
+    if listing.is_random() {
+        text += "    draws: &mut impl Draws,\n";
+    }
+    if listing.loops() {
+        text += "    mut observe: impl FnMut(ColRef<'_, f64>),\n";
+    }
+    text += ") -> Col<f64> {\n";
+    text += &prologue(export, &parameters);
+    text += &body::<Rust>(listing)?;
+    text += match (listing.loops(), update) {
+        (false, _) => "",
+        (true, Update::Answer) => "    y\n",
+        (true, _) => "    x\n",
+    };
+    Ok(text + "}\n")
+}
+
+/// Arguments made ready for the statements.
+fn prologue(export: &Export, parameters: &[&str]) -> String {
+    let listing = &export.listing;
+    let mut lines = Vec::new();
+    if !parameters.is_empty() {
+        lines.push(format!("let Options {{ {} }} = options.clone();", parameters.join(", ")));
+    }
+    let answers = listing.signature.update == Update::Answer && listing.loops();
+    let rows = listing.has_sketch() || listing.finds(Reg::P1) || answers;
+    lines.extend(match [rows, !listing.carried().is_empty()] {
+        [true, true] => Some("let (m, n) = A.shape();".into()),
+        [true, false] => Some("let m = A.nrows();".into()),
+        [false, true] => Some("let n = A.ncols();".into()),
+        [false, false] => None,
+    });
+    if listing.signature.update != Update::Answer {
+        lines.push("let mut x = x0.to_owned();".into());
+    } else if answers {
+        lines.push("let mut y = Col::from_fn(m, |_| 0.5);".into());
+    }
+    if listing.finds(Reg::P1) {
+        lines.push("let p1 = vec![1.0 / m as f64; m];".into());
+    }
+    let kept = |reg: &Reg| {
+        let written = listing.statements.iter().any(|s| s.targets.iter().any(|name| name.reg == *reg));
+        format!("let {}{reg}: Col<f64> = Col::zeros(n);", if written { "mut " } else { "" })
+    };
+    lines.extend(listing.carried().iter().map(kept));
+    lines.iter().map(|line| format!("    {line}\n")).collect()
+}
+
+/// The trait of random objects and a generator that has it, for a program that draws any.
+fn draws(export: &Export, pieces: &Pieces, sampling: &str) -> Vec<String> {
+    let listing = &export.listing;
+    if !listing.is_random() {
+        return Vec::new();
+    }
+    let sketch = listing.has_sketch().then(|| ("trait-sketch", format!("sketch-{}", export.defaults.sketch)));
+    let sample = listing.has_sample().then(|| ("trait-sample", format!("sample-{sampling}")));
+    let (promised, made): (Vec<&str>, Vec<String>) =
+        sketch.into_iter().chain(sample).map(|(promised, made)| (pieces.get(promised), pieces.get(&made).to_string())).unzip();
+    let methods = made.join("\n");
+    let mut generator = pieces.get("Random").to_string();
+    for method in pieces.called(&["below", "sign", "uniform", "normal"], &methods) {
+        generator += &format!("\n{method}");
+    }
+    vec![
+        format!("{}{}}}\n", pieces.get("Draws"), promised.join("\n")),
+        format!("{generator}}}\n"),
+        format!("impl Draws for Random {{\n{methods}}}\n"),
+    ]
+}
+
+/// A main file that runs exported functions that lie beside it.
+pub fn driver(trials: &[Trial]) -> String {
+    let mut text = include_str!("templates/driver.rs").to_string();
+    let mut main = String::new();
+    for Trial { export, settings } in trials {
+        let (name, listing) = (export.identifier(), &export.listing);
+        text += &format!("\nmod {name};\n{}", replay(&name, listing));
+        let mut given: Vec<String> = given(listing).into_iter().map(String::from).collect();
+        let values: Vec<String> =
+            Parameter::of(listing).iter().map(|p| format!("{}: {}", p.name(), p.value(settings))).collect();
+        given.extend((!values.is_empty()).then(|| format!("&{name}::Options {{ {} }}", values.join(", "))));
+        given.extend(listing.is_random().then(|| "draws".into()));
+        given.extend(listing.loops().then(|| "|x| results.push(x.to_owned())".into()));
+        let call = format!("{name}::{name}({})", given.join(", "));
+        let run = match listing.loops() {
+            true => format!("let mut results = Vec::new();\n        {call};\n        results"),
+            false => format!("vec![{call}]"),
+        };
+        // What a program does not look at is not named.
+        let used = |name: &str| if given.iter().any(|given| given == name) { name.into() } else { format!("_{name}") };
+        let [b, x0, draws] = ["b", "x0", "draws"].map(used);
+        main += &format!("    run(\"{name}\", &|A, {b}, {x0}, {draws}| {{\n        {run}\n    }});\n");
+    }
+    format!("{text}\nfn main() {{\n{main}}}\n")
+}
+
+/// Replayed draws as the module's own trait asks for them.
+fn replay(name: &str, listing: &Listing) -> String {
+    if !listing.is_random() {
+        return String::new();
+    }
+    let mut methods = String::new();
+    if listing.has_sketch() {
+        methods += "    fn sketch(&mut self, s: usize, m: usize) -> Box<dyn Fn(MatRef<'_, f64>) -> Mat<f64>> {\n        \
+                    Replay::sketch(self, s, m)\n    }\n";
+    }
+    if listing.has_sample() {
+        methods += "    fn sample(&mut self, _: &[f64], _: usize) -> Vec<usize> {\n        Replay::sample(self)\n    }\n";
+    }
+    format!("impl {name}::Draws for Replay {{\n{methods}}}\n")
+}

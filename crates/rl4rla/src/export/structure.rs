@@ -1,0 +1,119 @@
+//! Whether text that no program here can run is at least put together right.
+
+/// Words that open a block in Julia, each closed by `end`.
+const OPENERS: [&str; 12] =
+    ["function", "for", "while", "if", "struct", "module", "begin", "let", "try", "do", "quote", "macro"];
+
+/// What is wrong with the blocks and brackets of Julia code; none if nothing is.
+pub fn unbalanced(code: &str) -> Option<String> {
+    let (mut blocks, mut brackets, mut quoted) = (0_i64, Vec::new(), false);
+    for (i, line) in code.lines().enumerate() {
+        let fault = |what: &str| Some(format!("line {}: {what}", i + 1));
+        // A line with an odd number of marks begins or ends a text of several lines.
+        let marks = line.matches("\"\"\"").count();
+        if quoted || marks > 0 {
+            quoted ^= marks % 2 == 1;
+            continue;
+        }
+        let line = line.split('#').next().unwrap_or("");
+        let line: String = line.split('"').step_by(2).collect();
+        for word in line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()) {
+            // `sums[end]` is an index, and `[… for … in …]` a list.
+            let inside = line.contains(&format!("[{word}")) || (word == "for" && line.contains('['));
+            blocks += i64::from(OPENERS.contains(&word) && !inside) - i64::from(word == "end" && !inside);
+        }
+        if blocks < 0 {
+            return fault("`end` without a beginning");
+        }
+        for c in line.chars() {
+            let open = match c {
+                '(' | '[' | '{' => {
+                    brackets.push(c);
+                    continue;
+                }
+                ')' => '(',
+                ']' => '[',
+                '}' => '{',
+                _ => continue,
+            };
+            if brackets.pop() != Some(open) {
+                return fault(&format!("`{c}` closes nothing"));
+            }
+        }
+    }
+    match (blocks, brackets.is_empty(), quoted) {
+        (0, true, false) => None,
+        _ => Some(format!("{blocks} blocks and {} brackets are not closed", brackets.len())),
+    }
+}
+
+/// The commands of LaTeX that exported documents may use.
+const COMMANDS: [&str; 54] = [
+    "Comment", "EndFor", "Ensure", "For", "Omega", "Require", "Return", "State", "algorithmicensure",
+    "algorithmicrequire", "algrenewcommand", "alpha", "begin", "caption", "documentclass", "dots", "end", "eta", "frac",
+    "gets", "in", "item", "label", "langle", "leftarrow", "mathbb", "noindent", "odot", "operatorname", "pagestyle", "pm",
+    "quad", "rangle", "sigma", "sqrt", "text", "textasciicircum", "textasciitilde", "textbackslash", "textbf", "times",
+    "top", "usepackage", "varnothing", "zeta", "\\", "{", "}", "|", ",", "_", "&", "%", "#",
+];
+
+/// What is wrong with the structure of a LaTeX document: braces, environments, formulas and commands; none if nothing is.
+pub fn latex_faults(document: &str) -> Option<String> {
+    let (mut depth, mut environments, mut math) = (0_i64, Vec::new(), false);
+    for (i, line) in document.lines().enumerate().filter(|(_, line)| !line.starts_with('%')) {
+        let fault = |what: String| Some(format!("line {}: {what}", i + 1));
+        let mut rest = line;
+        while let Some(c) = rest.chars().next() {
+            rest = &rest[c.len_utf8()..];
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                '$' => math = !math,
+                '\\' => {
+                    let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+                    let one = rest.chars().next().map_or(0, char::len_utf8);
+                    let (command, after) = rest.split_at(letters.max(one));
+                    rest = after;
+                    if !COMMANDS.contains(&command) && !matches!(command, "$" | " ") {
+                        return fault(format!("the command \\{command} is not known"));
+                    }
+                    let name = || after.trim_start_matches('{').split('}').next().unwrap_or("").to_string();
+                    match command {
+                        "begin" => environments.push(name()),
+                        "end" if environments.pop() != Some(name()) => {
+                            return fault(format!("\\end{{{}}} ends nothing", name()));
+                        }
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        // No formula and no group of an exported document goes over a line.
+        if math || depth != 0 {
+            return fault("a formula or a group is not closed".into());
+        }
+    }
+    environments.last().map(|name| format!("\\begin{{{name}}} is not ended"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_of_julia_are_found() {
+        assert_eq!(unbalanced("function f(x)\n    for i in 1:2\n    end\n    y = x[end]\nend\n"), None);
+        assert_eq!(unbalanced("f(x) = [g(i) for i in 1:x] # if (\n\"\"\"for\nend\"\"\"\n"), None);
+        for bad in ["function f(x)\n", "end\n", "f(x\n", "f(x]\n", "\"\"\"text\n"] {
+            assert!(unbalanced(bad).is_some(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn faults_of_latex_are_found() {
+        assert_eq!(latex_faults("% }\n\\begin{document}\n$x_1 \\gets \\frac{1}{2}$ 50\\%\n\\end{document}\n"), None);
+        for bad in ["\\begin{a}\n", "\\end{a}\n", "$x\n", "{\n", "\\sate\n", "\\begin{a}\\begin{b}\\end{a}\\end{b}\n"] {
+            assert!(latex_faults(bad).is_some(), "{bad}");
+        }
+    }
+}

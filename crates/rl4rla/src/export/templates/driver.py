@@ -1,0 +1,33 @@
+import os
+
+import numpy as np
+
+
+class Replay:
+    """Draws that were made elsewhere, in the order they are asked for."""
+
+    def __init__(self, folder):
+        self.sketches = iter(lines(folder, "sketches"))
+        self.samples = iter(lines(folder, "samples"))
+
+    def sketch(self, s, m):
+        return np.array([next(self.sketches) for _ in range(s)])
+
+    def sample(self, p, k):
+        return np.array(next(self.samples), dtype=int)
+
+
+def lines(folder, name):
+    path = os.path.join(folder, name + ".txt")
+    if not os.path.exists(path):
+        return []
+    with open(path) as file:
+        return [[float(number) for number in line.split()] for line in file]
+
+
+def run(name, program):
+    A, b, x0 = (np.array(lines(name, part)) for part in ("A", "b", "x0"))
+    results = []
+    program(A, b.ravel(), x0.ravel(), Replay(name), lambda x: results.append(np.array(x)))
+    with open(os.path.join(name, "results.txt"), "w") as file:
+        file.writelines(" ".join(repr(float(number)) for number in x) + "\n" for x in results)

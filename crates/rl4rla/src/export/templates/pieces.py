@@ -1,0 +1,90 @@
+# What exported Python functions bring along where they call it.
+#% Draws
+class Draws:
+    """The random objects of a run. Any object with the same methods will do in its place."""
+
+    def __init__(self, rng=None):
+        self.rng = np.random.default_rng(rng)
+#% sketch-sjlt
+    def sketch(self, s, m):
+        """A random s×m matrix S with E[SᵀS] = I: eight entries ±1/√8 in every column, at distinct rows."""
+        k = min(8, s)
+        rows = np.empty((m, k), dtype=int)
+        # Floyd's sampling: k distinct rows for every column, with one draw each.
+        for i, last in enumerate(range(s - k, s)):
+            drawn = self.rng.integers(0, last + 1, size=m)
+            taken = (rows[:, :i] == drawn[:, None]).any(axis=1)
+            rows[:, i] = np.where(taken, last, drawn)
+        entries = self.rng.choice([-1.0, 1.0], size=m * k) / np.sqrt(k)
+        columns = np.repeat(np.arange(m), k)
+        return sparse.csr_array((entries, (rows.ravel(), columns)), shape=(s, m))
+#% sketch-countsketch
+    def sketch(self, s, m):
+        """A random s×m matrix S with E[SᵀS] = I: one entry ±1 in every column, at a random row."""
+        rows = self.rng.integers(0, s, size=m)
+        entries = self.rng.choice([-1.0, 1.0], size=m)
+        return sparse.csr_array((entries, (rows, np.arange(m))), shape=(s, m))
+#% sketch-gaussian
+    def sketch(self, s, m):
+        """A random s×m matrix S with E[SᵀS] = I: independent normal entries of variance 1/s."""
+        return self.rng.standard_normal((s, m)) / np.sqrt(s)
+#% sketch-srht
+    def sketch(self, s, m):
+        """A random s×m matrix S with E[SᵀS] = I: random signs, a Hadamard transform, then s of its rows."""
+        size = 1 << (m - 1).bit_length()
+        signs = self.rng.choice([-1.0, 1.0], size=m)
+        picked = self.rng.choice(size, size=s, replace=s > size)
+
+        def apply(M):
+            M = M.reshape(m, -1)
+            H = np.zeros((size, M.shape[1]))
+            H[:m] = signs[:, None] * M
+            half = 1
+            while half < size:
+                H = H.reshape(-1, 2, half, M.shape[1])
+                H = np.stack([H[:, 0] + H[:, 1], H[:, 0] - H[:, 1]], axis=1)
+                half *= 2
+            return H.reshape(size, -1)[picked] / np.sqrt(s)
+
+        return LinearOperator((s, m), matvec=lambda v: apply(v).ravel(), matmat=apply, dtype=float)
+#% sample-unbiased
+    def sample(self, p, k):
+        """k row numbers, drawn independently with probabilities p."""
+        return self.rng.choice(len(p), size=k, p=p)
+#% sample-released
+    def sample(self, p, k):
+        """k different row numbers, drawn with probabilities p."""
+        return self.rng.choice(len(p), size=k, p=p, replace=False)
+#% subsample-unbiased
+def subsample(A, b, p, k, draws):
+    """k rows of A and b, drawn with probabilities p, row i times 1/√(k·pᵢ): then E[(SA)ᵀ(SA)] = AᵀA."""
+    rows = draws.sample(p, k)
+    scale = 1 / np.sqrt(k * p[rows])
+    return scale[:, None] * A[rows], scale * b[rows]
+#% subsample-released
+def subsample(A, b, p, k, draws):
+    """k different rows of A and b, drawn with probabilities p."""
+    rows = draws.sample(p, k)
+    return A[rows], b[rows]
+#% probabilities
+def probabilities(M):
+    """Probabilities proportional to the squared row norms of M."""
+    norms = np.sum(M**2, axis=1)
+    return norms / norms.sum()
+#% triangle
+def triangle(M):
+    """R of M = QR with a nonnegative diagonal, square also where M has more columns than rows: RᵀR = MᵀM."""
+    R = np.linalg.qr(M, mode="r")
+    R = np.copysign(1.0, np.diag(R))[:, None] * R
+    return np.vstack([R, np.zeros((M.shape[1] - len(R), M.shape[1]))])
+#% inverse
+def inverse(M):
+    """M⁻¹, or the pseudo-inverse where M is singular to working precision."""
+    precision = len(M) * np.finfo(float).eps
+    try:
+        X = np.linalg.inv(M)
+        if np.linalg.norm(M, 1) * np.linalg.norm(X, 1) <= 0.01 / precision:
+            return X
+    except np.linalg.LinAlgError:
+        pass
+    return np.linalg.pinv(M, rcond=precision)
