@@ -2,15 +2,50 @@
 
 mod common;
 
-use common::{assert_keys, command, json, names, rl4rla, said, scratch, written};
+use common::{SMALL, assert_keys, command, fresh, json, names, rl4rla, said, scratch, written};
 use std::process::Command;
+
+/// Programs that call what the catalogue does not.
+fn others() -> Vec<String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/export");
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<String> = entries.map(|path| path.to_str().unwrap().to_string()).collect();
+    paths.sort();
+    paths
+}
+
+/// The catalogue and these, as arguments.
+fn everything<'a>(others: &'a [String], rest: &[&'a str]) -> Vec<&'a str> {
+    ["export", "all"]
+        .into_iter()
+        .chain(others.iter().map(String::as_str))
+        .chain(rest.iter().copied())
+        .collect()
+}
+
+#[test]
+fn what_is_checked_calls_every_operator() {
+    let others = others();
+    let exported = json(&everything(&others, &["--to", "json"]));
+    let mut called = std::collections::BTreeSet::from(["DO_NOTHING".to_string()]);
+    for item in exported["items"].as_array().unwrap() {
+        let data: serde_json::Value = serde_json::from_str(item["text"].as_str().unwrap()).unwrap();
+        for line in ["setup", "iteration"].iter().flat_map(|section| data[section].as_array().unwrap()) {
+            called.insert(line["operator"].as_str().unwrap().to_string());
+        }
+    }
+    assert_eq!(called, names("operators").into_iter().collect());
+}
 
 #[test]
 fn json_is_the_program_as_data() {
     let said = rl4rla(&["export", "sketched-precond-gd", "--to", "json"]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     let data = said.json();
-    assert_keys(&data, &["name", "title", "equation", "latex", "flops", "settings", "origin", "version", "program"]);
+    assert_keys(
+        &data,
+        &["name", "title", "equation", "latex", "flops", "settings", "origin", "version", "program"],
+    );
     assert_eq!(data["setup"][0]["operator"], "SKETCH");
     assert_eq!(data["setup"][0]["operands"][0]["type"], "matrix m×n");
     assert_eq!(data["setup"][1]["result"], "upper triangular n×n");
@@ -24,8 +59,14 @@ fn json_is_the_program_as_data() {
 
 #[test]
 fn python_and_latex_are_printed() {
-    let python = rl4rla(&["export", "block-kaczmarz", "--to", "python", "--step", "0.25", "--batch", "7"]).out;
-    for line in ["def block_kaczmarz(", "step=0.25,", "batch = min(7, m) if", "A_t, b_t = subsample(A, b, p1, batch, draws)"] {
+    let python =
+        rl4rla(&["export", "block-kaczmarz", "--to", "python", "--step", "0.25", "--batch", "7"]).out;
+    for line in [
+        "def block_kaczmarz(",
+        "step=0.25,",
+        "batch = min(7, m) if",
+        "A_t, b_t = subsample(A, b, p1, batch, draws)",
+    ] {
         assert!(python.contains(line), "{line} is missing from\n{python}");
     }
     let latex = rl4rla(&["export", "newton-sketch", "--to", "latex"]).out;
@@ -40,7 +81,25 @@ fn a_file_of_ones_own_is_named_after_itself_and_known() {
     let file = written("export-mine.rla", text);
     let code = rl4rla(&["export", &file, "--to", "julia"]).out;
     assert!(code.contains("function export_mine("), "{code}");
-    assert!(code.contains("Least Square Gradient Descent (ls-gd)") && code.contains("Origin: file "), "{code}");
+    assert!(
+        code.contains("Least Square Gradient Descent (ls-gd)") && code.contains("Origin: file "),
+        "{code}"
+    );
+}
+
+#[test]
+fn a_discovered_program_names_its_run_and_keeps_its_settings() {
+    let (store, curriculum) = (fresh("export.db"), written("export-small.toml", SMALL));
+    assert_eq!(rl4rla(&["discover", &curriculum, "--seed", "3", "--store", &store]).code, 0);
+    let data = rl4rla(&["export", "run:LAST", "--to", "json", "--store", &store]).json();
+    assert_eq!((&data["name"], &data["identifier"]), (&"ls-gd".into(), &"ls_gd".into()));
+    assert_eq!((&data["origin"]["stage"], &data["origin"]["seed"]), (&"ls-gd".into(), &"3".into()));
+    assert_keys(&data["origin"], &["run", "curriculum", "method"]);
+    assert_eq!((&data["settings"]["step"], &data["family"]), (&0.5.into(), &"low-cond".into()));
+    let first =
+        rl4rla(&["export", "run:LAST/landweber", "--to", "python", "--step", "0.3", "--store", &store]).out;
+    assert!(first.contains("def landweber(") && first.contains("step=0.3,"), "{first}");
+    assert!(first.contains("Origin: run ") && first.contains("seed 3; exported by rl4rla"), "{first}");
 }
 
 #[test]
@@ -87,7 +146,8 @@ fn data_and_structure_are_checked_without_any_language() {
     assert_eq!((&data["checked"], &data["passed"]), (&true.into(), &true.into()));
     // Without a search path there is no other language.
     let checked = |language: &str| {
-        let mut command = command(&["export", "newton", "power-iteration", "--to", language, "--check", "--json"]);
+        let mut command =
+            command(&["export", "newton", "power-iteration", "--to", language, "--check", "--json"]);
         let said = said(command.env("PATH", "").output().unwrap());
         (said.code, said.json())
     };
@@ -95,10 +155,21 @@ fn data_and_structure_are_checked_without_any_language() {
     assert_eq!((code, &latex["passed"]), (0, &true.into()), "{latex}");
     for language in ["julia", "python", "rust"] {
         let (code, absent) = checked(language);
-        assert_eq!((code, &absent["checked"], &absent["passed"]), (0, &false.into(), &serde_json::Value::Null));
+        assert_eq!(
+            (code, &absent["checked"], &absent["passed"]),
+            (0, &false.into(), &serde_json::Value::Null)
+        );
         let remark = absent["items"][0]["remark"].as_str().unwrap();
         assert!(remark.contains("on this machine"), "{remark}");
     }
+}
+
+#[test]
+fn the_example_of_the_documentation_is_what_is_exported() {
+    let said = rl4rla(&["export", "sketched-precond-gd-factored", "--to", "python"]);
+    // The head names the version.
+    let (_, code) = said.out.split_once("import numpy").unwrap();
+    assert!(include_str!("../../../docs/export.md").contains(code.trim()), "{code}");
 }
 
 /// Whether this machine can run exported Python without installing anything.
@@ -112,7 +183,8 @@ fn exported_python_agrees_where_there_is_numpy() {
         eprintln!("python3 has no NumPy and SciPy here: scripts/export-check makes an environment that has");
         return;
     }
-    let checked = json(&["export", "all", "--to", "python", "--check"]);
+    let others = others();
+    let checked = json(&everything(&others, &["--to", "python", "--check"]));
     assert_eq!(checked["passed"], true, "{checked}");
     assert!(checked["deviation"].as_f64().unwrap() < 1e-8);
 }

@@ -28,14 +28,12 @@ pub fn run(args: &args::Export, shared: &Shared) -> Result<Page, Failure> {
     });
     let sources: Vec<Source> =
         names.map(|name| Source::find(&name, &shared.store)).collect::<Result<_, _>>()?;
-    let exports: Vec<Export> =
-        sources.iter().map(|source| export(source, args)).collect::<Result<_, _>>()?;
+    let exports: Vec<Export> = sources.iter().map(|source| export(source, args)).collect::<Result<_, _>>()?;
     refuse_twins(&exports)?;
-    let texts: Vec<String> = exports
-        .iter()
-        .map(|export| export.write(args.to))
-        .collect::<Result<_, _>>()
-        .map_err(|error| Failure::new(error.to_string()).advise("--to json, which takes every operator"))?;
+    let texts: Vec<String> =
+        exports.iter().map(|export| export.write(args.to)).collect::<Result<_, _>>().map_err(|error| {
+            Failure::new(error.to_string()).advise("--to json, which takes every operator")
+        })?;
     let files = written(args, &exports, &texts)?;
     let verdicts = match args.check {
         true => Some(check::check(args.to, &exports, &texts, shared.quiet)?),
@@ -105,7 +103,9 @@ fn defaults(args: &args::Export, protocol: Option<&Protocol>) -> Result<Defaults
     let own = protocol.map_or(own, |protocol| Defaults {
         iterations: protocol.iterations,
         // Where each instance took its best step there is none to name.
-        step: Some(protocol.step.candidates()).filter(|steps| steps.len() == 1).map_or(own.step, |steps| steps[0]),
+        step: Some(protocol.step.candidates())
+            .filter(|steps| steps.len() == 1)
+            .map_or(own.step, |steps| steps[0]),
         sketch: protocol.sketch,
         sketch_factor: protocol.sketch_factor,
         batch: protocol.batch,
@@ -133,7 +133,11 @@ fn refuse_twins(exports: &[Export]) -> Result<(), Failure> {
 }
 
 /// Writes the files that were asked for, and says which.
-fn written(args: &args::Export, exports: &[Export], texts: &[String]) -> Result<Option<Vec<PathBuf>>, Failure> {
+fn written(
+    args: &args::Export,
+    exports: &[Export],
+    texts: &[String],
+) -> Result<Option<Vec<PathBuf>>, Failure> {
     let Some(out) = &args.out else { return Ok(None) };
     let unwritable = |path: &Path, error: std::io::Error| {
         Failure::new(format!("cannot write {}: {error}", path.display())).advise("--out with another path")
@@ -162,9 +166,10 @@ fn several(language: Language, items: Vec<Value>, verdicts: Option<&[Verdict]>) 
     let mut json = json!({ "language": language.name, "items": items });
     if let Some(verdicts) = verdicts {
         let passed: Vec<Option<bool>> = verdicts.iter().map(Verdict::passed).collect();
-        let worst = verdicts.iter().filter_map(Verdict::deviation).fold(None, |worst: Option<f64>, deviation| {
-            Some(worst.map_or(deviation, |worst| worst.max(deviation)))
-        });
+        let worst =
+            verdicts.iter().filter_map(Verdict::deviation).fold(None, |worst: Option<f64>, deviation| {
+                Some(worst.map_or(deviation, |worst| worst.max(deviation)))
+            });
         json["checked"] = json!(passed.iter().all(Option::is_some));
         json["passed"] = match passed.contains(&Some(false)) {
             true => json!(false),
@@ -188,7 +193,9 @@ fn verdict_text(sources: &[Source], verdicts: &[Verdict]) -> String {
     };
     let rows: Vec<Vec<String>> = sources.iter().zip(verdicts).map(row).collect();
     let compared = verdicts.iter().any(|verdict| verdict.deviation().is_some());
-    let rule = format!("Passed means that no history deviates by more than {TOLERANCE:e} of the largest value so far.");
+    let rule = format!(
+        "Passed means that no history deviates by more than {TOLERANCE:e} of the largest value so far."
+    );
     let rule = if compared { format!("{}\n", faint(&rule)) } else { String::new() };
     ledger(&["program", "", "deviation", ""], rows, 2..3) + &rule
 }

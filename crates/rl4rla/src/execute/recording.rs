@@ -76,14 +76,22 @@ mod tests {
             let mut family = Family::named(&entry.document.family).unwrap();
             (family.rows, family.cols) = if family.kind.info().square { (12, 12) } else { (80, 4) };
             let instance = family.draw(&Stream::new(1)).unwrap();
-            let settings = Settings { batch: 8, iterations: 4, ..Settings::for_size(family.rows, family.cols) };
+            let settings =
+                Settings { batch: 8, iterations: 4, ..Settings::for_size(family.rows, family.cols) };
             let program = &entry.document.program;
             let recording = record(program, &instance, &settings, &Stream::new(2)).unwrap();
             let trace = run(program, &instance, &settings, &Stream::new(2)).unwrap();
-            assert_eq!((recording.residuals, recording.excesses), (trace.residuals, trace.excesses), "{}", entry.name);
+            assert_eq!(
+                (recording.residuals, recording.excesses),
+                (trace.residuals, trace.excesses),
+                "{}",
+                entry.name
+            );
             let draws = |samples: bool| {
                 let times = |section| if section == Section::Setup { 1 } else { 4 };
-                let drawn = program.instructions().filter(|(_, _, ins)| ins.op.draws() && ins.op.samples() == samples);
+                let drawn = program
+                    .instructions()
+                    .filter(|(_, _, ins)| ins.op.draws() && ins.op.samples() == samples);
                 drawn.map(|(section, _, _)| times(section)).sum::<usize>()
             };
             assert_eq!((recording.sketches.len(), recording.samples.len()), (draws(false), draws(true)));
@@ -98,7 +106,14 @@ mod tests {
         let text = "setup:\n R1 = SKETCH(A)\n A, b = SUBSAMPLING(p1)\niteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
         let program: Program = text.parse().unwrap();
         let recording = record(&program, &instance, &settings, &Stream::new(2)).unwrap();
-        let last = crate::execute::snapshots(&program, &instance, Update::Subtract, &settings, None, &Stream::new(2));
+        let last = crate::execute::snapshots(
+            &program,
+            &instance,
+            Update::Subtract,
+            &settings,
+            None,
+            &Stream::new(2),
+        );
         let held = |name: &str| last[0][Reg::named(name).unwrap().index()].clone();
         let (Some(Datum::Matrix(sketched)), Some(Datum::Vector(b))) = (held("R1"), held("b")) else {
             panic!("setup leaves both");

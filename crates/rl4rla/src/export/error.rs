@@ -18,7 +18,10 @@ impl fmt::Display for ExportError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             ExportError::Operator { op, language } => {
-                write!(f, "there is no {language} for the operator {op}, which is not one of this crate's own")
+                write!(
+                    f,
+                    "there is no {language} for the operator {op}, which is not one of this crate's own"
+                )
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::export::Export;
 use super::listing::{Listing, Mark, Name};
+use super::subject::Export;
 use super::table::Style;
 use crate::program::{Access, Reg, Section, Update};
 
@@ -11,6 +11,8 @@ use crate::program::{Access, Reg, Section, Update};
 pub trait Code: Style {
     /// The sign of a comment.
     const COMMENT: &'static str;
+    /// What stands between a statement and a remark on it.
+    const REMARK: &'static str;
     /// What stands before and after the statements of a loop.
     const LOOP: [&'static str; 2];
 
@@ -68,7 +70,7 @@ fn section<C: Code>(listing: &Listing, section: Section) -> Result<Vec<String>, 
         let targets: Vec<String> = statement.targets.iter().map(|name| C::name(*name)).collect();
         let kept = statement.targets.iter().any(|name| name.reg.access() == Access::Carried);
         let line = C::assign(&targets, &C::expression(statement)?, kept);
-        let shape = statement.result.map_or_else(String::new, |ty| format!("  {} {ty}", C::COMMENT));
+        let shape = statement.result.map_or_else(String::new, |ty| format!("{}{ty}", C::REMARK));
         lines.push(line + &shape);
     }
     Ok(lines)
@@ -116,7 +118,8 @@ pub fn arguments(export: &Export) -> Vec<(&'static str, String)> {
         lines.push((name, doc.into()));
     }
     for parameter in Parameter::of(&export.listing) {
-        let doc = format!("{}, {}; {}", parameter.symbol(), parameter.doc(), parameter.default(&export.defaults));
+        let doc =
+            format!("{}, {}; {}", parameter.symbol(), parameter.doc(), parameter.default(&export.defaults));
         lines.push((parameter.name(), doc));
     }
     lines

@@ -1,7 +1,7 @@
 //! What stands at the head of every exported file: what the program does, what it is called, its settings, its origin.
 
 use super::defaults::Parameter;
-use super::export::Export;
+use super::subject::Export;
 use crate::program::Poly;
 
 /// The head as lines of plain text, without the signs of a comment.
@@ -22,8 +22,31 @@ pub fn head(export: &Export) -> Vec<String> {
     lines.push(format!("Flops: {}.", flops(export)));
     lines.push(format!("Symbols: {}.", symbols(export)));
     lines.push(format!("Settings: {}.", settings(export)));
-    lines.push(format!("Origin: {}; exported by rl4rla {}.", export.provenance.words(), export.provenance.version));
-    lines.iter().map(|line| plain(line)).collect()
+    lines.push(format!(
+        "Origin: {}; exported by rl4rla {}.",
+        export.provenance.words(),
+        export.provenance.version
+    ));
+    lines.iter().flat_map(|line| wrapped(&plain(line))).collect()
+}
+
+/// The most letters of a line.
+const WIDTH: usize = 100;
+
+/// A line as several, if it is long; those that follow are indented. Formulas stay as they are.
+fn wrapped(line: &str) -> Vec<String> {
+    if line.starts_with(' ') || line.is_empty() {
+        return vec![line.into()];
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in line.split_whitespace() {
+        match lines.last_mut() {
+            Some(last) if last.chars().count() + word.chars().count() < WIDTH => *last += &format!(" {word}"),
+            Some(_) => lines.push(format!("  {word}")),
+            None => lines.push(word.into()),
+        }
+    }
+    lines
 }
 
 /// The head with the signs of a comment.
@@ -33,7 +56,10 @@ pub fn comment(export: &Export, sign: &str) -> String {
 
 /// One line, without what an editor would not show as it is.
 pub fn plain(text: &str) -> String {
-    let hidden = |c: char| c.is_control() || matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
     text.chars().map(|c| if hidden(c) { ' ' } else { c }).collect()
 }
 
@@ -55,7 +81,9 @@ fn symbols(export: &Export) -> String {
         false => "A is m×n".to_string(),
     }];
     let parameters = Parameter::of(&export.listing);
-    words.extend(parameters.into_iter().map(|parameter| format!("{} {}", parameter.symbol(), parameter.doc())));
+    words.extend(
+        parameters.into_iter().map(|parameter| format!("{} {}", parameter.symbol(), parameter.doc())),
+    );
     if flops(export).contains('ζ') {
         words.push("ζ the flops that a sketch spends on an entry".into());
     }
@@ -79,4 +107,19 @@ fn settings(export: &Export) -> String {
         words.push(defaults.sampling_words().into());
     }
     if words.is_empty() { "none".into() } else { words.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_wrapped_and_formulas_are_not() {
+        let words = ["word"; 50].join(" ");
+        let lines = wrapped(&words);
+        assert!(lines.len() == 3 && lines.iter().all(|line| line.chars().count() <= WIDTH));
+        assert_eq!(lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" "), words);
+        assert_eq!(wrapped(&format!("    {words}")).len(), 1);
+        assert_eq!(wrapped(""), [""]);
+    }
 }

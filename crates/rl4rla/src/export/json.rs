@@ -2,8 +2,8 @@
 
 use super::defaults::{Defaults, Parameter};
 use super::error::ExportError;
-use super::export::Export;
 use super::listing::Statement;
+use super::subject::Export;
 use crate::program::{Geometry, Poly, Section};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -61,7 +61,10 @@ struct Sections {
 /// A program as one JSON object.
 pub fn write(export: &Export) -> Result<String, ExportError> {
     let Export { document, listing, price, provenance, .. } = export;
-    let sections = |[setup, iteration]: [&Poly; 2]| Sections { setup: setup.to_string(), iteration: iteration.to_string() };
+    let sections = |[setup, iteration]: [&Poly; 2]| Sections {
+        setup: setup.to_string(),
+        iteration: iteration.to_string(),
+    };
     let lines = |section: Section| listing.section(section).map(line).collect();
     let whole = Whole {
         name: &provenance.name,
@@ -102,7 +105,10 @@ fn line(statement: &Statement) -> Line {
     Line {
         text: format!("{} = {}({})", targets.join(", "), statement.op, names.join(", ")),
         operator: statement.op.name,
-        operands: operands.iter().map(|(name, ty)| Operand { register: name.reg.name(), ty: ty.to_string() }).collect(),
+        operands: operands
+            .iter()
+            .map(|(name, ty)| Operand { register: name.reg.name(), ty: ty.to_string() })
+            .collect(),
         result: statement.result.map(|ty| ty.to_string()),
         doc: statement.op.doc,
         targets,

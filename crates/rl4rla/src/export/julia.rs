@@ -2,12 +2,12 @@
 
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::export::Export;
 use super::frame::{Code, arguments, body, data, given, identifier};
 use super::head::comment;
 use super::language::Trial;
 use super::listing::{Form, Name};
 use super::pieces::Pieces;
+use super::subject::Export;
 use super::table::{Row, Style, row, when};
 use crate::execute::Sampling;
 use crate::program::{Reg, Section, Update};
@@ -66,6 +66,7 @@ impl Style for Julia {
 
 impl Code for Julia {
     const COMMENT: &'static str = "#";
+    const REMARK: &'static str = "  # ";
     const LOOP: [&'static str; 2] = ["for _ in 1:iterations", "end"];
 
     fn assign(targets: &[String], expression: &str, _: bool) -> String {
@@ -90,15 +91,9 @@ impl Code for Julia {
     }
 }
 
-/// What comes along, and the part of the standard library that it is in.
-const LIBRARIES: [(&[&str], &str); 3] = [
-    (
-        &["dot(", "norm(", "UpperTriangular(", "qr(", "lu(", "pinv(", "opnorm(", "inv("],
-        "LinearAlgebra",
-    ),
-    (&["default_rng(", "randperm(", "randexp("], "Random"),
-    (&["sparse("], "SparseArrays"),
-];
+/// What comes along, and the part of the standard library that it is in, beside that of matrices.
+const LIBRARIES: [(&[&str], &str); 2] =
+    [(&["default_rng(", "randperm(", "randexp("], "Random"), (&["sparse("], "SparseArrays")];
 
 /// A program as a file with one function.
 pub fn write(export: &Export) -> Result<String, ExportError> {
@@ -114,18 +109,18 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
             Sampling::Unbiased => "unbiased",
             Sampling::Released => "released",
         };
-        parts.extend(["rows_by", "subsample"].map(|name| pieces.get(&format!("{name}-{sampling}")).to_string()));
+        parts.extend(
+            ["rows_by", "subsample"].map(|name| pieces.get(&format!("{name}-{sampling}")).to_string()),
+        );
     }
-    parts.extend(pieces.called(&["probabilities", "triangle", "inverse"], &function).into_iter().map(String::from));
+    parts.extend(
+        pieces.called(&["probabilities", "triangle", "inverse"], &function).into_iter().map(String::from),
+    );
     parts.push(function);
     let code = parts.join("\n");
-    let libraries: Vec<&str> = LIBRARIES
-        .iter()
-        .filter(|(uses, _)| uses.iter().any(|call| code.contains(call)))
-        .map(|(_, library)| *library)
-        .collect();
-    let using = if libraries.is_empty() { String::new() } else { format!("using {}\n\n", libraries.join(", ")) };
-    Ok(format!("{}\n{using}{code}", comment(export, "#")))
+    let used = LIBRARIES.iter().filter(|(uses, _)| uses.iter().any(|call| code.contains(call)));
+    let libraries: String = used.map(|(_, library)| format!(", {library}")).collect();
+    Ok(format!("{}\nusing LinearAlgebra{libraries}\n\n{code}", comment(export, "#")))
 }
 
 fn function(export: &Export) -> Result<String, ExportError> {
@@ -138,6 +133,9 @@ fn function(export: &Export) -> Result<String, ExportError> {
     let mut text = format!("\"\"\"\n{gives}\n\n");
     for (name, doc) in arguments(export) {
         text += &format!("- `{name}`: {doc}\n");
+    }
+    if listing.is_random() {
+        text += "- `rng`: a generator of random numbers\n";
     }
     if listing.has_sketch() {
         text += "- `sketch`: gives a random matrix of s rows and m columns; from `rng` if not given\n";
@@ -156,8 +154,9 @@ fn function(export: &Export) -> Result<String, ExportError> {
             name => name.to_string(),
         })
         .collect();
-    text += &format!("    {};\n", positional.join(", "));
-    keywords(export).iter().for_each(|keyword| text += &format!("    {keyword},\n"));
+    let keywords = keywords(export);
+    text += &format!("    {}{}\n", positional.join(", "), if keywords.is_empty() { "" } else { ";" });
+    keywords.iter().for_each(|keyword| text += &format!("    {keyword},\n"));
     text += ")\n";
     let mut lines = Vec::new();
     match update {
@@ -192,9 +191,11 @@ fn keywords(export: &Export) -> Vec<String> {
         Parameter::Batch => format!("min({}, size(A, 1))", defaults.batch),
     };
     let parameters = Parameter::of(listing);
-    let mut keywords: Vec<String> = parameters.iter().map(|p| format!("{} = {}", p.name(), default(p))).collect();
+    let mut keywords: Vec<String> =
+        parameters.iter().map(|p| format!("{} = {}", p.name(), default(p))).collect();
     keywords.extend(listing.is_random().then(|| "rng = Random.default_rng()".into()));
-    keywords.extend(listing.has_sketch().then(|| format!("sketch = (s, m) -> {}(rng, s, m)", defaults.sketch)));
+    keywords
+        .extend(listing.has_sketch().then(|| format!("sketch = (s, m) -> {}(rng, s, m)", defaults.sketch)));
     keywords.extend(listing.has_sample().then(|| "sample = (p, k) -> rows_by(rng, p, k)".into()));
     keywords.extend(listing.loops().then(|| "callback = x -> nothing".into()));
     keywords

@@ -1,7 +1,7 @@
 //! The languages there are.
 
 use super::error::ExportError;
-use super::export::Export;
+use super::subject::Export;
 use super::{json, julia, latex, python, rust};
 use crate::execute::Settings;
 use std::fmt;

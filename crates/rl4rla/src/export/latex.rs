@@ -2,9 +2,9 @@
 
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::export::Export;
 use super::head::comment;
 use super::listing::{Form, Mark, Name, Statement};
+use super::subject::Export;
 use super::table::{Row, Style, row, when};
 use crate::execute::Sampling;
 use crate::program::{Dim, Reg, Section, Type, Update};
@@ -39,7 +39,7 @@ static ROWS: [Row; 27] = [
     row("MAT_VEC_SOLVE", "$0^{-1} $1"),
     row("VEC_NORMALIZE", "$0 / \\| $0 \\|"),
     row("VEC_VEC_MUL", "$0 \\odot $1"),
-    row("VEC_ABS", "|$0|"),
+    row("VEC_ABS", "\\lvert $0 \\rvert"),
 ];
 
 impl Style for Latex {
@@ -80,12 +80,18 @@ impl Style for Latex {
 
 /// Signs that not every reader knows, and what they mean.
 const LEGEND: [(&str, &str); 6] = [
-    ("\\operatorname{qr}(", "$\\operatorname{qr}(M)$ is the upper triangular $R$ of $M = QR$ with a nonnegative diagonal"),
+    (
+        "\\operatorname{qr}(",
+        "$\\operatorname{qr}(M)$ is the upper triangular $R$ of $M = QR$ with a nonnegative diagonal",
+    ),
     ("^{+}", "$M^{+}$ is $M^{-1}$, or the pseudo-inverse where $M$ is singular"),
-    ("\\operatorname{norms}(", "$\\operatorname{norms}(M)$ are probabilities proportional to the squared row norms of $M$"),
+    (
+        "\\operatorname{norms}(",
+        "$\\operatorname{norms}(M)$ are probabilities proportional to the squared row norms of $M$",
+    ),
     ("\\sigma(", "$\\sigma(z) = 1/(1 + e^{-z})$, entry by entry"),
     ("\\odot", "$\\odot$ multiplies entry by entry"),
-    ("|v", "$|v|$ is taken entry by entry"),
+    ("\\lvert", "$\\lvert v \\rvert$ is taken entry by entry"),
 ];
 
 const PREAMBLE: &str = "\\documentclass{article}
@@ -104,7 +110,8 @@ const PREAMBLE: &str = "\\documentclass{article}
 pub fn write(export: &Export) -> Result<String, ExportError> {
     let algorithm = algorithm(export)?;
     let lines = export.equation.latex.replace(",\\quad ", " \\\\\n").replace(";\\ ", " \\\\\n");
-    let legend: Vec<String> = notes(export, &algorithm).iter().map(|note| format!("\\item {note}.\n")).collect();
+    let legend: Vec<String> =
+        notes(export, &algorithm).iter().map(|note| format!("\\item {note}.\n")).collect();
     let legend = match legend.is_empty() {
         true => String::new(),
         false => format!("\\noindent Here\n\\begin{{itemize}}\n{}\\end{{itemize}}\n", legend.concat()),
@@ -134,7 +141,9 @@ fn algorithm(export: &Export) -> Result<String, ExportError> {
         Update::Answer => "\\Ensure $y$, a number for each row of $A$\n",
     };
     if listing.finds(Reg::P1) {
-        text += "\\State $p \\gets (1/m, \\dots, 1/m)$\n".replace('m', if export.is_square() { "n" } else { "m" }).as_str();
+        text += "\\State $p \\gets (1/m, \\dots, 1/m)$\n"
+            .replace('m', if export.is_square() { "n" } else { "m" })
+            .as_str();
     }
     for reg in listing.carried() {
         text += &format!("\\State ${} \\gets 0$\n", Latex::name(Name { reg, mark: Mark::Plain }));
@@ -193,8 +202,10 @@ fn inputs(export: &Export) -> Vec<String> {
     if listing.reads_b() {
         inputs.push(format!("$b \\in \\mathbb{{R}}^{}$", geometry.dim(Dim::Rows)));
     }
-    if listing.signature.update != Update::Answer || listing.finds(Reg::X) {
-        inputs.push("$x \\in \\mathbb{R}^n$".into());
+    match listing.signature.update {
+        Update::Subtract | Update::Assign => inputs.push("start $x \\in \\mathbb{R}^n$".into()),
+        Update::Answer if listing.finds(Reg::X) => inputs.push("$x \\in \\mathbb{R}^n$".into()),
+        Update::Answer => {}
     }
     for parameter in Parameter::of(listing) {
         let symbol = parameter.symbol().replace('η', "\\eta");
@@ -208,10 +219,14 @@ fn notes(export: &Export, algorithm: &str) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     if export.listing.has_sketch() {
         let summary = math(export.defaults.sketch.summary());
-        notes.push(format!("a sketch is random with $\\mathbb{{E}}\\, S^\\top S = I$: {summary} ({})", export.defaults.sketch));
+        notes.push(format!(
+            "a sketch is random with $\\mathbb{{E}}\\, S^\\top S = I$: {summary} ({})",
+            export.defaults.sketch
+        ));
     }
     if export.listing.has_sample() {
-        let rows = "$\\operatorname{rows}_k(A, b; p)$ are $k$ rows of $A$ and $b$ drawn with probabilities $p$";
+        let rows =
+            "$\\operatorname{rows}_k(A, b; p)$ are $k$ rows of $A$ and $b$ drawn with probabilities $p$";
         notes.push(match export.defaults.sampling {
             Sampling::Unbiased => format!("{rows}, independently, row $i$ times $1/\\sqrt{{k p_i}}$"),
             Sampling::Released => format!("{rows}, without replacement"),

@@ -4,8 +4,8 @@
 //! A register that the iteration both finds and writes therefore becomes two values with two names.
 
 use crate::program::{
-    Access, Arg, Canonical, LiveOut, Op, Program, Reg, RegSet, Section, ShapeError, Signature, Structure, Type,
-    Typed, Update, check,
+    Access, Arg, Canonical, LiveOut, Op, Program, Reg, RegSet, Section, ShapeError, Signature, Structure,
+    Type, Typed, Update, check,
 };
 
 /// Which of the values of a register is meant.
@@ -76,7 +76,8 @@ impl Listing {
         check(program, signature)?;
         let live = Canonical::new(program, LiveOut::Finished);
         let typed = check(live.program(), signature)?;
-        let mut names = Names { current: [Mark::Plain; Reg::COUNT], twice: found_and_written(live.program()) };
+        let mut names =
+            Names { current: [Mark::Plain; Reg::COUNT], twice: found_and_written(live.program()) };
         let statements = typed.iter().map(|typed| names.statement(typed)).collect();
         Ok(Listing { signature, statements, result: names.of(Reg::V1) })
     }
@@ -130,7 +131,8 @@ impl Listing {
     pub fn carried(&self) -> Vec<Reg> {
         let used = |reg: &Reg| {
             let named = |name: &Name| name.reg == *reg;
-            let in_use = |s: &Statement| s.targets.iter().any(named) || s.operands.iter().any(|(n, _)| named(n));
+            let in_use =
+                |s: &Statement| s.targets.iter().any(named) || s.operands.iter().any(|(n, _)| named(n));
             self.statements.iter().any(in_use)
         };
         Reg::carried().filter(used).collect()
@@ -179,7 +181,8 @@ impl Names {
         let operands = args.iter().map(|arg| (self.of(arg.reg), arg.ty)).collect();
         // Sampling `A` cuts `b` as well.
         let pair = instruction.target.filter(|target| *target == Reg::A).map(|_| Reg::B);
-        let targets = instruction.target.into_iter().chain(pair).map(|reg| self.write(reg, *section)).collect();
+        let targets =
+            instruction.target.into_iter().chain(pair).map(|reg| self.write(reg, *section)).collect();
         Statement {
             section: *section,
             op: instruction.op,
@@ -241,7 +244,8 @@ mod tests {
 
     #[test]
     fn dead_code_is_left_out_and_inputs_are_known() {
-        let live = listing("setup:\n R1 = HHQR(A)\niteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n DO_NOTHING()\n");
+        let live =
+            listing("setup:\n R1 = HHQR(A)\niteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n DO_NOTHING()\n");
         assert_eq!(live.statements.len(), 1);
         assert!(!live.reads_b() && live.reads_step() && live.loops());
         let error = Listing::new(&"iteration:\n v1 = HHQR(A)\n".parse().unwrap(), Geometry::Tall.into());

@@ -6,7 +6,6 @@
 
 mod defaults;
 mod error;
-mod export;
 mod frame;
 mod head;
 mod json;
@@ -19,14 +18,15 @@ mod provenance;
 mod python;
 mod rust;
 mod structure;
+mod subject;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use defaults::{Defaults, Parameter};
 pub use error::ExportError;
-pub use export::Export;
 pub use language::{Language, Trial};
-pub use listing::{Listing, Mark, Name, Statement};
+pub use listing::{Form, Listing, Mark, Name, Statement};
 pub use provenance::Provenance;
 pub use structure::{latex_faults, unbalanced};
+pub use subject::Export;

@@ -52,7 +52,8 @@ mod tests {
 
     #[test]
     fn pieces_are_cut_and_found() {
-        let pieces = Pieces::new("# About.\n#% f\ndef f(): return g()\n\n#% g\ndef g(): pass\n#% h\nx\n", "#");
+        let pieces =
+            Pieces::new("# About.\n#% f\ndef f(): return g()\n\n#% g\ndef g(): pass\n#% h\nx\n", "#");
         assert_eq!(pieces.get("f"), "def f(): return g()\n");
         assert_eq!(pieces.called(&["f", "g", "h"], "y = f(1)").len(), 2);
         assert!(pieces.called(&["f", "g", "h"], "y = 1").is_empty());

@@ -2,12 +2,12 @@
 
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::export::Export;
 use super::frame::{Code, arguments, body, data, given, identifier, sizes};
 use super::head::comment;
 use super::language::Trial;
 use super::listing::{Form, Name};
 use super::pieces::Pieces;
+use super::subject::Export;
 use super::table::{Row, Style, row, when};
 use crate::execute::Sampling;
 use crate::program::{Reg, Section, Update};
@@ -66,6 +66,7 @@ impl Style for Python {
 
 impl Code for Python {
     const COMMENT: &'static str = "#";
+    const REMARK: &'static str = "  # ";
     const LOOP: [&'static str; 2] = ["for _ in range(iterations):", ""];
 
     fn assign(targets: &[String], expression: &str, _: bool) -> String {
@@ -112,11 +113,8 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
     for part in parts.into_iter().chain([function.as_str()]) {
         code += &format!("\n\n{part}");
     }
-    let imports: String = IMPORTS
-        .iter()
-        .filter(|(used, _)| code.contains(used))
-        .map(|(_, line)| format!("{line}\n"))
-        .collect();
+    let imports: String =
+        IMPORTS.iter().filter(|(used, _)| code.contains(used)).map(|(_, line)| format!("{line}\n")).collect();
     Ok(format!("{}\nimport numpy as np\n{imports}{code}", comment(export, "#")))
 }
 
@@ -144,7 +142,8 @@ fn function(export: &Export) -> Result<String, ExportError> {
         let default = if name == "x0" && update == Update::Subtract { "=None" } else { "" };
         text += &format!("    {name}{default},\n");
     }
-    let mut named: Vec<String> = parameters.iter().map(|p| format!("{}={}", p.name(), default(*p, export))).collect();
+    let mut named: Vec<String> =
+        parameters.iter().map(|p| format!("{}={}", p.name(), default(*p, export))).collect();
     named.extend(["rng=None", "draws=None"].into_iter().filter(|_| random).map(String::from));
     named.extend(listing.loops().then(|| "callback=None".into()));
     if !named.is_empty() {
@@ -203,7 +202,9 @@ fn prologue(export: &Export) -> String {
         [false, false] => None,
     });
     match listing.signature.update {
-        Update::Subtract => lines.push("x = np.zeros(n) if x0 is None else np.asarray(x0, dtype=float)".into()),
+        Update::Subtract => {
+            lines.push("x = np.zeros(n) if x0 is None else np.asarray(x0, dtype=float)".into())
+        }
         Update::Assign => lines.push("x = np.asarray(x0, dtype=float)".into()),
         Update::Answer if listing.loops() => lines.push("y = np.full(m, 0.5)".into()),
         Update::Answer => {}

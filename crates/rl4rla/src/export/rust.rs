@@ -2,12 +2,12 @@
 
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::export::Export;
 use super::frame::{Code, arguments, body, data, given, identifier};
 use super::head::comment;
 use super::language::Trial;
 use super::listing::{Form, Listing, Name};
 use super::pieces::Pieces;
+use super::subject::Export;
 use super::table::{Row, Style, row, when};
 use crate::execute::Sampling;
 use crate::program::{Reg, Section, Update};
@@ -28,8 +28,8 @@ static ROWS: [Row; 28] = [
     row("MAT_TRANS_MAT_MUL", "$0.transpose() * &$1"),
     row("MAT_INV", "inverse($0.as_ref())"),
     when(Form::Upper, "MAT_INV", "invert_upper($0.as_ref())"),
-    row("TRIANGULAR_SOLVE", "solve_upper($0.as_ref(), &$1)"),
-    when(Form::UpperSecond, "TRIANGULAR_SOLVE", "solve_upper_transposed($1.as_ref(), &$0)"),
+    row("TRIANGULAR_SOLVE", "solve_upper($0.as_ref(), $1.as_ref())"),
+    when(Form::UpperSecond, "TRIANGULAR_SOLVE", "solve_upper_transposed($1.as_ref(), $0.as_ref())"),
     row("HHQR", "triangle($0.as_ref())"),
     row("SKETCH", "$S($0.as_ref())"),
     when(Form::Vector, "SKETCH", "$S($0.as_mat()).col(0).to_owned()"),
@@ -67,6 +67,7 @@ impl Style for Rust {
 
 impl Code for Rust {
     const COMMENT: &'static str = "//";
+    const REMARK: &'static str = " // ";
     const LOOP: [&'static str; 2] = ["for _ in 0..iterations {", "}"];
 
     fn assign(targets: &[String], expression: &str, kept: bool) -> String {
@@ -114,7 +115,8 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
     parts.extend(pieces.called(&HELPERS, &function).into_iter().map(String::from));
     parts.retain(|part| !part.is_empty());
     let code = parts.join("\n");
-    let solvers = if code.contains(".inverse()") { "use faer::linalg::solvers::DenseSolveCore;\n" } else { "" };
+    let solvers =
+        if code.contains(".inverse()") { "use faer::linalg::solvers::DenseSolveCore;\n" } else { "" };
     Ok(format!(
         "{}//\n// Cargo.toml: faer = {{ version = \"0.24\", default-features = false, features = [\"std\", \"linalg\"] }}\n\n\
          #![allow(non_snake_case)]\n\n{solvers}use faer::prelude::*;\n\n{code}",
@@ -131,7 +133,12 @@ fn options(export: &Export) -> String {
     let (mut fields, mut values) = (String::new(), String::new());
     for parameter in &parameters {
         let ty = if *parameter == Parameter::Step { "f64" } else { "usize" };
-        fields += &format!("    /// {}, {}.\n    pub {}: {ty},\n", parameter.symbol(), parameter.doc(), parameter.name());
+        fields += &format!(
+            "    /// {}, {}.\n    pub {}: {ty},\n",
+            parameter.symbol(),
+            parameter.doc(),
+            parameter.name()
+        );
         values += &format!("            {}: {},\n", parameter.name(), default(*parameter, export));
     }
     let uses = |size: &str| parameters.iter().any(|p| default(*p, export).contains(size));
@@ -237,8 +244,11 @@ fn draws(export: &Export, pieces: &Pieces, sampling: &str) -> Vec<String> {
     }
     let sketch = listing.has_sketch().then(|| ("trait-sketch", format!("sketch-{}", export.defaults.sketch)));
     let sample = listing.has_sample().then(|| ("trait-sample", format!("sample-{sampling}")));
-    let (promised, made): (Vec<&str>, Vec<String>) =
-        sketch.into_iter().chain(sample).map(|(promised, made)| (pieces.get(promised), pieces.get(&made).to_string())).unzip();
+    let (promised, made): (Vec<&str>, Vec<String>) = sketch
+        .into_iter()
+        .chain(sample)
+        .map(|(promised, made)| (pieces.get(promised), pieces.get(&made).to_string()))
+        .unzip();
     let methods = made.join("\n");
     let mut generator = pieces.get("Random").to_string();
     for method in pieces.called(&["below", "sign", "uniform", "normal"], &methods) {
@@ -270,7 +280,9 @@ pub fn driver(trials: &[Trial]) -> String {
             false => format!("vec![{call}]"),
         };
         // What a program does not look at is not named.
-        let used = |name: &str| if given.iter().any(|given| given == name) { name.into() } else { format!("_{name}") };
+        let used = |name: &str| {
+            if given.iter().any(|given| given == name) { name.into() } else { format!("_{name}") }
+        };
         let [b, x0, draws] = ["b", "x0", "draws"].map(used);
         main += &format!("    run(\"{name}\", &|A, {b}, {x0}, {draws}| {{\n        {run}\n    }});\n");
     }

@@ -48,12 +48,63 @@ pub fn unbalanced(code: &str) -> Option<String> {
 }
 
 /// The commands of LaTeX that exported documents may use.
-const COMMANDS: [&str; 54] = [
-    "Comment", "EndFor", "Ensure", "For", "Omega", "Require", "Return", "State", "algorithmicensure",
-    "algorithmicrequire", "algrenewcommand", "alpha", "begin", "caption", "documentclass", "dots", "end", "eta", "frac",
-    "gets", "in", "item", "label", "langle", "leftarrow", "mathbb", "noindent", "odot", "operatorname", "pagestyle", "pm",
-    "quad", "rangle", "sigma", "sqrt", "text", "textasciicircum", "textasciitilde", "textbackslash", "textbf", "times",
-    "top", "usepackage", "varnothing", "zeta", "\\", "{", "}", "|", ",", "_", "&", "%", "#",
+const COMMANDS: [&str; 56] = [
+    "Comment",
+    "EndFor",
+    "Ensure",
+    "For",
+    "Omega",
+    "Require",
+    "Return",
+    "State",
+    "algorithmicensure",
+    "algorithmicrequire",
+    "algrenewcommand",
+    "alpha",
+    "begin",
+    "caption",
+    "documentclass",
+    "dots",
+    "end",
+    "eta",
+    "frac",
+    "gets",
+    "in",
+    "item",
+    "label",
+    "langle",
+    "leftarrow",
+    "lvert",
+    "mathbb",
+    "noindent",
+    "odot",
+    "operatorname",
+    "pagestyle",
+    "pm",
+    "quad",
+    "rangle",
+    "rvert",
+    "sigma",
+    "sqrt",
+    "text",
+    "textasciicircum",
+    "textasciitilde",
+    "textbackslash",
+    "textbf",
+    "times",
+    "top",
+    "usepackage",
+    "varnothing",
+    "zeta",
+    "\\",
+    "{",
+    "}",
+    "|",
+    ",",
+    "_",
+    "&",
+    "%",
+    "#",
 ];
 
 /// What is wrong with the structure of a LaTeX document: braces, environments, formulas and commands; none if nothing is.
@@ -111,8 +162,18 @@ mod tests {
 
     #[test]
     fn faults_of_latex_are_found() {
-        assert_eq!(latex_faults("% }\n\\begin{document}\n$x_1 \\gets \\frac{1}{2}$ 50\\%\n\\end{document}\n"), None);
-        for bad in ["\\begin{a}\n", "\\end{a}\n", "$x\n", "{\n", "\\sate\n", "\\begin{a}\\begin{b}\\end{a}\\end{b}\n"] {
+        assert_eq!(
+            latex_faults("% }\n\\begin{document}\n$x_1 \\gets \\frac{1}{2}$ 50\\%\n\\end{document}\n"),
+            None
+        );
+        for bad in [
+            "\\begin{a}\n",
+            "\\end{a}\n",
+            "$x\n",
+            "{\n",
+            "\\sate\n",
+            "\\begin{a}\\begin{b}\\end{a}\\end{b}\n",
+        ] {
             assert!(latex_faults(bad).is_some(), "{bad}");
         }
     }

@@ -80,7 +80,12 @@ mod tests {
     fn covers<L: Style>() {
         let known = || OPERATORS.iter().chain(&EXTENSIONS);
         for op in known() {
-            assert!(L::rows().iter().any(|row| row.op == op.name), "{} has no row for {}", L::LANGUAGE, op.name);
+            assert!(
+                L::rows().iter().any(|row| row.op == op.name),
+                "{} has no row for {}",
+                L::LANGUAGE,
+                op.name
+            );
         }
         let operands = |op: &Operator| op.forms[0].operands.len() + if op.samples() { 2 } else { 0 };
         for row in L::rows() {

@@ -39,7 +39,8 @@ fn every_program_exports_to_every_language_and_says_where_it_is_from() {
                     assert!(text.lines().all(|line| line.trim_end() == line), "{} {language}", entry.name);
                     assert!(text.ends_with('\n') && !text.contains('\t'));
                 }
-                let [julia, latex] = ["julia", "latex"].map(|name| export.write(Language::named(name).unwrap()).unwrap());
+                let [julia, latex] =
+                    ["julia", "latex"].map(|name| export.write(Language::named(name).unwrap()).unwrap());
                 assert_eq!(unbalanced(&julia), None, "{}", entry.name);
                 assert_eq!(latex_faults(&latex), None, "{}", entry.name);
             }
@@ -105,7 +106,7 @@ def ls_gd(
         let text = export.write(Language::named(language).unwrap()).unwrap();
         assert!(text.contains(wanted), "{text}");
     };
-    line("rust", "let v1 = A.transpose() * &v1;  // vector n");
+    line("rust", "let v1 = A.transpose() * &v1; // vector n");
     line("julia", "v1 = A' * v1  # vector n");
     line("latex", "\\State $v_1 \\gets A^\\top v_1$ \\Comment{$\\mathbb{R}^n$}");
     line("json", "\"text\": \"v1 = VEC_MAT_MUL(v1, A)\"");
@@ -119,7 +120,11 @@ fn a_function_takes_what_its_program_needs() {
             .unwrap();
         let (_, rest) = text.split_once(&format!("def {}(\n", name.replace('-', "_"))).unwrap();
         let (arguments, _) = rest.split_once("):").unwrap();
-        arguments.lines().map(|line| line.trim().trim_end_matches(',').to_string()).collect::<Vec<_>>().join(" ")
+        arguments
+            .lines()
+            .map(|line| line.trim().trim_end_matches(',').to_string())
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     assert_eq!(takes("power-iteration"), "A x0 * iterations=10 callback=None");
     assert_eq!(takes("logistic-forward"), "A x");
@@ -133,7 +138,10 @@ fn a_function_takes_what_its_program_needs() {
 fn what_is_carried_and_what_is_answered_again_and_again() {
     let momentum = "iteration:\n m1 = VEC_VEC_ADD(m1, x)\n v1 = SCALAR_VEC_MUL(eta, m1)\n";
     let rust = code(momentum, Update::Subtract, "rust").unwrap();
-    assert!(rust.contains("let mut m1: Col<f64> = Col::zeros(n);") && rust.contains("\n        m1 = &m1 + &x;"), "{rust}");
+    assert!(
+        rust.contains("let mut m1: Col<f64> = Col::zeros(n);") && rust.contains("\n        m1 = &x + &m1;"),
+        "{rust}"
+    );
     let counting = "iteration:\n m1 = VEC_VEC_ADD(m1, x)\n v1 = MAT_VEC_MUL(A, m1)\n";
     let python = code(counting, Update::Answer, "python").unwrap();
     assert!(python.contains("y = np.full(m, 0.5)") && python.contains("return y"), "{python}");
@@ -167,7 +175,8 @@ fn an_operator_without_a_row_is_refused_by_name() {
     let operands = [Reg::X].into_iter().collect();
     let iteration = vec![Instruction { target: Some(Reg::V1), op: Op(&STRANGE), operands }];
     let document = Document { program: Program { iteration, ..Program::default() }, ..Document::default() };
-    let export = Export::new(&document, Geometry::Tall.into(), Defaults::default(), provenance("mine")).unwrap();
+    let export =
+        Export::new(&document, Geometry::Tall.into(), Defaults::default(), provenance("mine")).unwrap();
     for language in Language::all() {
         match (language.name, export.write(language)) {
             ("json", text) => assert!(text.unwrap().contains(STRANGE.name)),

@@ -1,13 +1,14 @@
 //! Whether exported code does what the program does: it is run on a small problem with the draws of our own run.
 
 use super::latex;
-use super::toolchain::{self, Absent, Workshop};
+use super::toolchain::{self, Absent, Runner, Workshop};
 use super::trial::Prepared;
 use crate::failure::Failure;
 use rl4rla::export::{Export, Language, Trial, latex_faults, unbalanced};
 use rl4rla::program::Document;
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 
 /// The largest difference between two histories that rounding may make, as a part of the largest value so far. The
 /// problems have small condition numbers, so a right program stays far below.
@@ -54,6 +55,32 @@ impl Verdict {
     }
 }
 
+/// How a language is checked.
+struct Check {
+    language: &'static str,
+    /// What can be seen to be wrong without running anything.
+    fault: fn(&str) -> Option<String>,
+    way: Way,
+}
+
+/// What is done with code that looks right.
+enum Way {
+    /// It is run.
+    Run(Runner),
+    /// It is typeset.
+    Typeset,
+    /// It is read back.
+    Read,
+}
+
+const CHECKS: [Check; 5] = [
+    Check { language: "python", fault: |_| None, way: Way::Run(toolchain::python) },
+    Check { language: "rust", fault: |_| None, way: Way::Run(toolchain::rust) },
+    Check { language: "julia", fault: unbalanced, way: Way::Run(toolchain::julia) },
+    Check { language: "latex", fault: latex_faults, way: Way::Typeset },
+    Check { language: "json", fault: |_| None, way: Way::Read },
+];
+
 /// A verdict for every program.
 pub fn check(
     language: Language,
@@ -61,54 +88,48 @@ pub fn check(
     texts: &[String],
     quiet: bool,
 ) -> Result<Vec<Verdict>, Failure> {
+    let check = CHECKS.iter().find(|check| check.language == language.name);
+    let check = check.expect("every language has a check; a test looks for it");
     let workshop = Workshop::open()?;
-    match (language.driver, language.name) {
-        (Some(driver), name) => run(language, driver, name, exports, texts, &workshop, quiet),
-        (None, "latex") => texts
-            .iter()
-            .zip(exports)
-            .map(|(text, export)| match latex_faults(text) {
-                Some(fault) => Ok(Verdict::Wrong(fault)),
-                None => latex::typeset(text, &export.identifier(), &workshop),
-            })
-            .collect(),
-        _ => Ok(texts.iter().zip(exports).map(|(text, export)| read_back(text, export)).collect()),
-    }
+    let verdicts: Vec<Verdict> = match (&check.way, language.driver) {
+        (Way::Run(runner), Some(driver)) => {
+            let prepared: Vec<Prepared> = exports.iter().map(Prepared::new).collect::<Result<_, _>>()?;
+            for ((prepared, export), text) in prepared.iter().zip(exports).zip(texts) {
+                let name = export.identifier();
+                prepared.write(&workshop.folder.join(&name))?;
+                fs::write(workshop.folder.join(format!("{name}.{}", language.extension)), text)?;
+            }
+            let trial = |(export, prepared)| trial(export, prepared);
+            let trials: Vec<Trial> = exports.iter().zip(&prepared).map(trial).collect();
+            let ended = runner(&driver(&trials), &workshop, quiet)?;
+            let results = |export: &Export| workshop.folder.join(export.identifier());
+            let pairs = exports.iter().zip(&prepared);
+            pairs.map(|(export, prepared)| compared(prepared, &results(export), &ended)).collect()
+        }
+        (Way::Typeset, _) => {
+            let typeset =
+                |(text, export): (&String, &Export)| latex::typeset(text, &export.identifier(), &workshop);
+            texts.iter().zip(exports).map(typeset).collect::<Result<_, _>>()?
+        }
+        _ => texts.iter().zip(exports).map(|(text, export)| read_back(text, export)).collect(),
+    };
+    let fault = |text: &String| (check.fault)(text).map(Verdict::Wrong);
+    Ok(texts.iter().zip(verdicts).map(|(text, verdict)| fault(text).unwrap_or(verdict)).collect())
 }
 
-/// Runs all programs in one process.
-fn run(
-    language: Language,
-    driver: fn(&[Trial]) -> String,
-    name: &str,
-    exports: &[Export],
-    texts: &[String],
-    workshop: &Workshop,
-    quiet: bool,
-) -> Result<Vec<Verdict>, Failure> {
-    let prepared: Vec<Prepared> = exports.iter().map(Prepared::new).collect::<Result<_, _>>()?;
-    for ((prepared, export), text) in prepared.iter().zip(exports).zip(texts) {
-        prepared.write(&workshop.folder.join(export.identifier()))?;
-        fs::write(workshop.folder.join(format!("{}.{}", export.identifier(), language.extension)), text)?;
+fn trial<'a>(export: &'a Export<'a>, prepared: &'a Prepared) -> Trial<'a> {
+    Trial { export, settings: &prepared.settings }
+}
+
+/// What the results in a folder say.
+fn compared(prepared: &Prepared, folder: &Path, ended: &Result<String, Absent>) -> Verdict {
+    match ended {
+        Err(Absent(why)) => Verdict::Unchecked(why.clone()),
+        Ok(said) => match prepared.deviation(folder) {
+            Some(deviation) => Verdict::Ran(deviation),
+            None => Verdict::Wrong(format!("gave no results: {said}")),
+        },
     }
-    let trials: Vec<Trial> = exports
-        .iter()
-        .zip(&prepared)
-        .map(|(export, prepared)| Trial { export, settings: &prepared.settings })
-        .collect();
-    let ended = toolchain::run(name, &driver(&trials), workshop, quiet)?;
-    let verdict = |((prepared, export), text): ((&Prepared, &Export), &String)| {
-        let broken = if name == "julia" { unbalanced(text) } else { None };
-        match (broken, &ended) {
-            (Some(fault), _) => Verdict::Wrong(fault),
-            (None, Err(Absent(why))) => Verdict::Unchecked(why.clone()),
-            (None, Ok(said)) => match prepared.deviation(&workshop.folder.join(export.identifier())) {
-                Some(deviation) => Verdict::Ran(deviation),
-                None => Verdict::Wrong(format!("gave no results: {said}")),
-            },
-        }
-    };
-    Ok(prepared.iter().zip(exports).zip(texts).map(verdict).collect())
 }
 
 /// Whether data hold the program they were made from.
@@ -118,5 +139,19 @@ fn read_back(text: &str, export: &Export) -> Verdict {
     match program.map(str::parse::<Document>) {
         Some(Ok(document)) if document.program == export.document.program => Verdict::Sound("read back"),
         _ => Verdict::Wrong("the program cannot be read back".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_has_a_check_that_suits_it() {
+        for language in Language::all() {
+            let check = CHECKS.iter().find(|check| check.language == language.name);
+            let runs = check.map(|check| matches!(check.way, Way::Run(_)));
+            assert_eq!(runs, Some(language.driver.is_some()), "{language}");
+        }
     }
 }

@@ -26,8 +26,11 @@ impl Workshop {
         let folder = env::temp_dir().join(name);
         fs::create_dir_all(&folder)
             .map_err(|error| Failure::new(format!("cannot make the folder {}: {error}", folder.display())))?;
-        let home = |variable: &str, below: &str| env::var_os(variable).map(|home| Path::new(&home).join(below));
-        let lasting = home("XDG_CACHE_HOME", "").or_else(|| home("LOCALAPPDATA", "")).or_else(|| home("HOME", ".cache"));
+        let home =
+            |variable: &str, below: &str| env::var_os(variable).map(|home| Path::new(&home).join(below));
+        let lasting = home("XDG_CACHE_HOME", "")
+            .or_else(|| home("LOCALAPPDATA", ""))
+            .or_else(|| home("HOME", ".cache"));
         Ok(Workshop { folder, lasting: lasting.unwrap_or_else(env::temp_dir).join("rl4rla").join("export") })
     }
 }
@@ -40,18 +43,7 @@ impl Drop for Workshop {
 }
 
 /// Runs a driver on what lies in the workshop: what it said at last, or why there is nothing to run it with.
-pub fn run(
-    language: &str,
-    driver: &str,
-    workshop: &Workshop,
-    quiet: bool,
-) -> Result<Result<String, Absent>, Failure> {
-    match language {
-        "python" => python(driver, workshop, quiet),
-        "rust" => rust(driver, workshop, quiet),
-        _ => julia(driver, workshop),
-    }
-}
+pub type Runner = fn(&str, &Workshop, bool) -> Result<Result<String, Absent>, Failure>;
 
 /// The output of a command; none if there is no such command.
 pub fn output(command: &mut Command) -> Result<Option<Output>, Failure> {
@@ -75,7 +67,8 @@ fn remark(text: &str, quiet: bool) {
     }
 }
 
-fn python(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<String, Absent>, Failure> {
+/// Runs Python.
+pub fn python(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<String, Absent>, Failure> {
     let python = match interpreter(workshop, quiet)? {
         Ok(python) => python,
         Err(absent) => return Ok(Err(absent)),
@@ -138,7 +131,8 @@ opt-level = 1
 [workspace]
 "#;
 
-fn rust(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<String, Absent>, Failure> {
+/// Runs Rust, in a crate made in passing.
+pub fn rust(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<String, Absent>, Failure> {
     let absent = || Ok(Err(Absent("no cargo on this machine".into())));
     if output(Command::new("cargo").arg("--version"))?.is_none() {
         return absent();
@@ -170,7 +164,8 @@ fn rust(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<String,
     }
 }
 
-fn julia(driver: &str, workshop: &Workshop) -> Result<Result<String, Absent>, Failure> {
+/// Runs Julia.
+pub fn julia(driver: &str, workshop: &Workshop, _: bool) -> Result<Result<String, Absent>, Failure> {
     fs::write(workshop.folder.join("driver.jl"), driver)?;
     let ran = output(Command::new("julia").arg("driver.jl").current_dir(&workshop.folder))?;
     Ok(ran.map(|ran| last_words(&ran)).ok_or(Absent("no julia on this machine".into())))

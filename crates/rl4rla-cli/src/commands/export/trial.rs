@@ -30,8 +30,9 @@ impl Prepared {
     /// Runs a program on the problem for it.
     pub fn new(export: &Export) -> Result<Prepared, Failure> {
         let name = &export.provenance.name;
-        let family = family(export)
-            .ok_or_else(|| Failure::new(format!("{name} fits no family, so there is nothing to check it on")))?;
+        let family = family(export).ok_or_else(|| {
+            Failure::new(format!("{name} fits no family, so there is nothing to check it on"))
+        })?;
         let instance = family.draw(&Stream::new(0).derive("export/instance", 0))?;
         let settings = Settings {
             // An answer that is found at once is given once.

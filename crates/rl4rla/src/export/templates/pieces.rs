@@ -202,15 +202,15 @@ fn invert_upper(R: MatRef<'_, f64>) -> Mat<f64> {
 }
 //% solve_upper
 /// R⁻¹v for an upper triangular R.
-fn solve_upper(R: MatRef<'_, f64>, v: &Col<f64>) -> Col<f64> {
-    let mut z = v.clone();
+fn solve_upper(R: MatRef<'_, f64>, v: ColRef<'_, f64>) -> Col<f64> {
+    let mut z = v.to_owned();
     R.solve_upper_triangular_in_place(z.as_mat_mut());
     z
 }
 //% solve_upper_transposed
 /// R⁻ᵀv for an upper triangular R.
-fn solve_upper_transposed(R: MatRef<'_, f64>, v: &Col<f64>) -> Col<f64> {
-    let mut z = v.clone();
+fn solve_upper_transposed(R: MatRef<'_, f64>, v: ColRef<'_, f64>) -> Col<f64> {
+    let mut z = v.to_owned();
     R.transpose().solve_lower_triangular_in_place(z.as_mat_mut());
     z
 }
