@@ -1,5 +1,6 @@
 //! The command line as typed.
 
+mod analyze;
 mod compare;
 mod data;
 mod evaluate;
@@ -8,6 +9,7 @@ mod problem;
 mod searching;
 mod solve;
 
+pub use analyze::Analyze;
 pub use compare::Compare;
 pub use data::Data;
 pub use evaluate::{Evaluate, ProfileName, UnitName};
@@ -180,6 +182,21 @@ The reward and its parts are means over the instances, residuals are medians.
 Exit code 1 if the program failed on every instance."
     )]
     Evaluate(Box<Evaluate>),
+    /// Find out when a program converges, how fast, at what price, and when it breaks
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "\
+Examples:
+  rl4rla analyze sketched-precond-gd
+  rl4rla analyze precond-weighted-sgd --quick
+  rl4rla analyze ls-gd --family mid-cond --kappa 1e1,1e2,1e3 --step 1.9 --tolerance 1e-8 --out ./ls-gd
+  rl4rla analyze ./mine.rla --rows 4000 --cols 40 --replicates 20 --json
+
+The iteration is analysed at every --kappa; the step is chosen at the first, and used everywhere. Intervals are 95 %
+confidence intervals over the replicates. The worst case comes with the command that shows it again. Tall problems are
+2000×20 unless --rows or --cols is given. docs/analyze.md explains every number."
+    )]
+    Analyze(Box<Analyze>),
     /// Run programs and baselines on the same instances: accuracy, time, iterations
     #[command(
         allow_negative_numbers = true,

@@ -66,6 +66,7 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
         Command::Report(args) => commands::report::run(args, &cli.shared),
         Command::Export(args) => commands::export::run(args, &cli.shared),
         Command::Equiv(args) => commands::equiv::run(args, &cli.shared),
+        Command::Analyze(args) => commands::analyze::run(args, &cli.shared),
         Command::Compare(args) => commands::compare::run(args, &cli.shared),
         Command::Solve(args) => commands::solve::run(args, &cli.shared),
         Command::Evaluate(args) => commands::evaluate::run(args, &cli.shared),

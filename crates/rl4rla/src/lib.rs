@@ -1,8 +1,9 @@
 //! rl4rla discovers randomized linear algebra algorithms as explicit, readable programs.
 //!
 //! The modules are the stages of a pipeline, each using only those before it:
-//! [`clock`] → [`rng`] → [`linalg`] → [`data`] → [`program`] → [`problem`] → [`execute`] → [`solve`] → [`export`] →
-//! [`baseline`] → [`reward`] → [`equivalence`] → [`search`] → [`discovery`] → [`curriculum`] → [`store`] → [`report`].
+//! [`clock`] → [`rng`] → [`spread`] → [`linalg`] → [`data`] → [`program`] → [`problem`] → [`execute`] → [`solve`] →
+//! [`export`] → [`baseline`] → [`reward`] → [`equivalence`] → [`analysis`] → [`search`] → [`discovery`] →
+//! [`curriculum`] → [`store`] → [`report`].
 //!
 //! # Discover an algorithm
 //!
@@ -113,6 +114,7 @@
 //! assert_eq!(equation(&program, Geometry::Tall).unwrap().text, "x ← x − η Aᵀ sign(A x − b)");
 //! ```
 
+pub mod analysis;
 pub mod baseline;
 pub mod clock;
 pub mod curriculum;
@@ -129,4 +131,5 @@ pub mod reward;
 pub mod rng;
 pub mod search;
 pub mod solve;
+pub mod spread;
 pub mod store;

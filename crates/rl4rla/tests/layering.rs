@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The stages, each using only those to its left.
-const PIPELINE: [&str; 17] = [
+const PIPELINE: [&str; 19] = [
     "clock",
     "rng",
+    "spread",
     "linalg",
     "data",
     "program",
@@ -18,6 +19,7 @@ const PIPELINE: [&str; 17] = [
     "baseline",
     "reward",
     "equivalence",
+    "analysis",
     "search",
     "discovery",
     "curriculum",

@@ -20,7 +20,7 @@ pub struct Problem {
     /// Condition number; instances take turns with several [default: as drawn]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, help_heading = "Problem")]
     pub kappa: Vec<f64>,
-    /// How unevenly rows matter: low or high
+    /// How unevenly rows matter: low, high, or coherent: one row of small norm alone carries a direction
     #[arg(long, default_value = "low", value_parser = named::<Leverage>, help_heading = "Problem")]
     pub leverage: Leverage,
     /// The law of the right factor V: gauss, student-t or scaled-rows

@@ -10,7 +10,7 @@ use crate::source::Source;
 use request::{of_stage, protocol};
 use rl4rla::equivalence::{Naming, full_name, name};
 use rl4rla::execute::Trace;
-use rl4rla::problem::{Choice, Family, Instance, InstanceSet, Leverage, Task};
+use rl4rla::problem::{Choice, Family, Instance, InstanceSet, Task};
 use rl4rla::report::Spread;
 use rl4rla::reward::{Evaluation, Profile, Protocol, Score, Summary, auxiliary, evaluate};
 use serde_json::{Value, json};
@@ -244,8 +244,7 @@ impl Outcome<'_> {
         let info = family.kind.info();
         let options = info.options.iter().filter_map(|choice| match choice {
             Choice::Condition => Some(format!("κ {kappa}")),
-            Choice::Leverage if family.leverage == Leverage::High => Some("leverage high".into()),
-            Choice::Leverage => Some("leverage low".into()),
+            Choice::Leverage => Some(format!("leverage {}", family.leverage.name())),
             Choice::Outside if family.outside == 0.0 => Some("consistent".to_string()),
             Choice::Outside => Some(format!("{} of b outside the range", family.outside)),
             Choice::Right | Choice::Scale => None,

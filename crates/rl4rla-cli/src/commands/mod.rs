@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod analyze;
 pub mod audit;
 pub mod compare;
 pub mod discover;

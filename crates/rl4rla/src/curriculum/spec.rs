@@ -303,8 +303,7 @@ fn family(reader: &Reader) -> Result<Family, SpecError> {
     }
     Ok(Family {
         condition: reader.or("condition", usual.condition, |item| item.number().map(Some))?,
-        leverage: reader
-            .or("leverage", usual.leverage, |item| item.choice(&[Leverage::Low, Leverage::High]))?,
+        leverage: reader.or("leverage", usual.leverage, |item| item.choice(&Leverage::ALL))?,
         right: reader.or("right", usual.right, |item| {
             item.choice(&[Right::Gauss, Right::StudentT, Right::ScaledRows])
         })?,

@@ -67,6 +67,16 @@ impl Normal {
         found
     }
 
+    /// Whether the form shows that what an iteration does is linear in x, b and the carried registers.
+    pub fn is_linear(&self) -> bool {
+        self.stop.is_none() && self.results.values().all(|vector| vector.is_linear())
+    }
+
+    /// Whether v1 depends on carried registers, now or later.
+    pub fn carries(&self) -> bool {
+        self.results.len() > 1
+    }
+
     /// Whether two complete forms are the same.
     pub fn equals(&self, other: &Normal) -> bool {
         self.stop.is_none() && other.stop.is_none() && self.results == other.results

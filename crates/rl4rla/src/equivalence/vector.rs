@@ -129,6 +129,17 @@ impl Vector {
         }
     }
 
+    /// Whether it is linear in x, b and the carried registers: a sum of matrices that depend on none of them, times one
+    /// of them each. What algebra knows nothing of may be linear all the same.
+    pub fn is_linear(&self) -> bool {
+        self.terms.iter().all(|((word, source), c)| {
+            let mut found = BTreeSet::new();
+            word.sources(&mut found);
+            c.sources(&mut found);
+            found.is_empty() && !matches!(source, Source::Opaque(_))
+        })
+    }
+
     /// All that it holds.
     pub fn weight(&self) -> usize {
         let term =

@@ -8,6 +8,7 @@ use super::plan::Plan;
 use super::run::{Settings, Trace};
 use crate::program::{Datum, Reg, Section};
 use crate::rng::Stream;
+use std::sync::Arc;
 
 /// A run between two iterations.
 #[derive(Clone)]
@@ -44,6 +45,19 @@ impl<'a> Course<'a> {
         course.machine.set_step(step);
         course.after_setup.clone_from(&course.machine.registers);
         course
+    }
+
+    /// The same course with x elsewhere, if no iteration is done; setup has seen x where the problem starts.
+    pub fn moved_to(&self, x: Vec<f64>) -> Course<'a> {
+        debug_assert!(self.iterations() == 0);
+        let mut course = self.clone();
+        course.machine.x = Arc::new(x);
+        course
+    }
+
+    /// What is measured now: the iterate, or the answer.
+    pub fn result(&self) -> &[f64] {
+        self.machine.result()
     }
 
     /// The same course, measured there only.

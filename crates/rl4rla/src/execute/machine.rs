@@ -5,6 +5,7 @@ use super::failure::{Failure, Fault, Step};
 use super::kernels::{Action, Call, Output};
 use super::origin::Context;
 use super::plan::Planned;
+use super::precision::Precision;
 use super::run::Settings;
 use crate::linalg;
 use crate::program::{Arg, Datum, Reg, RegSet, Sizes, Type, Typed, Update};
@@ -52,16 +53,16 @@ pub struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     pub fn new(data: Data<'a>, update: Update, settings: &'a Settings) -> Machine<'a> {
-        let problem = data.problem();
+        let (problem, precision) = (data.problem(), settings.precision);
         let mut registers: Registers = vec![None; Reg::COUNT];
-        registers[Reg::A.index()] = Some(Datum::Matrix(problem.A.clone()));
-        registers[Reg::B.index()] = Some(problem.b.clone().into());
+        registers[Reg::A.index()] = Some(Datum::Matrix(precision.matrix(problem.A.clone())));
+        registers[Reg::B.index()] = Some(Datum::Vector(precision.vector(Arc::new(problem.b.clone()))));
         registers[Reg::P1.index()] = Some(Datum::Weights(data.uniform()));
         let zero = Datum::from(vec![0.0; problem.cols()]);
         for reg in Reg::carried() {
             registers[reg.index()] = Some(zero.clone());
         }
-        let (x, step) = (Arc::new(problem.start.clone()), settings.step);
+        let (x, step) = (precision.vector(Arc::new(problem.start.clone())), settings.step);
         registers[Reg::X.index()] = Some(Datum::Vector(x.clone()));
         let answer = if update == Update::Answer { vec![0.5; problem.rows()] } else { vec![] };
         let history = || Vec::with_capacity(settings.iterations.min(1000) + 1);
@@ -80,8 +81,8 @@ impl<'a> Machine<'a> {
 
     /// Goes on with another step size.
     pub fn set_step(&mut self, step: f64) {
-        self.step = step;
-        self.registers[Reg::ETA.index()] = Some(step.into());
+        self.step = self.settings.precision.number(step);
+        self.registers[Reg::ETA.index()] = Some(self.step.into());
     }
 
     /// Adds what is measured here to the history.
@@ -222,7 +223,7 @@ impl<'a> Machine<'a> {
 
     /// Puts a result where it belongs.
     pub fn store(&mut self, output: Output, target: Option<Reg>) {
-        match (output, target) {
+        match (self.settings.precision.output(output), target) {
             (Output::One(datum), Some(target)) => self.registers[target.index()] = Some(datum),
             (Output::System((matrix, vector)), _) => {
                 self.registers[Reg::A.index()] = Some(Datum::Matrix(matrix));
@@ -247,6 +248,9 @@ impl<'a> Machine<'a> {
             }
             Update::Assign => self.x = Arc::new(v1.to_vec()),
             Update::Answer => self.answer = v1.to_vec(),
+        }
+        if self.settings.precision != Precision::Double {
+            self.x = self.settings.precision.vector(self.x.clone());
         }
     }
 

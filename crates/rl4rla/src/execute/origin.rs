@@ -126,9 +126,10 @@ impl Context {
             Data::Reduced(_, Rows::True) => 1,
             Data::Reduced(_, Rows::Reduced) => 2,
         };
-        let Settings { sketch, sketch_rows, batch, sampling, .. } = *settings;
-        let numbers = [coordinates, sketch as u64, sketch_rows as u64, batch as u64, sampling as u64];
-        let mut bytes = [0; 72];
+        let Settings { sketch, sketch_rows, batch, sampling, precision, .. } = *settings;
+        let kinds = [sketch as u64, sampling as u64, precision as u64];
+        let numbers = [coordinates, kinds[0], sketch_rows as u64, batch as u64, kinds[1], kinds[2]];
+        let mut bytes = [0; 80];
         bytes[..32].copy_from_slice(stream.name());
         for (place, number) in bytes[32..].chunks_mut(8).zip(numbers) {
             place.copy_from_slice(&number.to_le_bytes());

@@ -5,6 +5,7 @@ use super::draws::Data;
 use super::failure::Failure;
 use super::machine::Measured;
 use super::plan::Plan;
+use super::precision::Precision;
 use super::prepared::Prepared;
 use super::sample::Sampling;
 use super::sketch::SketchKind;
@@ -29,6 +30,8 @@ pub struct Settings {
     pub batch: usize,
     /// How rows are drawn.
     pub sampling: Sampling,
+    /// How many digits registers keep.
+    pub precision: Precision,
     /// What the run may cost.
     pub limits: Limits,
 }
@@ -62,6 +65,7 @@ impl Settings {
             sketch_rows: (8 * cols).min(rows),
             batch: rows.min(100),
             sampling: Sampling::Unbiased,
+            precision: Precision::Double,
             limits: Limits::for_size(rows, cols),
         }
     }
@@ -125,6 +129,24 @@ pub fn run_unmeasured(
     let plan = Plan::new(program, instance.shape(), settings)?;
     let course = Course::begin(&plan, Data::True(instance, None), settings, stream)?;
     Ok(course.measured(Measured { between: false, losses: false }).finish()?.x)
+}
+
+/// Where the first iteration leads from each of these points, after one setup: an iteration as the function of x it is.
+pub fn step_from(
+    program: &Program,
+    instance: &Instance,
+    settings: &Settings,
+    points: impl IntoIterator<Item = Vec<f64>>,
+    stream: &Stream,
+) -> Result<Vec<Vec<f64>>, Failure> {
+    let plan = Plan::new(program, instance.shape(), settings)?;
+    let begun = Course::begin(&plan, Data::True(instance, None), settings, stream)?;
+    let step = |x: Vec<f64>| {
+        let mut course = begun.moved_to(x);
+        course.advance()?;
+        Ok(course.result().to_vec())
+    };
+    points.into_iter().map(step).collect()
 }
 
 /// The same run in reduced coordinates where the program allows it, and on the true matrices where it does not: what

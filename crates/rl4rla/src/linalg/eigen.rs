@@ -1,4 +1,4 @@
-//! Eigenvalues of symmetric matrices.
+//! Eigenvalues.
 
 use super::Matrix;
 use faer::Side;
@@ -16,12 +16,42 @@ pub fn symmetric_eigen(M: &Matrix) -> Option<(Vec<f64>, Matrix)> {
     (values.iter().all(|v| v.is_finite()) && vectors.is_finite()).then_some((values, vectors))
 }
 
+/// The eigenvalues of a square matrix, as real and imaginary parts. `None` if M is not finite or the iteration fails.
+#[allow(non_snake_case)]
+pub fn eigenvalues(M: &Matrix) -> Option<Vec<[f64; 2]>> {
+    let (scaled, factor) = M.normalized()?;
+    let values: Vec<[f64; 2]> =
+        scaled.eigenvalues().ok()?.iter().map(|value| [value.re * factor, value.im * factor]).collect();
+    values.iter().flatten().all(|part| part.is_finite()).then_some(values)
+}
+
 #[cfg(test)]
 #[allow(non_snake_case)]
 mod tests {
     use super::super::{gram, matmul, matmul_t, norm, sub};
     use super::*;
     use crate::rng::Stream;
+
+    #[test]
+    fn rotations_have_complex_eigenvalues_and_triangles_their_diagonal() {
+        let rotation = eigenvalues(&Matrix::from_rows(&[&[0.0, -2.0], &[2.0, 0.0]])).unwrap();
+        let mut imaginary: Vec<f64> = rotation.iter().map(|[_, im]| *im).collect();
+        imaginary.sort_by(f64::total_cmp);
+        assert!(
+            norm(&sub(&imaginary, &[-2.0, 2.0])) < 1e-14 && rotation.iter().all(|[re, _]| re.abs() < 1e-14)
+        );
+        let triangle =
+            Matrix::from_fn(
+                5,
+                5,
+                |i, j| if i <= j { 1e200 * (1.0 + i as f64 + 7.0 * (j - i) as f64) } else { 0.0 },
+            );
+        let mut real: Vec<f64> = eigenvalues(&triangle).unwrap().iter().map(|[re, _]| re / 1e200).collect();
+        real.sort_by(f64::total_cmp);
+        assert!(norm(&sub(&real, &[1.0, 2.0, 3.0, 4.0, 5.0])) < 1e-10, "{real:?}");
+        assert_eq!(eigenvalues(&Matrix::zeros(0, 0)), Some(vec![]));
+        assert!(eigenvalues(&Matrix::from_rows(&[&[f64::NAN]])).is_none());
+    }
 
     #[test]
     fn reconstructs_and_is_orthonormal() {

@@ -28,7 +28,7 @@ pub use blas::{
     squared_row_norms, t_matmul, vec_mat,
 };
 pub use cholesky::{Orthonormal, cholesky_r, orthonormalised};
-pub use eigen::symmetric_eigen;
+pub use eigen::{eigenvalues, symmetric_eigen};
 pub use error::NumericError;
 pub use inverse::{inverse, least_squares, solve};
 pub use matrix::Matrix;

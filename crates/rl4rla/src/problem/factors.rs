@@ -31,6 +31,10 @@ pub(super) fn left(
     let G = gaussian(rows, cols, beyond, &stream.derive("gauss", 0));
     let (drawn, turn) = match leverage {
         Leverage::Low => (G, signs(cols, stream)),
+        Leverage::Coherent => {
+            let row = (stream.derive("alone", 0).uniforms(1)[0] * rows as f64) as usize;
+            (alone(G, cols, row), signs(cols, stream))
+        }
         Leverage::High => {
             let d = scales(LEVERAGE_DEGREES, rows, &stream.derive("scale", 0));
             // A basis is determined only up to a rotation; a uniformly random one makes the law of U
@@ -96,6 +100,15 @@ pub(super) fn gaussian(rows: usize, cols: usize, beyond: Option<&Stream>, stream
 fn scales(degrees: f64, n: usize, stream: &Stream) -> Vec<f64> {
     let draws = stream.chi_squares(degrees, n);
     draws.into_iter().map(|c| c.max(SMALLEST_CHI_SQUARE).sqrt().recip()).collect()
+}
+
+/// The same columns, but the last of the `cols` is one row's alone, and that row is in no other.
+fn alone(mut G: Mat<f64>, cols: usize, row: usize) -> Mat<f64> {
+    G.col_as_slice_mut(cols - 1).fill(0.0);
+    for j in 0..G.ncols() {
+        G[(row, j)] = if j == cols - 1 { 1.0 } else { 0.0 };
+    }
+    G
 }
 
 /// A basis of the range of D·G, D = diag(d), for the first `cols` columns of G, whatever the spread of d. What
@@ -172,7 +185,7 @@ mod tests {
         for seed in 0..5 {
             let s = Stream::new(seed);
             for (rows, cols) in [(1, 1), (2, 1), (7, 7), (300, 20), (2000, 5)] {
-                for leverage in [Leverage::Low, Leverage::High] {
+                for leverage in Leverage::ALL {
                     assert!(defect(&left(rows, cols, leverage, &s)) < 1e-12, "{rows} × {cols} {leverage:?}");
                 }
             }
@@ -205,6 +218,24 @@ mod tests {
             assert!(high[..cols].iter().sum::<f64>() < 0.5 * cols as f64);
             high.sort_by(f64::total_cmp);
             assert!(high[rows / 2] < 1e-3 * even, "the median row matters: {}", high[rows / 2]);
+        }
+    }
+
+    #[test]
+    fn one_row_alone_carries_the_last_direction() {
+        for (rows, cols, beyond) in [(200, 6, false), (200, 6, true), (6, 6, false), (3, 1, false)] {
+            for seed in 0..3 {
+                let s = Stream::new(seed);
+                let other = beyond.then(|| s.derive("beyond", 0));
+                let Frame { drawn, turn } =
+                    super::left(rows, cols, Leverage::Coherent, other.as_ref(), &s.derive("left", 0));
+                let U = linalg::matmul(&drawn, &turn);
+                assert!(defect(&U) < 1e-12);
+                let last = U.column(cols - 1);
+                let row = (0..rows).find(|i| last[*i].abs() > 0.5).unwrap();
+                let others = (0..U.cols()).filter(|j| *j != cols - 1).map(|j| U.get(row, j).abs());
+                assert!((last[row].abs() - 1.0).abs() < 1e-12 && others.fold(0.0, f64::max) < 1e-12);
+            }
         }
     }
 

@@ -116,6 +116,23 @@ pub enum Leverage {
     Low,
     /// A few rows carry almost everything: Gaussian rows divided by √χ²(0.1).
     High,
+    /// As low, but one row alone carries the weakest direction: its leverage is 1, and its norm the least singular
+    /// value, so that who looks at norms does not see it.
+    Coherent,
+}
+
+impl Leverage {
+    /// Every one.
+    pub const ALL: [Leverage; 3] = [Leverage::Low, Leverage::High, Leverage::Coherent];
+
+    /// Its name, as serde reads and writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Leverage::Low => "low",
+            Leverage::High => "high",
+            Leverage::Coherent => "coherent",
+        }
+    }
 }
 
 /// The law of the right factor V in A = U·Σ·Vᵀ.
@@ -130,6 +147,20 @@ pub enum Right {
     /// An orthonormalised Gaussian with rows scaled by U(0.5, 2), so the columns of A are; V is not
     /// orthonormal and the spectrum of A is only near the one asked for.
     ScaledRows,
+}
+
+impl Right {
+    /// Every one.
+    pub const ALL: [Right; 3] = [Right::Gauss, Right::StudentT, Right::ScaledRows];
+
+    /// Its name, as serde reads and writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Right::Gauss => "gauss",
+            Right::StudentT => "student-t",
+            Right::ScaledRows => "scaled-rows",
+        }
+    }
 }
 
 /// Whether instances are normalised.

@@ -17,6 +17,29 @@ pub struct Equation {
     pub latex: String,
 }
 
+/// The direction v1 that an iteration takes, as a formula.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Direction {
+    /// v1.
+    pub v1: Expr,
+    /// What the names in it stand for, in text and in LaTeX.
+    pub definitions: Vec<(String, String)>,
+}
+
+/// Reads the direction of a program.
+///
+/// ```
+/// use rl4rla::program::{Entry, direction};
+/// let entry = Entry::named("sketched-precond-gd").unwrap();
+/// let direction = direction(&entry.document.program, entry.signature()).unwrap();
+/// let (multiplier, residual) = direction.v1.over_residual().unwrap();
+/// assert_eq!((multiplier.text().as_str(), residual.text().as_str()), ("R⁻¹ R⁻ᵀ Aᵀ", "A xₜ − b"));
+/// ```
+pub fn direction(program: &Program, signature: impl Into<Signature>) -> Result<Direction, ShapeError> {
+    let Reading { values, names, .. } = Reading::of(program, signature.into())?;
+    Ok(Direction { v1: value(&values, Reg::V1), definitions: names.definitions })
+}
+
 /// Reads a program as an equation.
 ///
 /// ```
@@ -27,47 +50,15 @@ pub struct Equation {
 /// ```
 pub fn equation(program: &Program, signature: impl Into<Signature>) -> Result<Equation, ShapeError> {
     let signature = signature.into();
-    let live = Canonical::new(program, LiveOut::Finished);
-    let typed = check(live.program(), signature)?;
-    let mut names = Names::new();
-    // Where x stays there is nothing to count.
-    let x = match signature.update {
-        Update::Answer => Some(Expr::symbol("x")),
-        Update::Subtract | Update::Assign => initial(Reg::X),
-    };
-    let mut values: Vec<Option<Expr>> = Reg::all().map(initial).collect();
-    // Setup sees x before it has moved.
-    values[Reg::X.index()] = Some(Expr::Symbol("x₀".into(), "x_0".into()));
-    for instruction in &typed {
-        if names.section != instruction.section {
-            values[Reg::X.index()].clone_from(&x);
-        }
-        names.section = instruction.section;
-        let ins = instruction.instruction;
-        let operand = |reg: &Reg| values[reg.index()].clone().expect("typing admits no undefined operand");
-        let operands: Vec<Expr> = ins.operands.iter().map(operand).collect();
-        let value = (ins.op.formula)(&instruction.args, operands, &mut names);
-        match ins.target {
-            Some(Reg::A) => {
-                for reg in [Reg::A, Reg::B] {
-                    let rows = values[reg.index()].take().expect("A and b always have a value");
-                    values[reg.index()] = Some(Expr::product([value.clone(), rows]));
-                }
-            }
-            Some(target) => values[target.index()] = Some(value),
-            None => {}
-        }
-    }
-    let value = |reg: Reg| values[reg.index()].clone().expect("typing admits no undefined v1");
-    let x = x.expect("x has a name");
-    let ([text, latex], update) = signature.update.equation(x, value(Reg::V1));
+    let Reading { live, x, values, names } = Reading::of(program, signature)?;
+    let ([text, latex], update) = signature.update.equation(x, value(&values, Reg::V1));
     let mut lines = vec![(format!("{text} = {}", update.text()), format!("{latex} = {}", update.latex()))];
     let carried = Reg::carried().filter(|r| written(live.program(), *r));
     for reg in carried {
-        let index = &reg.name()[1..];
+        let (index, value) = (&reg.name()[1..], value(&values, reg));
         lines.push((
-            format!("m{index} ← {}", value(reg).text()),
-            format!("m_{{{index}}} \\leftarrow {}", value(reg).latex()),
+            format!("m{index} ← {}", value.text()),
+            format!("m_{{{index}}} \\leftarrow {}", value.latex()),
         ));
     }
     let (defined, defined_latex): (Vec<String>, Vec<String>) = names.definitions.into_iter().unzip();
@@ -77,6 +68,57 @@ pub fn equation(program: &Program, signature: impl Into<Signature>) -> Result<Eq
         latex.push(format!("\\text{{where }} {}", defined_latex.join(";\\ ")));
     }
     Ok(Equation { text: text.join(", "), latex: latex.join(",\\quad ") })
+}
+
+/// A program that was read: what every register holds at the end of an iteration.
+struct Reading {
+    live: Canonical,
+    x: Expr,
+    values: Vec<Option<Expr>>,
+    names: Names,
+}
+
+impl Reading {
+    fn of(program: &Program, signature: Signature) -> Result<Reading, ShapeError> {
+        let live = Canonical::new(program, LiveOut::Finished);
+        let typed = check(live.program(), signature)?;
+        let mut names = Names::new();
+        // Where x stays there is nothing to count.
+        let x = match signature.update {
+            Update::Answer => Some(Expr::symbol("x")),
+            Update::Subtract | Update::Assign => initial(Reg::X),
+        };
+        let mut values: Vec<Option<Expr>> = Reg::all().map(initial).collect();
+        // Setup sees x before it has moved.
+        values[Reg::X.index()] = Some(Expr::Symbol("x₀".into(), "x_0".into()));
+        for instruction in &typed {
+            if names.section != instruction.section {
+                values[Reg::X.index()].clone_from(&x);
+            }
+            names.section = instruction.section;
+            let ins = instruction.instruction;
+            let operand =
+                |reg: &Reg| values[reg.index()].clone().expect("typing admits no undefined operand");
+            let operands: Vec<Expr> = ins.operands.iter().map(operand).collect();
+            let value = (ins.op.formula)(&instruction.args, operands, &mut names);
+            match ins.target {
+                Some(Reg::A) => {
+                    for reg in [Reg::A, Reg::B] {
+                        let rows = values[reg.index()].take().expect("A and b always have a value");
+                        values[reg.index()] = Some(Expr::product([value.clone(), rows]));
+                    }
+                }
+                Some(target) => values[target.index()] = Some(value),
+                None => {}
+            }
+        }
+        let x = x.expect("x has a name");
+        Ok(Reading { live, x, values, names })
+    }
+}
+
+fn value(values: &[Option<Expr>], reg: Reg) -> Expr {
+    values[reg.index()].clone().expect("typing admits no undefined v1")
 }
 
 fn written(program: &Program, reg: Reg) -> bool {

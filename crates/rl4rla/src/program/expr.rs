@@ -90,6 +90,23 @@ impl Expr {
         Symbol("η".into(), "\\eta".into())
     }
 
+    /// M and r = y − b, if this is M·(y − b): factors in front of both y and b belong to M.
+    pub fn over_residual(&self) -> Option<(Expr, Expr)> {
+        let factors = |expr: &Expr| match expr {
+            Product(factors) => factors.clone(),
+            other => vec![other.clone()],
+        };
+        let mut before = factors(self);
+        let Difference(y, b) = before.pop()? else { return None };
+        let (mut y, mut b) = (factors(&y), factors(&b));
+        while y.len() > 1 && b.len() > 1 && y[0] == b[0] {
+            before.push(y.remove(0));
+            b.remove(0);
+        }
+        let residual = Expr::difference(Expr::product(y), Expr::product(b.clone()));
+        (b == [Expr::symbol("b")]).then(|| (Expr::product(before), residual))
+    }
+
     fn is_scalar(&self) -> bool {
         matches!(self, Quotient(..) | Dot(..)) || *self == Expr::eta()
     }

@@ -34,7 +34,7 @@ pub use catalogue::{CATALOGUE, Entry};
 pub use cost::{Cost, Model, Price};
 pub use datum::Datum;
 pub use editor::{Edit, Editor};
-pub use equation::{Equation, equation};
+pub use equation::{Direction, Equation, direction, equation};
 pub use expr::{Expr, Names};
 pub use extension::EXTENSIONS;
 pub use grammar::{Grammar, Insertion, Part};

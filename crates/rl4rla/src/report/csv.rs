@@ -1,6 +1,6 @@
 //! Tables and figures as comma-separated values, for other programs.
 
-use super::{Cell, Figure, Mark, Table};
+use super::{Axis, Cell, Figure, Mark, Shades, Table};
 use crate::data::{csv_line as line, csv_number as number};
 
 impl Table {
@@ -23,23 +23,33 @@ impl Table {
 }
 
 impl Figure {
-    /// All points as CSV, one on each line with its panel and its series; of a band both ends, the upper one apart.
+    /// All points as CSV, one on each line with its panel and its series; of a band both ends, the upper one apart, and of
+    /// a heat map the value of every cell.
     pub fn csv(&self) -> String {
-        let mut text = line(["panel", "series", "x", "y", "upper"].map(String::from));
+        let last = if self.heat().is_some() { "value" } else { "upper" };
+        let mut text = line(["panel", "series", "x", "y", last].map(String::from));
         for panel in &self.panels {
             for series in &panel.series {
                 for (place, [x, y]) in series.points.iter().enumerate() {
-                    let upper = match &series.mark {
-                        Mark::Band(upper) => upper.get(place).copied().map(number),
+                    let more = match &series.mark {
+                        Mark::Band(more) | Mark::Cells(Shades { values: more, .. }) => {
+                            more.get(place).copied().map(number)
+                        }
                         _ => None,
                     };
-                    let (panel, name) = (panel.title.clone(), series.name.clone());
-                    text += &line([panel, name, number(*x), number(*y), upper.unwrap_or_default()]);
+                    let (title, name) = (panel.title.clone(), series.name.clone());
+                    let [x, y] = [(&panel.x, *x), (&panel.y, *y)].map(|(axis, at)| coordinate(axis, at));
+                    text += &line([title, name, x, y, more.unwrap_or_default()]);
                 }
             }
         }
         text
     }
+}
+
+/// Where a point stands on an axis: the name of its class, or a number.
+fn coordinate(axis: &Axis, at: f64) -> String {
+    axis.classes.get(at as usize).cloned().unwrap_or_else(|| number(at))
 }
 
 #[cfg(test)]

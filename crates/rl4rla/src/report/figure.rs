@@ -18,17 +18,25 @@ pub struct Axis {
     pub scale: Scale,
     /// From where to where; what the points need, if not given.
     pub range: Option<[f64; 2]>,
+    /// The names of what stands at 0, 1, 2, …, where the axis has classes and not numbers.
+    pub classes: Vec<String>,
 }
 
 impl Axis {
     /// An evenly spaced axis.
     pub fn linear(label: impl Into<String>) -> Axis {
-        Axis { label: label.into(), scale: Scale::Linear, range: None }
+        Axis { label: label.into(), scale: Scale::Linear, range: None, classes: vec![] }
     }
 
     /// A logarithmic axis.
     pub fn log(label: impl Into<String>) -> Axis {
-        Axis { label: label.into(), scale: Scale::Log, range: None }
+        Axis { label: label.into(), scale: Scale::Log, range: None, classes: vec![] }
+    }
+
+    /// An axis of classes: the first one stands at 0, the next at 1.
+    pub fn classes(label: impl Into<String>, classes: Vec<String>) -> Axis {
+        let range = Some([-0.5, classes.len() as f64 - 0.5]);
+        Axis { label: label.into(), scale: Scale::Linear, range, classes }
     }
 
     /// The same with these ends.
@@ -54,6 +62,19 @@ pub enum Mark {
     Dots,
     /// The area between the points and these upper ends; drawn behind everything else.
     Band(Vec<f64>),
+    /// Coloured cells around the points, one unit wide and high: a heat map.
+    Cells(Shades),
+}
+
+/// The values of the cells of a heat map, and what its colours stand for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shades {
+    /// What is shown, with its unit.
+    pub label: String,
+    /// A value for each point, shown by its logarithm; a failure where it is not a number.
+    pub values: Vec<f64>,
+    /// The values of the first and the last colour; what is beyond has the colour of the end.
+    pub ends: [f64; 2],
 }
 
 /// Where the name of a series stands.

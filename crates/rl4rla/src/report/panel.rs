@@ -42,7 +42,10 @@ impl Panel {
         for bands in [true, false] {
             for (series, (places, upper)) in self.series.iter().zip(&drawn) {
                 if is_band(series) == bands {
-                    text += &strokes::svg(series, places, upper);
+                    text += &match &series.mark {
+                        Mark::Cells(shades) => shades.svg(places, layout.unit()),
+                        _ => strokes::svg(series, places, upper),
+                    };
                 }
             }
         }
@@ -112,12 +115,12 @@ impl Layout {
         let x_label = wrap(&panel.x.label, WIDTH * 0.78, TICK, 2);
         let top = 14.0 + (LEADING + 1.0) * title.len() as f64;
         let bottom = HEIGHT - 26.0 - LEADING * x_label.len() as f64;
-        let y_ticks = y.ticks(6);
+        let y_ticks = classes(&panel.y, &y).unwrap_or_else(|| y.ticks(6));
         let y_label = wrap(&panel.y.label, bottom - top, TICK, 2);
         let widest = y_ticks.iter().map(|(_, text)| width(text, TICK)).fold(0.0, f64::max);
         let left = 10.0 + widest.min(WIDTH * 0.3) + (LEADING + 2.0) * y_label.len() as f64;
         let plot = Frame { left, top, right: WIDTH - panel.margin(&x), bottom };
-        let x_ticks = fitting(&x, &plot);
+        let x_ticks = classes(&panel.x, &x).unwrap_or_else(|| fitting(&x, &plot));
         Layout { plot, x, y, title, x_label, y_label, x_ticks, y_ticks }
     }
 
@@ -127,6 +130,13 @@ impl Layout {
 
     fn up(&self, share: f64) -> f64 {
         self.plot.bottom - share * (self.plot.bottom - self.plot.top)
+    }
+
+    /// How wide and how high one unit of the axes is.
+    fn unit(&self) -> [f64; 2] {
+        let one =
+            |extent: &Extent| extent.share(1.0).zip(extent.share(0.0)).map_or(0.0, |(one, zero)| one - zero);
+        [self.across(one(&self.x)) - self.across(0.0), self.up(0.0) - self.up(one(&self.y))]
     }
 
     /// Where the points of a series stand, and its upper ends if it is a band.
@@ -165,6 +175,12 @@ impl Layout {
         let frame = format!("M{} {}V{}H{}", at(left), at(top), at(bottom), at(right));
         format!("<path class=\"grid\" d=\"{grid}\"/>\n<path class=\"axis\" d=\"{frame}\"/>\n{text}")
     }
+}
+
+/// The names of an axis of classes, where they stand.
+fn classes(axis: &Axis, extent: &Extent) -> Option<Vec<(f64, String)>> {
+    let place = |(i, name): (usize, &String)| Some((extent.share(i as f64)?, name.clone()));
+    (!axis.classes.is_empty()).then(|| axis.classes.iter().enumerate().filter_map(place).collect())
 }
 
 /// A middle that keeps a label inside the panel.

@@ -1,8 +1,9 @@
 //! A figure as a drawing: its panels in rows, and one legend above them.
 
+use super::heat::BAR;
 use super::panel::{HEIGHT, WIDTH, described};
 use super::svg::{self, at, escape, width, wrap};
-use super::{Figure, Ink, Label, Mark, Panel, Series, palette};
+use super::{Figure, Ink, Label, Mark, Panel, Series, Shades, palette};
 
 const LINE: f64 = 20.0;
 /// The length of a sample of a line in the legend.
@@ -34,6 +35,15 @@ impl Figure {
         let (legend, height) = self.legend_svg(full, top + 4.0);
         body += &legend;
         top += height + 6.0;
+        if let Some(shades) = self.heat() {
+            body += &format!(
+                "<g transform=\"translate({} {})\">\n{}</g>\n",
+                at((full - BAR[0]) / 2.0),
+                at(top),
+                shades.bar()
+            );
+            top += BAR[1] + 6.0;
+        }
         for (number, panel) in self.panels.iter().enumerate() {
             let x = WIDTH * (number % columns) as f64;
             let y = top + HEIGHT * (number / columns) as f64;
@@ -52,7 +62,7 @@ impl Figure {
         for series in self.panels.iter().flat_map(|panel| &panel.series) {
             let known = entries.iter().position(|entry| entry.name == series.name);
             match known {
-                _ if series.label != Label::Legend => {}
+                _ if series.label != Label::Legend || matches!(series.mark, Mark::Cells(_)) => {}
                 None => entries.push(series),
                 Some(place) if matches!(entries[place].mark, Mark::Band(_)) => entries[place] = series,
                 Some(_) => {}
@@ -101,7 +111,24 @@ impl Figure {
             )
         };
         let items: String = self.legend().iter().map(item).collect();
-        if items.is_empty() { items } else { format!("<ul class=\"legend\">\n{items}</ul>\n") }
+        let list = if items.is_empty() { items } else { format!("<ul class=\"legend\">\n{items}</ul>\n") };
+        let bar = |shades: &Shades| {
+            let about = "The colours of the cells";
+            format!(
+                "<div class=\"bar\">\n{}{}</svg>\n</div>\n",
+                svg::open("rl", BAR, false, &shades.label, about),
+                shades.bar()
+            )
+        };
+        list + &self.heat().map(bar).unwrap_or_default()
+    }
+
+    /// What the colours of its heat maps stand for, if it has any.
+    pub(super) fn heat(&self) -> Option<&Shades> {
+        self.panels.iter().flat_map(|panel| &panel.series).find_map(|series| match &series.mark {
+            Mark::Cells(shades) => Some(shades),
+            _ => None,
+        })
     }
 }
 
@@ -114,6 +141,7 @@ fn sample(series: &Series, x: f64, y: f64) -> String {
             format!("<path class=\"b\" d=\"M{} {}h{}v12h-{}Z\"/>", at(x), at(y - 6.0), at(SAMPLE), at(SAMPLE))
         }
         Mark::Dots => marker(ink),
+        Mark::Cells(_) => String::new(),
         Mark::Line | Mark::Steps => {
             let line = format!("M{} {}h{}", at(x), at(y), at(SAMPLE));
             format!("<path class=\"l\"{} d=\"{line}\"/>{}", ink.dash(), marker(ink))
@@ -210,7 +238,8 @@ mod tests {
             range in prop::option::of([hostile(), hostile()]),
             columns in 0_usize..4,
         ) {
-            let marks = [Mark::Line, Mark::Steps, Mark::Dots, Mark::Band(upper)];
+            let shades = Shades { label: name.clone(), values: upper.clone(), ends: range.unwrap_or([1e-9, 1.0]) };
+            let marks = [Mark::Line, Mark::Steps, Mark::Dots, Mark::Band(upper), Mark::Cells(shades)];
             let series = |(i, mark): (usize, Mark)| {
                 let label = [Label::Legend, Label::Beside, Label::Hidden][i % 3];
                 Series::new(name.clone(), Ink(i), mark, points.clone()).labelled(label)

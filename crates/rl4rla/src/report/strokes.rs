@@ -19,6 +19,8 @@ pub(super) fn svg(series: &Series, places: &Places, upper: &Places) -> String {
         Mark::Steps => stroke(series, &thinned(places), true),
         Mark::Dots => dots(series, places),
         Mark::Band(_) => band(places, upper),
+        // Cells know their own colours.
+        Mark::Cells(_) => String::new(),
     };
     if body.is_empty() { body } else { format!("<g class=\"{class}\">\n{body}</g>\n") }
 }

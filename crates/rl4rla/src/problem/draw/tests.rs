@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 const TALL: [Kind; 3] = [Kind::LOW_COND, Kind::MID_COND, Kind::HIGH_COND];
 const RIGHTS: [Right; 3] = [Right::Gauss, Right::StudentT, Right::ScaledRows];
-const LEVERAGES: [Leverage; 2] = [Leverage::Low, Leverage::High];
+const LEVERAGES: [Leverage; 3] = Leverage::ALL;
 
 fn tall(kind: Kind) -> Family {
     Family { rows: 60, cols: 8, ..Family::new(kind) }

@@ -30,7 +30,7 @@ impl Spread {
     /// Of these values; none if there are none.
     ///
     /// ```
-    /// use rl4rla::report::Spread;
+    /// use rl4rla::spread::Spread;
     /// let spread = Spread::of([3.0, 1.0, 2.0, 4.0]).unwrap();
     /// assert_eq!((spread.mean, spread.median, spread.lower, spread.upper), (2.5, 2.5, 1.75, 3.25));
     /// ```
@@ -90,7 +90,7 @@ impl Rate {
     /// Wilson's 95 % confidence interval of the share.
     ///
     /// ```
-    /// use rl4rla::report::Rate;
+    /// use rl4rla::spread::Rate;
     /// let [low, high] = Rate { successes: 20, trials: 20 }.interval();
     /// assert!((low - 0.839).abs() < 1e-3 && (high - 1.0).abs() < 1e-12);
     /// ```

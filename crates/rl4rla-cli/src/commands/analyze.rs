@@ -1,0 +1,104 @@
+//! `rl4rla analyze`.
+
+mod again;
+mod figures;
+mod numbers;
+mod page;
+mod text;
+
+use crate::args::{Analyze, Shared};
+use crate::failure::Failure;
+use crate::page::{Page, accent, faint};
+use crate::request::{families, positive, refuse_misfits, steps};
+use crate::source::Source;
+use rl4rla::analysis::{Analysis, Care, Study};
+use rl4rla::problem::Family;
+use rl4rla::program::LiveOut;
+use rl4rla::reward::{Profile, Protocol, SOUND_GRID, StepRule};
+use serde_json::{Value, json};
+
+/// The size of tall problems where none is asked for: hundreds of them must be solved.
+const SIZE: (usize, usize) = (2000, 20);
+
+/// Analyses a program.
+pub fn run(args: &Analyze, shared: &Shared) -> Result<Page, Failure> {
+    args.threads.apply()?;
+    let source = Source::find(&args.program, &shared.store)?;
+    let report = Report { args, shared, source: &source, study: study(args, &source)? };
+    let analysis = Analysis::of(&report.study);
+    let mut json = report.json(&analysis)?;
+    let mut text = report.text(&analysis);
+    if let Some(folder) = &args.out {
+        let written = report.document(&analysis).write(folder).map_err(|error| {
+            Failure::new(format!("cannot write a page to {}: {error}", folder.display()))
+                .advise("--out with a folder that can be written to")
+        })?;
+        let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+        text += &format!("\n{}\n", accent(&files[0]));
+        if !shared.quiet {
+            text += &faint(&format!("with {} files of figures and tables beside it\n", files.len() - 1));
+        }
+        json["files"] = json!(files);
+    }
+    Ok(Page::ok(json, text))
+}
+
+/// A program, what was asked of it, and the study that answers.
+struct Report<'a> {
+    args: &'a Analyze,
+    shared: &'a Shared,
+    source: &'a Source,
+    study: Study,
+}
+
+fn study(args: &Analyze, source: &Source) -> Result<Study, Failure> {
+    let asked = families(&args.problem, Some(source), args.replicates.max(args.problem.kappa.len() as u64))?;
+    let family = sized(args, asked[0]);
+    let kappas: Vec<f64> = asked.iter().filter_map(|family| family.condition).collect();
+    refuse_misfits(source, &family, LiveOut::Finished)?;
+    let grid = steps(&args.running, family.kind.info().task, &SOUND_GRID)?;
+    let rule = if let [step] = grid[..] { StepRule::Fixed(step) } else { StepRule::Best(grid) };
+    let tolerance = positive(args.tolerance, "--tolerance", "1e-6")?;
+    if tolerance >= 1.0 {
+        let message = format!("--tolerance must be below 1, where every run starts, got {tolerance}");
+        return Err(Failure::new(message).advise("--tolerance 1e-6"));
+    }
+    let protocol = Protocol {
+        iterations: args.iterations as usize,
+        sketch: args.running.sketch,
+        sketch_factor: positive(args.running.sketch_factor, "--sketch-factor", "8")?,
+        batch: args.running.batch as usize,
+        sampling: args.running.sampling,
+        ..Protocol::new(Profile::sound(), rule)
+    };
+    let care = Care { tolerance, replicates: args.replicates, seed: args.seed, quick: args.quick };
+    Ok(Study::new(&source.document.program, family, &kappas, protocol, care)?)
+}
+
+/// The family at the size asked for, or at one that is small enough to be drawn often.
+fn sized(args: &Analyze, family: Family) -> Family {
+    let own = args.problem.rows.is_none() && args.problem.cols.is_none() && !family.kind.info().square;
+    let (rows, cols) = if own { SIZE } else { (family.rows, family.cols) };
+    Family { rows: family.rows.min(rows), cols: family.cols.min(cols), ..family }
+}
+
+impl Report<'_> {
+    fn json(&self, analysis: &Analysis) -> Result<Value, Failure> {
+        let mut json = serde_json::to_value(analysis)?;
+        let Report { args, source, study, .. } = self;
+        json["program"] = json!(source.document.update.text(&source.document.program));
+        json["name"] = json!(source.name);
+        json["family"] = json!(study.family);
+        json["kappas"] = json!(study.kappas);
+        json["step"] = json!(study.step);
+        json["horizon"] = json!(study.horizon());
+        for (key, value) in [("seed", args.seed), ("replicates", args.replicates), ("T", args.iterations)] {
+            json[key] = json!(value);
+        }
+        json["tolerance"] = json!(args.tolerance);
+        if let Some(worst) = &analysis.worst {
+            json["worst"]["command"] = json!(self.again(&worst.point));
+        }
+        Ok(json)
+    }
+}

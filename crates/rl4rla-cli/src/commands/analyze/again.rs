@@ -1,0 +1,59 @@
+//! The command that shows an instance again.
+
+use super::Report;
+use rl4rla::analysis::Point;
+use rl4rla::execute::{Sampling, SketchKind};
+use rl4rla::problem::{Family, Leverage, Right, Scale};
+use rl4rla::reward::{Profile, Protocol, StepRule};
+
+impl Report<'_> {
+    /// `rl4rla evaluate` with the options that give this point's instance, draws and run, to the last bit.
+    pub fn again(&self, point: &Point) -> String {
+        let (family, study) = (&point.family, &self.study);
+        let mut words = vec![format!("evaluate {}", quoted(&self.source.name))];
+        words.extend(problem(family));
+        words.push(format!("--instances 1 --seed {}", point.seed));
+        words.push(format!("--iterations {} --step {}", study.protocol.iterations, study.step));
+        words.extend(running(&study.protocol));
+        self.shared.again(&words.join(" "))
+    }
+}
+
+/// The options of a family, those left out that say nothing.
+fn problem(family: &Family) -> Vec<String> {
+    let info = family.kind.info();
+    let mut words = vec![format!("--family {} --rows {} --cols {}", info.name, family.rows, family.cols)];
+    words.extend(family.condition.map(|kappa| format!("--kappa {kappa:e}")));
+    let options = [
+        (family.leverage != Leverage::default(), format!("--leverage {}", family.leverage.name())),
+        (family.right != Right::default(), format!("--right {}", family.right.name())),
+        (family.outside != 0.0, format!("--outside {}", family.outside)),
+        (family.scale != Scale::default(), "--scale raw".into()),
+    ];
+    words.extend(options.into_iter().filter(|(set, _)| *set).map(|(_, word)| word));
+    let numbers = info.numbers.iter().zip(family.numbers);
+    let set = numbers.filter(|(number, value)| number.default != *value);
+    words.extend(set.map(|(number, value)| format!("--with {}={value}", number.name)));
+    words
+}
+
+/// The options of a run, those left out that are as usual.
+fn running(protocol: &Protocol) -> Vec<String> {
+    let usual = Protocol::new(Profile::sound(), StepRule::Fixed(1.0));
+    let options = [
+        (protocol.sketch != SketchKind::Sjlt, format!("--sketch {}", protocol.sketch)),
+        (
+            protocol.sketch_factor != usual.sketch_factor,
+            format!("--sketch-factor {}", protocol.sketch_factor),
+        ),
+        (protocol.batch != usual.batch, format!("--batch {}", protocol.batch)),
+        (protocol.sampling == Sampling::Released, "--sampling released".into()),
+    ];
+    options.into_iter().filter(|(set, _)| *set).map(|(_, word)| word).collect()
+}
+
+/// A name as a shell takes it.
+fn quoted(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:".contains(c);
+    if name.chars().all(plain) { name.into() } else { format!("'{}'", name.replace('\'', "'\\''")) }
+}

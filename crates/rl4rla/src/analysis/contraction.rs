@@ -1,0 +1,104 @@
+//! The factor by which the excess shrinks in an iteration, computed and measured, against the condition number.
+
+use super::interval::Interval;
+use super::iteration::Nature;
+use super::spectrum::Spectrum;
+use super::study::{History, Study};
+use serde::Serialize;
+
+/// The contraction at one condition number.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Contraction {
+    /// κ, if one was imposed.
+    pub kappa: Option<f64>,
+    /// From the spectrum of the iteration matrix, for stationary methods.
+    pub computed: Option<Computed>,
+    /// The geometric rate of the excess in the last iterations before rounding or noise.
+    pub measured: Option<Interval>,
+    /// Runs that failed.
+    pub failed: usize,
+}
+
+/// What the iteration matrix G = I − η·M·A says.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Computed {
+    /// ρ(G), the factor in the long run.
+    pub radius: Interval,
+    /// ‖A·G·A⁺‖, the most that one iteration can do to the excess.
+    pub norm: Interval,
+}
+
+/// A floor is reached when the excess comes this close to the least it ever is.
+const NEAR: f64 = 10.0;
+
+impl Contraction {
+    /// At every condition number of a study, given its spectra and courses there.
+    pub fn all(study: &Study, spectra: &[Vec<Spectrum>], courses: &[Vec<History>]) -> Vec<Contraction> {
+        let row = |((&kappa, spectra), courses): ((&Option<f64>, &Vec<Spectrum>), &Vec<History>)| {
+            let over =
+                |f: fn(&Spectrum, f64) -> f64| Interval::mean(spectra.iter().map(|s| f(s, study.step)));
+            let computed = over(Spectrum::radius).zip(over(Spectrum::norm));
+            Contraction {
+                kappa,
+                computed: computed.map(|(radius, norm)| Computed { radius, norm }),
+                measured: Interval::mean(courses.iter().flatten().filter_map(|course| rate(course))),
+                failed: courses.iter().filter(|course| course.is_err()).count(),
+            }
+        };
+        study.kappas.iter().zip(spectra).zip(courses).map(row).collect()
+    }
+}
+
+/// The spectra at every condition number, one for each replicate; none unless the iteration is one matrix.
+pub(super) fn spectra(study: &Study, nature: Nature) -> Vec<Vec<Spectrum>> {
+    let at = |kappa: &Option<f64>| {
+        let family = study.at(*kappa);
+        let drawn = if nature == Nature::Stationary { study.instances(&family) } else { vec![] };
+        let each = drawn.iter().zip(0..);
+        each.filter_map(|(instance, index)| Spectrum::of(study, &family, instance.as_ref().ok()?, index))
+            .collect()
+    };
+    study.kappas.iter().map(at).collect()
+}
+
+/// The factor by which these excesses shrink from one to the next: the geometric mean over the last half of the course,
+/// up to where it comes to its floor. Above 1 where it grows.
+pub fn rate(excesses: &[f64]) -> Option<f64> {
+    let end = excesses.len().checked_sub(1)?;
+    let (first, last) = (excesses[0], excesses[end]);
+    let least = excesses.iter().copied().filter(|e| *e > 0.0).fold(f64::INFINITY, f64::min);
+    let floor = NEAR * least;
+    let falls = last < first && floor < first;
+    let reached = excesses.iter().position(|e| *e <= floor).filter(|_| falls).unwrap_or(end);
+    // An excess of zero has no rate; the one before it has.
+    let from = reached / 2;
+    let ratio = excesses[reached] / excesses[from];
+    (reached > from && ratio > 0.0).then(|| ratio.powf(1.0 / (reached - from) as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn geometric_courses_have_their_rate() {
+        let course = |q: f64, floor: f64| (0..60).map(|t| q.powi(t) + floor).collect::<Vec<f64>>();
+        for q in [0.9, 0.5, 1.1] {
+            assert!((rate(&course(q, 0.0)).unwrap() - q).abs() < 1e-12);
+        }
+        // A floor is not part of it.
+        let floored = rate(&course(0.5, 1e-6)).unwrap();
+        assert!((floored - 0.5).abs() < 0.01, "{floored}");
+        // A fast start is not the rate.
+        let two: Vec<f64> = (0..200).map(|t| 0.1f64.powi(t) + 0.01 * 0.9f64.powi(t)).collect();
+        assert!((rate(&two).unwrap() - 0.9).abs() < 1e-3);
+    }
+
+    #[test]
+    fn short_courses_are_no_trouble() {
+        assert_eq!((rate(&[]), rate(&[1.0])), (None, None));
+        assert_eq!(rate(&[1.0, 1e-16, 2e-16, 0.0]), Some(1e-16));
+        assert_eq!(rate(&[0.0, 0.0]), None);
+        assert_eq!(rate(&[1.0, 1.0, 1.0]), Some(1.0));
+    }
+}

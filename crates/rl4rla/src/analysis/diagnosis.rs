@@ -1,0 +1,188 @@
+//! Names for the ways in which programs break: a table of predicates on what was measured, the first that holds counts.
+
+use super::evidence::{Evidence, Law};
+
+/// A way to break.
+pub struct Diagnosis {
+    /// Its name.
+    pub name: &'static str,
+    /// What happens, and what helps.
+    pub why: &'static str,
+    /// Whether this is it.
+    pub holds: fn(&Evidence) -> bool,
+}
+
+/// κ²·ε from which a Gram matrix has lost the digits that matter: κ ≥ 2·10⁶.
+const GRAM_LOST: f64 = 1e-3;
+/// A mismatch of leverage and probability that no even matrix has.
+const MISMATCH: f64 = 10.0;
+
+/// The ways to break, the surest ones first.
+pub static DIAGNOSES: [Diagnosis; 14] = [
+    Diagnosis {
+        name: "nothing broke",
+        why: "The worst case found is within the tolerance, or no more than ten times worse than usual.",
+        holds: |e| e.end.is_some_and(|end| end <= e.tolerance.max(10.0 * e.typical)),
+    },
+    Diagnosis {
+        name: "row-norm sampling misses coherent rows",
+        why: "A row of small norm alone carries a direction. Sampled by norms it is hardly ever drawn, and when it is, its \
+              weight 1/(k·p) throws the iterate far away. Sample by true leverage scores, or sketch.",
+        holds: |e| overlooks(e, Law::RowNorms),
+    },
+    Diagnosis {
+        name: "uniform sampling misses the rows that matter",
+        why: "A few rows carry almost everything, and all are drawn alike: most samples see none of them, and the others \
+              weigh them m/k times. Sample by leverage, or sketch.",
+        holds: |e| overlooks(e, Law::Uniform),
+    },
+    Diagnosis {
+        name: "the sampling law misses the rows that matter",
+        why: "Rows with high leverage are drawn too seldom by the program's own law.",
+        holds: |e| overlooks(e, Law::Other),
+    },
+    Diagnosis {
+        name: "too few rows sampled to stand for all",
+        why: "The rows sampled once are fewer than twice the columns: they do not determine the solution. Take a larger batch.",
+        holds: |e| once(e) && e.batch_factor < 2.0,
+    },
+    Diagnosis {
+        name: "solves the sampled system, not the whole one",
+        why: "Part of b is outside the range of A, and the rows sampled once see another such part: the iteration converges \
+              to the solution of a different problem.",
+        holds: |e| once(e) && e.outside > 0.0,
+    },
+    Diagnosis {
+        name: "a Gram matrix squares the condition number",
+        why: "A matrix times its own transpose has condition number κ², beyond the digits there are. Work with triangular \
+              factors, as in sketched-precond-gd-factored.",
+        holds: |e| {
+            e.gram && e.kappa.is_some_and(|kappa| kappa * kappa * f64::EPSILON > GRAM_LOST) && !e.is_slow()
+        },
+    },
+    Diagnosis {
+        name: "sketch too small to embed",
+        why: "The sketch distorts lengths so much that the step is too large for the problem it leaves. Take a larger sketch \
+              or a smaller step.",
+        holds: |e| {
+            e.sketch_factor.is_some_and(|factor| factor < 2.0 || e.radius.is_some_and(|radius| radius >= 1.0))
+        },
+    },
+    Diagnosis {
+        name: "no step converges",
+        why: "An eigenvalue of M·A has no positive real part: the iteration does not shrink that direction with any step.",
+        holds: |e| e.stable == Some(0.0),
+    },
+    Diagnosis {
+        name: "step too large",
+        why: "The step is beyond 2/λmax of M·A: some direction grows in every iteration.",
+        holds: |e| e.radius.is_some_and(|radius| radius >= 1.0),
+    },
+    Diagnosis {
+        name: "slow: the contraction factor depends on κ",
+        why: "The weakest direction shrinks by about 1 − η/κ² in an iteration: far too many are needed. Precondition.",
+        holds: Evidence::is_slow,
+    },
+    Diagnosis {
+        name: "noise floor: sampled gradients do not come to rest",
+        why: "Part of b is outside the range of A, so that every sample has another solution, and the iterate follows them. \
+              Smaller steps lower the floor.",
+        holds: |e| e.sampled.is_some_and(|sampled| !sampled.once) && e.outside > 0.0,
+    },
+    Diagnosis {
+        name: "the iteration grows",
+        why: "The excess ends above where it began, or beyond all numbers. A smaller step may help.",
+        holds: |e| e.end.is_none_or(|end| end >= e.start),
+    },
+    Diagnosis {
+        name: "slow on this problem",
+        why: "The excess falls, but not to the tolerance within these iterations.",
+        holds: |_| true,
+    },
+];
+
+impl Diagnosis {
+    /// The name of what was measured.
+    pub fn of(evidence: &Evidence) -> &'static Diagnosis {
+        let found = DIAGNOSES.iter().find(|diagnosis| (diagnosis.holds)(evidence));
+        found.expect("the last one always holds")
+    }
+}
+
+impl Evidence {
+    /// Whether a stationary method converges, and after T iterations is still above the tolerance by theory alone.
+    fn is_slow(&self) -> bool {
+        let left = |radius: f64| self.start * radius.powi(self.iterations as i32);
+        self.radius.is_some_and(|radius| radius < 1.0 && left(radius) > self.tolerance)
+    }
+}
+
+fn overlooks(e: &Evidence, law: Law) -> bool {
+    e.sampled.is_some_and(|s| s.law == law && s.oversight > 1.0 && s.mismatch > MISMATCH)
+}
+
+fn once(e: &Evidence) -> bool {
+    e.sampled.is_some_and(|sampled| sampled.once)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::evidence::Sampled;
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn evidence() -> Evidence {
+        Evidence {
+            start: 1.0,
+            end: Some(1e-2),
+            typical: 1e-9,
+            tolerance: 1e-6,
+            kappa: Some(10.0),
+            outside: 0.0,
+            radius: None,
+            stable: None,
+            iterations: 100,
+            sampled: None,
+            batch_factor: 5.0,
+            sketch_factor: None,
+            gram: false,
+        }
+    }
+
+    fn name(evidence: Evidence) -> &'static str {
+        Diagnosis::of(&evidence).name
+    }
+
+    #[test]
+    fn every_name_has_its_evidence() {
+        let sampled =
+            |law, once, oversight| Some(Sampled { law, once, mismatch: 20.0 * oversight, oversight });
+        let cases = [
+            Evidence { end: Some(1e-7), ..evidence() },
+            Evidence { sampled: sampled(Law::RowNorms, false, 50.0), ..evidence() },
+            Evidence { sampled: sampled(Law::Uniform, true, 50.0), ..evidence() },
+            Evidence { sampled: sampled(Law::Other, true, 50.0), ..evidence() },
+            Evidence { sampled: sampled(Law::Uniform, true, 0.1), batch_factor: 1.0, ..evidence() },
+            Evidence { sampled: sampled(Law::Uniform, true, 0.1), outside: 0.5, ..evidence() },
+            Evidence { gram: true, kappa: Some(1e8), radius: Some(0.5), ..evidence() },
+            Evidence { sketch_factor: Some(2.0), radius: Some(1.5), stable: Some(0.5), ..evidence() },
+            Evidence { radius: Some(1.5), stable: Some(0.0), ..evidence() },
+            Evidence { radius: Some(1.5), stable: Some(0.5), ..evidence() },
+            Evidence {
+                radius: Some(1.0 - 1e-8),
+                stable: Some(2.0),
+                gram: true,
+                kappa: Some(1e8),
+                ..evidence()
+            },
+            Evidence { sampled: sampled(Law::Uniform, false, 0.1), outside: 0.5, ..evidence() },
+            Evidence { end: None, ..evidence() },
+            evidence(),
+        ];
+        for (case, diagnosis) in cases.into_iter().zip(&DIAGNOSES) {
+            assert_eq!(name(case), diagnosis.name);
+        }
+        let names: BTreeSet<&str> = DIAGNOSES.iter().map(|diagnosis| diagnosis.name).collect();
+        assert_eq!(names.len(), DIAGNOSES.len());
+    }
+}

@@ -1,0 +1,186 @@
+//! What is measured on an instance where a program broke, for a name to be given to it.
+#![allow(non_snake_case)]
+
+use super::iteration::Nature;
+use super::spectrum::Spectrum;
+use super::study::Study;
+use super::worst::Point;
+use crate::execute::{run, snapshots};
+use crate::linalg;
+use crate::problem::Instance;
+use crate::program::{Datum, Program, Reg, Section};
+use crate::reward::draws;
+use crate::rng::Discrete;
+use serde::Serialize;
+
+/// By what rows are sampled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Law {
+    /// All alike.
+    Uniform,
+    /// The squared norms of the rows of A.
+    RowNorms,
+    /// Something else.
+    Other,
+}
+
+/// How a program samples rows, and what it overlooks.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Sampled {
+    /// By what.
+    pub law: Law,
+    /// Whether once, in setup, and not afresh in every iteration.
+    pub once: bool,
+    /// max ℓᵢ/(n·pᵢ) with the leverage scores ℓᵢ and probabilities pᵢ: 1 where rows are drawn as they matter.
+    pub mismatch: f64,
+    /// max ℓᵢ/(k·pᵢ): above 1, a sample of k rows is expected to miss a row that its weight must stand for.
+    pub oversight: f64,
+}
+
+/// What is measured on an instance.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Evidence {
+    /// The excess at the start.
+    pub start: f64,
+    /// The excess after T iterations, if the run came to its end.
+    pub end: Option<f64>,
+    /// The median excess on the study's own family.
+    pub typical: f64,
+    /// ε.
+    pub tolerance: f64,
+    /// κ as it is.
+    pub kappa: Option<f64>,
+    /// What of b is outside the range of A.
+    pub outside: f64,
+    /// ρ(G) of a stationary method.
+    pub radius: Option<f64>,
+    /// The step below which a stationary method converges.
+    pub stable: Option<f64>,
+    /// T.
+    pub iterations: usize,
+    /// How rows are sampled, if they are.
+    pub sampled: Option<Sampled>,
+    /// Rows of a sample per column of A.
+    pub batch_factor: f64,
+    /// Rows of a sketch per column of A, if the program sketches.
+    pub sketch_factor: Option<f64>,
+    /// Whether the program multiplies a matrix by its own transpose.
+    pub gram: bool,
+}
+
+impl Evidence {
+    /// What is measured of a study's program at a point; none if there is no instance.
+    pub fn of(study: &Study, nature: Nature, typical: f64, point: &Point) -> Option<Evidence> {
+        let Point { family, seed } = *point;
+        let instance = study.instance(&family, seed, 0).ok()?;
+        let (settings, luck) = (study.settings(&family), draws(seed, 0, 0));
+        let program = study.live.program();
+        let end =
+            run(program, &instance, &settings, &luck).ok().and_then(|trace| trace.excesses.last().copied());
+        let alike = Study { care: super::Care { seed, ..study.care }, ..study.clone() };
+        let spectrum =
+            (nature == Nature::Stationary).then(|| Spectrum::of(&alike, &family, &instance, 0)).flatten();
+        let sketches = Section::BOTH.iter().any(|section| study.draws_in(*section)[1]);
+        let per_column = |rows: usize| rows as f64 / family.cols as f64;
+        Some(Evidence {
+            start: instance.measure_start().1,
+            end,
+            typical,
+            tolerance: study.care.tolerance,
+            kappa: instance
+                .spectrum()
+                .first()
+                .zip(instance.spectrum().last())
+                .map(|(most, least)| most / least),
+            outside: family.outside,
+            radius: spectrum.as_ref().map(|spectrum| spectrum.radius(study.step)),
+            stable: spectrum.as_ref().map(Spectrum::stable),
+            iterations: settings.iterations,
+            sampled: sampled(study, &instance, &point.family, seed),
+            batch_factor: per_column(settings.batch),
+            sketch_factor: sketches.then(|| per_column(settings.sketch_rows)),
+            gram: program
+                .instructions()
+                .any(|(_, _, ins)| GRAMS.contains(&ins.op.name) && alike_operands(&ins.operands)),
+        })
+    }
+}
+
+/// Operators that may multiply a matrix by its own transpose.
+const GRAMS: [&str; 3] = ["MAT_MAT_TRANS_MUL", "MAT_TRANS_MAT_MUL", "MAT_GRAM"];
+
+fn alike_operands(operands: &[Reg]) -> bool {
+    operands.iter().all(|reg| *reg == operands[0])
+}
+
+fn sampled(
+    study: &Study,
+    instance: &Instance,
+    family: &crate::problem::Family,
+    seed: u64,
+) -> Option<Sampled> {
+    let program = study.live.program();
+    let once = study.draws_in(Section::Setup)[0];
+    if !once && !study.draws_in(Section::Iteration)[0] {
+        return None;
+    }
+    let settings = crate::execute::Settings { iterations: 0, ..study.settings(family) };
+    let update = instance.task.update();
+    let after_setup =
+        snapshots(program, instance, update, &settings, None, &draws(seed, 0, 0)).into_iter().next()?;
+    let probabilities = match &after_setup[Reg::P1.index()] {
+        Some(Datum::Weights(law)) if law.len() == instance.rows() => law.clone(),
+        _ => return None,
+    };
+    let worst = most_overlooked(instance, &probabilities);
+    let per = |count: f64| worst / count;
+    Some(Sampled {
+        law: law(program),
+        once,
+        mismatch: per(instance.cols() as f64),
+        oversight: per(settings.batch as f64),
+    })
+}
+
+/// max ℓᵢ/pᵢ, where the leverage score ℓᵢ = ‖qᵢ‖² is the squared row norm of an orthonormal basis of the range of A.
+fn most_overlooked(instance: &Instance, probabilities: &Discrete) -> f64 {
+    let Q = linalg::thin_q(&instance.A);
+    let score = |i: usize| Q.row(i).iter().map(|q| q * q).sum::<f64>();
+    (0..instance.rows()).map(|i| score(i) / probabilities.probability(i)).fold(0.0, f64::max)
+}
+
+/// By what a program samples.
+fn law(program: &Program) -> Law {
+    let written = program.instructions().filter(|(_, _, ins)| ins.target == Some(Reg::P1)).last();
+    match written {
+        None => Law::Uniform,
+        Some((_, _, ins)) if ins.op.name == "LEVERAGE_SCORE" && ins.operands[..] == [Reg::A] => Law::RowNorms,
+        Some(_) => Law::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::study::tests::study;
+    use super::*;
+    use crate::problem::{Family, Leverage};
+
+    fn seen(name: &str, leverage: Leverage) -> Sampled {
+        let study = study(name, "mid-cond", (1000, 5), &[1e4], Some(0.2));
+        let point = Point { family: Family { leverage, ..study.family }, seed: 0 };
+        Evidence::of(&study, Nature::Randomised, 0.0, &point).unwrap().sampled.unwrap()
+    }
+
+    #[test]
+    fn coherent_rows_are_overlooked_by_their_norms() {
+        let by_norms = seen("precond-weighted-sgd", Leverage::Coherent);
+        assert_eq!((by_norms.law, by_norms.once), (Law::RowNorms, false));
+        // ℓ = 1 and p = σmin²/‖A‖² < 1/κ².
+        assert!(by_norms.oversight > 1e5, "{by_norms:?}");
+        let uniform = seen("sketched-precond-sgd", Leverage::Coherent);
+        assert_eq!(uniform.law, Law::Uniform);
+        assert!((uniform.oversight - 10.0).abs() < 1e-9, "ℓ = 1, k·p = 100/1000: {uniform:?}");
+        assert!(seen("sketched-precond-sgd", Leverage::Low).oversight < 1.0);
+    }
+}

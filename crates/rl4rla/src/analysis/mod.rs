@@ -1,0 +1,37 @@
+//! Analysis: when a program converges, how fast, at what price, and when it breaks.
+//!
+//! Every number is measured on instances that `evaluate` draws too, or computed from the iteration as the matrix it is.
+
+mod contraction;
+mod cost;
+mod crossover;
+mod diagnosis;
+mod effort;
+mod evidence;
+mod interval;
+mod iteration;
+mod iterations;
+mod map;
+mod precision;
+mod spectrum;
+mod steps;
+mod study;
+mod whole;
+mod worst;
+
+pub use contraction::{Computed, Contraction, rate};
+pub use cost::{Costs, Rival, Spent, Symbols};
+pub use crossover::Region;
+pub use diagnosis::{DIAGNOSES, Diagnosis};
+pub use effort::Effort;
+pub use evidence::{Evidence, Law, Sampled};
+pub use interval::Interval;
+pub use iteration::{Decided, Iteration, Nature};
+pub use iterations::Wait;
+pub use map::Cell;
+pub use precision::Digits;
+pub use spectrum::Spectrum;
+pub use steps::{Found, StepRange, StepRow};
+pub use study::{Care, History, Study};
+pub use whole::Analysis;
+pub use worst::{Point, Worst};

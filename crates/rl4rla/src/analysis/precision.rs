@@ -1,0 +1,64 @@
+//! Digits: the best excess that 32 and 64 bits reach, against the condition number.
+
+use super::interval::Interval;
+use super::study::{History, Study};
+use crate::execute::{Precision, Settings};
+use serde::Serialize;
+
+/// The best excess within T iterations at one condition number.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Digits {
+    /// κ, if one was imposed.
+    pub kappa: Option<f64>,
+    /// With data, registers and iterates rounded to 32 bits; the excess is that of the data as they were.
+    pub single: Option<Interval>,
+    /// With 64 bits.
+    pub double: Option<Interval>,
+    /// Runs that failed with 32 bits.
+    pub failed_single: usize,
+    /// Runs that failed with 64 bits.
+    pub failed_double: usize,
+}
+
+impl Digits {
+    /// At every condition number of a study.
+    pub fn all(study: &Study) -> Vec<Digits> {
+        let row = |&kappa: &Option<f64>| {
+            let family = study.at(kappa);
+            let courses =
+                |precision| study.histories(&family, &Settings { precision, ..study.settings(&family) });
+            let [single, double] = [Precision::Single, Precision::Double].map(courses);
+            let best =
+                |courses: &[History]| Interval::median(courses.iter().flatten().map(|course| least(course)));
+            let failed = |courses: &[History]| courses.iter().filter(|course| course.is_err()).count();
+            Digits {
+                kappa,
+                single: best(&single),
+                double: best(&double),
+                failed_single: failed(&single),
+                failed_double: failed(&double),
+            }
+        };
+        study.kappas.iter().map(row).collect()
+    }
+}
+
+fn least(course: &[f64]) -> f64 {
+    course.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::study::tests::study;
+    use super::*;
+
+    #[test]
+    fn half_the_bits_are_half_the_digits() {
+        let mut study = study("sketched-precond-gd-factored", "mid-cond", (200, 6), &[10.0, 1e3], Some(0.67));
+        study.protocol.iterations = 120;
+        for row in Digits::all(&study) {
+            let (single, double) = (row.single.unwrap().value, row.double.unwrap().value);
+            assert!((1e-9..1e-4).contains(&single) && double < 1e-11, "{row:?}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! A study: one program, the problems it is studied on, and how it runs. Every number follows from it.
+
+use super::effort::Effort;
+use crate::execute::{Settings, run};
+use crate::problem::{Choice, Family, Instance, InstanceSet};
+use crate::program::{Canonical, LiveOut, Model, Price, Program, Reg, Section, ShapeError};
+use crate::reward::{Protocol, draws};
+use crate::rng::Stream;
+use rayon::prelude::*;
+
+/// The excess at the start and after every iteration, or why there is none.
+pub type History = Result<Vec<f64>, String>;
+
+/// How carefully a program is studied.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Care {
+    /// ε, the excess to be reached.
+    pub tolerance: f64,
+    /// Instances and draws behind every number.
+    pub replicates: u64,
+    /// The seed of all of them.
+    pub seed: u64,
+    /// Whether a coarse picture in seconds is enough.
+    pub quick: bool,
+}
+
+/// One program, the problems it is studied on, and how it runs.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// The program without what it computes for nothing.
+    pub live: Canonical,
+    /// The problems; their condition number is the first of `kappas`.
+    pub family: Family,
+    /// The condition numbers to compare; one `None` where the family has its own.
+    pub kappas: Vec<Option<f64>>,
+    /// How it runs; its T is that of the map and of the worst case.
+    pub protocol: Protocol,
+    /// η, chosen once and used everywhere.
+    pub step: f64,
+    /// How carefully.
+    pub care: Care,
+    /// How much is tried.
+    pub effort: Effort,
+    /// What the program costs, in symbols.
+    pub price: Price,
+}
+
+/// The condition numbers compared where none are asked for.
+const KAPPAS: [f64; 5] = [1e1, 1e2, 1e4, 1e6, 1e8];
+/// Runs that measure a rate may be this much longer than T.
+const LONGER: usize = 10;
+/// The flops that such a run may take, T iterations apart.
+const LONG_RUN: f64 = 3e8;
+
+impl Study {
+    /// A study of a program. Of several steps that the protocol names, the one is taken that is soonest at the
+    /// tolerance on the family at the first condition number, by the median over the replicates.
+    pub fn new(
+        program: &Program,
+        family: Family,
+        kappas: &[f64],
+        protocol: Protocol,
+        care: Care,
+    ) -> Result<Study, ShapeError> {
+        let live = Canonical::new(program, LiveOut::Finished);
+        let price = Price::of(&live, family.signature(), Model::True)?;
+        let takes_kappa = family.kind.info().options.contains(&Choice::Condition) && family.cols > 1;
+        let kappas: Vec<Option<f64>> = match (takes_kappa, kappas.is_empty()) {
+            (false, _) => vec![family.condition],
+            (true, true) => KAPPAS.iter().take(if care.quick { 3 } else { 5 }).copied().map(Some).collect(),
+            (true, false) => kappas.iter().copied().map(Some).collect(),
+        };
+        let family = Family { condition: kappas[0], ..family };
+        let sizes = protocol.settings(family.rows, family.cols, 1.0).sizes(family.rows, family.cols);
+        let effort = Effort::within(care.quick, price.flops(&sizes, protocol.iterations));
+        let step = protocol.step.candidates()[0];
+        let mut study = Study { live, family, kappas, protocol, step, care, effort, price };
+        study.step = study.best_of(study.protocol.step.candidates());
+        Ok(study)
+    }
+
+    /// The first of those steps that come to the tolerance soonest, or end lowest where none does.
+    fn best_of(&self, steps: &[f64]) -> f64 {
+        if let [step] = steps {
+            return *step;
+        }
+        let standing = |step: &f64| {
+            let courses =
+                self.histories(&self.family, &Settings { step: *step, ..self.settings(&self.family) });
+            let reached = |course: &Vec<f64>| course.iter().position(|e| *e <= self.care.tolerance);
+            let waits = courses.iter().map(|course| course.as_ref().ok().and_then(reached));
+            let waits = waits.map(|wait| wait.map_or(f64::INFINITY, |t| t as f64));
+            (*step, (middle(waits.collect()), middle(courses.iter().map(last).collect())))
+        };
+        let ranked = steps.iter().map(standing);
+        ranked.reduce(|best, next| if next.1 < best.1 { next } else { best }).map_or(1.0, |(step, _)| step)
+    }
+
+    /// The median excess after T iterations on the family, runs that fail counted as infinite.
+    pub fn typical(&self) -> f64 {
+        middle(self.histories(&self.family, &self.settings(&self.family)).iter().map(last).collect())
+    }
+
+    /// The family at this condition number.
+    pub fn at(&self, condition: Option<f64>) -> Family {
+        Family { condition, ..self.family }
+    }
+
+    /// How the program runs on problems of this family.
+    pub fn settings(&self, family: &Family) -> Settings {
+        self.protocol.settings(family.rows, family.cols, self.step)
+    }
+
+    /// The iterations of a run that measures a rate: more than T where that is cheap.
+    pub fn horizon(&self) -> usize {
+        let t = self.protocol.iterations;
+        let sizes = self.settings(&self.family).sizes(self.family.rows, self.family.cols);
+        let affordable = (LONG_RUN / self.price.iteration.flops.eval(&sizes).max(1.0)) as usize;
+        affordable.clamp(t, t.saturating_mul(LONGER))
+    }
+
+    /// The instance that `evaluate` draws under this seed at this place.
+    pub fn instance(&self, family: &Family, seed: u64, index: u64) -> Result<Instance, String> {
+        family.draw(&InstanceSet::Final.stream(seed, index)).map_err(|error| error.to_string())
+    }
+
+    /// The instances of a family, one for each replicate.
+    pub fn instances(&self, family: &Family) -> Vec<Result<Instance, String>> {
+        let draw = |index| self.instance(family, self.care.seed, index);
+        (0..self.care.replicates).into_par_iter().map(draw).collect()
+    }
+
+    /// The program's luck on the instance of this index.
+    pub fn luck(&self, index: u64) -> Stream {
+        draws(self.care.seed, index, 0)
+    }
+
+    /// The course of a run on the instance of this index.
+    pub fn history(&self, family: &Family, settings: &Settings, seed: u64, index: u64) -> History {
+        let instance = self.instance(family, seed, index)?;
+        let trace = run(self.live.program(), &instance, settings, &draws(seed, index, 0));
+        trace.map(|trace| trace.excesses).map_err(|failure| failure.to_string())
+    }
+
+    /// The courses of runs on as many instances as there are replicates.
+    pub fn histories(&self, family: &Family, settings: &Settings) -> Vec<History> {
+        let course = |index| self.history(family, settings, self.care.seed, index);
+        (0..self.care.replicates).into_par_iter().map(course).collect()
+    }
+
+    /// Whether the step size means something to the program.
+    pub fn has_step(&self) -> bool {
+        self.family.kind.info().task.inputs().contains(Reg::ETA)
+    }
+
+    /// Whether the program computes with η beyond the step itself.
+    pub fn reads_step(&self) -> bool {
+        self.live.program().instructions().any(|(_, _, ins)| ins.operands.contains(&Reg::ETA))
+    }
+
+    /// Whether a section of the program samples rows, and whether it sketches.
+    pub fn draws_in(&self, section: Section) -> [bool; 2] {
+        let all = || self.live.program().section(section).iter();
+        [all().any(|ins| ins.op.samples()), all().any(|ins| ins.op.sketches())]
+    }
+}
+
+/// The middle one of these, the lower of two.
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[(values.len() - 1) / 2]
+}
+
+/// The last excess of a course, infinite where it failed.
+pub(super) fn last(history: &History) -> f64 {
+    history.as_ref().ok().and_then(|course| course.last()).copied().unwrap_or(f64::INFINITY)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::program::Entry;
+    use crate::reward::{Profile, SOUND_GRID, StepRule, evaluate};
+
+    /// A small study of a catalogue program, with this step or the best.
+    pub fn study(name: &str, family: &str, size: (usize, usize), kappas: &[f64], step: Option<f64>) -> Study {
+        let rule = step.map_or(StepRule::Best(SOUND_GRID.to_vec()), StepRule::Fixed);
+        let protocol = Protocol { iterations: 40, ..Protocol::new(Profile::sound(), rule) };
+        let family = Family { rows: size.0, cols: size.1, ..Family::named(family).unwrap() };
+        let care = Care { tolerance: 1e-6, replicates: 3, seed: 0, quick: true };
+        Study::new(&Entry::named(name).unwrap().document.program, family, kappas, protocol, care).unwrap()
+    }
+
+    #[test]
+    fn the_best_step_is_taken_and_runs_are_those_of_evaluate() {
+        let study = study("precond-gd", "mid-cond", (200, 6), &[10.0, 100.0], None);
+        assert_eq!(study.step, 1.0);
+        assert_eq!(study.kappas, [Some(10.0), Some(100.0)]);
+        let instances: Vec<Instance> = (0..3).map(|i| study.instance(&study.family, 0, i).unwrap()).collect();
+        let protocol = Protocol { step: StepRule::Fixed(study.step), ..study.protocol.clone() };
+        let evaluation = evaluate(study.live.program(), &instances, &protocol, 0);
+        let ours = study.histories(&study.family, &study.settings(&study.family));
+        for (score, history) in evaluation.scores.iter().zip(ours) {
+            assert_eq!(score.outcome.as_ref().unwrap().excesses, history.unwrap());
+        }
+    }
+
+    #[test]
+    fn families_with_a_condition_of_their_own_keep_it() {
+        let study = study("logistic-gd", "logistic-separable", (60, 4), &[], Some(1.0));
+        assert_eq!(study.kappas, [None]);
+    }
+}

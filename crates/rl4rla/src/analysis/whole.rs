@@ -1,0 +1,73 @@
+//! Everything that is found out about a program, together.
+
+use super::contraction::{Contraction, spectra};
+use super::cost::Costs;
+use super::iteration::Iteration;
+use super::iterations::Wait;
+use super::map::Cell;
+use super::precision::Digits;
+use super::steps::StepRange;
+use super::study::{History, Study};
+use super::worst::Worst;
+use crate::execute::Settings;
+use serde::Serialize;
+
+/// Everything that is found out about a program.
+///
+/// ```
+/// use rl4rla::analysis::{Analysis, Care, Nature, Study};
+/// use rl4rla::{problem::Family, program::Entry, reward::{Profile, Protocol, StepRule}};
+///
+/// let family = Family { rows: 100, cols: 4, ..Family::named("mid-cond").unwrap() };
+/// let program = &Entry::named("precond-gd").unwrap().document.program;
+/// let protocol = Protocol::new(Profile::sound(), StepRule::Fixed(0.75));
+/// let care = Care { tolerance: 1e-6, replicates: 3, seed: 0, quick: true };
+/// let analysis = Analysis::of(&Study::new(program, family, &[1e3], protocol, care).unwrap());
+/// assert_eq!(analysis.iteration.nature, Nature::Stationary);
+/// let computed = analysis.contraction[0].computed.unwrap();
+/// assert!((computed.radius.value - 0.25).abs() < 1e-9); // |1 − η|
+/// ```
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Analysis {
+    /// The iteration as mathematics.
+    pub iteration: Iteration,
+    /// How fast it converges, at every condition number.
+    pub contraction: Vec<Contraction>,
+    /// With which steps.
+    pub step_range: StepRange,
+    /// After how many iterations.
+    pub iterations: Vec<Wait>,
+    /// At what price.
+    pub flops: Costs,
+    /// With how many digits.
+    pub precision: Vec<Digits>,
+    /// Where it works.
+    pub map: Vec<Cell>,
+    /// Where it breaks; nothing where no instance could be drawn.
+    pub worst: Option<Worst>,
+}
+
+impl Analysis {
+    /// That of a study: a pure function of it, the same with any number of threads.
+    pub fn of(study: &Study) -> Analysis {
+        let iteration = Iteration::of(study);
+        let nature = iteration.nature;
+        let spectra = spectra(study, nature);
+        let course = |kappa: &Option<f64>| -> Vec<History> {
+            let family = study.at(*kappa);
+            study.histories(&family, &Settings { iterations: study.horizon(), ..study.settings(&family) })
+        };
+        let courses: Vec<Vec<History>> = study.kappas.iter().map(course).collect();
+        let iterations = Wait::all(study, &spectra, &courses);
+        Analysis {
+            iteration,
+            contraction: Contraction::all(study, &spectra, &courses),
+            step_range: StepRange::of(study, &spectra),
+            flops: Costs::of(study, &iterations[0]),
+            iterations,
+            precision: Digits::all(study),
+            map: Cell::all(study),
+            worst: Worst::find(study, nature),
+        }
+    }
+}

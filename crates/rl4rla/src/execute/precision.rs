@@ -1,0 +1,81 @@
+//! How many digits a run keeps.
+
+use super::kernels::Output;
+use crate::linalg::Matrix;
+use crate::program::Datum;
+use std::sync::Arc;
+
+/// The numbers that registers hold. Kernels compute with 64 bits in any case: what is rounded is what is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Precision {
+    /// 64 bits.
+    #[default]
+    Double,
+    /// 32 bits: the data, every result and every iterate are rounded to them.
+    Single,
+}
+
+impl Precision {
+    /// A number as it is held.
+    pub fn number(self, a: f64) -> f64 {
+        match self {
+            Precision::Double => a,
+            Precision::Single => f64::from(a as f32),
+        }
+    }
+
+    /// A vector as it is held.
+    pub fn vector(self, v: Arc<Vec<f64>>) -> Arc<Vec<f64>> {
+        match self {
+            Precision::Double => v,
+            Precision::Single => Arc::new(v.iter().map(|a| self.number(*a)).collect()),
+        }
+    }
+
+    /// A matrix as it is held.
+    pub fn matrix(self, m: Arc<Matrix>) -> Arc<Matrix> {
+        match self {
+            Precision::Double => m,
+            Precision::Single => Arc::new(m.map(|a| self.number(a))),
+        }
+    }
+
+    /// A result as it is held; probabilities are no numbers of the program.
+    pub fn output(self, output: Output) -> Output {
+        match (self, output) {
+            (Precision::Double, output) => output,
+            (_, Output::One(Datum::Scalar(a))) => Output::One(self.number(a).into()),
+            (_, Output::One(Datum::Vector(v))) => Output::One(Datum::Vector(self.vector(v))),
+            (_, Output::One(Datum::Matrix(m))) => Output::One(Datum::Matrix(self.matrix(m))),
+            (_, Output::System((m, v))) => Output::System((self.matrix(m), self.vector(v))),
+            (_, other) => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execute::{Settings, run};
+    use crate::problem::Family;
+    use crate::program::Entry;
+    use crate::rng::Stream;
+
+    #[test]
+    fn single_precision_keeps_seven_digits() {
+        let family = Family { rows: 200, cols: 5, ..Family::named("low-cond").unwrap() };
+        let instance = family.draw(&Stream::new(1)).unwrap();
+        for name in ["ls-gd", "precond-gd", "sketched-precond-gd-factored", "sgd"] {
+            let program = &Entry::named(name).unwrap().document.program;
+            let least = |precision| {
+                let settings =
+                    Settings { iterations: 200, step: 0.7, precision, ..Settings::for_size(200, 5) };
+                let trace = run(program, &instance, &settings, &Stream::new(2)).unwrap();
+                assert!(precision == Precision::Double || trace.x.iter().all(|x| f64::from(*x as f32) == *x));
+                trace.excesses.iter().copied().fold(f64::INFINITY, f64::min)
+            };
+            let (single, double) = (least(Precision::Single), least(Precision::Double));
+            assert!((1e-9..1e-5).contains(&single) && double < 1e-13, "{name}: {single} {double}");
+        }
+    }
+}
