@@ -27,7 +27,7 @@ impl Effort {
         aspects: &[2, 20, 100],
         noises: &[0.0, 0.1, 0.5],
         replicates: 6,
-        evaluations: 160,
+        evaluations: 240,
     };
 
     /// What takes seconds.
@@ -36,16 +36,16 @@ impl Effort {
         aspects: &[2, 20],
         noises: &[0.0, 0.3],
         replicates: 3,
-        evaluations: 40,
+        evaluations: 80,
     };
 
     /// The most of what was asked for that expensive programs can be put to: `flops` is a run's price.
     pub fn within(quick: bool, flops: f64) -> Effort {
         let full = Effort::FULL;
-        let levels = [full.clone(), Effort { replicates: 3, evaluations: 80, ..full }, Effort::QUICK];
+        let levels = [full.clone(), Effort { replicates: 3, evaluations: 120, ..full }, Effort::QUICK];
         let fits = |effort: &Effort| effort.runs() as f64 * flops <= BUDGET;
         let fitting = levels.into_iter().skip(if quick { 2 } else { 0 }).find(fits);
-        fitting.unwrap_or(Effort { replicates: 2, evaluations: 24, ..Effort::QUICK })
+        fitting.unwrap_or(Effort { replicates: 2, evaluations: 32, ..Effort::QUICK })
     }
 
     /// Runs in all, with every leverage in the map.

@@ -3,14 +3,14 @@
 
 use super::iteration::Nature;
 use super::spectrum::Spectrum;
-use super::study::Study;
+use super::study::{Care, Study};
 use super::worst::Point;
-use crate::execute::{run, snapshots};
+use crate::execute::{Limits, Settings, run, snapshots};
 use crate::linalg;
-use crate::problem::Instance;
+use crate::problem::{Family, Instance};
 use crate::program::{Datum, Program, Reg, Section};
 use crate::reward::draws;
-use crate::rng::Discrete;
+use crate::rng::{Discrete, Stream};
 use serde::Serialize;
 
 /// By what rows are sampled.
@@ -61,6 +61,8 @@ pub struct Evidence {
     pub iterations: usize,
     /// How rows are sampled, if they are.
     pub sampled: Option<Sampled>,
+    /// The excess of the same program on the same instance with all rows in place of samples, if that can be run.
+    pub unsampled: Option<f64>,
     /// Rows of a sample per column of A.
     pub batch_factor: f64,
     /// Rows of a sketch per column of A, if the program sketches.
@@ -78,7 +80,7 @@ impl Evidence {
         let program = study.live.program();
         let end =
             run(program, &instance, &settings, &luck).ok().and_then(|trace| trace.excesses.last().copied());
-        let alike = Study { care: super::Care { seed, ..study.care }, ..study.clone() };
+        let alike = Study { care: Care { seed, ..study.care }, ..study.clone() };
         let spectrum =
             (nature == Nature::Stationary).then(|| Spectrum::of(&alike, &family, &instance, 0)).flatten();
         let sketches = Section::BOTH.iter().any(|section| study.draws_in(*section)[1]);
@@ -98,6 +100,7 @@ impl Evidence {
             stable: spectrum.as_ref().map(Spectrum::stable),
             iterations: settings.iterations,
             sampled: sampled(study, &instance, &point.family, seed),
+            unsampled: unsampled(study, &instance, &settings, &luck),
             batch_factor: per_column(settings.batch),
             sketch_factor: sketches.then(|| per_column(settings.sketch_rows)),
             gram: program
@@ -107,6 +110,22 @@ impl Evidence {
     }
 }
 
+/// The most flops of one operation without sampling: what is meant for a few rows may be dear on all.
+const AFFORDABLE: f64 = 2e7;
+
+/// The excess after T iterations when every sample is all rows.
+fn unsampled(study: &Study, instance: &Instance, settings: &Settings, luck: &Stream) -> Option<f64> {
+    let mut program = study.live.program().clone();
+    let before = program.len();
+    for section in Section::BOTH {
+        program.section_mut(section).retain(|ins| !ins.op.samples());
+    }
+    let limits = Limits { flops: AFFORDABLE, ..settings.limits };
+    let settings = Settings { limits, ..settings.clone() };
+    let run = (program.len() < before).then(|| run(&program, instance, &settings, luck).ok()).flatten();
+    run.and_then(|trace| trace.excesses.last().copied())
+}
+
 /// Operators that may multiply a matrix by its own transpose.
 const GRAMS: [&str; 3] = ["MAT_MAT_TRANS_MUL", "MAT_TRANS_MAT_MUL", "MAT_GRAM"];
 
@@ -114,18 +133,13 @@ fn alike_operands(operands: &[Reg]) -> bool {
     operands.iter().all(|reg| *reg == operands[0])
 }
 
-fn sampled(
-    study: &Study,
-    instance: &Instance,
-    family: &crate::problem::Family,
-    seed: u64,
-) -> Option<Sampled> {
+fn sampled(study: &Study, instance: &Instance, family: &Family, seed: u64) -> Option<Sampled> {
     let program = study.live.program();
     let once = study.draws_in(Section::Setup)[0];
     if !once && !study.draws_in(Section::Iteration)[0] {
         return None;
     }
-    let settings = crate::execute::Settings { iterations: 0, ..study.settings(family) };
+    let settings = Settings { iterations: 0, ..study.settings(family) };
     let update = instance.task.update();
     let after_setup =
         snapshots(program, instance, update, &settings, None, &draws(seed, 0, 0)).into_iter().next()?;
@@ -164,7 +178,7 @@ fn law(program: &Program) -> Law {
 mod tests {
     use super::super::study::tests::study;
     use super::*;
-    use crate::problem::{Family, Leverage};
+    use crate::problem::Leverage;
 
     fn seen(name: &str, leverage: Leverage) -> Sampled {
         let study = study(name, "mid-cond", (1000, 5), &[1e4], Some(0.2));

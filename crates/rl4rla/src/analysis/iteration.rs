@@ -102,11 +102,14 @@ fn nature(study: &Study) -> (Nature, Decided) {
         true => (true, Decided::Algebra),
         false => (probed(study).unwrap_or(false), Decided::Probe),
     };
-    let nature = match () {
-        () if !linear => Nature::Nonlinear,
-        () if form.carries() => Nature::Carried,
-        () if study.draws_in(Section::Iteration).contains(&true) => Nature::Randomised,
-        () => Nature::Stationary,
+    let nature = if !linear {
+        Nature::Nonlinear
+    } else if form.carries() {
+        Nature::Carried
+    } else if study.draws_in(Section::Iteration).contains(&true) {
+        Nature::Randomised
+    } else {
+        Nature::Stationary
     };
     (nature, decided)
 }

@@ -11,19 +11,36 @@ impl Report<'_> {
     pub fn again(&self, point: &Point) -> String {
         let (family, study) = (&point.family, &self.study);
         let mut words = vec![format!("evaluate {}", quoted(&self.source.name))];
-        words.extend(problem(family));
+        words.extend(problem(family, &[family.condition]));
         words.push(format!("--instances 1 --seed {}", point.seed));
         words.push(format!("--iterations {} --step {}", study.protocol.iterations, study.step));
         words.extend(running(&study.protocol));
         self.shared.again(&words.join(" "))
     }
+
+    /// The command that makes this analysis again, whatever defaults will be.
+    pub fn command(&self) -> String {
+        let study = &self.study;
+        let mut words = vec![format!("analyze {}", quoted(&self.source.name))];
+        words.extend(problem(&study.family, &study.kappas));
+        words.push(format!("--iterations {} --step {}", study.protocol.iterations, study.step));
+        words.extend(running(&study.protocol));
+        let care = study.care;
+        let quick = if care.quick { " --quick" } else { "" };
+        words.push(format!(
+            "--tolerance {:e} --replicates {} --seed {}{quick}",
+            care.tolerance, care.replicates, care.seed
+        ));
+        self.shared.again(&words.join(" "))
+    }
 }
 
-/// The options of a family, those left out that say nothing.
-fn problem(family: &Family) -> Vec<String> {
+/// The options of a family at these condition numbers, those left out that say nothing.
+fn problem(family: &Family, kappas: &[Option<f64>]) -> Vec<String> {
     let info = family.kind.info();
     let mut words = vec![format!("--family {} --rows {} --cols {}", info.name, family.rows, family.cols)];
-    words.extend(family.condition.map(|kappa| format!("--kappa {kappa:e}")));
+    let kappas: Vec<String> = kappas.iter().flatten().map(|kappa| format!("{kappa:e}")).collect();
+    words.extend((!kappas.is_empty()).then(|| format!("--kappa {}", kappas.join(","))));
     let options = [
         (family.leverage != Leverage::default(), format!("--leverage {}", family.leverage.name())),
         (family.right != Right::default(), format!("--right {}", family.right.name())),

@@ -17,7 +17,7 @@ impl Report<'_> {
         };
         let iterations = self.study.protocol.iterations;
         let figure = |figure: Option<_>| figure.map(Block::Figure).into_iter();
-        let mut speed = vec![Block::Text(steps(&analysis.step_range))];
+        let mut speed = vec![Block::Text(format!("{}.", capital(steps(&analysis.step_range).trim_end())))];
         speed.push(Block::Table(contraction(analysis)));
         speed.extend(figure(figures::contraction(analysis)));
         speed.push(Block::Table(waits(analysis)));
@@ -33,7 +33,7 @@ impl Report<'_> {
             sections: vec![
                 section("iteration", "Iteration", self.iteration(analysis)),
                 section("speed", "Speed", speed),
-                section("cost", "Cost", vec![Block::Code(costs(&analysis.flops))]),
+                section("cost", "Cost", vec![Block::Facts(costs(&analysis.flops))]),
                 section("map", "Robustness", map.collect()),
                 section("worst", "Worst case", self.worst_blocks(analysis.worst.as_ref())),
                 section("digits", "Digits", digits.collect()),
@@ -41,7 +41,7 @@ impl Report<'_> {
             colophon: vec![
                 fact("made by", format!("rl4rla {}", env!("CARGO_PKG_VERSION"))),
                 fact("problems", self.setting().replace('\n', "; ")),
-                fact("with", format!("`{}`", self.shared.again(&format!("analyze {}", self.source.name)))),
+                fact("with", format!("`{}`", self.command())),
             ],
         }
     }

@@ -3,7 +3,7 @@
 use super::Report;
 use super::numbers::{alone, cell, count, factor, interval, kappa};
 use crate::page::{accent, faint, indent, ledger, number, strong, table, warning};
-use rl4rla::analysis::{Analysis, Cell, Costs, Decided, Found, Iteration, StepRange, Worst};
+use rl4rla::analysis::{Analysis, Cell, Costs, Decided, Found, Iteration, Rival, StepRange, Symbols, Worst};
 
 impl Report<'_> {
     /// Everything, for a person.
@@ -19,7 +19,8 @@ impl Report<'_> {
             &format!("Steps, and iterations to an excess of {:e}", self.study.care.tolerance),
             indent(&steps(&analysis.step_range)) + &waits(analysis),
         );
-        text += &part("Cost", indent(&costs(&analysis.flops)));
+        let cost = costs(&analysis.flops).into_iter().map(|(name, value)| vec![name, value]);
+        text += &part("Cost", table(cost));
         text += &part("The best excess with 64 and with 32 bits", precision(analysis));
         let t = self.study.protocol.iterations;
         text += &part(&format!("Robustness: the median excess after {t} iterations"), map(&analysis.map));
@@ -146,40 +147,36 @@ fn waits(analysis: &Analysis) -> String {
     ledger(&["κ", "ηmax", "best η", "predicted", "observed [95 %]", "reached"], rows, 0..6)
 }
 
-/// The price in words.
-pub fn costs(costs: &Costs) -> String {
-    let mut text = String::new();
+/// The price in words: what is meant, and what it is.
+pub fn costs(costs: &Costs) -> Vec<(String, String)> {
+    let fact = |name: &str, value: String| (name.to_string(), value);
+    let work = |symbols: &Symbols| format!("{} flops, reads {} entries of data", symbols.flops, symbols.data);
+    let mut facts = Vec::new();
     if costs.setup.flops != "0" {
-        text += &format!(
-            "once              {} flops, reads {} entries of data\n",
-            costs.setup.flops, costs.setup.data
-        );
+        facts.push(fact("once", work(&costs.setup)));
     }
-    text += &format!(
-        "every iteration   {} flops, reads {} entries of data\n",
-        costs.iteration.flops, costs.iteration.data
-    );
-    if text.contains('ζ') {
-        text += &format!("ζ = {} flops for each entry that is sketched\n", number(costs.sketch_work));
+    facts.push(fact("every iteration", work(&costs.iteration)));
+    if facts.iter().any(|(_, value)| value.contains('ζ')) {
+        facts.push(fact("ζ", format!("{} flops for each entry that is sketched", number(costs.sketch_work))));
     }
+    let size = format!("at {}×{}", costs.rows, costs.cols);
     let Some((total, t)) = costs.total.zip(costs.iterations) else {
-        return text + "the tolerance is not reached, so there is no crossover\n";
+        facts.push((size, "the tolerance is not reached, so there is no crossover".into()));
+        return facts;
     };
-    text += &format!(
-        "{:16}  {} iterations to the tolerance: {} flops, {} passes over A\n",
-        format!("at {}×{}", costs.rows, costs.cols),
-        count(t),
-        number(total.flops),
-        number(total.passes)
-    );
-    for rival in &costs.rivals {
-        text += &format!("{:16}  {}\n", format!("cheaper than {}", rival.name), crossovers(costs, rival));
-    }
-    text
+    let (flops, passes) = (number(total.flops), number(total.passes));
+    let iterations = count(t);
+    facts.push((
+        size,
+        format!("{iterations} iterations to the tolerance: {flops} flops, {passes} passes over A"),
+    ));
+    let rivals = costs.rivals.iter();
+    facts.extend(rivals.map(|rival| (format!("cheaper than {}", rival.name), crossovers(costs, rival))));
+    facts
 }
 
 /// When a program is cheaper than another method.
-pub fn crossovers(costs: &Costs, rival: &rl4rla::analysis::Rival) -> String {
+fn crossovers(costs: &Costs, rival: &Rival) -> String {
     let price = match (rival.flops, rival.iterations) {
         (Some(flops), Some(t)) => format!(" ({} flops, {} iterations)", number(flops), count(t)),
         (Some(flops), None) => format!(" ({} flops)", number(flops)),
