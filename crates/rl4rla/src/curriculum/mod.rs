@@ -6,6 +6,7 @@ mod error;
 mod reader;
 mod run;
 mod spec;
+mod table;
 mod target;
 
 pub use audit::{Audited, audit};

@@ -3,15 +3,14 @@
 use super::Curriculum;
 use super::error::SpecError;
 use super::reader::{self, Item, Reader};
+use super::table::{DATA, marked, table};
 use super::target::Target;
-use crate::data::{self, Design, Reading};
 use crate::discovery::{Instances, Merge, Stage};
 use crate::execute::{Sampling, SketchKind};
-use crate::problem::{self, BOOTSTRAP, Family, HELD_OUT, Kind, Leverage, Right, Scale, Task};
+use crate::problem::{self, Family, Kind, Leverage, Right, Scale, Task};
 use crate::program::{Access, Entry, Grammar, LiveOut, Op, Part, Program, Reg, RegSet, Section, check};
 use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
 use std::ops::RangeInclusive;
-use std::path::Path;
 
 /// The operators that the paper's released code searches.
 const PAPER_OPERATORS: [&str; 11] = [
@@ -58,7 +57,7 @@ const STAGE_KEYS: [&str; 23] = [
 
 const FAMILY_KEYS: [&str; 8] = ["kind", "rows", "cols", "condition", "leverage", "right", "outside", "scale"];
 
-const ANY: RangeInclusive<u64> = 1..=u64::MAX;
+pub(super) const ANY: RangeInclusive<u64> = 1..=u64::MAX;
 
 /// No set of instances worth drawing, no batch and no size worth charging for, is larger.
 const COUNT: RangeInclusive<u64> = 1..=100_000;
@@ -94,27 +93,6 @@ pub(super) fn curriculum(name: &str, text: &str) -> Result<Curriculum, SpecError
     }
     let text = marked(text, &stages)?;
     Ok(Curriculum { name: name.into(), title, about, reference, start, stages, text })
-}
-
-/// A line that says which data a curriculum was read with.
-const MARK: &str = "# data of this run: ";
-
-/// The text with a line for every table it draws from, so that a run can be resumed, and recalled, with these data alone.
-fn marked(text: &str, stages: &[(Stage, Target)]) -> Result<String, SpecError> {
-    let families = stages.iter().flat_map(|(stage, _)| &stage.families).filter(|family| family.is_of_table());
-    let mut names: Vec<&str> = families.map(|family| family.kind.info().name).collect();
-    names.dedup();
-    let mut marks = text.lines().zip(1..).filter_map(|(line, at)| Some((line.strip_prefix(MARK)?, at)));
-    if let Some((lost, line)) = marks.clone().find(|(mark, _)| !names.contains(mark)) {
-        let message = format!("the run was begun with {lost}, and the file holds something else now");
-        let advice = Some("bring the file back, or begin a new run".to_string());
-        return Err(SpecError { line, place: String::new(), key: String::new(), message, advice });
-    }
-    if marks.next().is_some() || names.is_empty() {
-        return Ok(text.into());
-    }
-    let marks: String = names.iter().map(|name| format!("{MARK}{name}\n")).collect();
-    Ok(format!("{}\n{marks}", text.trim_end()))
 }
 
 fn optional_text(reader: &Reader, key: &str) -> Result<String, SpecError> {
@@ -250,40 +228,6 @@ fn families(reader: &Reader) -> Result<Vec<Family>, SpecError> {
         checked.map_err(|error| entry.error(error.to_string()))
     })?;
     Ok(conditions.concat())
-}
-
-/// The kind that means a table of the user's.
-const DATA: &str = "data";
-
-const DATA_KEYS: [&str; 9] =
-    ["kind", "file", "target", "intercept", "standardise", "rows", "held-out", "bootstrap", "scale"];
-
-/// The family of a table: its rows are what problems are made of.
-fn table(reader: &Reader) -> Result<Family, SpecError> {
-    reader.only(&DATA_KEYS)?;
-    let file = reader.need("file")?;
-    let column = |item: Item| match item.string() {
-        Ok(name) => Ok(name.to_string()),
-        Err(_) => item
-            .whole(ANY)
-            .map(|number| number.to_string())
-            .map_err(|_| item.wrong("a column's name or number")),
-    };
-    let flag = |key| reader.or(key, false, |item| item.flag());
-    let design = Design {
-        target: data::Target::Column(column(reader.need("target")?)?),
-        intercept: flag("intercept")?,
-        standardise: flag("standardise")?,
-    };
-    let found = Family::of_table(Path::new(file.string()?), &design, &Reading::default());
-    let family = found.map_err(|error| file.error(error.to_string()).advise(error.advice))?;
-    let size = reader.get("rows").map(|item| item.size(ANY)).transpose()?;
-    let numbered = |family: Family, name, value| family.with_number(name, value).expect("a number of tables");
-    let family = numbered(family, BOOTSTRAP, f64::from(u8::from(flag("bootstrap")?)));
-    let usual = family.number(HELD_OUT).expect("a number of tables");
-    let held = reader.or(HELD_OUT, usual, |item| item.number())?;
-    let scale = reader.or("scale", family.scale, |item| item.choice(&[Scale::Unit, Scale::Raw]))?;
-    Ok(Family { scale, ..numbered(family.sized(size, None), HELD_OUT, held) })
 }
 
 fn family(reader: &Reader) -> Result<Family, SpecError> {
