@@ -5,7 +5,7 @@ use super::error::ExportError;
 use super::listing::{Listing, Mark, Name};
 use super::subject::Export;
 use super::table::Style;
-use crate::program::{Access, Reg, Section, Update};
+use crate::program::{Access, Geometry, Reg, Section, Update};
 
 /// A language of statements.
 pub trait Code: Style {
@@ -104,11 +104,15 @@ pub fn given(listing: &Listing) -> Vec<&'static str> {
 /// What every argument is, a line for each; numbers with what they are if not given.
 pub fn arguments(export: &Export) -> Vec<(&'static str, String)> {
     let (square, update) = (export.is_square(), export.listing.signature.update);
+    let square_matrix = match export.listing.signature.geometry {
+        Geometry::Symmetric => "a symmetric n×n matrix",
+        Geometry::Tall | Geometry::Square => "an n×n matrix",
+    };
     let mut lines: Vec<(&str, String)> = Vec::new();
     for name in data(&export.listing) {
         let doc = match (name, square) {
             ("A", false) => "an m×n matrix with m ≥ n",
-            ("A", true) => "a symmetric n×n matrix",
+            ("A", true) => square_matrix,
             ("b", false) => "a vector of m numbers",
             ("b", true) => "a vector of n numbers",
             ("x", _) => "a vector of n numbers",

@@ -14,96 +14,18 @@ pub struct Provenance {
 }
 
 /// Words that are no names in one of the languages.
-const RESERVED: [&str; 68] = [
-    "abstract",
-    "and",
-    "as",
-    "assert",
-    "async",
-    "await",
-    "baremodule",
-    "become",
-    "begin",
-    "box",
-    "break",
-    "catch",
-    "class",
-    "const",
-    "continue",
-    "crate",
-    "def",
-    "del",
-    "do",
-    "dyn",
-    "elif",
-    "else",
-    "elseif",
-    "end",
-    "enum",
-    "except",
-    "export",
-    "extern",
-    "false",
-    "finally",
-    "fn",
-    "for",
-    "from",
-    "function",
-    "global",
-    "if",
-    "impl",
-    "import",
-    "in",
-    "is",
-    "lambda",
-    "let",
-    "local",
-    "loop",
-    "macro",
-    "main",
-    "match",
-    "mod",
-    "module",
-    "move",
-    "mut",
-    "nonlocal",
-    "not",
-    "or",
-    "pass",
-    "pub",
-    "raise",
-    "return",
-    "self",
-    "static",
-    "struct",
-    "true",
-    "try",
-    "type",
-    "using",
-    "where",
-    "while",
-    "yield",
-];
+const RESERVED: &str = "\
+    abstract and as assert async await baremodule become begin box break catch class const continue \
+    crate def del do dyn elif else elseif end enum except export extern false final finally fn for from \
+    function gen global if impl import in is lambda let local loop macro main match mod module move mut \
+    nonlocal not or override pass priv pub quote raise ref return self static struct super trait true \
+    try type typeof unsafe unsized use using virtual where while with yield";
 
-/// Names that exported files use themselves.
-const TAKEN: [&str; 16] = [
-    "core",
-    "driver",
-    "faer",
-    "inverse",
-    "invert_upper",
-    "numpy",
-    "probabilities",
-    "rows_by",
-    "scipy",
-    "sjlt",
-    "solve_upper",
-    "solve_upper_transposed",
-    "srht",
-    "std",
-    "subsample",
-    "triangle",
-];
+/// Names that exported files use themselves, and of what they call.
+const TAKEN: &str = "\
+    abs copy core countsketch dot driver exp faer fill gaussian inv inverse invert_upper lines min norm \
+    numpy pinv probabilities rand rows_by run scipy size sjlt solve_triangular solve_upper \
+    solve_upper_transposed sparse sqrt srht std subsample sum triangle vec zeros";
 
 impl Provenance {
     /// The name as an identifier of every language.
@@ -111,7 +33,7 @@ impl Provenance {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
         let name: String = self.name.chars().map(plain).collect();
         let name = name.trim_matches('_');
-        let free = !RESERVED.contains(&name) && !TAKEN.contains(&name);
+        let free = ![RESERVED, TAKEN].iter().any(|words| words.split_whitespace().any(|word| word == name));
         // Registers and sizes have names of one or two letters.
         match name.chars().next() {
             Some(c) if c.is_ascii_alphabetic() && name.len() > 2 && free => name.into(),
@@ -139,6 +61,5 @@ mod tests {
             ["3d", "for", "x", "", "Ünï 1", "numpy"].map(identifier),
             ["program_3d", "program_for", "program_x", "program", "n__1", "program_numpy"]
         );
-        assert!(RESERVED.is_sorted() && TAKEN.is_sorted());
     }
 }

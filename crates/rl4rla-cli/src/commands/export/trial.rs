@@ -5,7 +5,7 @@ use rl4rla::execute::{Recording, Settings, record};
 use rl4rla::export::Export;
 use rl4rla::linalg::Matrix;
 use rl4rla::problem::{Family, Instance, Kind, families};
-use rl4rla::program::{Canonical, LiveOut};
+use rl4rla::program::{Canonical, LiveOut, Update, check};
 use rl4rla::rng::Stream;
 use std::fs;
 use std::path::Path;
@@ -81,7 +81,7 @@ impl Prepared {
     /// How many numbers a result has.
     fn length(&self) -> usize {
         match self.instance.task.update() {
-            rl4rla::program::Update::Answer => self.instance.rows(),
+            Update::Answer => self.instance.rows(),
             _ => self.instance.cols(),
         }
     }
@@ -99,7 +99,7 @@ fn deviation(ours: &[f64], theirs: &[f64]) -> f64 {
     deviation
 }
 
-/// The family that the program names, or the first that it fits, small.
+/// The family that the program names, or the first that it fits, small; one of the shape it was typed for before others.
 fn family(export: &Export) -> Option<Family> {
     let own = Family::named(&export.document.family).into_iter();
     let all = families().map(|row| Family::new(Kind(row)));
@@ -108,11 +108,13 @@ fn family(export: &Export) -> Option<Family> {
         family.sized(Some(rows), Some(cols))
     };
     let wanted = export.listing.signature;
-    own.chain(all).map(sized).find(|family| {
+    let fits = |family: &Family| {
         let signature = family.signature();
-        (signature.geometry, signature.update) == (wanted.geometry, wanted.update)
-            && rl4rla::program::check(&export.document.program, signature).is_ok()
-    })
+        signature.update == wanted.update && check(&export.document.program, signature).is_ok()
+    };
+    let fitting: Vec<Family> = own.chain(all).map(sized).filter(fits).collect();
+    let alike = fitting.iter().find(|family| family.geometry() == wanted.geometry);
+    alike.or(fitting.first()).copied()
 }
 
 /// A matrix, a line for each row.
