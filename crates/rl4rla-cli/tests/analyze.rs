@@ -6,7 +6,9 @@ use common::{assert_keys, json, names, rl4rla, scratch};
 use serde_json::Value;
 
 /// What takes a second or less.
-const TINY: [&str; 5] = ["--quick", "--replicates", "2", "--iterations", "15"];
+const TINY: [&str; 3] = ["--quick", "--replicates", "2"];
+/// And few iterations.
+const SHORT: [&str; 2] = ["--iterations", "15"];
 
 #[track_caller]
 fn number(value: &Value) -> f64 {
@@ -42,7 +44,7 @@ fn every_program_is_analysed() {
             "psd" | "eigenvalue" => &["--rows", "6"],
             _ => &["--rows", "200", "--cols", "5", "--batch", "20"],
         };
-        let args = [&["analyze", &name], &TINY[..], size].concat();
+        let args = [&["analyze", &name], &TINY[..], &SHORT, size].concat();
         assert_complete(&json(&args));
         let text = rl4rla(&args).out;
         assert!(text.contains("Worst case") && text.contains("Cost"), "{name}: {text}");
@@ -55,7 +57,7 @@ fn every_program_is_analysed() {
 #[test]
 fn theory_comes_out() {
     let row = |report: &Value| report["contraction"][0].clone();
-    let gradient = small("ls-gd", &["--kappa", "5", "--step", "1", "--iterations", "60"]);
+    let gradient = small("ls-gd", &["--kappa", "5", "--step", "1"]);
     let radius = |row: &Value| number(&row["computed"]["radius"]["value"]);
     assert!(
         (radius(&row(&gradient)) - (1.0 - 1.0 / 25.0)).abs() < 1e-10,
@@ -78,7 +80,7 @@ fn theory_comes_out() {
 
 #[test]
 fn row_norm_sampling_is_broken_named_and_seen_again() {
-    let report = small("precond-weighted-sgd", &["--step", "0.67", "--iterations", "100"]);
+    let report = small("precond-weighted-sgd", &["--step", "0.67"]);
     let worst = &report["worst"];
     assert_eq!(worst["name"], "row-norm sampling misses coherent rows", "{worst}");
     assert_seen_again(worst);
@@ -87,9 +89,12 @@ fn row_norm_sampling_is_broken_named_and_seen_again() {
 #[test]
 fn worst_cases_are_seen_again_to_the_last_bit() {
     for program in ["ls-gd", "subsampled-ls-gd", "sketched-precond-gd-factored", "sgd"] {
-        assert_seen_again(&small(program, &["--sketch-factor", "4", "--batch", "30"])["worst"]);
+        assert_seen_again(
+            &small(program, &["--sketch-factor", "4", "--batch", "30", "--iterations", "15"])["worst"],
+        );
     }
-    let logistic = json(&[&["analyze", "newton-sketch", "--rows", "300", "--cols", "4"], &TINY[..]].concat());
+    let logistic =
+        json(&[&["analyze", "newton-sketch", "--rows", "300", "--cols", "4"], &TINY[..], &SHORT].concat());
     assert_seen_again(&logistic["worst"]);
 }
 
@@ -115,7 +120,9 @@ fn the_page_has_its_figures() {
     let _ = std::fs::remove_dir_all(&folder);
     let report = small("sketched-precond-gd", &["--out", folder.to_str().unwrap()]);
     assert!(report["files"].as_array().unwrap().len() > 8);
-    for file in ["index.html", "map.svg", "map.csv", "contraction.svg", "precision.csv", "map-cells.csv"] {
+    for file in
+        ["index.html", "map.svg", "map.csv", "speed.svg", "contraction.csv", "precision.csv", "map-cells.csv"]
+    {
         assert!(folder.join(file).is_file(), "{file}");
     }
     let page = std::fs::read_to_string(folder.join("index.html")).unwrap();

@@ -51,7 +51,7 @@ pub struct StepRow {
 const POWERS: std::ops::RangeInclusive<i32> = -12..=8;
 /// Halvings of the last interval: three digits.
 const HALVINGS: usize = 8;
-/// Replicates that look for an end.
+/// The most replicates that look for an end.
 const REPLICATES: u64 = 3;
 
 impl StepRange {
@@ -81,7 +81,8 @@ impl StepRange {
 
 /// Tries steps on a few instances, each for itself.
 fn bisected(study: &Study, kappa: Option<f64>) -> StepRow {
-    let replicates = study.care.replicates.min(REPLICATES);
+    // As many as the map has, where its runs are too dear for more.
+    let replicates = study.care.replicates.min(study.effort.replicates / 2).clamp(1, REPLICATES);
     let ends: Vec<(Option<f64>, Option<f64>)> =
         (0..replicates).into_par_iter().map(|index| search(study, kappa, index)).collect();
     // One instance without an end is enough for there to be none.

@@ -1,7 +1,7 @@
 //! The figures of an analysis.
 
 use super::numbers::kappa;
-use rl4rla::analysis::{Analysis, Cell, Interval};
+use rl4rla::analysis::{Analysis, Cell, Digits, Interval};
 use rl4rla::problem::Leverage;
 use rl4rla::report::{Axis, Figure, Ink, Mark, Panel, Series, Shades};
 
@@ -71,7 +71,7 @@ fn title(cell: &Cell) -> String {
 pub fn contraction(analysis: &Analysis) -> Option<Figure> {
     let rows = &analysis.contraction;
     // What is missing to 1 tells slow methods apart.
-    let gap = |interval: Interval| (1.0 - interval.value).max(f64::MIN_POSITIVE);
+    let gap = |interval: Interval| 1.0 - interval.value;
     let measured = rows.iter().filter_map(|row| Some([row.kappa?, gap(row.measured?)]));
     let computed = rows.iter().filter_map(|row| Some([row.kappa?, gap(row.computed?.radius)]));
     let banded: Vec<(f64, Interval)> =
@@ -86,7 +86,7 @@ pub fn contraction(analysis: &Analysis) -> Option<Figure> {
         series.push(Series::new("computed, 1 − ρ(G)", Ink(0), Mark::Line, computed));
     }
     against_kappa(
-        "contraction",
+        "speed",
         "Speed.",
         "What an iteration takes off the excess, 1 − its contraction factor, against the condition number.",
         "1 − contraction factor",
@@ -98,8 +98,8 @@ pub fn contraction(analysis: &Analysis) -> Option<Figure> {
 pub fn precision(analysis: &Analysis) -> Option<Figure> {
     let rows = &analysis.precision;
     let mut series = Vec::new();
-    let both: [(&str, fn(&rl4rla::analysis::Digits) -> Option<Interval>); 2] =
-        [("32 bits", |digits| digits.single), ("64 bits", |digits| digits.double)];
+    type Part = fn(&Digits) -> Option<Interval>;
+    let both: [(&str, Part); 2] = [("32 bits", |digits| digits.single), ("64 bits", |digits| digits.double)];
     for (ink, (name, part)) in both.into_iter().enumerate() {
         let known: Vec<(f64, Interval)> =
             rows.iter().filter_map(|row| Some((row.kappa?, part(row)?))).collect();

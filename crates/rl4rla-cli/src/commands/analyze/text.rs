@@ -182,8 +182,8 @@ fn crossovers(costs: &Costs, rival: &Rival) -> String {
         (Some(flops), None) => format!(" ({} flops)", number(flops)),
         (None, _) => " (which does not reach the tolerance)".into(),
     };
-    let rows = rival.rows.map(|rows| format!("{} with n = {}", rows.words("m"), costs.cols));
-    let fixed = if rival.rows.is_some() { format!(" with m = {}", costs.rows) } else { String::new() };
+    let rows = rival.rows.map(|rows| format!("{} at n = {}", rows.words("m"), costs.cols));
+    let fixed = if rival.rows.is_some() { format!(" at m = {}", costs.rows) } else { String::new() };
     let cols = rival.cols.map(|cols| format!("{}{fixed}", cols.words("n")));
     let both: Vec<String> = rows.into_iter().chain(cols).collect();
     format!("{}{price}", both.join(", "))
