@@ -24,7 +24,7 @@ pub static DIAGNOSES: [Diagnosis; 14] = [
     Diagnosis {
         name: "nothing broke",
         why: "The worst case found is within the tolerance, or no more than ten times worse than usual.",
-        holds: |e| e.end.is_some_and(|end| end <= e.tolerance.max(10.0 * e.typical)),
+        holds: |e| e.end.is_some_and(|end| end <= unusual(e.tolerance, e.typical)),
     },
     Diagnosis {
         name: "row-norm sampling misses coherent rows",
@@ -117,6 +117,11 @@ impl Evidence {
         let left = |radius: f64| self.start * radius.powi(self.iterations as i32);
         self.radius.is_some_and(|radius| radius < 1.0 && left(radius) > self.tolerance)
     }
+}
+
+/// The excess above which a result is worse than asked for and ten times worse than usual.
+pub(super) fn unusual(tolerance: f64, typical: f64) -> f64 {
+    tolerance.max(10.0 * typical)
 }
 
 /// Whether samples by this law miss rows that matter, and all rows in their place would have done.
