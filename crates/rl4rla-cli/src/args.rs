@@ -39,6 +39,9 @@ Examples:
   rl4rla list curricula
   rl4rla show run:LAST
   rl4rla evaluate sketched-precond-gd --family mid-cond --kappa 1e6 --iterations 30
+  rl4rla analyze sketched-precond-gd --quick
+  rl4rla solve sketched-precond-gd --matrix data.csv --target price --intercept
+  rl4rla export sketched-precond-gd --to python
 
 Exit codes: 0 success, 1 ran but the answer is no, 2 bad input or usage, 130 interrupted with work saved."
 )]
@@ -84,7 +87,9 @@ Examples:
   rl4rla discover sketched-precond-gd
   rl4rla discover precond-weighted-sgd --method mcgs-ucd --seed 3
   rl4rla discover ./mine.toml --budget 50000 --json
+  rl4rla discover sketched-precond-gd --prefer speed
 
+Of all programs evaluated, those that none beats in accuracy, work and stability are kept: run:ID#K names one.
 Everything is saved as it is computed: interrupt it at any time, and go on with `rl4rla resume RUN`.
 Exit code 1 if a stage did not find its target.")]
     Discover(Discover),
@@ -319,13 +324,13 @@ pub struct Report {
 
 #[derive(Args)]
 pub struct Show {
-    /// A catalogue name, a path to a .rla file, or run:ID or run:ID/STAGE
+    /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
     pub program: String,
 }
 
 #[derive(Args)]
 pub struct Equiv {
-    /// A catalogue name, a path to a .rla file, or run:ID or run:ID/STAGE
+    /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
     pub first: String,
     /// Another
     pub second: String,

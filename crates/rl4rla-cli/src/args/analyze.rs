@@ -5,7 +5,7 @@ use clap::Args;
 
 #[derive(Args)]
 pub struct Analyze {
-    /// A catalogue name, a path to a .rla file, or run:ID or run:ID/STAGE
+    /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
     pub program: String,
 
     #[command(flatten)]

@@ -5,7 +5,7 @@ use clap::Args;
 
 #[derive(Args)]
 pub struct Compare {
-    /// Catalogue names, paths to .rla files, or run:ID or run:ID/STAGE
+    /// Catalogue names, paths to .rla files, or run:ID, run:ID/STAGE or run:ID#K
     pub programs: Vec<String>,
     /// Baselines, separated by commas, or `all` for those of the family's task; `rl4rla list baselines` shows them
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]

@@ -32,7 +32,7 @@ const STAGE_DECIDES: [&str; 22] = [
 
 #[derive(Args)]
 pub struct Evaluate {
-    /// A catalogue name, a path to a .rla file, or run:ID or run:ID/STAGE
+    /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
     pub program: String,
 
     /// Score as a stage of this curriculum does: its problems, its run, its reward

@@ -8,7 +8,7 @@ use rl4rla::program::nearest;
 
 #[derive(Args)]
 pub struct Export {
-    /// Catalogue names, paths to .rla files, run:ID or run:ID/STAGE; `all` is the whole catalogue
+    /// Catalogue names, paths to .rla files, run:ID, run:ID/STAGE or run:ID#K; `all` is the whole catalogue
     #[arg(required = true, value_name = "PROGRAM")]
     pub programs: Vec<String>,
     /// The language: python, rust, julia, latex or json

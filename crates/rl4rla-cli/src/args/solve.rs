@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct Solve {
-    /// A catalogue name, a path to a .rla file, or run:ID or run:ID/STAGE
+    /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
     pub program: String,
     #[command(flatten)]
     pub data: Data,
