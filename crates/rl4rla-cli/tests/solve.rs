@@ -53,12 +53,20 @@ fn files_are_written_and_read_again() {
     let predictions = path("predictions.csv");
     let base = ["solve", "sketched-precond-gd", "--matrix", &file, "--target", "y", "--intercept"];
     let args = ["--out", &out, "--plot", &plot, "--predict", &file, "--predictions", &predictions];
+    let standardised = json(&[&base[..], &args, &["--standardise"]].concat());
     let solved = json(&[&base[..], &args].concat());
+    let rmse = |solved: &Value| solved["predicted"]["rmse"].as_f64().unwrap();
+    assert!(
+        (rmse(&standardised) / rmse(&solved) - 1.0).abs() < 1e-6,
+        "{} {}",
+        rmse(&standardised),
+        rmse(&solved)
+    );
     let text = fs::read_to_string(&out).unwrap();
     assert!(text.lines().nth(1).unwrap().starts_with("a,") && text.lines().count() == 5, "{text}");
     assert!(fs::read_to_string(&plot).unwrap().contains("<svg"));
     assert_eq!(fs::read_to_string(&predictions).unwrap().lines().count(), 201);
-    assert!((solved["predicted"]["rmse"].as_f64().unwrap() - 1e-3).abs() < 1e-4, "{}", solved["predicted"]);
+    assert!((rmse(&solved) - 1e-3).abs() < 1e-4, "{}", solved["predicted"]);
     assert_eq!(solved["predicted"]["rows"], 200);
     // The residual of every iterate is there where a plot is asked for.
     assert!(solved["residuals"].as_array().unwrap().iter().all(Value::is_number));
@@ -113,6 +121,8 @@ fn other_tasks_are_solved_by_their_programs() {
     let square = written("solve-eigen.csv", "2,1,0\n1,3,1\n0,1,4\n");
     let solved = json(&["solve", "power-iteration", "--matrix", &square, "--iterations", "200"]);
     assert!(solved["loss"].as_f64().unwrap() < 1e-10, "{solved}");
+    let refused = rl4rla(&[&args[..], &["--predict", &file]].concat());
+    assert!(refused.code == 2 && refused.err.contains("--predict"), "{refused:?}");
     let refused = rl4rla(&["solve", "logistic-forward", "--matrix", &file, "--target", "label"]);
     assert_eq!(refused.code, 2);
 }
@@ -146,4 +156,26 @@ fn bad_data_are_refused_by_their_place() {
     refused(&[], &["--matrix"]);
     let kept = json(&["solve", "precond-gd", "--matrix", &hole, "--target", "y", "--drop-missing"]);
     assert_eq!((&kept["rows"], &kept["dropped"]), (&3.into(), &1.into()));
+}
+
+#[test]
+fn what_is_no_solution_is_told() {
+    // The third column is the sum of the others.
+    let mut text = "a,b,c,y\n".to_string();
+    for i in 0..80 {
+        let (a, b) = ((0.7 * i as f64).sin(), (0.3 * i as f64).cos());
+        text += &format!("{a},{b},{},{}\n", a + b, (1.9 * i as f64).sin());
+    }
+    let file = written("solve-dependent.csv", &text);
+    let base = ["solve", "ls-gd", "--matrix", &file, "--target", "y"];
+    let diverged = rl4rla(&[&base[..], &["--step", "1", "--json"]].concat());
+    assert_eq!(diverged.code, 1, "{diverged:?}");
+    assert!(
+        diverged.out.contains("\"converged\":false") && diverged.out.contains("it diverges"),
+        "{diverged:?}"
+    );
+    // Gradient descent needs no independent columns.
+    assert_eq!(json(&base)["converged"], true);
+    let short = rl4rla(&[&base[..], &["--iterations", "3"]].concat());
+    assert!(short.code == 0 && short.out.contains("is not reached"), "{short:?}");
 }

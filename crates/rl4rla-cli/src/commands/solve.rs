@@ -28,23 +28,16 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         Failure::new("there is no matrix").advise("--matrix FILE; NPY, CSV and Matrix Market are read")
     })?;
     let task = task_of(&source)?;
-    let is_linear = task.name() == Linear.name();
-    if let Some(option) = [(args.average, "--average"), (args.predict.is_some(), "--predict")]
-        .into_iter()
-        .find_map(|(given, option)| (given && !is_linear).then_some(option))
-    {
-        let message = format!("{option} is for linear systems, and {} is for another task", source.name);
-        return Err(Failure::new(message).advise(format!("without {option}")));
-    }
+    refuse_unfit(args, &source, task)?;
     args.threads.apply()?;
     // The system itself stays until the end: it may hold the file that its matrix is read from.
     let mut system = system(&args.data, matrix, task.inputs().contains(Reg::B))?;
     let (rows, cols, in_file) = (system.matrix.rows(), system.matrix.cols(), system.matrix.is_in_file());
     let taken = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
-    let System { columns, dropped, .. } = &system;
     let begun = Instant::now();
     let solved = answer(&source, task, taken, &options, matrix)?;
     let seconds = begun.elapsed().as_secs_f64();
+    let System { columns, dropped, .. } = &system;
     let coefficients = columns.coefficients(&solved.x);
     let mut files: Vec<PathBuf> = Vec::new();
     if let Some(out) = &args.out {
@@ -57,82 +50,162 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
             Failure::new(format!("cannot write {}: {error}", plot.display())).advise("another --plot")
         })?);
     }
-    let predicted =
-        args.predict.as_deref().map(|path| predict(args, path, columns, &coefficients, &mut files));
+    let predicted = args.predict.as_deref().map(|path| predict(args, path, columns, &solved.x, &mut files));
     let predicted = predicted.transpose()?;
-    let json = json!({
-        "program": source.name,
-        "matrix": matrix,
-        "rows": rows,
-        "cols": cols,
-        "dropped": dropped,
-        "in_file": in_file,
-        "relative_residual": is_linear.then_some(solved.residual),
-        "relative_gradient": is_linear.then_some(solved.gradient),
-        "loss": (!is_linear).then_some(solved.residual),
-        "iterations": solved.iterations,
-        "converged": solved.ended == Ended::Tolerance,
-        "ended": solved.ended.words(),
-        "step": solved.step,
-        "seed": args.seed,
-        "passes": solved.passes,
-        "flops": solved.flops,
-        "seconds": seconds,
-        "residuals": solved.residuals,
-        "coefficients": columns.labels().iter().zip(&coefficients)
-            .map(|(name, value)| json!({ "name": name, "value": value })).collect::<Vec<Value>>(),
-        "predicted": predicted.as_ref().map(Prediction::json),
-        "files": files,
-    });
-    let mut text = String::new();
-    if !shared.quiet {
-        let place = if in_file { ", read from disk" } else { "" };
-        text += &format!("{} on {}: {rows}×{cols}{place}\n", strong(source.title()), matrix.display());
-        if *dropped > 0 {
-            text += &faint(&format!("{dropped} rows with missing values were left out\n"));
-        }
-        text += "\n";
-    }
-    let [loss, _] = task.measures();
-    let auto = match (options.step, is_linear) {
-        (Step::Fixed(_), _) => "",
-        (Step::Auto, true) => ", found by a pilot",
-        (Step::Auto, false) => ", the best of a list",
+    let code = u8::from(solved.ended == Ended::Divergence);
+    let outcome = Outcome {
+        args,
+        source: &source,
+        matrix,
+        task,
+        auto: options.step == Step::Auto,
+        size: (rows, cols),
+        dropped: *dropped,
+        in_file,
+        solved,
+        seconds,
+        coefficients: columns.labels().into_iter().zip(coefficients).collect(),
+        predicted,
+        files,
     };
-    let mut facts = vec![vec![loss.to_string(), number(solved.residual)]];
-    if is_linear {
-        facts.push(vec!["‖Aᵀ(Ax − b)‖".into(), format!("{} of the start", number(solved.gradient))]);
+    Ok(Page { json: outcome.json(), text: outcome.text(shared.quiet), code })
+}
+
+/// Refuses what only linear systems have.
+fn refuse_unfit(args: &Solve, source: &Source, task: &dyn Task) -> Result<(), Failure> {
+    let asked = [(args.average, "--average"), (args.predict.is_some(), "--predict")];
+    match asked.into_iter().find(|(given, _)| *given && !is_linear(task)) {
+        None => Ok(()),
+        Some((_, option)) => {
+            let message = format!("{option} is for linear systems, and {} is for another task", source.name);
+            Err(Failure::new(message).advise(format!("without {option}")))
+        }
     }
-    facts.push(vec!["iterations".into(), format!("{}: {}", solved.iterations, solved.ended.words())]);
-    if task.inputs().contains(Reg::ETA) {
-        facts.push(vec!["step η".into(), format!("{}{auto}", number(solved.step))]);
+}
+
+fn is_linear(task: &dyn Task) -> bool {
+    task.name() == Linear.name()
+}
+
+/// What came of it.
+struct Outcome<'a> {
+    args: &'a Solve,
+    source: &'a Source,
+    matrix: &'a Path,
+    task: &'static dyn Task,
+    /// Whether the step was looked for.
+    auto: bool,
+    size: (usize, usize),
+    dropped: usize,
+    in_file: bool,
+    solved: Solved,
+    seconds: f64,
+    coefficients: Vec<(String, f64)>,
+    predicted: Option<Prediction>,
+    files: Vec<PathBuf>,
+}
+
+impl Outcome<'_> {
+    fn json(&self) -> Value {
+        let (solved, linear) = (&self.solved, is_linear(self.task));
+        let coefficient = |(name, value): &(String, f64)| json!({ "name": name, "value": value });
+        json!({
+            "program": self.source.name,
+            "matrix": self.matrix,
+            "rows": self.size.0,
+            "cols": self.size.1,
+            "dropped": self.dropped,
+            "in_file": self.in_file,
+            "relative_residual": linear.then_some(solved.residual),
+            "relative_gradient": linear.then_some(solved.gradient),
+            "loss": (!linear).then_some(solved.residual),
+            "iterations": solved.iterations,
+            "converged": solved.ended == Ended::Tolerance,
+            "ended": solved.ended.words(),
+            "step": solved.step,
+            "seed": self.args.seed,
+            "passes": solved.passes,
+            "flops": solved.flops,
+            "seconds": self.seconds,
+            "residuals": solved.residuals,
+            "coefficients": self.coefficients.iter().map(coefficient).collect::<Vec<Value>>(),
+            "predicted": self.predicted.as_ref().map(Prediction::json),
+            "files": self.files,
+        })
     }
-    facts.push(vec![
-        "work".into(),
-        format!("{} flops, {} passes over A, {}", number(solved.flops), solved.passes, duration(seconds)),
-    ]);
-    let seen: Vec<f64> = solved.residuals.iter().copied().filter(|r| r.is_finite()).collect();
-    if seen.len() > 2 {
-        facts.push(vec!["course".into(), accent(&sparkline(&thin(&seen)))]);
+
+    fn text(&self, quiet: bool) -> String {
+        let mut text = String::new();
+        if !quiet {
+            let ((rows, cols), place) = (self.size, if self.in_file { ", read from disk" } else { "" });
+            let title = strong(self.source.title());
+            text += &format!("{title} on {}: {rows}×{cols}{place}\n", self.matrix.display());
+            if self.dropped > 0 {
+                text += &faint(&format!("{} rows with missing values were left out\n", self.dropped));
+            }
+            text += "\n";
+        }
+        text += &table(self.facts());
+        text += &format!("\n{}", self.coefficients());
+        if let Some(predicted) = &self.predicted {
+            text += &format!("\n{}", predicted.text());
+        }
+        for file in &self.files {
+            text += &faint(&format!("wrote {}\n", file.display()));
+        }
+        text + &self.verdict(quiet)
     }
-    text += &table(facts);
-    text += &format!("\n{}", coefficient_table(columns, &coefficients, args.out.is_some()));
-    if let Some(predicted) = &predicted {
-        text += &format!("\n{}", predicted.text());
+
+    fn facts(&self) -> Vec<Vec<String>> {
+        let (solved, [loss, _]) = (&self.solved, self.task.measures());
+        let mut facts = vec![vec![loss.to_string(), number(solved.residual)]];
+        if is_linear(self.task) {
+            facts.push(vec!["‖Aᵀ(Ax − b)‖".into(), format!("{} of the start", number(solved.gradient))]);
+        }
+        facts.push(vec!["iterations".into(), format!("{}: {}", solved.iterations, solved.ended.words())]);
+        if self.task.inputs().contains(Reg::ETA) {
+            let how = match (self.auto, is_linear(self.task)) {
+                (false, _) => "",
+                (true, true) => ", found by a pilot",
+                (true, false) => ", the best of a list",
+            };
+            facts.push(vec!["step η".into(), format!("{}{how}", number(solved.step))]);
+        }
+        let (flops, time) = (number(solved.flops), duration(self.seconds));
+        facts.push(vec!["work".into(), format!("{flops} flops, {} passes over A, {time}", solved.passes)]);
+        let seen: Vec<f64> = solved.residuals.iter().copied().filter(|r| r.is_finite()).collect();
+        if seen.len() > 2 {
+            facts.push(vec!["course".into(), accent(&sparkline(&thin(&seen)))]);
+        }
+        facts
     }
-    for file in &files {
-        text += &faint(&format!("wrote {}\n", file.display()));
+
+    fn coefficients(&self) -> String {
+        let rows = self.coefficients.iter().take(SHOWN);
+        let mut text = table(rows.map(|(name, value)| vec![accent(name), number(*value)]));
+        if self.coefficients.len() > SHOWN {
+            let hint = if self.args.out.is_some() { "" } else { "; --out FILE writes all" };
+            text += &faint(&format!("and {} more{hint}\n", self.coefficients.len() - SHOWN));
+        }
+        text
     }
-    let diverged = solved.ended == Ended::Divergence;
-    if diverged {
-        text += &warning(
-            "This is no solution. Columns may depend on each other, or the program does not suit the data:\n",
-        );
-        text += &faint(
-            "leave columns out, take another program, or `rl4rla compare PROGRAM --baselines all` on the same file\n",
-        );
+
+    /// A word of warning, where one is due.
+    fn verdict(&self, quiet: bool) -> String {
+        let tolerance = self.args.tolerance;
+        if self.solved.ended == Ended::Divergence {
+            let why = "This is no solution: columns may depend on each other, or the program does not suit the data.\n";
+            let advice = "leave columns out, take another program, or see how `rl4rla compare` fares on the same file\n";
+            return warning(why) + &faint(advice);
+        }
+        match is_linear(self.task) && self.solved.gradient > tolerance && tolerance > 0.0 && !quiet {
+            true => faint(&format!(
+                "the tolerance of {} is not reached; more --iterations, another --step or another program may help\n",
+                number(tolerance)
+            )),
+            false => String::new(),
+        }
     }
-    Ok(Page { json, text, code: u8::from(diverged) })
 }
 
 fn options(args: &Solve) -> Result<Options, Failure> {
@@ -221,17 +294,6 @@ fn answer(
 fn thin(values: &[f64]) -> Vec<f64> {
     const LINE: usize = 60;
     values.iter().copied().step_by(values.len().div_ceil(LINE).max(1)).collect()
-}
-
-fn coefficient_table(columns: &Columns, coefficients: &[f64], written: bool) -> String {
-    let labels = columns.labels();
-    let rows = labels.iter().zip(coefficients).take(SHOWN);
-    let mut text = table(rows.map(|(name, value)| vec![accent(name), number(*value)]));
-    if labels.len() > SHOWN {
-        let hint = if written { "" } else { "; --out FILE writes all" };
-        text += &faint(&format!("and {} more{hint}\n", labels.len() - SHOWN));
-    }
-    text
 }
 
 /// A column of numbers, as NPY if the path ends so, and else as CSV.
