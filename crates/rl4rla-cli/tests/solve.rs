@@ -25,7 +25,7 @@ fn value(solved: &Value, name: &str) -> f64 {
 
 #[test]
 fn a_table_is_solved_in_its_own_units() {
-    let file = written("solve.csv", &table());
+    let file = written("solve.csv", table());
     for program in ["precond-gd", "sketched-precond-gd"] {
         for extra in [&[][..], &["--standardise"]] {
             let args =
@@ -47,7 +47,7 @@ fn a_table_is_solved_in_its_own_units() {
 
 #[test]
 fn files_are_written_and_read_again() {
-    let file = written("solve-out.csv", &table());
+    let file = written("solve-out.csv", table());
     let path = |name: &str| scratch(name).to_str().unwrap().to_string();
     let (out, npy, plot) = (path("x.csv"), path("x.npy"), path("course.svg"));
     let predictions = path("predictions.csv");
@@ -79,7 +79,7 @@ fn files_are_written_and_read_again() {
 
 #[test]
 fn data_that_do_not_fit_are_read_from_disk_to_the_same_bits() {
-    let file = written("solve-disk.csv", &table());
+    let file = written("solve-disk.csv", table());
     let base = ["solve", "sketched-precond-gd", "--matrix", &file, "--target", "y"];
     let (memory, disk) = (json(&base), json(&[&base[..], &["--max-memory", "6K"]].concat()));
     assert_eq!((&memory["in_file"], &disk["in_file"]), (&false.into(), &true.into()));
@@ -92,7 +92,7 @@ fn data_that_do_not_fit_are_read_from_disk_to_the_same_bits() {
 
 #[test]
 fn threads_and_seeds_do_what_they_say() {
-    let file = written("solve-threads.csv", &table());
+    let file = written("solve-threads.csv", table());
     let base = ["solve", "precond-weighted-sgd", "--matrix", &file, "--target", "y"];
     let run = |extra: &[&str]| json(&[&base[..], extra].concat());
     let one = run(&["--threads", "1"]);
@@ -136,7 +136,7 @@ fn bad_data_are_refused_by_their_place() {
             assert!(said.err.contains(word), "{word}: {}", said.err);
         }
     };
-    let file = written("solve-good.csv", &table());
+    let file = written("solve-good.csv", table());
     let hole = written("solve-hole.csv", "a,b,y\n1,2,3\n4,,6\n7,8,9\n1,1,1\n");
     let word = written("solve-word.csv", "a,b,y\n1,2,3\n4,red,6\n7,8,9\n");
     let wide = written("solve-wide.csv", "1,2,3\n4,5,6\n");

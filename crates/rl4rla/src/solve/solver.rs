@@ -326,13 +326,7 @@ mod tests {
             300,
             4,
             |i, j, draw| {
-                if j == 3 {
-                    (i as f64).sin()
-                } else if j == 2 {
-                    (i as f64).sin()
-                } else {
-                    draw
-                }
+                if j >= 2 { (i as f64).sin() } else { draw }
             },
             0.5,
         );

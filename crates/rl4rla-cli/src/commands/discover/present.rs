@@ -38,7 +38,7 @@ pub fn document(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> 
         .zip(&curriculum.stages)
         .map(|(result, (stage, _))| stage_json(stage, result))
         .collect();
-    let last = discovery.stages.iter().zip(&curriculum.stages).last();
+    let last = discovery.stages.iter().zip(&curriculum.stages).next_back();
     let preferred =
         last.map(|(result, (stage, _))| front::preferred(meta.run, result, stage, meta.preference.as_ref()));
     json!({
@@ -135,7 +135,7 @@ fn text(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> String {
     if let Some(program) = discovery.stages.last().and_then(StageResult::program) {
         text += &format!("\n{}", indent(&program.to_string()));
     }
-    if let Some((result, (stage, _))) = discovery.stages.iter().zip(&curriculum.stages).last() {
+    if let Some((result, (stage, _))) = discovery.stages.iter().zip(&curriculum.stages).next_back() {
         text += &format!("\n{}", front::text(meta.run, result, stage, meta.preference.as_ref()));
     }
     text + &format!("\n{}\n", effort(&discovery.counters(), discovery.seconds()))
