@@ -14,7 +14,7 @@ pub use compare::Compare;
 pub use data::Data;
 pub use evaluate::{Evaluate, ProfileName, UnitName};
 pub use export::Export;
-pub use problem::{Problem, Running};
+pub use problem::{Chance, Problem, Running};
 pub use searching::{Audit, Discover, Proposing, Reproduce, Resume, Searching, Sweep};
 pub use solve::Solve;
 

@@ -1,10 +1,11 @@
 //! What `evaluate` and `compare` were both asked for: options as typed, made into families and steps, or refused.
 
-use crate::args::{Problem, Running};
+use crate::args::{Chance, Problem, Running};
 use crate::failure::Failure;
 use crate::source::Source;
 use rl4rla::problem::{self, Family, FamilyError, MAX_BYTES, Task};
 use rl4rla::program::{Canonical, LiveOut, Reg, check, nearest};
+use rl4rla::reward::{Profile, Protocol, StepRule};
 
 /// One family for each condition number asked for, checked before anything is drawn.
 pub fn families(args: &Problem, source: Option<&Source>, instances: u64) -> Result<Vec<Family>, Failure> {
@@ -103,6 +104,23 @@ pub fn positive(value: f64, option: &str, example: &str) -> Result<f64, Failure>
         false => Err(Failure::new(format!("{option} must be a positive number, got {value}"))
             .advise(format!("{option} {example}"))),
     }
+}
+
+/// How programs are evaluated that draw so.
+pub fn protocol(
+    chance: &Chance,
+    iterations: u64,
+    profile: Profile,
+    step: StepRule,
+) -> Result<Protocol, Failure> {
+    Ok(Protocol {
+        iterations: iterations as usize,
+        sketch: chance.sketch,
+        sketch_factor: positive(chance.sketch_factor, "--sketch-factor", "8")?,
+        batch: chance.batch as usize,
+        sampling: chance.sampling,
+        ..Protocol::new(profile, step)
+    })
 }
 
 /// The step sizes to choose the best from: those typed, or the grid.

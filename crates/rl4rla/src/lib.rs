@@ -111,7 +111,7 @@
 //! Op::register(&SIGN).unwrap();
 //! let program: Program = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n \
 //!                         v1 = VEC_SIGN(v1)\n v1 = VEC_MAT_MUL(v1, A)\n".parse().unwrap();
-//! assert_eq!(equation(&program, Geometry::Tall).unwrap().text, "x ← x − η Aᵀ sign(A x − b)");
+//! assert_eq!(equation(&program, Geometry::Tall).unwrap().text, "xₜ₊₁ = xₜ − η Aᵀ sign(A xₜ − b)");
 //! ```
 
 pub mod analysis;

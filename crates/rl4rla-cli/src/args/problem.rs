@@ -49,6 +49,13 @@ pub struct Running {
         help_heading = "Run"
     )]
     pub step: Vec<String>,
+    #[command(flatten)]
+    pub chance: Chance,
+}
+
+/// What programs draw.
+#[derive(Args)]
+pub struct Chance {
     /// The kind of sketch: sjlt, gaussian, countsketch or srht
     #[arg(long, default_value_t = SketchKind::Sjlt, help_heading = "Run")]
     pub sketch: SketchKind,

@@ -1,9 +1,8 @@
 //! The options of `solve`.
 
 use super::problem::size;
-use super::{Data, Threads, named};
+use super::{Chance, Data, Threads};
 use clap::Args;
-use rl4rla::execute::{Sampling, SketchKind};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -25,18 +24,8 @@ pub struct Solve {
     /// Answer with the mean of the second half of all iterates, in which the noise of samples cancels
     #[arg(long, help_heading = "Run")]
     pub average: bool,
-    /// The kind of sketch: sjlt, gaussian, countsketch or srht
-    #[arg(long, default_value_t = SketchKind::Sjlt, help_heading = "Run")]
-    pub sketch: SketchKind,
-    /// Rows of a sketch per column of A; a sketch is never taller than A
-    #[arg(long, default_value_t = 8.0, help_heading = "Run")]
-    pub sketch_factor: f64,
-    /// Rows k of a sample; a sample is never taller than A
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000_000), help_heading = "Run")]
-    pub batch: u64,
-    /// How rows are sampled: `unbiased`, or `released` as in the paper's code
-    #[arg(long, default_value = "unbiased", value_parser = named::<Sampling>, help_heading = "Run")]
-    pub sampling: Sampling,
+    #[command(flatten)]
+    pub chance: Chance,
     /// Seed of random draws
     #[arg(long, default_value_t = 0, help_heading = "Run")]
     pub seed: u64,

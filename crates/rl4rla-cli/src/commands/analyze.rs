@@ -9,12 +9,12 @@ mod text;
 use crate::args::{Analyze, Shared};
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint};
-use crate::request::{families, positive, refuse_misfits, steps};
+use crate::request::{families, positive, protocol, refuse_misfits, steps};
 use crate::source::Source;
 use rl4rla::analysis::{Analysis, Care, Study};
 use rl4rla::problem::Family;
 use rl4rla::program::LiveOut;
-use rl4rla::reward::{Profile, Protocol, SOUND_GRID, StepRule};
+use rl4rla::reward::{Profile, SOUND_GRID, StepRule};
 use serde_json::{Value, json};
 
 /// The size of tall problems where none is asked for: hundreds of them must be solved.
@@ -63,14 +63,7 @@ fn study(args: &Analyze, source: &Source) -> Result<Study, Failure> {
         let message = format!("--tolerance must be below 1, where every run starts, got {tolerance}");
         return Err(Failure::new(message).advise("--tolerance 1e-6"));
     }
-    let protocol = Protocol {
-        iterations: args.iterations as usize,
-        sketch: args.running.sketch,
-        sketch_factor: positive(args.running.sketch_factor, "--sketch-factor", "8")?,
-        batch: args.running.batch as usize,
-        sampling: args.running.sampling,
-        ..Protocol::new(Profile::sound(), rule)
-    };
+    let protocol = protocol(&args.running.chance, args.iterations, Profile::sound(), rule)?;
     let care = Care { tolerance, replicates: args.replicates, seed: args.seed, quick: args.quick };
     Ok(Study::new(&source.document.program, family, &kappas, protocol, care)?)
 }

@@ -7,13 +7,13 @@ use crate::contest::{Entrant, Reached, Solver, Standing, contest};
 use crate::data::system;
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, ledger, number, strong, warning};
-use crate::request::{families, positive, refuse_misfits, steps};
+use crate::request::{families, protocol, refuse_misfits, steps};
 use crate::source::Source;
 use rl4rla::baseline::Baseline;
 use rl4rla::execute::Stop;
 use rl4rla::problem::{Family, Instance, Linear, Task};
 use rl4rla::program::{Canonical, LiveOut, Reg, nearest};
-use rl4rla::reward::{Profile, Protocol, SOUND_GRID, StepRule};
+use rl4rla::reward::{Profile, SOUND_GRID, StepRule};
 use rl4rla::rng::Stream;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -119,14 +119,8 @@ fn entrants(args: &Compare, sources: &[Source], arena: &Arena) -> Result<Vec<Ent
         let message = format!("--stop must not be negative, got {}", args.stop);
         return Err(Failure::new(message).advise("--stop 1e-14, or --stop 0 to make all iterations"));
     }
-    let protocol = Protocol {
-        iterations: args.iterations as usize,
-        sketch: args.running.sketch,
-        sketch_factor: positive(args.running.sketch_factor, "--sketch-factor", "8")?,
-        batch: args.running.batch as usize,
-        sampling: args.running.sampling,
-        ..Protocol::new(Profile::sound(), StepRule::Fixed(1.0))
-    };
+    let step = StepRule::Fixed(1.0);
+    let protocol = protocol(&args.running.chance, args.iterations, Profile::sound(), step)?;
     let settings = protocol.settings(arena.instances[0].rows(), arena.instances[0].cols(), 1.0);
     let steps = steps(&args.running, task, &SOUND_GRID)?;
     let program = |source: &Source| Entrant {

@@ -232,10 +232,10 @@ fn options(args: &Solve) -> Result<Options, Failure> {
         tolerance: args.tolerance,
         average: args.average,
         history: args.plot.is_some(),
-        sketch: args.sketch,
-        sketch_factor: positive(args.sketch_factor, "--sketch-factor", "8")?,
-        batch: args.batch as usize,
-        sampling: args.sampling,
+        sketch: args.chance.sketch,
+        sketch_factor: positive(args.chance.sketch_factor, "--sketch-factor", "8")?,
+        batch: args.chance.batch as usize,
+        sampling: args.chance.sampling,
         seed: args.seed,
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{Evaluate, ProfileName, UnitName};
 use crate::failure::Failure;
-use crate::request::{positive, refuse_too_many, steps};
+use crate::request::{positive, protocol as drawing, refuse_too_many, steps};
 use clap::ValueEnum;
 use rl4rla::problem::Family;
 use rl4rla::program::{LiveOut, Reg, RegSet};
@@ -92,15 +92,8 @@ pub fn protocol(args: &Evaluate, family: &Family) -> Result<Protocol, Failure> {
     let step = if let [step] = grid[..] { StepRule::Fixed(step) } else { StepRule::Best(grid) };
     let iterations = args.iterations.unwrap_or(if args.profile == ProfileName::Tolerance { 100 } else { 10 });
     let kept = RegSet::EMPTY.with(Reg::R1);
-    Ok(Protocol {
-        iterations: iterations as usize,
-        sketch: args.running.sketch,
-        sketch_factor: positive(args.running.sketch_factor, "--sketch-factor", "8")?,
-        batch: args.running.batch as usize,
-        sampling: args.running.sampling,
-        live_out: if condition_only { LiveOut::Keeping(kept) } else { LiveOut::Finished },
-        ..Protocol::new(profile, step)
-    })
+    let live_out = if condition_only { LiveOut::Keeping(kept) } else { LiveOut::Finished };
+    Ok(Protocol { live_out, ..drawing(&args.running.chance, iterations, profile, step)? })
 }
 
 fn charge(args: &Evaluate, family: &Family) -> Result<Charge, Failure> {
