@@ -2,7 +2,7 @@
 
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::listing::{Listing, Mark, Name};
+use super::listing::Listing;
 use super::subject::Export;
 use super::table::Style;
 use crate::program::{Access, Geometry, Reg, Section, Update};
@@ -27,16 +27,6 @@ pub trait Code: Style {
 
     /// Ends a function that needs no iterations.
     fn answer(result: &str) -> String;
-}
-
-/// A value's name in the languages that allow no more than letters, digits and underscores.
-pub fn identifier(name: Name) -> String {
-    match (name.reg, name.mark) {
-        (Reg::ETA, _) => "step".into(),
-        (reg, Mark::Plain) => reg.name().into(),
-        (reg, Mark::Once) => format!("{reg}_0"),
-        (reg, Mark::Again) => format!("{reg}_t"),
-    }
 }
 
 /// The statements of setup and of the iterations, indented by four.

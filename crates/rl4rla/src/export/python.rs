@@ -2,10 +2,10 @@
 
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::frame::{Code, arguments, body, data, given, identifier, sizes};
+use super::frame::{Code, arguments, body, data, given, sizes};
 use super::head::comment;
 use super::language::Trial;
-use super::listing::{Form, Name};
+use super::listing::Form;
 use super::pieces::Pieces;
 use super::subject::Export;
 use super::table::{Row, Style, row, when};
@@ -50,17 +50,6 @@ impl Style for Python {
 
     fn rows() -> &'static [Row] {
         &ROWS
-    }
-
-    fn name(name: Name) -> String {
-        identifier(name)
-    }
-
-    fn sketch(section: Section) -> &'static str {
-        match section {
-            Section::Setup => "S",
-            Section::Iteration => "Omega",
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Tables of expressions: how a language writes each operator.
 
 use super::error::ExportError;
-use super::listing::{Form, Name, Statement};
-use crate::program::Section;
+use super::listing::{Form, Mark, Name, Statement};
+use crate::program::{Reg, Section};
 
 /// How an operator is written: `$0`, `$1` … stand for its operands, `$S` for the sketch of the section.
 pub struct Row {
@@ -32,11 +32,23 @@ pub trait Style {
     /// Its table.
     fn rows() -> &'static [Row];
 
-    /// A value.
-    fn name(name: Name) -> String;
+    /// A value; unless said otherwise, with no more than letters, digits and underscores.
+    fn name(name: Name) -> String {
+        match (name.reg, name.mark) {
+            (Reg::ETA, _) => "step".into(),
+            (reg, Mark::Plain) => reg.name().into(),
+            (reg, Mark::Once) => format!("{reg}_0"),
+            (reg, Mark::Again) => format!("{reg}_t"),
+        }
+    }
 
     /// The sketch of a section.
-    fn sketch(section: Section) -> &'static str;
+    fn sketch(section: Section) -> &'static str {
+        match section {
+            Section::Setup => "S",
+            Section::Iteration => "Omega",
+        }
+    }
 
     /// The right-hand side of a statement.
     fn expression(statement: &Statement) -> Result<String, ExportError> {
