@@ -14,15 +14,6 @@ pub fn front(step: &Step, past: &Past) -> Vec<Block> {
         let name = format!("#{}", offer["place"]);
         Series::new(name, Ink(0), Mark::Dots, [point(offer)]).labelled(Label::Beside)
     });
-    let mut line: Vec<[f64; 2]> = step.front.iter().map(point).collect();
-    line.sort_by(|a, b| a[0].total_cmp(&b[0]));
-    let mut least = f64::INFINITY;
-    line.retain(|[_, excess]| {
-        let lower = *excess < least;
-        least = least.min(*excess);
-        lower
-    });
-    let border = Series::new("front", Ink(0), Mark::Steps, line).labelled(Label::Hidden);
     let figure = Figure {
         name: format!("front-{}", past.row.id),
         title: "Accuracy against work.".into(),
@@ -35,7 +26,7 @@ pub fn front(step: &Step, past: &Past) -> Vec<Block> {
             title: String::new(),
             x: Axis::log("flops of a run"),
             y: Axis::log("excess at the end"),
-            series: std::iter::once(border).chain(dots).collect(),
+            series: dots.collect(),
         }],
         columns: 1,
     };
