@@ -1,7 +1,7 @@
 //! The front of a stage, for a person and for a script, and what someone prefers of it.
 
 use crate::failure::Failure;
-use crate::page::{accent, faint, ledger, number, strong};
+use crate::page::{accent, ledger, number, strong};
 use rl4rla::curriculum::StageResult;
 use rl4rla::discovery::{Offer, Preference, Stage};
 use rl4rla::equivalence::{Naming, name};
@@ -81,7 +81,7 @@ fn source(run: &str, place: usize) -> String {
 }
 
 /// The front of the last stage as a table.
-pub fn text(run: &str, result: &StageResult, stage: &Stage, preference: Option<&Preference>) -> String {
+pub fn text(result: &StageResult, stage: &Stage, preference: Option<&Preference>) -> String {
     let front = &result.attempt.front;
     if front.is_empty() {
         return String::new();
@@ -104,16 +104,8 @@ pub fn text(run: &str, result: &StageResult, stage: &Stage, preference: Option<&
     };
     let head = ["", "excess", "flops", "κ seen", "program", ""];
     let rows = front.iter().enumerate().map(row);
-    let mut text = format!(
-        "{}\n{}",
-        strong(&format!("Of all programs evaluated in {}, none beats these in everything", result.name)),
-        ledger(&head, rows, 1..4)
-    );
-    let example = source(run, chosen.unwrap_or(0));
-    text += &faint(&format!(
-        "`rl4rla show {example}` shows one; --prefer accuracy, speed or stability chooses\n"
-    ));
-    text
+    let title = format!("Of all programs evaluated in {}, none beats these in everything", result.name);
+    format!("{}\n{}", strong(&title), ledger(&head, rows, 1..4))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub struct Meta<'a> {
 pub fn page(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta, shared: &Shared) -> Page {
     let mut text = text(curriculum, discovery, meta);
     if !shared.quiet {
-        text += &hints(discovery, meta, shared);
+        text += &hints(curriculum, discovery, meta, shared);
     }
     Page { json: document(curriculum, discovery, meta), text, code: u8::from(!discovery.found) }
 }
@@ -136,17 +136,29 @@ fn text(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> String {
         text += &format!("\n{}", indent(&program.to_string()));
     }
     if let Some((result, (stage, _))) = discovery.stages.iter().zip(&curriculum.stages).next_back() {
-        text += &format!("\n{}", front::text(meta.run, result, stage, meta.preference.as_ref()));
+        text += &format!("\n{}", front::text(result, stage, meta.preference.as_ref()));
     }
     text + &format!("\n{}\n", effort(&discovery.counters(), discovery.seconds()))
 }
 
 /// What to type next.
-fn hints(discovery: &Discovery, meta: &Meta, shared: &Shared) -> String {
+fn hints(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta, shared: &Shared) -> String {
     let mut hints = Vec::new();
-    if discovery.stages.last().and_then(StageResult::program).is_some() {
+    let last = discovery.stages.iter().zip(&curriculum.stages).next_back();
+    if let Some((result, (stage, _))) = last.filter(|(result, _)| result.program().is_some()) {
         hints.push((format!("show run:{}", meta.run), "the program with its shapes and its cost"));
-        hints.push((format!("evaluate run:{} --kappa 1e6", meta.run), "its reward on harder problems"));
+        if result.attempt.front.len() > 1 {
+            hints.push((
+                format!("show run:{}#2", meta.run),
+                "the second of those that none beats; --prefer chooses",
+            ));
+        }
+        hints.push(match stage.families[0].is_of_table() {
+            true => {
+                (format!("solve run:{} --matrix FILE --target COL", meta.run), "the program on your data")
+            }
+            false => (format!("evaluate run:{} --kappa 1e6", meta.run), "its reward on harder problems"),
+        });
     }
     hints.push((format!("resume {}", meta.run), "this page again"));
     let commands: Vec<String> = hints.iter().map(|(command, _)| shared.again(command)).collect();
