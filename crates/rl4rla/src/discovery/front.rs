@@ -4,6 +4,7 @@ use super::bench::Bench;
 use super::stage::Stage;
 use crate::program::{Canonical, Model, Price, Program};
 use crate::reward::Score;
+use crate::spread::Spread;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -120,9 +121,7 @@ impl Front {
 fn measure(program: &Program, stage: &Stage, bench: &Bench) -> Option<Offer> {
     let scores: Vec<Score> = (0..bench.count()).map(|index| bench.score(program, index)).collect();
     let median = |of: &dyn Fn(&Score) -> f64| {
-        let mut all: Vec<f64> = scores.iter().map(of).collect();
-        all.sort_by(f64::total_cmp);
-        (all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0
+        Spread::of(scores.iter().map(of)).map_or(f64::NAN, |spread| spread.median)
     };
     let last = |score: &Score| {
         let trace = score.outcome.as_ref().ok();

@@ -64,6 +64,8 @@ pub struct Row {
     /// The dimensions along which it must see true entries. All else gives the same result in any orthonormal
     /// coordinates.
     fixes: fn(&[Arg]) -> [Option<Dim>; 2],
+    /// Whether one pass over data in a file, from the first row to the last, or single rows of them are enough.
+    streams: fn(&[Arg], SketchKind) -> bool,
 }
 
 fn one(datum: impl Into<Datum>) -> Result<Output, Fault> {
@@ -114,12 +116,21 @@ fn householder(args: &[Arg]) -> [Option<Dim>; 2] {
     }
 }
 
+/// It takes its operands row by row.
+const ROW_BY_ROW: fn(&[Arg], SketchKind) -> bool = |_, _| true;
+
 static KERNELS: [Row; 17] = [
     row("VEC_VEC_ADD", NOWHERE, |c, _| one(linalg::add(c.vector(0), c.vector(1)))),
     row("VEC_VEC_SUB", NOWHERE, |c, _| one(linalg::sub(c.vector(0), c.vector(1)))),
     row("VEC_VEC_DOT", NOWHERE, |c, _| one(linalg::dot(c.vector(0), c.vector(1)))),
-    row("MAT_VEC_MUL", NOWHERE, |c, _| one(linalg::mat_vec(c.matrix(0), c.vector(1)))),
-    row("VEC_MAT_MUL", NOWHERE, |c, _| one(linalg::vec_mat(c.vector(0), c.matrix(1)))),
+    Row {
+        streams: ROW_BY_ROW,
+        ..row("MAT_VEC_MUL", NOWHERE, |c, _| one(linalg::mat_vec(c.matrix(0), c.vector(1))))
+    },
+    Row {
+        streams: ROW_BY_ROW,
+        ..row("VEC_MAT_MUL", NOWHERE, |c, _| one(linalg::vec_mat(c.vector(0), c.matrix(1))))
+    },
     row("SCALAR_VEC_MUL", NOWHERE, |c, _| one(linalg::scale(c.scalar(0), c.vector(1)))),
     row("SCALAR_DIV", NOWHERE, |c, _| one(c.scalar(0) / c.scalar(1))),
     row("MAT_MAT_MUL", NOWHERE, |c, _| one(linalg::matmul(c.matrix(0), c.matrix(1)))),
@@ -129,12 +140,16 @@ static KERNELS: [Row; 17] = [
             false => linalg::matmul_t(c.matrix(0), c.matrix(1)),
         })
     }),
-    row("MAT_TRANS_MAT_MUL", NOWHERE, |c, _| {
-        one(match c.same() {
-            true => linalg::gram(c.matrix(0)),
-            false => linalg::t_matmul(c.matrix(0), c.matrix(1)),
+    Row {
+        // AᵀM for another M is no Gram matrix.
+        streams: |args, _| args[0].reg == args[1].reg,
+        ..row("MAT_TRANS_MAT_MUL", NOWHERE, |c, _| {
+            one(match c.same() {
+                true => linalg::gram(c.matrix(0)),
+                false => linalg::t_matmul(c.matrix(0), c.matrix(1)),
+            })
         })
-    }),
+    },
     row(
         "MAT_INV",
         |args| shape(&args[0]),
@@ -155,22 +170,32 @@ static KERNELS: [Row; 17] = [
             })
         },
     ),
-    row("HHQR", householder, |c, _| one(linalg::qr_r(c.matrix(0)))),
-    row("SKETCH", NOWHERE, |c, draws| one(draws.sketch(&c.args[0], c.value(0)))),
-    row("SUBSAMPLING", NOWHERE, |c, draws| {
-        let sampled = draws.sample(&c.args[1], c.value(0).weights(), c.matrix(1), c.vector(2))?;
-        Ok(Output::System(sampled))
-    }),
-    row(
-        "LEVERAGE_SCORE",
-        |args| [shape(&args[0])[0].filter(|_| !is_data(&args[0])), None],
-        |c, draws| draws.leverage(&c.args[0], c.value(0)).map(Output::One),
-    ),
+    Row { streams: ROW_BY_ROW, ..row("HHQR", householder, |c, _| one(linalg::qr_r(c.matrix(0)))) },
+    Row {
+        // A Hadamard transform mixes all rows.
+        streams: |_, sketch| sketch != SketchKind::Srht,
+        ..row("SKETCH", NOWHERE, |c, draws| one(draws.sketch(&c.args[0], c.value(0))))
+    },
+    Row {
+        streams: ROW_BY_ROW,
+        ..row("SUBSAMPLING", NOWHERE, |c, draws| {
+            let sampled = draws.sample(&c.args[1], c.value(0).weights(), c.matrix(1), c.vector(2))?;
+            Ok(Output::System(sampled))
+        })
+    },
+    Row {
+        streams: ROW_BY_ROW,
+        ..row(
+            "LEVERAGE_SCORE",
+            |args| [shape(&args[0])[0].filter(|_| !is_data(&args[0])), None],
+            |c, draws| draws.leverage(&c.args[0], c.value(0)).map(Output::One),
+        )
+    },
     row("DO_NOTHING", NOWHERE, |_, _| Ok(Output::None)),
 ];
 
 const fn row(name: &'static str, fixes: fn(&[Arg]) -> [Option<Dim>; 2], kernel: Kernel) -> Row {
-    Row { name, kernel, fixes }
+    Row { name, kernel, fixes, streams: |_, _| false }
 }
 
 /// How an operator is computed.
@@ -205,18 +230,13 @@ impl Action {
         }
     }
 
-    /// Whether it reads the data in a way that needs all of them at once. The other ways make one pass over them, from the
-    /// first row to the last, or fetch single rows.
+    /// Whether it reads the data in a way that needs all of them at once.
     pub fn needs_whole(self, args: &[Arg], sketch: SketchKind) -> bool {
-        const PASSES: [&str; 5] = ["MAT_VEC_MUL", "VEC_MAT_MUL", "HHQR", "LEVERAGE_SCORE", "SUBSAMPLING"];
-        let passes = match self {
-            Action::Core(row) if row.name == "SKETCH" => sketch != SketchKind::Srht,
-            // AᵀM for another M is no Gram matrix.
-            Action::Core(row) if row.name == "MAT_TRANS_MAT_MUL" => args[0].reg == args[1].reg,
-            Action::Core(row) => PASSES.contains(&row.name),
+        let streams = match self {
+            Action::Core(row) => (row.streams)(args, sketch),
             Action::Pure(_) => false,
         };
-        args.iter().any(is_data) && !passes
+        args.iter().any(is_data) && !streams
     }
 
     /// Whether it must see true entries along this dimension. Of a function nothing is known, so it sees all.

@@ -5,7 +5,7 @@ use super::large::LargeRun;
 use crate::linalg;
 
 /// Iterations of a pilot: an even number, since the step sizes of exact line searches come in pairs.
-pub const PILOTS: usize = 16;
+const PILOTS: usize = 16;
 
 /// Of these, the first are not looked at where the last are what counts.
 const SETTLING: usize = 8;
