@@ -20,12 +20,14 @@ pub use solve::Solve;
 
 use crate::failure::Failure;
 use crate::page::{Page, duration};
+use crate::shell::quoted;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rl4rla::clock::{self, Part};
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 
 /// Discovers randomized linear algebra algorithms as explicit, readable programs.
 #[derive(Parser)]
@@ -72,10 +74,15 @@ const DEFAULT_STORE: &str = "rl4rla.db";
 impl Shared {
     /// A command as it is to be typed to meet the same store.
     pub fn again(&self, command: &str) -> String {
-        match self.store == std::path::Path::new(DEFAULT_STORE) {
-            true => format!("rl4rla {command}"),
-            false => format!("rl4rla {command} --store {}", self.store.display()),
-        }
+        again(command, &self.store)
+    }
+}
+
+/// A command as it is to be typed to meet this store.
+pub fn again(command: &str, store: &std::path::Path) -> String {
+    match store == std::path::Path::new(DEFAULT_STORE) {
+        true => format!("rl4rla {command}"),
+        false => format!("rl4rla {command} --store {}", quoted(store)),
     }
 }
 
@@ -325,15 +332,15 @@ pub struct Report {
 #[derive(Args)]
 pub struct Show {
     /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
-    pub program: String,
+    pub program: OsString,
 }
 
 #[derive(Args)]
 pub struct Equiv {
     /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
-    pub first: String,
+    pub first: OsString,
     /// Another
-    pub second: String,
+    pub second: OsString,
 }
 
 /// One of a type's names, as the type itself reads them from data.

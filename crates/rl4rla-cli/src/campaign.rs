@@ -172,7 +172,8 @@ fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), Failure> {
             if same {
                 let result: Option<Value> = run.result.and_then(|result| serde_json::from_str(&result).ok());
                 // Who wants times does not take those of runs that others helped.
-                let fit = |result: &Value| !campaign.alone || result[ALONE] == json!(true);
+                let fit =
+                    |result: &Value| result.is_object() && (!campaign.alone || result[ALONE] == json!(true));
                 let result = result.filter(fit);
                 if result.is_some() {
                     campaign.results[place] = result;

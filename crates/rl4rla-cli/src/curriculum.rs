@@ -3,24 +3,27 @@
 use crate::failure::Failure;
 use rl4rla::curriculum::{BUILTIN, Curriculum};
 use rl4rla::program::nearest;
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// Curricula are short; a larger file is something else.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Finds a curriculum.
-pub fn find(name: &str) -> Result<Curriculum, Failure> {
+pub fn find(typed: impl AsRef<OsStr>) -> Result<Curriculum, Failure> {
+    let typed = typed.as_ref();
+    // A path need not be text; messages and the store show it as well as they can.
+    let name = &*typed.to_string_lossy();
     let text = match BUILTIN.iter().find(|(builtin, _)| *builtin == name) {
         Some((_, text)) => text.to_string(),
-        None => read(name)?,
+        None => read(name, Path::new(typed))?,
     };
     Curriculum::parse(name, &text).map_err(|error| {
         Failure::new(format!("{name}, {error}")).advise("docs/curricula.md explains every key")
     })
 }
 
-fn read(name: &str) -> Result<String, Failure> {
-    let path = Path::new(name);
+fn read(name: &str, path: &Path) -> Result<String, Failure> {
     let unreadable = |error: std::io::Error| {
         Failure::new(format!("cannot read {name}: {error}")).advise("check the permissions of the file")
     };

@@ -34,6 +34,12 @@ const TRIES: u32 = 5;
 /// The wait before the second try; it doubles from then on.
 const WAIT: Duration = Duration::from_millis(250);
 
+/// What stands where the key stood.
+const REDACTED: &str = "[key]";
+
+/// What is shorter is no secret, and would tear holes into everything that is said.
+const SHORTEST_KEY: usize = 4;
+
 /// The endpoint, with what it has said.
 pub struct Endpoint {
     agent: ureq::Agent,
@@ -115,18 +121,30 @@ impl Endpoint {
                 break;
             }
             match self.post(question) {
-                Ok((200..300, text)) => return Ok(content(&text).unwrap_or_default()),
+                Ok((200..300, text)) => return Ok(self.redacted(&content(&text).unwrap_or_default())),
                 Ok((status @ (429 | 500..600), _)) => trouble = format!("it answers with status {status}"),
                 Ok((status, text)) => {
+                    // Redacted before it is cut, so that no part of the key is left.
+                    let text = self.redacted(&text);
                     let said: String = text.trim().chars().filter(|c| !c.is_control()).take(200).collect();
                     let message = format!("{} answers with status {status}: {said}", self.proposer.url);
                     return Err(Failure::new(message));
                 }
                 Err(ureq::Error::BodyExceedsLimit(_)) => return Ok(String::new()),
-                Err(error) => trouble = error.to_string(),
+                Err(error) => trouble = self.redacted(&error.to_string()),
             }
         }
         Err(Failure::new(format!("{} cannot be reached: {trouble}", self.proposer.url)))
+    }
+
+    /// What was said, without the key: some endpoints repeat what they were sent, and answers are kept and shown.
+    fn redacted(&self, said: &str) -> String {
+        let Some(key) = self.key.as_deref().filter(|key| key.len() >= SHORTEST_KEY) else {
+            return said.into();
+        };
+        // In a body the key may stand as JSON writes it.
+        let written = json!(key).to_string();
+        said.replace(written.trim_matches('"'), REDACTED).replace(key, REDACTED)
     }
 
     fn post(&self, question: &str) -> Result<(u16, String), ureq::Error> {

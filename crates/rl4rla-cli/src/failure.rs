@@ -1,6 +1,6 @@
 //! Bad input: a message a person can act on, and exit code 2.
 
-use anstyle::{AnsiColor, Style};
+use crate::page::{error, lines, strong};
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -48,10 +48,10 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let (red, bold) = (Style::new().fg_color(Some(AnsiColor::Red.into())).bold(), Style::new().bold());
-        write!(f, "{red}error:{red:#} {}", self.message)?;
+        // Messages repeat names and texts from outside.
+        write!(f, "{} {}", error("error:"), lines(&self.message))?;
         match &self.advice {
-            Some(advice) => write!(f, "\n{bold}try:{bold:#} {advice}"),
+            Some(advice) => write!(f, "\n{} {}", strong("try:"), lines(advice)),
             None => Ok(()),
         }
     }

@@ -13,6 +13,7 @@ mod endpoint;
 mod failure;
 mod page;
 mod request;
+mod shell;
 mod source;
 mod tally;
 mod words;
@@ -20,7 +21,7 @@ mod words;
 use args::{Cli, Command};
 use clap::Parser;
 use failure::{BAD_INPUT, Failure};
-use page::Page;
+use page::{Page, printable, printable_json};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -32,21 +33,21 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             if json && error.use_stderr() {
-                put(&Failure::usage(&error).json().to_string());
+                put(&printable_json(&Failure::usage(&error).json()));
             }
-            // Printing can only fail if nobody listens.
-            let _ = error.print();
+            usage(&error);
             return ExitCode::from(error.exit_code() as u8);
         }
     };
     match run(&cli) {
         Ok(page) => {
-            let written = put(&if cli.shared.json { page.json.to_string() } else { page.text });
+            let written =
+                put(&if cli.shared.json { printable_json(&page.json) } else { printable(&page.text) });
             ExitCode::from(if written { page.code } else { BAD_INPUT })
         }
         Err(failure) => {
             if cli.shared.json {
-                put(&failure.json().to_string());
+                put(&printable_json(&failure.json()));
             }
             let _ = writeln!(anstream::stderr(), "{failure}");
             ExitCode::from(BAD_INPUT)
@@ -71,6 +72,18 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
         Command::Solve(args) => commands::solve::run(args, &cli.shared),
         Command::Evaluate(args) => commands::evaluate::run(args, &cli.shared),
     }
+}
+
+/// Prints what clap says of a command line, which it repeats, in its own styles. Printing can only fail if nobody listens.
+fn usage(error: &clap::Error) {
+    let styled = error.render().ansi().to_string();
+    let plain = anstream::adapter::strip_str(&styled).to_string();
+    // What is typed may hold escape sequences; then nothing is told in colours.
+    let text = if page::lines(&plain) == plain { styled } else { page::lines(&plain) };
+    let _ = match error.use_stderr() {
+        true => write!(anstream::stderr(), "{text}"),
+        false => write!(anstream::stdout(), "{text}"),
+    };
 }
 
 /// Prints to standard output and says whether that went well; a reader that has gone away is not an error.

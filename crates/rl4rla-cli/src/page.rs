@@ -2,7 +2,9 @@
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use rl4rla::data::visible;
 use serde_json::Value;
+use std::path::Path;
 
 /// The output of a command.
 pub struct Page {
@@ -21,16 +23,64 @@ impl Page {
     }
 }
 
+const STRONG: Style = Style::new().bold();
+const ACCENT: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Cyan)));
+const FAINT: Style = Style::new().dimmed();
+const WARNING: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
+const ERROR: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red))).bold();
+
+/// A text in a style, each of its lines [`visible`]: what is styled may come from outside.
+fn styled(style: Style, text: &str) -> String {
+    format!("{style}{}{style:#}", lines(text))
+}
+
+/// Lines of text from outside, without what a terminal would obey.
+pub fn lines(text: &str) -> String {
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
+}
+
+/// A path, as a terminal may show it.
+pub fn path(path: &Path) -> String {
+    visible(&path.to_string_lossy())
+}
+
+/// A whole page as it may go to a terminal: our own styles stay, and nothing else that a terminal would obey.
+pub fn printable(page: &str) -> String {
+    let ours = [STRONG, ACCENT, FAINT, WARNING, ERROR].map(|style| style.render().to_string());
+    let reset = STRONG.render_reset().to_string();
+    let mut safe = String::with_capacity(page.len());
+    let mut rest = page;
+    while let Some(at) = rest.find('\u{1b}') {
+        let (before, from) = rest.split_at(at);
+        safe += &lines(before);
+        let style = ours.iter().chain([&reset]).find(|style| from.starts_with(style.as_str()));
+        let taken = style.map_or(1, String::len);
+        safe += &style.cloned().unwrap_or_else(|| visible(&from[..taken]));
+        rest = &from[taken..];
+    }
+    safe + &lines(rest)
+}
+
+/// A JSON document as it may go to a terminal. JSON itself escapes most of what a terminal would obey; the rest stands in
+/// strings only, where an escape means the same.
+pub fn printable_json(json: &Value) -> String {
+    let text = json.to_string();
+    let escape =
+        |c: char| match c == '\u{7f}' || !c.is_ascii() && visible(c.encode_utf8(&mut [0; 4])).len() > 4 {
+            true => format!("\\u{:04x}", u32::from(c)),
+            false => c.to_string(),
+        };
+    if text.is_ascii() && !text.contains('\u{7f}') { text } else { text.chars().map(escape).collect() }
+}
+
 /// A heading.
 pub fn strong(text: &str) -> String {
-    let style = Style::new().bold();
-    format!("{style}{text}{style:#}")
+    styled(STRONG, text)
 }
 
 /// A formula or a name.
 pub fn accent(text: &str) -> String {
-    let style = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
-    format!("{style}{text}{style:#}")
+    styled(ACCENT, text)
 }
 
 /// A remark.
@@ -38,14 +88,17 @@ pub fn faint(text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }
-    let style = Style::new().dimmed();
-    format!("{style}{text}{style:#}")
+    styled(FAINT, text)
 }
 
 /// A warning.
 pub fn warning(text: &str) -> String {
-    let style = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
-    format!("{style}{text}{style:#}")
+    styled(WARNING, text)
+}
+
+/// The head of an error.
+pub fn error(text: &str) -> String {
+    styled(ERROR, text)
 }
 
 /// A table without lines, as wide as the terminal.
@@ -106,6 +159,12 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A number in full, as it was typed or as short as gives it back; far from 1 in powers of ten.
+pub fn exact(value: f64) -> String {
+    let text = format!("{value:?}");
+    text.strip_suffix(".0").map(str::to_string).unwrap_or(text)
+}
+
 /// A time, as short as it goes.
 pub fn duration(seconds: f64) -> String {
     if seconds < 0.0995 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
@@ -131,6 +190,31 @@ mod tests {
     fn numbers_are_short() {
         let shown = [0.0, 0.5, 12.345, 123.4, 1e-7, 5e8].map(number);
         assert_eq!(shown, ["0", "0.5000", "12.3", "123", "1.00e-7", "5.00e8"]);
+    }
+
+    #[test]
+    fn numbers_are_exact_in_few_letters() {
+        let shown = [3.0, 0.25, 1e300, -1e-9, 123456.0, f64::NAN].map(exact);
+        assert_eq!(shown, ["3", "0.25", "1e300", "-1e-9", "123456", "NaN"]);
+    }
+
+    #[test]
+    fn nothing_from_outside_moves_the_cursor() {
+        let evil = "a\x1b[2J\x1b]0;title\x07\r\u{9b}31mb\u{202e}";
+        for page in
+            [strong(evil), faint(evil), format!("{} {evil}\n", accent("x")), table([vec![evil.into()]])]
+        {
+            let shown = anstream::adapter::strip_str(&printable(&page)).to_string();
+            assert!(shown.contains("\\u{1b}[2J\\u{1b}]0;title\\u{7}\\r\\u{9b}31mb\\u{202e}"), "{shown:?}");
+        }
+        let page = format!("{}\n{}\n{}", strong("a"), warning("b"), error("c"));
+        assert_eq!(printable(&page), page, "our own styles stay");
+        // Colours of others do not: they could hide what stands beside them.
+        assert_eq!(printable("\x1b[8mhidden"), "\\u{1b}[8mhidden");
+        let json = serde_json::json!({ "é\u{9b}\u{7f}": "\x1b" });
+        let printed = printable_json(&json);
+        assert_eq!(printed, "{\"é\\u009b\\u007f\":\"\\u001b\"}");
+        assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), json);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::args::{Chance, Problem, Running};
 use crate::failure::Failure;
+use crate::page::exact;
 use crate::source::Source;
 use rl4rla::problem::{self, Family, FamilyError, MAX_BYTES, Task};
 use rl4rla::program::{Canonical, LiveOut, Reg, check, nearest};
@@ -101,7 +102,7 @@ fn refused(error: FamilyError) -> Failure {
 pub fn positive(value: f64, option: &str, example: &str) -> Result<f64, Failure> {
     match value.is_finite() && value > 0.0 {
         true => Ok(value),
-        false => Err(Failure::new(format!("{option} must be a positive number, got {value}"))
+        false => Err(Failure::new(format!("{option} must be a positive number, got {}", exact(value)))
             .advise(format!("{option} {example}"))),
     }
 }

@@ -1,5 +1,6 @@
 //! A PROGRAM argument: a catalogue name, a path to a `.rla` file, or a run in the store.
 
+use crate::args::again;
 use crate::commands::discover::wanted;
 use crate::failure::Failure;
 use rl4rla::curriculum::Curriculum;
@@ -8,14 +9,17 @@ use rl4rla::program::{Document, Entry, MAX_BYTES, Section, nearest};
 use rl4rla::reward::Protocol;
 use rl4rla::store::Store;
 use serde_json::Value;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 /// A program with the name it was asked for.
 pub struct Source {
-    /// As typed.
+    /// As typed, as far as that is text.
     pub name: String,
+    /// As typed, to the byte.
+    pub typed: OsString,
     /// The program and what is known of it.
     pub document: Document,
     /// Where it was found.
@@ -39,13 +43,15 @@ impl Origin {
 
 impl Source {
     /// Finds a program; runs are looked up in `store`.
-    pub fn find(name: &str, store: &Path) -> Result<Source, Failure> {
+    pub fn find(typed: impl AsRef<OsStr>, store: &Path) -> Result<Source, Failure> {
+        let typed = typed.as_ref();
+        let name = &*typed.to_string_lossy();
         let (document, origin) = match (Entry::named(name), name.strip_prefix("run:")) {
             (Some(entry), _) => (entry.document.clone(), Origin::of("catalogue entry", name)),
             (None, Some(run)) => discovered(run, store)?,
-            (None, None) => (read(name)?, Origin::of("file", name)),
+            (None, None) => (read(name, Path::new(typed))?, Origin::of("file", name)),
         };
-        Ok(Source { name: name.into(), document, origin })
+        Ok(Source { name: name.into(), typed: typed.into(), document, origin })
     }
 
     /// Its title, or else the name it was asked for.
@@ -55,8 +61,8 @@ impl Source {
 }
 
 /// The program that a run discovered, in its last stage or in the one named.
-fn discovered(name: &str, store: &Path) -> Result<(Document, Origin), Failure> {
-    let store = Store::open_read_only(store)?;
+fn discovered(name: &str, path: &Path) -> Result<(Document, Origin), Failure> {
+    let store = Store::open_read_only(path)?;
     let (name, offered) = name.split_once('#').map_or((name, None), |(name, place)| (name, Some(place)));
     let (id, stage) = name.split_once('/').map_or((name, None), |(id, stage)| (id, Some(stage)));
     let id = wanted(&store, id)?;
@@ -73,7 +79,7 @@ fn discovered(name: &str, store: &Path) -> Result<(Document, Origin), Failure> {
             None => Failure::new(format!("run {id} has not finished a stage yet")),
         };
         return Err(match names.is_empty() {
-            true => failure.advise(format!("rl4rla resume {id}")),
+            true => failure.advise(again(&format!("resume {id}"), path)),
             false => failure.advise(format!("one of {}", names.join(", "))),
         });
     };
@@ -95,7 +101,7 @@ fn discovered(name: &str, store: &Path) -> Result<(Document, Origin), Failure> {
         ("seed", run.row.seed.to_string()),
     ];
     let mut origin = Origin { parts, protocol: None };
-    if let Ok(curriculum) = Curriculum::parse(&run.row.curriculum, &run.spec)
+    if let Ok(curriculum) = Curriculum::outline(&run.row.curriculum, &run.spec)
         && let Some((stage, _)) = curriculum.stages.get(place)
     {
         let family = stage.families[0].kind.info().name;
@@ -119,8 +125,7 @@ fn wanted_of(stage: &Value, offered: Option<&str>) -> Result<String, String> {
     })
 }
 
-fn read(name: &str) -> Result<Document, Failure> {
-    let path = Path::new(name);
+fn read(name: &str, path: &Path) -> Result<Document, Failure> {
     if !path.exists() {
         let names: Vec<&str> = Entry::known().map(|entry| entry.name).collect();
         let failure =

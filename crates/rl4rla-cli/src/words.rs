@@ -60,10 +60,16 @@ pub fn nothing() -> Cell {
     "–".into()
 }
 
+/// Larger than this, nobody counts digits.
+const MANY: f64 = 1e15;
+
 /// A count, as one reads it.
 pub fn whole(value: f64) -> String {
     if value != 0.0 && value.abs() < 10.0 && value.fract() != 0.0 {
         return format!("{value:.1}");
+    }
+    if value.abs() >= MANY {
+        return crate::page::number(value);
     }
     let digits = format!("{value:.0}");
     // 12345 is easier read as 12 345, and shorter numbers as they are.
@@ -91,6 +97,8 @@ mod tests {
             ["0", "999", "1234", "12\u{202f}345", "1\u{202f}234\u{202f}567"]
         );
         assert_eq!(whole(2.25), "2.2");
+        assert_eq!([1e150, -1e300, f64::INFINITY].map(whole), ["1.00e150", "-1.00e300", "inf"]);
+        assert_eq!(short(1e200), "1.00e200");
     }
 
     #[test]

@@ -16,6 +16,8 @@ enum Reply {
     Says(String),
     /// Answers with this status.
     Status(u16),
+    /// Answers with this status and this body.
+    Refuses(u16, String),
     /// Sends this body.
     Raw(Vec<u8>),
     /// Says nothing for so long.
@@ -83,6 +85,7 @@ fn respond(mut stream: &TcpStream, reply: Reply) {
             (200, json!({ "choices": [{ "message": { "content": text } }] }).to_string().into_bytes())
         }
         Reply::Status(status) => (status, b"no".to_vec()),
+        Reply::Refuses(status, body) => (status, body.into_bytes()),
         Reply::Raw(body) => (200, body),
         Reply::Slow(time) => {
             std::thread::sleep(time);
@@ -147,6 +150,36 @@ fn an_endpoint_proposes_and_its_answers_are_kept() {
     assert_eq!(standin.asked(), 2 * 29);
     let transcript = std::fs::read_to_string(scratch("asked.transcript.jsonl")).unwrap();
     assert!(!transcript.contains("sesame"), "the key is nobody's business");
+}
+
+#[test]
+fn questions_are_counted_even_if_the_answers_repeat() {
+    let standin = Standin::new(|_, prompt| right(prompt));
+    let (said, _) = discovered("repeats", &standin.url(), &["--budget", "4000", "--evaluations", "60"]);
+    assert!(said.code <= 1, "{said:?}");
+    let stages = said.json()["stages"].as_array().unwrap().len();
+    assert!(standin.asked() > 0 && standin.asked() <= 60 * stages, "{} questions", standin.asked());
+    // Founders of the islands have their share of the evaluations; all that is left may be asked for.
+    let evaluations = said.json()["evaluations"].as_u64().unwrap();
+    assert!(evaluations + standin.asked() as u64 >= 60, "{evaluations} and {}", standin.asked());
+}
+
+#[test]
+fn the_key_is_shown_to_nobody_even_if_it_is_repeated() {
+    let echo = |_: usize, _: &str| Reply::Says("your key is sesame".into());
+    let (said, store) = discovered("echo", &Standin::new(echo).url(), &[]);
+    let transcript = std::fs::read_to_string(scratch("echo.transcript.jsonl")).unwrap();
+    assert!(transcript.contains("your key is [key]") && !transcript.contains("sesame"), "{transcript}");
+    let database = std::fs::read(&store).unwrap();
+    assert!(!database.windows(6).any(|bytes| bytes == b"sesame") && !format!("{said:?}").contains("sesame"));
+    // Refusals are repeated to the user; a part of the key would do as much harm as all of it.
+    for padding in [0, 195] {
+        let body = format!("{}bad key sesame", " .".repeat(padding));
+        let refusal = Standin::new(move |_, _| Reply::Refuses(401, body.clone()));
+        let (said, _) = discovered("refusal", &refusal.url(), &[]);
+        assert!(said.code == 2 && said.err.contains("status 401"), "{said:?}");
+        assert!(!said.err.contains("sesa") && !said.out.contains("sesa"), "{said:?}");
+    }
 }
 
 #[test]

@@ -233,9 +233,10 @@ fn csv_files_are_read_however_they_are_written() {
 }
 
 #[test]
-fn names_are_made_distinct_and_fit_for_a_terminal() {
-    let names = table("x,x,,\"two\nlines\x1b[2J\",x\n1,2,3,4,5\n").names.unwrap();
-    assert_eq!(names, ["x", "x (column 2)", "column 3", "two lines [2J", "x (column 5)"]);
+fn names_are_distinct_and_fit_for_a_terminal() {
+    let names = table("x,column 3,,\"two\nlines\x1b[2J\"\n1,2,3,4\n").names.unwrap();
+    assert_eq!(names, ["x", "column 3", "column 3'", "two lines [2J"]);
+    assert_eq!(refused("\nage,y, age \n1,2,3\n"), "data, line 2: columns 1 and 3 are both called `age`");
     let reading = Reading { header: Some(true), ..Reading::default() };
     assert_eq!(take("1,2\n3,4\n", &reading).unwrap().names.unwrap(), ["1", "2"]);
     let reading = Reading { header: Some(false), ..Reading::default() };
@@ -243,6 +244,50 @@ fn names_are_made_distinct_and_fit_for_a_terminal() {
         take("a,b\n3,4\n", &reading).unwrap_err(),
         "data, line 1, column 1: expected a number, found `a`"
     );
+}
+
+#[test]
+fn commas_that_may_set_thousands_apart_are_refused() {
+    let doubt = |cell: &str| {
+        format!(
+            "`{cell}` may have a decimal comma or a comma between thousands: every comma in this file has three digits behind it"
+        )
+    };
+    for (text, place) in [
+        ("price,size\n\"1,000\",3\n\"2,500\",4\n", "line 2, column 1 (`price`)"),
+        ("price;size\n3;4\n1,000;3\n2,500;4\n", "line 3, column 1 (`price`)"),
+        ("3\t1,000\n4\t2,500\n", "line 1, column 2"),
+        ("3 1,000\n4 2,500\n", "line 1, column 2"),
+        ("\"1,000\"\n\"12,500\"\n", "line 1, column 1"),
+    ] {
+        assert_eq!(refused(text), format!("data, {place}: {}", doubt("1,000")), "{text:?}");
+        assert_eq!(refused(gzip(text.as_bytes())), refused(text));
+        let rows = open_from(Path::new("data"), Cursor::new(text), &Reading::default());
+        let (mut rows, mut entries) = (rows.unwrap(), Vec::new());
+        let end = loop {
+            match rows.next(1, &mut entries) {
+                Ok(0) => break Ok(()),
+                Ok(_) => {}
+                Err(error) => break Err(error.to_string()),
+            }
+        };
+        assert_eq!(end, Err(refused(text)), "some rows at a time");
+        // Who says what the comma is gets that.
+        let reading = Reading { decimal: Some(b','), ..Reading::default() };
+        assert!(take(text, &reading).unwrap().entries.contains(&1.0), "{text:?}");
+        let reading = Reading { decimal: Some(b'.'), ..Reading::default() };
+        assert!(take(text, &reading).is_err(), "{text:?}");
+    }
+    // A cell anywhere in the file that can only have a decimal comma settles it, however late.
+    let late = format!("a;b\n1,000;2\n{}3;4,5\n", "7,000;8\n".repeat(300));
+    assert_eq!(table(&late).entries[..2], [1.0, 2.0]);
+    assert_eq!(table("1,000;0,125\n").entries, [1.0, 0.125]);
+    assert_eq!(table("1234,567;1\n").entries, [1234.567, 1.0]);
+    // A comma where the file had points, or a second one, is named where it stands.
+    let said = refused(format!("a;b\n{}1,000;2\n", "1.5;2\n".repeat(300)));
+    assert_eq!(said, "data, line 302, column 1 (`a`): expected a number, found `1,000`");
+    let said = refused("a;b\n1,5;2\n3;1,234,567\n");
+    assert_eq!(said, "data, line 3, column 2 (`b`): expected a number, found `1,234,567`");
 }
 
 #[test]

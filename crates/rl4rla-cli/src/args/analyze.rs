@@ -2,11 +2,12 @@
 
 use super::{Problem, Running, Threads};
 use clap::Args;
+use std::ffi::OsString;
 
 #[derive(Args)]
 pub struct Analyze {
     /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
-    pub program: String,
+    pub program: OsString,
 
     #[command(flatten)]
     pub problem: Problem,

@@ -2,11 +2,12 @@
 
 use super::{Data, Problem, Running};
 use clap::Args;
+use std::ffi::OsString;
 
 #[derive(Args)]
 pub struct Compare {
     /// Catalogue names, paths to .rla files, or run:ID, run:ID/STAGE or run:ID#K
-    pub programs: Vec<String>,
+    pub programs: Vec<OsString>,
     /// Baselines, separated by commas, or `all` for those of the family's task; `rl4rla list baselines` shows them
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub baselines: Vec<String>,

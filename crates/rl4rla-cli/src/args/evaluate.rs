@@ -3,6 +3,7 @@
 use super::{Problem, Running, Threads};
 use clap::{Args, ValueEnum};
 use rl4rla::reward::Auxiliary;
+use std::ffi::OsString;
 
 /// The options that a stage answers itself.
 const STAGE_DECIDES: [&str; 22] = [
@@ -33,11 +34,11 @@ const STAGE_DECIDES: [&str; 22] = [
 #[derive(Args)]
 pub struct Evaluate {
     /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
-    pub program: String,
+    pub program: OsString,
 
     /// Score as a stage of this curriculum does: its problems, its run, its reward
     #[arg(long, requires = "stage", conflicts_with_all = STAGE_DECIDES, help_heading = "Curriculum")]
-    pub curriculum: Option<String>,
+    pub curriculum: Option<OsString>,
     /// The stage
     #[arg(long, requires = "curriculum", help_heading = "Curriculum")]
     pub stage: Option<String>,

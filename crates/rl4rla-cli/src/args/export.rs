@@ -5,12 +5,13 @@ use clap::Args;
 use rl4rla::execute::{Sampling, SketchKind};
 use rl4rla::export::Language;
 use rl4rla::program::nearest;
+use std::ffi::OsString;
 
 #[derive(Args)]
 pub struct Export {
     /// Catalogue names, paths to .rla files, run:ID, run:ID/STAGE or run:ID#K; `all` is the whole catalogue
     #[arg(required = true, value_name = "PROGRAM")]
-    pub programs: Vec<String>,
+    pub programs: Vec<OsString>,
     /// The language: python, rust, julia, latex or json
     #[arg(long, value_name = "LANGUAGE", value_parser = language)]
     pub to: Language,

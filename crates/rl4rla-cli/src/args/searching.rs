@@ -3,6 +3,7 @@
 use super::{Resources, Threads, named};
 use clap::Args;
 use rl4rla::discovery::Merge;
+use std::ffi::OsString;
 
 /// How stages are searched.
 #[derive(Args)]
@@ -10,7 +11,7 @@ pub struct Searching {
     /// The most playouts of a stage [default: the curriculum's]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     pub budget: Option<u64>,
-    /// The most evaluations of a stage's search, the final measurement of the best aside
+    /// The most evaluations of a stage's search, the final measurement of the best aside; a question to a proposer is one
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     pub evaluations: Option<u64>,
     /// Which programs are one: `canonical` form, or `fingerprint` of behaviour [default: the curriculum's]
@@ -59,7 +60,7 @@ pub struct Proposing {
 #[derive(Args)]
 pub struct Discover {
     /// A built-in curriculum or a path to a .toml file
-    pub curriculum: String,
+    pub curriculum: OsString,
     /// How to search; `rl4rla list methods` shows all
     #[arg(long, default_value = DEFAULT_METHOD)]
     pub method: String,
@@ -96,7 +97,7 @@ pub struct Resume {
 pub struct Sweep {
     /// Built-in curricula or paths to .toml files
     #[arg(required = true)]
-    pub curricula: Vec<String>,
+    pub curricula: Vec<OsString>,
     /// How to search, several separated by commas
     #[arg(long, default_value = DEFAULT_METHOD, value_delimiter = ',')]
     pub methods: Vec<String>,
@@ -140,7 +141,7 @@ pub struct Reproduce {
 #[derive(Args)]
 pub struct Audit {
     /// A built-in curriculum or a path to a .toml file
-    pub curriculum: String,
+    pub curriculum: OsString,
     /// Number of seeds, from the first on
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub seeds: u64,

@@ -3,12 +3,13 @@
 use super::problem::size;
 use super::{Chance, Data, Threads};
 use clap::Args;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct Solve {
     /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
-    pub program: String,
+    pub program: OsString,
     #[command(flatten)]
     pub data: Data,
 

@@ -6,7 +6,7 @@ use crate::commands::solve::task_of;
 use crate::contest::{Entrant, Reached, Solver, Standing, contest};
 use crate::data::system;
 use crate::failure::Failure;
-use crate::page::{Page, accent, faint, ledger, number, strong, warning};
+use crate::page::{Page, accent, faint, ledger, number, path, strong, warning};
 use crate::request::{families, protocol, refuse_misfits, steps};
 use crate::source::Source;
 use rl4rla::baseline::Baseline;
@@ -16,6 +16,7 @@ use rl4rla::program::{Canonical, LiveOut, Reg, nearest};
 use rl4rla::reward::{Profile, SOUND_GRID, StepRule};
 use rl4rla::rng::Stream;
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::path::Path;
 
 /// Compares programs and baselines.
@@ -25,7 +26,7 @@ pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
             "--baselines all, or a program; `rl4rla list programs` and `rl4rla list baselines` show them",
         ));
     }
-    let find = |name: &String| Source::find(name, &shared.store);
+    let find = |name: &OsString| Source::find(name, &shared.store);
     let sources: Vec<Source> = args.programs.iter().map(find).collect::<Result<_, _>>()?;
     let arena = match &args.data.matrix {
         Some(matrix) => Arena::of_data(args, matrix, &sources)?,
@@ -45,7 +46,7 @@ pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
     let failed = rows.iter().all(|row| row.outcome.is_err());
     let json = json!({
         "family": arena.families.first(),
-        "matrix": args.data.matrix,
+        "matrix": args.data.matrix.as_ref().map(|matrix| matrix.to_string_lossy()),
         "kappas": arena.kappas(),
         "seed": args.seed,
         "instances": instances.len(),
@@ -100,11 +101,12 @@ impl Arena {
             return Err(Failure::new(message)
                 .advise("a larger --max-memory, or `rl4rla solve`, which reads from disk"));
         }
+        let names = system.columns.labels();
         let instance = task.pose(system.matrix, system.b).map_err(|error| {
-            Failure::new(format!("{}: {error}", matrix.display()))
+            Failure::new(format!("{}: {}", matrix.display(), error.with_names(&names)))
                 .advise("docs/data.md tells what can be solved")
         })?;
-        Ok(Arena { name: matrix.display().to_string(), task, families: vec![], instances: vec![instance] })
+        Ok(Arena { name: path(matrix), task, families: vec![], instances: vec![instance] })
     }
 
     fn kappas(&self) -> Vec<f64> {

@@ -18,7 +18,7 @@ use rl4rla::program::nearest;
 use rl4rla::search::{METHODS, Method};
 use rl4rla::store::{NewRun, Recorder, RunId, Status, Store, known};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Instant;
 
 /// The exit code of a run that was interrupted with its work saved.
@@ -76,6 +76,10 @@ fn proposer(proposing: &Proposing, method: Method) -> Result<Option<Proposer>, F
         // It is kept in the store and shown in messages.
         let message = "--proposer takes an address that begins with http:// or https:// and has no name, key or query in it";
         return Err(Failure::new(message).advise("the key in an environment variable, named by --key-env"));
+    }
+    if transcript.as_ref().is_some_and(|transcript| transcript.to_str().is_none()) {
+        let message = "--transcript takes a path that is UTF-8, because the store keeps it with the run";
+        return Err(Failure::new(message).advise("another --transcript"));
     }
     let (key_env, transcript) = (key_env.clone(), transcript.clone());
     Ok(Some(Proposer { url, model, key_env, temperature: *temperature, timeout: *timeout, transcript }))
@@ -219,7 +223,9 @@ impl Task {
         }
         let page = self.page(&discovery, endpoint.as_ref(), shared);
         let preferred = page.json["preferred"].clone();
-        let mut json = serde_json::from_str(result).unwrap_or(page.json);
+        // A store may have been damaged: what is no result is told anew.
+        let kept = serde_json::from_str(result).ok().filter(Value::is_object);
+        let mut json = kept.unwrap_or(page.json);
         json["preferred"] = preferred;
         Ok(Page { json, ..page })
     }

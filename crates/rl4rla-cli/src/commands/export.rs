@@ -8,7 +8,7 @@ mod trial;
 use crate::args::{self, Shared};
 use crate::commands::show::fitting;
 use crate::failure::Failure;
-use crate::page::{Page, accent, faint, ledger, number, warning};
+use crate::page::{Page, accent, faint, ledger, number, path, warning};
 use crate::request::positive;
 use crate::source::Source;
 use check::{TOLERANCE, Verdict};
@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 
 /// Exports programs.
 pub fn run(args: &args::Export, shared: &Shared) -> Result<Page, Failure> {
-    let names = args.programs.iter().flat_map(|name| match name.as_str() {
-        "all" => Entry::known().map(|entry| entry.name.to_string()).collect(),
-        name => vec![name.to_string()],
+    let names = args.programs.iter().flat_map(|name| match name.to_str() {
+        Some("all") => Entry::known().map(|entry| entry.name.into()).collect(),
+        _ => vec![name.clone()],
     });
     let sources: Vec<Source> =
         names.map(|name| Source::find(&name, &shared.store)).collect::<Result<_, _>>()?;
@@ -46,7 +46,7 @@ pub fn run(args: &args::Export, shared: &Shared) -> Result<Page, Failure> {
             told(&mut item, &verdicts[i]);
         }
         match &files {
-            Some(files) => item["file"] = json!(files[i]),
+            Some(files) => item["file"] = json!(files[i].to_string_lossy()),
             None => item["text"] = json!(texts[i]),
         }
         item
@@ -58,7 +58,7 @@ pub fn run(args: &args::Export, shared: &Shared) -> Result<Page, Failure> {
     };
     let text = match (&verdicts, &files) {
         (Some(verdicts), _) => verdict_text(&sources, verdicts),
-        (None, Some(files)) => files.iter().map(|file| format!("wrote {}\n", file.display())).collect(),
+        (None, Some(files)) => files.iter().map(|file| format!("wrote {}\n", path(file))).collect(),
         (None, None) => texts.join("\n"),
     };
     Ok(Page { json, text, code: u8::from(failed) })

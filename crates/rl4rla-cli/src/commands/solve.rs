@@ -3,13 +3,13 @@
 use crate::args::{Shared, Solve};
 use crate::data::{reading, refused, system};
 use crate::failure::Failure;
-use crate::page::{Page, accent, duration, faint, number, sparkline, strong, table, warning};
+use crate::page::{Page, accent, duration, faint, number, path, sparkline, strong, table, warning};
 use crate::request::positive;
 use crate::source::Source;
 use rl4rla::data::{Columns, System, write_csv, write_npy};
 use rl4rla::execute::{self, Fault, Large};
 use rl4rla::linalg::Matrix;
-use rl4rla::problem::{Family, Linear, Task};
+use rl4rla::problem::{Family, InstanceError, Linear, Task};
 use rl4rla::program::{Reg, Update};
 use rl4rla::report::{Axis, Figure, Ink, Mark, Panel, Series};
 use rl4rla::solve::{Ended, Options, Solved, Step, solve, solve_posed};
@@ -35,7 +35,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let (rows, cols, in_file) = (system.matrix.rows(), system.matrix.cols(), system.matrix.is_in_file());
     let taken = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
     let begun = Instant::now();
-    let solved = answer(&source, task, taken, &options, matrix)?;
+    let solved = answer(&source, task, taken, &options, matrix, &system.columns.labels())?;
     let seconds = begun.elapsed().as_secs_f64();
     let System { columns, dropped, .. } = &system;
     let coefficients = columns.coefficients(&solved.x);
@@ -111,7 +111,7 @@ impl Outcome<'_> {
         let coefficient = |(name, value): &(String, f64)| json!({ "name": name, "value": value });
         json!({
             "program": self.source.name,
-            "matrix": self.matrix,
+            "matrix": self.matrix.to_string_lossy(),
             "rows": self.size.0,
             "cols": self.size.1,
             "dropped": self.dropped,
@@ -130,7 +130,7 @@ impl Outcome<'_> {
             "residuals": solved.residuals,
             "coefficients": self.coefficients.iter().map(coefficient).collect::<Vec<Value>>(),
             "predicted": self.predicted.as_ref().map(Prediction::json),
-            "files": self.files,
+            "files": self.files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
         })
     }
 
@@ -139,7 +139,7 @@ impl Outcome<'_> {
         if !quiet {
             let ((rows, cols), place) = (self.size, if self.in_file { ", read from disk" } else { "" });
             let title = strong(self.source.title());
-            text += &format!("{title} on {}: {rows}×{cols}{place}\n", self.matrix.display());
+            text += &format!("{title} on {}: {rows}×{cols}{place}\n", path(self.matrix));
             if self.dropped > 0 {
                 text += &faint(&format!("{} rows with missing values were left out\n", self.dropped));
             }
@@ -258,9 +258,11 @@ fn answer(
     (matrix, b): (Matrix, Vec<f64>),
     options: &Options,
     path: &Path,
+    names: &[String],
 ) -> Result<Solved, Failure> {
-    let unfit = |error: rl4rla::problem::InstanceError| {
-        Failure::new(format!("{}: {error}", path.display())).advise("docs/solve.md tells what can be solved")
+    let unfit = |error: InstanceError| {
+        Failure::new(format!("{}: {}", path.display(), error.with_names(names)))
+            .advise("docs/solve.md tells what can be solved")
     };
     let program = &source.document.program;
     let failed = |failure: execute::Failure, lost: Option<&str>| {

@@ -1,5 +1,6 @@
 //! Why a baseline has no solution to give.
 
+use crate::data::csv_number;
 use crate::linalg::NumericError;
 use crate::rng::WeightError;
 use std::fmt;
@@ -47,14 +48,16 @@ impl fmt::Display for BaselineError {
             }
             Self::NotFinite => write!(f, "A or b holds a value that is infinite or not a number"),
             Self::NotPositiveDefinite { pivot } => {
-                write!(f, "AᵀA is not positive definite in double precision, at pivot {pivot}")
+                write!(f, "AᵀA is not positive definite in double precision, at pivot {}", pivot + 1)
             }
-            Self::ZeroDiagonal { index } => write!(f, "diagonal entry {index} of A is zero"),
+            Self::ZeroDiagonal { index } => write!(f, "diagonal entry {} of A is zero", index + 1),
             Self::RankDeficient { condition } => {
                 write!(f, "the columns of A are dependent to working precision (condition {condition:.1e})")
             }
             Self::Diverged { iteration } => write!(f, "diverged in iteration {iteration}"),
-            Self::Label { row, value } => write!(f, "b[{row}] is {value}; labels are 0 or 1"),
+            Self::Label { row, value } => {
+                write!(f, "row {} of b is {}; labels are 0 or 1", row + 1, csv_number(*value))
+            }
             Self::Numeric(error) => error.fmt(f),
             Self::Weights(error) => error.fmt(f),
         }

@@ -17,6 +17,7 @@ pub use target::{Judgement, Target};
 
 use crate::discovery::Stage;
 use crate::program::{Part, Program, RegSet, Section};
+use table::Tables;
 
 /// A sequence of stages. Each starts from what the one before it found.
 #[derive(Clone, Debug)]
@@ -59,7 +60,13 @@ impl Curriculum {
     /// assert_eq!(curriculum.stages[0].0.budget, 20_000);
     /// ```
     pub fn parse(name: &str, text: &str) -> Result<Curriculum, SpecError> {
-        spec::curriculum(name, text)
+        spec::curriculum(name, text, Tables::Read)
+    }
+
+    /// The same without reading the tables that its problems are drawn from: what the stages are, for those who draw
+    /// nothing. The tables need not be there any more.
+    pub fn outline(name: &str, text: &str) -> Result<Curriculum, SpecError> {
+        spec::curriculum(name, text, Tables::Skip)
     }
 
     /// The curriculum of this name among [`BUILTIN`].

@@ -3,7 +3,7 @@
 use super::Curriculum;
 use super::error::SpecError;
 use super::reader::{self, Item, Reader};
-use super::table::{DATA, marked, table};
+use super::table::{DATA, Tables, marked, table};
 use super::target::Target;
 use crate::discovery::{Instances, Merge, Stage};
 use crate::execute::{Sampling, SketchKind};
@@ -64,7 +64,7 @@ const COUNT: RangeInclusive<u64> = 1..=100_000;
 const SIZE: RangeInclusive<u64> = 1..=1_000_000_000_000;
 
 /// Reads a curriculum.
-pub(super) fn curriculum(name: &str, text: &str) -> Result<Curriculum, SpecError> {
+pub(super) fn curriculum(name: &str, text: &str, tables: Tables) -> Result<Curriculum, SpecError> {
     let root = reader::parse(text)?;
     let reader = Reader::new(text, root.get_ref());
     reader.only(&TOP_KEYS)?;
@@ -74,12 +74,12 @@ pub(super) fn curriculum(name: &str, text: &str) -> Result<Curriculum, SpecError
     let start = reader.or("start", Program::default(), |item| Ok(program(&item)?.0))?;
     let defaults = reader.get("defaults").map(|item| item.table()).transpose()?;
     defaults.iter().try_for_each(|defaults| defaults.only(&STAGE_KEYS))?;
-    let tables = reader.need("stage").map_err(|error| error.advise("begin one with `[[stage]]`"))?;
+    let stage_tables = reader.need("stage").map_err(|error| error.advise("begin one with `[[stage]]`"))?;
     let mut stages: Vec<(Stage, Target)> = Vec::new();
     // What the stage before leaves, where that is known.
     let mut previous = Some(start.clone());
-    for (i, table) in tables.list("tables, each headed `[[stage]]`", |item| item.table())?.iter().enumerate()
-    {
+    let stage_tables = stage_tables.list("tables, each headed `[[stage]]`", |item| item.table())?;
+    for (i, table) in stage_tables.iter().enumerate() {
         let reader = table.clone().placed(format!("stage {}", i + 1), defaults.as_ref());
         let reader = match reader.get("name").map(|item| item.string()) {
             Some(Ok(name)) if is_plain(name) => reader.placed(format!("stage `{name}`"), defaults.as_ref()),
@@ -87,11 +87,11 @@ pub(super) fn curriculum(name: &str, text: &str) -> Result<Curriculum, SpecError
         };
         reader.only(&STAGE_KEYS)?;
         let name = stage_name(&reader.need("name")?, &stages)?;
-        let (stage, target) = stage(&reader, name, previous.as_ref())?;
+        let (stage, target) = stage(&reader, name, previous.as_ref(), tables)?;
         previous = (!target.is_open()).then(|| target.sought());
         stages.push((stage, target));
     }
-    let text = marked(text, &stages)?;
+    let text = if tables == Tables::Read { marked(text, &stages)? } else { text.into() };
     Ok(Curriculum { name: name.into(), title, about, reference, start, stages, text })
 }
 
@@ -132,9 +132,14 @@ fn open(item: &Item) -> Result<(Vec<Section>, Part), SpecError> {
     Ok((sections, if let [part] = parts[..] { part } else { Part::Whole }))
 }
 
-fn stage(reader: &Reader, name: String, previous: Option<&Program>) -> Result<(Stage, Target), SpecError> {
+fn stage(
+    reader: &Reader,
+    name: String,
+    previous: Option<&Program>,
+    tables: Tables,
+) -> Result<(Stage, Target), SpecError> {
     let edits = reader.need("edits")?.size(1..=20)?;
-    let families = families(reader)?;
+    let families = families(reader, tables)?;
     let task = families[0].kind.info().task;
     let usual = Profile::Sound { weights: Weights::of(task), condition_only: false };
     let profile = reader.or("reward", usual, |item| profile(&item.table()?, &families[0]))?;
@@ -203,11 +208,11 @@ fn registers(item: &Item) -> Result<RegSet, SpecError> {
     Ok(found.into_iter().collect())
 }
 
-fn families(reader: &Reader) -> Result<Vec<Family>, SpecError> {
+fn families(reader: &Reader, tables: Tables) -> Result<Vec<Family>, SpecError> {
     let item = reader.need("family")?;
     let mut families: Vec<Family> = Vec::new();
     for item in item.entries().unwrap_or_else(|| Ok(vec![item]))? {
-        let family = family(&item.table()?)?;
+        let family = family(&item.table()?, tables)?;
         family.check().map_err(|error| item.error(error.to_string()))?;
         if families.first().is_some_and(|first| first.kind.info().task != family.kind.info().task) {
             return Err(item.error("a stage cannot mix tasks"));
@@ -230,9 +235,9 @@ fn families(reader: &Reader) -> Result<Vec<Family>, SpecError> {
     Ok(conditions.concat())
 }
 
-fn family(reader: &Reader) -> Result<Family, SpecError> {
+fn family(reader: &Reader, tables: Tables) -> Result<Family, SpecError> {
     if reader.need("kind")?.string().is_ok_and(|kind| kind == DATA) {
-        return table(reader);
+        return table(reader, tables);
     }
     let kinds: Vec<Kind> = problem::families().map(Kind).collect();
     let kind = reader.need("kind")?.choice(&kinds)?;

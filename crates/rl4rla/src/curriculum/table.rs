@@ -15,8 +15,17 @@ pub(super) const DATA: &str = "data";
 const DATA_KEYS: [&str; 9] =
     ["kind", "file", "target", "intercept", "standardise", "rows", "held-out", "bootstrap", "scale"];
 
+/// Whether the tables that problems are drawn from are read with the curriculum.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tables {
+    /// They are.
+    Read,
+    /// They are not: nothing will be drawn.
+    Skip,
+}
+
 /// The family of a table: its rows are what problems are made of.
-pub(super) fn table(reader: &Reader) -> Result<Family, SpecError> {
+pub(super) fn table(reader: &Reader, tables: Tables) -> Result<Family, SpecError> {
     reader.only(&DATA_KEYS)?;
     let file = reader.need("file")?;
     let column = |item: Item| match item.string() {
@@ -32,8 +41,11 @@ pub(super) fn table(reader: &Reader) -> Result<Family, SpecError> {
         intercept: flag("intercept")?,
         standardise: flag("standardise")?,
     };
-    let found = Family::of_table(Path::new(file.string()?), &design, &Reading::default());
-    let family = found.map_err(|error| file.error(error.to_string()).advise(error.advice))?;
+    let family = match tables {
+        Tables::Read => Family::of_table(Path::new(file.string()?), &design, &Reading::default())
+            .map_err(|error| file.error(error.to_string()).advise(error.advice))?,
+        Tables::Skip => Family::of_unread_table(),
+    };
     let size = reader.get("rows").map(|item| item.size(ANY)).transpose()?;
     let numbered = |family: Family, name, value| family.with_number(name, value).expect("a number of tables");
     let family = numbered(family, BOOTSTRAP, f64::from(u8::from(flag("bootstrap")?)));

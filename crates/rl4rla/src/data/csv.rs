@@ -1,6 +1,7 @@
 //! CSV: numbers as text, a row on each line, in whatever way it is written.
 
 mod cell;
+mod commas;
 mod decimal;
 mod dialect;
 mod fields;
@@ -8,13 +9,14 @@ mod records;
 
 pub(super) use decimal::number;
 
-use super::error::{DataError, Place, grouped, shown};
+use super::error::{DataError, Place, grouped, is_obeyed, shown};
 use super::{Missing, Reading, Source};
 use cell::Cell;
+use commas::{Commas, grouped as thousands};
 use dialect::Dialect;
 use records::Records;
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::BufRead;
 
 /// Bytes of which the way of writing is told, if they have three lines; otherwise more are looked at.
@@ -30,6 +32,7 @@ const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct Csv {
     records: Records,
     decimal: u8,
+    commas: Commas,
     missing: Missing,
     names: Option<Vec<String>>,
     cols: usize,
@@ -75,12 +78,25 @@ impl Csv {
         let named = reading
             .header
             .unwrap_or_else(|| records.fields().any(|field| Cell::read(&field, decimal).is_text()));
+        let names = match named {
+            true => Some(names(records.fields()).map_err(|problem| {
+                let advice =
+                    "give every column a name of its own; `--header no` if the first line has no names";
+                DataError::at(&path, Place::Line(records.line()), problem, advice)
+            })?),
+            false => None,
+        };
+        let commas = match (reading.decimal, decimal) {
+            (None, b',') => Commas::Doubtful(None),
+            _ => Commas::Decimal,
+        };
         Ok(Csv {
-            names: named.then(|| names(records.fields())),
+            names,
             counted: counted.map(|count: usize| count.saturating_sub(usize::from(named))),
             pending: !named,
             records,
             decimal,
+            commas,
             missing: reading.missing,
             cols,
             rows: 0,
@@ -118,8 +134,10 @@ impl Csv {
         let mut rows = 0;
         while rows < most {
             if !std::mem::take(&mut self.pending) && !self.records.next()? {
+                self.commas.settle(self.records.source().path())?;
                 break;
             }
+            self.weigh();
             let start = into.len();
             match self.row(into) {
                 Ok(true) => rows += 1,
@@ -146,6 +164,16 @@ impl Csv {
             ));
         }
         Ok(rows)
+    }
+
+    /// Looks at the commas of the record at hand, as long as they are in doubt.
+    fn weigh(&mut self) {
+        if let Commas::Doubtful(_) = self.commas {
+            for (column, field) in self.records.fields().enumerate() {
+                let place = || place_of(&self.records, self.names.as_deref(), column);
+                self.commas.see(&field, place);
+            }
+        }
     }
 
     /// Appends the record at hand; says whether all its values are there.
@@ -202,37 +230,48 @@ impl Csv {
                 format!("expected a finite number, found {}", shown(field)),
                 "numbers up to 1.7e308 can be read",
             ),
+            _ if thousands(field) => (
+                format!("expected a number, found {}", shown(field)),
+                "write numbers without commas between thousands",
+            ),
             _ => (
                 format!("expected a number, found {}", shown(field)),
                 "encode categories as numbers, for instance a column of 0 and 1 for each",
             ),
         };
-        let name = self.names.as_ref().and_then(|names| names.get(place)).cloned();
-        let place = Place::Cell { line: self.records.line(), column: place + 1, name };
+        let place = place_of(&self.records, self.names.as_deref(), place);
         DataError::at(self.records.source().path(), place, message, advice)
     }
 }
 
-/// Names of columns, all distinct: a column without a name gets one, and so does one whose name was there before.
-fn names<'a>(fields: impl Iterator<Item = Cow<'a, [u8]>>) -> Vec<String> {
-    let mut taken = HashSet::new();
-    let mut names = Vec::new();
-    for (place, field) in fields.enumerate() {
-        // Names are shown in terminals: no line ends, nothing that moves the cursor.
+/// Where a cell of the record at hand stands.
+fn place_of(records: &Records, names: Option<&[String]>, column: usize) -> Place {
+    let name = names.and_then(|names| names.get(column)).cloned();
+    Place::Cell { line: records.line(), column: column + 1, name }
+}
+
+/// Names of columns, all distinct: a column without a name gets one, and two of one name are refused, because nobody could
+/// say which of them is meant.
+fn names<'a>(fields: impl Iterator<Item = Cow<'a, [u8]>>) -> Result<Vec<String>, String> {
+    // Names are shown in terminals: no line ends, nothing that moves the cursor.
+    let clean = |field: Cow<[u8]>| {
         let name: String =
-            String::from_utf8_lossy(&field).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        let name = match name.trim() {
-            "" => format!("column {}", place + 1),
-            name => name.to_string(),
-        };
-        let mut distinct = name.clone();
-        if !taken.insert(distinct.clone()) {
-            distinct = format!("{name} (column {})", place + 1);
-            while !taken.insert(distinct.clone()) {
-                distinct.push('\'');
-            }
+            String::from_utf8_lossy(&field).chars().map(|c| if is_obeyed(c) { ' ' } else { c }).collect();
+        name.trim().to_string()
+    };
+    let mut names: Vec<String> = fields.map(clean).collect();
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    for (place, name) in names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+        if let Some(first) = taken.insert(name.clone(), place) {
+            let name = shown(name.as_bytes());
+            return Err(format!("columns {} and {} are both called {name}", first + 1, place + 1));
         }
-        names.push(distinct);
     }
-    names
+    for (place, name) in names.iter_mut().enumerate().filter(|(_, name)| name.is_empty()) {
+        *name = format!("column {}", place + 1);
+        while taken.contains_key(name) {
+            name.push('\'');
+        }
+    }
+    Ok(names)
 }

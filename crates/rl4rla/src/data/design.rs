@@ -56,6 +56,9 @@ pub struct Columns {
     scales: Vec<f64>,
 }
 
+/// What the column of ones is called.
+const INTERCEPT: &str = "(intercept)";
+
 /// Rows that are read, changed and passed on together.
 const BATCH: usize = 4096;
 
@@ -72,6 +75,10 @@ impl System {
         if columns.names.is_empty() {
             let message = "besides the target there is no column";
             return Err(DataError::file(path, message, "a table with at least two columns"));
+        }
+        if design.intercept && columns.names.iter().any(|name| name == INTERCEPT) {
+            let message = format!("a column is called `{INTERCEPT}`, as the one that is added would be");
+            return Err(DataError::file(path, message, "rename it, or leave --intercept out"));
         }
         if design.standardise {
             columns.measure(&mut open(path, reading)?)?;
@@ -195,7 +202,7 @@ impl Columns {
 
     /// The names of these coefficients.
     pub fn labels(&self) -> Vec<String> {
-        self.names.iter().cloned().chain(self.intercept.then(|| "(intercept)".to_string())).collect()
+        self.names.iter().cloned().chain(self.intercept.then(|| INTERCEPT.to_string())).collect()
     }
 
     /// Goes through another table with the same columns, found by their names where both tables have them and by their

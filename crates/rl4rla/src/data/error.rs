@@ -79,7 +79,7 @@ impl fmt::Display for Place {
 
 impl fmt::Display for DataError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}{}: {}", self.path.display(), self.place, self.message)
+        write!(f, "{}{}: {}", visible(&self.path.to_string_lossy()), self.place, self.message)
     }
 }
 
@@ -88,15 +88,23 @@ impl std::error::Error for DataError {}
 /// The longest piece of a file that a message repeats, in characters.
 const SHOWN: usize = 40;
 
+/// Whether a character would be obeyed by a terminal instead of shown: control characters, with which escape sequences
+/// begin, and marks that turn the direction of writing.
+pub(super) fn is_obeyed(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text from outside as it may stand on one line of a terminal: what the terminal would obey is written as `\u{1b}`.
+pub fn visible(text: &str) -> String {
+    let shown = |c: char| if is_obeyed(c) { c.escape_default().collect() } else { vec![c] };
+    text.chars().flat_map(shown).collect()
+}
+
 /// A piece of a file in quotes, cut where it is long, without characters that would move the cursor of a terminal.
 pub(super) fn shown(piece: &[u8]) -> String {
     // A character has up to four bytes: no more than these can be shown.
     let text = String::from_utf8_lossy(&piece[..piece.len().min(4 * SHOWN)]);
-    let mut words: String = text
-        .chars()
-        .take(SHOWN)
-        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
-        .collect();
+    let mut words = visible(&text.chars().take(SHOWN).collect::<String>());
     if text.chars().count() > SHOWN || piece.len() > 4 * SHOWN {
         words.push('…');
     }
@@ -152,6 +160,9 @@ mod tests {
         assert_eq!(shown("é".repeat(41).as_bytes()), format!("`{}…`", "é".repeat(40)));
         assert_eq!(shown(&[b'7'; 1 << 20]), format!("`{}…`", "7".repeat(40)));
         assert_eq!(shown(&[0xff]), "`\u{fffd}`");
+        assert_eq!(visible("a\r\u{9b}2J\u{202e}é"), "a\\r\\u{9b}2J\\u{202e}é");
+        let at = DataError::file(Path::new("a\x1b[31m\n.csv"), "m", "a");
+        assert_eq!(at.to_string(), "a\\u{1b}[31m\\n.csv: m");
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod write;
 mod year;
 
 pub use design::{Columns, Design, System, Target};
-pub use error::{DataError, Place};
+pub use error::{DataError, Place, visible};
 pub use format::Format;
 pub use reading::{Missing, Reading};
 pub use rows::{Probe, Rows, open, open_from, probe};

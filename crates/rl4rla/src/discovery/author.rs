@@ -49,4 +49,9 @@ impl Proposer<Patches<'_>> for Asking<'_> {
         }
         Some(patches)
     }
+
+    /// Whoever is asked does not work for nothing, and may say the same again and again.
+    fn price(&self) -> u64 {
+        1
+    }
 }

@@ -20,7 +20,7 @@ impl fmt::Display for NumericError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Singular { index } => {
-                write!(f, "singular matrix: cannot divide by diagonal entry {index}")
+                write!(f, "singular matrix: cannot divide by diagonal entry {}", index + 1)
             }
             Self::NotFinite => write!(f, "a value is NaN or infinite, or overflows on the way"),
             Self::NoConvergence => write!(f, "the singular value decomposition did not converge"),

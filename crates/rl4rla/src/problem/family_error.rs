@@ -1,6 +1,7 @@
 //! What can be wrong with a family.
 
 use super::family::{Kind, MAX_BYTES, Number};
+use crate::data::csv_number;
 use std::fmt;
 
 /// Why a family has no instances.
@@ -56,16 +57,24 @@ impl fmt::Display for FamilyError {
                 MAX_BYTES >> 30
             ),
             Condition { condition } => {
-                write!(f, "condition must be a finite number ≥ 1, got {condition}")
+                write!(f, "condition must be a finite number ≥ 1, got {}", csv_number(*condition))
             }
             OneColumn { condition } => {
-                write!(f, "one column has condition 1, got {condition}; leave it out, or ask for two columns")
+                write!(
+                    f,
+                    "one column has condition 1, got {}; leave it out, or ask for two columns",
+                    csv_number(*condition)
+                )
             }
             NotAnOption { kind, option } => {
                 write!(f, "family `{kind}` has no option `{option}`; leave it out, or take another family")
             }
             Outside { outside } => {
-                write!(f, "outside must be at least 0 and below 1, got {outside}; 0 is a consistent system")
+                write!(
+                    f,
+                    "outside must be at least 0 and below 1, got {}; 0 is a consistent system",
+                    csv_number(*outside)
+                )
             }
             NothingOutside { kind, rows, cols, outside } => write!(
                 f,
@@ -74,8 +83,12 @@ impl fmt::Display for FamilyError {
             ),
             Number { number, value } => write!(
                 f,
-                "{} must be from {} to {}, got {value}: {}",
-                number.name, number.least, number.most, number.doc
+                "{} must be from {} to {}, got {}: {}",
+                number.name,
+                csv_number(number.least),
+                csv_number(number.most),
+                csv_number(*value),
+                number.doc
             ),
             FewRows { kind, held, rest, rows, cols } => {
                 let fewer = held.min(rest);

@@ -343,12 +343,15 @@ mod tests {
         assert!(refused(matrix(5, 8, &entries), &[0.0; 5]).contains("more columns than rows (5 × 8)"));
         let mut entries = vec![1.0; 80];
         entries[3 * 8 + 7] = f64::NAN;
-        assert!(refused(matrix(10, 8, &entries), &[0.0; 10]).starts_with("A[3,7] is NaN; "));
+        assert!(refused(matrix(10, 8, &entries), &[0.0; 10]).starts_with("row 4, column 8 of A is NaN; "));
         entries[3 * 8 + 7] = -f64::INFINITY;
-        assert!(refused(matrix(10, 8, &entries), &[0.0; 10]).starts_with("A[3,7] is -inf; "));
+        assert!(refused(matrix(10, 8, &entries), &[0.0; 10]).starts_with("row 4, column 8 of A is -inf; "));
         entries[3 * 8 + 7] = 1e200;
-        assert!(refused(matrix(10, 8, &entries), &[0.0; 10]).contains("at most 1e150"));
-        assert!(refused(matrix(2, 1, &[1.0, 2.0]), &[0.0, f64::INFINITY]).starts_with("b[1] is inf; "));
+        let error = Instance::from_data(matrix(10, 8, &entries), vec![0.0; 10]).unwrap_err();
+        let names: Vec<String> = "abcdefgh".chars().map(String::from).collect();
+        assert!(error.with_names(&names).starts_with("row 4, column `h` of A is 1e200; "), "{error}");
+        assert!(error.to_string().contains("at most 1e150"));
+        assert!(refused(matrix(2, 1, &[1.0, 2.0]), &[0.0, f64::INFINITY]).starts_with("row 2 of b is inf; "));
         assert!(refused(matrix(0, 0, &[]), &[]).contains("0 × 0"));
         assert!(refused(matrix(3, 0, &[]), &[0.0; 3]).contains("3 × 0"));
     }

@@ -1,6 +1,7 @@
 //! What is wrong with data, by name.
 #![allow(non_snake_case)]
 
+use crate::data::csv_number;
 use crate::linalg::Matrix;
 use std::fmt;
 
@@ -59,11 +60,33 @@ impl InstanceError {
     }
 }
 
+/// An error with the names of the columns of A.
+struct Named<'a>(&'a InstanceError, &'a [String]);
+
+impl InstanceError {
+    /// What is wrong, with columns called by these names, in the order of A. Rows and columns count from 1 on.
+    pub fn with_names(&self, names: &[String]) -> String {
+        Named(self, names).to_string()
+    }
+}
+
 impl fmt::Display for InstanceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Named(self, &[]).fmt(f)
+    }
+}
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use InstanceError::*;
+        let Named(error, names) = self;
+        let entry = |row: &usize, col: &usize| match names.get(*col) {
+            Some(name) => format!("row {}, column `{name}` of A", row + 1),
+            None => format!("row {}, column {} of A", row + 1, col + 1),
+        };
+        let number = |value: &f64| csv_number(*value);
         let limit = format!("; entries must be finite and at most {LARGEST_ENTRY:e} in size");
-        match self {
+        match error {
             Empty { rows, cols } => write!(f, "A needs at least one row and one column, got {rows} × {cols}"),
             Length { rows, length } => {
                 write!(f, "A has {rows} rows but b has {length} entries; they must be the same number")
@@ -74,10 +97,12 @@ impl fmt::Display for InstanceError {
                     "A has more columns than rows ({rows} × {cols}); only tall or square A are supported"
                 )
             }
-            MatrixEntry { row, col, value } => write!(f, "A[{row},{col}] is {value}{limit}"),
-            VectorEntry { row, value } => write!(f, "b[{row}] is {value}{limit}"),
+            MatrixEntry { row, col, value } => {
+                write!(f, "{} is {}{limit}", entry(row, col), number(value))
+            }
+            VectorEntry { row, value } => write!(f, "row {} of b is {}{limit}", row + 1, number(value)),
             Label { row, value } => {
-                write!(f, "label {row} is {value}; labels must be −1 or +1")
+                write!(f, "row {} of b is {}; labels must be −1 or +1", row + 1, number(value))
             }
             Separable => write!(
                 f,
@@ -87,12 +112,17 @@ impl fmt::Display for InstanceError {
             NotSquare { rows, cols } => write!(f, "A must be square, got {rows} × {cols}"),
             NotSymmetric { row, col, value, mirrored } => write!(
                 f,
-                "A[{row},{col}] is {value} but A[{col},{row}] is {mirrored}; A must be symmetric: take (A + Aᵀ)/2"
+                "{} is {} but {} is {}; A must be symmetric: take (A + Aᵀ)/2",
+                entry(row, col),
+                number(value),
+                entry(col, row),
+                number(mirrored)
             ),
             Negative { eigenvalue } => {
                 write!(
                     f,
-                    "A has the eigenvalue {eigenvalue}; it must be positive semidefinite: add a multiple of I"
+                    "A has the eigenvalue {}; it must be positive semidefinite: add a multiple of I",
+                    number(eigenvalue)
                 )
             }
             NoSolution => {

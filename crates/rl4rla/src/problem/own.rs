@@ -8,7 +8,7 @@ use super::family_error::FamilyError;
 use super::instance::Instance;
 use super::linear::Linear;
 use super::{InstanceSet, Task};
-use crate::data::{DataError, Design, Reading, System};
+use crate::data::{DataError, Design, Reading, System, visible};
 use crate::linalg::{self, Matrix};
 use crate::program::Registry;
 use crate::rng::{Discrete, Stream};
@@ -67,7 +67,7 @@ impl Family {
             let message = format!("{rows} rows are too few to draw problems with {cols} columns from");
             return Err(DataError::file(path, message, format!("at least {enough} rows")));
         }
-        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let file = visible(&path.file_name().unwrap_or_default().to_string_lossy());
         let name = format!("data:{file}:{:016x}", digest(&system));
         let new = || {
             let doc = Box::leak(format!("rows of {file}").into_boxed_str());
@@ -89,6 +89,24 @@ impl Family {
         };
         let own = find(&name).unwrap_or_else(new);
         Ok(Family::new(Kind(&own.info)))
+    }
+
+    /// The family of some table that nobody has read: it says what tables have in common, and nothing can be drawn from it.
+    pub(crate) fn of_unread_table() -> Family {
+        static UNREAD: FamilyInfo = FamilyInfo {
+            name: "data",
+            doc: "rows of a table",
+            task: &Linear,
+            rows: ROWS,
+            cols: 1,
+            square: false,
+            options: &[Choice::Scale],
+            numbers: &NUMBERS,
+            draw: |family, _| {
+                Err(FamilyError::NoSolution { kind: family.kind, why: "its table was not read" })
+            },
+        };
+        Family::new(Kind(&UNREAD))
     }
 
     /// Whether its problems are rows of a table.

@@ -26,7 +26,7 @@ impl fmt::Display for WeightError {
         match self {
             WeightError::Empty => write!(f, "no weights to sample from"),
             WeightError::Invalid { index, weight } => {
-                write!(f, "weight {index} is {weight}; weights must be finite and not negative")
+                write!(f, "weight {} is {weight:?}; weights must be finite and not negative", index + 1)
             }
             WeightError::AllZero => write!(f, "all weights are zero; at least one must be positive"),
         }
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(Discrete::new(&[1.0, -2.0]), Err(WeightError::Invalid { index: 1, weight: -2.0 }));
         for bad in [f64::NAN, f64::INFINITY] {
             let message = Discrete::new(&[1.0, 1.0, bad]).unwrap_err().to_string();
-            assert!(message.starts_with(&format!("weight 2 is {bad}")), "{message}");
+            assert!(message.starts_with(&format!("weight 3 is {bad:?}")), "{message}");
         }
     }
 

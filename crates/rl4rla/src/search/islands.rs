@@ -27,6 +27,12 @@ pub trait Proposer<D: Domain> {
         parents: &[Parent<D::State>],
         pick: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Vec<D::State>>;
+
+    /// The evaluations that a proposal takes from the budget at least, whatever comes of it: where proposing has a price of
+    /// its own, states that are known already are not for nothing.
+    fn price(&self) -> u64 {
+        0
+    }
 }
 
 /// Proposes mutants of the best parent, and at times what it makes with the other one.
@@ -174,7 +180,8 @@ impl<D: Domain> Sea<'_, D> {
             if !self.nursery.ledger.goes_on() {
                 return Stop::Interrupted;
             }
-            let made = self.nursery.ledger.counters.playouts;
+            let (made, before) =
+                (self.nursery.ledger.counters.playouts, self.nursery.ledger.counters.evaluations);
             let mut rng = stream.derive("playout", made).rng();
             if made >= reset {
                 self.reset(&mut rng);
@@ -188,11 +195,14 @@ impl<D: Domain> Sea<'_, D> {
             };
             states.truncate(self.nursery.ledger.playouts_left() as usize);
             if states.is_empty() {
+                self.nursery.ledger.charge(proposer.price());
                 (silence, self.nursery.ledger.counters.playouts) = (silence + 1, made + 1);
                 continue;
             }
             silence = 0;
             let Some(children) = self.nursery.raise(states) else { return self.nursery.ledger.why() };
+            let spent = self.nursery.ledger.counters.evaluations - before;
+            self.nursery.ledger.charge(proposer.price().saturating_sub(spent));
             children.into_iter().for_each(|child| self.register(island, child));
         }
     }

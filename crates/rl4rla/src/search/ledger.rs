@@ -97,6 +97,8 @@ pub struct Ledger<'a, D: Domain> {
     fallen: bool,
     /// What was done so far.
     pub counters: Counters,
+    /// What was asked of others and gave no value, in evaluations.
+    charged: u64,
 }
 
 /// The most values computed between two looks at the watch.
@@ -116,6 +118,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
             heap: BinaryHeap::new(),
             fallen: false,
             counters: Counters::default(),
+            charged: 0,
         }
     }
 
@@ -131,7 +134,13 @@ impl<'a, D: Domain> Ledger<'a, D> {
 
     /// Evaluations not yet spent.
     pub fn evaluations_left(&self) -> u64 {
-        self.budget.evaluations.map_or(u64::MAX, |most| most.saturating_sub(self.counters.evaluations))
+        let spent = self.counters.evaluations.saturating_add(self.charged);
+        self.budget.evaluations.map_or(u64::MAX, |most| most.saturating_sub(spent))
+    }
+
+    /// Takes evaluations from the budget for what cost as much as they do and gave no value.
+    pub fn charge(&mut self, evaluations: u64) {
+        self.charged += evaluations;
     }
 
     /// Whether the budget is spent.

@@ -1,6 +1,8 @@
 //! The command that shows an instance again.
 
 use super::Report;
+use crate::page::exact;
+use crate::shell::quoted;
 use rl4rla::analysis::Point;
 use rl4rla::execute::{Sampling, SketchKind};
 use rl4rla::problem::{Family, Leverage, Right, Scale};
@@ -10,7 +12,7 @@ impl Report<'_> {
     /// `rl4rla evaluate` with the options that give this point's instance, draws and run, to the last bit.
     pub fn again(&self, point: &Point) -> String {
         let (family, study) = (&point.family, &self.study);
-        let mut words = vec![format!("evaluate {}", quoted(&self.source.name))];
+        let mut words = vec![format!("evaluate {}", quoted(&self.source.typed))];
         words.extend(problem(family, &[family.condition]));
         words.push(format!("--instances 1 --seed {}", point.seed));
         words.push(format!("--iterations {} --step {}", study.protocol.iterations, study.step));
@@ -21,7 +23,7 @@ impl Report<'_> {
     /// The command that makes this analysis again, whatever defaults will be.
     pub fn command(&self) -> String {
         let study = &self.study;
-        let mut words = vec![format!("analyze {}", quoted(&self.source.name))];
+        let mut words = vec![format!("analyze {}", quoted(&self.source.typed))];
         words.extend(problem(&study.family, &study.kappas));
         words.push(format!("--iterations {} --step {}", study.protocol.iterations, study.step));
         words.extend(running(&study.protocol));
@@ -50,7 +52,7 @@ fn problem(family: &Family, kappas: &[Option<f64>]) -> Vec<String> {
     words.extend(options.into_iter().filter(|(set, _)| *set).map(|(_, word)| word));
     let numbers = info.numbers.iter().zip(family.numbers);
     let set = numbers.filter(|(number, value)| number.default != *value);
-    words.extend(set.map(|(number, value)| format!("--with {}={value}", number.name)));
+    words.extend(set.map(|(number, value)| format!("--with {}={}", number.name, exact(value))));
     words
 }
 
@@ -67,10 +69,4 @@ fn running(protocol: &Protocol) -> Vec<String> {
         (protocol.sampling == Sampling::Released, "--sampling released".into()),
     ];
     options.into_iter().filter(|(set, _)| *set).map(|(_, word)| word).collect()
-}
-
-/// A name as a shell takes it.
-fn quoted(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:".contains(c);
-    if name.chars().all(plain) { name.into() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }

@@ -7,9 +7,10 @@ use clap::ValueEnum;
 use rl4rla::problem::Family;
 use rl4rla::program::{LiveOut, Reg, RegSet};
 use rl4rla::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
+use std::ffi::OsStr;
 
 /// The families and the protocol of a stage of a curriculum.
-pub fn of_stage(curriculum: &str, stage: &str, instances: u64) -> Result<(Vec<Family>, Protocol), Failure> {
+pub fn of_stage(curriculum: &OsStr, stage: &str, instances: u64) -> Result<(Vec<Family>, Protocol), Failure> {
     let curriculum = crate::curriculum::find(curriculum)?;
     match curriculum.stages.iter().find(|(other, _)| other.name == stage) {
         Some((stage, _)) => {

@@ -1,0 +1,69 @@
+//! Commas that set thousands apart, told from commas that are the decimal sign: `1,000` may be either, `1,5` is not.
+
+use super::super::error::{DataError, Place, shown};
+use std::path::Path;
+
+/// What is known of the commas in a file whose decimal sign was found out to be the comma.
+pub enum Commas {
+    /// They are the decimal sign: someone said so, or a cell shows it.
+    Decimal,
+    /// Every one so far may set thousands apart; the first such cell and its place.
+    Doubtful(Option<(Place, Vec<u8>)>),
+}
+
+impl Commas {
+    /// Takes a cell into account. One that cannot be a whole number with its thousands set apart settles the matter.
+    pub fn see(&mut self, cell: &[u8], place: impl FnOnce() -> Place) {
+        let Commas::Doubtful(first) = self else { return };
+        if !cell.contains(&b',') {
+            return;
+        }
+        match (grouped(cell), &first) {
+            (false, _) => *self = Commas::Decimal,
+            (true, None) => *first = Some((place(), cell.to_vec())),
+            (true, Some(_)) => {}
+        }
+    }
+
+    /// At the end of the file: whether its numbers can be trusted.
+    pub fn settle(&self, path: &Path) -> Result<(), DataError> {
+        let Commas::Doubtful(Some((place, cell))) = self else { return Ok(()) };
+        let message = format!(
+            "{} may have a decimal comma or a comma between thousands: every comma in this file has three digits behind it",
+            shown(cell)
+        );
+        let advice = "`--decimal ,` if the comma is the decimal sign; otherwise write numbers without commas between thousands";
+        Err(DataError::at(path, place.clone(), message, advice))
+    }
+}
+
+/// Whether a cell is a whole number with its thousands set apart by commas: `1,000` or `-12,345,678`, but not `0,125`.
+pub fn grouped(cell: &[u8]) -> bool {
+    let digits = cell.strip_prefix(b"-").or_else(|| cell.strip_prefix(b"+")).unwrap_or(cell);
+    let mut groups = digits.split(|byte| *byte == b',');
+    let first = groups.next().unwrap_or_default();
+    let mut rest = groups.peekable();
+    let whole = |group: &[u8]| group.iter().all(u8::is_ascii_digit);
+    (1..=3).contains(&first.len())
+        && first[0] != b'0'
+        && whole(first)
+        && rest.peek().is_some()
+        && rest.all(|group| group.len() == 3 && whole(group))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_groups_of_three() {
+        for cell in ["1,000", "-12,345", "+999,999", "1,234,567"] {
+            assert!(grouped(cell.as_bytes()), "{cell}");
+        }
+        for cell in
+            ["", ",", "1", "1,5", "1,00", "1,0000", "0,125", "1234,567", ",123", "1,000e3", "1,,000", "a,bcd"]
+        {
+            assert!(!grouped(cell.as_bytes()), "{cell}");
+        }
+    }
+}
