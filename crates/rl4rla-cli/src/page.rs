@@ -46,7 +46,8 @@ pub fn path(path: &Path) -> String {
 
 /// A whole page as it may go to a terminal: our own styles stay, and nothing else that a terminal would obey.
 pub fn printable(page: &str) -> String {
-    let ours = [STRONG, ACCENT, FAINT, WARNING, ERROR].map(|style| style.render().to_string());
+    // Errors are bold too, so the longer sequence is looked for first.
+    let ours = [ERROR, STRONG, ACCENT, FAINT, WARNING].map(|style| style.render().to_string());
     let reset = STRONG.render_reset().to_string();
     let mut safe = String::with_capacity(page.len());
     let mut rest = page;
