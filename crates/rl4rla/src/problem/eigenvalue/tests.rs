@@ -43,10 +43,13 @@ fn one_dimension_is_solved_from_the_start() {
 #[test]
 fn bad_data_are_refused_by_name() {
     let refused = |rows: &[&[f64]]| Eigenvalue.pose(Matrix::from_rows(rows), vec![]).unwrap_err().to_string();
-    assert!(refused(&[&[1.0, 2.0], &[2.5, 1.0]]).starts_with("A[1,0] is 2.5 but A[0,1] is 2; "));
+    assert!(
+        refused(&[&[1.0, 2.0], &[2.5, 1.0]])
+            .starts_with("row 2, column 1 of A is 2.5 but row 1, column 2 of A is 2; ")
+    );
     assert!(refused(&[&[1.0, 2.0], &[2.0, 1.0]]).starts_with("A has the eigenvalue -1"));
     assert_eq!(refused(&[&[1.0, 2.0]]), "A must be square, got 1 × 2");
-    assert!(refused(&[&[f64::NAN]]).starts_with("A[0,0] is NaN"));
+    assert!(refused(&[&[f64::NAN]]).starts_with("row 1, column 1 of A is NaN"));
     assert!(refused(&[]).contains("0 × 0"));
     let posed = Eigenvalue.pose(Matrix::from_rows(&[&[2.0, 1.0], &[1.0, 2.0]]), vec![]).unwrap();
     assert!((posed.spectrum()[0] - 3.0).abs() < 1e-14 && posed.measure(&posed.x_star).0 < 1e-15);

@@ -80,7 +80,7 @@ fn bad_data_are_refused_by_name() {
     };
     let rows: [&[f64]; 3] = [&[1.0], &[2.0], &[-1.0]];
     assert_eq!(refused(&rows, &[1.0, 0.0, -1.0]), "row 2 of b is 0; labels must be −1 or +1");
-    assert!(refused(&rows, &[1.0, f64::NAN, -1.0]).starts_with("b[1] is NaN"));
+    assert!(refused(&rows, &[1.0, f64::NAN, -1.0]).starts_with("row 2 of b is NaN"));
     assert!(refused(&rows, &[1.0, 1.0, -1.0]).starts_with("a plane separates the labels"));
     assert!(refused(&rows, &[1.0, 1.0]).contains("3 rows but b has 2"));
     // One column is enough.
