@@ -35,6 +35,9 @@ fn a_table_is_solved_in_its_own_units() {
                 &solved,
                 &["relative_residual", "iterations", "seconds", "flops", "rows", "cols", "step"],
             );
+            assert_keys(&solved, &["program", "converged", "backward_error", "rank", "kappa", "excess"]);
+            assert!(solved["backward_error"].as_f64().unwrap() < 1e-9, "{solved}");
+            assert_eq!((&solved["converged"], &solved["rank"]), (&true.into(), &4.into()));
             assert_eq!((&solved["rows"], &solved["cols"]), (&200.into(), &4.into()));
             for (name, wanted) in [("a", 2.0), ("b", -3.0), ("c", 0.5), ("(intercept)", 7.0)] {
                 let found = value(&solved, name);
@@ -94,7 +97,12 @@ fn data_that_do_not_fit_are_read_from_disk_to_the_same_bits() {
 fn threads_and_seeds_do_what_they_say() {
     let file = written("solve-threads.csv", table());
     let base = ["solve", "precond-weighted-sgd", "--matrix", &file, "--target", "y"];
-    let run = |extra: &[&str]| json(&[&base[..], extra].concat());
+    // Samples do not reach the tolerance.
+    let run = |extra: &[&str]| {
+        let said = rl4rla(&[&base[..], extra, &["--json"]].concat());
+        assert_eq!(said.code, 1, "{said:?}");
+        said.json()
+    };
     let one = run(&["--threads", "1"]);
     assert_eq!(one["coefficients"], run(&["--threads", "2"])["coefficients"]);
     assert_ne!(one["coefficients"], run(&["--seed", "1"])["coefficients"]);
@@ -158,24 +166,85 @@ fn bad_data_are_refused_by_their_place() {
     assert_eq!((&kept["rows"], &kept["dropped"]), (&3.into(), &1.into()));
 }
 
-#[test]
-fn what_is_no_solution_is_told() {
-    // The third column is the sum of the others.
-    let mut text = "a,b,c,y\n".to_string();
+/// y over a, b and a column that follows from them, and a class of two.
+fn dependent() -> String {
+    let mut text = "age,height,age2,left,right,y\n".to_string();
     for i in 0..80 {
-        let (a, b) = ((0.7 * i as f64).sin(), (0.3 * i as f64).cos());
-        text += &format!("{a},{b},{},{}\n", a + b, (1.9 * i as f64).sin());
+        let (age, height) = (20.0 + f64::from(i * 7 % 53), 150.0 + (0.3 * f64::from(i)).cos() * 30.0);
+        let left = f64::from(i % 2);
+        let y = 0.5 * age + 0.1 * height + 3.0 * left + (1.9 * f64::from(i)).sin();
+        text += &format!("{age},{height},{},{left},{},{y}\n", 2.0 * age, 1.0 - left);
     }
-    let file = written("solve-dependent.csv", &text);
-    let base = ["solve", "ls-gd", "--matrix", &file, "--target", "y"];
-    let diverged = rl4rla(&[&base[..], &["--step", "1", "--json"]].concat());
-    assert_eq!(diverged.code, 1, "{diverged:?}");
-    assert!(
-        diverged.out.contains("\"converged\":false") && diverged.out.contains("it diverges"),
-        "{diverged:?}"
-    );
-    // Gradient descent needs no independent columns.
-    assert_eq!(json(&base)["converged"], true);
-    let short = rl4rla(&[&base[..], &["--iterations", "3"]].concat());
-    assert!(short.code == 0 && short.out.contains("is not reached"), "{short:?}");
+    text
+}
+
+#[test]
+fn dependent_columns_are_named_and_never_explode() {
+    let file = written("solve-dependent.csv", dependent());
+    for program in ["precond-gd", "sketched-precond-gd", "sketched-precond-gd-gram", "ls-gd"] {
+        for extra in [&[][..], &["--standardise"]] {
+            let base =
+                [&["solve", program, "--matrix", &file, "--target", "y", "--intercept"], extra].concat();
+            let refused = rl4rla(&base);
+            assert_eq!(refused.code, 2, "{refused:?}");
+            for words in ["`age2` depends on `age`", "`right` depends on `left`", "--rank-deficient drop"] {
+                assert!(refused.err.contains(words), "{words}: {}", refused.err);
+            }
+            let run = |how| json(&[&base[..], &["--rank-deficient", how]].concat());
+            let (dropped, shortest) = (run("drop"), run("min-norm"));
+            assert_eq!((&dropped["rank"], &dropped["cols"]), (&4.into(), &6.into()));
+            assert_eq!(dropped["dependent"][0]["column"], "age2");
+            assert_eq!((value(&dropped, "age2"), value(&dropped, "right")), (0.0, 0.0));
+            let same = |key: &str| (dropped[key].as_f64().unwrap(), shortest[key].as_f64().unwrap());
+            let (one, other) = same("relative_residual");
+            assert!((one - other).abs() < 1e-9, "{one} {other}");
+            // age and 2·age share what is age's; the norm is that of the units in which it was solved.
+            let (age, age2) = (value(&shortest, "age"), value(&shortest, "age2"));
+            assert!((age + 2.0 * age2 - value(&dropped, "age")).abs() < 1e-8, "{age} {age2}");
+            let share = if extra.is_empty() { 2.0 * age } else { 0.5 * age };
+            assert!((age2 - share).abs() < 1e-8, "{age} {age2}");
+            let (left, right) = (value(&shortest, "left"), value(&shortest, "right"));
+            assert!((left + right).abs() < 1e-8 && (left - 1.5).abs() < 0.5, "{left} {right}");
+        }
+    }
+    // Without an intercept the two classes say something, and only age2 does not.
+    let refused = rl4rla(&["solve", "precond-gd", "--matrix", &file, "--target", "y"]);
+    assert!(refused.code == 2 && refused.err.contains("rank 4 of 5"), "{}", refused.err);
+}
+
+#[test]
+fn warnings_stay_whatever_the_flags() {
+    let file = written("solve-warn.csv", table());
+    let out = scratch("solve-warn-x.csv");
+    let out = out.to_str().unwrap();
+    let base = ["solve", "ls-gd", "--matrix", &file, "--target", "y", "--intercept", "--iterations", "3"];
+    for flags in [&[][..], &["-q"], &["--json"], &["-q", "--json"], &["-q", "--out", out]] {
+        let short = rl4rla(&[&base[..], flags].concat());
+        assert_eq!(short.code, 1, "{short:?}");
+        let told = if flags.is_empty() { &short.out } else { &short.err };
+        assert!(
+            told.contains("This is no solution") && told.contains("--iterations"),
+            "{flags:?}: {short:?}"
+        );
+    }
+    assert!(fs::read_to_string(out).unwrap().starts_with("name,value"));
+    // What is worse than x = 0 is not written at all.
+    let none = scratch("solve-warn-none.csv");
+    let _ = fs::remove_file(&none);
+    let wild = ["--step", "100", "--iterations", "4", "--json", "--out", none.to_str().unwrap()];
+    let wild = rl4rla(&[&base[..7], &wild].concat());
+    assert!(wild.code == 1 && wild.err.contains("worse than x = 0") && !none.exists(), "{wild:?}");
+    assert_eq!(wild.json()["coefficients"].as_array().map(Vec::len), Some(0));
+    let refused = rl4rla(&[&base[..7], &["--tolerance", "1"]].concat());
+    assert!(refused.code == 2 && refused.err.contains("less than 1"), "{refused:?}");
+}
+
+#[test]
+fn passes_are_counted_as_evaluate_counts_them() {
+    let file = written("solve-passes.csv", table());
+    let base = ["solve", "ls-gd", "--matrix", &file, "--target", "y", "--iterations", "5", "--step", "0.1"];
+    let solved = rl4rla(&[&base[..], &["--json", "--tolerance", "0"]].concat()).json();
+    // A·x and Aᵀ·r, five times; what was read in one go, and to measure, is told apart.
+    assert_eq!((&solved["iterations"], &solved["passes"]), (&5.into(), &10.0.into()));
+    assert!(solved["reads"].as_u64().unwrap() >= 7, "{solved}");
 }

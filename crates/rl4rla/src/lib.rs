@@ -83,7 +83,7 @@
 //! let design = Design { target: Target::Column("sold".into()), intercept: true, standardise: true };
 //! let System { matrix, b, columns, .. } = System::load(&path, &design, &Reading::default()).unwrap();
 //! let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
-//! let solved = solve(program, &Large::new(matrix, b).unwrap(), &Options::default()).unwrap();
+//! let solved = solve(program, Large::new(matrix, b).unwrap(), &Options::default()).unwrap();
 //! let coefficients = columns.coefficients(&solved.x);
 //! assert_eq!(columns.labels(), ["hours", "day", "(intercept)"]);
 //! assert!(coefficients.iter().zip([3.0, -2.0, 5.0]).all(|(found, wanted)| (found - wanted).abs() < 1e-8));

@@ -3,8 +3,18 @@
 use super::problem::size;
 use super::{Chance, Data, Threads};
 use clap::Args;
+use rl4rla::solve::RankDeficient;
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+fn rank_deficient(text: &str) -> Result<RankDeficient, String> {
+    match text {
+        "refuse" => Ok(RankDeficient::Refuse),
+        "drop" => Ok(RankDeficient::Drop),
+        "min-norm" => Ok(RankDeficient::MinNorm),
+        _ => Err("expected refuse, drop or min-norm".into()),
+    }
+}
 
 #[derive(Args)]
 pub struct Solve {
@@ -16,9 +26,12 @@ pub struct Solve {
     /// The most iterations T
     #[arg(long, default_value = "1000", value_parser = size, help_heading = "Run")]
     pub iterations: usize,
-    /// Stop when ‖Aᵀ(Ax − b)‖ has fallen to this part of what it was at x = 0; 0 makes all iterations
+    /// Stop when ‖A(x − x*)‖ is at most this part of ‖Ax − b‖, or at rounding; 0 makes all iterations
     #[arg(long, default_value_t = 1e-10, help_heading = "Run")]
     pub tolerance: f64,
+    /// What becomes of columns that depend on others: refuse names them, drop leaves them out, min-norm takes the shortest solution
+    #[arg(long, value_name = "HOW", default_value = "refuse", value_parser = rank_deficient, help_heading = "Run")]
+    pub rank_deficient: RankDeficient,
     /// The step size η, or `auto`: a pilot of 16 iterations looks for it
     #[arg(long, default_value = "auto", allow_hyphen_values = true, help_heading = "Run")]
     pub step: String,

@@ -1,5 +1,7 @@
 //! `rl4rla solve`.
 
+mod least_squares;
+
 use crate::args::{Shared, Solve};
 use crate::data::{reading, refused, system};
 use crate::failure::Failure;
@@ -12,8 +14,9 @@ use rl4rla::linalg::Matrix;
 use rl4rla::problem::{Family, InstanceError, Linear, Task};
 use rl4rla::program::{Reg, Update};
 use rl4rla::report::{Axis, Figure, Ink, Mark, Panel, Series};
-use rl4rla::solve::{Ended, Options, Solved, Step, solve, solve_posed};
+use rl4rla::solve::{Ended, Options, SolveError, Solved, Step, solve, solve_posed};
 use serde_json::{Value, json};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -31,16 +34,18 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     refuse_unfit(args, &source, task)?;
     args.threads.apply()?;
     // The system itself stays until the end: it may hold the file that its matrix is read from.
-    let mut system = system(&args.data, matrix, task.inputs().contains(Reg::B))?;
+    let mut system = system(&args.data, matrix, task.inputs().contains(Reg::B))?.centred();
     let (rows, cols, in_file) = (system.matrix.rows(), system.matrix.cols(), system.matrix.is_in_file());
     let taken = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
     let begun = Instant::now();
-    let solved = answer(&source, task, taken, &options, matrix, &system.columns.labels())?;
+    let solved = answer(&source, task, taken, &options, matrix, &system.columns)?;
     let seconds = begun.elapsed().as_secs_f64();
     let System { columns, dropped, .. } = &system;
     let coefficients = columns.coefficients(&solved.x);
     let mut files: Vec<PathBuf> = Vec::new();
-    if let Some(out) = &args.out {
+    // What is worse than x = 0 is nothing to keep.
+    let answered = solved.ended != Ended::Divergence;
+    if let Some(out) = args.out.as_ref().filter(|_| answered) {
         write(out, &["name", "value"], Some(&columns.labels()), &coefficients)?;
         files.push(out.clone());
     }
@@ -50,9 +55,13 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
             Failure::new(format!("cannot write {}: {error}", plot.display())).advise("another --plot")
         })?);
     }
-    let predicted = args.predict.as_deref().map(|path| predict(args, path, columns, &solved.x, &mut files));
+    let predict_from = args.predict.as_deref().filter(|_| answered);
+    let predicted = predict_from.map(|path| predict(args, path, columns, &solved.x, &mut files));
     let predicted = predicted.transpose()?;
-    let code = u8::from(solved.ended == Ended::Divergence);
+    let code = match solved.certificate {
+        Some(_) => u8::from(!solved.converged),
+        None => u8::from(solved.ended == Ended::Divergence),
+    };
     let outcome = Outcome {
         args,
         source: &source,
@@ -64,10 +73,16 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         in_file,
         solved,
         seconds,
-        coefficients: columns.labels().into_iter().zip(coefficients).collect(),
+        labels: columns.labels(),
+        intercept: columns.intercept,
+        coefficients: columns.labels().into_iter().zip(coefficients).filter(|_| answered).collect(),
         predicted,
         files,
     };
+    // Whatever a user reads, a warning is part of it.
+    if shared.quiet || shared.json {
+        let _ = write!(anstream::stderr(), "{}", outcome.verdict());
+    }
     Ok(Page { json: outcome.json(), text: outcome.text(shared.quiet), code })
 }
 
@@ -100,6 +115,9 @@ struct Outcome<'a> {
     in_file: bool,
     solved: Solved,
     seconds: f64,
+    labels: Vec<String>,
+    intercept: bool,
+    /// None where x is no answer.
     coefficients: Vec<(String, f64)>,
     predicted: Option<Prediction>,
     files: Vec<PathBuf>,
@@ -109,7 +127,7 @@ impl Outcome<'_> {
     fn json(&self) -> Value {
         let (solved, linear) = (&self.solved, is_linear(self.task));
         let coefficient = |(name, value): &(String, f64)| json!({ "name": name, "value": value });
-        json!({
+        let mut all = json!({
             "program": self.source.name,
             "matrix": self.matrix.to_string_lossy(),
             "rows": self.size.0,
@@ -120,7 +138,7 @@ impl Outcome<'_> {
             "relative_gradient": linear.then_some(solved.gradient),
             "loss": (!linear).then_some(solved.residual),
             "iterations": solved.iterations,
-            "converged": solved.ended == Ended::Tolerance,
+            "converged": solved.converged,
             "ended": solved.ended.words(),
             "step": solved.step,
             "seed": self.args.seed,
@@ -131,7 +149,13 @@ impl Outcome<'_> {
             "coefficients": self.coefficients.iter().map(coefficient).collect::<Vec<Value>>(),
             "predicted": self.predicted.as_ref().map(Prediction::json),
             "files": self.files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
-        })
+        });
+        if let (Value::Object(all), Value::Object(more)) =
+            (&mut all, least_squares::json(solved, &self.labels))
+        {
+            all.extend(more);
+        }
+        all
     }
 
     fn text(&self, quiet: bool) -> String {
@@ -143,6 +167,10 @@ impl Outcome<'_> {
             if self.dropped > 0 {
                 text += &faint(&format!("{} rows with missing values were left out\n", self.dropped));
             }
+            let how = self.args.rank_deficient;
+            if let Some(remark) = least_squares::remark(&self.solved, &self.labels, self.intercept, how) {
+                text += &warning(&format!("{remark}\n"));
+            }
             text += "\n";
         }
         text += &table(self.facts());
@@ -153,14 +181,14 @@ impl Outcome<'_> {
         for file in &self.files {
             text += &faint(&format!("wrote {}\n", file.display()));
         }
-        text + &self.verdict(quiet)
+        if quiet { text } else { text + &self.verdict() }
     }
 
     fn facts(&self) -> Vec<Vec<String>> {
         let (solved, [loss, _]) = (&self.solved, self.task.measures());
         let mut facts = vec![vec![loss.to_string(), number(solved.residual)]];
-        if is_linear(self.task) {
-            facts.push(vec!["‖Aᵀ(Ax − b)‖".into(), format!("{} of the start", number(solved.gradient))]);
+        if let Some(known) = &solved.certificate {
+            facts.extend(least_squares::facts(known, self.size.1));
         }
         facts.push(vec!["iterations".into(), format!("{}: {}", solved.iterations, solved.ended.words())]);
         if self.task.inputs().contains(Reg::ETA) {
@@ -172,7 +200,10 @@ impl Outcome<'_> {
             facts.push(vec!["step η".into(), format!("{}{how}", number(solved.step))]);
         }
         let (flops, time) = (number(solved.flops), duration(self.seconds));
-        facts.push(vec!["work".into(), format!("{flops} flops, {} passes over A, {time}", solved.passes)]);
+        facts.push(vec![
+            "work".into(),
+            format!("{flops} flops, {} passes over A, {time}", number(solved.passes)),
+        ]);
         let seen: Vec<f64> = solved.residuals.iter().copied().filter(|r| r.is_finite()).collect();
         if seen.len() > 2 {
             facts.push(vec!["course".into(), accent(&sparkline(&thin(&seen)))]);
@@ -191,19 +222,16 @@ impl Outcome<'_> {
     }
 
     /// A word of warning, where one is due.
-    fn verdict(&self, quiet: bool) -> String {
-        let tolerance = self.args.tolerance;
-        if self.solved.ended == Ended::Divergence {
-            let why = "This is no solution: columns may depend on each other, or the program does not suit the data.\n";
-            let advice = "leave columns out, take another program, or see how `rl4rla compare` fares on the same file\n";
-            return warning(why) + &faint(advice);
+    fn verdict(&self) -> String {
+        if let Some(known) = &self.solved.certificate {
+            let told = least_squares::warning(&self.solved, known);
+            return told.map_or_else(String::new, |(why, advice)| {
+                warning(&format!("{why}\n")) + &faint(&format!("try: {advice}\n"))
+            });
         }
-        match is_linear(self.task) && self.solved.gradient > tolerance && tolerance > 0.0 && !quiet {
-            true => faint(&format!(
-                "the tolerance of {} is not reached; more --iterations, another --step or another program may help\n",
-                number(tolerance)
-            )),
-            false => String::new(),
+        match self.solved.ended {
+            Ended::Divergence => warning("This is no solution: the program does not suit the data.\n"),
+            _ => String::new(),
         }
     }
 }
@@ -219,8 +247,8 @@ fn options(args: &Solve) -> Result<Options, Failure> {
             }
         },
     };
-    if args.tolerance.is_nan() || args.tolerance < 0.0 {
-        let message = format!("--tolerance must not be negative, got {}", args.tolerance);
+    if !(0.0..1.0).contains(&args.tolerance) {
+        let message = format!("--tolerance must be at least 0 and less than 1, got {}", args.tolerance);
         return Err(Failure::new(message).advise("--tolerance 1e-10"));
     }
     if args.iterations == 0 {
@@ -230,6 +258,7 @@ fn options(args: &Solve) -> Result<Options, Failure> {
         step,
         iterations: args.iterations,
         tolerance: args.tolerance,
+        rank_deficient: args.rank_deficient,
         average: args.average,
         history: args.plot.is_some(),
         sketch: args.chance.sketch,
@@ -258,18 +287,14 @@ fn answer(
     (matrix, b): (Matrix, Vec<f64>),
     options: &Options,
     path: &Path,
-    names: &[String],
+    columns: &Columns,
 ) -> Result<Solved, Failure> {
     let unfit = |error: InstanceError| {
-        Failure::new(format!("{}: {}", path.display(), error.with_names(names)))
+        Failure::new(format!("{}: {}", path.display(), error.with_names(&columns.labels())))
             .advise("docs/solve.md tells what can be solved")
     };
     let program = &source.document.program;
-    let failed = |failure: execute::Failure, lost: Option<&str>| {
-        if let Some(lost) = lost {
-            return Failure::new(format!("the copy of {} on disk cannot be read: {lost}", path.display()))
-                .advise("check the disk, or TMPDIR");
-        }
+    let failed = |failure: execute::Failure| {
         let advice = match failure.fault {
             Fault::NotInMemory => "a larger --max-memory, another --sketch, or another program",
             Fault::NotFinite => "a smaller --step, or --step auto",
@@ -286,10 +311,28 @@ fn answer(
             return Err(Failure::new(message).advise("a larger --max-memory"));
         }
         let instance = task.pose(matrix, b).map_err(unfit)?;
-        return solve_posed(program, &instance, options).map_err(|failure| failed(failure, None));
+        return solve_posed(program, &instance, options).map_err(failed);
     }
-    let large = Large::new(matrix, b).map_err(unfit)?;
-    solve(program, &large, options).map_err(|failure| failed(failure, large.matrix().read_failure()))
+    let large = Large::new(matrix, b).map_err(unfit)?.with_noise(columns.noise());
+    solve(program, large, options).map_err(|error| match error {
+        SolveError::Run(failure) => failed(failure),
+        SolveError::Dependent { columns: found, rank } => least_squares::refuse(
+            &path.display().to_string(),
+            &found,
+            rank,
+            &columns.labels(),
+            columns.intercept,
+        ),
+        SolveError::Unreadable(lost) => {
+            Failure::new(format!("the copy of {} on disk cannot be read: {lost}", path.display()))
+                .advise("check the disk, or TMPDIR")
+        }
+        SolveError::Overflow { column } => {
+            let name = &columns.labels()[column];
+            Failure::new(format!("the coefficient of `{name}` is beyond the range of double precision"))
+                .advise("other units for this column or for the target")
+        }
+    })
 }
 
 /// Every so many, where there are too many for a line.

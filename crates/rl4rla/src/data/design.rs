@@ -1,8 +1,8 @@
 //! Designs: what becomes of a table before it is solved, and what the solution means in the table's own units.
 
 use super::scratch::{Place, Scratch};
-use super::{DataError, Missing, Reading, Rows, open, probe};
-use crate::linalg::Matrix;
+use super::{DataError, Missing, Reading, open, probe};
+use crate::linalg::{ColumnMap, Matrix};
 use std::path::{Path, PathBuf};
 
 /// Where the right-hand side stands.
@@ -54,6 +54,8 @@ pub struct Columns {
     pub intercept: bool,
     means: Vec<f64>,
     scales: Vec<f64>,
+    /// Rounding in each column, in units of ε times its length.
+    noise: Vec<f64>,
 }
 
 /// What the column of ones is called.
@@ -71,7 +73,7 @@ impl System {
             Target::Column(name) => Some(place(path, name, found.cols, found.names.as_deref())?),
             Target::File(_) | Target::None => None,
         };
-        let mut columns = Columns::new(found.cols, found.names.as_deref(), target, design.intercept);
+        let columns = Columns::new(found.cols, found.names.as_deref(), target, design.intercept);
         if columns.names.is_empty() {
             let message = "besides the target there is no column";
             return Err(DataError::file(path, message, "a table with at least two columns"));
@@ -79,9 +81,6 @@ impl System {
         if design.intercept && columns.names.iter().any(|name| name == INTERCEPT) {
             let message = format!("a column is called `{INTERCEPT}`, as the one that is added would be");
             return Err(DataError::file(path, message, "rename it, or leave --intercept out"));
-        }
-        if design.standardise {
-            columns.measure(&mut open(path, reading)?)?;
         }
         let width = columns.width();
         let bytes = found.bytes.map(|bytes| bytes / found.cols as u64 * width as u64);
@@ -122,7 +121,29 @@ impl System {
             let message = format!("{} rows, but the right-hand side has {}", matrix.rows(), b.len());
             return Err(DataError::file(path, message, "files with as many rows"));
         }
-        Ok(System { matrix, b, columns, dropped: rows.dropped(), _scratch: scratch })
+        let system = System { matrix, b, columns, dropped: rows.dropped(), _scratch: scratch };
+        Ok(if design.standardise { system.in_units(true) } else { system })
+    }
+
+    /// The same system with columns of mean 0 beside the column of ones, if there is one: what they have in common with it
+    /// hides no digits then. Coefficients are told in the units of the table as before.
+    pub fn centred(self) -> System {
+        if self.columns.intercept && self.columns.means.iter().all(|mean| *mean == 0.0) {
+            return self.in_units(false);
+        }
+        self
+    }
+
+    /// Subtracts means where there is an intercept, and brings columns to deviation 1 if asked to.
+    fn in_units(self, deviations: bool) -> System {
+        let System { matrix, mut columns, .. } = self;
+        columns.measure(&matrix, deviations);
+        let (mut shift, mut scale) = (columns.means.clone(), columns.scales.clone());
+        if columns.intercept {
+            (shift.push(0.0), scale.push(1.0));
+        }
+        let matrix = matrix.map_columns(ColumnMap::all(shift, scale));
+        System { matrix, columns, ..self }
     }
 }
 
@@ -137,6 +158,7 @@ impl Columns {
             intercept,
             means: vec![0.0; kept.len()],
             scales: vec![1.0; kept.len()],
+            noise: vec![1.0; kept.len()],
         }
     }
 
@@ -153,40 +175,46 @@ impl Columns {
 
     /// Appends the row of A that belongs to a row of the table.
     fn add_row(&self, row: &[f64], into: &mut Vec<f64>) {
-        let units = self.means.iter().zip(&self.scales);
-        into.extend(self.kept(row).zip(units).map(|(value, (mean, scale))| (value - mean) / scale));
+        into.extend(self.kept(row));
         if self.intercept {
             into.push(1.0);
         }
     }
 
     /// Finds means and deviations in one pass, by updating formulas that do not cancel. Without an intercept nothing may
-    /// be subtracted: then it is the root mean square. A constant column keeps its units.
-    fn measure(&mut self, rows: &mut Rows) -> Result<(), DataError> {
-        let mut means = vec![0.0; self.names.len()];
-        let mut squares = vec![0.0; self.names.len()];
-        let (mut read, mut count, cols) = (Vec::new(), 0.0, rows.cols());
-        while rows.next(BATCH, &mut read)? > 0 {
-            for row in read.chunks_exact(cols) {
+    /// be subtracted: then it is the root mean square. Sums that overflow, or vanish, leave a column its units.
+    fn measure(&mut self, matrix: &Matrix, deviations: bool) {
+        let (n, width) = (self.names.len(), self.width());
+        let (mut means, mut squares) = (vec![0.0; n], vec![0.0; n]);
+        let mut count = 0.0;
+        matrix.each_part(1, |_, part| {
+            for row in part.entries().chunks_exact(width) {
                 count += 1.0;
-                for (value, (mean, square)) in self.kept(row).zip(means.iter_mut().zip(&mut squares)) {
+                for (value, (mean, square)) in row.iter().zip(means.iter_mut().zip(&mut squares)) {
                     let gap = value - *mean;
                     *mean += gap / count;
                     *square += gap * (value - *mean);
                 }
             }
-            read.clear();
-        }
+        });
         for (j, (mean, square)) in means.into_iter().zip(squares).enumerate() {
             let variance = square / count;
-            let scale = if self.intercept { variance.sqrt() } else { (variance + mean * mean).sqrt() };
-            // Of a constant column the formulas give exactly 0.
-            if scale == 0.0 || !scale.is_finite() {
-                continue;
+            // A constant column becomes zero: the intercept has it already.
+            if self.intercept && mean.is_finite() {
+                self.means[j] = mean;
+                let noise = (1.0 + mean * mean / variance).sqrt();
+                self.noise[j] = if noise.is_finite() { noise } else { 1.0 };
             }
-            (self.means[j], self.scales[j]) = (if self.intercept { mean } else { 0.0 }, scale);
+            let scale = if self.intercept { variance.sqrt() } else { (variance + mean * mean).sqrt() };
+            if deviations && scale.is_normal() {
+                self.scales[j] = scale;
+            }
         }
-        Ok(())
+    }
+
+    /// How large rounding is in each column of A, in units of ε times its length: more than 1 where a mean was subtracted.
+    pub fn noise(&self) -> Vec<f64> {
+        self.noise.iter().copied().chain(self.intercept.then_some(1.0)).collect()
     }
 
     /// What x says in the units of the table: a coefficient for every name, and the intercept behind them.
@@ -194,8 +222,7 @@ impl Columns {
         let mut all: Vec<f64> = x.iter().zip(&self.scales).map(|(x, scale)| x / scale).collect();
         all.truncate(self.names.len());
         if self.intercept {
-            let shift: f64 = all.iter().zip(&self.means).map(|(x, mean)| x * mean).sum();
-            all.push(x[self.names.len()] - shift);
+            all.push(intercept(x[self.names.len()], &all, &self.means));
         }
         all
     }
@@ -262,6 +289,20 @@ impl Columns {
             }
         }
     }
+}
+
+/// c − Σ xⱼ·meanⱼ, as if computed with twice the digits: large means nearly cancel in it.
+fn intercept(constant: f64, x: &[f64], means: &[f64]) -> f64 {
+    let (mut sum, mut rest) = (constant, 0.0);
+    for (x, mean) in x.iter().zip(means) {
+        let product = -x * mean;
+        let total = sum + product;
+        let back = total - sum;
+        rest += (sum - (total - back)) + (product - back) + (-x).mul_add(*mean, -product);
+        sum = total;
+    }
+    let exact = sum + rest;
+    if exact.is_finite() { exact } else { sum }
 }
 
 /// The place of a column that was asked for by name or by number.

@@ -17,18 +17,52 @@ use crate::program::{Datum, Program, Reg, Section, Signature, Update};
 use crate::rng::Stream;
 
 /// Least squares on large data: min ‖Ax − b‖, from x = 0.
+#[derive(Clone)]
 pub struct Large {
     instance: Instance,
+    noise: Vec<f64>,
 }
 
 impl Large {
     /// The problem of these data. A should be made by [`Matrix::from_row_major`], or every product is sequential.
     #[allow(non_snake_case)]
     pub fn new(A: Matrix, b: Vec<f64>) -> Result<Large, InstanceError> {
-        let mut instance = Instance::unsolved(A, b)?;
+        InstanceError::check_finite(&A, &b)?;
         // Then programs for symmetric systems fit too.
-        instance.symmetric = !instance.A.is_in_file() && instance.A.is_symmetric();
-        Ok(Large { instance })
+        let symmetric = !A.is_in_file() && A.is_symmetric();
+        Ok(Large::trusted(A, b, symmetric))
+    }
+
+    /// The same of data that are known to be finite.
+    #[allow(non_snake_case)]
+    pub(crate) fn trusted(A: Matrix, b: Vec<f64>, symmetric: bool) -> Large {
+        let noise = vec![1.0; A.cols()];
+        let mut instance = Instance::unsolved(A, b);
+        instance.symmetric = symmetric;
+        Large { instance, noise }
+    }
+
+    /// Tells how large rounding is in each column, in units of ε times its length: more than 1 where something large was
+    /// subtracted from it. Whether columns depend on each other is judged by it.
+    pub fn with_noise(self, noise: Vec<f64>) -> Large {
+        assert_eq!(noise.len(), self.instance.cols(), "one number for every column");
+        Large { noise, ..self }
+    }
+
+    /// What was told by [`Large::with_noise`]; 1 throughout if nothing was.
+    pub fn noise(&self) -> &[f64] {
+        &self.noise
+    }
+
+    /// Whether A is its own transpose.
+    pub fn is_symmetric(&self) -> bool {
+        self.instance.symmetric
+    }
+
+    /// The matrix and the right-hand side; the matrix is copied only where a clone of this shares it.
+    pub(crate) fn into_data(self) -> (Matrix, Vec<f64>) {
+        let Instance { A, b, .. } = self.instance;
+        (std::sync::Arc::try_unwrap(A).unwrap_or_else(|shared| (*shared).clone()), b)
     }
 
     /// The problem as typing sees it.
@@ -97,9 +131,9 @@ pub fn run_large(
     let (mut first, mut last) = (None, None);
     for _ in 0..settings.iterations {
         let seen = run.iterate()?;
-        let begin = first.or(seen);
-        if let (Some(begin), Some(now)) = (begin, seen)
-            && stop.reached(begin, last, now)
+        let begin = first.or_else(|| seen.clone());
+        if let (Some(begin), Some(now)) = (&begin, &seen)
+            && stop.reached(begin, last.as_ref(), now)
         {
             break;
         }
@@ -170,7 +204,7 @@ impl<'a> LargeRun<'a> {
     /// x ← x − η·v1, and what was seen of x before, where the program looks.
     pub fn iterate(&mut self) -> Result<Option<Seen>, Failure> {
         let seen = self.find_direction()?;
-        let residual = seen.map_or(f64::NAN, |seen| seen.residual);
+        let residual = seen.as_ref().map_or(f64::NAN, |seen| seen.residual);
         self.machine.residuals.push(residual);
         advance(&mut self.machine, Step::Iteration(self.t))?;
         Ok(seen)
@@ -264,24 +298,28 @@ impl<'a> LargeRun<'a> {
 }
 
 /// What a pass shows of the iterate it was made at.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Seen {
     /// ‖Ax − b‖/‖b‖.
     pub residual: f64,
-    /// ‖Aᵀ(Ax − b)‖.
-    pub gradient: f64,
+    /// ‖Ax − b‖.
+    pub distance: f64,
+    /// Aᵀ(Ax − b).
+    pub gradient: Vec<f64>,
 }
 
 impl Seen {
     fn of(instance: &Instance, r: &[f64], gradient: &[f64]) -> Seen {
-        Seen { residual: instance.relative(linalg::norm(r)), gradient: linalg::norm(gradient) }
+        let distance = linalg::norm(r);
+        Seen { residual: instance.relative(distance), distance, gradient: gradient.to_vec() }
     }
 }
 
 impl Stop {
-    fn reached(self, first: Seen, last: Option<Seen>, now: Seen) -> bool {
-        let still = |last: Seen| (last.residual - now.residual).abs() < self.residual * now.residual;
-        now.gradient < self.gradient * first.gradient || last.is_some_and(still)
+    fn reached(self, first: &Seen, last: Option<&Seen>, now: &Seen) -> bool {
+        let still = |last: &Seen| (last.residual - now.residual).abs() < self.residual * now.residual;
+        let length = |seen: &Seen| linalg::norm(&seen.gradient);
+        length(now) < self.gradient * length(first) || last.is_some_and(still)
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use faer::{Mat, MatRef};
 
 use super::by_rows::ByRows;
+use super::columns::ColumnMap;
 use super::spool::Spool;
 
 /// A dense f64 matrix, stored by columns or by rows, with a copy in the other order made on first need, or in a file.
@@ -277,6 +278,21 @@ impl Matrix {
         }
     }
 
+    /// The matrix with other columns: in place where it is in memory, and on reading where it is in a file.
+    pub fn map_columns(self, map: ColumnMap) -> Self {
+        let (rows, cols) = (self.rows(), map.kept.len());
+        match self.layout {
+            Layout::Columns { entries, .. } => {
+                Self::from_fn(rows, cols, |i, j| (entries[(i, map.kept[j])] - map.shift[j]) / map.scale[j])
+            }
+            Layout::Rows { mut entries, shape, .. } => {
+                map.apply(shape.1, &mut entries);
+                Self::from_row_major(rows, cols, entries)
+            }
+            Layout::File(spool) => Self { layout: Layout::File(Arc::new(spool.mapped(map))) },
+        }
+    }
+
     /// The transposed matrix.
     pub fn transpose(&self) -> Self {
         Self::from_faer(self.as_faer().transpose().to_owned())
@@ -347,7 +363,7 @@ pub(super) fn magnitude(values: &[f64]) -> Option<f64> {
 }
 
 /// The power of two 2^⌊log₂ x⌋ for x > 0, but never subnormal, so that its reciprocal is exact.
-pub(super) fn power_of_two_below(x: f64) -> f64 {
+pub(crate) fn power_of_two_below(x: f64) -> f64 {
     f64::from_bits((x.to_bits() >> 52).max(1) << 52)
 }
 

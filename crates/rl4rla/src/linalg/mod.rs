@@ -10,6 +10,7 @@
 mod blas;
 mod by_rows;
 mod cholesky;
+mod columns;
 mod eigen;
 mod error;
 mod inverse;
@@ -28,10 +29,12 @@ pub use blas::{
     squared_row_norms, t_matmul, vec_mat,
 };
 pub use cholesky::{Orthonormal, cholesky_r, orthonormalised};
+pub use columns::{ColumnMap, column_norms};
 pub use eigen::{eigenvalues, symmetric_eigen};
 pub use error::NumericError;
 pub use inverse::{inverse, least_squares, solve};
 pub use matrix::Matrix;
+pub(crate) use matrix::power_of_two_below;
 pub use qr::{qr_r, thin_q, thin_qr};
 pub use svd::{Svd, condition_number, pseudo_inverse, singular_values, svd_of_square};
 pub use triangular::{solve_upper, solve_upper_transposed, triangular_inverse};

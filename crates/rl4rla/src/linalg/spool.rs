@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::by_rows::ByRows;
+use super::columns::ColumnMap;
 
 /// Bytes of an entry in the file: a little-endian f64.
 const ENTRY: usize = 8;
@@ -17,10 +18,14 @@ const HELD: usize = 1 << 22;
 /// A kernel has no way to say that a disk failed. What cannot be read is NaN, so the run stops there, and the reason is
 /// kept for whoever asks.
 pub struct Spool {
-    file: Mutex<File>,
+    file: Arc<Mutex<File>>,
     pub rows: usize,
     pub cols: usize,
-    failure: OnceLock<String>,
+    /// Columns in the file.
+    stored: usize,
+    /// What becomes of them on reading, one after the other.
+    maps: Vec<ColumnMap>,
+    failure: Arc<OnceLock<String>>,
 }
 
 impl Spool {
@@ -31,7 +36,20 @@ impl Spool {
             let message = format!("{found} bytes where a {rows}×{cols} matrix has {wanted}");
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
-        Ok(Spool { file: Mutex::new(file), rows, cols, failure: OnceLock::new() })
+        let file = Arc::new(Mutex::new(file));
+        Ok(Spool { file, rows, cols, stored: cols, maps: vec![], failure: Arc::default() })
+    }
+
+    /// The same file with other columns.
+    pub fn mapped(&self, map: ColumnMap) -> Spool {
+        Spool {
+            file: self.file.clone(),
+            rows: self.rows,
+            cols: map.kept.len(),
+            stored: self.stored,
+            maps: self.maps.iter().cloned().chain([map]).collect(),
+            failure: self.failure.clone(),
+        }
     }
 
     /// Why something could not be read, if that has happened.
@@ -42,7 +60,7 @@ impl Spool {
     /// Consecutive rows, with the number of the first: as many as may be held at once, but whole units.
     pub fn each_part(&self, unit: usize, mut f: impl FnMut(usize, ByRows)) {
         let unit = unit.max(1);
-        let height = (HELD / (unit * self.cols).max(1)).max(1) * unit;
+        let height = (HELD / (unit * self.stored).max(1)).max(1) * unit;
         let (mut bytes, mut entries) = (Vec::new(), Vec::new());
         for first in (0..self.rows).step_by(height) {
             let rows = height.min(self.rows - first);
@@ -62,8 +80,8 @@ impl Spool {
     }
 
     fn read(&self, first: usize, rows: usize, bytes: &mut Vec<u8>, entries: &mut Vec<f64>) {
-        bytes.resize(rows * self.cols * ENTRY, 0);
-        let start = (first * self.cols * ENTRY) as u64;
+        bytes.resize(rows * self.stored * ENTRY, 0);
+        let start = (first * self.stored * ENTRY) as u64;
         let mut read = || -> io::Result<()> {
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
             file.seek(SeekFrom::Start(start))?;
@@ -72,7 +90,12 @@ impl Spool {
         entries.clear();
         match read() {
             Ok(()) => {
-                entries.extend(bytes.as_chunks::<ENTRY>().0.iter().map(|entry| f64::from_le_bytes(*entry)))
+                entries.extend(bytes.as_chunks::<ENTRY>().0.iter().map(|entry| f64::from_le_bytes(*entry)));
+                let mut cols = self.stored;
+                for map in &self.maps {
+                    map.apply(cols, entries);
+                    cols = map.kept.len();
+                }
             }
             Err(error) => {
                 self.failure.get_or_init(|| format!("rows {first} to {}: {error}", first + rows - 1));

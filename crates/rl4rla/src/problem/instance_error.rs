@@ -39,6 +39,15 @@ pub enum InstanceError {
 impl InstanceError {
     /// What is wrong with the entries or the shape of these data, whatever the task.
     pub fn check(A: &Matrix, b: &[f64]) -> Result<(), InstanceError> {
+        InstanceError::check_up_to(A, b, LARGEST_ENTRY)
+    }
+
+    /// The same for data that are scaled before anything is squared: entries only have to be finite.
+    pub fn check_finite(A: &Matrix, b: &[f64]) -> Result<(), InstanceError> {
+        InstanceError::check_up_to(A, b, f64::MAX)
+    }
+
+    fn check_up_to(A: &Matrix, b: &[f64], limit: f64) -> Result<(), InstanceError> {
         let (rows, cols) = (A.rows(), A.cols());
         if rows == 0 || cols == 0 {
             return Err(InstanceError::Empty { rows, cols });
@@ -49,7 +58,7 @@ impl InstanceError {
         if rows < cols {
             return Err(InstanceError::Wide { rows, cols });
         }
-        let bad = |value: f64| value.is_nan() || value.abs() > LARGEST_ENTRY;
+        let bad = |value: f64| value.is_nan() || value.abs() > limit;
         if let Some((row, col, value)) = A.find(bad) {
             return Err(InstanceError::MatrixEntry { row, col, value });
         }

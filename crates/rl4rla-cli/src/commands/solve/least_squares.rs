@@ -1,0 +1,117 @@
+//! What `solve` says of least squares: by what one knows that x is a solution, and which columns depend on each other.
+
+use crate::failure::Failure;
+use crate::page::number;
+use rl4rla::solve::{Certificate, Dependence, Ended, RankDeficient, Solved};
+use serde_json::{Value, json};
+
+/// Dependent columns that are named, and columns that one of them is said to depend on.
+const NAMED: usize = 5;
+
+/// Refuses dependent columns by their names.
+pub fn refuse(
+    path: &str,
+    columns: &[Dependence],
+    rank: usize,
+    labels: &[String],
+    intercept: bool,
+) -> Failure {
+    let all = rank + columns.len();
+    let message = format!(
+        "{path}: the columns depend on each other (rank {rank} of {all}), so that many solutions are equally good: {}",
+        relations(columns, labels, intercept)
+    );
+    let gone = listed(columns.iter().map(|one| &labels[one.column]));
+    Failure::new(message).advise(format!(
+        "--rank-deficient drop leaves out {gone}; --rank-deficient min-norm takes the shortest solution; or change the file"
+    ))
+}
+
+/// Which column depends on which, in words.
+pub fn relations(columns: &[Dependence], labels: &[String], intercept: bool) -> String {
+    let relation = |one: &Dependence| {
+        let name = &labels[one.column];
+        match (one.on.is_empty(), intercept) {
+            (true, true) => format!("`{name}` is constant, as the intercept is"),
+            (true, false) => format!("`{name}` is zero"),
+            (false, _) => format!("`{name}` depends on {}", listed(one.on.iter().map(|j| &labels[*j]))),
+        }
+    };
+    let few: Vec<String> = columns.iter().take(NAMED).map(relation).collect();
+    few.join("; ") + &more(columns.len())
+}
+
+fn listed<'a>(names: impl ExactSizeIterator<Item = &'a String>) -> String {
+    let count = names.len();
+    let few: Vec<String> = names.take(NAMED).map(|name| format!("`{name}`")).collect();
+    few.join(", ") + &more(count)
+}
+
+fn more(count: usize) -> String {
+    if count > NAMED { format!(" and {} more", count - NAMED) } else { String::new() }
+}
+
+/// What a script reads besides.
+pub fn json(solved: &Solved, labels: &[String]) -> Value {
+    let named = |one: &Dependence| json!({ "column": labels[one.column], "on": one.on.iter().map(|j| &labels[*j]).collect::<Vec<_>>() });
+    let certificate = solved.certificate.as_ref();
+    json!({
+        "excess": certificate.map(|known| known.excess),
+        "backward_error": certificate.map(|known| known.backward_error),
+        "rank": certificate.map(|known| known.rank),
+        "kappa": certificate.map(|known| known.kappa),
+        "dependent": solved.dependent.iter().map(named).collect::<Vec<Value>>(),
+        "reads": solved.reads,
+    })
+}
+
+/// The lines of the certificate.
+pub fn facts(known: &Certificate, cols: usize) -> Vec<Vec<String>> {
+    let excess = format!("{} of ‖Ax − b‖, estimated", number(known.excess));
+    let rank = format!("{} of {cols}, κ ≈ {} with columns of length 1", known.rank, number(known.kappa));
+    vec![
+        vec!["‖A(x − x*)‖".into(), excess],
+        vec!["backward error".into(), format!("{}, estimated", number(known.backward_error))],
+        vec!["rank".into(), rank],
+    ]
+}
+
+/// What was done about dependent columns.
+pub fn remark(solved: &Solved, labels: &[String], intercept: bool, how: RankDeficient) -> Option<String> {
+    if solved.dependent.is_empty() {
+        return None;
+    }
+    let relations = relations(&solved.dependent, labels, intercept);
+    Some(match how {
+        RankDeficient::MinNorm => {
+            format!("{relations}: of all solutions this is the one of least norm, the intercept not counted")
+        }
+        _ => format!("{relations}: left out, with the coefficient 0"),
+    })
+}
+
+/// Why this is no solution, and what may help.
+pub fn warning(solved: &Solved, known: &Certificate) -> Option<(String, &'static str)> {
+    if solved.converged {
+        return None;
+    }
+    if solved.ended == Ended::Divergence {
+        let why = "This is no solution: with every step that was tried it ends worse than x = 0.".to_string();
+        return Some((why, "another program, or `rl4rla compare` with its baselines on the same file"));
+    }
+    let why = format!(
+        "This is no solution to the tolerance: the fit is {} of the residual away from the best one, where {} is allowed; {}.",
+        number(known.excess),
+        number(known.allowed),
+        solved.ended.words()
+    );
+    let advice = match solved.ended {
+        Ended::Iterations => {
+            "more --iterations, another --step, a larger --tolerance or another program may help"
+        }
+        _ => {
+            "a program that loses fewer digits, such as sketched-precond-gd-factored, or a larger --tolerance"
+        }
+    };
+    Some((why, advice))
+}

@@ -1,0 +1,235 @@
+//! How the columns of A stand to each other, from one triangle: their rank, which of them depend on which, and κ.
+//!
+//! A triangle R with RᵀR ≈ AᵀA tells all of it. For large data it comes from a sketch of A, in one pass.
+#![allow(non_snake_case)]
+
+use crate::execute::{Sketch, SketchKind};
+use crate::linalg::{self, Matrix, NumericError, Svd};
+use crate::rng::Stream;
+
+/// With so few columns the triangle of A itself costs no more than a sketch, and takes less memory.
+const FEW: usize = 8;
+
+/// Columns count as dependent where changing entries by this many of the roundings that they carry makes them so, times √n.
+const ROUNDINGS: f64 = 4.0;
+
+/// And up to σ = ε·σ₁ times the number of rows, but at least so many.
+const FEWEST: usize = 32;
+
+/// A share of a column that is worth naming another column for.
+const NAMED: f64 = 1e-6;
+
+/// A triangle R with RᵀR ≈ AᵀA.
+pub(super) struct Triangle {
+    R: Matrix,
+    rows: usize,
+}
+
+impl Triangle {
+    /// The triangle of A, or of a sketch of it with 4n + 64 rows if A has more than twice as many.
+    pub fn of(A: &Matrix, stream: &Stream) -> Triangle {
+        let (rows, n) = (A.rows(), A.cols());
+        let size = 4 * n + 64;
+        let R = match n <= FEW || rows <= 2 * size {
+            true => linalg::qr_r(A),
+            false => linalg::qr_r(&Sketch::draw(SketchKind::Sjlt, size, rows, stream).apply(A)),
+        };
+        Triangle { R, rows }
+    }
+
+    /// Whether all of A could be read.
+    pub fn is_finite(&self) -> bool {
+        self.R.is_finite()
+    }
+}
+
+/// A column that others make up.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Dependence {
+    /// The column.
+    pub column: usize,
+    /// Those that make it up; none for a column that is zero to rounding.
+    pub on: Vec<usize>,
+}
+
+/// The columns of A sorted into independent and dependent ones.
+pub(super) struct Columns {
+    /// The independent ones, in their order.
+    pub kept: Vec<usize>,
+    /// The others, in their order.
+    pub dependent: Vec<Dependence>,
+    /// For each of these, what it is made of: a multiple of every kept column.
+    pub weights: Vec<Vec<f64>>,
+    /// The factor of the kept ones.
+    pub factor: Factor,
+}
+
+/// A with columns of length 1, as R̂ = UΣVᵀ knows it: the columns that are kept.
+pub(super) struct Factor {
+    /// ‖aⱼ‖, up to the distortion of a sketch.
+    pub lengths: Vec<f64>,
+    /// Σ, largest first.
+    pub sigma: Vec<f64>,
+    /// V.
+    V: Matrix,
+}
+
+impl Columns {
+    /// Sorts the columns. A direction v, in columns of length 1, is one in which they depend on each other if
+    /// σ = ‖Âv‖ ≤ ε·max(m·σ₁, 4√n·‖ν∘v‖): by the first as in NumPy's `lstsq`, by the second where the columns carry more
+    /// rounding than their own, ν times ε.
+    pub fn sorted(triangle: &Triangle, noise: &[f64]) -> Result<Columns, NumericError> {
+        let R = &triangle.R;
+        let n = R.cols();
+        let lengths: Vec<f64> = (0..n).map(|j| linalg::norm(R.column(j))).collect();
+        let rows = triangle.rows.max(FEWEST) as f64;
+        let mut kept: Vec<usize> = (0..n).filter(|j| lengths[*j] > 0.0).collect();
+        loop {
+            let gone: Vec<usize> = (0..n).filter(|j| !kept.contains(j)).collect();
+            let (corner, images) = corner(R, &lengths, &kept, &gone);
+            let svd = decomposed(&corner)?;
+            let is_null = |i: &usize| {
+                let v = svd.V.column(*i).iter().zip(&kept).map(|(v, j)| v * noise[*j]);
+                let carried = ROUNDINGS * (n as f64).sqrt() * linalg::norm(&v.collect::<Vec<f64>>());
+                svd.sigma[*i] <= f64::EPSILON * carried.max(rows * svd.sigma[0])
+            };
+            let null: Vec<usize> = (0..kept.len()).filter(is_null).collect();
+            if null.is_empty() {
+                return Ok(Columns::new(kept, &gone, &lengths, svd, &images));
+            }
+            let given_up = pivots(&svd.V, &null);
+            let stays = |place: &usize| !given_up.contains(place);
+            kept = (0..kept.len()).filter(stays).map(|place| kept[place]).collect();
+        }
+    }
+
+    fn new(kept: Vec<usize>, gone: &[usize], lengths: &[f64], svd: Svd, images: &Matrix) -> Columns {
+        let (mut dependent, mut weights) = (Vec::new(), Vec::new());
+        for (d, column) in gone.iter().enumerate() {
+            // What a column of length 1 is made of, of columns of length 1.
+            let rotated = linalg::vec_mat(images.column(d), &svd.U);
+            let scaled: Vec<f64> = rotated.iter().zip(&svd.sigma).map(|(u, sigma)| u / sigma).collect();
+            let shares = linalg::mat_vec(&svd.V, &scaled);
+            let on = shares.iter().zip(&kept).filter(|(share, _)| share.abs() > NAMED);
+            dependent.push(Dependence { column: *column, on: on.map(|(_, j)| *j).collect() });
+            let weight = |(share, j): (&f64, &usize)| share * lengths[*column] / lengths[*j];
+            weights.push(shares.iter().zip(&kept).map(weight).collect());
+        }
+        let lengths = kept.iter().map(|j| lengths[*j]).collect();
+        Columns { kept, dependent, weights, factor: Factor { lengths, sigma: svd.sigma, V: svd.V } }
+    }
+
+    /// The shortest of all x that give the same A·x as this one. Column j of A was divided by 2^(exponent j) before it was
+    /// sorted; x has an entry for every column, and is in the units before.
+    pub fn shortest(&self, x: &[f64], exponents: &[i32]) -> Vec<f64> {
+        if self.dependent.is_empty() {
+            return x.to_vec();
+        }
+        // A column may be exchanged for what it is made of: such directions change nothing.
+        let directions = self.dependent.iter().zip(&self.weights).map(|(dependence, weights)| {
+            let mut direction = vec![(-1.0, dependence.column)];
+            direction.extend(weights.iter().copied().zip(self.kept.iter().copied()));
+            let used = || direction.iter().filter(|(weight, _)| *weight != 0.0);
+            let least = used().map(|(_, j)| exponents[*j]).min().unwrap_or(0);
+            let mut column = vec![0.0; x.len()];
+            used().for_each(|(weight, j)| column[*j] = times_power(*weight, least - exponents[*j]));
+            let size = linalg::norm(&column);
+            linalg::scale(1.0 / size, &column)
+        });
+        let directions: Vec<Vec<f64>> = directions.collect();
+        let Q = linalg::thin_q(&Matrix::from_fn(x.len(), directions.len(), |i, d| directions[d][i]));
+        // In units of its largest entry, so that nothing overflows.
+        let size = x.iter().fold(0.0_f64, |size, x| size.max(x.abs()));
+        if size == 0.0 {
+            return x.to_vec();
+        }
+        let x: Vec<f64> = x.iter().map(|x| x / size).collect();
+        let shorter = linalg::sub(&x, &linalg::mat_vec(&Q, &linalg::vec_mat(&x, &Q)));
+        linalg::scale(size, &shorter)
+    }
+
+    /// The kept entries of the vector that gives the same A·y and is zero elsewhere.
+    pub fn folded(&self, y: &[f64]) -> Vec<f64> {
+        let mut folded: Vec<f64> = self.kept.iter().map(|j| y[*j]).collect();
+        for (dependence, weights) in self.dependent.iter().zip(&self.weights) {
+            let amount = y[dependence.column];
+            if amount != 0.0 {
+                folded.iter_mut().zip(weights).for_each(|(y, weight)| *y += amount * weight);
+            }
+        }
+        folded
+    }
+}
+
+impl Factor {
+    /// σ₁/σₙ, with columns of length 1.
+    pub fn kappa(&self) -> f64 {
+        if let [first, .., last] = self.sigma[..] { first / last } else { 1.0 }
+    }
+
+    /// Vᵀg for a gradient g = Aᵀr, brought to columns of length 1.
+    pub fn rotated(&self, gradient: &[f64]) -> Vec<f64> {
+        let unit: Vec<f64> = gradient.iter().zip(&self.lengths).map(|(g, length)| g / length).collect();
+        linalg::vec_mat(&unit, &self.V)
+    }
+
+    /// VΣ⁻²u: how far the coefficients of columns of length 1 are from the solution, for u = Vᵀg.
+    pub fn newton(&self, rotated: &[f64]) -> Vec<f64> {
+        let scaled: Vec<f64> = rotated.iter().zip(&self.sigma).map(|(u, sigma)| u / sigma / sigma).collect();
+        linalg::mat_vec(&self.V, &scaled)
+    }
+
+    /// Coefficients of columns of length 1.
+    pub fn in_units(&self, x: &[f64]) -> Vec<f64> {
+        x.iter().zip(&self.lengths).map(|(x, length)| x * length).collect()
+    }
+}
+
+/// The triangle of the columns `first` of R, of length 1, and what it makes of the columns `then`.
+fn corner(R: &Matrix, lengths: &[f64], first: &[usize], then: &[usize]) -> (Matrix, Matrix) {
+    let (n, k) = (R.rows(), first.len());
+    let place = |j: usize| if j < k { first[j] } else { then[j - k] };
+    let unit = |j: usize| if lengths[j] > 0.0 { lengths[j] } else { 1.0 };
+    let all = Matrix::from_fn(n, k + then.len(), |i, j| R.get(i, place(j)) / unit(place(j)));
+    let all = linalg::qr_r(&all);
+    (Matrix::from_fn(k, k, |i, j| all.get(i, j)), Matrix::from_fn(k, then.len(), |i, j| all.get(i, k + j)))
+}
+
+/// The SVD of a triangle, which may be empty.
+fn decomposed(triangle: &Matrix) -> Result<Svd, NumericError> {
+    match triangle.cols() {
+        0 => Ok(Svd { U: Matrix::zeros(0, 0), sigma: vec![], V: Matrix::zeros(0, 0) }),
+        _ => linalg::svd_of_square(triangle),
+    }
+}
+
+/// y·2^exponent, without overflow on the way.
+pub(super) fn times_power(y: f64, exponent: i32) -> f64 {
+    let third = exponent / 3;
+    [third, third, exponent - 2 * third].into_iter().fold(y, |y, part| y * 2.0_f64.powi(part))
+}
+
+/// Which rows of the null directions to give up, one for each: Gaussian elimination that prefers the last of rows of about
+/// the same weight, so that a column depends on those before it.
+fn pivots(V: &Matrix, null: &[usize]) -> Vec<usize> {
+    let n = V.rows();
+    let mut columns: Vec<Vec<f64>> = null.iter().map(|i| V.column(*i).to_vec()).collect();
+    let mut chosen = Vec::new();
+    while !columns.is_empty() {
+        let weight = |row: usize| columns.iter().map(|column| column[row].abs()).fold(0.0, f64::max);
+        let open = || (0..n).filter(|row| !chosen.contains(row));
+        let most = open().map(weight).fold(0.0, f64::max);
+        let Some(row) = open().filter(|row| weight(*row) >= 0.5 * most).next_back() else { break };
+        let pivot =
+            (0..columns.len()).max_by(|a, b| columns[*a][row].abs().total_cmp(&columns[*b][row].abs()));
+        let pivot = columns.swap_remove(pivot.unwrap_or(0));
+        for column in &mut columns {
+            let factor = column[row] / pivot[row];
+            column.iter_mut().zip(&pivot).for_each(|(c, p)| *c -= factor * p);
+            let size = linalg::norm(column);
+            column.iter_mut().for_each(|c| *c /= size);
+        }
+        chosen.push(row);
+    }
+    chosen
+}
