@@ -81,8 +81,11 @@ impl Columns {
     pub fn sorted(triangle: &Triangle, noise: &[f64]) -> Result<Columns, NumericError> {
         let R = &triangle.R;
         let n = R.cols();
-        let lengths: Vec<f64> = (0..n).map(|j| linalg::norm(R.column(j))).collect();
         let rows = triangle.rows.max(FEWEST) as f64;
+        let carried = |noise: f64| f64::EPSILON * ROUNDINGS * (n as f64).sqrt() * noise;
+        // A column of nothing but rounding is as good as zero.
+        let length = |j: usize| if carried(noise[j]) < 1.0 { linalg::norm(R.column(j)) } else { 0.0 };
+        let lengths: Vec<f64> = (0..n).map(length).collect();
         let mut kept: Vec<usize> = (0..n).filter(|j| lengths[*j] > 0.0).collect();
         loop {
             let gone: Vec<usize> = (0..n).filter(|j| !kept.contains(j)).collect();
@@ -90,8 +93,8 @@ impl Columns {
             let svd = decomposed(&corner)?;
             let is_null = |i: &usize| {
                 let v = svd.V.column(*i).iter().zip(&kept).map(|(v, j)| v * noise[*j]);
-                let carried = ROUNDINGS * (n as f64).sqrt() * linalg::norm(&v.collect::<Vec<f64>>());
-                svd.sigma[*i] <= f64::EPSILON * carried.max(rows * svd.sigma[0])
+                let own = f64::EPSILON * rows * svd.sigma[0];
+                svd.sigma[*i] <= carried(linalg::norm(&v.collect::<Vec<f64>>())).max(own)
             };
             let null: Vec<usize> = (0..kept.len()).filter(is_null).collect();
             if null.is_empty() {
@@ -108,7 +111,9 @@ impl Columns {
         for (d, column) in gone.iter().enumerate() {
             // What a column of length 1 is made of, of columns of length 1.
             let rotated = linalg::vec_mat(images.column(d), &svd.U);
-            let scaled: Vec<f64> = rotated.iter().zip(&svd.sigma).map(|(u, sigma)| u / sigma).collect();
+            let present = if lengths[*column] > 0.0 { 1.0 } else { 0.0 };
+            let pieces = rotated.iter().zip(&svd.sigma).map(|(u, sigma)| present * u / sigma);
+            let scaled: Vec<f64> = pieces.collect();
             let shares = linalg::mat_vec(&svd.V, &scaled);
             let on = shares.iter().zip(&kept).filter(|(share, _)| share.abs() > NAMED);
             dependent.push(Dependence { column: *column, on: on.map(|(_, j)| *j).collect() });
