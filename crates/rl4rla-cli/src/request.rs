@@ -93,6 +93,7 @@ fn refused(error: FamilyError) -> Failure {
         FamilyError::NoSpectrum { .. } => "another --seed",
         FamilyError::Number { .. } => "--with NAME=VALUE within the range",
         FamilyError::FewRows { .. } => "fewer `rows`, a larger table, or `bootstrap`",
+        FamilyError::Dependent { .. } => "more `rows`, or a table without that column",
         FamilyError::NoSolution { .. } => "more --rows, another --seed, or another --with",
     };
     Failure::new(error.to_string()).advise(advice)

@@ -105,3 +105,61 @@ fn the_front_can_be_chosen_from_and_used() {
     let refused = rl4rla(&[&base[..], &["--prefer", "beauty"]].concat());
     assert!(refused.code == 2 && refused.err.contains("--prefer"), "{refused:?}");
 }
+
+/// A table of 400 rows with a category that a few of them have.
+fn rare(name: &str, few: usize) -> String {
+    let mut text = "p,q,rare,y\n".to_string();
+    for i in 0..400 {
+        let t = i as f64;
+        let (p, q, rare) = ((0.61 * t).sin(), (1.7 * t).cos(), u8::from((i * 37) % 400 < few));
+        text += &format!("{p},{q},{rare},{}\n", p - q + f64::from(rare) + 0.3 * (2.9 * t).sin());
+    }
+    written(name, &text)
+}
+
+#[test]
+fn samples_that_miss_a_category_are_drawn_again_or_refused() {
+    let toml = curriculum("own-rare.toml", &rare("own-rare.csv", 20));
+    let asked = ["evaluate", "precond-gd", "--curriculum", &toml, "--stage", "faster", "--instances", "16"];
+    let scored = json(&asked);
+    assert_eq!(scored["failures"], 0, "{scored}");
+    for run in scored["runs"].as_array().unwrap() {
+        assert!(run["kappa"].as_f64().unwrap() < 1e3, "{run}");
+    }
+    let never = curriculum("own-never.toml", &rare("own-never.csv", 1));
+    for command in [&["discover"][..], &["evaluate", "precond-gd", "--stage", "faster", "--curriculum"]] {
+        let refused = rl4rla(&[command, &[&never, "--store", &fresh("own-never.db")]].concat());
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(
+            refused.err.contains("line 12") && refused.err.contains("Column `rare` is 0"),
+            "{}",
+            refused.err
+        );
+    }
+}
+
+#[test]
+fn a_residual_and_the_least_there_is_come_from_the_same_instances() {
+    let toml = curriculum("own-same.toml", &rare("own-same.csv", 20));
+    let scored =
+        json(&["evaluate", "precond-gd", "--curriculum", &toml, "--stage", "faster", "--instances", "9"]);
+    assert!(
+        scored["residual"].as_f64().unwrap() >= scored["attainable"].as_f64().unwrap() - 1e-12,
+        "{scored}"
+    );
+}
+
+#[test]
+fn a_table_is_not_searched_for_another_task() {
+    let file = table("own-task.csv", 0.0);
+    let toml = curriculum("own-task.toml", &file);
+    let text = fs::read_to_string(&toml).unwrap();
+    for (name, changed) in [
+        ("own-task-start.toml", text.replace("start = \"ls-gd\"", "start = \"logistic-gd\"")),
+        ("own-task-target.toml", text.replace("edits = 3", "edits = 3\ntarget = \"newton\"")),
+    ] {
+        let refused = rl4rla(&["discover", &written(name, &changed), "--store", &fresh("own-task.db")]);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.err.contains("`linear`") && refused.err.contains("`logistic`"), "{}", refused.err);
+    }
+}

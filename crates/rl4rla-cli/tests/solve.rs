@@ -112,27 +112,121 @@ fn threads_and_seeds_do_what_they_say() {
     assert!(mean <= noisy, "{mean} {noisy}");
 }
 
-#[test]
-fn other_tasks_are_solved_by_their_programs() {
-    let mut logistic = "u,v,label\n".to_string();
+/// Two columns and labels, of which every seventh is turned round, so that no line separates them.
+fn labelled(labels: [&str; 2], turned: bool) -> String {
+    let mut text = "u,v,label\n".to_string();
     for i in 0..300 {
         let (u, v) = ((1.3 * i as f64).sin(), (0.37 * i as f64).cos());
-        // Every seventh is turned round, so that no line separates them.
-        let label = if (u - v > 0.0) == (i % 7 != 0) { 1 } else { -1 };
-        logistic += &format!("{u},{v},{label}\n");
+        let positive = (u - v > 0.0) == (i % 7 != 0 || !turned);
+        text += &format!("{u},{v},{}\n", labels[usize::from(positive)]);
     }
-    let file = written("solve-logistic.csv", &logistic);
-    let args = ["solve", "newton", "--matrix", &file, "--target", "label", "--iterations", "8"];
-    let solved = json(&args);
-    assert!(value(&solved, "u") > 0.5 && value(&solved, "v") < -0.5, "{solved}");
-    assert!(solved["relative_residual"].is_null() && solved["loss"].is_number());
+    text
+}
+
+#[test]
+fn logistic_regression_is_solved_until_it_is_good() {
+    let mut found = vec![];
+    for (labels, program) in [
+        (["-1", "1"], "newton"),
+        (["0", "1"], "newton"),
+        (["1", "2.5"], "newton-sketch"),
+        (["0", "1"], "logistic-gd"),
+    ] {
+        let file = written("solve-logistic.csv", labelled(labels, true));
+        let solved = json(&["solve", program, "--matrix", &file, "--target", "label", "--predict", &file]);
+        assert_eq!((&solved["converged"], &solved["obstacle"]), (&true.into(), &Value::Null), "{solved}");
+        assert!(solved["optimality"].as_f64().unwrap() <= 1e-10, "{solved}");
+        assert!(solved["iterations"].as_u64().unwrap() < 100, "{solved}");
+        assert!(solved["relative_residual"].is_null() && solved["loss"].as_f64().unwrap() < 0.69);
+        assert_eq!(solved["classes"]["positive"].as_f64(), labels[1].parse().ok());
+        let predicted = &solved["predicted"];
+        assert!(predicted["accuracy"].as_f64().unwrap() > 0.8, "{predicted}");
+        let gap = predicted["log_loss"].as_f64().unwrap() - solved["loss"].as_f64().unwrap();
+        assert!(gap.abs() < 1e-12, "{solved}");
+        found.push([value(&solved, "u"), value(&solved, "v")]);
+    }
+    assert!(found[0][0] > 0.5 && found[0][1] < -0.5, "{found:?}");
+    for other in &found {
+        assert!((0..2).all(|j| (other[j] - found[0][j]).abs() < 1e-7), "{found:?}");
+    }
+    // With a tolerance that asks for little, little is done.
+    let file = written("solve-logistic.csv", labelled(["0", "1"], true));
+    let base = ["solve", "logistic-gd", "--matrix", &file, "--target", "label"];
+    let loose = json(&[&base[..], &["--tolerance", "1e-2"]].concat());
+    assert!(loose["iterations"].as_u64().unwrap() < 20 && loose["converged"] == true, "{loose}");
+    let probabilities = scratch("probabilities.csv").to_str().unwrap().to_string();
+    json(&[&base[..], &["--predict", &file, "--predictions", &probabilities]].concat());
+    let text = fs::read_to_string(&probabilities).unwrap();
+    assert_eq!(text.lines().next(), Some("probability"));
+    assert!(text.lines().skip(1).all(|line| (0.0..=1.0).contains(&line.parse::<f64>().unwrap())));
+}
+
+#[test]
+fn logistic_regression_without_a_solution_is_told() {
+    let separable = written("solve-separable.csv", labelled(["0", "1"], false));
+    for program in ["newton", "logistic-gd"] {
+        let said = rl4rla(&["solve", program, "--matrix", &separable, "--target", "label", "-q"]);
+        assert_eq!(said.code, 1, "{said:?}");
+        assert!(said.err.contains("no solution: a plane separates the labels"), "{said:?}");
+    }
+    let good = written("solve-logistic-2.csv", labelled(["0", "1"], true));
+    let base = ["solve", "logistic-gd", "--matrix", &good, "--target", "label"];
+    let short = rl4rla(&[&base[..], &["--iterations", "2", "-q"]].concat());
+    assert!(short.code == 1 && short.err.contains("no solution to the tolerance"), "{short:?}");
+    let wild = rl4rla(&[&base[..], &["--step", "10", "--iterations", "20", "--json"]].concat());
+    assert_eq!((wild.code, &wild.json()["converged"]), (1, &false.into()), "{wild:?}");
+    // Where all iterations are asked for, a solution is one to rounding.
+    let all = ["--tolerance", "0", "--iterations"];
+    assert_eq!(rl4rla(&[&base[..], &all, &["5"]].concat()).code, 1);
+    let made = json(&["solve", "newton", "--matrix", &good, "--target", "label", all[0], all[1], all[2], "15"]);
+    assert_eq!((&made["iterations"], &made["converged"]), (&15.into(), &true.into()), "{made}");
+    for (labels, words) in [
+        (labelled(["1", "1"], true), &["all labels are 1"][..]),
+        (labelled(["0", "1"], true) + "1,1,2\n", &["is 2, beside 0 and 1"]),
+        (
+            labelled(["0", "1"], true)
+                .lines()
+                .map(|line| line.replacen(',', ",7,", 1) + "\n")
+                .collect::<String>(),
+            &["column `w`", "combination"],
+        ),
+    ] {
+        let file = written("solve-labels.csv", labels.replacen("u,7,v", "u,w,v", 1));
+        let said = rl4rla(&["solve", "newton", "--matrix", &file, "--target", "label", "--intercept"]);
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(words.iter().all(|word| said.err.contains(word)), "{}", said.err);
+    }
+}
+
+#[test]
+fn eigenvalues_are_told_and_checked() {
     let square = written("solve-eigen.csv", "2,1,0\n1,3,1\n0,1,4\n");
-    let solved = json(&["solve", "power-iteration", "--matrix", &square, "--iterations", "200"]);
-    assert!(solved["loss"].as_f64().unwrap() < 1e-10, "{solved}");
-    let refused = rl4rla(&[&args[..], &["--predict", &file]].concat());
+    let solved = json(&["solve", "power-iteration", "--matrix", &square]);
+    // The roots of −λ³ + 9λ² − 24λ + 18 are 3 and 3 ± √3.
+    let eigenvalue = solved["figures"]["eigenvalue"].as_f64().unwrap();
+    assert!((eigenvalue - (3.0 + 3f64.sqrt())).abs() < 1e-9, "{solved}");
+    assert!(solved["converged"] == true && solved["iterations"].as_u64().unwrap() < 100, "{solved}");
+    assert!(rl4rla(&["solve", "power-iteration", "--matrix", &square]).out.contains("4.73205080"));
+    let sketched = ["solve", "sketched-power-iteration", "--matrix", &square, "--sketch-factor", "0.7"];
+    let said = rl4rla(&[&sketched[..], &["-q"]].concat());
+    assert!(said.code == 1 && said.err.contains("no solution to the tolerance"), "{said:?}");
+    let refused = rl4rla(&["solve", "power-iteration", "--matrix", &square, "--predict", &square]);
     assert!(refused.code == 2 && refused.err.contains("--predict"), "{refused:?}");
-    let refused = rl4rla(&["solve", "logistic-forward", "--matrix", &file, "--target", "label"]);
+    let refused = rl4rla(&["solve", "logistic-forward", "--matrix", &square, "--target", "1"]);
     assert_eq!(refused.code, 2);
+}
+
+#[test]
+fn programs_of_no_known_task_are_refused() {
+    let file = written("solve-task.csv", table());
+    for (name, text, words) in [
+        ("unknown.rla", "family: logistics\niteration:\n v1 = VEC_MAT_MUL(b, A)\n", "`family: logistic`"),
+        ("assigned.rla", "update: assign\niteration:\n v1 = VEC_MAT_MUL(b, A)\n", "x ← v1"),
+    ] {
+        let program = written(name, text);
+        let refused = rl4rla(&["solve", &program, "--matrix", &file, "--target", "y"]);
+        assert!(refused.code == 2 && refused.err.contains(words), "{refused:?}");
+    }
 }
 
 #[test]

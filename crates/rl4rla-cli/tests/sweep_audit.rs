@@ -75,11 +75,11 @@ fn a_sweep_may_begin_at_any_seed() {
 }
 
 #[test]
-fn a_sweep_that_misses_is_exit_code_1() {
+fn a_sweep_that_ran_is_a_success_whatever_it_counts() {
     let (bad, good) = (written("sweep-bad.toml", misguided()), written("sweep-good.toml", SMALL));
     let asked = ["sweep", &good, &bad, "--seeds", "2", "--store", &fresh("sweep-missed.db")];
     let said = rl4rla(&[&asked[..], &["--json"]].concat());
-    assert_eq!(said.code, 1, "{said:?}");
+    assert_eq!(said.code, 0, "{said:?}");
     let found: Vec<(u64, u64)> = said.json()["rows"]
         .as_array()
         .unwrap()
@@ -88,7 +88,7 @@ fn a_sweep_that_misses_is_exit_code_1() {
         .collect();
     assert_eq!(found, [(2, 2), (2, 2), (2, 2), (2, 2), (0, 2), (0, 2)]);
     let text = rl4rla(&asked);
-    assert_eq!((text.code, text.err.as_str()), (1, ""));
+    assert_eq!((text.code, text.err.as_str()), (0, ""));
     assert!(text.out.contains("landweber → ls-gd  best      0/2"), "{}", text.out);
 }
 

@@ -82,7 +82,7 @@
 //!
 //! let design = Design { target: Target::Column("sold".into()), intercept: true, standardise: true };
 //! let System { matrix, b, columns, .. } = System::load(&path, &design, &Reading::default()).unwrap();
-//! let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
+//! let program = &Entry::named("sketched-precond-gd").unwrap().document;
 //! let solved = solve(program, Large::new(matrix, b).unwrap(), &Options::default()).unwrap();
 //! let coefficients = columns.coefficients(&solved.x);
 //! assert_eq!(columns.labels(), ["hours", "day", "(intercept)"]);

@@ -79,6 +79,12 @@ impl Outcome<'_> {
         self.scores().iter().filter_map(|s| s.outcome.as_ref().ok())
     }
 
+    /// The median of the least residuals there are, on the instances that the residuals are told of.
+    fn attainable(&self) -> f64 {
+        let told = self.instances.iter().zip(self.scores()).filter(|(_, score)| score.outcome.is_ok());
+        median(told.map(|(instance, _)| instance.attainable()).collect())
+    }
+
     fn failures(&self) -> usize {
         self.scores().iter().filter(|s| s.outcome.is_err()).count()
     }
@@ -153,7 +159,7 @@ impl Outcome<'_> {
             "cond": self.mean(|s| s.terms.cond),
             "residual": history.last(),
             "excess": excesses.last(),
-            "attainable": median(self.instances.iter().map(Instance::attainable).collect()),
+            "attainable": self.attainable(),
             "step": Some(self.steps()).filter(|used| used.len() == 1).map(|used| used[0]),
             "flops": self.work(|s| s.flops),
             "passes": self.work(|s| s.passes),
@@ -215,11 +221,10 @@ impl Outcome<'_> {
         }
         let [loss, excess] = self.task().measures();
         let last = |history: Vec<f64>| number(history.last().copied().unwrap_or(f64::NAN));
-        let attainable = median(self.instances.iter().map(Instance::attainable).collect());
         let work = |part: fn(&Score) -> f64| number(self.work(part).unwrap_or(f64::NAN));
         rows.extend([
             row("residual", last(self.history(|t| &t.residuals)), loss),
-            row("  attainable", number(attainable), ""),
+            row("  attainable", number(self.attainable()), ""),
             row("  excess", last(self.history(|t| &t.excesses)), excess),
             row("work", work(|s| s.flops), &format!("flops in {} iterations", self.protocol.iterations)),
             row("", work(|s| s.passes), "passes over A"),

@@ -1,20 +1,23 @@
 //! `rl4rla solve`.
 
 mod least_squares;
+mod others;
+mod predict;
 
 use crate::args::{Shared, Solve};
-use crate::data::{reading, refused, system};
+use crate::data::{refused, system};
 use crate::failure::Failure;
 use crate::page::{Page, accent, duration, faint, number, path, sparkline, strong, table, warning};
 use crate::request::positive;
 use crate::source::Source;
+use predict::{Prediction, predict};
 use rl4rla::data::{Columns, System, write_csv, write_npy};
 use rl4rla::execute::{self, Fault, Large};
 use rl4rla::linalg::Matrix;
-use rl4rla::problem::{Family, InstanceError, Linear, Task};
-use rl4rla::program::{Reg, Update};
+use rl4rla::problem::{InstanceError, Misfit, Response, Task, families};
+use rl4rla::program::{Reg, Update, nearest};
 use rl4rla::report::{Axis, Figure, Ink, Mark, Panel, Series};
-use rl4rla::solve::{Ended, Options, SolveError, Solved, Step, solve, solve_posed};
+use rl4rla::solve::{Ended, Options, Posed, RankDeficient, SolveError, Solved, Step, solve, solve_posed};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -37,8 +40,14 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let mut system = system(&args.data, matrix, task.inputs().contains(Reg::B))?.centred();
     let (rows, cols, in_file) = (system.matrix.rows(), system.matrix.cols(), system.matrix.is_in_file());
     let taken = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
+    let unfit = |error: InstanceError| {
+        let told = error.with_names(&system.columns.labels());
+        Failure::new(format!("{}: {told}", matrix.display())).advise("docs/solve.md tells what can be solved")
+    };
+    let response = task.response(&taken.1).map_err(unfit)?;
     let begun = Instant::now();
-    let solved = answer(&source, task, taken, &options, matrix, &system.columns)?;
+    let posed = answer(&source, task, taken, &options, matrix, &system.columns, unfit)?;
+    let solved = &posed.solved;
     let seconds = begun.elapsed().as_secs_f64();
     let System { columns, dropped, .. } = &system;
     let coefficients = columns.coefficients(&solved.x);
@@ -50,18 +59,15 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         files.push(out.clone());
     }
     if let Some(plot) = &args.plot {
-        let written = figure(&source, matrix, &solved, task).write(plot);
+        let written = figure(&source, matrix, solved, task).write(plot);
         files.extend(written.map_err(|error| {
             Failure::new(format!("cannot write {}: {error}", plot.display())).advise("another --plot")
         })?);
     }
     let predict_from = args.predict.as_deref().filter(|_| answered);
-    let predicted = predict_from.map(|path| predict(args, path, columns, &solved.x, &mut files));
+    let predicted = predict_from.map(|path| predict(args, path, columns, &solved.x, response, &mut files));
     let predicted = predicted.transpose()?;
-    let code = match solved.certificate {
-        Some(_) => u8::from(!solved.converged),
-        None => u8::from(solved.ended == Ended::Divergence),
-    };
+    let code = u8::from(!solved.converged);
     let outcome = Outcome {
         args,
         source: &source,
@@ -71,7 +77,8 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         size: (rows, cols),
         dropped: *dropped,
         in_file,
-        solved,
+        posed,
+        response,
         seconds,
         labels: columns.labels(),
         intercept: columns.intercept,
@@ -86,20 +93,24 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     Ok(Page { json: outcome.json(), text: outcome.text(shared.quiet), code })
 }
 
-/// Refuses what only linear systems have.
+/// Refuses what the task does not have.
 fn refuse_unfit(args: &Solve, source: &Source, task: &dyn Task) -> Result<(), Failure> {
-    let asked = [(args.average, "--average"), (args.predict.is_some(), "--predict")];
-    match asked.into_iter().find(|(given, _)| *given && !is_linear(task)) {
+    let asked = [
+        (args.average && !task.is_least_squares(), "--average", "is for linear systems"),
+        (
+            args.rank_deficient != RankDeficient::Refuse && !task.is_least_squares(),
+            "--rank-deficient",
+            "is for linear systems",
+        ),
+        (args.predict.is_some() && !task.inputs().contains(Reg::B), "--predict", "needs a target to predict"),
+    ];
+    match asked.into_iter().find(|(unfit, ..)| *unfit) {
         None => Ok(()),
-        Some((_, option)) => {
-            let message = format!("{option} is for linear systems, and {} is for another task", source.name);
+        Some((_, option, why)) => {
+            let message = format!("{option} {why}, and {} is for the task `{}`", source.name, task.name());
             Err(Failure::new(message).advise(format!("without {option}")))
         }
     }
-}
-
-fn is_linear(task: &dyn Task) -> bool {
-    task.name() == Linear.name()
 }
 
 /// What came of it.
@@ -113,7 +124,8 @@ struct Outcome<'a> {
     size: (usize, usize),
     dropped: usize,
     in_file: bool,
-    solved: Solved,
+    posed: Posed,
+    response: Response,
     seconds: f64,
     labels: Vec<String>,
     intercept: bool,
@@ -125,7 +137,7 @@ struct Outcome<'a> {
 
 impl Outcome<'_> {
     fn json(&self) -> Value {
-        let (solved, linear) = (&self.solved, is_linear(self.task));
+        let (solved, linear) = (&self.posed.solved, self.task.is_least_squares());
         let coefficient = |(name, value): &(String, f64)| json!({ "name": name, "value": value });
         let mut all = json!({
             "program": self.source.name,
@@ -136,7 +148,6 @@ impl Outcome<'_> {
             "in_file": self.in_file,
             "relative_residual": linear.then_some(solved.residual),
             "relative_gradient": linear.then_some(solved.gradient),
-            "loss": (!linear).then_some(solved.residual),
             "iterations": solved.iterations,
             "converged": solved.converged,
             "ended": solved.ended.words(),
@@ -150,9 +161,11 @@ impl Outcome<'_> {
             "predicted": self.predicted.as_ref().map(Prediction::json),
             "files": self.files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
         });
-        if let (Value::Object(all), Value::Object(more)) =
-            (&mut all, least_squares::json(solved, &self.labels))
-        {
+        let more = match linear {
+            true => least_squares::json(solved, &self.labels),
+            false => others::json(&self.posed, self.task, self.response),
+        };
+        if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
             all.extend(more);
         }
         all
@@ -168,7 +181,7 @@ impl Outcome<'_> {
                 text += &faint(&format!("{} rows with missing values were left out\n", self.dropped));
             }
             let how = self.args.rank_deficient;
-            if let Some(remark) = least_squares::remark(&self.solved, &self.labels, self.intercept, how) {
+            if let Some(remark) = least_squares::remark(&self.posed.solved, &self.labels, self.intercept, how) {
                 text += &warning(&format!("{remark}\n"));
             }
             text += "\n";
@@ -185,17 +198,18 @@ impl Outcome<'_> {
     }
 
     fn facts(&self) -> Vec<Vec<String>> {
-        let (solved, [loss, _]) = (&self.solved, self.task.measures());
+        let (solved, [loss, _]) = (&self.posed.solved, self.task.measures());
         let mut facts = vec![vec![loss.to_string(), number(solved.residual)]];
-        if let Some(known) = &solved.certificate {
-            facts.extend(least_squares::facts(known, self.size.1));
-        }
+        facts.extend(match &solved.certificate {
+            Some(known) => least_squares::facts(known, self.size.1),
+            None => others::facts(&self.posed, self.task, self.response),
+        });
         facts.push(vec!["iterations".into(), format!("{}: {}", solved.iterations, solved.ended.words())]);
         if self.task.inputs().contains(Reg::ETA) {
-            let how = match (self.auto, is_linear(self.task)) {
+            let how = match (self.auto, self.task.is_least_squares()) {
                 (false, _) => "",
                 (true, true) => ", found by a pilot",
-                (true, false) => ", the best of a list",
+                (true, false) => " in the end, found anew in every iteration",
             };
             facts.push(vec!["step η".into(), format!("{}{how}", number(solved.step))]);
         }
@@ -223,16 +237,13 @@ impl Outcome<'_> {
 
     /// A word of warning, where one is due.
     fn verdict(&self) -> String {
-        if let Some(known) = &self.solved.certificate {
-            let told = least_squares::warning(&self.solved, known);
-            return told.map_or_else(String::new, |(why, advice)| {
-                warning(&format!("{why}\n")) + &faint(&format!("try: {advice}\n"))
-            });
-        }
-        match self.solved.ended {
-            Ended::Divergence => warning("This is no solution: the program does not suit the data.\n"),
-            _ => String::new(),
-        }
+        let told = match &self.posed.solved.certificate {
+            Some(known) => least_squares::warning(&self.posed.solved, known),
+            None => others::warning(&self.posed, self.task, self.args.tolerance),
+        };
+        told.map_or_else(String::new, |(why, advice)| {
+            warning(&format!("{why}\n")) + &faint(&format!("try: {advice}\n"))
+        })
     }
 }
 
@@ -271,13 +282,21 @@ fn options(args: &Solve) -> Result<Options, Failure> {
 
 /// The task that a program says it is made for; linear systems if it says nothing.
 pub fn task_of(source: &Source) -> Result<&'static dyn Task, Failure> {
-    let document = &source.document;
-    if document.update == Update::Answer {
+    if source.document.update == Update::Answer {
         let message = format!("{} answers for every row and has no solution to give", source.name);
         return Err(Failure::new(message).advise("`rl4rla list programs` shows programs that solve"));
     }
-    let family = Family::named(&document.family);
-    Ok(family.map_or(&Linear, |family| family.kind.info().task))
+    <dyn Task>::of(&source.document).map_err(|misfit| {
+        let failure = Failure::new(format!("{}: {misfit}", source.name));
+        let meant = match &misfit {
+            Misfit::NoFamily(name) => nearest(name, families().map(|family| family.name)),
+            _ => None,
+        };
+        match meant {
+            Some(meant) => failure.advise(format!("`family: {meant}`; `rl4rla list families` shows all")),
+            None => failure.advise("a family in its head; `rl4rla list families` shows all"),
+        }
+    })
 }
 
 /// Runs the program on a system.
@@ -288,12 +307,9 @@ fn answer(
     options: &Options,
     path: &Path,
     columns: &Columns,
-) -> Result<Solved, Failure> {
-    let unfit = |error: InstanceError| {
-        Failure::new(format!("{}: {}", path.display(), error.with_names(&columns.labels())))
-            .advise("docs/solve.md tells what can be solved")
-    };
-    let program = &source.document.program;
+    unfit: impl Fn(InstanceError) -> Failure,
+) -> Result<Posed, Failure> {
+    let program = &source.document;
     let failed = |failure: execute::Failure| {
         let advice = match failure.fault {
             Fault::NotInMemory => "a larger --max-memory, another --sketch, or another program",
@@ -304,17 +320,17 @@ fn answer(
         };
         Failure::new(format!("{} failed: {failure}", source.name)).advise(advice)
     };
-    if task.name() != Linear.name() {
+    if !task.is_least_squares() {
         if matrix.is_in_file() {
             let message =
                 format!("{} is too large for memory, and {} needs it there", path.display(), source.name);
             return Err(Failure::new(message).advise("a larger --max-memory"));
         }
-        let instance = task.pose(matrix, b).map_err(unfit)?;
+        let instance = task.pose_unsolved(matrix, b).map_err(unfit)?;
         return solve_posed(program, &instance, options).map_err(failed);
     }
     let large = Large::new(matrix, b).map_err(unfit)?.with_noise(columns.noise());
-    solve(program, large, options).map_err(|error| match error {
+    let solved = solve(program, large, options).map_err(|error| match error {
         SolveError::Run(failure) => failed(failure),
         SolveError::Dependent { columns: found, rank } => least_squares::refuse(
             &path.display().to_string(),
@@ -332,7 +348,8 @@ fn answer(
             Failure::new(format!("the coefficient of `{name}` is beyond the range of double precision"))
                 .advise("other units for this column or for the target")
         }
-    })
+    })?;
+    Ok(Posed { solved, obstacle: None, figures: vec![] })
 }
 
 /// Every so many, where there are too many for a line.
@@ -367,67 +384,5 @@ fn figure(source: &Source, matrix: &Path, solved: &Solved, task: &dyn Task) -> F
             series: vec![Series::new(source.name.clone(), Ink(0), Mark::Line, points)],
         }],
         columns: 1,
-    }
-}
-
-/// How well a second file is predicted.
-struct Prediction {
-    rows: usize,
-    /// Rows left out because a value was missing.
-    dropped: usize,
-    /// Root mean square of what is missed, where the file tells the truth, and of the truth itself.
-    errors: Option<(f64, f64)>,
-}
-
-fn predict(
-    args: &Solve,
-    path: &Path,
-    columns: &Columns,
-    x: &[f64],
-    files: &mut Vec<PathBuf>,
-) -> Result<Prediction, Failure> {
-    let mut predictions = Vec::new();
-    let (mut missed, mut truth, mut known) = (0.0, 0.0, false);
-    let each = |predicted: f64, target: Option<f64>| {
-        predictions.push(predicted);
-        if let Some(target) = target {
-            known = true;
-            missed += (predicted - target).powi(2);
-            truth += target.powi(2);
-        }
-    };
-    let dropped = columns.predict(path, &reading(&args.data), x, each).map_err(refused)?;
-    let rows = predictions.len();
-    if let Some(out) = &args.predictions {
-        write(out, &["prediction"], None, &predictions)?;
-        files.push(out.clone());
-    }
-    let root = |sum: f64| (sum / rows as f64).sqrt();
-    Ok(Prediction { rows, dropped, errors: known.then(|| (root(missed), root(truth))) })
-}
-
-impl Prediction {
-    fn json(&self) -> Value {
-        json!({
-            "rows": self.rows,
-            "dropped": self.dropped,
-            "rmse": self.errors.map(|(missed, _)| missed),
-            "relative_residual": self.errors.map(|(missed, truth)| missed / truth),
-        })
-    }
-
-    fn text(&self) -> String {
-        let how = match self.errors {
-            Some((missed, truth)) => {
-                format!(
-                    ", off by {} (root mean square), {} of the target",
-                    number(missed),
-                    number(missed / truth)
-                )
-            }
-            None => String::new(),
-        };
-        let dropped = if self.dropped > 0 { format!(", {} left out", self.dropped) } else { String::new() };
-        format!("{} rows predicted{dropped}{how}\n", self.rows)
     }
 }

@@ -1,7 +1,7 @@
 //! Typed reading of TOML: every value knows its key and its line, so every error can name them.
 
 use super::error::SpecError;
-use crate::program::{Instruction, ParseError, Program};
+use crate::program::{Document, Instruction, ParseError, Program};
 use serde::Serialize;
 use std::ops::RangeInclusive;
 use toml::Spanned;
@@ -269,8 +269,8 @@ impl<'a> Item<'a> {
         })
     }
 
-    /// A program in the text format.
-    pub fn program(&self) -> Result<Program, SpecError> {
+    /// A program in the text format, with what its head says.
+    pub fn document(&self) -> Result<Document, SpecError> {
         self.string()?.parse().map_err(|error| self.within(&error, 0))
     }
 

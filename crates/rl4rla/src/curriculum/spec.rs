@@ -71,7 +71,10 @@ pub(super) fn curriculum(name: &str, text: &str, tables: Tables) -> Result<Curri
     let title = reader.need("title")?.string()?.to_string();
     let about = optional_text(&reader, "about")?;
     let reference = optional_text(&reader, "reference")?;
-    let start = reader.or("start", Program::default(), |item| Ok(program(&item)?.0))?;
+    let start = reader.get("start").map(|item| program(&item)).transpose()?;
+    // What the stage before is made for, where that is known.
+    let mut before = start.as_ref().and_then(|start| start.task);
+    let start = start.map_or_else(Program::default, |start| start.program);
     let defaults = reader.get("defaults").map(|item| item.table()).transpose()?;
     defaults.iter().try_for_each(|defaults| defaults.only(&STAGE_KEYS))?;
     let stage_tables = reader.need("stage").map_err(|error| error.advise("begin one with `[[stage]]`"))?;
@@ -87,7 +90,8 @@ pub(super) fn curriculum(name: &str, text: &str, tables: Tables) -> Result<Curri
         };
         reader.only(&STAGE_KEYS)?;
         let name = stage_name(&reader.need("name")?, &stages)?;
-        let (stage, target) = stage(&reader, name, previous.as_ref(), tables)?;
+        let (stage, target) = stage(&reader, name, previous.as_ref(), before, tables)?;
+        before = Some(stage.families[0].kind.info().task);
         previous = (!target.is_open()).then(|| target.sought());
         stages.push((stage, target));
     }
@@ -136,10 +140,12 @@ fn stage(
     reader: &Reader,
     name: String,
     previous: Option<&Program>,
+    before: Option<&'static dyn Task>,
     tables: Tables,
 ) -> Result<(Stage, Target), SpecError> {
     let edits = reader.need("edits")?.size(1..=20)?;
     let families = families(reader, tables)?;
+    refuse_other_task(&reader.need("family")?, &families[0], "what the stage starts from", before)?;
     let task = families[0].kind.info().task;
     let usual = Profile::Sound { weights: Weights::of(task), condition_only: false };
     let profile = reader.or("reward", usual, |item| profile(&item.table()?, &families[0]))?;
@@ -177,7 +183,7 @@ fn stage(
         live_out,
         ..usual
     };
-    let target = target(reader, &grammar, edits, previous)?;
+    let target = target(reader, &grammar, edits, previous, &families[0])?;
     let stage = Stage {
         name,
         grammar,
@@ -343,15 +349,51 @@ fn instances(reader: &Reader) -> Result<Instances, SpecError> {
     })
 }
 
+/// A program as it is written in a curriculum.
+struct Written {
+    program: Program,
+    /// Its name in the catalogue.
+    name: Option<&'static str>,
+    /// What it says it is made for.
+    task: Option<&'static dyn Task>,
+}
+
 /// A program: the name of one in the catalogue, or its text.
-fn program(item: &Item) -> Result<(Program, Option<&'static str>), SpecError> {
+fn program(item: &Item) -> Result<Written, SpecError> {
     // Every text has a heading such as `iteration:`, and no name a colon.
-    if item.string()?.contains(':') {
-        return Ok((item.program()?, None));
+    let (document, name) = match item.string()?.contains(':') {
+        true => (item.document()?, None),
+        false => {
+            let entries: Vec<&'static Entry> = Entry::known().collect();
+            let entry = item.one_of(&entries, |entry| entry.name.into())?;
+            (entry.document.clone(), Some(entry.name))
+        }
+    };
+    let task = match document.family.is_empty() {
+        true => None,
+        false => Some(<dyn Task>::of(&document).map_err(|misfit| item.error(misfit.to_string()))?),
+    };
+    Ok(Written { program: document.program, name, task })
+}
+
+/// A table does not say which task its rows pose, so nothing else may say another one.
+fn refuse_other_task(
+    item: &Item,
+    family: &Family,
+    what: &str,
+    task: Option<&'static dyn Task>,
+) -> Result<(), SpecError> {
+    let own = family.kind.info().task;
+    match task.filter(|task| family.is_of_table() && *task != own) {
+        None => Ok(()),
+        Some(other) => {
+            let (other, own) = (other.name(), own.name());
+            let message = format!(
+                "the rows of a table are problems of the task `{own}`, and {what} is made for the task `{other}`"
+            );
+            Err(item.error(message).advise("a program for linear systems, such as \"ls-gd\""))
+        }
     }
-    let entries: Vec<&'static Entry> = Entry::known().collect();
-    let entry = item.one_of(&entries, |entry| entry.name.into())?;
-    Ok((entry.document.program.clone(), Some(entry.name)))
 }
 
 fn target(
@@ -359,6 +401,7 @@ fn target(
     grammar: &Grammar,
     edits: usize,
     previous: Option<&Program>,
+    family: &Family,
 ) -> Result<Target, SpecError> {
     let Some(item) = reader.get("target") else {
         return match reader.get("completed-by") {
@@ -366,7 +409,8 @@ fn target(
             None => Ok(Target::open(optional_text(reader, "about")?)),
         };
     };
-    let (program, name) = program(&item)?;
+    let Written { program, name, task } = program(&item)?;
+    refuse_other_task(&item, family, "it", task)?;
     if program.is_empty() {
         return Err(item.error("there is no instruction in it"));
     }

@@ -52,7 +52,9 @@ pub(super) fn table(reader: &Reader, tables: Tables) -> Result<Family, SpecError
     let usual = family.number(HELD_OUT).expect("a number of tables");
     let held = reader.or(HELD_OUT, usual, |item| item.number())?;
     let scale = reader.or("scale", family.scale, |item| item.choice(&[Scale::Unit, Scale::Raw]))?;
-    Ok(Family { scale, ..numbered(family.sized(size, None), HELD_OUT, held) })
+    let family = Family { scale, ..numbered(family.sized(size, None), HELD_OUT, held) };
+    family.check_samples().map_err(|error| file.error(error.to_string()))?;
+    Ok(family)
 }
 
 /// A line that says which data a curriculum was read with.

@@ -40,7 +40,7 @@ impl<'a> Course<'a> {
 
     /// The same course with another step size, if setup does not read it and no iteration is done.
     pub fn with_step(&self, step: f64) -> Course<'a> {
-        debug_assert!(!self.plan.setup_reads_step() && self.iterations() == 0);
+        debug_assert!(!self.plan.reads_step(Section::Setup) && self.iterations() == 0);
         let mut course = self.clone();
         course.machine.set_step(step);
         course.after_setup.clone_from(&course.machine.registers);
@@ -76,13 +76,33 @@ impl<'a> Course<'a> {
         &self.machine.excesses
     }
 
+    /// The loss at the start and after every iteration done.
+    pub fn losses(&self) -> &[f64] {
+        &self.machine.residuals
+    }
+
+    /// Goes on with another step size from here; what setup made of the one before stays.
+    pub fn set_step(&mut self, step: f64) {
+        self.machine.set_step(step);
+    }
+
     /// Runs one iteration.
     pub fn advance(&mut self) -> Result<(), Failure> {
+        self.aim()?;
+        self.land()
+    }
+
+    /// The first half of an iteration: everything up to its v1.
+    pub fn aim(&mut self) -> Result<(), Failure> {
         let t = self.iterations() + 1;
         let machine = &mut self.machine;
         machine.restart(self.plan.restored, &self.after_setup);
-        machine.execute(self.plan.section(Section::Iteration), t, &self.stream, self.context)?;
-        machine.update(Step::Iteration(t))
+        machine.execute(self.plan.section(Section::Iteration), t, &self.stream, self.context)
+    }
+
+    /// The second half: moves on by v1, and measures where that leads.
+    pub fn land(&mut self) -> Result<(), Failure> {
+        self.machine.update(Step::Iteration(self.iterations() + 1))
     }
 
     /// Runs what is left.

@@ -1,6 +1,7 @@
 //! How a run can fail: a value that says where and why, never a panic.
 
 use crate::linalg::NumericError;
+use crate::problem::Misfit;
 use crate::program::ShapeError;
 use crate::rng::WeightError;
 use std::fmt;
@@ -8,6 +9,8 @@ use std::fmt;
 /// Why a run stopped.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Fault {
+    /// The program is made for another task; nothing ran.
+    Task(Misfit),
     /// The program does not fit the problem's shape; nothing ran.
     Shape(Box<ShapeError>),
     /// An operation would cost more than the cap; nothing ran.
@@ -49,6 +52,7 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
+            Fault::Task(misfit) => misfit.fmt(f),
             Fault::Shape(error) => error.fmt(f),
             Fault::TooCostly { flops, cap } => {
                 write!(f, "would cost {flops:.2e} flops, more than the cap of {cap:.2e} for one operation")
@@ -104,6 +108,13 @@ pub struct Failure {
     pub shapes: Vec<(usize, usize)>,
     /// The residuals up to there.
     pub residuals: Vec<f64>,
+}
+
+impl From<Misfit> for Failure {
+    fn from(misfit: Misfit) -> Failure {
+        let (operation, fault) = (String::new(), Fault::Task(misfit));
+        Failure { step: Step::Check, operation, fault, shapes: vec![], residuals: vec![] }
+    }
 }
 
 impl fmt::Display for Failure {

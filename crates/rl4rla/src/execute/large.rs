@@ -227,7 +227,7 @@ impl<'a> LargeRun<'a> {
         self.machine =
             Machine::new(Data::True(self.instance, None), Update::Subtract, self.machine.settings());
         self.t = 0;
-        let again = self.plan.setup_reads_step();
+        let again = self.plan.reads_step(Section::Setup);
         if !again {
             self.machine.registers.clone_from(&self.after_setup);
         }

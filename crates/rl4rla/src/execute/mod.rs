@@ -24,7 +24,7 @@ mod snapshot;
 pub(crate) use cache::{Bytes, Cache};
 pub use cache::{cache_bytes, cache_limit, set_cache_limit};
 pub(crate) use course::Course;
-pub(crate) use draws::Draws;
+pub(crate) use draws::{Data, Draws};
 pub use failure::{Failure, Fault, Step};
 pub(crate) use kernels::Output;
 pub use large::{Large, LargeRun, LargeTrace, Seen, Stop, run_large};

@@ -70,9 +70,16 @@ impl<'a> Plan<'a> {
         self.identity
     }
 
-    /// Whether what setup leaves depends on the step size.
-    pub fn setup_reads_step(&self) -> bool {
-        self.section(Section::Setup).iter().any(|p| p.typed.instruction.operands.contains(&Reg::ETA))
+    /// Whether what a section makes depends on the step size.
+    pub fn reads_step(&self, section: Section) -> bool {
+        self.section(section).iter().any(|p| p.typed.instruction.operands.contains(&Reg::ETA))
+    }
+
+    /// Whether an iteration leaves the next one something besides x.
+    pub fn carries(&self) -> bool {
+        let writes =
+            |p: &Planned| p.typed.instruction.writes().iter().any(|reg| reg.access() == Access::Carried);
+        self.section(Section::Iteration).iter().any(writes)
     }
 
     /// Whether setup leaves a matrix in R1 that is n×n by type and not by a coincidence of sizes.

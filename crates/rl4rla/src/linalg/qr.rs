@@ -54,6 +54,18 @@ pub fn thin_qr(M: &Matrix) -> Option<(Matrix, Matrix)> {
     Packed::factor(M).map(|qr| (qr.q(), qr.r()))
 }
 
+/// A column of which a smaller part than this stands apart from those before it depends on them.
+const DEPENDENT: f64 = 1e-12;
+
+/// The first column that is a combination of those before it, to rounding; units of columns do not matter.
+#[allow(non_snake_case)]
+pub fn dependent_column(M: &Matrix) -> Option<usize> {
+    let R = qr_r(M);
+    let own = |j: usize| R.get(j, j).abs();
+    // Lengths of columns are those of M. Asked so that 0 depends, and NaN too.
+    (0..R.cols()).find(|&j| !(own(j) > DEPENDENT * super::norm(R.column(j))))
+}
+
 fn not_a_number(rows: usize, cols: usize) -> Matrix {
     Matrix::from_fn(rows, cols, |_, _| f64::NAN)
 }
@@ -225,6 +237,22 @@ mod tests {
             let a = normal(50, 20, 5);
             check(&Matrix::from_fn(50, 20, |i, j| if j == zero { 0.0 } else { a.get(i, j) }));
         }
+    }
+
+    #[test]
+    fn the_first_dependent_column_is_named_in_all_units() {
+        let a = normal(50, 5, 11);
+        assert_eq!(dependent_column(&a), None);
+        let units = [1e-120, 1.0, 1e9, 1e-30, 1e120];
+        for made in 0..5 {
+            let combined = |i: usize| (0..made).map(|j| a.get(i, j)).sum::<f64>();
+            let entry = |i, j| if j == made { combined(i) } else { a.get(i, j) } * units[j];
+            let m = Matrix::from_fn(50, 5, entry);
+            assert_eq!(dependent_column(&m), Some(made), "{made}");
+        }
+        assert_eq!(dependent_column(&Matrix::from_fn(50, 5, |i, j| a.get(i, j) * units[j])), None);
+        let wide = normal(3, 4, 12);
+        assert_eq!(dependent_column(&wide), Some(3));
     }
 
     #[test]

@@ -90,6 +90,24 @@ impl Task for Eigenvalue {
         Ok(instance(A, vectors.column(0).to_vec(), lambda, &Stream::new(0)))
     }
 
+    /// ‖Ax − ρx‖/ρ, or how far ρ is below λmax if that is more: an eigenvector of another eigenvalue is no solution.
+    fn optimality(&self, instance: &Instance, x: &[f64]) -> Result<f64, &'static str> {
+        let (gap, _) = self.measure(instance, x);
+        let y = linalg::mat_vec(&instance.A, x);
+        let rho = rayleigh(x, &y);
+        let residual = linalg::norm(&linalg::sub(&y, &linalg::scale(rho, x)));
+        // Of A = 0 every vector is one.
+        Ok(if residual == 0.0 { gap } else { (residual / (rho.abs() * linalg::norm(x))).max(gap) })
+    }
+
+    fn optimality_name(&self) -> &'static str {
+        "‖Ax − λx‖/λ"
+    }
+
+    fn figures(&self, instance: &Instance, x: &[f64]) -> Vec<(&'static str, f64)> {
+        vec![("eigenvalue", rayleigh(x, &linalg::mat_vec(&instance.A, x)))]
+    }
+
     fn update(&self) -> Update {
         Update::Assign
     }
@@ -131,6 +149,11 @@ impl Task for Eigenvalue {
     fn direct(&self, _: f64, cols: f64) -> [f64; 2] {
         [9.0 * cols.powi(3), 1.0]
     }
+}
+
+/// ρ(x) = xᵀAx/xᵀx, for y = Ax.
+fn rayleigh(x: &[f64], y: &[f64]) -> f64 {
+    linalg::dot(x, y) / linalg::dot(x, x)
 }
 
 static FAMILIES: [FamilyInfo; 1] = [FamilyInfo {

@@ -34,6 +34,8 @@ pub enum FamilyError {
     NoSolution { kind: Kind, why: &'static str },
     /// A table has too few rows to draw such problems from.
     FewRows { kind: Kind, held: usize, rest: usize, rows: usize, cols: usize },
+    /// In all samples of a table's rows a column depends on the others; it has this value in so many of the rows.
+    Dependent { kind: Kind, rows: usize, column: &'static str, value: f64, count: usize, of: usize },
 }
 
 impl fmt::Display for FamilyError {
@@ -100,6 +102,12 @@ impl fmt::Display for FamilyError {
                     2 * cols
                 )
             }
+            Dependent { kind, rows, column, value, count, of } => write!(
+                f,
+                "problems of {rows} rows of `{kind}` have no one solution: in all samples that were drawn a column is a \
+                 combination of the others. Column `{column}` is {value} in {count} of the {of} rows they are drawn from: \
+                 more `rows`, or a table without it"
+            ),
             NoSolution { kind, why } => write!(f, "an instance of `{kind}` has no solution: {why}"),
             NoSpectrum { kind } => {
                 write!(f, "the singular values of an instance of `{kind}` did not converge; change the seed")

@@ -24,8 +24,12 @@ pub enum InstanceError {
     VectorEntry { row: usize, value: f64 },
     /// The reference solver did not converge.
     NoSolution,
-    /// A label is neither −1 nor +1.
-    Label { row: usize, value: f64 },
+    /// All labels are the same.
+    OneClass { value: f64 },
+    /// A label is neither of the two values that stand before it.
+    ThirdClass { row: usize, value: f64, known: [f64; 2] },
+    /// A column is a combination of those before it, so that there is no one solution.
+    Dependent { column: usize },
     /// A plane separates the labels, so that the loss has no minimum.
     Separable,
     /// A is not square.
@@ -110,8 +114,23 @@ impl fmt::Display for Named<'_> {
                 write!(f, "{} is {}{limit}", entry(row, col), number(value))
             }
             VectorEntry { row, value } => write!(f, "row {} of b is {}{limit}", row + 1, number(value)),
-            Label { row, value } => {
-                write!(f, "row {} of b is {}; labels must be −1 or +1", row + 1, number(value))
+            OneClass { value } => {
+                write!(f, "all labels are {}; logistic regression needs two different values", number(value))
+            }
+            ThirdClass { row, value, known: [small, large] } => write!(
+                f,
+                "row {} of b is {}, beside {} and {}: labels must have two values, such as 0 and 1, −1 and +1",
+                row + 1,
+                number(value),
+                number(small),
+                number(large)
+            ),
+            Dependent { column } => {
+                let name = names.get(*column).map_or_else(|| (column + 1).to_string(), |name| format!("`{name}`"));
+                write!(
+                    f,
+                    "column {name} of A is a combination of those before it, so that no solution is the only one; leave it out"
+                )
             }
             Separable => write!(
                 f,

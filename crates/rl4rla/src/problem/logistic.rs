@@ -12,15 +12,19 @@ use super::family::{Choice, Family, FamilyInfo, Number};
 use super::family_error::FamilyError;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
+use super::response::Response;
 use super::spectrum::Law;
 use super::task::{History, Task, Work};
 use crate::linalg::{self, Matrix};
 use crate::program::{EXTENSIONS, Op, Operator, Reg, RegSet, Section, Update};
 use crate::rng::Stream;
-use fit::{fit, gradient_descent, loss, sigmoid};
+pub(super) use fit::sigmoid;
+use fit::{fit, fit_from, gradient_descent, loss, separates};
 
 /// The norm of A, so that 1 is the step 4/‖A‖² of gradient descent.
 const NORM: f64 = 2.0;
+/// A probability this close to 0 or 1 says nothing of x any more.
+const SATURATED: f64 = 1e-8;
 /// Decades of gap below or above gradient descent's over which accuracy is told apart.
 const DECADES: f64 = 8.0;
 
@@ -59,9 +63,50 @@ impl Task for Logistic {
 
     fn pose(&self, A: Matrix, labels: Vec<f64>) -> Result<Instance, InstanceError> {
         let b = targets(&A, &labels)?;
-        let x_star = fit(&A, &b).ok_or(InstanceError::Separable)?;
+        let x_star = fit_data(&A, &b, &vec![0.0; A.cols()]).ok_or(InstanceError::Separable)?;
         let spectrum = linalg::singular_values(&A).ok_or(InstanceError::NoSolution)?;
         Ok(fitted(A, b, x_star, spectrum))
+    }
+
+    /// Nothing is left to be done before a run but to see that the columns are independent.
+    fn pose_unsolved(&self, A: Matrix, labels: Vec<f64>) -> Result<Instance, InstanceError> {
+        let b = targets(&A, &labels)?;
+        if let Some(column) = linalg::dependent_column(&A) {
+            return Err(InstanceError::Dependent { column });
+        }
+        let nowhere = vec![0.0; A.cols()];
+        Ok(Instance::posed(&Logistic, A, b, nowhere, 0.0, vec![]))
+    }
+
+    /// The largest |aⱼᵀr|/(‖aⱼ‖‖r‖) of all columns, with r = σ(Ax) − b: the gradient without the units of its columns. Where
+    /// a plane separates the labels r tends to 0 and this does not.
+    fn optimality(&self, instance: &Instance, x: &[f64]) -> Result<f64, &'static str> {
+        let z = linalg::mat_vec(&instance.A, x);
+        if separates(&z, &instance.b) {
+            return Err(SEPARATED);
+        }
+        let r: Vec<f64> = z.iter().zip(&instance.b).map(|(z, b)| sigmoid(*z) - b).collect();
+        let (g, length) = (linalg::vec_mat(&r, &instance.A), linalg::norm(&r));
+        let units = (0..instance.cols()).map(|j| column_norm(instance, j) * length);
+        Ok(g.iter().zip(units).fold(0.0, |most: f64, (g, unit)| most.max(g.abs() / unit)))
+    }
+
+    fn optimality_name(&self) -> &'static str {
+        "gradient: largest |aⱼᵀr|/(‖aⱼ‖‖r‖)"
+    }
+
+    /// Where only some of the labels are separated the gradient vanishes on the way to infinity. Two things tell: from there
+    /// Newton's method does not arrive anywhere, and the rows whose probability is not 0 or 1 do not determine x.
+    fn objection(&self, instance: &Instance, x: &[f64]) -> Option<&'static str> {
+        let (A, z) = (&instance.A, linalg::mat_vec(&instance.A, x));
+        let open: Vec<usize> = (0..A.rows()).filter(|&i| sigmoid(-z[i].abs()) > SATURATED).collect();
+        let part = Matrix::from_fn(open.len(), A.cols(), |i, j| A.get(open[i], j));
+        let settled = linalg::dependent_column(&part).is_none() && fit_data(A, &instance.b, x).is_some();
+        (!settled).then_some(PARTLY_SEPARATED)
+    }
+
+    fn response(&self, labels: &[f64]) -> Result<Response, InstanceError> {
+        Response::classes(labels)
     }
 
     fn operators(&self) -> &'static [Operator] {
@@ -194,6 +239,9 @@ impl Task for Forward {
     }
 }
 
+const SEPARATED: &str =
+    "a plane separates the labels, so the loss has no minimum: it only tends to 0 as x grows";
+const PARTLY_SEPARATED: &str = "a plane separates some of the labels from all others, so the loss has no minimum: coefficients only grow";
 const SEPARABLE: &str = "a plane separates its labels; ask for more rows or more noise";
 
 /// The mean entropy of labels with these probabilities: the least cross-entropy there is.
@@ -315,15 +363,34 @@ fn fitted(A: Matrix, b: Vec<f64>, x_star: Vec<f64>, spectrum: Vec<f64>) -> Insta
     Instance::posed(&Logistic, A, b, x_star, least, spectrum)
 }
 
-/// b = (1 + y)/2 for labels y = ±1.
+/// b = 1 for the larger of two labels, and 0 for the other.
 fn targets(A: &Matrix, labels: &[f64]) -> Result<Vec<f64>, InstanceError> {
     InstanceError::check(A, labels)?;
-    let target = |(row, &y): (usize, &f64)| match y {
-        1.0 => Ok(1.0),
-        -1.0 => Ok(0.0),
-        value => Err(InstanceError::Label { row, value }),
-    };
-    labels.iter().enumerate().map(target).collect()
+    match Response::classes(labels)? {
+        Response::Classes([_, large]) => Ok(labels.iter().map(|y| f64::from(*y == large)).collect()),
+        Response::Number => unreachable!("labels have classes"),
+    }
+}
+
+/// The x of least cross-entropy from a start, found in units in which all columns are about as long.
+fn fit_data(A: &Matrix, b: &[f64], start: &[f64]) -> Option<Vec<f64>> {
+    let length = |j: usize| linalg::norm(A.column(j));
+    // Powers of two, by which no digit is lost.
+    let unit = |j: usize| if length(j) > 0.0 { length(j).log2().round().exp2() } else { 1.0 };
+    let units: Vec<f64> = (0..A.cols()).map(unit).collect();
+    let scaled = Matrix::from_fn(A.rows(), A.cols(), |i, j| A.get(i, j) / units[j]);
+    let x = fit_from(&scaled, b, start.iter().zip(&units).map(|(x, unit)| x * unit).collect())?;
+    Some(x.iter().zip(&units).map(|(x, unit)| x / unit).collect())
+}
+
+/// ‖aⱼ‖, computed when first asked for.
+fn column_norm(instance: &Instance, j: usize) -> f64 {
+    // The keys below are numbers of iterations.
+    const KEY: u64 = 1 << 32;
+    instance.remember(KEY + j as u64, || {
+        let entries: Vec<f64> = (0..instance.rows()).map(|i| instance.A.get(i, j)).collect();
+        linalg::norm(&entries)
+    })
 }
 
 #[cfg(test)]

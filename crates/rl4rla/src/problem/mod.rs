@@ -12,8 +12,10 @@ mod instance;
 mod instance_error;
 mod linear;
 mod logistic;
+mod misfit;
 mod outline;
 mod own;
+mod response;
 mod spectrum;
 mod task;
 
@@ -25,8 +27,10 @@ pub use instance_error::InstanceError;
 pub use linear::Linear;
 pub(crate) use logistic::fit as cross_entropy;
 pub use logistic::{Forward, Logistic};
+pub use misfit::Misfit;
 pub use outline::{Frame, Outline};
 pub use own::{BOOTSTRAP, HELD_OUT};
+pub use response::Response;
 pub use task::{History, Task, TaskError, Work, families, register, tasks};
 
 use crate::rng::Stream;

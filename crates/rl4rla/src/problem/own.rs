@@ -19,6 +19,8 @@ use xxhash_rust::xxh3::Xxh3;
 struct Own {
     info: FamilyInfo,
     system: System,
+    /// Names of the columns of A.
+    labels: Vec<String>,
 }
 
 static KNOWN: Registry<&'static Own> = Registry::new();
@@ -51,6 +53,11 @@ const NUMBERS: [Number; 3] = [
 /// Rows of a problem, unless said otherwise.
 const ROWS: usize = 1000;
 
+/// Samples that are drawn for one problem before a table is given up: the first with independent columns is taken.
+const TRIES: u64 = 1000;
+/// Before anything is searched fewer have to do, so that those after it do not run out.
+const FIRST_TRIES: u64 = 20;
+
 impl Family {
     /// The family of a table: its problems are samples of the table's rows. The same table has the same family, whose name
     /// tells the file and what is in it.
@@ -82,7 +89,8 @@ impl Family {
                 numbers: &NUMBERS,
                 draw,
             };
-            let own: &'static Own = Box::leak(Box::new(Own { info, system }));
+            let labels = system.columns.labels();
+            let own: &'static Own = Box::leak(Box::new(Own { info, system, labels }));
             // Another thread may have been faster; then that one is known, and the same.
             let _ = KNOWN.add(own, |known| known.info.name == name, std::iter::empty());
             own
@@ -112,6 +120,16 @@ impl Family {
     /// Whether its problems are rows of a table.
     pub fn is_of_table(&self) -> bool {
         self.number(FINAL).is_some() && find(self.kind.info().name).is_some()
+    }
+
+    /// Whether samples of a table's rows, and of those held out, have independent columns often enough to draw problems.
+    pub fn check_samples(&self) -> Result<(), FamilyError> {
+        for set in [InstanceSet::Search, InstanceSet::Final] {
+            let family = self.for_set(set);
+            family.check()?;
+            sample(&family, &set.stream(0, 0), FIRST_TRIES)?;
+        }
+        Ok(())
     }
 
     /// The family that a set of instances is drawn from: of a table, the final set has rows of its own.
@@ -158,6 +176,19 @@ fn digest(system: &System) -> u64 {
 
 /// Rows of the table, drawn by this stream.
 fn draw(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
+    let (drawn, right) = sample(family, stream, TRIES)?;
+    let largest = linalg::singular_values(&drawn).and_then(|sigma| sigma.first().copied());
+    let drawn = match (family.scale, largest) {
+        (Scale::Unit, Some(largest)) if largest > 0.0 => drawn.map(|a| a / largest),
+        _ => drawn,
+    };
+    let why = "its rows have more columns than rows, or no finite solution";
+    Linear.pose(drawn, right).map_err(|_| FamilyError::NoSolution { kind: family.kind, why })
+}
+
+/// Rows of the table with independent columns, and their right-hand sides. A sample that misses a rare category has none
+/// to tell of it: then the next one is drawn, by a stream that follows from this one.
+fn sample(family: &Family, stream: &Stream, tries: u64) -> Result<(Matrix, Vec<f64>), FamilyError> {
     let own = find(family.kind.info().name).expect("a table is known before its family is");
     let number = |name| family.number(name).expect("a number of this family");
     let System { matrix, b, .. } = &own.system;
@@ -168,21 +199,40 @@ fn draw(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
     let bootstrap = number(BOOTSTRAP) > 0.5;
     let unsolved = |why| FamilyError::NoSolution { kind: family.kind, why };
     let law = Discrete::uniform(from.len()).map_err(|_| unsolved("there are no rows to draw from"))?;
-    let places = match bootstrap {
-        true => law.sample(stream, family.rows),
-        false => law.sample_distinct(stream, family.rows).ok_or(unsolved("there are too few rows"))?,
-    };
-    let row = |i: usize| matrix.row(from[places[i]]);
-    let drawn = Matrix::from_fn(family.rows, matrix.cols(), |i, j| row(i)[j]);
-    let right: Vec<f64> = places.iter().map(|place| b[from[*place]]).collect();
-    let largest = linalg::singular_values(&drawn).and_then(|sigma| sigma.first().copied());
-    let drawn = match (family.scale, largest) {
-        (Scale::Unit, Some(largest)) if largest > 0.0 => drawn.map(|a| a / largest),
-        _ => drawn,
-    };
-    Linear
-        .pose(drawn, right)
-        .map_err(|_| unsolved("its rows have more columns than rows, or no finite solution"))
+    let mut dependent = 0;
+    for attempt in 0..tries {
+        let luck = if attempt == 0 { *stream } else { stream.derive("redraw", attempt) };
+        let places = match bootstrap {
+            true => law.sample(&luck, family.rows),
+            false => law.sample_distinct(&luck, family.rows).ok_or(unsolved("there are too few rows"))?,
+        };
+        let row = |i: usize| matrix.row(from[places[i]]);
+        let drawn = Matrix::from_fn(family.rows, matrix.cols(), |i, j| row(i)[j]);
+        match linalg::dependent_column(&drawn) {
+            None => return Ok((drawn, places.iter().map(|place| b[from[*place]]).collect())),
+            Some(column) => dependent = culprit(&drawn, column, own.system.columns.intercept),
+        }
+    }
+    let (value, count) = commonest(from.iter().map(|row| matrix.row(*row)[dependent]));
+    let column = &own.labels[dependent];
+    let (kind, rows, of) = (family.kind, family.rows, from.len());
+    Err(FamilyError::Dependent { kind, rows, column, value, count, of })
+}
+
+/// The column to name where `dependent` is the first that depends on those before it: a column of ones does so because
+/// another does not change.
+fn culprit(drawn: &Matrix, dependent: usize, intercept: bool) -> usize {
+    let constant = |j: &usize| (1..drawn.rows()).all(|i| drawn.get(i, *j) == drawn.get(0, *j));
+    let ones = intercept && dependent + 1 == drawn.cols();
+    (0..dependent).find(|j| ones && constant(j)).unwrap_or(dependent)
+}
+
+/// The value that occurs most often, the smallest of them if there are several, and how often.
+fn commonest(values: impl Iterator<Item = f64>) -> (f64, usize) {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_by(f64::total_cmp);
+    let runs = sorted.chunk_by(|a, b| a == b).map(|run| (run[0], run.len()));
+    runs.fold((f64::NAN, 0), |most, run| if run.1 > most.1 { run } else { most })
 }
 
 #[cfg(test)]
@@ -236,6 +286,46 @@ mod tests {
         assert!(family.with_number(HELD_OUT, 0.01).unwrap().check().is_err());
         // With replacement there may be more rows than the table has.
         assert_eq!(Family { rows: 900, ..bootstrap }.draw(&Stream::new(1)).unwrap().rows(), 900);
+    }
+
+    /// 400 rows whose second column is 1 in a few of them, with a column of ones.
+    fn rare(name: &str, few: usize) -> Family {
+        let path = std::env::temp_dir().join(format!("rl4rla-own-{}-{name}.csv", std::process::id()));
+        let draws = Stream::new(9).normals(400);
+        let category = |i: usize| u8::from((i * 37) % 400 < few);
+        let line = |i: usize| format!("{},{},{i}\n", draws[i], category(i));
+        std::fs::write(&path, "a,rare,y\n".to_string() + &(0..400).map(line).collect::<String>()).unwrap();
+        let design = Design { target: Target::Column("y".into()), intercept: true, standardise: false };
+        let family = Family::of_table(&path, &design, &Reading::default()).unwrap();
+        std::fs::remove_file(path).unwrap();
+        Family { rows: 20, ..family }
+    }
+
+    #[test]
+    fn samples_that_miss_a_category_are_drawn_again() {
+        let family = rare("redrawn", 30);
+        family.check_samples().unwrap();
+        let mut redrawn = 0;
+        for set in [InstanceSet::Search, InstanceSet::Final] {
+            for index in 0..20 {
+                let stream = set.stream(1, index);
+                let instance = family.for_set(set).draw(&stream).unwrap();
+                assert!(instance.condition() < 1e3, "{}", instance.condition());
+                assert_eq!(linalg::dependent_column(&instance.A), None);
+                redrawn += usize::from(sample(&family.for_set(set), &stream, 1).is_err());
+                assert_eq!(instance.b, family.for_set(set).draw(&stream).unwrap().b);
+            }
+        }
+        assert!(redrawn > 5, "{redrawn}");
+    }
+
+    #[test]
+    fn a_category_that_no_sample_has_is_refused_by_name() {
+        let refused = rare("never", 1).check_samples().unwrap_err().to_string();
+        assert!(refused.contains("Column `rare` is 0 in "), "{refused}");
+        // All ones: it is the column of ones that depends, and not that one which is to be named.
+        let refused = rare("always", 400).check_samples().unwrap_err().to_string();
+        assert!(refused.contains("Column `rare` is 1 in 300 of the 300 rows"), "{refused}");
     }
 
     #[test]

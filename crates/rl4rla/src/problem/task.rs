@@ -7,6 +7,7 @@ use super::family_error::FamilyError;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::outline::Outline;
+use super::response::Response;
 use super::{eigenvalue, linear, logistic};
 use crate::linalg::Matrix;
 use crate::program::{
@@ -41,6 +42,40 @@ pub trait Task: Send + Sync {
     /// The problem that data pose, solved by a trusted method, or what is wrong with them.
     #[allow(non_snake_case)]
     fn pose(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError>;
+
+    /// The same problem without its solution, for who only runs a program on it: the excess of a result may mean nothing
+    /// there. [`Task::optimality`] must do without.
+    #[allow(non_snake_case)]
+    fn pose_unsolved(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
+        self.pose(A, b)
+    }
+
+    /// How far a result is from solving the problem, which is what `solve` stops by: 0 at a solution, at most about 1
+    /// where nothing is done, and the same in all units of A and b. Or why there is nothing to come near to. Unless said
+    /// otherwise it is the excess over the solution that [`Task::pose`] found.
+    fn optimality(&self, instance: &Instance, result: &[f64]) -> Result<f64, &'static str> {
+        Ok(self.measure(instance, result).1)
+    }
+
+    /// Its name, for people.
+    fn optimality_name(&self) -> &'static str {
+        self.measures()[1]
+    }
+
+    /// Why a result that is good by [`Task::optimality`] solves nothing all the same. Asked once, so it may take longer.
+    fn objection(&self, _instance: &Instance, _result: &[f64]) -> Option<&'static str> {
+        None
+    }
+
+    /// What else is worth telling of a result: names and numbers.
+    fn figures(&self, _instance: &Instance, _result: &[f64]) -> Vec<(&'static str, f64)> {
+        vec![]
+    }
+
+    /// What a target is, by its column: what x predicts of it.
+    fn response(&self, _target: &[f64]) -> Result<Response, InstanceError> {
+        Ok(Response::Number)
+    }
 
     /// A problem of a family as it is before the rows of A are drawn, where that is enough to run programs on.
     fn outline(&self, _family: &Family, _stream: &Stream) -> Option<Result<Outline, FamilyError>> {

@@ -51,6 +51,11 @@ impl Evaluation {
         Summary::of(self.scores.iter().map(|s| s.reward))
     }
 
+    /// How many of the instances the program failed on.
+    pub fn failures(&self) -> usize {
+        self.scores.iter().filter(|s| s.outcome.is_err()).count()
+    }
+
     /// The last residual over the instances where the program ran.
     pub fn last(&self, history: impl Fn(&crate::execute::Trace) -> &[f64]) -> Option<Summary> {
         let values: Vec<f64> = self

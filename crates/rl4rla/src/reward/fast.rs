@@ -4,7 +4,7 @@ use super::judge::Judge;
 use super::profile::{Profile, Terms};
 use super::score::Protocol;
 use crate::execute::{Bytes, Cache, Course, Failure, Measured, Plan, Prepared, Settings, Trace};
-use crate::program::{Canonical, Program};
+use crate::program::{Canonical, Program, Section};
 use crate::rng::Stream;
 
 /// The reward of [`score`](super::score), up to rounding: in reduced coordinates, with one setup for all step sizes
@@ -83,7 +83,7 @@ fn earned(
 ) -> Earnings {
     let data = prepared.data(plan, &settings[0]);
     let begin = |settings| Course::begin(plan, data, settings, stream);
-    if plan.setup_reads_step() {
+    if plan.reads_step(Section::Setup) {
         let courses = settings.iter().filter_map(|settings| begin(settings).ok());
         return of_courses(judge, courses, false, conditioned);
     }

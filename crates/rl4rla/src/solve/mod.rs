@@ -10,5 +10,5 @@ mod solver;
 pub use certificate::Certificate;
 pub use error::SolveError;
 pub use factor::Dependence;
-pub use posed::solve_posed;
+pub use posed::{Posed, solve_posed};
 pub use solver::{Ended, Options, RankDeficient, Solved, Step, solve};

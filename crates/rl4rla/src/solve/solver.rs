@@ -4,9 +4,10 @@ use super::certificate::Certificate;
 use super::error::SolveError;
 use super::factor::Dependence;
 use super::prepared::{PASSES, Prepared};
-use crate::execute::{Fault, Large, LargeRun, Sampling, Seen, Settings, SketchKind};
+use crate::execute::{Failure, Fault, Large, LargeRun, Sampling, Seen, Settings, SketchKind};
 use crate::linalg;
-use crate::program::{Canonical, LiveOut, Model, Price, Program};
+use crate::problem::{Linear, Task};
+use crate::program::{Canonical, Document, LiveOut, Model, Price, Program};
 use crate::rng::Stream;
 
 /// The step size η.
@@ -105,6 +106,8 @@ pub enum Ended {
     Iterations,
     /// It ended worse than it began, with every step that was tried.
     Divergence,
+    /// It cannot go on: an operation fails, or there is nothing to come near to.
+    Blocked,
 }
 
 impl Ended {
@@ -116,6 +119,7 @@ impl Ended {
             Ended::Floor => "it no longer comes closer",
             Ended::Iterations => "all iterations are made",
             Ended::Divergence => "it diverges: x = 0 is better",
+            Ended::Blocked => "it cannot go on",
         }
     }
 }
@@ -127,7 +131,8 @@ pub struct Solved {
     pub x: Vec<f64>,
     /// What is left: for least squares ‖Ax − b‖/‖b‖, else the task's loss.
     pub residual: f64,
-    /// For least squares max |aⱼᵀr|/(‖aⱼ‖‖r‖), r = Ax − b: the largest cosine of a column and the residual.
+    /// For least squares max |aⱼᵀr|/(‖aⱼ‖‖r‖), r = Ax − b: the largest cosine of a column and the residual;
+    /// else the task's [`optimality`](crate::problem::Task::optimality).
     pub gradient: f64,
     /// Whether x is as good as was asked for.
     pub converged: bool,
@@ -163,8 +168,9 @@ const STILL: usize = 8;
 /// Looks in a row that find the excess no smaller than before: then rounding, or the program's own error, hides the rest.
 const STALE: usize = 100;
 
-/// Solves min ‖Ax − b‖ by a program for linear systems, and says by a certificate how good the solution is. A pure function
-/// of its arguments; the number of threads changes no bit.
+/// Solves min ‖Ax − b‖ by a program for linear systems, and says by a certificate how good the solution is; a program whose
+/// head says that it is made for another task is refused. A pure function of its arguments; the number of threads changes
+/// no bit.
 ///
 /// Columns are brought to about the same length in place, by powers of two, before the program runs: data of which a clone
 /// is kept are copied.
@@ -175,15 +181,17 @@ const STALE: usize = 100;
 /// let a = Matrix::from_row_major(m, n, Stream::new(1).normals(m * n));
 /// let b = Stream::new(2).normals(m);
 /// let large = Large::new(a, b).unwrap();
-/// let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
+/// let program = &Entry::named("sketched-precond-gd").unwrap().document;
 /// let solved = solve(program, large, &Options::default()).unwrap();
 /// let certificate = solved.certificate.unwrap();
 /// assert!(solved.converged && certificate.excess < 1e-10 && certificate.backward_error < 1e-10);
 /// ```
-pub fn solve(program: &Program, large: Large, options: &Options) -> Result<Solved, SolveError> {
+pub fn solve(program: &Document, large: Large, options: &Options) -> Result<Solved, SolveError> {
+    let task: &dyn Task = &Linear;
+    task.admit(program).map_err(Failure::from)?;
     let prepared = Prepared::new(large, options)?;
     // What cannot be read is not a number, and so the run fails.
-    run(program, &prepared, options).map_err(|error| match prepared.large.matrix().read_failure() {
+    run(&program.program, &prepared, options).map_err(|error| match prepared.large.matrix().read_failure() {
         Some(why) => SolveError::Unreadable(why.to_string()),
         None => error,
     })
@@ -404,7 +412,7 @@ mod tests {
     }
 
     fn solved(name: &str, large: &Large, options: &Options) -> Solved {
-        solve(&Entry::named(name).unwrap().document.program, large.clone(), options).unwrap()
+        solve(&Entry::named(name).unwrap().document, large.clone(), options).unwrap()
     }
 
     #[test]
@@ -450,7 +458,7 @@ mod tests {
 
     #[test]
     fn dependent_columns_are_named_left_out_or_shared() {
-        let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
+        let program = &Entry::named("sketched-precond-gd").unwrap().document;
         let error = solve(program, dependent(0.5), &Options::default()).unwrap_err();
         let named = vec![Dependence { column: 3, on: vec![0, 2] }];
         assert_eq!(error, SolveError::Dependent { columns: named.clone(), rank: 3 });
@@ -520,13 +528,13 @@ mod tests {
         let drop = Options { rank_deficient: RankDeficient::Drop, ..Options::default() };
         let nothing = solved("precond-gd", &zero, &drop);
         assert_eq!((nothing.x, nothing.converged), (vec![0.0, 0.0], true));
-        assert!(solve(&Entry::named("ls-gd").unwrap().document.program, zero, &Options::default()).is_err());
+        assert!(solve(&Entry::named("ls-gd").unwrap().document, zero, &Options::default()).is_err());
         for (a, b) in [(3.0, 6.0), (1e-200, 1e100), (-1e300, 1e300)] {
             let one = solved("precond-gd", &system(1, 1, vec![a], vec![b]), &Options::default());
             assert!(one.converged && (one.x[0] / (b / a) - 1.0).abs() < 1e-14, "{a} {b}: {one:?}");
         }
         let huge = system(1, 1, vec![1e-200], vec![1e200]);
-        let program = &Entry::named("precond-gd").unwrap().document.program;
+        let program = &Entry::named("precond-gd").unwrap().document;
         assert_eq!(solve(program, huge, &Options::default()), Err(SolveError::Overflow { column: 0 }));
     }
 

@@ -7,7 +7,7 @@ use rl4rla::curriculum::{Curriculum, Discovery, StageResult, Target};
 use rl4rla::discovery::{Preference, Stage};
 use rl4rla::execute::Trace;
 use rl4rla::program::{Entry, Instruction, Program, Section, equation};
-use rl4rla::reward::Summary;
+use rl4rla::reward::{Evaluation, Summary};
 use rl4rla::search::Counters;
 use serde_json::{Value, json};
 
@@ -96,6 +96,7 @@ pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
         "flops": mean(|s| s.flops),
         "excess": excess(result),
         "instances": report.map(|report| report.scores.len()),
+        "failures": report.map(Evaluation::failures),
         "program": result.program().map(|program| update.text(program)),
         "equation": result.program().and_then(|p| equation(p, stage.grammar.signature).ok()).map(|e| e.text),
         "candidates": candidates,
@@ -208,6 +209,10 @@ fn stage_text(stage: &Stage, target: &Target, result: &StageResult, before: &Pro
             &format!("reward {} ± {} on {count} fresh instances", number(reward.mean), number(reward.error));
         if let Some(excess) = excess(result) {
             text += &format!(", excess {}", number(excess));
+        }
+        let failures = result.attempt.report.as_ref().map_or(0, Evaluation::failures);
+        if failures > 0 {
+            text += &warning(&format!(" where it ran: it failed on {failures}"));
         }
         text.push('\n');
     }

@@ -54,3 +54,18 @@ fn bad_data_are_refused_by_name() {
     let posed = Eigenvalue.pose(Matrix::from_rows(&[&[2.0, 1.0], &[1.0, 2.0]]), vec![]).unwrap();
     assert!((posed.spectrum()[0] - 3.0).abs() < 1e-14 && posed.measure(&posed.x_star).0 < 1e-15);
 }
+
+#[test]
+fn only_the_leading_eigenvector_is_optimal() {
+    let A = Matrix::from_rows(&[&[2.0, 0.0, 0.0], &[0.0, 5.0, 0.0], &[0.0, 0.0, 4.0]]);
+    let instance = Eigenvalue.pose(A, vec![]).unwrap();
+    let off = |x: &[f64]| Eigenvalue.optimality(&instance, x).unwrap();
+    assert_eq!(off(&[0.0, 1.0, 0.0]), 0.0);
+    assert_eq!(Eigenvalue.figures(&instance, &[0.0, 1.0, 0.0]), [("eigenvalue", 5.0)]);
+    // An eigenvector of another eigenvalue, a mixture, and one of another length.
+    assert!((off(&[0.0, 0.0, 1.0]) - 0.2).abs() < 1e-12);
+    assert!((off(&[0.0, 0.6, 0.8]) - (1.0 - 4.36 / 5.0)).abs() < 1e-12);
+    assert!((off(&[0.0, 0.8, 0.6]) - 0.48 / 4.64).abs() < 1e-12);
+    assert_eq!(off(&[0.0, 2.0, 0.0]), 1.0);
+    assert_eq!(off(&[f64::NAN, 0.0, 0.0]), 1.0);
+}

@@ -39,10 +39,20 @@ pub fn gradient(A: &Matrix, z: &[f64], b: &[f64]) -> Vec<f64> {
     linalg::vec_mat(&misfit, A)
 }
 
+/// Whether every margin is on the side of its label, so that a larger x is always better.
+pub fn separates(z: &[f64], b: &[f64]) -> bool {
+    z.iter().zip(b).all(|(z, b)| (b - 0.5) * z > 0.0)
+}
+
 /// The x of least L, by Newton's method with halved steps; none if L has no minimum, because a plane separates the
 /// labels or nearly so.
 pub fn fit(A: &Matrix, b: &[f64]) -> Option<Vec<f64>> {
-    let (mut x, mut z) = (vec![0.0; A.cols()], vec![0.0; A.rows()]);
+    fit_from(A, b, vec![0.0; A.cols()])
+}
+
+/// The same, from another start.
+pub fn fit_from(A: &Matrix, b: &[f64], mut x: Vec<f64>) -> Option<Vec<f64>> {
+    let mut z = linalg::mat_vec(A, &x);
     for _ in 0..MOST_STEPS {
         let slopes: Vec<f64> = z.iter().map(|z| sigmoid(*z)).map(|p| (p * (1.0 - p)).sqrt()).collect();
         let hessian = linalg::gram(&linalg::scale_rows(&slopes, A));
@@ -63,7 +73,7 @@ pub fn fit(A: &Matrix, b: &[f64]) -> Option<Vec<f64>> {
         let t = (0..60).map(|k| 0.5f64.powi(k)).find(|&t| enough(t))?;
         x.iter_mut().zip(&step).for_each(|(x, s)| *x -= t * s);
         z = linalg::mat_vec(A, &x);
-        if z.iter().zip(b).all(|(z, b)| (b - 0.5) * z > 0.0) {
+        if separates(&z, b) {
             return None;
         }
         if promised <= ROUNDING * here {

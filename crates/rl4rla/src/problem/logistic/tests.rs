@@ -79,13 +79,55 @@ fn bad_data_are_refused_by_name() {
         Logistic.pose(Matrix::from_rows(rows), labels.to_vec()).unwrap_err().to_string()
     };
     let rows: [&[f64]; 3] = [&[1.0], &[2.0], &[-1.0]];
-    assert_eq!(refused(&rows, &[1.0, 0.0, -1.0]), "row 2 of b is 0; labels must be −1 or +1");
+    assert!(refused(&rows, &[1.0, 0.0, -1.0]).starts_with("row 3 of b is -1, beside 0 and 1: "));
+    assert!(refused(&rows, &[2.0; 3]).starts_with("all labels are 2; "));
     assert!(refused(&rows, &[1.0, f64::NAN, -1.0]).starts_with("row 2 of b is NaN"));
     assert!(refused(&rows, &[1.0, 1.0, -1.0]).starts_with("a plane separates the labels"));
     assert!(refused(&rows, &[1.0, 1.0]).contains("3 rows but b has 2"));
     // One column is enough.
     let one = Logistic.pose(Matrix::from_rows(&rows), vec![1.0, -1.0, -1.0]).unwrap();
     assert_eq!(one.measure(&one.x_star).1, 0.0);
+    // Any two values are labels, the larger the positive class.
+    let other = Logistic.pose(Matrix::from_rows(&rows), vec![8.0, 3.0, 3.0]).unwrap();
+    assert_eq!(other.b, one.b);
     let forward = Forward.pose(Matrix::from_rows(&rows), vec![1.0, -1.0, -1.0]).unwrap();
     assert_eq!(forward.start, one.x_star);
+}
+
+#[test]
+fn optimality_is_that_of_a_solution_in_all_units() {
+    let instance = family(300, 4, 10.0).draw(&Stream::new(1)).unwrap();
+    let units = [1e-6, 1.0, 1e3, 1e9];
+    let A = Matrix::from_fn(300, 4, |i, j| instance.A.get(i, j) * units[j]);
+    let scaled = Logistic.pose_unsolved(A, instance.b.clone()).unwrap();
+    for (x, least, most) in [(vec![0.0; 4], 1e-3, 1.0), (instance.x_star.clone(), 0.0, 1e-13)] {
+        let off = Logistic.optimality(&instance, &x).unwrap();
+        assert!((least..=most).contains(&off), "{off}");
+        let same: Vec<f64> = x.iter().zip(units).map(|(x, unit)| x / unit).collect();
+        assert!((Logistic.optimality(&scaled, &same).unwrap() - off).abs() < 1e-13);
+    }
+    assert_eq!(Logistic.objection(&instance, &instance.x_star), None);
+}
+
+#[test]
+fn what_has_no_minimum_is_never_optimal() {
+    let rows: [&[f64]; 3] = [&[1.0], &[2.0], &[-1.0]];
+    let separable = Logistic.pose_unsolved(Matrix::from_rows(&rows), vec![1.0, 1.0, 0.0]).unwrap();
+    assert!(Logistic.optimality(&separable, &[0.0]).unwrap() > 0.5);
+    assert_eq!(Logistic.optimality(&separable, &[30.0]), Err(SEPARATED));
+    // The second column is 1 in one row alone, whose label it explains ever better.
+    let draws = Stream::new(3).normals(40);
+    let A = Matrix::from_fn(40, 2, |i, j| if j == 0 { draws[i] } else { f64::from(u8::from(i == 0)) });
+    let labels: Vec<f64> = (0..40).map(|i| f64::from(u8::from(i % 2 == 0))).collect();
+    let partly = Logistic.pose_unsolved(A, labels).unwrap();
+    let mut x = fit_from(&Matrix::from_fn(39, 1, |i, _| draws[i + 1]), &partly.b[1..], vec![0.0]).unwrap();
+    x.push(40.0);
+    assert!(Logistic.optimality(&partly, &x).unwrap() < 1e-10);
+    assert_eq!(Logistic.objection(&partly, &x), Some(PARTLY_SEPARATED));
+    // Columns that depend on each other have no one solution.
+    let A = Matrix::from_fn(40, 2, |i, j| draws[i] * [1.0, -2.0][j]);
+    assert_eq!(
+        Logistic.pose_unsolved(A, partly.b.clone()).err(),
+        Some(InstanceError::Dependent { column: 1 })
+    );
 }

@@ -1,0 +1,117 @@
+//! Which task a program says it is made for, and why it is not one for the problem at hand.
+
+use super::family::Family;
+use super::linear::Linear;
+use super::task::Task;
+use crate::program::{Document, Update};
+use std::fmt;
+
+/// Why a program is not for a task.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Misfit {
+    /// The family in its head belongs to another task.
+    OtherTask {
+        /// The task of that family.
+        made_for: &'static str,
+        /// The task of the problem.
+        asked: &'static str,
+    },
+    /// It ends its iterations in another way than the task does.
+    OtherUpdate {
+        /// How it ends them.
+        own: Update,
+        /// The task of the problem.
+        asked: &'static str,
+        /// How that ends them.
+        update: Update,
+    },
+    /// There is no family of the name in its head.
+    NoFamily(String),
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Misfit::OtherTask { made_for, asked } => {
+                write!(
+                    f,
+                    "the program is made for the task `{made_for}`, and the problem is of the task `{asked}`"
+                )
+            }
+            Misfit::OtherUpdate { own, asked, update } => write!(
+                f,
+                "the program ends an iteration with {}, and the task `{asked}` with {}; \
+                 `family:` in its head says which task it is made for",
+                own.formula(),
+                update.formula()
+            ),
+            Misfit::NoFamily(name) => {
+                write!(f, "the head of the program says `family: {name}`, and there is no such family")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Misfit {}
+
+impl dyn Task {
+    /// The task that a program is made for: that of the family in its head, or linear systems if it names none.
+    pub fn of(document: &Document) -> Result<&'static dyn Task, Misfit> {
+        let task = match (document.family.as_str(), Family::named(&document.family)) {
+            ("", _) => &Linear,
+            (_, Some(family)) => family.kind.info().task,
+            (name, None) => return Err(Misfit::NoFamily(name.into())),
+        };
+        task.admit(document).map(|()| task)
+    }
+
+    /// Whether a program is for problems of this task. One that names no family is taken for what it can be.
+    pub fn admit(&self, document: &Document) -> Result<(), Misfit> {
+        let asked = self.name();
+        let family = Family::named(&document.family);
+        if !document.family.is_empty() {
+            let family = family.ok_or_else(|| Misfit::NoFamily(document.family.clone()))?;
+            let made_for = family.kind.info().task;
+            if made_for != self {
+                return Err(Misfit::OtherTask { made_for: made_for.name(), asked });
+            }
+        }
+        match document.update == self.update() {
+            true => Ok(()),
+            false => Err(Misfit::OtherUpdate { own: document.update, asked, update: self.update() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{Eigenvalue, Logistic};
+    use crate::program::{CATALOGUE, Entry};
+
+    #[test]
+    fn every_named_program_has_one_task() {
+        for entry in CATALOGUE.iter() {
+            let task = <dyn Task>::of(&entry.document).unwrap();
+            assert!(task.admit(&entry.document).is_ok(), "{}", entry.name);
+            let others: [&dyn Task; 3] = [&Linear, &Logistic, &Eigenvalue];
+            for other in others.into_iter().filter(|other| *other != task) {
+                let misfit = other.admit(&entry.document).unwrap_err().to_string();
+                assert!(misfit.contains(task.name()) && misfit.contains(other.name()), "{misfit}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_head_that_says_nothing_means_linear_systems() {
+        let bare = |text: &str| text.parse::<Document>().unwrap();
+        let plain = bare("iteration:\n v1 = VEC_MAT_MUL(b, A)\n");
+        assert_eq!(<dyn Task>::of(&plain).unwrap().name(), "linear");
+        assert!((&Logistic as &dyn Task).admit(&plain).is_ok());
+        let assigned = bare("update: assign\niteration:\n v1 = MAT_VEC_MUL(A, x)\n");
+        assert!(<dyn Task>::of(&assigned).unwrap_err().to_string().contains("x ← v1"));
+        let unknown =
+            Document { family: "logistics".into(), ..Entry::named("newton").unwrap().document.clone() };
+        assert_eq!(<dyn Task>::of(&unknown), Err(Misfit::NoFamily("logistics".into())));
+    }
+}
