@@ -194,6 +194,17 @@ fn every_command_knows_the_task() {
         assert_eq!(said.code, code, "{other}: {said:?}");
     }
     assert_eq!(json(&["show", &alike])["matched"], "projected-gradient");
+    // A task that says nothing of its own is solved until the excess over its reference solution is small.
+    let row = |i: i32| {
+        let [p, q, r] = [0.7, 1.9, 3.1].map(|f| (f * f64::from(i)).sin());
+        format!("{p},{q},{r},{}\n", p - 0.5 * q + 0.2 * (5.3 * f64::from(i)).cos())
+    };
+    let table = written("nnls.csv", (0..80).map(row).collect::<String>());
+    let base = ["solve", "projected-gradient", "--matrix", &table, "--target", "4"];
+    let solved = json(&base);
+    assert!(solved["converged"] == true && solved["optimality"].as_f64().unwrap() <= 1e-10, "{solved}");
+    assert_eq!(solved["coefficients"][1]["value"], 0.0, "{solved}");
+    assert_eq!(example(&[&base[..], &["--iterations", "1"]].concat()).code, 1);
     let audited = json(&["audit", &written("nnls-audit.toml", CURRICULUM), "--seeds", "2"]);
     assert_eq!(audited["stages"][0]["target_rank"], 1, "{audited}");
 }

@@ -26,13 +26,14 @@ pub struct Solve {
     /// The most iterations T
     #[arg(long, default_value = "1000", value_parser = size, help_heading = "Run")]
     pub iterations: usize,
-    /// Stop when ‖A(x − x*)‖ is at most this part of ‖Ax − b‖, or at rounding; 0 makes all iterations
+    /// Stop when ‖A(x − x*)‖ is at most this part of ‖Ax − b‖, or at rounding; 0 makes all iterations. Other tasks
+    /// stop by measures of their own: docs/solve.md
     #[arg(long, default_value_t = 1e-10, help_heading = "Run")]
     pub tolerance: f64,
     /// What becomes of columns that depend on others: refuse names them, drop leaves them out, min-norm takes the shortest solution
     #[arg(long, value_name = "HOW", default_value = "refuse", value_parser = rank_deficient, help_heading = "Run")]
     pub rank_deficient: RankDeficient,
-    /// The step size η, or `auto`: a pilot of 16 iterations looks for it
+    /// The step size η, or `auto`: a pilot of 16 iterations looks for it, or, for other tasks, every iteration
     #[arg(long, default_value = "auto", allow_hyphen_values = true, help_heading = "Run")]
     pub step: String,
     /// Answer with the mean of the second half of all iterates, in which the noise of samples cancels
@@ -52,7 +53,7 @@ pub struct Solve {
     /// Write the course of the residual here, as an SVG picture with its CSV beside it
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<PathBuf>,
-    /// Predict the target for the rows of another file with the same columns
+    /// Predict the target for the rows of another file with the same columns; of two labels, the probability of the larger
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub predict: Option<PathBuf>,
     /// Write the predictions here: NPY by that ending, else CSV

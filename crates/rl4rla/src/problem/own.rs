@@ -56,7 +56,7 @@ const ROWS: usize = 1000;
 /// Samples that are drawn for one problem before a table is given up: the first with independent columns is taken.
 const TRIES: u64 = 1000;
 /// Before anything is searched fewer have to do, so that those after it do not run out.
-const FIRST_TRIES: u64 = 20;
+const FIRST_TRIES: u64 = 50;
 
 impl Family {
     /// The family of a table: its problems are samples of the table's rows. The same table has the same family, whose name

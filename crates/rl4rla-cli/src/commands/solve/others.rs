@@ -25,7 +25,11 @@ pub fn json(posed: &Posed, task: &dyn Task, response: Response) -> Value {
 
 /// How far the answer is from a solution, and what else the task tells of it.
 pub fn facts(posed: &Posed, task: &dyn Task, response: Response) -> Vec<Vec<String>> {
-    let mut facts = vec![vec![task.optimality_name().into(), number(posed.solved.gradient)]];
+    let mut facts = vec![];
+    // Where there is nothing to come near to, there is no distance from it.
+    if !posed.solved.gradient.is_nan() {
+        facts.push(vec![task.optimality_name().into(), number(posed.solved.gradient)]);
+    }
     facts.extend(posed.figures.iter().map(|(name, value)| vec![name.to_string(), value.to_string()]));
     if let Response::Classes([negative, positive]) = response {
         facts.push(vec!["positive class".into(), format!("{positive}; the other is {negative}")]);
