@@ -178,7 +178,8 @@ fn logistic_regression_without_a_solution_is_told() {
     // Where all iterations are asked for, a solution is one to rounding.
     let all = ["--tolerance", "0", "--iterations"];
     assert_eq!(rl4rla(&[&base[..], &all, &["5"]].concat()).code, 1);
-    let made = json(&["solve", "newton", "--matrix", &good, "--target", "label", all[0], all[1], all[2], "15"]);
+    let made =
+        json(&["solve", "newton", "--matrix", &good, "--target", "label", all[0], all[1], all[2], "15"]);
     assert_eq!((&made["iterations"], &made["converged"]), (&15.into(), &true.into()), "{made}");
     for (labels, words) in [
         (labelled(["1", "1"], true), &["all labels are 1"][..]),

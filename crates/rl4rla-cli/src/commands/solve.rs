@@ -181,7 +181,8 @@ impl Outcome<'_> {
                 text += &faint(&format!("{} rows with missing values were left out\n", self.dropped));
             }
             let how = self.args.rank_deficient;
-            if let Some(remark) = least_squares::remark(&self.posed.solved, &self.labels, self.intercept, how) {
+            if let Some(remark) = least_squares::remark(&self.posed.solved, &self.labels, self.intercept, how)
+            {
                 text += &warning(&format!("{remark}\n"));
             }
             text += "\n";

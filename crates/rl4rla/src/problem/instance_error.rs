@@ -126,7 +126,8 @@ impl fmt::Display for Named<'_> {
                 number(large)
             ),
             Dependent { column } => {
-                let name = names.get(*column).map_or_else(|| (column + 1).to_string(), |name| format!("`{name}`"));
+                let name =
+                    names.get(*column).map_or_else(|| (column + 1).to_string(), |name| format!("`{name}`"));
                 write!(
                     f,
                     "column {name} of A is a combination of those before it, so that no solution is the only one; leave it out"

@@ -114,7 +114,8 @@ fn programs_of_other_tasks_are_refused_by_both_names() {
     for (name, made_for) in
         [("newton", "logistic"), ("power-iteration", "eigenvalue"), ("logistic-forward", "logistic-forward")]
     {
-        let SolveError::Run(refused) = solve(named(name), large.clone(), &Options::default()).unwrap_err() else {
+        let SolveError::Run(refused) = solve(named(name), large.clone(), &Options::default()).unwrap_err()
+        else {
             panic!("{name} is refused before it runs")
         };
         assert_eq!(refused.fault, Fault::Task(Misfit::OtherTask { made_for, asked: "linear" }));
