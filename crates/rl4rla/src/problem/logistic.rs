@@ -23,8 +23,10 @@ use fit::{fit, fit_from, gradient_descent, loss, separates};
 
 /// The norm of A, so that 1 is the step 4/‖A‖² of gradient descent.
 const NORM: f64 = 2.0;
-/// A probability this close to 0 or 1 says nothing of x any more.
-const SATURATED: f64 = 1e-8;
+/// Newton's decrement, in units of the gradient that tells of it, where columns hide it.
+const HIDDEN: f64 = 1e4;
+/// The share of the loss that may be left to gain then.
+const LEFT: f64 = 1e-9;
 /// Decades of gap below or above gradient descent's over which accuracy is told apart.
 const DECADES: f64 = 8.0;
 
@@ -96,13 +98,29 @@ impl Task for Logistic {
     }
 
     /// Where only some of the labels are separated the gradient vanishes on the way to infinity. Two things tell: from there
-    /// Newton's method does not arrive anywhere, and the rows whose probability is not 0 or 1 do not determine x.
+    /// Newton's method does not arrive anywhere, and the rows that are not sure of their label do not determine x. And
+    /// where columns nearly depend on each other a small gradient hides a loss that is still to fall; its size is half the
+    /// square of Newton's decrement.
     fn objection(&self, instance: &Instance, x: &[f64]) -> Option<&'static str> {
         let (A, z) = (&instance.A, linalg::mat_vec(&instance.A, x));
-        let open: Vec<usize> = (0..A.rows()).filter(|&i| sigmoid(-z[i].abs()) > SATURATED).collect();
+        let r: Vec<f64> = z.iter().zip(&instance.b).map(|(z, b)| sigmoid(*z) - b).collect();
+        let open: Vec<usize> = (0..A.rows()).filter(|&i| r[i].abs() > SURE).collect();
         let part = Matrix::from_fn(open.len(), A.cols(), |i, j| A.get(open[i], j));
-        let settled = linalg::dependent_column(&part).is_none() && fit_data(A, &instance.b, x).is_some();
-        (!settled).then_some(PARTLY_SEPARATED)
+        if linalg::dependent_column(&part).is_some() {
+            return Some(PARTLY_SEPARATED);
+        }
+        let root = |i: usize| (sigmoid(z[i]) * sigmoid(-z[i])).sqrt().max(f64::MIN_POSITIVE);
+        let entry = |i: usize, j: usize| match j < A.cols() {
+            true => root(open[i]) * part.get(i, j),
+            false => r[open[i]] / root(open[i]),
+        };
+        let R = linalg::qr_r(&Matrix::from_fn(open.len(), A.cols() + 1, entry));
+        let decrement = linalg::norm(&R.column(A.cols())[..A.cols()]);
+        let hidden = decrement > HIDDEN * self.optimality(instance, x).unwrap_or(0.0) * linalg::norm(&r);
+        if hidden && 0.5 * decrement.powi(2) > LEFT * loss(&z, &instance.b) {
+            return Some(NEARLY_DEPENDENT);
+        }
+        fit_data(A, &instance.b, x).is_none().then_some(PARTLY_SEPARATED)
     }
 
     fn response(&self, labels: &[f64]) -> Result<Response, InstanceError> {
@@ -241,6 +259,8 @@ impl Task for Forward {
 
 const SEPARATED: &str =
     "a plane separates the labels, so the loss has no minimum: it only tends to 0 as x grows";
+const NEARLY_DEPENDENT: &str =
+    "columns nearly depend on each other: the gradient is small, and the loss would still fall";
 const PARTLY_SEPARATED: &str = "a plane separates some of the labels from all others, so the loss has no minimum: coefficients only grow";
 const SEPARABLE: &str = "a plane separates its labels; ask for more rows or more noise";
 

@@ -124,6 +124,13 @@ fn what_has_no_minimum_is_never_optimal() {
     x.push(40.0);
     assert!(Logistic.optimality(&partly, &x).unwrap() < 1e-10);
     assert_eq!(Logistic.objection(&partly, &x), Some(PARTLY_SEPARATED));
+    // Two columns that differ by a part in 10⁸: along their difference the gradient tells nothing.
+    let near = Matrix::from_fn(40, 2, |i, j| draws[i] + f64::from(u8::from(j == 1)) * 1e-8 * draws[39 - i]);
+    let near = Logistic.pose_unsolved(near, partly.b.clone()).unwrap();
+    let whole = fit(&Matrix::from_fn(40, 1, |i, _| draws[i]), &partly.b).unwrap();
+    let off = Logistic.optimality(&near, &[whole[0], 0.0]).unwrap();
+    assert!(off < 1e-7, "{off}");
+    assert_eq!(Logistic.objection(&near, &[whole[0], 0.0]), Some(NEARLY_DEPENDENT));
     // Columns that depend on each other have no one solution.
     let A = Matrix::from_fn(40, 2, |i, j| draws[i] * [1.0, -2.0][j]);
     assert_eq!(
