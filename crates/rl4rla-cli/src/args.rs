@@ -94,7 +94,7 @@ Examples:
   rl4rla discover sketched-precond-gd
   rl4rla discover precond-weighted-sgd --method mcgs-ucd --seed 3
   rl4rla discover ./mine.toml --budget 50000 --json
-  rl4rla discover sketched-precond-gd --prefer speed
+  rl4rla discover subsampled-precond-gd --prefer speed
 
 Of all programs evaluated, those that none beats in accuracy, work and stability are kept: run:ID#K names one.
 Everything is saved as it is computed: interrupt it at any time, and go on with `rl4rla resume RUN`.

@@ -133,6 +133,51 @@ completed-by = "v1 = MAT_VEC_MUL(R1, v1)"
 }
 
 #[test]
+fn where_the_stable_form_is_asked_for_another_does_not_count() {
+    let stage = r#"
+title = "Forms"
+start = "ls-gd"
+[[stage]]
+name = "precond-gd"
+edits = 4
+operators = ["MAT_TRANS_MAT_MUL", "MAT_MAT_TRANS_MUL", "HHQR", "MAT_INV", "MAT_VEC_MUL"]
+setup-only = ["R1"]
+family = { kind = "mid-cond", rows = 60, cols = 5, condition = 1e4, outside = 0.5 }
+iterations = 5
+step = 1.0
+reward = { profile = "tolerance", epsilon = 1e-6 }
+target = "precond-gd"
+"#;
+    let (any, store) = (written("any-form.toml", stage), fresh("forms.db"));
+    let found = json(&["discover", &any, "--store", &store]);
+    assert_eq!((&found["found"], &found["stages"][0]["stable"]), (&json!(true), &json!(false)));
+    let form = found["stages"][0]["form"].as_str().unwrap().to_string();
+    assert!(form.starts_with("Gram, loses digits from κ = 1e"), "{form}");
+    assert_eq!(found["stages"][0]["reason"], json!(null));
+    let swept = json(&["sweep", &any, "--methods", "best", "--seeds", "2", "--store", &store]);
+    assert_eq!(swept["rows"][0]["forms"], json!({ form.as_str(): 2 }));
+    assert_eq!(swept["rows"][1]["forms"], swept["rows"][0]["forms"]);
+    assert!(
+        rl4rla(&["sweep", &any, "--methods", "best", "--seeds", "2", "--store", &store]).out.contains(&form)
+    );
+
+    let stable = written("stable-form.toml", format!("{stage}stable = true\n"));
+    let missed = rl4rla(&["discover", &stable, "--store", &fresh("stable-form.db"), "--json"]);
+    assert_eq!(missed.code, 1, "{missed:?}");
+    let missed = missed.json();
+    let reason = missed["stages"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("less accurate from κ = 1e") && reason.contains("stable form"), "{reason}");
+    assert_eq!((&missed["found"], &missed["stages"][0]["found"]), (&json!(false), &json!(false)));
+    assert_eq!(missed["stages"][0]["form"], form.as_str());
+    let text = rl4rla(&["discover", &stable, "--store", &fresh("stable-form-text.db")]).out;
+    assert!(text.contains(reason) && text.contains(&format!("form: {form}")), "{text}");
+
+    let without = stage.replace("target = \"precond-gd\"", "stable = true");
+    let refused = rl4rla(&["discover", &written("no-target.toml", without), "--store", &store]);
+    assert!(refused.code == 2 && refused.err.contains("no `target`"), "{refused:?}");
+}
+
+#[test]
 fn a_missed_target_is_exit_code_1() {
     let (curriculum, store) = (written("missed.toml", misguided()), fresh("missed.db"));
     let result = discovered(&curriculum, &store, &[]);

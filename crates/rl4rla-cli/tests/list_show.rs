@@ -92,9 +92,41 @@ fn the_catalogue_holds_the_algorithms_of_the_paper() {
         "newton-sketch",
         "power-iteration",
         "sketched-power-iteration",
+        "pwsgd",
+        "iterative-hessian-sketch",
     ] {
         assert!(listed.iter().any(|known| known == name), "{name} is missing");
     }
+}
+
+#[test]
+fn every_entry_says_what_it_is_called_and_where_it_differs() {
+    let items = json(&["list", "programs"])["items"].take();
+    let text = rl4rla(&["list", "programs"]).out;
+    for item in items.as_array().unwrap() {
+        let shown = json(&["show", item["name"].as_str().unwrap()]);
+        for key in ["paper", "literature", "differs"] {
+            let line = item[key].as_str().unwrap();
+            assert!(!line.is_empty() && shown[key] == item[key], "{key} of {item}");
+        }
+    }
+    assert!(text.contains("literature: Richardson iteration"), "{text}");
+    assert!(rl4rla(&["show", "landweber"]).out.contains("differs: Landweber (1951) is x + ωAᵀ(b − Ax)"));
+}
+
+#[test]
+fn a_direct_solve_is_not_named_after_an_iterative_method() {
+    let direct = "setup:\n R1 = HHQR(A)\n R1 = MAT_INV(R1)\n v2 = VEC_MAT_MUL(b, A)\n v2 = VEC_MAT_MUL(v2, R1)\n \
+                  v2 = MAT_VEC_MUL(R1, v2)\niteration:\n v1 = VEC_VEC_SUB(x, v2)\n";
+    let file = written("direct.rla", direct);
+    let shown = json(&["show", &file]);
+    assert!(shown["matched"].is_null(), "{shown}");
+    assert_eq!(shown["same_iterates"]["name"], "precond-gd");
+    let text = rl4rla(&["show", &file]).out;
+    assert!(!text.contains("this is Preconditioned"), "{text}");
+    let remark = "computes the same iterates as Preconditioned Gradient Descent (precond-gd), at a different cost: once O(mn²) flops \
+                  as well, every iteration O(n) flops instead of O(mn), A is not read";
+    assert!(text.contains(remark), "{text}");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn a_bad_table_is_told_with_its_line_in_the_curriculum() {
 #[test]
 fn the_front_can_be_chosen_from_and_used() {
     let store = fresh("front.db");
-    let base = ["discover", "sketched-precond-gd", "--store", &store];
+    let base = ["discover", "subsampled-precond-gd", "--store", &store];
     let found = json(&[&base[..], &["--prefer", "speed"]].concat());
     let front = found["stages"].as_array().unwrap().last().unwrap()["front"].as_array().unwrap().clone();
     assert!(front.len() > 1, "{front:?}");

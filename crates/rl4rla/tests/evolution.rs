@@ -195,7 +195,7 @@ fn mutants_are_legal_programs_of_their_stage() {
 
 #[test]
 fn only_programs_of_the_stage_are_adopted() {
-    let curriculum = Curriculum::named("sketched-precond-gd").unwrap().unwrap();
+    let curriculum = Curriculum::named("precond-weighted-sgd").unwrap().unwrap();
     let (stage, start) = (&curriculum.stages[4].0, curriculum.stages[3].1.sought());
     let (known, problems) = (Known::default(), Problems::default());
     let mut small = stage.clone();

@@ -8,7 +8,7 @@ use crate::page::{Page, accent, faint, number, sparkline, strong, table, warning
 use crate::request::{families, refuse_misfits};
 use crate::source::Source;
 use request::{of_stage, protocol};
-use rl4rla::equivalence::{Naming, full_name, name};
+use rl4rla::equivalence::{full_name, name};
 use rl4rla::execute::Trace;
 use rl4rla::problem::{Choice, Family, Instance, InstanceSet, Task};
 use rl4rla::report::Spread;
@@ -116,9 +116,7 @@ impl Outcome<'_> {
     /// The algorithm with the settings that were used, if the catalogue knows it.
     fn algorithm(&self) -> Option<String> {
         let family = &self.families[0];
-        let Ok(Naming::Known(entry, _)) = name(&self.source.document.program, family.signature()) else {
-            return None;
-        };
+        let entry = name(&self.source.document.program, family.signature()).ok()?.entry()?;
         let [step] = self.steps()[..] else { return None };
         Some(full_name(entry, &self.protocol.settings(family.rows, family.cols, step), family.cols))
     }

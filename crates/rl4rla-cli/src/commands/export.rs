@@ -12,7 +12,7 @@ use crate::page::{Page, accent, faint, ledger, number, path, warning};
 use crate::request::positive;
 use crate::source::Source;
 use check::{TOLERANCE, Verdict};
-use rl4rla::equivalence::{Naming, name};
+use rl4rla::equivalence::name;
 use rl4rla::export::{Defaults, Export, Language, Provenance};
 use rl4rla::program::Entry;
 use rl4rla::reward::Protocol;
@@ -74,10 +74,10 @@ fn export<'a>(source: &'a Source, args: &args::Export) -> Result<Export<'a>, Fai
     let signature = fitting(document).map_err(misfit)?;
     let known = match Entry::named(&source.name) {
         Some(_) => None,
-        None => match name(&document.program, signature).map_err(misfit)? {
-            Naming::Known(entry, _) => Some(format!("{} ({})", entry.document.title, entry.name)),
-            Naming::Unknown(_) => None,
-        },
+        None => {
+            let naming = name(&document.program, signature).map_err(misfit)?;
+            naming.entry().map(|entry| format!("{} ({})", entry.document.title, entry.name))
+        }
     };
     let provenance = Provenance {
         name: short_name(source),

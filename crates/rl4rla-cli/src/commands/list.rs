@@ -116,11 +116,16 @@ fn programs() -> impl Iterator<Item = (Value, Vec<String>)> {
             "title": d.title,
             "about": d.about,
             "reference": d.reference,
+            "paper": d.paper,
+            "literature": d.literature,
+            "differs": d.differs,
             "family": d.family,
             "update": d.update.name(),
             "program": d.update.text(&d.program),
         });
-        (item, vec![accent(entry.name), format!("{}\n{}", d.about, faint(&d.reference))])
+        let names = d.names().map(|(label, line)| format!("\n{}", faint(&format!("{label}: {line}"))));
+        let about = format!("{}\n{}{}", d.about, faint(&d.reference), names.collect::<String>());
+        (item, vec![accent(entry.name), about])
     })
 }
 

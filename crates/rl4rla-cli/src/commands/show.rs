@@ -4,7 +4,7 @@ use crate::args::{Shared, Show};
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, indent, strong};
 use crate::source::Source;
-use rl4rla::equivalence::{Naming, name};
+use rl4rla::equivalence::{Naming, Verdict, name};
 use rl4rla::execute::SketchKind;
 use rl4rla::problem::Family;
 use rl4rla::program::{
@@ -36,6 +36,9 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
         "title": document.title,
         "about": document.about,
         "reference": document.reference,
+        "paper": document.paper,
+        "literature": document.literature,
+        "differs": document.differs,
         "program": document.update.text(program),
         "equation": equation.text,
         "latex": equation.latex,
@@ -48,14 +51,18 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
         "update": document.update.name(),
         "geometry": geometry_name(signature.geometry),
         "id": format!("{:032x}", live.id()),
-        "matched": match &naming {
-            Naming::Known(entry, _) => Some(entry.name),
-            Naming::Unknown(_) => None,
+        "matched": naming.entry().map(|entry| entry.name),
+        "same_iterates": match &naming {
+            Naming::SameIterates(entry, _, gap) => json!({ "name": entry.name, "cost": gap.to_string() }),
+            Naming::Known(..) | Naming::Unknown(_) => json!(null),
         },
     });
     let mut text = strong(source.title()) + "\n";
     for line in [&document.about, &document.reference].into_iter().filter(|line| !line.is_empty()) {
         text += &format!("{}\n", faint(line));
+    }
+    for (label, line) in document.names() {
+        text += &format!("{}\n", faint(&format!("{label}: {line}")));
     }
     text += &known(&naming, &source.name);
     text += &format!(
@@ -115,12 +122,14 @@ fn known(naming: &Naming, asked: &str) -> String {
     let remark = match naming {
         Naming::Known(entry, _) if entry.name == asked => return String::new(),
         Naming::Known(entry, verdict) => {
-            let stability = verdict.stability.as_ref().map(|s| {
-                let which = if s.first_is_steadier { "more" } else { "less" };
-                format!(", {which} accurate from κ = {:e} on", s.kappa)
-            });
-            format!("this is {} ({}){}", entry.document.title, entry.name, stability.unwrap_or_default())
+            format!("this is {} ({}){}", entry.document.title, entry.name, accuracy(verdict))
         }
+        Naming::SameIterates(entry, verdict, gap) => format!(
+            "computes the same iterates as {} ({}), at a different cost: {gap}{}",
+            entry.document.title,
+            entry.name,
+            accuracy(verdict)
+        ),
         Naming::Unknown(near) => {
             let near: Vec<String> =
                 near.iter().map(|(entry, edits)| format!("{} ({edits} edits away)", entry.name)).collect();
@@ -128,6 +137,15 @@ fn known(naming: &Naming, asked: &str) -> String {
         }
     };
     format!("{}\n", faint(&remark))
+}
+
+/// Where rounding parts a program from the one that names it.
+fn accuracy(verdict: &Verdict) -> String {
+    let remark = verdict.stability.as_ref().map(|s| {
+        let which = if s.first_is_steadier { "more" } else { "less" };
+        format!(", {which} accurate from κ = {:e} on", s.kappa)
+    });
+    remark.unwrap_or_default()
 }
 
 fn geometry_name(geometry: Geometry) -> &'static str {

@@ -34,7 +34,8 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
     }
     let rows: Vec<Tally> = campaigns.iter().flat_map(tallies).collect();
     let json = json!({ "rows": rows.iter().map(json).collect::<Vec<_>>() });
-    let head = ["transition", "method", "found", "playouts", "median", "programs", "evaluations", "time"];
+    let head =
+        ["transition", "method", "found", "playouts", "median", "programs", "evaluations", "time", "form"];
     let mut text = String::new();
     for group in rows.chunk_by(|a, b| a.curriculum == b.curriculum) {
         let table = ledger(&head, group.iter().map(cells), 2..8);
@@ -43,6 +44,7 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
     if !shared.quiet {
         text += &faint(
             "means over the runs that reached the stage; median of their playouts\n\
+             form: how what was found holds its preconditioner, and from which κ on that loses digits\n\
              runs with one seed share instances and rewards: times are those of the first to need them",
         );
     }
@@ -66,6 +68,7 @@ fn json(tally: &Tally) -> Value {
         "programs_mean": tally.mean("programs"),
         "seconds_mean": tally.mean("seconds"),
         "revisit_rate_mean": tally.mean("revisit_rate"),
+        "forms": tally.forms().0,
     })
 }
 
@@ -81,5 +84,6 @@ fn cells(tally: &Tally) -> Vec<String> {
         whole(tally.mean("programs")),
         whole(tally.mean("evaluations")),
         duration(tally.mean("seconds")),
+        faint(&tally.forms().to_string()),
     ]
 }

@@ -1,6 +1,7 @@
 //! Running a curriculum: each stage starts from the program the one before really discovered.
 
 use super::{Curriculum, Judgement};
+use crate::analysis::Form;
 use crate::discovery::{Approach, Attempt, Author, Known, Observe, Problems, attempt};
 use crate::problem::FamilyError;
 use crate::program::Program;
@@ -16,6 +17,8 @@ pub struct StageResult {
     pub attempt: Attempt,
     /// How it compares with the target; none if nothing was found.
     pub judgement: Option<Judgement>,
+    /// How the chosen program holds its preconditioner, if it has one.
+    pub form: Option<Form>,
     /// How long it took; no part of the result.
     pub seconds: f64,
 }
@@ -120,8 +123,9 @@ pub fn discover_with(
         }
         let chosen = attempt.candidates.first().map(|chosen| chosen.program.clone());
         let judgement = chosen.as_ref().map(|chosen| target.judge(chosen, stage.grammar.signature));
+        let form = chosen.as_ref().and_then(|chosen| target.form(chosen, stage.grammar.signature));
         let seconds = start.elapsed().as_secs_f64();
-        let result = StageResult { name: stage.name.clone(), attempt, judgement, seconds };
+        let result = StageResult { name: stage.name.clone(), attempt, judgement, form, seconds };
         follow.ended(number, &result);
         let found = result.found();
         discovery.stages.push(result);

@@ -6,6 +6,7 @@ use super::reader::{self, Item, Reader};
 use super::table::{DATA, Tables, marked, table};
 use super::target::Target;
 use crate::discovery::{Instances, Merge, Stage};
+use crate::equivalence::solves_systems;
 use crate::execute::{Sampling, SketchKind};
 use crate::problem::{self, Family, Kind, Leverage, Right, Scale, Task};
 use crate::program::{Access, Entry, Grammar, LiveOut, Op, Part, Program, Reg, RegSet, Section, check};
@@ -29,7 +30,7 @@ const PAPER_OPERATORS: [&str; 11] = [
 
 const TOP_KEYS: [&str; 6] = ["title", "about", "reference", "start", "defaults", "stage"];
 
-const STAGE_KEYS: [&str; 23] = [
+const STAGE_KEYS: [&str; 24] = [
     "name",
     "about",
     "edits",
@@ -53,6 +54,7 @@ const STAGE_KEYS: [&str; 23] = [
     "instances",
     "target",
     "completed-by",
+    "stable",
 ];
 
 const FAMILY_KEYS: [&str; 8] = ["kind", "rows", "cols", "condition", "leverage", "right", "outside", "scale"];
@@ -404,9 +406,10 @@ fn target(
     family: &Family,
 ) -> Result<Target, SpecError> {
     let Some(item) = reader.get("target") else {
-        return match reader.get("completed-by") {
-            Some(item) => Err(item.error("there is no `target` that it could complete")),
-            None => Ok(Target::open(optional_text(reader, "about")?)),
+        return match (reader.get("completed-by"), reader.get("stable")) {
+            (Some(item), _) => Err(item.error("there is no `target` that it could complete")),
+            (_, Some(item)) => Err(item.error("there is no `target` to compare accuracies with")),
+            (None, None) => Ok(Target::open(optional_text(reader, "about")?)),
         };
     };
     let Written { program, name, task } = program(&item)?;
@@ -421,7 +424,14 @@ fn target(
             .error(format!("it ends an iteration with {own}, and the problems of this stage with {stage}")));
     }
     let completed_by = reader.or("completed-by", vec![], |item| item.instructions())?;
-    let target = Target { program, name, completed_by, about: optional_text(reader, "about")? };
+    let stable = reader.or("stable", false, |item| item.flag())?;
+    if stable && !solves_systems(&program, grammar.signature) {
+        return Err(reader.error(
+            "stable",
+            "accuracies are compared on linear systems, and the target is for another task",
+        ));
+    }
+    let target = Target { program, name, completed_by, stable, about: optional_text(reader, "about")? };
     let sought = target.sought();
     for (what, program) in [("it", &target.program), ("what is to be found of it", &sought)] {
         check(program, grammar.signature)

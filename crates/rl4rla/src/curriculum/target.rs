@@ -1,6 +1,7 @@
 //! Targets: what a stage is meant to find, used to judge what it found and for nothing else.
 
-use crate::equivalence::{Answer, Naming, Verdict, equivalent, name};
+use crate::analysis::Form;
+use crate::equivalence::{Answer, Verdict, equivalent, name};
 use crate::program::{Grammar, Instruction, Program, Section, Signature};
 
 /// What the search of a stage is not told.
@@ -12,6 +13,8 @@ pub struct Target {
     pub name: Option<&'static str>,
     /// Added to the end of the iteration before judging: for a stage that only builds what these use.
     pub completed_by: Vec<Instruction>,
+    /// Whether a program that is equal in exact arithmetic but less accurate on ill-conditioned problems is refused.
+    pub stable: bool,
     /// The failure mode that the stage puts on stage, in one line.
     pub about: String,
 }
@@ -25,12 +28,14 @@ pub struct Judgement {
     pub matched: Option<&'static str>,
     /// The comparison with the target; none where the program does not fit its problems.
     pub verdict: Option<Box<Verdict>>,
+    /// The condition number from which it is less accurate than the target, where that alone keeps it from being found.
+    pub unstable_from: Option<f64>,
 }
 
 impl Target {
     /// Whatever is best: nobody knows beforehand what is to be found, so whatever is found is right.
     pub fn open(about: String) -> Target {
-        Target { program: Program::default(), name: None, completed_by: vec![], about }
+        Target { program: Program::default(), name: None, completed_by: vec![], stable: false, about }
     }
 
     /// Whether whatever is found is right.
@@ -41,20 +46,32 @@ impl Target {
     /// Judges what a search found, modulo equivalence: as it is, or else with what completes it.
     pub fn judge(&self, found: &Program, signature: impl Into<Signature>) -> Judgement {
         let signature = signature.into();
-        let mut completed = found.clone();
-        completed.iteration.extend(self.completed_by.iter().cloned());
-        let compare = |program| equivalent(program, &self.program, signature).ok().map(Box::new);
-        let verdict = |program| if self.is_open() { None } else { compare(program) };
-        let is_target = |verdict: &Option<Box<Verdict>>| {
+        let compare = |program: &Program| equivalent(program, &self.program, signature).ok().map(Box::new);
+        let verdict = |program: &Program| if self.is_open() { None } else { compare(program) };
+        let is_equal = |verdict: &Option<Box<Verdict>>| {
             verdict.as_ref().is_some_and(|verdict| verdict.answer == Answer::Equivalent)
         };
         // A search that may edit the iteration can get ahead of its stage.
-        let verdict = Some(verdict(found)).filter(is_target).unwrap_or_else(|| verdict(&completed));
-        let matched = match name(found, signature) {
-            Ok(Naming::Known(entry, _)) => Some(entry.name),
-            Ok(Naming::Unknown(_)) | Err(_) => None,
-        };
-        Judgement { found: self.is_open() || is_target(&verdict), matched, verdict }
+        let verdict =
+            Some(verdict(found)).filter(is_equal).unwrap_or_else(|| verdict(&self.completed(found)));
+        let parted = verdict.as_ref().and_then(|verdict| verdict.stability.as_ref());
+        let unstable_from =
+            parted.filter(|parted| self.stable && !parted.first_is_steadier).map(|parted| parted.kappa);
+        let matched = name(found, signature).ok().and_then(|naming| naming.entry()).map(|entry| entry.name);
+        let found = self.is_open() || (is_equal(&verdict) && unstable_from.is_none());
+        Judgement { found, matched, verdict, unstable_from }
+    }
+
+    /// How a program that was found holds its preconditioner: as it is, or else with what completes it.
+    pub fn form(&self, found: &Program, signature: impl Into<Signature>) -> Option<Form> {
+        let signature = signature.into();
+        Form::of(found, signature).or_else(|| Form::of(&self.completed(found), signature))
+    }
+
+    fn completed(&self, found: &Program) -> Program {
+        let mut completed = found.clone();
+        completed.iteration.extend(self.completed_by.iter().cloned());
+        completed
     }
 
     /// The part that the search itself has to write: the program without what completes it.
@@ -150,7 +167,7 @@ mod tests {
     fn named(name: &str) -> Target {
         let entry = Entry::named(name).unwrap();
         let program = entry.document.program.clone();
-        Target { program, name: Some(entry.name), completed_by: vec![], about: String::new() }
+        Target { program, name: Some(entry.name), completed_by: vec![], stable: false, about: String::new() }
     }
 
     #[test]
@@ -162,6 +179,30 @@ mod tests {
         let judgement = named("precond-gd").judge(&normal_equations, Geometry::Tall);
         assert!(judgement.found && judgement.matched == Some("precond-gd"));
         assert_eq!(judgement.verdict.unwrap().answer, Answer::Equivalent);
+    }
+
+    #[test]
+    fn where_the_stable_form_is_asked_for_no_other_is_found() {
+        let mut target = named("sketched-precond-gd-factored");
+        let (gram, out) = (named("sketched-precond-gd-gram").program, named("sketched-precond-gd").program);
+        for form in [&gram, &out, &target.program.clone()] {
+            assert!(target.judge(form, Geometry::Tall).found, "equal in exact arithmetic");
+        }
+        target.stable = true;
+        assert!(target.judge(&target.program, Geometry::Tall).found);
+        let in_turn = parse(
+            "setup:\n R1 = SKETCH(A)\n R1 = HHQR(R1)\n R1 = MAT_INV(R1)\niteration:\n v1 = MAT_VEC_MUL(A, x)\n \
+             v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n v1 = VEC_MAT_MUL(v1, R1)\n v1 = MAT_VEC_MUL(R1, v1)\n",
+        );
+        assert!(target.judge(&in_turn, Geometry::Tall).found);
+        for form in [&gram, &out] {
+            let judgement = target.judge(form, Geometry::Tall);
+            assert!(!judgement.found && judgement.matched.is_some());
+            assert!(
+                judgement.unstable_from.is_some_and(|kappa| (1e6..1e11).contains(&kappa)),
+                "{judgement:?}"
+            );
+        }
     }
 
     #[test]
@@ -179,7 +220,7 @@ mod tests {
     fn what_does_not_fit_is_not_found() {
         let landweber = named("landweber");
         let judgement = landweber.judge(&landweber.program, Geometry::Tall);
-        assert_eq!(judgement, Judgement { found: false, matched: None, verdict: None });
+        assert_eq!(judgement, Judgement { found: false, matched: None, verdict: None, unstable_from: None });
         assert!(landweber.judge(&landweber.program, Geometry::Symmetric).found);
     }
 

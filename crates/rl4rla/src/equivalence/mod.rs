@@ -16,7 +16,7 @@ mod word;
 
 pub(crate) use fingerprint::Print;
 pub use fingerprint::fingerprint;
-pub use naming::{Naming, distance, full_name, name};
+pub use naming::{CostGap, Growth, Naming, distance, full_name, name};
 pub use normal::Normal;
 pub use numeric::{Comparison, LEVEL, Numeric, Stability, compare, solves_systems};
 pub(crate) use probe::{ITERATIONS, Probe};

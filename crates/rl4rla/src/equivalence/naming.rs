@@ -3,8 +3,11 @@
 use super::normal::Normal;
 use super::verdict::{Answer, Verdict, equivalent};
 use crate::execute::Settings;
-use crate::program::{Canonical, Entry, Instruction, LiveOut, Program, Section, ShapeError, Signature};
+use crate::program::{
+    Canonical, Cost, Entry, Instruction, LiveOut, Model, Poly, Price, Program, Section, ShapeError, Signature,
+};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{LazyLock, Mutex};
 
 /// What the catalogue knows of a program.
@@ -12,11 +15,69 @@ use std::sync::{LazyLock, Mutex};
 pub enum Naming {
     /// It is this algorithm.
     Known(&'static Entry, Box<Verdict>),
+    /// It has the iterates of this algorithm and is another one: its work is of another order.
+    SameIterates(&'static Entry, Box<Verdict>, CostGap),
     /// It is not in the catalogue; these are nearest, by the number of instructions to change.
     Unknown(Vec<(&'static Entry, usize)>),
 }
 
-/// Matches a program against the catalogue, modulo equivalence.
+impl Naming {
+    /// The algorithm that the program is.
+    pub fn entry(&self) -> Option<&'static Entry> {
+        match self {
+            Naming::Known(entry, _) => Some(entry),
+            Naming::SameIterates(..) | Naming::Unknown(_) => None,
+        }
+    }
+}
+
+/// The order of a program's work: what leads its flops and its reading of the data, once and in every iteration.
+///
+/// Two programs with the same iterates are one algorithm if they agree in this. A direct solver in setup has the iterates
+/// of preconditioned gradient descent, and reads no data afterwards.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Growth {
+    /// Spent once.
+    pub setup: Cost,
+    /// Spent every iteration.
+    pub iteration: Cost,
+}
+
+impl Growth {
+    /// The order of a program's work on problems of this shape.
+    pub fn of(program: &Program, signature: impl Into<Signature>) -> Result<Growth, ShapeError> {
+        let price = Price::of(&Canonical::new(program, LiveOut::Finished), signature, Model::True)?;
+        let order = |cost: &Cost| Cost { flops: cost.flops.leading(), data: cost.data.leading() };
+        Ok(Growth { setup: order(&price.setup), iteration: order(&price.iteration) })
+    }
+}
+
+/// The work of a program beside that of the catalogue program whose iterates it has.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CostGap {
+    /// Of the program.
+    pub own: Growth,
+    /// Of the catalogue's.
+    pub catalogue: Growth,
+}
+
+impl fmt::Display for CostGap {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let flops = |p: &Poly| if p.is_zero() { "no".to_string() } else { format!("O({p})") };
+        let part = |own: &Cost, other: &Cost| match own.flops == other.flops && own.data == other.data {
+            true => format!("{} flops as well", flops(&own.flops)),
+            false => {
+                let reads = if own.data.is_zero() && !other.data.is_zero() { ", A is not read" } else { "" };
+                format!("{} flops instead of {}{reads}", flops(&own.flops), flops(&other.flops))
+            }
+        };
+        let once = part(&self.own.setup, &self.catalogue.setup);
+        let each = part(&self.own.iteration, &self.catalogue.iteration);
+        write!(f, "once {once}, every iteration {each}")
+    }
+}
+
+/// Matches a program against the catalogue, modulo equivalence and by the order of its work.
 pub fn name(program: &Program, signature: impl Into<Signature>) -> Result<Naming, ShapeError> {
     let signature = signature.into();
     let normal = Normal::of(program, signature)?;
@@ -24,19 +85,30 @@ pub fn name(program: &Program, signature: impl Into<Signature>) -> Result<Naming
         Entry::known().map(|entry| (entry, distance(program, &entry.document.program))).collect();
     // What becomes of v1 is half of what a program does.
     near.retain(|(entry, _)| entry.document.update == signature.update);
-    // Among equals the one written most alike names it: forms of one method differ in stability.
     near.sort_by_key(|(_, edits)| *edits);
+    let own = Growth::of(program, signature)?;
+    let mut equals = Vec::new();
     for &(entry, _) in &near {
         let same = catalogue_form(entry, signature).is_some_and(|form| form.equals(&normal));
         if same {
             let verdict = equivalent(program, &entry.document.program, signature)?;
             if verdict.answer == Answer::Equivalent {
-                return Ok(Naming::Known(entry, Box::new(verdict)));
+                equals.push((entry, verdict, Growth::of(&entry.document.program, signature)?));
             }
         }
     }
+    // Among equals that cost alike the one that rounds alike names it, and then the one written most alike: forms of
+    // one method differ in stability.
+    let best =
+        equals.into_iter().min_by_key(|(_, verdict, effort)| (*effort != own, verdict.stability.is_some()));
     near.truncate(3);
-    Ok(Naming::Unknown(near))
+    Ok(match best {
+        Some((entry, verdict, catalogue)) if catalogue == own => Naming::Known(entry, Box::new(verdict)),
+        Some((entry, verdict, catalogue)) => {
+            Naming::SameIterates(entry, Box::new(verdict), CostGap { own, catalogue })
+        }
+        None => Naming::Unknown(near),
+    })
 }
 
 /// The normal form of a catalogue program, computed once; none where it does not fit.
@@ -86,7 +158,7 @@ mod tests {
         for entry in CATALOGUE.iter() {
             match name(&entry.document.program, entry.signature()).unwrap() {
                 Naming::Known(found, _) => assert_eq!(found.name, entry.name),
-                Naming::Unknown(_) => panic!("{} is not recognised", entry.name),
+                other => panic!("{} is not recognised: {other:?}", entry.name),
             }
         }
     }
@@ -105,6 +177,57 @@ mod tests {
             }
             unknown => panic!("{unknown:?}"),
         }
+    }
+
+    fn parse(text: &str) -> Program {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_direct_solve_is_no_gradient_descent() {
+        // x̂ is computed in setup; an iteration moves x towards it and reads no data.
+        let direct = parse(
+            "setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\n R1 = MAT_INV(R1)\n v2 = VEC_MAT_MUL(b, A)\n v2 = MAT_VEC_MUL(R1, v2)\n\
+             iteration:\n v1 = VEC_VEC_SUB(x, v2)\n",
+        );
+        let Naming::SameIterates(found, _, gap) = name(&direct, Geometry::Tall).unwrap() else {
+            panic!("named after an iterative method")
+        };
+        assert_eq!(found.name, "precond-gd");
+        assert_eq!(
+            gap.to_string(),
+            "once O(mn²) flops as well, every iteration O(n) flops instead of O(mn), A is not read"
+        );
+        assert!(name(&direct, Geometry::Tall).unwrap().entry().is_none());
+    }
+
+    #[test]
+    fn work_of_another_order_is_told() {
+        // Gradient descent through the Gram matrix: mn² once, and n² instead of mn every iteration.
+        let gram = parse(
+            "setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\n v2 = VEC_MAT_MUL(b, A)\niteration:\n v1 = MAT_VEC_MUL(R1, x)\n \
+             v1 = VEC_VEC_SUB(v1, v2)\n",
+        );
+        match name(&gram, Geometry::Tall).unwrap() {
+            Naming::SameIterates(found, _, gap) => {
+                assert_eq!(found.name, "ls-gd");
+                assert_eq!(
+                    gap.to_string(),
+                    "once O(mn²) flops instead of no, every iteration O(n²) flops instead of O(mn), A is not read"
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_form_that_rounds_alike_names_a_program() {
+        let in_turn = parse(
+            "setup:\n R1 = SKETCH(A)\n R1 = HHQR(R1)\n R1 = MAT_INV(R1)\niteration:\n v1 = MAT_VEC_MUL(A, x)\n \
+             v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n v1 = VEC_MAT_MUL(v1, R1)\n v1 = MAT_VEC_MUL(R1, v1)\n",
+        );
+        let naming = name(&in_turn, Geometry::Tall).unwrap();
+        assert_eq!(naming.entry().unwrap().name, "sketched-precond-gd-factored");
     }
 
     #[test]

@@ -45,15 +45,17 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 18] = files![
+const FILES: [(&str, &str); 20] = files![
     "landweber",
     "ls-gd",
     "precond-gd",
     "sketched-precond-gd",
     "sketched-precond-gd-factored",
     "sketched-precond-gd-gram",
+    "iterative-hessian-sketch",
     "sketched-precond-sgd",
     "precond-weighted-sgd",
+    "pwsgd",
     "sgd",
     "block-kaczmarz",
     "subsampled-ls-gd",
@@ -94,6 +96,11 @@ mod tests {
         for Entry { name, document } in CATALOGUE.iter() {
             let fields = [&document.title, &document.about, &document.reference, &document.family];
             assert!(fields.iter().all(|field| !field.is_empty()), "{name} lacks a header line");
+            assert_eq!(
+                document.names().count(),
+                3,
+                "{name} does not say what it is called, and where it differs"
+            );
             assert!(document.signature().is_some(), "{name}");
         }
     }

@@ -101,6 +101,29 @@ impl Poly {
         sum
     }
 
+    /// The terms that no other outgrows, without their coefficients, knowing of the sizes that m ≥ s ≥ n and m ≥ k.
+    pub fn leading(&self) -> Poly {
+        // The extreme rays of that cone, in logarithms: what is no smaller along each is no smaller anywhere.
+        const RAYS: [[i16; 5]; 7] = [
+            [1, 0, 0, 0, 0],
+            [1, 0, 1, 0, 0],
+            [1, 1, 1, 0, 0],
+            [1, 0, 0, 1, 0],
+            [1, 0, 1, 1, 0],
+            [1, 1, 1, 1, 0],
+            [0, 0, 0, 0, 1],
+        ];
+        let along = |powers: &[u8; 5]| {
+            RAYS.map(|ray| powers.iter().zip(ray).map(|(&p, r)| i16::from(p) * r).sum::<i16>())
+        };
+        let outgrown = |powers: &[u8; 5]| {
+            let mut others = self.terms.iter().filter(|(other, c)| **c > 0.0 && *other != powers);
+            others.any(|(other, _)| along(other).iter().zip(along(powers)).all(|(o, p)| *o >= p))
+        };
+        let leading = self.terms.iter().filter(|(powers, c)| **c > 0.0 && !outgrown(powers));
+        Poly { terms: leading.map(|(powers, _)| (*powers, 1.0)).collect() }
+    }
+
     /// Whether it is zero.
     pub fn is_zero(&self) -> bool {
         self.terms.is_empty()
@@ -218,6 +241,20 @@ mod tests {
         let zero = Poly::dim(Dim::Rows) + Poly::number(-1.0) * Poly::dim(Dim::Rows);
         assert!(zero.is_zero());
         assert_eq!(zero.to_string(), "0");
+    }
+
+    #[test]
+    fn only_what_can_be_largest_leads() {
+        let [m, n, s, k] = [Dim::Rows, Dim::Cols, Dim::Sketch, Dim::Batch].map(Poly::dim);
+        let of = |p: Poly| p.leading().to_string();
+        let square = n.clone() * n.clone();
+        assert_eq!(of(m.clone() * n.clone() + m.clone() + square.clone().times(9.0)), "mn");
+        // A sketch of more rows or a wider matrix may cost more: both stay.
+        let sketched =
+            m.clone() * n.clone() * Poly::sketch_work() + square.clone() * s + square.clone() * n.clone();
+        assert_eq!(of(sketched), "mnζ + n²s");
+        assert_eq!(of(k.clone() * k.clone() * n.clone() + square * k.clone() + n * k), "n²k + nk²");
+        assert_eq!(of(m.clone() + m.times(-1.0)), "0");
     }
 
     #[test]

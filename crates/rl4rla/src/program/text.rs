@@ -29,6 +29,12 @@ pub struct Document {
     pub about: String,
     /// Where it was published.
     pub reference: String,
+    /// What the paper calls it.
+    pub paper: String,
+    /// What the literature calls it.
+    pub literature: String,
+    /// Where it differs from what the literature describes.
+    pub differs: String,
     /// The problem family it was made for.
     pub family: String,
     /// What becomes of its result.
@@ -118,6 +124,12 @@ fn section_named(text: &str) -> Option<Section> {
 }
 
 impl Document {
+    /// What the paper calls it, what the literature does, and where they part: the lines given, each with its label.
+    pub fn names(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let lines = [("paper", &self.paper), ("literature", &self.literature), ("differs", &self.differs)];
+        lines.into_iter().map(|(label, line)| (label, line.as_str())).filter(|(_, line)| !line.is_empty())
+    }
+
     /// The problem it fits: tall rather than symmetric if both, none if neither.
     pub fn signature(&self) -> Option<Signature> {
         let shapes = [Geometry::Tall, Geometry::Symmetric].map(|shape| Signature::new(shape, self.update));
@@ -130,9 +142,13 @@ impl Document {
             ("title", &mut self.title),
             ("about", &mut self.about),
             ("reference", &mut self.reference),
+            ("paper", &mut self.paper),
+            ("literature", &mut self.literature),
+            ("differs", &mut self.differs),
             ("family", &mut self.family),
         ];
-        let names = ["title", "about", "reference", "family", "update", "setup", "iteration"];
+        let mut lines: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+        lines.push("update");
         if key.text == "update" {
             cursor.expect(':')?;
             cursor.skip_space();
@@ -152,8 +168,11 @@ impl Document {
                 Ok(())
             }
             None => {
-                let expected = "expected `setup:`, `iteration:`, or a header line `title: …`, `about: …`, `reference: …`, `family: …`, `update: …`";
-                Err(cursor.error_at(key.at, format!("{expected}; found {}", found(key.text, &names))))
+                let headers: Vec<String> = lines.iter().map(|name| format!("`{name}: …`")).collect();
+                let expected =
+                    format!("expected `setup:`, `iteration:`, or a header line {}", headers.join(", "));
+                lines.extend(Section::BOTH.map(|section| section.name()));
+                Err(cursor.error_at(key.at, format!("{expected}; found {}", found(key.text, &lines))))
             }
         }
     }
@@ -351,6 +370,12 @@ mod tests {
         let assigned: Document = "update: assign\niteration:\n v1 = VEC_NORMALIZE(x)\n".parse().unwrap();
         assert_eq!(assigned.update, Update::Assign);
         assert!(error("update: asign\n").2.contains("did you mean `assign`?"));
+        // Files without the lines on names are as good as ever.
+        assert_eq!(document.names().count(), 0);
+        let told: Document =
+            "differs: no Aᵀ\npaper: GD\niteration:\n v1 = VEC_VEC_ADD(x, x)\n".parse().unwrap();
+        assert_eq!(told.names().collect::<Vec<_>>(), [("paper", "GD"), ("differs", "no Aᵀ")]);
+        assert!(error("difers: no\n").2.contains("did you mean `differs`?"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::page::{accent, ledger, number, strong};
 use rl4rla::curriculum::StageResult;
 use rl4rla::discovery::{Offer, Preference, Stage};
-use rl4rla::equivalence::{Naming, name};
+use rl4rla::equivalence::name;
 use rl4rla::program::{Signature, equation};
 use serde_json::{Value, json};
 
@@ -58,10 +58,7 @@ pub fn json(stage: &Stage, front: &[Offer]) -> Value {
 }
 
 fn known(offer: &Offer, signature: Signature) -> Option<&'static str> {
-    match name(&offer.program, signature) {
-        Ok(Naming::Known(entry, _)) => Some(entry.name),
-        Ok(Naming::Unknown(_)) | Err(_) => None,
-    }
+    name(&offer.program, signature).ok()?.entry().map(|entry| entry.name)
 }
 
 /// What is preferred of the last stage's front, as a script reads it.

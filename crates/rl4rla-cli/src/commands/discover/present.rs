@@ -3,6 +3,7 @@
 use super::front;
 use crate::args::Shared;
 use crate::page::{Page, accent, duration, faint, indent, number, strong, warning};
+use rl4rla::analysis::Form;
 use rl4rla::curriculum::{Curriculum, Discovery, StageResult, Target};
 use rl4rla::discovery::{Preference, Stage};
 use rl4rla::execute::Trace;
@@ -78,6 +79,9 @@ pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
         "name": result.name,
         "found": result.found(),
         "matched": result.judgement.as_ref().and_then(|judgement| judgement.matched),
+        "form": result.form.as_ref().map(ToString::to_string),
+        "stable": result.form.as_ref().map(Form::is_stable),
+        "reason": unstable(result),
         "playouts": counters.playouts,
         "evaluations": counters.evaluations,
         "programs": counters.solutions,
@@ -176,11 +180,20 @@ fn remark(result: &StageResult, target: &Target) -> String {
     match matched.and_then(Entry::named).map(|entry| &entry.document.title) {
         Some(_) if result.found() && !target.completed_by.is_empty() => String::new(),
         Some(title) if result.found() => title.clone(),
+        Some(title) if unstable(result).is_some() => format!("found {title}"),
         Some(title) => format!("found {title} instead"),
         None if result.found() => String::new(),
         None if result.program().is_some() => "found another program".into(),
         None => "found nothing that works".into(),
     }
+}
+
+/// Why a program that equals the target in exact arithmetic is not the one asked for.
+fn unstable(result: &StageResult) -> Option<String> {
+    let kappa = result.judgement.as_ref()?.unstable_from?;
+    Some(format!(
+        "equal to the target in exact arithmetic, but less accurate from κ = {kappa:e} on; this stage asks for the stable form"
+    ))
 }
 
 fn stage_text(stage: &Stage, target: &Target, result: &StageResult, before: &Program) -> String {
@@ -202,6 +215,12 @@ fn stage_text(stage: &Stage, target: &Target, result: &StageResult, before: &Pro
     }
     for instruction in &target.completed_by {
         text += &format!("{}\n", faint(&format!("  {instruction}  is yet to come")));
+    }
+    if let Some(form) = &result.form {
+        text += &format!("form: {form}\n");
+    }
+    if let Some(reason) = unstable(result) {
+        text += &format!("{}\n", warning(&reason));
     }
     if let Some(reward) = result.attempt.report.as_ref().map(|report| report.reward()) {
         let count = stage.instances.report;

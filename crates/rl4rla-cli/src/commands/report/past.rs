@@ -11,6 +11,8 @@ pub struct Step {
     pub found: bool,
     /// Its name in the catalogue.
     pub matched: Option<String>,
+    /// How the program holds its preconditioner.
+    pub form: Option<String>,
     pub program: Option<String>,
     pub equation: Option<String>,
     pub stop: String,
@@ -31,6 +33,7 @@ impl Step {
             name: text("name").unwrap_or_default(),
             found: stage["found"] == true,
             matched: text("matched"),
+            form: text("form"),
             program: text("program"),
             equation: text("equation"),
             stop: text("stop").unwrap_or_default(),

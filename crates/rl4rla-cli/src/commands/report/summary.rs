@@ -3,6 +3,7 @@
 use super::past::{Group, Past, Step};
 use super::{MOST, counted};
 use crate::page::{duration, number};
+use crate::tally::Forms;
 use crate::words;
 use rl4rla::report::{Block, Cell, Column, Rate, Spread, Table};
 
@@ -50,6 +51,8 @@ fn table(groups: &[Group]) -> Table {
         cells.extend(rated(rate));
         cells.extend([total("playouts"), total("evaluations")]);
         cells.push(timed(done.iter().map(|past| past.total("seconds"))));
+        let last = done.iter().filter(|past| past.found == Some(true)).filter_map(|past| past.steps.last());
+        cells.push(forms(last));
         cells
     };
     let counted: Vec<&Group> = groups.iter().filter(|group| group.done().next().is_some()).collect();
@@ -57,10 +60,11 @@ fn table(groups: &[Group]) -> Table {
     Table {
         name: "summary".into(),
         title: "Success and effort.".into(),
-        caption: "One attempt per run, judged by equivalence. Shares have Wilson's 95 % intervals; playouts, evaluations \
+        caption: "One attempt per run, judged by equivalence. The form is how the last program found holds its \
+                  preconditioner. Shares have Wilson's 95 % intervals; playouts, evaluations \
                   and seconds are means over the runs, the first two with half the width of Student's 95 % interval."
             .into(),
-        columns: [&[Column::words("curriculum"), Column::words("method")][..], &measures()[..]].concat(),
+        columns: [&["curriculum", "method"].map(Column::words)[..], &measures()[..], &[Column::words("form")]].concat(),
         groups: by_curriculum.map(|groups| groups.iter().map(|group| row(group)).collect()).collect(),
         notes: vec!["An evaluation is one program on one instance.".into()],
     }
@@ -76,6 +80,12 @@ fn rated(rate: Rate) -> [Cell; 2] {
     let count = Cell::from(rate.to_string());
     let share = format!("{:.0} % [{:.0}, {:.0}]", 100.0 * rate.share(), 100.0 * low, 100.0 * high);
     [if rate.successes == rate.trials { count.strong() } else { count }, Cell::number(rate.share(), share)]
+}
+
+/// The forms of the preconditioners found.
+fn forms<'a>(steps: impl Iterator<Item = &'a Step>) -> Cell {
+    let found = steps.filter(|step| step.found);
+    Forms::count(found.filter_map(|step| step.form.as_deref())).to_string().into()
 }
 
 fn timed(values: impl Iterator<Item = f64>) -> Cell {
@@ -111,7 +121,7 @@ fn steps(groups: &[&Group]) -> Table {
         name: format!("transitions-{curriculum}"),
         title: format!("{curriculum}."),
         caption: "Medians with quartiles over the runs that reached the stage; the reward is that on fresh instances.".into(),
-        columns: [&[Column::words("transition"), Column::words("method")][..], &columns[..]].concat(),
+        columns: [&["transition", "method"].map(Column::words)[..], &columns[..], &[Column::words("form")]].concat(),
         groups: groups.iter().map(rows).collect(),
         notes: vec![],
     }
@@ -136,5 +146,6 @@ fn transition(group: &Group, place: usize) -> Vec<Cell> {
     let seconds = Spread::of(steps.iter().filter_map(|step| step.number("seconds")));
     cells.push(seconds.map_or(Cell::from("–"), |s| Cell::number(s.median, number(s.median))));
     cells.push(numbers("reward", number));
+    cells.push(forms(steps.iter().copied()));
     cells
 }

@@ -68,6 +68,7 @@ impl Line<'_> {
             words::seconds(self.tally.spread("seconds")),
             self.paper.map_or_else(words::nothing, |cost| words::percent(cost.found)),
             words::rate(Some(self.tally.found())),
+            self.tally.forms().to_string().into(),
         ]
     }
 
@@ -95,13 +96,15 @@ fn columns(first: &str) -> Vec<Column> {
         "ours: found (95 % interval)",
     ];
     let words = [first, "method", "settings"].map(Column::words);
-    words.into_iter().chain(numbers.map(Column::numbers)).collect()
+    let form = [Column::words("form found")];
+    words.into_iter().chain(numbers.map(Column::numbers)).chain(form).collect()
 }
 
 const SETTINGS: &str = "Settings: `released` are the paper's problems with the constants and the back-up of its released \
     code; `matched` the same with one exploration constant for all methods and a back-up that is a function of the \
     children; `repaired` our curricula, in which the target is the best program of every stage. Each seed is tried once; \
-    stages are chained, each starting from what the one before really found; success is judged by equivalence. \
+    stages are chained, each starting from what the one before really found; success is judged by equivalence, \
+    and by accuracy where a stage asks for the stable form; the last column tells how what was found holds its preconditioner. \
     Means are over all runs, ± half a 95 % confidence interval of the mean; seconds are of one core of this machine.";
 
 /// The lines of one subject: all settings, and in each all methods that were run.

@@ -1,0 +1,187 @@
+//! The form of a preconditioner: how a program holds (MᵀM)⁻¹, and up to which condition number it keeps its digits.
+
+use crate::equivalence::solves_systems;
+use crate::execute::{Settings, run};
+use crate::linalg::{norm, sub};
+use crate::problem::Family;
+use crate::program::{Canonical, Geometry, LiveOut, Program, Reg, Signature, Structure, Type, Typed, check};
+use crate::rng::Stream;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How a program holds (MᵀM)⁻¹, for M the data, a sketch of it or a sample.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Factor {
+    /// As the R of M = QR, with R⁻ᵀ and R⁻¹ applied one after the other.
+    InTurn,
+    /// As the product R⁻¹R⁻ᵀ: its condition number is that of M squared.
+    MultipliedOut,
+    /// As the inverse of MᵀM: the condition number is squared before anything is inverted.
+    Gram,
+}
+
+/// How a program holds its preconditioner, and what that does to its accuracy.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Form {
+    /// How it is held.
+    pub factor: Factor,
+    /// The largest power of ten, up to [`Form::LAST`], to which linear systems with that condition number are solved to
+    /// rounding; none where easy ones are not, as by programs that sample, or were not tried.
+    pub holds: Option<f64>,
+}
+
+impl Form {
+    /// The largest condition number tried.
+    pub const LAST: f64 = 1e14;
+    const DECADES: i32 = 14;
+    /// Relative error of x that rounding alone explains, for each unit of κ: some hundred roundings.
+    const ROUNDING: f64 = 1e-12;
+
+    /// The form of a program; none where it holds no such inverse.
+    pub fn of(program: &Program, signature: impl Into<Signature>) -> Option<Form> {
+        let signature = signature.into();
+        if !solves_systems(program, signature) {
+            return None;
+        }
+        let live = Canonical::new(program, LiveOut::Finished);
+        let factor = factor(&check(live.program(), signature).ok()?)?;
+        let holds = (signature.geometry == Geometry::Tall).then(|| Form::holds(live.program()));
+        Some(Form { factor, holds: holds.flatten() })
+    }
+
+    /// Whether systems of every condition number tried are solved to rounding.
+    pub fn is_stable(&self) -> bool {
+        self.holds == Some(Form::LAST)
+    }
+
+    fn holds(program: &Program) -> Option<f64> {
+        let (rows, cols) = (600, 30);
+        // Long enough for a sketch with 8n rows at a step that every form bears.
+        let settings = Settings { iterations: 150, step: 0.5, batch: 40, ..Settings::for_size(rows, cols) };
+        let solves = |kappa: f64| {
+            let usual = Family::named("mid-cond").expect("a family of the table");
+            let family = Family { rows, cols, condition: Some(kappa), ..usual };
+            let instance = family.draw(&Stream::new(0).derive("form", 0)).ok()?;
+            let trace = run(program, &instance, &settings, &Stream::new(3)).ok()?;
+            // The error of x, not of Ax: it sees the small directions that the residual does not.
+            let error = norm(&sub(&trace.x, &instance.x_star)) / norm(&instance.x_star);
+            (error <= Form::ROUNDING * kappa).then_some(kappa)
+        };
+        (1..=Form::DECADES).map(|decade| 10f64.powi(decade)).map_while(solves).last()
+    }
+}
+
+/// What is known of a matrix beyond its type.
+#[derive(Clone, Copy, PartialEq)]
+enum Made {
+    /// MᵀM or MMᵀ.
+    Squared,
+    /// A triangle, or its inverse.
+    Triangle,
+}
+
+/// How typed live code holds the inverse of a Gram matrix: the worst way of those it uses.
+fn factor(live: &[Typed]) -> Option<Factor> {
+    let mut made: BTreeMap<Reg, Made> = BTreeMap::new();
+    let mut worst = None;
+    for typed in live {
+        let (Some(target), Some(Type::Matrix(_, _, structure))) = (typed.instruction.target, typed.result)
+        else {
+            continue;
+        };
+        let before = |arg: Reg| made.get(&arg).copied();
+        let structured = |wanted: Structure| {
+            typed.args.iter().any(|arg| matches!(arg.ty, Type::Matrix(_, _, s) if s == wanted))
+        };
+        let first = typed.args.first().and_then(|arg| before(arg.reg));
+        let (now, used) = match structure {
+            Structure::Upper => (Some(Made::Triangle), Some(Factor::InTurn)),
+            // What is symmetric because a matrix met its own transpose.
+            Structure::Symmetric if first == Some(Made::Triangle) => (None, Some(Factor::MultipliedOut)),
+            Structure::Symmetric if !structured(Structure::Symmetric) => (Some(Made::Squared), None),
+            // Of a symmetric matrix the inverse alone is symmetric again.
+            Structure::Symmetric if first == Some(Made::Squared) => (None, Some(Factor::Gram)),
+            Structure::Symmetric | Structure::General => (None, None),
+        };
+        match now {
+            Some(now) => made.insert(target, now),
+            None => made.remove(&target),
+        };
+        worst = worst.max(used);
+    }
+    worst
+}
+
+impl fmt::Display for Factor {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Factor::InTurn => "QR in turn",
+            Factor::MultipliedOut => "QR multiplied out",
+            Factor::Gram => "Gram",
+        })
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.holds {
+            _ if self.is_stable() => write!(f, "{}, stable", self.factor),
+            Some(holds) => write!(f, "{}, loses digits from κ = {:e} on", self.factor, 10.0 * holds),
+            None => write!(f, "{}", self.factor),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Entry;
+
+    fn form(program: &Program) -> Option<Form> {
+        Form::of(program, Geometry::Tall)
+    }
+
+    fn named(name: &str) -> Option<Form> {
+        form(&Entry::named(name).unwrap().document.program)
+    }
+
+    #[test]
+    fn factors_in_turn_are_stable_and_products_are_not() {
+        let factored = named("sketched-precond-gd-factored").unwrap();
+        assert_eq!((factored.factor, factored.is_stable()), (Factor::InTurn, true));
+        assert_eq!(factored.to_string(), "QR in turn, stable");
+        for (name, factor) in [
+            ("sketched-precond-gd", Factor::MultipliedOut),
+            ("precond-gd", Factor::MultipliedOut),
+            ("sketched-precond-gd-gram", Factor::Gram),
+        ] {
+            let form = named(name).unwrap();
+            assert_eq!(form.factor, factor, "{name}");
+            assert!(form.holds.is_some_and(|kappa| (1e6..1e10).contains(&kappa)), "{name} {form:?}");
+        }
+        assert!(
+            named("sketched-precond-gd-gram")
+                .unwrap()
+                .to_string()
+                .starts_with("Gram, loses digits from κ = 1e")
+        );
+    }
+
+    #[test]
+    fn the_form_is_read_off_the_live_code_whatever_its_names() {
+        let in_turn: Program = "setup:\n R3 = MAT_TRANS_MAT_MUL(A, A)\n R3 = MAT_INV(R3)\n R2 = SKETCH(A)\n R2 = HHQR(R2)\n \
+             R2 = MAT_INV(R2)\niteration:\n v2 = MAT_VEC_MUL(A, x)\n v2 = VEC_VEC_SUB(v2, b)\n v2 = VEC_MAT_MUL(v2, A)\n \
+             v2 = VEC_MAT_MUL(v2, R2)\n v1 = MAT_VEC_MUL(R2, v2)\n"
+            .parse()
+            .unwrap();
+        assert_eq!(form(&in_turn), Some(Form { factor: Factor::InTurn, holds: Some(Form::LAST) }));
+        assert_eq!(named("ls-gd"), None);
+        // A Gram matrix that nobody inverts is no preconditioner.
+        let gram_gd: Program =
+            "setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\n v2 = VEC_MAT_MUL(b, A)\niteration:\n \
+             v1 = MAT_VEC_MUL(R1, x)\n v1 = VEC_VEC_SUB(v1, v2)\n"
+                .parse()
+                .unwrap();
+        assert_eq!(form(&gram_gd), None);
+    }
+}
