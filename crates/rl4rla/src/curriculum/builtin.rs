@@ -121,14 +121,11 @@ mod tests {
             assert_eq!(shared.len(), paper.stages.len());
             for ((ours, our_target), (theirs, their_target)) in shared.into_iter().zip(&paper.stages) {
                 assert_eq!(ours.name, theirs.name, "{name}");
-                if our_target.stable {
-                    // The same algorithm in exact arithmetic.
-                    let exact = Target { stable: false, ..our_target.clone() };
-                    assert!(exact.judge(&their_target.program, ours.grammar.signature).found, "{name}");
-                } else {
-                    assert_eq!(our_target, their_target, "{name}");
-                    assert!(matches!(ours.protocol.profile, Profile::Sound { .. }));
-                }
+                // The same algorithm in exact arithmetic, in whatever form.
+                let exact = Target { stable: false, ..our_target.clone() };
+                assert!(exact.judge(&their_target.program, ours.grammar.signature).found, "{name}");
+                assert!(our_target.name.is_none() || our_target == their_target, "{name}");
+                assert!(our_target.stable || matches!(ours.protocol.profile, Profile::Sound { .. }));
                 assert!(matches!(theirs.protocol.profile, Profile::Paper { .. }));
                 assert!(matches!(theirs.protocol.step, StepRule::Fixed(_)));
                 assert_eq!((theirs.protocol.iterations, theirs.budget), (10, 100_000 * theirs.edits as u64));
