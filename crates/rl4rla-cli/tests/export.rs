@@ -95,7 +95,9 @@ fn a_discovered_program_names_its_run_and_keeps_its_settings() {
     assert_eq!((&data["name"], &data["identifier"]), (&"ls-gd".into(), &"ls_gd".into()));
     assert_eq!((&data["origin"]["stage"], &data["origin"]["seed"]), (&"ls-gd".into(), &"3".into()));
     assert_keys(&data["origin"], &["run", "curriculum", "method"]);
-    assert_eq!((&data["settings"]["step"], &data["family"]), (&0.5.into(), &"low-cond".into()));
+    // The step of a stage is right for its own problems alone.
+    assert_eq!((&data["settings"]["step"], &data["family"]), (&serde_json::Value::Null, &"low-cond".into()));
+    assert_keys(&data, &["stop", "step"]);
     let first =
         rl4rla(&["export", "run:LAST/landweber", "--to", "python", "--step", "0.3", "--store", &store]).out;
     assert!(first.contains("def landweber(") && first.contains("step=0.3,"), "{first}");
@@ -187,4 +189,41 @@ fn exported_python_agrees_where_there_is_numpy() {
     let checked = json(&everything(&others, &["--to", "python", "--check"]));
     assert_eq!(checked["passed"], true, "{checked}");
     assert!(checked["deviation"].as_f64().unwrap() < 1e-8);
+    // With its own defaults what a sketch preconditions solves every problem.
+    for item in checked["items"].as_array().unwrap() {
+        let name = item["program"].as_str().unwrap();
+        let runs = item["defaults"].as_array().unwrap();
+        let converged = runs.iter().filter(|run| run["converged"] == true).count();
+        match name {
+            "sketched-precond-gd" | "sketched-precond-gd-factored" | "newton" => {
+                assert_eq!((converged, runs.is_empty()), (runs.len(), false), "{item}")
+            }
+            // A sample alone does not hold the solution.
+            "subsampled-precond-gd" => assert!(converged < runs.len(), "{item}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn hostile_names_become_functions_that_hide_nothing() {
+    let text = "title: print\niteration:\n  v1 = MAT_VEC_MUL(A, x)\n  v1 = VEC_VEC_SUB(v1, b)\n  v1 = VEC_MAT_MUL(v1, A)\n";
+    for (file, name) in [
+        ("sum.rla", "program_sum"),
+        ("np.rla", "program_np"),
+        ("solve.rla", "program_solve"),
+        ("random.rla", "program_random"),
+        ("3d.rla", "program_3d"),
+        ("größe.rla", "gr_e"),
+        ("решение.rla", "exported_program"),
+        ("descend.rla", "program_descend"),
+    ] {
+        let path = written(file, text);
+        for (language, line) in
+            [("python", "def NAME(\n"), ("julia", "function NAME(\n"), ("rust", "pub fn NAME(\n")]
+        {
+            let code = rl4rla(&["export", &path, "--to", language]).out;
+            assert!(code.contains(&line.replace("NAME", name)), "{file} {language}: {code}");
+        }
+    }
 }

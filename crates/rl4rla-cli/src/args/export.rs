@@ -18,14 +18,17 @@ pub struct Export {
     /// The file to write, or the folder where there are several programs [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<std::path::PathBuf>,
-    /// Run what was exported and compare it with our own run
+    /// Run what was exported: compare it with our own run, and try its defaults on problems with known answers
     #[arg(long)]
     pub check: bool,
 
-    /// The default number of iterations T [default: the run's, or 10]
+    /// The default of the most iterations T [default: 1000]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Defaults of the code")]
     pub iterations: Option<u64>,
-    /// The default step size η [default: the run's, or 1]
+    /// The default of how good a solution must be, τ [default: 1e-10]
+    #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the code")]
+    pub tolerance: Option<f64>,
+    /// The default step size η [default: the code finds its step]
     #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the code")]
     pub step: Option<f64>,
     /// The kind of sketch: sjlt, gaussian, countsketch or srht [default: the run's, or sjlt]

@@ -2,6 +2,7 @@
 
 mod check;
 mod latex;
+mod problems;
 mod toolchain;
 mod trial;
 
@@ -12,6 +13,7 @@ use crate::page::{Page, accent, faint, ledger, number, path, warning};
 use crate::request::positive;
 use crate::source::Source;
 use check::{TOLERANCE, Verdict};
+use problems::Outcome;
 use rl4rla::equivalence::name;
 use rl4rla::export::{Defaults, Export, Language, Provenance};
 use rl4rla::program::Entry;
@@ -101,11 +103,10 @@ fn short_name(source: &Source) -> String {
 fn defaults(args: &args::Export, protocol: Option<&Protocol>) -> Result<Defaults, Failure> {
     let own = Defaults::default();
     let own = protocol.map_or(own, |protocol| Defaults {
-        iterations: protocol.iterations,
-        // Where each instance took its best step there is none to name.
-        step: Some(protocol.step.candidates())
-            .filter(|steps| steps.len() == 1)
-            .map_or(own.step, |steps| steps[0]),
+        // A stage's step and its few iterations suit the problems of the stage, and no others.
+        iterations: own.iterations,
+        tolerance: own.tolerance,
+        step: own.step,
         sketch: protocol.sketch,
         sketch_factor: protocol.sketch_factor,
         batch: protocol.batch,
@@ -113,7 +114,8 @@ fn defaults(args: &args::Export, protocol: Option<&Protocol>) -> Result<Defaults
     });
     Ok(Defaults {
         iterations: args.iterations.map_or(own.iterations, |iterations| iterations as usize),
-        step: positive(args.step.unwrap_or(own.step), "--step", "0.5")?,
+        tolerance: positive(args.tolerance.unwrap_or(own.tolerance), "--tolerance", "1e-10")?,
+        step: args.step.map(|step| positive(step, "--step", "0.5")).transpose()?,
         sketch: args.sketch.unwrap_or(own.sketch),
         sketch_factor: positive(args.sketch_factor.unwrap_or(own.sketch_factor), "--sketch-factor", "8")?,
         batch: args.batch.map_or(own.batch, |batch| batch as usize),
@@ -160,6 +162,15 @@ fn told(item: &mut Value, verdict: &Verdict) {
     item["passed"] = json!(verdict.passed());
     item["deviation"] = json!(verdict.deviation().filter(|deviation| deviation.is_finite()));
     item["remark"] = json!(verdict.words());
+    let outcome = |outcome: &Outcome| {
+        json!({
+            "problem": outcome.problem,
+            "converged": outcome.converged,
+            "iterations": outcome.iterations,
+            "excess": Some(outcome.excess).filter(|excess| excess.is_finite()),
+        })
+    };
+    item["defaults"] = verdict.outcomes().iter().map(outcome).collect();
 }
 
 fn several(language: Language, items: Vec<Value>, verdicts: Option<&[Verdict]>) -> Value {
@@ -189,13 +200,20 @@ fn verdict_text(sources: &[Source], verdicts: &[Verdict]) -> String {
             None => faint("not checked"),
         };
         let deviation = verdict.deviation().map(number).unwrap_or_default();
-        vec![source.name.clone(), word, deviation, faint(&verdict.words())]
+        let outcomes = verdict.outcomes();
+        let converged = outcomes.iter().filter(|outcome| outcome.converged).count();
+        let defaults = match outcomes.len() {
+            0 => String::new(),
+            all => format!("{converged} of {all}"),
+        };
+        vec![source.name.clone(), word, deviation, defaults, faint(&verdict.words())]
     };
     let rows: Vec<Vec<String>> = sources.iter().zip(verdicts).map(row).collect();
     let compared = verdicts.iter().any(|verdict| verdict.deviation().is_some());
     let rule = format!(
-        "Passed means that no history deviates by more than {TOLERANCE:e} of the largest value so far."
+        "Passed means that no history deviates by more than {TOLERANCE:e} of the largest value so far, and that with its \
+         own defaults the code converged to the answer, or said that it did not and made nothing worse."
     );
     let rule = if compared { format!("{}\n", faint(&rule)) } else { String::new() };
-    ledger(&["program", "", "deviation", ""], rows, 2..3) + &rule
+    ledger(&["program", "", "deviation", "converged", ""], rows, 2..4) + &rule
 }

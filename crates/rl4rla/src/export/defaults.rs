@@ -1,16 +1,20 @@
 //! What an exported function is called with if nothing else is said.
 
 use super::listing::Listing;
+use super::subject::Export;
 use crate::execute::{Sampling, Settings, SketchKind};
+use crate::solve::Options;
 use serde::Serialize;
 
 /// Settings that do not depend on the size of a problem.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Defaults {
-    /// T, the number of iterations.
+    /// T, the most iterations.
     pub iterations: usize,
-    /// η, the step size.
-    pub step: f64,
+    /// τ, how good a solution must be.
+    pub tolerance: f64,
+    /// η, the step size; looked for if there is none.
+    pub step: Option<f64>,
     /// The kind of sketch.
     pub sketch: SketchKind,
     /// s/n, the rows of a sketch per column of the data; a sketch is never taller than the data.
@@ -22,13 +26,15 @@ pub struct Defaults {
 }
 
 impl Default for Defaults {
-    /// The executor's own for large problems.
+    /// Those of `solve`: no step is right for all data, nor a number of iterations.
     fn default() -> Defaults {
+        let Options { iterations, tolerance, .. } = Options::default();
         let (rows, cols) = (1_000_000, 100);
         let settings = Settings::for_size(rows, cols);
         Defaults {
-            iterations: settings.iterations,
-            step: settings.step,
+            iterations,
+            tolerance,
+            step: None,
             sketch: settings.sketch,
             sketch_factor: settings.sketch_rows as f64 / cols as f64,
             batch: settings.batch,
@@ -51,7 +57,7 @@ impl Defaults {
         let sketch_rows = ((self.sketch_factor * cols as f64).ceil() as usize).clamp(1, rows.max(1));
         Settings {
             iterations: self.iterations,
-            step: self.step,
+            step: self.step.unwrap_or(1.0),
             sketch: self.sketch,
             sketch_rows,
             batch: self.batch.clamp(1, rows.max(1)),
@@ -66,6 +72,8 @@ impl Defaults {
 pub enum Parameter {
     /// η.
     Step,
+    /// τ.
+    Tolerance,
     /// T.
     Iterations,
     /// s.
@@ -76,14 +84,19 @@ pub enum Parameter {
 
 impl Parameter {
     /// All of them.
-    pub const ALL: [Parameter; 4] =
-        [Parameter::Step, Parameter::Iterations, Parameter::SketchRows, Parameter::Batch];
+    pub const ALL: [Parameter; 5] = [
+        Parameter::Step,
+        Parameter::Tolerance,
+        Parameter::Iterations,
+        Parameter::SketchRows,
+        Parameter::Batch,
+    ];
 
     /// Those that matter to a program.
     pub fn of(listing: &Listing) -> Vec<Parameter> {
         let matters = |parameter: &Parameter| match parameter {
             Parameter::Step => listing.reads_step(),
-            Parameter::Iterations => listing.loops(),
+            Parameter::Tolerance | Parameter::Iterations => listing.loops(),
             Parameter::SketchRows => listing.has_sketch(),
             Parameter::Batch => listing.has_sample(),
         };
@@ -94,6 +107,7 @@ impl Parameter {
     pub fn name(self) -> &'static str {
         match self {
             Parameter::Step => "step",
+            Parameter::Tolerance => "tolerance",
             Parameter::Iterations => "iterations",
             Parameter::SketchRows => "sketch_rows",
             Parameter::Batch => "batch",
@@ -104,6 +118,7 @@ impl Parameter {
     pub fn symbol(self) -> &'static str {
         match self {
             Parameter::Step => "η",
+            Parameter::Tolerance => "τ",
             Parameter::Iterations => "T",
             Parameter::SketchRows => "s",
             Parameter::Batch => "k",
@@ -114,16 +129,18 @@ impl Parameter {
     pub fn doc(self) -> &'static str {
         match self {
             Parameter::Step => "the step size",
-            Parameter::Iterations => "the number of iterations",
+            Parameter::Tolerance => "the tolerance",
+            Parameter::Iterations => "the largest number of iterations",
             Parameter::SketchRows => "the rows of a sketch",
             Parameter::Batch => "the rows of a sample",
         }
     }
 
-    /// Its number in these settings, as all languages write it.
+    /// Its number in these settings, as all languages write it. All iterations are wanted.
     pub fn value(self, settings: &Settings) -> String {
         match self {
             Parameter::Step => format!("{:?}", settings.step),
+            Parameter::Tolerance => "0.0".into(),
             Parameter::Iterations => settings.iterations.to_string(),
             Parameter::SketchRows => settings.sketch_rows.to_string(),
             Parameter::Batch => settings.batch.to_string(),
@@ -131,9 +148,14 @@ impl Parameter {
     }
 
     /// What it is if nothing is said, as a formula in m and n.
-    pub fn default(self, defaults: &Defaults) -> String {
+    pub fn default(self, export: &Export) -> String {
+        let defaults = &export.defaults;
         match self {
-            Parameter::Step => format!("{}", defaults.step),
+            Parameter::Step => match export.step() {
+                Some(step) => format!("{step}"),
+                None => export.course.step().into(),
+            },
+            Parameter::Tolerance => format!("{:e}", defaults.tolerance),
             Parameter::Iterations => format!("{}", defaults.iterations),
             Parameter::SketchRows => match defaults.sketch_factor {
                 whole if whole.fract() == 0.0 => format!("min({whole}n, m)"),
@@ -151,7 +173,8 @@ mod tests {
     #[test]
     fn they_are_the_executors_own() {
         for (rows, cols) in [(10_000, 50), (200, 5), (30, 20)] {
-            assert_eq!(Defaults::default().settings(rows, cols), Settings::for_size(rows, cols));
+            let own = Settings { iterations: 1000, ..Settings::for_size(rows, cols) };
+            assert_eq!(Defaults::default().settings(rows, cols), own);
         }
     }
 }

@@ -1,10 +1,13 @@
 //! What languages of statements share: how a listing becomes the body of a function.
 
+use super::course::Course;
 use super::defaults::Parameter;
 use super::error::ExportError;
 use super::listing::Listing;
+use super::pieces::Pieces;
 use super::subject::Export;
 use super::table::Style;
+use crate::problem::Goal;
 use crate::program::{Access, Geometry, Reg, Section, Update};
 
 /// A language of statements.
@@ -13,40 +16,66 @@ pub trait Code: Style {
     const COMMENT: &'static str;
     /// What stands between a statement and a remark on it.
     const REMARK: &'static str;
-    /// What stands before and after the statements of a loop.
-    const LOOP: [&'static str; 2];
+    /// The iterate as a piece hands it on, and what follows it in the type of a function of it.
+    const ITERATE: [&'static str; 2];
 
     /// Gives values names; one that is kept between iterations has its name already.
     fn assign(targets: &[String], expression: &str, kept: bool) -> String;
 
+    /// Gives a value another name.
+    fn alias(name: &str, value: &str) -> String;
+
     /// Draws the sketch of a section.
     fn draw(section: Section) -> String;
 
-    /// Ends an iteration: moves on by the value named, and shows where that leads.
-    fn update(update: Update, result: &str) -> Vec<String>;
+    /// x − η times a direction.
+    fn moved(result: &str) -> String;
+
+    /// An iteration as a function of x inside a function: its statements, and what it gives.
+    fn inner(course: &Course, statements: Vec<String>, given: &[String], of: &str) -> Vec<String>;
+
+    /// A step that is a number, where one may be missing.
+    const GIVEN_STEP: &'static str;
+
+    /// Ends a function by running its iterations: what is called, with what.
+    fn run(called: &str, with: &[&str]) -> String;
+
+    /// What looking at the residual seldom enough costs little: every so many iterations.
+    fn every(listing: &Listing) -> &'static str;
+
+    /// Where an answer begins.
+    const HALVES: &'static str;
 
     /// Ends a function that needs no iterations.
     fn answer(result: &str) -> String;
 }
 
 /// The statements of setup and of the iterations, indented by four.
-pub fn body<C: Code>(listing: &Listing) -> Result<String, ExportError> {
-    let setup = section::<C>(listing, Section::Setup)?;
+pub fn body<C: Code>(export: &Export) -> Result<String, ExportError> {
+    let Export { listing, course, .. } = export;
+    let setup = section::<C>(listing, Section::Setup, &[])?;
     let mut lines = Vec::new();
     if !setup.is_empty() {
         lines.push(String::new());
         lines.push(format!("{} Setup, once.", C::COMMENT));
         lines.extend(setup);
     }
-    let iteration = section::<C>(listing, Section::Iteration)?;
+    let iteration = section::<C>(listing, Section::Iteration, &course.shown)?;
     let result = C::name(listing.result);
     lines.push(String::new());
     if listing.loops() {
-        let [head, end] = C::LOOP;
-        lines.push(head.into());
-        let inside = iteration.into_iter().chain(C::update(listing.signature.update, &result));
-        lines.extend(inside.map(|line| format!("    {line}")));
-        lines.extend(Some(end.to_string()).filter(|end| !end.is_empty()));
+        let update = listing.signature.update;
+        let first = match (course.goal, update) {
+            (Goal::Standstill, Update::Subtract) => C::moved(&result),
+            _ => result,
+        };
+        let given: Vec<String> =
+            [first].into_iter().chain(course.shown.iter().map(|(_, name)| name.to_string())).collect();
+        // An answer depends on what is given, and on no answer before.
+        let of = if update == Update::Answer { "_" } else { "x" };
+        lines.extend(C::inner(course, iteration, &given, of));
+        lines.push(String::new());
+        lines.push(run::<C>(export));
     } else {
         lines.extend(iteration);
         lines.push(C::answer(&result));
@@ -54,14 +83,58 @@ pub fn body<C: Code>(listing: &Listing) -> Result<String, ExportError> {
     Ok(lines.iter().map(|line| format!("{}\n", format!("    {line}").trim_end())).collect())
 }
 
-fn section<C: Code>(listing: &Listing, section: Section) -> Result<Vec<String>, ExportError> {
+/// Ends a function by running its iterations.
+fn run<C: Code>(export: &Export) -> String {
+    let Export { listing, course, .. } = export;
+    let start = match listing.signature.update {
+        Update::Answer => C::HALVES,
+        Update::Subtract | Update::Assign => "x",
+    };
+    let called = if course.descends() { "descend" } else { "iterate_until" };
+    let step = if course.finds_step() { "step" } else { C::GIVEN_STEP };
+    let mut with = vec![course.function()];
+    with.extend(match course.goal {
+        Goal::Squares | Goal::CrossEntropy => vec!["A", "b", start, step],
+        Goal::Eigenvector => vec!["A", start],
+        Goal::Standstill => vec![start],
+    });
+    with.extend(["tolerance", "iterations"]);
+    if course.goal == Goal::Squares && course.shown.is_empty() {
+        with.push(C::every(listing));
+    }
+    C::run(called, &with)
+}
+
+/// The pieces that run the iterations, as this course needs them.
+pub fn runners<C: Code>(course: &Course, pieces: &Pieces) -> Vec<String> {
+    let [iterate, ty] = C::ITERATE;
+    let told: String = course.told().iter().map(|name| format!(", {name}")).collect();
+    let types: String =
+        course.told().iter().map(|name| if *name == "t" { ", usize" } else { ", f64" }).collect();
+    let adapted = |name: &&str| {
+        let piece = pieces.when(name, |condition| course.has(condition));
+        let call = |more: &str| format!("{}({iterate}{more})", course.function());
+        let typed = |more: &str| format!("FnMut({ty}{more}) -> ");
+        piece.replace(&call(""), &call(&told)).replace(&typed(""), &typed(&types))
+    };
+    course.pieces().iter().map(adapted).collect()
+}
+
+fn section<C: Code>(
+    listing: &Listing,
+    section: Section,
+    shown: &[(usize, &str)],
+) -> Result<Vec<String>, ExportError> {
     let mut lines: Vec<String> = listing.sketches(section).then(|| C::draw(section)).into_iter().collect();
-    for statement in listing.section(section) {
+    for (at, statement) in listing.section(section).enumerate() {
         let targets: Vec<String> = statement.targets.iter().map(|name| C::name(*name)).collect();
         let kept = statement.targets.iter().any(|name| name.reg.access() == Access::Carried);
         let line = C::assign(&targets, &C::expression(statement)?, kept);
         let shape = statement.result.map_or_else(String::new, |ty| format!("{}{ty}", C::REMARK));
         lines.push(line + &shape);
+        lines.extend(
+            shown.iter().filter(|(place, _)| *place == at).map(|(_, name)| C::alias(name, &targets[0])),
+        );
     }
     Ok(lines)
 }
@@ -77,8 +150,9 @@ pub fn sizes(export: &Export) -> [bool; 2] {
 }
 
 /// What a function takes first: the data, and where it starts.
-pub fn data(listing: &Listing) -> Vec<&'static str> {
-    let b = listing.reads_b().then_some("b");
+pub fn data(export: &Export) -> Vec<&'static str> {
+    let listing = &export.listing;
+    let b = (listing.reads_b() || export.course.descends()).then_some("b");
     let start = match listing.signature.update {
         Update::Subtract | Update::Assign => Some("x0"),
         Update::Answer => listing.finds(Reg::X).then_some("x"),
@@ -87,8 +161,31 @@ pub fn data(listing: &Listing) -> Vec<&'static str> {
 }
 
 /// The same as a driver calls it.
-pub fn given(listing: &Listing) -> Vec<&'static str> {
-    data(listing).into_iter().map(|name| if name == "x" { "x0" } else { name }).collect()
+pub fn given(export: &Export) -> Vec<&'static str> {
+    data(export).into_iter().map(|name| if name == "x" { "x0" } else { name }).collect()
+}
+
+/// What is shown after every iteration.
+pub fn seen(export: &Export) -> &'static str {
+    match export.course.goal {
+        Goal::Squares if export.course.finds_step() => {
+            "every iterate, those of attempts that diverged included"
+        }
+        _ => "every iterate",
+    }
+}
+
+/// What comes of a call, in a line.
+pub fn gives(export: &Export) -> &'static str {
+    match (export.listing.loops(), export.course.goal) {
+        (false, _) => "The answer, one number for each row of A",
+        (true, Goal::Squares) => "Minimises ‖Ax − b‖",
+        (true, Goal::CrossEntropy) => {
+            "Minimises the cross-entropy of the labels b and the probabilities σ(Ax)"
+        }
+        (true, Goal::Eigenvector) => "Looks for the leading eigenvector of A",
+        (true, Goal::Standstill) => "Iterates until nothing changes",
+    }
 }
 
 /// What every argument is, a line for each; numbers with what they are if not given.
@@ -99,10 +196,11 @@ pub fn arguments(export: &Export) -> Vec<(&'static str, String)> {
         Geometry::Tall | Geometry::Square => "an n×n matrix",
     };
     let mut lines: Vec<(&str, String)> = Vec::new();
-    for name in data(&export.listing) {
+    for name in data(export) {
         let doc = match (name, square) {
             ("A", false) => "an m×n matrix with m ≥ n",
             ("A", true) => square_matrix,
+            ("b", false) if export.course.goal == Goal::CrossEntropy => "a vector of m labels, 0 or 1",
             ("b", false) => "a vector of m numbers",
             ("b", true) => "a vector of n numbers",
             ("x", _) => "a vector of n numbers",
@@ -112,8 +210,7 @@ pub fn arguments(export: &Export) -> Vec<(&'static str, String)> {
         lines.push((name, doc.into()));
     }
     for parameter in Parameter::of(&export.listing) {
-        let doc =
-            format!("{}, {}; {}", parameter.symbol(), parameter.doc(), parameter.default(&export.defaults));
+        let doc = format!("{}, {}; {}", parameter.symbol(), parameter.doc(), parameter.default(export));
         lines.push((parameter.name(), doc));
     }
     lines

@@ -22,6 +22,9 @@ pub fn head(export: &Export) -> Vec<String> {
     lines.push(format!("Flops: {}.", flops(export)));
     lines.push(format!("Symbols: {}.", symbols(export)));
     lines.push(format!("Settings: {}.", settings(export)));
+    if export.listing.loops() {
+        lines.push(format!("It ends where {}.", export.course.stop()));
+    }
     lines.push(format!(
         "Origin: {}; exported by rl4rla {}.",
         export.provenance.words(),
@@ -98,7 +101,9 @@ fn settings(export: &Export) -> String {
         words.push(format!("family {}", export.document.family));
     }
     for parameter in Parameter::of(&export.listing) {
-        words.push(format!("{} = {}", parameter.symbol(), parameter.default(defaults)));
+        let found = parameter == Parameter::Step && export.step().is_none();
+        let sign = if found { "" } else { "= " };
+        words.push(format!("{} {sign}{}", parameter.symbol(), parameter.default(export)));
     }
     if export.listing.has_sketch() {
         words.push(format!("{} sketch ({})", defaults.sketch, defaults.sketch.summary()));

@@ -28,6 +28,8 @@ struct Whole<'a> {
     data: Sections,
     parameters: Vec<&'static str>,
     settings: &'a Defaults,
+    stop: Option<&'static str>,
+    step: Option<&'static str>,
     program: String,
     origin: BTreeMap<&'a str, &'a str>,
     version: &'a str,
@@ -89,6 +91,9 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
         data: sections([&price.setup.data, &price.iteration.data]),
         parameters: Parameter::of(listing).into_iter().map(Parameter::name).collect(),
         settings: &export.defaults,
+        stop: listing.loops().then(|| export.course.stop()),
+        step: (listing.loops() && listing.reads_step() && export.step().is_none())
+            .then(|| export.course.step()),
         program: document.update.text(&document.program),
         origin: provenance.origin.iter().map(|(what, which)| (what.as_str(), which.as_str())).collect(),
         version: &provenance.version,

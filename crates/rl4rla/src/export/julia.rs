@@ -1,15 +1,17 @@
 //! Julia, with its standard library alone.
 
+use super::course::Course;
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::frame::{Code, arguments, body, data, given};
+use super::frame::{Code, arguments, body, data, given, gives, runners, seen};
 use super::head::comment;
 use super::language::Trial;
-use super::listing::Form;
+use super::listing::{Form, Listing};
 use super::pieces::Pieces;
 use super::subject::Export;
 use super::table::{Row, Style, row, when};
 use crate::execute::Sampling;
+use crate::problem::Goal;
 use crate::program::{Reg, Section, Update};
 
 /// The language.
@@ -56,23 +58,49 @@ impl Style for Julia {
 impl Code for Julia {
     const COMMENT: &'static str = "#";
     const REMARK: &'static str = "  # ";
-    const LOOP: [&'static str; 2] = ["for _ in 1:iterations", "end"];
+    const ITERATE: [&'static str; 2] = ["x", ""];
+    const GIVEN_STEP: &'static str = "step";
+    const HALVES: &'static str = "fill(0.5, size(A, 1))";
 
     fn assign(targets: &[String], expression: &str, _: bool) -> String {
         format!("{} = {expression}", targets.join(", "))
+    }
+
+    fn alias(name: &str, value: &str) -> String {
+        format!("{name} = {value}")
     }
 
     fn draw(section: Section) -> String {
         format!("{} = sketch(sketch_rows, size(A, 1))", Julia::sketch(section))
     }
 
-    fn update(update: Update, result: &str) -> Vec<String> {
-        let (line, seen) = match update {
-            Update::Subtract => (format!("x = x - step * {result}"), "x"),
-            Update::Assign => (format!("x = {result}"), "x"),
-            Update::Answer => (format!("y = {result}"), "y"),
-        };
-        vec![line, format!("callback({seen})")]
+    fn moved(result: &str) -> String {
+        format!("x - step * {result}")
+    }
+
+    fn inner(course: &Course, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
+        let told: String = course.told().iter().map(|name| format!(", {name}")).collect();
+        let mut lines = vec![format!("function {}({of}{told})", course.function())];
+        if !course.memory.is_empty() {
+            lines.push("    if t == 0".into());
+            lines.extend(course.memory.iter().map(|reg| format!("        {reg} = zeros(size(A, 2))")));
+            lines.push("    end".into());
+        }
+        lines.extend(statements.iter().map(|line| format!("    {line}")));
+        lines.push(format!("    return {}", given.join(", ")));
+        lines.push("end".into());
+        lines
+    }
+
+    fn run(called: &str, with: &[&str]) -> String {
+        let mut with = with.to_vec();
+        let every = with.iter().position(|name| *name == "iterations").map_or(with.len(), |i| i + 1);
+        with.insert(every, "callback");
+        format!("return {called}({})", with.join(", "))
+    }
+
+    fn every(listing: &Listing) -> &'static str {
+        if listing.has_sample() { "max(1, size(A, 1) ÷ batch)" } else { "1" }
     }
 
     fn answer(result: &str) -> String {
@@ -87,6 +115,7 @@ const LIBRARIES: [(&[&str], &str); 2] =
 /// A program as a file with one function.
 pub fn write(export: &Export) -> Result<String, ExportError> {
     let pieces = Pieces::new(include_str!("templates/pieces.jl"), "#");
+    let runs = Pieces::new(include_str!("templates/runs.jl"), "#");
     let listing = &export.listing;
     let function = function(export)?;
     let mut parts: Vec<String> = Vec::new();
@@ -105,6 +134,9 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
     parts.extend(
         pieces.called(&["probabilities", "triangle", "inverse"], &function).into_iter().map(String::from),
     );
+    if listing.loops() {
+        parts.extend(runners::<Julia>(&export.course, &runs));
+    }
     parts.push(function);
     let code = parts.join("\n");
     let used = LIBRARIES.iter().filter(|(uses, _)| uses.iter().any(|call| code.contains(call)));
@@ -115,11 +147,25 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
 fn function(export: &Export) -> Result<String, ExportError> {
     let listing = &export.listing;
     let update = listing.signature.update;
-    let gives = match update {
-        Update::Subtract | Update::Assign => "The last iterate x.",
-        Update::Answer => "The answer, one number for each row of A.",
+    let result = match (listing.loops(), export.course.goal) {
+        (false, _) => ".",
+        (true, Goal::Squares) => {
+            ", and gives (; x, converged, iterations, step, residual, gradient): residual is ‖Ax − b‖, gradient the\n\
+             largest |aⱼᵀr|/(‖aⱼ‖‖r‖) of all columns aⱼ of A. It warns if it did not converge."
+        }
+        (true, Goal::CrossEntropy) => {
+            ", and gives\n(; x, converged, iterations, step, gradient): gradient is the largest |aⱼᵀr|/(‖aⱼ‖‖r‖) of all \
+             columns aⱼ of A,\nr = σ(Ax) − b. It warns if it did not converge."
+        }
+        (true, Goal::Eigenvector) => {
+            ", and gives (; x, converged, iterations, eigenvalue, residual): residual is\n\
+             ‖Ax − λx‖/(|λ|‖x‖). It warns if it did not converge."
+        }
+        (true, Goal::Standstill) => {
+            ", and gives (; x, converged, iterations, change). It warns if it did not converge."
+        }
     };
-    let mut text = format!("\"\"\"\n{gives}\n\n");
+    let mut text = format!("\"\"\"\n{}{result}\n\n", gives(export));
     for (name, doc) in arguments(export) {
         text += &format!("- `{name}`: {doc}\n");
     }
@@ -133,10 +179,10 @@ fn function(export: &Export) -> Result<String, ExportError> {
         text += "- `sample`: gives k row numbers by their probabilities; from `rng` if not given\n";
     }
     if listing.loops() {
-        text += "- `callback`: called with the result of every iteration\n";
+        text += &format!("- `callback`: called with {}\n", seen(export));
     }
     text += &format!("\"\"\"\nfunction {}(\n", export.identifier());
-    let positional: Vec<String> = data(listing)
+    let positional: Vec<String> = data(export)
         .into_iter()
         .map(|name| match name {
             "x0" if update == Update::Subtract => "x0 = zeros(size(A, 2))".into(),
@@ -150,7 +196,6 @@ fn function(export: &Export) -> Result<String, ExportError> {
     let mut lines = Vec::new();
     match update {
         Update::Subtract | Update::Assign => lines.push("x = Vector{Float64}(x0)".to_string()),
-        Update::Answer if listing.loops() => lines.push("y = fill(0.5, size(A, 1))".into()),
         Update::Answer => {}
     }
     if listing.finds(Reg::P1) {
@@ -158,12 +203,7 @@ fn function(export: &Export) -> Result<String, ExportError> {
     }
     lines.extend(listing.carried().iter().map(|reg| format!("{reg} = zeros(size(A, 2))")));
     lines.iter().for_each(|line| text += &format!("    {line}\n"));
-    text += &body::<Julia>(listing)?;
-    text += match (listing.loops(), update) {
-        (false, _) => "",
-        (true, Update::Answer) => "    return y\n",
-        (true, _) => "    return x\n",
-    };
+    text += &body::<Julia>(export)?;
     Ok(text + "end\n")
 }
 
@@ -171,7 +211,8 @@ fn function(export: &Export) -> Result<String, ExportError> {
 fn keywords(export: &Export) -> Vec<String> {
     let (listing, defaults) = (&export.listing, &export.defaults);
     let default = |parameter: &Parameter| match parameter {
-        Parameter::Step => format!("{:?}", defaults.step),
+        Parameter::Step => export.step().map_or("nothing".into(), |step| format!("{step:?}")),
+        Parameter::Tolerance => format!("{:e}", defaults.tolerance),
         Parameter::Iterations => defaults.iterations.to_string(),
         Parameter::SketchRows => match defaults.sketch_factor {
             whole if whole.fract() == 0.0 => format!("min({whole} * size(A, 2), size(A, 1))"),
@@ -193,7 +234,7 @@ fn keywords(export: &Export) -> Vec<String> {
 /// A script that runs exported functions that lie beside it, each in a module of its own.
 pub fn driver(trials: &[Trial]) -> String {
     let mut text = include_str!("templates/driver.jl").to_string();
-    for Trial { export, settings } in trials {
+    for Trial { export, settings, problems } in trials {
         let (name, listing) = (export.identifier(), &export.listing);
         let mut named: Vec<String> =
             Parameter::of(listing).iter().map(|p| format!("{} = {}", p.name(), p.value(settings))).collect();
@@ -201,10 +242,14 @@ pub fn driver(trials: &[Trial]) -> String {
         named.extend(listing.has_sample().then(|| "sample = sample".into()));
         named.extend(listing.loops().then(|| "callback = callback".into()));
         let module = format!("Module_{name}");
-        let call = format!("{module}.{name}({}; {})", given(listing).join(", "), named.join(", "));
+        let call = format!("{module}.{name}({}; {})", given(export).join(", "), named.join(", "));
         let shown = if listing.loops() { call } else { format!("callback({call})") };
         text += &format!("\nmodule {module}\ninclude(\"{name}.jl\")\nend\n");
         text += &format!("run_on(\"{name}\", (A, b, x0, sketch, sample, callback) -> {shown})\n");
+        for problem in problems {
+            let call = format!("{module}.{name}({})", given(export).join(", "));
+            text += &format!("try_on(\"{problem}\", \"{name}\", (A, b, x0) -> {call})\n");
+        }
     }
     text
 }

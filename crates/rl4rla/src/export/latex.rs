@@ -7,6 +7,7 @@ use super::listing::{Form, Mark, Name, Statement};
 use super::subject::Export;
 use super::table::{Row, Style, row, when};
 use crate::execute::Sampling;
+use crate::problem::Goal;
 use crate::program::{Dim, Reg, Section, Type, Update};
 
 /// The language.
@@ -151,6 +152,7 @@ fn algorithm(export: &Export) -> Result<String, ExportError> {
     text += &section(export, Section::Setup)?;
     if listing.loops() {
         text += "\\For{$t = 1, \\dots, T$}\n";
+        text += &format!("\\State stop if {}\n", stop(export.course.goal));
     }
     text += &section(export, Section::Iteration)?;
     text += &match update {
@@ -208,7 +210,7 @@ fn inputs(export: &Export) -> Vec<String> {
         Update::Answer => {}
     }
     for parameter in Parameter::of(listing) {
-        let symbol = parameter.symbol().replace('η', "\\eta");
+        let symbol = parameter.symbol().replace('η', "\\eta").replace('τ', "\\tau");
         inputs.push(format!("{} ${symbol}$", parameter.doc().trim_start_matches("the ")));
     }
     inputs
@@ -232,9 +234,28 @@ fn notes(export: &Export, algorithm: &str) -> Vec<String> {
             Sampling::Released => format!("{rows}, without replacement"),
         });
     }
+    if export.listing.reads_step() && export.listing.loops() && export.course.finds_step() {
+        notes.push(format!("$\\eta$ is, unless given, {}", export.course.step()));
+    }
     let used = LEGEND.iter().filter(|(sign, _)| algorithm.contains(sign));
     notes.extend(used.map(|(_, note)| note.to_string()));
     notes
+}
+
+/// When a run ends, in formulas.
+fn stop(goal: Goal) -> &'static str {
+    match goal {
+        Goal::Squares => {
+            "$|a_j^\\top r| \\le \\tau \\|a_j\\| \\|r\\|$ for every column $a_j$ of $A$, or $\\|r\\| \\le \\tau \\|b\\|$, with $r = A x - b$"
+        }
+        Goal::CrossEntropy => {
+            "$|a_j^\\top r| \\le \\tau \\|a_j\\| \\|r\\|$ for every column $a_j$ of $A$, with $r = \\sigma(A x) - b$"
+        }
+        Goal::Eigenvector => {
+            "$\\|A x - \\lambda x\\| \\le \\tau |\\lambda| \\|x\\|$, with $\\lambda = x^\\top A x / x^\\top x$"
+        }
+        Goal::Standstill => "an iteration changes the result by no more than $\\tau$ of its length",
+    }
 }
 
 /// What it costs, in formulas.

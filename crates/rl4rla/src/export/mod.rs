@@ -4,6 +4,7 @@
 //! a line for every operator, a writer that puts the statements into a function, and a driver that runs such functions
 //! on given data and given draws, so that they can be compared with the executor.
 
+mod course;
 mod defaults;
 mod error;
 mod frame;
@@ -13,6 +14,7 @@ mod julia;
 mod language;
 mod latex;
 mod listing;
+mod names;
 mod pieces;
 mod provenance;
 mod python;
@@ -23,6 +25,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use course::Course;
 pub use defaults::{Defaults, Parameter};
 pub use error::ExportError;
 pub use language::{Language, Trial};

@@ -3,12 +3,13 @@
 
 /// The pieces of a file.
 pub struct Pieces {
+    comment: &'static str,
     pieces: Vec<(&'static str, String)>,
 }
 
 impl Pieces {
     /// Cuts a file whose comments begin with this sign.
-    pub fn new(text: &'static str, comment: &str) -> Pieces {
+    pub fn new(text: &'static str, comment: &'static str) -> Pieces {
         let mark = format!("{comment}% ");
         let mut pieces: Vec<(&str, String)> = Vec::new();
         for line in text.lines() {
@@ -20,7 +21,7 @@ impl Pieces {
             }
         }
         pieces.iter_mut().for_each(|(_, piece)| *piece = format!("{}\n", piece.trim_end()));
-        Pieces { pieces }
+        Pieces { comment, pieces }
     }
 
     /// The piece of this name.
@@ -30,6 +31,15 @@ impl Pieces {
     pub fn get(&self, name: &str) -> &str {
         let piece = self.pieces.iter().find(|(other, _)| *other == name);
         &piece.unwrap_or_else(|| panic!("there is no piece `{name}`")).1
+    }
+
+    /// The piece of this name without the lines whose condition, behind a `?` in a comment at their end, is not met.
+    pub fn when(&self, name: &str, met: impl Fn(&str) -> bool) -> String {
+        let kept = |line: &str| match line.rsplit_once(&format!("{}? ", self.comment)) {
+            Some((line, condition)) => met(condition).then(|| line.trim_end().to_string()),
+            None => Some(line.to_string()),
+        };
+        self.get(name).lines().filter_map(kept).map(|line| line + "\n").collect()
     }
 
     /// Those of the named pieces that the code calls, or that a called piece calls, in the order named.
@@ -57,5 +67,7 @@ mod tests {
         assert_eq!(pieces.get("f"), "def f(): return g()\n");
         assert_eq!(pieces.called(&["f", "g", "h"], "y = f(1)").len(), 2);
         assert!(pieces.called(&["f", "g", "h"], "y = 1").is_empty());
+        let pieces = Pieces::new("#% f\na  #? one\nb  #? two\nc # why?\n", "#");
+        assert_eq!(pieces.when("f", |condition| condition == "one"), "a\nc # why?\n");
     }
 }

@@ -1,11 +1,12 @@
 //! Python, with NumPy, and SciPy where it helps.
 
+use super::course::Course;
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::frame::{Code, arguments, body, data, given, sizes};
+use super::frame::{Code, arguments, body, data, given, gives, runners, seen, sizes};
 use super::head::comment;
 use super::language::Trial;
-use super::listing::Form;
+use super::listing::{Form, Listing};
 use super::pieces::Pieces;
 use super::subject::Export;
 use super::table::{Row, Style, row, when};
@@ -35,7 +36,7 @@ static ROWS: [Row; 27] = [
     row("SUBSAMPLING", "subsample($1, $2, $0, batch, draws)"),
     row("LEVERAGE_SCORE", "probabilities($0)"),
     row("DO_NOTHING", "None"),
-    row("VEC_SIGMOID", "1 / (1 + np.exp(-$0))"),
+    row("VEC_SIGMOID", "expit($0)"),
     row("VEC_DSIGMOID", "$0 * (1 - $0)"),
     row("VEC_MAT_SCALE", "np.sqrt($0)[:, None] * $1"),
     row("MAT_GRAM", "$0.T @ $0"),
@@ -56,23 +57,50 @@ impl Style for Python {
 impl Code for Python {
     const COMMENT: &'static str = "#";
     const REMARK: &'static str = "  # ";
-    const LOOP: [&'static str; 2] = ["for _ in range(iterations):", ""];
+    const ITERATE: [&'static str; 2] = ["x", ""];
+    const GIVEN_STEP: &'static str = "step";
+    const HALVES: &'static str = "np.full(m, 0.5)";
 
     fn assign(targets: &[String], expression: &str, _: bool) -> String {
         format!("{} = {expression}", targets.join(", "))
+    }
+
+    fn alias(name: &str, value: &str) -> String {
+        format!("{name} = {value}")
     }
 
     fn draw(section: Section) -> String {
         format!("{} = draws.sketch(sketch_rows, m)", Python::sketch(section))
     }
 
-    fn update(update: Update, result: &str) -> Vec<String> {
-        let (line, seen) = match update {
-            Update::Subtract => (format!("x = x - step * {result}"), "x"),
-            Update::Assign => (format!("x = {result}"), "x"),
-            Update::Answer => (format!("y = {result}"), "y"),
-        };
-        vec![line, "if callback is not None:".into(), format!("    callback({seen})")]
+    fn moved(result: &str) -> String {
+        format!("x - step * {result}")
+    }
+
+    fn inner(course: &Course, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
+        let told: String = course.told().iter().map(|name| format!(", {name}")).collect();
+        let mut lines = vec![format!("def {}({of}{told}):", course.function())];
+        if !course.memory.is_empty() {
+            let names: Vec<&str> = course.memory.iter().map(|reg| reg.name()).collect();
+            lines.push(format!("    nonlocal {}", names.join(", ")));
+            lines.push("    if t == 0:".into());
+            lines.extend(names.iter().map(|name| format!("        {name} = np.zeros(n)")));
+        }
+        lines.extend(statements.iter().map(|line| format!("    {line}")));
+        lines.push(format!("    return {}", given.join(", ")));
+        lines
+    }
+
+    fn run(called: &str, with: &[&str]) -> String {
+        let mut with = with.to_vec();
+        // What may be left out stands last.
+        let every = with.iter().position(|name| *name == "iterations").map_or(with.len(), |i| i + 1);
+        with.insert(every, "callback");
+        format!("return {called}({})", with.join(", "))
+    }
+
+    fn every(listing: &Listing) -> &'static str {
+        if listing.has_sample() { "max(1, m // batch)" } else { "1" }
     }
 
     fn answer(result: &str) -> String {
@@ -81,15 +109,17 @@ impl Code for Python {
 }
 
 /// What comes along, and where it is imported from.
-const IMPORTS: [(&str, &str); 3] = [
+const IMPORTS: [(&str, &str); 4] = [
     ("sparse.", "from scipy import sparse"),
     ("solve_triangular(", "from scipy.linalg import solve_triangular"),
     ("LinearOperator(", "from scipy.sparse.linalg import LinearOperator"),
+    ("expit(", "from scipy.special import expit"),
 ];
 
 /// A program as a module with one function.
 pub fn write(export: &Export) -> Result<String, ExportError> {
     let pieces = Pieces::new(include_str!("templates/pieces.py"), "#");
+    let runs = Pieces::new(include_str!("templates/runs.py"), "#");
     let function = function(export)?;
     let mut parts = pieces.called(&["probabilities", "triangle", "inverse"], &function);
     let released = export.defaults.sampling == Sampling::Released;
@@ -98,13 +128,20 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
     if export.listing.has_sample() {
         parts.push(pieces.get(&subsample));
     }
+    let mut parts: Vec<String> = parts.into_iter().map(String::from).collect();
+    if export.listing.loops() {
+        parts.push(runs.get(export.course.solution()).into());
+        parts.extend(runners::<Python>(&export.course, &runs));
+    }
     let mut code = draws(export, &pieces, kind);
-    for part in parts.into_iter().chain([function.as_str()]) {
+    for part in parts.into_iter().chain([function]) {
         code += &format!("\n\n{part}");
     }
     let imports: String =
         IMPORTS.iter().filter(|(used, _)| code.contains(used)).map(|(_, line)| format!("{line}\n")).collect();
-    Ok(format!("{}\nimport numpy as np\n{imports}{code}", comment(export, "#")))
+    let standard =
+        if export.listing.loops() { "import warnings\nfrom typing import NamedTuple\n\n" } else { "" };
+    Ok(format!("{}\n{standard}import numpy as np\n{imports}{code}", comment(export, "#")))
 }
 
 /// The class of random objects, for a program that draws any.
@@ -127,7 +164,7 @@ fn function(export: &Export) -> Result<String, ExportError> {
     let update = listing.signature.update;
     let parameters = Parameter::of(listing);
     let mut text = format!("def {}(\n", export.identifier());
-    for name in data(listing) {
+    for name in data(export) {
         let default = if name == "x0" && update == Update::Subtract { "=None" } else { "" };
         text += &format!("    {name}{default},\n");
     }
@@ -138,8 +175,12 @@ fn function(export: &Export) -> Result<String, ExportError> {
     if !named.is_empty() {
         text += "    *,\n";
     }
+    let result = match listing.loops() {
+        true => ", and gives a Solution; warns if that did not converge.",
+        false => ".",
+    };
     named.iter().for_each(|parameter| text += &format!("    {parameter},\n"));
-    text += &format!("):\n    \"\"\"{}\n\n", gives(update));
+    text += &format!("):\n    \"\"\"{}{result}\n\n", gives(export));
     for (name, doc) in arguments(export) {
         text += &format!("    {name}: {doc}\n");
     }
@@ -148,29 +189,18 @@ fn function(export: &Export) -> Result<String, ExportError> {
         text += "    draws: where random objects come from; Draws(rng) if not given\n";
     }
     if listing.loops() {
-        text += "    callback: called with the result of every iteration\n";
+        text += &format!("    callback: called with {}\n", seen(export));
     }
     text += "    \"\"\"\n";
     text += &prologue(export);
-    text += &body::<Python>(listing)?;
-    text += match (listing.loops(), update) {
-        (false, _) => "",
-        (true, Update::Answer) => "    return y\n",
-        (true, _) => "    return x\n",
-    };
+    text += &body::<Python>(export)?;
     Ok(text)
-}
-
-fn gives(update: Update) -> &'static str {
-    match update {
-        Update::Subtract | Update::Assign => "The last iterate x.",
-        Update::Answer => "The answer, one number for each row of A.",
-    }
 }
 
 fn default(parameter: Parameter, export: &Export) -> String {
     match parameter {
-        Parameter::Step => format!("{:?}", export.defaults.step),
+        Parameter::Step => export.step().map_or("None".into(), |step| format!("{step:?}")),
+        Parameter::Tolerance => format!("{:e}", export.defaults.tolerance),
         Parameter::Iterations => export.defaults.iterations.to_string(),
         Parameter::SketchRows | Parameter::Batch => "None".into(),
     }
@@ -179,7 +209,7 @@ fn default(parameter: Parameter, export: &Export) -> String {
 /// Arguments made ready for the statements.
 fn prologue(export: &Export) -> String {
     let listing = &export.listing;
-    let mut lines: Vec<String> = data(listing)
+    let mut lines: Vec<String> = data(export)
         .iter()
         .filter(|name| **name != "x0")
         .map(|name| format!("{name} = np.asarray({name}, dtype=float)"))
@@ -195,7 +225,6 @@ fn prologue(export: &Export) -> String {
             lines.push("x = np.zeros(n) if x0 is None else np.asarray(x0, dtype=float)".into())
         }
         Update::Assign => lines.push("x = np.asarray(x0, dtype=float)".into()),
-        Update::Answer if listing.loops() => lines.push("y = np.full(m, 0.5)".into()),
         Update::Answer => {}
     }
     if listing.has_sketch() {
@@ -221,15 +250,24 @@ fn prologue(export: &Export) -> String {
 /// A script that runs exported functions that lie beside it.
 pub fn driver(trials: &[Trial]) -> String {
     let mut text = include_str!("templates/driver.py").to_string() + "\n\n";
-    for Trial { export, settings } in trials {
+    for Trial { export, settings, problems } in trials {
         let (name, listing) = (export.identifier(), &export.listing);
-        let mut given: Vec<String> = given(listing).into_iter().map(String::from).collect();
+        let data_given = given(export);
+        let mut given: Vec<String> = data_given.iter().map(|name| name.to_string()).collect();
         given.extend(Parameter::of(listing).iter().map(|p| format!("{}={}", p.name(), p.value(settings))));
         given.extend(listing.is_random().then(|| "draws=draws".into()));
         given.extend(listing.loops().then(|| "callback=callback".into()));
         let call = format!("{name}.{name}({})", given.join(", "));
         let shown = if listing.loops() { call } else { format!("callback({call})") };
         text += &format!("import {name}\n\nrun(\"{name}\", lambda A, b, x0, draws, callback: {shown})\n");
+        let may_be_missing = listing.signature.update == Update::Subtract;
+        let mut own: Vec<&str> =
+            data_given.into_iter().filter(|name| !(may_be_missing && *name == "x0")).collect();
+        own.extend(listing.is_random().then_some("rng=1"));
+        let own = own.join(", ");
+        for problem in problems {
+            text += &format!("try_on(\"{problem}\", \"{name}\", lambda A, b, x0: {name}.{name}({own}))\n");
+        }
     }
     text
 }

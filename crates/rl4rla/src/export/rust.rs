@@ -1,8 +1,9 @@
 //! Rust, with the crate faer.
 
+use super::course::Course;
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::frame::{Code, arguments, body, data, given};
+use super::frame::{Code, arguments, body, data, given, gives, runners, seen};
 use super::head::comment;
 use super::language::Trial;
 use super::listing::{Form, Listing};
@@ -57,7 +58,9 @@ impl Style for Rust {
 impl Code for Rust {
     const COMMENT: &'static str = "//";
     const REMARK: &'static str = " // ";
-    const LOOP: [&'static str; 2] = ["for _ in 0..iterations {", "}"];
+    const ITERATE: [&'static str; 2] = ["x.as_ref()", "ColRef<'_, f64>"];
+    const GIVEN_STEP: &'static str = "Some(step)";
+    const HALVES: &'static str = "Col::from_fn(m, |_| 0.5).as_ref()";
 
     fn assign(targets: &[String], expression: &str, kept: bool) -> String {
         match targets {
@@ -67,17 +70,47 @@ impl Code for Rust {
         }
     }
 
+    fn alias(name: &str, value: &str) -> String {
+        format!("let {name} = {value}.clone();")
+    }
+
     fn draw(section: Section) -> String {
         format!("let {} = draws.sketch(sketch_rows, m);", Rust::sketch(section))
     }
 
-    fn update(update: Update, result: &str) -> Vec<String> {
-        let (line, seen) = match update {
-            Update::Subtract => (format!("x -= Scale(step) * &{result};"), "x"),
-            Update::Assign => (format!("x = {result}.to_owned();"), "x"),
-            Update::Answer => (format!("y = {result}.to_owned();"), "y"),
-        };
-        vec![line, format!("observe({seen}.as_ref());")]
+    fn moved(result: &str) -> String {
+        format!("(&x - Scale(step) * &{result})")
+    }
+
+    fn inner(course: &Course, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
+        let told = course.told();
+        let told: String = told
+            .iter()
+            .map(|name| format!(", {name}: {}", if *name == "t" { "usize" } else { "f64" }))
+            .collect();
+        let mut lines = vec![format!("let {} = |{of}: ColRef<'_, f64>{told}| {{", course.function())];
+        if !course.memory.is_empty() {
+            lines.push("    if t == 0 {".into());
+            lines.extend(course.memory.iter().map(|reg| format!("        {reg} = Col::zeros(n);")));
+            lines.push("    }".into());
+        }
+        lines.extend(statements.iter().map(|line| format!("    {line}")));
+        lines.push(match given {
+            [only] => format!("    {only}.to_owned()"),
+            [first, rest @ ..] => format!("    [{first}.to_owned(), {}]", rest.join(", ")),
+            [] => unreachable!("an iteration gives v1"),
+        });
+        lines.push("};".into());
+        lines
+    }
+
+    fn run(called: &str, with: &[&str]) -> String {
+        let with: Vec<&str> = with.iter().map(|name| if *name == "x" { "x0" } else { name }).collect();
+        format!("{called}({}, observe)", with.join(", "))
+    }
+
+    fn every(listing: &Listing) -> &'static str {
+        if listing.has_sample() { "(A.nrows() / batch).max(1)" } else { "1" }
     }
 
     fn answer(result: &str) -> String {
@@ -91,12 +124,20 @@ const HELPERS: [&str; 6] =
 /// A program as a module with one public function.
 pub fn write(export: &Export) -> Result<String, ExportError> {
     let pieces = Pieces::new(include_str!("templates/pieces.rs"), "//");
+    let runs = Pieces::new(include_str!("templates/runs.rs"), "//");
     let function = function(export)?;
     let sampling = match export.defaults.sampling {
         Sampling::Unbiased => "unbiased",
         Sampling::Released => "released",
     };
-    let mut parts = vec![options(export), function.clone()];
+    let mut parts = vec![options(export)];
+    if export.listing.loops() {
+        parts.push(runs.get(export.course.solution()).into());
+    }
+    parts.push(function.clone());
+    if export.listing.loops() {
+        parts.extend(runners::<Rust>(&export.course, &runs).into_iter().rev());
+    }
     parts.extend(draws(export, &pieces, sampling));
     if export.listing.has_sample() {
         parts.push(pieces.get(&format!("subsample-{sampling}")).into());
@@ -121,9 +162,19 @@ fn options(export: &Export) -> String {
     }
     let (mut fields, mut values) = (String::new(), String::new());
     for parameter in &parameters {
-        let ty = if *parameter == Parameter::Step { "f64" } else { "usize" };
+        let ty = match parameter {
+            Parameter::Step if export.course.finds_step() => "Option<f64>",
+            Parameter::Step | Parameter::Tolerance => "f64",
+            Parameter::Iterations | Parameter::SketchRows | Parameter::Batch => "usize",
+        };
+        let found = match parameter {
+            Parameter::Step if export.course.finds_step() => {
+                format!("; if there is none, {}", export.course.step())
+            }
+            _ => String::new(),
+        };
         fields += &format!(
-            "    /// {}, {}.\n    pub {}: {ty},\n",
+            "    /// {}, {}{found}.\n    pub {}: {ty},\n",
             parameter.symbol(),
             parameter.doc(),
             parameter.name()
@@ -145,7 +196,9 @@ fn options(export: &Export) -> String {
 fn default(parameter: Parameter, export: &Export) -> String {
     let defaults = &export.defaults;
     match parameter {
-        Parameter::Step => format!("{:?}", defaults.step),
+        Parameter::Step if export.course.finds_step() => format!("{:?}", export.step()),
+        Parameter::Step => format!("{:?}", export.step().unwrap_or(1.0)),
+        Parameter::Tolerance => format!("{:e}", defaults.tolerance),
         Parameter::Iterations => defaults.iterations.to_string(),
         Parameter::SketchRows => match defaults.sketch_factor {
             whole if whole.fract() == 0.0 => format!("({whole} * n).min(m)"),
@@ -157,14 +210,12 @@ fn default(parameter: Parameter, export: &Export) -> String {
 
 fn function(export: &Export) -> Result<String, ExportError> {
     let listing = &export.listing;
-    let update = listing.signature.update;
-    let gives = match update {
-        Update::Subtract | Update::Assign => "The last iterate x",
-        Update::Answer => "The answer, one number for each row of A",
+    let seen = match listing.loops() {
+        true => format!("; `observe` sees {}", seen(export)),
+        false => String::new(),
     };
-    let seen = if listing.loops() { "; `observe` sees the result of every iteration" } else { "" };
-    let mut text = format!("/// {gives}{seen}.\n///\n");
-    let named = data(listing);
+    let mut text = format!("/// {}{seen}.\n///\n", gives(export));
+    let named = data(export);
     for (name, doc) in arguments(export).into_iter().filter(|(name, _)| named.contains(name)) {
         text += &format!("/// `{name}`: {}.\n", doc.replace("; zero if not given", ""));
     }
@@ -181,16 +232,11 @@ fn function(export: &Export) -> Result<String, ExportError> {
         text += "    draws: &mut impl Draws,\n";
     }
     if listing.loops() {
-        text += "    mut observe: impl FnMut(ColRef<'_, f64>),\n";
+        text += "    observe: impl FnMut(ColRef<'_, f64>),\n";
     }
-    text += ") -> Col<f64> {\n";
+    text += if listing.loops() { ") -> Solution {\n" } else { ") -> Col<f64> {\n" };
     text += &prologue(export, &parameters);
-    text += &body::<Rust>(listing)?;
-    text += match (listing.loops(), update) {
-        (false, _) => "",
-        (true, Update::Answer) => "    y\n",
-        (true, _) => "    x\n",
-    };
+    text += &body::<Rust>(export)?;
     Ok(text + "}\n")
 }
 
@@ -209,10 +255,10 @@ fn prologue(export: &Export, parameters: &[&str]) -> String {
         [false, true] => Some("let n = A.ncols();".into()),
         [false, false] => None,
     });
-    if listing.signature.update != Update::Answer {
-        lines.push("let mut x = x0.to_owned();".into());
-    } else if answers {
-        lines.push("let mut y = Col::from_fn(m, |_| 0.5);".into());
+    let at_start =
+        listing.section(Section::Setup).any(|s| s.operands.iter().any(|(name, _)| name.reg == Reg::X));
+    if listing.signature.update != Update::Answer && at_start {
+        lines.push("let x = x0;".into());
     }
     if listing.finds(Reg::P1) {
         lines.push("let p1 = vec![1.0 / m as f64; m];".into());
@@ -254,18 +300,23 @@ fn draws(export: &Export, pieces: &Pieces, sampling: &str) -> Vec<String> {
 pub fn driver(trials: &[Trial]) -> String {
     let mut text = include_str!("templates/driver.rs").to_string();
     let mut main = String::new();
-    for Trial { export, settings } in trials {
+    for Trial { export, settings, problems } in trials {
         let (name, listing) = (export.identifier(), &export.listing);
         text += &format!("\nmod {name};\n{}", replay(&name, listing));
-        let mut given: Vec<String> = given(listing).into_iter().map(String::from).collect();
+        let mut given: Vec<String> = given(export).into_iter().map(String::from).collect();
+        let data = given.join(", ");
+        let value = |parameter: &Parameter| match parameter {
+            Parameter::Step if export.course.finds_step() => format!("Some({})", parameter.value(settings)),
+            other => other.value(settings),
+        };
         let values: Vec<String> =
-            Parameter::of(listing).iter().map(|p| format!("{}: {}", p.name(), p.value(settings))).collect();
+            Parameter::of(listing).iter().map(|p| format!("{}: {}", p.name(), value(p))).collect();
         given.extend((!values.is_empty()).then(|| format!("&{name}::Options {{ {} }}", values.join(", "))));
         given.extend(listing.is_random().then(|| "draws".into()));
         given.extend(listing.loops().then(|| "|x| results.push(x.to_owned())".into()));
         let call = format!("{name}::{name}({})", given.join(", "));
         let run = match listing.loops() {
-            true => format!("let mut results = Vec::new();\n        {call};\n        results"),
+            true => format!("let mut results = Vec::new();\n        let _ = {call};\n        results"),
             false => format!("vec![{call}]"),
         };
         // What a program does not look at is not named.
@@ -274,6 +325,15 @@ pub fn driver(trials: &[Trial]) -> String {
         };
         let [b, x0, draws] = ["b", "x0", "draws"].map(used);
         main += &format!("    run(\"{name}\", &|A, {b}, {x0}, {draws}| {{\n        {run}\n    }});\n");
+        let options = format!("&{name}::Options::for_size(A.nrows(), A.ncols())");
+        let luck = if listing.is_random() { format!(", &mut {name}::Random(1)") } else { String::new() };
+        for problem in problems {
+            main += &format!(
+                "    try_on(\"{problem}\", \"{name}\", &|A, {b}, {x0}| {{\n        \
+                 let found = {name}::{name}({data}, {options}{luck}, |_| ());\n        \
+                 (found.converged, found.iterations, found.x)\n    }});\n"
+            );
+        }
     }
     format!("{text}\nfn main() {{\n{main}}}\n")
 }

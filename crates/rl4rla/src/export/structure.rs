@@ -51,7 +51,7 @@ pub fn unbalanced(code: &str) -> Option<String> {
 const COMMANDS: &str = "\
     Comment EndFor Ensure For Omega Require Return State algorithmicensure algorithmicrequire \
     algrenewcommand alpha begin caption documentclass dots end eta frac gets in item label langle \
-    leftarrow lvert mathbb noindent odot operatorname pagestyle pm quad rangle rvert sigma sqrt text \
+    lambda le leftarrow lvert mathbb noindent odot operatorname pagestyle pm quad rangle rvert sigma sqrt tau text \
     textasciicircum textasciitilde textbackslash textbf times top usepackage varnothing zeta \\ { } | , \
     _ & % #";
 

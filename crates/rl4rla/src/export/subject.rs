@@ -1,5 +1,6 @@
 //! A program ready to be written in any language.
 
+use super::course::Course;
 use super::defaults::Defaults;
 use super::error::ExportError;
 use super::language::Language;
@@ -29,6 +30,8 @@ pub struct Export<'a> {
     pub provenance: Provenance,
     /// Its statements.
     pub listing: Listing,
+    /// How its iterations are run.
+    pub course: Course,
     /// What one iteration does.
     pub equation: Equation,
     /// What it costs.
@@ -45,15 +48,21 @@ impl<'a> Export<'a> {
     ) -> Result<Export<'a>, ShapeError> {
         let program = &document.program;
         let listing = Listing::new(program, signature)?;
+        let course = Course::new(document, &listing);
         let live = Canonical::new(program, LiveOut::Finished);
         let price = Price::of(&live, signature, Model::True)?;
         let equation = equation(program, signature)?;
-        Ok(Export { document, defaults, provenance, listing, equation, price })
+        Ok(Export { document, defaults, provenance, listing, course, equation, price })
     }
 
     /// The program in a language: the text of one file.
     pub fn write(&self, language: Language) -> Result<String, ExportError> {
         (language.write)(self)
+    }
+
+    /// The step size if nothing is said; none if it is looked for.
+    pub fn step(&self) -> Option<f64> {
+        self.defaults.step.or((!self.course.finds_step()).then_some(1.0))
     }
 
     /// What it is called in code.

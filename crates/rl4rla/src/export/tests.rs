@@ -52,8 +52,9 @@ fn every_program_exports_to_every_language_and_says_where_it_is_from() {
 fn least_squares_gradient_descent_to_the_letter() {
     let export = exported(Entry::named("ls-gd").unwrap(), Defaults::default());
     let python = export.write(Language::named("python").unwrap()).unwrap();
+    let (head, rest) = python.split_once("\nclass Solution").unwrap();
     assert_eq!(
-        python,
+        head,
         "\
 # Least Square Gradient Descent
 # Gradient descent on the least-squares loss; its speed depends on the condition number squared.
@@ -62,44 +63,57 @@ fn least_squares_gradient_descent_to_the_letter() {
 #     xₜ₊₁ = xₜ − η Aᵀ (A xₜ − b)
 #
 # Flops: 4mn + m + 2n in every iteration.
-# Symbols: A is m×n, η the step size, T the number of iterations.
-# Settings: family low-cond, η = 1, T = 10.
+# Symbols: A is m×n, η the step size, τ the tolerance, T the largest number of iterations.
+# Settings: family low-cond, η found by line searches along the first directions, halved while it
+#   diverges, τ = 1e-10, T = 1000.
+# It ends where |aⱼᵀr| ≤ τ‖aⱼ‖‖r‖ for every column aⱼ of A, or ‖r‖ ≤ τ‖b‖, where r = Ax − b.
 # Origin: catalogue entry ls-gd; exported by rl4rla 0.0.0.
+
+import warnings
+from typing import NamedTuple
 
 import numpy as np
 
-
-def ls_gd(
+"
+    );
+    // Between them is what runs the iterations.
+    let (_, function) = rest.split_once("def ls_gd(").unwrap();
+    assert_eq!(
+        function,
+        "
     A,
     b,
     x0=None,
     *,
-    step=1.0,
-    iterations=10,
+    step=None,
+    tolerance=1e-10,
+    iterations=1000,
     callback=None,
 ):
-    \"\"\"The last iterate x.
+    \"\"\"Minimises ‖Ax − b‖, and gives a Solution; warns if that did not converge.
 
     A: an m×n matrix with m ≥ n
     b: a vector of m numbers
     x0: where to start; zero if not given
-    step: η, the step size; 1
-    iterations: T, the number of iterations; 10
-    callback: called with the result of every iteration
+    step: η, the step size; found by line searches along the first directions, halved while it diverges
+    tolerance: τ, the tolerance; 1e-10
+    iterations: T, the largest number of iterations; 1000
+    callback: called with every iterate, those of attempts that diverged included
     \"\"\"
     A = np.asarray(A, dtype=float)
     b = np.asarray(b, dtype=float)
     n = A.shape[1]
     x = np.zeros(n) if x0 is None else np.asarray(x0, dtype=float)
 
-    for _ in range(iterations):
+    def direction(x):
         v1 = A @ x  # vector m
         v1 = v1 - b  # vector m
+        r = v1
         v1 = A.T @ v1  # vector n
-        x = x - step * v1
-        if callback is not None:
-            callback(x)
-    return x
+        g = v1
+        return v1, r, g
+
+    return descend(direction, A, b, x, step, tolerance, iterations, callback)
 "
     );
     let line = |language: &str, wanted: &str| {
@@ -126,11 +140,11 @@ fn a_function_takes_what_its_program_needs() {
             .collect::<Vec<_>>()
             .join(" ")
     };
-    assert_eq!(takes("power-iteration"), "A x0 * iterations=10 callback=None");
+    assert_eq!(takes("power-iteration"), "A x0 * tolerance=1e-10 iterations=1000 callback=None");
     assert_eq!(takes("logistic-forward"), "A x");
     assert_eq!(
         takes("precond-weighted-sgd"),
-        "A b x0=None * step=1.0 iterations=10 sketch_rows=None batch=None rng=None draws=None callback=None"
+        "A b x0=None * step=None tolerance=1e-10 iterations=1000 sketch_rows=None batch=None rng=None draws=None callback=None"
     );
 }
 
@@ -142,9 +156,11 @@ fn what_is_carried_and_what_is_answered_again_and_again() {
         rust.contains("let mut m1: Col<f64> = Col::zeros(n);") && rust.contains("\n        m1 = &x + &m1;"),
         "{rust}"
     );
+    // A run that starts again forgets.
+    assert!(rust.contains("if t == 0 {") && rust.contains("direction(x.as_ref(), step, t)"), "{rust}");
     let counting = "iteration:\n m1 = VEC_VEC_ADD(m1, x)\n v1 = MAT_VEC_MUL(A, m1)\n";
     let python = code(counting, Update::Answer, "python").unwrap();
-    assert!(python.contains("y = np.full(m, 0.5)") && python.contains("return y"), "{python}");
+    assert!(python.contains("return iterate_until(advance, np.full(m, 0.5), "), "{python}");
 }
 
 #[test]

@@ -12,6 +12,7 @@
 use super::draw;
 use super::family::{Choice, Family, FamilyInfo};
 use super::family_error::FamilyError;
+use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::spectrum::{self, Law};
@@ -106,6 +107,10 @@ impl Task for Eigenvalue {
 
     fn figures(&self, instance: &Instance, x: &[f64]) -> Vec<(&'static str, f64)> {
         vec![("eigenvalue", rayleigh(x, &linalg::mat_vec(&instance.A, x)))]
+    }
+
+    fn goal(&self) -> Goal {
+        Goal::Eigenvector
     }
 
     fn update(&self) -> Update {

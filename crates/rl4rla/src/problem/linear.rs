@@ -4,6 +4,7 @@
 use super::draw::{symmetric_system, tall_system};
 use super::family::{Choice, Family, FamilyInfo, Kind};
 use super::family_error::FamilyError;
+use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::outline::Outline;
@@ -43,6 +44,10 @@ impl Task for Linear {
 
     fn pose(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
         Instance::from_data(A, b)
+    }
+
+    fn goal(&self) -> Goal {
+        Goal::Squares
     }
 
     fn outline(&self, family: &Family, stream: &Stream) -> Option<Result<Outline, FamilyError>> {

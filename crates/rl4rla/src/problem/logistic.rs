@@ -10,6 +10,7 @@ pub(crate) mod fit;
 use super::draw::{self, Tall};
 use super::family::{Choice, Family, FamilyInfo, Number};
 use super::family_error::FamilyError;
+use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::response::Response;
@@ -125,6 +126,10 @@ impl Task for Logistic {
 
     fn response(&self, labels: &[f64]) -> Result<Response, InstanceError> {
         Response::classes(labels)
+    }
+
+    fn goal(&self) -> Goal {
+        Goal::CrossEntropy
     }
 
     fn operators(&self) -> &'static [Operator] {

@@ -4,6 +4,7 @@
 
 use super::family::{Family, FamilyInfo, Kind};
 use super::family_error::FamilyError;
+use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::outline::Outline;
@@ -75,6 +76,11 @@ pub trait Task: Send + Sync {
     /// What a target is, by its column: what x predicts of it.
     fn response(&self, _target: &[f64]) -> Result<Response, InstanceError> {
         Ok(Response::Number)
+    }
+
+    /// By what exported programs know a solution.
+    fn goal(&self) -> Goal {
+        Goal::Standstill
     }
 
     /// A problem of a family as it is before the rows of A are drawn, where that is enough to run programs on.

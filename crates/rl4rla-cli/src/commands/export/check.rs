@@ -1,12 +1,16 @@
-//! Whether exported code does what the program does: it is run on a small problem with the draws of our own run.
+//! Whether exported code does what the program does: it is run on a small problem with the draws of our own run, and with
+//! its own defaults and draws on problems of which the answer is known.
 
 use super::latex;
+use super::problems::{Outcome, Problem, write};
 use super::toolchain::{self, Absent, Runner, Workshop};
 use super::trial::Prepared;
 use crate::failure::Failure;
 use rl4rla::export::{Export, Language, Trial, latex_faults, unbalanced};
+use rl4rla::problem::Instance;
 use rl4rla::program::Document;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -16,8 +20,8 @@ pub const TOLERANCE: f64 = 1e-8;
 
 /// What came of a check.
 pub enum Verdict {
-    /// It ran, and its histories differ by so much from ours.
-    Ran(f64),
+    /// It ran: its histories differ by so much from ours, and this came of its own defaults.
+    Ran(f64, Vec<Outcome>),
     /// It was looked at without being run, and nothing is wrong.
     Sound(&'static str),
     /// Something is wrong.
@@ -30,7 +34,9 @@ impl Verdict {
     /// Whether the program passed, if that is known.
     pub fn passed(&self) -> Option<bool> {
         match self {
-            Verdict::Ran(deviation) => Some(*deviation <= TOLERANCE),
+            Verdict::Ran(deviation, outcomes) => {
+                Some(*deviation <= TOLERANCE && outcomes.iter().all(|outcome| outcome.fault.is_none()))
+            }
             Verdict::Sound(_) => Some(true),
             Verdict::Wrong(_) => Some(false),
             Verdict::Unchecked(_) => None,
@@ -40,15 +46,27 @@ impl Verdict {
     /// How far its histories are from ours, if it ran.
     pub fn deviation(&self) -> Option<f64> {
         match self {
-            Verdict::Ran(deviation) => Some(*deviation),
+            Verdict::Ran(deviation, _) => Some(*deviation),
             _ => None,
+        }
+    }
+
+    /// What came of its own defaults.
+    pub fn outcomes(&self) -> &[Outcome] {
+        match self {
+            Verdict::Ran(_, outcomes) => outcomes,
+            _ => &[],
         }
     }
 
     /// What else there is to say.
     pub fn words(&self) -> String {
         match self {
-            Verdict::Ran(_) => String::new(),
+            Verdict::Ran(_, outcomes) => {
+                let faults: Vec<&str> =
+                    outcomes.iter().filter_map(|outcome| outcome.fault.as_deref()).collect();
+                faults.join("; ")
+            }
             Verdict::Sound(how) => how.to_string(),
             Verdict::Wrong(why) | Verdict::Unchecked(why) => why.clone(),
         }
@@ -99,12 +117,32 @@ pub fn check(
                 prepared.write(&workshop.folder.join(&name))?;
                 fs::write(workshop.folder.join(format!("{name}.{}", language.extension)), text)?;
             }
+            let mut problems: BTreeMap<&'static str, Instance> = BTreeMap::new();
+            for problem in exports.iter().flat_map(Problem::all) {
+                if !problems.contains_key(problem.name) {
+                    let instance = problem.instance()?;
+                    write(&instance, &workshop.folder.join(problem.name))?;
+                    problems.insert(problem.name, instance);
+                }
+            }
             let trial = |(export, prepared)| trial(export, prepared);
             let trials: Vec<Trial> = exports.iter().zip(&prepared).map(trial).collect();
             let ended = runner(&driver(&trials), &workshop, quiet)?;
             let results = |export: &Export| workshop.folder.join(export.identifier());
+            let outcomes = |export: &Export| {
+                let file = |problem: &str| {
+                    workshop.folder.join(problem).join(format!("{}.txt", export.identifier()))
+                };
+                let goal = export.course.goal;
+                let read = |problem: &Problem| {
+                    Outcome::read(problem.name, &problems[problem.name], goal, &file(problem.name))
+                };
+                Problem::all(export).iter().map(read).collect()
+            };
             let pairs = exports.iter().zip(&prepared);
-            pairs.map(|(export, prepared)| compared(prepared, &results(export), &ended)).collect()
+            pairs
+                .map(|(export, prepared)| compared(prepared, &results(export), &ended, || outcomes(export)))
+                .collect()
         }
         (Way::Typeset, _) => {
             let typeset =
@@ -118,15 +156,21 @@ pub fn check(
 }
 
 fn trial<'a>(export: &'a Export<'a>, prepared: &'a Prepared) -> Trial<'a> {
-    Trial { export, settings: &prepared.settings }
+    let problems = Problem::all(export).iter().map(|problem| problem.name).collect();
+    Trial { export, settings: &prepared.settings, problems }
 }
 
 /// What the results in a folder say.
-fn compared(prepared: &Prepared, folder: &Path, ended: &Result<String, Absent>) -> Verdict {
+fn compared(
+    prepared: &Prepared,
+    folder: &Path,
+    ended: &Result<String, Absent>,
+    outcomes: impl Fn() -> Vec<Outcome>,
+) -> Verdict {
     match ended {
         Err(Absent(why)) => Verdict::Unchecked(why.clone()),
         Ok(said) => match prepared.deviation(folder) {
-            Some(deviation) => Verdict::Ran(deviation),
+            Some(deviation) => Verdict::Ran(deviation, outcomes()),
             None => Verdict::Wrong(format!("gave no results: {said}")),
         },
     }

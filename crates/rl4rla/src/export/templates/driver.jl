@@ -1,3 +1,5 @@
+using LinearAlgebra: LAPACKException, SingularException
+
 """The numbers of a file, line by line; none if there is no such file."""
 function lines(folder, name)
     path = joinpath(folder, name * ".txt")
@@ -19,4 +21,19 @@ function run_on(folder, program)
             println(file, join(x, " "))
         end
     end
+end
+
+"""Runs a program with its own defaults and draws; what came of it, or why nothing did, goes into a file."""
+function try_on(folder, name, program)
+    numbers(part) = collect(reinterpret(Float64, read(joinpath(folder, part * ".bin"))))
+    b, x0 = numbers("b"), numbers("x0")
+    A = permutedims(reshape(numbers("A"), length(x0), :))
+    text = try
+        found = program(A, b, x0)
+        string(Int(found.converged), " ", found.iterations, "\n", join(found.x, " "))
+    catch problem
+        refused = problem isa Union{SingularException, LAPACKException, DivideError, DomainError}
+        (refused ? "refused: " : "") * sprint(showerror, problem)
+    end
+    write(joinpath(folder, name * ".txt"), text)
 end

@@ -1,4 +1,5 @@
 import os
+import warnings
 
 import numpy as np
 
@@ -31,3 +32,24 @@ def run(name, program):
     program(A, b.ravel(), x0.ravel(), Replay(name), lambda x: results.append(np.array(x)))
     with open(os.path.join(name, "results.txt"), "w") as file:
         file.writelines(" ".join(repr(float(number)) for number in x) + "\n" for x in results)
+
+
+def numbers(folder, name):
+    return np.fromfile(os.path.join(folder, name + ".bin"), dtype="<f8")
+
+
+def try_on(folder, name, program):
+    """Runs a program with its own defaults and draws; what came of it, or why nothing did, goes into a file."""
+    b, x0 = numbers(folder, "b"), numbers(folder, "x0")
+    A = numbers(folder, "A").reshape(-1, len(x0))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = program(A, b, x0)
+        text = f"{int(found.converged)} {found.iterations}\n" + " ".join(repr(float(number)) for number in found.x)
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        text = f"refused: {error}\n"
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}\n"
+    with open(os.path.join(folder, name + ".txt"), "w") as file:
+        file.write(text)

@@ -46,3 +46,28 @@ fn run(folder: &str, program: &Program) {
     let text: String = results.iter().map(line).collect();
     fs::write(format!("{folder}/results.txt"), text).expect("the folder can be written to");
 }
+
+/// What came of a run: whether it converged, after how many iterations, and where.
+type Outcome = (bool, usize, Col<f64>);
+
+/// Runs a program with its own defaults and draws; what came of it goes into a file.
+fn try_on(folder: &str, name: &str, program: &dyn Fn(MatRef<'_, f64>, ColRef<'_, f64>, ColRef<'_, f64>) -> Outcome) {
+    let numbers = |name: &str| -> Vec<f64> {
+        let bytes = fs::read(format!("{folder}/{name}.bin")).expect("data");
+        bytes.chunks_exact(8).map(|eight| f64::from_le_bytes(eight.try_into().expect("eight bytes"))).collect()
+    };
+    let (entries, b, x0) = (numbers("A"), numbers("b"), numbers("x0"));
+    let n = x0.len();
+    let A = Mat::from_fn(entries.len() / n, n, |i, j| entries[i * n + j]);
+    let column = |entries: &[f64]| Col::from_fn(entries.len(), |i| entries[i]);
+    let (b, x0) = (column(&b), column(&x0));
+    let call = || program(A.as_ref(), b.as_ref(), x0.as_ref());
+    let text = match std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)) {
+        Ok((converged, iterations, x)) => {
+            let numbers: String = x.iter().map(|number| format!("{number:e} ")).collect();
+            format!("{} {iterations}\n{numbers}", u8::from(converged))
+        }
+        Err(_) => "it panicked".into(),
+    };
+    fs::write(format!("{folder}/{name}.txt"), text).expect("the folder can be written to");
+}

@@ -1,0 +1,230 @@
+//! The course of an exported function: by what it knows a solution, what its iterations show of that, and what they are
+//! told.
+
+use super::listing::{Listing, Mark, Name, Statement};
+use crate::problem::{Family, Goal, tasks};
+use crate::program::{Document, Reg, Section, Update};
+
+/// How the iterations of a listing are run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Course {
+    /// By what a solution is known.
+    pub goal: Goal,
+    /// What iterations compute of it anyway: statements of the iteration, and what their results are.
+    pub shown: Vec<(usize, &'static str)>,
+    /// Whether iterations draw anything.
+    pub lucky: bool,
+    /// Whether iterations read η.
+    pub told_step: bool,
+    /// Whether setup reads η, so that no step can be looked for after it.
+    pub set_up_with_step: bool,
+    /// What is carried from one iteration to the next and written there.
+    pub memory: Vec<Reg>,
+}
+
+impl Course {
+    /// The course of a program.
+    pub fn new(document: &Document, listing: &Listing) -> Course {
+        let goal = goal(document);
+        let reads_step = |section: Section| {
+            let reads =
+                |statement: &Statement| statement.operands.iter().any(|(name, _)| name.reg == Reg::ETA);
+            listing.section(section).any(reads)
+        };
+        let written = |reg: &Reg| {
+            listing.statements.iter().any(|statement| statement.targets.iter().any(|name| name.reg == *reg))
+        };
+        Course {
+            goal,
+            shown: shown(goal, listing),
+            lucky: listing.section(Section::Iteration).any(|statement| statement.op.draws()),
+            told_step: reads_step(Section::Iteration),
+            set_up_with_step: reads_step(Section::Setup),
+            memory: listing.carried().into_iter().filter(written).collect(),
+        }
+    }
+
+    /// Whether v1 is a direction to go against, by a step that can be looked for.
+    pub fn descends(&self) -> bool {
+        matches!(self.goal, Goal::Squares | Goal::CrossEntropy)
+    }
+
+    /// What one iteration is called in code, as a function of x.
+    pub fn function(&self) -> &'static str {
+        if self.descends() { "direction" } else { "advance" }
+    }
+
+    /// What that function is told beside x.
+    pub fn told(&self) -> Vec<&'static str> {
+        let step = (self.told_step && self.descends()).then_some("step");
+        step.into_iter().chain((!self.memory.is_empty()).then_some("t")).collect()
+    }
+
+    /// The piece that says what comes of a run.
+    pub fn solution(&self) -> &'static str {
+        match self.goal {
+            Goal::Squares => "Solution-squares",
+            Goal::CrossEntropy => "Solution-entropy",
+            Goal::Eigenvector => "Solution-eigenvector",
+            Goal::Standstill => "Solution-standstill",
+        }
+    }
+
+    /// The piece that runs the iterations, and those that it calls before it.
+    pub fn pieces(&self) -> &'static [&'static str] {
+        match self.goal {
+            Goal::Squares if self.lucky => &["find_step-lucky", "reducible", "descend-squares"],
+            Goal::Squares => &["find_step", "reducible", "descend-squares"],
+            Goal::CrossEntropy => &["line_search", "descend-entropy"],
+            Goal::Eigenvector => &["iterate-eigenvector"],
+            Goal::Standstill => &["iterate-standstill"],
+        }
+    }
+
+    /// Whether a step that is not given is looked for.
+    pub fn finds_step(&self) -> bool {
+        self.descends() && !self.set_up_with_step
+    }
+
+    /// Whether a line of a piece belongs to this course.
+    pub fn has(&self, condition: &str) -> bool {
+        match condition {
+            "shown" => !self.shown.is_empty(),
+            "hidden" => self.shown.is_empty(),
+            "told step" => self.told_step,
+            "untold step" => !self.told_step,
+            "remembers" => !self.memory.is_empty(),
+            "forgets" => self.memory.is_empty(),
+            other => panic!("there is no condition `{other}`"),
+        }
+    }
+
+    /// When a run ends, in words.
+    pub fn stop(&self) -> &'static str {
+        match self.goal {
+            Goal::Squares => "|aⱼᵀr| ≤ τ‖aⱼ‖‖r‖ for every column aⱼ of A, or ‖r‖ ≤ τ‖b‖, where r = Ax − b",
+            Goal::CrossEntropy => "|aⱼᵀr| ≤ τ‖aⱼ‖‖r‖ for every column aⱼ of A, where r = σ(Ax) − b",
+            Goal::Eigenvector => "‖Ax − λx‖ ≤ τ|λ|‖x‖, where λ = xᵀAx/xᵀx",
+            Goal::Standstill => "an iteration changes the result by no more than τ of its length",
+        }
+    }
+
+    /// Where a step comes from that is not given, in words.
+    pub fn step(&self) -> &'static str {
+        match self.goal {
+            Goal::Squares if self.lucky => {
+                "found by line searches along 16 directions from the start, halved while it diverges"
+            }
+            Goal::Squares => "found by line searches along the first directions, halved while it diverges",
+            _ => "found by a line search in every iteration",
+        }
+    }
+}
+
+/// The goal of the task that a program is made for: that of its family, or the first whose words it uses.
+fn goal(document: &Document) -> Goal {
+    let ends_alike = |update: Update| update == document.update;
+    let own = Family::named(&document.family).map(|family| family.kind.info().task);
+    let own = own.filter(|task| ends_alike(task.update()));
+    let instructions = || document.program.setup.iter().chain(&document.program.iteration);
+    let mut fitting = tasks().filter(|task| {
+        let known = |op: crate::program::Op| task.vocabulary().any(|own| own == op);
+        ends_alike(task.update()) && instructions().all(|instruction| known(instruction.op))
+    });
+    own.or_else(|| fitting.next()).map_or(Goal::Standstill, |task| task.goal())
+}
+
+/// A value that says something about x.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Value {
+    Image,
+    Probability,
+    Residual,
+    Gradient,
+}
+
+/// Statements of the iteration whose results are r and Aᵀr, or Ax where an eigenvector is looked for; empty unless all
+/// that the goal looks at is there. The sign of r does not matter.
+fn shown(goal: Goal, listing: &Listing) -> Vec<(usize, &'static str)> {
+    let given = |reg: Reg| Name { reg, mark: Mark::Plain };
+    let wanted: &[(Value, &'static str)] = match goal {
+        Goal::Squares | Goal::CrossEntropy => &[(Value::Residual, "r"), (Value::Gradient, "g")],
+        Goal::Eigenvector => &[(Value::Image, "Ax")],
+        Goal::Standstill => &[],
+    };
+    let fitted = if goal == Goal::CrossEntropy { Value::Probability } else { Value::Image };
+    let mut known: Vec<(Name, Value)> = Vec::new();
+    let mut found: Vec<(usize, &'static str)> = Vec::new();
+    for (at, statement) in listing.section(Section::Iteration).enumerate() {
+        let is = |i: usize, value: Value| known.contains(&(statement.operands[i].0, value));
+        let reads = |i: usize, reg: Reg| statement.operands[i].0 == given(reg);
+        let value = match statement.op.name {
+            "MAT_VEC_MUL" if reads(0, Reg::A) && reads(1, Reg::X) => Some(Value::Image),
+            "VEC_SIGMOID" if is(0, Value::Image) => Some(Value::Probability),
+            "VEC_VEC_SUB" if is(0, fitted) && reads(1, Reg::B) => Some(Value::Residual),
+            "VEC_VEC_SUB" if is(1, fitted) && reads(0, Reg::B) => Some(Value::Residual),
+            "VEC_MAT_MUL" if is(0, Value::Residual) && reads(1, Reg::A) => Some(Value::Gradient),
+            _ => None,
+        };
+        known.retain(|(name, _)| !statement.targets.contains(name));
+        if let (Some(value), [target]) = (value, &statement.targets[..]) {
+            known.push((*target, value));
+            let name = wanted.iter().find(|(wanted, _)| *wanted == value).map(|(_, name)| *name);
+            found.extend(
+                name.filter(|name| found.iter().all(|(_, other)| other != name)).map(|name| (at, name)),
+            );
+        }
+    }
+    if found.len() == wanted.len() { found } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Entry, Geometry, Signature};
+
+    fn course(text: &str) -> Course {
+        let document: Document = text.parse().unwrap();
+        let signature = Signature::new(Geometry::Tall, document.update);
+        Course::new(&document, &Listing::new(&document.program, signature).unwrap())
+    }
+
+    fn named(name: &str) -> Course {
+        let entry = Entry::named(name).unwrap();
+        Course::new(&entry.document, &Listing::new(&entry.document.program, entry.signature()).unwrap())
+    }
+
+    #[test]
+    fn programs_know_their_goal_and_what_they_show_of_it() {
+        for (name, goal, shown) in [
+            ("sketched-precond-gd-factored", Goal::Squares, 2),
+            ("landweber", Goal::Squares, 0),
+            ("sgd", Goal::Squares, 0),
+            ("subsampled-precond-gd", Goal::Squares, 0),
+            ("newton", Goal::CrossEntropy, 2),
+            ("newton-sketch", Goal::CrossEntropy, 2),
+            ("power-iteration", Goal::Eigenvector, 1),
+            ("sketched-power-iteration", Goal::Eigenvector, 0),
+        ] {
+            let course = named(name);
+            assert_eq!((course.goal, course.shown.len()), (goal, shown), "{name}");
+        }
+        assert_eq!(named("ls-gd").shown, [(1, "r"), (2, "g")]);
+        assert!(named("newton-sketch").lucky && !named("sketched-precond-gd").lucky);
+    }
+
+    #[test]
+    fn without_a_family_words_tell_the_task() {
+        let gradient =
+            "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(b, v1)\n v1 = VEC_MAT_MUL(v1, A)\n";
+        assert_eq!(course(gradient).goal, Goal::Squares);
+        assert_eq!(course(gradient).shown.len(), 2);
+        let logistic = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_SIGMOID(v1)\n v2 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v2, A)\n";
+        assert_eq!((course(logistic).goal, course(logistic).shown.len()), (Goal::CrossEntropy, 2));
+        // The residual at another point than x says nothing.
+        let momentum = "iteration:\n m1 = VEC_VEC_ADD(m1, x)\n v1 = MAT_VEC_MUL(A, m1)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
+        let momentum = course(momentum);
+        assert!(momentum.shown.is_empty());
+        assert_eq!(momentum.told(), ["t"]);
+    }
+}
