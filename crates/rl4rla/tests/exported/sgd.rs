@@ -108,7 +108,7 @@ fn descend(
     let residual = |x: &Col<f64>| A * x - b;
     let (size, first) = (b.norm_l2(), (A * x0 - b).norm_l2());
     let worse = |r: &Col<f64>, times: f64| r.norm_l2().is_nan() || r.norm_l2() > times * first;
-    let solves = |x: &Col<f64>, r: &Col<f64>, g: &Col<f64>| {
+    let small = |x: &Col<f64>, r: &Col<f64>, g: &Col<f64>| {
         // Where Ax is nearly b, rounding leaves more of the gradient than the tolerance.
         let reach: f64 = lengths.iter().zip(x.iter()).map(|(length, x)| length * x.abs()).sum();
         let rounding = 4.0 * f64::EPSILON * (size + reach.min(1e6 * size));
@@ -117,17 +117,29 @@ fn descend(
         let met = r.norm_l2() <= tolerance * size || lengths.iter().zip(g.iter()).all(small);
         met && tolerance > 0.0 && size.is_finite()
     };
+    // At large condition numbers a small gradient says little.
+    let solves = |r: &Col<f64>| {
+        r.norm_l2() <= tolerance * size || reducible(A, r, &lengths) <= tolerance.sqrt() * r.norm_l2()
+    };
     let found = step.is_none();
     let mut step = step.unwrap_or_else(|| find_step(&mut direction, A, b, x0));
-    let (mut x, mut t, mut tries) = (x0.to_owned(), 0, 0);
+    let (mut x, mut t, mut tries, mut wait) = (x0.to_owned(), 0, 0, 0);
+    let mut r = residual(&x);
     loop {
         while t < iterations && x.is_all_finite() {
-            if t % every == 0 {
-                // A look costs a pass over A.
-                let r = residual(&x);
-                if solves(&x, &r, &(A.transpose() * &r)) || (found && worse(&r, 100.0)) {
+            // A look costs a pass over A.
+            let look = t % every == 0 && t >= wait;
+            if look {
+                r = residual(&x);
+            }
+            if look && small(&x, &r, &(A.transpose() * &r)) {
+                if solves(&r) {
                     break;
                 }
+                wait = 2 * t + 1;
+            }
+            if found && worse(&r, 100.0) {
+                break;
             }
             let v = direction(x.as_ref());
             x -= Scale(step) * &v;
@@ -142,14 +154,36 @@ fn descend(
         if tries == 12 {
             break;
         }
-        (t, tries, step) = (0, tries + 1, step / 2.0);
+        (t, wait, tries, step) = (0, 0, tries + 1, step / 2.0);
     }
     let r = residual(&x);
     let g = A.transpose() * &r;
     let cosines = lengths.iter().zip(g.iter()).map(|(length, g)| if *g == 0.0 { 0.0 } else { g.abs() / length });
     let gradient = cosines.fold(0.0, f64::max) / if r.norm_l2() > 0.0 { r.norm_l2() } else { 1.0 };
-    let (converged, residual) = (solves(&x, &r, &g), r.norm_l2());
+    let (converged, residual) = (small(&x, &r, &g) && solves(&r), r.norm_l2());
     Solution { x, converged, iterations: t, step, residual, gradient }
+}
+
+/// How much of r a few steps of conjugate gradients remove, with columns of length 1: a lower bound of ‖A(x − x*)‖.
+fn reducible(A: MatRef<'_, f64>, r: &Col<f64>, lengths: &[f64]) -> f64 {
+    let scaled = |v: &Col<f64>| Col::from_fn(v.nrows(), |j| if lengths[j] > 0.0 { v[j] / lengths[j] } else { v[j] });
+    let (mut r, mut removed) = (r.clone(), 0.0);
+    let mut p = scaled(&(A.transpose() * &r));
+    let mut gamma = p.squared_norm_l2();
+    for _ in 0..8 {
+        if gamma == 0.0 {
+            break;
+        }
+        let q = A * scaled(&p);
+        let alpha = gamma / q.squared_norm_l2();
+        r -= Scale(alpha) * &q;
+        removed += alpha * gamma;
+        let s = scaled(&(A.transpose() * &r));
+        let next = s.squared_norm_l2();
+        p = s + Scale(next / gamma) * &p;
+        gamma = next;
+    }
+    removed.sqrt()
 }
 
 /// The step that is best for 16 directions from the start together.
