@@ -23,6 +23,7 @@ use crate::page::{Page, duration};
 use crate::shell::quoted;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rl4rla::clock::{self, Part};
+use rl4rla::program::Geometry;
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::json;
@@ -156,6 +157,7 @@ Without RUN it is about all runs; RUN is a run's id, the beginning of one, or LA
 Examples:
   rl4rla show sketched-precond-gd
   rl4rla show ./mine.rla --json
+  rl4rla show ./mine.rla --shape symmetric
 
 Symbols: m rows and n columns of A, s rows of a sketch, k rows of a sample, T iterations.")]
     Show(Show),
@@ -176,8 +178,10 @@ checked`, with exit code 0. Exit code 1 if some program does not agree.")]
 Examples:
   rl4rla equiv sketched-precond-gd sketched-precond-gd-factored
   rl4rla equiv ls-gd ./mine.rla --json
+  rl4rla equiv landweber ls-gd --shape symmetric
 
-Exit code 0 if they are equal in exact arithmetic, 1 if not, or if algebra and execution do not agree.")]
+Exit code 0 if they are equal in exact arithmetic and run where the other runs, 1 if not, or if algebra and execution do
+not agree.")]
     Equiv(Equiv),
     /// Run a program on fresh instances and score it
     #[command(
@@ -333,6 +337,30 @@ pub struct Report {
 pub struct Show {
     /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
     pub program: OsString,
+    /// The shape of A [default: that of the program's family, or else the first that it fits]
+    #[arg(long, value_enum)]
+    pub shape: Option<Shape>,
+}
+
+/// The shapes of problems, as options name them.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shape {
+    /// More rows than columns
+    Tall,
+    /// As many rows as columns
+    Square,
+    /// Square, with A = Aᵀ
+    Symmetric,
+}
+
+impl From<Shape> for Geometry {
+    fn from(shape: Shape) -> Geometry {
+        match shape {
+            Shape::Tall => Geometry::Tall,
+            Shape::Square => Geometry::Square,
+            Shape::Symmetric => Geometry::Symmetric,
+        }
+    }
 }
 
 #[derive(Args)]
@@ -341,6 +369,9 @@ pub struct Equiv {
     pub first: OsString,
     /// Another
     pub second: OsString,
+    /// The shape of A [default: that of the families the programs name, or else the first that both fit]
+    #[arg(long, value_enum)]
+    pub shape: Option<Shape>,
 }
 
 /// One of a type's names, as the type itself reads them from data.

@@ -13,6 +13,7 @@ mod endpoint;
 mod failure;
 mod page;
 mod request;
+mod shape;
 mod shell;
 mod source;
 mod tally;

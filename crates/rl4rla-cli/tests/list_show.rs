@@ -237,3 +237,23 @@ fn quiet_leaves_out_remarks_and_keeps_results() {
     assert!(loud.contains("seed 0") && !quiet.contains("seed 0"));
     assert!(quiet.contains("reward") && quiet.contains("residual"));
 }
+
+#[test]
+fn a_program_of_many_doublings_is_shown_with_names_for_its_parts() {
+    let gradient = "v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
+    let programs = [
+        format!("iteration:\n {gradient} {}", "v1 = VEC_VEC_ADD(v1, v1)\n ".repeat(40)),
+        format!(
+            "setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\n {}iteration:\n {gradient} v1 = MAT_VEC_MUL(R1, v1)\n",
+            "R1 = MAT_MAT_MUL(R1, R1)\n ".repeat(40)
+        ),
+    ];
+    for (i, text) in programs.iter().enumerate() {
+        let shown = json(&["show", &written(&format!("doubled-{i}.rla"), text)]);
+        for key in ["equation", "latex"] {
+            let length = shown[key].as_str().unwrap().len();
+            assert!(length < 10_000, "{key} has {length} characters");
+        }
+        assert!(shown["equation"].as_str().unwrap().contains("where "));
+    }
+}

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Dice, GEOMETRIES, well_shaped};
 use rayon::prelude::*;
-use rl4rla::equivalence::{Normal, Numeric, compare, fingerprint};
+use rl4rla::equivalence::{Normal, Numeric, Start, compare, fingerprint};
 use rl4rla::program::{Canonical, Geometry, LiveOut, Program, Reg};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,8 @@ fn classes(geometry: Geometry, size: u64) -> Classes {
         let length = 3 + dice.below(4);
         let live = Canonical::new(&well_shaped(&mut dice, geometry, length), LiveOut::Finished);
         // A program that fails has no behaviour to compare.
-        let runs = compare(live.program(), live.program(), geometry).numeric == Numeric::Agree;
+        let runs =
+            compare(live.program(), live.program(), geometry, Start::Anywhere).numeric == Numeric::Agree;
         runs.then_some(live)
     };
     let drawn: BTreeSet<Canonical> = (0..size).into_par_iter().filter_map(draw).collect();
@@ -49,14 +50,14 @@ fn fingerprints_agree_with_algebra_on_millions_of_pairs() {
                 let both = count * other_count;
                 if form == other_form {
                     // A program that fails where the other runs is rightly told apart from it.
-                    if compare(program, other, geometry).one_sided.is_empty() {
+                    if compare(program, other, geometry, Start::Anywhere).one_sided.is_empty() {
                         equal += both;
                         split += both;
                         eprintln!("split on {geometry:?}:\n{program}{other}");
                     }
                 } else if print != other_print {
                     different += both;
-                } else if compare(program, other, geometry).numeric == Numeric::Agree {
+                } else if compare(program, other, geometry, Start::Anywhere).numeric == Numeric::Agree {
                     // Algebra missed an equality, says execution on other instances.
                     missed += both;
                     eprintln!("equal, but not by algebra, on {geometry:?}:\n{program}{other}");

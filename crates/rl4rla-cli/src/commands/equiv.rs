@@ -1,46 +1,23 @@
 //! `rl4rla equiv`.
 
 use crate::args::{Equiv, Shared};
-use crate::commands::show::fitting;
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, strong, table, warning};
+use crate::shape::{Chosen, common, name_of};
 use crate::source::Source;
-use rl4rla::equivalence::{Answer, LEVEL, Numeric, Stop, Symbolic, Verdict, equivalent, solves_systems};
-use rl4rla::program::{Geometry, Signature, check};
+use rl4rla::equivalence::{
+    Answer, LEVEL, Numeric, Rule, Stop, Symbolic, Verdict, equivalent, solves_systems,
+};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Compares two programs.
 pub fn run(args: &Equiv, shared: &Shared) -> Result<Page, Failure> {
     let (p, q) = (Source::find(&args.first, &shared.store)?, Source::find(&args.second, &shared.store)?);
-    let signature = common(&p, &q)?;
-    let verdict = equivalent(&p.document.program, &q.document.program, signature)?;
+    let chosen = common(&[&p, &q], args.shape)?;
+    let verdict = equivalent(&p.document.program, &q.document.program, chosen.signature)?;
     let code = u8::from(verdict.answer != Answer::Equivalent);
-    Ok(Page { json: json(&verdict, &p, &q), text: text(&verdict, &p, &q), code })
-}
-
-/// A problem that both programs fit.
-fn common(p: &Source, q: &Source) -> Result<Signature, Failure> {
-    let (update, other) = (p.document.update, q.document.update);
-    if update != other {
-        let message = format!(
-            "{} ends an iteration with {} and {} with {}: they cannot be compared",
-            p.name,
-            update.formula(),
-            q.name,
-            other.formula()
-        );
-        return Err(Failure::new(message).advise("`update:` in the head of a .rla file says which is meant"));
-    }
-    let shapes = Geometry::ALL.map(|shape| Signature::new(shape, update));
-    let both = |s: &Signature| [p, q].iter().all(|source| check(&source.document.program, *s).is_ok());
-    if let Some(signature) = shapes.into_iter().find(both) {
-        return Ok(signature);
-    }
-    for source in [p, q] {
-        fitting(&source.document).map_err(|error| Failure::new(format!("{}: {error}", source.name)))?;
-    }
-    let message = format!("{} and {} fit no common shape of problem", p.name, q.name);
-    Err(Failure::new(message).advise("`rl4rla show` says which shape each is made for"))
+    Ok(Page { json: json(&verdict, &p, &q), text: text(&verdict, &chosen, &p, &q), code })
 }
 
 fn stop_words(stop: Stop) -> &'static str {
@@ -52,24 +29,41 @@ fn stop_words(stop: Stop) -> &'static str {
     }
 }
 
+/// The rules that lead to a normal form, if it took any.
+fn by(rules: &BTreeSet<Rule>) -> String {
+    let rules: Vec<&str> = rules.iter().map(|rule| rule.formula()).collect();
+    if rules.is_empty() { String::new() } else { format!(", by {}", rules.join("; ")) }
+}
+
 /// What algebra says, in a word and in a sentence.
 pub fn symbolic_words(symbolic: &Symbolic) -> (&'static str, String) {
     match symbolic {
-        Symbolic::Equal(rules) => {
-            let rules: Vec<&str> = rules.iter().map(|rule| rule.formula()).collect();
-            ("equal", format!("one normal form, by {}", rules.join("; ")))
+        Symbolic::Equal(rules) => ("equal", format!("one normal form{}", by(rules))),
+        Symbolic::EqualByState(rules) => {
+            ("equal", format!("one normal form after a linear change of the carried registers{}", by(rules)))
         }
         Symbolic::Different => ("different", "the normal forms differ".into()),
         Symbolic::Stopped(stop) => ("stopped", stop_words(*stop).into()),
     }
 }
 
-/// What execution says, in a word and in a sentence.
-pub fn numeric_words(numeric: &Numeric) -> (&'static str, String) {
+/// What execution says of programs with these names, in a word and in a sentence.
+pub fn numeric_words(numeric: &Numeric, [p, q]: [&str; 2]) -> (&'static str, String) {
     match numeric {
-        Numeric::Agree => ("agree", "the iterates agree wherever both programs run".into()),
-        Numeric::Differ { instance, iteration } => {
-            ("differ", format!("x departs in iteration {iteration} on {instance}"))
+        Numeric::Agree => ("agree", "the iterates agree on every instance, from the true start on".into()),
+        Numeric::NeverRun => {
+            let words =
+                "both fail in the first iteration of a run; from a general point their iterates agree";
+            ("agree", words.into())
+        }
+        Numeric::Differ { instance, iteration, from } => {
+            ("differ", format!("{from} x departs in iteration {iteration} on {instance}"))
+        }
+        Numeric::Domain { instance, iteration, from, first_fails } => {
+            let (fails, runs) = if *first_fails { (p, q) } else { (q, p) };
+            let words =
+                format!("{from} {fails} fails in iteration {iteration} on {instance}, where {runs} runs");
+            ("domain", words)
         }
         Numeric::DifferInLaw { functional } => (
             "differ",
@@ -81,7 +75,7 @@ pub fn numeric_words(numeric: &Numeric) -> (&'static str, String) {
 
 fn json(verdict: &Verdict, p: &Source, q: &Source) -> Value {
     let (symbolic, symbolic_reason) = symbolic_words(&verdict.symbolic);
-    let (numeric, numeric_reason) = numeric_words(&verdict.numeric);
+    let (numeric, numeric_reason) = numeric_words(&verdict.numeric, [&p.name, &q.name]);
     let steadier = |first: bool| if first { &p.name } else { &q.name };
     json!({
         "equivalent": match verdict.answer {
@@ -98,18 +92,25 @@ fn json(verdict: &Verdict, p: &Source, q: &Source) -> Value {
         })),
         "reasons": [symbolic_reason, numeric_reason],
         "one_sided": verdict.one_sided,
+        "geometry": name_of(verdict.signature.geometry),
+        "cut": verdict.cut,
     })
 }
 
-fn text(verdict: &Verdict, p: &Source, q: &Source) -> String {
+fn text(verdict: &Verdict, chosen: &Chosen, p: &Source, q: &Source) -> String {
     let (symbolic, symbolic_reason) = symbolic_words(&verdict.symbolic);
-    let (numeric, numeric_reason) = numeric_words(&verdict.numeric);
+    let (numeric, numeric_reason) = numeric_words(&verdict.numeric, [&p.name, &q.name]);
     let answer = match verdict.answer {
         Answer::Equivalent => accent("equivalent: equal in exact arithmetic"),
+        Answer::Different if matches!(verdict.numeric, Numeric::Domain { .. }) => {
+            strong("not equivalent: one fails where the other runs")
+        }
         Answer::Different => strong("not equivalent"),
         Answer::Undecided => warning("UNDECIDED: algebra and execution do not agree"),
     };
+    let shape = name_of(verdict.signature.geometry);
     let mut rows = vec![
+        vec!["problems".into(), shape.into(), faint(chosen.remark.as_deref().unwrap_or(""))],
         vec!["algebra".into(), symbolic.into(), faint(&symbolic_reason)],
         vec!["execution".into(), numeric.into(), faint(&numeric_reason)],
         vec![
@@ -125,7 +126,13 @@ fn text(verdict: &Verdict, p: &Source, q: &Source) -> String {
     } else if verdict.answer == Answer::Equivalent
         && [p, q].iter().all(|source| solves_systems(&source.document.program, verdict.signature))
     {
-        rows.push(vec!["stability".into(), "alike".into(), faint("up to κ = 1e14")]);
+        rows.push(match &verdict.cut {
+            None => vec!["stability".into(), "alike".into(), faint("up to κ = 1e14")],
+            Some(_) => vec!["stability".into(), "alike".into(), String::new()],
+        });
+    }
+    if let Some(cut) = &verdict.cut {
+        rows.push(vec![String::new(), "limited".into(), faint(cut)]);
     }
     if !verdict.one_sided.is_empty() {
         let remark = format!("one runs where the other fails: {}", verdict.one_sided.join("; "));

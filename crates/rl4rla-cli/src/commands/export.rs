@@ -7,10 +7,10 @@ mod toolchain;
 mod trial;
 
 use crate::args::{self, Shared};
-use crate::commands::show::fitting;
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, ledger, number, path, warning};
 use crate::request::positive;
+use crate::shape::common;
 use crate::source::Source;
 use check::{TOLERANCE, Verdict};
 use problems::Outcome;
@@ -73,7 +73,7 @@ fn export<'a>(source: &'a Source, args: &args::Export) -> Result<Export<'a>, Fai
         Failure::new(format!("{}: {error}", source.name))
             .advise("`rl4rla list operators` shows what each takes and gives")
     };
-    let signature = fitting(document).map_err(misfit)?;
+    let signature = common(&[source], None)?.signature;
     let known = match Entry::named(&source.name) {
         Some(_) => None,
         None => {

@@ -3,13 +3,13 @@
 use crate::args::{Shared, Show};
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, indent, strong};
+use crate::shape::{common, name_of};
 use crate::source::Source;
 use rl4rla::equivalence::{Naming, Verdict, name};
 use rl4rla::execute::SketchKind;
-use rl4rla::problem::Family;
 use rl4rla::program::{
-    Canonical, Cost, Document, Geometry, LiveOut, Model, Poly, Price, Program, Section, ShapeError,
-    Signature, check, equation,
+    Canonical, Cost, Geometry, LiveOut, Model, Poly, Price, Program, Section, ShapeError, Signature, check,
+    equation,
 };
 use serde_json::json;
 
@@ -17,10 +17,7 @@ use serde_json::json;
 pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
     let source = Source::find(&args.program, &shared.store)?;
     let program = &source.document.program;
-    let signature = fitting(&source.document).map_err(|error| {
-        Failure::new(format!("{}: {error}", source.name))
-            .advise("`rl4rla list operators` shows what each takes and gives")
-    })?;
+    let signature = common(&[&source], args.shape)?.signature;
     let live = Canonical::new(program, LiveOut::Finished);
     let price = Price::of(&live, signature, Model::True)?;
     let equation = equation(program, signature)?;
@@ -49,7 +46,7 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
         "data_iteration": price.iteration.data.to_string(),
         "family": document.family,
         "update": document.update.name(),
-        "geometry": geometry_name(signature.geometry),
+        "geometry": name_of(signature.geometry),
         "id": format!("{:032x}", live.id()),
         "matched": naming.entry().map(|entry| entry.name),
         "same_iterates": match &naming {
@@ -107,16 +104,6 @@ pub fn costs(program: &Program, signature: Signature) -> Result<(Poly, Poly), Sh
     Ok((shown(&price.setup.flops), shown(&price.iteration.flops)))
 }
 
-/// The first problem that the program fits: of the family it names if it names one, and else tall before square.
-pub fn fitting(document: &Document) -> Result<Signature, ShapeError> {
-    let own = Family::named(&document.family).map(|family| family.signature());
-    let shapes = Geometry::ALL.map(|shape| Signature::new(shape, document.update));
-    let own = own.filter(|own| own.update == document.update);
-    let mut tried = own.into_iter().chain(shapes).map(|shape| check(&document.program, shape).map(|_| shape));
-    let first = tried.next().expect("there are shapes");
-    first.or_else(|error| tried.find_map(Result::ok).ok_or(error))
-}
-
 /// What the catalogue knows of the program; nothing where that is plain.
 fn known(naming: &Naming, asked: &str) -> String {
     let remark = match naming {
@@ -146,14 +133,6 @@ fn accuracy(verdict: &Verdict) -> String {
         format!(", {which} accurate from κ = {:e} on", s.kappa)
     });
     remark.unwrap_or_default()
-}
-
-fn geometry_name(geometry: Geometry) -> &'static str {
-    match geometry {
-        Geometry::Tall => "tall",
-        Geometry::Square => "square",
-        Geometry::Symmetric => "symmetric",
-    }
 }
 
 /// The program with the type of every result beside it.

@@ -1,7 +1,10 @@
 //! Equivalence: whether two programs are one algorithm, by algebra and by execution.
 
+mod budget;
 mod draw;
 mod fingerprint;
+mod fit;
+mod law;
 mod naming;
 mod normal;
 mod numeric;
@@ -9,6 +12,8 @@ mod probe;
 mod reduce;
 mod rule;
 mod scalar;
+mod stability;
+mod state;
 mod value;
 mod vector;
 mod verdict;
@@ -16,9 +21,11 @@ mod word;
 
 pub(crate) use fingerprint::Print;
 pub use fingerprint::fingerprint;
+pub use law::LEVEL;
 pub use naming::{CostGap, Growth, Naming, distance, full_name, name};
 pub use normal::Normal;
-pub use numeric::{Comparison, LEVEL, Numeric, Stability, compare, solves_systems};
+pub use numeric::{Comparison, Numeric, Start, compare};
 pub(crate) use probe::{ITERATIONS, Probe};
 pub use rule::{Rule, Stop};
+pub use stability::{Stability, solves_systems};
 pub use verdict::{Answer, Symbolic, Verdict, equivalent};

@@ -1,7 +1,7 @@
 //! Naming: is this program known?
 
 use super::normal::Normal;
-use super::verdict::{Answer, Verdict, equivalent};
+use super::verdict::{Answer, Symbolic, Verdict, equivalent};
 use crate::execute::Settings;
 use crate::program::{
     Canonical, Cost, Entry, Instruction, LiveOut, Model, Poly, Price, Program, Section, ShapeError, Signature,
@@ -89,9 +89,10 @@ pub fn name(program: &Program, signature: impl Into<Signature>) -> Result<Naming
     let own = Growth::of(program, signature)?;
     let mut equals = Vec::new();
     for &(entry, _) in &near {
-        let same = catalogue_form(entry, signature).is_some_and(|form| form.equals(&normal));
-        if same {
-            let verdict = equivalent(program, &entry.document.program, signature)?;
+        let known = &entry.document.program;
+        let same = |form: &Normal| Symbolic::of((program, &normal), (known, form), signature).is_equal();
+        if catalogue_form(entry, signature).is_some_and(|form| same(&form)) {
+            let verdict = equivalent(program, known, signature)?;
             if verdict.answer == Answer::Equivalent {
                 equals.push((entry, verdict, Growth::of(&entry.document.program, signature)?));
             }

@@ -37,15 +37,24 @@ impl Normal {
     }
 
     fn as_written(program: &Program, signature: Signature) -> Result<Normal, ShapeError> {
-        let live = Canonical::new(program, LiveOut::Finished);
-        let typed = check(live.program(), signature)?;
-        let mut form = Reader::new(signature).read_all(&typed);
+        let mut form = Normal::at(program, signature, &BTreeMap::new())?;
         form.keep_what_counts();
         Ok(form)
     }
 
+    /// What an iteration does where the carried registers hold these values: all of it, under the names it has.
+    pub(super) fn at(
+        program: &Program,
+        signature: Signature,
+        held: &BTreeMap<Reg, Vector>,
+    ) -> Result<Normal, ShapeError> {
+        let live = Canonical::new(program, LiveOut::Finished);
+        let typed = check(live.program(), signature)?;
+        Ok(Reader::new(signature).read_all(&typed, held))
+    }
+
     /// Forgets the carried registers that v1 does not depend on, now or later.
-    fn keep_what_counts(&mut self) {
+    pub(super) fn keep_what_counts(&mut self) {
         let mut count = BTreeSet::from([Reg::V1]);
         loop {
             let mut more = count.clone();
@@ -80,6 +89,15 @@ impl Normal {
     /// Whether two complete forms are the same.
     pub fn equals(&self, other: &Normal) -> bool {
         self.stop.is_none() && other.stop.is_none() && self.results == other.results
+    }
+}
+
+/// x before the first iteration: zero only where it moves by a direction; where it stays it is the same everywhere.
+pub(super) fn start(update: Update) -> Vector {
+    match update {
+        Update::Subtract => Vector::zero(Dim::Cols),
+        Update::Assign => Vector::source(Source::First, Dim::Cols),
+        Update::Answer => Vector::source(Source::Reg(Reg::X), Dim::Cols),
     }
 }
 
@@ -126,23 +144,19 @@ impl Reader {
         for reg in states() {
             values[reg.index()] = Some(Value::Vector(Vector::zero(Dim::Cols)));
         }
-        // Only where x moves by a direction does it start at zero; where it stays it is the same everywhere.
-        let start = match update {
-            Update::Subtract => Vector::zero(Dim::Cols),
-            Update::Assign => Vector::source(Source::First, Dim::Cols),
-            Update::Answer => Vector::source(Source::Reg(Reg::X), Dim::Cols),
-        };
-        values[Reg::X.index()] = Some(Value::Vector(start));
+        values[Reg::X.index()] = Some(Value::Vector(start(update)));
         Reader { values, section: Section::Setup, samples: 0, work: Work::new(geometry) }
     }
 
     /// Reads a program: setup sees x and the carried registers as they start, an iteration as the last one left them.
-    fn read_all(mut self, typed: &[Typed]) -> Normal {
+    fn read_all(mut self, typed: &[Typed], held: &BTreeMap<Reg, Vector>) -> Normal {
         let (setup, iteration) =
             typed.split_at(typed.partition_point(|typed| typed.section == Section::Setup));
         setup.iter().for_each(|typed| self.read(typed));
         for reg in states() {
-            self.values[reg.index()] = Some(Value::Vector(Vector::source(Source::Reg(reg), Dim::Cols)));
+            let value = held.get(&reg).cloned();
+            let value = value.unwrap_or_else(|| Vector::source(Source::Reg(reg), Dim::Cols));
+            self.values[reg.index()] = Some(Value::Vector(value));
         }
         (self.section, self.samples) = (Section::Iteration, 0);
         iteration.iter().for_each(|typed| self.read(typed));

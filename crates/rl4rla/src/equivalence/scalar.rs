@@ -66,6 +66,14 @@ impl Scalar {
         self.terms.is_empty()
     }
 
+    /// Whether it is known to be positive: a sum of products of positive numbers, of η, and of what is divided by and
+    /// cannot be negative.
+    pub fn is_positive(&self) -> bool {
+        let positive =
+            |(atom, power): (&Atom, &i32)| *atom == Atom::Eta || (*power < 0 && atom.is_positive());
+        !self.is_zero() && self.terms.iter().all(|(m, (n, _))| *n > 0 && m.iter().all(positive))
+    }
+
     /// Adds the random objects in it to `found`.
     pub fn random(&self, found: &mut BTreeSet<WordAtom>) {
         for atom in self.terms.keys().flat_map(|monomial| monomial.keys()) {

@@ -2,7 +2,7 @@
 
 use super::draw::Law;
 use super::scalar::Scalar;
-use super::vector::Vector;
+use super::vector::{Source, Vector};
 use super::word::{Atom, Word};
 use crate::program::Reg;
 use std::collections::BTreeSet;
@@ -42,6 +42,17 @@ impl Value {
         }
     }
 
+    /// Whether it is what this operator makes, as it is.
+    fn is_made_by(&self, op: &str) -> bool {
+        let alone = |v: &Vector| v.terms.len() == 1 && v.terms.values().all(|c| *c == Scalar::number(1));
+        let made = |v: &Vector| {
+            v.terms.keys().all(|(word, source)| {
+                word.letters.is_empty() && matches!(source, Source::Opaque(opaque) if opaque.op == op)
+            })
+        };
+        matches!(self, Value::Vector(v) if alone(v) && made(v))
+    }
+
     /// All that it holds.
     pub fn weight(&self) -> usize {
         match self {
@@ -62,7 +73,16 @@ pub struct Opaque {
     pub args: Arc<[Value]>,
 }
 
+/// Operators whose results are positive in every entry, whatever their operands are or where those are such.
+const POSITIVE: [(&str, fn(&[Value]) -> bool); 2] =
+    [("VEC_SIGMOID", |_| true), ("VEC_DSIGMOID", |args| matches!(args, [p] if p.is_made_by("VEC_SIGMOID")))];
+
 impl Opaque {
+    /// Whether every entry is positive.
+    pub fn is_positive(&self) -> bool {
+        POSITIVE.iter().any(|(op, positive)| *op == self.op && positive(&self.args))
+    }
+
     /// Adds the random objects in its operands to `found`.
     pub fn random(&self, found: &mut BTreeSet<Atom>) {
         self.args.iter().for_each(|arg| arg.random(found));

@@ -140,6 +140,15 @@ impl Vector {
         })
     }
 
+    /// Whether algebra knows every entry to be positive: a sum of positive vectors with positive coefficients.
+    pub fn is_positive(&self) -> bool {
+        let positive = |((word, source), c): (&(Word, Source), &Scalar)| {
+            let made = matches!(source, Source::Opaque(opaque) if opaque.is_positive());
+            made && word.letters.is_empty() && c.is_positive()
+        };
+        !self.terms.is_empty() && self.terms.iter().all(positive)
+    }
+
     /// All that it holds.
     pub fn weight(&self) -> usize {
         let term =

@@ -1,31 +1,59 @@
 //! The verdict: algebra and execution together.
 
+use super::law::compare_in_law;
 use super::normal::Normal;
-use super::numeric::{Comparison, Numeric, Stability, compare, compare_in_law, stability};
+use super::numeric::{Comparison, Numeric, Start, compare};
 use super::rule::{Rule, Stop};
+use super::stability::{Ladder, Stability, stability};
+use super::state::related;
 use crate::program::{Program, ShapeError, Signature};
 use std::collections::BTreeSet;
 
 /// Whether two programs are one algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// Equal in exact arithmetic wherever both are defined: algebra and execution agree.
+    /// Equal in exact arithmetic: algebra and execution agree.
     Equivalent,
-    /// Algebra and execution agree that they differ.
+    /// Execution tells them apart, or one fails where the other runs.
     Different,
     /// Algebra and execution do not agree; the evidence is in the verdict.
     Undecided,
 }
 
-/// What algebra says.
+/// What algebra says of the iterations as functions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Symbolic {
     /// One normal form, by these rules.
     Equal(BTreeSet<Rule>),
+    /// One normal form after a linear change of the carried registers that leaves the start as it is.
+    EqualByState(BTreeSet<Rule>),
     /// Two normal forms.
     Different,
     /// Normalisation stopped early.
     Stopped(Stop),
+}
+
+impl Symbolic {
+    /// What algebra says of two programs with these normal forms.
+    pub(super) fn of(
+        (p, left): (&Program, &Normal),
+        (q, right): (&Program, &Normal),
+        signature: Signature,
+    ) -> Symbolic {
+        match left.stop.or(right.stop) {
+            Some(stop) => Symbolic::Stopped(stop),
+            None if left.equals(right) => Symbolic::Equal(&left.rules | &right.rules),
+            None if left.carries() || right.carries() => {
+                related(p, q, signature).map_or(Symbolic::Different, Symbolic::EqualByState)
+            }
+            None => Symbolic::Different,
+        }
+    }
+
+    /// Whether it is a proof that they are equal.
+    pub fn is_equal(&self) -> bool {
+        matches!(self, Symbolic::Equal(_) | Symbolic::EqualByState(_))
+    }
 }
 
 /// The two-step check of two programs.
@@ -43,6 +71,8 @@ pub struct Verdict {
     pub one_sided: Vec<String>,
     /// Where equivalent programs part by rounding, if they do.
     pub stability: Option<Stability>,
+    /// What was left out to bound the work.
+    pub cut: Option<String>,
     /// The problems they were compared on.
     pub signature: Signature,
 }
@@ -60,21 +90,77 @@ pub struct Verdict {
 pub fn equivalent(p: &Program, q: &Program, signature: impl Into<Signature>) -> Result<Verdict, ShapeError> {
     let signature = signature.into();
     let (left, right) = (Normal::of(p, signature)?, Normal::of(q, signature)?);
-    let symbolic = match left.stop.or(right.stop) {
-        Some(stop) => Symbolic::Stopped(stop),
-        None if left.equals(&right) => Symbolic::Equal(left.rules.union(&right.rules).copied().collect()),
-        None => Symbolic::Different,
+    let symbolic = Symbolic::of((p, &left), (q, &right), signature);
+    let start = compare(p, q, signature, Start::True);
+    let map = compare(p, q, signature, Start::Anywhere);
+    // What the registers of one program hold means nothing in those of the other where only a change of state relates them.
+    let by_state = matches!(symbolic, Symbolic::EqualByState(_));
+    let largest = if by_state { start.largest } else { start.largest.max(map.largest) };
+    let mut one_sided = start.one_sided.clone();
+    one_sided
+        .extend(map.one_sided.iter().filter(|name| !by_state && !start.one_sided.contains(name)).cloned());
+    let carries = left.carries() || right.carries();
+    let (answer, numeric) = match &symbolic {
+        Symbolic::Equal(_) => of_equal_maps(start, map),
+        Symbolic::EqualByState(_) => match start.numeric {
+            Numeric::Agree => (Answer::Equivalent, Numeric::Agree),
+            domain @ Numeric::Domain { .. } => (Answer::Different, domain),
+            other => (Answer::Undecided, other),
+        },
+        // Different draws differ draw for draw; the question is whether their laws do.
+        Symbolic::Different if left.random() != right.random() => match start.numeric {
+            domain @ Numeric::Domain { .. } if start.always_one_sided => (Answer::Different, domain),
+            _ => {
+                let from = if carries { Start::True } else { Start::Anywhere };
+                let law = compare_in_law(p, q, signature, from);
+                let differ = matches!(law, Numeric::DifferInLaw { .. });
+                (if differ { Answer::Different } else { Answer::Undecided }, law)
+            }
+        },
+        // Which draws are the same is not known where algebra gave up.
+        Symbolic::Stopped(_) if [p, q].iter().any(|program| draws(program)) => match start.numeric {
+            domain @ Numeric::Domain { .. } if start.always_one_sided => (Answer::Different, domain),
+            other => (Answer::Undecided, other),
+        },
+        Symbolic::Different | Symbolic::Stopped(_) => of_different_maps(start, map, carries),
     };
-    let Comparison { mut numeric, largest, one_sided } = compare(p, q, signature);
-    // Different draws differ draw for draw; the question is whether their laws do.
-    if symbolic == Symbolic::Different && left.random() != right.random() {
-        numeric = compare_in_law(p, q, signature);
+    let ladder = if answer == Answer::Equivalent { stability(p, q, signature) } else { Ladder::default() };
+    let (stability, cut) = (ladder.parted, ladder.cut);
+    Ok(Verdict { answer, symbolic, numeric, max_deviation: largest, one_sided, stability, cut, signature })
+}
+
+fn draws(program: &Program) -> bool {
+    program.instructions().any(|(_, _, ins)| ins.op.draws())
+}
+
+/// The answer where algebra shows the iterations to be one function. It knows nothing of where they are defined.
+fn of_equal_maps(start: Comparison, map: Comparison) -> (Answer, Numeric) {
+    match (start.numeric, map.numeric) {
+        // Algebra and execution contradict each other.
+        (_, differ @ Numeric::Differ { .. }) => (Answer::Undecided, differ),
+        (start @ (Numeric::Differ { .. } | Numeric::Domain { .. }), _) => (Answer::Different, start),
+        (_, domain @ Numeric::Domain { .. }) => (Answer::Different, domain),
+        (Numeric::Agree, Numeric::Agree) => (Answer::Equivalent, Numeric::Agree),
+        // Programs that both fail where runs begin are as equal as they can be.
+        (_, Numeric::Agree) if !start.ran => (Answer::Equivalent, Numeric::NeverRun),
+        (Numeric::Agree, unclear) | (unclear, _) => (Answer::Undecided, unclear),
     }
-    let answer = match (&symbolic, &numeric) {
-        (Symbolic::Equal(_), Numeric::Agree) => Answer::Equivalent,
-        (Symbolic::Different, Numeric::Differ { .. } | Numeric::DifferInLaw { .. }) => Answer::Different,
-        _ => Answer::Undecided,
-    };
-    let stability = if answer == Answer::Equivalent { stability(p, q, signature) } else { None };
-    Ok(Verdict { answer, symbolic, numeric, max_deviation: largest, one_sided, stability, signature })
+}
+
+/// The answer where algebra has no proof.
+fn of_different_maps(start: Comparison, map: Comparison, carries: bool) -> (Answer, Numeric) {
+    match (start.numeric, map.numeric) {
+        (start @ (Numeric::Differ { .. } | Numeric::Domain { .. }), _) => (Answer::Different, start),
+        // Programs that stand still go the same way from the start, but only from there. Those that carry something may
+        // be related by a change of state that algebra did not find.
+        (_, map @ (Numeric::Differ { .. } | Numeric::Domain { .. })) if !carries || !start.moved => {
+            (Answer::Different, map)
+        }
+        (Numeric::Agree, _) if carries => {
+            let why = "the iterates agree from the true start, and algebra does not know why";
+            (Answer::Undecided, Numeric::Unclear(why.into()))
+        }
+        (start, Numeric::Agree) => (Answer::Undecided, start),
+        (_, map) => (Answer::Undecided, map),
+    }
 }

@@ -26,7 +26,7 @@ pub enum Atom {
     Factor(Arc<Word>),
     /// N⁻¹, or N⁺ where N may be singular.
     Inverse(Arc<Word>),
-    /// diag(√v), for v > 0.
+    /// diag(√v), for v ≥ 0.
     Diagonal(Arc<Vector>),
     /// What an operator makes that algebra does not know.
     Opaque(Opaque),
@@ -344,8 +344,8 @@ fn is_invertible_block(letters: &[Letter]) -> bool {
             Atom::Data(_) => letter.is_square(),
             // A sample of a sample is square, and takes some rows twice and others not at all.
             Atom::Sketch(_) | Atom::Sample(..) | Atom::Opaque(_) => false,
-            // Positive, unless it is known to be zero.
-            Atom::Diagonal(v) => !v.terms.is_empty(),
+            // An entry may be zero, unless algebra knows better or the program fails there.
+            Atom::Diagonal(v) => letter.inverted || v.is_positive(),
         },
         // UᵀU with U of full column rank.
         _ => halves(letters).is_some_and(|(_, u)| has_full_column_rank(u)),

@@ -101,6 +101,10 @@ impl Reading {
                 |reg: &Reg| values[reg.index()].clone().expect("typing admits no undefined operand");
             let operands: Vec<Expr> = ins.operands.iter().map(operand).collect();
             let value = (ins.op.formula)(&instruction.args, operands, &mut names);
+            let value = match instruction.result {
+                Some(ty) if ins.target != Some(Reg::A) => names.shortened(value, ty),
+                _ => value,
+            };
             match ins.target {
                 Some(Reg::A) => {
                     for reg in [Reg::A, Reg::B] {
@@ -181,6 +185,28 @@ mod tests {
         let text = "iteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n a1 = VEC_VEC_DOT(v1, x)\n v1 = SCALAR_VEC_MUL(a1, x)\n";
         let equation = equation(&text.parse().unwrap(), Geometry::Tall).unwrap();
         assert_eq!(equation.text, "xₜ₊₁ = xₜ − η ⟨xₜ, η xₜ⟩ xₜ");
+    }
+
+    #[test]
+    fn what_is_used_twice_is_not_written_twice() {
+        let gradient = "v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
+        let texts = [
+            format!("iteration:\n {gradient}{}", "v1 = VEC_VEC_ADD(v1, v1)\n".repeat(200)),
+            format!(
+                "setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\n {}iteration:\n {gradient}v1 = MAT_VEC_MUL(R1, v1)\n",
+                "R1 = MAT_MAT_MUL(R1, R1)\n".repeat(200)
+            ),
+            format!(
+                "iteration:\n {gradient}{}",
+                "a1 = VEC_VEC_DOT(v1, v1)\n a1 = SCALAR_DIV(a1, eta)\n v1 = SCALAR_VEC_MUL(a1, v1)\n"
+                    .repeat(60)
+            ),
+        ];
+        for text in texts {
+            let equation = equation(&text.parse().unwrap(), Geometry::Tall).unwrap();
+            assert!(equation.text.len() < 40_000 && equation.latex.len() < 40_000, "{}", equation.text.len());
+            assert!(equation.text.contains("₁ = "), "{}", equation.text);
+        }
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! Expressions over A, b, x and the random objects, for showing what a program computes as a formula.
 
 use super::ast::Section;
+use super::types::Type;
 
 /// A formula. The constructors below keep it tidy; nothing here decides equality of programs.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Expr {
     /// A named object, in text and in LaTeX.
     Symbol(String, String),
+    /// A named number, in text and in LaTeX.
+    Number(String, String),
     /// a · b · c …
     Product(Vec<Expr>),
     /// a + b.
@@ -108,7 +111,7 @@ impl Expr {
     }
 
     fn is_scalar(&self) -> bool {
-        matches!(self, Quotient(..) | Dot(..)) || *self == Expr::eta()
+        matches!(self, Number(..) | Quotient(..) | Dot(..)) || *self == Expr::eta()
     }
 
     /// The transpose, pushed inwards: (AB)ᵀ = BᵀAᵀ, Mᵀᵀ = M, and a scalar is its own.
@@ -131,6 +134,16 @@ impl Expr {
         }
     }
 
+    /// How many symbols it is written with.
+    pub fn size(&self) -> usize {
+        match self {
+            Symbol(..) | Number(..) => 1,
+            Product(parts) | Call(_, _, parts) => 1 + parts.iter().map(Expr::size).sum::<usize>(),
+            Sum(a, b) | Difference(a, b) | Quotient(a, b) | Dot(a, b) => 1 + a.size() + b.size(),
+            Norm(a) | Root(a) | Transpose(a) | Inverse(a) => 1 + a.size(),
+        }
+    }
+
     /// The formula in Unicode text.
     pub fn text(&self) -> String {
         self.write(&TEXT)
@@ -143,7 +156,7 @@ impl Expr {
 
     fn write(&self, style: &Style) -> String {
         match self {
-            Symbol(text, latex) => (style.symbol)(text, latex).into(),
+            Symbol(text, latex) | Number(text, latex) => (style.symbol)(text, latex).into(),
             Product(factors) => {
                 let parts: Vec<String> = factors.iter().map(|f| f.write_inside(style)).collect();
                 parts.join(style.times)
@@ -178,7 +191,7 @@ impl Expr {
     /// As the base of a power: everything but a symbol needs brackets.
     fn write_base(&self, style: &Style) -> String {
         match self {
-            Symbol(..) | Call(..) | Norm(_) => self.write(style),
+            Symbol(..) | Number(..) | Call(..) | Norm(_) => self.write(style),
             _ => format!("({})", self.write(style)),
         }
     }
@@ -234,12 +247,23 @@ pub struct Names {
     pub definitions: Vec<(String, String)>,
     factors: Vec<(Expr, Expr)>,
     diagonals: Vec<(Expr, Expr)>,
+    parts: Vec<(Expr, Expr)>,
 }
+
+/// What is written with more symbols than this gets a name, so that a formula grows with its program and no faster: a
+/// value that is used twice would else be written twice, and one doubled twenty times a million times.
+const LONGEST: usize = 60;
 
 impl Names {
     /// No names yet.
     pub fn new() -> Names {
-        Names { section: Section::Setup, definitions: vec![], factors: vec![], diagonals: vec![] }
+        Names {
+            section: Section::Setup,
+            definitions: vec![],
+            factors: vec![],
+            diagonals: vec![],
+            parts: vec![],
+        }
     }
 
     /// The sketching matrix of this section.
@@ -292,6 +316,32 @@ impl Names {
         Root(Box::new(name))
     }
 
+    /// A name for what is too long to be written out: c for a number, w for a vector, M for a matrix.
+    pub fn shortened(&mut self, value: Expr, ty: Type) -> Expr {
+        if value.size() <= LONGEST {
+            return value;
+        }
+        if let Some((_, name)) = self.parts.iter().find(|(known, _)| *known == value) {
+            return name.clone();
+        }
+        let (letter, symbol): (&str, fn(String, String) -> Expr) = match ty {
+            Type::Scalar => ("c", Number),
+            Type::Vector(_) => ("w", Symbol),
+            Type::Matrix(..) => ("M", Symbol),
+            // Probabilities are words, and short.
+            Type::Weights(_) => return value,
+        };
+        let number = 1 + self.parts.len();
+        let index: String = number.to_string().chars().map(subscript).collect();
+        let name = symbol(format!("{letter}{index}"), format!("{letter}_{{{number}}}"));
+        self.define(
+            format!("{} = {}", name.text(), value.text()),
+            format!("{} = {}", name.latex(), value.latex()),
+        );
+        self.parts.push((value, name.clone()));
+        name
+    }
+
     fn define(&mut self, text: String, latex: String) {
         if !self.definitions.iter().any(|(known, _)| *known == text) {
             self.definitions.push((text, latex));
@@ -310,6 +360,12 @@ fn named(letter: &str, known: &mut Vec<(Expr, Expr)>, of: &Expr) -> (Expr, bool)
     };
     known.push((of.clone(), name.clone()));
     (name, true)
+}
+
+/// A digit as an index.
+fn subscript(digit: char) -> char {
+    let value = digit.to_digit(10).unwrap_or(0);
+    char::from_u32('₀' as u32 + value).unwrap_or(digit)
 }
 
 impl Default for Names {

@@ -1,6 +1,8 @@
 //! Random programs for the integration tests: every one a function of a seed, so that a failure can be repeated.
 #![allow(dead_code)] // no test file needs all of it
 
+pub mod mutations;
+
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rl4rla::program::*;

@@ -130,7 +130,7 @@ fn judged(program: &Program, stage: &Stage, target: &Target) -> Vec<(String, Str
     };
     let answer = if judgement.found { "yes" } else { "no" };
     let (algebra, why) = symbolic_words(&verdict.symbolic);
-    let (execution, how) = numeric_words(&verdict.numeric);
+    let (execution, how) = numeric_words(&verdict.numeric, ["it", "the target"]);
     vec![
         fact("same as the target", format!("{answer}, compared with {wanted}")),
         fact("by algebra", format!("{algebra}: {why}")),

@@ -1,0 +1,30 @@
+//! How much work a verdict may take, counted in floating-point operations and not in time, so that a pair of programs is
+//! judged by the same runs wherever it is judged.
+
+use crate::execute::Settings;
+use crate::program::{Canonical, LiveOut, Program, Section, Signature, Structure, check};
+
+/// The work of one part of a verdict: about a second.
+pub const MOST: f64 = 6e9;
+
+/// What every instruction costs beside its arithmetic.
+const OVERHEAD: f64 = 500.0;
+
+/// Operators that can take many times their price: a singular matrix has its pseudo-inverse from an SVD.
+const HEAVIER: [(&str, f64); 1] = [("MAT_INV", 20.0)];
+
+/// The work of one run, at most; infinite where the program does not fit.
+pub fn work(program: &Program, signature: Signature, settings: &Settings, rows: usize, cols: usize) -> f64 {
+    let live = Canonical::new(program, LiveOut::Finished);
+    let Ok(typed) = check(live.program(), signature) else { return f64::INFINITY };
+    let sizes = settings.sizes(rows, cols);
+    let each = typed.iter().map(|typed| {
+        let op = typed.instruction.op;
+        let triangular = typed.args.first().is_some_and(|arg| arg.ty.structure() == Structure::Upper);
+        let heavier = HEAVIER.iter().find(|(name, _)| *name == op.name && !triangular);
+        let flops = (op.flops)(&typed.args).eval(&sizes) * heavier.map_or(1.0, |(_, factor)| *factor);
+        let times = if typed.section == Section::Setup { 1 } else { settings.iterations };
+        times as f64 * (flops + OVERHEAD)
+    });
+    each.sum()
+}

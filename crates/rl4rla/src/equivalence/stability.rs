@@ -1,0 +1,129 @@
+//! Where two programs that are equal in exact arithmetic stop being so in use.
+
+use super::budget;
+use super::numeric::{draw, named};
+use crate::execute::{Settings, run};
+use crate::linalg::{norm, sub};
+use crate::problem::Family;
+use crate::program::{Canonical, Geometry, LiveOut, Program, Signature, Update};
+use crate::rng::Stream;
+
+/// Where two programs that are equal in exact arithmetic stop being so in use.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stability {
+    /// The condition number from which their results part.
+    pub kappa: f64,
+    /// Whether the first program is the one that stays accurate.
+    pub first_is_steadier: bool,
+}
+
+/// What the runs on harder and harder systems say.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Ladder {
+    /// Where the programs part, if they do.
+    pub parted: Option<Stability>,
+    /// What was left out to bound the work.
+    pub cut: Option<String>,
+}
+
+/// The condition numbers, 10 to this power.
+const DECADES: std::ops::RangeInclusive<i32> = 1..=14;
+
+/// The systems, from the size that is meant to those for programs that make much of it.
+fn sizes(geometry: Geometry) -> [(usize, usize); 5] {
+    match geometry {
+        Geometry::Tall => [(600, 30), (300, 20), (120, 12), (60, 8), (30, 6)],
+        Geometry::Square | Geometry::Symmetric => [30, 20, 12, 8, 6].map(|n| (n, n)),
+    }
+}
+
+/// Whether a program can be meant for linear systems: it moves x by a direction, with the paper's operators alone.
+pub fn solves_systems(program: &Program, signature: Signature) -> bool {
+    signature.update == Update::Subtract && program.instructions().all(|(_, _, ins)| ins.op.is_core())
+}
+
+/// Runs both programs on harder and harder linear systems until one is a hundred times less accurate than the other.
+/// Programs that do not solve such systems, because they use a task's own operators or update, are not judged.
+pub fn stability(p: &Program, q: &Program, signature: impl Into<Signature>) -> Ladder {
+    let signature = signature.into();
+    if !solves_systems(p, signature) || !solves_systems(q, signature) {
+        return Ladder::default();
+    }
+    let live = |program| Canonical::new(program, LiveOut::Finished);
+    if live(p) == live(q) {
+        return Ladder::default();
+    }
+    let settings = |(rows, cols): (usize, usize)| Settings {
+        iterations: 60,
+        step: 0.5,
+        batch: 40,
+        ..Settings::for_size(rows, cols)
+    };
+    let work = |&(rows, cols): &(usize, usize)| {
+        let one = |program| budget::work(program, signature, &settings((rows, cols)), rows, cols);
+        DECADES.count() as f64 * (one(p) + one(q))
+    };
+    let sizes = sizes(signature.geometry);
+    let Some(size) = sizes.into_iter().find(|size| work(size) <= budget::MOST) else {
+        return Ladder {
+            parted: None,
+            cut: Some("stability was not compared: it would take too much work".into()),
+        };
+    };
+    let (rows, cols) = size;
+    let cut = (size != sizes[0]).then(|| {
+        format!("stability was compared on {rows}×{cols} systems, smaller than usual, to bound the work")
+    });
+    let name = if signature.geometry == Geometry::Symmetric { "psd" } else { "mid-cond" };
+    let settings = settings(size);
+    let parted = DECADES.into_iter().find_map(|decade| {
+        let kappa = 10f64.powi(decade);
+        let instance = draw(&Family { rows, cols, condition: Some(kappa), ..named(name) }, "stability", 0);
+        // The error of x, not of Ax: it sees the small directions that the residual does not.
+        let error = |program| {
+            let trace = run(program, &instance, &settings, &Stream::new(3)).ok();
+            trace.map_or(f64::INFINITY, |t| norm(&sub(&t.x, &instance.x_star)) / norm(&instance.x_star))
+        };
+        // Below rounding at this κ nobody is better than another.
+        let floor = 1e-14 * kappa;
+        let (e, f) = (error(p).max(floor), error(q).max(floor));
+        (e > 100.0 * f || f > 100.0 * e).then_some(Stability { kappa, first_is_steadier: e < f })
+    });
+    Ladder { parted, cut }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Entry;
+
+    fn program(name: &str) -> &'static Program {
+        &Entry::named(name).unwrap().document.program
+    }
+
+    #[test]
+    fn the_forms_of_the_sketched_preconditioner_agree_until_rounding_parts_them() {
+        let [explicit, factored, gram] =
+            ["", "-factored", "-gram"].map(|form| program(&format!("sketched-precond-gd{form}")));
+        let parted = stability(explicit, factored, Geometry::Tall).parted.unwrap();
+        assert!(!parted.first_is_steadier && (1e6..1e11).contains(&parted.kappa), "{parted:?}");
+        let parted = stability(factored, gram, Geometry::Tall).parted.unwrap();
+        assert!(parted.first_is_steadier && (1e5..1e11).contains(&parted.kappa), "{parted:?}");
+        assert_eq!(stability(factored, factored, Geometry::Tall), Ladder::default());
+    }
+
+    #[test]
+    fn what_is_too_much_work_is_compared_on_smaller_systems_or_not_at_all() {
+        let step = "v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = MAT_VEC_MUL(R1, v1)\n v1 = VEC_MAT_MUL(v1, A)\n";
+        let outer = "R1 = MAT_MAT_TRANS_MUL(A, A)\n R1 = MAT_INV(R1)\n";
+        let project = |times: usize| -> Program {
+            format!("iteration:\n {}{step}", outer.repeat(times)).parse().unwrap()
+        };
+        let ladder = stability(program("precond-gd"), &project(1), Geometry::Tall);
+        assert!(ladder.cut.is_some_and(|cut| cut.contains("30×6")), "the m×m inverse of every iteration");
+        let again = "R1 = MAT_INV(R1)\n".repeat(400);
+        let endless: Program = format!("iteration:\n {outer}{again}{step}").parse().unwrap();
+        let ladder = stability(program("precond-gd"), &endless, Geometry::Tall);
+        assert!(ladder.cut.is_some_and(|cut| cut.contains("not compared")) && ladder.parted.is_none());
+    }
+}

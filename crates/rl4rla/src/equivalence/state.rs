@@ -1,0 +1,224 @@
+//! Changes of state. What carried registers hold is a matter of taste: a velocity, its negative, or the last iterate.
+//! Two programs are one algorithm if the registers of one follow from x and those of the other by a linear map, at the
+//! start and, from one iteration to the next, for ever.
+//!
+//! The map is guessed, and the guess is proved: with the registers of one program written in those of the other, both
+//! must give the same direction and the same registers afterwards, as normal forms.
+
+use super::fit::{Points, fit};
+use super::normal::{Normal, start};
+use super::rule::{Rule, Work};
+use super::scalar::{Atom, Scalar};
+use super::vector::{Source, Vector};
+use crate::program::{Canonical, Dim, LiveOut, Program, Reg, Signature, Update};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What carried registers hold, in terms of x, b and the carried registers of the same or another program.
+type State = BTreeMap<Reg, Vector>;
+
+/// A program as a system whose state is x and some of its carried registers, from which the others follow.
+struct System {
+    program: Program,
+    signature: Signature,
+    /// The carried registers that follow, written in those that are left.
+    follow: State,
+    /// v1 and what becomes of the carried registers that are left.
+    results: BTreeMap<Reg, Vector>,
+    /// What its runs hold, from the true start on.
+    points: Points,
+    rules: BTreeSet<Rule>,
+}
+
+/// Whether the carried registers of one program follow from those of the other, so that both move x alike from the true
+/// start on: the rules that show it, if so.
+pub fn related(p: &Program, q: &Program, signature: Signature) -> Option<BTreeSet<Rule>> {
+    let (p, q) = (System::of(p, signature)?, System::of(q, signature)?);
+    for (a, b) in [(&p, &q), (&q, &p)] {
+        for guess in [b.fitted(a), b.solved(a)].into_iter().flatten() {
+            if let Some(rules) = b.proves(a, &guess) {
+                return Some(&(&p.rules | &q.rules) | &rules);
+            }
+        }
+    }
+    None
+}
+
+impl System {
+    fn of(program: &Program, signature: Signature) -> Option<System> {
+        let program = Canonical::new(program, LiveOut::Finished).program().clone();
+        let points = Points::of(&program, signature);
+        let mut system = System {
+            program,
+            signature,
+            follow: State::new(),
+            results: State::new(),
+            points,
+            rules: BTreeSet::new(),
+        };
+        let mut form = system.read(&State::new())?;
+        form.keep_what_counts();
+        (system.results, system.rules) = (form.results, form.rules);
+        // A register that follows from the others is no state of its own.
+        let less = |system: &System| system.carried().find_map(|reg| system.without(reg));
+        while let Some((follow, form)) = less(&system) {
+            system.rules.extend(form.rules);
+            (system.follow, system.results) = (follow, form.results);
+        }
+        Some(system)
+    }
+
+    /// The carried registers that are state.
+    fn carried(&self) -> impl Iterator<Item = Reg> {
+        self.results.keys().copied().filter(|reg| *reg != Reg::V1)
+    }
+
+    fn work(&self) -> Work {
+        Work::new(self.signature.geometry)
+    }
+
+    /// What an iteration does where the state is this.
+    fn read(&self, state: &State) -> Option<Normal> {
+        let mut work = self.work();
+        let mut held = state.clone();
+        for (reg, value) in &self.follow {
+            held.insert(*reg, substituted(value, &|reg| state.get(&reg).cloned(), &mut work)?);
+        }
+        let form = Normal::at(&self.program, self.signature, &held).ok()?;
+        (form.stop.is_none() && work.stop.is_none()).then_some(form)
+    }
+
+    /// What follows and what an iteration does without this register, if it follows from the others.
+    fn without(&self, reg: Reg) -> Option<(State, Normal)> {
+        let others: Vec<Reg> = self.carried().filter(|other| *other != reg).collect();
+        let value = fit(&self.points, reg, &self.points, &others)?;
+        let mut work = self.work();
+        let mut form = self.read(&State::from([(reg, value.clone())]))?;
+        let becomes = self.next(&form.results, &value, &mut work)?;
+        if form.results[&reg] != becomes || !self.holds_at_the_start(&value) || work.stop.is_some() {
+            return None;
+        }
+        let mut follow = State::from([(reg, value.clone())]);
+        for (known, other) in &self.follow {
+            follow.insert(*known, substituted(other, &|r| (r == reg).then(|| value.clone()), &mut work)?);
+        }
+        form.results.retain(|other, _| *other != reg && self.results.contains_key(other));
+        form.keep_what_counts();
+        Some((follow, form))
+    }
+
+    /// What becomes of a linear expression in x, b and the carried registers in an iteration with these results.
+    fn next(&self, results: &State, value: &Vector, work: &mut Work) -> Option<Vector> {
+        let x = Vector::source(Source::Reg(Reg::X), Dim::Cols);
+        let v1 = &results[&Reg::V1];
+        let moved = match self.signature.update {
+            Update::Subtract => x.plus(&Scalar::atom(Atom::Eta).negated(), v1, work),
+            Update::Assign => v1.clone(),
+            Update::Answer => x,
+        };
+        substituted(
+            value,
+            &|reg| if reg == Reg::X { Some(moved.clone()) } else { results.get(&reg).cloned() },
+            work,
+        )
+    }
+
+    /// Whether it is zero at the start, as all carried registers are.
+    fn holds_at_the_start(&self, value: &Vector) -> bool {
+        let mut work = self.work();
+        let first = |reg| match reg {
+            Reg::X => Some(start(self.signature.update)),
+            Reg::B => None,
+            _ => Some(Vector::zero(Dim::Cols)),
+        };
+        substituted(value, &first, &mut work).is_some_and(|v| v.terms.is_empty() && work.stop.is_none())
+    }
+
+    /// The state of this system by that of another: multiples that runs show.
+    fn fitted(&self, other: &System) -> Option<State> {
+        let theirs: Vec<Reg> = other.carried().collect();
+        self.carried().map(|reg| Some((reg, fit(&self.points, reg, &other.points, &theirs)?))).collect()
+    }
+
+    /// The state of this system by that of another: what it must be for both to give the same direction, register by
+    /// register, where each can be solved for.
+    fn solved(&self, other: &System) -> Option<State> {
+        let mut work = self.work();
+        let mut state = State::new();
+        let mut pending = vec![(self.results[&Reg::V1].clone(), other.results[&Reg::V1].clone())];
+        while let Some((reg, value)) =
+            pending.iter().find_map(|(ours, theirs)| self.unknown(ours, theirs, &state, &mut work))
+        {
+            pending.push((self.results[&reg].clone(), other.next(&other.results, &value, &mut work)?));
+            state.insert(reg, value);
+        }
+        self.carried().all(|reg| state.contains_key(&reg)).then_some(state)
+    }
+
+    /// The one register in `ours` that is not known yet, solved for so that it equals `theirs`.
+    fn unknown(
+        &self,
+        ours: &Vector,
+        theirs: &Vector,
+        known: &State,
+        work: &mut Work,
+    ) -> Option<(Reg, Vector)> {
+        let mut rest = theirs.clone();
+        let mut wanted = None;
+        for ((word, source), c) in &ours.terms {
+            let (mut found, mut within) = (BTreeSet::new(), BTreeSet::new());
+            word.sources(&mut within);
+            c.sources(&mut within);
+            source.sources(&mut found);
+            let carried = |regs: &BTreeSet<Reg>| self.carried().any(|reg| regs.contains(&reg));
+            let value = match source {
+                _ if carried(&within) => return None,
+                Source::Reg(reg) if carried(&found) => match known.get(reg) {
+                    Some(value) => value.clone(),
+                    None if wanted.is_none() && word.is_invertible() => {
+                        wanted = Some((*reg, word, c));
+                        continue;
+                    }
+                    None => return None,
+                },
+                _ if carried(&found) => return None,
+                source => Vector::source(source.clone(), word.cols),
+            };
+            rest = rest.plus(&c.negated(), &value.under(word, work), work);
+        }
+        let (reg, word, c) = wanted?;
+        let value = rest.under(&word.true_inverse(work), work).scaled(&Scalar::number(1).over(c, work), work);
+        (value.is_linear() && work.stop.is_none()).then_some((reg, value))
+    }
+
+    /// Whether this system does as the other does, if its state follows from the other's so: the rules that show it.
+    fn proves(&self, other: &System, state: &State) -> Option<BTreeSet<Rule>> {
+        let form = self.read(state)?;
+        let mut work = self.work();
+        let same = form.results[&Reg::V1] == other.results[&Reg::V1]
+            && self.carried().all(|reg| {
+                let value = &state[&reg];
+                self.holds_at_the_start(value)
+                    && other
+                        .next(&other.results, value, &mut work)
+                        .is_some_and(|next| next == form.results[&reg])
+            });
+        (same && work.stop.is_none()).then(|| &form.rules | &work.rules)
+    }
+}
+
+/// A linear expression with other expressions for its registers, those that there are; none if it is not linear.
+fn substituted(value: &Vector, by: &dyn Fn(Reg) -> Option<Vector>, work: &mut Work) -> Option<Vector> {
+    if !value.is_linear() {
+        return None;
+    }
+    let mut sum = Vector::zero(value.dim);
+    for ((word, source), c) in &value.terms {
+        let other = match source {
+            Source::Reg(reg) => by(*reg),
+            _ => None,
+        };
+        let inner = other.unwrap_or_else(|| Vector::source(source.clone(), word.cols));
+        sum = sum.plus(c, &inner.under(word, work), work);
+    }
+    Some(sum)
+}
