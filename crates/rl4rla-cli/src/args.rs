@@ -251,7 +251,7 @@ pub struct List {
     /// What to list
     #[arg(value_enum)]
     pub what: Listed,
-    /// With `runs`: look for damage in the store first
+    /// With `runs`: read everything in the store first, and say so if anything is not as it was written
     #[arg(long)]
     pub check: bool,
 }

@@ -1,10 +1,11 @@
 //! Campaigns: one curriculum searched one way by many seeds, each seed once, kept in the store as they end.
 
-use crate::commands::discover::live::stopped;
+use crate::commands::discover::Settings;
 use crate::commands::discover::present::{Meta, document};
-use crate::commands::discover::{INTERRUPTED, Settings};
 use crate::failure::Failure;
+use crate::interrupt::{INTERRUPTED, stopped};
 use crate::page::Page;
+use crate::source::unreadable;
 use rl4rla::curriculum::{Curriculum, Follow, StageResult, discover_among};
 use rl4rla::discovery::{Known, Observe, Problems, Progress};
 use rl4rla::store::{NewRun, Sample, Sampler, Status, Store};
@@ -170,7 +171,8 @@ fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), Failure> {
             let same =
                 (&*run.spec, &*run.settings, &*run.version) == (asked.spec, asked.settings, asked.version);
             if same {
-                let result: Option<Value> = run.result.and_then(|result| serde_json::from_str(&result).ok());
+                let result = run.result.map(|result| serde_json::from_str::<Value>(&result)).transpose();
+                let result = result.map_err(|error| unreadable(&format!("run {}", row.id), &error))?;
                 // Who wants times does not take those of runs that others helped.
                 let fit =
                     |result: &Value| result.is_object() && (!campaign.alone || result[ALONE] == json!(true));
@@ -300,18 +302,21 @@ fn save(
 ) -> Result<Value, Failure> {
     let (mut result, samples) = finished?;
     let settings = campaign.settings.json();
-    let run = store.begin(&campaign.new_run(&settings, place))?;
-    result["run"] = json!(run.as_str());
-    result[ALONE] = json!(campaign.alone);
-    for sample in &samples {
-        store.sample(&run, sample)?;
-    }
-    for (number, stage) in result["stages"].as_array().into_iter().flatten().enumerate() {
-        let seconds = stage["seconds"].as_f64().unwrap_or_default();
-        store.finish_stage(&run, number as u32, &stage.to_string(), seconds)?;
-    }
-    store.add_seconds(&run, result["seconds"].as_f64().unwrap_or_default())?;
-    let found = result["found"] == json!(true);
-    store.finish(&run, Status::Done { found }, &result.to_string())?;
-    Ok(result)
+    // Whoever is killed here leaves the whole run or nothing of it.
+    store.together(|store| {
+        let run = store.begin(&campaign.new_run(&settings, place))?;
+        result["run"] = json!(run.as_str());
+        result[ALONE] = json!(campaign.alone);
+        for sample in &samples {
+            store.sample(&run, sample)?;
+        }
+        for (number, stage) in result["stages"].as_array().into_iter().flatten().enumerate() {
+            let seconds = stage["seconds"].as_f64().unwrap_or_default();
+            store.finish_stage(&run, number as u32, &stage.to_string(), seconds)?;
+        }
+        store.add_seconds(&run, result["seconds"].as_f64().unwrap_or_default())?;
+        let found = result["found"] == json!(true);
+        store.finish(&run, Status::Done { found }, &result.to_string())?;
+        Ok(result)
+    })
 }

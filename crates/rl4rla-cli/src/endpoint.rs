@@ -6,8 +6,8 @@
 mod prompt;
 mod transcript;
 
-use crate::commands::discover::live::stopped;
 use crate::failure::Failure;
+use crate::interrupt::{pause, stopped, unless_stopped};
 use rl4rla::discovery::{Author, Commission};
 use rl4rla::program::{Document, MAX_BYTES, Program, Update};
 use serde::{Deserialize, Serialize};
@@ -114,13 +114,12 @@ impl Endpoint {
     fn fetch(&self, question: &str) -> Result<String, Failure> {
         let mut trouble = String::new();
         for attempt in 0..TRIES {
-            if attempt > 0 && !stopped() {
-                std::thread::sleep(WAIT * 2u32.pow(attempt - 1));
+            if attempt > 0 {
+                pause(WAIT * 2u32.pow(attempt - 1));
             }
-            if stopped() {
-                break;
-            }
-            match self.post(question) {
+            let (request, question) = (self.request(), question.to_string());
+            let Some(answered) = unless_stopped(move || post(request, &question)) else { break };
+            match answered {
                 Ok((200..300, text)) => return Ok(self.redacted(&content(&text).unwrap_or_default())),
                 Ok((status @ (429 | 500..600), _)) => trouble = format!("it answers with status {status}"),
                 Ok((status, text)) => {
@@ -147,15 +146,21 @@ impl Endpoint {
         said.replace(written.trim_matches('"'), REDACTED).replace(key, REDACTED)
     }
 
-    fn post(&self, question: &str) -> Result<(u16, String), ureq::Error> {
-        let mut request = self.agent.post(&self.proposer.url).content_type("application/json");
-        if let Some(key) = &self.key {
-            request = request.header("authorization", format!("Bearer {key}"));
+    fn request(&self) -> Request {
+        let request = self.agent.post(&self.proposer.url).content_type("application/json");
+        match &self.key {
+            Some(key) => request.header("authorization", format!("Bearer {key}")),
+            None => request,
         }
-        let mut response = request.send(question)?;
-        let body = response.body_mut().with_config().limit(MAX_BYTES as u64).read_to_vec()?;
-        Ok((response.status().as_u16(), String::from_utf8_lossy(&body).into_owned()))
     }
+}
+
+type Request = ureq::RequestBuilder<ureq::typestate::WithBody>;
+
+fn post(request: Request, question: &str) -> Result<(u16, String), ureq::Error> {
+    let mut response = request.send(question)?;
+    let body = response.body_mut().with_config().limit(MAX_BYTES as u64).read_to_vec()?;
+    Ok((response.status().as_u16(), String::from_utf8_lossy(&body).into_owned()))
 }
 
 /// What the model says in a completion.

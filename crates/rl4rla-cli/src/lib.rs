@@ -11,6 +11,8 @@ mod curriculum;
 mod data;
 mod endpoint;
 mod failure;
+mod interrupt;
+mod output;
 mod page;
 mod request;
 mod shape;
@@ -30,6 +32,7 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     // Asked before parsing, because a script that wants JSON wants it for a usage error too.
     let json = std::env::args_os().any(|arg| arg == "--json");
+    interrupt::listen(json);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -40,7 +43,9 @@ pub fn main() -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
-    match run(&cli) {
+    let outcome = run(&cli);
+    interrupt::finish();
+    match outcome {
         Ok(page) => {
             let written =
                 put(&if cli.shared.json { printable_json(&page.json) } else { printable(&page.text) });

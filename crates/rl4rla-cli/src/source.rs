@@ -7,7 +7,7 @@ use rl4rla::curriculum::Curriculum;
 use rl4rla::problem::Family;
 use rl4rla::program::{Document, Entry, MAX_BYTES, Section, nearest};
 use rl4rla::reward::Protocol;
-use rl4rla::store::Store;
+use rl4rla::store::{RunId, StageRow, Store};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -33,11 +33,13 @@ pub struct Origin {
     pub parts: Vec<(&'static str, String)>,
     /// How the stage ran programs that it was discovered by.
     pub protocol: Option<Protocol>,
+    /// Whether it is a file of the user's.
+    pub file: bool,
 }
 
 impl Origin {
     fn of(what: &'static str, which: &str) -> Origin {
-        Origin { parts: vec![(what, which.into())], protocol: None }
+        Origin { parts: vec![(what, which.into())], ..Origin::default() }
     }
 }
 
@@ -49,9 +51,16 @@ impl Source {
         let (document, origin) = match (Entry::named(name), name.strip_prefix("run:")) {
             (Some(entry), _) => (entry.document.clone(), Origin::of("catalogue entry", name)),
             (None, Some(run)) => discovered(run, store)?,
-            (None, None) => (read(name, Path::new(typed))?, Origin::of("file", name)),
+            (None, None) => {
+                (read(name, Path::new(typed))?, Origin { file: true, ..Origin::of("file", name) })
+            }
         };
         Ok(Source { name: name.into(), typed: typed.into(), document, origin })
+    }
+
+    /// The file it was read from, if it was.
+    pub fn file(&self) -> Option<&Path> {
+        self.origin.file.then_some(Path::new(&self.typed))
     }
 
     /// Its title, or else the name it was asked for.
@@ -60,15 +69,41 @@ impl Source {
     }
 }
 
+/// A finished stage of a run.
+pub struct Finished {
+    /// Its name.
+    pub name: String,
+    /// All that is known of it.
+    pub result: Value,
+}
+
+/// The finished stages of a run, in order. One that cannot be read is an error: those before it are no substitute.
+pub fn stages(store: &Store, id: &RunId) -> Result<Vec<Finished>, Failure> {
+    let read = |row: &StageRow| {
+        let what = || format!("stage {} of run {id}", u64::from(row.stage) + 1);
+        let result: Value = serde_json::from_str(&row.result).map_err(|error| unreadable(&what(), &error))?;
+        match result["name"].as_str() {
+            Some(name) => Ok(Finished { name: name.into(), result }),
+            None => Err(unreadable(&what(), &"it has no name")),
+        }
+    };
+    store.stages(id)?.iter().map(read).collect()
+}
+
+/// Something in the store that is not what was written there.
+pub fn unreadable(what: &str, why: &dyn std::fmt::Display) -> Failure {
+    Failure::new(format!("{what} cannot be read: {why}"))
+        .advise("`rl4rla list runs --check` looks for damage in the store")
+}
+
 /// The program that a run discovered, in its last stage or in the one named.
 fn discovered(name: &str, path: &Path) -> Result<(Document, Origin), Failure> {
     let store = Store::open_read_only(path)?;
     let (name, offered) = name.split_once('#').map_or((name, None), |(name, place)| (name, Some(place)));
     let (id, stage) = name.split_once('/').map_or((name, None), |(id, stage)| (id, Some(stage)));
     let id = wanted(&store, id)?;
-    let stages: Vec<Value> =
-        store.stages(&id)?.iter().filter_map(|row| serde_json::from_str(&row.result).ok()).collect();
-    let names: Vec<&str> = stages.iter().filter_map(|stage| stage["name"].as_str()).collect();
+    let stages = stages(&store, &id)?;
+    let names: Vec<&str> = stages.iter().map(|stage| stage.name.as_str()).collect();
     let place = match stage {
         None => names.len().checked_sub(1),
         Some(wanted) => names.iter().position(|name| *name == wanted),
@@ -83,7 +118,7 @@ fn discovered(name: &str, path: &Path) -> Result<(Document, Origin), Failure> {
             false => failure.advise(format!("one of {}", names.join(", "))),
         });
     };
-    let wanted = wanted_of(&stages[place], offered).map_err(|why| {
+    let wanted = wanted_of(&stages[place].result, offered).map_err(|why| {
         Failure::new(format!("stage {} of run {id} {why}", names[place])).advise(format!("run:{id}"))
     })?;
     let text = wanted.as_str();
@@ -100,7 +135,7 @@ fn discovered(name: &str, path: &Path) -> Result<(Document, Origin), Failure> {
         ("method", run.row.method.clone()),
         ("seed", run.row.seed.to_string()),
     ];
-    let mut origin = Origin { parts, protocol: None };
+    let mut origin = Origin { parts, ..Origin::default() };
     if let Ok(curriculum) = Curriculum::outline(&run.row.curriculum, &run.spec)
         && let Some((stage, _)) = curriculum.stages.get(place)
     {

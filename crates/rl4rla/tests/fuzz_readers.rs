@@ -1,12 +1,15 @@
 //! Readers meet broken files: valid ones, mutated, in every format, gzipped before or after. Whatever comes, a reader
-//! gives a matrix of finite numbers within its limit, or says what is wrong.
+//! gives a matrix of finite numbers within its limit, or says what is wrong; and so do the readers of programs and
+//! curricula.
 //!
 //! `RL4RLA_FUZZ=1000000 cargo test --release -p rl4rla --test fuzz_readers` makes so many inputs of each kind.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rand::{Rng, RngExt};
+use rl4rla::curriculum::{BUILTIN, Curriculum};
 use rl4rla::data::{DataError, Format, Missing, Reading, Table, open_from, read_from};
+use rl4rla::program::{Document, Entry, Program};
 use rl4rla::rng::Stream;
 use std::collections::HashSet;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -293,4 +296,50 @@ fn matrix_market_files() {
 #[test]
 fn matrix_market_files_gzipped() {
     campaign("mtx.gz", &market_seeds(), Packing::Gzip);
+}
+
+/// Texts that people write, mutated: each is read, or refused with a word, and never a panic.
+fn texts(name: &str, seeds: &[&str], read: fn(&str) -> Result<(), String>) {
+    let inputs =
+        std::env::var("RL4RLA_FUZZ").map_or(INPUTS / 10, |count| count.parse().expect("a number of inputs"));
+    let seeds: Vec<Vec<u8>> = seeds.iter().map(|seed| seed.as_bytes().to_vec()).collect();
+    let mut good = 0;
+    for index in 0..inputs {
+        let mut rng = Stream::new(8).derive(name, index).rng();
+        let mut bytes = seeds[rng.random_range(0..seeds.len())].clone();
+        for _ in 0..rng.random_range(1..4) {
+            mutate(&mut bytes, &seeds, &mut rng);
+        }
+        let shown = Input(index, &bytes);
+        match read(&String::from_utf8_lossy(&bytes)) {
+            Ok(()) => good += 1,
+            Err(said) => assert!(!said.is_empty() && said.len() < 4000, "{said}"),
+        }
+        drop(shown);
+    }
+    println!("{name}: {inputs} inputs, {good} read, the others refused");
+    assert!(good > 0 && good < inputs, "{good} of {inputs} were read");
+}
+
+#[test]
+fn programs() {
+    let seeds: Vec<String> =
+        Entry::known().map(|entry| entry.document.update.text(&entry.document.program)).collect();
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    texts("rla", &seeds, |text| {
+        text.parse::<Document>().map_err(|error| error.to_string()).and_then(|document| {
+            // What was read is written and read again.
+            let again = document.program.to_string().parse::<Program>().map_err(|error| error.to_string())?;
+            assert_eq!(again, document.program);
+            Ok(())
+        })
+    });
+}
+
+#[test]
+fn curricula() {
+    let seeds: Vec<&str> = BUILTIN.iter().map(|(_, text)| *text).collect();
+    texts("toml", &seeds, |text| {
+        Curriculum::parse("input", text).map(drop).map_err(|error| error.to_string())
+    });
 }

@@ -8,6 +8,7 @@ mod text;
 
 use crate::args::{Analyze, Shared};
 use crate::failure::Failure;
+use crate::output::Outputs;
 use crate::page::{Page, accent, faint};
 use crate::request::{families, positive, protocol, refuse_misfits, steps};
 use crate::source::Source;
@@ -29,10 +30,8 @@ pub fn run(args: &Analyze, shared: &Shared) -> Result<Page, Failure> {
     let mut json = report.json(&analysis)?;
     let mut text = report.text(&analysis);
     if let Some(folder) = &args.out {
-        let written = report.document(&analysis).write(folder).map_err(|error| {
-            Failure::new(format!("cannot write a page to {}: {error}", folder.display()))
-                .advise("--out with a folder that can be written to")
-        })?;
+        let mut outputs = Outputs::new(shared).reads("the program", source.file());
+        let written = outputs.write(&report.document(&analysis), "--out", folder)?;
         let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
         text += &format!("\n{}\n", accent(&files[0]));
         if !shared.quiet {

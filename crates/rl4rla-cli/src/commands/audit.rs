@@ -1,23 +1,14 @@
 //! `rl4rla audit`.
 
 use crate::args::{Audit, Shared};
-use crate::commands::discover::live::{listen, spinner, stopped};
-use crate::commands::discover::{INTERRUPTED, present};
+use crate::commands::discover::live::spinner;
+use crate::commands::discover::present;
 use crate::curriculum;
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, ledger, number, strong, warning};
 use rl4rla::curriculum::{Audited, audit};
-use rl4rla::search::{Counters, Watch};
+use rl4rla::search::Silent;
 use serde_json::{Value, json};
-
-/// Goes on until someone asks to stop.
-struct Patience;
-
-impl<S> Watch<S> for Patience {
-    fn goes_on(&mut self, _: &Counters, _: Option<(&S, f64)>) -> bool {
-        !stopped()
-    }
-}
 
 /// Audits a curriculum, one seed after the other.
 pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
@@ -30,18 +21,12 @@ pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
     if args.no_hints {
         curriculum = curriculum.without_hints();
     }
-    listen();
     let bar = spinner(shared);
     let mut seeds: Vec<Vec<Audited>> = Vec::new();
     for seed in (0..args.seeds).map(|number| args.seed.wrapping_add(number)) {
         bar.set_message(format!("seed {seed}"));
         let told = |stage: &Audited| bar.set_message(format!("seed {seed} · {} done", stage.name));
-        seeds.push(audit(&curriculum, seed, args.budget, &mut Patience, told)?);
-        if stopped() {
-            bar.finish_and_clear();
-            let text = "interrupted; an audit keeps nothing\n".to_string();
-            return Ok(Page { json: json!({ "interrupted": true }), text, code: INTERRUPTED });
-        }
+        seeds.push(audit(&curriculum, seed, args.budget, &mut Silent, told)?);
     }
     bar.finish_and_clear();
     let stages: Vec<Summed> = (0..curriculum.stages.len())

@@ -8,6 +8,8 @@ use crate::args::{Discover, Proposing, Resume, Searching, Shared};
 use crate::curriculum;
 use crate::endpoint::{Endpoint, Proposer};
 use crate::failure::Failure;
+use crate::interrupt::{self, INTERRUPTED};
+use crate::output::Outputs;
 use crate::page::Page;
 use front::preference;
 use live::Live;
@@ -18,11 +20,9 @@ use rl4rla::program::nearest;
 use rl4rla::search::{METHODS, Method};
 use rl4rla::store::{NewRun, Recorder, RunId, Status, Store, known};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::path::Path;
 use std::time::Instant;
-
-/// The exit code of a run that was interrupted with its work saved.
-pub const INTERRUPTED: u8 = 130;
 
 /// What a run was asked for besides curriculum, method and seed, as the store keeps it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -114,6 +114,10 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     settings.proposer = proposer(&args.proposing, settings.approach.method)?;
     let preference = args.prefer.as_deref().map(preference).transpose()?;
     let curriculum = curriculum::find(&args.curriculum)?;
+    if let Some(transcript) = &args.proposing.transcript {
+        let file = Some(Path::new(&args.curriculum)).filter(|path| path.is_file());
+        Outputs::new(shared).reads("the curriculum", file).writes("--transcript", transcript)?;
+    }
     let mut store = Store::open(&shared.store)?;
     let run = store.begin(&NewRun {
         curriculum: &curriculum.name,
@@ -180,6 +184,7 @@ struct Task {
 impl Task {
     /// Works on it, from what is in the store, until it ends or is interrupted.
     fn go_on(&self, store: &mut Store, shared: &Shared) -> Result<Page, Failure> {
+        interrupt::saving(self.interrupted(shared));
         let (start, known) = (Instant::now(), known(store, &self.id)?);
         let recorder = Recorder::new(store, self.id.clone(), &known);
         let mut endpoint = self.endpoint(shared, true)?;
@@ -192,18 +197,23 @@ impl Task {
         }
         if discovery.interrupted {
             store.interrupted(&self.id)?;
-            let command = shared.again(&format!("resume {}", self.id));
-            return Ok(Page {
-                json: json!({ "run": self.id.as_str(), "interrupted": true, "resume": command, "found": null }),
-                text: format!(
-                    "interrupted; everything computed is saved, and this goes on from here:\n  {command}\n"
-                ),
-                code: INTERRUPTED,
-            });
+            return Ok(self.interrupted(shared));
         }
         let page = self.page(&discovery, endpoint.as_ref(), shared);
         store.finish(&self.id, Status::Done { found: discovery.found }, &page.json.to_string())?;
         Ok(page)
+    }
+
+    /// What is said when it is interrupted.
+    fn interrupted(&self, shared: &Shared) -> Page {
+        let command = shared.again(&format!("resume {}", self.id));
+        Page {
+            json: json!({ "run": self.id.as_str(), "interrupted": true, "resume": command, "found": null }),
+            text: format!(
+                "interrupted; everything computed is saved, and this goes on from here:\n  {command}\n"
+            ),
+            code: INTERRUPTED,
+        }
     }
 
     /// Prints what came of it; the store is left as it is.
@@ -215,19 +225,16 @@ impl Task {
         }
         if discovery.interrupted {
             let json = json!({ "run": self.id.as_str(), "interrupted": true });
-            return Ok(Page {
-                json,
-                text: "interrupted; the run was done already\n".into(),
-                code: INTERRUPTED,
-            });
+            let text = "interrupted; the run was done already\n".into();
+            return Ok(Page { json, text, code: INTERRUPTED });
         }
         let page = self.page(&discovery, endpoint.as_ref(), shared);
-        let preferred = page.json["preferred"].clone();
-        // A store may have been damaged: what is no result is told anew.
-        let kept = serde_json::from_str(result).ok().filter(Value::is_object);
-        let mut json = kept.unwrap_or(page.json);
-        json["preferred"] = preferred;
-        Ok(Page { json, ..page })
+        let mut json: Map<String, Value> = serde_json::from_str(result).map_err(|error| {
+            Failure::new(format!("the result of run {} cannot be read: {error}", self.id))
+                .advise("`rl4rla list runs --check` looks for damage in the store")
+        })?;
+        json.insert("preferred".into(), page.json["preferred"].clone());
+        Ok(Page { json: json.into(), ..page })
     }
 
     /// Whom islands ask, if anyone; only what was said already if it is not `open`.

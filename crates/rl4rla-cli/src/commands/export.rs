@@ -8,18 +8,21 @@ mod trial;
 
 use crate::args::{self, Shared};
 use crate::failure::Failure;
+use crate::output::Outputs;
 use crate::page::{Page, accent, faint, ledger, number, path, warning};
 use crate::request::positive;
 use crate::shape::common;
 use crate::source::Source;
 use check::{TOLERANCE, Verdict};
 use problems::Outcome;
+use rl4rla::data::write_whole;
 use rl4rla::equivalence::name;
 use rl4rla::export::{Defaults, Export, Language, Provenance};
 use rl4rla::program::Entry;
 use rl4rla::reward::Protocol;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Exports programs.
@@ -36,7 +39,7 @@ pub fn run(args: &args::Export, shared: &Shared) -> Result<Page, Failure> {
         exports.iter().map(|export| export.write(args.to)).collect::<Result<_, _>>().map_err(|error| {
             Failure::new(error.to_string()).advise("--to json, which takes every operator")
         })?;
-    let files = written(args, &exports, &texts)?;
+    let files = written(args, shared, &sources, &exports, &texts)?;
     let verdicts = match args.check {
         true => Some(check::check(args.to, &exports, &texts, shared.quiet)?),
         false => None,
@@ -137,6 +140,8 @@ fn refuse_twins(exports: &[Export]) -> Result<(), Failure> {
 /// Writes the files that were asked for, and says which.
 fn written(
     args: &args::Export,
+    shared: &Shared,
+    sources: &[Source],
     exports: &[Export],
     texts: &[String],
 ) -> Result<Option<Vec<PathBuf>>, Failure> {
@@ -151,8 +156,11 @@ fn written(
     } else {
         vec![out.clone()]
     };
+    let reads = |outputs: Outputs, source: &Source| outputs.reads("a program", source.file());
+    let mut outputs = sources.iter().fold(Outputs::new(shared), reads);
+    files.iter().try_for_each(|file| outputs.writes("--out", file))?;
     for (file, text) in files.iter().zip(texts) {
-        fs::write(file, text).map_err(|error| unwritable(file, error))?;
+        write_whole(file, |open| open.write_all(text.as_bytes())).map_err(|error| unwritable(file, error))?;
     }
     Ok(Some(files))
 }

@@ -3,10 +3,11 @@
 use crate::args::{List, Listed, Shared};
 use crate::failure::Failure;
 use crate::page::{Page, accent, duration, faint, ledger, table};
+use crate::source::{Finished, stages, unreadable};
 use rl4rla::baseline::BASELINES;
 use rl4rla::curriculum::{BUILTIN, Curriculum};
 use rl4rla::problem;
-use rl4rla::program::{Entry, Form, Op, Pattern, Sections};
+use rl4rla::program::{Document, Entry, Form, Op, Pattern, Sections};
 use rl4rla::search::METHODS;
 use rl4rla::store::{RunRow, Store, utc};
 use serde_json::{Value, json};
@@ -71,7 +72,7 @@ fn runs(path: &Path, check: bool) -> Result<Vec<(Value, Vec<String>)>, Failure> 
     }
     let store = Store::open_read_only(path)?;
     if check {
-        store.integrity()?;
+        examine(&store)?;
     }
     let shown = |row: RunRow| {
         let item = json!({
@@ -106,6 +107,24 @@ fn runs(path: &Path, check: bool) -> Result<Vec<(Value, Vec<String>)>, Failure> 
         (item, cells)
     };
     Ok(store.runs()?.into_iter().map(shown).collect())
+}
+
+/// Reads everything in a store: its structure, the checksum of every row, and every program.
+fn examine(store: &Store) -> Result<(), Failure> {
+    store.integrity()?;
+    for row in store.runs()? {
+        for Finished { name, result } in stages(store, &row.id)? {
+            let front = result["front"].as_array().into_iter().flatten();
+            let texts = std::iter::once(&result).chain(front).filter_map(|found| found["program"].as_str());
+            for text in texts {
+                let read: Result<Document, _> = text.parse();
+                read.map_err(|error| {
+                    unreadable(&format!("a program of stage {name} of run {}", row.id), &error)
+                })?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn programs() -> impl Iterator<Item = (Value, Vec<String>)> {

@@ -12,6 +12,7 @@ mod trees;
 use crate::args::{Report, Shared};
 use crate::commands::discover::wanted;
 use crate::failure::Failure;
+use crate::output::Outputs;
 use crate::page::{Page, accent, faint};
 use past::{Group, Past, groups};
 use rl4rla::report::{Block, Document, Section};
@@ -47,10 +48,7 @@ pub fn run(args: &Report, shared: &Shared) -> Result<Page, Failure> {
     let unfinished = pasts.iter().filter(|past| past.found.is_none()).count();
     let groups = groups(pasts);
     let document = document(args, shared, &store, &groups)?;
-    let written = document.write(&args.out).map_err(|error| {
-        Failure::new(format!("cannot write a report to {}: {error}", args.out.display()))
-            .advise("--out with a folder that can be written to")
-    })?;
+    let written = Outputs::new(shared).write(&document, "--out", &args.out)?;
     let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     let mut text = format!("{}\n", accent(&files[0]));
     if !shared.quiet {

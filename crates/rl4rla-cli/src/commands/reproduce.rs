@@ -16,8 +16,10 @@ mod year;
 
 use crate::args::{Reproduce, Shared};
 use crate::campaign::{self, cores};
-use crate::commands::discover::live::{listen, spinner, stopped};
+use crate::commands::discover::live::spinner;
 use crate::failure::Failure;
+use crate::interrupt::{self, stopped};
+use crate::output::Outputs;
 use crate::page::{Page, faint, indent, ledger, strong};
 use ask::{Runs, Scope};
 use item::{Item, Means, Part};
@@ -118,9 +120,10 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
         let message = format!("{}: {error}", args.out.display());
         Failure::new(message).advise("--out DIR, a folder that can be written")
     })?;
+    let mut outputs = Outputs::new(shared).reads("the data", args.data.as_deref());
     let scope = Scope::new(args.quick, args.seeds);
     let begin = Instant::now();
-    listen();
+    interrupt::saving(campaign::interrupted());
     let mut store = Store::open(&shared.store)?;
     let mut runs = Runs::new(items.iter().flat_map(|item| (item.asks)(scope)), scope)?;
     let threads = args.threads.threads.map_or_else(cores, |threads| threads as usize);
@@ -143,7 +146,7 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     }
     bar.finish_and_clear();
     let document = document(&made, scope, begin.elapsed().as_secs_f64());
-    let files = document.write(&args.out)?;
+    let files = outputs.write(&document, "--out", &args.out)?;
     let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let rows: Vec<Value> =
         made.iter().flat_map(|(item, part)| part.rows.iter().map(|row| row.json(item.name))).collect();

@@ -7,6 +7,7 @@ mod predict;
 use crate::args::{Shared, Solve};
 use crate::data::{refused, system};
 use crate::failure::Failure;
+use crate::output::Outputs;
 use crate::page::{Page, accent, duration, faint, number, path, sparkline, strong, table, warning};
 use crate::request::positive;
 use crate::source::Source;
@@ -33,6 +34,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let matrix = args.data.matrix.as_deref().ok_or_else(|| {
         Failure::new("there is no matrix").advise("--matrix FILE; NPY, CSV and Matrix Market are read")
     })?;
+    refuse_outputs(args, shared, &source)?;
     let task = task_of(&source)?;
     refuse_unfit(args, &source, task)?;
     args.threads.apply()?;
@@ -91,6 +93,20 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         let _ = write!(anstream::stderr(), "{}", outcome.verdict());
     }
     Ok(Page { json: outcome.json(), text: outcome.text(shared.quiet), code })
+}
+
+/// Refuses to write over what is read, before anything is computed.
+fn refuse_outputs(args: &Solve, shared: &Shared, source: &Source) -> Result<(), Failure> {
+    let mut outputs = Outputs::new(shared)
+        .reads("the program", source.file())
+        .reads("the matrix", args.data.matrix.as_deref())
+        .reads("the right-hand side", args.data.rhs.as_deref())
+        .reads("the data to predict", args.predict.as_deref());
+    let plot = args.plot.as_deref().map(Figure::files);
+    let plot = plot.iter().flatten().map(|path| ("--plot", path));
+    let files = [("--out", &args.out), ("--predictions", &args.predictions)];
+    let files = files.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));
+    files.chain(plot).try_for_each(|(option, path)| outputs.writes(option, path))
 }
 
 /// Refuses what the task does not have.

@@ -2,10 +2,11 @@
 
 use crate::args::{Shared, Sweep};
 use crate::campaign::{self, Campaign, cores};
-use crate::commands::discover::live::{listen, spinner};
+use crate::commands::discover::live::spinner;
 use crate::commands::discover::{method, settings};
 use crate::curriculum;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::page::{Page, accent, duration, faint, ledger, strong};
 use crate::tally::{Tally, tallies};
 use rl4rla::report::Rate;
@@ -22,7 +23,7 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
             campaigns.push(Campaign::new(curriculum, settings, args.seed, args.seeds));
         }
     }
-    listen();
+    interrupt::saving(campaign::interrupted());
     let mut store = Store::open(&shared.store)?;
     let threads = args.threads.threads.map_or_else(cores, |threads| threads as usize);
     let bar = spinner(shared);

@@ -16,6 +16,7 @@ mod rows;
 mod scratch;
 mod source;
 mod table;
+mod whole;
 mod write;
 mod year;
 
@@ -27,6 +28,7 @@ pub use rows::{Probe, Rows, open, open_from, probe};
 pub use source::Input;
 use source::Source;
 pub use table::{Table, read, read_from};
-pub(crate) use write::{csv_line, csv_number, write_whole};
+pub use whole::{discard_unfinished, write_whole};
+pub(crate) use write::{csv_line, csv_number};
 pub use write::{write_csv, write_npy};
 pub use year::{FEATURES, Split, TEST_ROWS, TRAIN_ROWS, Year};

@@ -1,8 +1,7 @@
 //! Files for other programs: matrices as NPY and CSV, whole or not at all.
 
-use super::DataError;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use super::{DataError, write_whole};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// NumPy wants the entries to begin at a multiple of this.
@@ -51,25 +50,6 @@ pub fn write_csv(
         })
     })
     .map_err(|error| unwritten(path, &error))
-}
-
-/// Writes beside the file first: a process that is killed leaves no half of it.
-pub(crate) fn write_whole(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let beside = path.with_file_name(name);
-    let done = File::create(&beside)
-        .map(BufWriter::new)
-        .and_then(|mut file| write(&mut file).and_then(|()| file.flush()))
-        .and_then(|()| fs::rename(&beside, path));
-    if done.is_err() {
-        // The first error is the one to tell.
-        let _ = fs::remove_file(&beside);
-    }
-    done
 }
 
 /// The shortest digits that give the same number back.

@@ -16,27 +16,44 @@ enum Part<'a> {
 }
 
 impl Document {
+    /// The files that [`write`](Document::write) writes, the page first.
+    pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
+        let (parts, names) = self.parts();
+        let endings = |part: &Part| match part {
+            Part::Figure(_) => &["svg", "csv"][..],
+            Part::Diagram(_) => &["svg"],
+            Part::Table(_) => &["csv"],
+        };
+        let files = parts.iter().zip(&names).flat_map(|(part, name)| {
+            endings(part).iter().map(move |ending| folder.join(format!("{name}.{ending}")))
+        });
+        std::iter::once(folder.join("index.html")).chain(files).collect()
+    }
+
+    /// What has files of its own, in the order of the page, and their names.
+    fn parts(&self) -> (Vec<Part<'_>>, Vec<String>) {
+        let mut parts = Vec::new();
+        self.sections.iter().for_each(|section| collect(&section.blocks, &mut parts));
+        let mut taken = BTreeSet::from(["index".to_string()]);
+        let names = parts.iter().map(|part| distinct(&mut taken, part.name())).collect();
+        (parts, names)
+    }
+
     /// Writes `index.html`, `NAME.svg` for each figure and diagram, and `NAME.csv` for each figure and table, and says
     /// what was written, the page first. A file appears whole or not at all.
     pub fn write(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
         fs::create_dir_all(folder)?;
-        let mut parts = Vec::new();
-        self.sections.iter().for_each(|section| collect(&section.blocks, &mut parts));
-        let mut taken = BTreeSet::from(["index".to_string()]);
-        let names: Vec<String> = parts.iter().map(|part| distinct(&mut taken, part.name())).collect();
-        let mut written = vec![folder.join("index.html")];
-        for (part, name) in parts.iter().zip(&names) {
-            let (svg, csv) = match part {
-                Part::Figure(figure) => (Some(figure.svg()), Some(figure.csv())),
-                Part::Diagram(diagram) => (Some(diagram.svg()), None),
-                Part::Table(table) => (None, Some(table.csv())),
+        let (parts, names) = self.parts();
+        let written = self.files(folder);
+        let mut files = written[1..].iter();
+        for part in &parts {
+            let texts = match part {
+                Part::Figure(figure) => vec![figure.svg(), figure.csv()],
+                Part::Diagram(diagram) => vec![diagram.svg()],
+                Part::Table(table) => vec![table.csv()],
             };
-            for (kind, text) in [("svg", svg), ("csv", csv)] {
-                if let Some(text) = text {
-                    let path = folder.join(format!("{name}.{kind}"));
-                    write_whole(&path, |file| file.write_all(text.as_bytes()))?;
-                    written.push(path);
-                }
+            for (text, path) in texts.iter().zip(&mut files) {
+                write_whole(path, |file| file.write_all(text.as_bytes()))?;
             }
         }
         // Last, so that its links lead somewhere.
@@ -47,12 +64,17 @@ impl Document {
 }
 
 impl Figure {
+    /// The files that [`write`](Figure::write) writes.
+    pub fn files(path: &Path) -> [PathBuf; 2] {
+        [path.into(), path.with_extension("csv")]
+    }
+
     /// Writes the figure alone, and its points as CSV beside it: both paths.
     pub fn write(&self, path: &Path) -> io::Result<[PathBuf; 2]> {
-        let beside = path.with_extension("csv");
-        write_whole(path, |file| file.write_all(self.svg().as_bytes()))?;
-        write_whole(&beside, |file| file.write_all(self.csv().as_bytes()))?;
-        Ok([path.into(), beside])
+        let [drawing, points] = Figure::files(path);
+        write_whole(&drawing, |file| file.write_all(self.svg().as_bytes()))?;
+        write_whole(&points, |file| file.write_all(self.csv().as_bytes()))?;
+        Ok([drawing, points])
     }
 }
 

@@ -21,8 +21,12 @@ pub enum StoreError {
     NotAStore { path: PathBuf, why: String },
     /// The file was written by a newer version of this program.
     Newer { path: PathBuf, found: i64, known: i64 },
-    /// The file was written by an older version, and may only be read.
-    Older { path: PathBuf, found: i64, known: i64 },
+    /// There is nothing in the file: whoever began to make it did not get far.
+    Empty { path: PathBuf },
+    /// The file has several names, and what SQLite keeps beside a file goes by its name.
+    Linked { path: PathBuf, names: u64 },
+    /// A writer was cut short, and whoever reads may not write what puts that right.
+    Unsettled { path: PathBuf, why: String },
     /// Another process writes to the store; unknown if it has not yet said who it is.
     Held { path: PathBuf, holder: Option<Holder> },
     /// Another program, not of this project, has locked the file.
@@ -102,10 +106,23 @@ impl fmt::Display for StoreError {
                  is, update the program",
                 path.display()
             ),
-            Older { path, found, known } => write!(
+            Empty { path } => write!(
                 f,
-                "`{}` has format {found} and this program reads format {known}; starting or resuming a run \
-                 brings it up to date",
+                "`{}` is empty: its creation was interrupted before anything was saved; start a run in it, or \
+                 remove it",
+                path.display()
+            ),
+            Linked { path, names } => write!(
+                f,
+                "`{}` has {names} names (hard links), under which writers do not see each other; make a copy \
+                 with `cp` and use that",
+                path.display()
+            ),
+            Unsettled { path, why } => write!(
+                f,
+                "`{}` was being written when its process was killed, and can be read once that is put right, \
+                 which needs the right to write to it and its folder ({why}): let its owner run `rl4rla list \
+                 runs`, or copy it with the files beside it into a folder of your own",
                 path.display()
             ),
             Held { path, holder } => {

@@ -1,9 +1,12 @@
 //! The log of evaluations, which is what a run is resumed from, and the counters of its curves.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::seal::{Part, Seal, hash, hash_row};
 use super::{RunId, Store, StoreError};
 
 /// How long rows may wait for their commit, and how many at most.
@@ -64,40 +67,47 @@ impl Store {
     /// The evaluations of a run that are committed, by stage, program and instance.
     pub fn evaluations(&self, run: &RunId) -> Result<Vec<Evaluation>, StoreError> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT stage, key, instances, instance, value FROM evaluation WHERE run = ?1
-                 ORDER BY stage, key, instances, instance",
-            )?;
+            let sql = "SELECT * FROM evaluation WHERE run = ?1 ORDER BY stage, key, instances, instance";
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut seal = Seal::default();
             let rows = statement.query_map([run.row()], |row| {
-                let (stage, key, set, index) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-                Ok(Evaluation { stage, key, set, index, value: from_bits(row.get(4)?) })
+                seal.add(hash_row(row)?);
+                let (stage, key, set, index) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+                Ok(Evaluation { stage, key, set, index, value: from_bits(row.get(5)?) })
             })?;
-            rows.collect()
+            let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+            seal.check(connection, run.row(), run.as_str(), Part::Evaluations)?;
+            Ok(rows)
         })
     }
 
     /// The points of the curves of a run that are committed, by stage and playouts.
     pub fn samples(&self, run: &RunId) -> Result<Vec<Sample>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT stage, playouts, unique_states, visits, revisits, evaluations, best FROM sample
-                 WHERE run = ?1 ORDER BY stage, playouts",
-            )?;
-            let rows = statement.query_map([run.row()], |row| {
-                let count = |column| row.get(column).map(|n: i64| n as u64);
-                Ok(Sample {
-                    stage: row.get(0)?,
-                    playouts: count(1)?,
-                    unique_states: count(2)?,
-                    visits: count(3)?,
-                    revisits: count(4)?,
-                    evaluations: count(5)?,
-                    best: from_bits(row.get(6)?),
-                })
-            })?;
-            rows.collect()
-        })
+        self.read(|connection| samples(connection, run.row(), run.as_str()))
     }
+}
+
+/// The points of the curves of a run.
+pub(super) fn samples(connection: &Connection, run: i64, id: &str) -> rusqlite::Result<Vec<Sample>> {
+    let sql = "SELECT * FROM sample WHERE run = ?1 ORDER BY stage, playouts";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut seal = Seal::default();
+    let rows = statement.query_map([run], |row| {
+        seal.add(hash_row(row)?);
+        let count = |column| row.get(column).map(|n: i64| n as u64);
+        Ok(Sample {
+            stage: row.get(1)?,
+            playouts: count(2)?,
+            unique_states: count(3)?,
+            visits: count(4)?,
+            revisits: count(5)?,
+            evaluations: count(6)?,
+            best: from_bits(row.get(7)?),
+        })
+    })?;
+    let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    seal.check(connection, run, id, Part::Samples)?;
+    Ok(rows)
 }
 
 fn to_bits(value: f64) -> i64 {
@@ -144,34 +154,56 @@ impl Buffer {
         self.samples.clear();
     }
 
-    pub(super) fn write(&mut self, transaction: &Transaction) -> rusqlite::Result<()> {
+    pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         // In the order of the primary key, neighbours share pages. Stable, so the first value of a key wins.
         self.evaluations.sort_by_key(|(run, e)| (*run, e.stage, e.key, e.set, e.index));
-        write_evaluations(transaction, &self.evaluations)?;
-        write_samples(transaction, &self.samples)
+        for (run, seal) in write_evaluations(connection, &self.evaluations)? {
+            seal.amend(connection, run, Part::Evaluations)?;
+        }
+        for (run, seal) in write_samples(connection, &self.samples)? {
+            seal.amend(connection, run, Part::Samples)?;
+        }
+        Ok(())
     }
 }
 
-fn write_evaluations(connection: &Connection, rows: &[(i64, Evaluation)]) -> rusqlite::Result<()> {
+/// What was added, by run.
+type Added = BTreeMap<i64, Seal>;
+
+fn write_evaluations(connection: &Connection, rows: &[(i64, Evaluation)]) -> rusqlite::Result<Added> {
     let mut insert =
         connection.prepare_cached("INSERT OR IGNORE INTO evaluation VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    let mut added = Added::new();
     for (run, Evaluation { stage, key, set, index, value }) in rows {
-        insert.execute(params![run, stage, key, set, index, to_bits(*value)])?;
+        let [number, set, index, bits] =
+            [i64::from(*stage), i64::from(*set), i64::from(*index), to_bits(*value)];
+        if insert.execute(params![run, number, key, set, index, bits])? > 0 {
+            let [run_ref, number, set, index, bits] = [*run, number, set, index, bits].map(ValueRef::Integer);
+            let row = [run_ref, number, ValueRef::Blob(key), set, index, bits];
+            added.entry(*run).or_default().add(hash(&row));
+        }
     }
-    Ok(())
+    Ok(added)
 }
 
-fn write_samples(connection: &Connection, rows: &[(i64, Sample)]) -> rusqlite::Result<()> {
-    let mut insert =
-        connection.prepare_cached("INSERT OR REPLACE INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+fn write_samples(connection: &Connection, rows: &[(i64, Sample)]) -> rusqlite::Result<Added> {
+    let old = "SELECT * FROM sample WHERE run = ?1 AND stage = ?2 AND playouts = ?3";
+    let mut old = connection.prepare_cached(old)?;
+    let new = "INSERT OR REPLACE INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let mut new = connection.prepare_cached(new)?;
+    let mut added = Added::new();
     for (run, sample) in rows {
         let Sample { stage, playouts, unique_states, visits, revisits, evaluations, best } = *sample;
-        let [playouts, unique_states, visits, revisits, evaluations] =
-            [playouts, unique_states, visits, revisits, evaluations].map(|n| n as i64);
-        let best = to_bits(best);
-        insert.execute(params![run, stage, playouts, unique_states, visits, revisits, evaluations, best])?;
+        let counts = [playouts, unique_states, visits, revisits, evaluations].map(|n| n as i64);
+        let [playouts, unique_states, visits, revisits, evaluations] = counts;
+        let row = [*run, stage.into(), playouts, unique_states, visits, revisits, evaluations, to_bits(best)];
+        let seal = added.entry(*run).or_default();
+        let replaced = old.query_row([*run, stage.into(), playouts], |row: &Row| hash_row(row)).optional()?;
+        replaced.into_iter().for_each(|hash| seal.remove(hash));
+        new.execute(row)?;
+        seal.add(hash(&row.map(ValueRef::Integer)));
     }
-    Ok(())
+    Ok(added)
 }
 
 #[cfg(test)]

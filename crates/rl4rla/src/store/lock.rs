@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -77,8 +77,8 @@ impl Lock {
     /// Takes the lock of this store or says who has it.
     pub(super) fn take(store: &Path) -> Result<Lock, StoreError> {
         let path = sidecar(store);
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = open.map_err(|error| StoreError::io(&path, error))?;
+        let mut file = open(&path).map_err(|error| StoreError::io(&path, error))?;
+        follow(&file, store);
         for _ in 0..TRIES {
             match file.try_lock() {
                 Ok(()) => {
@@ -95,6 +95,28 @@ impl Lock {
         let _ = file.take(MOST_BYTES as u64).read_to_end(&mut bytes);
         let holder = Holder::from_text(&String::from_utf8_lossy(&bytes));
         Err(StoreError::Held { path: store.to_path_buf(), holder })
+    }
+}
+
+/// The file of a lock, made if need be. One that another user has made and that may only be read is locked as well.
+fn open(path: &Path) -> io::Result<File> {
+    match OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path).map_err(|_| error),
+        file => file,
+    }
+}
+
+/// Whoever may write to the store may lock it: its lock has the same owner, as far as that is allowed, and permissions.
+fn follow(file: &File, store: &Path) {
+    #[cfg(unix)]
+    if let (Ok(store), Ok(lock)) = (std::fs::metadata(store), file.metadata()) {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        if (store.uid(), store.gid()) != (lock.uid(), lock.gid()) {
+            let _ = fchown(file, Some(store.uid()), Some(store.gid()));
+        }
+        if store.permissions() != lock.permissions() {
+            let _ = file.set_permissions(store.permissions());
+        }
     }
 }
 

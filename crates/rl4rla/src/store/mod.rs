@@ -7,9 +7,11 @@ mod clock;
 mod error;
 mod evaluation;
 mod lock;
+mod opening;
 mod record;
 mod run;
 mod schema;
+mod seal;
 mod stage;
 mod stamp;
 mod status;
@@ -25,11 +27,12 @@ pub use run::{NewRun, Run, RunId, RunRow};
 pub use stage::StageRow;
 pub use status::Status;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
 use evaluation::Buffer;
 use lock::Lock;
@@ -72,6 +75,8 @@ pub struct Store {
     connection: Connection,
     /// None for a reader.
     lock: Option<Lock>,
+    /// When the file was last written, if it is read without locks because nobody writes to it.
+    settled: Option<SystemTime>,
 }
 
 impl Store {
@@ -79,30 +84,27 @@ impl Store {
     /// an earlier writer left running were cut short and become [`Status::Interrupted`].
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         schema::check_library()?;
-        match File::create_new(path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(StoreError::io(path, error));
-            }
-            _ => {}
-        }
         let path = real(path)?;
-        schema::check_file(&path)?;
+        if path.exists() {
+            opening::check_file(&path)?;
+        }
         let lock = Lock::take(&path)?;
-        let connection = schema::open_for_writing(&path)?;
-        let mut store = Store { path, buffer: Buffer::new(), connection, lock: Some(lock) };
+        if !path.exists() {
+            opening::create(&path)?;
+        }
+        let connection = opening::open_for_writing(&path)?;
+        let mut store = Store { path, buffer: Buffer::new(), connection, lock: Some(lock), settled: None };
         store.interrupt_all()?;
         Ok(store)
     }
 
-    /// Opens a store for reading, also while another process writes to it.
+    /// Opens a store for reading, also while another process writes to it. Leaves no files behind.
     pub fn open_read_only(path: &Path) -> Result<Store, StoreError> {
         schema::check_library()?;
         let path = real(path)?;
-        schema::check_file(&path)?;
-        match schema::open_for_reading(&path)? {
-            (connection, schema::FORMAT) => Ok(Store { path, buffer: Buffer::new(), connection, lock: None }),
-            (_, found) => Err(StoreError::Older { path, found, known: schema::FORMAT }),
-        }
+        opening::check_file(&path)?;
+        let (connection, settled) = opening::open_for_reading(&path)?;
+        Ok(Store { path, buffer: Buffer::new(), connection, lock: None, settled })
     }
 
     /// The file.
@@ -115,24 +117,81 @@ impl Store {
         if self.buffer.is_empty() { Ok(()) } else { self.commit(|_| Ok(())) }
     }
 
-    /// Reads the whole file and says whether it is sound.
+    /// Reads the whole file and says whether it is sound: its structure, and that every row is as it was written.
     pub fn integrity(&self) -> Result<(), StoreError> {
-        let check = "PRAGMA integrity_check(1)";
-        let found: String = self.read(|connection| connection.query_row(check, [], |row| row.get(0)))?;
-        if found == "ok" { Ok(()) } else { Err(StoreError::Corrupt { path: self.path.clone(), why: found }) }
+        self.read(|connection| {
+            let check = "PRAGMA integrity_check(1)";
+            let found: String = connection.query_row(check, [], |row| row.get(0))?;
+            if found != "ok" {
+                return Err(seal::damaged(found));
+            }
+            match connection.prepare("PRAGMA foreign_key_check")?.exists([])? {
+                true => Err(seal::damaged("there are rows of runs that are not there".into())),
+                false => Ok(()),
+            }
+        })?;
+        for row in self.runs()? {
+            self.stages(&row.id)?;
+            self.read(|connection| {
+                let (run, id) = (row.id.row(), row.id.as_str());
+                let seal = seal::Seal::of_evaluations(connection, run)?;
+                seal.check(connection, run, id, seal::Part::Evaluations)
+            })?;
+        }
+        Ok(())
     }
 
-    /// Runs a query.
+    /// Does several things all or nothing: whoever reads meanwhile, and whoever comes after a kill, sees all of them or
+    /// none.
+    pub fn together<T, E: From<StoreError>>(
+        &mut self,
+        work: impl FnOnce(&mut Store) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.flush()?;
+        self.writable()?;
+        self.execute("BEGIN IMMEDIATE")?;
+        let done = work(self).and_then(|done| {
+            self.flush()?;
+            self.execute("COMMIT")?;
+            Ok(done)
+        });
+        if done.is_err() {
+            // The first error is the one to tell; some of them have undone everything already.
+            let _ = self.execute("ROLLBACK");
+            self.buffer.clear();
+        }
+        done
+    }
+
+    fn execute(&self, sql: &str) -> Result<(), StoreError> {
+        self.connection.execute_batch(sql).map_err(|error| StoreError::sqlite(&self.path, error))
+    }
+
+    /// Runs queries that see one state of the store.
     fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        query(&self.connection).map_err(|error| StoreError::sqlite(&self.path, error))
+        let found = match self.connection.is_autocommit() {
+            true => self.connection.unchecked_transaction().and_then(|transaction| query(&transaction)),
+            false => query(&self.connection),
+        };
+        found.map_err(|error| match self.settled {
+            // What looks like damage is that someone has begun to write.
+            Some(time) if opening::written(&self.path) != Some(time) => {
+                StoreError::Busy { path: self.path.clone() }
+            }
+            _ => StoreError::sqlite(&self.path, error),
+        })
     }
 
     /// Writes what is buffered and something more, all or nothing. What failed stays in the buffer.
-    fn commit<T>(&mut self, more: impl FnOnce(&Transaction) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+    fn commit<T>(&mut self, more: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         self.writable()?;
         let Store { path, buffer, connection, .. } = self;
         buffer.touch();
         let write = || {
+            if !connection.is_autocommit() {
+                buffer.write(connection)?;
+                return more(connection);
+            }
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             buffer.write(&transaction)?;
             let done = more(&transaction)?;
@@ -159,9 +218,17 @@ impl Drop for Store {
     }
 }
 
-/// One name for a file, whatever links lead to it: two writers must meet at one lock.
+/// One name for a file, whatever symbolic links lead to it: two writers must meet at one lock. It need not be there yet.
 fn real(path: &Path) -> Result<PathBuf, StoreError> {
-    fs::canonicalize(path).map_err(|error| StoreError::io(path, error))
+    let failed = |error| StoreError::io(path, error);
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
+            let name = path.file_name().ok_or(error).map_err(failed)?;
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            Ok(fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(failed)?.join(name))
+        }
+        found => found.map_err(failed),
+    }
 }
 
 #[cfg(test)]
@@ -199,6 +266,29 @@ mod tests {
         assert!(matches!(Store::open(&link), Err(StoreError::Held { .. })));
         drop(store);
         assert_eq!(Store::open(&link).unwrap().path(), path);
+    }
+
+    #[test]
+    fn what_is_done_together_is_there_as_a_whole_or_not_at_all() {
+        let folder = Folder::new();
+        let path = folder.file("runs.db");
+        let mut store = Store::open(&path).unwrap();
+        let reader = Store::open_read_only(&path).unwrap();
+        let mut attempt = |fails: bool| {
+            store.together(|store| {
+                let run = store.begin(&new_run())?;
+                store.append(&run, &[evaluation(0)])?;
+                store.finish_stage(&run, 0, "{}", 1.0)?;
+                store.finish(&run, Status::Done { found: true }, "{}")?;
+                assert_eq!(store.runs()?.len(), 1);
+                assert_eq!(reader.runs()?.len(), 0, "nobody else sees it yet");
+                if fails { Err(StoreError::Busy { path: path.clone() }) } else { Ok(run) }
+            })
+        };
+        attempt(true).unwrap_err();
+        let run = attempt(false).unwrap();
+        store.integrity().unwrap();
+        assert_eq!((reader.runs().unwrap().len(), reader.evaluations(&run).unwrap().len()), (1, 1));
     }
 
     const CHILD: &str = "RL4RLA_TEST_STORE";

@@ -3,10 +3,12 @@
 use std::fmt;
 
 use rusqlite::types::Type;
-use rusqlite::{Error, OptionalExtension, Params, Row, params};
+use rusqlite::{Connection, Error, OptionalExtension, Params, Row, params};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::clock::now;
+use super::evaluation::samples;
+use super::seal::{self, Part, RUN_COLUMNS, Seal, damaged, hash_row};
 use super::stage::duration;
 use super::{Status, Store, StoreError, lock};
 
@@ -102,21 +104,11 @@ pub struct Run {
     pub result: Option<String>,
 }
 
-/// The columns of a [`RunRow`], then the others.
-const COLUMNS: &str = "
-    row, id, curriculum, method, seed, status, found, created, seconds,
-    (SELECT coalesce(sum(most), 0) FROM
-        (SELECT max(playouts) AS most FROM sample WHERE sample.run = run.row GROUP BY stage)),
-    (SELECT count(*) FROM evaluation WHERE evaluation.run = run.row),
-    (SELECT count(*) FROM stage WHERE stage.run = run.row),
-    spec, settings, version, result";
-
 impl Store {
     /// Begins a run and gives it an id.
     pub fn begin(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
         self.commit(|transaction| {
-            let next = "SELECT coalesce(max(row), 0) + 1 FROM run";
-            let row: i64 = transaction.query_row(next, [], |row| row.get(0))?;
+            let row = seal::number_of_runs(transaction)? + 1;
             let mut attempt = 0;
             let text = loop {
                 let text = new.id(row, attempt);
@@ -132,6 +124,10 @@ impl Store {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                 params![row, text, curriculum, method, seed as i64, spec, settings, version, now()],
             )?;
+            Seal::of_run(hash_of(transaction, row)?, 0).write(transaction, row, Part::Run)?;
+            Seal::default().write(transaction, row, Part::Evaluations)?;
+            Seal::default().write(transaction, row, Part::Samples)?;
+            seal::set_number_of_runs(transaction, row)?;
             Ok(RunId { text, row })
         })
     }
@@ -156,8 +152,14 @@ impl Store {
         let alive = self.alive();
         self.read(|connection| {
             let mut statement =
-                connection.prepare_cached(&format!("SELECT {COLUMNS} FROM run ORDER BY row"))?;
-            statement.query_map([], |row| run_row(row, alive))?.collect()
+                connection.prepare_cached(&format!("SELECT {RUN_COLUMNS} FROM run ORDER BY row"))?;
+            let rows = statement.query_map([], |row| run_row(connection, row, alive))?;
+            let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+            let count = seal::number_of_runs(connection)?;
+            match count == rows.len() as i64 {
+                true => Ok(rows),
+                false => Err(damaged(format!("there should be {count} runs, and there are {}", rows.len()))),
+            }
         })
     }
 
@@ -165,10 +167,11 @@ impl Store {
     pub fn run(&self, id: &RunId) -> Result<Run, StoreError> {
         let alive = self.alive();
         let found = self.read(|connection| {
-            let sql = format!("SELECT {COLUMNS} FROM run WHERE row = ?1 AND id = ?2");
+            let sql = format!("SELECT {RUN_COLUMNS} FROM run WHERE row = ?1 AND id = ?2");
             let whole = |row: &Row| {
-                let (spec, settings, version) = (row.get(12)?, row.get(13)?, row.get(14)?);
-                Ok(Run { row: run_row(row, alive)?, spec, settings, version, result: row.get(15)? })
+                let (spec, settings, version) = (row.get(5)?, row.get(6)?, row.get(7)?);
+                let result = row.get(11)?;
+                Ok(Run { row: run_row(connection, row, alive)?, spec, settings, version, result })
             };
             connection.query_row(&sql, params![id.row, id.text], whole).optional()
         })?;
@@ -202,7 +205,7 @@ impl Store {
     }
 
     fn update(&mut self, run: &RunId, sql: &str, values: impl Params) -> Result<(), StoreError> {
-        match self.commit(|transaction| transaction.execute(sql, values))? {
+        match self.commit(|transaction| change(transaction, run, sql, values))? {
             0 => Err(self.unknown(run.as_str())),
             _ => Ok(()),
         }
@@ -210,8 +213,11 @@ impl Store {
 
     /// Marks runs whose process is gone; for a writer that has just begun.
     pub(super) fn interrupt_all(&mut self) -> Result<(), StoreError> {
-        let sql = "UPDATE run SET status = 'interrupted' WHERE status = 'running'";
-        self.commit(|transaction| transaction.execute(sql, []).map(drop))
+        let sql = "UPDATE run SET status = 'interrupted' WHERE row = ?1 AND id = ?2";
+        for run in self.ids("WHERE status = 'running'", [])? {
+            self.update(&run, sql, params![run.row, run.text])?;
+        }
+        Ok(())
     }
 
     /// Whether a run that is marked as running may be: a killed process could not change the mark.
@@ -235,25 +241,53 @@ impl Store {
     }
 }
 
-/// The first of [`COLUMNS`].
-fn run_row(row: &Row, alive: bool) -> rusqlite::Result<RunRow> {
-    let count = |column| row.get(column).map(|n: i64| n as u64);
-    let status = Status::from_columns(&row.get::<_, String>(5)?, row.get(6)?);
-    let status = match status.ok_or(Error::InvalidColumnType(5, "status".into(), Type::Text))? {
+/// The hash of a run's row.
+fn hash_of(connection: &Connection, row: i64) -> rusqlite::Result<i64> {
+    let sql = format!("SELECT {RUN_COLUMNS} FROM run WHERE row = ?1");
+    connection.prepare_cached(&sql)?.query_row([row], |row: &Row| hash_row(row))
+}
+
+/// Changes the row of a run that is sound, and says how many rows that were.
+fn change(connection: &Connection, run: &RunId, sql: &str, values: impl Params) -> rusqlite::Result<usize> {
+    let there = "SELECT count(*) FROM run WHERE row = ?1 AND id = ?2";
+    let there: i64 = connection.query_row(there, params![run.row, run.text], |row| row.get(0))?;
+    if there == 0 {
+        return Ok(0);
+    }
+    let stages = Seal::read(connection, run.row, &run.text, Part::Run)?.count;
+    let before = Seal::of_run(hash_of(connection, run.row)?, stages);
+    before.check(connection, run.row, &run.text, Part::Run)?;
+    let changed = connection.execute(sql, values)?;
+    Seal::of_run(hash_of(connection, run.row)?, stages).write(connection, run.row, Part::Run)?;
+    Ok(changed)
+}
+
+/// A run from its [`RUN_COLUMNS`], if it is as it was written.
+fn run_row(connection: &Connection, row: &Row, alive: bool) -> rusqlite::Result<RunRow> {
+    let id = RunId { text: row.get(1)?, row: row.get(0)? };
+    let stages = Seal::read(connection, id.row, &id.text, Part::Run)?.count;
+    Seal::of_run(hash_row(row)?, stages).check(connection, id.row, &id.text, Part::Run)?;
+    let evaluations = Seal::read(connection, id.row, &id.text, Part::Evaluations)?.count;
+    // The points come by stage and then by playouts, so the last of each stage has the most.
+    let samples = samples(connection, id.row, &id.text)?;
+    let playouts = samples.chunk_by(|a, b| a.stage == b.stage).filter_map(|stage| stage.last());
+    let playouts = playouts.fold(0_u64, |sum, last| sum.saturating_add(last.playouts));
+    let status = Status::from_columns(&row.get::<_, String>(9)?, row.get(10)?);
+    let status = match status.ok_or(Error::InvalidColumnType(9, "status".into(), Type::Text))? {
         Status::Running if !alive => Status::Interrupted,
         status => status,
     };
     Ok(RunRow {
-        id: RunId { text: row.get(1)?, row: row.get(0)? },
+        id,
         curriculum: row.get(2)?,
         method: row.get(3)?,
-        seed: count(4)?,
+        seed: row.get::<_, i64>(4)? as u64,
         status,
-        created: row.get(7)?,
-        seconds: row.get(8)?,
-        playouts: count(9)?,
-        evaluations: count(10)?,
-        stages: row.get(11)?,
+        created: row.get(8)?,
+        seconds: row.get(12)?,
+        playouts,
+        evaluations: evaluations as u64,
+        stages: stages as u32,
     })
 }
 

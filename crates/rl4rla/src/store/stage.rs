@@ -1,7 +1,9 @@
 //! The results of the stages of a run.
 
-use rusqlite::params;
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension, params};
 
+use super::seal::{Part, Seal, damaged, hash, hash_row};
 use super::{RunId, Store, StoreError};
 
 /// A finished stage of a run.
@@ -24,9 +26,21 @@ impl Store {
         result: &str,
         seconds: f64,
     ) -> Result<(), StoreError> {
-        self.commit(|transaction| {
+        self.commit(|connection| {
+            let (row, id, seconds) = (run.row(), run.as_str(), duration(seconds));
+            let old = "SELECT 1 FROM stage WHERE run = ?1 AND stage = ?2";
+            let old = connection.query_row(old, params![row, stage], |_| Ok(())).optional()?;
             let sql = "INSERT OR REPLACE INTO stage VALUES (?1, ?2, ?3, ?4)";
-            transaction.execute(sql, params![run.row(), stage, result, duration(seconds)])?;
+            connection.execute(sql, params![row, stage, result, seconds])?;
+            let mut seal = Seal::default();
+            let [run, number] = [row, i64::from(stage)].map(ValueRef::Integer);
+            seal.add(hash(&[run, number, ValueRef::Text(result.as_bytes()), ValueRef::Real(seconds)]));
+            seal.write(connection, row, Part::Stage(stage))?;
+            if old.is_none() {
+                let mut seal = Seal::read(connection, row, id, Part::Run)?;
+                seal.count += 1;
+                seal.write(connection, row, Part::Run)?;
+            }
             Ok(())
         })
     }
@@ -34,12 +48,20 @@ impl Store {
     /// The finished stages of a run, in order.
     pub fn stages(&self, run: &RunId) -> Result<Vec<StageRow>, StoreError> {
         self.read(|connection| {
-            let sql = "SELECT stage, result, seconds FROM stage WHERE run = ?1 ORDER BY stage";
+            let sql = "SELECT * FROM stage WHERE run = ?1 ORDER BY stage";
             let mut statement = connection.prepare_cached(sql)?;
             let rows = statement.query_map([run.row()], |row| {
-                Ok(StageRow { stage: row.get(0)?, result: row.get(1)?, seconds: row.get(2)? })
+                let mut seal = Seal::default();
+                seal.add(hash_row(row)?);
+                seal.check(connection, run.row(), run.as_str(), Part::Stage(row.get(1)?))?;
+                Ok(StageRow { stage: row.get(1)?, result: row.get(2)?, seconds: row.get(3)? })
             })?;
-            rows.collect()
+            let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+            let count = Seal::read(connection, run.row(), run.as_str(), Part::Run)?.count;
+            match count == rows.len() as i64 {
+                true => Ok(rows),
+                false => Err(damaged(format!("run {run} finished {count} stages and has {}", rows.len()))),
+            }
         })
     }
 }

@@ -1,32 +1,15 @@
-//! What a person sees while a run goes on, and how it is stopped.
+//! What a person sees while a run goes on.
 
 use super::present::stage_json;
 use crate::args::Shared;
 use crate::failure::Failure;
+use crate::interrupt::stopped;
 use crate::page;
 use indicatif::{ProgressBar, ProgressStyle};
 use rl4rla::curriculum::{Curriculum, Follow, StageResult};
 use rl4rla::discovery::{Approach, Observe, Progress, Record};
 use rl4rla::store::Recorder;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// Lets Ctrl-C end a run in good order; a second one ends it at once.
-pub fn listen() {
-    // Someone else may listen already; then theirs is the choice.
-    let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::SeqCst) {
-            std::process::exit(i32::from(super::INTERRUPTED));
-        }
-    });
-}
-
-/// Whether someone asked to stop.
-pub fn stopped() -> bool {
-    STOP.load(Ordering::SeqCst)
-}
 
 /// A spinner with a message, on a terminal; nothing where none is wanted.
 pub fn spinner(shared: &Shared) -> ProgressBar {
@@ -55,7 +38,6 @@ impl<'a> Live<'a> {
         approach: &'a Approach,
         shared: &Shared,
     ) -> Live<'a> {
-        listen();
         Live { recorder, curriculum, approach, bar: spinner(shared) }
     }
 

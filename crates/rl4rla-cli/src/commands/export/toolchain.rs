@@ -1,6 +1,7 @@
 //! Running exported code: where the languages are found on this machine, and what is made for them in passing.
 
 use crate::failure::Failure;
+use crate::interrupt;
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -26,6 +27,7 @@ impl Workshop {
         let folder = env::temp_dir().join(name);
         fs::create_dir_all(&folder)
             .map_err(|error| Failure::new(format!("cannot make the folder {}: {error}", folder.display())))?;
+        interrupt::remove_at_end(&folder);
         let home =
             |variable: &str, below: &str| env::var_os(variable).map(|home| Path::new(&home).join(below));
         let lasting = home("XDG_CACHE_HOME", "")
@@ -47,7 +49,7 @@ pub type Runner = fn(&str, &Workshop, bool) -> Result<Result<String, Absent>, Fa
 
 /// The output of a command; none if there is no such command.
 pub fn output(command: &mut Command) -> Result<Option<Output>, Failure> {
-    match command.output() {
+    match interrupt::output(command) {
         Ok(output) => Ok(Some(output)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::new(format!("cannot run {}: {error}", command.get_program().display()))),

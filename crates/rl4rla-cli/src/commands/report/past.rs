@@ -1,7 +1,9 @@
 //! What the store tells of a run, and runs that may be counted together.
 
+use crate::failure::Failure;
+use crate::source::{stages, unreadable};
 use rl4rla::curriculum::Curriculum;
-use rl4rla::store::{RunRow, Status, Store, StoreError};
+use rl4rla::store::{RunRow, Status, Store};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,17 +63,14 @@ pub struct Past {
 }
 
 impl Past {
-    /// Reads a run; a result that cannot be read has no stages.
-    pub fn read(store: &Store, row: RunRow) -> Result<Past, StoreError> {
+    /// Reads a run.
+    pub fn read(store: &Store, row: RunRow) -> Result<Past, Failure> {
         let run = store.run(&row.id)?;
-        let whole: Option<Value> = run.result.and_then(|text| serde_json::from_str(&text).ok());
+        let whole = run.result.map(|text| serde_json::from_str::<Value>(&text)).transpose();
+        let whole = whole.map_err(|error| unreadable(&format!("run {}", row.id), &error))?;
         let steps = match whole.as_ref().and_then(|result| result["stages"].as_array()) {
             Some(stages) => stages.iter().map(Step::read).collect(),
-            None => {
-                let rows = store.stages(&row.id)?;
-                let stages = rows.iter().filter_map(|row| serde_json::from_str(&row.result).ok());
-                stages.map(|stage: Value| Step::read(&stage)).collect()
-            }
+            None => stages(store, &row.id)?.iter().map(|stage| Step::read(&stage.result)).collect(),
         };
         let found = row.status.found();
         Ok(Past { row, found, version: run.version, settings: run.settings, spec: run.spec, steps })

@@ -1,0 +1,181 @@
+//! Interrupts. Ctrl-C, a request to terminate and a hang-up end every command within two seconds, with exit code 130,
+//! one JSON document that says so, no child left behind and no half of a file.
+//!
+//! A command that keeps nothing ends at once. One that saves its work says so with [`saving`]; it looks at [`stopped`]
+//! and ends in good order, and if it is too slow for that, what was committed is as safe as when it is killed. A second
+//! signal ends either at once.
+
+use crate::page::Page;
+use serde_json::json;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The exit code of a command that was interrupted, with its work saved.
+pub const INTERRUPTED: u8 = 130;
+
+/// How long a command may take to save its work, or to print what it has found.
+const GRACE: Duration = Duration::from_millis(1500);
+
+/// How often whoever waits looks whether it still should.
+const TICK: Duration = Duration::from_millis(20);
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Whether someone has begun to print the result: the command itself, or the thread that ends it.
+static SPOKEN: AtomicBool = AtomicBool::new(false);
+
+static LEFT: Mutex<Left> =
+    Mutex::new(Left { json: false, words: None, folders: Vec::new(), children: Vec::new() });
+
+/// What is left to do when the process ends early.
+struct Left {
+    /// Whether a script listens.
+    json: bool,
+    /// What is said of work that is saved, for a script and for a person.
+    words: Option<[String; 2]>,
+    /// Folders for passing use.
+    folders: Vec<PathBuf>,
+    /// Processes that work for this one, by id.
+    children: Vec<u32>,
+}
+
+fn left() -> MutexGuard<'static, Left> {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Listens to signals; once, before anything else.
+pub fn listen(json: bool) {
+    left().json = json;
+    leave_ignored();
+    // Someone else may listen already; then theirs is the choice.
+    let _ = ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::SeqCst) {
+            end();
+        }
+        // Apart, so that a second signal is heard.
+        std::thread::spawn(|| {
+            if left().words.is_some() || SPOKEN.load(Ordering::SeqCst) {
+                std::thread::sleep(GRACE);
+            }
+            end();
+        });
+    });
+}
+
+/// Signals that whoever started this process chose to ignore, as `nohup` does, stay ignored.
+#[cfg(unix)]
+fn leave_ignored() {
+    use nix::sys::signal::{SigSet, Signal};
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let mut blocked = SigSet::empty();
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        if ignored >> (signal as i32 - 1) & 1 == 1 {
+            blocked.add(signal);
+        }
+    }
+    // Every thread that is started from here on inherits it.
+    let _ = blocked.thread_block();
+}
+
+#[cfg(not(unix))]
+fn leave_ignored() {}
+
+/// Whether someone asked to stop.
+pub fn stopped() -> bool {
+    STOP.load(Ordering::SeqCst)
+}
+
+/// Waits, unless someone asks to stop.
+pub fn pause(duration: Duration) {
+    let end = Instant::now() + duration;
+    while !stopped() && Instant::now() < end {
+        std::thread::sleep(TICK.min(end.saturating_duration_since(Instant::now())));
+    }
+}
+
+/// The result of some work that cannot be interrupted, or none if someone asks to stop before it is there.
+pub fn unless_stopped<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (send, receive) = std::sync::mpsc::channel();
+    // Whoever gave up does not listen any more.
+    std::thread::spawn(move || drop(send.send(work())));
+    loop {
+        match receive.recv_timeout(TICK) {
+            Ok(done) => return Some(done),
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) if !stopped() => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// From here on the command saves its work, looks whether it should stop, and says this of it if it is interrupted.
+pub fn saving(page: Page) {
+    left().words = Some([page.json.to_string(), page.text]);
+}
+
+/// The command has its result and is about to print it. Never returns to one that was ended before.
+pub fn finish() {
+    if SPOKEN.swap(true, Ordering::SeqCst) {
+        loop {
+            std::thread::park();
+        }
+    }
+}
+
+/// A folder that is removed however the command ends.
+pub fn remove_at_end(folder: &Path) {
+    left().folders.push(folder.into());
+}
+
+/// Runs another program, which ends with this one.
+pub fn output(command: &mut Command) -> io::Result<Output> {
+    // With its own children in a group of its own, by which all of them can be ended.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn()?;
+    let id = child.id();
+    left().children.push(id);
+    let output = child.wait_with_output();
+    left().children.retain(|other| *other != id);
+    output
+}
+
+/// Ends the process: nothing goes on and nothing half is left behind.
+fn end() -> ! {
+    let mut left = left();
+    for child in left.children.drain(..) {
+        kill(child);
+    }
+    rl4rla::data::discard_unfinished();
+    for folder in left.folders.drain(..) {
+        let _ = std::fs::remove_dir_all(folder);
+    }
+    if !SPOKEN.swap(true, Ordering::SeqCst) {
+        let words = left.words.take();
+        let mut out = io::stdout();
+        let _ = match (left.json, words) {
+            (true, None) => writeln!(out, "{}", json!({ "interrupted": true })),
+            (true, Some([script, _])) => writeln!(out, "{script}"),
+            (false, Some([_, person])) => writeln!(out, "{}", person.trim_end()),
+            // There is no result, and so nothing for whoever reads results.
+            (false, None) => writeln!(anstream::stderr(), "interrupted"),
+        };
+        let _ = out.flush();
+    }
+    std::process::exit(i32::from(INTERRUPTED))
+}
+
+#[cfg(unix)]
+fn kill(child: u32) {
+    use nix::sys::signal::{Signal, killpg};
+    let _ = killpg(nix::unistd::Pid::from_raw(child as i32), Signal::SIGKILL);
+}
+
+#[cfg(not(unix))]
+fn kill(_: u32) {}

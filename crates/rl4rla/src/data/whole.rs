@@ -1,0 +1,238 @@
+//! Files that appear whole or not at all, wherever their path leads.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The longest chain of symbolic links that is followed, as on Linux.
+const MOST_LINKS: usize = 40;
+
+/// Files that are being written under a passing name.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes a file under a passing name beside its place and then gives it its own: a process that is killed leaves the
+/// old file or the new one, never a half. A symbolic link is followed and stays; the new file has the permissions of the
+/// old one. What is no regular file, such as a pipe or a device, is written to as it is.
+pub fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    if let Some(file) = opened_as_it_is(path)? {
+        let mut file = BufWriter::new(file);
+        return write(&mut file).and_then(|()| file.flush());
+    }
+    let target = behind_links(path)?;
+    let old = match OpenOptions::new().write(true).open(&target) {
+        // A file that must not be written must not be replaced either, though its folder would allow it.
+        Ok(file) => Some(file.metadata()?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let (file, passing) = create_beside(&target)?;
+    unfinished().push(passing.clone());
+    let mut file = BufWriter::new(file);
+    let done = write(&mut file)
+        .and_then(|()| file.flush())
+        .and_then(|()| old.map_or(Ok(()), |old| inherit(&passing, &old)))
+        // A file system may otherwise keep the new name and lose the content when the power goes.
+        .and_then(|()| file.get_ref().sync_all())
+        .and_then(|()| fs::rename(&passing, &target));
+    if done.is_err() {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&passing);
+    }
+    unfinished().retain(|other| *other != passing);
+    done
+}
+
+/// Removes what is half written, for a process that is about to end.
+pub fn discard_unfinished() {
+    for path in unfinished().drain(..) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// What a path leads to, opened for writing, if that is there and no regular file.
+fn opened_as_it_is(path: &Path) -> io::Result<Option<File>> {
+    let found = match fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if let Some(stream) = own_stream(&found) {
+        return Ok(Some(stream));
+    }
+    if found.is_file() {
+        return Ok(None);
+    }
+    // A folder is refused by the system here.
+    OpenOptions::new().write(true).open(path).map(Some)
+}
+
+/// Standard output or standard error, if this is it: `/dev/stdout` may lead to a file that is being written, in the
+/// middle of which the rest has to go.
+#[cfg(unix)]
+fn own_stream(found: &Metadata) -> Option<File> {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let (output, error) = (io::stdout(), io::stderr());
+    [output.as_fd(), error.as_fd()].into_iter().find_map(|stream| {
+        let file = File::from(stream.try_clone_to_owned().ok()?);
+        let stream = file.metadata().ok()?;
+        ((stream.dev(), stream.ino()) == (found.dev(), found.ino())).then_some(file)
+    })
+}
+
+#[cfg(not(unix))]
+fn own_stream(_: &Metadata) -> Option<File> {
+    None
+}
+
+/// The place that a path means: links are followed, also to a file that is not there yet.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut place = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        match fs::symlink_metadata(&place) {
+            Ok(found) if found.is_symlink() => {
+                let to = fs::read_link(&place)?;
+                place = place.parent().map_or_else(|| to.clone(), |folder| folder.join(&to));
+            }
+            _ => return Ok(place),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// A new file in the same folder. Its name is short, so that every name that fits there can be written.
+fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = target.with_file_name(format!(".rl4rla-{}-{number}.part", std::process::id()));
+        match File::create_new(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            file => return Ok((file?, path)),
+        }
+    }
+}
+
+/// Gives a file the owner, as far as that is allowed, and the permissions of the one it replaces.
+fn inherit(path: &Path, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, chown};
+        let new = fs::metadata(path)?;
+        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+            let _ = chown(path, Some(old.uid()), Some(old.gid()));
+        }
+    }
+    fs::set_permissions(path, old.permissions())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("rl4rla-whole-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_appears_whole_and_a_failure_leaves_the_old_one() {
+        let folder = folder("plain");
+        // As long as a name may be.
+        let path = folder.join("n".repeat(255));
+        write_whole(&path, |file| file.write_all(b"one")).unwrap();
+        let half = write_whole(&path, |file| {
+            file.write_all(b"two")?;
+            Err(io::Error::other("no more"))
+        });
+        assert!(half.is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        assert_eq!(names(&folder).len(), 1, "nothing else is left");
+        write_whole(&folder, |_| Ok(())).unwrap_err();
+        write_whole(&folder.join("none/x"), |_| Ok(())).unwrap_err();
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_stay_and_permissions_are_kept() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = folder("links");
+        fs::create_dir(folder.join("deep")).unwrap();
+        symlink("deep/target", folder.join("link")).unwrap();
+        symlink("link", folder.join("chain")).unwrap();
+        for text in ["new", "again"] {
+            write_whole(&folder.join("chain"), |file| file.write_all(text.as_bytes())).unwrap();
+            assert_eq!(fs::read_to_string(folder.join("deep/target")).unwrap(), text);
+        }
+        assert!(fs::symlink_metadata(folder.join("chain")).unwrap().is_symlink());
+        fs::set_permissions(folder.join("deep/target"), fs::Permissions::from_mode(0o640)).unwrap();
+        write_whole(&folder.join("link"), |file| file.write_all(b"x")).unwrap();
+        let mode = fs::metadata(folder.join("deep/target")).unwrap().permissions().mode();
+        assert_eq!((mode & 0o777, names(&folder.join("deep"))), (0o640, vec!["target".to_string()]));
+        symlink("turn", folder.join("turn")).unwrap();
+        write_whole(&folder.join("turn"), |_| Ok(())).unwrap_err();
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_written_to_and_stays() {
+        use std::os::unix::fs::FileTypeExt;
+        let folder = folder("special");
+        let pipe = folder.join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        if made.is_ok_and(|status| status.success()) {
+            let reader = std::thread::spawn({
+                let pipe = pipe.clone();
+                move || fs::read_to_string(pipe).unwrap()
+            });
+            write_whole(&pipe, |file| file.write_all(b"through")).unwrap();
+            assert_eq!(reader.join().unwrap(), "through");
+            assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+        }
+        write_whole(Path::new("/dev/null"), |file| file.write_all(b"x")).unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        if Path::new("/dev/full").exists() {
+            write_whole(Path::new("/dev/full"), |file| file.write_all(b"x")).unwrap_err();
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_is_unfinished_can_be_discarded() {
+        let folder = folder("unfinished");
+        let path = folder.join("file");
+        let written = write_whole(&path, |file| {
+            file.write_all(b"half")?;
+            file.flush()?;
+            let there = names(&folder);
+            assert!(there.len() == 1 && unfinished().iter().any(|path| path.starts_with(&folder)));
+            // As `discard_unfinished`, but other tests write too.
+            unfinished().retain(|path| !path.starts_with(&folder) || fs::remove_file(path).is_err());
+            Ok(())
+        });
+        assert!(written.is_err() && names(&folder).is_empty());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,305 @@
+//! Seals: how many rows every part of a run has and what they hash to, so that whatever is read is what was written.
+//!
+//! SQLite finds damage to its own structure; a digit that changed, a row that vanished or an older page in the place of a
+//! newer one it takes as they are. A seal is written in the transaction of its rows and is compared whenever they are
+//! read. It is amended and never made anew, so that damage cannot be sealed.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Error, OptionalExtension, Params, Row, params};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The columns of a run that its seal covers, in the order in which they are hashed.
+pub(super) const RUN_COLUMNS: &str =
+    "row, id, curriculum, method, seed, spec, settings, version, created, status, found, result, seconds";
+
+/// The run under which the number of all runs is sealed.
+const ALL: i64 = 0;
+
+/// What is sealed together.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Part {
+    /// The row of the run; its count is that of the finished stages.
+    Run,
+    /// The log of evaluations.
+    Evaluations,
+    /// The points of its curves.
+    Samples,
+    /// The result of a stage.
+    Stage(u32),
+}
+
+impl Part {
+    fn number(self) -> i64 {
+        match self {
+            Part::Run => 0,
+            Part::Evaluations => 1,
+            Part::Samples => 2,
+            Part::Stage(stage) => 3 + i64::from(stage),
+        }
+    }
+
+    fn damaged(self, id: &str) -> Error {
+        let what = match self {
+            Part::Run => format!("run {id}"),
+            Part::Evaluations => format!("the evaluations of run {id}"),
+            Part::Samples => format!("the curves of run {id}"),
+            Part::Stage(stage) => format!("stage {} of run {id}", u64::from(stage) + 1),
+        };
+        damaged(format!("the checksum of {what} is wrong"))
+    }
+}
+
+/// Content that cannot be what was written.
+pub(super) fn damaged(why: String) -> Error {
+    Error::ToSqlConversionFailure(why.into())
+}
+
+/// The number of rows and the sum of their hashes, in whatever order.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(super) struct Seal {
+    pub(super) count: i64,
+    digest: i64,
+}
+
+impl Seal {
+    /// Counts a row in.
+    pub(super) fn add(&mut self, hash: i64) {
+        self.count = self.count.wrapping_add(1);
+        self.digest = self.digest.wrapping_add(hash);
+    }
+
+    /// Counts a row out.
+    pub(super) fn remove(&mut self, hash: i64) {
+        self.count = self.count.wrapping_sub(1);
+        self.digest = self.digest.wrapping_sub(hash);
+    }
+
+    /// Says no if this is not what was sealed.
+    pub(super) fn check(
+        self,
+        connection: &Connection,
+        run: i64,
+        id: &str,
+        part: Part,
+    ) -> rusqlite::Result<()> {
+        match Seal::read(connection, run, id, part)? == self {
+            true => Ok(()),
+            false => Err(part.damaged(id)),
+        }
+    }
+
+    /// What was sealed.
+    pub(super) fn read(connection: &Connection, run: i64, id: &str, part: Part) -> rusqlite::Result<Seal> {
+        let found = stored(connection, run, part.number())?;
+        found.ok_or_else(|| part.damaged(id))
+    }
+
+    /// Adds to what was sealed.
+    pub(super) fn amend(self, connection: &Connection, run: i64, part: Part) -> rusqlite::Result<()> {
+        let old = Seal::read(connection, run, &format!("in row {run}"), part)?;
+        let (count, digest) = (old.count.wrapping_add(self.count), old.digest.wrapping_add(self.digest));
+        Seal { count, digest }.write(connection, run, part)
+    }
+
+    pub(super) fn write(self, connection: &Connection, run: i64, part: Part) -> rusqlite::Result<()> {
+        store(connection, run, part.number(), self)
+    }
+
+    /// The rows that a query gives.
+    fn of(connection: &Connection, sql: &str, values: impl Params) -> rusqlite::Result<Seal> {
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query(values)?;
+        let mut seal = Seal::default();
+        while let Some(row) = rows.next()? {
+            seal.add(hash_row(row)?);
+        }
+        Ok(seal)
+    }
+
+    /// The evaluations of a run as they are.
+    pub(super) fn of_evaluations(connection: &Connection, run: i64) -> rusqlite::Result<Seal> {
+        Seal::of(connection, "SELECT * FROM evaluation WHERE run = ?1", [run])
+    }
+
+    /// The seal of a run's row, with so many stages.
+    pub(super) fn of_run(hash: i64, stages: i64) -> Seal {
+        Seal { count: stages, digest: hash }
+    }
+}
+
+fn store(connection: &Connection, run: i64, part: i64, seal: Seal) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO seal VALUES (?1, ?2, ?3, ?4, ?5)";
+    let Seal { count, digest } = seal;
+    let sum = hash(&[run, part, count, digest].map(ValueRef::Integer));
+    connection.prepare_cached(sql)?.execute(params![run, part, count, digest, sum]).map(drop)
+}
+
+/// A seal, unless it is missing or damaged itself.
+fn stored(connection: &Connection, run: i64, part: i64) -> rusqlite::Result<Option<Seal>> {
+    let sql = "SELECT * FROM seal WHERE run = ?1 AND part = ?2";
+    let numbers = |row: &Row| -> rusqlite::Result<[i64; 5]> {
+        Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?])
+    };
+    let found = connection.prepare_cached(sql)?.query_row([run, part], numbers).optional()?;
+    Ok(found.and_then(|[r, p, count, digest, sum]| {
+        let sound = [r, p] == [run, part] && sum == hash(&[r, p, count, digest].map(ValueRef::Integer));
+        sound.then_some(Seal { count, digest })
+    }))
+}
+
+/// The number of runs, which vanished rows cannot tell.
+pub(super) fn number_of_runs(connection: &Connection) -> rusqlite::Result<i64> {
+    let lost = || damaged("the checksum of the number of runs is wrong".into());
+    Ok(stored(connection, ALL, 0)?.ok_or_else(lost)?.count)
+}
+
+pub(super) fn set_number_of_runs(connection: &Connection, count: i64) -> rusqlite::Result<()> {
+    store(connection, ALL, 0, Seal { count, digest: 0 })
+}
+
+/// Seals a store of a format without seals, as it is.
+pub(super) fn seal_all(connection: &Connection) -> rusqlite::Result<()> {
+    let numbers = |sql: &str, values: &[i64]| -> rusqlite::Result<Vec<i64>> {
+        let mut statement = connection.prepare(sql)?;
+        statement.query_map(rusqlite::params_from_iter(values), |row| row.get(0))?.collect()
+    };
+    let runs = numbers("SELECT row FROM run", &[])?;
+    for &run in &runs {
+        let stages = numbers("SELECT stage FROM stage WHERE run = ?1", &[run])?;
+        let row = Seal::of(connection, &format!("SELECT {RUN_COLUMNS} FROM run WHERE row = ?1"), [run])?;
+        Seal::of_run(row.digest, stages.len() as i64).write(connection, run, Part::Run)?;
+        Seal::of_evaluations(connection, run)?.write(connection, run, Part::Evaluations)?;
+        let samples = Seal::of(connection, "SELECT * FROM sample WHERE run = ?1", [run])?;
+        samples.write(connection, run, Part::Samples)?;
+        for stage in stages {
+            let sql = "SELECT * FROM stage WHERE run = ?1 AND stage = ?2";
+            Seal::of(connection, sql, [run, stage])?.write(connection, run, Part::Stage(stage as u32))?;
+        }
+    }
+    set_number_of_runs(connection, runs.len() as i64)
+}
+
+/// The hash of a row, all its columns in order.
+pub(super) fn hash_row(row: &Row) -> rusqlite::Result<i64> {
+    let count = row.as_ref().column_count();
+    let values: Vec<ValueRef> = (0..count).map(|column| row.get_ref(column)).collect::<Result<_, _>>()?;
+    Ok(hash(&values))
+}
+
+/// The hash of the values of a row; each is written so that no two rows have one text.
+pub(super) fn hash(values: &[ValueRef]) -> i64 {
+    let mut bytes = Vec::with_capacity(9 * values.len() + 64);
+    let mut put = |kind: u8, content: &[u8]| {
+        bytes.push(kind);
+        bytes.extend((content.len() as u64).to_le_bytes());
+        bytes.extend(content);
+    };
+    for value in values {
+        match value {
+            ValueRef::Null => put(0, &[]),
+            ValueRef::Integer(number) => put(1, &number.to_le_bytes()),
+            ValueRef::Real(number) => put(2, &number.to_bits().to_le_bytes()),
+            ValueRef::Text(text) => put(3, text),
+            ValueRef::Blob(blob) => put(4, blob),
+        }
+    }
+    xxh3_64(&bytes) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Folder, evaluation, new_run};
+    use super::super::{Sample, Status, Store, StoreError};
+    use super::*;
+
+    #[test]
+    fn whatever_is_changed_or_lost_is_noticed() {
+        let folder = Folder::new();
+        let path = folder.file("runs.db");
+        let mut store = Store::open(&path).unwrap();
+        for _ in 0..2 {
+            let run = store.begin(&new_run()).unwrap();
+            store.append(&run, &(0..20).map(evaluation).collect::<Vec<_>>()).unwrap();
+            let [stage, unique_states, visits, revisits, evaluations] = [0, 1, 2, 3, 4];
+            let stage = stage as u32;
+            let sample = |playouts| Sample {
+                stage,
+                playouts,
+                unique_states,
+                visits,
+                revisits,
+                evaluations,
+                best: 0.5,
+            };
+            for playouts in [10, 20, 10] {
+                store.sample(&run, &sample(playouts)).unwrap();
+            }
+            for stage in [0, 1, 0] {
+                store.finish_stage(&run, stage, "{\"name\":\"a\"}", 1.0).unwrap();
+            }
+            store.finish(&run, Status::Done { found: true }, "{}").unwrap();
+        }
+        store.integrity().unwrap();
+        drop(store);
+        for (number, sql) in [
+            "UPDATE run SET seconds = seconds + 1 WHERE row = 2",
+            "UPDATE run SET spec = spec || ' ' WHERE row = 2",
+            "UPDATE run SET found = 0 WHERE row = 2",
+            "UPDATE run SET id = 'aaaaaaaa' WHERE row = 2",
+            "UPDATE run SET row = 3 WHERE row = 2",
+            "DELETE FROM run WHERE row = 2",
+            "UPDATE stage SET result = '{\"name\":\"b\"}' WHERE run = 2 AND stage = 1",
+            "DELETE FROM stage WHERE run = 2 AND stage = 1",
+            "UPDATE stage SET stage = 7 WHERE run = 2 AND stage = 1",
+            "UPDATE evaluation SET value = value + 1 WHERE run = 2 AND instance = 3",
+            "DELETE FROM evaluation WHERE run = 2 AND instance = 3",
+            "UPDATE evaluation SET instance = 99 WHERE run = 2 AND instance = 3",
+            "UPDATE sample SET visits = visits + 1 WHERE run = 2 AND playouts = 10",
+            "DELETE FROM sample WHERE run = 2 AND playouts = 20",
+            "DELETE FROM seal WHERE run = 2 AND part = 1",
+            "UPDATE seal SET count = count + 1 WHERE run = 2 AND part = 1",
+            "UPDATE seal SET digest = digest + 1 WHERE run = 2 AND part = 0",
+            "DELETE FROM seal WHERE run = 0",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let copy = folder.file(&format!("copy-{number}"));
+            std::fs::copy(&path, &copy).unwrap();
+            let hand = Connection::open(&copy).unwrap();
+            hand.execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}")).unwrap();
+            drop(hand);
+            let found = Store::open_read_only(&copy).unwrap().integrity();
+            assert!(matches!(found, Err(StoreError::Corrupt { .. })), "{sql}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_writer_does_not_seal_what_was_damaged() {
+        let folder = Folder::new();
+        let path = folder.file("runs.db");
+        let mut store = Store::open(&path).unwrap();
+        let run = store.begin(&new_run()).unwrap();
+        drop(store);
+        Connection::open(&path).unwrap().execute_batch("UPDATE run SET seconds = 9").unwrap();
+        let error = Store::open(&path).unwrap_err().to_string();
+        assert!(error.contains(&format!("the checksum of run {run} is wrong")), "{error}");
+    }
+
+    #[test]
+    fn rows_that_look_alike_have_different_hashes() {
+        let text = |text: &'static str| ValueRef::Text(text.as_bytes());
+        let rows: [&[ValueRef]; 6] = [
+            &[text("ab"), text("c")],
+            &[text("a"), text("bc")],
+            &[text("abc")],
+            &[ValueRef::Blob(b"abc")],
+            &[ValueRef::Integer(0), ValueRef::Null],
+            &[ValueRef::Real(0.0), ValueRef::Null],
+        ];
+        let mut hashes: Vec<i64> = rows.iter().map(|row| hash(row)).collect();
+        hashes.sort();
+        hashes.dedup();
+        assert_eq!(hashes.len(), rows.len());
+    }
+}
