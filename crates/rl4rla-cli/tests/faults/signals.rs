@@ -79,7 +79,7 @@ fn commands() -> Vec<(&'static str, bool, Vec<String>)> {
         row("reproduce", true, "reproduce table2 --out OUT"),
         row("reproduce baselines", true, "reproduce baselines --out OUT"),
         row("evaluate", true, "evaluate ls-gd --family mid-cond --iterations 1000000 --instances 100"),
-        row("analyze", true, "analyze sketched-precond-gd --rows 20000 --cols 200 --replicates 1000"),
+        row("analyze", true, "analyze sketched-precond-gd --replicates 200"),
         row("compare", true, "compare --baselines all --family mid-cond --rows 1e5 --repeats 1000"),
         row(
             "solve",

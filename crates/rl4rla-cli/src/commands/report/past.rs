@@ -1,7 +1,7 @@
 //! What the store tells of a run, and runs that may be counted together.
 
 use crate::failure::Failure;
-use crate::source::{stages, unreadable};
+use crate::source::stages;
 use rl4rla::curriculum::Curriculum;
 use rl4rla::store::{RunRow, Status, Store};
 use serde_json::Value;
@@ -63,11 +63,10 @@ pub struct Past {
 }
 
 impl Past {
-    /// Reads a run.
+    /// Reads a run; a result that another version has written in another form has no stages.
     pub fn read(store: &Store, row: RunRow) -> Result<Past, Failure> {
         let run = store.run(&row.id)?;
-        let whole = run.result.map(|text| serde_json::from_str::<Value>(&text)).transpose();
-        let whole = whole.map_err(|error| unreadable(&format!("run {}", row.id), &error))?;
+        let whole: Option<Value> = run.result.and_then(|text| serde_json::from_str(&text).ok());
         let steps = match whole.as_ref().and_then(|result| result["stages"].as_array()) {
             Some(stages) => stages.iter().map(Step::read).collect(),
             None => stages(store, &row.id)?.iter().map(|stage| Step::read(&stage.result)).collect(),
