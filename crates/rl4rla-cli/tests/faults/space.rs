@@ -1,6 +1,6 @@
 //! Disks that are full, from the first write to the last: an error that says so, and nothing lost or wrong.
 
-use super::tally::{Tally, cases};
+use super::tally::{Tally, is_long};
 use crate::common::{SMALL, fresh, rl4rla, scratch, timeless, written};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ fn files_that_may_not_grow() {
     let curriculum = written("limited.toml", SMALL);
     let asked = ["discover", &curriculum, "--json", "--store"];
     let expected = timeless(rl4rla(&[&asked[..], &[&fresh("limited-calm.db")]].concat()).json());
-    let step = if cases(1, 2) == 1 { 23 } else { 1 };
+    let step = if !is_long() { 23 } else { 1 };
     for blocks in (0..).step_by(step) {
         let store = fresh("limited.db");
         let output = limited(blocks, &[&asked[..], &[&store]].concat());
@@ -104,7 +104,7 @@ fn results_that_do_not_fit() {
         clear();
         assert_eq!(rl4rla(asked).code, 0, "{asked:?}");
         let whole = contents(&out);
-        let step = if cases(1, 2) == 1 { 7 } else { 1 };
+        let step = if !is_long() { 7 } else { 1 };
         for blocks in (0..).step_by(step) {
             clear();
             let done = judge(&limited(blocks, asked), asked[0], &mut tally);
@@ -171,7 +171,7 @@ fn a_disk_that_is_full() {
     let store = disk.0.join("runs.db").to_str().unwrap().to_string();
     let asked = ["discover", &curriculum, "--json", "--store"];
     let expected = timeless(rl4rla(&[&asked[..], &[&fresh("full-calm.db")]].concat()).json());
-    let step = if cases(1, 2) == 1 { 92 } else { 4 };
+    let step = if !is_long() { 92 } else { 4 };
     for kib in (4..).step_by(step) {
         for file in fs::read_dir(&disk.0).unwrap() {
             fs::remove_file(file.unwrap().path()).unwrap();
