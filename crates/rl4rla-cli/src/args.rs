@@ -117,7 +117,7 @@ Examples:
 
 Seeds are 0 to N−1, or from --seed on, one attempt each.
 What is done already is taken from the store: interrupt a sweep at any time, and start it again.
-Exit code 1 if some run did not find its target.")]
+Exit code 0 when all runs were made: how often a target was found is the answer, whatever it is.")]
     Sweep(Sweep),
     /// Enumerate every stage of a curriculum: is its target really the best program there?
     #[command(after_help = "\
@@ -223,7 +223,8 @@ Examples:
   rl4rla compare newton --baselines all --family logistic --iterations 10 --step 1 --json
   rl4rla compare sketched-precond-gd --baselines qr,lsqr --matrix data.csv --target price --intercept
 
-Rows are ordered by the power of ten of their excess, then by time; times are medians, with the least and the most.
+Solvers with an excess of at most 1e-10 come first, by time; then the others by the power of ten of their excess, and by
+time among equals. Times are medians, with the least and the most.
 All solvers run in one process, one after the other, beginning with another one in every repetition. Choosing the best
 step for a program is not timed. With one thread, seconds are those on the core where the system tells them. Exit code 1
 if every solver failed."
@@ -241,7 +242,7 @@ Examples:
 
 Files are recognised by their content. docs/data.md tells what is read and what is refused, docs/solve.md how the step is
 found and what happens to data that do not fit into memory.
-Exit code 1 if it diverges, so that what it gives is no solution."
+Exit code 0 if it converged; 1 if it ran and did not reach the tolerance, with the answer and the reason."
     )]
     Solve(Box<Solve>),
 }

@@ -5,6 +5,7 @@ use crate::commands::discover::present::{Meta, document};
 use crate::failure::Failure;
 use crate::interrupt::{INTERRUPTED, stopped};
 use crate::page::Page;
+use crate::progress;
 use crate::source::unreadable;
 use rl4rla::curriculum::{Curriculum, Follow, StageResult, discover_among};
 use rl4rla::discovery::{Known, Observe, Problems, Progress};
@@ -72,16 +73,10 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Does what is missing, and takes from the store what was done before; `tell` hears how far it is. Says no if it was
-/// interrupted.
-pub fn run(
-    campaigns: &mut [Campaign],
-    store: &mut Store,
-    threads: usize,
-    tell: &(dyn Fn(&Pace) + Sync),
-) -> Result<bool, Failure> {
+/// Does what is missing, and takes from the store what was done before. Says no if it was interrupted.
+pub fn run(campaigns: &mut [Campaign], store: &mut Store, threads: usize) -> Result<bool, Failure> {
     recall(store, campaigns)?;
-    work(campaigns, store, threads, tell)
+    work(campaigns, store, threads)
 }
 
 /// What a command says whose campaigns were interrupted.
@@ -91,13 +86,13 @@ pub fn interrupted() -> Page {
 }
 
 /// How far the campaigns are, and how long they will take.
-pub struct Pace {
+struct Pace {
     /// Runs done since the command began.
-    pub done: usize,
+    done: usize,
     /// Runs there were to do.
-    pub total: usize,
+    total: usize,
     /// Seconds left, if that can be told.
-    pub left: Option<f64>,
+    left: Option<f64>,
 }
 
 impl fmt::Display for Pace {
@@ -187,12 +182,7 @@ fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), Failure> {
 }
 
 /// Runs what is missing, each run on one thread; says no if it was interrupted.
-fn work(
-    campaigns: &mut [Campaign],
-    store: &mut Store,
-    threads: usize,
-    tell: &(dyn Fn(&Pace) + Sync),
-) -> Result<bool, Failure> {
+fn work(campaigns: &mut [Campaign], store: &mut Store, threads: usize) -> Result<bool, Failure> {
     let missing =
         |(c, campaign): (usize, &Campaign)| campaign.missing().map(move |s| (c, s)).collect::<Vec<_>>();
     let mut runs: Vec<(usize, usize)> = campaigns.iter().enumerate().flat_map(missing).collect();
@@ -201,6 +191,7 @@ fn work(
     let by_seed: Vec<&[(usize, usize)]> =
         runs.chunk_by(|a, b| campaigns[a.0].seed(a.1) == campaigns[b.0].seed(b.1)).collect();
     let jobs = if by_seed.len() < threads { runs.chunks(1).collect() } else { by_seed };
+    progress::doing(format!("searching · {} runs", runs.len()));
     let next = AtomicUsize::new(0);
     let shared = Mutex::new((store, Costs::of(campaigns), Vec::new(), None));
     let worker = || {
@@ -211,7 +202,8 @@ fn work(
             let (store, costs, results, failure) = &mut *shared;
             match save(store, &campaigns[c], s, result) {
                 Ok(result) => {
-                    tell(&costs.add(c, result["seconds"].as_f64().unwrap_or_default(), threads));
+                    let pace = costs.add(c, result["seconds"].as_f64().unwrap_or_default(), threads);
+                    progress::doing(format!("searching · {pace}"));
                     results.push((c, s, result));
                 }
                 Err(error) => *failure = Some(error),

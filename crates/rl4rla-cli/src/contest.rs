@@ -1,10 +1,10 @@
 //! Contests: programs and baselines on one instance, measured and timed alike.
 
 use crate::commands::evaluate::median;
+use crate::progress;
 use rl4rla::baseline::{Baseline, Request};
 use rl4rla::execute::{Large, Settings, Stop, run_large, run_unmeasured};
-use rl4rla::linalg::Matrix;
-use rl4rla::problem::{Instance, Linear, Task};
+use rl4rla::problem::Instance;
 use rl4rla::program::Program;
 use rl4rla::rng::Stream;
 use std::hint::black_box;
@@ -112,6 +112,16 @@ struct Answer {
     passes: Option<f64>,
 }
 
+/// Whether it is a tall linear system, which solvers read by rows.
+fn is_tall(instance: &Instance) -> bool {
+    instance.task.is_least_squares() && !instance.symmetric
+}
+
+/// An instance as a contest wants it, so that it makes no copy.
+pub fn ready(instance: Instance) -> Instance {
+    if is_tall(&instance) { instance.by_rows() } else { instance }
+}
+
 /// One instance, made ready for everyone.
 pub struct Contest<'a> {
     instance: &'a Instance,
@@ -123,12 +133,7 @@ pub struct Contest<'a> {
 impl<'a> Contest<'a> {
     /// Prepares an instance; all solvers draw from the same stream.
     pub fn new(instance: &'a Instance, stream: &Stream) -> Contest<'a> {
-        let tall = instance.task.name() == Linear.name() && !instance.symmetric;
-        let rows = || {
-            let matrix = &instance.A;
-            Matrix::from_row_major(matrix.rows(), matrix.cols(), matrix.row_major().to_vec())
-        };
-        let large = tall.then(|| Large::new(rows(), instance.b.clone()).ok()).flatten();
+        let large = is_tall(instance).then(|| Large::of(&instance.clone().by_rows()));
         Contest { instance, large, stream: *stream }
     }
 
@@ -183,11 +188,14 @@ impl<'a> Contest<'a> {
 /// with another one, so that a busy machine is as unkind to each. Standings are in the order of the entrants.
 pub fn contest(entrants: &[Entrant], instance: &Instance, repeats: usize, stream: &Stream) -> Vec<Standing> {
     let contest = Contest::new(instance, stream);
-    let standing = |entrant: &Entrant| Standing {
-        solver: entrant.name.clone(),
-        kind: entrant.solver.kind(),
-        outcome: contest.reach(&entrant.solver),
-        seconds: vec![],
+    let standing = |entrant: &Entrant| {
+        progress::doing(format!("running {}", entrant.name));
+        Standing {
+            solver: entrant.name.clone(),
+            kind: entrant.solver.kind(),
+            outcome: contest.reach(&entrant.solver),
+            seconds: vec![],
+        }
     };
     let mut standings: Vec<Standing> = entrants.iter().map(standing).collect();
     for repeat in 0..repeats {
@@ -195,6 +203,7 @@ pub fn contest(entrants: &[Entrant], instance: &Instance, repeats: usize, stream
             let i = (place + repeat) % entrants.len();
             if let Ok(reached) = &standings[i].outcome {
                 let step = reached.step.unwrap_or(1.0);
+                progress::doing(format!("timing {}, {} of {repeats}", entrants[i].name, repeat + 1));
                 let (seconds, answer) = timed(|| contest.solve(&entrants[i].solver, step));
                 let _ = black_box(answer.map(|answer| answer.x));
                 standings[i].seconds.push(seconds);

@@ -1,7 +1,9 @@
 //! A CURRICULUM argument: a built-in name or a path to a `.toml` file.
 
 use crate::failure::Failure;
+use crate::memory;
 use rl4rla::curriculum::{BUILTIN, Curriculum};
+use rl4rla::discovery::Instances;
 use rl4rla::program::nearest;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -18,9 +20,18 @@ pub fn find(typed: impl AsRef<OsStr>) -> Result<Curriculum, Failure> {
         Some((_, text)) => text.to_string(),
         None => read(name, Path::new(typed))?,
     };
-    Curriculum::parse(name, &text).map_err(|error| {
+    let curriculum = Curriculum::parse(name, &text).map_err(|error| {
         Failure::new(format!("{name}, {error}")).advise("docs/curricula.md explains every key")
-    })
+    })?;
+    for (stage, _) in &curriculum.stages {
+        // Rows that are asked for stay in memory until the stage has ended.
+        let Instances { search, select, report } = stage.instances;
+        let count = search + select + report;
+        let largest = stage.families.iter().map(|family| family.rows * family.cols).max().unwrap_or(0);
+        let what = format!("stage `{}` of {name}, with {count} instances,", stage.name);
+        memory::afford(8 * (count * largest) as u128, &what, "fewer `rows` or fewer `instances`")?;
+    }
+    Ok(curriculum)
 }
 
 fn read(name: &str, path: &Path) -> Result<String, Failure> {

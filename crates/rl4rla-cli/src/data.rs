@@ -2,17 +2,14 @@
 
 use crate::args::Data;
 use crate::failure::Failure;
+use crate::memory;
 use rl4rla::data::{DataError, Design, Missing, Reading, System, Target};
-use std::fs;
 use std::path::Path;
-
-/// What is allowed where the system does not tell how much memory is free.
-const CAUTIOUS: u64 = 4 << 30;
 
 /// How files are to be read.
 pub fn reading(args: &Data) -> Reading {
     Reading {
-        limit: args.max_memory.or_else(free_memory).unwrap_or(CAUTIOUS),
+        limit: args.max_memory.unwrap_or_else(memory::left),
         missing: if args.drop_missing { Missing::DropRow } else { Missing::Refuse },
         header: args.header,
         delimiter: args.delimiter,
@@ -40,12 +37,4 @@ pub fn system(args: &Data, matrix: &Path, needs_target: bool) -> Result<System, 
 pub fn refused(error: DataError) -> Failure {
     let advice = error.advice.clone();
     Failure::new(error.to_string()).advise(advice)
-}
-
-/// Memory that is free for use, where the system tells it.
-fn free_memory() -> Option<u64> {
-    let told = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib << 10)
 }

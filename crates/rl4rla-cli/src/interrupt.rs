@@ -6,6 +6,7 @@
 //! signal ends either at once.
 
 use crate::page::Page;
+use crate::progress;
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -64,6 +65,11 @@ pub fn listen(json: bool) {
             end();
         });
     });
+}
+
+/// Whether a script listens, which wants a JSON document whatever happens.
+pub fn wants_json() -> bool {
+    LEFT.try_lock().is_ok_and(|left| left.json)
 }
 
 /// Signals that whoever started this process chose to ignore, as `nohup` does, stay ignored.
@@ -148,6 +154,7 @@ pub fn output(command: &mut Command) -> io::Result<Output> {
 
 /// Ends the process: nothing goes on and nothing half is left behind.
 fn end() -> ! {
+    progress::end();
     let mut left = left();
     for child in left.children.drain(..) {
         kill(child);

@@ -12,14 +12,18 @@ mod data;
 mod endpoint;
 mod failure;
 mod interrupt;
+mod memory;
 mod output;
 mod page;
+mod progress;
 mod request;
 mod shape;
 mod shell;
 mod source;
 mod tally;
 mod words;
+
+pub use memory::Allocator;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -43,7 +47,9 @@ pub fn main() -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
+    progress::begin(cli.shared.quiet);
     let outcome = run(&cli);
+    progress::end();
     interrupt::finish();
     match outcome {
         Ok(page) => {
@@ -55,7 +61,7 @@ pub fn main() -> ExitCode {
             if cli.shared.json {
                 put(&printable_json(&failure.json()));
             }
-            let _ = writeln!(anstream::stderr(), "{failure}");
+            complain(&failure);
             ExitCode::from(BAD_INPUT)
         }
     }
@@ -92,13 +98,17 @@ fn usage(error: &clap::Error) {
     };
 }
 
+/// Says what is wrong. That can only fail if nobody listens.
+fn complain(failure: &Failure) {
+    let _ = writeln!(anstream::stderr(), "{failure}");
+}
+
 /// Prints to standard output and says whether that went well; a reader that has gone away is not an error.
 fn put(text: &str) -> bool {
     let mut out = anstream::stdout();
     match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let failure = Failure::new(format!("cannot write to standard output: {error}"));
-            let _ = writeln!(anstream::stderr(), "{failure}");
+            complain(&Failure::new(format!("cannot write to standard output: {error}")));
             false
         }
         _ => true,

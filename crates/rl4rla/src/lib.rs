@@ -114,6 +114,8 @@
 //! assert_eq!(equation(&program, Geometry::Tall).unwrap().text, "xₜ₊₁ = xₜ − η Aᵀ sign(A xₜ − b)");
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod analysis;
 pub mod baseline;
 pub mod clock;

@@ -26,7 +26,7 @@ pub struct Problem {
     /// The law of the right factor V: gauss, student-t or scaled-rows
     #[arg(long, default_value = "gauss", value_parser = named::<Right>, help_heading = "Problem")]
     pub right: Right,
-    /// Share of b outside the range of A, from 0 (consistent) to below 1
+    /// Weight s of what of b is outside the range of A, from 0 (consistent) to below 1: b = (1−s)·r + s·o with ‖r‖ = ‖o‖, so that no x has a relative residual below s/√(s² + (1−s)²)
     #[arg(long, default_value_t = 0.0, help_heading = "Problem")]
     pub outside: f64,
     /// `unit` brings the data to a fixed norm, `raw` leaves them as drawn

@@ -1,11 +1,11 @@
 //! `rl4rla audit`.
 
 use crate::args::{Audit, Shared};
-use crate::commands::discover::live::spinner;
 use crate::commands::discover::present;
 use crate::curriculum;
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, ledger, number, strong, warning};
+use crate::progress;
 use rl4rla::curriculum::{Audited, audit};
 use rl4rla::search::Silent;
 use serde_json::{Value, json};
@@ -21,14 +21,12 @@ pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
     if args.no_hints {
         curriculum = curriculum.without_hints();
     }
-    let bar = spinner(shared);
     let mut seeds: Vec<Vec<Audited>> = Vec::new();
     for seed in (0..args.seeds).map(|number| args.seed.wrapping_add(number)) {
-        bar.set_message(format!("seed {seed}"));
-        let told = |stage: &Audited| bar.set_message(format!("seed {seed} · {} done", stage.name));
+        progress::doing(format!("auditing seed {seed}"));
+        let told = |stage: &Audited| progress::doing(format!("auditing seed {seed} · {} done", stage.name));
         seeds.push(audit(&curriculum, seed, args.budget, &mut Silent, told)?);
     }
-    bar.finish_and_clear();
     let stages: Vec<Summed> = (0..curriculum.stages.len())
         .map(|number| Summed { seeds: seeds.iter().map(|stages| &stages[number]).collect() })
         .collect();

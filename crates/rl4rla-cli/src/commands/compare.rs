@@ -3,10 +3,12 @@
 use crate::args::{Compare, Problem, Shared};
 use crate::commands::evaluate::draw;
 use crate::commands::solve::task_of;
-use crate::contest::{Entrant, Reached, Solver, Standing, contest};
+use crate::contest::{Entrant, Reached, Solver, Standing, contest, ready};
 use crate::data::system;
 use crate::failure::Failure;
+use crate::memory;
 use crate::page::{Page, accent, faint, ledger, number, path, strong, warning};
+use crate::progress;
 use crate::request::{families, protocol, refuse_misfits, steps};
 use crate::source::Source;
 use rl4rla::baseline::Baseline;
@@ -76,7 +78,13 @@ impl Arena {
             refuse_misfits(source, &families[0], LiveOut::Finished)?;
         }
         let kind = families[0].kind;
-        let instances = draw(&families, args.instances, args.seed)?;
+        // One copy of each is kept, and drawing takes some more of one.
+        let each = families.iter().map(Family::bytes).max().unwrap_or(0);
+        let what = format!("{} instances of {}×{}", args.instances, families[0].rows, families[0].cols);
+        let bytes = each.saturating_add(each / 3 * u128::from(args.instances));
+        memory::afford(bytes, &what, "fewer --rows, --cols or --instances")?;
+        let drawn = (0..args.instances).map(|index| Ok(ready(draw(&families, index, args.seed)?)));
+        let instances = drawn.collect::<Result<_, Failure>>()?;
         Ok(Arena { name: kind.to_string(), task: kind.info().task, families, instances })
     }
 
@@ -95,6 +103,7 @@ impl Arena {
                 return Err(Failure::new(message).advise("programs for one task"));
             }
         }
+        progress::doing(format!("reading {}", path(matrix)));
         let system = system(&args.data, matrix, task.inputs().contains(Reg::B))?;
         if system.matrix.is_in_file() {
             let message = format!("{} is too large for all solvers to hold it in memory", matrix.display());
@@ -102,6 +111,7 @@ impl Arena {
                 .advise("a larger --max-memory, or `rl4rla solve`, which reads from disk"));
         }
         let names = system.columns.labels();
+        progress::doing("finding the solution to compare with");
         let instance = task.pose(system.matrix, system.b).map_err(|error| {
             Failure::new(format!("{}: {}", matrix.display(), error.with_names(&names)))
                 .advise("docs/data.md tells what can be solved")
@@ -168,9 +178,12 @@ fn baselines(names: &[String], arena: &str, task: &'static dyn Task) -> Result<V
     Ok(Baseline::of(task).filter(|known| all || names.iter().any(|name| name == known.info().name)).collect())
 }
 
-/// What orders rows: the power of ten of the excess, then the time. Below rounding all are alike, and failures are last.
+/// Excesses up to this are equally good.
+const ACCURATE: f64 = 1e-10;
+
+/// What orders rows: the power of ten of the excess, then the time; failures are last.
 fn rank(row: &Standing) -> (f64, f64) {
-    let decade = |reached: &Reached| reached.excess.max(f64::EPSILON).log10().floor();
+    let decade = |reached: &Reached| reached.excess.max(ACCURATE).log10().floor();
     (row.outcome.as_ref().map_or(f64::INFINITY, decade), row.times().map_or(f64::INFINITY, |t| t[1]))
 }
 

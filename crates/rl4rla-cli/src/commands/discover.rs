@@ -188,7 +188,7 @@ impl Task {
         let (start, known) = (Instant::now(), known(store, &self.id)?);
         let recorder = Recorder::new(store, self.id.clone(), &known);
         let mut endpoint = self.endpoint(shared, true)?;
-        let discovery = self.discover(&known, Some(recorder), endpoint.as_mut(), shared)?;
+        let discovery = self.discover(&known, Some(recorder), endpoint.as_mut())?;
         store.add_seconds(&self.id, start.elapsed().as_secs_f64())?;
         if let Some(failure) = endpoint.as_mut().and_then(Endpoint::failure) {
             store.interrupted(&self.id)?;
@@ -219,7 +219,7 @@ impl Task {
     /// Prints what came of it; the store is left as it is.
     fn show_again(&self, store: &Store, result: &str, shared: &Shared) -> Result<Page, Failure> {
         let mut endpoint = self.endpoint(shared, false)?;
-        let discovery = self.discover(&known(store, &self.id)?, None, endpoint.as_mut(), shared)?;
+        let discovery = self.discover(&known(store, &self.id)?, None, endpoint.as_mut())?;
         if let Some(failure) = endpoint.as_mut().and_then(Endpoint::failure) {
             return Err(failure);
         }
@@ -260,9 +260,8 @@ impl Task {
         known: &Known,
         recorder: Option<Recorder>,
         endpoint: Option<&mut Endpoint>,
-        shared: &Shared,
     ) -> Result<Discovery, Failure> {
-        let mut live = Live::new(recorder, &self.curriculum, &self.settings.approach, shared);
+        let mut live = Live::new(recorder, &self.curriculum, &self.settings.approach);
         let author = endpoint.map(|endpoint| endpoint as &mut dyn Author);
         let (curriculum, approach) = (&self.curriculum, &self.settings.approach);
         let problems = Problems::default();

@@ -4,16 +4,20 @@ mod request;
 
 use crate::args::{Evaluate, Shared};
 use crate::failure::Failure;
+use crate::memory;
 use crate::page::{Page, accent, faint, number, sparkline, strong, table, warning};
+use crate::progress;
 use crate::request::{families, refuse_misfits};
 use crate::source::Source;
 use request::{of_stage, protocol};
 use rl4rla::equivalence::{full_name, name};
 use rl4rla::execute::Trace;
-use rl4rla::problem::{Choice, Family, Instance, InstanceSet, Task};
+use rl4rla::problem::{Choice, Family, FamilyError, Instance, InstanceSet, Task};
+use rl4rla::program::Program;
 use rl4rla::report::Spread;
-use rl4rla::reward::{Evaluation, Profile, Protocol, Score, Summary, auxiliary, evaluate};
+use rl4rla::reward::{Profile, Protocol, Score, Summary, auxiliary, draws, score};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Evaluates a program.
 pub fn run(args: &Evaluate, shared: &Shared) -> Result<Page, Failure> {
@@ -28,32 +32,61 @@ pub fn run(args: &Evaluate, shared: &Shared) -> Result<Page, Failure> {
         }
     };
     refuse_misfits(&source, &families[0], protocol.live_out)?;
-    let instances = draw(&families, args.instances, args.seed)?;
     let program = &source.document.program;
-    let evaluation = evaluate(program, &instances, &protocol, args.seed);
+    let runs = runs(program, &families, &protocol, args.instances, args.seed)?;
     let auxiliary = match args.auxiliary {
         Some(profile) => Some((profile, auxiliary(program, profile, args.instances, args.seed)?)),
         None => None,
     };
-    let outcome =
-        Outcome { args, source: &source, families: &families, protocol: &protocol, instances, evaluation };
+    let outcome = Outcome { args, source: &source, families: &families, protocol: &protocol, runs };
     let mut json = outcome.json();
     json["auxiliary"] = auxiliary.map_or(Value::Null, |(profile, reward)| json!({ profile.name(): reward }));
     let mut text = outcome.text(shared.quiet);
     if let Some((profile, reward)) = auxiliary {
         text += &format!("\n  auxiliary reward ({})  {}\n", profile.name(), number(reward));
     }
-    let failed = outcome.failures() == outcome.scores().len();
+    let failed = outcome.failures() == outcome.runs.len();
     Ok(Page { json, text, code: u8::from(failed) })
 }
 
-/// Fresh instances of the final set; condition numbers take turns.
-pub fn draw(families: &[Family], instances: u64, seed: u64) -> Result<Vec<Instance>, Failure> {
-    use rayon::prelude::*;
+/// A fresh instance of the final set; condition numbers take turns.
+pub fn draw(families: &[Family], index: u64, seed: u64) -> Result<Instance, FamilyError> {
     let set = InstanceSet::Final;
-    let draw = |i: u64| families[i as usize % families.len()].for_set(set).draw(&set.stream(seed, i));
-    let drawn: Result<Vec<Instance>, _> = (0..instances).into_par_iter().map(draw).collect();
-    Ok(drawn?)
+    families[index as usize % families.len()].for_set(set).draw(&set.stream(seed, index))
+}
+
+/// One instance, and what came of it.
+struct Run {
+    score: Score,
+    /// The least residual there is.
+    attainable: f64,
+    kappa: Option<f64>,
+}
+
+/// The runs on all instances, each of which is forgotten as soon as it is measured: they may be large.
+fn runs(
+    program: &Program,
+    families: &[Family],
+    protocol: &Protocol,
+    instances: u64,
+    seed: u64,
+) -> Result<Vec<Run>, Failure> {
+    use rayon::prelude::*;
+    let at_once = instances.min(rayon::current_num_threads() as u64);
+    let bytes = families.iter().map(Family::bytes).max().unwrap_or(0) * u128::from(at_once);
+    let what = format!("{at_once} instances of {}×{} at once", families[0].rows, families[0].cols);
+    memory::afford(bytes, &what, "fewer --rows or --cols, or --threads 1")?;
+    let done = AtomicU64::new(0);
+    let run = |index: u64| {
+        let instance = draw(families, index, seed)?;
+        let score = score(program, &instance, protocol, &draws(seed, index, 0));
+        let count = 1 + done.fetch_add(1, Ordering::Relaxed);
+        progress::doing(format!("evaluating · {count} of {instances} instances"));
+        let spectrum = instance.spectrum();
+        let kappa = spectrum.first().zip(spectrum.last()).map(|(most, least)| most / least);
+        Ok(Run { score, attainable: instance.attainable(), kappa })
+    };
+    (0..instances).into_par_iter().map(run).collect()
 }
 
 struct Outcome<'a> {
@@ -61,8 +94,7 @@ struct Outcome<'a> {
     source: &'a Source,
     families: &'a [Family],
     protocol: &'a Protocol,
-    instances: Vec<Instance>,
-    evaluation: Evaluation,
+    runs: Vec<Run>,
 }
 
 /// The middle of these; NaN if there is none.
@@ -71,37 +103,41 @@ pub fn median(values: Vec<f64>) -> f64 {
 }
 
 impl Outcome<'_> {
-    fn scores(&self) -> &[Score] {
-        &self.evaluation.scores
+    fn scores(&self) -> impl Iterator<Item = &Score> {
+        self.runs.iter().map(|run| &run.score)
     }
 
     fn traces(&self) -> impl Iterator<Item = &Trace> {
-        self.scores().iter().filter_map(|s| s.outcome.as_ref().ok())
+        self.scores().filter_map(|s| s.outcome.as_ref().ok())
     }
 
     /// The median of the least residuals there are, on the instances that the residuals are told of.
     fn attainable(&self) -> f64 {
-        let told = self.instances.iter().zip(self.scores()).filter(|(_, score)| score.outcome.is_ok());
-        median(told.map(|(instance, _)| instance.attainable()).collect())
+        let told = self.runs.iter().filter(|run| run.score.outcome.is_ok());
+        median(told.map(|run| run.attainable).collect())
+    }
+
+    fn reward(&self) -> Summary {
+        Summary::of(self.scores().map(|score| score.reward))
     }
 
     fn failures(&self) -> usize {
-        self.scores().iter().filter(|s| s.outcome.is_err()).count()
+        self.scores().filter(|s| s.outcome.is_err()).count()
     }
 
     fn mean(&self, part: impl Fn(&Score) -> f64) -> f64 {
-        Summary::of(self.scores().iter().map(part)).mean
+        Summary::of(self.scores().map(part)).mean
     }
 
     /// The mean work of the runs that came to their end; a failure is not cheap.
     fn work(&self, part: impl Fn(&Score) -> f64) -> Option<f64> {
-        let done = self.scores().iter().filter(|s| s.outcome.is_ok());
+        let done = self.scores().filter(|s| s.outcome.is_ok());
         Some(Summary::of(done.map(part)).mean).filter(|mean| !mean.is_nan())
     }
 
     /// The step sizes used, in order.
     fn steps(&self) -> Vec<f64> {
-        let mut used: Vec<f64> = self.scores().iter().map(|s| s.step).collect();
+        let mut used: Vec<f64> = self.scores().map(|s| s.step).collect();
         used.sort_by(f64::total_cmp);
         used.dedup();
         used
@@ -124,8 +160,8 @@ impl Outcome<'_> {
     fn json(&self) -> Value {
         let history = self.history(|t| &t.residuals);
         let excesses = self.history(|t| &t.excesses);
-        let reward = self.evaluation.reward();
-        let run = |(score, instance): (&Score, &Instance)| {
+        let reward = self.reward();
+        let run = |Run { score, attainable, kappa }: &Run| {
             let trace = score.outcome.as_ref().ok();
             json!({
                 "reward": score.reward,
@@ -133,8 +169,8 @@ impl Outcome<'_> {
                 "reached": score.reached,
                 "residual": trace.and_then(|t| t.residuals.last()),
                 "excess": trace.and_then(|t| t.excesses.last()),
-                "attainable": instance.attainable(),
-                "kappa": instance.spectrum().first().zip(instance.spectrum().last()).map(|(a, b)| a / b),
+                "attainable": attainable,
+                "kappa": kappa,
                 "failure": score.outcome.as_ref().err().map(ToString::to_string),
             })
         };
@@ -145,7 +181,7 @@ impl Outcome<'_> {
             "family": self.families[0],
             "kappas": self.kappas(),
             "seed": self.args.seed,
-            "instances": self.scores().len(),
+            "instances": self.runs.len(),
             "failures": self.failures(),
             "iterations": self.protocol.iterations,
             "profile": self.protocol.profile,
@@ -163,7 +199,7 @@ impl Outcome<'_> {
             "passes": self.work(|s| s.passes),
             "history": history,
             "excess_history": excesses,
-            "runs": self.scores().iter().zip(&self.instances).map(run).collect::<Vec<_>>(),
+            "runs": self.runs.iter().map(run).collect::<Vec<_>>(),
         })
     }
 
@@ -173,7 +209,7 @@ impl Outcome<'_> {
             text += &faint(&self.setting());
             text += "\n";
         }
-        if self.failures() < self.scores().len() {
+        if self.failures() < self.runs.len() {
             text += &format!("\n{}", table(self.rows()));
             let excesses = thinned(&self.history(|t| &t.excesses), 60);
             if let [first, .., last] = excesses[..] {
@@ -181,8 +217,8 @@ impl Outcome<'_> {
                 text += &format!("\n  excess  {} {bars} {}\n", number(first), number(last));
             }
         }
-        if let Some(failure) = self.scores().iter().find_map(|s| s.outcome.as_ref().err()) {
-            let count = format!("failed on {} of {} instances", self.failures(), self.scores().len());
+        if let Some(failure) = self.scores().find_map(|s| s.outcome.as_ref().err()) {
+            let count = format!("failed on {} of {} instances", self.failures(), self.runs.len());
             text += &format!("\n{} {failure}\n", warning(&format!("{count}:")));
         }
         text
@@ -191,14 +227,13 @@ impl Outcome<'_> {
     /// The result, a row for each number.
     fn rows(&self) -> Vec<Vec<String>> {
         let row = |name: &str, value: String, remark: &str| vec![name.into(), value, faint(remark)];
-        let reward = self.evaluation.reward();
+        let reward = self.reward();
         let mut rows =
             vec![row("reward", accent(&number(reward.mean)), &format!("± {}", number(reward.error)))];
         match self.protocol.profile {
             Profile::Tolerance { .. } => {
-                let reached: Vec<f64> =
-                    self.scores().iter().filter_map(|s| s.reached).map(|t| t as f64).collect();
-                let count = format!("{} of {}", reached.len(), self.scores().len());
+                let reached: Vec<f64> = self.scores().filter_map(|s| s.reached).map(|t| t as f64).collect();
+                let count = format!("{} of {}", reached.len(), self.runs.len());
                 let after = match reached.is_empty() {
                     true => String::new(),
                     false => format!("after {} iterations", median(reached)),
@@ -249,7 +284,7 @@ impl Outcome<'_> {
             Choice::Condition => Some(format!("κ {kappa}")),
             Choice::Leverage => Some(format!("leverage {}", family.leverage.name())),
             Choice::Outside if family.outside == 0.0 => Some("consistent".to_string()),
-            Choice::Outside => Some(format!("{} of b outside the range", family.outside)),
+            Choice::Outside => Some(format!("outside {}", family.outside)),
             Choice::Right | Choice::Scale => None,
         });
         let numbers = info.numbers.iter().zip(family.numbers).map(|(n, value)| format!("{} {value}", n.name));
@@ -257,7 +292,7 @@ impl Outcome<'_> {
         // As typed where that is short.
         let short = |s: &f64| if (1e-4..1e4).contains(s) { s.to_string() } else { format!("{s:e}") };
         let steps: Vec<String> = self.steps().iter().map(short).collect();
-        let count = self.scores().len();
+        let count = self.runs.len();
         let plural = if count == 1 { "" } else { "s" };
         let tried = protocol.step.candidates().len();
         let best = if tried > 1 { format!(" (best of {tried})") } else { String::new() };

@@ -16,11 +16,11 @@ mod year;
 
 use crate::args::{Reproduce, Shared};
 use crate::campaign::{self, cores};
-use crate::commands::discover::live::spinner;
 use crate::failure::Failure;
 use crate::interrupt::{self, stopped};
 use crate::output::Outputs;
 use crate::page::{Page, faint, indent, ledger, strong};
+use crate::progress;
 use ask::{Runs, Scope};
 use item::{Item, Means, Part};
 use rl4rla::data::Year;
@@ -127,24 +127,18 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     let mut store = Store::open(&shared.store)?;
     let mut runs = Runs::new(items.iter().flat_map(|item| (item.asks)(scope)), scope)?;
     let threads = args.threads.threads.map_or_else(cores, |threads| threads as usize);
-    let bar = spinner(shared);
-    let tell = |pace: &campaign::Pace| bar.set_message(format!("searching · {pace}"));
-    if !campaign::run(&mut runs.campaigns, &mut store, threads, &tell)? {
-        bar.finish_and_clear();
+    if !campaign::run(&mut runs.campaigns, &mut store, threads)? {
         return Ok(campaign::interrupted());
     }
-    let tell = |what: &str| bar.set_message(what.to_string());
-    let means = Means { scope, runs: &runs, store: &store, data: args.data.as_deref(), tell: &tell };
+    let means = Means { scope, runs: &runs, store: &store, data: args.data.as_deref() };
     let mut made = Vec::new();
     for item in items {
         if stopped() {
-            bar.finish_and_clear();
             return Ok(campaign::interrupted());
         }
-        tell(&format!("making {}", item.title));
+        progress::doing(format!("making {}", item.title));
         made.push((item, (item.make)(&means).unwrap_or_else(Part::failed)));
     }
-    bar.finish_and_clear();
     let document = document(&made, scope, begin.elapsed().as_secs_f64());
     let files = outputs.write(&document, "--out", &args.out)?;
     let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();

@@ -9,6 +9,7 @@ use crate::data::{refused, system};
 use crate::failure::Failure;
 use crate::output::Outputs;
 use crate::page::{Page, accent, duration, faint, number, path, sparkline, strong, table, warning};
+use crate::progress;
 use crate::request::positive;
 use crate::source::Source;
 use predict::{Prediction, predict};
@@ -38,6 +39,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let task = task_of(&source)?;
     refuse_unfit(args, &source, task)?;
     args.threads.apply()?;
+    progress::doing(format!("reading {}", path(matrix)));
     // The system itself stays until the end: it may hold the file that its matrix is read from.
     let mut system = system(&args.data, matrix, task.inputs().contains(Reg::B))?.centred();
     let (rows, cols, in_file) = (system.matrix.rows(), system.matrix.cols(), system.matrix.is_in_file());
@@ -47,6 +49,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         Failure::new(format!("{}: {told}", matrix.display())).advise("docs/solve.md tells what can be solved")
     };
     let response = task.response(&taken.1).map_err(unfit)?;
+    progress::doing(format!("solving by {}", source.name));
     let begun = Instant::now();
     let posed = answer(&source, task, taken, &options, matrix, &system.columns, unfit)?;
     let solved = &posed.solved;

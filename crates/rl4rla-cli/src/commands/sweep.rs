@@ -2,7 +2,6 @@
 
 use crate::args::{Shared, Sweep};
 use crate::campaign::{self, Campaign, cores};
-use crate::commands::discover::live::spinner;
 use crate::commands::discover::{method, settings};
 use crate::curriculum;
 use crate::failure::Failure;
@@ -26,10 +25,7 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
     interrupt::saving(campaign::interrupted());
     let mut store = Store::open(&shared.store)?;
     let threads = args.threads.threads.map_or_else(cores, |threads| threads as usize);
-    let bar = spinner(shared);
-    let complete =
-        campaign::run(&mut campaigns, &mut store, threads, &|pace| bar.set_message(pace.to_string()))?;
-    bar.finish_and_clear();
+    let complete = campaign::run(&mut campaigns, &mut store, threads)?;
     if !complete {
         return Ok(campaign::interrupted());
     }

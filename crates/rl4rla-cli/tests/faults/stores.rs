@@ -121,7 +121,7 @@ fn an_unreadable_stage_is_named_and_nothing_stands_in_for_it() {
 
 #[test]
 fn a_store_of_the_first_format_is_read_and_brought_up_to_date() {
-    let old = include_bytes!("format1.db");
+    let old = include_bytes!("format1.store");
     let path = fresh("format1.db");
     fs::write(&path, old).unwrap();
     let runs = json(&["list", "runs", "--check", "--store", &path]);
@@ -162,7 +162,9 @@ fn others_can_read_a_store_and_leave_nothing_that_locks_its_owner_out() {
     let source = store("others");
     let (path, binary) = (folder.join("runs.db"), folder.join("rl4rla"));
     fs::copy(&source, &path).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_rl4rla"), &binary).unwrap();
+    // By another process: a file that this one has open for writing cannot be run, and any child may inherit it.
+    let copy = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_rl4rla")).arg(&binary).status();
+    assert!(copy.unwrap().success());
     let names = || -> Vec<String> {
         let files = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name());
         let mut names: Vec<String> = files.map(|name| name.to_string_lossy().into_owned()).collect();

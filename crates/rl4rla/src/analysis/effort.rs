@@ -9,7 +9,7 @@ pub struct Effort {
     pub kappas: &'static [f64],
     /// m/n of the map's rows.
     pub aspects: &'static [usize],
-    /// The shares of b outside the range of A, or what the family calls noise.
+    /// The weights of what of b is outside the range of A, or what the family calls noise.
     pub noises: &'static [f64],
     /// Runs in every cell of the map.
     pub replicates: u64,

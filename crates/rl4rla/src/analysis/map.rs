@@ -22,7 +22,7 @@ pub struct Cell {
     pub rows: usize,
     /// n.
     pub cols: usize,
-    /// The share of b outside the range of A, or what the family calls noise.
+    /// The weight of what of b is outside the range of A, or what the family calls noise.
     pub noise: f64,
     /// The median excess after T iterations, over the runs that came to their end.
     pub excess: Option<f64>,

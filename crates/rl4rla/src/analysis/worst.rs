@@ -69,7 +69,7 @@ const CORNERS: [f64; 4] = [1e1, 1e2, 1e4, 1e8];
 const BROKEN: f64 = 1.0;
 /// Changes of the worst point that are tried at once.
 const BROOD: usize = 8;
-/// The shares of b outside the range of A, and the aspect ratios.
+/// The weights of what of b is outside the range of A, and the aspect ratios.
 const SHARES: [f64; 5] = [0.0, 0.1, 0.3, 0.5, 0.9];
 const ASPECTS: [usize; 6] = [1, 2, 5, 10, 50, 100];
 /// What a number of a family is multiplied by.

@@ -45,10 +45,8 @@ pub fn svd(request: &Request) -> Result<Solution, BaselineError> {
 
 /// R and c of [A b] = Q·[R c; 0 ρ], A in one pass by all threads if it is stored by rows.
 fn triangle(request: &Request) -> (Matrix, Vec<f64>) {
-    let (m, n) = (request.A.rows(), request.A.cols());
-    let rows = request.A.row_major().chunks_exact(n).zip(request.b);
-    let both: Vec<f64> = rows.flat_map(|(row, b)| row.iter().chain([b])).copied().collect();
-    let R = linalg::qr_r(&Matrix::from_row_major(m, n + 1, both));
+    let n = request.A.cols();
+    let R = linalg::qr_r_with(request.A, request.b);
     (Matrix::from_fn(n, n, |i, j| R.get(i, j)), R.column(n)[..n].to_vec())
 }
 

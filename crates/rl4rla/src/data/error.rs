@@ -125,7 +125,7 @@ pub(super) fn grouped(number: u64) -> String {
 }
 
 /// A number of bytes as people say it: `800 GB`.
-pub(super) fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"];
     let (mut value, mut unit) = (bytes as f64, 0);
     while value >= 999.5 {

@@ -21,7 +21,7 @@ mod write;
 mod year;
 
 pub use design::{Columns, Design, System, Target};
-pub use error::{DataError, Place, visible};
+pub use error::{DataError, Place, size, visible};
 pub use format::Format;
 pub use reading::{Missing, Reading};
 pub use rows::{Probe, Rows, open, open_from, probe};

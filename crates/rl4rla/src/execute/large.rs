@@ -33,6 +33,11 @@ impl Large {
         Ok(Large::trusted(A, b, symmetric))
     }
 
+    /// The problem of an instance, whose matrix it shares.
+    pub fn of(instance: &Instance) -> Large {
+        Large { noise: vec![1.0; instance.cols()], instance: instance.clone() }
+    }
+
     /// The same of data that are known to be finite.
     #[allow(non_snake_case)]
     pub(crate) fn trusted(A: Matrix, b: Vec<f64>, symmetric: bool) -> Large {

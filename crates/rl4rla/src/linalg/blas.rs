@@ -38,6 +38,9 @@ pub fn mat_vecs<const N: usize>(A: &Matrix, x: [&[f64]; N]) -> [Vec<f64>; N] {
     for x in x {
         assert_eq!(A.cols(), x.len(), "A·x of unequal lengths");
     }
+    if A.is_by_rows() {
+        return x.map(|x| mat_vec(A, x));
+    }
     let mut products = x.map(|_| vec![0.0; A.rows()]);
     wide(
         #[inline(always)]

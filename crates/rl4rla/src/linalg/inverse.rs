@@ -6,7 +6,9 @@ use faer::prelude::Solve;
 use faer::{Mat, MatRef, Par};
 
 use super::matrix::{magnitude, power_of_two_below};
-use super::{Matrix, NumericError, mat_vec, pseudo_inverse, qr_r, scale, solve_upper, triangular_inverse};
+use super::{
+    Matrix, NumericError, mat_vec, pseudo_inverse, qr_r_with, scale, solve_upper, triangular_inverse,
+};
 
 /// M⁻¹, or the pseudo-inverse M⁺ where M is singular to working precision (or not square).
 #[allow(non_snake_case)]
@@ -59,9 +61,7 @@ fn try_least_squares(A: &Matrix, b: &[f64]) -> Result<Vec<f64>, NumericError> {
     let x = if A.rows() < n {
         mat_vec(&pseudo_inverse(&A.map(|a| a * to_a))?, &scale(to_b, b))
     } else {
-        // [A b] = Q·[R c; 0 ρ], so ‖A·x − b‖² = ‖R·x − c‖² + ρ²: Q itself is not needed.
-        let augmented = |i: usize, j: usize| if j < n { A.get(i, j) * to_a } else { b[i] * to_b };
-        let factored = qr_r(&Matrix::from_fn(A.rows(), n + 1, augmented));
+        let factored = qr_r_with(A, &scale(a_factor, &scale(to_b, b))).map(|r| r * to_a);
         let (R, c) = (Matrix::from_fn(n, n, |i, j| factored.get(i, j)), &factored.column(n)[..n]);
         match triangular_inverse(&R) {
             Ok(inverse) if is_usable(&R, &inverse) => solve_upper(&R, c)?,

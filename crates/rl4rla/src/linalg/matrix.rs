@@ -189,6 +189,18 @@ impl Matrix {
         }
     }
 
+    /// The same matrix, made by rows: what is large is read by all threads then.
+    pub fn by_rows(self) -> Self {
+        let (rows, cols) = (self.rows(), self.cols());
+        self.row_major();
+        match self.layout {
+            Layout::Columns { by_rows, .. } => {
+                Self::from_row_major(rows, cols, by_rows.into_inner().expect("made above"))
+            }
+            layout => Self { layout },
+        }
+    }
+
     /// Column j; if made by rows, out of a copy by columns, made once.
     pub fn column(&self, j: usize) -> &[f64] {
         match &self.layout {

@@ -35,7 +35,7 @@ pub use error::NumericError;
 pub use inverse::{inverse, least_squares, solve};
 pub use matrix::Matrix;
 pub(crate) use matrix::power_of_two_below;
-pub use qr::{dependent_column, qr_r, thin_q, thin_qr};
+pub use qr::{dependent_column, qr_r, qr_r_with, thin_q, thin_qr};
 pub use svd::{Svd, condition_number, pseudo_inverse, singular_values, svd_of_square};
 pub use triangular::{solve_upper, solve_upper_transposed, triangular_inverse};
 pub use vector::{add, dot, is_finite, norm, scale, sub};

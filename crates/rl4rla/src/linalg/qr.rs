@@ -7,6 +7,7 @@ use faer::{Conj, Mat, Par};
 use rayon::prelude::*;
 
 use super::Matrix;
+use super::by_rows::ByRows;
 use super::vector::dot;
 
 /// Rows of a part, in columns: the parts' Rs have an eighth of the entries of the whole.
@@ -24,19 +25,44 @@ pub fn qr_r(M: &Matrix) -> Matrix {
         return qr_r(&M.rows_at(&(0..M.rows()).collect::<Vec<_>>()));
     }
     if M.is_by_rows() && n > 0 && M.rows() > 2 * height {
-        // The R of the parts' Rs is the R of the whole, and no copy of the whole is made.
-        let mut stacked = Vec::with_capacity(M.rows().div_ceil(height) * n * n);
-        M.each_part(height, |_, rows| {
-            let known = stacked.len();
-            stacked.resize(known + rows.rows().div_ceil(height) * n * n, 0.0);
-            let places = stacked[known..].par_chunks_mut(n * n);
-            places.zip(rows.parts(height)).for_each(|(place, part)| {
-                place.copy_from_slice(qr_r(&part.to_matrix()).row_major());
-            });
-        });
-        return qr_r(&Matrix::from_row_major(stacked.len() / n, n, stacked));
+        return in_parts(M, n, |_, part| part.to_matrix());
     }
     Packed::factor(M).map_or_else(|| not_a_number(n, n), |qr| qr.r())
+}
+
+/// The R of [M b], as [`qr_r`] has it: ‖Mx − b‖² = ‖Rx − c‖² + ρ² with its last column (c, ρ). No copy is made of a matrix
+/// that was made by rows.
+#[allow(non_snake_case)]
+pub fn qr_r_with(M: &Matrix, b: &[f64]) -> Matrix {
+    assert_eq!(M.rows(), b.len(), "QR of a system of unequal lengths");
+    let n = M.cols();
+    let both = |A: &Matrix, b: &[f64]| {
+        Matrix::from_fn(A.rows(), n + 1, |i, j| if j < n { A.get(i, j) } else { b[i] })
+    };
+    if M.is_by_rows() && M.rows() > 2 * STRIP * (n + 1) {
+        return in_parts(M, n + 1, |first, part| both(&part.to_matrix(), &b[first..]));
+    }
+    match M.is_in_file() {
+        true => qr_r(&both(&M.rows_at(&(0..M.rows()).collect::<Vec<_>>()), b)),
+        false => qr_r(&both(M, b)),
+    }
+}
+
+/// The R of a matrix with n columns of which `part` makes some rows out of rows of M, told the number of the first: the R
+/// of the parts' Rs is the R of the whole, and no copy of the whole is made.
+#[allow(non_snake_case)]
+fn in_parts(M: &Matrix, n: usize, part: impl Fn(usize, ByRows) -> Matrix + Sync) -> Matrix {
+    let height = STRIP * n;
+    let mut stacked = Vec::with_capacity(M.rows().div_ceil(height) * n * n);
+    M.each_part(height, |first, rows| {
+        let known = stacked.len();
+        stacked.resize(known + rows.rows().div_ceil(height) * n * n, 0.0);
+        let places = stacked[known..].par_chunks_mut(n * n).enumerate();
+        places.zip(rows.parts(height)).for_each(|((number, place), rows)| {
+            place.copy_from_slice(qr_r(&part(first + number * height, rows)).row_major());
+        });
+    });
+    qr_r(&Matrix::from_row_major(stacked.len() / n, n, stacked))
 }
 
 /// The Q of M = Q·R with the R of [`qr_r`]: rows × min(rows, cols), with orthonormal columns.

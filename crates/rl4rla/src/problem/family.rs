@@ -189,7 +189,8 @@ pub struct Family {
     pub leverage: Leverage,
     /// The law of the right factor.
     pub right: Right,
-    /// The share s of b outside the range of A, in [0, 1): b = (1 − s)·r + s·o. Zero is consistent.
+    /// The weight s of what of b is outside the range of A, in [0, 1): b = (1 − s)·r + s·o with ‖r‖ = ‖o‖, so that no x
+    /// has a relative residual below s/√(s² + (1 − s)²). Zero is consistent.
     pub outside: f64,
     /// Whether A is divided by its norm.
     pub scale: Scale,
@@ -264,6 +265,11 @@ impl Family {
         self.kind.info().task.outline(self, stream).transpose()
     }
 
+    /// The memory that drawing an instance takes.
+    pub fn bytes(&self) -> u128 {
+        (8 * COPIES * self.rows as u128).saturating_mul(self.cols as u128)
+    }
+
     /// Whether instances can be drawn; says no before anything is allocated.
     pub fn check(&self) -> Result<(), FamilyError> {
         let Family { kind, rows, cols, condition, leverage, right, outside, scale, .. } = *self;
@@ -277,8 +283,7 @@ impl Family {
         if rows < cols {
             return Err(FamilyError::Wide { kind, rows, cols });
         }
-        let bytes = (rows as u128).checked_mul(cols as u128).and_then(|n| n.checked_mul(8 * COPIES));
-        if bytes.is_none_or(|bytes| bytes > MAX_BYTES) {
+        if self.bytes() > MAX_BYTES {
             return Err(FamilyError::TooLarge { rows, cols });
         }
         let set = [

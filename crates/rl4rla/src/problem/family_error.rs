@@ -22,7 +22,7 @@ pub enum FamilyError {
     OneColumn { condition: f64 },
     /// The family has no such option.
     NotAnOption { kind: Kind, option: &'static str },
-    /// The share of b outside the range is not in [0, 1).
+    /// The weight of what is outside the range is not in [0, 1).
     Outside { outside: f64 },
     /// The range of A is the whole space.
     NothingOutside { kind: Kind, rows: usize, cols: usize, outside: f64 },

@@ -111,11 +111,19 @@ impl Instance {
     /// The least-squares problem given by data. Its solution is the one of least norm if there are several.
     pub fn from_data(A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
         InstanceError::check(&A, &b)?;
-        let A = A.by_columns();
-        let spectrum = linalg::singular_values(&A).ok_or(InstanceError::NoSolution)?;
+        let spectrum = linalg::singular_values(&linalg::qr_r(&A)).ok_or(InstanceError::NoSolution)?;
         let x = linalg::least_squares(&A, &b);
         let distance = distance(&A, &x, &b);
         Ok(Instance::new(A, b, x, spectrum, distance))
+    }
+
+    /// The same problem with A stored by rows, and nowhere else.
+    pub fn by_rows(self) -> Instance {
+        if self.A.is_by_rows() {
+            return self;
+        }
+        let A = Arc::try_unwrap(self.A).unwrap_or_else(|shared| (*shared).clone());
+        Instance { A: Arc::new(A.by_rows()), ..self }
     }
 
     /// Rows of A.

@@ -1,33 +1,18 @@
 //! What a person sees while a run goes on.
 
 use super::present::stage_json;
-use crate::args::Shared;
 use crate::failure::Failure;
 use crate::interrupt::stopped;
-use crate::page;
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::{page, progress};
 use rl4rla::curriculum::{Curriculum, Follow, StageResult};
 use rl4rla::discovery::{Approach, Observe, Progress, Record};
 use rl4rla::store::Recorder;
-use std::time::Duration;
-
-/// A spinner with a message, on a terminal; nothing where none is wanted.
-pub fn spinner(shared: &Shared) -> ProgressBar {
-    if shared.quiet {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{spinner:.cyan} {wide_msg}").expect("a fixed template");
-    let bar = ProgressBar::new_spinner().with_style(style);
-    bar.enable_steady_tick(Duration::from_millis(120));
-    bar
-}
 
 /// Records a run, unless it is recorded already, and shows how it goes.
 pub struct Live<'a> {
     recorder: Option<Recorder<'a>>,
     curriculum: &'a Curriculum,
     approach: &'a Approach,
-    bar: ProgressBar,
 }
 
 impl<'a> Live<'a> {
@@ -36,15 +21,38 @@ impl<'a> Live<'a> {
         recorder: Option<Recorder<'a>>,
         curriculum: &'a Curriculum,
         approach: &'a Approach,
-        shared: &Shared,
     ) -> Live<'a> {
-        Live { recorder, curriculum, approach, bar: spinner(shared) }
+        Live { recorder, curriculum, approach }
     }
 
     /// Ends the show; says what went wrong with the store, if anything did.
     pub fn close(self) -> Result<(), Failure> {
-        self.bar.finish_and_clear();
         Ok(self.recorder.map_or(Ok(()), Recorder::close)?)
+    }
+
+    fn message(&self, progress: &Progress) -> String {
+        let counters = &progress.counters;
+        let budget = self.approach.tuning(&self.curriculum.stages[progress.stage].0).budget;
+        let mut message = format!(
+            "{} · playout {} of at most {budget} · {} evaluations",
+            self.title(progress.stage),
+            counters.playouts,
+            counters.evaluations
+        );
+        if let Some(best) = &progress.best {
+            let last = best.program.instructions().last().map(|(_, _, ins)| ins.to_string());
+            message += &format!(
+                " · best {} with {} instructions, … {}",
+                page::number(best.reward),
+                best.program.len(),
+                last.unwrap_or_default()
+            );
+        }
+        if let Some([excess, flops]) = progress.front.ends() {
+            let (count, excess, flops) = (progress.front.len(), page::number(excess), page::number(flops));
+            message += &format!(" · front of {count}: excess from {excess}, flops from {flops}");
+        }
+        message
     }
 
     fn title(&self, number: usize) -> String {
@@ -65,38 +73,14 @@ impl Observe for Live<'_> {
     }
 
     fn goes_on(&mut self, progress: &Progress) -> bool {
-        if !self.bar.is_hidden() {
-            let counters = &progress.counters;
-            let budget = self.approach.tuning(&self.curriculum.stages[progress.stage].0).budget;
-            let mut message = format!(
-                "{} · playout {} of at most {budget} · {} evaluations",
-                self.title(progress.stage),
-                counters.playouts,
-                counters.evaluations
-            );
-            if let Some(best) = &progress.best {
-                let last = best.program.instructions().last().map(|(_, _, ins)| ins.to_string());
-                message += &format!(
-                    " · best {} with {} instructions, … {}",
-                    page::number(best.reward),
-                    best.program.len(),
-                    last.unwrap_or_default()
-                );
-            }
-            if let Some([excess, flops]) = progress.front.ends() {
-                let (count, excess, flops) =
-                    (progress.front.len(), page::number(excess), page::number(flops));
-                message += &format!(" · front of {count}: excess from {excess}, flops from {flops}");
-            }
-            self.bar.set_message(message);
-        }
+        progress::update(|| self.message(progress));
         self.recorder.as_mut().is_none_or(|recorder| recorder.goes_on(progress)) && !stopped()
     }
 }
 
 impl Follow for Live<'_> {
     fn begins(&mut self, number: usize) {
-        self.bar.set_message(format!("{} · drawing instances", self.title(number)));
+        progress::doing(format!("{} · drawing instances", self.title(number)));
         if let Some(recorder) = &mut self.recorder {
             recorder.begins(number);
         }
@@ -112,6 +96,6 @@ impl Follow for Live<'_> {
         let (reward, time) = (page::number(result.reward()), page::duration(result.seconds));
         let front = result.attempt.front.len();
         let title = self.title(number);
-        self.bar.println(format!("{mark} {title} · reward {reward} · {time} · front of {front} programs"));
+        progress::done(format!("{mark} {title} · reward {reward} · {time} · front of {front} programs"));
     }
 }

@@ -5,6 +5,7 @@ use super::item::{Means, Part, Row};
 use crate::contest::{Entrant, Solver, Standing, contest};
 use crate::failure::Failure;
 use crate::page::number;
+use crate::progress;
 use crate::words;
 use rl4rla::baseline::Baseline;
 use rl4rla::execute::{Settings, Stop};
@@ -20,7 +21,7 @@ struct Arena {
     family: &'static str,
     size: Option<(usize, usize)>,
     leverage: Leverage,
-    /// The part of b outside the range of A.
+    /// The weight of what of b is outside the range of A.
     outside: f64,
     programs: &'static [&'static str],
     /// What AlgoTune found for it, where it was asked.
@@ -97,7 +98,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
     let mut part = Part::default();
     let (mut panels, mut groups, mut winners) = (Vec::new(), Vec::new(), Vec::new());
     for arena in &ARENAS {
-        (means.tell)(&format!("solvers on {}", arena.title));
+        progress::doing(format!("solvers on {}", arena.title));
         let entries = arena.fight(means.scope)?;
         panels.push(panel(arena, &entries));
         groups.push(entries.iter().map(|entry| line(arena, entry)).collect());
@@ -135,7 +136,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
         groups: winners.chunks(GOALS.len()).map(<[_]>::to_vec).collect(),
         notes: vec![
             "Without noise any n independent equations give the solution, so a program that keeps a sample can be fast \
-             there; with 30 % of b outside the range of A it stops at the error of its sample. Choose by the systems \
+             there; where no x has a residual below 39 % (outside 0.3) it stops at the error of its sample. Choose by the systems \
              that look like your data."
                 .into(),
             "At 10000×50 a direct solve is a dozen passes over A: there is little to win. Sketching wins where n is in \

@@ -5,6 +5,7 @@ use super::efficiency;
 use super::item::{Means, Part, Row};
 use super::paper::{self, METHODS};
 use crate::failure::Failure;
+use crate::progress;
 use crate::tally::Tally;
 use rl4rla::program::Document;
 use rl4rla::report::{Axis, Block, Figure, Ink, Label, Mark, Panel, Series, Spread};
@@ -44,7 +45,7 @@ pub fn staircase(means: &Means) -> Result<Part, Failure> {
             let curriculum = crate::curriculum::find(target.curriculum)?;
             let (mut playouts, mut points) = (0.0, vec![[10.0, 0.0]]);
             for (stage, _) in &curriculum.stages {
-                (means.tell)(&format!("{}: auxiliary reward after {}", target.title, stage.name));
+                progress::doing(format!("{}: auxiliary reward after {}", target.title, stage.name));
                 let Some(tally) = means.runs.stage(target.curriculum, &stage.name, method, setting) else {
                     break;
                 };

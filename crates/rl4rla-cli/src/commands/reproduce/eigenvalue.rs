@@ -4,6 +4,7 @@ use super::ask::{Ask, Scope, Setting};
 use super::item::{Means, Part, Row};
 use super::paper::EIGENVALUE;
 use crate::failure::Failure;
+use crate::progress;
 use crate::words;
 use rl4rla::execute::run;
 use rl4rla::problem::InstanceSet;
@@ -81,7 +82,7 @@ fn convergence(means: &Means, rows: &mut Vec<Row>) -> Result<Figure, Failure> {
     let instances = if means.scope.quick { 5 } else { 20 };
     let mut series = Vec::new();
     for (number, (stage, _)) in campaign.curriculum.stages.iter().enumerate() {
-        (means.tell)(&format!("eigenvalue: convergence of {}", stage.name));
+        progress::doing(format!("eigenvalue: convergence of {}", stage.name));
         let Some(text) = first["stages"][number]["program"].as_str() else { continue };
         let program = text.parse::<Document>()?.program;
         let family = &stage.families[0];

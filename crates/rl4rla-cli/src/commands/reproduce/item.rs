@@ -28,8 +28,6 @@ pub struct Means<'a> {
     pub store: &'a Store,
     /// The file of YearPredictionMSD, if there is one.
     pub data: Option<&'a Path>,
-    /// Told what is being done.
-    pub tell: &'a (dyn Fn(&str) + Sync),
 }
 
 /// An item that was made.

@@ -5,6 +5,7 @@ use super::item::{Means, Part, Row};
 use super::paper::YEAR;
 use crate::failure::Failure;
 use crate::page::number;
+use crate::progress;
 use crate::words;
 use rl4rla::baseline::{Baseline, Request};
 use rl4rla::data::{FEATURES, Split, TEST_ROWS, TRAIN_ROWS, Year};
@@ -45,7 +46,7 @@ struct Transfer {
 /// The table and the figure.
 pub fn make(means: &Means) -> Result<Part, Failure> {
     let mut part = Part::default();
-    (means.tell)("YearPredictionMSD: reading");
+    progress::doing("YearPredictionMSD: reading");
     let data = read(means)?.standardised();
     let label = if data.stand_in { "a generated stand-in, not the data" } else { "YearPredictionMSD" };
     if data.stand_in {
@@ -63,7 +64,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
     for (number, trial) in trials(means)?.iter().enumerate() {
         let mut runs = Vec::new();
         for repeat in 0..repeats {
-            (means.tell)(&format!("YearPredictionMSD: {}, run {} of {repeats}", trial.name, repeat + 1));
+            progress::doing(format!("YearPredictionMSD: {}, run {} of {repeats}", trial.name, repeat + 1));
             runs.extend(trial.run(&large, &test, repeat));
         }
         let spread = |pick: fn(&Transfer) -> f64| Spread::of(runs.iter().map(pick));

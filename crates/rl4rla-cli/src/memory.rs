@@ -1,0 +1,171 @@
+//! Memory: how much this process may still take, and what becomes of a command that needs more.
+
+use crate::failure::{BAD_INPUT, Failure};
+use crate::page::printable_json;
+use rl4rla::data::size;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What is allowed where the system does not tell how much memory is free.
+const CAUTIOUS: u64 = 4 << 30;
+
+/// Bytes that may still be taken: what is free, or what is left of the limits of the process and of its control group.
+pub fn left() -> u64 {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let status = read("/proc/self/status");
+    let ways = [
+        field(&read("/proc/meminfo"), "MemAvailable:"),
+        below_limits(&read("/proc/self/limits"), &status),
+        within_group(Path::new("/sys/fs/cgroup"), &read("/proc/self/cgroup")),
+    ];
+    ways.into_iter().flatten().min().unwrap_or(CAUTIOUS)
+}
+
+/// Refuses what takes more bytes than there are, before it is begun.
+pub fn afford(bytes: u128, what: &str, advice: &str) -> Result<(), Failure> {
+    let left = left();
+    if bytes <= u128::from(left) {
+        return Ok(());
+    }
+    let bytes = size(u64::try_from(bytes).unwrap_or(u64::MAX));
+    let message = format!("{what} would take {bytes} of memory, and {} are free", size(left));
+    Err(Failure::new(message).advise(advice))
+}
+
+/// A number of kB in the files of Linux, in bytes.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// What `ulimit -v` and `ulimit -d` leave.
+fn below_limits(limits: &str, status: &str) -> Option<u64> {
+    let left = |limit: &str, used: &str| {
+        let line = limits.lines().find_map(|line| line.strip_prefix(limit))?;
+        let most: u64 = line.split_whitespace().next()?.parse().ok()?;
+        Some(most.saturating_sub(field(status, used)?))
+    };
+    [left("Max address space", "VmSize:"), left("Max data size", "VmData:")].into_iter().flatten().min()
+}
+
+/// What the control group leaves, and those that it is in: of version 2, or of version 1 with a folder for memory.
+fn within_group(root: &Path, groups: &str) -> Option<u64> {
+    let left = |folder: &Path, names: [&str; 3]| {
+        let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+        let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+        let [most, used, idle] = names;
+        // What was read of files and not looked at again is given back when it is asked for.
+        let statistics = read("memory.stat").unwrap_or_default();
+        let idle = statistics.lines().find_map(|line| line.strip_prefix(idle)?.trim().parse().ok());
+        let used = number(used)?.saturating_sub(idle.unwrap_or(0));
+        Some(number(most)?.saturating_sub(used))
+    };
+    let along = |top: &Path, path: &str, names: [&str; 3]| {
+        let own = top.join(path.trim_start_matches('/'));
+        // The group may be known by another path inside a container: its parents are looked at too.
+        let folders = own.ancestors().take_while(|folder| folder.starts_with(top));
+        folders.filter_map(|folder| left(folder, names)).min()
+    };
+    let each = groups.lines().filter_map(|line| {
+        let (_, rest) = line.split_once(':')?;
+        match rest.split_once(':')? {
+            ("", path) => along(root, path, ["memory.max", "memory.current", "inactive_file "]),
+            (kinds, path) if kinds.split(',').any(|kind| kind == "memory") => {
+                let names = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "];
+                along(&root.join("memory"), path, names)
+            }
+            _ => None,
+        }
+    });
+    each.min()
+}
+
+/// The system's allocator. A command for which there is no more memory says so and ends with exit code 2; it would be
+/// aborted, or panic somewhere deep inside a factorisation.
+pub struct Allocator;
+
+// SAFETY: every call goes to the system's allocator as it is.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        granted(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        granted(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        granted(unsafe { System.realloc(place, layout, size) }, size)
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+fn granted(place: *mut u8, bytes: usize) -> *mut u8 {
+    // There may be no memory for these words either: then whoever asked is told no, and aborts.
+    static SPEAKING: AtomicBool = AtomicBool::new(false);
+    if place.is_null() && !SPEAKING.swap(true, Ordering::SeqCst) {
+        let message = format!("there is no memory for another {}", size(bytes as u64));
+        let failure =
+            Failure::new(message).advise("a smaller problem, or higher limits (ulimit, memory of the job)");
+        if crate::interrupt::wants_json() {
+            crate::put(&printable_json(&failure.json()));
+        }
+        crate::complain(&failure);
+        std::process::exit(i32::from(BAD_INPUT));
+    }
+    place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_the_process() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units\n\
+                      Max data size             unlimited            unlimited            bytes\n\
+                      Max address space         1048576000           unlimited            bytes\n";
+        let status = "VmSize:\t  524288 kB\nVmData:\t   1024 kB\n";
+        assert_eq!(below_limits(limits, status), Some(1048576000 - (512 << 20)));
+        assert_eq!(below_limits(&limits.replace("unlimited ", "2097152   "), status), Some(1 << 20));
+        assert_eq!(below_limits("", status), None);
+        // More than allowed is nothing left.
+        assert_eq!(below_limits(&limits.replace("1048576000", "1024"), status), Some(0));
+    }
+
+    #[test]
+    fn limits_of_control_groups() {
+        let root = std::env::temp_dir().join(format!("rl4rla-groups-{}", std::process::id()));
+        let put = |file: &str, text: &str| {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("job/step/memory.max", "max\n");
+        put("job/step/memory.current", "100\n");
+        put("job/memory.max", "5000\n");
+        put("job/memory.current", "3000\n");
+        put("job/memory.stat", "anon 1000\ninactive_file 1500\nactive_file 500\n");
+        assert_eq!(within_group(&root, "0::/job/step\n"), Some(3500));
+        assert_eq!(within_group(&root, "0::/elsewhere\n"), None);
+        put("memory/box/memory.limit_in_bytes", "9000\n");
+        put("memory/box/memory.usage_in_bytes", "2000\n");
+        assert_eq!(within_group(&root, "4:cpu,memory:/box\n0::/\n"), Some(7000));
+        assert_eq!(within_group(&root, "nonsense"), None);
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn more_than_there_is_is_refused() {
+        assert!(left() > 0 && afford(1, "a byte", "").is_ok());
+        let failure = afford(u128::MAX, "everything", "less").unwrap_err();
+        assert!(failure.message().starts_with("everything would take 18.4 EB of memory, and "));
+    }
+}
