@@ -110,6 +110,17 @@ fn programs_that_fail_where_the_other_runs_are_not_equivalent() {
 }
 
 #[test]
+fn programs_that_need_larger_samples_are_equivalent_and_that_is_told() {
+    let pairs = pairs(include_str!("pairs/sizes.txt"));
+    for Pair { signature, title, programs: [p, q] } in &pairs {
+        let verdict = equivalent(p, q, *signature).expect("a pair that fits");
+        assert_eq!(verdict.answer, Answer::Equivalent, "{title}: {verdict:?}");
+        let sizes = matches!(verdict.numeric, Numeric::Sizes { .. }) && !verdict.one_sided.is_empty();
+        assert!(sizes, "{title}: {verdict:?}");
+    }
+}
+
+#[test]
 fn fingerprints_say_the_same() {
     let same = |Pair { signature, programs, .. }: &Pair| {
         let [p, q] = programs.each_ref().map(|program| fingerprint(program, *signature, LiveOut::Finished));

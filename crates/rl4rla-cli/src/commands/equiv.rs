@@ -65,6 +65,13 @@ pub fn numeric_words(numeric: &Numeric, [p, q]: [&str; 2]) -> (&'static str, Str
                 format!("{from} {fails} fails in iteration {iteration} on {instance}, where {runs} runs");
             ("domain", words)
         }
+        Numeric::Sizes { instance, first_fails } => {
+            let (fails, runs) = if *first_fails { (p, q) } else { (q, p) };
+            let words = format!(
+                "the iterates agree wherever both run; {fails} cannot run on {instance}, where {runs} can"
+            );
+            ("domain", words)
+        }
         Numeric::DifferInLaw { functional } => (
             "differ",
             format!("different random draws, and {functional} has another distribution (level {LEVEL:e})"),
@@ -101,6 +108,9 @@ fn text(verdict: &Verdict, chosen: &Chosen, p: &Source, q: &Source) -> String {
     let (symbolic, symbolic_reason) = symbolic_words(&verdict.symbolic);
     let (numeric, numeric_reason) = numeric_words(&verdict.numeric, [&p.name, &q.name]);
     let answer = match verdict.answer {
+        Answer::Equivalent if matches!(verdict.numeric, Numeric::Sizes { .. }) => {
+            accent("equivalent: equal in exact arithmetic, on problems of sizes on which both can run")
+        }
         Answer::Equivalent => accent("equivalent: equal in exact arithmetic"),
         Answer::Different if matches!(verdict.numeric, Numeric::Domain { .. }) => {
             strong("not equivalent: one fails where the other runs")

@@ -68,6 +68,14 @@ pub enum Numeric {
         /// Whether the first program is the one that fails.
         first_fails: bool,
     },
+    /// The iterates agree wherever both programs run; on problems of some sizes, such as samples with fewer rows than
+    /// columns, one of them cannot run at all.
+    Sizes {
+        /// The first such instance.
+        instance: String,
+        /// Whether the first program is the one that fails there.
+        first_fails: bool,
+    },
     /// The programs draw different random objects, and their results have different distributions.
     DifferInLaw {
         /// What was measured.
@@ -207,8 +215,10 @@ pub fn compare(p: &Program, q: &Program, signature: impl Into<Signature>, from: 
     }
     let always_one_sided =
         fails.len() == instances && fails.iter().all(|(_, i, first)| (*i, *first) == (1, fails[0].2));
+    let some_sizes = ran && near && fails.len() < instances && fails.iter().all(|(_, i, _)| *i == 1);
     let numeric = match (departure, fails.into_iter().next()) {
         (Some(differ), _) => differ,
+        (None, Some((instance, _, first_fails))) if some_sizes => Numeric::Sizes { instance, first_fails },
         (None, Some((instance, iteration, first_fails))) => {
             Numeric::Domain { instance, iteration, from, first_fails }
         }

@@ -103,7 +103,7 @@ pub fn equivalent(p: &Program, q: &Program, signature: impl Into<Signature>) -> 
     let (answer, numeric) = match &symbolic {
         Symbolic::Equal(_) => of_equal_maps(start, map),
         Symbolic::EqualByState(_) => match start.numeric {
-            Numeric::Agree => (Answer::Equivalent, Numeric::Agree),
+            same @ (Numeric::Agree | Numeric::Sizes { .. }) => (Answer::Equivalent, same),
             domain @ Numeric::Domain { .. } => (Answer::Different, domain),
             other => (Answer::Undecided, other),
         },
@@ -141,6 +141,9 @@ fn of_equal_maps(start: Comparison, map: Comparison) -> (Answer, Numeric) {
         (start @ (Numeric::Differ { .. } | Numeric::Domain { .. }), _) => (Answer::Different, start),
         (_, domain @ Numeric::Domain { .. }) => (Answer::Different, domain),
         (Numeric::Agree, Numeric::Agree) => (Answer::Equivalent, Numeric::Agree),
+        // Which sizes a program can be run on is no part of what it does there.
+        (sizes @ Numeric::Sizes { .. }, Numeric::Agree | Numeric::Sizes { .. })
+        | (Numeric::Agree, sizes @ Numeric::Sizes { .. }) => (Answer::Equivalent, sizes),
         // Programs that both fail where runs begin are as equal as they can be.
         (_, Numeric::Agree) if !start.ran => (Answer::Equivalent, Numeric::NeverRun),
         (Numeric::Agree, unclear) | (unclear, _) => (Answer::Undecided, unclear),
@@ -150,10 +153,14 @@ fn of_equal_maps(start: Comparison, map: Comparison) -> (Answer, Numeric) {
 /// The answer where algebra has no proof.
 fn of_different_maps(start: Comparison, map: Comparison, carries: bool) -> (Answer, Numeric) {
     match (start.numeric, map.numeric) {
-        (start @ (Numeric::Differ { .. } | Numeric::Domain { .. }), _) => (Answer::Different, start),
+        (start @ (Numeric::Differ { .. } | Numeric::Domain { .. } | Numeric::Sizes { .. }), _) => {
+            (Answer::Different, start)
+        }
         // Programs that stand still go the same way from the start, but only from there. Those that carry something may
         // be related by a change of state that algebra did not find.
-        (_, map @ (Numeric::Differ { .. } | Numeric::Domain { .. })) if !carries || !start.moved => {
+        (_, map @ (Numeric::Differ { .. } | Numeric::Domain { .. } | Numeric::Sizes { .. }))
+            if !carries || !start.moved =>
+        {
             (Answer::Different, map)
         }
         (Numeric::Agree, _) if carries => {

@@ -3,7 +3,8 @@
 //! With r = Ax − b and columns of length 1, R a triangle of A (or of a sketch of it):
 //!
 //! - excess: ‖R⁻ᵀAᵀr‖ ≈ ‖A(x − x*)‖, the distance of Ax from the best there is, whatever κ is;
-//! - converged: excess ≤ max(τ, min(8εκ, 10⁻⁴))·‖r‖ + 4ε·(‖A‖‖x‖ + ‖b‖), or every |xⱼ − xⱼ*| ≤ τ·|xⱼ| by R⁻¹R⁻ᵀAᵀr;
+//! - reached: excess ≤ τ·‖r‖ + 4ε·(‖A‖‖x‖ + ‖b‖), or every |xⱼ − xⱼ*| + its own rounding ≤ τ·|xⱼ| by R⁻¹R⁻ᵀAᵀr;
+//! - converged: reached, or excess ≤ max(τ, min(8εκ, 10⁻⁴))·‖r‖ + 4ε·(‖A‖‖x‖ + ‖b‖);
 //! - backward error: ‖(‖x‖²AᵀA + ‖r‖²I)^(−1/2)·Aᵀr‖/‖A‖_F, the estimate of Karlson and Waldén.
 
 use super::factor::Factor;
@@ -22,7 +23,9 @@ const ROUNDED: f64 = 4.0;
 /// How good a solution of least squares is, as estimated from a triangle of A.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Certificate {
-    /// Whether it is as good as the tolerance asks for, or as rounding allows.
+    /// Whether it is as good as the tolerance asks for.
+    pub reached: bool,
+    /// The same, or as good as rounding is sure to allow.
     pub converged: bool,
     /// ‖A(x − x*)‖/‖Ax − b‖, the excess in units of the residual; 0 if there is no residual.
     pub excess: f64,
@@ -53,14 +56,21 @@ impl Certificate {
         let allowed = tolerance.max(conditioned) * distance + rounded;
         let known = || {
             let gaps = factor.newton(&rotated);
-            gaps.iter().zip(&unit).all(|(gap, x)| gap.abs() <= tolerance * x.abs())
+            // What rounding may hide of a gap: that of r comes through R⁻¹, and that of the product Aᵀr through R⁻¹R⁻ᵀ.
+            let hidden = factor.amplification(rounded, ROUNDED * f64::EPSILON * distance);
+            gaps.iter()
+                .zip(&hidden)
+                .zip(&unit)
+                .all(|((gap, hidden), x)| gap.abs() + hidden <= tolerance * x.abs())
         };
+        let reached = excess <= tolerance * distance + rounded || known();
         let weighed = rotated.iter().zip(&factor.sigma).map(|(u, sigma)| u / distance.hypot(sigma * length));
         let weighed: Vec<f64> = weighed.map(|piece| if piece.is_nan() { 0.0 } else { piece }).collect();
         let relative = |value: f64| if value == 0.0 { 0.0 } else { value / distance };
         let cosines = seen.gradient.iter().zip(&factor.lengths).map(|(g, length)| relative(g.abs() / length));
         Certificate {
-            converged: excess <= allowed || known(),
+            reached,
+            converged: reached || excess <= allowed,
             excess: relative(excess),
             allowed: relative(allowed),
             cosine: cosines.fold(0.0, f64::max),

@@ -150,7 +150,18 @@ impl Columns {
         }
         let x: Vec<f64> = x.iter().map(|x| x / size).collect();
         let shorter = linalg::sub(&x, &linalg::mat_vec(&Q, &linalg::vec_mat(&x, &Q)));
-        linalg::scale(size, &shorter)
+        // Each entry of that has an error of ε times the largest. So only what becomes of the dependent columns is taken
+        // from it, and the kept ones make up for it, each in its own units.
+        let mut answer = x.clone();
+        for (dependence, weights) in self.dependent.iter().zip(&self.weights) {
+            let d = dependence.column;
+            let moved = shorter[d] - x[d];
+            answer[d] = shorter[d];
+            for (weight, j) in weights.iter().zip(&self.kept) {
+                answer[*j] -= times_power(moved * weight, exponents[d] - exponents[*j]);
+            }
+        }
+        linalg::scale(size, &answer)
     }
 
     /// The kept entries of the vector that gives the same A·y and is zero elsewhere.
@@ -182,6 +193,18 @@ impl Factor {
     pub fn newton(&self, rotated: &[f64]) -> Vec<f64> {
         let scaled: Vec<f64> = rotated.iter().zip(&self.sigma).map(|(u, sigma)| u / sigma / sigma).collect();
         linalg::mat_vec(&self.V, &scaled)
+    }
+
+    /// How far errors of r and of g = Aᵀr, of these sizes, may move each of what [`Factor::newton`] finds.
+    pub fn amplification(&self, residual: f64, gradient: f64) -> Vec<f64> {
+        let row = |j: usize| {
+            let pieces = |power: i32| {
+                let piece = |i: usize| self.V.get(j, i) / self.sigma[i].powi(power);
+                linalg::norm(&(0..self.sigma.len()).map(piece).collect::<Vec<f64>>())
+            };
+            residual * pieces(1) + gradient * pieces(2)
+        };
+        (0..self.lengths.len()).map(row).collect()
     }
 
     /// Coefficients of columns of length 1.

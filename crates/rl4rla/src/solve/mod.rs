@@ -3,12 +3,16 @@
 mod certificate;
 mod error;
 mod factor;
+mod options;
 mod posed;
 mod prepared;
+mod solved;
 mod solver;
 
 pub use certificate::Certificate;
 pub use error::SolveError;
 pub use factor::Dependence;
+pub use options::{Options, RankDeficient, Step};
 pub use posed::{Posed, solve_posed};
-pub use solver::{Ended, Options, RankDeficient, Solved, Step, solve};
+pub use solved::{Ended, Solved};
+pub use solver::solve;

@@ -3,7 +3,8 @@
 //! Where a program moves by η·v1, every iteration looks for its own η among powers of two times the last one, by the
 //! task's loss: no step is taken that does not lead to a smaller one.
 
-use super::solver::{Ended, Options, Solved, Step};
+use super::options::{Options, Step};
+use super::solved::{Ended, Solved};
 use crate::execute::{Course, Data, Failure, Fault, Plan};
 use crate::problem::Instance;
 use crate::program::{Canonical, Document, LiveOut, Model, Price, Reg, Section, Update};
@@ -86,6 +87,7 @@ pub fn solve_posed(program: &Document, instance: &Instance, options: &Options) -
         residuals: at.course.losses().to_vec(),
         x: at.x().to_vec(),
         ended,
+        failure: None,
     };
     let figures = task.figures(instance, &solved.x);
     Ok(Posed { solved, obstacle, figures })
@@ -200,7 +202,7 @@ impl<'a> Walk<'a> {
                     let step = at.step;
                     (still, at) = (still + 1, Point { step, ..self.step(&at, 0.0)? });
                 }
-                Err(failure) if done == 0 || !searches => return Err(failure),
+                Err(failure) if done == 0 => return Err(failure),
                 Err(failure) => break (Ended::Blocked, Some(failure.to_string())),
             }
             if steps.len() > REMEMBERED {

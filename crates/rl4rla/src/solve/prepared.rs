@@ -3,7 +3,7 @@
 use super::certificate::Certificate;
 use super::error::SolveError;
 use super::factor::{Columns, Triangle, times_power};
-use super::solver::{Options, RankDeficient};
+use super::options::{Options, RankDeficient};
 use crate::execute::{Large, Seen};
 use crate::linalg::{self, ColumnMap, power_of_two_below};
 use crate::rng::Stream;

@@ -270,20 +270,25 @@ def is_steady(program, instance, update, anywhere, iterations, found):
 def compare(p, q, instances, update, anywhere):
     """How two programs compare, whether anything moved, and whether what was seen is more than rounding."""
     iterations = 4 if anywhere else 6
-    largest, ran, moved, domain, steady = 0.0, False, False, False, True
+    largest, ran, moved, steady = 0.0, False, False, True
+    # Where one stops before the other: after how many iterations.
+    stops = []
     for instance in instances:
         (xs, begin), (ys, _) = (course(program, instance, update, anywhere, iterations) for program in (p, q))
         steady &= all(
             is_steady(program, instance, update, anywhere, iterations, found) for program, found in ((p, xs), (q, ys))
         )
-        domain |= len(xs) != len(ys)
+        if len(xs) != len(ys):
+            stops.append(min(len(xs), len(ys)))
         for x, y in zip(xs, ys):
             ran = True
             moved |= update == "answer" or apart(x, begin) > 1e-12
             largest = max(largest, apart(x, y))
     if largest > 1e-5:
         said = "differ"
-    elif domain:
+    elif stops and ran and largest < 1e-8 and len(stops) < len(instances) and not any(stops):
+        said = "sizes"
+    elif stops:
         said = "domain"
     elif not ran:
         said = "none"

@@ -1,0 +1,145 @@
+use super::*;
+use crate::linalg::Matrix;
+use crate::program::Entry;
+
+fn large(rows: usize, cols: usize, entry: impl Fn(usize, usize, f64) -> f64, noise: f64) -> Large {
+    let draws = Stream::new(5).normals(rows * (cols + 1));
+    let a = Matrix::from_row_major(
+        rows,
+        cols,
+        (0..rows * cols).map(|k| entry(k / cols, k % cols, draws[k])).collect(),
+    );
+    let exact = linalg::mat_vec(&a, &vec![1.0; cols]);
+    let b = exact.iter().zip(&draws[rows * cols..]).map(|(b, draw)| b + noise * draw).collect();
+    Large::new(a, b).unwrap()
+}
+
+fn solved(name: &str, large: &Large, options: &Options) -> Solved {
+    solve(&Entry::named(name).unwrap().document, large.clone(), options).unwrap()
+}
+
+#[test]
+fn a_run_ends_where_the_returned_iterate_is_good() {
+    let large = large(300, 4, |_, j, draw| draw * [1.0, 2.0, 5.0, 9.0][j], 0.5);
+    for (name, most) in [("ls-gd", 5000), ("precond-gd", 10), ("sketched-precond-gd", 100)] {
+        let solved = solved(name, &large, &Options { iterations: 20_000, ..Options::default() });
+        assert!(solved.converged && solved.ended == Ended::Tolerance, "{name}");
+        assert!(solved.certificate.unwrap().excess <= 1e-9 && solved.iterations < most, "{name}: {solved:?}");
+        assert_eq!(solved.residuals.len(), solved.iterations + 1);
+    }
+    // A step that is far too large is never good, whatever the iterate before looked like.
+    let wild =
+        solved("ls-gd", &large, &Options { tolerance: 0.1, step: Step::Fixed(1.0), ..Options::default() });
+    assert_eq!(wild.ended, Ended::Divergence);
+    let all = solved("precond-gd", &large, &Options { tolerance: 0.0, iterations: 40, ..Options::default() });
+    assert_eq!((all.ended, all.iterations), (Ended::Iterations, 40));
+}
+
+#[test]
+fn slow_progress_is_no_standstill() {
+    let large = large(200, 3, |_, j, draw| draw * [1.0, 1.0, 0.01][j], 1.0);
+    let solved = solved("ls-gd", &large, &Options { iterations: 200_000, ..Options::default() });
+    assert!(solved.converged, "{solved:?}");
+}
+
+/// Four columns of which the last is made of others.
+fn dependent(noise: f64) -> Large {
+    let draws = Stream::new(6).normals(300 * 4);
+    let entry = |i: usize, j: usize| match j {
+        3 => 2.0 * draws[4 * i] - draws[4 * i + 2],
+        _ => draws[4 * i + j],
+    };
+    large(300, 4, |i, j, _| entry(i, j), noise)
+}
+
+#[test]
+fn dependent_columns_are_named_left_out_or_shared() {
+    let program = &Entry::named("sketched-precond-gd").unwrap().document;
+    let error = solve(program, dependent(0.5), &Options::default()).unwrap_err();
+    let named = vec![Dependence { column: 3, on: vec![0, 2] }];
+    assert_eq!(error, SolveError::Dependent { columns: named.clone(), rank: 3 });
+    let run = |rank_deficient| {
+        solved("sketched-precond-gd", &dependent(0.5), &Options { rank_deficient, ..Options::default() })
+    };
+    let (dropped, shortest) = (run(RankDeficient::Drop), run(RankDeficient::MinNorm));
+    assert!(dropped.converged && shortest.converged, "{dropped:?} {shortest:?}");
+    assert_eq!((dropped.x[3], &dropped.dependent), (0.0, &named));
+    // As the pseudo-inverse has it.
+    let (a, b) = dependent(0.5).into_data();
+    let expected = linalg::mat_vec(&linalg::pseudo_inverse(&a.by_columns()).unwrap(), &b);
+    assert!(linalg::norm(&linalg::sub(&shortest.x, &expected)) < 1e-9, "{:?} {expected:?}", shortest.x);
+    assert!((dropped.residual - shortest.residual).abs() < 1e-12);
+}
+
+#[test]
+fn columns_of_any_size_are_solved() {
+    for (name, sizes) in [
+        ("precond-gd", [1.0, 1e10, 1.0, 1e-10]),
+        ("sketched-precond-gd", [1e150, 1.0, 1e-150, 1e4]),
+        ("ls-gd", [1e300, 1e-300, 1.0, 1e9]),
+    ] {
+        let plain = large(400, 4, |_, _, draw| draw, 0.3);
+        let (a, b) = plain.clone().into_data();
+        let scaled =
+            Matrix::from_row_major(400, 4, (0..1600).map(|k| a.get(k / 4, k % 4) * sizes[k % 4]).collect());
+        let scaled = solved(name, &Large::new(scaled, b).unwrap(), &Options::default());
+        let plain = solved(name, &plain, &Options::default());
+        assert!(scaled.converged && plain.converged, "{name}: {scaled:?}");
+        for j in 0..4 {
+            assert!((scaled.x[j] * sizes[j] / plain.x[j] - 1.0).abs() < 1e-8, "{name} {j}: {:?}", scaled.x);
+        }
+    }
+}
+
+#[test]
+fn an_unstable_form_is_found_out() {
+    // Two columns differ by 10⁻¹¹ of their length.
+    let draws = Stream::new(7).normals(2000 * 6);
+    let near = |i: usize, j: usize| match j {
+        5 => draws[6 * i] + 1e-11 * draws[6 * i + 5],
+        _ => draws[6 * i + j],
+    };
+    let near = large(2000, 6, |i, j, _| near(i, j), 1.0);
+    let gram = solved("sketched-precond-gd-gram", &near, &Options::default());
+    let stable = solved("sketched-precond-gd-factored", &near, &Options::default());
+    let excess = |solved: &Solved| solved.certificate.unwrap().excess;
+    assert!(!gram.converged && excess(&gram) > 1e-4, "{gram:?}");
+    assert!(stable.converged && excess(&stable) < 1e-4, "{stable:?}");
+    assert!(gram.iterations < 1000 || gram.ended == Ended::Iterations);
+}
+
+#[test]
+fn zeros_and_single_entries() {
+    let system = |rows, cols, entries: Vec<f64>, b: Vec<f64>| {
+        Large::new(Matrix::from_row_major(rows, cols, entries), b).unwrap()
+    };
+    let zero = system(3, 2, vec![0.0; 6], vec![1.0, 2.0, 3.0]);
+    let drop = Options { rank_deficient: RankDeficient::Drop, ..Options::default() };
+    let nothing = solved("precond-gd", &zero, &drop);
+    assert_eq!((nothing.x, nothing.converged), (vec![0.0, 0.0], true));
+    assert!(solve(&Entry::named("ls-gd").unwrap().document, zero, &Options::default()).is_err());
+    for (a, b) in [(3.0, 6.0), (1e-200, 1e100), (-1e300, 1e300)] {
+        let one = solved("precond-gd", &system(1, 1, vec![a], vec![b]), &Options::default());
+        assert!(one.converged && (one.x[0] / (b / a) - 1.0).abs() < 1e-14, "{a} {b}: {one:?}");
+    }
+    let huge = system(1, 1, vec![1e-200], vec![1e200]);
+    let program = &Entry::named("precond-gd").unwrap().document;
+    assert_eq!(solve(program, huge, &Options::default()), Err(SolveError::Overflow { column: 0 }));
+}
+
+#[test]
+fn the_mean_of_samples_is_better_than_the_last() {
+    let large = large(2000, 5, |_, _, draw| draw, 1.0);
+    let run = |average| {
+        solved("precond-weighted-sgd", &large, &Options { average, iterations: 400, ..Options::default() })
+    };
+    let excess = |average| run(average).certificate.unwrap().excess;
+    assert!(excess(true) < 0.3 * excess(false));
+}
+
+#[test]
+fn nothing_to_do_is_done() {
+    let zero = Large::new(Matrix::from_row_major(3, 1, vec![1.0, 2.0, 3.0]), vec![0.0; 3]).unwrap();
+    let solved = solved("ls-gd", &zero, &Options::default());
+    assert_eq!((solved.x, solved.residual), (vec![0.0], 0.0));
+}
