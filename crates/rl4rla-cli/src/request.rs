@@ -159,6 +159,10 @@ pub fn refuse_misfits(source: &Source, family: &Family, live_out: LiveOut) -> Re
         };
         return Err(Failure::new(message).advise(advice));
     }
+    if let Err(misfit) = family.kind.info().task.admit(&source.document) {
+        let failure = Failure::new(format!("{}: {misfit}", source.name));
+        return Err(failure.advise(format!("--family {}, which it is made for", source.document.family)));
+    }
     let live = Canonical::new(&source.document.program, live_out);
     check(live.program(), family.signature()).map(|_| ()).map_err(|error| {
         let own = &source.document.family;

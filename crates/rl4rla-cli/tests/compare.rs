@@ -61,9 +61,13 @@ fn every_baseline_of_the_task_has_a_row() {
 fn rows_are_ordered_by_accuracy_and_failures_come_last() {
     let report = small(&["ls-gd"], &["--baselines", "all", "--iterations", "5"]);
     let rows = report["rows"].as_array().unwrap();
-    let decade =
-        |row: &Value| row["excess"].as_f64().map_or(99, |e| e.max(f64::EPSILON).log10().floor() as i32);
+    let decade = |row: &Value| row["excess"].as_f64().map_or(99, |e| e.max(1e-10).log10().floor() as i32);
     assert!(rows.is_sorted_by_key(decade), "{report}");
+    // Among equally accurate ones the fastest is first.
+    let seconds = |row: &Value| number(&row["seconds"]);
+    for equals in rows.chunk_by(|a, b| decade(a) == decade(b)).filter(|equals| decade(&equals[0]) < 99) {
+        assert!(equals.is_sorted_by(|a, b| seconds(a) <= seconds(b)), "{report}");
+    }
     assert_eq!(rows.last().unwrap()["solver"], "jacobi");
     let text = rl4rla(&[&["compare", "--baselines", "qr,kaczmarz"], &SMALL[..]].concat()).out;
     assert!(text.find(" qr ").unwrap() < text.find(" kaczmarz ").unwrap(), "{text}");

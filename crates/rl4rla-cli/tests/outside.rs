@@ -53,7 +53,7 @@ fn paths_need_not_be_text() {
             (&["discover", "sketched-precond-gd", "--budget", "20", "--store"], vec![path(&out("-1.db"))]),
             (
                 &["solve", "precond-gd", "--target", "y", "--matrix"],
-                vec![path(&matrix), "--out".into(), path(&out(".csv")), "--plot".into(), path(&out(".svg"))],
+                vec![path(&matrix), "--out".into(), path(&out(".npy")), "--plot".into(), path(&out(".svg"))],
             ),
             (&["solve", "--target", "y", "--matrix"], vec![path(&matrix), path(&program)]),
         ] {
@@ -135,10 +135,10 @@ fn thousands_are_not_read_as_decimals() {
 #[test]
 fn places_count_from_one_and_columns_have_their_names() {
     let table = written("huge.csv", "p,y,q\n1,2,3\n2,1,4\n0,5,1e200\n2,2,2\n");
-    for args in [&["solve", "precond-gd"][..], &["compare", "--baselines", "qr"]] {
-        let said = rl4rla(&[args, &["--matrix", &table, "--target", "y"]].concat());
-        assert!(said.code == 2 && said.err.contains("row 3, column `q` of A is 1e200"), "{said:?}");
-    }
+    let said = rl4rla(&["compare", "--baselines", "qr", "--matrix", &table, "--target", "y"]);
+    assert!(said.code == 2 && said.err.contains("row 3, column `q` of A is 1e200"), "{said:?}");
+    // Where columns are scaled before anything is squared it can be solved.
+    assert_eq!(rl4rla(&["solve", "precond-gd", "--matrix", &table, "--target", "y"]).code, 0);
 }
 
 #[test]
@@ -206,8 +206,7 @@ fn a_program_from_the_store_does_not_need_the_table_it_was_found_on() {
     let run = json(&["discover", &curriculum, "--store", &store])["run"].as_str().unwrap().to_string();
     fs::remove_file(&table).unwrap();
     let name = format!("run:{run}");
-    // How the stage ran it is still known, though the table is not there any more.
     let code = rl4rla(&["export", &name, "--to", "python", "--store", &store]);
-    assert!(code.code == 0 && code.out.contains("iterations=7"), "{code:?}");
+    assert!(code.code == 0 && code.out.contains(&format!("run {run}")), "{code:?}");
     assert_eq!(rl4rla(&["show", &name, "--store", &store]).code, 0);
 }

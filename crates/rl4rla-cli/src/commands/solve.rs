@@ -15,11 +15,13 @@ use crate::source::Source;
 use predict::{Prediction, predict};
 use rl4rla::data::{Columns, System, write_csv, write_npy};
 use rl4rla::execute::{self, Fault, Large};
-use rl4rla::linalg::Matrix;
+use rl4rla::linalg::{Matrix, norm};
 use rl4rla::problem::{InstanceError, Misfit, Response, Task, families};
 use rl4rla::program::{Reg, Update, nearest};
 use rl4rla::report::{Axis, Figure, Ink, Mark, Panel, Series};
-use rl4rla::solve::{Ended, Options, Posed, RankDeficient, SolveError, Solved, Step, solve, solve_posed};
+use rl4rla::solve::{
+    Ended, Options, Posed, RankDeficient, SolveError, Solved, Step, in_even_units, solve, solve_posed,
+};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -42,6 +44,12 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     progress::doing(format!("reading {}", path(matrix)));
     // The system itself stays until the end: it may hold the file that its matrix is read from.
     let mut system = system(&args.data, matrix, task.inputs().contains(Reg::B))?.centred();
+    let size = norm(&system.b);
+    if task.is_least_squares() {
+        system = system.with_target_centred();
+    }
+    // What is told is told in units of the target as it is in the file.
+    let shrunk = if size > 0.0 { norm(&system.b) / size } else { 1.0 };
     let (rows, cols, in_file) = (system.matrix.rows(), system.matrix.cols(), system.matrix.is_in_file());
     let taken = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
     let unfit = |error: InstanceError| {
@@ -51,7 +59,11 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let response = task.response(&taken.1).map_err(unfit)?;
     progress::doing(format!("solving by {}", source.name));
     let begun = Instant::now();
-    let posed = answer(&source, task, taken, &options, matrix, &system.columns, unfit)?;
+    let mut posed = answer(&source, task, taken, &options, matrix, &system.columns, unfit)?;
+    if task.is_least_squares() {
+        let told = &mut posed.solved;
+        told.residuals.iter_mut().chain([&mut told.residual]).for_each(|residual| *residual *= shrunk);
+    }
     let solved = &posed.solved;
     let seconds = begun.elapsed().as_secs_f64();
     let System { columns, dropped, .. } = &system;
@@ -346,8 +358,11 @@ fn answer(
                 format!("{} is too large for memory, and {} needs it there", path.display(), source.name);
             return Err(Failure::new(message).advise("a larger --max-memory"));
         }
+        let (matrix, units) = in_even_units(task, matrix);
         let instance = task.pose_unsolved(matrix, b).map_err(unfit)?;
-        return solve_posed(program, &instance, options).map_err(failed);
+        let mut posed = solve_posed(program, &instance, options).map_err(failed)?;
+        posed.solved.x.iter_mut().zip(&units).for_each(|(x, unit)| *x /= unit);
+        return Ok(posed);
     }
     let large = Large::new(matrix, b).map_err(unfit)?.with_noise(columns.noise());
     let solved = solve(program, large, options).map_err(|error| match error {

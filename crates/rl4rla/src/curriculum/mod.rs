@@ -8,6 +8,7 @@ mod run;
 mod spec;
 mod table;
 mod target;
+mod written;
 
 pub use audit::{Audited, audit};
 pub use builtin::BUILTIN;

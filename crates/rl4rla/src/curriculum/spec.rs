@@ -5,6 +5,7 @@ use super::error::SpecError;
 use super::reader::{self, Item, Reader};
 use super::table::{DATA, Tables, marked, table};
 use super::target::Target;
+use super::written::{Written, program, refuse_other_task};
 use crate::discovery::{Instances, Merge, Stage};
 use crate::equivalence::solves_systems;
 use crate::execute::{Sampling, SketchKind};
@@ -349,53 +350,6 @@ fn instances(reader: &Reader) -> Result<Instances, SpecError> {
         select: count("select", usual.select)?,
         report: count("report", usual.report)?,
     })
-}
-
-/// A program as it is written in a curriculum.
-struct Written {
-    program: Program,
-    /// Its name in the catalogue.
-    name: Option<&'static str>,
-    /// What it says it is made for.
-    task: Option<&'static dyn Task>,
-}
-
-/// A program: the name of one in the catalogue, or its text.
-fn program(item: &Item) -> Result<Written, SpecError> {
-    // Every text has a heading such as `iteration:`, and no name a colon.
-    let (document, name) = match item.string()?.contains(':') {
-        true => (item.document()?, None),
-        false => {
-            let entries: Vec<&'static Entry> = Entry::known().collect();
-            let entry = item.one_of(&entries, |entry| entry.name.into())?;
-            (entry.document.clone(), Some(entry.name))
-        }
-    };
-    let task = match document.family.is_empty() {
-        true => None,
-        false => Some(<dyn Task>::of(&document).map_err(|misfit| item.error(misfit.to_string()))?),
-    };
-    Ok(Written { program: document.program, name, task })
-}
-
-/// A table does not say which task its rows pose, so nothing else may say another one.
-fn refuse_other_task(
-    item: &Item,
-    family: &Family,
-    what: &str,
-    task: Option<&'static dyn Task>,
-) -> Result<(), SpecError> {
-    let own = family.kind.info().task;
-    match task.filter(|task| family.is_of_table() && *task != own) {
-        None => Ok(()),
-        Some(other) => {
-            let (other, own) = (other.name(), own.name());
-            let message = format!(
-                "the rows of a table are problems of the task `{own}`, and {what} is made for the task `{other}`"
-            );
-            Err(item.error(message).advise("a program for linear systems, such as \"ls-gd\""))
-        }
-    }
 }
 
 fn target(

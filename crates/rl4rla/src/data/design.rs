@@ -54,6 +54,8 @@ pub struct Columns {
     pub intercept: bool,
     means: Vec<f64>,
     scales: Vec<f64>,
+    /// What was subtracted from the target.
+    offset: f64,
     /// Rounding in each column, in units of ε times its length.
     noise: Vec<f64>,
 }
@@ -134,6 +136,24 @@ impl System {
         self
     }
 
+    /// The same system with a target of mean 0, where there is an intercept to make up for it: what is common to all of it
+    /// hides no digits of the rest. The intercept is told, and rows are predicted, as before.
+    pub fn with_target_centred(mut self) -> System {
+        if !self.columns.intercept {
+            return self;
+        }
+        let (mut mean, mut count) = (0.0, 0.0);
+        for b in &self.b {
+            count += 1.0;
+            mean += (b - mean) / count;
+        }
+        if self.b.iter().all(|b| (b - mean).is_finite()) {
+            self.b.iter_mut().for_each(|b| *b -= mean);
+            self.columns.offset += mean;
+        }
+        self
+    }
+
     /// Subtracts means where there is an intercept, and brings columns to deviation 1 if asked to.
     fn in_units(self, deviations: bool) -> System {
         let System { matrix, mut columns, .. } = self;
@@ -158,6 +178,7 @@ impl Columns {
             intercept,
             means: vec![0.0; kept.len()],
             scales: vec![1.0; kept.len()],
+            offset: 0.0,
             noise: vec![1.0; kept.len()],
         }
     }
@@ -222,7 +243,8 @@ impl Columns {
         let mut all: Vec<f64> = x.iter().zip(&self.scales).map(|(x, scale)| x / scale).collect();
         all.truncate(self.names.len());
         if self.intercept {
-            all.push(intercept(x[self.names.len()], &all, &self.means));
+            let parts = all.iter().copied().zip(self.means.iter().copied()).chain([(-1.0, self.offset)]);
+            all.push(intercept(x[self.names.len()], parts.collect()));
         }
         all
     }
@@ -245,7 +267,7 @@ impl Columns {
         let mut rows = open(path, reading)?;
         let (places, target) = self.places(path, rows.cols(), rows.names())?;
         let (mut read, cols) = (Vec::new(), rows.cols());
-        let constant = if self.intercept { x[self.names.len()] } else { 0.0 };
+        let constant = if self.intercept { x[self.names.len()] + self.offset } else { 0.0 };
         while rows.next(BATCH, &mut read)? > 0 {
             for row in read.chunks_exact(cols) {
                 // In the units of the system: in those of the table large means would cancel.
@@ -292,13 +314,13 @@ impl Columns {
 }
 
 /// c − Σ xⱼ·meanⱼ, as if computed with twice the digits: large means nearly cancel in it.
-fn intercept(constant: f64, x: &[f64], means: &[f64]) -> f64 {
+fn intercept(constant: f64, parts: Vec<(f64, f64)>) -> f64 {
     let (mut sum, mut rest) = (constant, 0.0);
-    for (x, mean) in x.iter().zip(means) {
+    for (x, mean) in parts {
         let product = -x * mean;
         let total = sum + product;
         let back = total - sum;
-        rest += (sum - (total - back)) + (product - back) + (-x).mul_add(*mean, -product);
+        rest += (sum - (total - back)) + (product - back) + (-x).mul_add(mean, -product);
         sum = total;
     }
     let exact = sum + rest;

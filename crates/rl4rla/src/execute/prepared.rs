@@ -159,7 +159,8 @@ mod tests {
         }) {
             let plan = Plan::new(&entry.document.program, prepared.shape(), &settings).unwrap();
             let reduced = matches!(prepared.data(&plan, &settings), Data::Reduced(_, Rows::Reduced));
-            assert!(reduced, "{}", entry.name);
+            // pwSGD alone makes another matrix as tall as A, A·R⁻¹, of which it wants the rows.
+            assert_eq!(reduced, entry.name != "pwsgd", "{}", entry.name);
         }
     }
 

@@ -28,6 +28,8 @@ const NORM: f64 = 2.0;
 const HIDDEN: f64 = 1e4;
 /// The share of the loss that may be left to gain then.
 const LEFT: f64 = 1e-9;
+/// At a minimum Newton's method moves no margin by more than this; on the way to infinity it moves some by 1.
+const RESTLESS: f64 = 0.1;
 /// Decades of gap below or above gradient descent's over which accuracy is told apart.
 const DECADES: f64 = 8.0;
 
@@ -94,6 +96,10 @@ impl Task for Logistic {
         Ok(g.iter().zip(units).fold(0.0, |most: f64, (g, unit)| most.max(g.abs() / unit)))
     }
 
+    fn allows_units(&self) -> bool {
+        true
+    }
+
     fn optimality_name(&self) -> &'static str {
         "gradient: largest |aⱼᵀr|/(‖aⱼ‖‖r‖)"
     }
@@ -121,7 +127,9 @@ impl Task for Logistic {
         if hidden && 0.5 * decrement.powi(2) > LEFT * loss(&z, &instance.b) {
             return Some(NEARLY_DEPENDENT);
         }
-        fit_data(A, &instance.b, x).is_none().then_some(PARTLY_SEPARATED)
+        let arrived = fit_data(A, &instance.b, x)
+            .is_some_and(|fitted| restlessness(A, &instance.b, &fitted) < RESTLESS);
+        (!arrived).then_some(PARTLY_SEPARATED)
     }
 
     fn response(&self, labels: &[f64]) -> Result<Response, InstanceError> {
@@ -406,6 +414,23 @@ fn fit_data(A: &Matrix, b: &[f64], start: &[f64]) -> Option<Vec<f64>> {
     let scaled = Matrix::from_fn(A.rows(), A.cols(), |i, j| A.get(i, j) / units[j]);
     let x = fit_from(&scaled, b, start.iter().zip(&units).map(|(x, unit)| x * unit).collect())?;
     Some(x.iter().zip(&units).map(|(x, unit)| x / unit).collect())
+}
+
+/// How far Newton's method would move a margin from here: A·s with s = argmin ‖√D·A·s − r/√D‖, D = σ(z)σ(−z), which keeps
+/// its digits however small D is. Infinite where the rows do not determine s.
+fn restlessness(A: &Matrix, b: &[f64], x: &[f64]) -> f64 {
+    let z = linalg::mat_vec(A, x);
+    let root: Vec<f64> = z.iter().map(|z| (sigmoid(*z) * sigmoid(-z)).sqrt()).collect();
+    // σ(z) − b, without cancellation.
+    let misfit = |i: usize| if b[i] == 1.0 { -sigmoid(-z[i]) } else { sigmoid(z[i]) };
+    let wanted: Vec<f64> =
+        (0..z.len()).map(|i| if root[i] > 0.0 { misfit(i) / root[i] } else { 0.0 }).collect();
+    let R = linalg::qr_r_with(&linalg::scale_rows(&root, A), &wanted);
+    let n = A.cols();
+    let triangle = Matrix::from_fn(n, n, |i, j| R.get(i, j));
+    linalg::solve_upper(&triangle, &R.column(n)[..n]).map_or(f64::INFINITY, |step| {
+        linalg::mat_vec(A, &step).iter().fold(0.0, |most: f64, moved| most.max(moved.abs()))
+    })
 }
 
 /// ‖aⱼ‖, computed when first asked for.

@@ -58,6 +58,11 @@ pub trait Task: Send + Sync {
         Ok(self.measure(instance, result).1)
     }
 
+    /// Whether a column of A may be in other units, and its entry of x in their inverse: the same problem.
+    fn allows_units(&self) -> bool {
+        false
+    }
+
     /// Its name, for people.
     fn optimality_name(&self) -> &'static str {
         self.measures()[1]

@@ -3,7 +3,8 @@
 //! With r = Ax − b and columns of length 1, R a triangle of A (or of a sketch of it):
 //!
 //! - excess: ‖R⁻ᵀAᵀr‖ ≈ ‖A(x − x*)‖, the distance of Ax from the best there is, whatever κ is;
-//! - reached: excess ≤ τ·‖r‖ + 4ε·(‖A‖‖x‖ + ‖b‖), or every |xⱼ − xⱼ*| + its own rounding ≤ τ·|xⱼ| by R⁻¹R⁻ᵀAᵀr;
+//! - reached: excess ≤ τ·‖r‖, or every |xⱼ − xⱼ*| + its own rounding ≤ τ·|xⱼ| by R⁻¹R⁻ᵀAᵀr; where r is nothing but
+//!   rounding, excess ≤ 4ε·(‖A‖‖x‖ + ‖b‖);
 //! - converged: reached, or excess ≤ max(τ, min(8εκ, 10⁻⁴))·‖r‖ + 4ε·(‖A‖‖x‖ + ‖b‖);
 //! - backward error: ‖(‖x‖²AᵀA + ‖r‖²I)^(−1/2)·Aᵀr‖/‖A‖_F, the estimate of Karlson and Waldén.
 
@@ -19,6 +20,9 @@ const MOST: f64 = 1e-4;
 
 /// The same in ε·(‖A‖‖x‖ + ‖b‖).
 const ROUNDED: f64 = 4.0;
+
+/// A residual of so many roundings may be nothing else.
+const CONSISTENT: f64 = 1e3;
 
 /// How good a solution of least squares is, as estimated from a triangle of A.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -63,7 +67,8 @@ impl Certificate {
                 .zip(&unit)
                 .all(|((gap, hidden), x)| gap.abs() + hidden <= tolerance * x.abs())
         };
-        let reached = excess <= tolerance * distance + rounded || known();
+        let consistent = distance <= CONSISTENT * rounded;
+        let reached = excess <= tolerance * distance || (consistent && excess <= rounded) || known();
         let weighed = rotated.iter().zip(&factor.sigma).map(|(u, sigma)| u / distance.hypot(sigma * length));
         let weighed: Vec<f64> = weighed.map(|piece| if piece.is_nan() { 0.0 } else { piece }).collect();
         let relative = |value: f64| if value == 0.0 { 0.0 } else { value / distance };

@@ -13,6 +13,6 @@ pub use certificate::Certificate;
 pub use error::SolveError;
 pub use factor::Dependence;
 pub use options::{Options, RankDeficient, Step};
-pub use posed::{Posed, solve_posed};
+pub use posed::{Posed, in_even_units, solve_posed};
 pub use solved::{Ended, Solved};
 pub use solver::solve;

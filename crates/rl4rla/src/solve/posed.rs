@@ -4,9 +4,11 @@
 //! task's loss: no step is taken that does not lead to a smaller one.
 
 use super::options::{Options, Step};
+use super::prepared::units;
 use super::solved::{Ended, Solved};
 use crate::execute::{Course, Data, Failure, Fault, Plan};
-use crate::problem::Instance;
+use crate::linalg::{ColumnMap, Matrix};
+use crate::problem::{Instance, Task};
 use crate::program::{Canonical, Document, LiveOut, Model, Price, Reg, Section, Update};
 use crate::rng::Stream;
 use std::cell::OnceCell;
@@ -91,6 +93,17 @@ pub fn solve_posed(program: &Document, instance: &Instance, options: &Options) -
     };
     let figures = task.figures(instance, &solved.x);
     Ok(Posed { solved, obstacle, figures })
+}
+
+/// A in units in which all columns are about as long, and these units, where the task allows that: an entry of the answer
+/// is to be divided by its unit.
+pub fn in_even_units(task: &dyn Task, matrix: Matrix) -> (Matrix, Vec<f64>) {
+    if !task.allows_units() || matrix.is_in_file() {
+        let ones = vec![1.0; matrix.cols()];
+        return (matrix, ones);
+    }
+    let units = units(&matrix);
+    (matrix.map_columns(ColumnMap::all(vec![0.0; units.len()], units.clone())), units)
 }
 
 /// A run as far as it has got. How far that is from a solution is found when it is asked for.
@@ -233,9 +246,8 @@ impl<'a> Walk<'a> {
         Ok(self.point(course, step))
     }
 
-    /// One iteration with the best of the steps that are powers of two times the last one. Where losses do not tell, the
-    /// shortest of those that made the last visible progress is taken, which is stable if anything was. None if every
-    /// step leads upwards.
+    /// One iteration with the best of the steps that are powers of two times the last one. Where losses do not tell, it is
+    /// one of those that made the last visible progress, whichever leads closest. None if every step leads upwards.
     fn search(&self, at: &Point<'a>, steps: &VecDeque<f64>) -> Result<Option<Point<'a>>, Failure> {
         let again = self.plan.reads_step(Section::Iteration);
         let mut aimed = at.course.clone();
@@ -275,8 +287,16 @@ impl<'a> Walk<'a> {
             Some(best) => best.step,
             None => return Ok(None),
         };
-        let shortest = steps.iter().copied().reduce(f64::min).unwrap_or(level);
-        Ok(reached(shortest)?.filter(|next| next.above(at) <= 0.0))
+        let mut known: Vec<f64> = steps.iter().copied().collect();
+        known.sort_by(f64::total_cmp);
+        known.dedup();
+        let mut chosen: Option<Point> = None;
+        for step in if known.is_empty() { vec![level] } else { known } {
+            let next = reached(step)?.filter(|next| next.above(at) <= 0.0);
+            let closer = |next: &Point| chosen.as_ref().is_none_or(|chosen| next.off() < chosen.off());
+            chosen = next.filter(closer).or(chosen);
+        }
+        Ok(chosen)
     }
 }
 

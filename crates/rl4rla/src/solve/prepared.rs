@@ -5,7 +5,7 @@ use super::error::SolveError;
 use super::factor::{Columns, Triangle, times_power};
 use super::options::{Options, RankDeficient};
 use crate::execute::{Large, Seen};
-use crate::linalg::{self, ColumnMap, power_of_two_below};
+use crate::linalg::{self, ColumnMap, Matrix, power_of_two_below};
 use crate::rng::Stream;
 
 /// A system Ãy = b̃ with Ã = A·2^(−e), b̃ = b·2^(−f), without the columns that depend on others.
@@ -27,7 +27,7 @@ impl Prepared {
     pub fn new(large: Large, options: &Options) -> Result<Prepared, SolveError> {
         let (noise, mut symmetric) = (large.noise().to_vec(), large.is_symmetric());
         let (matrix, b) = large.into_data();
-        let mut scales: Vec<f64> = linalg::column_norms(&matrix).into_iter().map(power).collect();
+        let mut scales = units(&matrix);
         if symmetric {
             let largest = scales.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
             scales = vec![largest; scales.len()];
@@ -74,6 +74,11 @@ impl Prepared {
         let size = linalg::norm(self.large.right_hand_side());
         Certificate::of(&self.columns.factor, y, seen, size, tolerance)
     }
+}
+
+/// The powers of two that bring the columns of a matrix to lengths between 1 and 2.
+pub(super) fn units(matrix: &Matrix) -> Vec<f64> {
+    linalg::column_norms(matrix).into_iter().map(power).collect()
 }
 
 /// The power of two that brings a length to between 1 and 2; 1 for nothing.

@@ -29,7 +29,7 @@ fn a_run_ends_where_the_returned_iterate_is_good() {
     }
     // A step that is far too large is never good, whatever the iterate before looked like.
     let wild =
-        solved("ls-gd", &large, &Options { tolerance: 0.1, step: Step::Fixed(1.0), ..Options::default() });
+        solved("ls-gd", &large, &Options { tolerance: 0.1, step: Step::Fixed(10.0), ..Options::default() });
     assert_eq!(wild.ended, Ended::Divergence);
     let all = solved("precond-gd", &large, &Options { tolerance: 0.0, iterations: 40, ..Options::default() });
     assert_eq!((all.ended, all.iterations), (Ended::Iterations, 40));

@@ -1,0 +1,54 @@
+//! Programs as they are written in a curriculum: a name of the catalogue, or a text.
+
+use super::error::SpecError;
+use super::reader::Item;
+use crate::problem::{Family, Task};
+use crate::program::{Entry, Program};
+
+/// A program as it is written in a curriculum.
+pub(super) struct Written {
+    /// The program itself.
+    pub program: Program,
+    /// Its name in the catalogue.
+    pub name: Option<&'static str>,
+    /// What it says it is made for.
+    pub task: Option<&'static dyn Task>,
+}
+
+/// A program: the name of one in the catalogue, or its text.
+pub(super) fn program(item: &Item) -> Result<Written, SpecError> {
+    // Every text has a heading such as `iteration:`, and no name a colon.
+    let (document, name) = match item.string()?.contains(':') {
+        true => (item.document()?, None),
+        false => {
+            let entries: Vec<&'static Entry> = Entry::known().collect();
+            let entry = item.one_of(&entries, |entry| entry.name.into())?;
+            (entry.document.clone(), Some(entry.name))
+        }
+    };
+    let task = match document.family.is_empty() {
+        true => None,
+        false => Some(<dyn Task>::of(&document).map_err(|misfit| item.error(misfit.to_string()))?),
+    };
+    Ok(Written { program: document.program, name, task })
+}
+
+/// A program that says which task it is made for is not run on problems of another.
+pub(super) fn refuse_other_task(
+    item: &Item,
+    family: &Family,
+    what: &str,
+    task: Option<&'static dyn Task>,
+) -> Result<(), SpecError> {
+    let own = family.kind.info().task;
+    match task.filter(|task| *task != own) {
+        None => Ok(()),
+        Some(other) => {
+            let (kind, own, other) = (family.kind, own.name(), other.name());
+            let message = format!(
+                "problems of the family `{kind}` are of the task `{own}`, and {what} is made for the task `{other}`"
+            );
+            Err(item.error(message).advise(format!("a program for the task `{own}`, or another family")))
+        }
+    }
+}
