@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::GEOMETRIES;
+use common::{GEOMETRIES, parse};
 use rayon::prelude::*;
 use rl4rla::equivalence::{
     Answer, Normal, Numeric, Rule, Start, Stop, Symbolic, compare, equivalent, fingerprint,
@@ -12,7 +12,7 @@ use rl4rla::linalg::{
     solve_upper, solve_upper_transposed, sub, t_matmul, thin_q, triangular_inverse, vec_mat,
 };
 use rl4rla::problem::Family;
-use rl4rla::program::{CATALOGUE, Geometry, LiveOut, Program, Signature, Update};
+use rl4rla::program::{CATALOGUE, Entry, Geometry, LiveOut, Program, Signature, Update};
 use rl4rla::rng::Stream;
 
 // Pairs written by hand.
@@ -118,6 +118,18 @@ fn programs_that_need_larger_samples_are_equivalent_and_that_is_told() {
         let sizes = matches!(verdict.numeric, Numeric::Sizes { .. }) && !verdict.one_sided.is_empty();
         assert!(sizes, "{title}: {verdict:?}");
     }
+}
+
+/// The R of A·Aᵀ cannot be divided by, though rounding lets it: that is no proof of anything.
+#[test]
+fn factors_of_singular_matrices_are_not_cancelled() {
+    let gradient = "v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n";
+    let back = "v1 = MAT_VEC_MUL(R1, v1)\n v1 = TRIANGULAR_SOLVE(R1, v1)\n v1 = VEC_MAT_MUL(v1, A)\n";
+    let through = parse(&format!(
+        "setup:\n R1 = MAT_MAT_TRANS_MUL(A, A)\n R1 = HHQR(R1)\niteration:\n {gradient} {back}"
+    ));
+    let plain = &Entry::named("ls-gd").unwrap().document.program;
+    assert_ne!(equivalent(&through, plain, Geometry::Tall).unwrap().answer, Answer::Equivalent);
 }
 
 #[test]

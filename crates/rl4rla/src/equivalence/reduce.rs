@@ -1,7 +1,8 @@
 //! Reduction: the rules of algebra applied to a product until none fits.
 
 use super::rule::{Rule, Work};
-use super::word::{Atom, Letter};
+use super::word::{Atom, Letter, Word};
+use crate::program::Dim;
 
 /// Applies the rules until none fits.
 pub fn reduce(mut letters: Vec<Letter>, work: &mut Work) -> Vec<Letter> {
@@ -26,6 +27,11 @@ fn find(letters: &[Letter], work: &Work) -> Option<(usize, usize, Vec<Letter>, R
 /// Rules about two neighbours.
 fn pair(letters: &[Letter], work: &mut Work) -> Option<(usize, Vec<Letter>, Rule)> {
     let [first, second, ..] = letters else { return None };
+    // The R of a matrix such as A·Aᵀ is singular, whatever rounding makes of it: who divides by it is defined nowhere.
+    let dividable = |n: &Word| n.cols == Dim::Cols || n.is_invertible();
+    if first.factor().is_some_and(|(n, ..)| !dividable(n)) {
+        return None;
+    }
     if first.inverts(second) {
         return Some((2, vec![], Rule::Cancel));
     }

@@ -10,7 +10,8 @@ use super::normal::{Normal, start};
 use super::rule::{Rule, Work};
 use super::scalar::{Atom, Scalar};
 use super::vector::{Source, Vector};
-use crate::program::{Canonical, Dim, LiveOut, Program, Reg, Signature, Update};
+use super::word::Atom as WordAtom;
+use crate::program::{Canonical, Dim, LiveOut, Program, Reg, Section, Signature, Update};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What carried registers hold, in terms of x, b and the carried registers of the same or another program.
@@ -90,7 +91,7 @@ impl System {
     /// What follows and what an iteration does without this register, if it follows from the others.
     fn without(&self, reg: Reg) -> Option<(State, Normal)> {
         let others: Vec<Reg> = self.carried().filter(|other| *other != reg).collect();
-        let value = fit(&self.points, reg, &self.points, &others)?;
+        let value = fit(&self.points, reg, &self.points, &others).filter(|value| !fleeting(value))?;
         let mut work = self.work();
         let mut form = self.read(&State::from([(reg, value.clone())]))?;
         let becomes = self.next(&form.results, &value, &mut work)?;
@@ -192,6 +193,10 @@ impl System {
 
     /// Whether this system does as the other does, if its state follows from the other's so: the rules that show it.
     fn proves(&self, other: &System, state: &State) -> Option<BTreeSet<Rule>> {
+        // What an iteration draws is drawn anew in the next: no state can be told by it.
+        if state.values().any(fleeting) {
+            return None;
+        }
         let form = self.read(state)?;
         let mut work = self.work();
         let same = form.results[&Reg::V1] == other.results[&Reg::V1]
@@ -204,6 +209,15 @@ impl System {
             });
         (same && work.stop.is_none()).then(|| &form.rules | &work.rules)
     }
+}
+
+/// Whether it depends on what is drawn in iterations.
+fn fleeting(value: &Vector) -> bool {
+    let mut found = BTreeSet::new();
+    value.random(&mut found);
+    found.iter().any(|atom| {
+        matches!(atom, WordAtom::Sketch(place) | WordAtom::Sample(place, _) if place.section == Section::Iteration)
+    })
 }
 
 /// A linear expression with other expressions for its registers, those that there are; none if it is not linear.
