@@ -230,3 +230,38 @@ fn command_lines_that_mean_nothing() {
         assert_refused(args, expected);
     }
 }
+
+/// `ulimit -v`, in kB.
+#[cfg(target_os = "linux")]
+fn within(kilobytes: u64, args: &str) -> common::Said {
+    let script = format!("ulimit -v {kilobytes}; exec \"$0\" {args}");
+    let ran = std::process::Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_rl4rla")]).output();
+    common::said(ran.expect("sh runs"))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_does_not_fit_into_memory_is_refused() {
+    let said = within(700_000, "evaluate ls-gd --rows 1e6 --cols 50 --instances 8");
+    assert!(said.code == 2 && said.err.contains("of memory, and "), "{said:?}");
+    // What nobody could know before ends in the same way.
+    for args in ["show ls-gd", "analyze ls-gd --quick --rows 30000 --json", "evaluate precond-gd --cols 300"]
+    {
+        for kilobytes in [40_000, 80_000, 160_000, 320_000] {
+            let said = within(kilobytes, args);
+            assert!(said.code == 0 || said.code == 2 && said.err.contains("memory"), "{args}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn programs_are_not_run_on_problems_of_other_tasks() {
+    for args in [
+        &["evaluate", "newton", "--family", "low-cond"][..],
+        &["analyze", "newton", "--family", "low-cond"],
+        &["compare", "newton", "--family", "low-cond"],
+        &["evaluate", "ls-gd", "--family", "logistic"],
+    ] {
+        assert_refused(args, &["`linear`", "`logistic`", "made for"]);
+    }
+}

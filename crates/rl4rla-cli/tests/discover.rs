@@ -327,3 +327,22 @@ fn a_store_has_one_writer_and_many_readers() {
     assert_eq!(runs(&store)[0]["status"], "interrupted");
     assert_eq!(rl4rla(&["discover", &small, "--store", &store]).code, 0);
 }
+
+/// Whoever waits behind a pipe sees that something goes on.
+#[test]
+fn a_long_command_shows_a_sign_of_life() {
+    use std::io::{BufRead, BufReader};
+    let curriculum = written("life.toml", common::lengthy(1_000_000));
+    let store = fresh("life.db");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_rl4rla"))
+        .args(["discover", &curriculum, "--json", "--store", &store])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(line.starts_with("stage ") && line.trim_end().ends_with(" s"), "{line:?}");
+}

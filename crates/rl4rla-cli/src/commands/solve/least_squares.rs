@@ -99,11 +99,15 @@ pub fn warning(solved: &Solved, known: &Certificate) -> Option<(String, &'static
         let why = "This is no solution: with every step that was tried it ends worse than x = 0.".to_string();
         return Some((why, "another program, or `rl4rla compare` with its baselines on the same file"));
     }
+    let ended = match &solved.failure {
+        Some(failure) => format!("{}: {failure}", solved.ended.words()),
+        None => solved.ended.words().to_string(),
+    };
     let why = format!(
         "This is no solution to the tolerance: the fit is {} of the residual away from the best one, where {} is allowed; {}.",
         number(known.excess),
         number(known.allowed),
-        solved.ended.words()
+        ended
     );
     let advice = match solved.ended {
         Ended::Iterations => {

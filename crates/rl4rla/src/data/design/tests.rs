@@ -131,3 +131,28 @@ fn a_column_far_from_zero_is_not_constant() {
     system.columns.predict(&text.0, &Reading::default(), &x, each).unwrap();
     assert!(gaps.iter().all(|gap| *gap < 1e-9), "{gaps:?}");
 }
+
+#[test]
+fn a_target_far_from_zero_loses_no_digits_beside_an_intercept() {
+    let line = |i: i32| {
+        let u = f64::from(i % 13) - 6.0;
+        format!("{u},{}\n", 1e12 + 0.5 * u + f64::from(i % 4))
+    };
+    let text = "u,y\n".to_string() + &(0..120).map(line).collect::<String>();
+    let file = Text::new("offset", text.as_bytes());
+    let load = || System::load(&file.0, &design("y", true, false), &Reading::default()).unwrap().centred();
+    let system = load().with_target_centred();
+    assert!(system.b.iter().all(|b| b.abs() < 10.0), "{:?}", system.b);
+    let x = least_squares(&system.matrix.clone().by_columns(), &system.b);
+    let [slope, constant] = system.columns.coefficients(&x)[..] else { panic!() };
+    assert!((slope - 0.5).abs() < 0.1 && (constant - 1e12).abs() < 10.0, "{slope} {constant}");
+    let mut predicted = Vec::new();
+    system
+        .columns
+        .predict(&file.0, &Reading::default(), &x, |p, truth| predicted.push(p - truth.unwrap()))
+        .unwrap();
+    assert!(predicted.iter().all(|gap| gap.abs() < 3.0), "{predicted:?}");
+    // Without an intercept nothing may be subtracted.
+    let plain = System::load(&file.0, &design("y", false, false), &Reading::default()).unwrap();
+    assert!(plain.with_target_centred().b[0] > 1e11);
+}

@@ -142,3 +142,31 @@ fn what_a_run_carries_along_may_go_on_where_x_stays() {
     assert!(!found.solved.converged && found.solved.residual < 2f64.ln(), "{found:?}");
     assert!(found.solved.iterations > 1);
 }
+
+#[test]
+fn labels_that_are_partly_separated_have_no_solution_at_any_tolerance() {
+    // Where the second column is 1 every label is 0: its coefficient only falls.
+    let rows = [(0.0, 0.0), (0.0, 1.0), (0.0, 0.0), (1.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 0.0)];
+    let a = Matrix::from_fn(rows.len(), 2, |i, j| if j == 0 { 1.0 } else { rows[i].0 });
+    let b: Vec<f64> = rows.iter().map(|row| row.1).collect();
+    for (name, tolerance) in
+        [("newton", 1e-2), ("newton", 1e-4), ("newton", 1e-6), ("newton", 1e-9), ("logistic-gd", 1e-2)]
+    {
+        let options = Options { tolerance, ..Options::default() };
+        let found = posed(name, &Logistic, (a.clone(), b.clone()), &options);
+        assert!(!found.solved.converged, "{name} {tolerance}: {found:?}");
+    }
+}
+
+#[test]
+fn columns_are_brought_to_even_units_where_the_task_allows_it() {
+    let (a, b) = logistic(800, &[3e6, 1e-3]);
+    let (even, units) = in_even_units(&Logistic, a.clone());
+    let found = posed("newton", &Logistic, (even, b.clone()), &Options::default());
+    let x: Vec<f64> = found.solved.x.iter().zip(&units).map(|(x, unit)| x / unit).collect();
+    let known = Logistic.pose(a, b).unwrap().x_star;
+    assert!(found.solved.converged && x.iter().zip(&known).all(|(x, y)| (x / y - 1.0).abs() < 1e-8));
+    // A symmetric matrix would not stay so.
+    let symmetric = Matrix::from_fn(2, 2, |i, j| [[2.0, 8.0], [8.0, 1.0]][i][j]);
+    assert_eq!(in_even_units(&Eigenvalue, symmetric).1, [1.0, 1.0]);
+}

@@ -1,6 +1,7 @@
 use super::*;
 use crate::linalg::Matrix;
 use crate::program::Entry;
+use crate::solve::{Dependence, RankDeficient};
 
 fn large(rows: usize, cols: usize, entry: impl Fn(usize, usize, f64) -> f64, noise: f64) -> Large {
     let draws = Stream::new(5).normals(rows * (cols + 1));
@@ -142,4 +143,51 @@ fn nothing_to_do_is_done() {
     let zero = Large::new(Matrix::from_row_major(3, 1, vec![1.0, 2.0, 3.0]), vec![0.0; 3]).unwrap();
     let solved = solved("ls-gd", &zero, &Options::default());
     assert_eq!((solved.x, solved.residual), (vec![0.0], 0.0));
+}
+
+#[test]
+fn coefficients_that_rounding_hides_are_no_solution() {
+    // The second column differs from the first by less than rounding tells at κ².
+    for seed in 0..60 {
+        let draws = Stream::new(seed).normals(30 * 3);
+        let a = Matrix::from_row_major(
+            30,
+            2,
+            (0..60).map(|k| draws[k / 2] + (k % 2) as f64 * 1e-13 * draws[30 + k / 2]).collect(),
+        );
+        let b = linalg::add(&linalg::mat_vec(&a, &[1.0, 1.0]), &draws[60..]);
+        for name in ["sketched-precond-gd", "precond-gd", "precond-weighted-sgd"] {
+            let options = Options { batch: 10, iterations: 100, ..Options::default() };
+            let large = Large::new(a.clone(), b.clone()).unwrap();
+            let Ok(found) = solve(&Entry::named(name).unwrap().document, large, &options) else { continue };
+            let excess = found.certificate.unwrap().excess;
+            assert!(!found.converged || excess < 1e-2, "{name}, seed {seed}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn the_shortest_solution_keeps_the_digits_of_small_coefficients() {
+    // Coefficients of 1e9 and 1, and a column that is made of the first.
+    let draws = Stream::new(8).normals(400 * 4);
+    let entry = |i: usize, j: usize| match j {
+        0 => 1e-9 * draws[4 * i],
+        1 => draws[4 * i + 1],
+        _ => 3e-9 * draws[4 * i],
+    };
+    let a = Matrix::from_row_major(400, 3, (0..1200).map(|k| entry(k / 3, k % 3)).collect());
+    let noise: Vec<f64> = (0..400).map(|i| 1e-3 * draws[4 * i + 3]).collect();
+    let b = linalg::add(&linalg::mat_vec(&a, &[1e9, 1.0, 0.0]), &noise);
+    let options = Options { rank_deficient: RankDeficient::MinNorm, ..Options::default() };
+    let found = solved("sketched-precond-gd-factored", &Large::new(a, b).unwrap(), &options);
+    assert!(found.converged, "{found:?}");
+    assert!((found.x[2] / found.x[0] - 3.0).abs() < 1e-9 && (found.x[1] - 1.0).abs() < 1e-2, "{:?}", found.x);
+}
+
+#[test]
+fn what_fails_on_the_way_has_run() {
+    let large = large(300, 4, |_, j, draw| draw * [1.0, 2.0, 5.0, 9.0][j], 0.5);
+    let options = Options { step: Step::Fixed(1e200), ..Options::default() };
+    let found = solve(&Entry::named("ls-gd").unwrap().document, large, &options).unwrap();
+    assert!(found.failure.is_some() && found.ended == Ended::Divergence && !found.converged, "{found:?}");
 }
