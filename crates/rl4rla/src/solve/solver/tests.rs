@@ -1,6 +1,7 @@
 use super::*;
 use crate::linalg::Matrix;
 use crate::program::Entry;
+use crate::solve::{Dependence, RankDeficient};
 
 fn large(rows: usize, cols: usize, entry: impl Fn(usize, usize, f64) -> f64, noise: f64) -> Large {
     let draws = Stream::new(5).normals(rows * (cols + 1));
