@@ -1,6 +1,6 @@
 //! Exported Rust that is compiled here: the files in `exported/` are what is exported, and called with nothing but their
 //! defaults they solve problems that were not made for them, or say that they did not.
-#![allow(non_snake_case, dead_code)]
+#![allow(non_snake_case, dead_code, clippy::op_ref, clippy::type_complexity, clippy::too_many_arguments)]
 
 use faer::{Col, ColRef, Mat, Scale};
 use rl4rla::export::{Defaults, Export, Language, Provenance};
