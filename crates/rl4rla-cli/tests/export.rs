@@ -129,7 +129,10 @@ fn bad_requests_say_what_is_wrong() {
         (&["export", "ls-gdd", "--to", "python"], "`ls-gd`"),
         (&["export", "ls-gd", "ls-gd", "--to", "python"], "two programs would be called `ls_gd`"),
         (&["export", "ls-gd", "--to", "python", "--step", "-1"], "--step must be a positive number"),
-        (&["export", "ls-gd", "--to", "python", "--out", "/nonexistent/folder/x.py"], "cannot write"),
+        (
+            &["export", "ls-gd", "--to", "python", "--out", "/nonexistent/folder/x.py"],
+            "there is no folder /nonexistent/folder",
+        ),
     ];
     for (args, words) in cases {
         let said = rl4rla(args);
@@ -203,6 +206,70 @@ fn exported_python_agrees_where_there_is_numpy() {
             _ => {}
         }
     }
+}
+
+/// Problems on which a small gradient says nothing, and scales at which squares vanish or overflow.
+const TRAPS: &str = r#"
+import warnings
+import numpy as np
+from ls_gd import ls_gd
+from power_iteration import power_iteration
+from sketched_precond_gd_factored import sketched_precond_gd_factored
+
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+norm = np.linalg.norm
+
+def excess(A, b, x):
+    best = A @ np.linalg.lstsq(A, b, rcond=1e-15)[0]
+    return norm(A @ x - best) / norm(b)
+
+# b along few and small singular values, and ten times as much noise.
+for small in (1, 10):
+    U, V = (np.linalg.qr(rng.standard_normal((rows, 50)))[0] for rows in (2000, 50))
+    sigma = np.linspace(1, 1e-3, 50)
+    sigma[-small:] = 1e-11
+    A, noise = U * sigma @ V.T, rng.standard_normal(2000)
+    noise -= U @ (U.T @ noise)
+    b = U[:, -small:].sum(axis=1) / np.sqrt(small) + 10 * noise / norm(noise)
+    found = sketched_precond_gd_factored(A, b, rng=1)
+    assert found.converged and found.iterations > 0 and excess(A, b, found.x) < 1e-4, found
+    assert not ls_gd(A, b).converged
+# Nearly the same column twice.
+G, d = rng.standard_normal((2000, 20)), rng.standard_normal(2000)
+assert not ls_gd(np.c_[G, G[:, 0] + 1e-11 * d], d).converged
+
+def refused(call):
+    try:
+        call()
+        return False
+    except ValueError:
+        return True
+
+spectrum, start = np.diag([1, 0.1, 0.01]), rng.standard_normal(3)
+for scale in (1, 1e-130, 1e130):
+    found = power_iteration(spectrum * scale, start)
+    assert found.converged and abs(found.eigenvalue / scale - 1) < 1e-12, found
+for scale in (1e-163, 1e-200, 1e160, 1e200):
+    assert refused(lambda: power_iteration(spectrum * scale, start)), scale
+    assert refused(lambda: power_iteration(spectrum, start * scale)), scale
+    assert refused(lambda: ls_gd(G * scale, d)) and refused(lambda: ls_gd(G, d * scale)), scale
+"#;
+
+#[test]
+fn exported_python_claims_no_solution_where_there_is_none() {
+    if !has_numpy() {
+        eprintln!("python3 has no NumPy and SciPy here");
+        return;
+    }
+    let folder = scratch("exported-traps");
+    let out = folder.to_str().unwrap();
+    let programs = ["ls-gd", "power-iteration", "sketched-precond-gd-factored"];
+    let args: Vec<&str> =
+        ["export"].into_iter().chain(programs).chain(["--to", "python", "--out", out]).collect();
+    assert_eq!(rl4rla(&args).code, 0);
+    let ran = Command::new("python3").args(["-c", TRAPS]).current_dir(&folder).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
 #[test]

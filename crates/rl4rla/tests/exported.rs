@@ -1,8 +1,8 @@
 //! Exported Rust that is compiled here: the files in `exported/` are what is exported, and called with nothing but their
 //! defaults they solve problems that were not made for them, or say that they did not.
-#![allow(non_snake_case, dead_code)]
+#![allow(non_snake_case, dead_code, clippy::op_ref, clippy::type_complexity, clippy::too_many_arguments)]
 
-use faer::{Col, ColRef, Mat};
+use faer::{Col, ColRef, Mat, Scale};
 use rl4rla::export::{Defaults, Export, Language, Provenance};
 use rl4rla::linalg::Matrix;
 use rl4rla::problem::{Eigenvalue, Instance, Linear, Logistic, Task};
@@ -118,7 +118,7 @@ fn a_gaussian_system_is_solved_with_the_defaults_of_the_code() {
     let (found, excess) =
         solved!(sketched_precond_gd_factored, &gaussian, &mut sketched_precond_gd_factored::Random(1));
     assert!(found.converged && excess < 1e-9, "{excess} {found:?}");
-    assert!(found.iterations < 60 && (0.5..1.0).contains(&found.step), "{found:?}");
+    assert!(found.iterations < 80 && (0.5..1.0).contains(&found.step), "{found:?}");
     let (found, excess) = solved!(heavy_ball, &gaussian, &mut heavy_ball::Random(1));
     assert!(found.converged && excess < 1e-9, "{excess} {found:?}");
     let (found, excess) = solved!(ls_gd, &gaussian);
@@ -141,6 +141,53 @@ fn what_does_not_converge_says_so_and_is_no_worse_than_the_start() {
     assert!(!found.converged && excess < 0.2, "{excess} {found:?}");
     let (found, excess) = solved!(sgd, &system(2000, 7, 0.0, |_| 1.0), &mut sgd::Random(1));
     assert!(found.converged && excess < 1e-9, "{excess} {found:?}");
+}
+
+/// Twenty normal columns, and once more the first, with a difference of this size that alone explains b.
+fn nearly_twice(difference: f64) -> Instance {
+    let (rows, cols) = (2000, 21);
+    let draws = Stream::new(8).normals(rows * cols);
+    let entry = |i: usize, j: usize| match j {
+        20 => draws[i] + difference * draws[20 * rows + i],
+        _ => draws[j * rows + i],
+    };
+    Linear.pose(Matrix::from_fn(rows, cols, entry), draws[20 * rows..].to_vec()).unwrap()
+}
+
+#[test]
+fn a_small_gradient_is_no_solution_where_columns_nearly_depend_on_each_other() {
+    for difference in [1e-9, 1e-11] {
+        let twice = nearly_twice(difference);
+        let (found, excess) = solved!(ls_gd, &twice);
+        assert!(!found.converged && found.gradient < 1e-8 && excess > 0.9, "{excess} {found:?}");
+        let (found, excess) =
+            solved!(sketched_precond_gd_factored, &twice, &mut sketched_precond_gd_factored::Random(1));
+        assert!(found.converged && found.iterations > 0 && excess < 1e-4, "{excess} {found:?}");
+    }
+    // To working precision that is the same column twice.
+    assert!(!solved!(ls_gd, &nearly_twice(0.0)).0.converged);
+    // A column of zeros is no obstacle.
+    let (found, excess) = solved!(ls_gd, &system(1000, 5, 1.0, |j| if j == 2 { 0.0 } else { 1.0 }));
+    assert!(found.converged && excess < 1e-9, "{excess} {found:?}");
+}
+
+#[test]
+fn the_scale_of_data_does_not_make_a_solution() {
+    let (options, start) = (power_iteration::Options::for_size(3, 3), column(&[1.0, -0.5, 0.7]));
+    for scale in [1.0, 1e-163, 1e-200, 1e160, 1e200] {
+        let A = Mat::from_fn(3, 3, |i, j| if i == j { scale * 0.1_f64.powi(i as i32) } else { 0.0 });
+        let found = power_iteration::power_iteration(A.as_ref(), start.as_ref(), &options, |_| ());
+        assert!(found.converged && (found.eigenvalue / scale - 1.0).abs() < 1e-12, "{scale} {found:?}");
+    }
+    // Where products of the entries vanish, so does the gradient.
+    let unit = system(100, 3, 1.0, |_| 1.0);
+    let (A, b, zero) = (matrix(&unit), column(&unit.b), Col::zeros(3));
+    let options = ls_gd::Options::for_size(100, 3);
+    for (scale, converged) in [(1.0, true), (1e-30, true), (1e-170, false), (1e-200, false)] {
+        let (A, b) = (Scale(scale) * &A, Scale(scale) * &b);
+        let found = ls_gd::ls_gd(A.as_ref(), b.as_ref(), zero.as_ref(), &options, |_| ());
+        assert_eq!(found.converged, converged, "{scale} {found:?}");
+    }
 }
 
 #[test]

@@ -73,9 +73,9 @@ impl Course {
     /// The piece that runs the iterations, and those that it calls before it.
     pub fn pieces(&self) -> &'static [&'static str] {
         match self.goal {
-            Goal::Squares if self.lucky => &["find_step-lucky", "reducible", "descend-squares"],
-            Goal::Squares => &["find_step", "reducible", "descend-squares"],
-            Goal::CrossEntropy => &["line_search", "descend-entropy"],
+            Goal::Squares if self.lucky => &["find_step-lucky", "measurable", "spectrum", "descend-squares"],
+            Goal::Squares => &["find_step", "measurable", "spectrum", "descend-squares"],
+            Goal::CrossEntropy => &["line_search", "measurable", "descend-entropy"],
             Goal::Eigenvector => &["iterate-eigenvector"],
             Goal::Standstill => &["iterate-standstill"],
         }
@@ -102,7 +102,7 @@ impl Course {
     /// When a run ends, in words.
     pub fn stop(&self) -> &'static str {
         match self.goal {
-            Goal::Squares => "|aⱼᵀr| ≤ τ‖aⱼ‖‖r‖ for every column aⱼ of A, or ‖r‖ ≤ τ‖b‖, where r = Ax − b",
+            Goal::Squares => "‖A(x − x*)‖ ≤ τ‖r‖ or ‖r‖ ≤ τ‖b‖ up to rounding; r = Ax − b, x* the best x",
             Goal::CrossEntropy => "|aⱼᵀr| ≤ τ‖aⱼ‖‖r‖ for every column aⱼ of A, where r = σ(Ax) − b",
             Goal::Eigenvector => "‖Ax − λx‖ ≤ τ|λ|‖x‖, where λ = xᵀAx/xᵀx",
             Goal::Standstill => "an iteration changes the result by no more than τ of its length",

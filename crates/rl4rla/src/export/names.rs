@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 /// What writers use beside the words of their templates; a test looks for words that are missing.
 const WRITTEN: &str = "\
-    as_mat asarray densesolvecore eye for_size full omega options solve solve_triangular solvers sparsearrays special \
+    as_mat asarray cell densesolvecore eye for_size full omega options solve solve_triangular solvers sparsearrays special \
     trans uppertriangular";
 
 /// Every word that means something in a language or in an exported file, in lower case.

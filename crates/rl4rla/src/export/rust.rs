@@ -147,9 +147,10 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
     let code = parts.join("\n");
     let solvers =
         if code.contains(".inverse()") { "use faer::linalg::solvers::DenseSolveCore;\n" } else { "" };
+    let cell = if code.contains("OnceCell::") { "use std::cell::OnceCell;\n" } else { "" };
     Ok(format!(
         "{}//\n// Cargo.toml: faer = {{ version = \"0.24\", default-features = false, features = [\"std\", \"linalg\"] }}\n\n\
-         #![allow(non_snake_case)]\n\n{solvers}use faer::prelude::*;\n\n{code}",
+         #![allow(non_snake_case)]\n\n{solvers}use faer::prelude::*;\n{cell}\n{code}",
         comment(export, "//")
     ))
 }

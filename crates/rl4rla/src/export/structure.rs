@@ -15,29 +15,27 @@ pub fn unbalanced(code: &str) -> Option<String> {
             quoted ^= marks % 2 == 1;
             continue;
         }
-        let line = line.split('#').next().unwrap_or("");
-        let line: String = line.split('"').step_by(2).collect();
-        for word in line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()) {
-            // `sums[end]` is an index, and `[… for … in …]` a list.
-            let inside = line.contains(&format!("[{word}")) || (word == "for" && line.contains('['));
-            blocks += i64::from(OPENERS.contains(&word) && !inside) - i64::from(word == "end" && !inside);
-        }
-        if blocks < 0 {
-            return fault("`end` without a beginning");
-        }
-        for c in line.chars() {
-            let open = match c {
-                '(' | '[' | '{' => {
-                    brackets.push(c);
+        for token in tokens(line) {
+            let open = match token {
+                "(" | "[" | "{" => {
+                    brackets.push(token);
                     continue;
                 }
-                ')' => '(',
-                ']' => '[',
-                '}' => '{',
+                ")" => "(",
+                "]" => "[",
+                "}" => "{",
+                // Between brackets `end` is an index, and `for` and `if` belong to a list.
+                word if brackets.is_empty() => {
+                    blocks += i64::from(OPENERS.contains(&word)) - i64::from(word == "end");
+                    if blocks < 0 {
+                        return fault("`end` without a beginning");
+                    }
+                    continue;
+                }
                 _ => continue,
             };
             if brackets.pop() != Some(open) {
-                return fault(&format!("`{c}` closes nothing"));
+                return fault(&format!("`{token}` closes nothing"));
             }
         }
     }
@@ -45,6 +43,27 @@ pub fn unbalanced(code: &str) -> Option<String> {
         (0, true, false) => None,
         _ => Some(format!("{blocks} blocks and {} brackets are not closed", brackets.len())),
     }
+}
+
+/// The words and brackets of a line, without its texts and its comment.
+fn tokens(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        loop {
+            let first = rest.chars().next().filter(|c| *c != '#')?;
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let end = match first {
+                '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+                c if is_word(c) => rest.find(|c: char| !is_word(c)).unwrap_or(rest.len()),
+                c => c.len_utf8(),
+            };
+            let (token, after) = rest.split_at(end);
+            rest = after;
+            if is_word(first) || "()[]{}".contains(first) {
+                return Some(token);
+            }
+        }
+    })
 }
 
 /// The commands of LaTeX that exported documents may use.
@@ -107,7 +126,21 @@ mod tests {
     fn faults_of_julia_are_found() {
         assert_eq!(unbalanced("function f(x)\n    for i in 1:2\n    end\n    y = x[end]\nend\n"), None);
         assert_eq!(unbalanced("f(x) = [g(i) for i in 1:x] # if (\n\"\"\"for\nend\"\"\"\n"), None);
-        for bad in ["function f(x)\n", "end\n", "f(x\n", "f(x]\n", "\"\"\"text\n"] {
+        for good in [
+            "y = x[(length(x) ÷ 2 + 1):end]\n",
+            "y = sum(f(i) for i in x if i > 0)\n",
+            "y = x[1:min(3, end), :]\n",
+            "if x > 0 y = 1 end\n",
+            "mutable struct S\n    x::Vector{Float64}\nend\n",
+            "f(x) = [\n    if_positive(i) for i in x\n]\n",
+            "s = \"# end (\"\n",
+            "map(x) do y\n    y[end]\nend\n",
+        ] {
+            assert_eq!(unbalanced(good), None, "{good}");
+        }
+        for bad in
+            ["function f(x)\n", "end\n", "f(x\n", "f(x]\n", "\"\"\"text\n", "x[1]\nend\n", "if x[end] > 0\n"]
+        {
             assert!(unbalanced(bad).is_some(), "{bad}");
         }
     }

@@ -58,7 +58,7 @@ fn least_squares_gradient_descent_to_the_letter() {
         "\
 # Least Square Gradient Descent
 # Gradient descent on the least-squares loss; its speed depends on the condition number squared.
-# Reference: Cauchy (1847)
+# Reference: Cauchy (1847); Landweber (1951)
 #
 #     xₜ₊₁ = xₜ − η Aᵀ (A xₜ − b)
 #
@@ -66,7 +66,7 @@ fn least_squares_gradient_descent_to_the_letter() {
 # Symbols: A is m×n, η the step size, τ the tolerance, T the largest number of iterations.
 # Settings: family low-cond, η found by line searches along the first directions, halved while it
 #   diverges, τ = 1e-10, T = 1000.
-# It ends where |aⱼᵀr| ≤ τ‖aⱼ‖‖r‖ for every column aⱼ of A, or ‖r‖ ≤ τ‖b‖, where r = Ax − b.
+# It ends where ‖A(x − x*)‖ ≤ τ‖r‖ or ‖r‖ ≤ τ‖b‖ up to rounding; r = Ax − b, x* the best x.
 # Origin: catalogue entry ls-gd; exported by rl4rla 0.0.0.
 
 import warnings

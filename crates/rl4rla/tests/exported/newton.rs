@@ -109,7 +109,7 @@ fn descend(
         let largest = cosines.fold(0.0, |most: f64, next| if next > most || next.is_nan() { next } else { most });
         largest / if r.norm_l2() > 0.0 { r.norm_l2() } else { 1.0 }
     };
-    let good = |left: f64| tolerance > 0.0 && left <= tolerance && lengths.iter().all(|length| length.is_finite());
+    let good = |left: f64| tolerance > 0.0 && left <= tolerance && lengths.iter().all(|length| measurable(*length));
     let (mut x, mut t, found, mut step) = (x0.to_owned(), 0, step.is_none(), step.unwrap_or(1.0));
     while t < iterations && x.is_all_finite() {
         let [v, r, g] = direction(x.as_ref());
@@ -126,6 +126,11 @@ fn descend(
     let r = residual(&x);
     let gradient = gradient(&r, &(A.transpose() * &r));
     Solution { x, converged: good(gradient), iterations: t, step, gradient }
+}
+
+/// Whether squares neither overflow nor vanish where a vector is so long.
+fn measurable(length: f64) -> bool {
+    length == 0.0 || (1e-140..1e140).contains(&length)
 }
 
 /// A step that makes the loss at z − η·Av least: where its slope is a tenth of the first one.

@@ -14,7 +14,7 @@
 // Settings: family mid-cond, η found by line searches along the first directions, halved while it
 //   diverges, τ = 1e-10, T = 1000, s = min(8n, m), sjlt sketch (eight entries ±1/√8 in every column,
 //   at distinct random rows).
-// It ends where |aⱼᵀr| ≤ τ‖aⱼ‖‖r‖ for every column aⱼ of A, or ‖r‖ ≤ τ‖b‖, where r = Ax − b.
+// It ends where ‖A(x − x*)‖ ≤ τ‖r‖ or ‖r‖ ≤ τ‖b‖ up to rounding; r = Ax − b, x* the best x.
 // Origin: test exported.rs; exported by rl4rla .
 //
 // Cargo.toml: faer = { version = "0.24", default-features = false, features = ["std", "linalg"] }
@@ -22,6 +22,7 @@
 #![allow(non_snake_case)]
 
 use faer::prelude::*;
+use std::cell::OnceCell;
 
 /// How it runs.
 #[derive(Clone, Debug)]
@@ -117,30 +118,42 @@ fn descend(
     let residual = |x: &Col<f64>| A * x - b;
     let (size, first) = (b.norm_l2(), (A * x0 - b).norm_l2());
     let worse = |r: &Col<f64>, times: f64| r.norm_l2().is_nan() || r.norm_l2() > times * first;
+    let usable = measurable(size) && lengths.iter().all(|length| measurable(*length));
     let small = |x: &Col<f64>, r: &Col<f64>, g: &Col<f64>| {
-        // Where Ax is nearly b, rounding leaves more of the gradient than the tolerance.
+        // What every solution has, and what costs little to see.
         let reach: f64 = lengths.iter().zip(x.iter()).map(|(length, x)| length * x.abs()).sum();
-        let rounding = 4.0 * f64::EPSILON * (size + reach.min(1e6 * size));
-        let allowed = (1e-4 * r.norm_l2()).min(rounding).max(tolerance * r.norm_l2());
-        let small = |(length, g): (&f64, &f64)| length.is_finite() && g.abs() <= allowed * length;
-        let met = r.norm_l2() <= tolerance * size || lengths.iter().zip(g.iter()).all(small);
-        met && tolerance > 0.0 && size.is_finite()
+        let limit = tolerance * r.norm_l2() + 4.0 * f64::EPSILON * (reach + size);
+        r.norm_l2() < f64::INFINITY && lengths.iter().zip(g.iter()).all(|(length, g)| g.abs() <= limit * length)
     };
-    // At large condition numbers a small gradient says little.
-    let solves = |r: &Col<f64>| {
-        r.norm_l2() <= tolerance * size || reducible(A, r, &lengths) <= tolerance.sqrt() * r.norm_l2()
+    let parts = OnceCell::new();
+    let solves = |x: &Col<f64>, r: &Col<f64>, g: &Col<f64>| {
+        // Where columns nearly depend on each other a small gradient says little. But ‖Σ⁻¹Vᵀg‖ = ‖A(x − x*)‖.
+        let (sigma, V) = parts.get_or_init(|| spectrum(A, &lengths));
+        let (largest, least) = (sigma[0], sigma[sigma.len() - 1]);
+        if least <= A.nrows().max(A.ncols()) as f64 * f64::EPSILON * largest {
+            return false;
+        }
+        let in_units = |j: usize| if lengths[j] > 0.0 { g[j] / lengths[j] } else { 0.0 };
+        let rotated = V.transpose() * Col::from_fn(g.nrows(), in_units);
+        let excess = Col::from_fn(sigma.len(), |i| rotated[i] / sigma[i]).norm_l2();
+        let reach = Col::from_fn(x.nrows(), |j| lengths[j] * x[j]).norm_l2();
+        // What rounding leaves to a stable method; large coefficients do not excuse more than 5e-5‖b‖.
+        let conditioned = (8.0 * f64::EPSILON * largest / least).min(1e-4);
+        let rounding = conditioned * r.norm_l2() + 4.0 * f64::EPSILON * (largest * reach + size);
+        excess <= (tolerance * r.norm_l2()).max(rounding.min(5e-5 * size))
+    };
+    let good = |x: &Col<f64>, r: &Col<f64>, g: &Col<f64>| {
+        let met = r.norm_l2() <= tolerance * size || (small(x, r, g) && solves(x, r, g));
+        met && tolerance > 0.0 && usable
     };
     let found = step.is_none();
     let mut step = step.unwrap_or_else(|| find_step(&mut direction, A, b, x0));
-    let (mut x, mut t, mut tries, mut wait) = (x0.to_owned(), 0, 0, 0);
+    let (mut x, mut t, mut tries) = (x0.to_owned(), 0, 0);
     loop {
         while t < iterations && x.is_all_finite() {
             let [v, r, g] = direction(x.as_ref());
-            if t >= wait && small(&x, &r, &g) {
-                if solves(&r) {
-                    break;
-                }
-                wait = 2 * t + 1;
+            if good(&x, &r, &g) {
+                break;
             }
             if found && worse(&r, 100.0) {
                 break;
@@ -157,36 +170,30 @@ fn descend(
         if tries == 12 {
             break;
         }
-        (t, wait, tries, step) = (0, 0, tries + 1, step / 2.0);
+        (t, tries, step) = (0, tries + 1, step / 2.0);
     }
     let r = residual(&x);
     let g = A.transpose() * &r;
     let cosines = lengths.iter().zip(g.iter()).map(|(length, g)| if *g == 0.0 { 0.0 } else { g.abs() / length });
     let gradient = cosines.fold(0.0, f64::max) / if r.norm_l2() > 0.0 { r.norm_l2() } else { 1.0 };
-    let (converged, residual) = (small(&x, &r, &g) && solves(&r), r.norm_l2());
+    let (converged, residual) = (good(&x, &r, &g), r.norm_l2());
     Solution { x, converged, iterations: t, step, residual, gradient }
 }
 
-/// How much of r a few steps of conjugate gradients remove, with columns of length 1: a lower bound of ‖A(x − x*)‖.
-fn reducible(A: MatRef<'_, f64>, r: &Col<f64>, lengths: &[f64]) -> f64 {
-    let scaled = |v: &Col<f64>| Col::from_fn(v.nrows(), |j| if lengths[j] > 0.0 { v[j] / lengths[j] } else { v[j] });
-    let (mut r, mut removed) = (r.clone(), 0.0);
-    let mut p = scaled(&(A.transpose() * &r));
-    let mut gamma = p.squared_norm_l2();
-    for _ in 0..8 {
-        if gamma == 0.0 {
-            break;
-        }
-        let q = A * scaled(&p);
-        let alpha = gamma / q.squared_norm_l2();
-        r -= Scale(alpha) * &q;
-        removed += alpha * gamma;
-        let s = scaled(&(A.transpose() * &r));
-        let next = s.squared_norm_l2();
-        p = s + Scale(next / gamma) * &p;
-        gamma = next;
-    }
-    removed.sqrt()
+/// Σ and V of A = UΣVᵀ with columns of length 1, without those for columns of zeros.
+fn spectrum(A: MatRef<'_, f64>, lengths: &[f64]) -> (Vec<f64>, Mat<f64>) {
+    let unit = |j: usize| if lengths[j] > 0.0 { lengths[j] } else { 1.0 };
+    let scaled = Mat::from_fn(A.nrows(), A.ncols(), |i, j| A[(i, j)] / unit(j));
+    let Ok(svd) = scaled.qr().thin_R().thin_svd() else { return (vec![f64::NAN], Mat::zeros(A.ncols(), 1)) };
+    let rank = lengths.iter().filter(|length| **length > 0.0).count().max(1);
+    let sigma: Vec<f64> = svd.S().column_vector().iter().copied().take(rank).collect();
+    let V = svd.V().subcols(0, sigma.len()).to_owned();
+    (sigma, V)
+}
+
+/// Whether squares neither overflow nor vanish where a vector is so long.
+fn measurable(length: f64) -> bool {
+    length == 0.0 || (1e-140..1e140).contains(&length)
 }
 
 /// The harmonic mean of exact line searches along the first directions: it tends to the best constant step.

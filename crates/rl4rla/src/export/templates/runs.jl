@@ -36,51 +36,51 @@ function find_step(direction, A, b, x)
     end
     return gain > 0 && cost < Inf ? gain / cost : 0.0
 end
-#% reducible
-"""How much of r a few steps of conjugate gradients remove, with columns of length 1: a lower bound of ‖A(x − x*)‖."""
-function reducible(A, r, lengths)
-    units = [length > 0 ? length : 1.0 for length in lengths]
-    p = (A' * r) ./ units
-    gamma, removed = dot(p, p), 0.0
-    for _ in 1:8
-        if gamma == 0
-            break
-        end
-        q = A * (p ./ units)
-        alpha = gamma / dot(q, q)
-        r, removed = r - alpha * q, removed + alpha * gamma
-        s = (A' * r) ./ units
-        p, gamma = s + dot(s, s) / gamma * p, dot(s, s)
-    end
-    return sqrt(removed)
+#% measurable
+"""Whether squares neither overflow nor vanish where a vector is so long."""
+measurable(length) = length == 0 || 1e-140 < length < 1e140
+#% spectrum
+"""Σ and Vᵀ of A = UΣVᵀ with columns of length 1, without those for columns of zeros."""
+function spectrum(A, lengths)
+    parts = svd(qr(A ./ [length > 0 ? length : 1.0 for length in lengths]').R)
+    rank = max(1, count(>(0), lengths))
+    return parts.S[1:min(rank, end)], parts.Vt[1:min(rank, end), :]
 end
 #% descend-squares
 """Repeats x ← x − η·direction(x) from x0; an η that is not given is found, and halved while the run diverges."""
 function descend(direction, A, b, x0, step, tolerance, iterations, callback) #? shown
 function descend(direction, A, b, x0, step, tolerance, iterations, callback, every) #? hidden
     lengths, bound, first = [norm(a) for a in eachcol(A)], norm(b), norm(A * x0 - b)
-    # Where Ax is nearly b, rounding leaves more of the gradient than the tolerance.
-    rounding(x) = 4 * eps() * (bound + min(dot(lengths, abs.(x)), 1e6 * bound))
-    allowed(x, r) = max(tolerance * norm(r), min(1e-4 * norm(r), rounding(x)))
-    met(x, r, g) = norm(r) <= tolerance * bound || all(abs.(g) .<= allowed(x, r) .* lengths)
-    small(x, r, g) = tolerance > 0 && isfinite(bound + sum(lengths)) && met(x, r, g)
-    # At large condition numbers a small gradient says little.
-    solves(r) = norm(r) <= tolerance * bound || reducible(A, r, lengths) <= sqrt(tolerance) * norm(r)
+    usable, parts = measurable(bound) && all(measurable, lengths), nothing
+    # What every solution has, and what costs little to see.
+    limit(x, r) = tolerance * norm(r) + 4 * eps() * (dot(lengths, abs.(x)) + bound)
+    small(x, r, g) = norm(r) < Inf && all(abs.(g) .<= limit(x, r) .* lengths)
+    # Where columns nearly depend on each other a small gradient says little. But ‖Σ⁻¹Vᵀg‖ = ‖A(x − x*)‖.
+    function solves(x, r, g)
+        parts = isnothing(parts) ? spectrum(A, lengths) : parts
+        sigma, Vt = parts
+        if sigma[end] <= maximum(size(A)) * eps() * sigma[1]
+            return false
+        end
+        excess, kappa = norm((Vt * (g ./ max.(lengths, floatmin()))) ./ sigma), sigma[1] / sigma[end]
+        # What rounding leaves to a stable method; large coefficients do not excuse more than 5e-5‖b‖.
+        rounding = min(8 * eps() * kappa, 1e-4) * norm(r) + 4 * eps() * (sigma[1] * norm(lengths .* x) + bound)
+        return excess <= max(tolerance * norm(r), min(rounding, 5e-5 * bound))
+    end
+    met(x, r, g) = norm(r) <= tolerance * bound || (small(x, r, g) && solves(x, r, g))
+    good(x, r, g) = tolerance > 0 && usable && met(x, r, g)
     found = isnothing(step)
     step = found ? find_step(direction, A, b, x0) : step
     x, r, t = x0, A * x0 - b, 0
     for _ in 1:(found ? 13 : 1)
-        x, t, wait = x0, 0, 0
+        x, t = x0, 0
         while t < iterations && all(isfinite, x)
             v, r, g = direction(x) #? shown
-            if t >= wait && small(x, r, g) #? shown
-            look = t % every == 0 && t >= wait  # that costs a pass over A #? hidden
+            if good(x, r, g) #? shown
+            look = t % every == 0  # that costs a pass over A #? hidden
             r = look ? A * x - b : r #? hidden
-            if look && small(x, r, A' * r) #? hidden
-                if solves(r)
-                    break
-                end
-                wait = 2 * t + 1
+            if look && good(x, r, A' * r) #? hidden
+                break
             end
             if found && !(norm(r) <= 100 * first)
                 break
@@ -99,7 +99,7 @@ function descend(direction, A, b, x0, step, tolerance, iterations, callback, eve
         x, r = x0, A * x0 - b
     end
     g = A' * r
-    converged, residual = small(x, r, g) && solves(r), norm(r)
+    converged, residual = good(x, r, g), norm(r)
     gradient = maximum(abs.(g) ./ max.(lengths, floatmin())) / (residual > 0 ? residual : 1.0)
     if tolerance > 0 && !converged
         @warn "not converged" iterations = t gradient
@@ -132,7 +132,7 @@ function descend(direction, A, b, x, step, tolerance, iterations, callback)
     lengths = [norm(a) for a in eachcol(A)]
     misfit(x) = 1 ./ (1 .+ exp.(-(A * x))) .- b
     cosine(r, g) = maximum(abs.(g) ./ max.(lengths, floatmin())) / (norm(r) > 0 ? norm(r) : 1.0)
-    good(left) = tolerance > 0 && isfinite(sum(lengths)) && left <= tolerance
+    good(left) = tolerance > 0 && all(measurable, lengths) && left <= tolerance
     found, t = isnothing(step), 0
     step = found ? 1.0 : step
     while t < iterations && all(isfinite, x)

@@ -41,57 +41,61 @@ def find_step(direction, A, b, x):
         Av = A @ v
         gain, cost = gain + r @ Av, cost + Av @ Av
     return gain / cost if gain > 0 and cost < np.inf else 0.0
-#% reducible
-def reducible(A, r, lengths):
-    """How much of r a few steps of conjugate gradients remove, with columns of length 1: a lower bound of ‖A(x − x*)‖."""
-    units = np.where(lengths > 0, lengths, 1)
-    s = A.T @ r / units
-    p, gamma, removed = s, s @ s, 0.0
-    for _ in range(8):
-        if gamma == 0:
-            break
-        q = A @ (p / units)
-        alpha = gamma / (q @ q)
-        r, removed = r - alpha * q, removed + alpha * gamma
-        s = A.T @ r / units
-        p, gamma = s + (s @ s) / gamma * p, s @ s
-    return np.sqrt(removed)
+#% measurable
+def measurable(M):
+    """Whether squares neither overflow nor vanish in the lengths of its columns."""
+    lengths = np.linalg.norm(M, axis=0)
+    return bool(np.all((lengths > 1e-140) & (lengths < 1e140) | ~M.any(axis=0)))
+#% spectrum
+def spectrum(A, lengths):
+    """Σ and Vᵀ of A = UΣVᵀ with columns of length 1, without those for columns of zeros."""
+    R = np.linalg.qr(A / np.where(lengths > 0, lengths, 1), mode="r")
+    _, sigma, Vt = np.linalg.svd(R, full_matrices=False)
+    rank = max(1, np.count_nonzero(lengths))
+    return sigma[:rank], Vt[:rank]
 #% descend-squares
 def descend(direction, A, b, x0, step, tolerance, iterations, callback):  #? shown
 def descend(direction, A, b, x0, step, tolerance, iterations, callback, every):  #? hidden
     """Repeats x ← x − η·direction(x) from x0; an η that is not given is found, and halved while the run diverges."""
-    norm, lengths, size = np.linalg.norm, np.linalg.norm(A, axis=0), np.linalg.norm(b)
+    norm, lengths, size, eps = np.linalg.norm, np.linalg.norm(A, axis=0), np.linalg.norm(b), np.finfo(float).eps
     first = norm(A @ x0 - b)  #? shown
     r = A @ x0 - b  #? hidden
     first = norm(r)  #? hidden
-    if not np.isfinite(first + size + lengths.sum()) or (A[:, lengths == 0] != 0).any():
-        raise ValueError("A, b and the squares of their entries must be finite, and squares of nonzero entries not 0")
-
-    def allowed(x, r):
-        # Where Ax is nearly b, rounding leaves more of the gradient than the tolerance.
-        rounding = 4 * np.finfo(float).eps * (size + min(lengths @ np.abs(x), 1e6 * size))
-        return max(tolerance * norm(r), min(1e-4 * norm(r), rounding))
+    if not (measurable(A) and measurable(b) and first < np.inf):
+        raise ValueError("b and the columns of A must be finite, and zero or of a length between 1e-140 and 1e140")
+    units, parts = np.where(lengths > 0, lengths, 1), None
 
     def small(x, r, g):
-        return tolerance > 0 and (norm(r) <= tolerance * size or np.all(np.abs(g) <= allowed(x, r) * lengths))
+        # What every solution has, and what costs little to see.
+        limit = tolerance * norm(r) + 4 * eps * (lengths @ np.abs(x) + size)
+        return norm(r) < np.inf and np.all(np.abs(g) <= limit * lengths)
 
-    def solves(r):
-        # At large condition numbers a small gradient says little.
-        return norm(r) <= tolerance * size or reducible(A, r, lengths) <= np.sqrt(tolerance) * norm(r)
+    def solves(x, r, g):
+        # Where columns nearly depend on each other a small gradient says little. But ‖Σ⁻¹Vᵀg‖ = ‖A(x − x*)‖.
+        nonlocal parts
+        parts = spectrum(A, lengths) if parts is None else parts
+        sigma, Vt = parts
+        if sigma[-1] <= max(A.shape) * eps * sigma[0]:
+            return False
+        excess, kappa = norm(Vt @ (g / units) / sigma), sigma[0] / sigma[-1]
+        # What rounding leaves to a stable method; large coefficients do not excuse more than 5e-5‖b‖.
+        rounding = min(8 * eps * kappa, 1e-4) * norm(r) + 4 * eps * (sigma[0] * norm(lengths * x) + size)
+        return excess <= max(tolerance * norm(r), min(rounding, 5e-5 * size))
+
+    def good(x, r, g):
+        return tolerance > 0 and (norm(r) <= tolerance * size or small(x, r, g) and solves(x, r, g))
 
     found = step is None
     step = find_step(direction, A, b, x0) if found else step
     for _ in range(13 if found else 1):
-        x, t, wait = x0, 0, 0
+        x, t = x0, 0
         while t < iterations and np.isfinite(x).all():
             v, r, g = direction(x)  #? shown
-            if t >= wait and small(x, r, g):  #? shown
-            look = t % every == 0 and t >= wait  # that costs a pass over A  #? hidden
+            if good(x, r, g):  #? shown
+            look = t % every == 0  # that costs a pass over A  #? hidden
             r = A @ x - b if look else r  #? hidden
-            if look and small(x, r, A.T @ r):  #? hidden
-                if solves(r):
-                    break
-                wait = 2 * t + 1
+            if look and good(x, r, A.T @ r):  #? hidden
+                break
             if found and not norm(r) <= 100 * first:
                 break
             v = direction(x)  #? hidden
@@ -105,8 +109,8 @@ def descend(direction, A, b, x0, step, tolerance, iterations, callback, every): 
     if found and not norm(r) <= (1 + 1e-9) * first:
         x, r = x0, A @ x0 - b
     g = A.T @ r
-    converged = bool(small(x, r, g) and solves(r))
-    gradient = np.max(np.abs(g) / np.where(lengths > 0, lengths, 1)) / (norm(r) or 1)
+    converged = bool(good(x, r, g))
+    gradient = np.max(np.abs(g) / units) / (norm(r) or 1)
     if tolerance > 0 and not converged:
         warnings.warn(f"not converged after {t} iterations: gradient {gradient:.1e}", RuntimeWarning, stacklevel=3)
     return Solution(x, converged, t, step, norm(r), gradient)
@@ -141,8 +145,8 @@ def line_search(z, Av, b):
 def descend(direction, A, b, x, step, tolerance, iterations, callback):
     """Repeats x ← x − η·direction(x), with a line search for every η that is not given."""
     norm, lengths = np.linalg.norm, np.linalg.norm(A, axis=0)
-    if not np.isfinite(lengths.sum()) or (A[:, lengths == 0] != 0).any() or not np.isin(b, (0, 1)).all():
-        raise ValueError("A and its squares must be finite, squares of nonzero entries not 0, and b must hold 0 and 1")
+    if not measurable(A) or not np.isin(b, (0, 1)).all():
+        raise ValueError("the columns of A must be zero or of a length between 1e-140 and 1e140, and b must hold 0 and 1")
 
     def gradient(r, g):
         return np.max(np.abs(g) / np.where(lengths > 0, lengths, 1)) / (norm(r) or 1)
@@ -178,6 +182,9 @@ class Solution(NamedTuple):
 #% iterate-eigenvector
 def iterate_until(advance, A, x, tolerance, iterations, callback):
     """Repeats x ← advance(x) until Ax = λx to the tolerance."""
+    # Beyond that squares vanish or overflow.
+    if not all(1e-140 < np.linalg.norm(given) < 1e140 for given in (A, x)):
+        raise ValueError("the norms of A and x0 must lie between 1e-140 and 1e140")
 
     def judged(x, Ax):
         value = x @ Ax / (x @ x)

@@ -71,27 +71,21 @@ fn find_step(
     }
     if gain > 0.0 && cost.is_finite() { gain / cost } else { 0.0 }
 }
-//% reducible
-/// How much of r a few steps of conjugate gradients remove, with columns of length 1: a lower bound of ‖A(x − x*)‖.
-fn reducible(A: MatRef<'_, f64>, r: &Col<f64>, lengths: &[f64]) -> f64 {
-    let scaled = |v: &Col<f64>| Col::from_fn(v.nrows(), |j| if lengths[j] > 0.0 { v[j] / lengths[j] } else { v[j] });
-    let (mut r, mut removed) = (r.clone(), 0.0);
-    let mut p = scaled(&(A.transpose() * &r));
-    let mut gamma = p.squared_norm_l2();
-    for _ in 0..8 {
-        if gamma == 0.0 {
-            break;
-        }
-        let q = A * scaled(&p);
-        let alpha = gamma / q.squared_norm_l2();
-        r -= Scale(alpha) * &q;
-        removed += alpha * gamma;
-        let s = scaled(&(A.transpose() * &r));
-        let next = s.squared_norm_l2();
-        p = s + Scale(next / gamma) * &p;
-        gamma = next;
-    }
-    removed.sqrt()
+//% measurable
+/// Whether squares neither overflow nor vanish where a vector is so long.
+fn measurable(length: f64) -> bool {
+    length == 0.0 || (1e-140..1e140).contains(&length)
+}
+//% spectrum
+/// Σ and V of A = UΣVᵀ with columns of length 1, without those for columns of zeros.
+fn spectrum(A: MatRef<'_, f64>, lengths: &[f64]) -> (Vec<f64>, Mat<f64>) {
+    let unit = |j: usize| if lengths[j] > 0.0 { lengths[j] } else { 1.0 };
+    let scaled = Mat::from_fn(A.nrows(), A.ncols(), |i, j| A[(i, j)] / unit(j));
+    let Ok(svd) = scaled.qr().thin_R().thin_svd() else { return (vec![f64::NAN], Mat::zeros(A.ncols(), 1)) };
+    let rank = lengths.iter().filter(|length| **length > 0.0).count().max(1);
+    let sigma: Vec<f64> = svd.S().column_vector().iter().copied().take(rank).collect();
+    let V = svd.V().subcols(0, sigma.len()).to_owned();
+    (sigma, V)
 }
 //% descend-squares
 /// Repeats x ← x − η·direction(x) from x0; an η that is not given is found, and halved while the run diverges.
@@ -112,37 +106,49 @@ fn descend(
     let residual = |x: &Col<f64>| A * x - b;
     let (size, first) = (b.norm_l2(), (A * x0 - b).norm_l2());
     let worse = |r: &Col<f64>, times: f64| r.norm_l2().is_nan() || r.norm_l2() > times * first;
+    let usable = measurable(size) && lengths.iter().all(|length| measurable(*length));
     let small = |x: &Col<f64>, r: &Col<f64>, g: &Col<f64>| {
-        // Where Ax is nearly b, rounding leaves more of the gradient than the tolerance.
+        // What every solution has, and what costs little to see.
         let reach: f64 = lengths.iter().zip(x.iter()).map(|(length, x)| length * x.abs()).sum();
-        let rounding = 4.0 * f64::EPSILON * (size + reach.min(1e6 * size));
-        let allowed = (1e-4 * r.norm_l2()).min(rounding).max(tolerance * r.norm_l2());
-        let small = |(length, g): (&f64, &f64)| length.is_finite() && g.abs() <= allowed * length;
-        let met = r.norm_l2() <= tolerance * size || lengths.iter().zip(g.iter()).all(small);
-        met && tolerance > 0.0 && size.is_finite()
+        let limit = tolerance * r.norm_l2() + 4.0 * f64::EPSILON * (reach + size);
+        r.norm_l2() < f64::INFINITY && lengths.iter().zip(g.iter()).all(|(length, g)| g.abs() <= limit * length)
     };
-    // At large condition numbers a small gradient says little.
-    let solves = |r: &Col<f64>| {
-        r.norm_l2() <= tolerance * size || reducible(A, r, &lengths) <= tolerance.sqrt() * r.norm_l2()
+    let parts = OnceCell::new();
+    let solves = |x: &Col<f64>, r: &Col<f64>, g: &Col<f64>| {
+        // Where columns nearly depend on each other a small gradient says little. But ‖Σ⁻¹Vᵀg‖ = ‖A(x − x*)‖.
+        let (sigma, V) = parts.get_or_init(|| spectrum(A, &lengths));
+        let (largest, least) = (sigma[0], sigma[sigma.len() - 1]);
+        if least <= A.nrows().max(A.ncols()) as f64 * f64::EPSILON * largest {
+            return false;
+        }
+        let in_units = |j: usize| if lengths[j] > 0.0 { g[j] / lengths[j] } else { 0.0 };
+        let rotated = V.transpose() * Col::from_fn(g.nrows(), in_units);
+        let excess = Col::from_fn(sigma.len(), |i| rotated[i] / sigma[i]).norm_l2();
+        let reach = Col::from_fn(x.nrows(), |j| lengths[j] * x[j]).norm_l2();
+        // What rounding leaves to a stable method; large coefficients do not excuse more than 5e-5‖b‖.
+        let conditioned = (8.0 * f64::EPSILON * largest / least).min(1e-4);
+        let rounding = conditioned * r.norm_l2() + 4.0 * f64::EPSILON * (largest * reach + size);
+        excess <= (tolerance * r.norm_l2()).max(rounding.min(5e-5 * size))
+    };
+    let good = |x: &Col<f64>, r: &Col<f64>, g: &Col<f64>| {
+        let met = r.norm_l2() <= tolerance * size || (small(x, r, g) && solves(x, r, g));
+        met && tolerance > 0.0 && usable
     };
     let found = step.is_none();
     let mut step = step.unwrap_or_else(|| find_step(&mut direction, A, b, x0));
-    let (mut x, mut t, mut tries, mut wait) = (x0.to_owned(), 0, 0, 0);
+    let (mut x, mut t, mut tries) = (x0.to_owned(), 0, 0);
     let mut r = residual(&x); //? hidden
     loop {
         while t < iterations && x.is_all_finite() {
             let [v, r, g] = direction(x.as_ref()); //? shown
-            if t >= wait && small(&x, &r, &g) { //? shown
+            if good(&x, &r, &g) { //? shown
             // A look costs a pass over A. //? hidden
-            let look = t % every == 0 && t >= wait; //? hidden
+            let look = t % every == 0; //? hidden
             if look { //? hidden
                 r = residual(&x); //? hidden
             } //? hidden
-            if look && small(&x, &r, &(A.transpose() * &r)) { //? hidden
-                if solves(&r) {
-                    break;
-                }
-                wait = 2 * t + 1;
+            if look && good(&x, &r, &(A.transpose() * &r)) { //? hidden
+                break;
             }
             if found && worse(&r, 100.0) {
                 break;
@@ -160,13 +166,13 @@ fn descend(
         if tries == 12 {
             break;
         }
-        (t, wait, tries, step) = (0, 0, tries + 1, step / 2.0);
+        (t, tries, step) = (0, tries + 1, step / 2.0);
     }
     let r = residual(&x);
     let g = A.transpose() * &r;
     let cosines = lengths.iter().zip(g.iter()).map(|(length, g)| if *g == 0.0 { 0.0 } else { g.abs() / length });
     let gradient = cosines.fold(0.0, f64::max) / if r.norm_l2() > 0.0 { r.norm_l2() } else { 1.0 };
-    let (converged, residual) = (small(&x, &r, &g) && solves(&r), r.norm_l2());
+    let (converged, residual) = (good(&x, &r, &g), r.norm_l2());
     Solution { x, converged, iterations: t, step, residual, gradient }
 }
 //% Solution-entropy
@@ -231,7 +237,7 @@ fn descend(
         let largest = cosines.fold(0.0, |most: f64, next| if next > most || next.is_nan() { next } else { most });
         largest / if r.norm_l2() > 0.0 { r.norm_l2() } else { 1.0 }
     };
-    let good = |left: f64| tolerance > 0.0 && left <= tolerance && lengths.iter().all(|length| length.is_finite());
+    let good = |left: f64| tolerance > 0.0 && left <= tolerance && lengths.iter().all(|length| measurable(*length));
     let (mut x, mut t, found, mut step) = (x0.to_owned(), 0, step.is_none(), step.unwrap_or(1.0));
     while t < iterations && x.is_all_finite() {
         let [v, r, g] = direction(x.as_ref()); //? shown
