@@ -4,6 +4,7 @@
 //! resuming is running again with that cache, and ends with the same bits. Nothing else of a search is saved.
 
 mod clock;
+mod creation;
 mod error;
 mod evaluation;
 mod lock;
@@ -90,7 +91,7 @@ impl Store {
         }
         let lock = Lock::take(&path)?;
         if !path.exists() {
-            opening::create(&path)?;
+            creation::create(&path)?;
         }
         let connection = opening::open_for_writing(&path)?;
         let mut store = Store { path, buffer: Buffer::new(), connection, lock: Some(lock), settled: None };
