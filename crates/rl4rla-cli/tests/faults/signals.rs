@@ -83,8 +83,8 @@ fn commands() -> Vec<(&'static str, bool, Vec<String>)> {
         row("compare", true, "compare --baselines all --family mid-cond --rows 1e5 --repeats 1000"),
         row(
             "solve",
-            false,
-            "solve precond-weighted-sgd --matrix DATA --target y --tolerance 0 --iterations 100000000",
+            true,
+            "solve precond-weighted-sgd --matrix DATA --target y --tolerance 0 --iterations 1000000",
         ),
         row("list", false, "list operators"),
         row("show", false, "show sketched-precond-gd"),
