@@ -116,7 +116,16 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     let curriculum = curriculum::find(&args.curriculum)?;
     if let Some(transcript) = &args.proposing.transcript {
         let file = Some(Path::new(&args.curriculum)).filter(|path| path.is_file());
-        Outputs::new(shared).reads("the curriculum", file).writes("--transcript", transcript)?;
+        let mut outputs = Outputs::new(shared).reads("the curriculum", file);
+        match transcript.exists() {
+            // It is added to, for which its folder need not be written to.
+            true => outputs.claims("--transcript", transcript)?,
+            false => outputs.writes("--transcript", transcript)?,
+        }
+    }
+    if let Some(proposer) = &settings.proposer {
+        // A file that is no transcript is refused before a run is begun.
+        Endpoint::new(proposer, &shared.store, args.seed, true)?;
     }
     let mut store = Store::open(&shared.store)?;
     let run = store.begin(&NewRun {

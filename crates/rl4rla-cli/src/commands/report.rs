@@ -43,12 +43,14 @@ pub fn run(args: &Report, shared: &Shared) -> Result<Page, Failure> {
         let message = format!("there are no runs in {}, so nothing to report", shared.store.display());
         return Err(Failure::new(message).advise(begin));
     }
+    let mut outputs = Outputs::new(shared);
+    outputs.writes_into("--out", &args.out)?;
     let count = rows.len();
     let pasts = rows.into_iter().map(|row| Past::read(&store, row)).collect::<Result<Vec<_>, _>>()?;
     let unfinished = pasts.iter().filter(|past| past.found.is_none()).count();
     let groups = groups(pasts);
     let document = document(args, shared, &store, &groups)?;
-    let written = Outputs::new(shared).write(&document, "--out", &args.out)?;
+    let written = outputs.write(&document, "--out", &args.out)?;
     let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     let mut text = format!("{}\n", accent(&files[0]));
     if !shared.quiet {
