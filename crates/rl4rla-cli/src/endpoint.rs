@@ -4,6 +4,7 @@
 //! seed again, and can be repeated and resumed without anyone to ask.
 
 mod prompt;
+mod redact;
 mod transcript;
 
 use crate::failure::Failure;
@@ -33,9 +34,6 @@ const TRIES: u32 = 5;
 
 /// The wait before the second try; it doubles from then on.
 const WAIT: Duration = Duration::from_millis(250);
-
-/// What stands where the key stood.
-const REDACTED: &str = "[key]";
 
 /// What is shorter is no secret, and would tear holes into everything that is said.
 const SHORTEST_KEY: usize = 4;
@@ -123,9 +121,9 @@ impl Endpoint {
                 Ok((200..300, text)) => return Ok(self.redacted(&content(&text).unwrap_or_default())),
                 Ok((status @ (429 | 500..600), _)) => trouble = format!("it answers with status {status}"),
                 Ok((status, text)) => {
+                    let text: String = text.trim().chars().filter(|c| !c.is_control()).collect();
                     // Redacted before it is cut, so that no part of the key is left.
-                    let text = self.redacted(&text);
-                    let said: String = text.trim().chars().filter(|c| !c.is_control()).take(200).collect();
+                    let said: String = self.redacted(&text).chars().take(200).collect();
                     let message = format!("{} answers with status {status}: {said}", self.proposer.url);
                     return Err(Failure::new(message));
                 }
@@ -138,12 +136,10 @@ impl Endpoint {
 
     /// What was said, without the key: some endpoints repeat what they were sent, and answers are kept and shown.
     fn redacted(&self, said: &str) -> String {
-        let Some(key) = self.key.as_deref().filter(|key| key.len() >= SHORTEST_KEY) else {
-            return said.into();
-        };
-        // In a body the key may stand as JSON writes it.
-        let written = json!(key).to_string();
-        said.replace(written.trim_matches('"'), REDACTED).replace(key, REDACTED)
+        match self.key.as_deref().filter(|key| key.len() >= SHORTEST_KEY) {
+            Some(key) => redact::without(key, said),
+            None => said.into(),
+        }
     }
 
     fn request(&self) -> Request {

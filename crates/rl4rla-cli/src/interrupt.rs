@@ -8,6 +8,7 @@
 use crate::page::Page;
 use crate::progress;
 use serde_json::json;
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -21,6 +22,10 @@ pub const INTERRUPTED: u8 = 130;
 /// How long a command may take to save its work, or to print what it has found.
 const GRACE: Duration = Duration::from_millis(1500);
 
+/// How long a command that ends early may take to tidy up, and then to say so: nobody may read what it says.
+const TIDYING: Duration = Duration::from_millis(500);
+const SAYING: Duration = Duration::from_millis(300);
+
 /// How often whoever waits looks whether it still should.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -30,7 +35,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 static SPOKEN: AtomicBool = AtomicBool::new(false);
 
 static LEFT: Mutex<Left> =
-    Mutex::new(Left { json: false, words: None, folders: Vec::new(), children: Vec::new() });
+    Mutex::new(Left { json: false, words: None, folders: Vec::new(), children: Vec::new(), over: false });
 
 /// What is left to do when the process ends early.
 struct Left {
@@ -42,10 +47,28 @@ struct Left {
     folders: Vec<PathBuf>,
     /// Processes that work for this one, by id.
     children: Vec<u32>,
+    /// Whether it is being done.
+    over: bool,
 }
 
 fn left() -> MutexGuard<'static, Left> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same for whoever adds to it: there is no return once nobody would do it.
+fn adding() -> MutexGuard<'static, Left> {
+    let left = left();
+    if left.over {
+        drop(left);
+        wait_for_the_end();
+    }
+    left
+}
+
+fn wait_for_the_end() -> ! {
+    loop {
+        std::thread::park();
+    }
 }
 
 /// Listens to signals; once, before anything else.
@@ -127,15 +150,16 @@ pub fn saving(page: Page) {
 /// The command has its result and is about to print it. Never returns to one that was ended before.
 pub fn finish() {
     if SPOKEN.swap(true, Ordering::SeqCst) {
-        loop {
-            std::thread::park();
-        }
+        wait_for_the_end();
     }
 }
 
-/// A folder that is removed however the command ends.
-pub fn remove_at_end(folder: &Path) {
-    left().folders.push(folder.into());
+/// Makes a folder that is removed however the command ends.
+pub fn passing_folder(folder: &Path) -> io::Result<()> {
+    let mut left = adding();
+    fs::create_dir_all(folder)?;
+    left.folders.push(folder.into());
+    Ok(())
 }
 
 /// Runs another program, which ends with this one.
@@ -144,9 +168,13 @@ pub fn output(command: &mut Command) -> io::Result<Output> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn()?;
+    let child = {
+        let mut left = adding();
+        let child = command.spawn()?;
+        left.children.push(child.id());
+        child
+    };
     let id = child.id();
-    left().children.push(id);
     let output = child.wait_with_output();
     left().children.retain(|other| *other != id);
     output
@@ -154,28 +182,68 @@ pub fn output(command: &mut Command) -> io::Result<Output> {
 
 /// Ends the process: nothing goes on and nothing half is left behind.
 fn end() -> ! {
-    progress::end();
+    // A second signal does not cut off what the first one has to say.
+    static ENDING: Mutex<()> = Mutex::new(());
+    let _alone = ENDING.lock();
+    // First of all: what fails from here on, because its files are gone, is nobody's result.
+    let spoken = SPOKEN.swap(true, Ordering::SeqCst);
+    within(TIDYING, tidy);
+    if !spoken {
+        within(SAYING, progress::end);
+        within(SAYING, say);
+    }
+    std::process::exit(i32::from(INTERRUPTED))
+}
+
+/// Does something, for so long at most.
+fn within(time: Duration, work: impl FnOnce() + Send + 'static) {
+    let (done, waiting) = std::sync::mpsc::channel::<()>();
+    let work = move || {
+        work();
+        drop(done);
+    };
+    // Without a thread to spare it is left undone.
+    let _ = std::thread::Builder::new().spawn(work);
+    let _ = waiting.recv_timeout(time);
+}
+
+fn tidy() {
     let mut left = left();
+    left.over = true;
     for child in left.children.drain(..) {
         kill(child);
     }
     rl4rla::data::discard_unfinished();
-    for folder in left.folders.drain(..) {
-        let _ = std::fs::remove_dir_all(folder);
+    left.folders.drain(..).for_each(|folder| remove(&folder));
+}
+
+/// Removes a folder in which someone may still be at work.
+fn remove(folder: &Path) {
+    // Under another name, nobody finds it to put more into it.
+    let away = folder.with_extension("removed");
+    let folder = if fs::rename(folder, &away).is_ok() { &away } else { folder };
+    // Who works in it is ending, and may put something there until then.
+    let end = Instant::now() + TIDYING;
+    while fs::remove_dir_all(folder).is_err() && folder.exists() && Instant::now() < end {
+        std::thread::sleep(TICK);
     }
-    if !SPOKEN.swap(true, Ordering::SeqCst) {
-        let words = left.words.take();
-        let mut out = io::stdout();
-        let _ = match (left.json, words) {
-            (true, None) => writeln!(out, "{}", json!({ "interrupted": true })),
-            (true, Some([script, _])) => writeln!(out, "{script}"),
-            (false, Some([_, person])) => writeln!(out, "{}", person.trim_end()),
-            // There is no result, and so nothing for whoever reads results.
-            (false, None) => writeln!(anstream::stderr(), "interrupted"),
-        };
-        let _ = out.flush();
-    }
-    std::process::exit(i32::from(INTERRUPTED))
+}
+
+/// Says that the command was interrupted, and what is saved.
+fn say() {
+    let (json, words) = {
+        let mut left = left();
+        (left.json, left.words.take())
+    };
+    let mut out = io::stdout();
+    let _ = match (json, words) {
+        (true, None) => writeln!(out, "{}", json!({ "interrupted": true })),
+        (true, Some([script, _])) => writeln!(out, "{script}"),
+        (false, Some([_, person])) => writeln!(out, "{}", person.trim_end()),
+        // There is no result, and so nothing for whoever reads results.
+        (false, None) => writeln!(anstream::stderr(), "interrupted"),
+    };
+    let _ = out.flush();
 }
 
 #[cfg(unix)]
@@ -186,3 +254,37 @@ fn kill(child: u32) {
 
 #[cfg(not(unix))]
 fn kill(_: u32) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_removed_though_someone_writes_into_it() {
+        let folder = std::env::temp_dir().join(format!("rl4rla-interrupt-{}", std::process::id()));
+        for _ in 0..20 {
+            fs::create_dir_all(folder.join("deep")).unwrap();
+            let begun = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                // It goes on until its folder is gone.
+                scope.spawn(|| {
+                    let write = |i: u32| fs::write(folder.join(format!("deep/{}", i % 500)), "x").is_ok();
+                    (0..200_000).take_while(|i| write(*i)).for_each(|_| begun.store(true, Ordering::SeqCst));
+                });
+                while !begun.load(Ordering::SeqCst) {
+                    std::hint::spin_loop();
+                }
+                remove(&folder);
+            });
+            assert!(!folder.exists() && !folder.with_extension("removed").exists());
+        }
+    }
+
+    #[test]
+    fn what_does_not_end_is_not_waited_for() {
+        let begin = Instant::now();
+        within(Duration::from_millis(50), || wait_for_the_end());
+        within(Duration::from_secs(60), || {});
+        assert!(begin.elapsed() < Duration::from_secs(30));
+    }
+}

@@ -1,13 +1,19 @@
-//! Where a command may write: not over what it reads, not over the store, and not twice to one file.
+//! Where a command may write: not over what it reads, not over the store, not twice to one file, and not where it would
+//! be refused after the work is done.
 
 use crate::args::Shared;
 use crate::failure::Failure;
+use rl4rla::data::write_whole;
 use rl4rla::report::Document;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What the store keeps beside itself, by the endings of its name.
 const BESIDE_STORE: [&str; 6] = ["", "-wal", "-shm", "-journal", ".lock", ".new"];
+
+/// The longest chain of symbolic links that is followed, as on Linux.
+const MOST_LINKS: usize = 40;
 
 /// The files that a command reads or has said that it will write.
 pub struct Outputs {
@@ -18,8 +24,10 @@ pub struct Outputs {
 impl Outputs {
     /// The store is never written over, whether the command uses it or not.
     pub fn new(shared: &Shared) -> Outputs {
+        // The store itself keeps them beside the file, and not beside a link to it.
+        let store = real(&shared.store).unwrap_or_else(|| shared.store.clone());
         let file = |ending: &str| {
-            let mut name = shared.store.as_os_str().to_os_string();
+            let mut name = store.as_os_str().to_os_string();
             name.push(ending);
             ("the store".to_string(), name.into())
         };
@@ -34,6 +42,30 @@ impl Outputs {
 
     /// Asks to write a file, before any work is done for it.
     pub fn writes(&mut self, option: &str, path: &Path) -> Result<(), Failure> {
+        self.claims(option, path)?;
+        // What is no regular file, such as a pipe, may only be opened once.
+        if path.exists() && !path.is_file() {
+            return Ok(());
+        }
+        probe(path).map_err(|error| {
+            Failure::new(format!("cannot write {}: {error}", path.display()))
+                .advise(format!("{option} with a path that can be written to"))
+        })
+    }
+
+    /// Asks to write files into a folder, which is made when there is something to put into it.
+    pub fn writes_into(&self, option: &str, folder: &Path) -> Result<(), Failure> {
+        let place =
+            |folder: &Path| if folder.as_os_str().is_empty() { ".".into() } else { folder.to_path_buf() };
+        let there = folder.ancestors().map(place).find(|place| place.exists());
+        let name = format!(".rl4rla-{}", std::process::id());
+        there
+            .map_or(Ok(()), |there| probe(&there.join(name)))
+            .map_err(|error| unwritten(option, folder, &error))
+    }
+
+    /// Asks to add to a file, or else to write it.
+    pub fn claims(&mut self, option: &str, path: &Path) -> Result<(), Failure> {
         let shown = path.display();
         if path.is_dir() {
             return Err(Failure::new(format!("{option} {shown}: it is a folder")).advise("a path to a file"));
@@ -66,10 +98,7 @@ impl Outputs {
         option: &str,
         folder: &Path,
     ) -> Result<Vec<PathBuf>, Failure> {
-        let unwritten = |error: std::io::Error| {
-            Failure::new(format!("cannot write to {}: {error}", folder.display()))
-                .advise(format!("{option} with a folder that can be written to"))
-        };
+        let unwritten = |error: io::Error| unwritten(option, folder, &error);
         fs::create_dir_all(folder).map_err(unwritten)?;
         for file in document.files(folder) {
             self.writes(option, &file)?;
@@ -88,12 +117,33 @@ fn same(a: &Path, b: &Path) -> bool {
     matches!((real(a), real(b)), (Some(a), Some(b)) if a == b)
 }
 
-/// The place of a file that may not be there yet.
+/// The place of a file that may not be there yet, whatever links lead there.
 fn real(path: &Path) -> Option<PathBuf> {
-    fs::canonicalize(path).ok().or_else(|| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
-    })
+    let folder = |path: &Path| match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    let mut place = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        let Ok(to) = fs::read_link(&place) else { break };
+        place = folder(&place).join(to);
+    }
+    Some(fs::canonicalize(folder(&place)).ok()?.join(place.file_name()?))
+}
+
+/// Whether a file can be written: it is begun and given up, which leaves nothing behind and what is there as it is.
+fn probe(path: &Path) -> io::Result<()> {
+    let mut begun = false;
+    let given_up = write_whole(path, |_| {
+        begun = true;
+        Err(io::Error::other("given up"))
+    });
+    if begun { Ok(()) } else { given_up }
+}
+
+fn unwritten(option: &str, folder: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("cannot write to {}: {error}", folder.display()))
+        .advise(format!("{option} with a folder that can be written to"))
 }
 
 /// Whether what is written there goes to whoever reads standard output; a terminal or `/dev/null` may take both.

@@ -48,6 +48,13 @@ fn programs_that_do_not_exist() {
 }
 
 #[test]
+fn more_iterations_than_anyone_waits_for() {
+    let data = written("too-long.csv", "a,y\n1,2\n3,4\n5,7\n");
+    let asked = ["solve", "ls-gd", "--matrix", &data, "--target", "y", "--iterations", "100000000"];
+    assert_refused(&asked, &["100000000", "fewer --iterations"]);
+}
+
+#[test]
 fn files_that_are_not_programs() {
     let folder = scratch("folder.rla");
     std::fs::create_dir_all(&folder).unwrap();

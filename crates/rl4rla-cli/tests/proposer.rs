@@ -109,7 +109,7 @@ fn rl4rla(arguments: &[&str]) -> Said {
     for name in ["http_proxy", "https_proxy", "all_proxy"] {
         command.env_remove(name).env_remove(name.to_uppercase());
     }
-    said(command.env("STANDIN_KEY", "sesame").output().unwrap())
+    said(command.env("STANDIN_KEY", "open/sesame").output().unwrap())
 }
 
 /// Runs the small curriculum with an endpoint, in a store of its own.
@@ -136,7 +136,7 @@ fn an_endpoint_proposes_and_its_answers_are_kept() {
     assert_eq!(standin.asked(), 2 * 29);
     assert_eq!(result["proposer"], json!({ "model": "stand-in", "answers": 58, "bad": 0 }));
     let heads = standin.heads.lock().unwrap();
-    assert!(heads.iter().all(|head| head.to_lowercase().contains("authorization: bearer sesame")));
+    assert!(heads.iter().all(|head| head.to_lowercase().contains("authorization: bearer open/sesame")));
     drop(heads);
     // The same run again, and the page of the first one, ask nobody, wherever they would have to.
     let small = written("asked.toml", SMALL);
@@ -166,19 +166,23 @@ fn questions_are_counted_even_if_the_answers_repeat() {
 
 #[test]
 fn the_key_is_shown_to_nobody_even_if_it_is_repeated() {
-    let echo = |_: usize, _: &str| Reply::Says("your key is sesame".into());
+    let echo = |_: usize, _: &str| Reply::Says("your key is open/sesame".into());
     let (said, store) = discovered("echo", &Standin::new(echo).url(), &[]);
     let transcript = std::fs::read_to_string(scratch("echo.transcript.jsonl")).unwrap();
     assert!(transcript.contains("your key is [key]") && !transcript.contains("sesame"), "{transcript}");
     let database = std::fs::read(&store).unwrap();
     assert!(!database.windows(6).any(|bytes| bytes == b"sesame") && !format!("{said:?}").contains("sesame"));
     // Refusals are repeated to the user; a part of the key would do as much harm as all of it.
-    for padding in [0, 195] {
-        let body = format!("{}bad key sesame", " .".repeat(padding));
+    let ways = ["open/sesame", r"open\/sesame", r"open\u002fsesame", r"\u006fpen\\\/sesame"];
+    for (padding, key) in [0, 195].into_iter().flat_map(|padding| ways.map(|key| (padding, key))) {
+        let body = format!("{}bad key {key}", " .".repeat(padding));
         let refusal = Standin::new(move |_, _| Reply::Refuses(401, body.clone()));
         let (said, _) = discovered("refusal", &refusal.url(), &[]);
         assert!(said.code == 2 && said.err.contains("status 401"), "{said:?}");
-        assert!(!said.err.contains("sesa") && !said.out.contains("sesa"), "{said:?}");
+        assert!(
+            ["open", "sesa"].iter().all(|part| !said.err.contains(part) && !said.out.contains(part)),
+            "{said:?}"
+        );
     }
 }
 

@@ -169,3 +169,24 @@ fn a_large_store_gives_a_page_of_sensible_size() {
     let page = fs::read_to_string(&files[0]).unwrap();
     assert!(page.contains("of 600 runs") && page.contains("more are not"));
 }
+
+#[test]
+fn printed_commands_can_be_typed_as_they_are() {
+    let (store, out) = (fresh("report typed.db"), folder("report typed/r $(x)"));
+    let empty = rl4rla(&["list", "runs", "--store", &store]);
+    let begin = format!("`rl4rla discover sketched-precond-gd --store '{store}'`");
+    assert!(empty.out.contains(&begin), "{empty:?}");
+    let none = rl4rla(&["report", "--store", &store]);
+    assert!(none.err.contains(&begin), "{none:?}");
+    // The front of its first stage has something to choose from.
+    let first = SMALL.rsplit_once("[[stage]]").unwrap().0;
+    answer(&["discover", &written("report-typed.toml", first), "--store", &store]);
+    let said = rl4rla(&["report", "--out", &out, "--store", &store]);
+    assert!(said.out.contains(&format!("open '{out}/index.html' shows it")), "{said:?}");
+    let page = fs::read_to_string(format!("{out}/index.html")).unwrap();
+    let id = runs(&store)[0]["run"].as_str().unwrap().to_string();
+    for command in ["resume RUN".to_string(), format!("show run:{id}#K")] {
+        let shown = page.split(&format!("rl4rla {command}")).nth(1).expect("it is shown");
+        assert!(shown.starts_with(" --store "), "{command}");
+    }
+}

@@ -25,12 +25,15 @@ const SIZE: (usize, usize) = (2000, 20);
 pub fn run(args: &Analyze, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
     let source = Source::find(&args.program, &shared.store)?;
+    let mut outputs = Outputs::new(shared).reads("the program", source.file());
+    if let Some(folder) = &args.out {
+        outputs.writes_into("--out", folder)?;
+    }
     let report = Report { args, shared, source: &source, study: study(args, &source)? };
     let analysis = Analysis::of(&report.study);
     let mut json = report.json(&analysis)?;
     let mut text = report.text(&analysis);
     if let Some(folder) = &args.out {
-        let mut outputs = Outputs::new(shared).reads("the program", source.file());
         let written = outputs.write(&report.document(&analysis), "--out", folder)?;
         let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
         text += &format!("\n{}\n", accent(&files[0]));

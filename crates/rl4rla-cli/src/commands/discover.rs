@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::interrupt::{self, INTERRUPTED};
 use crate::output::Outputs;
 use crate::page::Page;
+use crate::source::unreadable;
 use front::preference;
 use live::Live;
 use present::{Meta, page};
@@ -116,7 +117,16 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     let curriculum = curriculum::find(&args.curriculum)?;
     if let Some(transcript) = &args.proposing.transcript {
         let file = Some(Path::new(&args.curriculum)).filter(|path| path.is_file());
-        Outputs::new(shared).reads("the curriculum", file).writes("--transcript", transcript)?;
+        let mut outputs = Outputs::new(shared).reads("the curriculum", file);
+        match transcript.exists() {
+            // It is added to, for which its folder need not be written to.
+            true => outputs.claims("--transcript", transcript)?,
+            false => outputs.writes("--transcript", transcript)?,
+        }
+    }
+    if let Some(proposer) = &settings.proposer {
+        // A file that is no transcript is refused before a run is begun.
+        Endpoint::new(proposer, &shared.store, args.seed, true)?;
     }
     let mut store = Store::open(&shared.store)?;
     let run = store.begin(&NewRun {
@@ -139,17 +149,17 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
     let store = Store::open_read_only(&shared.store)?;
     let id = wanted(&store, &args.run)?;
     let run = store.run(&id)?;
-    let foreign = |error: String| {
-        Failure::new(format!("run {id} in {} cannot be read: {error}", shared.store.display()))
-            .advise(format!("it was made by version {}; use that version", run.version))
-    };
-    let settings: Settings = serde_json::from_str(&run.settings).map_err(|e| foreign(e.to_string()))?;
-    let curriculum =
-        Curriculum::parse(&run.row.curriculum, &run.spec).map_err(|error| foreign(error.to_string()))?;
     if run.version != env!("CARGO_PKG_VERSION") {
         let message = format!("run {id} was begun by version {}", run.version);
         return Err(Failure::new(message).advise("that version, because another may compute other numbers"));
     }
+    let settings: Settings =
+        serde_json::from_str(&run.settings).map_err(|error| unreadable(&format!("run {id}"), &error))?;
+    let curriculum = Curriculum::parse(&run.row.curriculum, &run.spec).map_err(|error| {
+        let failure = Failure::new(format!("run {id} in {} cannot go on: {error}", shared.store.display()));
+        // Where there is something else to do about it, the error says so.
+        if error.advice.is_some() { failure } else { failure.advise("begin a new run") }
+    })?;
     let preference = args.prefer.as_deref().map(preference).transpose()?;
     let curriculum = settings.apply(curriculum);
     let task = Task { id, curriculum, settings, seed: run.row.seed, preference };
@@ -229,10 +239,8 @@ impl Task {
             return Ok(Page { json, text, code: INTERRUPTED });
         }
         let page = self.page(&discovery, endpoint.as_ref(), shared);
-        let mut json: Map<String, Value> = serde_json::from_str(result).map_err(|error| {
-            Failure::new(format!("the result of run {} cannot be read: {error}", self.id))
-                .advise("`rl4rla list runs --check` looks for damage in the store")
-        })?;
+        let mut json: Map<String, Value> = serde_json::from_str(result)
+            .map_err(|error| unreadable(&format!("the result of run {}", self.id), &error))?;
         json.insert("preferred".into(), page.json["preferred"].clone());
         Ok(Page { json: json.into(), ..page })
     }

@@ -54,8 +54,9 @@ fn list_runs(args: &List, shared: &Shared) -> Result<Page, Failure> {
     let (items, rows): (Vec<Value>, Vec<Vec<String>>) = runs(&shared.store, args.check)?.into_iter().unzip();
     let text = match rows.is_empty() {
         true => format!(
-            "no runs in {} yet; `rl4rla discover sketched-precond-gd` begins one\n",
-            shared.store.display()
+            "no runs in {} yet; `{}` begins one\n",
+            shared.store.display(),
+            shared.again("discover sketched-precond-gd")
         ),
         false => {
             let head = ["run", "curriculum", "method", "seed", "status", "stages", "time", "begun"];

@@ -14,6 +14,7 @@ use crate::commands::discover::wanted;
 use crate::failure::Failure;
 use crate::output::Outputs;
 use crate::page::{Page, accent, faint};
+use crate::shell::quoted;
 use past::{Group, Past, groups};
 use rl4rla::report::{Block, Document, Section};
 use rl4rla::store::Store;
@@ -25,7 +26,7 @@ pub const MOST: usize = 24;
 /// Writes a report on the runs of the store.
 pub fn run(args: &Report, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
-    let begin = "`rl4rla discover sketched-precond-gd` makes a run to report on";
+    let begin = format!("`{}` makes a run to report on", shared.again("discover sketched-precond-gd"));
     if !shared.store.exists() {
         let message = format!("there is no store at {}, so nothing to report", shared.store.display());
         return Err(Failure::new(message).advise(begin));
@@ -43,12 +44,14 @@ pub fn run(args: &Report, shared: &Shared) -> Result<Page, Failure> {
         let message = format!("there are no runs in {}, so nothing to report", shared.store.display());
         return Err(Failure::new(message).advise(begin));
     }
+    let mut outputs = Outputs::new(shared);
+    outputs.writes_into("--out", &args.out)?;
     let count = rows.len();
     let pasts = rows.into_iter().map(|row| Past::read(&store, row)).collect::<Result<Vec<_>, _>>()?;
     let unfinished = pasts.iter().filter(|past| past.found.is_none()).count();
     let groups = groups(pasts);
     let document = document(args, shared, &store, &groups)?;
-    let written = Outputs::new(shared).write(&document, "--out", &args.out)?;
+    let written = outputs.write(&document, "--out", &args.out)?;
     let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     let mut text = format!("{}\n", accent(&files[0]));
     if !shared.quiet {
@@ -57,7 +60,7 @@ pub fn run(args: &Report, shared: &Shared) -> Result<Page, Failure> {
             "a report on {}, with {} files of figures and tables beside it; {open} {} shows it\n",
             counted(count, "run"),
             files.len() - 1,
-            files[0]
+            quoted(&written[0])
         ));
     }
     Ok(Page::ok(json!({ "files": files, "runs": count, "unfinished": unfinished }), text))
@@ -70,12 +73,12 @@ fn document(args: &Report, shared: &Shared, store: &Store, groups: &[Group]) -> 
     let section =
         |id: &str, title: &str, blocks: Vec<Block>| Section { id: id.into(), title: title.into(), blocks };
     let sections = vec![
-        section("summary", "Summary", summary::summary(groups)),
+        section("summary", "Summary", summary::summary(groups, shared)),
         section("curricula", "Curricula", trees::trees(groups)),
-        section("programs", "Programs", programs::programs(groups, !args.runs.is_empty())),
+        section("programs", "Programs", programs::programs(groups, !args.runs.is_empty(), shared)),
         section("transitions", "Transitions", summary::transitions(groups)),
         section("search", "Search", curves::curves(store, groups)?),
-        section("runs", "Runs", runs::runs(groups)),
+        section("runs", "Runs", runs::runs(groups, shared)),
     ];
     let fact = |name: &str, value: String| (name.to_string(), value);
     let mut command = String::from("report");

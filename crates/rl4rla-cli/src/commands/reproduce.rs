@@ -21,6 +21,7 @@ use crate::interrupt::{self, stopped};
 use crate::output::Outputs;
 use crate::page::{Page, faint, indent, ledger, strong};
 use crate::progress;
+use crate::shell::quoted;
 use ask::{Runs, Scope};
 use item::{Item, Means, Part};
 use rl4rla::data::Year;
@@ -28,7 +29,6 @@ use rl4rla::program::nearest;
 use rl4rla::report::{Align, Block, Document, Section, Table};
 use rl4rla::store::Store;
 use serde_json::{Value, json};
-use std::fs;
 use std::time::Instant;
 
 /// Everything that can be reproduced, in the paper's order.
@@ -115,12 +115,9 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     if let Some(path) = &args.data {
         Year::probe(path).map_err(|error| Failure::new(error.to_string()).advise(error.advice))?;
     }
-    // Not after hours of work.
-    fs::create_dir_all(&args.out).map_err(|error| {
-        let message = format!("{}: {error}", args.out.display());
-        Failure::new(message).advise("--out DIR, a folder that can be written")
-    })?;
     let mut outputs = Outputs::new(shared).reads("the data", args.data.as_deref());
+    // Not after hours of work.
+    outputs.writes_into("--out", &args.out)?;
     let scope = Scope::new(args.quick, args.seeds);
     let begin = Instant::now();
     interrupt::saving(campaign::interrupted());
@@ -147,7 +144,7 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     let mut text: String = made.iter().map(|(item, part)| in_terminal(item, part)).collect();
     if !shared.quiet {
         let page = args.out.join("index.html");
-        text += &faint(&format!("{} files in {}; open {}", files.len(), args.out.display(), page.display()));
+        text += &faint(&format!("{} files in {}; open {}", files.len(), args.out.display(), quoted(page)));
     }
     let json = json!({ "rows": rows, "files": files, "quick": scope.quick });
     Ok(Page { json, text, code: u8::from(made.iter().any(|(_, part)| part.failed)) })

@@ -348,6 +348,7 @@ fn answer(
             Fault::NotFinite => "a smaller --step, or --step auto",
             Fault::Shape(_) => "a program for data of this shape; `rl4rla list programs` shows all",
             Fault::TooFewRows { .. } => "a smaller --batch",
+            Fault::TooLong { .. } => "fewer --iterations",
             _ => "another program, or fewer columns",
         };
         Failure::new(format!("{} failed: {failure}", source.name)).advise(advice)

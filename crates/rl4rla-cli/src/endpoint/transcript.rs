@@ -18,7 +18,8 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Reads what was said to runs with this seed. A line that is none, because its writer was killed, is passed over.
+    /// Reads what was said to runs with this seed. A line that is none, because its writer was killed, is passed over. A
+    /// file of other lines alone is something else, such as the table that a curriculum is about, and is not added to.
     pub fn open(path: PathBuf, seed: u64) -> Result<Transcript, Failure> {
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
@@ -27,11 +28,19 @@ impl Transcript {
         };
         let read = |line: &[u8]| {
             let line: Value = serde_json::from_slice(line).ok()?;
-            let answer = line["answer"].as_str().filter(|_| line["seed"] == seed)?.to_string();
-            Some(((line["question"].to_string(), line["time"].as_u64()?), answer))
+            let answer = line["answer"].as_str()?.to_string();
+            Some((line["seed"].clone(), (line["question"].to_string(), line["time"].as_u64()?), answer))
         };
-        let answers = bytes.split(|&byte| byte == b'\n').filter_map(read).collect();
-        Ok(Transcript { path, seed, answers, file: None })
+        let lines = || bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        let said: Vec<_> = lines().filter_map(read).collect();
+        // Half of a line begins as a whole one does.
+        let half = |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<Value>(line).is_err();
+        if said.is_empty() && lines().any(|line| !line.is_empty() && !half(line)) {
+            let message = format!("{} is no transcript, and would be written over", path.display());
+            return Err(Failure::new(message).advise("--transcript with another path"));
+        }
+        let answers = said.into_iter().filter(|(of, ..)| *of == seed).map(|(_, put, answer)| (put, answer));
+        Ok(Transcript { path, seed, answers: answers.collect(), file: None })
     }
 
     pub fn path(&self) -> &Path {

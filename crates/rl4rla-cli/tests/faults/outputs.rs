@@ -74,6 +74,75 @@ fn inputs_and_the_store_are_never_written_over() {
     assert!(rl4rla(&twice).err.contains("over the file of --out"));
 }
 
+#[cfg(unix)]
+#[test]
+fn the_files_beside_a_store_are_not_written_over_by_whatever_links() {
+    use std::os::unix::fs::symlink;
+    let data = table("aliased.csv");
+    let [store, alias, link] = ["aliased.db", "alias.db", "aliased-link"].map(fresh);
+    json(&["discover", &written("aliased.toml", SMALL), "--store", &store]);
+    symlink("aliased.db", &alias).unwrap();
+    for ending in ["", "-wal", "-shm", "-journal", ".lock", ".new"] {
+        let beside = format!("{store}{ending}");
+        let _ = fs::remove_file(&link);
+        symlink(format!("aliased.db{ending}"), &link).unwrap();
+        let there = fs::read(&beside).ok();
+        for (store, out) in [(&alias, &beside), (&alias, &link), (&store, &link)] {
+            let said = rl4rla(&solve(&data, &["--out", out, "--store", store]));
+            assert!(said.code == 2 && said.err.contains("written over the store"), "{beside}: {said:?}");
+            assert_eq!(fs::read(&beside).ok(), there);
+        }
+    }
+}
+
+#[test]
+fn a_transcript_is_not_added_to_something_else() {
+    let file = table("no-transcript.csv");
+    let rows: String = (0..400).map(|i| format!("{},{},{}\n", i % 7, i % 11, i % 13)).collect();
+    fs::write(&file, "a,b,y\n".to_string() + &rows).unwrap();
+    let text = format!(
+        "title = \"My table\"\nstart = \"ls-gd\"\n[[stage]]\nname = \"faster\"\nedits = 1\nopen = [\"setup\"]\nregisters = [\"R1\"]\n\
+         family = {{ kind = \"data\", file = {file:?}, target = \"y\", rows = 40 }}\n"
+    );
+    let (curriculum, store) = (written("no-transcript.toml", text), fresh("no-transcript.db"));
+    let note = written("no-transcript.json", "{ \"answer\": 7 }\n");
+    for path in [&file, &note] {
+        let before = fs::read(path).unwrap();
+        let asked = ["discover", &curriculum, "--method", "islands", "--proposer", "http://127.0.0.1:9/"];
+        let said = rl4rla(&[&asked[..], &["--model", "m", "--transcript", path, "--store", &store]].concat());
+        assert!(said.code == 2 && said.err.contains("would be written over"), "{said:?}");
+        assert_eq!(fs::read(path).unwrap(), before);
+        assert!(!Path::new(&store).exists(), "no run is begun");
+    }
+}
+
+/// Nobody can make a file in `/proc`.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_place_that_cannot_be_written_to_is_told_before_the_work() {
+    // What else is wrong is found later.
+    let solve = ["solve", "precond-gd", "--matrix", "no-such-table.csv", "--target", "y"];
+    let analyze = ["analyze", "ls-gd", "--tolerance", "5"];
+    let (file, data) = (written("no-folder", "text"), table("no-place.csv"));
+    let store = fresh("no-place.db");
+    json(&["discover", &written("no-place.toml", SMALL), "--store", &store]);
+    let cases: [(&[&str], &[&str]); 8] = [
+        (&solve, &["--out", "/proc/x.csv"]),
+        (&solve, &["--plot", "/proc/x.svg"]),
+        (&solve, &["--predict", &data, "--predictions", "/proc/x.csv"]),
+        (&analyze, &["--out", "/proc/x"]),
+        (&analyze, &["--out", "/proc/x/y"]),
+        (&analyze, &["--out", &file]),
+        (&["reproduce", "table1"], &["--out", "/proc/x"]),
+        (&["report", "--store", &store], &["--out", "/proc/x"]),
+    ];
+    for (asked, out) in cases {
+        let said = rl4rla(&[asked, out].concat());
+        assert!(said.code == 2 && said.err.contains("cannot write"), "{asked:?} {out:?}: {said:?}");
+    }
+    assert_eq!(fs::read_to_string(file).unwrap(), "text");
+}
+
 #[test]
 fn what_cannot_be_written_is_said_before_the_work() {
     let data = table("early.csv");

@@ -5,7 +5,7 @@ use crate::common::{fresh, lengthy, said, scratch, written};
 use rl4rla::rng::Stream;
 use serde_json::json;
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -83,8 +83,8 @@ fn commands() -> Vec<(&'static str, bool, Vec<String>)> {
         row("compare", true, "compare --baselines all --family mid-cond --rows 1e5 --repeats 1000"),
         row(
             "solve",
-            false,
-            "solve precond-weighted-sgd --matrix DATA --target y --tolerance 0 --iterations 100000000",
+            true,
+            "solve precond-weighted-sgd --matrix DATA --target y --tolerance 0 --iterations 1000000",
         ),
         row("list", false, "list operators"),
         row("show", false, "show sketched-precond-gd"),
@@ -131,6 +131,46 @@ fn every_signal_in_every_command() {
     }
     tally.remark = format!("slowest: {} with {:.1} s; {late} took more than 2 s", slowest.0, slowest.1);
     tally.close();
+}
+
+/// A pipe that holds all it can, and its other end, which nobody reads.
+fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut filling = writer.try_clone().unwrap();
+    std::thread::spawn(move || while filling.write_all(&[b'x'; 4096]).is_ok() {});
+    (reader, writer)
+}
+
+#[test]
+fn a_command_ends_though_nobody_reads_what_it_says() {
+    let slow = written("unread.toml", lengthy(100_000));
+    let command = |name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rl4rla"));
+        command.args(["audit", &slow, "--seeds", "1000", "--json", "--store", &fresh(name)]);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let ((_one, out), (_other, err)) = (full_pipe(), full_pipe());
+    let children = [
+        command("unread-out.db").stdout(out).spawn().unwrap(),
+        command("unread-err.db").stderr(err).spawn().unwrap(),
+    ];
+    // By then there is a sign of life to be written.
+    std::thread::sleep(Duration::from_millis(2500));
+    for mut child in children {
+        send(&child, "TERM");
+        let begin = Instant::now();
+        let ended = loop {
+            match child.try_wait().unwrap() {
+                None if begin.elapsed() < Duration::from_secs(20) => {
+                    std::thread::sleep(Duration::from_millis(10))
+                }
+                ended => break ended,
+            }
+        };
+        let _ = child.kill();
+        assert_eq!(ended.and_then(|status| status.code()), Some(130));
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -10,9 +10,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const MOST_LINKS: usize = 40;
 
 /// Files that are being written under a passing name.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished { files: Vec::new(), over: false });
 
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+struct Unfinished {
+    files: Vec<PathBuf>,
+    /// Whether the process is about to end, so that nothing may be begun any more.
+    over: bool,
+}
+
+fn unfinished() -> MutexGuard<'static, Unfinished> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -34,8 +40,7 @@ pub fn write_whole(
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let (file, passing) = create_beside(&target)?;
-    unfinished().push(passing.clone());
+    let (file, passing) = begin(&target)?;
     let mut file = BufWriter::new(file);
     let done = write(&mut file)
         .and_then(|()| file.flush())
@@ -47,15 +52,32 @@ pub fn write_whole(
         // The first error is the one to tell.
         let _ = fs::remove_file(&passing);
     }
-    unfinished().retain(|other| *other != passing);
+    unfinished().files.retain(|other| *other != passing);
     done
 }
 
-/// Removes what is half written, for a process that is about to end.
+/// Removes what is half written, for a process that is about to end. Whoever begins to write a file after that waits for
+/// the end.
 pub fn discard_unfinished() {
-    for path in unfinished().drain(..) {
+    let mut unfinished = unfinished();
+    unfinished.over = true;
+    for path in unfinished.files.drain(..) {
         let _ = fs::remove_file(path);
     }
+}
+
+/// A new file beside its place, known to be unfinished from the moment it is there.
+fn begin(target: &Path) -> io::Result<(File, PathBuf)> {
+    let mut unfinished = unfinished();
+    if unfinished.over {
+        drop(unfinished);
+        loop {
+            std::thread::park();
+        }
+    }
+    let (file, passing) = create_beside(target)?;
+    unfinished.files.push(passing.clone());
+    Ok((file, passing))
 }
 
 /// What a path leads to, opened for writing, if that is there and no regular file.
@@ -227,12 +249,49 @@ mod tests {
             file.write_all(b"half")?;
             file.flush()?;
             let there = names(&folder);
-            assert!(there.len() == 1 && unfinished().iter().any(|path| path.starts_with(&folder)));
+            assert!(there.len() == 1 && unfinished().files.iter().any(|path| path.starts_with(&folder)));
             // As `discard_unfinished`, but other tests write too.
-            unfinished().retain(|path| !path.starts_with(&folder) || fs::remove_file(path).is_err());
+            unfinished().files.retain(|path| !path.starts_with(&folder) || fs::remove_file(path).is_err());
             Ok(())
         });
         assert!(written.is_err() && names(&folder).is_empty());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+    const CHILD: &str = "RL4RLA_TEST_WHOLE";
+
+    /// The process that ends in the next test, while it writes one file after the other.
+    #[test]
+    fn child() {
+        let Some(folder) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
+        let path = folder.join("0");
+        std::thread::spawn(move || {
+            for i in 0_u64.. {
+                let _ = write_whole(&folder.join(i.to_string()), |file| file.write_all(b"x"));
+            }
+        });
+        while !path.exists() {}
+        discard_unfinished();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        std::process::exit(7);
+    }
+
+    #[test]
+    fn nothing_is_begun_after_what_is_unfinished_was_discarded() {
+        let folder = folder("ending");
+        for _ in 0..5 {
+            let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+            command.args(["--exact", "data::whole::tests::child"]).env(CHILD, &folder);
+            assert_eq!(command.output().unwrap().status.code(), Some(7));
+            let (names, time) = (names(&folder), std::time::SystemTime::now());
+            assert!(names.iter().all(|name| !name.ends_with(".part")), "{names:?}");
+            // Whatever is there was begun before.
+            let age = |name: &String| {
+                let written = fs::metadata(folder.join(name)).unwrap().modified().unwrap();
+                time.duration_since(written).unwrap_or_default().as_millis()
+            };
+            assert!(names.iter().all(|name| age(name) > 50), "{names:?}");
+            fs::remove_file(folder.join("0")).unwrap();
+        }
         fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -165,7 +165,8 @@ impl fmt::Display for StoreError {
             }
             Corrupt { path, why } => write!(
                 f,
-                "`{}` is damaged ({why}); restore it from a copy, or move it away and run again",
+                "`{0}` is damaged ({why}); move it away together with `{0}-wal` and `{0}-shm`, if they are there, \
+                 and restore a copy or run again",
                 path.display()
             ),
             OldLibrary { found } => write!(

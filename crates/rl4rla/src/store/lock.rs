@@ -2,7 +2,7 @@
 //! who it is. The lock vanishes with its process, however that ends; the file stays.
 
 use std::fmt;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -100,10 +100,50 @@ impl Lock {
 
 /// The file of a lock, made if need be. One that another user has made and that may only be read is locked as well.
 fn open(path: &Path) -> io::Result<File> {
-    match OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path) {
+    // A new file, and never the target of a link, even of one that appears at this moment.
+    match OpenOptions::new().read(true).write(true).create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    own(path)?;
+    let file = match OpenOptions::new().read(true).write(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path).map_err(|_| error),
         file => file,
+    }?;
+    // It is about to be written and perhaps given away, so it must be what lies there, and not what a link that has been
+    // put there meanwhile leads to.
+    match same(&own(path)?, &file.metadata()?) {
+        true => Ok(file),
+        false => Err(foreign()),
     }
+}
+
+/// What lies at this path, if it is a file under this name alone: through a link, whoever may write to the folder of a
+/// store would have another file emptied and given to its owner.
+fn own(path: &Path) -> io::Result<Metadata> {
+    let found = std::fs::symlink_metadata(path)?;
+    #[cfg(unix)]
+    let alone = std::os::unix::fs::MetadataExt::nlink(&found) == 1;
+    #[cfg(not(unix))]
+    let alone = true;
+    if found.is_file() && alone { Ok(found) } else { Err(foreign()) }
+}
+
+fn foreign() -> io::Error {
+    io::Error::other(
+        "this is where the lock of the store should be, and it is a link or no regular file; remove it",
+    )
+}
+
+#[cfg(unix)]
+fn same(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn same(_: &Metadata, _: &Metadata) -> bool {
+    true
 }
 
 /// Whoever may write to the store may lock it: its lock has the same owner, as far as that is allowed, and permissions.
@@ -129,7 +169,9 @@ impl Drop for Lock {
 
 /// Whether a process holds the lock of this store at this moment.
 pub(super) fn held(store: &Path) -> bool {
-    let Ok(file) = File::open(sidecar(store)) else { return false };
+    let path = sidecar(store);
+    // Looked at first: opening a pipe would wait for a writer.
+    let Ok(file) = own(&path).and_then(|_| File::open(&path)) else { return false };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
@@ -174,6 +216,38 @@ mod tests {
             drop(other);
             drop(Lock::take(&store).unwrap());
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_of_its_own_is_refused_and_left_alone() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = Folder::new();
+        let (store, other) = (folder.file("runs.db"), folder.file("other"));
+        std::fs::write(&store, "").unwrap();
+        std::fs::set_permissions(&store, PermissionsExt::from_mode(0o666)).unwrap();
+        let lock = sidecar(&store);
+        let refused = || {
+            let error = Lock::take(&store).unwrap_err().to_string();
+            assert!(error.contains("runs.db.lock`") && error.contains("remove it"), "{error}");
+            assert!(!held(&store));
+            std::fs::remove_file(&lock).unwrap();
+        };
+        symlink(&other, &lock).unwrap();
+        refused();
+        assert!(!other.exists(), "nothing is made where a link leads");
+        std::fs::write(&other, "precious").unwrap();
+        std::fs::set_permissions(&other, PermissionsExt::from_mode(0o600)).unwrap();
+        symlink(&other, &lock).unwrap();
+        refused();
+        std::fs::hard_link(&other, &lock).unwrap();
+        refused();
+        let kept = std::fs::metadata(&other).unwrap().permissions().mode() & 0o777;
+        assert_eq!((std::fs::read(&other).unwrap().as_slice(), kept), (&b"precious"[..], 0o600));
+        if std::process::Command::new("mkfifo").arg(&lock).status().is_ok_and(|made| made.success()) {
+            refused();
+        }
+        drop(Lock::take(&store).unwrap());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! resuming is running again with that cache, and ends with the same bits. Nothing else of a search is saved.
 
 mod clock;
+mod creation;
 mod error;
 mod evaluation;
 mod lock;
@@ -90,7 +91,7 @@ impl Store {
         }
         let lock = Lock::take(&path)?;
         if !path.exists() {
-            opening::create(&path)?;
+            creation::create(&path)?;
         }
         let connection = opening::open_for_writing(&path)?;
         let mut store = Store { path, buffer: Buffer::new(), connection, lock: Some(lock), settled: None };
@@ -221,8 +222,15 @@ impl Drop for Store {
 /// One name for a file, whatever symbolic links lead to it: two writers must meet at one lock. It need not be there yet.
 fn real(path: &Path) -> Result<PathBuf, StoreError> {
     let failed = |error| StoreError::io(path, error);
+    if let (Ok(to), false) = (fs::read_link(path), path.exists()) {
+        let why = format!(
+            "it is a link to `{}`, which is not there; remove it, or give another path",
+            to.display()
+        );
+        return Err(StoreError::Other { path: path.to_path_buf(), why });
+    }
     match fs::canonicalize(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let name = path.file_name().ok_or(error).map_err(failed)?;
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             Ok(fs::canonicalize(folder.unwrap_or(Path::new("."))).map_err(failed)?.join(name))
@@ -266,6 +274,9 @@ mod tests {
         assert!(matches!(Store::open(&link), Err(StoreError::Held { .. })));
         drop(store);
         assert_eq!(Store::open(&link).unwrap().path(), path);
+        std::fs::remove_file(&path).unwrap();
+        let told = Store::open(&link).unwrap_err().to_string();
+        assert!(told.contains("link to") && told.contains("runs.db`, which is not there"), "{told}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How a file is opened without harm to what it may be instead, and without leaving anything behind.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -32,7 +32,7 @@ pub(super) fn check_file(path: &Path) -> Result<(), StoreError> {
 }
 
 /// A file beside the store, by the ending of its name.
-fn beside(path: &Path, ending: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(ending);
     name.into()
@@ -112,26 +112,6 @@ fn repair(path: &Path) -> Result<(), StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let undo = || Stamp::of(&Connection::open_with_flags(path, flags)?);
     undo().map(drop).map_err(|error| StoreError::sqlite(path, error))
-}
-
-/// Makes a store, which appears whole or not at all. The caller holds its lock.
-pub(super) fn create(path: &Path) -> Result<(), StoreError> {
-    let new = beside(path, ".new");
-    // An earlier attempt may have been cut short.
-    let clear = || ["", "-journal"].map(|ending| fs::remove_file(beside(&new, ending)));
-    let _ = clear();
-    let make = || -> Result<(), StoreError> {
-        File::create_new(&new).map_err(|error| StoreError::io(path, error))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let fill = || {
-            let mut connection = Connection::open_with_flags(&new, flags)?;
-            migrate(&mut connection, MIGRATIONS)?;
-            connection.close().map_err(|(_, error)| error)
-        };
-        fill().map_err(|error| StoreError::sqlite(path, error))?;
-        fs::rename(&new, path).map_err(|error| StoreError::io(path, error))
-    };
-    make().inspect_err(|_| drop(clear()))
 }
 
 /// Opens a store for writing and brings it up to date. The caller holds its lock.
@@ -414,20 +394,6 @@ mod tests {
             Err(error) => assert_eq!(error, StoreError::Busy { path: path.clone() }),
         }
         assert_eq!(Store::open_read_only(&path).unwrap().runs().unwrap().len(), 2);
-    }
-
-    #[test]
-    fn a_creation_that_was_killed_leaves_no_store_and_is_no_obstacle() {
-        let folder = Folder::new();
-        let path = folder.file("runs.db");
-        for ending in [".new", ".new-journal"] {
-            fs::write(beside(&path, ending), "half").unwrap();
-        }
-        assert!(matches!(Store::open_read_only(&path), Err(StoreError::NotThere { .. })));
-        drop(Store::open(&path).unwrap());
-        let mut names: Vec<String> = contents(&folder).into_iter().map(|(name, _)| name).collect();
-        names.sort();
-        assert_eq!(names, [&path, &lock::sidecar(&path)].map(|path| path.display().to_string()));
     }
 
     #[cfg(unix)]

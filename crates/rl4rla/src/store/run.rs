@@ -156,9 +156,13 @@ impl Store {
             let rows = statement.query_map([], |row| run_row(connection, row, alive))?;
             let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
             let count = seal::number_of_runs(connection)?;
-            match count == rows.len() as i64 {
+            if count != rows.len() as i64 {
+                return Err(damaged(format!("there should be {count} runs, and there are {}", rows.len())));
+            }
+            // SQLite trusts its pages to be in order; every run is sound by itself where two of them are swapped.
+            match rows.is_sorted_by(|a, b| a.id.row < b.id.row) {
                 true => Ok(rows),
-                false => Err(damaged(format!("there should be {count} runs, and there are {}", rows.len()))),
+                false => Err(damaged("its runs are not in order".into())),
             }
         })
     }
@@ -397,6 +401,27 @@ mod tests {
                 StoreError::UnknownRun { path: open.path.clone(), wanted: wanted.into(), last: last.clone() };
             assert_eq!(error, expected);
         }
+    }
+
+    #[test]
+    fn runs_whose_pages_are_swapped_are_damage() {
+        const PAGE: usize = 4096;
+        let folder = Folder::new();
+        let (path, spec) = (folder.file("runs.db"), "#".repeat(3 * PAGE / 4));
+        let mut open = store(&folder);
+        let ids = [0; 3].map(|_| open.begin(&NewRun { spec: &spec, ..new_run() }).unwrap());
+        drop(open);
+        let mut bytes = std::fs::read(&path).unwrap();
+        // A page for each run, where the curriculum follows the id; in the index it does not.
+        let page = |id: &RunId| {
+            let text = [id.as_str(), new_run().curriculum].concat();
+            bytes.windows(text.len()).position(|window| window == text.as_bytes()).unwrap() / PAGE * PAGE
+        };
+        let (one, other) = (page(&ids[1]), page(&ids[2]));
+        (0..PAGE).for_each(|at| bytes.swap(one + at, other + at));
+        std::fs::write(&path, bytes).unwrap();
+        let found = Store::open_read_only(&path).unwrap().runs();
+        assert!(matches!(found, Err(StoreError::Corrupt { .. })), "{found:?}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Problems that exported code is tried on with its own defaults: none of them is made for a program, and of all of them the
 //! answer is known.
 
+use super::toolchain::make;
 use crate::failure::Failure;
 use rl4rla::export::Export;
 use rl4rla::linalg::{Matrix, norm};
@@ -91,7 +92,7 @@ impl Problem {
 
 /// Writes the data of a problem into a folder.
 pub fn write(instance: &Instance, folder: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(folder)?;
+    make(folder)?;
     let bytes = |numbers: &[f64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
     let rows: Vec<f64> = (0..instance.A.rows()).flat_map(|i| instance.A.row(i).to_vec()).collect();
     fs::write(folder.join("A.bin"), bytes(&rows))?;

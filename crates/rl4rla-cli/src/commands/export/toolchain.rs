@@ -25,15 +25,22 @@ impl Workshop {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let name = format!("rl4rla-export-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let folder = env::temp_dir().join(name);
-        fs::create_dir_all(&folder)
+        interrupt::passing_folder(&folder)
             .map_err(|error| Failure::new(format!("cannot make the folder {}: {error}", folder.display())))?;
-        interrupt::remove_at_end(&folder);
         let home =
             |variable: &str, below: &str| env::var_os(variable).map(|home| Path::new(&home).join(below));
         let lasting = home("XDG_CACHE_HOME", "")
             .or_else(|| home("LOCALAPPDATA", ""))
             .or_else(|| home("HOME", ".cache"));
         Ok(Workshop { folder, lasting: lasting.unwrap_or_else(env::temp_dir).join("rl4rla").join("export") })
+    }
+}
+
+/// Makes a folder inside a workshop, and not the workshop itself, which is gone if the command is being interrupted.
+pub fn make(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
     }
 }
 
@@ -140,7 +147,7 @@ pub fn rust(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<Str
         return absent();
     }
     let source = workshop.folder.join("src");
-    fs::create_dir_all(&source)?;
+    make(&source)?;
     for entry in fs::read_dir(&workshop.folder)? {
         let path = entry?.path();
         if let Some(name) = path.file_name().filter(|_| path.extension().is_some_and(|e| e == "rs")) {

@@ -1,5 +1,6 @@
 //! A small fixed problem, our own run on it, and what another program makes of the same draws.
 
+use super::toolchain::make;
 use crate::failure::Failure;
 use rl4rla::execute::{Recording, Settings, record};
 use rl4rla::export::Export;
@@ -52,7 +53,7 @@ impl Prepared {
 
     /// Writes the data and the draws into a folder.
     pub fn write(&self, folder: &Path) -> Result<(), Failure> {
-        fs::create_dir_all(folder)?;
+        make(folder)?;
         let put = |name: &str, text: String| fs::write(folder.join(name), text);
         put("A.txt", rows(&self.instance.A))?;
         put("b.txt", column(&self.instance.b))?;

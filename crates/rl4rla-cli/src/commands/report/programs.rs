@@ -4,6 +4,7 @@ use super::courses::course;
 use super::fronts::front;
 use super::past::{Group, Past, Step};
 use super::{MOST, counted};
+use crate::args::Shared;
 use crate::commands::equiv::{numeric_words, symbolic_words};
 use crate::commands::show::costs;
 use crate::page::{duration, number};
@@ -14,7 +15,7 @@ use rl4rla::program::{Document, Entry, Program, equation};
 use rl4rla::report::{Block, Cell, Column, Finding, Table};
 
 /// The program of the best run of each group, or of each run if runs were named.
-pub fn programs(groups: &[Group], named: bool) -> Vec<Block> {
+pub fn programs(groups: &[Group], named: bool, shared: &Shared) -> Vec<Block> {
     let shown: Vec<(&Group, &Past)> = match named {
         true => groups.iter().flat_map(|group| group.runs.iter().map(move |past| (group, past))).collect(),
         false => groups.iter().filter_map(|group| Some((group, group.best()?))).collect(),
@@ -26,7 +27,7 @@ pub fn programs(groups: &[Group], named: bool) -> Vec<Block> {
         if let Some(step) = past.steps.last().filter(|step| step.front.len() > 1) {
             blocks.push(Block::Folded(
                 format!("What else run `{}` has to offer", past.row.id),
-                front(step, past),
+                front(step, past, shared),
             ));
         }
         blocks.push(Block::Folded(
@@ -37,7 +38,8 @@ pub fn programs(groups: &[Group], named: bool) -> Vec<Block> {
     if shown.len() > MOST {
         let more = counted(shown.len() - MOST, "program");
         blocks.push(Block::Text(format!(
-            "{more} more are not shown; `rl4rla report RUN` shows those of a run."
+            "{more} more are not shown; `{}` shows those of a run.",
+            shared.again("report RUN")
         )));
     }
     blocks

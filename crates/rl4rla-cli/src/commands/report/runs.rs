@@ -2,6 +2,7 @@
 
 use super::counted;
 use super::past::{Group, Past};
+use crate::args::Shared;
 use crate::page::duration;
 use rl4rla::report::{Block, Cell, Column, Table};
 use rl4rla::store::utc;
@@ -11,7 +12,7 @@ use serde_json::Value;
 const LISTED: usize = 200;
 
 /// The settings of each group, and the runs.
-pub fn runs(groups: &[Group]) -> Vec<Block> {
+pub fn runs(groups: &[Group], shared: &Shared) -> Vec<Block> {
     let mut all: Vec<(&Group, &Past)> =
         groups.iter().flat_map(|group| group.runs.iter().map(move |past| (group, past))).collect();
     // The newest first.
@@ -27,11 +28,11 @@ pub fn runs(groups: &[Group]) -> Vec<Block> {
     vec![
         Block::Table(settings(groups)),
         Block::Folded(title, vec![Block::Table(listed(&all))]),
-        Block::Text(
+        Block::Text(format!(
             "A run is done again, bit for bit, by `rl4rla discover` with its curriculum, method, seed and settings, in the \
-             version that made it; `rl4rla resume RUN` shows it again."
-                .into(),
-        ),
+             version that made it; `{}` shows it again.",
+            shared.again("resume RUN")
+        )),
     ]
 }
 

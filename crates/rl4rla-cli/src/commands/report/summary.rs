@@ -2,13 +2,14 @@
 
 use super::past::{Group, Past, Step};
 use super::{MOST, counted};
+use crate::args::Shared;
 use crate::page::{duration, number};
 use crate::tally::Forms;
 use crate::words;
 use rl4rla::report::{Block, Cell, Column, Rate, Spread, Table};
 
 /// The summary.
-pub fn summary(groups: &[Group]) -> Vec<Block> {
+pub fn summary(groups: &[Group], shared: &Shared) -> Vec<Block> {
     let runs = || groups.iter().flat_map(|group| &group.runs);
     let number = |wanted: fn(&Past) -> bool| runs().filter(|past| wanted(past)).count();
     let (done, found) = (number(|past| past.found.is_some()), number(|past| past.found == Some(true)));
@@ -18,11 +19,11 @@ pub fn summary(groups: &[Group]) -> Vec<Block> {
     })];
     let unfinished = runs().count() - done;
     if unfinished > 0 {
-        let first = runs().find(|past| past.found.is_none()).map(|past| past.row.id.to_string());
+        let first = runs().find(|past| past.found.is_none()).map(|past| past.row.id.as_str());
         blocks.push(Block::Remark(format!(
-            "{} not done and not counted; `rl4rla resume {}` goes on with one.",
+            "{} not done and not counted; `{}` goes on with one.",
             if unfinished == 1 { "1 run is".into() } else { format!("{unfinished} runs are") },
-            first.unwrap_or_default()
+            shared.again(&format!("resume {}", first.unwrap_or("RUN")))
         )));
     }
     let unread =
