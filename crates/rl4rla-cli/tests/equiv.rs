@@ -99,7 +99,7 @@ fn what_a_velocity_is_held_as_is_a_matter_of_taste() {
     ];
     let paths: Vec<String> = (0..)
         .zip(&forms)
-        .map(|(i, form)| written(&format!("velocity-{i}.rla"), &format!("iteration:\n {GRADIENT} {form}")))
+        .map(|(i, form)| written(&format!("velocity-{i}.rla"), format!("iteration:\n {GRADIENT} {form}")))
         .collect();
     for (p, q) in [(0, 1), (1, 2), (2, 0)] {
         let verdict = json(&["equiv", &paths[p], &paths[q]]);
@@ -171,7 +171,7 @@ fn programs_are_compared_on_the_problems_they_are_made_for() {
 fn the_work_of_a_verdict_is_bounded_and_says_so() {
     let outer = "R1 = MAT_MAT_TRANS_MUL(A, A)\n R1 = MAT_INV(R1)\n";
     let step = "v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = MAT_VEC_MUL(R1, v1)\n v1 = VEC_MAT_MUL(v1, A)\n";
-    let path = written("outer.rla", &format!("iteration:\n {outer} {step}"));
+    let path = written("outer.rla", format!("iteration:\n {outer} {step}"));
     let verdict = json(&["equiv", "precond-gd", &path]);
     assert_eq!(verdict["equivalent"], true);
     assert!(verdict["cut"].as_str().unwrap().contains("smaller than usual"), "{verdict}");

@@ -192,7 +192,7 @@ fn a_stored_result_that_is_no_object_is_told_anew() {
 #[test]
 fn a_program_from_the_store_does_not_need_the_table_it_was_found_on() {
     let text: String = (0..400)
-        .map(|i| f64::from(i))
+        .map(f64::from)
         .map(|t| format!("{},{},{}\n", (0.61 * t).sin(), (1.7 * t).cos(), (0.3 * t).cos()))
         .collect();
     let table = written("gone.csv", &text);

@@ -160,7 +160,8 @@ impl System {
         columns.measure(&matrix, deviations);
         let (mut shift, mut scale) = (columns.means.clone(), columns.scales.clone());
         if columns.intercept {
-            (shift.push(0.0), scale.push(1.0));
+            shift.push(0.0);
+            scale.push(1.0);
         }
         let matrix = matrix.map_columns(ColumnMap::all(shift, scale));
         System { matrix, columns, ..self }

@@ -73,8 +73,11 @@ pub struct Opaque {
     pub args: Arc<[Value]>,
 }
 
+/// What operands have to be.
+type Condition = fn(&[Value]) -> bool;
+
 /// Operators whose results are positive in every entry, whatever their operands are or where those are such.
-const POSITIVE: [(&str, fn(&[Value]) -> bool); 2] =
+const POSITIVE: [(&str, Condition); 2] =
     [("VEC_SIGMOID", |_| true), ("VEC_DSIGMOID", |args| matches!(args, [p] if p.is_made_by("VEC_SIGMOID")))];
 
 impl Opaque {

@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Debug)]
 pub enum Fault {
     /// The program is made for another task; nothing ran.
-    Task(Misfit),
+    Task(Box<Misfit>),
     /// The program does not fit the problem's shape; nothing ran.
     Shape(Box<ShapeError>),
     /// An operation would cost more than the cap; nothing ran.
@@ -112,7 +112,7 @@ pub struct Failure {
 
 impl From<Misfit> for Failure {
     fn from(misfit: Misfit) -> Failure {
-        let (operation, fault) = (String::new(), Fault::Task(misfit));
+        let (operation, fault) = (String::new(), Fault::Task(Box::new(misfit)));
         Failure { step: Step::Check, operation, fault, shapes: vec![], residuals: vec![] }
     }
 }

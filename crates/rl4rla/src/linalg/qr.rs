@@ -88,8 +88,9 @@ const DEPENDENT: f64 = 1e-12;
 pub fn dependent_column(M: &Matrix) -> Option<usize> {
     let R = qr_r(M);
     let own = |j: usize| R.get(j, j).abs();
-    // Lengths of columns are those of M. Asked so that 0 depends, and NaN too.
-    (0..R.cols()).find(|&j| !(own(j) > DEPENDENT * super::norm(R.column(j))))
+    // Lengths of columns are those of M. A column of zeros depends, and one that is not a number too.
+    let stands_apart = |j: usize| own(j) > DEPENDENT * super::norm(R.column(j));
+    (0..R.cols()).find(|&j| !stands_apart(j))
 }
 
 fn not_a_number(rows: usize, cols: usize) -> Matrix {

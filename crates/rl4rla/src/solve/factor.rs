@@ -247,7 +247,7 @@ fn pivots(V: &Matrix, null: &[usize]) -> Vec<usize> {
         let weight = |row: usize| columns.iter().map(|column| column[row].abs()).fold(0.0, f64::max);
         let open = || (0..n).filter(|row| !chosen.contains(row));
         let most = open().map(weight).fold(0.0, f64::max);
-        let Some(row) = open().filter(|row| weight(*row) >= 0.5 * most).next_back() else { break };
+        let Some(row) = open().rfind(|row| weight(*row) >= 0.5 * most) else { break };
         let pivot =
             (0..columns.len()).max_by(|a, b| columns[*a][row].abs().total_cmp(&columns[*b][row].abs()));
         let pivot = columns.swap_remove(pivot.unwrap_or(0));

@@ -133,10 +133,10 @@ impl Outcome {
         let (loss, excess) = instance.measure(&x);
         let (start, _) = instance.measure(&instance.start);
         let fault = match converged {
-            true if !(excess <= WRONG) => {
+            true if excess > WRONG || excess.is_nan() => {
                 Some(format!("{problem}: says that it converged, {excess:.1e} from the answer"))
             }
-            false if !(loss <= start * (1.0 + 1e-6)) => {
+            false if loss > start * (1.0 + 1e-6) || loss.is_nan() => {
                 Some(format!("{problem}: diverged, from {start:.1e} to {loss:.1e}"))
             }
             _ => None,

@@ -118,7 +118,7 @@ fn programs_of_other_tasks_are_refused_by_both_names() {
         else {
             panic!("{name} is refused before it runs")
         };
-        assert_eq!(refused.fault, Fault::Task(Misfit::OtherTask { made_for, asked: "linear" }));
+        assert_eq!(refused.fault, Fault::Task(Box::new(Misfit::OtherTask { made_for, asked: "linear" })));
         assert!(
             refused.to_string().contains(made_for) && refused.to_string().contains("linear"),
             "{refused}"
@@ -126,7 +126,10 @@ fn programs_of_other_tasks_are_refused_by_both_names() {
     }
     let instance = Logistic.pose(a, b).unwrap();
     let refused = solve_posed(named("ls-gd"), &instance, &Options::default()).unwrap_err();
-    assert_eq!(refused.fault, Fault::Task(Misfit::OtherTask { made_for: "linear", asked: "logistic" }));
+    assert_eq!(
+        refused.fault,
+        Fault::Task(Box::new(Misfit::OtherTask { made_for: "linear", asked: "logistic" }))
+    );
 }
 
 #[test]

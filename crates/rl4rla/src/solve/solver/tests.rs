@@ -86,8 +86,8 @@ fn columns_of_any_size_are_solved() {
         let scaled = solved(name, &Large::new(scaled, b).unwrap(), &Options::default());
         let plain = solved(name, &plain, &Options::default());
         assert!(scaled.converged && plain.converged, "{name}: {scaled:?}");
-        for j in 0..4 {
-            assert!((scaled.x[j] * sizes[j] / plain.x[j] - 1.0).abs() < 1e-8, "{name} {j}: {:?}", scaled.x);
+        for ((x, plain), size) in scaled.x.iter().zip(&plain.x).zip(sizes) {
+            assert!((x * size / plain - 1.0).abs() < 1e-8, "{name}: {:?}", scaled.x);
         }
     }
 }
