@@ -4,9 +4,11 @@ use crate::failure::{BAD_INPUT, Failure};
 use crate::page::printable_json;
 use rl4rla::data::size;
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// What is allowed where the system does not tell how much memory is free.
 const CAUTIOUS: u64 = 4 << 30;
@@ -108,9 +110,14 @@ unsafe impl GlobalAlloc for Allocator {
 }
 
 fn granted(place: *mut u8, bytes: usize) -> *mut u8 {
+    static ENDING: AtomicBool = AtomicBool::new(false);
+    thread_local!(static SPEAKING: Cell<bool> = const { Cell::new(false) });
     // There may be no memory for these words either: then whoever asked is told no, and aborts.
-    static SPEAKING: AtomicBool = AtomicBool::new(false);
-    if place.is_null() && !SPEAKING.swap(true, Ordering::SeqCst) {
+    if place.is_null() && !SPEAKING.replace(true) {
+        while ENDING.swap(true, Ordering::SeqCst) {
+            // Another thread has had none and is saying so.
+            std::thread::sleep(Duration::from_secs(1));
+        }
         let message = format!("there is no memory for another {}", size(bytes as u64));
         let failure =
             Failure::new(message).advise("a smaller problem, or higher limits (ulimit, memory of the job)");

@@ -93,7 +93,12 @@ pub(super) fn curriculum(name: &str, text: &str, tables: Tables) -> Result<Curri
         };
         reader.only(&STAGE_KEYS)?;
         let name = stage_name(&reader.need("name")?, &stages)?;
-        let (stage, target) = stage(&reader, name, previous.as_ref(), before, tables)?;
+        let (stage, target) = stage(&reader, name, previous.as_ref(), tables)?;
+        // Programs may lead from one task to another, as from a forward pass to a fit; a table does not say which it poses.
+        if stage.families[0].is_of_table() {
+            let what = "what the stage starts from";
+            refuse_other_task(&reader.need("family")?, &stage.families[0], what, before)?;
+        }
         before = Some(stage.families[0].kind.info().task);
         previous = (!target.is_open()).then(|| target.sought());
         stages.push((stage, target));
@@ -143,12 +148,10 @@ fn stage(
     reader: &Reader,
     name: String,
     previous: Option<&Program>,
-    before: Option<&'static dyn Task>,
     tables: Tables,
 ) -> Result<(Stage, Target), SpecError> {
     let edits = reader.need("edits")?.size(1..=20)?;
     let families = families(reader, tables)?;
-    refuse_other_task(&reader.need("family")?, &families[0], "what the stage starts from", before)?;
     let task = families[0].kind.info().task;
     let usual = Profile::Sound { weights: Weights::of(task), condition_only: false };
     let profile = reader.or("reward", usual, |item| profile(&item.table()?, &families[0]))?;
