@@ -29,7 +29,7 @@ pub struct Options {
     pub step: Step,
     /// The most iterations.
     pub iterations: usize,
-    /// Good enough is ‖A(x − x*)‖ ≤ tolerance·‖Ax − b‖, or what rounding allows, as [`Certificate`] estimates it; with 0 all
+    /// Good enough is ‖A(x − x*)‖ ≤ tolerance·‖Ax − b‖, or what rounding allows, as [`Certificate`](super::Certificate) estimates it; with 0 all
     /// iterations are made.
     pub tolerance: f64,
     /// What becomes of dependent columns.
