@@ -186,8 +186,15 @@ fn the_shortest_solution_keeps_the_digits_of_small_coefficients() {
 
 #[test]
 fn what_fails_on_the_way_has_run() {
-    let large = large(300, 4, |_, j, draw| draw * [1.0, 2.0, 5.0, 9.0][j], 0.5);
-    let options = Options { step: Step::Fixed(1e80), ..Options::default() };
-    let found = solve(&Entry::named("ls-gd").unwrap().document, large, &options).unwrap();
-    assert!(found.failure.is_some() && found.ended == Ended::Divergence && !found.converged, "{found:?}");
+    // Steepest descent with exact line search: at the solution its step is 0/0.
+    let steepest: Document = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n \
+        v2 = MAT_VEC_MUL(A, v1)\n a1 = VEC_VEC_DOT(v1, v1)\n a2 = VEC_VEC_DOT(v2, v2)\n a1 = SCALAR_DIV(a1, a2)\n \
+        v1 = SCALAR_VEC_MUL(a1, v1)\n"
+        .parse()
+        .unwrap();
+    let one = Large::new(Matrix::from_row_major(2, 1, vec![1.0, 1.0]), vec![1.0, 1.0]).unwrap();
+    let options = Options { step: Step::Fixed(1.0), tolerance: 0.0, ..Options::default() };
+    let found = solve(&steepest, one, &options).unwrap();
+    assert!(found.failure.is_some() && found.ended == Ended::Blocked, "{found:?}");
+    assert_eq!((found.iterations, found.x), (1, vec![1.0]));
 }
