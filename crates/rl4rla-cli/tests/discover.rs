@@ -332,7 +332,11 @@ fn a_store_has_one_writer_and_many_readers() {
 #[test]
 fn a_long_command_shows_a_sign_of_life() {
     use std::io::{BufRead, BufReader};
-    let curriculum = written("life.toml", common::lengthy(100_000));
+    let curriculum = written(
+        "life.toml",
+        // Longer than anyone waits, on any machine.
+        common::lengthy(100_000).replace("edits = 2\niterations", "edits = 4\niterations"),
+    );
     let store = fresh("life.db");
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_rl4rla"))
         .args(["discover", &curriculum, "--json", "--store", &store])

@@ -4,7 +4,7 @@
 use super::error::BaselineError;
 use super::minimum_norm::{MinimumNorm, through_svd};
 use super::request::{Request, Solution};
-use crate::linalg::{self, Matrix, NumericError};
+use crate::linalg::{self, NumericError};
 
 /// x = R⁻¹R⁻ᵀAᵀb,  AᵀA = RᵀR by Cholesky.
 ///
@@ -25,7 +25,7 @@ pub fn normal_equations(request: &Request) -> Result<Solution, BaselineError> {
 /// Q is never formed. As in LAPACK's `gels`, only a diagonal entry of R that cannot be divided by is an error.
 pub fn qr(request: &Request) -> Result<Solution, BaselineError> {
     request.tall()?;
-    let (R, c) = triangle(request);
+    let (R, c) = linalg::qr_r_with(request.A, request.b);
     Solution::direct(linalg::solve_upper(&R, &c)?, 1.0)
 }
 
@@ -37,23 +37,17 @@ pub fn svd(request: &Request) -> Result<Solution, BaselineError> {
     let x = if m < n {
         MinimumNorm::of(request.A)?.solve(request.b)
     } else {
-        let (R, c) = triangle(request);
+        let (R, c) = linalg::qr_r_with(request.A, request.b);
         through_svd(&linalg::svd_of_square(&R)?, &c, m)
     };
     Solution::direct(x, 1.0)
-}
-
-/// R and c of [A b] = Q·[R c; 0 ρ], A in one pass by all threads if it is stored by rows.
-fn triangle(request: &Request) -> (Matrix, Vec<f64>) {
-    let n = request.A.cols();
-    let R = linalg::qr_r_with(request.A, request.b);
-    (Matrix::from_fn(n, n, |i, j| R.get(i, j)), R.column(n)[..n].to_vec())
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::*;
     use super::*;
+    use crate::linalg::Matrix;
     use crate::linalg::testing::{conditioned, deficient, normal};
 
     #[test]

@@ -61,11 +61,11 @@ fn try_least_squares(A: &Matrix, b: &[f64]) -> Result<Vec<f64>, NumericError> {
     let x = if A.rows() < n {
         mat_vec(&pseudo_inverse(&A.map(|a| a * to_a))?, &scale(to_b, b))
     } else {
-        let factored = qr_r_with(A, &scale(a_factor, &scale(to_b, b))).map(|r| r * to_a);
-        let (R, c) = (Matrix::from_fn(n, n, |i, j| factored.get(i, j)), &factored.column(n)[..n]);
+        let (R, c) = qr_r_with(A, &scale(a_factor, &scale(to_b, b)));
+        let (R, c) = (R.map(|r| r * to_a), scale(to_a, &c));
         match triangular_inverse(&R) {
-            Ok(inverse) if is_usable(&R, &inverse) => solve_upper(&R, c)?,
-            _ => mat_vec(&pseudo_inverse(&R)?, c),
+            Ok(inverse) if is_usable(&R, &inverse) => solve_upper(&R, &c)?,
+            _ => mat_vec(&pseudo_inverse(&R)?, &c),
         }
     };
     Ok(scale(to_a, &scale(b_factor, &x)))

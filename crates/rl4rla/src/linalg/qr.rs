@@ -30,22 +30,23 @@ pub fn qr_r(M: &Matrix) -> Matrix {
     Packed::factor(M).map_or_else(|| not_a_number(n, n), |qr| qr.r())
 }
 
-/// The R of [M b], as [`qr_r`] has it: ‖Mx − b‖² = ‖Rx − c‖² + ρ² with its last column (c, ρ). No copy is made of a matrix
-/// that was made by rows.
+/// R and c of [M b] = Q·[R c; 0 ρ], with the R of [`qr_r`], so that ‖Mx − b‖² = ‖Rx − c‖² + ρ². No copy is made of a
+/// matrix that was made by rows.
 #[allow(non_snake_case)]
-pub fn qr_r_with(M: &Matrix, b: &[f64]) -> Matrix {
+pub fn qr_r_with(M: &Matrix, b: &[f64]) -> (Matrix, Vec<f64>) {
     assert_eq!(M.rows(), b.len(), "QR of a system of unequal lengths");
     let n = M.cols();
     let both = |A: &Matrix, b: &[f64]| {
         Matrix::from_fn(A.rows(), n + 1, |i, j| if j < n { A.get(i, j) } else { b[i] })
     };
-    if M.is_by_rows() && M.rows() > 2 * STRIP * (n + 1) {
-        return in_parts(M, n + 1, |first, part| both(&part.to_matrix(), &b[first..]));
-    }
-    match M.is_in_file() {
-        true => qr_r(&both(&M.rows_at(&(0..M.rows()).collect::<Vec<_>>()), b)),
-        false => qr_r(&both(M, b)),
-    }
+    let R = if M.is_by_rows() && M.rows() > 2 * STRIP * (n + 1) {
+        in_parts(M, n + 1, |first, part| both(&part.to_matrix(), &b[first..]))
+    } else if M.is_in_file() {
+        qr_r(&both(&M.rows_at(&(0..M.rows()).collect::<Vec<_>>()), b))
+    } else {
+        qr_r(&both(M, b))
+    };
+    (Matrix::from_fn(n, n, |i, j| R.get(i, j)), R.column(n)[..n].to_vec())
 }
 
 /// The R of a matrix with n columns of which `part` makes some rows out of rows of M, told the number of the first: the R

@@ -425,10 +425,8 @@ fn restlessness(A: &Matrix, b: &[f64], x: &[f64]) -> f64 {
     let misfit = |i: usize| if b[i] == 1.0 { -sigmoid(-z[i]) } else { sigmoid(z[i]) };
     let wanted: Vec<f64> =
         (0..z.len()).map(|i| if root[i] > 0.0 { misfit(i) / root[i] } else { 0.0 }).collect();
-    let R = linalg::qr_r_with(&linalg::scale_rows(&root, A), &wanted);
-    let n = A.cols();
-    let triangle = Matrix::from_fn(n, n, |i, j| R.get(i, j));
-    linalg::solve_upper(&triangle, &R.column(n)[..n]).map_or(f64::INFINITY, |step| {
+    let (R, c) = linalg::qr_r_with(&linalg::scale_rows(&root, A), &wanted);
+    linalg::solve_upper(&R, &c).map_or(f64::INFINITY, |step| {
         linalg::mat_vec(A, &step).iter().fold(0.0, |most: f64, moved| most.max(moved.abs()))
     })
 }
