@@ -25,7 +25,7 @@ pub fn find(typed: impl AsRef<OsStr>) -> Result<Curriculum, Failure> {
     })?;
     for (stage, _) in &curriculum.stages {
         // Rows that are asked for stay in memory until the stage has ended.
-        let Instances { search, select, report } = stage.instances;
+        let Instances { search, select, report, .. } = stage.instances;
         let count = search + select + report;
         let largest = stage.families.iter().map(|family| family.rows * family.cols).max().unwrap_or(0);
         let what = format!("stage `{}` of {name}, with {count} instances,", stage.name);

@@ -94,7 +94,11 @@ impl Case {
         let tuning = Tuning {
             exploration: 0.5,
             released: false,
+            backup: None,
             patient: false,
+            skip_closed: false,
+            return_to_root: false,
+            decision: None,
             budget,
             evaluations: None,
             confidence,

@@ -112,7 +112,7 @@ fn insertions(grammar: &Grammar, program: &Program) -> Vec<Insertion> {
             for instruction in &words {
                 let args = prefix.admits(section, instruction, grammar.signature.geometry);
                 if args.is_some_and(|args| !(instruction.op.redundant)(&args)) {
-                    found.push(Insertion { section, position, instruction: instruction.clone() });
+                    found.push(Insertion { section, position, instruction: instruction.clone(), replaces: false });
                 }
             }
             if let Some(instruction) = program.section(section).get(position) {
@@ -295,7 +295,7 @@ fn a_poisoned_carried_register_is_not_taken_for_well_shaped() {
     let program =
         parse("iteration:\n v1 = VEC_VEC_ADD(x, m1)\n v2 = VEC_VEC_ADD(v1, x)\n m1 = VEC_VEC_ADD(v2, x)\n");
     let spoil = parse("iteration:\n v2 = MAT_VEC_MUL(A, x)\n").iteration[0].clone();
-    let spoil = Insertion { section: Section::Iteration, position: 2, instruction: spoil };
+    let spoil = Insertion { section: Section::Iteration, position: 2, instruction: spoil, replaces: false };
     let mut grammar = small(Geometry::Tall, "MAT_VEC_MUL VEC_VEC_ADD DO_NOTHING", "A x v1 v2 m1");
     assert!(!grammar.is_well_shaped(&spoil.apply(&program)));
     assert!(!grammar.legal(&program, 1).contains(&spoil));

@@ -2,7 +2,8 @@
 
 use super::{Resources, Threads, named};
 use clap::Args;
-use rl4rla::discovery::Merge;
+use rl4rla::discovery::{Fresh, Merge};
+use rl4rla::search::Backup;
 use std::ffi::OsString;
 
 /// How stages are searched.
@@ -26,6 +27,26 @@ pub struct Searching {
     /// Play on until LUCB or the budget ends a decision, as the released code does, even when nothing is left to learn
     #[arg(long, help_heading = "Search")]
     pub patient: bool,
+    /// How values travel up in Monte Carlo searches: `idempotent` (ours), `latest` (released code) or `printed` (the paper's
+    /// formula: the mean over each edge, updated along all paths) [default: idempotent; with --released, latest]
+    #[arg(long, value_name = "RULE", value_parser = named::<Backup>, help_heading = "Search")]
+    pub backup: Option<Backup>,
+    /// Monte Carlo searches pass over subtrees that have been measured as often as can be
+    #[arg(long, help_heading = "Search")]
+    pub skip_closed: bool,
+    /// Monte Carlo searches return to the root when the subtree they decided for is exhausted
+    #[arg(long, help_heading = "Search")]
+    pub return_to_root: bool,
+    /// The budget is for each decision, after which the leader is taken, as in the released code
+    #[arg(long, help_heading = "Search")]
+    pub budget_per_decision: bool,
+    /// What every evaluation of a search draws anew: `no`, `draws` of sketches and samples, or `instances` too [default: the
+    /// curriculum's]
+    #[arg(long, value_name = "WHAT", value_parser = named::<Fresh>, help_heading = "Search")]
+    pub fresh: Option<Fresh>,
+    /// Every stage starts from the target of the one before, found or not: success by transition
+    #[arg(long, help_heading = "Search")]
+    pub from_targets: bool,
     /// For `best`: the probability δ of being wrong about the leader
     #[arg(long, default_value_t = 0.05, help_heading = "Search")]
     pub delta: f64,

@@ -48,7 +48,9 @@ pub fn method(name: &str) -> Result<Method, Failure> {
 
 /// How stages are to be searched.
 pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failure> {
-    let Searching { budget, evaluations, merge, exploration, released, patient, delta, no_hints } =
+    let Searching { budget, evaluations, merge, exploration, released, patient, delta, no_hints, .. } =
+        *searching;
+    let Searching { backup, skip_closed, return_to_root, budget_per_decision, fresh, from_targets, .. } =
         *searching;
     if !(delta > 0.0 && delta < 1.0) {
         let message = format!("--delta is a probability between 0 and 1, got {delta}");
@@ -57,7 +59,22 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
     if exploration.is_some_and(|c| !(c >= 0.0 && c.is_finite())) {
         return Err(Failure::new("--exploration takes a number from 0 on").advise("--exploration 0.5"));
     }
-    let approach = Approach { method, merge, released, patient, budget, evaluations, exploration, delta };
+    let approach = Approach {
+        method,
+        merge,
+        released,
+        patient,
+        backup,
+        skip_closed,
+        return_to_root,
+        budget_per_decision,
+        fresh,
+        from_targets,
+        budget,
+        evaluations,
+        exploration,
+        delta,
+    };
     Ok(Settings { approach, hints: !no_hints, proposer: None })
 }
 

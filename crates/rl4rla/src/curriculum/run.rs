@@ -1,4 +1,5 @@
-//! Running a curriculum: each stage starts from the program the one before really discovered.
+//! Running a curriculum: each stage starts from the program the one before really discovered, unless transitions are to be
+//! judged one by one.
 
 use super::{Curriculum, Judgement};
 use crate::analysis::Form;
@@ -43,7 +44,7 @@ impl StageResult {
 /// What came of a curriculum.
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
-    /// The stages tried: all of them, or up to the first that missed its target.
+    /// The stages tried: all of them, or up to the first that missed its target where the next starts from what it found.
     pub stages: Vec<StageResult>,
     /// Whether every stage found its target.
     pub found: bool,
@@ -130,10 +131,11 @@ pub fn discover_with(
         let found = result.found();
         discovery.stages.push(result);
         match chosen {
+            _ if approach.from_targets && !target.is_open() => program = target.sought(),
             Some(chosen) if found => program = chosen,
             _ => return Ok(discovery),
         }
     }
-    discovery.found = true;
+    discovery.found = discovery.stages.iter().all(StageResult::found);
     Ok(discovery)
 }

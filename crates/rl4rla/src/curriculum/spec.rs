@@ -6,7 +6,7 @@ use super::reader::{self, Item, Reader};
 use super::table::{DATA, Tables, marked, table};
 use super::target::Target;
 use super::written::{Written, program, refuse_other_task};
-use crate::discovery::{Instances, Merge, Stage};
+use crate::discovery::{Fresh, Instances, Merge, Stage};
 use crate::equivalence::solves_systems;
 use crate::execute::{Sampling, SketchKind};
 use crate::problem::{self, Family, Kind, Leverage, Right, Scale, Task};
@@ -31,7 +31,7 @@ const PAPER_OPERATORS: [&str; 11] = [
 
 const TOP_KEYS: [&str; 6] = ["title", "about", "reference", "start", "defaults", "stage"];
 
-const STAGE_KEYS: [&str; 24] = [
+const STAGE_KEYS: [&str; 26] = [
     "name",
     "about",
     "edits",
@@ -51,6 +51,8 @@ const STAGE_KEYS: [&str; 24] = [
     "reward",
     "exploration",
     "budget",
+    "budget-per",
+    "redirect",
     "merge",
     "instances",
     "target",
@@ -174,6 +176,7 @@ fn stage(
             .or("operators", full.operators.clone(), |item| operators(&item, &full.operators))?,
         registers: reader.or("registers", scratch, |item| registers(&item))?.union(Reg::inputs().collect()),
         setup_only: reader.or("setup-only", full.setup_only, |item| registers(&item))?,
+        redirect: reader.or("redirect", full.redirect, |item| item.flag())?,
         open,
         part,
         live_out,
@@ -198,6 +201,9 @@ fn stage(
         protocol,
         exploration: reader.or("exploration", 0.5, |item| item.weight())?,
         budget: reader.or("budget", 20_000, |item| item.whole(ANY))?,
+        budget_per_decision: reader.or("budget-per", false, |item| {
+            item.one_of(&["stage", "decision"], str::to_string).map(|of| of == "decision")
+        })?,
         merge: reader.or("merge", Merge::Canonical, |item| item.choice(&Merge::ALL))?,
         instances: reader.or("instances", Instances::default(), |item| instances(&item.table()?))?,
     };
@@ -345,13 +351,14 @@ fn step(item: &Item, profile: &Profile, task: &dyn Task) -> Result<StepRule, Spe
 }
 
 fn instances(reader: &Reader) -> Result<Instances, SpecError> {
-    reader.only(&["search", "select", "report"])?;
+    reader.only(&["search", "select", "report", "fresh"])?;
     let usual = Instances::default();
     let count = |key, usual| reader.or(key, usual, |item| item.size(COUNT));
     Ok(Instances {
         search: count("search", usual.search)?,
         select: count("select", usual.select)?,
         report: count("report", usual.report)?,
+        fresh: reader.or("fresh", usual.fresh, |item| item.choice(&Fresh::ALL))?,
     })
 }
 

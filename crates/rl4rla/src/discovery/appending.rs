@@ -337,7 +337,7 @@ mod tests {
             exploration: 0.5,
             budget: 1000,
             merge: Merge::Fingerprint,
-            instances: Instances { search: 1, select: 1, report: 1 },
+            instances: Instances { search: 1, select: 1, report: 1, ..Instances::default() },
         }
     }
 

@@ -11,13 +11,13 @@ use super::observe::{Leader, Observe, Progress};
 use super::patches::Patches;
 use super::problems::Problems;
 use super::space::Space;
-use super::stage::Stage;
+use super::stage::{Fresh, Instances, Stage};
 use crate::clock::{Part, spend};
 use crate::problem::{FamilyError, InstanceSet};
 use crate::program::Program;
 use crate::reward::Evaluation;
 use crate::rng::Stream;
-use crate::search::{Counters, Measure, Method, Outcome, Ranked, Stop, Tuning, Watch, islands};
+use crate::search::{Backup, Counters, Measure, Method, Outcome, Ranked, Stop, Tuning, Watch, islands};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,24 @@ pub struct Approach {
     pub patient: bool,
     /// Instead of the stage's own budget.
     pub budget: Option<u64>,
+    /// How values travel up, if not as usual. A run that was not told of it is kept without, here as below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backup: Option<Backup>,
+    /// Closed children are passed over.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub skip_closed: bool,
+    /// Back to the root when the subtree decided for is closed.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub return_to_root: bool,
+    /// The budget is that of each decision, also where the stage says otherwise.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub budget_per_decision: bool,
+    /// What is fresh in every evaluation, instead of the stage's own rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh: Option<Fresh>,
+    /// Every stage starts from the target of the one before, found or not.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub from_targets: bool,
     /// The most evaluations of a stage's search. A run that was not told of it is kept without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluations: Option<u64>,
@@ -51,6 +69,12 @@ impl Approach {
             merge: None,
             released: false,
             patient: false,
+            backup: None,
+            skip_closed: false,
+            return_to_root: false,
+            budget_per_decision: false,
+            fresh: None,
+            from_targets: false,
             budget: None,
             evaluations: None,
             exploration: None,
@@ -60,16 +84,27 @@ impl Approach {
 
     /// What the search is told.
     pub fn tuning(&self, stage: &Stage) -> Tuning {
+        let budget = self.budget.unwrap_or(stage.budget);
+        let decision = (self.budget_per_decision || stage.budget_per_decision).then_some(budget);
         Tuning {
             exploration: self.exploration.unwrap_or(stage.exploration),
             released: self.released,
+            backup: self.backup,
             patient: self.patient,
-            budget: self.budget.unwrap_or(stage.budget),
+            skip_closed: self.skip_closed,
+            return_to_root: self.return_to_root,
+            decision,
+            // A stage has as many decisions as edits.
+            budget: decision.map_or(budget, |each| each.saturating_mul(stage.edits as u64)),
             evaluations: self.evaluations,
             confidence: crate::search::Confidence { delta: self.delta, ..Default::default() },
             keep: CANDIDATES,
         }
     }
+}
+
+fn is_no(flag: &bool) -> bool {
+    !flag
 }
 
 /// Candidates that go from the search to the selection.
@@ -119,6 +154,8 @@ pub fn attempt(
     author: Option<&mut dyn Author>,
     observe: &mut dyn Observe,
 ) -> Result<Attempt, FamilyError> {
+    let instances = Instances { fresh: approach.fresh.unwrap_or(stage.instances.fresh), ..stage.instances };
+    let stage = &Stage { instances, ..stage.clone() };
     let bench = |set| Bench::new(stage, set, seed, number, known, problems);
     let searched = bench(InstanceSet::Search)?;
     let merge = approach.merge.unwrap_or(stage.merge);
@@ -127,7 +164,7 @@ pub fn attempt(
     let mut watch = Adaptor { observe, number, stage, bench: &searched, front: Front::default() };
     let search = || match approach.method {
         // Complete in any case, and this way it meets fewer states.
-        Method::Exhaustive => {
+        Method::Exhaustive if !stage.grammar.redirect => {
             let measure = Measure::WhileInTheRunning;
             Appending::new(space).enumerate(measure, tuning.budget(), tuning.keep, &mut watch)
         }

@@ -1,20 +1,27 @@
-//! The bench: the instances of a stage, drawn once, and the rewards programs earn on them.
+//! The bench: the instances of a stage, and the rewards programs earn on them.
 
 use super::log::{Known, Record};
 use super::problems::{Earned, Problems};
-use super::stage::Stage;
+use super::stage::{Fresh, Stage};
 use crate::clock::{Part, spend};
 use crate::execute::Prepared;
-use crate::problem::{FamilyError, InstanceSet};
+use crate::problem::{Family, FamilyError, InstanceSet};
 use crate::program::Program;
 use crate::reward::{Earnings, Protocol, Score, draws, earnings, score};
 use crate::rng::Stream;
 use crate::search::Solved;
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One set of instances of a stage, with the protocol that scores programs on them.
 pub struct Bench<'a> {
+    /// Drawn once.
     instances: Vec<Arc<Prepared>>,
+    /// What is drawn anew for every evaluation.
+    fresh: Fresh,
+    /// Of the instances drawn for one evaluation, the latest.
+    latest: Mutex<VecDeque<(usize, Arc<Prepared>)>>,
+    families: &'a [Family],
     protocol: &'a Protocol,
     set: InstanceSet,
     seed: u64,
@@ -22,6 +29,12 @@ pub struct Bench<'a> {
     known: &'a Known,
     earned: Arc<Earned>,
 }
+
+/// Replicates by which the best programs are compared in the end, at least, where evaluations are fresh.
+const REPLICATES: usize = 16;
+
+/// Fresh instances held at most.
+const LATEST: usize = 32;
 
 impl<'a> Bench<'a> {
     /// Draws the instances of a set, for stage `number` of a run; what is `known` need not be computed again.
@@ -33,28 +46,41 @@ impl<'a> Bench<'a> {
         known: &'a Known,
         problems: &Problems,
     ) -> Result<Bench<'a>, FamilyError> {
-        let count = match set {
-            InstanceSet::Search => stage.instances.search,
-            InstanceSet::Select => stage.instances.select,
-            InstanceSet::Final => stage.instances.report,
+        let (count, fresh) = match set {
+            InstanceSet::Search => (stage.instances.search, stage.instances.fresh),
+            InstanceSet::Select => (stage.instances.select, Fresh::No),
+            InstanceSet::Final => (stage.instances.report, Fresh::No),
         };
         let instances = problems.draw(&stage.families, set, seed, count)?;
-        let protocol = &stage.protocol;
-        let earned = problems.earned(protocol, &stage.families, set, seed);
-        Ok(Bench { instances, protocol, set, seed, number, known, earned })
+        let (families, protocol) = (&stage.families, &stage.protocol);
+        let earned = problems.earned(protocol, families, set, seed, (fresh == Fresh::Draws).then_some(count));
+        let latest = Mutex::default();
+        Ok(Bench { instances, fresh, latest, families, protocol, set, seed, number, known, earned })
     }
 
-    /// How many instances there are.
+    /// How many replicates there are of every value; without fresh evaluations, one for each instance.
     pub fn count(&self) -> usize {
-        self.instances.len()
+        match self.fresh {
+            Fresh::No => self.instances.len(),
+            Fresh::Draws | Fresh::Instances => self.instances.len().max(REPLICATES),
+        }
     }
 
-    /// The name of a reward on instance `index`.
+    /// How many different values can be drawn of a program.
+    pub fn draws(&self, program: &Program) -> usize {
+        match self.fresh {
+            Fresh::Instances => usize::MAX,
+            Fresh::Draws if has_luck(program) => usize::MAX,
+            Fresh::Draws | Fresh::No => self.count(),
+        }
+    }
+
+    /// The name of a reward on replicate `index`.
     pub fn record(&self, key: u128, index: usize) -> Record {
         Record { stage: self.number, key, set: self.set, index }
     }
 
-    /// What a program earns on instance `index`: a pure function, with the same luck for every program.
+    /// What a program earns on replicate `index`: a pure function, with the same luck for every program.
     pub fn reward(&self, solved: &Solved<Program>, index: usize) -> f64 {
         let known = self.known.get(&self.record(solved.key, index)).copied();
         known.unwrap_or_else(|| spend(Part::Evaluation, || self.earnings(&solved.solution, index)).reward)
@@ -62,9 +88,34 @@ impl<'a> Bench<'a> {
 
     /// The same, with what else was seen of the run.
     pub fn earnings(&self, program: &Program, index: usize) -> Earnings {
-        let (instance, luck) = (&self.instances[index], self.draws(index));
+        // Without luck, replicates on one instance are one.
+        let one = self.fresh == Fresh::Draws && !has_luck(program);
+        let luck = self.luck(if one { index % self.instances.len() } else { index });
         // Fronts look at the first instance; elsewhere singular values would be found for nothing.
-        earnings(program, instance, self.protocol, &luck, index == 0, &self.earned.rewards)
+        earnings(program, &self.instance(index), self.protocol, &luck, index == 0, &self.earned.rewards)
+    }
+
+    /// The instance of replicate `index`.
+    fn instance(&self, index: usize) -> Arc<Prepared> {
+        let usual = &self.instances[index % self.instances.len()];
+        if self.fresh != Fresh::Instances || index < self.instances.len() {
+            return usual.clone();
+        }
+        let latest = || self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = latest().iter().find(|(other, _)| *other == index) {
+            return known.clone();
+        }
+        let family = self.families[index % self.families.len()].for_set(self.set);
+        // Those of a table may be refused; the first ones were not.
+        let Ok(drawn) = Prepared::draw(&family, &self.set.stream(self.seed, index as u64)) else {
+            return usual.clone();
+        };
+        let (drawn, mut latest) = (Arc::new(drawn), latest());
+        latest.push_back((index, drawn.clone()));
+        if latest.len() > LATEST {
+            latest.pop_front();
+        }
+        drawn
     }
 
     /// The excess that instance `index` starts with.
@@ -74,14 +125,19 @@ impl<'a> Bench<'a> {
 
     /// The whole score of a program on instance `index`, by the full executor.
     pub fn score(&self, program: &Program, index: usize) -> Score {
-        let luck = self.draws(index);
+        let luck = self.luck(index);
         self.earned.score(program, luck, || {
             let instance = self.instances[index].instance();
             spend(Part::Report, || score(program, instance, self.protocol, &luck))
         })
     }
 
-    fn draws(&self, index: usize) -> Stream {
+    fn luck(&self, index: usize) -> Stream {
         draws(self.seed, index as u64, self.set as u64)
     }
+}
+
+/// Whether a program draws anything.
+fn has_luck(program: &Program) -> bool {
+    program.setup.iter().chain(&program.iteration).any(|instruction| instruction.op.draws())
 }

@@ -163,6 +163,10 @@ impl Domain for Insertions<'_> {
         self.space.bench.count()
     }
 
+    fn draws(&self, program: &Program) -> usize {
+        self.space.bench.draws(program)
+    }
+
     fn bound(&self, program: &Program) -> f64 {
         self.space.bound(program)
     }

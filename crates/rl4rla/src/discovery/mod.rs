@@ -30,4 +30,4 @@ pub use observe::{Leader, Observe, Progress, Unobserved};
 pub use patches::{Patch, Patches};
 pub use problems::{Earned, Problems};
 pub use space::Space;
-pub use stage::{Instances, Stage};
+pub use stage::{Fresh, Instances, Stage};

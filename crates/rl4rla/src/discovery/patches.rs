@@ -124,7 +124,7 @@ impl<'a> Patches<'a> {
         desk.editor.legal(&words, self.left(lines).unwrap_or(0), &mut desk.edits);
         let start = |section| if section == Section::Setup { 0 } else { words[0] };
         let placed = desk.edits.iter().map(|&edit| (edit, usize::from(start(edit.section) + edit.position)));
-        placed.filter(|(edit, place)| wanted(edit, *place)).collect()
+        placed.filter(|(edit, place)| !edit.replaces && wanted(edit, *place)).collect()
     }
 
     fn mutant(

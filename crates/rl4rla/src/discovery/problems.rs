@@ -32,6 +32,8 @@ struct Terms {
     families: Vec<Family>,
     set: InstanceSet,
     seed: u64,
+    /// How many instances take turns, where replicates outnumber them; else each replicate has its own.
+    turns: Option<usize>,
 }
 
 /// What programs have earned on one set of instances under one protocol.
@@ -90,8 +92,9 @@ impl Problems {
         families: &[Family],
         set: InstanceSet,
         seed: u64,
+        turns: Option<usize>,
     ) -> Arc<Earned> {
-        let terms = Terms { protocol: protocol.clone(), families: families.to_vec(), set, seed };
+        let terms = Terms { protocol: protocol.clone(), families: families.to_vec(), set, seed, turns };
         let mut earned = lock(&self.earned);
         if let Some((_, known)) = earned.iter().find(|(other, _)| *other == terms) {
             return known.clone();

@@ -4,6 +4,35 @@ use super::merge::Merge;
 use crate::problem::Family;
 use crate::program::Grammar;
 use crate::reward::Protocol;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What is drawn anew for every evaluation of a program during the search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fresh {
+    /// Nothing: the search instances take turns, each with its own luck.
+    No,
+    /// The luck of sketches and samples, on the search instances in turn: the released code's rule.
+    Draws,
+    /// The instance too, as in the paper's definition of a curriculum.
+    Instances,
+}
+
+impl Fresh {
+    /// All of them.
+    pub const ALL: [Fresh; 3] = [Fresh::No, Fresh::Draws, Fresh::Instances];
+}
+
+impl fmt::Display for Fresh {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Fresh::No => "no",
+            Fresh::Draws => "draws",
+            Fresh::Instances => "instances",
+        })
+    }
+}
 
 /// How many instances there are of each set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,11 +43,13 @@ pub struct Instances {
     pub select: usize,
     /// That measure the chosen program.
     pub report: usize,
+    /// What is fresh in every evaluation of the search.
+    pub fresh: Fresh,
 }
 
 impl Default for Instances {
     fn default() -> Instances {
-        Instances { search: 16, select: 8, report: 8 }
+        Instances { search: 16, select: 8, report: 8, fresh: Fresh::No }
     }
 }
 
@@ -37,8 +68,10 @@ pub struct Stage {
     pub protocol: Protocol,
     /// c, the weight of exploration.
     pub exploration: f64,
-    /// The most playouts.
+    /// The most playouts, of the stage or of each decision.
     pub budget: u64,
+    /// Whether the budget is that of each decision, as in the released code.
+    pub budget_per_decision: bool,
     /// Which programs are one.
     pub merge: Merge,
     /// How many instances there are.

@@ -13,7 +13,7 @@ use super::points::Points;
 use super::register::Reg;
 use super::repair::Repair;
 
-/// A legal insertion, by numbers.
+/// A legal edit, by numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edit {
     /// Where.
@@ -22,6 +22,8 @@ pub struct Edit {
     pub position: u16,
     /// What.
     pub word: Word,
+    /// Whether it takes the place of the instruction there.
+    pub replaces: bool,
 }
 
 /// Lists and makes the edits that a grammar allows, from one program on.
@@ -83,28 +85,81 @@ impl<'a> Editor<'a> {
         xxhash_rust::xxh3::xxh3_128(self.text.as_bytes())
     }
 
-    /// The legal insertions, as [`Grammar::legal`] has them.
+    /// The legal edits, as [`Grammar::legal`] has them.
     pub fn legal(&mut self, words: &[Word], remaining: usize, edits: &mut Vec<Edit>) {
         edits.clear();
         if remaining > 0 {
             self.draft.read(words, &mut self.points);
             self.draft.legal(&mut self.points, &mut self.repair, remaining - 1, edits);
+            if self.points.grammar.redirect {
+                self.redirections(words, remaining - 1, edits);
+            }
         }
     }
 
     /// An edit as an insertion.
     pub fn insertion(&self, edit: Edit) -> Insertion {
-        let Edit { section, position, word } = edit;
+        let Edit { section, position, word, replaces } = edit;
         let instruction = self.instruction(word).clone();
-        Insertion { section, position: position as usize, instruction }
+        Insertion { section, position: position as usize, instruction, replaces }
     }
 
     /// Appends the state after an edit to `found`: the partial canonical form.
     pub fn edit(&mut self, words: &[Word], edit: Edit, found: &mut Vec<Word>) {
         self.load(words);
         let line = self.points.lexicon.line(edit.word);
-        self.lines[edit.section as usize].insert(edit.position as usize, line);
+        let (lines, position) = (&mut self.lines[edit.section as usize], edit.position as usize);
+        match edit.replaces {
+            true => lines[position] = line,
+            false => lines.insert(position, line),
+        }
         self.tidy(self.points.grammar.live_out.partial(), found);
+    }
+
+    /// Adds the legal redirections: an open instruction with one operand exchanged, as a new program that fits or can be
+    /// made to fit by `left` insertions.
+    fn redirections(&mut self, words: &[Word], left: usize, edits: &mut Vec<Edit>) {
+        let (mut here, mut child) = (Vec::new(), Vec::new());
+        self.load(words);
+        self.tidy(self.points.grammar.live_out.partial(), &mut here);
+        let mut point = Points::START;
+        for section in Section::BOTH {
+            let old = part(words, section);
+            let residual = self.points.lexicon.residual();
+            let last = || old.iter().rposition(|&word| Some(word) == residual);
+            let open = self.points.grammar.places(section, old.len(), last);
+            for (position, &word) in old.iter().enumerate() {
+                let offers = if open.contains(&position) { self.points.offers(point, section) } else { 0..0 };
+                for number in offers {
+                    let edit = Edit {
+                        section,
+                        position: position as u16,
+                        word: self.points.offer(number).word,
+                        replaces: true,
+                    };
+                    if !redirects(self.instruction(edit.word), self.instruction(word)) {
+                        continue;
+                    }
+                    child.clear();
+                    self.edit(words, edit, &mut child);
+                    if child != here && self.may_fit(&child, left) {
+                        edits.push(edit);
+                    }
+                }
+                point = self.points.step(point, word, section).point;
+            }
+        }
+    }
+
+    /// Whether a program fits as it is, or can be made to fit by `left` insertions.
+    fn may_fit(&mut self, words: &[Word], left: usize) -> bool {
+        let mut finished = Vec::new();
+        // What is a longer way to write something else is sorted out when the program is finished.
+        if self.finish(words, words, &mut finished) {
+            return true;
+        }
+        self.load(words);
+        left > 0 && self.repair.possible(&self.lines, left, &mut self.points)
     }
 
     /// Appends the finished program to `found`: only what counts. Says whether it fits, leaves what is to be kept, and
@@ -139,4 +194,10 @@ impl<'a> Editor<'a> {
         found.push(self.lines[0].len() as Word);
         found.extend(self.lines.iter().flatten().map(|line: &Line| line.word));
     }
+}
+
+/// Whether two instructions differ in one operand, and in nothing else.
+fn redirects(new: &Instruction, old: &Instruction) -> bool {
+    let differ = new.operands.iter().zip(&*old.operands).filter(|(new, old)| new != old).count();
+    (new.op, new.target, new.operands.len()) == (old.op, old.target, old.operands.len()) && differ == 1
 }

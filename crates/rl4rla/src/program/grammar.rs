@@ -27,6 +27,8 @@ pub struct Grammar {
     pub open: Vec<Section>,
     /// The part of the iteration that is, where the iteration is open.
     pub part: Part,
+    /// Whether an edit may also give an instruction another operand.
+    pub redirect: bool,
     /// The problem as typing sees it.
     pub signature: Signature,
     /// What counts at the end of a finished program.
@@ -46,7 +48,7 @@ pub enum Part {
     Update,
 }
 
-/// One edit: an instruction put before position `position` of a section.
+/// One edit: an instruction put before position `position` of a section, or in the place of the one there.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Insertion {
     /// Where.
@@ -55,13 +57,19 @@ pub struct Insertion {
     pub position: usize,
     /// What.
     pub instruction: Instruction,
+    /// Whether it takes the place of the instruction there, from which it differs in one operand.
+    pub replaces: bool,
 }
 
 impl Insertion {
     /// The program with this edit made, nothing tidied.
     pub fn apply(&self, program: &Program) -> Program {
         let mut edited = program.clone();
-        edited.section_mut(self.section).insert(self.position, self.instruction.clone());
+        let (section, instruction) = (edited.section_mut(self.section), self.instruction.clone());
+        match self.replaces {
+            true => section[self.position] = instruction,
+            false => section.insert(self.position, instruction),
+        }
         edited
     }
 }
@@ -76,6 +84,7 @@ impl Grammar {
             setup_only: RegSet::EMPTY,
             open: Section::BOTH.to_vec(),
             part: Part::Whole,
+            redirect: false,
             signature: signature.into(),
             live_out: LiveOut::Finished,
             legality: |_, _, _| true,
@@ -126,7 +135,8 @@ impl Grammar {
     ///
     /// An insertion is legal if the instruction fits where it is put, is not a longer way to write another
     /// one, is not removed at once as dead code, and leaves a program whose live code fits its shapes, or
-    /// can be made to fit by the edits that remain. `DO_NOTHING` is offered once.
+    /// can be made to fit by the edits that remain. `DO_NOTHING` is offered once. With `redirect`, an instruction may also be
+    /// replaced by one that differs from it in one operand.
     pub fn legal(&self, program: &Program, remaining: usize) -> Vec<Insertion> {
         if remaining == 0 {
             return Vec::new();

@@ -68,6 +68,12 @@ pub trait Domain: Sync {
     /// How many replicates there are of every value, at least 1: replicate i is the same luck for every solution.
     fn replicates(&self) -> usize;
 
+    /// How many different values can be drawn of a solution, one after the other; by default its replicates. More where
+    /// every draw is fresh.
+    fn draws(&self, _solution: &Self::Solution) -> usize {
+        self.replicates()
+    }
+
     /// The values, in [0, 1], of these solutions at these replicates; free to use threads. What is outside counts as
     /// the nearest that is not, and what is no number as 0.
     fn values(&self, requests: &[(&Solved<Self::Solution>, usize)]) -> Vec<f64>;

@@ -89,6 +89,8 @@ pub struct Graph<'a, D: Domain> {
     /// In the order they were met.
     pub nodes: Vec<Node<D::State>>,
     edges: Vec<Edge>,
+    /// Q̂(s, a) of each edge, where a back-up averages over edges.
+    means: Vec<f64>,
     links: Vec<Link>,
     /// The keys of the children of the node being expanded.
     met: FxHashSet<u128>,
@@ -103,6 +105,7 @@ impl<'a, D: Domain> Graph<'a, D> {
             places: Places::default(),
             nodes: Vec::new(),
             edges: Vec::new(),
+            means: Vec::new(),
             links: Vec::new(),
             met: FxHashSet::default(),
         };
@@ -142,6 +145,21 @@ impl<'a, D: Domain> Graph<'a, D> {
     /// The same, to count them.
     pub fn edges_mut(&mut self, place: usize) -> &mut [Edge] {
         &mut self.edges[self.nodes[place].range()]
+    }
+
+    /// Q̂(s, a): the mean of what went into an edge by [`Graph::average`].
+    pub fn mean(&self, place: usize, i: usize) -> f64 {
+        self.means.get(self.nodes[place].range().start + i).copied().unwrap_or(0.0)
+    }
+
+    /// Counts a value into the edge between two nodes: N(s,a) grows by one, and Q̂(s,a) is the mean of all.
+    pub fn average(&mut self, parent: usize, child: usize, value: f64) {
+        let range = self.nodes[parent].range();
+        let i = self.edges[range.clone()].iter().position(|edge| edge.child() == child);
+        let place = range.start + i.expect("a parent has an edge to its child");
+        self.means.resize(self.edges.len(), 0.0);
+        self.edges[place].visits += 1;
+        self.means[place] += (value - self.means[place]) / f64::from(self.edges[place].visits);
     }
 
     /// The nodes with an edge to this one, the latest first.
@@ -204,6 +222,7 @@ impl<'a, D: Domain> Graph<'a, D> {
     pub fn size(&self) -> Size {
         let bytes = size_of_val(&self.nodes[..])
             + size_of_val(&self.edges[..])
+            + size_of_val(&self.means[..])
             + size_of_val(&self.links[..])
             + self.places.bytes();
         Size { nodes: self.nodes.len(), edges: self.edges.len(), bytes }

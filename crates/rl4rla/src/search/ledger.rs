@@ -184,6 +184,11 @@ impl<'a, D: Domain> Ledger<'a, D> {
         self.entries[place].values.len() >= self.domain.replicates()
     }
 
+    /// Whether every value that can be drawn is known.
+    pub fn is_exhausted(&self, place: usize) -> bool {
+        self.entries[place].values.len() >= self.domain.draws(self.solution(place))
+    }
+
     /// No value of a solution is above this.
     pub fn bound(&self, place: usize) -> f64 {
         self.entries[place].bound
@@ -197,10 +202,10 @@ impl<'a, D: Domain> Ledger<'a, D> {
         most >= mean - 1e-12
     }
 
-    /// The next value of a solution: its replicates in turn, over and over. One evaluation at most; whether that is
+    /// The next value of a solution: all that can be drawn in turn, over and over. One evaluation at most; whether that is
     /// within the budget is for the caller to ask.
     pub fn draw(&mut self, place: usize) -> f64 {
-        let replicate = self.entries[place].draws % self.domain.replicates();
+        let replicate = self.entries[place].draws % self.domain.draws(self.solution(place));
         self.entries[place].draws += 1;
         if replicate == self.entries[place].values.len() {
             self.compute(&[(place, replicate)]);

@@ -1,8 +1,9 @@
 //! The methods, by name.
 
+use super::backup::Backup;
 use super::best::{Confidence, best};
 use super::domain::Domain;
-use super::engine::{Backup, Plan, graph_search};
+use super::engine::{Plan, graph_search};
 use super::evolution::evolution;
 use super::exhaustive::{Measure, exhaustive};
 use super::graph::Sharing;
@@ -82,8 +83,16 @@ pub struct Tuning {
     /// The constants and the back-up of the released code: its tree search explores √2 times as much, and its values
     /// come from the latest rollout.
     pub released: bool,
+    /// How values travel up; none for what the method does by default.
+    pub backup: Option<Backup>,
     /// Whether only LUCB or the budget ends a decision, as in the released code, even when nothing is left to learn.
     pub patient: bool,
+    /// Whether closed children are passed over.
+    pub skip_closed: bool,
+    /// Whether to return to the root when the subtree decided for is closed.
+    pub return_to_root: bool,
+    /// The most playouts for one decision, if that has a budget of its own.
+    pub decision: Option<u64>,
     /// The most playouts.
     pub budget: u64,
     /// The most evaluations, if there is a most.
@@ -120,7 +129,7 @@ impl Method {
         stream: &Stream,
         watch: &mut dyn Watch<D::Solution>,
     ) -> Outcome<D::Solution> {
-        let Tuning { exploration, released, patient, confidence, keep, .. } = *tuning;
+        let Tuning { exploration, released, patient, confidence, keep, skip_closed, return_to_root, decision, .. } = *tuning;
         let budget = tuning.budget();
         let (sharing, rule): (Sharing, &dyn Rule) = match self {
             Method::McgsUcd => (Sharing::Graph, &Ucd),
@@ -140,8 +149,11 @@ impl Method {
             sharing,
             rule,
             exploration: exploration * wider,
-            backup: if released { Backup::Latest } else { Backup::Idempotent },
+            backup: tuning.backup.unwrap_or(if released { Backup::Latest } else { Backup::Idempotent }),
             patient,
+            skip_closed,
+            return_to_root,
+            decision,
             budget,
             keep,
             stream: *stream,

@@ -5,6 +5,7 @@
 //! solutions until the leader is known with confidence 1 − δ, [`exhaustive`] measures all of them, [`random`] is
 //! what everything else must beat. [`evolution`] and [`islands`] are what others search programs with.
 
+mod backup;
 mod best;
 mod domain;
 mod engine;
@@ -19,9 +20,10 @@ mod outcome;
 mod random;
 mod rule;
 
+pub use backup::Backup;
 pub use best::{Confidence, best};
 pub use domain::{Domain, Solved};
-pub use engine::{Backup, Plan, graph_search};
+pub use engine::{Plan, graph_search};
 pub use evolution::evolution;
 pub use exhaustive::{Measure, exhaustive};
 pub use graph::{Edge, Sharing};

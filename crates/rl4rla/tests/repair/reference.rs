@@ -24,7 +24,7 @@ pub fn legal(grammar: &Grammar, program: &Program, remaining: usize) -> Vec<Inse
                     if nothing && legal.iter().any(|i| i.instruction.target.is_none()) {
                         continue;
                     }
-                    let insertion = Insertion { section, position, instruction };
+                    let insertion = Insertion { section, position, instruction, replaces: false };
                     let child = grammar.state(&insertion.apply(program));
                     let changes = nothing || child != here;
                     if changes && possible(grammar, child.program(), remaining - 1) {

@@ -160,7 +160,11 @@ pub fn tuning(budget: u64) -> Tuning {
     Tuning {
         exploration: 0.5,
         released: false,
+        backup: None,
         patient: false,
+        skip_closed: false,
+        return_to_root: false,
+        decision: None,
         budget,
         evaluations: None,
         confidence: Confidence::default(),

@@ -77,7 +77,7 @@ fn every_key_is_read() {
     let names = |set: RegSet| set.iter().map(Reg::name).collect::<Vec<_>>();
     assert_eq!((stage.name.as_str(), stage.edits, stage.budget), ("part", 3, 7));
     assert_eq!(stage.exploration, 0.0);
-    assert_eq!(stage.instances, Instances { search: 1, select: 2, report: 3 });
+    assert_eq!(stage.instances, Instances { search: 1, select: 2, report: 3, fresh: Fresh::No });
     assert_eq!(
         grammar.operators.iter().map(|op| op.name).collect::<Vec<_>>(),
         ["HHQR", "MAT_INV", "MAT_MAT_TRANS_MUL"]
@@ -126,7 +126,7 @@ fn what_is_left_out_has_a_default() {
     let stage = &curriculum.stages[1].0;
     assert_eq!((stage.edits, stage.exploration), (3, 0.25), "from the table of defaults");
     assert_eq!(stage.budget, 20_000);
-    assert_eq!(stage.instances, Instances { search: 16, select: 8, report: 8 });
+    assert_eq!(stage.instances, Instances::default());
     let Grammar { operators, registers, setup_only, open, live_out, .. } = &stage.grammar;
     assert_eq!((operators.len(), &open[..]), (17, &Section::BOTH[..]));
     let usual = [Reg::A, Reg::B, Reg::X, Reg::ETA, Reg::V1, Reg::R1, Reg::P1].into_iter().collect();
