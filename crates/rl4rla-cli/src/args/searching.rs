@@ -15,6 +15,12 @@ pub struct Searching {
     /// The most evaluations of a stage's search, the final measurement of the best aside; a question to a proposer is one
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     pub evaluations: Option<u64>,
+    /// The most evaluations of a whole run: a stage may spend what those before it left
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
+    pub run_evaluations: Option<u64>,
+    /// The most playouts of a whole run
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
+    pub run_playouts: Option<u64>,
     /// Which programs are one: `canonical` form, or `fingerprint` of behaviour [default: the curriculum's]
     #[arg(long, value_name = "KEY", value_parser = named::<Merge>, help_heading = "Search")]
     pub merge: Option<Merge>,

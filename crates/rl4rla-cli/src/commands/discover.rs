@@ -52,6 +52,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
         *searching;
     let Searching { backup, skip_closed, return_to_root, budget_per_decision, fresh, from_targets, .. } =
         *searching;
+    let Searching { run_evaluations, run_playouts, .. } = *searching;
     if !(delta > 0.0 && delta < 1.0) {
         let message = format!("--delta is a probability between 0 and 1, got {delta}");
         return Err(Failure::new(message).advise("--delta 0.05"));
@@ -72,6 +73,8 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
         from_targets,
         budget,
         evaluations,
+        run_evaluations,
+        run_playouts,
         exploration,
         delta,
     };

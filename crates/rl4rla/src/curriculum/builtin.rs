@@ -8,7 +8,7 @@ macro_rules! files {
 
 /// Every curriculum with its text: repaired settings, the released ones under `paper/`, searches from nothing under
 /// `free/`, and curricula with stages left out under `ablation/`.
-pub const BUILTIN: [(&str, &str); 19] = files![
+pub const BUILTIN: [(&str, &str); 22] = files![
     "precond-weighted-sgd",
     "sketched-precond-gd",
     "block-kaczmarz",
@@ -21,13 +21,16 @@ pub const BUILTIN: [(&str, &str); 19] = files![
     "paper/block-kaczmarz",
     "paper/subsampled-ls-gd",
     "paper/subsampled-precond-gd",
+    "paper/newton-sketch",
     "free/ls-gd",
     "free/gram-sketched",
     "free/qr-sketched",
+    "free/ladder",
     "ablation/none",
     "ablation/forward-newton",
     "ablation/forward-newton-sketch",
     "ablation/gd-newton-sketch",
+    "ablation/four-stages",
 ];
 
 #[cfg(test)]

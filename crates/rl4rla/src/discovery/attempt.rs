@@ -55,6 +55,12 @@ pub struct Approach {
     /// The most evaluations of a stage's search. A run that was not told of it is kept without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluations: Option<u64>,
+    /// The most evaluations of a whole run: a stage may spend what those before it left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_evaluations: Option<u64>,
+    /// The most playouts of a whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_playouts: Option<u64>,
     /// Instead of the stage's own exploration constant.
     pub exploration: Option<f64>,
     /// δ, for the methods that have one.
@@ -77,8 +83,25 @@ impl Approach {
             from_targets: false,
             budget: None,
             evaluations: None,
+            run_evaluations: None,
+            run_playouts: None,
             exploration: None,
             delta: 0.05,
+        }
+    }
+
+    /// The same for a stage that follows on searches which took so much.
+    #[must_use]
+    pub fn after(&self, spent: Counters, stage: &Stage) -> Approach {
+        let fewer = |most: Option<u64>, run: Option<u64>, spent: u64| {
+            let left = run.map(|run| run.saturating_sub(spent));
+            most.into_iter().chain(left).min()
+        };
+        let budget = self.run_playouts.map(|_| self.budget.unwrap_or(stage.budget)).or(self.budget);
+        Approach {
+            budget: fewer(budget, self.run_playouts, spent.playouts),
+            evaluations: fewer(self.evaluations, self.run_evaluations, spent.evaluations),
+            ..*self
         }
     }
 
