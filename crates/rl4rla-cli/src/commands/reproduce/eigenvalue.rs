@@ -37,11 +37,10 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
             };
             let theirs = (method == Method::McgsUcd).then_some(paper);
             lines.push(vec![
-                format!("C{number}").into(),
+                format!("C{number}: {algorithm}").into(),
+                label(method, Setting::Repaired).into(),
                 size.into(),
                 condition.into(),
-                algorithm.into(),
-                label(method, Setting::Repaired).into(),
                 theirs.map_or_else(words::nothing, words::percent),
                 words::rate(Some(tally.found())),
                 words::mean(tally.spread("playouts")),
@@ -55,7 +54,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
         }
         groups.push(lines);
     }
-    let words = ["stage", "size", "κ(A)", "algorithm", "method"].map(Column::words);
+    let words = ["stage", "method, settings", "size", "κ(A)"].map(Column::words);
     let numbers =
         ["paper: found", "ours: found (95 % interval)", "playouts", "evaluations", "s"].map(Column::numbers);
     part.add(Block::Table(Table {
