@@ -24,7 +24,13 @@ pub fn ecdf(means: &Means) -> Result<Part, Failure> {
     let mut part = Part::default();
     let all = [Method::Mcts, Method::McgsUct, Method::McgsUcd, Method::Best, Method::Exhaustive];
     let kinds = [
-        (Setting::Released, "playouts", "playouts τ", "figure-ecdf", "The paper's settings as released."),
+        (
+            Setting::Released,
+            "playouts",
+            "playouts τ",
+            "figure-ecdf",
+            "The paper's settings as released; the paper prints this figure without numbers.",
+        ),
         (
             Setting::Matched,
             "playouts",
@@ -76,8 +82,8 @@ pub fn ecdf(means: &Means) -> Result<Part, Failure> {
             name: name.into(),
             title: format!("Search efficiency, {}", setting.name()),
             caption: format!(
-                "How many runs have found the target at a given cost, among those that reached its stage. {words} The paper \
-                 prints this figure without numbers."
+                "How many runs have found the target at a given cost, among those that reached its stage. \
+                 {words}"
             ),
             panels,
             columns: 3,
