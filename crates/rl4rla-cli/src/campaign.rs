@@ -4,6 +4,7 @@ use crate::commands::discover::Settings;
 use crate::commands::discover::present::{Meta, document};
 use crate::failure::Failure;
 use crate::interrupt::{INTERRUPTED, stopped};
+use crate::label::{label, limits};
 use crate::page::Page;
 use crate::progress;
 use crate::source::unreadable;
@@ -41,6 +42,12 @@ impl Campaign {
     /// The name of its method.
     pub fn method(&self) -> &'static str {
         self.settings.approach().method.name()
+    }
+
+    /// Its method with the settings and limits it runs under.
+    pub fn label(&self) -> String {
+        let settings: Value = serde_json::from_str(&self.settings.json()).unwrap_or_default();
+        label(self.method(), limits(&self.curriculum.name, &settings))
     }
 
     /// The results there are.

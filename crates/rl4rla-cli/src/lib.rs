@@ -4,6 +4,7 @@
 //! `examples/nnls.rs` does.
 
 mod args;
+mod bands;
 mod campaign;
 mod commands;
 mod contest;
@@ -12,6 +13,7 @@ mod data;
 mod endpoint;
 mod failure;
 mod interrupt;
+mod label;
 mod memory;
 mod output;
 mod page;

@@ -14,6 +14,8 @@ pub struct Tally<'a> {
     pub transition: String,
     /// The method's name.
     pub method: &'static str,
+    /// The method with the settings and limits it ran under.
+    pub label: String,
     /// What the runs that reached it say of it, seed by seed.
     pub parts: Vec<&'a Value>,
 }
@@ -25,6 +27,7 @@ pub fn tallies(campaign: &Campaign) -> Vec<Tally<'_>> {
         curriculum: &campaign.curriculum.name,
         transition,
         method: campaign.method(),
+        label: campaign.label(),
         parts,
     };
     let mut from = if campaign.curriculum.start.is_empty() { "∅" } else { "start" };
@@ -103,7 +106,13 @@ mod tests {
             run(&[stage(true, "Gram"), stage(true, "Gram")]),
             json!({ "found": false, "stages": [stage(false, "Gram")] }),
         ];
-        let tally = |parts| Tally { curriculum: "c", transition: "t".into(), method: "best", parts };
+        let tally = |parts| Tally {
+            curriculum: "c",
+            transition: "t".into(),
+            method: "best",
+            label: "best".into(),
+            parts,
+        };
         assert_eq!(tally(runs.iter().collect()).forms().to_string(), "2 × QR in turn, stable; 1 × Gram");
         let first = runs.iter().map(|run| &run["stages"][0]).collect();
         assert_eq!(tally(first).forms().to_string(), "3 × Gram");

@@ -14,13 +14,31 @@ pub fn rate(rate: Option<Rate>) -> Cell {
     Cell::number(rate.share(), format!("{rate} ({low:.0}–{high:.0} %)"))
 }
 
-/// A mean of counts with half its confidence interval.
+/// A mean of counts with half its confidence interval; of fewer than five the values themselves.
 pub fn mean(spread: Option<Spread>) -> Cell {
-    match spread {
-        Some(Spread { count: 1, mean, .. }) => Cell::number(mean, whole(mean)),
-        Some(Spread { mean, error, .. }) => Cell::number(mean, within(mean, error, whole)),
-        None => nothing(),
-    }
+    mean_as(spread, whole)
+}
+
+/// A mean of other numbers.
+pub fn mean_as(spread: Option<Spread>, word: fn(f64) -> String) -> Cell {
+    summary(spread, word, |spread| (spread.mean, within(spread.mean, spread.error, word)))
+}
+
+/// What several numbers come to: in the words given, or the values themselves where they are fewer than five. The
+/// number behind the cell is the same in both cases.
+fn summary(
+    spread: Option<Spread>,
+    word: fn(f64) -> String,
+    words: impl Fn(&Spread) -> (f64, String),
+) -> Cell {
+    let Some(spread) = spread else { return nothing() };
+    let (value, text) = words(&spread);
+    Cell::number(value, values(&spread, word).unwrap_or(text))
+}
+
+/// The values themselves where they are fewer than five.
+pub fn values(spread: &Spread, word: fn(f64) -> String) -> Option<String> {
+    Some(spread.few()?.iter().copied().map(word).collect::<Vec<_>>().join("; "))
 }
 
 /// A value and its error; one that is of rounding alone is none.
@@ -29,20 +47,26 @@ pub fn within(value: f64, error: f64, word: fn(f64) -> String) -> String {
     format!("{} ± {}", word(value), word(error))
 }
 
-/// A median of counts with the quartiles.
+/// A median of counts with the quartiles; of fewer than five the values themselves.
 pub fn median(spread: Option<Spread>) -> Cell {
     median_as(spread, whole)
 }
 
 /// A median of other numbers.
 pub fn median_as(spread: Option<Spread>, word: fn(f64) -> String) -> Cell {
-    match spread {
-        Some(Spread { count: 1, median, .. }) => Cell::number(median, word(median)),
-        Some(Spread { median, lower, upper, .. }) => {
-            Cell::number(median, format!("{} ({}–{})", word(median), word(lower), word(upper)))
-        }
-        None => nothing(),
-    }
+    let quartiles = |s: &Spread| format!("{} ({}–{})", word(s.median), word(s.lower), word(s.upper));
+    summary(spread, word, |spread| (spread.median, quartiles(spread)))
+}
+
+/// A median of other numbers, with the least and the most.
+pub fn range_as(spread: Option<Spread>, word: fn(f64) -> String) -> Cell {
+    let ends = |s: &Spread| format!("{} ({}–{})", word(s.median), word(s.min), word(s.max));
+    summary(spread, word, |spread| (spread.median, ends(spread)))
+}
+
+/// A median of counts with the interquartile range, as the paper has it; of fewer than five the values themselves.
+pub fn median_iqr(spread: Option<Spread>) -> Cell {
+    summary(spread, whole, |s| (s.median, format!("{} ± {}", whole(s.median), whole(s.iqr()))))
 }
 
 /// A number in seconds.
@@ -104,8 +128,21 @@ mod tests {
     #[test]
     fn errors_of_rounding_are_none() {
         assert_eq!(within(0.5, 4e-17, whole), "0.5 ± 0");
-        assert_eq!(median(Spread::of([1.0, 2.0, 3.0])).text, "2 (1.5–2.5)");
+        assert_eq!(median(Spread::of([1.0, 2.0, 3.0, 4.0, 5.0])).text, "3 (2–4)");
         assert_eq!((mean(Spread::of([7.0])).text, mean(None).text), ("7".into(), "–".into()));
+    }
+
+    #[test]
+    fn fewer_than_five_values_are_shown_themselves() {
+        let two = Spread::of([3051.0, 1204.0]);
+        for cell in [mean(two), median(two), median_iqr(two), range_as(two, whole)] {
+            assert_eq!((cell.text.as_str(), cell.value), ("1204; 3051", Some(2127.5)));
+        }
+        assert_eq!(mean(Spread::of([1.0, 2.0, 3.0, 40_000.0])).text, "1; 2; 3; 40\u{202f}000");
+        let five = Spread::of([1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(mean(five).text, "3 ± 2.0");
+        assert_eq!(median_iqr(five).text, "3 ± 2");
+        assert_eq!(range_as(five, whole).text, "3 (1–5)");
     }
 
     #[test]

@@ -48,7 +48,8 @@ fn every_program_is_analysed() {
         assert_complete(&json(&args));
         let text = rl4rla(&args).out;
         assert!(text.contains("Worst case") && text.contains("Cost"), "{name}: {text}");
-        let lines = text.lines().filter(|line| !line.contains("rl4rla evaluate "));
+        let command = |line: &&str| line.contains("rl4rla evaluate ") || line.contains("rl4rla analyze ");
+        let lines = text.lines().filter(|line| !command(line));
         let widest = lines.map(|line| line.chars().count()).max();
         assert!(widest <= Some(100), "{name}: {widest:?} in {text}");
     }
@@ -84,6 +85,49 @@ fn row_norm_sampling_is_broken_named_and_seen_again() {
     let worst = &report["worst"];
     assert_eq!(worst["name"], "row-norm sampling misses coherent rows", "{worst}");
     assert_seen_again(worst);
+    assert_eq!(worst["mildest"]["point"]["family"]["leverage"], "coherent", "{worst}");
+    assert_seen_again(&worst["mildest"]);
+}
+
+/// The map has shapes that leave no room for a sketch, where this program diverges.
+#[test]
+fn nothing_on_the_page_is_worse_than_the_worst_case() {
+    for program in ["sketched-precond-gd", "precond-weighted-sgd", "ls-gd"] {
+        let report = small(program, &["--step", "0.67"]);
+        let worst = &report["worst"];
+        let cells = report["map"].as_array().unwrap();
+        let ends = cells.iter().flat_map(|cell| [&cell["excess"], &cell["high"]]).filter_map(Value::as_f64);
+        let most = ends.fold(0.0, f64::max);
+        match worst["excess"].as_f64() {
+            Some(excess) => {
+                assert!(excess >= most, "{program}: {most:e} {worst}");
+                assert!(cells.iter().all(|cell| cell["failed"] == 0), "{program}: a failure is worse");
+            }
+            None => assert!(worst["failure"].is_string(), "{program}: {worst}"),
+        }
+        assert!(most < 10.0 || worst["broke"] == true, "{program}: {most:e} {worst}");
+        assert_seen_again(worst);
+    }
+}
+
+#[test]
+fn an_analysis_is_made_again_by_its_command_and_has_one_id() {
+    let options = ["--kappa", "10,1e3", "--batch", "30", "--seed", "5"];
+    let report = small("precond-weighted-sgd", &options);
+    let command = report["command"].as_str().unwrap();
+    let words: Vec<&str> = command.split(' ').skip(1).chain(["--json"]).collect();
+    assert_eq!(rl4rla(&words).json(), report, "{command}");
+    let id = report["id"].as_str().unwrap();
+    assert!(id.len() == 16 && id.chars().all(|c| c.is_ascii_hexdigit()), "{id}");
+    let text = rl4rla(&words[..words.len() - 1]).out;
+    assert!(text.contains(id) && text.contains(command), "{text}");
+    // The same program under another name is the same question; another seed is another.
+    let file = scratch("analyze-id.rla");
+    let shown = json(&["show", "precond-weighted-sgd"]);
+    std::fs::write(&file, shown["program"].as_str().unwrap()).unwrap();
+    assert_eq!(small(file.to_str().unwrap(), &options)["id"], id);
+    let other = ["--kappa", "10,1e3", "--batch", "30", "--seed", "6"];
+    assert_ne!(small("precond-weighted-sgd", &other)["id"], id);
 }
 
 #[test]

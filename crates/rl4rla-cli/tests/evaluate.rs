@@ -227,6 +227,16 @@ fn work_to_a_tolerance_counts_what_it_is_told_to() {
     assert_ne!(reward(&["--unit", "passes"]), base);
 }
 
+/// What a stage found under the sampling of the released code is not measured under another one.
+#[test]
+fn the_auxiliary_reward_of_a_stage_follows_its_protocol() {
+    let stage = ["--curriculum", "paper/subsampled-ls-gd", "--stage", "subsampled-ls-gd"];
+    let args =
+        [&["evaluate", "subsampled-ls-gd", "--auxiliary", "ht", "--instances", "1"], &stage[..]].concat();
+    let reward = number(&json(&args)["auxiliary"]["ht"]);
+    assert!(reward > 0.2, "{reward}");
+}
+
 #[test]
 fn the_auxiliary_reward_is_reported_beside_the_reward() {
     assert_eq!(small("ls-gd", &[])["auxiliary"], Value::Null);

@@ -47,6 +47,10 @@ fn a_report_has_everything_on_one_page_and_files_beside_it() {
     {
         assert!(page.contains(words), "{words}");
     }
+    assert!(
+        page.contains("the median of 3 to 4 runs each, seeds 0, 1, 2, 7"),
+        "curves say of which runs they are"
+    );
     for word in ["NaN", "<script", "http:", "https:"] {
         assert!(!page.contains(word), "{word}");
     }

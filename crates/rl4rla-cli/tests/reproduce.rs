@@ -33,6 +33,8 @@ fn an_item_has_the_papers_values_beside_ours_and_files() {
     }
     let page = fs::read_to_string(format!("{out}/index.html")).unwrap();
     assert!(page.contains("Curriculum progression") && page.contains("MAT_VEC_MUL"));
+    // Curves say of which runs they are, and of which search.
+    assert!(page.contains("one run each, seed 0") && page.contains("mcgs-ucd, released"));
     for outside in ["<script", "<link", "src=\"http", "@import"] {
         assert!(!page.contains(outside), "{outside}");
     }

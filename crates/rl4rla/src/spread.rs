@@ -24,7 +24,12 @@ pub struct Spread {
     pub min: f64,
     /// The largest.
     pub max: f64,
+    /// The values themselves, where there are few.
+    few: [f64; FEW - 1],
 }
+
+/// Of fewer values than this a mean or a median with its error says less than the values themselves.
+const FEW: usize = 5;
 
 impl Spread {
     /// Of these values; none if there are none.
@@ -47,6 +52,8 @@ impl Spread {
         } else {
             0.0
         };
+        let mut few = [0.0; FEW - 1];
+        few.iter_mut().zip(&sorted).for_each(|(place, value)| *place = *value);
         Some(Spread {
             count: sorted.len(),
             mean,
@@ -56,7 +63,19 @@ impl Spread {
             upper: quantile(&sorted, 0.75),
             min,
             max,
+            few,
         })
+    }
+
+    /// The values themselves, the smallest first; nothing where there are five or more.
+    ///
+    /// ```
+    /// use rl4rla::spread::Spread;
+    /// assert_eq!(Spread::of([3.0, 1.0]).unwrap().few(), Some(&[1.0, 3.0][..]));
+    /// assert_eq!(Spread::of([1.0; 5]).unwrap().few(), None);
+    /// ```
+    pub fn few(&self) -> Option<&[f64]> {
+        self.few.get(..self.count)
     }
 
     /// The interquartile range.

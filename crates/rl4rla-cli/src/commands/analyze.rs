@@ -91,8 +91,11 @@ impl Report<'_> {
             json[key] = json!(value);
         }
         json["tolerance"] = json!(args.tolerance);
+        json["id"] = json!(study.id());
+        json["command"] = json!(self.command());
         if let Some(worst) = &analysis.worst {
             json["worst"]["command"] = json!(self.again(&worst.point));
+            json["worst"]["mildest"]["command"] = json!(self.again(&worst.mildest.point));
         }
         Ok(json)
     }

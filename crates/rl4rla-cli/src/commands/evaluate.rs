@@ -35,7 +35,7 @@ pub fn run(args: &Evaluate, shared: &Shared) -> Result<Page, Failure> {
     let program = &source.document.program;
     let runs = runs(program, &families, &protocol, args.instances, args.seed)?;
     let auxiliary = match args.auxiliary {
-        Some(profile) => Some((profile, auxiliary(program, profile, args.instances, args.seed)?)),
+        Some(profile) => Some((profile, auxiliary(program, profile, &protocol, args.instances, args.seed)?)),
         None => None,
     };
     let outcome = Outcome { args, source: &source, families: &families, protocol: &protocol, runs };

@@ -11,7 +11,9 @@ mod paper;
 mod progression;
 mod scalability;
 mod searches;
+mod staircase;
 mod tree;
+mod way;
 mod year;
 
 use crate::args::{Reproduce, Shared};
@@ -35,7 +37,7 @@ use std::time::Instant;
 const ITEMS: [Item; 14] = [
     row("table1", "Curriculum progression", "Table 1", progression::asks, progression::make),
     row("table2", "End-to-end efficiency", "Table 2", efficiency::asks, efficiency::end_to_end),
-    row("staircase", "Discovery staircase", "Figure 2", curves::staircase_asks, curves::staircase),
+    row("staircase", "Discovery staircase", "Figure 2", staircase::asks, staircase::make),
     row("ecdf", "Distribution of search costs", "Figure 3", efficiency::asks, curves::ecdf),
     row("reuse", "State reuse", "Figure 4", curves::reuse_asks, curves::reuse),
     row("eigenvalue", "Eigenvalue problems", "Table 3 and Figure 5", eigenvalue::asks, eigenvalue::make),
@@ -160,7 +162,8 @@ fn document(made: &[(&Item, Part)], scope: Scope, seconds: f64) -> Document {
     let size = match scope.quick {
         true => {
             "This is a quick look with few seeds, so intervals are wide, and times too low: runs with one seed share what they \
-             compute. Without --quick it takes an hour or two."
+             compute. Of fewer than five runs the values themselves are shown, in place of means and medians. Without --quick it \
+             takes an hour or two."
         }
         false => "",
     };

@@ -8,7 +8,8 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::page::{Page, accent, duration, faint, ledger, strong};
 use crate::tally::{Tally, tallies};
-use rl4rla::report::Rate;
+use crate::words::{values, whole};
+use rl4rla::report::{Rate, Spread};
 use rl4rla::store::Store;
 use serde_json::{Value, json};
 
@@ -40,7 +41,7 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
     }
     if !shared.quiet {
         text += &faint(
-            "means over the runs that reached the stage; median of their playouts\n\
+            "means over the runs that reached the stage, of fewer than five the values themselves; median of their playouts\n\
              form: how what was found holds its preconditioner, and from which κ on that loses digits\n\
              runs with one seed share instances and rewards: times are those of the first to need them",
         );
@@ -56,6 +57,7 @@ fn json(tally: &Tally) -> Value {
         "curriculum": tally.curriculum,
         "transition": tally.transition,
         "method": tally.method,
+        "label": tally.label,
         "seeds": trials,
         "successes": successes,
         "playouts_mean": playouts.map(|p| p.mean),
@@ -70,16 +72,21 @@ fn json(tally: &Tally) -> Value {
 }
 
 fn cells(tally: &Tally) -> Vec<String> {
-    let median = tally.spread("playouts").map_or(f64::NAN, |playouts| playouts.median);
-    let whole = |number: f64| format!("{number:.0}");
+    // Of a few runs the numbers themselves, which need no median beside them.
+    let told = |key: &str, pick: fn(&Spread) -> f64| {
+        let spread = tally.spread(key);
+        spread.map_or("–".into(), |s| values(&s, whole).unwrap_or_else(|| whole(pick(&s))))
+    };
+    let playouts = tally.spread("playouts");
+    let median = playouts.filter(|playouts| playouts.few().is_none());
     vec![
         accent(&tally.transition),
-        tally.method.into(),
+        tally.label.clone(),
         tally.found().to_string(),
-        whole(tally.mean("playouts")),
-        whole(median),
-        whole(tally.mean("programs")),
-        whole(tally.mean("evaluations")),
+        told("playouts", |spread| spread.mean),
+        median.map_or("–".into(), |playouts| whole(playouts.median)),
+        told("programs", |spread| spread.mean),
+        told("evaluations", |spread| spread.mean),
         duration(tally.mean("seconds")),
         faint(&tally.forms().to_string()),
     ]

@@ -3,8 +3,7 @@
 
 use super::iteration::Nature;
 use super::spectrum::Spectrum;
-use super::study::{Care, Study};
-use super::worst::Point;
+use super::study::{Care, Point, Study};
 use crate::execute::{Limits, Settings, run, snapshots};
 use crate::linalg;
 use crate::problem::{Family, Instance};

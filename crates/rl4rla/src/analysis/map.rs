@@ -1,7 +1,7 @@
 //! The robustness map: the excess after T iterations over condition number, leverage, aspect ratio and noise.
 
 use super::interval::Interval;
-use super::study::{History, Study};
+use super::study::{History, Point, Study, last};
 use crate::baseline::{Baseline, Request};
 use crate::execute::run;
 use crate::problem::{Choice, Family, Leverage};
@@ -38,6 +38,9 @@ pub struct Cell {
     pub count: usize,
     /// The median excess of a QR solve on the same instances, for linear systems.
     pub direct: Option<f64>,
+    /// The run that ended worst, and its excess, infinite if it failed.
+    #[serde(skip)]
+    pub worst: Option<(Point, f64)>,
 }
 
 impl Cell {
@@ -113,14 +116,21 @@ fn cell(study: &Study, family: &Family, noise: f64) -> Cell {
     let settings = study.settings(family);
     let qr = Baseline::named("qr").filter(|_| family.kind.info().task.is_least_squares());
     let (mut courses, mut direct, mut undrawn): (Vec<History>, Vec<f64>, usize) = Default::default();
-    for index in 0..study.effort.replicates {
-        let Ok(instance) = study.instance(family, study.care.seed, index) else {
+    let mut worst: Option<(Point, f64)> = None;
+    for replicate in 0..study.effort.replicates {
+        // A seed for each run, so that each is the first of an evaluation.
+        let point = Point { family: *family, seed: study.care.seed.wrapping_add(replicate) };
+        let Ok(instance) = study.instance(family, point.seed, 0) else {
             undrawn += 1;
             continue;
         };
-        let luck = draws(study.care.seed, index, 0);
+        let luck = draws(point.seed, 0, 0);
         let trace = run(study.live.program(), &instance, &settings, &luck);
-        courses.push(trace.map(|trace| trace.excesses).map_err(|failure| failure.to_string()));
+        let course = trace.map(|trace| trace.excesses).map_err(|failure| failure.to_string());
+        if worst.is_none_or(|(_, excess)| last(&course) > excess) {
+            worst = Some((point, last(&course)));
+        }
+        courses.push(course);
         let solved = qr.and_then(|qr| qr.solve(&Request::new(&instance.A, &instance.b, luck)).ok());
         direct.extend(solved.map(|found| instance.excess(&found.x)));
     }
@@ -140,6 +150,7 @@ fn cell(study: &Study, family: &Family, noise: f64) -> Cell {
         undrawn,
         count: study.effort.replicates as usize,
         direct: Interval::median(direct).map(|direct| direct.value),
+        worst,
     }
 }
 
@@ -158,6 +169,13 @@ mod tests {
         let good = |cell: &Cell| cell.excess.unwrap() < 1e-14 * cell.kappa.unwrap() && cell.direct.is_some();
         assert!(cells.iter().all(good), "{cells:#?}");
         assert!(cells.iter().all(|cell| cell.low <= cell.excess && cell.excess <= cell.high));
+        // The run that ended worst is a run of the cell, and seen again by itself.
+        let (point, excess) = cells[0].worst.unwrap();
+        assert!(cells[0].high <= Some(excess));
+        assert_eq!(
+            last(&study.history(&point.family, &study.settings(&point.family), point.seed, 0)),
+            excess
+        );
     }
 
     #[test]

@@ -34,6 +34,6 @@ pub use map::Cell;
 pub use precision::Digits;
 pub use spectrum::Spectrum;
 pub use steps::{Found, StepRange, StepRow};
-pub use study::{Care, History, Study};
+pub use study::{Care, History, Point, Study};
 pub use whole::Analysis;
-pub use worst::{Point, Worst};
+pub use worst::{Mildest, Worst};

@@ -7,9 +7,20 @@ use crate::program::{Canonical, LiveOut, Model, Price, Program, Reg, Section, Sh
 use crate::reward::{Protocol, draws};
 use crate::rng::Stream;
 use rayon::prelude::*;
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The excess at the start and after every iteration, or why there is none.
 pub type History = Result<Vec<f64>, String>;
+
+/// An instance: a family and the seed of its draw and of the program's luck.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Point {
+    /// The family.
+    pub family: Family,
+    /// The seed; the instance is the first that `evaluate` draws with it.
+    pub seed: u64,
+}
 
 /// How carefully a program is studied.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -98,6 +109,31 @@ impl Study {
         };
         let ranked = steps.iter().map(standing);
         ranked.reduce(|best, next| if next.1 < best.1 { next } else { best }).map_or(1.0, |(step, _)| step)
+    }
+
+    /// A name for all that its numbers follow from: the program without what it computes for nothing, the problems, how it runs,
+    /// and the seed. The same question has the same name on every machine and in every call.
+    ///
+    /// ```
+    /// use rl4rla::analysis::{Care, Study};
+    /// use rl4rla::{problem::Family, program::Entry, reward::{Profile, Protocol, StepRule}};
+    /// let id = |seed| {
+    ///     let family = Family { rows: 100, cols: 4, ..Family::named("mid-cond").unwrap() };
+    ///     let protocol = Protocol::new(Profile::sound(), StepRule::Fixed(0.75));
+    ///     let care = Care { tolerance: 1e-6, replicates: 3, seed, quick: true };
+    ///     let program = &Entry::named("precond-gd").unwrap().document.program;
+    ///     Study::new(program, family, &[1e3], protocol, care).unwrap().id()
+    /// };
+    /// assert!(id(0) == id(0) && id(0) != id(1) && id(0).len() == 16);
+    /// ```
+    pub fn id(&self) -> String {
+        let Protocol { iterations, sketch, sketch_factor, batch, sampling, .. } = &self.protocol;
+        let family = serde_json::to_string(&self.family).unwrap_or_default();
+        let program = self.live.program().to_string();
+        let (kappas, step, care) = (&self.kappas, self.step, &self.care);
+        let run = format!("{iterations} {step:?} {sketch} {sketch_factor:?} {batch} {sampling:?}");
+        let text = format!("{program}\n{family}\n{kappas:?}\n{run}\n{care:?}");
+        format!("{:016x}", xxh3_64(text.as_bytes()))
     }
 
     /// The median excess after T iterations on the family, runs that fail counted as infinite.

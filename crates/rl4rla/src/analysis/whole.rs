@@ -59,6 +59,7 @@ impl Analysis {
         };
         let courses: Vec<Vec<History>> = study.kappas.iter().map(course).collect();
         let iterations = Wait::all(study, &spectra, &courses);
+        let map = Cell::all(study);
         Analysis {
             iteration,
             contraction: Contraction::all(study, &spectra, &courses),
@@ -66,8 +67,8 @@ impl Analysis {
             flops: Costs::of(study, &iterations[0]),
             iterations,
             precision: Digits::all(study),
-            map: Cell::all(study),
-            worst: Worst::find(study, nature),
+            worst: Worst::find(study, nature, &map),
+            map,
         }
     }
 }

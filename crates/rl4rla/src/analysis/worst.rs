@@ -1,40 +1,33 @@
-//! The failure finder: a search over instances for the one that a program does worst on, and a name for what happens there.
+//! The failure finder: a search over instances for the one that a program does worst on, and a name for what happens.
 //!
 //! It begins with every leverage at a few condition numbers and with random points, goes on with changes of the worst one, and ends by taking back whatever the failure
-//! does not need, so that what is left says why. Runs that fail or end ten times above their start are equally broken:
-//! of them the one with the least condition number counts, because it says most about the program.
+//! does not need, so that what is left, the mildest case, says why. For that, runs that fail or end ten times above their start
+//! are equally broken: of them the one with the least condition number counts, because it says most about the program. The worst
+//! case itself is the run that failed or ended highest, of the search and of the robustness map.
 
 use super::diagnosis::{Diagnosis, unusual};
 use super::evidence::Evidence;
 use super::iteration::Nature;
-use super::study::{Study, last};
+use super::map::Cell;
+use super::study::{History, Point, Study, last};
 use crate::problem::{Choice, Family, Kind, Leverage, Right};
 use crate::program::Section;
 use crate::rng::Stream;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// An instance: a family and the seed of its draw and of the program's luck.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Point {
-    /// The family.
-    pub family: Family,
-    /// The seed; the instance is the first that `evaluate` draws with it.
-    pub seed: u64,
-}
-
-/// The worst case found.
+/// The worst case found, and the mildest that says why.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Worst {
-    /// What happened, by name.
+    /// What happens in the mildest case, by name.
     pub name: &'static str,
     /// Why, and what helps.
     pub why: &'static str,
     /// Whether it is a failure at all.
     pub broke: bool,
-    /// Where.
+    /// The instance that no other run of the search or of the robustness map was worse on.
     pub point: Point,
-    /// The excess after T iterations; nothing if the run failed.
+    /// The excess there after T iterations; nothing if the run failed.
     pub excess: Option<f64>,
     /// How the run failed, if it did.
     pub failure: Option<String>,
@@ -44,8 +37,21 @@ pub struct Worst {
     pub ratio: Option<f64>,
     /// Runs that the search took.
     pub evaluations: usize,
-    /// What was measured there.
+    /// An instance as close to the study's own family as the failure allows.
+    pub mildest: Mildest,
+    /// What was measured on the mildest case.
     pub evidence: Evidence,
+}
+
+/// The mildest case of a failure.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Mildest {
+    /// Where.
+    pub point: Point,
+    /// The excess after T iterations; nothing if the run failed.
+    pub excess: Option<f64>,
+    /// How the run failed, if it did.
+    pub failure: Option<String>,
 }
 
 /// What can be changed of a point.
@@ -78,44 +84,82 @@ const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 const SEEDS: f64 = 1000.0;
 
 impl Worst {
-    /// The worst case of a study; none if nothing could be drawn.
-    pub fn find(study: &Study, nature: Nature) -> Option<Worst> {
+    /// The worst case of a study, whose robustness map is given; none if nothing could be drawn.
+    pub fn find(study: &Study, nature: Nature, map: &[Cell]) -> Option<Worst> {
         let search = Search { study, genes: genes(&study.family) };
-        let (mut worst, mut evaluations) = search.explore()?;
+        let (found, mut evaluations) = search.explore()?;
+        let Pair { mut mild, mut worst } = found;
+        let seen = map.iter().filter_map(|cell| cell.worst);
+        for case in seen.map(|(point, excess)| Ranked { point, rank: rank(excess) }) {
+            // Shapes of the search leave room for sketches and samples, so that what breaks there says more.
+            if mild.rank < BROKEN && case.beats(&mild) {
+                mild = case;
+            }
+            worst = worst.worse(case);
+        }
         let typical = study.typical();
-        evaluations += search.simplify(&mut worst, unusual(study.care.tolerance, typical));
-        let point = worst.point;
-        let evidence = Evidence::of(study, nature, typical, &point)?;
+        evaluations += search.simplify(&mut mild, unusual(study.care.tolerance, typical));
+        worst = worst.worse(mild);
+        let evidence = Evidence::of(study, nature, typical, &mild.point)?;
         let diagnosis = Diagnosis::of(&evidence);
-        let failure = study.history(&point.family, &study.settings(&point.family), point.seed, 0).err();
-        let excess = evidence.end;
+        let course =
+            |point: &Point| study.history(&point.family, &study.settings(&point.family), point.seed, 0);
+        let end = |course: &History| course.as_ref().ok().and_then(|course| course.last()).copied();
+        let (there, mildest) = (course(&worst.point), course(&mild.point));
+        let excess = end(&there);
         Some(Worst {
             name: diagnosis.name,
             why: diagnosis.why,
             broke: diagnosis.name != super::DIAGNOSES[0].name,
-            point,
+            point: worst.point,
             excess,
-            failure,
+            failure: there.err(),
             typical: typical.is_finite().then_some(typical),
             ratio: excess.map(|excess| excess / typical).filter(|ratio| ratio.is_finite()),
             evaluations,
+            mildest: Mildest { point: mild.point, excess: end(&mildest), failure: mildest.err() },
             evidence,
         })
     }
 }
 
-/// A point and how bad it is: the logarithm of its excess, up to where a run is broken.
+/// A point and how bad it is: the logarithm of its excess, infinite where the run failed.
 #[derive(Clone, Copy, Debug)]
 struct Ranked {
     point: Point,
     rank: f64,
 }
 
+/// log₁₀ of an excess.
+fn rank(excess: f64) -> f64 {
+    excess.max(f64::MIN_POSITIVE).log10()
+}
+
 impl Ranked {
-    /// Whether it counts for more: worse, or as bad and milder.
+    /// Whether it says more about the program: it is worse, or as bad and milder. All that is broken is equally bad.
     fn beats(&self, other: &Ranked) -> bool {
         let kappa = |ranked: &Ranked| -ranked.point.family.condition.unwrap_or(1.0);
-        (self.rank, kappa(self)) > (other.rank, kappa(other))
+        (self.rank.min(BROKEN), kappa(self)) > (other.rank.min(BROKEN), kappa(other))
+    }
+
+    /// The worse of two, however far both went; this one if they are alike.
+    fn worse(self, other: Ranked) -> Ranked {
+        if other.rank > self.rank { other } else { self }
+    }
+}
+
+/// What counts of many points: the one that says most, and the worst.
+#[derive(Clone, Copy)]
+struct Pair {
+    mild: Ranked,
+    worst: Ranked,
+}
+
+impl Pair {
+    /// Of both, what counts.
+    fn joined(self, other: Pair) -> Pair {
+        let mild = if other.mild.beats(&self.mild) { other.mild } else { self.mild };
+        Pair { mild, worst: self.worst.worse(other.worst) }
     }
 }
 
@@ -125,8 +169,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Random points, then changes of the worst one; and how many were tried.
-    fn explore(&self) -> Option<(Ranked, usize)> {
+    /// Random points, then changes of the one that says most; and how many were tried.
+    fn explore(&self) -> Option<(Pair, usize)> {
         let budget = self.study.effort.evaluations;
         let root = Stream::new(self.study.care.seed).derive("worst", 0);
         let home = Point { family: self.study.family, seed: self.study.care.seed };
@@ -137,20 +181,20 @@ impl Search<'_> {
         let mut starts = self.corners(home);
         starts.extend((0..(budget / 2).saturating_sub(starts.len())).map(random));
         let mut tried = starts.len();
-        let mut worst = self.worst_of(starts)?;
+        let mut found = self.best_of(starts)?;
         while tried < budget {
             let mutant = |i: usize| {
                 let draws = root.derive("change", (tried + i) as u64).uniforms(4);
                 let gene = |u: f64| self.genes[(u * self.genes.len() as f64) as usize];
-                let once = self.changed(worst.point, gene(draws[0]), draws[1]);
+                let once = self.changed(found.mild.point, gene(draws[0]), draws[1]);
                 // Every other one is changed twice.
                 if i.is_multiple_of(2) { once } else { self.changed(once, gene(draws[2]), draws[3]) }
             };
             let brood: Vec<Point> = (0..BROOD.min(budget - tried)).map(mutant).collect();
             tried += brood.len();
-            worst = self.worst_of(brood).filter(|next| next.beats(&worst)).unwrap_or(worst);
+            found = self.best_of(brood).map_or(found, |next| found.joined(next));
         }
-        Some((worst, tried))
+        Some((found, tried))
     }
 
     /// Every leverage at a few condition numbers, where the family takes these; home otherwise.
@@ -198,23 +242,22 @@ impl Search<'_> {
         tried
     }
 
-    /// The first of the worst points that can be drawn.
-    fn worst_of(&self, points: Vec<Point>) -> Option<Ranked> {
+    /// What counts of these points, the first of equals; none if none can be drawn.
+    fn best_of(&self, points: Vec<Point>) -> Option<Pair> {
         let ranked: Vec<Ranked> =
             points.into_par_iter().map(|point| Ranked { point, rank: self.rank(&point) }).collect();
         let drawn = ranked.into_iter().filter(|ranked| ranked.rank > f64::NEG_INFINITY);
-        drawn.reduce(|worst, next| if next.beats(&worst) { next } else { worst })
+        drawn.map(|ranked| Pair { mild: ranked, worst: ranked }).reduce(Pair::joined)
     }
 
-    /// log₁₀ of the excess after T iterations, at most that of a broken run; minus infinity where nothing can be drawn.
+    /// log₁₀ of the excess after T iterations; minus infinity where nothing can be drawn.
     fn rank(&self, point: &Point) -> f64 {
         let Point { family, seed } = point;
         // Drawn twice where it runs, and cheap beside the run.
         if self.study.instance(family, *seed, 0).is_err() {
             return f64::NEG_INFINITY;
         }
-        let course = self.study.history(family, &self.study.settings(family), *seed, 0);
-        last(&course).max(f64::MIN_POSITIVE).log10().min(BROKEN)
+        rank(last(&self.study.history(family, &self.study.settings(family), *seed, 0)))
     }
 
     /// With fewer rows, sketches and samples would be smaller than they are meant to be.
@@ -319,7 +362,7 @@ mod tests {
     fn worst_within(name: &str, step: f64, tolerance: f64) -> (Worst, Study) {
         let mut study = study(name, "mid-cond", (600, 6), &[3.0], Some(step));
         (study.protocol.iterations, study.care.tolerance) = (100, tolerance);
-        let found = Worst::find(&study, Iteration::of(&study).nature).unwrap();
+        let found = Worst::find(&study, Iteration::of(&study).nature, &[]).unwrap();
         (found, study)
     }
 
@@ -328,9 +371,12 @@ mod tests {
         let (found, study) = worst("precond-weighted-sgd", 0.67);
         assert_eq!(found.name, "row-norm sampling misses coherent rows", "{found:#?}");
         assert!(found.broke && found.evaluations <= study.effort.evaluations + 20);
-        assert_eq!(found.point.family.leverage, Leverage::Coherent, "{found:#?}");
+        assert_eq!(found.mildest.point.family.leverage, Leverage::Coherent, "{found:#?}");
         // What it does not need is gone.
-        assert_eq!((found.point.family.outside, found.point.family.right), (0.0, Right::Gauss));
+        let mildest = found.mildest.point.family;
+        assert_eq!((mildest.outside, mildest.right), (0.0, Right::Gauss));
+        // And the worst is as bad, or worse.
+        assert!(found.excess >= found.mildest.excess || found.failure.is_some(), "{found:#?}");
         assert!(study.typical() < 1e-6, "it is no failure at home: {}", study.typical());
         assert!(found.evidence.unsampled.unwrap() < 1e-6, "and none without sampling");
     }
@@ -343,6 +389,21 @@ mod tests {
         assert_eq!(slow.name, "slow: the contraction factor depends on κ", "{slow:#?}");
         let (gram, _) = worst_within("sketched-precond-gd-gram", 0.5, 1e-9);
         assert_eq!(gram.name, "a Gram matrix squares the condition number", "{gram:#?}");
+    }
+
+    #[test]
+    fn nothing_in_the_map_is_worse_than_the_worst_case() {
+        // With twelve rows the sketch is hardly one: the map sees what the search leaves out.
+        let study = study("sketched-precond-gd", "mid-cond", (600, 6), &[10.0], Some(0.67));
+        let map = Cell::all(&study);
+        let found = Worst::find(&study, Iteration::of(&study).nature, &map).unwrap();
+        assert!(map.iter().any(|cell| cell.excess > Some(10.0)), "the map shows a failure");
+        assert!(found.broke && found.name == "sketch too small to embed", "{found:#?}");
+        let most = map.iter().filter_map(|cell| cell.high).fold(0.0, f64::max);
+        assert!(found.excess.is_none_or(|excess| excess >= most), "{most:e} {found:#?}");
+        let again =
+            study.history(&found.point.family, &study.settings(&found.point.family), found.point.seed, 0);
+        assert_eq!(again.ok().and_then(|course| course.last().copied()), found.excess);
     }
 
     #[test]

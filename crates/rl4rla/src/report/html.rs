@@ -128,26 +128,43 @@ impl Page {
     }
 
     fn table(&mut self, table: &Table) -> String {
+        let headed = headed(table);
+        let columns = table.columns.len();
         let head: String = table
             .columns
             .iter()
-            .map(|column| format!("<th scope=\"col\"{}>{}</th>", side(column.align), inline(&column.head)))
+            .enumerate()
+            .filter_map(|(place, column)| match (headed, place) {
+                (true, 0) => None,
+                (true, 1) => Some((format!("{} · {}", table.columns[0].head, column.head), column.align)),
+                _ => Some((column.head.clone(), column.align)),
+            })
+            .map(|(head, align)| format!("<th scope=\"col\"{}>{}</th>", side(align), inline(&head)))
             .collect();
         let cell = |(place, cell): (usize, &Cell), rows: usize| {
             let align = side(table.columns.get(place).map_or(Align::Left, |column| column.align));
-            let text = inline(&cell.text);
-            let text = if cell.strong { format!("<strong>{text}</strong>") } else { text };
+            let text = words(cell);
             match place {
-                0 if rows == 0 => String::new(),
+                0 if headed || rows == 0 => String::new(),
                 0 if rows > 1 => format!("<th scope=\"rowgroup\" rowspan=\"{rows}\"{align}>{text}</th>"),
                 0 => format!("<th scope=\"row\"{align}>{text}</th>"),
+                1 if headed => format!("<th scope=\"row\"{align}>{text}</th>"),
                 _ if cell.text.chars().count() > 28 => format!("<td class=\"long\">{text}</td>"),
                 _ => format!("<td{align}>{text}</td>"),
             }
         };
         let row = |(row, rows): (&Vec<Cell>, usize)| {
             let cells: String = row.iter().enumerate().map(|place| cell(place, rows)).collect();
-            format!("<tr>{cells}</tr>\n")
+            // What rows have in common stands above them, so that the column that stays in sight tells them apart.
+            let above = match row.first() {
+                Some(first) if headed && rows > 0 => format!(
+                    "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{}\"><span>{}</span></th></tr>\n",
+                    columns - 1,
+                    words(first)
+                ),
+                _ => String::new(),
+            };
+            format!("{above}<tr>{cells}</tr>\n")
         };
         let body = |group: &Vec<Vec<Cell>>| {
             // What rows that follow each other have in common at their head stands there once.
@@ -227,6 +244,19 @@ fn style() -> String {
     )
 }
 
+/// Whether rows share their first cell and are told apart by words in the second: then the first stands above them.
+fn headed(table: &Table) -> bool {
+    let shared = |group: &Vec<Vec<Cell>>| group.windows(2).any(|pair| pair[0].first() == pair[1].first());
+    let words = table.columns.get(1).is_some_and(|column| column.align == Align::Left);
+    table.columns.len() > 2 && words && table.groups.iter().any(shared)
+}
+
+/// The text of a cell.
+fn words(cell: &Cell) -> String {
+    let text = inline(&cell.text);
+    if cell.strong { format!("<strong>{text}</strong>") } else { text }
+}
+
 fn side(align: Align) -> &'static str {
     if align == Align::Right { " class=\"number\"" } else { "" }
 }
@@ -286,6 +316,7 @@ pub(super) fn distinct(taken: &mut BTreeSet<String>, wanted: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Column;
     use super::super::testing::{document, well_formed};
     use super::*;
 
@@ -317,6 +348,34 @@ mod tests {
         for address in values("href") {
             assert!(ids.contains(&address.trim_start_matches('#').to_string()), "{address}");
         }
+    }
+
+    #[test]
+    fn rows_keep_what_tells_them_apart_in_their_first_column() {
+        let table = |second: Column| {
+            let row = |method: &str, cost: &str| -> Vec<Cell> { ["GD", method, cost].map(Cell::from).into() };
+            let (columns, groups) = (
+                vec![Column::words("target"), second, Column::numbers("cost")],
+                vec![vec![row("mcts", "7"), row("best", "5")]],
+            );
+            let [name, title, caption] = ["t", "", ""].map(String::from);
+            Page::new(vec![]).table(&Table { name, title, caption, columns, groups, notes: vec![] })
+        };
+        let headed = table(Column::words("method"));
+        assert!(
+            headed.contains(
+                "<th scope=\"col\">target · method</th><th scope=\"col\" class=\"number\">cost</th>"
+            ),
+            "{headed}"
+        );
+        assert_eq!(headed.matches("colspan=\"2\"><span>GD</span>").count(), 1, "{headed}");
+        assert!(
+            headed.contains("<tr><th scope=\"row\">best</th><td class=\"number\">5</td></tr>"),
+            "{headed}"
+        );
+        // Numbers tell rows apart less well than what they share.
+        let spanned = table(Column::numbers("size"));
+        assert!(spanned.contains("rowspan=\"2\">GD</th>") && !spanned.contains("colspan"), "{spanned}");
     }
 
     #[test]

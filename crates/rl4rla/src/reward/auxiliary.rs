@@ -57,16 +57,26 @@ impl std::str::FromStr for Auxiliary {
     }
 }
 
-/// The auxiliary reward on `instances` instances of each system. Where the program's shapes do not fit, it earns 0.
+/// How a program is run and rewarded on every system: as in the stage that found it, down to the rule of sampling and the gate
+/// of the complexity term, but with the appendix's weights of terms and grid of steps. The formulas are always the paper's, so
+/// that all programs are measured by one scale.
+pub fn auxiliary_protocol(stage: &Protocol) -> Protocol {
+    let weights = Weights::new(5.0, 1.0, 8.0, 0.0);
+    let ungated = matches!(stage.profile, Profile::Paper { ungated: true, .. });
+    let profile = Profile::Paper { weights, ungated, condition_only: false };
+    Protocol { profile, step: StepRule::Best(PAPER_GRID.to_vec()), ..stage.clone() }
+}
+
+/// The auxiliary reward of a program of this stage on `instances` instances of each system. Where the program's shapes do not
+/// fit, it earns 0.
 pub fn auxiliary(
     program: &Program,
     profile: Auxiliary,
+    stage: &Protocol,
     instances: u64,
     seed: u64,
 ) -> Result<f64, FamilyError> {
-    let weights = Weights::new(5.0, 1.0, 8.0, 0.0);
-    let reward = Profile::Paper { weights, ungated: false, condition_only: false };
-    let protocol = Protocol::new(reward, StepRule::Best(PAPER_GRID.to_vec()));
+    let protocol = auxiliary_protocol(stage);
     let (mut sum, mut total) = (0.0, 0.0);
     for (weight, family) in profile.environments() {
         let draw = |i| family.for_set(InstanceSet::Final).draw(&InstanceSet::Final.stream(seed, i));
@@ -75,4 +85,45 @@ pub fn auxiliary(
         total += weight;
     }
     Ok(sum / total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execute::{Sampling, SketchKind};
+    use crate::program::{Entry, LiveOut};
+
+    #[test]
+    fn everything_but_weights_and_steps_is_the_stages() {
+        let paper = |ungated| Profile::Paper {
+            weights: Weights::new(1.0, 10.0, 8.0, 1.0),
+            ungated,
+            condition_only: true,
+        };
+        let stage = Protocol {
+            iterations: 30,
+            sketch: SketchKind::Gaussian,
+            sketch_factor: 3.0,
+            batch: 17,
+            sampling: Sampling::Released,
+            live_out: LiveOut::Partial(Default::default()),
+            ..Protocol::new(paper(true), StepRule::Fixed(0.2))
+        };
+        let used = auxiliary_protocol(&stage);
+        let weights = Weights::new(5.0, 1.0, 8.0, 0.0);
+        let profile = Profile::Paper { weights, ungated: true, condition_only: false };
+        let step = StepRule::Best(PAPER_GRID.to_vec());
+        assert_eq!(used, Protocol { profile, step, ..stage.clone() });
+        let gated = auxiliary_protocol(&Protocol { profile: paper(false), ..stage });
+        assert!(matches!(gated.profile, Profile::Paper { ungated: false, .. }));
+    }
+
+    #[test]
+    fn a_program_found_under_released_sampling_is_measured_under_it() {
+        let program = &Entry::named("subsampled-ls-gd").unwrap().document.program;
+        let stage = |sampling| Protocol { sampling, ..Protocol::new(Profile::paper(), StepRule::Fixed(0.2)) };
+        let reward = |sampling| auxiliary(program, Auxiliary::HeavyTailed, &stage(sampling), 1, 0).unwrap();
+        let (released, unbiased) = (reward(Sampling::Released), reward(Sampling::Unbiased));
+        assert!(released > 0.15 && unbiased < 0.05, "{released} {unbiased}");
+    }
 }

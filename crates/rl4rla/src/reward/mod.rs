@@ -14,7 +14,7 @@ mod score;
 mod step;
 mod tolerance;
 
-pub use auxiliary::{Auxiliary, auxiliary};
+pub use auxiliary::{Auxiliary, auxiliary, auxiliary_protocol};
 pub use bound::bound;
 pub use evaluation::{Evaluation, Summary, draws, evaluate};
 pub use fast::reward;

@@ -1,7 +1,7 @@
 //! An analysis as a page.
 
 use super::numbers::{alone, cell, count, factor, interval, kappa};
-use super::text::{costs, formula, steps};
+use super::text::{costs, ended, formula, steps};
 use super::{Report, figures};
 use crate::page::number;
 use rl4rla::analysis::{Analysis, Worst};
@@ -41,6 +41,7 @@ impl Report<'_> {
             colophon: vec![
                 fact("made by", format!("rl4rla {}", env!("CARGO_PKG_VERSION"))),
                 fact("problems", self.setting().replace('\n', "; ")),
+                fact("run id", format!("`{}`", self.study.id())),
                 fact("with", format!("`{}`", self.command())),
             ],
         }
@@ -69,11 +70,19 @@ impl Report<'_> {
             ("runs searched".into(), worst.evaluations.to_string()),
         ];
         facts.extend(worst.failure.iter().map(|failure| ("failure".to_string(), failure.clone())));
-        vec![
+        let mut blocks = vec![
             Block::Remark(format!("{}. {}", capital(worst.name), worst.why)),
+            Block::Text("The worst run of the search and of the robustness map:".into()),
             Block::Facts(facts),
             Block::Code(self.again(&worst.point)),
-        ]
+        ];
+        let mildest = &worst.mildest;
+        if mildest.point != worst.point {
+            let there = ended(mildest.excess, mildest.failure.as_deref());
+            blocks.push(Block::Text(format!("The mildest case that shows why: {there}.")));
+            blocks.push(Block::Code(self.again(&mildest.point)));
+        }
+        blocks
     }
 }
 

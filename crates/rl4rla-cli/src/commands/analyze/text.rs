@@ -24,7 +24,10 @@ impl Report<'_> {
         text += &part("The best excess with 64 and with 32 bits", precision(analysis));
         let t = self.study.protocol.iterations;
         text += &part(&format!("Robustness: the median excess after {t} iterations"), map(&analysis.map));
-        text + &part("Worst case", indent(&self.worst(analysis.worst.as_ref())))
+        text += &part("Worst case", indent(&self.worst(analysis.worst.as_ref())));
+        let id =
+            format!("{}  {}\n", self.study.id(), faint("the same for the same program, settings and seed"));
+        text + &part("Run id", indent(&format!("{id}{}\n{}\n", faint("made again with"), self.command())))
     }
 
     /// What was run.
@@ -56,13 +59,28 @@ impl Report<'_> {
                 format!("excess {}, {} times the usual {typical}\n", number(excess), number(ratio))
             }
             (Some(excess), None) => format!("excess {}, against {typical} as usual\n", number(excess)),
-            _ => {
-                let failure = worst.failure.as_deref().unwrap_or("it does not end");
-                format!("{}\n", wrapped(&format!("the run fails: {failure}")))
-            }
+            _ => format!("{}\n", wrapped(&ended(None, worst.failure.as_deref()))),
         };
-        text += &faint(&format!("found in {} runs; seen again with\n", worst.evaluations));
-        text + &format!("{}\n", self.again(&worst.point))
+        text += &faint(&format!(
+            "the worst of {} runs of a search and of all runs of the map; seen again with\n",
+            worst.evaluations
+        ));
+        text += &format!("{}\n", self.again(&worst.point));
+        let mildest = &worst.mildest;
+        if mildest.point != worst.point {
+            let there = ended(mildest.excess, mildest.failure.as_deref());
+            text += &format!("{}\n", wrapped(&format!("the mildest case that shows why: {there}")));
+            text += &format!("{}\n", self.again(&mildest.point));
+        }
+        text
+    }
+}
+
+/// How a run ended.
+pub fn ended(excess: Option<f64>, failure: Option<&str>) -> String {
+    match excess {
+        Some(excess) => format!("excess {}", number(excess)),
+        None => format!("the run fails: {}", failure.unwrap_or("it does not end")),
     }
 }
 

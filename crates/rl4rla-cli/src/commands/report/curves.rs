@@ -1,12 +1,13 @@
-//! How searches went: reward of the leader, states and revisits against playouts, from what runs noted on the way.
+//! How searches went: reward of the leader, states and revisits against evaluations, from what runs noted on the way.
 
 use super::past::{Group, Past};
 use super::{MOST, counted};
-use rl4rla::report::{Axis, Block, Figure, Ink, Mark, Panel, Series};
+use crate::bands::{Bundle, Run, told};
+use rl4rla::report::{Axis, Block, Figure, Ink, Panel};
 use rl4rla::store::{Sample, Store, StoreError};
 
-/// A run with what it noted on the way.
-type Search<'a> = (&'a Group, &'a Past, Vec<Sample>);
+/// Runs that differ in their seed only, with what each noted on the way.
+type Search<'a> = (&'a Group, Vec<(&'a Past, Vec<Sample>)>);
 
 /// What is read off a note: a name for files, a title, a label and the number.
 struct Measure {
@@ -45,14 +46,17 @@ pub fn curves(store: &Store, groups: &[Group]) -> Result<Vec<Block>, StoreError>
     for groups in groups.chunk_by(|a, b| a.curriculum == b.curriculum) {
         let mut searches: Vec<Search> = Vec::new();
         for group in groups {
-            // The run that is shown, if it noted anything, or else the last that did.
-            let noted = |past: &&Past| past.row.playouts > 0;
-            let last = || group.runs.iter().rev().find(noted);
-            if let Some(past) = group.best().filter(noted).or_else(last) {
-                searches.push((group, past, store.samples(&past.row.id)?));
+            let mut noted = Vec::new();
+            for past in group.runs.iter().filter(|past| past.row.playouts > 0).take(MOST) {
+                let samples = store.samples(&past.row.id)?;
+                if !samples.is_empty() {
+                    noted.push((past, samples));
+                }
+            }
+            if !noted.is_empty() && searches.len() < MOST {
+                searches.push((group, noted));
             }
         }
-        searches.truncate(MOST);
         match searches.is_empty() {
             false if shown < MOST => {
                 shown += 1;
@@ -71,61 +75,69 @@ pub fn curves(store: &Store, groups: &[Group]) -> Result<Vec<Block>, StoreError>
     Ok(blocks)
 }
 
-/// A panel for each stage, a line for each search.
+/// A panel for each stage, a curve for each search.
 fn figure(searches: &[Search], measure: &Measure) -> Figure {
+    let runs = || searches.iter().flat_map(|(group, runs)| runs.iter().map(move |run| (*group, run)));
     // No more than the runs have: a sample may say anything.
-    let planned = |(group, past, _): &Search| {
+    let planned = |(group, (past, _)): (&Group, &(&Past, Vec<Sample>))| {
         group.read.as_ref().map_or(past.steps.len(), |curriculum| curriculum.stages.len())
     };
-    let most = searches.iter().map(planned).max().unwrap_or(0) as u32;
-    let notes = searches.iter().flat_map(|(.., samples)| samples);
+    let most = runs().map(planned).max().unwrap_or(0) as u32;
+    let notes = runs().flat_map(|(_, (_, samples))| samples);
     let stages =
         notes.map(|note| note.stage.saturating_add(1)).filter(|&stages| stages <= most).max().unwrap_or(0);
     let name = |stage: u32| {
         let place = stage as usize;
-        let named = |(group, past, _): &Search| {
+        let named = |(group, (past, _)): (&Group, &(&Past, Vec<Sample>))| {
             let planned =
                 group.read.as_ref().and_then(|c| c.stages.get(place)).map(|(stage, _)| stage.name.clone());
             planned.or_else(|| past.steps.get(place).map(|step| step.name.clone()))
         };
-        searches.iter().find_map(named).unwrap_or(format!("stage {}", stage + 1))
+        runs().find_map(named).unwrap_or(format!("stage {}", stage + 1))
+    };
+    let bundles = |stage: u32| -> Vec<Bundle> {
+        let bundle = |(number, (group, runs)): (usize, &Search)| Bundle {
+            name: group.method.clone(),
+            ink: Ink(number),
+            runs: runs
+                .iter()
+                .map(|(past, samples)| Run {
+                    seed: past.row.seed,
+                    points: course(samples, stage, measure.number),
+                })
+                .collect(),
+        };
+        searches.iter().enumerate().map(bundle).collect()
     };
     let panel = |stage: u32| Panel {
         title: name(stage),
         // Methods differ by orders of magnitude.
-        x: Axis::log("playouts"),
+        x: Axis::log("evaluations"),
         y: Axis::linear(measure.label),
-        series: searches
-            .iter()
-            .enumerate()
-            .map(|(number, (group, _, samples))| {
-                Series::new(
-                    group.method.clone(),
-                    Ink(number),
-                    Mark::Steps,
-                    course(samples, stage, measure.number),
-                )
-            })
-            .filter(|series| !series.points.is_empty())
-            .collect(),
+        series: bundles(stage).iter().flat_map(Bundle::series).collect(),
     };
     let curriculum = &searches[0].0.curriculum;
-    let ids: Vec<String> = searches.iter().map(|(_, past, _)| format!("`{}`", past.row.id)).collect();
-    let runs = if ids.len() == 1 { "Run" } else { "Runs" };
     Figure {
         name: format!("search-{}-{curriculum}", measure.name),
         title: format!("{} in the search through {curriculum}.", measure.title),
-        caption: format!("A panel for each stage. {runs} {}.", ids.join(", ")),
+        caption: format!("A panel for each stage: {}.", told(&bundles(0))),
         panels: (0..stages).map(panel).collect(),
         columns: 3,
     }
 }
 
-/// A number against the playouts of a stage.
+/// A number against the evaluations of a stage; of several notes at one evaluation the last counts.
 fn course(samples: &[Sample], stage: u32, number: fn(&Sample) -> f64) -> Vec<[f64; 2]> {
-    // What was noted before the first playout has no place on a logarithmic axis.
-    let notes = samples.iter().filter(|note| note.stage == stage && note.playouts > 0);
-    notes.map(|note| [note.playouts as f64, number(note)]).collect()
+    // What was noted before the first evaluation has no place on a logarithmic axis.
+    let notes = samples.iter().filter(|note| note.stage == stage && note.evaluations > 0);
+    let mut points: Vec<[f64; 2]> = Vec::new();
+    for [x, y] in notes.map(|note| [note.evaluations as f64, number(note)]) {
+        match points.last_mut() {
+            Some(last) if last[0] >= x => last[1] = y,
+            _ => points.push([x, y]),
+        }
+    }
+    points
 }
 
 #[cfg(test)]
@@ -134,17 +146,18 @@ mod tests {
 
     #[test]
     fn a_course_is_that_of_its_stage() {
-        let sample = |stage, playouts, best| Sample {
+        let sample = |stage, evaluations, best| Sample {
             stage,
-            playouts,
+            playouts: 7,
             unique_states: 1,
             visits: 4,
             revisits: 3,
-            evaluations: 1,
+            evaluations,
             best,
         };
-        let samples = [sample(0, 0, 0.0), sample(0, 5, 0.3), sample(1, 2, 0.2)];
-        assert_eq!(course(&samples, 0, REWARD.number), [[5.0, 0.3]]);
+        let samples =
+            [sample(0, 0, 0.0), sample(0, 5, 0.3), sample(0, 5, 0.4), sample(0, 9, 0.5), sample(1, 2, 0.2)];
+        assert_eq!(course(&samples, 0, REWARD.number), [[5.0, 0.4], [9.0, 0.5]]);
         assert_eq!(course(&samples, 1, FURTHER[1].number), [[2.0, 0.75]]);
     }
 }

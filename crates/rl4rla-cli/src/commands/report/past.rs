@@ -1,6 +1,7 @@
 //! What the store tells of a run, and runs that may be counted together.
 
 use crate::failure::Failure;
+use crate::label::{label, limits};
 use crate::source::stages;
 use rl4rla::curriculum::Curriculum;
 use rl4rla::store::{RunRow, Status, Store};
@@ -116,7 +117,7 @@ impl Group {
 
 /// Puts runs together that may be counted together: same text of the curriculum, same settings, same version.
 pub fn groups(pasts: Vec<Past>) -> Vec<Group> {
-    let mut sorted: BTreeMap<[String; 5], Vec<Past>> = BTreeMap::new();
+    let mut sorted: BTreeMap<Key, Vec<Past>> = BTreeMap::new();
     for past in pasts {
         let RunRow { curriculum, method, .. } = &past.row;
         let key = [curriculum, method, &past.spec, &past.settings, &past.version].map(String::clone);
@@ -127,71 +128,69 @@ pub fn groups(pasts: Vec<Past>) -> Vec<Group> {
             runs.push(past);
         }
     }
-    let keys: Vec<[String; 5]> = sorted.keys().cloned().collect();
-    let group = |(key, runs): ([String; 5], Vec<Past>)| {
-        let alike: Vec<&[String; 5]> = keys.iter().filter(|other| other[..2] == key[..2]).collect();
-        let remark = distinction(&key, &alike);
-        let [curriculum, method, spec, settings, _] = key;
-        let settings: Value = serde_json::from_str(&settings).unwrap_or_default();
-        // Who proposed programs from outside is always told.
-        let model = settings["proposer"]["model"].as_str().map(|model| format!("proposed by {model}"));
-        let remarks: Vec<String> = model.into_iter().chain((!remark.is_empty()).then_some(remark)).collect();
-        let method = if remarks.is_empty() { method } else { format!("{method} ({})", remarks.join(", ")) };
+    let keys: Vec<Key> = sorted.keys().cloned().collect();
+    let names = names(&keys);
+    let group = |((key, runs), method): ((Key, Vec<Past>), String)| {
+        let [curriculum, _, spec, ..] = key;
         let read = Curriculum::parse(&curriculum, &spec).ok();
         Group { curriculum, method, runs, read }
     };
-    sorted.into_iter().map(group).collect()
+    sorted.into_iter().zip(names).map(group).collect()
 }
 
-/// What tells runs from others of the same curriculum and method.
-fn distinction(key: &[String; 5], alike: &[&[String; 5]]) -> String {
-    let own = traits(key, alike);
-    let others: Vec<BTreeMap<String, String>> = alike.iter().map(|other| traits(other, alike)).collect();
-    let differs =
-        |name: &String| others.iter().map(|other| other.get(name)).collect::<BTreeSet<_>>().len() > 1;
-    let told = own.iter().filter(|(name, _)| differs(name)).map(|(name, value)| format!("{name} {value}"));
-    told.collect::<Vec<_>>().join(", ")
-}
+/// What runs that may be counted together have in common: curriculum, method, the curriculum's text, settings and version.
+type Key = [String; 5];
 
-/// Everything that two runs of a curriculum by a method may differ in.
-fn traits([_, _, spec, settings, version]: &[String; 5], alike: &[&[String; 5]]) -> BTreeMap<String, String> {
-    let texts: BTreeSet<&String> = alike.iter().map(|other| &other[2]).collect();
-    let text = texts.iter().position(|text| *text == spec).unwrap_or(0) + 1;
-    let settings: Value = serde_json::from_str(settings).unwrap_or_default();
-    let plain = |value: &Value| match value {
-        Value::Null => "as usual".to_string(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+/// The names of groups: their labels, and what else it takes to tell those of one curriculum apart.
+fn names(keys: &[Key]) -> Vec<String> {
+    let plain = |key: &Key| {
+        let settings: Value = serde_json::from_str(&key[3]).unwrap_or_default();
+        label(&key[1], limits(&key[0], &settings))
     };
-    let outer = settings.as_object().into_iter().flatten();
-    let inner = settings["approach"].as_object().into_iter().flatten();
-    let mut traits: BTreeMap<String, String> = outer
-        .chain(inner)
-        .filter(|(_, v)| !v.is_object())
-        .map(|(key, value)| (key.clone(), plain(value)))
-        .collect();
-    traits.insert("text".into(), text.to_string());
-    traits.insert("version".into(), version.clone());
-    traits
+    let name = |key: &Key| {
+        let alike = |other: &&Key| other[0] == key[0] && plain(other) == plain(key);
+        label(&plain(key), distinction(key, &keys.iter().filter(alike).collect::<Vec<_>>()))
+    };
+    keys.iter().map(name).collect()
+}
+
+/// What tells runs from others of one curriculum and one label: the curriculum's text, settings that labels know nothing of,
+/// and the version that made them.
+fn distinction(key: &Key, alike: &[&Key]) -> Vec<String> {
+    let number = |of: usize| {
+        let known: BTreeSet<&String> = alike.iter().map(|other| &other[of]).collect();
+        let place = known.iter().position(|one| **one == key[of]);
+        place.filter(|_| known.len() > 1).map(|place| place + 1)
+    };
+    let text = number(2).map(|number| format!("text {number}"));
+    let settings = number(3).map(|number| format!("settings {number}"));
+    let version = number(4).map(|_| format!("version {}", key[4]));
+    [text, settings, version].into_iter().flatten().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn key(curriculum: &str, spec: &str, settings: &str, version: &str) -> Key {
+        [curriculum, "best", spec, settings, version].map(String::from)
+    }
+
     #[test]
     fn what_differs_is_named_and_nothing_else() {
-        let key = |settings: &str, version: &str| -> [String; 5] {
-            ["c", "best", "title = 1", settings, version].map(String::from)
-        };
-        let a = key(r#"{"approach":{"method":"Best","budget":null,"delta":0.05},"hints":true}"#, "0.2.0");
-        let b = key(r#"{"approach":{"method":"Best","budget":500,"delta":0.05},"hints":true}"#, "0.2.0");
-        assert_eq!(distinction(&a, &[&a]), "");
-        assert_eq!(distinction(&a, &[&a, &b]), "budget as usual");
-        assert_eq!(distinction(&b, &[&a, &b]), "budget 500");
-        let c = key(&a[3], "0.1.0");
-        assert_eq!(distinction(&c, &[&a, &c]), "version 0.1.0");
-        let broken = key("not json", "0.2.0");
-        assert!(distinction(&broken, &[&a, &broken]).len() < 40);
+        let usual = r#"{"approach":{"method":"Best","budget":null,"delta":0.05},"hints":true}"#;
+        let short = r#"{"approach":{"method":"Best","budget":500,"delta":0.05},"hints":true}"#;
+        let keys = [key("c", "1", usual, "0.2.0"), key("c", "1", short, "0.2.0")];
+        assert_eq!(names(&keys), ["best", "best, 500 playouts a stage"]);
+        // The same settings have the same name, whatever else there is.
+        assert_eq!(names(&keys[1..]), ["best, 500 playouts a stage"]);
+        let versions = [key("c", "1", usual, "0.1.0"), key("c", "1", usual, "0.2.0")];
+        assert_eq!(names(&versions), ["best, version 0.1.0", "best, version 0.2.0"]);
+        let texts =
+            [key("c", "1", usual, "0.2.0"), key("c", "2", usual, "0.2.0"), key("d", "1", usual, "0.2.0")];
+        assert_eq!(names(&texts), ["best, text 1", "best, text 2", "best"]);
+        let unreadable = [key("c", "1", "not json", "0.2.0"), key("c", "1", usual, "0.2.0")];
+        let names: BTreeSet<String> = names(&unreadable).into_iter().collect();
+        assert_eq!(names.len(), 2, "{names:?}");
     }
 }

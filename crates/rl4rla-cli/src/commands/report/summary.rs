@@ -63,7 +63,8 @@ fn table(groups: &[Group]) -> Table {
         title: "Success and effort.".into(),
         caption: "One attempt per run, judged by equivalence. The form is how the last program found holds its \
                   preconditioner. Shares have Wilson's 95 % intervals; playouts, evaluations \
-                  and seconds are means over the runs, the first two with half the width of Student's 95 % interval."
+                  and seconds are means over the runs, the first two with half the width of Student's 95 % interval; of fewer \
+                  than five runs the values themselves."
             .into(),
         columns: [&["curriculum", "method"].map(Column::words)[..], &measures()[..], &[Column::words("form")]].concat(),
         groups: by_curriculum.map(|groups| groups.iter().map(|group| row(group)).collect()).collect(),
@@ -121,8 +122,8 @@ fn steps(groups: &[&Group]) -> Table {
     Table {
         name: format!("transitions-{curriculum}"),
         title: format!("{curriculum}."),
-        caption: "Medians with quartiles over the runs that reached the stage; the reward is that on fresh instances.".into(),
-        columns: [&["transition", "method"].map(Column::words)[..], &columns[..], &[Column::words("form")]].concat(),
+        caption: "Medians with quartiles over the runs that reached the stage, of fewer than five the values themselves; the reward is that on fresh instances.".into(),
+        columns: [&["method", "transition"].map(Column::words)[..], &columns[..], &[Column::words("form")]].concat(),
         groups: groups.iter().map(rows).collect(),
         notes: vec![],
     }
@@ -141,7 +142,7 @@ fn transition(group: &Group, place: usize) -> Vec<Cell> {
     };
     let rate = Rate { successes: steps.iter().filter(|step| step.found).count(), trials: steps.len() };
     let name = steps.first().map_or("", |step| step.name.as_str());
-    let mut cells = vec![Cell::from(format!("{from} → {name}")), Cell::from(group.method.as_str())];
+    let mut cells = vec![Cell::from(group.method.as_str()), Cell::from(format!("{from} → {name}"))];
     cells.extend(rated(rate));
     cells.extend([numbers("playouts", words::whole), numbers("evaluations", words::whole)]);
     let seconds = Spread::of(steps.iter().filter_map(|step| step.number("seconds")));

@@ -3,6 +3,7 @@
 use super::ask::{Ask, Scope, Setting};
 use super::item::{Means, Part, Row};
 use super::paper::ABLATION;
+use super::way::label;
 use crate::failure::Failure;
 use crate::words;
 use rl4rla::report::{Block, Column, Table};
@@ -47,7 +48,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
             let theirs = (method == Method::McgsUcd).then_some(paper);
             lines.push(vec![
                 title.into(),
-                method.name().into(),
+                label(method, setting).into(),
                 theirs.map_or_else(words::nothing, words::percent),
                 words::rate(Some(tally.found())),
                 words::mean(tally.spread("playouts")),

@@ -3,6 +3,7 @@
 use super::ask::{Ask, Scope, Setting};
 use super::item::{Means, Part, Row};
 use super::paper::{self, Cost, METHODS, TARGETS, TRANSITIONS};
+use super::way::label;
 use crate::failure::Failure;
 use crate::tally::Tally;
 use crate::words;
@@ -58,8 +59,7 @@ impl Line<'_> {
     fn cells(&self) -> Vec<Cell> {
         vec![
             self.subject.into(),
-            self.method.name().into(),
-            self.setting.name().into(),
+            label(self.method, self.setting).into(),
             words::paper(self.paper.map(|cost| cost.playouts)),
             words::median(self.tally.spread("playouts")),
             words::mean(self.tally.spread("playouts")),
@@ -95,7 +95,7 @@ fn columns(first: &str) -> Vec<Column> {
         "paper: found",
         "ours: found (95 % interval)",
     ];
-    let words = [first, "method", "settings"].map(Column::words);
+    let words = [first, "method, settings"].map(Column::words);
     let form = [Column::words("form found")];
     words.into_iter().chain(numbers.map(Column::numbers)).chain(form).collect()
 }
@@ -105,7 +105,7 @@ const SETTINGS: &str = "Settings: `released` are the paper's problems with the c
     children; `repaired` our curricula, in which the target is the best program of every stage. Each seed is tried once; \
     stages are chained, each starting from what the one before really found; success is judged by equivalence, \
     and by accuracy where a stage asks for the stable form; the last column tells how what was found holds its preconditioner. \
-    Means are over all runs, ± half a 95 % confidence interval of the mean; seconds are of one core of this machine.";
+    Means are over all runs, ± half a 95 % confidence interval of the mean, of fewer than five runs the values themselves; seconds are of one core of this machine.";
 
 /// The lines of one subject: all settings, and in each all methods that were run.
 fn lines<'a>(

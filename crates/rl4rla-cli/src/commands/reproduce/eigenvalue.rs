@@ -3,6 +3,7 @@
 use super::ask::{Ask, Scope, Setting};
 use super::item::{Means, Part, Row};
 use super::paper::EIGENVALUE;
+use super::way::label;
 use crate::failure::Failure;
 use crate::progress;
 use crate::words;
@@ -36,11 +37,10 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
             };
             let theirs = (method == Method::McgsUcd).then_some(paper);
             lines.push(vec![
-                format!("C{number}").into(),
+                format!("C{number}: {algorithm}").into(),
+                label(method, Setting::Repaired).into(),
                 size.into(),
                 condition.into(),
-                algorithm.into(),
-                method.name().into(),
                 theirs.map_or_else(words::nothing, words::percent),
                 words::rate(Some(tally.found())),
                 words::mean(tally.spread("playouts")),
@@ -54,7 +54,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
         }
         groups.push(lines);
     }
-    let words = ["stage", "size", "κ(A)", "algorithm", "method"].map(Column::words);
+    let words = ["stage", "method, settings", "size", "κ(A)"].map(Column::words);
     let numbers =
         ["paper: found", "ours: found (95 % interval)", "playouts", "evaluations", "s"].map(Column::numbers);
     part.add(Block::Table(Table {
@@ -79,6 +79,7 @@ fn convergence(means: &Means, rows: &mut Vec<Row>) -> Result<Figure, Failure> {
     let campaign = means.runs.campaign(CURRICULUM, Method::Best, Setting::Repaired);
     let campaign = campaign.ok_or_else(|| Failure::new("the eigenvalue campaign was not run"))?;
     let first = campaign.done().next().cloned().unwrap_or_default();
+    let seed = first["seed"].as_u64().unwrap_or(0);
     let instances = if means.scope.quick { 5 } else { 20 };
     let mut series = Vec::new();
     for (number, (stage, _)) in campaign.curriculum.stages.iter().enumerate() {
@@ -109,11 +110,12 @@ fn convergence(means: &Means, rows: &mut Vec<Row>) -> Result<Figure, Failure> {
         name: "figure-eigenvalue".into(),
         title: "Convergence on eigenvalue problems".into(),
         caption: format!(
-            "The Rayleigh quotient of the iterate, relative to the largest eigenvalue, on {instances} fresh instances: \
-             median and the middle half."
+            "The Rayleigh quotient of the iterate, relative to the largest eigenvalue, of what {} found in one run, seed {seed}, \
+             on {instances} fresh instances: median, and as a band the middle half of the instances.",
+            label(Method::Best, Setting::Repaired)
         ),
         panels: vec![Panel {
-            title: "Programs found with seed 0".into(),
+            title: format!("Programs of one run each, seed {seed}"),
             x: Axis::linear("iteration t"),
             y: Axis::linear("ρ(xₜ)/λmax").within(0.0, 1.0),
             series,

@@ -2,9 +2,11 @@
 
 use super::ask::{Ask, Scope, Setting};
 use super::item::{Means, Part, Row};
+use super::way::ink;
 use crate::failure::Failure;
+use crate::label;
 use crate::words;
-use rl4rla::report::{Axis, Block, Cell, Column, Figure, Ink, Mark, Panel, Series, Table};
+use rl4rla::report::{Axis, Block, Cell, Column, Figure, Mark, Panel, Series, Table};
 use rl4rla::search::Method;
 
 const WAYS: [Method; 5] = [Method::Random, Method::Evolution, Method::Islands, Method::McgsUcd, Method::Best];
@@ -34,8 +36,10 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
     let (mut groups, mut panels) = (Vec::new(), Vec::new());
     for curriculum in CURRICULA {
         let (mut lines, mut series) = (Vec::new(), Vec::new());
-        for (number, method) in WAYS.into_iter().enumerate() {
-            let mut cells: Vec<Cell> = vec![curriculum.into(), method.name().into()];
+        for method in WAYS {
+            // The limit stands at the column, or at the axis.
+            let name = label::label(method.name(), [Setting::Repaired.name(), "capped"]);
+            let mut cells: Vec<Cell> = vec![curriculum.into(), name.as_str().into()];
             let mut points = Vec::new();
             for &budget in budgets(means.scope) {
                 let tally = means.runs.total(curriculum, method, Setting::Capped(budget));
@@ -48,7 +52,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
                 }
             }
             lines.push(cells);
-            series.push(Series::new(method.name(), Ink(number), Mark::Line, points));
+            series.push(Series::new(name, ink(method), Mark::Line, points));
         }
         groups.push(lines);
         panels.push(Panel {
@@ -58,7 +62,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
             series,
         });
     }
-    let caps = budgets(means.scope).iter().map(|&budget| Column::numbers(words::whole(budget as f64)));
+    let caps = budgets(means.scope).iter().map(|&budget| Column::numbers(label::evaluations(budget)));
     part.add(Block::Table(Table {
         name: "table-searches".into(),
         title: "Program searches at equal budgets".into(),

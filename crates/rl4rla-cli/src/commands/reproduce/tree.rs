@@ -3,6 +3,7 @@
 use super::ask::{Ask, Scope, Setting};
 use super::item::{Means, Part, Row};
 use super::paper::EDGES;
+use super::way::label;
 use crate::failure::Failure;
 use crate::words;
 use rl4rla::report::{Block, Cell, Column, Diagram, Node, Role, Table};
@@ -53,9 +54,8 @@ pub fn table(means: &Means) -> Result<Part, Failure> {
                 continue;
             };
             let (found, spread) = (tally.found(), tally.spread(quantity));
-            let (median, iqr) = spread.map_or((f64::NAN, f64::NAN), |spread| (spread.median, spread.iqr()));
-            let text = format!("{} ± {} / {found}", words::whole(median), words::whole(iqr));
-            cells.push(Cell::number(median, text));
+            let median = spread.map_or(f64::NAN, |spread| spread.median);
+            cells.push(Cell::number(median, format!("{} / {found}", words::median_iqr(spread).text)));
             let what = format!("{} · {}", edge.title, method.name());
             let theirs = (quantity == "playouts").then_some(edge.median);
             let mut row = Row::mean(&*what, quantity, setting.name(), theirs, spread);
@@ -73,7 +73,7 @@ pub fn table(means: &Means) -> Result<Part, Failure> {
         name: "table-tree".into(),
         title: "Curriculum tree".into(),
         caption: "Every transition of the shared-trunk curriculum: median ± interquartile range of playouts (for \
-                  `best`: of evaluations), and success among the runs that reached it. The edit distance is the \
+                  `best`: of evaluations), of fewer than five runs the values themselves, and success among the runs that reached it. The edit distance is the \
                   number of instructions to insert."
             .into(),
         columns: vec![
@@ -81,9 +81,9 @@ pub fn table(means: &Means) -> Result<Part, Failure> {
             Column::numbers("edit distance: paper"),
             Column::numbers("ours"),
             Column::numbers("paper, MCGS+UCD"),
-            Column::numbers("mcgs-ucd, released"),
-            Column::numbers("mcgs-ucd, matched"),
-            Column::numbers("best, repaired: evaluations"),
+            Column::numbers(label(Method::McgsUcd, Setting::Released)),
+            Column::numbers(label(Method::McgsUcd, Setting::Matched)),
+            Column::numbers(format!("{}: evaluations", label(Method::Best, Setting::Repaired))),
         ],
         groups: vec![trunk, branches],
         notes: vec![

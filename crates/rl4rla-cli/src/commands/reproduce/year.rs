@@ -61,7 +61,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
     let large = Large::new(train.features, train.years)?;
     let repeats = if means.scope.quick { 3 } else { 30 };
     let (mut lines, mut points) = (Vec::new(), Vec::new());
-    for (number, trial) in trials(means)?.iter().enumerate() {
+    for (place, trial) in trials(means)?.iter().enumerate() {
         let mut runs = Vec::new();
         for repeat in 0..repeats {
             progress::doing(format!("YearPredictionMSD: {}, run {} of {repeats}", trial.name, repeat + 1));
@@ -72,12 +72,12 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
         let ended = Rate { successes: runs.len(), trials: repeats as usize };
         let [theirs, seconds] = [0, 1].map(|place| trial.paper.map(|paper| paper[place]));
         lines.push(vec![
-            trial.name.into(),
+            trial.title().into(),
             theirs.map_or_else(words::nothing, |residual| Cell::number(residual, format!("{residual:.3}"))),
-            ranged(residual),
-            ranged(spread(|run| run.test)),
+            words::range_as(residual, number),
+            words::range_as(spread(|run| run.test), number),
             words::paper(seconds),
-            ranged(time),
+            words::range_as(time, number),
             words::paper(spread(|run| run.passes).map(|passes| passes.median)),
             trial.words().into(),
             ended.to_string().into(),
@@ -85,14 +85,14 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
         part.rows.push(Row::mean(trial.title(), "relative residual", label, theirs, residual));
         part.rows.push(Row::mean(trial.title(), "seconds", label, seconds, time));
         let dots = runs.iter().map(|run| [run.seconds, run.residual]);
-        points.push(Series::new(trial.title(), Ink(number), Mark::Dots, dots));
+        points.push(Series::new(trial.title(), Ink(place), Mark::Dots, dots));
     }
     part.add(Block::Table(Table {
         name: "table-year".into(),
         title: format!("Transfer to real data ({label})"),
         caption: "Programs as `best` found them on drawn instances (the first seed that did), run unchanged with the settings of their \
                   stages on standardised features and centred years: relative residual ‖Ax − b‖/‖b‖ and time, median \
-                  (least to most) over repeated runs."
+                  (least to most) over repeated runs, of fewer than five the values themselves."
             .into(),
         columns: vec![
             Column::words("program"),
@@ -227,11 +227,4 @@ impl Trial {
 /// ‖Ax − b‖/‖b‖.
 fn relative(matrix: &Matrix, b: &[f64], x: &[f64]) -> f64 {
     linalg::norm(&linalg::sub(&linalg::mat_vec(matrix, x), b)) / linalg::norm(b)
-}
-
-/// The median, and from where to where.
-fn ranged(spread: Option<Spread>) -> Cell {
-    spread.map_or_else(words::nothing, |s| {
-        Cell::number(s.median, format!("{} ({}–{})", number(s.median), number(s.min), number(s.max)))
-    })
 }

@@ -1,0 +1,67 @@
+//! How the page names and draws a search: one label for method, setting and limits, one ink for a method.
+
+use super::ask::Setting;
+use crate::label;
+use rl4rla::report::Ink;
+use rl4rla::search::Method;
+
+/// The name of a method under a setting, the same in every table and figure.
+pub fn label(method: Method, setting: Setting) -> String {
+    let limits = match setting {
+        Setting::Capped(most) => vec![Setting::Repaired.name().into(), label::evaluations(most)],
+        Setting::Playouts(most) => vec![label::playouts(most)],
+        Setting::Released | Setting::Matched | Setting::Repaired => vec![setting.name().to_string()],
+    };
+    label::label(method.name(), limits)
+}
+
+/// Every method has its ink in all figures.
+pub fn ink(method: Method) -> Ink {
+    let order = [
+        Method::Mcts,
+        Method::McgsUct,
+        Method::McgsUcd,
+        Method::Best,
+        Method::Exhaustive,
+        Method::Random,
+        Method::Evolution,
+        Method::Islands,
+    ];
+    Ink(order.iter().position(|&known| known == method).unwrap_or(order.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rl4rla::search::METHODS;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn searches_that_differ_have_labels_that_differ() {
+        let settings = [
+            Setting::Released,
+            Setting::Matched,
+            Setting::Repaired,
+            Setting::Capped(1000),
+            Setting::Capped(3000),
+            Setting::Playouts(1000),
+        ];
+        let methods = METHODS.iter().filter_map(|row| Method::named(row.name));
+        let labels: Vec<String> =
+            methods.flat_map(|method| settings.map(|setting| label(method, setting))).collect();
+        assert_eq!(
+            labels.iter().collect::<BTreeSet<_>>().len(),
+            METHODS.len() * settings.len(),
+            "{labels:?}"
+        );
+        assert_eq!(label(Method::McgsUcd, Setting::Released), "mcgs-ucd, released");
+        assert_eq!(label(Method::Best, Setting::Capped(300)), "best, repaired, 300 evaluations a stage");
+    }
+
+    #[test]
+    fn methods_differ_in_their_ink() {
+        let inks: BTreeSet<usize> =
+            METHODS.iter().filter_map(|row| Method::named(row.name)).map(|method| ink(method).0).collect();
+        assert_eq!(inks.len(), METHODS.len());
+    }
+}
