@@ -27,6 +27,16 @@ pub fn evaluations(most: u64) -> String {
     format!("{} evaluations a stage", whole(most as f64))
 }
 
+/// The most evaluations and playouts of a whole run, in words.
+pub fn run(evaluations: u64, playouts: u64) -> String {
+    format!("{} evaluations and {} playouts a run", whole(evaluations as f64), whole(playouts as f64))
+}
+
+/// The most playouts of a decision, in words.
+pub fn decision(most: u64) -> String {
+    format!("{} playouts a decision", whole(most as f64))
+}
+
 /// What settings, as the store keeps them, ask for beyond what a curriculum says; nothing where all is as usual. With the
 /// paper's own curricula the two settings of its figures have the names that these give them.
 pub fn limits(curriculum: &str, settings: &Value) -> Vec<String> {
@@ -41,8 +51,20 @@ pub fn limits(curriculum: &str, settings: &Value) -> Vec<String> {
             words.extend(patient.then(|| "patient".into()));
         }
     }
-    words.extend(approach["budget"].as_u64().map(playouts));
+    let budget = if on("budget_per_decision") { decision } else { playouts };
+    words.extend(approach["budget"].as_u64().map(budget));
+    let alone = on("budget_per_decision") && approach["budget"].is_null();
+    words.extend(alone.then(|| "budget by decision".into()));
     words.extend(approach["evaluations"].as_u64().map(evaluations));
+    let run =
+        |key: &str, of: &str| approach[key].as_u64().map(|most| format!("{} {of} a run", whole(most as f64)));
+    words.extend(run("run_evaluations", "evaluations"));
+    words.extend(run("run_playouts", "playouts"));
+    words.extend(on("skip_closed").then(|| "skips closed".into()));
+    words.extend(on("return_to_root").then(|| "returns to the root".into()));
+    words.extend(on("from_targets").then(|| "from targets".into()));
+    words.extend(approach["backup"].as_str().map(|rule| format!("back-up {rule}")));
+    words.extend(approach["fresh"].as_str().map(|what| format!("fresh {what}")));
     let merge = &approach["merge"];
     words.extend((!merge.is_null()).then(|| format!("merge {}", plain(merge))));
     words.extend(approach["exploration"].as_f64().map(|c| format!("c = {c}")));
@@ -62,8 +84,8 @@ fn plain(value: &Value) -> String {
 mod tests {
     use super::*;
     use crate::commands::discover::Settings;
-    use rl4rla::discovery::{Approach, Merge};
-    use rl4rla::search::Method;
+    use rl4rla::discovery::{Approach, Fresh, Merge};
+    use rl4rla::search::{Backup, Method};
     use std::collections::BTreeSet;
 
     fn name(curriculum: &str, approach: Approach) -> String {
@@ -92,6 +114,15 @@ mod tests {
             Approach { merge: Some(Merge::Fingerprint), ..usual },
             Approach { delta: 0.1, ..usual },
             Approach { method: Method::Mcts, ..usual },
+            Approach { budget: Some(500), budget_per_decision: true, ..usual },
+            Approach { budget_per_decision: true, ..usual },
+            Approach { run_evaluations: Some(500), ..usual },
+            Approach { run_playouts: Some(500), ..usual },
+            Approach { skip_closed: true, ..usual },
+            Approach { return_to_root: true, ..usual },
+            Approach { from_targets: true, ..usual },
+            Approach { backup: Some(Backup::Printed), ..usual },
+            Approach { fresh: Some(Fresh::Draws), ..usual },
         ];
         for curriculum in ["c", "paper/c"] {
             let names: BTreeSet<String> = all.iter().map(|approach| name(curriculum, *approach)).collect();

@@ -112,7 +112,12 @@ fn insertions(grammar: &Grammar, program: &Program) -> Vec<Insertion> {
             for instruction in &words {
                 let args = prefix.admits(section, instruction, grammar.signature.geometry);
                 if args.is_some_and(|args| !(instruction.op.redundant)(&args)) {
-                    found.push(Insertion { section, position, instruction: instruction.clone(), replaces: false });
+                    found.push(Insertion {
+                        section,
+                        position,
+                        instruction: instruction.clone(),
+                        replaces: false,
+                    });
                 }
             }
             if let Some(instruction) = program.section(section).get(position) {

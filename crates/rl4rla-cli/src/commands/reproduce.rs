@@ -7,11 +7,13 @@ mod curves;
 mod efficiency;
 mod eigenvalue;
 mod item;
+mod newton;
 mod paper;
 mod progression;
 mod scalability;
 mod searches;
 mod staircase;
+mod transitions;
 mod tree;
 mod way;
 mod year;
@@ -34,7 +36,7 @@ use serde_json::{Value, json};
 use std::time::Instant;
 
 /// Everything that can be reproduced, in the paper's order.
-const ITEMS: [Item; 14] = [
+const ITEMS: [Item; 16] = [
     row("table1", "Curriculum progression", "Table 1", progression::asks, progression::make),
     row("table2", "End-to-end efficiency", "Table 2", efficiency::asks, efficiency::end_to_end),
     row("staircase", "Discovery staircase", "Figure 2", staircase::asks, staircase::make),
@@ -42,6 +44,13 @@ const ITEMS: [Item; 14] = [
     row("reuse", "State reuse", "Figure 4", curves::reuse_asks, curves::reuse),
     row("eigenvalue", "Eigenvalue problems", "Table 3 and Figure 5", eigenvalue::asks, eigenvalue::make),
     row("stages", "Stage-wise cost", "appendix D, table of stages", efficiency::asks, efficiency::stages),
+    row(
+        "transitions",
+        "Success by transition",
+        "appendix D, 20 runs per transition",
+        transitions::asks,
+        transitions::make,
+    ),
     row("tree", "Curriculum tree", "appendix D, table of the tree", tree::table_asks, tree::table),
     row(
         "ablation",
@@ -50,6 +59,7 @@ const ITEMS: [Item; 14] = [
         ablation::asks,
         ablation::make,
     ),
+    row("newton", "Newton's method by the paper's search", "nowhere", newton::asks, newton::make),
     row(
         "method-tree",
         "Tree of methods",
@@ -120,7 +130,7 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     let mut outputs = Outputs::new(shared).reads("the data", args.data.as_deref());
     // Not after hours of work.
     outputs.writes_into("--out", &args.out)?;
-    let scope = Scope::new(args.quick, args.seeds);
+    let scope = Scope::new(args.quick, args.seeds, args.seed);
     let begin = Instant::now();
     interrupt::saving(campaign::interrupted());
     let mut store = Store::open(&shared.store)?;

@@ -145,7 +145,12 @@ impl Draft {
                     }
                     let insertion = Inserted { section, position, line, offer };
                     if self.admits(insertion, points, repair, left) {
-                        edits.push(Edit { section, position: position as u16, word: offer.word, replaces: false });
+                        edits.push(Edit {
+                            section,
+                            position: position as u16,
+                            word: offer.word,
+                            replaces: false,
+                        });
                     }
                 }
             }

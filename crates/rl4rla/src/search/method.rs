@@ -129,7 +129,17 @@ impl Method {
         stream: &Stream,
         watch: &mut dyn Watch<D::Solution>,
     ) -> Outcome<D::Solution> {
-        let Tuning { exploration, released, patient, confidence, keep, skip_closed, return_to_root, decision, .. } = *tuning;
+        let Tuning {
+            exploration,
+            released,
+            patient,
+            confidence,
+            keep,
+            skip_closed,
+            return_to_root,
+            decision,
+            ..
+        } = *tuning;
         let budget = tuning.budget();
         let (sharing, rule): (Sharing, &dyn Rule) = match self {
             Method::McgsUcd => (Sharing::Graph, &Ucd),

@@ -18,13 +18,15 @@ pub struct Scope {
     pub seeds: u64,
     /// Seeds of `best`.
     pub best_seeds: u64,
+    /// The first of them.
+    pub first_seed: u64,
 }
 
 impl Scope {
     /// As large as was asked for.
-    pub fn new(quick: bool, seeds: Option<u64>) -> Scope {
+    pub fn new(quick: bool, seeds: Option<u64>, first_seed: u64) -> Scope {
         let (few, many) = if quick { (2, 4) } else { (20, 100) };
-        Scope { quick, seeds: seeds.unwrap_or(few), best_seeds: seeds.unwrap_or(many) }
+        Scope { quick, seeds: seeds.unwrap_or(few), best_seeds: seeds.unwrap_or(many), first_seed }
     }
 
     /// The seeds of a method.
@@ -46,6 +48,23 @@ pub enum Setting {
     Capped(u64),
     /// With this many playouts for every stage.
     Playouts(u64),
+    /// The paper's curricula, every stage from the target of the one before.
+    Transitions,
+    /// With this many evaluations and playouts for a whole run, the same for every curriculum.
+    Equal { evaluations: u64, playouts: u64 },
+    /// With these changes to the search.
+    Changed(Changes),
+}
+
+/// Changes to a Monte Carlo search, each of which can be made alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Changes {
+    /// Closed children are passed over.
+    pub skip_closed: bool,
+    /// Back to the root when a subtree is exhausted.
+    pub return_to_root: bool,
+    /// A budget for each decision, after which the leader is taken.
+    pub decision: Option<u64>,
 }
 
 impl Setting {
@@ -57,6 +76,9 @@ impl Setting {
             Setting::Repaired => "repaired",
             Setting::Capped(_) => "capped",
             Setting::Playouts(_) => "playouts",
+            Setting::Transitions => "from targets",
+            Setting::Equal { .. } => "equal budgets",
+            Setting::Changed(_) => "changed",
         }
     }
 
@@ -71,12 +93,26 @@ impl Setting {
             Setting::Repaired => usual,
             Setting::Capped(evaluations) => Approach { evaluations: Some(evaluations), ..usual },
             Setting::Playouts(playouts) => Approach { budget: Some(playouts), ..usual },
+            Setting::Transitions => Approach { from_targets: true, ..usual },
+            Setting::Equal { evaluations, playouts } => Approach {
+                budget: Some(playouts),
+                run_evaluations: Some(evaluations),
+                run_playouts: Some(playouts),
+                ..usual
+            },
+            Setting::Changed(Changes { skip_closed, return_to_root, decision }) => Approach {
+                skip_closed,
+                return_to_root,
+                budget_per_decision: decision.is_some(),
+                budget: decision,
+                ..usual
+            },
         }
     }
 
     fn file(self, curriculum: &str) -> String {
         match self {
-            Setting::Released | Setting::Matched => format!("paper/{curriculum}"),
+            Setting::Released | Setting::Matched | Setting::Transitions => format!("paper/{curriculum}"),
             _ => curriculum.into(),
         }
     }
@@ -111,7 +147,10 @@ impl Ask {
         let settings = Settings::new(self.setting.approach(self.method));
         // Times are compared where the paper has any.
         let timed = matches!(self.setting, Setting::Released | Setting::Matched | Setting::Repaired);
-        Ok(Campaign { alone: timed && !scope.quick, ..Campaign::new(curriculum, settings, 0, self.seeds) })
+        Ok(Campaign {
+            alone: timed && !scope.quick,
+            ..Campaign::new(curriculum, settings, scope.first_seed, self.seeds)
+        })
     }
 }
 

@@ -24,6 +24,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
     let campaign = means.runs.campaign(CURRICULUM, Method::Best, Setting::Repaired);
     let campaign = campaign.ok_or_else(|| Failure::new("its campaign was not run"))?;
     let first = campaign.done().next().cloned().unwrap_or_default();
+    let seed = means.scope.first_seed;
     let (mut rows, mut findings) = (Vec::new(), Vec::new());
     for (number, (stage, target)) in campaign.curriculum.stages.iter().enumerate() {
         let result = &first["stages"][number];
@@ -60,9 +61,10 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
     part.add(Block::Table(Table {
         name: "table1".into(),
         title: "Curriculum progression".into(),
-        caption: "Sketch-and-precondition: each stage poses a problem on which the algorithm before it fails. The \
-                  equations are those of the programs found with seed 0."
-            .into(),
+        caption: format!(
+            "Sketch-and-precondition: each stage poses a problem on which the algorithm before it fails. The \
+             equations are those of the programs found with seed {seed}."
+        ),
         columns: vec![
             Column::words("stage"),
             Column::words("problem"),
@@ -80,7 +82,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
                 .into(),
         ],
     }));
-    part.add(Block::Folded("The programs found with seed 0".into(), findings));
+    part.add(Block::Folded(format!("The programs found with seed {seed}"), findings));
     Ok(part)
 }
 

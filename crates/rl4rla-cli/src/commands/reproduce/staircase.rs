@@ -18,7 +18,10 @@ use std::collections::BTreeMap;
 pub fn asks(scope: Scope) -> Vec<Ask> {
     let best =
         |target: &Target| Ask::new(target.curriculum, Method::Best, Setting::Repaired, scope.best_seeds);
-    efficiency::paper_asks(scope).into_iter().chain(paper::linear().iter().map(best)).collect()
+    efficiency::paper_asks(paper::linear(), scope)
+        .into_iter()
+        .chain(paper::linear().iter().map(best))
+        .collect()
 }
 
 /// What stages are called in the figure, where there is little room.

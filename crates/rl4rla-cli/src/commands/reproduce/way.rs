@@ -1,6 +1,6 @@
 //! How the page names and draws a search: one label for method, setting and limits, one ink for a method.
 
-use super::ask::Setting;
+use super::ask::{Changes, Setting};
 use crate::label;
 use rl4rla::report::Ink;
 use rl4rla::search::Method;
@@ -10,7 +10,15 @@ pub fn label(method: Method, setting: Setting) -> String {
     let limits = match setting {
         Setting::Capped(most) => vec![Setting::Repaired.name().into(), label::evaluations(most)],
         Setting::Playouts(most) => vec![label::playouts(most)],
-        Setting::Released | Setting::Matched | Setting::Repaired => vec![setting.name().to_string()],
+        Setting::Equal { evaluations, playouts } => vec![label::run(evaluations, playouts)],
+        Setting::Changed(Changes { skip_closed, return_to_root, decision }) => {
+            let words = [(skip_closed, "skips closed"), (return_to_root, "returns to the root")];
+            let words = words.into_iter().filter(|(on, _)| *on).map(|(_, word)| word.to_string());
+            words.chain(decision.map(label::decision)).collect()
+        }
+        Setting::Released | Setting::Matched | Setting::Repaired | Setting::Transitions => {
+            vec![setting.name().to_string()]
+        }
     };
     label::label(method.name(), limits)
 }
@@ -45,6 +53,11 @@ mod tests {
             Setting::Capped(1000),
             Setting::Capped(3000),
             Setting::Playouts(1000),
+            Setting::Transitions,
+            Setting::Equal { evaluations: 1000, playouts: 2000 },
+            Setting::Changed(Changes { skip_closed: true, ..Changes::default() }),
+            Setting::Changed(Changes { return_to_root: true, ..Changes::default() }),
+            Setting::Changed(Changes { decision: Some(1000), ..Changes::default() }),
         ];
         let methods = METHODS.iter().filter_map(|row| Method::named(row.name));
         let labels: Vec<String> =

@@ -41,7 +41,19 @@ impl Domain for Multisets {
 
 fn check(sharing: Sharing, rule: &dyn Rule) {
     let (backup, budget, stream) = (Backup::Idempotent, Budget::from(0), Stream::new(1));
-    let plan = Plan { sharing, rule, exploration: 0.5, backup, patient: false, skip_closed: false, return_to_root: false, decision: None, budget, keep: 1, stream };
+    let plan = Plan {
+        sharing,
+        rule,
+        exploration: 0.5,
+        backup,
+        patient: false,
+        skip_closed: false,
+        return_to_root: false,
+        decision: None,
+        budget,
+        keep: 1,
+        stream,
+    };
     let mut watch = Silent;
     let mut engine = Engine {
         ledger: Ledger::new(&Multisets, budget, &mut watch),
@@ -75,19 +87,11 @@ fn check(sharing: Sharing, rule: &dyn Rule) {
     }
     let visited = engine.graph.nodes.iter().filter(|node| node.visits > 0);
     assert_eq!(engine.ledger.counters.unique_states, visited.clone().count() as u64);
-    assert_eq!(
-        engine.ledger.counters.node_visits,
-        visited.map(|node| u64::from(node.visits)).sum::<u64>()
-    );
+    assert_eq!(engine.ledger.counters.node_visits, visited.map(|node| u64::from(node.visits)).sum::<u64>());
     let places = 0..engine.graph.nodes.len();
-    let taken =
-        places.flat_map(|place| engine.edges(place)).filter(|edge| edge.visits > 0).count() as u64;
+    let taken = places.flat_map(|place| engine.edges(place)).filter(|edge| edge.visits > 0).count() as u64;
     let counters = &engine.ledger.counters;
-    assert_eq!(
-        taken,
-        counters.unique_states - 1 + counters.transpositions,
-        "each is new or was met before"
-    );
+    assert_eq!(taken, counters.unique_states - 1 + counters.transpositions, "each is new or was met before");
     assert_eq!(counters.transpositions > 0, sharing == Sharing::Graph);
 }
 
