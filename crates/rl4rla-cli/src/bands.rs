@@ -32,11 +32,21 @@ impl Run {
 }
 
 impl Bundle {
+    /// The runs of which anything is drawn.
+    fn seen(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| !run.points.is_empty())
+    }
+
+    /// Whether its curve is that of one run.
+    pub fn is_alone(&self) -> bool {
+        self.seen().count() == 1
+    }
+
     /// One run as it is; of several the median, with a band of the middle half, or from the least to the most of fewer than
     /// five. A curve ends where half of the runs have ended.
     pub fn series(&self) -> Vec<Series> {
-        let seen = || self.runs.iter().filter(|run| !run.points.is_empty());
-        if seen().count() == 1 {
+        let seen = || self.seen();
+        if self.is_alone() {
             let points = seen().flat_map(|run| run.points.iter().copied());
             return vec![Series::new(&*self.name, self.ink, Mark::Steps, points)];
         }
@@ -63,8 +73,7 @@ impl Bundle {
 
 /// Of how many runs curves are, and what their bands are: "one run each, seed 0", or the seeds behind a median.
 pub fn told(bundles: &[Bundle]) -> String {
-    let mut seeds: Vec<u64> =
-        bundles.iter().flat_map(|bundle| bundle.runs.iter().map(|run| run.seed)).collect();
+    let mut seeds: Vec<u64> = bundles.iter().flat_map(Bundle::seen).map(|run| run.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
     let seeds = match seeds[..] {
@@ -73,7 +82,7 @@ pub fn told(bundles: &[Bundle]) -> String {
         [first, .., last] if last - first + 1 == seeds.len() as u64 => format!("seeds {first}–{last}"),
         _ => format!("seeds {}", seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
     };
-    let counts = || bundles.iter().map(|bundle| bundle.runs.len()).filter(|count| *count > 0);
+    let counts = || bundles.iter().map(|bundle| bundle.seen().count()).filter(|count| *count > 0);
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
     if most == 1 {
         return format!("one run each, {seeds}");
@@ -85,7 +94,7 @@ pub fn told(bundles: &[Bundle]) -> String {
         _ => "the band is their middle half",
     };
     let mut text = format!("the median of {runs} each, {seeds}; {band}");
-    let alone = bundles.iter().filter(|bundle| bundle.runs.len() == 1);
+    let alone = bundles.iter().filter(|bundle| bundle.is_alone());
     let alone: Vec<&str> = alone.map(|bundle| bundle.name.as_str()).collect();
     if !alone.is_empty() {
         text += &format!("; one run alone: {}", alone.join("; "));
@@ -125,6 +134,10 @@ mod tests {
         let Mark::Band(upper) = &few[0].mark else { panic!("the band comes first") };
         assert_eq!((few[0].points[0][1], upper[0]), (0.0, 3.0));
         assert!(bundle("best", &[]).series().is_empty());
+        // A run of which nothing is drawn does not count.
+        let mut partly = bundle("best", &[0, 1]);
+        partly.runs[1].points.clear();
+        assert!(partly.is_alone() && told(&[partly]) == "one run each, seed 0");
     }
 
     #[test]

@@ -116,11 +116,24 @@ fn figure(searches: &[Search], measure: &Measure) -> Figure {
         y: Axis::linear(measure.label),
         series: bundles(stage).iter().flat_map(Bundle::series).collect(),
     };
+    let alone = |stage: u32| -> Vec<String> {
+        let few = |bundle: &&Bundle| bundle.is_alone() && bundle.runs.len() > 1;
+        bundles(stage)
+            .iter()
+            .filter(few)
+            .map(|bundle| format!("{} in {}", bundle.name, name(stage)))
+            .collect()
+    };
+    let alone: Vec<String> = (0..stages).flat_map(alone).collect();
+    let alone = match alone.is_empty() {
+        true => String::new(),
+        false => format!(" Only one run came to a stage: {}.", alone.join("; ")),
+    };
     let curriculum = &searches[0].0.curriculum;
     Figure {
         name: format!("search-{}-{curriculum}", measure.name),
         title: format!("{} in the search through {curriculum}.", measure.title),
-        caption: format!("A panel for each stage: {}.", told(&bundles(0))),
+        caption: format!("A panel for each stage: {}.{alone}", told(&bundles(0))),
         panels: (0..stages).map(panel).collect(),
         columns: 3,
     }
