@@ -2,8 +2,8 @@
 
 use rl4rla::curriculum::{Curriculum, Discovery, Follow, audit, discover};
 use rl4rla::discovery::{
-    Appending, Approach, Bench, Insertions, Known, Merge, Observe, Problems, Progress, Record, Space, Stage,
-    Unobserved,
+    Appending, Approach, Bench, Fresh, Insertions, Instances, Known, Merge, Observe, Problems, Progress,
+    Record, Space, Stage, Unobserved,
 };
 use rl4rla::execute::Prepared;
 use rl4rla::problem::InstanceSet;
@@ -205,4 +205,74 @@ fn no_reward_is_above_its_bound() {
             }
         }
     }
+}
+
+#[test]
+fn fresh_evaluations_draw_anew_and_are_pure() {
+    let stage = Curriculum::named("subsampled-ls-gd").unwrap().unwrap().stages.pop().unwrap().0;
+    let family = rl4rla::problem::Family { rows: 300, cols: 6, ..stage.families[0] };
+    let rewards = |fresh, name: &str| -> Vec<f64> {
+        let instances = Instances { search: 1, fresh, ..stage.instances };
+        let stage = Stage { instances, families: vec![family], ..stage.clone() };
+        let (known, problems) = (Known::default(), Problems::default());
+        let bench = Bench::new(&stage, InstanceSet::Search, 0, 0, &known, &problems).unwrap();
+        let program = &CATALOGUE.iter().find(|entry| entry.name == name).unwrap().document.program;
+        assert_eq!(
+            bench.draws(program) == usize::MAX,
+            fresh == Fresh::Instances || fresh == Fresh::Draws && name != "ls-gd"
+        );
+        (0..bench.count()).map(|index| bench.earnings(program, index).reward).collect()
+    };
+    let different =
+        |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<std::collections::BTreeSet<_>>().len();
+    for name in ["ls-gd", "subsampled-ls-gd"] {
+        assert_eq!(rewards(Fresh::No, name).len(), 1);
+        for fresh in [Fresh::Draws, Fresh::Instances] {
+            let values = rewards(fresh, name);
+            assert_eq!(values, rewards(fresh, name), "a pure function");
+            assert_eq!(values[0], rewards(Fresh::No, name)[0], "the first is the usual one");
+            let changes = fresh == Fresh::Instances || name != "ls-gd";
+            assert_eq!(different(&values) > 8, changes, "{name}, {fresh}: {values:?}");
+        }
+    }
+}
+
+#[test]
+fn stages_can_start_from_targets() {
+    let curriculum = small();
+    // A first stage with too few playouts misses its target; the next one starts from it all the same.
+    let starved = Approach { budget: Some(1), ..Approach::new(Method::McgsUcd) };
+    let run = |approach| discover(&curriculum, &approach, 0, &Known::default(), &mut Unobserved).unwrap();
+    let (chained, apart) = (run(starved), run(Approach { from_targets: true, ..starved }));
+    assert!(chained.stages.len() == 1 && !chained.stages[0].found());
+    assert_eq!(apart.stages.len(), curriculum.stages.len());
+    assert!(!apart.found, "every stage counts");
+    let found = run(Approach { from_targets: true, ..Approach::new(Method::Best) });
+    assert!(found.found && found.stages.iter().all(|stage| stage.found()));
+}
+
+#[test]
+fn a_run_may_have_a_budget_for_all_its_stages() {
+    let curriculum = small();
+    let spent = |approach: Approach| {
+        let run = discover(&curriculum, &approach, 0, &Known::default(), &mut Unobserved).unwrap();
+        run.stages.iter().map(|stage| stage.attempt.counters.playouts).collect::<Vec<u64>>()
+    };
+    let usual = Approach { from_targets: true, ..Approach::new(Method::McgsUcd) };
+    let free = spent(usual);
+    assert!(free[0] > 100 && free[1] > 0);
+    let most = free[0] + 5;
+    let limited = spent(Approach { run_playouts: Some(most), ..usual });
+    assert_eq!(
+        (limited[0], limited.iter().sum::<u64>()),
+        (free[0], most),
+        "what is left goes to the next stage"
+    );
+    let evaluations = |run_evaluations| {
+        let approach = Approach { run_evaluations, ..usual };
+        let run = discover(&curriculum, &approach, 0, &Known::default(), &mut Unobserved).unwrap();
+        run.counters().evaluations
+    };
+    // The best of every stage are measured on all instances on top.
+    assert!(evaluations(Some(30)) < 30 + 5 * 4 * 3 + 1 && evaluations(None) > 100);
 }

@@ -47,7 +47,7 @@ fn graph_search_converges() {
 #[test]
 fn without_transpositions_tree_and_graph_are_one() {
     let domain = Words::new(4, 3, scattered(&[2, 0, 1])).ordered().noisy(0.1, 8, 5);
-    let backups = [Backup::Idempotent, Backup::Latest];
+    let backups = Backup::ALL;
     for (backup, budget) in backups.into_iter().flat_map(|b| [1, 100, 777, 5_000].map(|n| (b, n))) {
         let run =
             |sharing| graph_search(&domain, &Plan { sharing, backup, ..plan(&Uct, budget, 1) }, &mut Silent);
@@ -83,6 +83,69 @@ fn lucb_decides() {
     let forced = Words::new(1, 3, |_| Some(0.5)).noisy(0.1, 100, 1);
     let outcome = graph_search(&forced, &plan(&Uct, 1_000, 1), &mut Silent);
     assert_eq!((outcome.stop, found(&outcome)), (Stop::Lucb, [0; 3].as_slice()), "one child is no choice");
+}
+
+/// Worth a little with `b` in front, where everything is the same, and nothing elsewhere but for one word.
+fn trap() -> Words {
+    Words::new(4, 4, |word| {
+        Some(if word == [0, 2, 3, 3] {
+            1.0
+        } else if word[0] == 1 {
+            0.5
+        } else {
+            0.0
+        })
+    })
+    .ordered()
+}
+
+#[test]
+fn closed_children_are_skipped_where_that_is_asked_for() {
+    let domain = trap();
+    for (rule, sharing) in RULES.into_iter().flat_map(|r| [(r, Sharing::Graph), (r, Sharing::Tree)]) {
+        let usual = Plan { sharing, ..plan(rule, 3_000, 1) };
+        let skipping = Plan { skip_closed: true, return_to_root: true, ..plan(rule, 3_000, 1) };
+        let (replayed, skipped) =
+            (graph_search(&domain, &usual, &mut Silent), graph_search(&domain, &skipping, &mut Silent));
+        // Without replays all 256 words are seen, each by one playout or by the rollout before it.
+        assert_eq!((skipped.stop, found(&skipped)), (Stop::Exhausted, [0, 2, 3, 3].as_slice()));
+        assert_eq!(skipped.counters.solutions, 256);
+        assert!(skipped.counters.playouts <= 2 * (256 + 64 + 16 + 4), "{:?}", skipped.counters);
+        assert!(replayed.counters.solutions < 256, "{:?}", replayed.counters);
+    }
+}
+
+#[test]
+fn an_exhausted_subtree_is_left_for_the_root() {
+    let domain = trap();
+    let decided = graph_search(&domain, &plan(&Uct, 20_000, 1), &mut Silent);
+    assert_eq!(decided.stop, Stop::Exhausted, "the subtree it decided for");
+    assert!(found(&decided)[0] == 1 && decided.counters.solutions < 256);
+    let plan = Plan { return_to_root: true, ..plan(&Uct, 20_000, 1) };
+    let returned = graph_search(&domain, &plan, &mut Silent);
+    assert_eq!((returned.stop, found(&returned)), (Stop::Exhausted, [0, 2, 3, 3].as_slice()));
+    assert_eq!(returned.counters.solutions, 256);
+}
+
+#[test]
+fn a_decision_has_a_budget_of_its_own() {
+    // All words are worth the same: LUCB parts nothing.
+    let domain = Words::new(3, 4, |_| Some(0.5)).noisy(0.1, 1_000, 1);
+    let plan = Plan { decision: Some(200), ..plan(&Ucd, 100_000, 1) };
+    let outcome = graph_search(&domain, &plan, &mut Silent);
+    assert_eq!((outcome.stop, outcome.counters.playouts), (Stop::Budget, 4 * 200));
+    let short = graph_search(&domain, &Plan { budget: 500.into(), ..plan }, &mut Silent);
+    assert_eq!((short.stop, short.counters.playouts), (Stop::Budget, 500), "the whole budget counts too");
+}
+
+#[test]
+fn the_printed_back_up_decides_too() {
+    let domain = Words::new(4, 1, |word| Some(if word == [2] { 0.9 } else { 0.1 })).noisy(0.02, 1_000, 1);
+    for sharing in [Sharing::Tree, Sharing::Graph] {
+        let plan = Plan { sharing, backup: Backup::Printed, ..plan(&Uct, 100_000, 1) };
+        let outcome = graph_search(&domain, &plan, &mut Silent);
+        assert_eq!((outcome.stop, found(&outcome)), (Stop::Lucb, [2].as_slice()));
+    }
 }
 
 struct Until(u64);

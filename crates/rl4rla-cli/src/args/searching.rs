@@ -147,7 +147,7 @@ pub struct Reproduce {
     /// Tables and figures by name, or `all`
     #[arg(required = true, value_name = "ITEM")]
     pub items: Vec<String>,
-    /// Number of seeds, from the first on [default: 20, and 100 for `best`; with --quick 2 and 4]
+    /// Number of seeds, from the first on [default: 20, as in the paper; with --quick 2]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub seeds: Option<u64>,
     /// The first seed

@@ -185,7 +185,10 @@ fn document(made: &[(&Item, Part)], scope: Scope, seconds: f64) -> Document {
         sections: made.iter().map(section).collect(),
         colophon: vec![
             ("version".into(), env!("CARGO_PKG_VERSION").into()),
-            ("seeds".into(), format!("0–{}; for `best` 0–{}", scope.seeds - 1, scope.best_seeds - 1)),
+            (
+                "seeds".into(),
+                format!("{}–{}", scope.first_seed, scope.first_seed.saturating_add(scope.seeds - 1)),
+            ),
             ("threads of this machine".into(), cores().to_string()),
             ("time of this command".into(), format!("{:.0} s, without what the store had already", seconds)),
         ],

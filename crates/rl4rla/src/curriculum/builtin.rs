@@ -73,6 +73,9 @@ mod tests {
     fn every_target_is_found_by_its_own_judge() {
         for (name, _) in &BUILTIN {
             for (stage, target) in read(name).stages {
+                if target.is_open() {
+                    continue;
+                }
                 let judgement = target.judge(&target.sought(), stage.grammar.signature);
                 assert!(judgement.found, "{name}, {}: {judgement:?}", stage.name);
             }
@@ -85,7 +88,9 @@ mod tests {
         for (name, _) in &BUILTIN {
             let curriculum = read(name);
             let mut previous = curriculum.start;
-            for (stage, target) in curriculum.stages {
+            // What follows on a stage without a target starts from whatever was found there.
+            let known = curriculum.stages.into_iter().take_while(|(_, target)| !target.is_open());
+            for (stage, target) in known {
                 let (grammar, sought) = (&stage.grammar, target.sought());
                 let goal = grammar.finish(&sought);
                 let wanted: Vec<_> = sought.instructions().map(|(_, _, ins)| ins.clone()).collect();
@@ -110,9 +115,35 @@ mod tests {
     }
 
     #[test]
+    fn the_ablations_differ_from_the_full_curriculum_in_their_stages_only() {
+        let full = read("paper/newton-sketch");
+        for (name, _) in BUILTIN.iter().filter(|(name, _)| name.starts_with("ablation/")) {
+            for (stage, target) in read(name).stages {
+                let (other, aim) = full.stages.iter().find(|(other, _)| other.name == stage.name).unwrap();
+                let terms = |stage: &crate::discovery::Stage| {
+                    let operators: Vec<&str> = stage.grammar.operators.iter().map(|op| op.name).collect();
+                    let (families, protocol) = (stage.families.clone(), stage.protocol.clone());
+                    (
+                        operators,
+                        stage.grammar.registers,
+                        families,
+                        protocol,
+                        stage.exploration,
+                        stage.instances,
+                    )
+                };
+                assert!(terms(&stage) == terms(other) && target.program == aim.program, "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn the_two_kinds_of_chains_differ_in_their_settings_only() {
         let released = |name: &&str| BUILTIN.iter().any(|(other, _)| *other == format!("paper/{name}"));
-        let chains: Vec<&str> = BUILTIN.iter().map(|(name, _)| *name).filter(released).collect();
+        // The released code has no logistic regression.
+        let linear = |name: &&str| *name != "newton-sketch";
+        let chains: Vec<&str> =
+            BUILTIN.iter().map(|(name, _)| *name).filter(released).filter(linear).collect();
         assert_eq!(chains.len(), 5);
         for name in chains {
             let (sound, paper) = (read(name), read(&format!("paper/{name}")));
@@ -131,7 +162,8 @@ mod tests {
                 assert!(our_target.stable || matches!(ours.protocol.profile, Profile::Sound { .. }));
                 assert!(matches!(theirs.protocol.profile, Profile::Paper { .. }));
                 assert!(matches!(theirs.protocol.step, StepRule::Fixed(_)));
-                assert_eq!((theirs.protocol.iterations, theirs.budget), (10, 100_000 * theirs.edits as u64));
+                assert_eq!((theirs.protocol.iterations, theirs.budget), (10, 100_000));
+                assert!(theirs.budget_per_decision && !ours.budget_per_decision);
                 assert_eq!((theirs.grammar.operators.len(), theirs.instances.search), (11, 1));
                 let settings =
                     |stage: &crate::discovery::Stage| (stage.families[0].scale, stage.protocol.sampling);

@@ -335,6 +335,7 @@ mod tests {
             families: vec![Family { rows: 20, cols: 3, ..Family::named("mid-cond").unwrap() }],
             protocol: Protocol::new(Profile::sound(), StepRule::Fixed(1.0)),
             exploration: 0.5,
+            budget_per_decision: false,
             budget: 1000,
             merge: Merge::Fingerprint,
             instances: Instances { search: 1, select: 1, report: 1, ..Instances::default() },

@@ -371,6 +371,38 @@ mod tests {
     }
 
     #[test]
+    fn an_operand_can_be_redirected() {
+        let entry = Entry::named("newton").unwrap();
+        let to = &entry.document.program;
+        let mut grammar = Grammar::full(entry.signature());
+        grammar.operators = Op::known().collect();
+        grammar.registers =
+            to.instructions().fold([Reg::X, Reg::ETA].into_iter().collect(), |set: RegSet, (_, _, ins)| {
+                set.union(ins.reads()).union(ins.writes())
+            });
+        grammar.open = vec![Section::Iteration];
+        // Newton's method but for the operand of its Gram matrix: the weights reach nothing yet.
+        let from: Program = to.to_string().replace("MAT_GRAM(R1)", "MAT_GRAM(A)").parse().unwrap();
+        let inserted = grammar.legal(&from, 1);
+        assert!(inserted.iter().all(|edit| !edit.replaces));
+        grammar.redirect = true;
+        let legal = grammar.legal(&from, 1);
+        assert_eq!(legal[..inserted.len()], inserted, "insertions come first, as they were");
+        let redirected = &legal[inserted.len()..];
+        assert!(!redirected.is_empty());
+        for edit in redirected {
+            let old = &from.section(edit.section)[edit.position];
+            let changed = edit.instruction.operands.iter().zip(&*old.operands).filter(|(a, b)| a != b);
+            assert!(edit.replaces && changed.count() == 1 && edit.instruction.target == old.target);
+            assert_eq!(edit.instruction.op, old.op);
+            assert!(grammar.is_well_shaped(&edit.apply(&from)), "{edit:?}");
+        }
+        assert!(redirected.iter().any(|edit| grammar.finish(&edit.apply(&from)) == grammar.finish(to)));
+        grammar.open = vec![Section::Setup];
+        assert!(grammar.legal(&from, 1).iter().all(|edit| !edit.replaces), "a closed section stays as it is");
+    }
+
+    #[test]
     fn sketching_replaces_the_full_factorisation() {
         let mut grammar = Grammar::full(Geometry::Tall);
         grammar.registers = [Reg::A, Reg::B, Reg::X, Reg::V1, Reg::R1].into_iter().collect();

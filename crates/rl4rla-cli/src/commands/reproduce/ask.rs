@@ -14,10 +14,8 @@ use rl4rla::search::Method;
 pub struct Scope {
     /// A small one, for a first look.
     pub quick: bool,
-    /// Seeds of every campaign but those of `best`.
+    /// Seeds of every campaign.
     pub seeds: u64,
-    /// Seeds of `best`.
-    pub best_seeds: u64,
     /// The first of them.
     pub first_seed: u64,
 }
@@ -25,13 +23,7 @@ pub struct Scope {
 impl Scope {
     /// As large as was asked for.
     pub fn new(quick: bool, seeds: Option<u64>, first_seed: u64) -> Scope {
-        let (few, many) = if quick { (2, 4) } else { (20, 100) };
-        Scope { quick, seeds: seeds.unwrap_or(few), best_seeds: seeds.unwrap_or(many), first_seed }
-    }
-
-    /// The seeds of a method.
-    pub fn seeds_of(self, method: Method) -> u64 {
-        if method == Method::Best { self.best_seeds } else { self.seeds }
+        Scope { quick, seeds: seeds.unwrap_or(if quick { 2 } else { 20 }), first_seed }
     }
 }
 

@@ -30,9 +30,7 @@ pub fn our_asks(scope: Scope) -> Vec<Ask> {
     let mut asks = Vec::new();
     for target in &TARGETS {
         for method in methods(target.curriculum, Setting::Repaired) {
-            // Newton's stage takes longest: twenty seeds tell enough.
-            let seeds = if target.curriculum == NEWTON { scope.seeds } else { scope.seeds_of(method) };
-            asks.push(Ask::new(target.curriculum, method, Setting::Repaired, seeds));
+            asks.push(Ask::new(target.curriculum, method, Setting::Repaired, scope.seeds));
         }
     }
     asks

@@ -21,8 +21,7 @@ const ITERATIONS: usize = 30;
 
 /// The campaigns behind it.
 pub fn asks(scope: Scope) -> Vec<Ask> {
-    let seeds = |method| scope.seeds_of(method);
-    WAYS.map(|method| Ask::new(CURRICULUM, method, Setting::Repaired, seeds(method))).into()
+    WAYS.map(|method| Ask::new(CURRICULUM, method, Setting::Repaired, scope.seeds)).into()
 }
 
 /// The table and the figure.

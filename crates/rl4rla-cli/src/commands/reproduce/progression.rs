@@ -15,7 +15,7 @@ const CURRICULUM: &str = "precond-weighted-sgd";
 
 /// The campaign behind it.
 pub fn asks(scope: Scope) -> Vec<Ask> {
-    vec![Ask::new(CURRICULUM, Method::Best, Setting::Repaired, scope.best_seeds)]
+    vec![Ask::new(CURRICULUM, Method::Best, Setting::Repaired, scope.seeds)]
 }
 
 /// The table, and the programs of the first seed.

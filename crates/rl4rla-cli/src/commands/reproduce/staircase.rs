@@ -16,8 +16,7 @@ use std::collections::BTreeMap;
 
 /// The campaigns of the staircase.
 pub fn asks(scope: Scope) -> Vec<Ask> {
-    let best =
-        |target: &Target| Ask::new(target.curriculum, Method::Best, Setting::Repaired, scope.best_seeds);
+    let best = |target: &Target| Ask::new(target.curriculum, Method::Best, Setting::Repaired, scope.seeds);
     efficiency::paper_asks(paper::linear(), scope)
         .into_iter()
         .chain(paper::linear().iter().map(best))

@@ -16,7 +16,7 @@ pub fn table_asks(scope: Scope) -> Vec<Ask> {
         for setting in Setting::PAPER {
             asks.push(Ask::new(edge.curriculum, Method::McgsUcd, setting, scope.seeds));
         }
-        asks.push(Ask::new(edge.curriculum, Method::Best, Setting::Repaired, scope.best_seeds));
+        asks.push(Ask::new(edge.curriculum, Method::Best, Setting::Repaired, scope.seeds));
     }
     asks
 }
@@ -142,7 +142,7 @@ const PLACES: [Place; 13] = [
 /// The campaigns of the diagram.
 pub fn diagram_asks(scope: Scope) -> Vec<Ask> {
     let named = PLACES.iter().map(|place| place.1).filter(|name| !name.is_empty());
-    named.map(|name| Ask::new(name, Method::Best, Setting::Repaired, scope.best_seeds)).collect()
+    named.map(|name| Ask::new(name, Method::Best, Setting::Repaired, scope.seeds)).collect()
 }
 
 /// The diagram of methods.

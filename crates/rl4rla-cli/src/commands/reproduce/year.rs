@@ -31,7 +31,7 @@ const GENTLER: [(usize, usize, f64); 2] = [(2, 20 * FEATURES, 0.5), (3, 25, 0.05
 
 /// The campaigns behind it.
 pub fn asks(scope: Scope) -> Vec<Ask> {
-    let ask = |(curriculum, _)| Ask::new(curriculum, Method::Best, Setting::Repaired, scope.best_seeds);
+    let ask = |(curriculum, _)| Ask::new(curriculum, Method::Best, Setting::Repaired, scope.seeds);
     SOURCES.map(ask).into()
 }
 

@@ -101,3 +101,60 @@ fn counts_and_values_add_up() {
     check(Sharing::Graph, &Ucd);
     check(Sharing::Tree, &Uct);
 }
+
+/// Every edge holds the mean of the rollouts from what lies below it, whatever path they took.
+#[test]
+fn printed_means_are_means_over_all_paths() {
+    for sharing in [Sharing::Graph, Sharing::Tree] {
+        let (backup, budget, stream) = (Backup::Printed, Budget::from(0), Stream::new(1));
+        let plan = Plan {
+            sharing,
+            rule: &Ucd,
+            exploration: 0.5,
+            backup,
+            patient: false,
+            skip_closed: false,
+            return_to_root: false,
+            decision: None,
+            budget,
+            keep: 1,
+            stream,
+        };
+        let mut watch = Silent;
+        let mut engine = Engine {
+            ledger: Ledger::new(&Multisets, budget, &mut watch),
+            graph: Graph::new(&Multisets, sharing),
+            plan: &plan,
+        };
+        engine.graph.expand(0);
+        // By hand: a rollout counts for the edges that existed when it ended.
+        let mut sums: std::collections::BTreeMap<(usize, usize), (f64, u32)> = Default::default();
+        let mut before: Vec<f64> = Vec::new();
+        for _ in 0..500 {
+            let edges = |engine: &Engine<Multisets>| -> Vec<(usize, usize, u32, f64)> {
+                let nodes = 0..engine.graph.nodes.len();
+                let edges = nodes.flat_map(|place| (0..engine.edges(place).len()).map(move |i| (place, i)));
+                let told = |(place, i): (usize, usize)| {
+                    (place, i, engine.edges(place)[i].visits, engine.graph.mean(place, i))
+                };
+                edges.map(told).collect()
+            };
+            engine.playout(0, None);
+            let values: std::collections::BTreeSet<u64> = edges(&engine)
+                .into_iter()
+                .filter_map(|(place, i, visits, mean)| {
+                    let (sum, count) = sums.get(&(place, i)).copied().unwrap_or((0.0, 0));
+                    assert!(visits == count || visits == count + 1, "one rollout counts once");
+                    let value = mean * f64::from(visits) - sum;
+                    sums.insert((place, i), (mean * f64::from(visits), visits));
+                    (visits > count).then(|| (value * 1e6).round() as u64)
+                })
+                .collect();
+            assert_eq!(values.len(), 1, "every edge above gets the same value");
+            before.push(f64::from(engine.graph.nodes[0].visits));
+        }
+        assert!(before.iter().enumerate().all(|(i, &visits)| visits == (i + 1) as f64), "N(root) counts all");
+        let met = engine.graph.nodes.iter().filter(|node| node.visits > 1).count();
+        assert!(met > 10);
+    }
+}
