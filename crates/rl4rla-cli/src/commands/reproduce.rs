@@ -6,6 +6,7 @@ mod baselines;
 mod curves;
 mod efficiency;
 mod eigenvalue;
+mod found;
 mod item;
 mod paper;
 mod progression;
