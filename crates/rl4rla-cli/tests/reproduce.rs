@@ -61,6 +61,14 @@ fn what_cannot_be_reproduced_is_told_before_anything_runs() {
     let short = written("year-short.txt", "2001,1.0,2.0\n");
     let wrong = refused(&["year", "--quick", "--data", &short]);
     assert!(wrong.contains("line 1") && wrong.contains("found 3 fields"), "{wrong}");
+    let numbers = ",1.5".repeat(90);
+    let late = written("year-late.txt", format!("2001{numbers}\n2012{numbers}\n"));
+    let wrong = refused(&["year", "--quick", "--data", &late]);
+    assert!(wrong.contains("line 2") && wrong.contains("from 1922 to 2011, found `2012`"), "{wrong}");
+    let few = written("year-few.txt", format!("2001{numbers}\n1999{numbers}\n"));
+    let wrong = refused(&["year", "--quick", "--data", &few]);
+    assert!(wrong.contains("line 2") && wrong.contains("expected 515345 rows, found 2"), "{wrong}");
+    assert!(wrong.contains("UCI"), "{wrong}");
     assert!(refused(&["table1", "--seeds", "0"]).contains("--seeds"));
     let file = written("reproduce-no-folder", "");
     assert!(refused(&["table1", "--quick", "--out", &file]).contains("reproduce-no-folder"));

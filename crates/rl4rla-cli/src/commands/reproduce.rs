@@ -6,6 +6,7 @@ mod baselines;
 mod curves;
 mod efficiency;
 mod eigenvalue;
+mod found;
 mod item;
 mod newton;
 mod paper;
@@ -125,7 +126,7 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
     let items = wanted(&args.items)?;
     if let Some(path) = &args.data {
-        Year::probe(path).map_err(|error| Failure::new(error.to_string()).advise(error.advice))?;
+        Year::check(path).map_err(|error| Failure::new(error.to_string()).advise(error.advice))?;
     }
     let mut outputs = Outputs::new(shared).reads("the data", args.data.as_deref());
     // Not after hours of work.

@@ -1,4 +1,5 @@
-//! Baselines: classical solvers, and solvers that language models found, as what they are, to compare programs with.
+//! Baselines: classical solvers, and solvers of AlgoTune and FunSearch transcribed from the paper's tables, to compare
+//! programs with. No language model was run here.
 //!
 //! A baseline is a row of [`BASELINES`]: a pure function of a [`Request`] that gives a [`Solution`] or says why not.
 //! No input makes one panic, and the number of threads changes no bit.

@@ -15,7 +15,7 @@ pub(super) const TOLERANCE: f64 = 1e-10;
 
 /// x ← x − (Aᵀdiag(p(1 − p))A + 10⁻⁸m·I)⁻¹Aᵀ(p − b),  p = σ(Ax), from x = 0, by Cholesky.
 ///
-/// The reference of AlgoTune. The Hessian is that of the sum L(x) = Σ ln(1 + exp zᵢ) − bᵢzᵢ, z = Ax. Ends when
+/// The reference solver of AlgoTune's logistic task, transcribed from the paper's text. The Hessian is that of the sum L(x) = Σ ln(1 + exp zᵢ) − bᵢzᵢ, z = Ax. Ends when
 /// ‖∇L(x)‖ ≤ τ‖∇L(0)‖, τ = 10⁻¹⁰, or after 50 iterations; where a plane separates the labels there is no minimum to end at.
 pub fn newton_direct(request: &Request) -> Result<Solution, BaselineError> {
     let (_, n) = request.labelled()?;

@@ -14,8 +14,8 @@ use std::fmt;
 pub enum Group {
     /// Factorisations.
     Direct,
-    /// What a language model began with, or found.
-    Found,
+    /// FunSearch's initial and retained routines, transcribed from the paper's tables.
+    Transcribed,
     /// Iterations on A and b as they are.
     Iterative,
     /// Iterations behind a sketch.
@@ -29,7 +29,7 @@ impl Group {
     pub fn name(self) -> &'static str {
         match self {
             Group::Direct => "direct",
-            Group::Found => "found by a language model",
+            Group::Transcribed => "transcribed from the paper",
             Group::Iterative => "iterative",
             Group::Sketched => "sketched",
             Group::Stochastic => "stochastic",
@@ -51,6 +51,8 @@ pub struct BaselineInfo {
     pub randomized: bool,
     /// The task it solves.
     pub task: &'static dyn Task,
+    /// Floating-point operations of one iteration on an m×n matrix, where they are stated.
+    pub flops: Option<fn(f64, f64) -> f64>,
     /// The solver.
     pub solve: fn(&Request) -> Result<Solution, BaselineError>,
 }
@@ -99,6 +101,7 @@ const LINEAR: BaselineInfo = BaselineInfo {
     reference: "",
     randomized: false,
     task: &Linear,
+    flops: None,
     solve: direct::qr,
 };
 const SKETCHED: BaselineInfo = BaselineInfo { group: Group::Sketched, randomized: true, ..LINEAR };
@@ -107,7 +110,7 @@ const SKETCHED: BaselineInfo = BaselineInfo { group: Group::Sketched, randomized
 pub static BASELINES: [BaselineInfo; 15] = [
     BaselineInfo {
         name: "normal-equations",
-        doc: "Cholesky of AᵀA; what AlgoTune found",
+        doc: "Cholesky of AᵀA; AlgoTune's solver for LOW_COND and MID_COND, transcribed from the paper's table",
         reference: "Press et al., AlgoTune, 2025",
         solve: direct::normal_equations,
         ..LINEAR
@@ -121,24 +124,26 @@ pub static BASELINES: [BaselineInfo; 15] = [
     },
     BaselineInfo {
         name: "svd",
-        doc: "singular value decomposition, small singular values left out; any rank and shape",
+        doc: "singular value decomposition, as `lstsq`; any rank and shape; AlgoTune's solver for MID_COND with high leverage, transcribed from the paper's table",
         reference: "Golub and Reinsch, Numerische Mathematik 14, 1970",
         solve: direct::svd,
         ..LINEAR
     },
     BaselineInfo {
         name: "jacobi",
-        group: Group::Found,
-        doc: "where FunSearch began: x ← D⁻¹(b − (A − D)x), D the diagonal; square systems",
+        group: Group::Transcribed,
+        doc: "FunSearch's initial routine, found by no model, transcribed from the paper's table: x ← D⁻¹(b − (A − D)x), D the diagonal; square systems",
         reference: "Jacobi, Astronomische Nachrichten 22, 1845",
+        flops: Some(splitting::jacobi_flops),
         solve: splitting::jacobi,
         ..LINEAR
     },
     BaselineInfo {
         name: "funsearch",
-        group: Group::Found,
-        doc: "what FunSearch found: x ← L⁻¹(b − (A − L)x), L the lower triangle, least squares if it is not square",
+        group: Group::Transcribed,
+        doc: "FunSearch's retained routine, transcribed from the paper's table: x ← L⁻¹(b − (A − L)x), L the lower triangle, solved with anew in every iteration",
         reference: "Romera-Paredes et al., Nature 625, 2024 (the search); Seidel, 1874 (the iteration)",
+        flops: Some(splitting::funsearch_flops),
         solve: splitting::funsearch,
         ..LINEAR
     },
@@ -207,7 +212,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     BaselineInfo {
         name: "lbfgs",
         group: Group::Iterative,
-        doc: "L-BFGS with 10 pairs and backtracking, no penalty",
+        doc: "L-BFGS with 10 pairs and backtracking, no penalty; AlgoTune's method for logistic regression, by the paper's table",
         reference: "Liu and Nocedal, Math. Program. 45, 1989",
         task: &Logistic,
         solve: lbfgs::lbfgs,
@@ -215,7 +220,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     },
     BaselineInfo {
         name: "newton-direct",
-        doc: "Newton's method with full steps and the exact Hessian + 10⁻⁸I; the reference of AlgoTune",
+        doc: "Newton's method with full steps and the exact Hessian + 10⁻⁸I; AlgoTune's reference solver, transcribed from the paper's text",
         reference: "Press et al., AlgoTune, 2025",
         task: &Logistic,
         solve: newton::newton_direct,

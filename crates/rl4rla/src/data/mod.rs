@@ -31,4 +31,4 @@ pub use table::{Table, read, read_from};
 pub use whole::{discard_unfinished, write_whole};
 pub(crate) use write::{csv_line, csv_number};
 pub use write::{write_csv, write_npy};
-pub use year::{FEATURES, Split, TEST_ROWS, TRAIN_ROWS, Year};
+pub use year::{FEATURES, STAND_IN_EXPLAINS, Split, TEST_ROWS, TRAIN_ROWS, Year};

@@ -28,12 +28,23 @@ pub fn inverse(M: &Matrix) -> Result<Matrix, NumericError> {
 /// M⁻¹·v by LU with partial pivoting; an error if a pivot is rounding noise or something overflows.
 #[allow(non_snake_case)]
 pub fn solve(M: &Matrix, v: &[f64]) -> Result<Vec<f64>, NumericError> {
+    // M has size 1 when it is factored, so what is left of a dependent column is a few roundings of 1.
+    solve_with_pivots_above(100.0 * M.cols() as f64 * f64::EPSILON, M, v)
+}
+
+/// M⁻¹·v by LU with partial pivoting, as LAPACK's `gesv` gives it: an error only if a pivot is exactly zero or something
+/// overflows.
+#[allow(non_snake_case)]
+pub fn solve_unless_zero_pivot(M: &Matrix, v: &[f64]) -> Result<Vec<f64>, NumericError> {
+    solve_with_pivots_above(0.0, M, v)
+}
+
+#[allow(non_snake_case)]
+fn solve_with_pivots_above(noise: f64, M: &Matrix, v: &[f64]) -> Result<Vec<f64>, NumericError> {
     assert_eq!((M.rows(), M.cols()), (v.len(), v.len()), "M⁻¹·v of unequal lengths");
     let (scaled, factor) = M.normalized().ok_or(NumericError::NotFinite)?;
     let v = MatRef::from_column_major_slice(v, v.len(), 1);
     let lu = scaled.partial_piv_lu();
-    // M has size 1 here, so what is left of a dependent column is a few roundings of 1.
-    let noise = 100.0 * M.cols() as f64 * f64::EPSILON;
     let pivots = lu.U().diagonal().column_vector();
     if let Some(index) = pivots.iter().position(|pivot| pivot.abs() <= noise) {
         return Err(NumericError::Singular { index });
@@ -228,5 +239,16 @@ mod tests {
             let singular = Matrix::from_fn(3, 3, |i, j| scale * (1.0 + (i * j) as f64));
             assert!(matches!(solve(&singular, &[1.0; 3]), Err(NumericError::Singular { .. })));
         }
+    }
+
+    #[test]
+    fn only_a_zero_pivot_keeps_gesv_from_solving() {
+        let nearly = Matrix::from_rows(&[&[1.0, 1.0], &[1.0, 1.0 + 4.0 * f64::EPSILON]]);
+        assert!(matches!(solve(&nearly, &[1.0; 2]), Err(NumericError::Singular { index: 1 })));
+        let x = solve_unless_zero_pivot(&nearly, &[1.0; 2]).unwrap();
+        assert_eq!(mat_vec(&nearly, &x), [1.0; 2]);
+        let singular = Matrix::from_rows(&[&[1.0, 1.0], &[1.0, 1.0]]);
+        let refused = solve_unless_zero_pivot(&singular, &[1.0; 2]);
+        assert_eq!(refused, Err(NumericError::Singular { index: 1 }));
     }
 }

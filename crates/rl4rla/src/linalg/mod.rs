@@ -32,7 +32,7 @@ pub use cholesky::{Orthonormal, cholesky_r, orthonormalised};
 pub use columns::{ColumnMap, column_norms};
 pub use eigen::{eigenvalues, symmetric_eigen};
 pub use error::NumericError;
-pub use inverse::{inverse, least_squares, solve};
+pub use inverse::{inverse, least_squares, solve, solve_unless_zero_pivot};
 pub use matrix::Matrix;
 pub(crate) use matrix::power_of_two_below;
 pub use qr::{dependent_column, qr_r, qr_r_with, thin_q, thin_qr};
