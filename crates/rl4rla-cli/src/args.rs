@@ -134,7 +134,7 @@ Examples:
   rl4rla reproduce table2 ecdf --seeds 20
   rl4rla reproduce all --data YearPredictionMSD.txt --out reproduction
 
-Items: table1, table2, staircase, ecdf, reuse, eigenvalue, stages, tree, ablation, method-tree, scalability, baselines,
+Items: table1, table2, staircase, ecdf, reuse, eigenvalue, stages, transitions, tree, ablation, newton, method-tree, scalability, baselines,
 year, searches, or all.
 What is done already is taken from the store: interrupt it at any time, and start it again.
 Exit code 1 if some item could not be made; the others are.")]

@@ -21,11 +21,7 @@ fn setting(method: Method, scope: Scope) -> Setting {
 /// The campaigns behind it.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     let ask = |(curriculum, _, _): &(&str, &str, Option<f64>)| {
-        WAYS.map(|method| {
-            // A search of ours that finds nothing spends all it may: half the seeds tell enough.
-            let seeds = if method == Method::Best { scope.seeds.div_ceil(2) } else { scope.seeds };
-            Ask::new(curriculum, method, setting(method, scope), seeds)
-        })
+        WAYS.map(|method| Ask::new(curriculum, method, setting(method, scope), scope.fewer()))
     };
     ABLATION.iter().flat_map(ask).collect()
 }

@@ -25,6 +25,11 @@ impl Scope {
     pub fn new(quick: bool, seeds: Option<u64>, first_seed: u64) -> Scope {
         Scope { quick, seeds: seeds.unwrap_or(if quick { 2 } else { 20 }), first_seed }
     }
+
+    /// Seeds of campaigns whose runs find nothing, mostly, and spend all they may.
+    pub fn fewer(self) -> u64 {
+        self.seeds.div_ceil(2)
+    }
 }
 
 /// Under which rules a curriculum is searched.

@@ -95,7 +95,8 @@ impl Way {
 /// The campaigns behind it.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     let Ok(source) = curriculum::find(SOURCE) else { return Vec::new() };
-    let ask = |way: &Way| Ask::text(&way.name(), way.text(&source.text), METHOD, way.setting(), scope.seeds);
+    let ask =
+        |way: &Way| Ask::text(&way.name(), way.text(&source.text), METHOD, way.setting(), scope.fewer());
     WAYS.iter().map(ask).collect()
 }
 
