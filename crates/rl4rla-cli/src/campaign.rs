@@ -55,6 +55,11 @@ impl Campaign {
         self.results.iter().flatten()
     }
 
+    /// How many runs there are to be.
+    pub fn count(&self) -> usize {
+        self.results.len()
+    }
+
     fn seed(&self, place: usize) -> u64 {
         self.first_seed.wrapping_add(place as u64)
     }
@@ -155,7 +160,7 @@ impl Costs {
 const ALONE: &str = "alone";
 
 /// Takes from the store what was done before, by the same version with the same settings.
-fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), Failure> {
+pub fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), Failure> {
     let mut done: HashMap<(String, String), Vec<_>> = HashMap::new();
     for row in store.runs()?.into_iter().filter(|row| row.status.found().is_some()) {
         done.entry((row.curriculum.clone(), row.method.clone())).or_default().push(row);

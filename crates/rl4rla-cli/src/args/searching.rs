@@ -156,6 +156,9 @@ pub struct Reproduce {
     /// A first look: few seeds, small budgets, ten minutes on two cores
     #[arg(long)]
     pub quick: bool,
+    /// Say which runs it takes, and how many of them the store has, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
     /// The UCI file YearPredictionMSD.txt; without it that item uses a generated stand-in, and says so
     #[arg(long, value_name = "FILE")]
     pub data: Option<std::path::PathBuf>,

@@ -133,9 +133,12 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     outputs.writes_into("--out", &args.out)?;
     let scope = Scope::new(args.quick, args.seeds, args.seed);
     let begin = Instant::now();
+    let mut runs = Runs::new(items.iter().flat_map(|item| (item.asks)(scope)), scope)?;
+    if args.dry_run {
+        return planned(&mut runs, shared);
+    }
     interrupt::saving(campaign::interrupted());
     let mut store = Store::open(&shared.store)?;
-    let mut runs = Runs::new(items.iter().flat_map(|item| (item.asks)(scope)), scope)?;
     let threads = args.threads.threads.map_or_else(cores, |threads| threads as usize);
     if !campaign::run(&mut runs.campaigns, &mut store, threads)? {
         return Ok(campaign::interrupted());
@@ -161,6 +164,37 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     }
     let json = json!({ "rows": rows, "files": files, "quick": scope.quick });
     Ok(Page { json, text, code: u8::from(made.iter().any(|(_, part)| part.failed)) })
+}
+
+/// Which runs it takes, and how many of them are done.
+fn planned(runs: &mut Runs, shared: &Shared) -> Result<Page, Failure> {
+    if shared.store.exists() {
+        campaign::recall(&Store::open_read_only(&shared.store)?, &mut runs.campaigns)?;
+    }
+    let rows: Vec<[String; 4]> = runs
+        .campaigns
+        .iter()
+        .zip(runs.labels())
+        .map(|(campaign, label)| {
+            let (done, count) = (campaign.done().count(), campaign.count());
+            [campaign.curriculum.name.clone(), label, count.to_string(), done.to_string()]
+        })
+        .collect();
+    let json: Vec<Value> = rows
+        .iter()
+        .zip(&runs.campaigns)
+        .map(|([curriculum, label, ..], campaign)| {
+            json!({
+                "curriculum": curriculum,
+                "method": campaign.method(),
+                "search": label,
+                "runs": campaign.count(),
+                "done": campaign.done().count(),
+            })
+        })
+        .collect();
+    let text = ledger(&["curriculum", "search", "runs", "done"], rows.into_iter().map(Vec::from), 2..4);
+    Ok(Page::ok(json!({ "dry_run": true, "campaigns": json }), text.to_string()))
 }
 
 /// The page of everything that was made.

@@ -1,5 +1,6 @@
 //! What an item asks for: campaigns, each named by its setting, so that items share them.
 
+use super::way::label;
 use crate::campaign::Campaign;
 use crate::commands::discover::Settings;
 use crate::curriculum;
@@ -173,6 +174,11 @@ impl Runs {
         }
         let campaigns = kept.iter().map(|ask| ask.campaign(scope)).collect::<Result<_, _>>()?;
         Ok(Runs { asks: kept, campaigns })
+    }
+
+    /// What the campaigns search with, in their order.
+    pub fn labels(&self) -> impl Iterator<Item = String> {
+        self.asks.iter().map(|ask| label(ask.method, ask.setting))
     }
 
     /// The campaign of a curriculum searched one way.
