@@ -51,7 +51,9 @@ pub fn limits(curriculum: &str, settings: &Value) -> Vec<String> {
             words.extend(patient.then(|| "patient".into()));
         }
     }
-    let budget = if on("budget_per_decision") { decision } else { playouts };
+    // Of a stage or of a decision, as the curriculum says.
+    let most = |most: u64| format!("at most {} playouts", whole(most as f64));
+    let budget = |budget: u64| if on("budget_per_decision") { decision(budget) } else { most(budget) };
     words.extend(approach["budget"].as_u64().map(budget));
     let alone = on("budget_per_decision") && approach["budget"].is_null();
     words.extend(alone.then(|| "budget by decision".into()));

@@ -58,6 +58,16 @@ impl Source {
         Ok(Source { name: name.into(), typed: typed.into(), document, origin })
     }
 
+    /// What was typed, with the id of a run in place of what may mean another one tomorrow.
+    pub fn lasting(&self) -> OsString {
+        let run = self.origin.parts.iter().find(|(what, _)| *what == "run").map(|(_, id)| id);
+        let (Some(run), Some(rest)) = (run, self.name.strip_prefix("run:")) else {
+            return self.typed.clone();
+        };
+        let which = rest.find(['/', '#']).map_or("", |end| &rest[end..]);
+        format!("run:{run}{which}").into()
+    }
+
     /// The file it was read from, if it was.
     pub fn file(&self) -> Option<&Path> {
         self.origin.file.then_some(Path::new(&self.typed))

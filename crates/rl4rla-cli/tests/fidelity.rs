@@ -12,7 +12,8 @@ fn rows() -> Vec<[String; 3]> {
     let section = text.split("## ").find(|section| section.starts_with("The paper, item by item")).unwrap();
     let lines = section.lines().filter(|line| line.starts_with("| "));
     let cells = |line: &str| -> [String; 3] {
-        let cells: Vec<String> = line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_string()).collect();
+        let cells: Vec<String> =
+            line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_string()).collect();
         cells.try_into().unwrap_or_else(|cells| panic!("a row has three cells: {cells:?}"))
     };
     // Neither the head nor the headings of groups, whose item alone is set, in bold.
@@ -51,8 +52,11 @@ fn every_item_of_reproduce_has_a_row() {
 #[test]
 fn a_dry_run_runs_nothing() {
     let store = fresh("fidelity-dry.db");
-    let said = common::json(&["reproduce", "table2", "newton", "--dry-run", "--seeds", "3", "--store", &store]);
+    let said =
+        common::json(&["reproduce", "table2", "newton", "--dry-run", "--seeds", "3", "--store", &store]);
     let campaigns = said["campaigns"].as_array().unwrap();
-    assert!(campaigns.len() > 30 && campaigns.iter().all(|c| c["done"] == 0 && c["runs"].as_u64() >= Some(2)));
+    assert!(
+        campaigns.len() > 30 && campaigns.iter().all(|c| c["done"] == 0 && c["runs"].as_u64() >= Some(2))
+    );
     assert!(!std::path::Path::new(&store).exists());
 }

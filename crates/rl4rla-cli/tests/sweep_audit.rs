@@ -225,3 +225,28 @@ fn a_store_that_is_not_there_holds_no_runs() {
     assert!(rl4rla(&["list", "runs", "--store", &store]).out.contains("no runs"));
     assert!(!std::path::Path::new(&store).exists());
 }
+
+#[test]
+fn options_of_monte_carlo_searches_are_refused_elsewhere() {
+    let store = fresh("monte-carlo.db");
+    for (flags, named) in [
+        (&["--skip-closed"][..], "--skip-closed"),
+        (&["--return-to-root"], "--return-to-root"),
+        (&["--backup", "printed"], "--backup"),
+    ] {
+        let said =
+            rl4rla(&[&["sweep", "subsampled-ls-gd", "--methods", "best", "--store", &store], flags].concat());
+        assert!(said.code == 2 && said.err.contains(named) && said.err.contains("mcgs-ucd"), "{said:?}");
+    }
+    let said = rl4rla(&[
+        "sweep",
+        "subsampled-ls-gd",
+        "--methods",
+        "mcgs-ucd",
+        "--backup",
+        "nonsense",
+        "--store",
+        &store,
+    ]);
+    assert!(said.code == 2 && said.err.contains("idempotent"), "{said:?}");
+}

@@ -268,6 +268,9 @@ fn a_run_may_have_a_budget_for_all_its_stages() {
         (free[0], most),
         "what is left goes to the next stage"
     );
+    // Also where the budget is that of each decision.
+    let decided = Approach { budget_per_decision: true, budget: Some(40), run_playouts: Some(50), ..usual };
+    assert_eq!(spent(decided).iter().sum::<u64>(), 50);
     let evaluations = |run_evaluations| {
         let approach = Approach { run_evaluations, ..usual };
         let run = discover(&curriculum, &approach, 0, &Known::default(), &mut Unobserved).unwrap();

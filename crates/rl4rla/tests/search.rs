@@ -139,6 +139,14 @@ fn a_decision_has_a_budget_of_its_own() {
 }
 
 #[test]
+fn where_nothing_can_be_decided_a_budget_for_decisions_ends_the_search() {
+    let domain = Words::new(3, 0, |_| Some(0.5)).noisy(0.1, 1_000, 1);
+    let plan = Plan { decision: Some(7), ..plan(&Ucd, 100_000, 1) };
+    let outcome = graph_search(&domain, &plan, &mut Silent);
+    assert_eq!((outcome.stop, outcome.counters.playouts, found(&outcome)), (Stop::Budget, 7, [].as_slice()));
+}
+
+#[test]
 fn the_printed_back_up_decides_too() {
     let domain = Words::new(4, 1, |word| Some(if word == [2] { 0.9 } else { 0.1 })).noisy(0.02, 1_000, 1);
     for sharing in [Sharing::Tree, Sharing::Graph] {

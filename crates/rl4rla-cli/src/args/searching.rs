@@ -9,7 +9,7 @@ use std::ffi::OsString;
 /// How stages are searched.
 #[derive(Args)]
 pub struct Searching {
-    /// The most playouts of a stage [default: the curriculum's]
+    /// The most playouts of a stage, or of each decision where the curriculum says so [default: the curriculum's]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     pub budget: Option<u64>,
     /// The most evaluations of a stage's search, the final measurement of the best aside; a question to a proposer is one

@@ -60,6 +60,17 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
     if exploration.is_some_and(|c| !(c >= 0.0 && c.is_finite())) {
         return Err(Failure::new("--exploration takes a number from 0 on").advise("--exploration 0.5"));
     }
+    if !method.is_monte_carlo() {
+        let given = [
+            (backup.is_some(), "--backup"),
+            (skip_closed, "--skip-closed"),
+            (return_to_root, "--return-to-root"),
+        ];
+        if let Some((_, flag)) = given.into_iter().find(|(given, _)| *given) {
+            let message = format!("{flag} is for Monte Carlo searches; {} has no use for it", method.name());
+            return Err(Failure::new(message).advise("--method mcgs-ucd, mcgs-uct, mcgs-puct or mcts"));
+        }
+    }
     let approach = Approach {
         method,
         merge,

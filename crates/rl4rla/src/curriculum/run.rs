@@ -117,7 +117,7 @@ pub fn discover_with(
         follow.begins(number);
         problems.keep(&stage.families);
         let author = author.as_mut().map(|author| &mut **author as &mut dyn Author);
-        let approach = &approach.after(discovery.counters(), stage);
+        let approach = &approach.after(discovery.counters());
         let attempt = attempt(stage, &program, approach, seed, number, problems, known, author, follow)?;
         if attempt.stop == Stop::Interrupted {
             discovery.interrupted = true;

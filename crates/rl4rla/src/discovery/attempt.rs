@@ -90,17 +90,13 @@ impl Approach {
         }
     }
 
-    /// The same for a stage that follows on searches which took so much.
+    /// The same for what is left of a run that has spent so much.
     #[must_use]
-    pub fn after(&self, spent: Counters, stage: &Stage) -> Approach {
-        let fewer = |most: Option<u64>, run: Option<u64>, spent: u64| {
-            let left = run.map(|run| run.saturating_sub(spent));
-            most.into_iter().chain(left).min()
-        };
-        let budget = self.run_playouts.map(|_| self.budget.unwrap_or(stage.budget)).or(self.budget);
+    pub fn after(&self, spent: Counters) -> Approach {
+        let left = |run: Option<u64>, spent: u64| run.map(|run| run.saturating_sub(spent));
         Approach {
-            budget: fewer(budget, self.run_playouts, spent.playouts),
-            evaluations: fewer(self.evaluations, self.run_evaluations, spent.evaluations),
+            run_playouts: left(self.run_playouts, spent.playouts),
+            run_evaluations: left(self.run_evaluations, spent.evaluations),
             ..*self
         }
     }
@@ -118,8 +114,10 @@ impl Approach {
             return_to_root: self.return_to_root,
             decision,
             // A stage has as many decisions as edits.
-            budget: decision.map_or(budget, |each| each.saturating_mul(stage.edits as u64)),
-            evaluations: self.evaluations,
+            budget: decision
+                .map_or(budget, |each| each.saturating_mul(stage.edits as u64))
+                .min(self.run_playouts.unwrap_or(u64::MAX)),
+            evaluations: self.evaluations.into_iter().chain(self.run_evaluations).min(),
             confidence: crate::search::Confidence { delta: self.delta, ..Default::default() },
             keep: CANDIDATES,
         }

@@ -53,7 +53,7 @@ impl<'a> Bench<'a> {
         };
         let instances = problems.draw(&stage.families, set, seed, count)?;
         let (families, protocol) = (&stage.families, &stage.protocol);
-        let earned = problems.earned(protocol, families, set, seed, (fresh == Fresh::Draws).then_some(count));
+        let earned = problems.earned(protocol, families, set, seed, (fresh != Fresh::No).then_some(count));
         let latest = Mutex::default();
         Ok(Bench { instances, fresh, latest, families, protocol, set, seed, number, known, earned })
     }
@@ -71,7 +71,7 @@ impl<'a> Bench<'a> {
         match self.fresh {
             Fresh::Instances => usize::MAX,
             Fresh::Draws if has_luck(program) => usize::MAX,
-            Fresh::Draws | Fresh::No => self.count(),
+            Fresh::Draws | Fresh::No => self.instances.len(),
         }
     }
 
@@ -90,7 +90,8 @@ impl<'a> Bench<'a> {
     pub fn earnings(&self, program: &Program, index: usize) -> Earnings {
         // Without luck, replicates on one instance are one.
         let one = self.fresh == Fresh::Draws && !has_luck(program);
-        let luck = self.luck(if one { index % self.instances.len() } else { index });
+        let index = if one { index % self.instances.len() } else { index };
+        let luck = self.luck(index);
         // Fronts look at the first instance; elsewhere singular values would be found for nothing.
         earnings(program, &self.instance(index), self.protocol, &luck, index == 0, &self.earned.rewards)
     }

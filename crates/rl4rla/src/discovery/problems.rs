@@ -32,7 +32,7 @@ struct Terms {
     families: Vec<Family>,
     set: InstanceSet,
     seed: u64,
-    /// How many instances take turns, where replicates outnumber them; else each replicate has its own.
+    /// How many instances were drawn at first, where replicates outnumber them; else each replicate has its own.
     turns: Option<usize>,
 }
 

@@ -60,7 +60,7 @@ pub struct Stage {
     pub name: String,
     /// What may be written, and where.
     pub grammar: Grammar,
-    /// How many instructions may be inserted.
+    /// How many edits may be made.
     pub edits: usize,
     /// Where problems come from; instances take turns.
     pub families: Vec<Family>,

@@ -128,6 +128,8 @@ impl<'a> Editor<'a> {
             let residual = self.points.lexicon.residual();
             let last = || old.iter().rposition(|&word| Some(word) == residual);
             let open = self.points.grammar.places(section, old.len(), last);
+            // Of the places where something may be put, the last is behind what is open.
+            let open = open.start..open.end.saturating_sub(1);
             for (position, &word) in old.iter().enumerate() {
                 let offers = if open.contains(&position) { self.points.offers(point, section) } else { 0..0 };
                 for number in offers {
@@ -198,6 +200,10 @@ impl<'a> Editor<'a> {
 
 /// Whether two instructions differ in one operand, and in nothing else.
 fn redirects(new: &Instruction, old: &Instruction) -> bool {
-    let differ = new.operands.iter().zip(&*old.operands).filter(|(new, old)| new != old).count();
-    (new.op, new.target, new.operands.len()) == (old.op, old.target, old.operands.len()) && differ == 1
+    let one_differs =
+        |new: &[Reg], old: &[Reg]| new.iter().zip(old).filter(|(new, old)| new != old).count() == 1;
+    let turned: Vec<Reg> = old.operands.iter().rev().copied().collect();
+    (new.op, new.target, new.operands.len()) == (old.op, old.target, old.operands.len())
+        && (one_differs(&new.operands, &old.operands)
+            || new.op.commutative && one_differs(&new.operands, &turned))
 }

@@ -400,6 +400,20 @@ mod tests {
         assert!(redirected.iter().any(|edit| grammar.finish(&edit.apply(&from)) == grammar.finish(to)));
         grammar.open = vec![Section::Setup];
         assert!(grammar.legal(&from, 1).iter().all(|edit| !edit.replaces), "a closed section stays as it is");
+        (grammar.open, grammar.part) = (vec![Section::Iteration], Part::Forward);
+        let residual = from.iteration.iter().position(is_residual).unwrap();
+        let forward = grammar.legal(&from, 1);
+        assert!(forward.iter().filter(|edit| edit.replaces).all(|edit| edit.position <= residual));
+        // Operands of a sum stand in order, which an exchange may change.
+        let sum = |operands: &str| -> Instruction {
+            format!("iteration:\n v1 = VEC_VEC_ADD({operands})\n").parse::<Program>().unwrap().iteration[0]
+                .clone()
+        };
+        let mut grammar = Grammar { redirect: true, ..Grammar::full(Geometry::Symmetric) };
+        grammar.open = vec![Section::Iteration];
+        let start: Program = "iteration:\n v1 = VEC_VEC_ADD(b, x)\n".parse().unwrap();
+        let legal = grammar.legal(&start, 1);
+        assert!(legal.iter().any(|edit| edit.replaces && edit.instruction == sum("b, b")), "{legal:?}");
     }
 
     #[test]

@@ -77,11 +77,13 @@ impl<D: Domain> Engine<'_, '_, D> {
             }
             root = match self.settle(root) {
                 Stop::Lucb => self.advance(root),
-                Stop::Budget if !self.ledger.is_spent() => {
+                Stop::Budget if !self.ledger.is_spent() && !self.edges(root).is_empty() => {
                     end = Stop::Budget;
                     self.advance(root)
                 }
                 Stop::Exhausted | Stop::NoSignal if self.may_return(root) => 0,
+                // What is exhausted is the subtree that a decision without evidence led to.
+                Stop::Exhausted if end == Stop::Budget && !self.graph.nodes[0].closed => return end,
                 stop => return stop,
             };
         }

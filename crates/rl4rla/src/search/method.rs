@@ -121,6 +121,11 @@ impl Method {
         METHODS.iter().find(|row| row.method == self).expect("every method has a row").name
     }
 
+    /// Whether it is a Monte Carlo search, which decides edit by edit.
+    pub fn is_monte_carlo(self) -> bool {
+        matches!(self, Method::McgsUcd | Method::McgsUct | Method::McgsPuct | Method::Mcts)
+    }
+
     /// Searches a domain.
     pub fn search<D: Domain>(
         self,

@@ -13,7 +13,7 @@ pub enum Stop {
     /// Nothing is left unexplored, and the leader has the highest mean over all replicates, with the confidence asked
     /// for.
     Confident,
-    /// Everything there is has been measured as often as can be.
+    /// Everything there is below the last decision has been measured as often as can be.
     Exhausted,
     /// Everything has been tried, and all of it is worth nothing.
     NoSignal,

@@ -12,7 +12,7 @@ impl Report<'_> {
     /// `rl4rla evaluate` with the options that give this point's instance, draws and run, to the last bit.
     pub fn again(&self, point: &Point) -> String {
         let (family, study) = (&point.family, &self.study);
-        let mut words = vec![format!("evaluate {}", quoted(&self.source.typed))];
+        let mut words = vec![format!("evaluate {}", quoted(self.source.lasting()))];
         words.extend(problem(family, &[family.condition]));
         words.push(format!("--instances 1 --seed {}", point.seed));
         words.push(format!("--iterations {} --step {}", study.protocol.iterations, study.step));
@@ -23,7 +23,7 @@ impl Report<'_> {
     /// The command that makes this analysis again, whatever defaults will be.
     pub fn command(&self) -> String {
         let study = &self.study;
-        let mut words = vec![format!("analyze {}", quoted(&self.source.typed))];
+        let mut words = vec![format!("analyze {}", quoted(self.source.lasting()))];
         words.extend(problem(&study.family, &study.kappas));
         words.push(format!("--iterations {} --step {}", study.protocol.iterations, study.step));
         words.extend(running(&study.protocol));

@@ -57,7 +57,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
         title: "Is the curriculum needed for Newton Sketch?".into(),
         caption: "Success with stages left out, by the paper's search and by ours. All curricula have the operators, the \
                   instances, the exploration constant and the rewards of `paper/newton-sketch`, and every run may spend \
-                  the same in all: a stage may take whatever the stages before it left."
+                  the same in all: a stage may take whatever the stages before it left. Half the seeds of the page."
             .into(),
         columns: words.into_iter().chain(numbers).collect(),
         groups,

@@ -124,9 +124,10 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
     part.add(Block::Table(Table {
         name: "table-newton".into(),
         title: "From gradient descent to Newton's method, by the paper's search".into(),
-        caption: "The transition that the paper's searches miss, from the target before it, with the operators, the instances \
-                  and the 100,000 playouts a stage of `paper/newton-sketch`, c = 2 where nothing else is said. None of these changes is in the \
-                  paper; a budget for each decision is in its released code."
+        caption: "The transition that the paper's searches miss, from the target before it, with the operators and the instances of \
+                  `paper/newton-sketch`, c = 2 where nothing else is said; 100,000 playouts a stage, or 25,000 for each of its edits \
+                  where decisions have budgets. A search that redirects the operand of the Gram matrix needs an edit more. None of these \
+                  changes is in the paper; a budget for each decision is in its released code. Half the seeds of the page."
             .into(),
         columns: names.into_iter().chain(numbers).collect(),
         groups: vec![lines],
