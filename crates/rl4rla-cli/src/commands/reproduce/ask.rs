@@ -48,8 +48,9 @@ pub enum Setting {
     Playouts(u64),
     /// The paper's curricula, every stage from the target of the one before.
     Transitions,
-    /// With this many evaluations and playouts for a whole run, the same for every curriculum.
-    Equal { evaluations: u64, playouts: u64 },
+    /// With this many evaluations and playouts for a whole run, the same for every curriculum; a stage may take all that is
+    /// left, or keeps to its own budget.
+    Equal { evaluations: u64, playouts: u64, own: bool },
     /// With these changes to the search.
     Changed(Changes),
 }
@@ -92,8 +93,8 @@ impl Setting {
             Setting::Capped(evaluations) => Approach { evaluations: Some(evaluations), ..usual },
             Setting::Playouts(playouts) => Approach { budget: Some(playouts), ..usual },
             Setting::Transitions => Approach { from_targets: true, ..usual },
-            Setting::Equal { evaluations, playouts } => Approach {
-                budget: Some(playouts),
+            Setting::Equal { evaluations, playouts, own } => Approach {
+                budget: (!own).then_some(playouts),
                 run_evaluations: Some(evaluations),
                 run_playouts: Some(playouts),
                 ..usual

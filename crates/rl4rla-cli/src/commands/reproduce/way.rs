@@ -10,7 +10,7 @@ pub fn label(method: Method, setting: Setting) -> String {
     let limits = match setting {
         Setting::Capped(most) => vec![Setting::Repaired.name().into(), label::evaluations(most)],
         Setting::Playouts(most) => vec![label::playouts(most)],
-        Setting::Equal { evaluations, playouts } => vec![label::run(evaluations, playouts)],
+        Setting::Equal { evaluations, playouts, .. } => vec![label::run(evaluations, playouts)],
         Setting::Changed(Changes { skip_closed, return_to_root, decision }) => {
             let words = [(skip_closed, "skips closed"), (return_to_root, "returns to the root")];
             let words = words.into_iter().filter(|(on, _)| *on).map(|(_, word)| word.to_string());
@@ -54,7 +54,7 @@ mod tests {
             Setting::Capped(3000),
             Setting::Playouts(1000),
             Setting::Transitions,
-            Setting::Equal { evaluations: 1000, playouts: 2000 },
+            Setting::Equal { evaluations: 1000, playouts: 2000, own: false },
             Setting::Changed(Changes { skip_closed: true, ..Changes::default() }),
             Setting::Changed(Changes { return_to_root: true, ..Changes::default() }),
             Setting::Changed(Changes { decision: Some(1000), ..Changes::default() }),
