@@ -181,9 +181,9 @@ mod tests {
         let usual = r#"{"approach":{"method":"Best","budget":null,"delta":0.05},"hints":true}"#;
         let short = r#"{"approach":{"method":"Best","budget":500,"delta":0.05},"hints":true}"#;
         let keys = [key("c", "1", usual, "0.2.0"), key("c", "1", short, "0.2.0")];
-        assert_eq!(names(&keys), ["best", "best, 500 playouts a stage"]);
+        assert_eq!(names(&keys), ["best", "best, at most 500 playouts"]);
         // The same settings have the same name, whatever else there is.
-        assert_eq!(names(&keys[1..]), ["best, 500 playouts a stage"]);
+        assert_eq!(names(&keys[1..]), ["best, at most 500 playouts"]);
         let versions = [key("c", "1", usual, "0.1.0"), key("c", "1", usual, "0.2.0")];
         assert_eq!(names(&versions), ["best, version 0.1.0", "best, version 0.2.0"]);
         let texts =
