@@ -126,7 +126,7 @@ fn what_is_left_out_has_a_default() {
     let stage = &curriculum.stages[1].0;
     assert_eq!((stage.edits, stage.exploration), (3, 0.25), "from the table of defaults");
     assert_eq!(stage.budget, 20_000);
-    assert_eq!(stage.instances, Instances::default());
+    assert_eq!(stage.instances, Instances { search: 16, select: 8, report: 8, fresh: Fresh::No });
     let Grammar { operators, registers, setup_only, open, live_out, .. } = &stage.grammar;
     assert_eq!((operators.len(), &open[..]), (17, &Section::BOTH[..]));
     let usual = [Reg::A, Reg::B, Reg::X, Reg::ETA, Reg::V1, Reg::R1, Reg::P1].into_iter().collect();
