@@ -56,6 +56,11 @@ pub struct Endpoint {
 impl Endpoint {
     /// Reads the transcript, by default beside the store; nothing is contacted yet.
     pub fn new(proposer: &Proposer, store: &Path, seed: u64, open: bool) -> Result<Endpoint, Failure> {
+        if open && !cfg!(feature = "tls") && proposer.url.starts_with("https://") {
+            let message = "this build has no TLS, which an https:// proposer needs";
+            let advice = "`cargo install --path crates/rl4rla-cli --features tls`, or an http:// address on a network you trust";
+            return Err(Failure::new(message).advise(advice));
+        }
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(Duration::from_secs(proposer.timeout)))
             .http_status_as_error(false)

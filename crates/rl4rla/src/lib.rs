@@ -124,14 +124,17 @@ pub mod data;
 pub mod discovery;
 pub mod equivalence;
 pub mod execute;
+#[cfg(feature = "export")]
 pub mod export;
 pub mod linalg;
 pub mod problem;
 pub mod program;
+#[cfg(feature = "report")]
 pub mod report;
 pub mod reward;
 pub mod rng;
 pub mod search;
 pub mod solve;
 pub mod spread;
+#[cfg(feature = "store")]
 pub mod store;

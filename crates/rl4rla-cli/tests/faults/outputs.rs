@@ -17,7 +17,7 @@ fn solve<'a>(data: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn inputs_and_the_store_are_never_written_over() {
     let (data, other) = (table("guarded.csv"), table("guarded-test.csv"));
-    let program = written("guarded.rla", fs::read("../../programs/precond-gd.rla").unwrap());
+    let program = written("guarded.rla", fs::read("../rl4rla/programs/precond-gd.rla").unwrap());
     let store = fresh("guarded.db");
     json(&["discover", &written("guarded.toml", SMALL), "--store", &store]);
     let copies = |paths: &[&String]| paths.iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>();

@@ -2,7 +2,7 @@
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../../../curricula/", $name, ".toml")))),*]
+        [$(($name, include_str!(concat!("../../curricula/", $name, ".toml")))),*]
     };
 }
 
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn every_file_is_listed_and_complete() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../curricula");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("curricula");
         let name = |path: PathBuf| {
             let parts = path.strip_prefix(&root).unwrap().with_extension("");
             parts.iter().map(|part| part.to_str().unwrap()).collect::<Vec<_>>().join("/")

@@ -41,7 +41,7 @@ impl Entry {
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../../../programs/", $name, ".rla")))),*]
+        [$(($name, include_str!(concat!("../../programs/", $name, ".rla")))),*]
     };
 }
 
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn every_file_is_listed_complete_and_well_shaped() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../programs");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/programs");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
             .map(|f| f.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
