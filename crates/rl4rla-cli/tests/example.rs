@@ -151,8 +151,7 @@ fn reduced_coordinates_change_nothing() {
 
 fn the_guide_shows_the_example() {
     let plain = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    let (guide, code) =
-        (include_str!("../../../docs/new-task.md"), include_str!("../examples/nnls.rs"));
+    let (guide, code) = (include_str!("../docs/new-task.md"), include_str!("../examples/nnls.rs"));
     let blocks = guide.split("```").skip(1).step_by(2);
     let shown: Vec<&str> =
         blocks.filter_map(|b| b.strip_prefix("rust\n").or(b.strip_prefix("toml\n"))).collect();

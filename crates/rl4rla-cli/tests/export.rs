@@ -174,7 +174,7 @@ fn the_example_of_the_documentation_is_what_is_exported() {
     let said = rl4rla(&["export", "sketched-precond-gd-factored", "--to", "python"]);
     // The head names the version.
     let (_, code) = said.out.split_once("import numpy").unwrap();
-    assert!(include_str!("../../../docs/export.md").contains(code.trim()), "{code}");
+    assert!(include_str!("../docs/export.md").contains(code.trim()), "{code}");
 }
 
 /// Whether this machine can run exported Python without installing anything.

@@ -7,7 +7,7 @@ use std::fs;
 
 /// The rows of the first table: item, where, what departs.
 fn rows() -> Vec<[String; 3]> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/fidelity.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/fidelity.md");
     let text = fs::read_to_string(path).unwrap();
     let section = text.split("## ").find(|section| section.starts_with("The paper, item by item")).unwrap();
     let lines = section.lines().filter(|line| line.starts_with("| "));

@@ -1,6 +1,7 @@
 //! Curricula: sequences of stages, each a problem that the last stage's algorithm fails on, read from TOML.
 
 mod audit;
+mod builder;
 mod builtin;
 mod error;
 mod reader;
@@ -11,6 +12,7 @@ mod target;
 mod written;
 
 pub use audit::{Audited, audit};
+pub use builder::{CurriculumBuilder, StageBuilder};
 pub use builtin::BUILTIN;
 pub use error::SpecError;
 pub use run::{Discovery, Follow, StageResult, discover, discover_among, discover_with};
