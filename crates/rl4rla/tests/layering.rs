@@ -1,31 +1,78 @@
-//! The source tree keeps its promises: stages use only stages before them, files stay short, and a library
-//! does not print.
+//! The source tree keeps its promises: modules use what the graph of ARCHITECTURE.md says and nothing else, files stay
+//! short, and a library does not print.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The stages, each using only those to its left.
-const PIPELINE: [&str; 19] = [
-    "clock",
-    "rng",
-    "spread",
-    "linalg",
-    "data",
-    "program",
-    "problem",
-    "execute",
-    "solve",
-    "export",
-    "baseline",
-    "reward",
-    "equivalence",
-    "analysis",
-    "search",
-    "discovery",
-    "curriculum",
-    "store",
-    "report",
-];
+/// Which modules each module uses, directly.
+type Graph = BTreeMap<String, BTreeSet<String>>;
+
+/// The graph as ARCHITECTURE.md draws it: the layers from the lowest up, with their modules, and the arrows.
+struct Drawing {
+    layers: Vec<(String, Vec<String>)>,
+    arrows: Graph,
+}
+
+impl Drawing {
+    /// Reads the first Mermaid graph of a document.
+    fn read(document: &str) -> Drawing {
+        let graph = document.split("```mermaid").nth(1).expect("a Mermaid graph");
+        let mut drawing = Drawing { layers: vec![], arrows: Graph::new() };
+        for line in graph.lines().map(str::trim).take_while(|line| !line.starts_with("```")) {
+            if let Some(layer) = line.strip_prefix("subgraph ") {
+                drawing.layers.push((layer.into(), vec![]));
+            } else if let Some((user, used)) = line.split_once(" --> ") {
+                let used = used.split(" & ").map(String::from);
+                drawing.arrows.entry(user.into()).or_default().extend(used);
+            } else if let Some((_, modules)) = drawing.layers.last_mut().filter(|_| is_name(line)) {
+                modules.push(line.into());
+            }
+        }
+        drawing
+    }
+
+    fn of_the_document() -> Drawing {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ARCHITECTURE.md");
+        Drawing::read(&fs::read_to_string(path).unwrap())
+    }
+
+    fn modules(&self) -> impl Iterator<Item = &String> {
+        self.layers.iter().flat_map(|(_, modules)| modules)
+    }
+
+    fn layer(&self, module: &str) -> usize {
+        let place = self.layers.iter().position(|(_, modules)| modules.iter().any(|known| known == module));
+        place.unwrap_or_else(|| panic!("`{module}` is in no layer: give it a place in ARCHITECTURE.md"))
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    text != "end" && !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+}
+
+/// Everything that arrows lead to from `module`.
+fn reached(graph: &Graph, module: &str) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    let mut open: Vec<&str> = vec![module];
+    while let Some(next) = open.pop() {
+        for used in graph.get(next).into_iter().flatten() {
+            if all.insert(used.clone()) {
+                open.push(used);
+            }
+        }
+    }
+    all
+}
+
+/// The same graph without the arrows that others imply.
+fn reduced(graph: &Graph) -> Graph {
+    let implied = |used: &BTreeSet<String>| -> BTreeSet<String> {
+        used.iter().flat_map(|other| reached(graph, other)).collect()
+    };
+    let row = |(user, used): (&String, &BTreeSet<String>)| (user.clone(), used - &implied(used));
+    graph.iter().map(row).filter(|(_, used)| !used.is_empty()).collect()
+}
 
 const MOST_LINES: usize = 450;
 
@@ -66,15 +113,10 @@ fn names_after(code: &str, prefix: &str) -> Vec<String> {
     names
 }
 
-/// The stages to the right of `stage` that this source uses. `super::` reaches them too, from far enough up.
-fn forbidden(stage: &str, source: &str) -> Vec<String> {
-    let place = PIPELINE.iter().position(|s| *s == stage);
-    let place = place.unwrap_or_else(|| panic!("`{stage}` is a new stage: give it a place in PIPELINE"));
-    let code = code(source);
-    let mut used = names_after(&code, "crate::");
-    used.extend(names_after(&code, "super::"));
-    used.retain(|name| PIPELINE[place + 1..].contains(&name.as_str()));
-    used
+/// The modules among `known` that this source of `module` uses.
+fn uses(module: &str, source: &str, known: &[&str]) -> BTreeSet<String> {
+    let used = names_after(&code(source), "crate::");
+    used.into_iter().filter(|name| name != module && known.contains(&name.as_str())).collect()
 }
 
 /// The printing macros outside unit tests.
@@ -110,18 +152,33 @@ fn library() -> Vec<(PathBuf, String)> {
     files.into_iter().map(read).collect()
 }
 
+/// The module that a file of the library belongs to.
+fn module(path: &Path) -> Option<String> {
+    let name = path.iter().nth(1)?.to_str()?.trim_end_matches(".rs");
+    (name != "lib").then(|| name.into())
+}
+
 #[test]
-fn every_stage_uses_only_stages_before_it() {
-    let mut found = Vec::new();
-    for (path, text) in library() {
-        let stage = path.iter().nth(1).unwrap().to_str().unwrap().trim_end_matches(".rs");
-        if stage != "lib" {
-            found.extend(
-                forbidden(stage, &text).into_iter().map(|used| format!("{}: {used}", path.display())),
-            );
+fn modules_use_what_the_drawing_says() {
+    let drawing = Drawing::of_the_document();
+    let files = library();
+    let folders: BTreeSet<String> = files.iter().filter_map(|(path, _)| module(path)).collect();
+    assert_eq!(drawing.modules().cloned().collect::<BTreeSet<_>>(), folders, "drawn, and in the tree");
+    let known: Vec<&str> = folders.iter().map(String::as_str).collect();
+    let mut graph = Graph::new();
+    for (path, text) in &files {
+        if let Some(module) = module(path) {
+            graph.entry(module.clone()).or_default().extend(uses(&module, text, &known));
         }
     }
-    assert!(found.is_empty(), "stages may use only those before them in {PIPELINE:?}: {found:#?}");
+    for (user, used) in &graph {
+        assert!(!reached(&graph, user).contains(user), "`{user}` uses itself by way of others");
+        for used in used {
+            let upward = drawing.layer(used) > drawing.layer(user);
+            assert!(!upward, "`{user}` uses `{used}`, which is in a higher layer");
+        }
+    }
+    assert_eq!(drawing.arrows, reduced(&graph), "the arrows of ARCHITECTURE.md, and those of the tree");
 }
 
 #[test]
@@ -143,22 +200,29 @@ fn the_library_does_not_print() {
 
 #[test]
 fn planted_violations_are_caught() {
-    assert_eq!(forbidden("program", "use crate::reward::Score;"), ["reward"]);
-    assert_eq!(forbidden("rng", "use crate::{\n  rng::Stream,\n  linalg::{Matrix, add},\n};"), ["linalg"]);
-    assert_eq!(forbidden("linalg", "fn f(x: &crate::execute::Trace) {}"), ["execute"]);
-    assert_eq!(forbidden("program", "use super::super::problem::Family;"), ["problem"]);
-    assert_eq!(forbidden("problem", "use crate::{rng, linalg::{self, Matrix}, program};"), [""; 0]);
-    assert_eq!(
-        forbidden("program", "/// See [`crate::reward`].\n// crate::execute\nuse crate::rng;"),
-        [""; 0]
-    );
+    let known = ["rng", "linalg", "program", "problem", "execute", "reward"];
+    let used = |module: &str, source: &str| uses(module, source, &known).into_iter().collect::<Vec<_>>();
+    assert_eq!(used("program", "use crate::reward::Score;"), ["reward"]);
+    assert_eq!(used("rng", "use crate::{\n  rng::Stream,\n  linalg::{Matrix, add},\n};"), ["linalg"]);
+    assert_eq!(used("linalg", "fn f(x: &crate::execute::Trace) {}"), ["execute"]);
+    assert_eq!(used("problem", "use crate::{rng, linalg::{self, Matrix}};"), ["linalg", "rng"]);
+    assert_eq!(used("program", "/// See [`crate::reward`].\n// crate::execute\nuse crate::rng;"), ["rng"]);
     assert_eq!(prints("fn f() { eprintln!(\"x\") }"), ["println!"]);
     assert_eq!(prints("fn f() { dbg!(1); }"), ["dbg!"]);
     assert_eq!(prints("/// println!(\"x\")\nfn f() {}\n#[cfg(test)]\nmod tests {\n dbg!(1);\n}"), [""; 0]);
 }
 
 #[test]
-#[should_panic(expected = "new stage")]
-fn a_stage_without_a_place_is_noticed() {
-    forbidden("somewhere", "");
+fn drawings_are_read_and_reduced() {
+    let drawing = Drawing::read("x\n```mermaid\ngraph BT\nsubgraph low\na\nb\nend\nsubgraph high\nc\nend\nc --> a & b\nb --> a\n```\nd --> e");
+    assert_eq!(drawing.modules().collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert_eq!((drawing.layer("b"), drawing.layer("c")), (0, 1));
+    assert_eq!(reached(&drawing.arrows, "c").len(), 2);
+    assert_eq!(reduced(&drawing.arrows)["c"], BTreeSet::from(["b".to_string()]));
+}
+
+#[test]
+#[should_panic(expected = "in no layer")]
+fn a_module_without_a_place_is_noticed() {
+    Drawing::of_the_document().layer("somewhere");
 }

@@ -29,6 +29,8 @@ pub use source::Input;
 use source::Source;
 pub use table::{Table, read, read_from};
 pub use whole::{discard_unfinished, write_whole};
-pub(crate) use write::{csv_line, csv_number};
+#[cfg(feature = "report")]
+pub(crate) use write::csv_line;
+pub(crate) use write::csv_number;
 pub use write::{write_csv, write_npy};
 pub use year::{FEATURES, STAND_IN_EXPLAINS, Split, TEST_ROWS, TRAIN_ROWS, Year};
