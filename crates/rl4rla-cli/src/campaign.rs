@@ -1,16 +1,15 @@
 //! Campaigns: one curriculum searched one way by many seeds, each seed once, kept in the store as they end.
 
 use crate::commands::discover::Settings;
-use crate::commands::discover::present::{Meta, document};
 use crate::failure::Failure;
 use crate::interrupt::{INTERRUPTED, stopped};
 use crate::label::{label, limits};
 use crate::page::Page;
 use crate::progress;
-use crate::source::unreadable;
 use rl4rla::curriculum::{Curriculum, Follow, StageResult, discover_among};
 use rl4rla::discovery::{Known, Observe, Problems, Progress};
-use rl4rla::store::{NewRun, Sample, Sampler, Status, Store};
+use rl4rla::record::{Build, RunRecord};
+use rl4rla::store::{NewRun, Sample, Sampler, Store};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt;
@@ -64,14 +63,14 @@ impl Campaign {
         self.first_seed.wrapping_add(place as u64)
     }
 
-    fn new_run<'a>(&'a self, settings: &'a str, place: usize) -> NewRun<'a> {
+    fn new_run<'a>(&'a self, settings: &'a str, build: &'a Build, place: usize) -> NewRun<'a> {
         NewRun {
             curriculum: &self.curriculum.name,
             method: self.method(),
             seed: self.seed(place),
             spec: &self.curriculum.text,
             settings,
-            version: env!("CARGO_PKG_VERSION"),
+            build,
         }
     }
 
@@ -156,11 +155,9 @@ impl Costs {
     }
 }
 
-/// The key of a result that says whether its run computed all it needed itself.
-const ALONE: &str = "alone";
-
-/// Takes from the store what was done before, by the same version with the same settings.
+/// Takes from the store what was done before, by the same build with the same settings.
 pub fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), Failure> {
+    let build = Build::current();
     let mut done: HashMap<(String, String), Vec<_>> = HashMap::new();
     for row in store.runs()?.into_iter().filter(|row| row.status.found().is_some()) {
         done.entry((row.curriculum.clone(), row.method.clone())).or_default().push(row);
@@ -174,18 +171,12 @@ pub fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), Failure> 
                 continue;
             }
             let run = store.run(&row.id)?;
-            let asked = campaign.new_run(&settings, place);
-            let same =
-                (&*run.spec, &*run.settings, &*run.version) == (asked.spec, asked.settings, asked.version);
-            if same {
-                let result = run.result.map(|result| serde_json::from_str::<Value>(&result)).transpose();
-                let result = result.map_err(|error| unreadable(&format!("run {}", row.id), &error))?;
+            let asked = campaign.new_run(&settings, &build, place);
+            if (&*run.spec, &*run.settings, &run.build) == (asked.spec, asked.settings, asked.build) {
                 // Who wants times does not take those of runs that others helped.
-                let fit =
-                    |result: &Value| result.is_object() && (!campaign.alone || result[ALONE] == json!(true));
-                let result = result.filter(fit);
-                if result.is_some() {
-                    campaign.results[place] = result;
+                let fit = |record: &RunRecord| !campaign.alone || record.alone == Some(true);
+                if let Some(record) = run.result?.filter(fit) {
+                    campaign.results[place] = Some(json!(record));
                 }
             }
         }
@@ -284,7 +275,7 @@ impl Follow for Watcher {
 }
 
 /// A finished run with the curves of its search.
-type Finished = (Value, Vec<Sample>);
+type Finished = (RunRecord, Vec<Sample>);
 
 /// One run; none if it was interrupted.
 fn one(campaign: &Campaign, place: usize, problems: &Problems) -> Result<Option<Finished>, Failure> {
@@ -293,8 +284,8 @@ fn one(campaign: &Campaign, place: usize, problems: &Problems) -> Result<Option<
     let approach = campaign.settings.approach();
     let mut watcher = Watcher { sampler: Sampler::new(POINTS), samples: Vec::new() };
     let discovery = discover_among(&curriculum, approach, seed, &Known::default(), problems, &mut watcher)?;
-    let meta = Meta { run: "", method: approach.method.name(), seed, preference: None };
-    Ok((!discovery.interrupted).then(|| (document(&curriculum, &discovery, &meta), watcher.samples)))
+    let record = || RunRecord::new("", &curriculum, approach.method.name(), seed, &discovery);
+    Ok((!discovery.interrupted).then(|| (record(), watcher.samples)))
 }
 
 /// Writes a result into the store, under an id of its own.
@@ -304,23 +295,21 @@ fn save(
     place: usize,
     finished: Result<Finished, Failure>,
 ) -> Result<Value, Failure> {
-    let (mut result, samples) = finished?;
+    let (mut record, samples) = finished?;
     let settings = campaign.settings.json();
     // Whoever is killed here leaves the whole run or nothing of it.
     store.together(|store| {
-        let run = store.begin(&campaign.new_run(&settings, place))?;
-        result["run"] = json!(run.as_str());
-        result[ALONE] = json!(campaign.alone);
+        let run = store.begin(&campaign.new_run(&settings, &Build::current(), place))?;
+        record.run = run.to_string();
+        record.alone = Some(campaign.alone);
         for sample in &samples {
             store.sample(&run, sample)?;
         }
-        for (number, stage) in result["stages"].as_array().into_iter().flatten().enumerate() {
-            let seconds = stage["seconds"].as_f64().unwrap_or_default();
-            store.finish_stage(&run, number as u32, &stage.to_string(), seconds)?;
+        for (number, stage) in record.stages.iter().enumerate() {
+            store.finish_stage(&run, number as u32, stage)?;
         }
-        store.add_seconds(&run, result["seconds"].as_f64().unwrap_or_default())?;
-        let found = result["found"] == json!(true);
-        store.finish(&run, Status::Done { found }, &result.to_string())?;
-        Ok(result)
+        store.add_seconds(&run, record.cost.seconds)?;
+        store.finish(&run, &record)?;
+        Ok(json!(record))
     })
 }

@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::interrupt::{pause, stopped, unless_stopped};
 use rl4rla::discovery::{Author, Commission};
 use rl4rla::program::{Document, MAX_BYTES, Program, Update};
+use rl4rla::record::ProposerRecord;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -43,8 +44,6 @@ pub struct Endpoint {
     agent: ureq::Agent,
     proposer: Proposer,
     key: Option<String>,
-    /// Whether questions that the transcript does not answer may be asked.
-    open: bool,
     transcript: Transcript,
     /// How often each question was put in this run.
     put: HashMap<String, u64>,
@@ -55,7 +54,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// Reads the transcript, by default beside the store; nothing is contacted yet.
-    pub fn new(proposer: &Proposer, store: &Path, seed: u64, open: bool) -> Result<Endpoint, Failure> {
+    pub fn new(proposer: &Proposer, store: &Path, seed: u64) -> Result<Endpoint, Failure> {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(Duration::from_secs(proposer.timeout)))
             .http_status_as_error(false)
@@ -64,7 +63,6 @@ impl Endpoint {
         Ok(Endpoint {
             agent: config.build().into(),
             key: std::env::var(&proposer.key_env).ok().filter(|key| !key.is_empty()),
-            open,
             transcript: Transcript::open(proposer.transcript.clone().unwrap_or_else(beside), seed)?,
             proposer: proposer.clone(),
             put: HashMap::new(),
@@ -79,15 +77,9 @@ impl Endpoint {
         self.failure.take()
     }
 
-    /// What it did, for scripts.
-    pub fn json(&self) -> Value {
-        json!({ "model": self.proposer.model, "answers": self.answers, "bad": self.bad })
-    }
-
-    /// And for people.
-    pub fn remark(&self) -> String {
-        let Endpoint { proposer, answers, bad, .. } = self;
-        format!("{} gave {answers} answers, {bad} of them no programs of their stage", proposer.model)
+    /// What it did.
+    pub fn record(&self) -> ProposerRecord {
+        ProposerRecord { model: self.proposer.model.clone(), answers: self.answers, bad: self.bad }
     }
 
     /// The answer to a question, from the transcript or from the endpoint.
@@ -98,10 +90,6 @@ impl Endpoint {
         *put += 1;
         if let Some(answer) = self.transcript.answer(&text, time) {
             return Ok(answer.clone());
-        }
-        if !self.open {
-            let path = self.transcript.path().display();
-            return Err(Failure::new(format!("{path} does not have all that was said in this run")));
         }
         let answer = self.fetch(&text)?;
         self.transcript.add(question, time, &answer)?;

@@ -3,7 +3,7 @@
 //! The modules are the stages of a pipeline, each using only those before it:
 //! [`clock`] → [`rng`] → [`spread`] → [`linalg`] → [`data`] → [`program`] → [`problem`] → [`execute`] → [`solve`] →
 //! [`export`] → [`baseline`] → [`reward`] → [`equivalence`] → [`analysis`] → [`search`] → [`discovery`] →
-//! [`curriculum`] → [`store`] → [`report`].
+//! [`curriculum`] → [`record`] → [`store`] → [`report`].
 //!
 //! # Discover an algorithm
 //!
@@ -128,6 +128,7 @@ pub mod export;
 pub mod linalg;
 pub mod problem;
 pub mod program;
+pub mod record;
 pub mod report;
 pub mod reward;
 pub mod rng;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The stages, each using only those to its left.
-const PIPELINE: [&str; 19] = [
+const PIPELINE: [&str; 20] = [
     "clock",
     "rng",
     "spread",
@@ -23,6 +23,7 @@ const PIPELINE: [&str; 19] = [
     "search",
     "discovery",
     "curriculum",
+    "record",
     "store",
     "report",
 ];

@@ -43,10 +43,6 @@ impl Transcript {
         Ok(Transcript { path, seed, answers: answers.collect(), file: None })
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// What was answered when this was asked for this time in a run, counted from 0.
     pub fn answer(&self, question: &str, time: u64) -> Option<&String> {
         self.answers.get(&(question.to_string(), time))

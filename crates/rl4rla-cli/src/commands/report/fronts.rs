@@ -1,19 +1,17 @@
 //! The front of a stage: programs that none beats in accuracy, work and stability at once.
 
-use super::past::{Past, Step};
+use super::past::Past;
 use crate::args::Shared;
 use crate::page::number;
+use rl4rla::record::{FrontEntry, StageRecord};
 use rl4rla::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Mark, Panel, Series, Table};
-use serde_json::Value;
 
 /// The front of a run's last stage, as a figure and as a table.
-pub fn front(step: &Step, past: &Past, shared: &Shared) -> Vec<Block> {
-    let of = |offer: &Value, key: &str| offer[key].as_f64().unwrap_or(f64::NAN);
-    let point = |offer: &Value| [of(offer, "flops"), of(offer, "excess").max(1e-16)];
+pub fn front(step: &StageRecord, past: &Past, shared: &Shared) -> Vec<Block> {
     // A series for each, so that each has its place beside it.
-    let dots = step.front.iter().map(|offer| {
-        let name = format!("#{}", offer["place"]);
-        Series::new(name, Ink(0), Mark::Dots, [point(offer)]).labelled(Label::Beside)
+    let dots = step.front.iter().map(|FrontEntry { place, tradeoff, .. }| {
+        let point = [tradeoff.flops, tradeoff.excess.max(1e-16)];
+        Series::new(format!("#{place}"), Ink(0), Mark::Dots, [point]).labelled(Label::Beside)
     });
     let figure = Figure {
         name: format!("front-{}", past.row.id),
@@ -32,16 +30,16 @@ pub fn front(step: &Step, past: &Past, shared: &Shared) -> Vec<Block> {
         }],
         columns: 1,
     };
-    let row = |offer: &Value| {
-        let value = |key: &str| Cell::number(of(offer, key), number(of(offer, key)));
-        let words = offer["name"].as_str().or(offer["equation"].as_str()).unwrap_or_default();
+    let row = |entry: &FrontEntry| {
+        let value = |value: f64| Cell::number(value, number(value));
+        let words = entry.name.as_deref().or(entry.equation.as_deref()).unwrap_or_default();
         vec![
-            Cell::from(format!("#{}", offer["place"])),
+            Cell::from(format!("#{}", entry.place)),
             Cell::from(words),
-            value("excess"),
-            value("flops"),
-            value("condition"),
-            value("reward"),
+            value(entry.tradeoff.excess),
+            value(entry.tradeoff.flops),
+            value(entry.tradeoff.condition),
+            value(entry.reward),
         ]
     };
     let words = ["", "program"].map(Column::words);

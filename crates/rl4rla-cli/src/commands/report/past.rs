@@ -2,83 +2,39 @@
 
 use crate::failure::Failure;
 use crate::label::{label, limits};
-use crate::source::stages;
 use rl4rla::curriculum::Curriculum;
-use rl4rla::store::{RunRow, Status, Store};
+use rl4rla::record::{Build, SearchCost, StageRecord};
+use rl4rla::store::{RunRow, Status, Store, StoreError};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A stage that a run finished.
-pub struct Step {
-    pub name: String,
-    pub found: bool,
-    /// Its name in the catalogue.
-    pub matched: Option<String>,
-    /// How the program holds its preconditioner.
-    pub form: Option<String>,
-    pub program: Option<String>,
-    pub equation: Option<String>,
-    pub stop: String,
-    /// How far it was ahead of the next candidate.
-    pub lead: Option<f64>,
-    /// The programs that none beat in everything.
-    pub front: Vec<Value>,
-    /// All that is a number.
-    numbers: BTreeMap<String, f64>,
-}
-
-impl Step {
-    fn read(stage: &Value) -> Step {
-        let text = |key: &str| stage[key].as_str().map(str::to_string);
-        let select = |place: usize| stage["candidates"][place]["select"].as_f64();
-        let numbers = stage.as_object().into_iter().flatten();
-        Step {
-            name: text("name").unwrap_or_default(),
-            found: stage["found"] == true,
-            matched: text("matched"),
-            form: text("form"),
-            program: text("program"),
-            equation: text("equation"),
-            stop: text("stop").unwrap_or_default(),
-            lead: select(0).zip(select(1)).map(|(first, second)| first - second),
-            front: stage["front"].as_array().cloned().unwrap_or_default(),
-            numbers: numbers.filter_map(|(key, value)| Some((key.clone(), value.as_f64()?))).collect(),
-        }
-    }
-
-    /// A number of the stage, if it has it.
-    pub fn number(&self, key: &str) -> Option<f64> {
-        self.numbers.get(key).copied()
-    }
-}
 
 /// A run, as far as it came.
 pub struct Past {
     pub row: RunRow,
     /// Whether it found all it was to find; none as long as it is not done.
     pub found: Option<bool>,
-    pub version: String,
+    pub build: Build,
     pub settings: String,
     pub spec: String,
-    pub steps: Vec<Step>,
+    pub steps: Vec<StageRecord>,
 }
 
 impl Past {
-    /// Reads a run; a result that another version has written in another form has no stages.
+    /// Reads a run; of a result that another version has written in another form, what its stages left.
     pub fn read(store: &Store, row: RunRow) -> Result<Past, Failure> {
         let run = store.run(&row.id)?;
-        let whole: Option<Value> = run.result.and_then(|text| serde_json::from_str(&text).ok());
-        let steps = match whole.as_ref().and_then(|result| result["stages"].as_array()) {
-            Some(stages) => stages.iter().map(Step::read).collect(),
-            None => stages(store, &row.id)?.iter().map(|stage| Step::read(&stage.result)).collect(),
+        let steps = match run.result {
+            Ok(Some(record)) => record.stages,
+            Ok(None) | Err(StoreError::Unreadable { .. }) => store.stages(&row.id)?,
+            Err(error) => return Err(error.into()),
         };
         let found = row.status.found();
-        Ok(Past { row, found, version: run.version, settings: run.settings, spec: run.spec, steps })
+        Ok(Past { row, found, build: run.build, settings: run.settings, spec: run.spec, steps })
     }
 
-    /// The sum of a number over the stages.
-    pub fn total(&self, key: &str) -> f64 {
-        self.steps.iter().filter_map(|step| step.number(key)).sum()
+    /// The sum of what the searches of the stages took.
+    pub fn total(&self, of: fn(&SearchCost) -> f64) -> f64 {
+        self.steps.iter().map(|step| of(&step.cost)).sum()
     }
 
     /// How it stands, in a word.
@@ -115,12 +71,13 @@ impl Group {
     }
 }
 
-/// Puts runs together that may be counted together: same text of the curriculum, same settings, same version.
+/// Puts runs together that may be counted together: same text of the curriculum, same settings, same build.
 pub fn groups(pasts: Vec<Past>) -> Vec<Group> {
     let mut sorted: BTreeMap<Key, Vec<Past>> = BTreeMap::new();
     for past in pasts {
         let RunRow { curriculum, method, .. } = &past.row;
-        let key = [curriculum, method, &past.spec, &past.settings, &past.version].map(String::clone);
+        let build = past.build.to_string();
+        let key = [curriculum, method, &past.spec, &past.settings, &build].map(String::clone);
         let runs: &mut Vec<Past> = sorted.entry(key).or_default();
         // The same run again has the same result: it counts once.
         let again = |known: &Past| known.row.seed == past.row.seed && known.found.is_some();
@@ -138,7 +95,7 @@ pub fn groups(pasts: Vec<Past>) -> Vec<Group> {
     sorted.into_iter().zip(names).map(group).collect()
 }
 
-/// What runs that may be counted together have in common: curriculum, method, the curriculum's text, settings and version.
+/// What runs that may be counted together have in common: curriculum, method, the curriculum's text, settings and build.
 type Key = [String; 5];
 
 /// The names of groups: their labels, and what else it takes to tell those of one curriculum apart.
@@ -155,7 +112,7 @@ fn names(keys: &[Key]) -> Vec<String> {
 }
 
 /// What tells runs from others of one curriculum and one label: the curriculum's text, settings that labels know nothing of,
-/// and the version that made them.
+/// and the build that made them.
 fn distinction(key: &Key, alike: &[&Key]) -> Vec<String> {
     let number = |of: usize| {
         let known: BTreeSet<&String> = alike.iter().map(|other| &other[of]).collect();

@@ -2,7 +2,7 @@
 
 use super::courses::course;
 use super::fronts::front;
-use super::past::{Group, Past, Step};
+use super::past::{Group, Past};
 use super::{MOST, counted};
 use crate::args::Shared;
 use crate::commands::equiv::{numeric_words, symbolic_words};
@@ -11,7 +11,8 @@ use crate::page::{duration, number};
 use crate::words::{whole, within};
 use rl4rla::curriculum::{Curriculum, Target};
 use rl4rla::discovery::Stage;
-use rl4rla::program::{Document, Entry, Program, equation};
+use rl4rla::program::{Entry, Program, equation};
+use rl4rla::record::{Build, StageRecord};
 use rl4rla::report::{Block, Cell, Column, Finding, Table};
 
 /// The program of the best run of each group, or of each run if runs were named.
@@ -49,7 +50,6 @@ fn finding(group: &Group, past: &Past) -> Finding {
     let step = past.steps.last().expect("runs without stages are not shown");
     let place = past.steps.len() - 1;
     let stage = group.read.as_ref().and_then(|curriculum| curriculum.stages.get(place));
-    let program = step.program.as_ref().and_then(|text| text.parse::<Document>().ok()).map(|d| d.program);
     let mut facts = evidence(step);
     let mut finding = Finding {
         name: match past.found {
@@ -61,7 +61,7 @@ fn finding(group: &Group, past: &Past) -> Finding {
         code: step.program.clone().unwrap_or_default(),
         ..Finding::default()
     };
-    if let (Some((stage, target)), Some(program)) = (stage, program) {
+    if let (Some((stage, target)), Some(program)) = (stage, step.parsed()) {
         let whole = at_work(&program, target);
         if let Ok(equation) = equation(&whole, stage.grammar.signature) {
             finding.equation = equation.text;
@@ -70,19 +70,17 @@ fn finding(group: &Group, past: &Past) -> Finding {
         facts.extend(priced(&whole, stage, step));
         finding.figure = course(&whole, stage, past, past.row.id.as_str());
     }
-    let mut effort = format!(
-        "{} playouts, {} evaluations, {}",
-        past.total("playouts"),
-        past.total("evaluations"),
-        duration(past.total("seconds"))
+    let effort = format!(
+        "{} playouts, {} evaluations, {}; its last stage stopped: {}",
+        past.total(|cost| cost.playouts as f64),
+        past.total(|cost| cost.evaluations as f64),
+        duration(past.total(|cost| cost.seconds)),
+        step.stop
     );
-    if !step.stop.is_empty() {
-        effort += &format!("; its last stage stopped: {}", step.stop);
-    }
     facts.push(("search".into(), effort));
-    let version = match past.version == env!("CARGO_PKG_VERSION") {
+    let version = match past.build == Build::current() {
         true => String::new(),
-        false => format!(", by version {}", past.version),
+        false => format!(", by version {}", past.build),
     };
     let unfinished = if past.found.is_none() { ", not done" } else { "" };
     facts.push(("run".into(), format!("`{}`, seed {}{version}{unfinished}", past.row.id, past.row.seed)));
@@ -102,19 +100,20 @@ fn fact(name: &str, value: String) -> (String, String) {
 }
 
 /// What the run itself measured.
-fn evidence(step: &Step) -> Vec<(String, String)> {
+fn evidence(step: &StageRecord) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     if let Some(entry) = step.matched.as_deref().and_then(Entry::named) {
         facts.push(fact("known as", format!("{} (`{}`)", entry.document.title, entry.name)));
     }
-    if let (Some(reward), Some(error)) = (step.number("reward"), step.number("reward_error")) {
-        let fresh = counted(step.number("instances").unwrap_or_default() as usize, "fresh instance");
-        facts.push(fact("reward ± standard error", format!("{} on {fresh}", within(reward, error, number))));
+    if let Some(error) = step.reward_error {
+        let fresh = counted(step.instances.unwrap_or_default(), "fresh instance");
+        let reward = within(step.reward, error, number);
+        facts.push(fact("reward ± standard error", format!("{reward} on {fresh}")));
     }
-    if let Some(excess) = step.number("excess") {
+    if let Some(excess) = step.excess {
         facts.push(fact("excess at the end", number(excess)));
     }
-    if let Some(lead) = step.lead {
+    if let Some(lead) = step.lead() {
         facts.push(fact("lead over the next candidate", number(lead)));
     }
     facts
@@ -141,7 +140,7 @@ fn judged(program: &Program, stage: &Stage, target: &Target) -> Vec<(String, Str
 }
 
 /// What it costs, in symbols and in numbers.
-fn priced(program: &Program, stage: &Stage, step: &Step) -> Vec<(String, String)> {
+fn priced(program: &Program, stage: &Stage, step: &StageRecord) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     if let Ok((setup, iteration)) = costs(program, stage.grammar.signature) {
         if !setup.is_zero() {
@@ -149,7 +148,7 @@ fn priced(program: &Program, stage: &Stage, step: &Step) -> Vec<(String, String)
         }
         facts.push(fact("cost, every iteration", format!("{iteration} flops")));
     }
-    if let Some(flops) = step.number("flops") {
+    if let Some(flops) = step.flops {
         let family = &stage.families[0];
         let size = format!("{}×{}, {} iterations", family.rows, family.cols, stage.protocol.iterations);
         facts.push(fact("cost here", format!("{} flops at {size}", number(flops))));
@@ -160,12 +159,11 @@ fn priced(program: &Program, stage: &Stage, step: &Step) -> Vec<(String, String)
 /// The stages of a run.
 fn stages(past: &Past, curriculum: Option<&Curriculum>) -> Table {
     let numbers = ["reward", "excess", "lead", "playouts", "evaluations"];
-    let row = |(place, step): (usize, &Step)| {
+    let row = |(place, step): (usize, &StageRecord)| {
         let number = |value: Option<f64>| value.map_or(Cell::from("–"), |v| Cell::number(v, number(v)));
-        let things = |key| step.number(key).map_or(Cell::from("–"), |v| Cell::number(v, whole(v)));
+        let things = |count: u64| Cell::number(count as f64, whole(count as f64));
         let stage = curriculum.and_then(|curriculum| curriculum.stages.get(place));
-        let program = step.program.as_ref().and_then(|text| text.parse::<Document>().ok()).map(|d| d.program);
-        let whole = stage.zip(program).and_then(|((stage, target), program)| {
+        let whole = stage.zip(step.parsed()).and_then(|((stage, target), program)| {
             equation(&at_work(&program, target), stage.grammar.signature).ok().map(|equation| equation.text)
         });
         let text = whole.or(step.equation.clone()).unwrap_or("nothing".into());
@@ -173,11 +171,11 @@ fn stages(past: &Past, curriculum: Option<&Curriculum>) -> Table {
             Cell::from(step.name.as_str()),
             Cell::from(if step.found { "✓" } else { "✗" }),
             Cell::from(text),
-            number(step.number("reward")),
-            number(step.number("excess")),
-            number(step.lead),
-            things("playouts"),
-            things("evaluations"),
+            number(Some(step.reward)),
+            number(step.excess),
+            number(step.lead()),
+            things(step.cost.playouts),
+            things(step.cost.evaluations),
         ]
     };
     let words = ["stage", "", "what it found"].map(Column::words);

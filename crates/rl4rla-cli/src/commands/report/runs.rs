@@ -50,7 +50,7 @@ fn settings(groups: &[Group]) -> Table {
             Cell::number(group.runs.len() as f64, group.runs.len().to_string()),
             Cell::from(seeds),
             Cell::from(if changed.is_empty() { "as usual".into() } else { changed }),
-            Cell::from(first.version.as_str()),
+            Cell::from(first.build.to_string()),
         ]
     };
     Table {
@@ -98,9 +98,9 @@ fn listed(runs: &[(&Group, &Past)]) -> Table {
             Cell::from(past.row.seed.to_string()),
             Cell::from(past.standing()),
             number(past.steps.len() as f64),
-            number(past.total("playouts")),
-            number(past.total("evaluations")),
-            Cell::number(past.total("seconds"), duration(past.total("seconds"))),
+            number(past.total(|cost| cost.playouts as f64)),
+            number(past.total(|cost| cost.evaluations as f64)),
+            Cell::number(past.total(|cost| cost.seconds), duration(past.total(|cost| cost.seconds))),
             Cell::from(utc(past.row.created)),
         ]
     };

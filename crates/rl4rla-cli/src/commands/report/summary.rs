@@ -1,11 +1,12 @@
 //! How often things were found, and with how much work: in all, and for each transition.
 
-use super::past::{Group, Past, Step};
+use super::past::{Group, Past};
 use super::{MOST, counted};
 use crate::args::Shared;
 use crate::page::{duration, number};
 use crate::tally::Forms;
 use crate::words;
+use rl4rla::record::{SearchCost, StageRecord};
 use rl4rla::report::{Block, Cell, Column, Rate, Spread, Table};
 
 /// The summary.
@@ -43,15 +44,16 @@ pub fn summary(groups: &[Group], shared: &Shared) -> Vec<Block> {
 fn table(groups: &[Group]) -> Table {
     let row = |group: &Group| {
         let done: Vec<&Past> = group.done().collect();
-        let total = |key: &str| words::mean(Spread::of(done.iter().map(|past| past.total(key))));
+        let total =
+            |of: fn(&SearchCost) -> f64| words::mean(Spread::of(done.iter().map(|past| past.total(of))));
         let rate = Rate {
             successes: done.iter().filter(|past| past.found == Some(true)).count(),
             trials: done.len(),
         };
         let mut cells = vec![Cell::from(group.curriculum.as_str()), Cell::from(group.method.as_str())];
         cells.extend(rated(rate));
-        cells.extend([total("playouts"), total("evaluations")]);
-        cells.push(timed(done.iter().map(|past| past.total("seconds"))));
+        cells.extend([total(|cost| cost.playouts as f64), total(|cost| cost.evaluations as f64)]);
+        cells.push(timed(done.iter().map(|past| past.total(|cost| cost.seconds))));
         let last = done.iter().filter(|past| past.found == Some(true)).filter_map(|past| past.steps.last());
         cells.push(forms(last));
         cells
@@ -85,7 +87,7 @@ fn rated(rate: Rate) -> [Cell; 2] {
 }
 
 /// The forms of the preconditioners found.
-fn forms<'a>(steps: impl Iterator<Item = &'a Step>) -> Cell {
+fn forms<'a>(steps: impl Iterator<Item = &'a StageRecord>) -> Cell {
     let found = steps.filter(|step| step.found);
     Forms::count(found.filter_map(|step| step.form.as_deref())).to_string().into()
 }
@@ -131,23 +133,24 @@ fn steps(groups: &[&Group]) -> Table {
 
 /// The row of one stage.
 fn transition(group: &Group, place: usize) -> Vec<Cell> {
-    let steps: Vec<&Step> = group.done().filter_map(|past| past.steps.get(place)).collect();
+    let steps: Vec<&StageRecord> = group.done().filter_map(|past| past.steps.get(place)).collect();
     let before = |past: &Past| match place.checked_sub(1) {
         Some(before) => past.steps.get(before).map(|step| step.name.clone()),
         None => group.read.as_ref().map(|c| if c.start.is_empty() { "∅".into() } else { "start".into() }),
     };
     let from = group.runs.iter().find_map(before).unwrap_or("∅".into());
-    let numbers = |key: &str, word: fn(f64) -> String| {
-        words::median_as(Spread::of(steps.iter().filter_map(|step| step.number(key))), word)
+    let numbers = |of: fn(&StageRecord) -> f64, word: fn(f64) -> String| {
+        words::median_as(Spread::of(steps.iter().map(|step| of(step))), word)
     };
     let rate = Rate { successes: steps.iter().filter(|step| step.found).count(), trials: steps.len() };
     let name = steps.first().map_or("", |step| step.name.as_str());
     let mut cells = vec![Cell::from(group.method.as_str()), Cell::from(format!("{from} → {name}"))];
     cells.extend(rated(rate));
-    cells.extend([numbers("playouts", words::whole), numbers("evaluations", words::whole)]);
-    let seconds = Spread::of(steps.iter().filter_map(|step| step.number("seconds")));
+    cells.push(numbers(|step| step.cost.playouts as f64, words::whole));
+    cells.push(numbers(|step| step.cost.evaluations as f64, words::whole));
+    let seconds = Spread::of(steps.iter().map(|step| step.cost.seconds));
     cells.push(seconds.map_or(Cell::from("–"), |s| Cell::number(s.median, number(s.median))));
-    cells.push(numbers("reward", number));
+    cells.push(numbers(|step| step.reward, number));
     cells.push(forms(steps.iter().copied()));
     cells
 }

@@ -70,9 +70,10 @@ fn found(curriculum: &Curriculum, number: usize, best: Option<&Past>) -> String 
     let (stage, target) = &curriculum.stages[number];
     let step = best.and_then(|past| past.steps.get(number));
     let Some(step) = step else { return "not reached".into() };
-    let Some(text) = &step.program else { return "nothing was found".into() };
-    let whole = text.parse::<rl4rla::program::Document>().ok().and_then(|document| {
-        let mut program = document.program;
+    if step.program.is_none() {
+        return "nothing was found".into();
+    }
+    let whole = step.parsed().and_then(|mut program| {
         program.iteration.extend_from_slice(&target.completed_by);
         equation(&program, stage.grammar.signature).ok()
     });
