@@ -4,10 +4,11 @@ use crate::args::again;
 use crate::commands::discover::wanted;
 use crate::failure::Failure;
 use rl4rla::curriculum::Curriculum;
+use rl4rla::experiment::stages;
 use rl4rla::problem::Family;
 use rl4rla::program::{Document, Entry, MAX_BYTES, Section, nearest};
 use rl4rla::reward::Protocol;
-use rl4rla::store::{RunId, StageRow, Store};
+use rl4rla::store::Store;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -77,33 +78,6 @@ impl Source {
     pub fn title(&self) -> &str {
         if self.document.title.is_empty() { &self.name } else { &self.document.title }
     }
-}
-
-/// A finished stage of a run.
-pub struct Finished {
-    /// Its name.
-    pub name: String,
-    /// All that is known of it.
-    pub result: Value,
-}
-
-/// The finished stages of a run, in order. One that cannot be read is an error: those before it are no substitute.
-pub fn stages(store: &Store, id: &RunId) -> Result<Vec<Finished>, Failure> {
-    let read = |row: &StageRow| {
-        let what = || format!("stage {} of run {id}", u64::from(row.stage) + 1);
-        let result: Value = serde_json::from_str(&row.result).map_err(|error| unreadable(&what(), &error))?;
-        match result["name"].as_str() {
-            Some(name) => Ok(Finished { name: name.into(), result }),
-            None => Err(unreadable(&what(), &"it has no name")),
-        }
-    };
-    store.stages(id)?.iter().map(read).collect()
-}
-
-/// Something in the store that is not what was written there.
-pub fn unreadable(what: &str, why: &dyn std::fmt::Display) -> Failure {
-    Failure::new(format!("{what} cannot be read: {why}"))
-        .advise("`rl4rla list runs --check` looks for damage in the store")
 }
 
 /// The program that a run discovered, in its last stage or in the one named.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The stages, each using only those to its left.
-const PIPELINE: [&str; 19] = [
+const PIPELINE: [&str; 20] = [
     "clock",
     "rng",
     "spread",
@@ -25,6 +25,7 @@ const PIPELINE: [&str; 19] = [
     "curriculum",
     "store",
     "report",
+    "experiment",
 ];
 
 const MOST_LINES: usize = 450;

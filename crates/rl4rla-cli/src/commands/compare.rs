@@ -3,9 +3,9 @@
 use crate::args::{Compare, Problem, Shared};
 use crate::commands::evaluate::draw;
 use crate::commands::solve::task_of;
-use crate::contest::{Entrant, Reached, Solver, Standing, contest, ready};
 use crate::data::system;
 use crate::failure::Failure;
+use crate::interrupt::Terminal;
 use crate::memory;
 use crate::page::{Page, accent, faint, ledger, number, path, strong, warning};
 use crate::progress;
@@ -13,6 +13,7 @@ use crate::request::{families, protocol, refuse_misfits, steps};
 use crate::source::Source;
 use rl4rla::baseline::Baseline;
 use rl4rla::execute::Stop;
+use rl4rla::experiment::contest::{Entrant, Reached, Solver, Standing, contest, ready};
 use rl4rla::problem::{Family, Instance, Linear, Task};
 use rl4rla::program::{Canonical, LiveOut, Reg, nearest};
 use rl4rla::reward::{Profile, SOUND_GRID, StepRule};
@@ -40,7 +41,8 @@ pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
     let standings: Vec<Vec<Standing>> = pool.install(|| {
         let stream = |i: usize| Stream::new(args.seed).derive("compare", i as u64);
         let each = instances.iter().enumerate();
-        each.map(|(i, instance)| contest(&entrants, instance, args.repeats as usize, &stream(i))).collect()
+        each.map(|(i, instance)| contest(&entrants, instance, args.repeats as usize, &stream(i), &Terminal))
+            .collect()
     });
     let over = |i: usize| Standing::over(&standings.iter().map(|all| &all[i]).collect::<Vec<_>>());
     let mut rows: Vec<Standing> = (0..entrants.len()).map(over).collect();

@@ -6,34 +6,23 @@ pub mod present;
 
 use crate::args::{Discover, Proposing, Resume, Searching, Shared};
 use crate::curriculum;
-use crate::endpoint::{Endpoint, Proposer};
+use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::interrupt::{self, INTERRUPTED};
 use crate::output::Outputs;
 use crate::page::Page;
-use crate::source::unreadable;
 use front::preference;
 use live::Live;
-use present::{Meta, page};
+use present::page;
 use rl4rla::curriculum::{Curriculum, Discovery, discover_with};
 use rl4rla::discovery::{Approach, Author, Known, Preference, Problems};
+use rl4rla::experiment::{Meta, Proposer, Settings, unreadable};
 use rl4rla::program::nearest;
 use rl4rla::search::{METHODS, Method};
 use rl4rla::store::{NewRun, Recorder, RunId, Status, Store, known};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::time::Instant;
-
-/// What a run was asked for besides curriculum, method and seed, as the store keeps it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Settings {
-    approach: Approach,
-    hints: bool,
-    /// Who proposes programs, if not the grammar.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    proposer: Option<Proposer>,
-}
 
 /// A method by name.
 pub fn method(name: &str) -> Result<Method, Failure> {
@@ -117,28 +106,6 @@ fn proposer(proposing: &Proposing, method: Method) -> Result<Option<Proposer>, F
     Ok(Some(Proposer { url, model, key_env, temperature: *temperature, timeout: *timeout, transcript }))
 }
 
-impl Settings {
-    /// Stages as they are, searched this way.
-    pub fn new(approach: Approach) -> Settings {
-        Settings { approach, hints: true, proposer: None }
-    }
-
-    /// The curriculum as these settings read it.
-    pub fn apply(&self, curriculum: Curriculum) -> Curriculum {
-        if self.hints { curriculum } else { curriculum.without_hints() }
-    }
-
-    /// How its stages are searched.
-    pub fn approach(&self) -> &Approach {
-        &self.approach
-    }
-
-    /// As the store keeps them.
-    pub fn json(&self) -> String {
-        serde_json::to_string(self).expect("settings are plain data")
-    }
-}
-
 /// Discovers an algorithm.
 pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
@@ -166,7 +133,7 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
         seed: args.seed,
         spec: &curriculum.text,
         settings: &settings.json(),
-        version: env!("CARGO_PKG_VERSION"),
+        version: rl4rla::VERSION,
     })?;
     let curriculum = settings.apply(curriculum);
     let task = Task { id: run, curriculum, settings, seed: args.seed, preference };
@@ -180,7 +147,7 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
     let store = Store::open_read_only(&shared.store)?;
     let id = wanted(&store, &args.run)?;
     let run = store.run(&id)?;
-    if run.version != env!("CARGO_PKG_VERSION") {
+    if run.version != rl4rla::VERSION {
         let message = format!("run {id} was begun by version {}", run.version);
         return Err(Failure::new(message).advise("that version, because another may compute other numbers"));
     }
@@ -315,17 +282,5 @@ impl Task {
     fn meta(&self) -> Meta<'_> {
         let (method, preference) = (self.settings.approach.method.name(), self.preference);
         Meta { run: self.id.as_str(), method, seed: self.seed, preference }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_of_older_runs_are_read_and_written_as_they_were() {
-        let text = r#"{"approach":{"method":"best","merge":null,"released":false,"patient":false,"budget":null,"exploration":null,"delta":0.05},"hints":true}"#;
-        let settings: Settings = serde_json::from_str(text).unwrap();
-        assert_eq!((settings.json().as_str(), settings.approach.evaluations), (text, None));
     }
 }

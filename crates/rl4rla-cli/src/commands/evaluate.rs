@@ -14,8 +14,8 @@ use rl4rla::equivalence::{full_name, name};
 use rl4rla::execute::Trace;
 use rl4rla::problem::{Choice, Family, FamilyError, Instance, InstanceSet, Task};
 use rl4rla::program::Program;
-use rl4rla::report::Spread;
 use rl4rla::reward::{Profile, Protocol, Score, Summary, auxiliary, draws, score};
+use rl4rla::spread::median;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -95,11 +95,6 @@ struct Outcome<'a> {
     families: &'a [Family],
     protocol: &'a Protocol,
     runs: Vec<Run>,
-}
-
-/// The middle of these; NaN if there is none.
-pub fn median(values: Vec<f64>) -> f64 {
-    Spread::of(values).map_or(f64::NAN, |spread| spread.median)
 }
 
 impl Outcome<'_> {

@@ -88,7 +88,7 @@ fn export<'a>(source: &'a Source, args: &args::Export) -> Result<Export<'a>, Fai
         name: short_name(source),
         known,
         origin: source.origin.parts.iter().map(|(what, which)| (what.to_string(), which.clone())).collect(),
-        version: env!("CARGO_PKG_VERSION").into(),
+        version: rl4rla::VERSION.into(),
     };
     let defaults = defaults(args, source.origin.protocol.as_ref())?;
     Export::new(document, signature, defaults, provenance).map_err(misfit)

@@ -94,7 +94,7 @@ fn document(args: &Report, shared: &Shared, store: &Store, groups: &[Group]) -> 
         ),
         sections: sections.into_iter().filter(|section| !section.blocks.is_empty()).collect(),
         colophon: vec![
-            fact("made by", format!("rl4rla {}", env!("CARGO_PKG_VERSION"))),
+            fact("made by", format!("rl4rla {}", rl4rla::VERSION)),
             fact("with", format!("`{}`", shared.again(&command))),
         ],
     })

@@ -1,14 +1,14 @@
 //! `rl4rla sweep`.
 
 use crate::args::{Shared, Sweep};
-use crate::campaign::{self, Campaign, cores};
 use crate::commands::discover::{method, settings};
 use crate::curriculum;
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::interrupt::{self, Terminal};
 use crate::page::{Page, accent, duration, faint, ledger, strong};
-use crate::tally::{Tally, tallies};
-use crate::words::{values, whole};
+use rl4rla::experiment::campaign::{self, cores};
+use rl4rla::experiment::words::{values, whole};
+use rl4rla::experiment::{Campaign, Tally, tallies};
 use rl4rla::report::{Rate, Spread};
 use rl4rla::store::Store;
 use serde_json::{Value, json};
@@ -23,12 +23,12 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
             campaigns.push(Campaign::new(curriculum, settings, args.seed, args.seeds));
         }
     }
-    interrupt::saving(campaign::interrupted());
+    interrupt::saving(interrupt::resumable());
     let mut store = Store::open(&shared.store)?;
     let threads = args.threads.threads.map_or_else(cores, |threads| threads as usize);
-    let complete = campaign::run(&mut campaigns, &mut store, threads)?;
+    let complete = campaign::run(&mut campaigns, &mut store, threads, &Terminal)?;
     if !complete {
-        return Ok(campaign::interrupted());
+        return Ok(interrupt::resumable());
     }
     let rows: Vec<Tally> = campaigns.iter().flat_map(tallies).collect();
     let json = json!({ "rows": rows.iter().map(json).collect::<Vec<_>>() });

@@ -39,7 +39,7 @@ impl Report<'_> {
                 section("digits", "Digits", digits.collect()),
             ],
             colophon: vec![
-                fact("made by", format!("rl4rla {}", env!("CARGO_PKG_VERSION"))),
+                fact("made by", format!("rl4rla {}", rl4rla::VERSION)),
                 fact("problems", self.setting().replace('\n', "; ")),
                 fact("run id", format!("`{}`", self.study.id())),
                 fact("with", format!("`{}`", self.command())),

@@ -1,11 +1,11 @@
 //! What a person sees while a run goes on.
 
-use super::present::stage_json;
 use crate::failure::Failure;
 use crate::interrupt::stopped;
 use crate::{page, progress};
 use rl4rla::curriculum::{Curriculum, Follow, StageResult};
 use rl4rla::discovery::{Approach, Observe, Progress, Record};
+use rl4rla::experiment::stage_json;
 use rl4rla::store::Recorder;
 
 /// Records a run, unless it is recorded already, and shows how it goes.

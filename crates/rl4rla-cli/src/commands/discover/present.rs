@@ -3,23 +3,12 @@
 use super::front;
 use crate::args::Shared;
 use crate::page::{Page, accent, duration, faint, indent, number, strong, warning};
-use rl4rla::analysis::Form;
 use rl4rla::curriculum::{Curriculum, Discovery, StageResult, Target};
-use rl4rla::discovery::{Preference, Stage};
-use rl4rla::execute::Trace;
+use rl4rla::discovery::Stage;
+use rl4rla::experiment::{Meta, document, excess, unstable};
 use rl4rla::program::{Entry, Instruction, Program, Section, equation};
-use rl4rla::reward::{Evaluation, Summary};
+use rl4rla::reward::Evaluation;
 use rl4rla::search::Counters;
-use serde_json::{Value, json};
-
-/// What names a run.
-pub struct Meta<'a> {
-    pub run: &'a str,
-    pub method: &'a str,
-    pub seed: u64,
-    /// What someone wants of the front.
-    pub preference: Option<Preference>,
-}
 
 /// The whole result.
 pub fn page(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta, shared: &Shared) -> Page {
@@ -28,90 +17,6 @@ pub fn page(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta, shared:
         text += &hints(curriculum, discovery, meta, shared);
     }
     Page { json: document(curriculum, discovery, meta), text, code: u8::from(!discovery.found) }
-}
-
-/// The result as a script reads it.
-pub fn document(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> Value {
-    let counters = discovery.counters();
-    let stages: Vec<Value> = discovery
-        .stages
-        .iter()
-        .zip(&curriculum.stages)
-        .map(|(result, (stage, _))| stage_json(stage, result))
-        .collect();
-    let last = discovery.stages.iter().zip(&curriculum.stages).next_back();
-    let preferred =
-        last.map(|(result, (stage, _))| front::preferred(meta.run, result, stage, meta.preference.as_ref()));
-    json!({
-        "run": meta.run,
-        "curriculum": curriculum.name,
-        "method": meta.method,
-        "seed": meta.seed,
-        "found": discovery.found,
-        "playouts": counters.playouts,
-        "evaluations": counters.evaluations,
-        "programs": counters.solutions,
-        "seconds": discovery.seconds(),
-        "unique_states": counters.unique_states,
-        "node_visits": counters.node_visits,
-        "revisit_rate": counters.revisit_rate(),
-        "transposition_rate": counters.transposition_rate(),
-        "preferred": preferred,
-        "stages": stages,
-    })
-}
-
-/// One stage as a script reads it.
-pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
-    let counters = result.attempt.counters;
-    let update = stage.grammar.signature.update;
-    let report = result.attempt.report.as_ref();
-    let mean = |part: fn(&rl4rla::reward::Score) -> f64| {
-        report.map(|report| Summary::of(report.scores.iter().map(part)).mean)
-    };
-    let candidates: Vec<Value> = result
-        .attempt
-        .candidates
-        .iter()
-        .map(|c| json!({ "program": update.text(&c.program), "search": c.search, "select": c.select }))
-        .collect();
-    json!({
-        "name": result.name,
-        "found": result.found(),
-        "matched": result.judgement.as_ref().and_then(|judgement| judgement.matched),
-        "form": result.form.as_ref().map(ToString::to_string),
-        "stable": result.form.as_ref().map(Form::is_stable),
-        "reason": unstable(result),
-        "playouts": counters.playouts,
-        "evaluations": counters.evaluations,
-        "programs": counters.solutions,
-        "unique_states": counters.unique_states,
-        "node_visits": counters.node_visits,
-        "revisit_rate": counters.revisit_rate(),
-        "transposition_rate": counters.transposition_rate(),
-        "seconds": result.seconds,
-        "stop": result.attempt.stop.name(),
-        "reward": result.reward(),
-        "reward_error": report.map(|report| report.reward().error),
-        "acc": mean(|s| s.terms.acc),
-        "decay": mean(|s| s.terms.decay),
-        "comp": mean(|s| s.terms.comp),
-        "cond": mean(|s| s.terms.cond),
-        "flops": mean(|s| s.flops),
-        "excess": excess(result),
-        "instances": report.map(|report| report.scores.len()),
-        "failures": report.map(Evaluation::failures),
-        "program": result.program().map(|program| update.text(program)),
-        "equation": result.program().and_then(|p| equation(p, stage.grammar.signature).ok()).map(|e| e.text),
-        "candidates": candidates,
-        "front": front::json(stage, &result.attempt.front),
-    })
-}
-
-/// The mean excess at the end, on the final instances.
-fn excess(result: &StageResult) -> Option<f64> {
-    let last = result.attempt.report.as_ref()?.last(|trace: &Trace| &trace.excesses)?;
-    Some(last.mean)
 }
 
 fn text(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> String {
@@ -186,14 +91,6 @@ fn remark(result: &StageResult, target: &Target) -> String {
         None if result.program().is_some() => "found another program".into(),
         None => "found nothing that works".into(),
     }
-}
-
-/// Why a program that equals the target in exact arithmetic is not the one asked for.
-fn unstable(result: &StageResult) -> Option<String> {
-    let kappa = result.judgement.as_ref()?.unstable_from?;
-    Some(format!(
-        "equal to the target in exact arithmetic, but less accurate from κ = {kappa:e} on; this stage asks for the stable form"
-    ))
 }
 
 fn stage_text(stage: &Stage, target: &Target, result: &StageResult, before: &Program) -> String {

@@ -2,7 +2,7 @@
 
 use super::past::{Group, Past};
 use super::{MOST, counted};
-use crate::bands::{Bundle, Run, told};
+use rl4rla::experiment::bands::{Bundle, Run, told};
 use rl4rla::report::{Axis, Block, Figure, Ink, Panel};
 use rl4rla::store::{Sample, Store, StoreError};
 

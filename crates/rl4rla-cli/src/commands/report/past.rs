@@ -1,9 +1,9 @@
 //! What the store tells of a run, and runs that may be counted together.
 
 use crate::failure::Failure;
-use crate::label::{label, limits};
-use crate::source::stages;
 use rl4rla::curriculum::Curriculum;
+use rl4rla::experiment::label::{label, limits};
+use rl4rla::experiment::stages;
 use rl4rla::store::{RunRow, Status, Store};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

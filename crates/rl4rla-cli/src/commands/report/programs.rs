@@ -8,9 +8,9 @@ use crate::args::Shared;
 use crate::commands::equiv::{numeric_words, symbolic_words};
 use crate::commands::show::costs;
 use crate::page::{duration, number};
-use crate::words::{whole, within};
 use rl4rla::curriculum::{Curriculum, Target};
 use rl4rla::discovery::Stage;
+use rl4rla::experiment::words::{whole, within};
 use rl4rla::program::{Document, Entry, Program, equation};
 use rl4rla::report::{Block, Cell, Column, Finding, Table};
 
@@ -80,7 +80,7 @@ fn finding(group: &Group, past: &Past) -> Finding {
         effort += &format!("; its last stage stopped: {}", step.stop);
     }
     facts.push(("search".into(), effort));
-    let version = match past.version == env!("CARGO_PKG_VERSION") {
+    let version = match past.version == rl4rla::VERSION {
         true => String::new(),
         false => format!(", by version {}", past.version),
     };

@@ -4,8 +4,8 @@ use super::past::{Group, Past, Step};
 use super::{MOST, counted};
 use crate::args::Shared;
 use crate::page::{duration, number};
-use crate::tally::Forms;
-use crate::words;
+use rl4rla::experiment::Forms;
+use rl4rla::experiment::words;
 use rl4rla::report::{Block, Cell, Column, Rate, Spread, Table};
 
 /// The summary.

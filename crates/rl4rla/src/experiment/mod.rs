@@ -1,0 +1,26 @@
+//! Experiments: what many runs, solvers and analyses come to, as numbers, tables and figures.
+//!
+//! An experiment prints nothing. Whoever waits for it is a [`Monitor`], which hears what is being done and may ask to stop;
+//! what goes wrong is an [`ExperimentError`], with a word on what to do about it.
+
+#[allow(missing_docs)]
+pub mod bands;
+pub mod campaign;
+pub mod contest;
+mod document;
+mod error;
+mod finished;
+pub mod label;
+mod monitor;
+pub mod reproduce;
+mod settings;
+mod tally;
+pub mod words;
+
+pub use campaign::Campaign;
+pub use document::{Meta, document, excess, front_json, known_as, stage_json, unstable};
+pub use error::{ExperimentError, unreadable};
+pub use finished::{Finished, stages};
+pub use monitor::Monitor;
+pub use settings::{Proposer, Settings};
+pub use tally::{Forms, Tally, tallies};
