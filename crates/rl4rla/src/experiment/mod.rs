@@ -3,10 +3,10 @@
 //! An experiment prints nothing. Whoever waits for it is a [`Monitor`], which hears what is being done and may ask to stop;
 //! what goes wrong is an [`ExperimentError`], with a word on what to do about it.
 
-#[allow(missing_docs)]
-pub mod bands;
+mod bands;
 pub mod campaign;
 pub mod contest;
+mod costs;
 mod document;
 mod error;
 mod finished;
@@ -14,10 +14,12 @@ pub mod label;
 mod monitor;
 pub mod reproduce;
 mod settings;
+pub mod summary;
 mod tally;
 pub mod words;
 
 pub use campaign::Campaign;
+pub use costs::costs;
 pub use document::{Meta, document, excess, front_json, known_as, stage_json, unstable};
 pub use error::{ExperimentError, unreadable};
 pub use finished::{Finished, stages};

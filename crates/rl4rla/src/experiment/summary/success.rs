@@ -1,15 +1,15 @@
 //! How often things were found, and with how much work: in all, and for each transition.
 
+use super::Again;
 use super::past::{Group, Past, Step};
 use super::{MOST, counted};
-use crate::args::Shared;
-use crate::page::{duration, number};
-use rl4rla::experiment::Forms;
-use rl4rla::experiment::words;
-use rl4rla::report::{Block, Cell, Column, Rate, Spread, Table};
+use crate::experiment::Forms;
+use crate::experiment::words;
+use crate::report::{Block, Cell, Column, Rate, Spread, Table};
+use crate::report::{duration, number};
 
 /// The summary.
-pub fn summary(groups: &[Group], shared: &Shared) -> Vec<Block> {
+pub fn summary(groups: &[Group], again: Again) -> Vec<Block> {
     let runs = || groups.iter().flat_map(|group| &group.runs);
     let number = |wanted: fn(&Past) -> bool| runs().filter(|past| wanted(past)).count();
     let (done, found) = (number(|past| past.found.is_some()), number(|past| past.found == Some(true)));
@@ -23,7 +23,7 @@ pub fn summary(groups: &[Group], shared: &Shared) -> Vec<Block> {
         blocks.push(Block::Remark(format!(
             "{} not done and not counted; `{}` goes on with one.",
             if unfinished == 1 { "1 run is".into() } else { format!("{unfinished} runs are") },
-            shared.again(&format!("resume {}", first.unwrap_or("RUN")))
+            again(&format!("resume {}", first.unwrap_or("RUN")))
         )));
     }
     let unread =

@@ -1,12 +1,12 @@
 //! The course of a program on fresh instances: it is really run.
 
 use super::past::Past;
-use rl4rla::discovery::Stage;
-use rl4rla::execute::Trace;
-use rl4rla::problem::{Instance, InstanceSet};
-use rl4rla::program::Program;
-use rl4rla::report::{Axis, Figure, Ink, Label, Mark, Panel, Series, Spread};
-use rl4rla::reward::evaluate;
+use crate::discovery::Stage;
+use crate::execute::Trace;
+use crate::problem::{Instance, InstanceSet};
+use crate::program::Program;
+use crate::report::{Axis, Figure, Ink, Label, Mark, Panel, Series, Spread};
+use crate::reward::evaluate;
 
 /// Enough for quartiles.
 const INSTANCES: u64 = 8;

@@ -2,9 +2,9 @@
 
 use super::past::{Group, Past};
 use super::{MOST, counted};
-use rl4rla::experiment::bands::{Bundle, Run, told};
-use rl4rla::report::{Axis, Block, Figure, Ink, Panel};
-use rl4rla::store::{Sample, Store, StoreError};
+use crate::experiment::bands::{Bundle, Run, told};
+use crate::report::{Axis, Block, Figure, Ink, Panel};
+use crate::store::{Sample, Store, StoreError};
 
 /// Runs that differ in their seed only, with what each noted on the way.
 type Search<'a> = (&'a Group, Vec<(&'a Past, Vec<Sample>)>);

@@ -1,18 +1,18 @@
 //! The runs themselves: what they were asked for, and how they stand.
 
+use super::Again;
 use super::counted;
 use super::past::{Group, Past};
-use crate::args::Shared;
-use crate::page::duration;
-use rl4rla::report::{Block, Cell, Column, Table};
-use rl4rla::store::utc;
+use crate::report::duration;
+use crate::report::{Block, Cell, Column, Table};
+use crate::store::utc;
 use serde_json::Value;
 
 /// The most runs that are listed one by one.
 const LISTED: usize = 200;
 
 /// The settings of each group, and the runs.
-pub fn runs(groups: &[Group], shared: &Shared) -> Vec<Block> {
+pub fn runs(groups: &[Group], again: Again) -> Vec<Block> {
     let mut all: Vec<(&Group, &Past)> =
         groups.iter().flat_map(|group| group.runs.iter().map(move |past| (group, past))).collect();
     // The newest first.
@@ -31,7 +31,7 @@ pub fn runs(groups: &[Group], shared: &Shared) -> Vec<Block> {
         Block::Text(format!(
             "A run is done again, bit for bit, by `rl4rla discover` with its curriculum, method, seed and settings, in the \
              version that made it; `{}` shows it again.",
-            shared.again("resume RUN")
+            again("resume RUN")
         )),
     ]
 }

@@ -1,13 +1,13 @@
 //! The front of a stage: programs that none beats in accuracy, work and stability at once.
 
+use super::Again;
 use super::past::{Past, Step};
-use crate::args::Shared;
-use crate::page::number;
-use rl4rla::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Mark, Panel, Series, Table};
+use crate::report::number;
+use crate::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Mark, Panel, Series, Table};
 use serde_json::Value;
 
 /// The front of a run's last stage, as a figure and as a table.
-pub fn front(step: &Step, past: &Past, shared: &Shared) -> Vec<Block> {
+pub fn front(step: &Step, past: &Past, again: Again) -> Vec<Block> {
     let of = |offer: &Value, key: &str| offer[key].as_f64().unwrap_or(f64::NAN);
     let point = |offer: &Value| [of(offer, "flops"), of(offer, "excess").max(1e-16)];
     // A series for each, so that each has its place beside it.
@@ -22,7 +22,7 @@ pub fn front(step: &Step, past: &Past, shared: &Shared) -> Vec<Block> {
             "Programs that the search of stage {} evaluated and that none beats in accuracy, work and stability at once; \
              medians over the select instances. `{}` shows one.",
             step.name,
-            shared.again(&format!("show run:{}#K", past.row.id))
+            again(&format!("show run:{}#K", past.row.id))
         ),
         panels: vec![Panel {
             title: String::new(),

@@ -2,11 +2,11 @@
 
 use super::past::{Group, Past};
 use super::{MOST, counted};
-use rl4rla::curriculum::Curriculum;
-use rl4rla::discovery::Stage;
-use rl4rla::problem::Choice;
-use rl4rla::program::equation;
-use rl4rla::report::{Block, Diagram, Node, Role};
+use crate::curriculum::Curriculum;
+use crate::discovery::Stage;
+use crate::problem::Choice;
+use crate::program::equation;
+use crate::report::{Block, Diagram, Node, Role};
 
 /// A diagram for each curriculum.
 pub fn trees(groups: &[Group]) -> Vec<Block> {
@@ -71,7 +71,7 @@ fn found(curriculum: &Curriculum, number: usize, best: Option<&Past>) -> String 
     let step = best.and_then(|past| past.steps.get(number));
     let Some(step) = step else { return "not reached".into() };
     let Some(text) = &step.program else { return "nothing was found".into() };
-    let whole = text.parse::<rl4rla::program::Document>().ok().and_then(|document| {
+    let whole = text.parse::<crate::program::Document>().ok().and_then(|document| {
         let mut program = document.program;
         program.iteration.extend_from_slice(&target.completed_by);
         equation(&program, stage.grammar.signature).ok()

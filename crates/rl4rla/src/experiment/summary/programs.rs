@@ -1,21 +1,20 @@
 //! What was discovered: each program with what speaks for it.
 
+use super::Again;
 use super::courses::course;
 use super::fronts::front;
 use super::past::{Group, Past, Step};
 use super::{MOST, counted};
-use crate::args::Shared;
-use crate::commands::equiv::{numeric_words, symbolic_words};
-use crate::commands::show::costs;
-use crate::page::{duration, number};
-use rl4rla::curriculum::{Curriculum, Target};
-use rl4rla::discovery::Stage;
-use rl4rla::experiment::words::{whole, within};
-use rl4rla::program::{Document, Entry, Program, equation};
-use rl4rla::report::{Block, Cell, Column, Finding, Table};
+use crate::curriculum::{Curriculum, Target};
+use crate::discovery::Stage;
+use crate::experiment::costs;
+use crate::experiment::words::{whole, within};
+use crate::program::{Document, Entry, Program, equation};
+use crate::report::{Block, Cell, Column, Finding, Table};
+use crate::report::{duration, number};
 
 /// The program of the best run of each group, or of each run if runs were named.
-pub fn programs(groups: &[Group], named: bool, shared: &Shared) -> Vec<Block> {
+pub fn programs(groups: &[Group], named: bool, again: Again) -> Vec<Block> {
     let shown: Vec<(&Group, &Past)> = match named {
         true => groups.iter().flat_map(|group| group.runs.iter().map(move |past| (group, past))).collect(),
         false => groups.iter().filter_map(|group| Some((group, group.best()?))).collect(),
@@ -27,7 +26,7 @@ pub fn programs(groups: &[Group], named: bool, shared: &Shared) -> Vec<Block> {
         if let Some(step) = past.steps.last().filter(|step| step.front.len() > 1) {
             blocks.push(Block::Folded(
                 format!("What else run `{}` has to offer", past.row.id),
-                front(step, past, shared),
+                front(step, past, again),
             ));
         }
         blocks.push(Block::Folded(
@@ -39,7 +38,7 @@ pub fn programs(groups: &[Group], named: bool, shared: &Shared) -> Vec<Block> {
         let more = counted(shown.len() - MOST, "program");
         blocks.push(Block::Text(format!(
             "{more} more are not shown; `{}` shows those of a run.",
-            shared.again("report RUN")
+            again("report RUN")
         )));
     }
     blocks
@@ -80,7 +79,7 @@ fn finding(group: &Group, past: &Past) -> Finding {
         effort += &format!("; its last stage stopped: {}", step.stop);
     }
     facts.push(("search".into(), effort));
-    let version = match past.version == rl4rla::VERSION {
+    let version = match past.version == crate::VERSION {
         true => String::new(),
         false => format!(", by version {}", past.version),
     };
@@ -131,8 +130,8 @@ fn judged(program: &Program, stage: &Stage, target: &Target) -> Vec<(String, Str
         return vec![fact("same as the target", format!("no: it does not fit the problems of {wanted}"))];
     };
     let answer = if judgement.found { "yes" } else { "no" };
-    let (algebra, why) = symbolic_words(&verdict.symbolic);
-    let (execution, how) = numeric_words(&verdict.numeric, ["it", "the target"]);
+    let (algebra, why) = verdict.symbolic.words();
+    let (execution, how) = verdict.numeric.words(["it", "the target"]);
     vec![
         fact("same as the target", format!("{answer}, compared with {wanted}")),
         fact("by algebra", format!("{algebra}: {why}")),

@@ -1,10 +1,10 @@
 //! What the store tells of a run, and runs that may be counted together.
 
-use crate::failure::Failure;
-use rl4rla::curriculum::Curriculum;
-use rl4rla::experiment::label::{label, limits};
-use rl4rla::experiment::stages;
-use rl4rla::store::{RunRow, Status, Store};
+use crate::curriculum::Curriculum;
+use crate::experiment::ExperimentError;
+use crate::experiment::label::{label, limits};
+use crate::experiment::stages;
+use crate::store::{RunRow, Status, Store};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,7 +65,7 @@ pub struct Past {
 
 impl Past {
     /// Reads a run; a result that another version has written in another form has no stages.
-    pub fn read(store: &Store, row: RunRow) -> Result<Past, Failure> {
+    pub fn read(store: &Store, row: RunRow) -> Result<Past, ExperimentError> {
         let run = store.run(&row.id)?;
         let whole: Option<Value> = run.result.and_then(|text| serde_json::from_str(&text).ok());
         let steps = match whole.as_ref().and_then(|result| result["stages"].as_array()) {
