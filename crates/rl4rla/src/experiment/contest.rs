@@ -1,5 +1,6 @@
 //! Contests: programs and baselines on one instance, measured and timed alike.
 
+use super::error::ExperimentError;
 use super::monitor::Monitor;
 use crate::baseline::{Baseline, Request};
 use crate::execute::{Large, Settings, Stop, run_large, run_unmeasured};
@@ -45,6 +46,9 @@ impl Solver {
     }
 }
 
+/// Excesses up to this are equally good.
+const ACCURATE: f64 = 1e-10;
+
 /// Where a solver stands after a contest.
 pub struct Standing {
     /// The entrant's name.
@@ -87,6 +91,13 @@ impl Standing {
         let fold = |f: fn(f64, f64) -> f64| self.seconds.iter().copied().reduce(f);
         let times = [fold(f64::min)?, median(self.seconds.clone()), fold(f64::max)?];
         self.outcome.is_ok().then_some(times)
+    }
+
+    /// What orders solvers: the power of ten of the excess, then the time; failures are last.
+    fn rank(&self) -> (f64, f64) {
+        let decade = |reached: &Reached| reached.excess.max(ACCURATE).log10().floor();
+        let time = self.times().map_or(f64::INFINITY, |t| t[1]);
+        (self.outcome.as_ref().map_or(f64::INFINITY, decade), time)
     }
 }
 
@@ -217,6 +228,28 @@ pub fn contest(
         }
     }
     standings
+}
+
+/// How solvers stand after contests on all instances, the best first. Solvers run on so many threads, and draw from streams
+/// of this seed.
+pub fn standings(
+    entrants: &[Entrant],
+    instances: &[Instance],
+    repeats: usize,
+    threads: usize,
+    seed: u64,
+    monitor: &dyn Monitor,
+) -> Result<Vec<Standing>, ExperimentError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let standings: Vec<Vec<Standing>> = pool.install(|| {
+        let stream = |i: usize| Stream::new(seed).derive("compare", i as u64);
+        let each = instances.iter().enumerate();
+        each.map(|(i, instance)| contest(entrants, instance, repeats, &stream(i), monitor)).collect()
+    });
+    let over = |i: usize| Standing::over(&standings.iter().map(|all| &all[i]).collect::<Vec<_>>());
+    let mut rows: Vec<Standing> = (0..entrants.len()).map(over).collect();
+    rows.sort_by(|a, b| a.rank().partial_cmp(&b.rank()).expect("no rank is NaN"));
+    Ok(rows)
 }
 
 /// What takes less than this is timed by the clock on the wall, in seconds: the system counts time on a core in ticks.

@@ -64,4 +64,5 @@ in_their_words![
     crate::program::ParseError,
     crate::store::StoreError,
     rayon::ThreadPoolBuildError,
+    std::io::Error,
 ];

@@ -3,12 +3,16 @@
 //! An experiment prints nothing. Whoever waits for it is a [`Monitor`], which hears what is being done and may ask to stop;
 //! what goes wrong is an [`ExperimentError`], with a word on what to do about it.
 
+pub mod analyzed;
+mod audit;
 mod bands;
 pub mod campaign;
 pub mod contest;
 mod costs;
 mod document;
 mod error;
+mod evaluated;
+pub mod exported;
 mod finished;
 pub mod label;
 mod monitor;
@@ -18,10 +22,12 @@ pub mod summary;
 mod tally;
 pub mod words;
 
+pub use audit::{AuditedStage, audit_seeds};
 pub use campaign::Campaign;
 pub use costs::costs;
 pub use document::{Meta, document, excess, front_json, known_as, stage_json, unstable};
 pub use error::{ExperimentError, unreadable};
+pub use evaluated::{Evaluated, EvaluatedRun, draw};
 pub use finished::{Finished, stages};
 pub use monitor::Monitor;
 pub use settings::{Proposer, Settings};

@@ -1,9 +1,9 @@
 //! The figures of an analysis.
 
 use super::numbers::kappa;
-use rl4rla::analysis::{Analysis, Cell, Digits, Interval};
-use rl4rla::problem::Leverage;
-use rl4rla::report::{Axis, Figure, Ink, Mark, Panel, Series, Shades};
+use crate::analysis::{Analysis, Cell, Digits, Interval};
+use crate::problem::Leverage;
+use crate::report::{Axis, Figure, Ink, Mark, Panel, Series, Shades};
 
 /// The excesses of the first and the last colour.
 const ENDS: [f64; 2] = [1e-15, 1.0];

@@ -1,13 +1,13 @@
 //! A small fixed problem, our own run on it, and what another program makes of the same draws.
 
-use super::toolchain::make;
-use crate::failure::Failure;
-use rl4rla::execute::{Recording, Settings, record};
-use rl4rla::export::Export;
-use rl4rla::linalg::Matrix;
-use rl4rla::problem::{Family, Instance, Kind, families};
-use rl4rla::program::{Canonical, LiveOut, Update, check};
-use rl4rla::rng::Stream;
+use super::make_inside;
+use crate::execute::{Recording, Settings, record};
+use crate::experiment::ExperimentError;
+use crate::export::Export;
+use crate::linalg::Matrix;
+use crate::problem::{Family, Instance, Kind, families};
+use crate::program::{Canonical, LiveOut, Update, check};
+use crate::rng::Stream;
 use std::fs;
 use std::path::Path;
 
@@ -29,10 +29,10 @@ pub struct Prepared {
 
 impl Prepared {
     /// Runs a program on the problem for it.
-    pub fn new(export: &Export) -> Result<Prepared, Failure> {
+    pub fn new(export: &Export) -> Result<Prepared, ExperimentError> {
         let name = &export.provenance.name;
         let family = family(export).ok_or_else(|| {
-            Failure::new(format!("{name} fits no family, so there is nothing to check it on"))
+            ExperimentError::new(format!("{name} fits no family, so there is nothing to check it on"))
         })?;
         let instance = family.draw(&Stream::new(0).derive("export/instance", 0))?;
         let settings = Settings {
@@ -45,15 +45,15 @@ impl Prepared {
         let live = Canonical::new(&export.document.program, LiveOut::Finished);
         let stream = Stream::new(0).derive("export/draws", 0);
         let recording = record(live.program(), &instance, &settings, &stream).map_err(|failure| {
-            Failure::new(format!("{name} does not run on the problem it is checked on: {failure}"))
+            ExperimentError::new(format!("{name} does not run on the problem it is checked on: {failure}"))
                 .advise("leave --check out")
         })?;
         Ok(Prepared { instance, recording, settings })
     }
 
     /// Writes the data and the draws into a folder.
-    pub fn write(&self, folder: &Path) -> Result<(), Failure> {
-        make(folder)?;
+    pub fn write(&self, folder: &Path) -> Result<(), ExperimentError> {
+        make_inside(folder)?;
         let put = |name: &str, text: String| fs::write(folder.join(name), text);
         put("A.txt", rows(&self.instance.A))?;
         put("b.txt", column(&self.instance.b))?;

@@ -1,12 +1,12 @@
 //! Problems that exported code is tried on with its own defaults: none of them is made for a program, and of all of them the
 //! answer is known.
 
-use super::toolchain::make;
-use crate::failure::Failure;
-use rl4rla::export::Export;
-use rl4rla::linalg::{Matrix, norm};
-use rl4rla::problem::{Eigenvalue, Goal, Instance, InstanceError, Linear, Logistic, Task};
-use rl4rla::rng::Stream;
+use super::make_inside;
+use crate::experiment::ExperimentError;
+use crate::export::Export;
+use crate::linalg::{Matrix, norm};
+use crate::problem::{Eigenvalue, Goal, Instance, InstanceError, Linear, Logistic, Task};
+use crate::rng::Stream;
 use std::fs;
 use std::path::Path;
 
@@ -84,15 +84,17 @@ impl Problem {
     }
 
     /// The data and the answer.
-    pub fn instance(&self) -> Result<Instance, Failure> {
+    pub fn instance(&self) -> Result<Instance, ExperimentError> {
         let posed = (self.make)(&Stream::new(0).derive("export/problem", 0));
-        posed.map_err(|error| Failure::new(format!("the problem `{}` cannot be posed: {error}", self.name)))
+        posed.map_err(|error| {
+            ExperimentError::new(format!("the problem `{}` cannot be posed: {error}", self.name))
+        })
     }
 }
 
 /// Writes the data of a problem into a folder.
-pub fn write(instance: &Instance, folder: &Path) -> Result<(), Failure> {
-    make(folder)?;
+pub fn write(instance: &Instance, folder: &Path) -> Result<(), ExperimentError> {
+    make_inside(folder)?;
     let bytes = |numbers: &[f64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
     let rows: Vec<f64> = (0..instance.A.rows()).flat_map(|i| instance.A.row(i).to_vec()).collect();
     fs::write(folder.join("A.bin"), bytes(&rows))?;

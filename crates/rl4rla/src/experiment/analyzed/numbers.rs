@@ -1,8 +1,8 @@
 //! How the numbers of an analysis are read.
 
-use crate::page::number;
-use rl4rla::analysis::{Cell, Interval};
-use rl4rla::experiment::words::whole;
+use crate::analysis::{Cell, Interval};
+use crate::experiment::words::whole;
+use crate::report::number;
 
 /// A contraction factor: close to 1, what is missing is what counts.
 pub fn factor(value: f64) -> String {

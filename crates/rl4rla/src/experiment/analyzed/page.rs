@@ -1,15 +1,16 @@
 //! An analysis as a page.
 
 use super::numbers::{alone, cell, count, factor, interval, kappa};
-use super::text::{costs, ended, formula, steps};
-use super::{Report, figures};
-use crate::page::number;
-use rl4rla::analysis::{Analysis, Worst};
-use rl4rla::report::{Block, Cell, Column, Document, Section, Table};
+use super::words::{costs, ended, formula, steps};
+use super::{Analyzed, figures};
+use crate::analysis::{Analysis, Worst};
+use crate::report::number;
+use crate::report::{Block, Cell, Column, Document, Section, Table};
 
-impl Report<'_> {
+impl Analyzed<'_> {
     /// Everything, on one page.
-    pub fn document(&self, analysis: &Analysis) -> Document {
+    pub fn document(&self) -> Document {
+        let analysis = self.analysis;
         let section = |id: &str, title: &str, blocks: Vec<Block>| Section {
             id: id.into(),
             title: title.into(),
@@ -26,10 +27,9 @@ impl Report<'_> {
         let digits =
             [Block::Table(precision(analysis))].into_iter().chain(figure(figures::precision(analysis)));
         let fact = |name: &str, value: String| (name.to_string(), value);
-        let about = &self.source.document;
         Document {
-            title: format!("{}, analysed", self.source.title()),
-            lead: about.about.clone(),
+            title: format!("{}, analysed", self.title),
+            lead: self.program.about.clone(),
             sections: vec![
                 section("iteration", "Iteration", self.iteration(analysis)),
                 section("speed", "Speed", speed),
@@ -39,10 +39,10 @@ impl Report<'_> {
                 section("digits", "Digits", digits.collect()),
             ],
             colophon: vec![
-                fact("made by", format!("rl4rla {}", rl4rla::VERSION)),
-                fact("problems", self.setting().replace('\n', "; ")),
+                fact("made by", format!("rl4rla {}", crate::VERSION)),
+                fact("problems", super::setting(self.study).replace('\n', "; ")),
                 fact("run id", format!("`{}`", self.study.id())),
-                fact("with", format!("`{}`", self.command())),
+                fact("with", format!("`{}`", self.command)),
             ],
         }
     }
@@ -55,7 +55,7 @@ impl Report<'_> {
         vec![
             Block::Code(formula(iteration)),
             Block::Facts(facts),
-            Block::Folded("Program".into(), vec![Block::Code(self.source.document.program.to_string())]),
+            Block::Folded("Program".into(), vec![Block::Code(self.program.program.to_string())]),
         ]
     }
 
@@ -74,13 +74,13 @@ impl Report<'_> {
             Block::Remark(format!("{}. {}", capital(worst.name), worst.why)),
             Block::Text("The worst run of the search and of the robustness map:".into()),
             Block::Facts(facts),
-            Block::Code(self.again(&worst.point)),
+            Block::Code((self.again)(&worst.point)),
         ];
         let mildest = &worst.mildest;
         if mildest.point != worst.point {
             let there = ended(mildest.excess, mildest.failure.as_deref());
             blocks.push(Block::Text(format!("The mildest case that shows why: {there}.")));
-            blocks.push(Block::Code(self.again(&mildest.point)));
+            blocks.push(Block::Code((self.again)(&mildest.point)));
         }
         blocks
     }

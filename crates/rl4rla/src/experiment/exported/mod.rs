@@ -1,18 +1,23 @@
 //! Whether exported code does what the program does: it is run on a small problem with the draws of our own run, and with
 //! its own defaults and draws on problems of which the answer is known.
 
-use super::latex;
-use super::problems::{Outcome, Problem, write};
-use super::toolchain::{self, Absent, Runner, Workshop};
-use super::trial::Prepared;
-use crate::failure::Failure;
-use rl4rla::export::{Export, Language, Trial, latex_faults, unbalanced};
-use rl4rla::problem::Instance;
-use rl4rla::program::Document;
+mod problems;
+mod trial;
+
+pub use problems::Outcome;
+
+use super::ExperimentError;
+use crate::export::{Export, Language, Trial, latex_faults, unbalanced};
+use crate::problem::Instance;
+use crate::program::Document;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
+
+use problems::{Problem, write};
+use trial::Prepared;
 
 /// The largest difference between two histories that rounding may make, as a part of the largest value so far. The
 /// problems have small condition numbers, so a right program stays far below.
@@ -73,6 +78,29 @@ impl Verdict {
     }
 }
 
+/// Why nothing can be run.
+pub struct Absent(pub String);
+
+/// The machine that exported code is tried on.
+pub trait Machine {
+    /// A folder for this check.
+    fn folder(&self) -> &Path;
+
+    /// Runs a driver on what lies in the folder: what it said at last, or why there is nothing to run it with.
+    fn run(&self, language: Language, driver: &str) -> Result<Result<String, Absent>, ExperimentError>;
+
+    /// Typesets a document whose structure is right, in a file of this name.
+    fn typeset(&self, text: &str, name: &str) -> Result<Verdict, ExperimentError>;
+}
+
+/// Makes a folder inside another, and not the other, which is gone if the check is being interrupted.
+pub fn make_inside(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
 /// How a language is checked.
 struct Check {
     language: &'static str,
@@ -84,7 +112,7 @@ struct Check {
 /// What is done with code that looks right.
 enum Way {
     /// It is run.
-    Run(Runner),
+    Run,
     /// It is typeset.
     Typeset,
     /// It is read back.
@@ -92,9 +120,9 @@ enum Way {
 }
 
 const CHECKS: [Check; 5] = [
-    Check { language: "python", fault: |_| None, way: Way::Run(toolchain::python) },
-    Check { language: "rust", fault: |_| None, way: Way::Run(toolchain::rust) },
-    Check { language: "julia", fault: unbalanced, way: Way::Run(toolchain::julia) },
+    Check { language: "python", fault: |_| None, way: Way::Run },
+    Check { language: "rust", fault: |_| None, way: Way::Run },
+    Check { language: "julia", fault: unbalanced, way: Way::Run },
     Check { language: "latex", fault: latex_faults, way: Way::Typeset },
     Check { language: "json", fault: |_| None, way: Way::Read },
 ];
@@ -104,35 +132,33 @@ pub fn check(
     language: Language,
     exports: &[Export],
     texts: &[String],
-    quiet: bool,
-) -> Result<Vec<Verdict>, Failure> {
+    machine: &dyn Machine,
+) -> Result<Vec<Verdict>, ExperimentError> {
     let check = CHECKS.iter().find(|check| check.language == language.name);
     let check = check.expect("every language has a check; a test looks for it");
-    let workshop = Workshop::open()?;
+    let folder = machine.folder();
     let verdicts: Vec<Verdict> = match (&check.way, language.driver) {
-        (Way::Run(runner), Some(driver)) => {
+        (Way::Run, Some(driver)) => {
             let prepared: Vec<Prepared> = exports.iter().map(Prepared::new).collect::<Result<_, _>>()?;
             for ((prepared, export), text) in prepared.iter().zip(exports).zip(texts) {
                 let name = export.identifier();
-                prepared.write(&workshop.folder.join(&name))?;
-                fs::write(workshop.folder.join(format!("{name}.{}", language.extension)), text)?;
+                prepared.write(&folder.join(&name))?;
+                fs::write(folder.join(format!("{name}.{}", language.extension)), text)?;
             }
             let mut problems: BTreeMap<&'static str, Instance> = BTreeMap::new();
             for problem in exports.iter().flat_map(Problem::all) {
                 if !problems.contains_key(problem.name) {
                     let instance = problem.instance()?;
-                    write(&instance, &workshop.folder.join(problem.name))?;
+                    write(&instance, &folder.join(problem.name))?;
                     problems.insert(problem.name, instance);
                 }
             }
             let trial = |(export, prepared)| trial(export, prepared);
             let trials: Vec<Trial> = exports.iter().zip(&prepared).map(trial).collect();
-            let ended = runner(&driver(&trials), &workshop, quiet)?;
-            let results = |export: &Export| workshop.folder.join(export.identifier());
+            let ended = machine.run(language, &driver(&trials))?;
+            let results = |export: &Export| folder.join(export.identifier());
             let outcomes = |export: &Export| {
-                let file = |problem: &str| {
-                    workshop.folder.join(problem).join(format!("{}.txt", export.identifier()))
-                };
+                let file = |problem: &str| folder.join(problem).join(format!("{}.txt", export.identifier()));
                 let goal = export.course.goal;
                 let read = |problem: &Problem| {
                     Outcome::read(problem.name, &problems[problem.name], goal, &file(problem.name))
@@ -145,8 +171,7 @@ pub fn check(
                 .collect()
         }
         (Way::Typeset, _) => {
-            let typeset =
-                |(text, export): (&String, &Export)| latex::typeset(text, &export.identifier(), &workshop);
+            let typeset = |(text, export): (&String, &Export)| machine.typeset(text, &export.identifier());
             texts.iter().zip(exports).map(typeset).collect::<Result<_, _>>()?
         }
         _ => texts.iter().zip(exports).map(|(text, export)| read_back(text, export)).collect(),
@@ -194,7 +219,7 @@ mod tests {
     fn every_language_has_a_check_that_suits_it() {
         for language in Language::all() {
             let check = CHECKS.iter().find(|check| check.language == language.name);
-            let runs = check.map(|check| matches!(check.way, Way::Run(_)));
+            let runs = check.map(|check| matches!(check.way, Way::Run));
             assert_eq!(runs, Some(language.driver.is_some()), "{language}");
         }
     }
