@@ -10,25 +10,14 @@ mod transcript;
 use crate::failure::Failure;
 use crate::interrupt::{pause, stopped, unless_stopped};
 use rl4rla::discovery::{Author, Commission};
+use rl4rla::experiment::Proposer;
 use rl4rla::program::{Document, MAX_BYTES, Program, Update};
 use rl4rla::record::ProposerRecord;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use transcript::Transcript;
-
-/// Who is to be asked, as the store keeps it. The key is not kept.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Proposer {
-    pub url: String,
-    pub model: String,
-    pub key_env: String,
-    pub temperature: f64,
-    pub timeout: u64,
-    pub transcript: Option<PathBuf>,
-}
 
 /// How often one question is put before the endpoint counts as out of reach.
 const TRIES: u32 = 5;
@@ -58,7 +47,7 @@ impl Endpoint {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(Duration::from_secs(proposer.timeout)))
             .http_status_as_error(false)
-            .user_agent(concat!("rl4rla/", env!("CARGO_PKG_VERSION")));
+            .user_agent(format!("rl4rla/{}", rl4rla::VERSION));
         let beside = || store.with_extension("transcript.jsonl");
         Ok(Endpoint {
             agent: config.build().into(),

@@ -79,12 +79,6 @@ impl Source {
     }
 }
 
-/// Something in the store that is not what was written there.
-pub fn unreadable(what: &str, why: &dyn std::fmt::Display) -> Failure {
-    Failure::new(format!("{what} cannot be read: {why}"))
-        .advise("`rl4rla list runs --check` looks for damage in the store")
-}
-
 /// The program that a run discovered, in its last stage or in the one named.
 fn discovered(name: &str, path: &Path) -> Result<(Document, Origin), Failure> {
     let store = Store::open_read_only(path)?;

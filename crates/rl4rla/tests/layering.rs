@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The stages, each using only those to its left.
-const PIPELINE: [&str; 20] = [
+const PIPELINE: [&str; 21] = [
     "clock",
     "rng",
     "spread",
@@ -26,6 +26,7 @@ const PIPELINE: [&str; 20] = [
     "record",
     "store",
     "report",
+    "experiment",
 ];
 
 const MOST_LINES: usize = 450;

@@ -6,35 +6,24 @@ pub mod present;
 
 use crate::args::{Discover, Proposing, Resume, Searching, Shared};
 use crate::curriculum;
-use crate::endpoint::{Endpoint, Proposer};
+use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::interrupt::{self, INTERRUPTED};
 use crate::output::Outputs;
 use crate::page::Page;
-use crate::source::unreadable;
 use front::preference;
 use live::Live;
 use present::page;
 use rl4rla::curriculum::{Curriculum, Discovery, SpecError, discover_with};
 use rl4rla::discovery::{Approach, Author, Known, Preference, Problems};
+use rl4rla::experiment::{Proposer, Settings, unreadable};
 use rl4rla::program::nearest;
 use rl4rla::record::{Build, RunRecord};
 use rl4rla::search::{METHODS, Method};
 use rl4rla::store::{NewRun, Recorder, RunId, Store, known};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
-
-/// What a run was asked for besides curriculum, method and seed, as the store keeps it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Settings {
-    approach: Approach,
-    hints: bool,
-    /// Who proposes programs, if not the grammar.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    proposer: Option<Proposer>,
-}
 
 /// A method by name.
 pub fn method(name: &str) -> Result<Method, Failure> {
@@ -116,28 +105,6 @@ fn proposer(proposing: &Proposing, method: Method) -> Result<Option<Proposer>, F
     }
     let (key_env, transcript) = (key_env.clone(), transcript.clone());
     Ok(Some(Proposer { url, model, key_env, temperature: *temperature, timeout: *timeout, transcript }))
-}
-
-impl Settings {
-    /// Stages as they are, searched this way.
-    pub fn new(approach: Approach) -> Settings {
-        Settings { approach, hints: true, proposer: None }
-    }
-
-    /// The curriculum as these settings read it.
-    pub fn apply(&self, curriculum: Curriculum) -> Curriculum {
-        if self.hints { curriculum } else { curriculum.without_hints() }
-    }
-
-    /// How its stages are searched.
-    pub fn approach(&self) -> &Approach {
-        &self.approach
-    }
-
-    /// As the store keeps them.
-    pub fn json(&self) -> String {
-        serde_json::to_string(self).expect("settings are plain data")
-    }
 }
 
 /// Discovers an algorithm.
@@ -285,17 +252,5 @@ impl Task {
             let name = &self.curriculum.name;
             Failure::new(format!("{name}: {error}")).advise("another --seed, or another family")
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_of_older_runs_are_read_and_written_as_they_were() {
-        let text = r#"{"approach":{"method":"best","merge":null,"released":false,"patient":false,"budget":null,"exploration":null,"delta":0.05},"hints":true}"#;
-        let settings: Settings = serde_json::from_str(text).unwrap();
-        assert_eq!((settings.json().as_str(), settings.approach.evaluations), (text, None));
     }
 }

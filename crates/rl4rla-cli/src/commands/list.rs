@@ -3,9 +3,9 @@
 use crate::args::{List, Listed, Shared};
 use crate::failure::Failure;
 use crate::page::{Page, accent, duration, faint, ledger, table};
-use crate::source::unreadable;
 use rl4rla::baseline::BASELINES;
 use rl4rla::curriculum::{BUILTIN, Curriculum};
+use rl4rla::experiment::unreadable;
 use rl4rla::problem;
 use rl4rla::program::{Document, Entry, Form, Op, Pattern, Sections};
 use rl4rla::search::METHODS;

@@ -19,7 +19,7 @@ const REPEATED: &str = "0.2.0";
 impl Build {
     /// The build of the running program. What a program registers besides, such as tasks of its own, is not in the digest.
     pub fn current() -> Build {
-        Build { version: env!("CARGO_PKG_VERSION").into(), digest: Some(env!("RL4RLA_DIGEST").into()) }
+        Build { version: crate::VERSION.into(), digest: Some(env!("RL4RLA_DIGEST").into()) }
     }
 
     /// Whether this build may go on with a run that the other began: both compute the same numbers.

@@ -46,3 +46,37 @@ impl SearchCost {
         }
     }
 }
+
+/// A number of a search's cost, to be counted over runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quantity {
+    /// Playouts.
+    Playouts,
+    /// Evaluations.
+    Evaluations,
+    /// Different programs.
+    Programs,
+    /// Nodes visited.
+    UniqueStates,
+    /// The share of visits that met a known node.
+    RevisitRate,
+    /// The share of edges that led to a node known from elsewhere.
+    TranspositionRate,
+    /// Wall time.
+    Seconds,
+}
+
+impl Quantity {
+    /// The number itself.
+    pub fn of(self, cost: &SearchCost) -> f64 {
+        match self {
+            Quantity::Playouts => cost.playouts as f64,
+            Quantity::Evaluations => cost.evaluations as f64,
+            Quantity::Programs => cost.programs as f64,
+            Quantity::UniqueStates => cost.unique_states as f64,
+            Quantity::RevisitRate => cost.revisit_rate,
+            Quantity::TranspositionRate => cost.transposition_rate,
+            Quantity::Seconds => cost.seconds,
+        }
+    }
+}

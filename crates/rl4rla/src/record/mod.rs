@@ -9,6 +9,6 @@ mod run;
 mod stage;
 
 pub use build::Build;
-pub use cost::SearchCost;
+pub use cost::{Quantity, SearchCost};
 pub use run::{PreferredEntry, ProposerRecord, RunRecord};
 pub use stage::{CandidateRecord, FrontEntry, StageRecord};

@@ -71,7 +71,7 @@ mod tests {
         let weights = preference("accuracy=2, speed=1").unwrap();
         assert_eq!((weights.accuracy, weights.speed, weights.stability), (2.0, 1.0, 0.0));
         for bad in ["", "fast", "speed=", "speed=x", "speed=-1", "speed=inf", "beauty=1"] {
-            assert!(preference(bad).unwrap_err().message().contains("--prefer"), "{bad}");
+            assert!(preference(bad).unwrap_err().to_string().contains("--prefer"), "{bad}");
         }
     }
 }
