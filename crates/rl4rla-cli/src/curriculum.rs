@@ -23,15 +23,21 @@ pub fn find(typed: impl AsRef<OsStr>) -> Result<Curriculum, Failure> {
     let curriculum = Curriculum::parse(name, &text).map_err(|error| {
         Failure::new(format!("{name}, {error}")).advise("docs/curricula.md explains every key")
     })?;
+    afford(&curriculum)?;
+    Ok(curriculum)
+}
+
+/// Refuses a curriculum whose instances take more memory than there is.
+pub fn afford(curriculum: &Curriculum) -> Result<(), Failure> {
     for (stage, _) in &curriculum.stages {
         // Rows that are asked for stay in memory until the stage has ended.
         let Instances { search, select, report, .. } = stage.instances;
         let count = search + select + report;
         let largest = stage.families.iter().map(|family| family.rows * family.cols).max().unwrap_or(0);
-        let what = format!("stage `{}` of {name}, with {count} instances,", stage.name);
+        let what = format!("stage `{}` of {}, with {count} instances,", stage.name, curriculum.name);
         memory::afford(8 * (count * largest) as u128, &what, "fewer `rows` or fewer `instances`")?;
     }
-    Ok(curriculum)
+    Ok(())
 }
 
 fn read(name: &str, path: &Path) -> Result<String, Failure> {

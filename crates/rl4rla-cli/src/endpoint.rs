@@ -10,24 +10,14 @@ mod transcript;
 use crate::failure::Failure;
 use crate::interrupt::{pause, stopped, unless_stopped};
 use rl4rla::discovery::{Author, Commission};
+use rl4rla::experiment::Proposer;
 use rl4rla::program::{Document, MAX_BYTES, Program, Update};
-use serde::{Deserialize, Serialize};
+use rl4rla::record::ProposerRecord;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use transcript::Transcript;
-
-/// Who is to be asked, as the store keeps it. The key is not kept.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Proposer {
-    pub url: String,
-    pub model: String,
-    pub key_env: String,
-    pub temperature: f64,
-    pub timeout: u64,
-    pub transcript: Option<PathBuf>,
-}
 
 /// How often one question is put before the endpoint counts as out of reach.
 const TRIES: u32 = 5;
@@ -43,8 +33,6 @@ pub struct Endpoint {
     agent: ureq::Agent,
     proposer: Proposer,
     key: Option<String>,
-    /// Whether questions that the transcript does not answer may be asked.
-    open: bool,
     transcript: Transcript,
     /// How often each question was put in this run.
     put: HashMap<String, u64>,
@@ -55,28 +43,37 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// Reads the transcript, by default beside the store; nothing is contacted yet.
-    pub fn new(proposer: &Proposer, store: &Path, seed: u64, open: bool) -> Result<Endpoint, Failure> {
-        if open && !cfg!(feature = "tls") && proposer.url.starts_with("https://") {
-            let message = "this build has no TLS, which an https:// proposer needs";
-            let advice = "`cargo install --path crates/rl4rla-cli --features tls`, or an http:// address on a network you trust";
-            return Err(Failure::new(message).advise(advice));
-        }
+    pub fn new(proposer: &Proposer, store: &Path, seed: u64) -> Result<Endpoint, Failure> {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(Duration::from_secs(proposer.timeout)))
             .http_status_as_error(false)
-            .user_agent(concat!("rl4rla/", env!("CARGO_PKG_VERSION")));
+            .user_agent(format!("rl4rla/{}", rl4rla::VERSION));
         let beside = || store.with_extension("transcript.jsonl");
-        Ok(Endpoint {
+        let endpoint = Endpoint {
             agent: config.build().into(),
             key: std::env::var(&proposer.key_env).ok().filter(|key| !key.is_empty()),
-            open,
             transcript: Transcript::open(proposer.transcript.clone().unwrap_or_else(beside), seed)?,
             proposer: proposer.clone(),
             put: HashMap::new(),
             answers: 0,
             bad: 0,
             failure: None,
-        })
+        };
+        // A transcript may hold every answer; without one the first question could not be asked.
+        if endpoint.transcript.is_empty() {
+            endpoint.connectable()?;
+        }
+        Ok(endpoint)
+    }
+
+    /// Refuses an address that this build cannot connect to.
+    fn connectable(&self) -> Result<(), Failure> {
+        if cfg!(feature = "tls") || !self.proposer.url.starts_with("https://") {
+            return Ok(());
+        }
+        let message = "this build has no TLS, which an https:// proposer needs";
+        let advice = "install rl4rla with `--features tls`, or give the http:// address of a proposer on this machine";
+        Err(Failure::new(message).advise(advice))
     }
 
     /// Why it gave up, if it did.
@@ -84,15 +81,9 @@ impl Endpoint {
         self.failure.take()
     }
 
-    /// What it did, for scripts.
-    pub fn json(&self) -> Value {
-        json!({ "model": self.proposer.model, "answers": self.answers, "bad": self.bad })
-    }
-
-    /// And for people.
-    pub fn remark(&self) -> String {
-        let Endpoint { proposer, answers, bad, .. } = self;
-        format!("{} gave {answers} answers, {bad} of them no programs of their stage", proposer.model)
+    /// What it did.
+    pub fn record(&self) -> ProposerRecord {
+        ProposerRecord { model: self.proposer.model.clone(), answers: self.answers, bad: self.bad }
     }
 
     /// The answer to a question, from the transcript or from the endpoint.
@@ -104,10 +95,6 @@ impl Endpoint {
         if let Some(answer) = self.transcript.answer(&text, time) {
             return Ok(answer.clone());
         }
-        if !self.open {
-            let path = self.transcript.path().display();
-            return Err(Failure::new(format!("{path} does not have all that was said in this run")));
-        }
         let answer = self.fetch(&text)?;
         self.transcript.add(question, time, &answer)?;
         Ok(answer)
@@ -115,6 +102,7 @@ impl Endpoint {
 
     /// Asks until there is an answer. One that cannot be read is empty.
     fn fetch(&self, question: &str) -> Result<String, Failure> {
+        self.connectable()?;
         let mut trouble = String::new();
         for attempt in 0..TRIES {
             if attempt > 0 {

@@ -1,7 +1,9 @@
 //! Bad input: a message a person can act on, and exit code 2.
 
 use crate::page::{error, lines, strong};
+use rl4rla::experiment::ExperimentError;
 use serde_json::{Value, json};
+use std::any::Any;
 use std::fmt;
 
 /// The exit code for bad input or usage.
@@ -18,11 +20,6 @@ impl Failure {
     /// What is wrong.
     pub fn new(message: impl Into<String>) -> Failure {
         Failure { message: message.into(), advice: None }
-    }
-
-    /// What is wrong, in words.
-    pub fn message(&self) -> &str {
-        &self.message
     }
 
     /// And what to do about it.
@@ -57,8 +54,10 @@ impl fmt::Display for Failure {
     }
 }
 
-impl<E: std::error::Error> From<E> for Failure {
+impl<E: std::error::Error + 'static> From<E> for Failure {
     fn from(error: E) -> Failure {
-        Failure::new(error.to_string())
+        // An experiment brings its own advice.
+        let advice = (&error as &dyn Any).downcast_ref::<ExperimentError>().and_then(ExperimentError::advice);
+        Failure { message: error.to_string(), advice: advice.map(str::to_string) }
     }
 }

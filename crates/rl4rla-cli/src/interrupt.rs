@@ -7,6 +7,7 @@
 
 use crate::page::Page;
 use crate::progress;
+use rl4rla::experiment::Monitor;
 use serde_json::json;
 use std::fs;
 use std::io::{self, Write};
@@ -118,6 +119,25 @@ fn leave_ignored() {}
 /// Whether someone asked to stop.
 pub fn stopped() -> bool {
     STOP.load(Ordering::SeqCst)
+}
+
+/// The person at the terminal, who waits for an experiment: progress is shown there, and a signal asks to stop.
+pub struct Terminal;
+
+impl Monitor for Terminal {
+    fn doing(&self, what: &str) {
+        progress::doing(what);
+    }
+
+    fn stopped(&self) -> bool {
+        stopped()
+    }
+}
+
+/// What a command says that was interrupted with its runs in the store.
+pub fn resumable() -> Page {
+    let text = "interrupted; the same command goes on from here\n".to_string();
+    Page { json: json!({ "interrupted": true }), text, code: INTERRUPTED }
 }
 
 /// Waits, unless someone asks to stop.

@@ -4,16 +4,12 @@
 //! `examples/nnls.rs` does.
 
 mod args;
-mod bands;
-mod campaign;
 mod commands;
-mod contest;
 mod curriculum;
 mod data;
 mod endpoint;
 mod failure;
 mod interrupt;
-mod label;
 mod memory;
 mod output;
 mod page;
@@ -22,8 +18,6 @@ mod request;
 mod shape;
 mod shell;
 mod source;
-mod tally;
-mod words;
 
 pub use memory::Allocator;
 

@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use rl4rla::curriculum::Curriculum;
 use rl4rla::problem::Family;
 use rl4rla::program::{Document, Entry, MAX_BYTES, Section, nearest};
+use rl4rla::record::StageRecord;
 use rl4rla::reward::Protocol;
-use rl4rla::store::{RunId, StageRow, Store};
-use serde_json::Value;
+use rl4rla::store::Store;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -79,40 +79,13 @@ impl Source {
     }
 }
 
-/// A finished stage of a run.
-pub struct Finished {
-    /// Its name.
-    pub name: String,
-    /// All that is known of it.
-    pub result: Value,
-}
-
-/// The finished stages of a run, in order. One that cannot be read is an error: those before it are no substitute.
-pub fn stages(store: &Store, id: &RunId) -> Result<Vec<Finished>, Failure> {
-    let read = |row: &StageRow| {
-        let what = || format!("stage {} of run {id}", u64::from(row.stage) + 1);
-        let result: Value = serde_json::from_str(&row.result).map_err(|error| unreadable(&what(), &error))?;
-        match result["name"].as_str() {
-            Some(name) => Ok(Finished { name: name.into(), result }),
-            None => Err(unreadable(&what(), &"it has no name")),
-        }
-    };
-    store.stages(id)?.iter().map(read).collect()
-}
-
-/// Something in the store that is not what was written there.
-pub fn unreadable(what: &str, why: &dyn std::fmt::Display) -> Failure {
-    Failure::new(format!("{what} cannot be read: {why}"))
-        .advise("`rl4rla list runs --check` looks for damage in the store")
-}
-
 /// The program that a run discovered, in its last stage or in the one named.
 fn discovered(name: &str, path: &Path) -> Result<(Document, Origin), Failure> {
     let store = Store::open_read_only(path)?;
     let (name, offered) = name.split_once('#').map_or((name, None), |(name, place)| (name, Some(place)));
     let (id, stage) = name.split_once('/').map_or((name, None), |(id, stage)| (id, Some(stage)));
     let id = wanted(&store, id)?;
-    let stages = stages(&store, &id)?;
+    let stages = store.stages(&id)?;
     let names: Vec<&str> = stages.iter().map(|stage| stage.name.as_str()).collect();
     let place = match stage {
         None => names.len().checked_sub(1),
@@ -128,11 +101,10 @@ fn discovered(name: &str, path: &Path) -> Result<(Document, Origin), Failure> {
             false => failure.advise(format!("one of {}", names.join(", "))),
         });
     };
-    let wanted = wanted_of(&stages[place].result, offered).map_err(|why| {
+    let wanted = wanted_of(&stages[place], offered).map_err(|why| {
         Failure::new(format!("stage {} of run {id} {why}", names[place])).advise(format!("run:{id}"))
     })?;
-    let text = wanted.as_str();
-    let mut document: Document = text
+    let mut document: Document = wanted
         .parse()
         .map_err(|error| Failure::new(format!("run {id} holds a program that cannot be read: {error}")))?;
     let which = offered.map_or(String::new(), |place| format!(" #{place}"));
@@ -159,12 +131,12 @@ fn discovered(name: &str, path: &Path) -> Result<(Document, Origin), Failure> {
 }
 
 /// The chosen program of a stage, or one of its front by its place from 1 on.
-fn wanted_of(stage: &Value, offered: Option<&str>) -> Result<String, String> {
-    let text = |value: &Value| value["program"].as_str().map(str::to_string);
-    let Some(offered) = offered else { return text(stage).ok_or_else(|| "found no program".into()) };
-    let front = stage["front"].as_array().map_or(&[][..], Vec::as_slice);
-    let place = offered.parse::<usize>().ok().and_then(|place| front.get(place.checked_sub(1)?));
-    place.and_then(text).ok_or_else(|| match front.len() {
+fn wanted_of<'a>(stage: &'a StageRecord, offered: Option<&str>) -> Result<&'a str, String> {
+    let Some(offered) = offered else {
+        return stage.program.as_deref().ok_or_else(|| "found no program".into());
+    };
+    let place = offered.parse::<usize>().ok().and_then(|place| stage.front.get(place.checked_sub(1)?));
+    place.map(|entry| entry.program.as_str()).ok_or_else(|| match stage.front.len() {
         0 => "has kept no front".into(),
         count => format!("has no #{offered} in its front, only #1 to #{count}"),
     })

@@ -4,7 +4,6 @@
 mod common;
 
 use common::{Said, command, fresh, json, rl4rla, said, scratch, written};
-use rl4rla::store::{NewRun, Status, Store};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -155,35 +154,23 @@ fn printed_commands_can_be_typed() {
 }
 
 #[test]
-fn a_stored_result_that_is_no_object_is_told_anew() {
+fn a_stored_result_that_cannot_be_read_is_told_and_stops_nothing_else() {
     let (small, store) = (written("damaged.toml", common::SMALL), fresh("damaged.db"));
-    let run = json(&["discover", &small, "--store", &store])["run"].as_str().unwrap().to_string();
-    for result in ["[]", "3", "null", "\"text\"", "{"] {
-        // The same run, with something else kept as its result.
-        let mut store_file = Store::open(Path::new(&store)).unwrap();
-        let known = store_file.run(&store_file.find(&run).unwrap()).unwrap();
-        let again = NewRun {
-            curriculum: &known.row.curriculum,
-            method: &known.row.method,
-            seed: known.row.seed,
-            spec: &known.spec,
-            settings: &known.settings,
-            version: &known.version,
-        };
-        let damaged = store_file.begin(&again).unwrap();
-        store_file.finish(&damaged, Status::Done { found: true }, result).unwrap();
-        drop(store_file);
-        let run = damaged.as_str();
+    for first in [b'[', b'3', b'"', b'\0', b' '] {
+        fs::write(&store, common::unreadable(first)).unwrap();
+        let resumed = rl4rla(&["resume", "LAST", "--store", &store]);
+        assert!(resumed.code == 2 && resumed.err.contains("the result of run b976e329"), "{resumed:?}");
+        let checked = rl4rla(&["list", "runs", "--check", "--store", &store]);
+        assert!(checked.code == 2 && checked.err.contains("cannot be read"), "{checked:?}");
         for args in [
-            &["resume", run][..],
-            &["list", "runs"],
+            &["list", "runs"][..],
             &["report", "--out", scratch("damaged").to_str().unwrap()],
             &["sweep", &small, "--seeds", "1"],
-            &["show", &format!("run:{run}")],
+            &["show", "run:b976e329"],
         ] {
             for more in [&[][..], &["--json"]] {
                 let said = rl4rla(&[args, &["--store", &store], more].concat());
-                assert!((0..=2).contains(&said.code), "{result} {args:?}: {said:?}");
+                assert_eq!(said.code, 0, "{first} {args:?}: {said:?}");
             }
         }
     }

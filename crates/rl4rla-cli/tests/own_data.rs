@@ -3,8 +3,10 @@
 mod common;
 
 use common::{fresh, json, rl4rla, runs, timeless, written};
+use rl4rla::store::{NewRun, Store};
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 
 /// A table of 400 rows whose first column is a thousand times the others.
 fn table(name: &str, shift: f64) -> String {
@@ -62,11 +64,19 @@ fn a_run_belongs_to_its_data() {
     json(&sweep);
     assert_eq!(runs(&store).len(), 1, "what is done is recalled");
     fs::write(&file, fs::read_to_string(table("own-changed-2.csv", 0.5)).unwrap()).unwrap();
+    let again = rl4rla(&["resume", "LAST", "--store", &store]);
+    assert!(again.code == 0 && again.out.contains("solve run:"), "what is done needs no data: {again:?}");
+    let mut begun = Store::open(Path::new(&store)).unwrap();
+    let run = begun.run(&begun.runs().unwrap()[0].id).unwrap();
+    let (curriculum, method, seed) = (&*run.row.curriculum, &*run.row.method, run.row.seed);
+    let (spec, settings, build) = (&*run.spec, &*run.settings, &run.build);
+    begun.begin(&NewRun { curriculum, method, seed, spec, settings, build }).unwrap();
+    drop(begun);
     let refused = rl4rla(&["resume", "LAST", "--store", &store]);
     assert!(refused.code == 2 && refused.err.contains("holds something else"), "{refused:?}");
     assert!(!refused.err.contains("version"), "{refused:?}");
     json(&sweep);
-    assert_eq!(runs(&store).len(), 2, "other data are another run");
+    assert_eq!(runs(&store).len(), 3, "other data are another run");
 }
 
 #[test]

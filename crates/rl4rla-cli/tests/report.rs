@@ -2,8 +2,11 @@
 
 mod common;
 
-use common::{SMALL, assert_keys, fresh, json as answer, misguided, rl4rla, runs, scratch, written};
-use rl4rla::store::{NewRun, RunId, Status, Store};
+use common::{
+    SMALL, assert_keys, fresh, json as answer, misguided, rl4rla, runs, scratch, unreadable, written,
+};
+use rl4rla::record::{Build, RunRecord, StageRecord};
+use rl4rla::store::{NewRun, RunId, Store};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -114,37 +117,45 @@ fn where_there_is_nothing_to_report_this_is_said() {
 
 /// Begins a run by hand.
 fn begin(store: &mut Store, seed: u64, spec: &str, version: &str) -> RunId {
-    let (curriculum, method) = ("small", "best");
-    store.begin(&NewRun { curriculum, method, seed, spec, settings: "{}", version }).unwrap()
+    let (curriculum, method, build) = ("small", "best", &Build { version: version.into(), digest: None });
+    store.begin(&NewRun { curriculum, method, seed, spec, settings: "{}", build }).unwrap()
 }
 
 const PROGRAM: &str = "iteration:\n  v1 = MAT_VEC_MUL(A, x)\n";
 
 /// What a stage may have come to.
-fn stage(name: &str, program: &str) -> Value {
-    json!({ "name": name, "found": true, "program": program, "equation": "x <b>&</b> y", "playouts": 5,
-            "evaluations": 9, "seconds": 0.1, "reward": 0.5, "reward_error": 0.1, "instances": 4 })
+fn stage(name: &str, program: &str) -> StageRecord {
+    let stage = json!({ "name": name, "found": true, "program": program, "equation": "x <b>&</b> y", "playouts": 5,
+                        "evaluations": 9, "seconds": 0.1, "stop": "confident", "reward": 0.5, "reward_error": 0.1,
+                        "instances": 4 });
+    serde_json::from_value(stage).unwrap()
+}
+
+/// What a run may have come to.
+fn result(found: bool, stages: &[StageRecord]) -> RunRecord {
+    let run = json!({ "run": "", "curriculum": "small", "method": "best", "seed": 0, "found": found, "playouts": 5,
+                      "evaluations": 9, "seconds": 0.1, "stages": stages });
+    serde_json::from_value(run).unwrap()
 }
 
 #[test]
 fn runs_that_are_not_done_or_of_another_version_are_told_apart() {
     let (path, out) = (fresh("report-odd.db"), folder("report-odd"));
+    // Two results that make no sense here.
+    fs::write(&path, unreadable(b'[')).unwrap();
     let mut store = Store::open(Path::new(&path)).unwrap();
     let done = begin(&mut store, 0, SMALL, "0.0.1");
-    let whole = json!({ "stages": [stage("landweber", PROGRAM)] });
-    store.finish(&done, Status::Done { found: true }, &whole.to_string()).unwrap();
-    // One that came as far as its first stage, one that came nowhere, and two that make no sense here.
+    store.finish(&done, &result(true, &[stage("landweber", PROGRAM)])).unwrap();
+    // One that came as far as its first stage, one that came nowhere, and one of a curriculum that makes no sense.
     let half = begin(&mut store, 1, SMALL, env!("CARGO_PKG_VERSION"));
-    store.finish_stage(&half, 0, &stage("landweber", "no program").to_string(), 0.1).unwrap();
+    store.finish_stage(&half, 0, &stage("landweber", "no program")).unwrap();
     store.interrupted(&half).unwrap();
     begin(&mut store, 2, SMALL, env!("CARGO_PKG_VERSION"));
     let foreign = begin(&mut store, 3, "title = 5", "99.0.0");
-    store.finish(&foreign, Status::Done { found: false }, "{ \"stages\": 7 }").unwrap();
-    let broken = begin(&mut store, 4, "", "99.0.0");
-    store.finish(&broken, Status::Done { found: false }, "not json").unwrap();
+    store.finish(&foreign, &result(false, &[])).unwrap();
     drop(store);
     let report = answer(&["report", "--out", &out, "--store", &path]);
-    assert_eq!((&report["runs"], &report["unfinished"]), (&5.into(), &2.into()));
+    assert_eq!((&report["runs"], &report["unfinished"]), (&6.into(), &2.into()));
     let page = fs::read_to_string(&files(&report, &out)[0]).unwrap();
     for words in
         ["2 runs are not done", "cannot be read by this version", "version 0.0.1", "as far as landweber"]
@@ -158,12 +169,12 @@ fn runs_that_are_not_done_or_of_another_version_are_told_apart() {
 fn a_large_store_gives_a_page_of_sensible_size() {
     let (path, out) = (fresh("report-large.db"), folder("report-large"));
     let mut store = Store::open(Path::new(&path)).unwrap();
-    let result = json!({ "stages": [stage("landweber", PROGRAM), stage("ls-gd", PROGRAM)] }).to_string();
+    let stages = [stage("landweber", PROGRAM), stage("ls-gd", PROGRAM)];
     for seed in 0..600 {
         // Fifty curricula, each a little different.
         let spec = format!("{SMALL}# {}", seed % 50);
         let run = begin(&mut store, seed, &spec, env!("CARGO_PKG_VERSION"));
-        store.finish(&run, Status::Done { found: seed % 7 != 0 }, &result).unwrap();
+        store.finish(&run, &result(seed % 7 != 0, &stages)).unwrap();
     }
     drop(store);
     let report = answer(&["report", "--out", &out, "--store", &path]);

@@ -3,7 +3,7 @@
 //! The modules are the stages of a pipeline, each using only those before it:
 //! [`clock`] → [`rng`] → [`spread`] → [`linalg`] → [`data`] → [`program`] → [`problem`] → [`execute`] → [`solve`] →
 //! [`export`] → [`baseline`] → [`reward`] → [`equivalence`] → [`analysis`] → [`search`] → [`discovery`] →
-//! [`curriculum`] → [`store`] → [`report`].
+//! [`curriculum`] → [`record`] → [`store`] → [`report`] → [`experiment`].
 //!
 //! # Discover an algorithm
 //!
@@ -116,6 +116,9 @@
 
 #![forbid(unsafe_code)]
 
+/// The version of this library, kept with every run: another may compute other numbers.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 pub mod analysis;
 pub mod baseline;
 pub mod clock;
@@ -124,11 +127,14 @@ pub mod data;
 pub mod discovery;
 pub mod equivalence;
 pub mod execute;
+#[cfg(all(feature = "store", feature = "report", feature = "export"))]
+pub mod experiment;
 #[cfg(feature = "export")]
 pub mod export;
 pub mod linalg;
 pub mod problem;
 pub mod program;
+pub mod record;
 #[cfg(feature = "report")]
 pub mod report;
 pub mod reward;

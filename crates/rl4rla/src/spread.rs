@@ -84,6 +84,11 @@ impl Spread {
     }
 }
 
+/// The middle of these; NaN if there is none.
+pub fn median(values: Vec<f64>) -> f64 {
+    Spread::of(values).map_or(f64::NAN, |spread| spread.median)
+}
+
 /// A quantile of sorted values, linear between them.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;

@@ -1,9 +1,6 @@
 //! `rl4rla analyze`.
 
 mod again;
-mod figures;
-mod numbers;
-mod page;
 mod text;
 
 use crate::args::{Analyze, Shared};
@@ -13,8 +10,10 @@ use crate::page::{Page, accent, faint};
 use crate::request::{families, positive, protocol, refuse_misfits, steps};
 use crate::source::Source;
 use rl4rla::analysis::{Analysis, Care, Study};
+use rl4rla::experiment::analyzed::Analyzed;
 use rl4rla::problem::Family;
 use rl4rla::program::LiveOut;
+use rl4rla::report::Document;
 use rl4rla::reward::{Profile, SOUND_GRID, StepRule};
 use serde_json::{Value, json};
 
@@ -78,6 +77,18 @@ fn sized(args: &Analyze, family: Family) -> Family {
 }
 
 impl Report<'_> {
+    fn document(&self, analysis: &Analysis) -> Document {
+        let analyzed = Analyzed {
+            title: self.source.title(),
+            program: &self.source.document,
+            study: &self.study,
+            analysis,
+            command: &self.command(),
+            again: &|point| self.again(point),
+        };
+        analyzed.document()
+    }
+
     fn json(&self, analysis: &Analysis) -> Result<Value, Failure> {
         let mut json = serde_json::to_value(analysis)?;
         let Report { args, source, study, .. } = self;

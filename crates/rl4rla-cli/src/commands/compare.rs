@@ -1,11 +1,10 @@
 //! `rl4rla compare`.
 
 use crate::args::{Compare, Problem, Shared};
-use crate::commands::evaluate::draw;
 use crate::commands::solve::task_of;
-use crate::contest::{Entrant, Reached, Solver, Standing, contest, ready};
 use crate::data::system;
 use crate::failure::Failure;
+use crate::interrupt::Terminal;
 use crate::memory;
 use crate::page::{Page, accent, faint, ledger, number, path, strong, warning};
 use crate::progress;
@@ -13,10 +12,11 @@ use crate::request::{families, protocol, refuse_misfits, steps};
 use crate::source::Source;
 use rl4rla::baseline::Baseline;
 use rl4rla::execute::Stop;
+use rl4rla::experiment::contest::{Entrant, Solver, Standing, ready, standings};
+use rl4rla::experiment::draw;
 use rl4rla::problem::{Family, Instance, Linear, Task};
 use rl4rla::program::{Canonical, LiveOut, Reg, nearest};
 use rl4rla::reward::{Profile, SOUND_GRID, StepRule};
-use rl4rla::rng::Stream;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::Path;
@@ -36,15 +36,8 @@ pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
     };
     let entrants = entrants(args, &sources, &arena)?;
     let instances = &arena.instances;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads as usize).build()?;
-    let standings: Vec<Vec<Standing>> = pool.install(|| {
-        let stream = |i: usize| Stream::new(args.seed).derive("compare", i as u64);
-        let each = instances.iter().enumerate();
-        each.map(|(i, instance)| contest(&entrants, instance, args.repeats as usize, &stream(i))).collect()
-    });
-    let over = |i: usize| Standing::over(&standings.iter().map(|all| &all[i]).collect::<Vec<_>>());
-    let mut rows: Vec<Standing> = (0..entrants.len()).map(over).collect();
-    rows.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("no rank is NaN"));
+    let (repeats, threads) = (args.repeats as usize, args.threads as usize);
+    let rows = standings(&entrants, instances, repeats, threads, args.seed, &Terminal)?;
     let failed = rows.iter().all(|row| row.outcome.is_err());
     let json = json!({
         "family": arena.families.first(),
@@ -176,15 +169,6 @@ fn baselines(names: &[String], arena: &str, task: &'static dyn Task) -> Result<V
     }
     let all = names.iter().any(|name| name == "all");
     Ok(Baseline::of(task).filter(|known| all || names.iter().any(|name| name == known.info().name)).collect())
-}
-
-/// Excesses up to this are equally good.
-const ACCURATE: f64 = 1e-10;
-
-/// What orders rows: the power of ten of the excess, then the time; failures are last.
-fn rank(row: &Standing) -> (f64, f64) {
-    let decade = |reached: &Reached| reached.excess.max(ACCURATE).log10().floor();
-    (row.outcome.as_ref().map_or(f64::INFINITY, decade), row.times().map_or(f64::INFINITY, |t| t[1]))
 }
 
 fn row_json(row: &Standing, repeats: u64) -> Value {

@@ -6,34 +6,24 @@ pub mod present;
 
 use crate::args::{Discover, Proposing, Resume, Searching, Shared};
 use crate::curriculum;
-use crate::endpoint::{Endpoint, Proposer};
+use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::interrupt::{self, INTERRUPTED};
 use crate::output::Outputs;
 use crate::page::Page;
-use crate::source::unreadable;
 use front::preference;
 use live::Live;
-use present::{Meta, page};
-use rl4rla::curriculum::{Curriculum, Discovery, discover_with};
+use present::page;
+use rl4rla::curriculum::{Curriculum, Discovery, SpecError, discover_with};
 use rl4rla::discovery::{Approach, Author, Known, Preference, Problems};
+use rl4rla::experiment::{Proposer, Settings, unreadable};
 use rl4rla::program::nearest;
+use rl4rla::record::{Build, RunRecord};
 use rl4rla::search::{METHODS, Method};
-use rl4rla::store::{NewRun, Recorder, RunId, Status, Store, known};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use rl4rla::store::{NewRun, Recorder, RunId, Store, known};
+use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
-
-/// What a run was asked for besides curriculum, method and seed, as the store keeps it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Settings {
-    approach: Approach,
-    hints: bool,
-    /// Who proposes programs, if not the grammar.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    proposer: Option<Proposer>,
-}
 
 /// A method by name.
 pub fn method(name: &str) -> Result<Method, Failure> {
@@ -117,28 +107,6 @@ fn proposer(proposing: &Proposing, method: Method) -> Result<Option<Proposer>, F
     Ok(Some(Proposer { url, model, key_env, temperature: *temperature, timeout: *timeout, transcript }))
 }
 
-impl Settings {
-    /// Stages as they are, searched this way.
-    pub fn new(approach: Approach) -> Settings {
-        Settings { approach, hints: true, proposer: None }
-    }
-
-    /// The curriculum as these settings read it.
-    pub fn apply(&self, curriculum: Curriculum) -> Curriculum {
-        if self.hints { curriculum } else { curriculum.without_hints() }
-    }
-
-    /// How its stages are searched.
-    pub fn approach(&self) -> &Approach {
-        &self.approach
-    }
-
-    /// As the store keeps them.
-    pub fn json(&self) -> String {
-        serde_json::to_string(self).expect("settings are plain data")
-    }
-}
-
 /// Discovers an algorithm.
 pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
@@ -157,7 +125,7 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     }
     if let Some(proposer) = &settings.proposer {
         // A file that is no transcript is refused before a run is begun.
-        Endpoint::new(proposer, &shared.store, args.seed, true)?;
+        Endpoint::new(proposer, &shared.store, args.seed)?;
     }
     let mut store = Store::open(&shared.store)?;
     let run = store.begin(&NewRun {
@@ -166,7 +134,7 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
         seed: args.seed,
         spec: &curriculum.text,
         settings: &settings.json(),
-        version: env!("CARGO_PKG_VERSION"),
+        build: &Build::current(),
     })?;
     let curriculum = settings.apply(curriculum);
     let task = Task { id: run, curriculum, settings, seed: args.seed, preference };
@@ -176,27 +144,31 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
 /// Goes on with a run, or prints again what came of it.
 pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
+    let preference = args.prefer.as_deref().map(preference).transpose()?;
     // A store that is not there is not made just to say that the run is not in it.
     let store = Store::open_read_only(&shared.store)?;
     let id = wanted(&store, &args.run)?;
     let run = store.run(&id)?;
-    if run.version != env!("CARGO_PKG_VERSION") {
-        let message = format!("run {id} was begun by version {}", run.version);
-        return Err(Failure::new(message).advise("that version, because another may compute other numbers"));
+    let unusable = |what: &str, error: SpecError| {
+        let failure = Failure::new(format!("run {id} in {} cannot {what}: {error}", shared.store.display()));
+        // Where there is something else to do about it, the error says so.
+        if error.advice.is_some() { failure } else { failure.advise("begin a new run") }
+    };
+    if let Some(record) = run.result? {
+        let curriculum = Curriculum::outline(&run.row.curriculum, &run.spec)
+            .map_err(|error| unusable("be shown", error))?;
+        return Ok(page(&record.preferring(preference.as_ref()), &curriculum, shared));
+    }
+    if !Build::current().continues(&run.build) {
+        let message = format!("run {id} was begun by another build, version {}", run.build);
+        return Err(Failure::new(message).advise("that build, because another may compute other numbers"));
     }
     let settings: Settings =
         serde_json::from_str(&run.settings).map_err(|error| unreadable(&format!("run {id}"), &error))?;
-    let curriculum = Curriculum::parse(&run.row.curriculum, &run.spec).map_err(|error| {
-        let failure = Failure::new(format!("run {id} in {} cannot go on: {error}", shared.store.display()));
-        // Where there is something else to do about it, the error says so.
-        if error.advice.is_some() { failure } else { failure.advise("begin a new run") }
-    })?;
-    let preference = args.prefer.as_deref().map(preference).transpose()?;
+    let curriculum =
+        Curriculum::parse(&run.row.curriculum, &run.spec).map_err(|error| unusable("go on", error))?;
     let curriculum = settings.apply(curriculum);
     let task = Task { id, curriculum, settings, seed: run.row.seed, preference };
-    if let Some(result) = &run.result {
-        return task.show_again(&store, result, shared);
-    }
     drop(store);
     let mut store = Store::open(&shared.store)?;
     store.resume(&task.id)?;
@@ -228,8 +200,10 @@ impl Task {
         interrupt::saving(self.interrupted(shared));
         let (start, known) = (Instant::now(), known(store, &self.id)?);
         let recorder = Recorder::new(store, self.id.clone(), &known);
-        let mut endpoint = self.endpoint(shared, true)?;
-        let discovery = self.discover(&known, Some(recorder), endpoint.as_mut())?;
+        let proposer = self.settings.proposer.as_ref();
+        let mut endpoint =
+            proposer.map(|proposer| Endpoint::new(proposer, &shared.store, self.seed)).transpose()?;
+        let discovery = self.discover(&known, recorder, endpoint.as_mut())?;
         store.add_seconds(&self.id, start.elapsed().as_secs_f64())?;
         if let Some(failure) = endpoint.as_mut().and_then(Endpoint::failure) {
             store.interrupted(&self.id)?;
@@ -240,9 +214,14 @@ impl Task {
             store.interrupted(&self.id)?;
             return Ok(self.interrupted(shared));
         }
-        let page = self.page(&discovery, endpoint.as_ref(), shared);
-        store.finish(&self.id, Status::Done { found: discovery.found }, &page.json.to_string())?;
-        Ok(page)
+        let method = self.settings.approach.method.name();
+        let record = RunRecord {
+            proposer: endpoint.as_ref().map(Endpoint::record),
+            ..RunRecord::new(self.id.as_str(), &self.curriculum, method, self.seed, &discovery)
+                .preferring(self.preference.as_ref())
+        };
+        store.finish(&self.id, &record)?;
+        Ok(page(&record, &self.curriculum, shared))
     }
 
     /// What is said when it is interrupted.
@@ -257,47 +236,10 @@ impl Task {
         }
     }
 
-    /// Prints what came of it; the store is left as it is.
-    fn show_again(&self, store: &Store, result: &str, shared: &Shared) -> Result<Page, Failure> {
-        let mut endpoint = self.endpoint(shared, false)?;
-        let discovery = self.discover(&known(store, &self.id)?, None, endpoint.as_mut())?;
-        if let Some(failure) = endpoint.as_mut().and_then(Endpoint::failure) {
-            return Err(failure);
-        }
-        if discovery.interrupted {
-            let json = json!({ "run": self.id.as_str(), "interrupted": true });
-            let text = "interrupted; the run was done already\n".into();
-            return Ok(Page { json, text, code: INTERRUPTED });
-        }
-        let page = self.page(&discovery, endpoint.as_ref(), shared);
-        let mut json: Map<String, Value> = serde_json::from_str(result)
-            .map_err(|error| unreadable(&format!("the result of run {}", self.id), &error))?;
-        json.insert("preferred".into(), page.json["preferred"].clone());
-        Ok(Page { json: json.into(), ..page })
-    }
-
-    /// Whom islands ask, if anyone; only what was said already if it is not `open`.
-    fn endpoint(&self, shared: &Shared, open: bool) -> Result<Option<Endpoint>, Failure> {
-        self.settings
-            .proposer
-            .as_ref()
-            .map(|proposer| Endpoint::new(proposer, &shared.store, self.seed, open))
-            .transpose()
-    }
-
-    fn page(&self, discovery: &Discovery, endpoint: Option<&Endpoint>, shared: &Shared) -> Page {
-        let mut page = page(&self.curriculum, discovery, &self.meta(), shared);
-        if let Some(endpoint) = endpoint {
-            page.json["proposer"] = endpoint.json();
-            page.text = format!("{}\n{}\n", page.text.trim_end(), endpoint.remark());
-        }
-        page
-    }
-
     fn discover(
         &self,
         known: &Known,
-        recorder: Option<Recorder>,
+        recorder: Recorder,
         endpoint: Option<&mut Endpoint>,
     ) -> Result<Discovery, Failure> {
         let mut live = Live::new(recorder, &self.curriculum, &self.settings.approach);
@@ -310,22 +252,5 @@ impl Task {
             let name = &self.curriculum.name;
             Failure::new(format!("{name}: {error}")).advise("another --seed, or another family")
         })
-    }
-
-    fn meta(&self) -> Meta<'_> {
-        let (method, preference) = (self.settings.approach.method.name(), self.preference);
-        Meta { run: self.id.as_str(), method, seed: self.seed, preference }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_of_older_runs_are_read_and_written_as_they_were() {
-        let text = r#"{"approach":{"method":"best","merge":null,"released":false,"patient":false,"budget":null,"exploration":null,"delta":0.05},"hints":true}"#;
-        let settings: Settings = serde_json::from_str(text).unwrap();
-        assert_eq!((settings.json().as_str(), settings.approach.evaluations), (text, None));
     }
 }

@@ -5,11 +5,8 @@ use crate::failure::Failure;
 use crate::page::{Page, accent, faint, strong, table, warning};
 use crate::shape::{Chosen, common, name_of};
 use crate::source::Source;
-use rl4rla::equivalence::{
-    Answer, LEVEL, Numeric, Rule, Stop, Symbolic, Verdict, equivalent, solves_systems,
-};
+use rl4rla::equivalence::{Answer, Numeric, Verdict, equivalent, solves_systems};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 
 /// Compares two programs.
 pub fn run(args: &Equiv, shared: &Shared) -> Result<Page, Failure> {
@@ -20,69 +17,9 @@ pub fn run(args: &Equiv, shared: &Shared) -> Result<Page, Failure> {
     Ok(Page { json: json(&verdict, &p, &q), text: text(&verdict, &chosen, &p, &q), code })
 }
 
-fn stop_words(stop: Stop) -> &'static str {
-    match stop {
-        Stop::Steps => "stopped after too many steps",
-        Stop::Size => "stopped: an expression grew too long",
-        Stop::Overflow => "stopped: a coefficient grew too large",
-        Stop::DivisionByZero => "stopped: the program divides by zero",
-    }
-}
-
-/// The rules that lead to a normal form, if it took any.
-fn by(rules: &BTreeSet<Rule>) -> String {
-    let rules: Vec<&str> = rules.iter().map(|rule| rule.formula()).collect();
-    if rules.is_empty() { String::new() } else { format!(", by {}", rules.join("; ")) }
-}
-
-/// What algebra says, in a word and in a sentence.
-pub fn symbolic_words(symbolic: &Symbolic) -> (&'static str, String) {
-    match symbolic {
-        Symbolic::Equal(rules) => ("equal", format!("one normal form{}", by(rules))),
-        Symbolic::EqualByState(rules) => {
-            ("equal", format!("one normal form after a linear change of the carried registers{}", by(rules)))
-        }
-        Symbolic::Different => ("different", "the normal forms differ".into()),
-        Symbolic::Stopped(stop) => ("stopped", stop_words(*stop).into()),
-    }
-}
-
-/// What execution says of programs with these names, in a word and in a sentence.
-pub fn numeric_words(numeric: &Numeric, [p, q]: [&str; 2]) -> (&'static str, String) {
-    match numeric {
-        Numeric::Agree => ("agree", "the iterates agree on every instance, from the true start on".into()),
-        Numeric::NeverRun => {
-            let words =
-                "both fail in the first iteration of a run; from a general point their iterates agree";
-            ("agree", words.into())
-        }
-        Numeric::Differ { instance, iteration, from } => {
-            ("differ", format!("{from} x departs in iteration {iteration} on {instance}"))
-        }
-        Numeric::Domain { instance, iteration, from, first_fails } => {
-            let (fails, runs) = if *first_fails { (p, q) } else { (q, p) };
-            let words =
-                format!("{from} {fails} fails in iteration {iteration} on {instance}, where {runs} runs");
-            ("domain", words)
-        }
-        Numeric::Sizes { instance, first_fails } => {
-            let (fails, runs) = if *first_fails { (p, q) } else { (q, p) };
-            let words = format!(
-                "the iterates agree wherever both run; {fails} cannot run on {instance}, where {runs} can"
-            );
-            ("domain", words)
-        }
-        Numeric::DifferInLaw { functional } => (
-            "differ",
-            format!("different random draws, and {functional} has another distribution (level {LEVEL:e})"),
-        ),
-        Numeric::Unclear(why) => ("unclear", why.clone()),
-    }
-}
-
 fn json(verdict: &Verdict, p: &Source, q: &Source) -> Value {
-    let (symbolic, symbolic_reason) = symbolic_words(&verdict.symbolic);
-    let (numeric, numeric_reason) = numeric_words(&verdict.numeric, [&p.name, &q.name]);
+    let (symbolic, symbolic_reason) = verdict.symbolic.words();
+    let (numeric, numeric_reason) = verdict.numeric.words([&p.name, &q.name]);
     let steadier = |first: bool| if first { &p.name } else { &q.name };
     json!({
         "equivalent": match verdict.answer {
@@ -105,8 +42,8 @@ fn json(verdict: &Verdict, p: &Source, q: &Source) -> Value {
 }
 
 fn text(verdict: &Verdict, chosen: &Chosen, p: &Source, q: &Source) -> String {
-    let (symbolic, symbolic_reason) = symbolic_words(&verdict.symbolic);
-    let (numeric, numeric_reason) = numeric_words(&verdict.numeric, [&p.name, &q.name]);
+    let (symbolic, symbolic_reason) = verdict.symbolic.words();
+    let (numeric, numeric_reason) = verdict.numeric.words([&p.name, &q.name]);
     let answer = match verdict.answer {
         Answer::Equivalent if matches!(verdict.numeric, Numeric::Sizes { .. }) => {
             accent("equivalent: equal in exact arithmetic, on problems of sizes on which both can run")

@@ -1,10 +1,7 @@
 //! `rl4rla export`.
 
-mod check;
 mod latex;
-mod problems;
 mod toolchain;
-mod trial;
 
 use crate::args::{self, Shared};
 use crate::failure::Failure;
@@ -13,10 +10,9 @@ use crate::page::{Page, accent, faint, ledger, number, path, warning};
 use crate::request::positive;
 use crate::shape::common;
 use crate::source::Source;
-use check::{TOLERANCE, Verdict};
-use problems::Outcome;
 use rl4rla::data::write_whole;
 use rl4rla::equivalence::name;
+use rl4rla::experiment::exported::{Outcome, TOLERANCE, Verdict, check};
 use rl4rla::export::{Defaults, Export, Language, Provenance};
 use rl4rla::program::Entry;
 use rl4rla::reward::Protocol;
@@ -24,6 +20,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use toolchain::Workshop;
 
 /// Exports programs.
 pub fn run(args: &args::Export, shared: &Shared) -> Result<Page, Failure> {
@@ -41,7 +38,7 @@ pub fn run(args: &args::Export, shared: &Shared) -> Result<Page, Failure> {
         })?;
     let files = written(args, shared, &sources, &exports, &texts)?;
     let verdicts = match args.check {
-        true => Some(check::check(args.to, &exports, &texts, shared.quiet)?),
+        true => Some(check(args.to, &exports, &texts, &Workshop::open(shared.quiet)?)?),
         false => None,
     };
     let failed = verdicts.iter().flatten().any(|verdict| verdict.passed() == Some(false));
@@ -88,7 +85,7 @@ fn export<'a>(source: &'a Source, args: &args::Export) -> Result<Export<'a>, Fai
         name: short_name(source),
         known,
         origin: source.origin.parts.iter().map(|(what, which)| (what.to_string(), which.clone())).collect(),
-        version: env!("CARGO_PKG_VERSION").into(),
+        version: rl4rla::VERSION.into(),
     };
     let defaults = defaults(args, source.origin.protocol.as_ref())?;
     Export::new(document, signature, defaults, provenance).map_err(misfit)

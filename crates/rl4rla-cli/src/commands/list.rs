@@ -3,9 +3,9 @@
 use crate::args::{List, Listed, Shared};
 use crate::failure::Failure;
 use crate::page::{Page, accent, duration, faint, ledger, table};
-use crate::source::{Finished, stages, unreadable};
 use rl4rla::baseline::BASELINES;
 use rl4rla::curriculum::{BUILTIN, Curriculum};
+use rl4rla::experiment::unreadable;
 use rl4rla::problem;
 use rl4rla::program::{Document, Entry, Form, Op, Pattern, Sections};
 use rl4rla::search::METHODS;
@@ -114,13 +114,11 @@ fn runs(path: &Path, check: bool) -> Result<Vec<(Value, Vec<String>)>, Failure> 
 fn examine(store: &Store) -> Result<(), Failure> {
     store.integrity()?;
     for row in store.runs()? {
-        for Finished { name, result } in stages(store, &row.id)? {
-            let front = result["front"].as_array().into_iter().flatten();
-            let texts = std::iter::once(&result).chain(front).filter_map(|found| found["program"].as_str());
-            for text in texts {
+        for stage in store.stages(&row.id)? {
+            for text in stage.program.iter().chain(stage.front.iter().map(|entry| &entry.program)) {
                 let read: Result<Document, _> = text.parse();
                 read.map_err(|error| {
-                    unreadable(&format!("a program of stage {name} of run {}", row.id), &error)
+                    unreadable(&format!("a program of stage {} of run {}", stage.name, row.id), &error)
                 })?;
             }
         }

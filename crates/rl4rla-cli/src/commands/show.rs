@@ -6,10 +6,9 @@ use crate::page::{Page, accent, faint, indent, strong};
 use crate::shape::{common, name_of};
 use crate::source::Source;
 use rl4rla::equivalence::{Naming, Verdict, name};
-use rl4rla::execute::SketchKind;
+use rl4rla::experiment::costs;
 use rl4rla::program::{
-    Canonical, Cost, Geometry, LiveOut, Model, Poly, Price, Program, Section, ShapeError, Signature, check,
-    equation,
+    Canonical, Cost, Geometry, LiveOut, Model, Poly, Price, Program, Section, Signature, check, equation,
 };
 use serde_json::json;
 
@@ -94,14 +93,6 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
     text += &format!("{}\n", faint(&legend));
     text += &format!("\n{}\n{}", strong("LaTeX"), indent(&equation.latex));
     Ok(Page::ok(json, text))
-}
-
-/// The work of setup and of an iteration, in symbols.
-pub fn costs(program: &Program, signature: Signature) -> Result<(Poly, Poly), ShapeError> {
-    let price = Price::of(&Canonical::new(program, LiveOut::Finished), signature, Model::True)?;
-    // The default sketch is charged; ζ would leave the reader to look it up.
-    let shown = |p: &Poly| p.with_sketch_work(SketchKind::Sjlt.work(usize::MAX, usize::MAX >> 1));
-    Ok((shown(&price.setup.flops), shown(&price.iteration.flops)))
 }
 
 /// What the catalogue knows of the program; nothing where that is plain.

@@ -1,14 +1,15 @@
 //! `rl4rla sweep`.
 
 use crate::args::{Shared, Sweep};
-use crate::campaign::{self, Campaign, cores};
 use crate::commands::discover::{method, settings};
 use crate::curriculum;
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::interrupt::{self, Terminal};
 use crate::page::{Page, accent, duration, faint, ledger, strong};
-use crate::tally::{Tally, tallies};
-use crate::words::{values, whole};
+use rl4rla::experiment::campaign::{self, cores};
+use rl4rla::experiment::words::{values, whole};
+use rl4rla::experiment::{Campaign, Tally, tallies};
+use rl4rla::record::Quantity;
 use rl4rla::report::{Rate, Spread};
 use rl4rla::store::Store;
 use serde_json::{Value, json};
@@ -23,12 +24,12 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
             campaigns.push(Campaign::new(curriculum, settings, args.seed, args.seeds));
         }
     }
-    interrupt::saving(campaign::interrupted());
+    interrupt::saving(interrupt::resumable());
     let mut store = Store::open(&shared.store)?;
     let threads = args.threads.threads.map_or_else(cores, |threads| threads as usize);
-    let complete = campaign::run(&mut campaigns, &mut store, threads)?;
+    let complete = campaign::run(&mut campaigns, &mut store, threads, &Terminal)?;
     if !complete {
-        return Ok(campaign::interrupted());
+        return Ok(interrupt::resumable());
     }
     let rows: Vec<Tally> = campaigns.iter().flat_map(tallies).collect();
     let json = json!({ "rows": rows.iter().map(json).collect::<Vec<_>>() });
@@ -51,7 +52,7 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
 }
 
 fn json(tally: &Tally) -> Value {
-    let playouts = tally.spread("playouts");
+    let playouts = tally.spread(Quantity::Playouts);
     let Rate { successes, trials } = tally.found();
     json!({
         "curriculum": tally.curriculum,
@@ -63,31 +64,31 @@ fn json(tally: &Tally) -> Value {
         "playouts_mean": playouts.map(|p| p.mean),
         "playouts_median": playouts.map(|p| p.median),
         "playouts_iqr": playouts.map(|p| p.iqr()),
-        "evaluations_mean": tally.mean("evaluations"),
-        "programs_mean": tally.mean("programs"),
-        "seconds_mean": tally.mean("seconds"),
-        "revisit_rate_mean": tally.mean("revisit_rate"),
+        "evaluations_mean": tally.mean(Quantity::Evaluations),
+        "programs_mean": tally.mean(Quantity::Programs),
+        "seconds_mean": tally.mean(Quantity::Seconds),
+        "revisit_rate_mean": tally.mean(Quantity::RevisitRate),
         "forms": tally.forms().0,
     })
 }
 
 fn cells(tally: &Tally) -> Vec<String> {
     // Of a few runs the numbers themselves, which need no median beside them.
-    let told = |key: &str, pick: fn(&Spread) -> f64| {
-        let spread = tally.spread(key);
+    let told = |quantity: Quantity, pick: fn(&Spread) -> f64| {
+        let spread = tally.spread(quantity);
         spread.map_or("–".into(), |s| values(&s, whole).unwrap_or_else(|| whole(pick(&s))))
     };
-    let playouts = tally.spread("playouts");
+    let playouts = tally.spread(Quantity::Playouts);
     let median = playouts.filter(|playouts| playouts.few().is_none());
     vec![
         accent(&tally.transition),
         tally.label.clone(),
         tally.found().to_string(),
-        told("playouts", |spread| spread.mean),
+        told(Quantity::Playouts, |spread| spread.mean),
         median.map_or("–".into(), |playouts| whole(playouts.median)),
-        told("programs", |spread| spread.mean),
-        told("evaluations", |spread| spread.mean),
-        duration(tally.mean("seconds")),
+        told(Quantity::Programs, |spread| spread.mean),
+        told(Quantity::Evaluations, |spread| spread.mean),
+        duration(tally.mean(Quantity::Seconds)),
         faint(&tally.forms().to_string()),
     ]
 }

@@ -43,8 +43,9 @@ impl Transcript {
         Ok(Transcript { path, seed, answers: answers.collect(), file: None })
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Whether it holds no answer for this seed.
+    pub fn is_empty(&self) -> bool {
+        self.answers.is_empty()
     }
 
     /// What was answered when this was asked for this time in a run, counted from 0.

@@ -89,6 +89,17 @@ pub fn assert_keys(object: &Value, expected: &[&str]) {
     }
 }
 
+/// A store with two runs whose results begin with another character than they should. It is of the first format, which
+/// has no checksums that would tell.
+pub fn unreadable(first: u8) -> Vec<u8> {
+    let (mut store, begin) = (include_bytes!("../faults/format1.store").to_vec(), b"{\"curriculum\":");
+    let places = (0..store.len() - begin.len()).filter(|at| store[*at..].starts_with(begin));
+    for place in places.collect::<Vec<_>>() {
+        store[place] = first;
+    }
+    store
+}
+
 /// The runs of a store.
 #[track_caller]
 pub fn runs(store: &str) -> Vec<Value> {

@@ -6,10 +6,10 @@ use crate::program::{Canonical, Model, Price, Program};
 use crate::reward::Score;
 use crate::spread::Spread;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a program offers and what it costs; of each, less is better.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Tradeoff {
     /// Accuracy: the excess at the end of a run.
     pub excess: f64,
@@ -165,9 +165,9 @@ pub struct Preference {
 impl Preference {
     /// The place of the offer that suits best: each quality from 0 for the worst of the front to 1 for the best, on a
     /// logarithmic scale, weighted; of equals the first.
-    pub fn choose(&self, offers: &[Offer]) -> Option<usize> {
+    pub fn choose(&self, offers: &[Tradeoff]) -> Option<usize> {
         let scale = |of: fn(&Tradeoff) -> f64| -> Vec<f64> {
-            let logs: Vec<f64> = offers.iter().map(|offer| of(&offer.tradeoff).log10()).collect();
+            let logs: Vec<f64> = offers.iter().map(|offer| of(offer).log10()).collect();
             let (low, high) =
                 logs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
             logs.iter().map(|log| if high > low { (high - log) / (high - low) } else { 1.0 }).collect()
@@ -231,12 +231,7 @@ mod tests {
 
     #[test]
     fn a_preference_chooses_its_end_of_the_front() {
-        let offer = |excess, flops, condition| Offer {
-            program: program("MAT_VEC_MUL(A, x)"),
-            tradeoff: tradeoff(excess, flops, condition),
-            reward: 0.5,
-        };
-        let offers = [offer(1e-12, 1e9, 1e2), offer(1e-6, 1e8, 1.0), offer(1e-2, 1e6, 1e4)];
+        let offers = [tradeoff(1e-12, 1e9, 1e2), tradeoff(1e-6, 1e8, 1.0), tradeoff(1e-2, 1e6, 1e4)];
         let choose = |accuracy, speed, stability| Preference { accuracy, speed, stability }.choose(&offers);
         assert_eq!(
             [choose(1.0, 0.0, 0.0), choose(0.0, 1.0, 0.0), choose(0.0, 0.0, 1.0)],

@@ -18,6 +18,7 @@ mod value;
 mod vector;
 mod verdict;
 mod word;
+mod words;
 
 pub(crate) use fingerprint::Print;
 pub use fingerprint::fingerprint;

@@ -43,6 +43,8 @@ pub enum StoreError {
     AmbiguousRun { path: PathBuf, wanted: String, candidates: Vec<String> },
     /// The file is damaged.
     Corrupt { path: PathBuf, why: String },
+    /// A result in the store is not what this program reads.
+    Unreadable { path: PathBuf, what: String, why: String },
     /// SQLite is older than the first version that is safe here.
     OldLibrary { found: String },
     /// Anything else, in the words of SQLite or of the system.
@@ -167,6 +169,11 @@ impl fmt::Display for StoreError {
                 f,
                 "`{0}` is damaged ({why}); move it away together with `{0}-wal` and `{0}-shm`, if they are there, \
                  and restore a copy or run again",
+                path.display()
+            ),
+            Unreadable { path, what, why } => write!(
+                f,
+                "{what} in `{}` cannot be read: {why}; another version may have written it",
                 path.display()
             ),
             OldLibrary { found } => write!(

@@ -5,11 +5,13 @@
 
 mod clock;
 mod creation;
+mod digest;
 mod error;
 mod evaluation;
 mod lock;
 mod opening;
 mod record;
+mod result;
 mod run;
 mod schema;
 mod seal;
@@ -25,7 +27,6 @@ pub use evaluation::{Evaluation, Sample};
 pub use lock::Holder;
 pub use record::{Recorder, Sampler, known};
 pub use run::{NewRun, Run, RunId, RunRow};
-pub use stage::StageRow;
 pub use status::Status;
 
 use std::fs;
@@ -45,6 +46,7 @@ use lock::Lock;
 /// again.
 ///
 /// ```
+/// use rl4rla::record::Build;
 /// use rl4rla::store::{Evaluation, NewRun, Status, Store};
 ///
 /// let folder = std::env::temp_dir().join(format!("rl4rla-example-{}", std::process::id()));
@@ -53,17 +55,18 @@ use lock::Lock;
 ///
 /// let mut store = Store::open(&path)?;
 /// let new = NewRun {
-///     curriculum: "small", method: "random", seed: 7, spec: "name = \"small\"", settings: "{}", version: "0.1.0",
+///     curriculum: "small", method: "random", seed: 7, spec: "name = \"small\"", settings: "{}",
+///     build: &Build::current(),
 /// };
 /// let run = store.begin(&new)?;
 /// store.append(&run, &[Evaluation { stage: 0, key: [1; 16], set: 0, index: 3, value: 0.5 }])?;
-/// store.finish(&run, Status::Done { found: true }, "{}")?;
+/// store.interrupted(&run)?;
 /// drop(store);
 ///
 /// let store = Store::open_read_only(&path)?;
 /// let run = store.find(&run.as_str()[..4])?;
 /// assert_eq!(store.evaluations(&run)?[0].value, 0.5);
-/// assert_eq!(store.runs()?[0].status, Status::Done { found: true });
+/// assert_eq!(store.runs()?[0].status, Status::Interrupted);
 /// # drop(store);
 /// # std::fs::remove_dir_all(&folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -132,6 +135,7 @@ impl Store {
             }
         })?;
         for row in self.runs()? {
+            self.run(&row.id)?.result?;
             self.stages(&row.id)?;
             self.read(|connection| {
                 let (run, id) = (row.id.row(), row.id.as_str());
@@ -241,7 +245,7 @@ fn real(path: &Path) -> Result<PathBuf, StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{Folder, evaluation, new_run};
+    use super::testing::{Folder, evaluation, new_run, record, stage};
     use super::*;
     use std::process::Command;
 
@@ -289,8 +293,8 @@ mod tests {
             store.together(|store| {
                 let run = store.begin(&new_run())?;
                 store.append(&run, &[evaluation(0)])?;
-                store.finish_stage(&run, 0, "{}", 1.0)?;
-                store.finish(&run, Status::Done { found: true }, "{}")?;
+                store.finish_stage(&run, 0, &stage("a"))?;
+                store.finish(&run, &record())?;
                 assert_eq!(store.runs()?.len(), 1);
                 assert_eq!(reader.runs()?.len(), 0, "nobody else sees it yet");
                 if fails { Err(StoreError::Busy { path: path.clone() }) } else { Ok(run) }
@@ -334,7 +338,7 @@ mod tests {
         assert_eq!(store.evaluations(&run.id).unwrap(), [evaluation(0), evaluation(1)]);
         // Going on: what is known is ignored, what was lost is added.
         store.append(&run.id, &[evaluation(0), evaluation(1), evaluation(2)]).unwrap();
-        store.finish(&run.id, Status::Done { found: false }, "{}").unwrap();
+        store.finish(&run.id, &record()).unwrap();
         assert_eq!(reader.runs().unwrap()[0].evaluations, 3);
     }
 }

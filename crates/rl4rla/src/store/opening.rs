@@ -168,9 +168,11 @@ fn interrupted(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::Store;
+    use super::super::result::json;
     use super::super::stamp::APPLICATION;
-    use super::super::testing::{Folder, evaluation, new_run};
+    use super::super::testing::{Folder, evaluation, new_run, record, stage};
     use super::*;
+    use crate::record::Build;
 
     /// The names and bytes of all files of a folder.
     fn contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
@@ -354,11 +356,15 @@ mod tests {
         let folder = Folder::new();
         let path = folder.file("old.db");
         let stamp = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 1");
-        let rows = "
-            INSERT INTO run VALUES (1, 'abcd1234', 'small', 'best', 7, 's', '{}', '0.1.0', 5, 'done', 1, '{}', 1.5);
-            INSERT INTO stage VALUES (1, 0, '{\"name\":\"a\"}', 1.0);
+        let rows = format!(
+            "
+            INSERT INTO run VALUES (1, 'abcd1234', 'small', 'best', 7, 's', '{{}}', '0.1.0', 5, 'done', 1, '{}', 1.5);
+            INSERT INTO stage VALUES (1, 0, '{}', 1.0);
             INSERT INTO evaluation VALUES (1, 0, zeroblob(16), 0, 3, 4602678819172646912);
-            INSERT INTO sample VALUES (1, 0, 10, 1, 2, 3, 4, 0)";
+            INSERT INTO sample VALUES (1, 0, 10, 1, 2, 3, 4, 0)",
+            json(&record()),
+            json(&stage("a"))
+        );
         sql(&path, &format!("{}; {rows}; {stamp}; PRAGMA journal_mode = WAL", MIGRATIONS[0].sql));
         let before = contents(&folder);
         let told = |store: &Store| {
@@ -366,7 +372,8 @@ mod tests {
             let row = store.runs().unwrap().remove(0);
             let (stages, evaluations) = (store.stages(&row.id).unwrap(), store.evaluations(&row.id).unwrap());
             assert_eq!((row.playouts, row.evaluations, row.stages, row.seconds), (10, 1, 1, 1.5));
-            assert_eq!((stages[0].result.as_str(), evaluations[0].value), ("{\"name\":\"a\"}", 0.5));
+            assert_eq!((&stages[0], evaluations[0].value), (&stage("a"), 0.5));
+            assert_eq!(store.run(&row.id).unwrap().build, Build { version: "0.1.0".into(), digest: None });
         };
         told(&Store::open_read_only(&path).unwrap());
         assert_eq!(contents(&folder), before, "a reader changes nothing and leaves nothing");

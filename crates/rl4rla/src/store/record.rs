@@ -4,6 +4,7 @@ use super::{Evaluation, RunId, Sample, Store, StoreError};
 use crate::curriculum::{Follow, StageResult};
 use crate::discovery::{Front, Known, Leader, Observe, Progress, Record};
 use crate::problem::InstanceSet;
+use crate::record::StageRecord;
 
 /// The sets of instances, by their number in the store.
 const SETS: [InstanceSet; 3] = [InstanceSet::Search, InstanceSet::Select, InstanceSet::Final];
@@ -95,9 +96,9 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Writes what a stage came to, in the words of the caller.
-    pub fn stage(&mut self, number: usize, result: &str, seconds: f64) {
-        let written = self.store.finish_stage(&self.run, number as u32, result, seconds);
+    /// Writes what a stage came to.
+    pub fn stage(&mut self, number: usize, record: &StageRecord) {
+        let written = self.store.finish_stage(&self.run, number as u32, record);
         self.note(written);
     }
 

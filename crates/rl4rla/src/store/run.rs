@@ -7,10 +7,13 @@ use rusqlite::{Connection, Error, OptionalExtension, Params, Row, params};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::clock::now;
+use super::digest;
 use super::evaluation::samples;
+use super::result::json;
 use super::seal::{self, Part, RUN_COLUMNS, Seal, damaged, hash_row};
 use super::stage::duration;
 use super::{Status, Store, StoreError, lock};
+use crate::record::{Build, RunRecord};
 
 /// What a run is asked to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,8 +28,8 @@ pub struct NewRun<'a> {
     pub spec: &'a str,
     /// All other settings, as JSON.
     pub settings: &'a str,
-    /// The version of the program.
-    pub version: &'a str,
+    /// The build that begins it.
+    pub build: &'a Build,
 }
 
 impl NewRun<'_> {
@@ -98,10 +101,10 @@ pub struct Run {
     pub spec: String,
     /// All other settings, as JSON.
     pub settings: String,
-    /// The version of the program that began it.
-    pub version: String,
-    /// What it found, as JSON, once it has ended.
-    pub result: Option<String>,
+    /// The build that began it.
+    pub build: Build,
+    /// What came of it, once it has ended; an error if that cannot be read.
+    pub result: Result<Option<RunRecord>, StoreError>,
 }
 
 impl Store {
@@ -118,15 +121,16 @@ impl Store {
                     _ => attempt += 1,
                 }
             };
-            let NewRun { curriculum, method, seed, spec, settings, version } = *new;
+            let NewRun { curriculum, method, seed, spec, settings, build } = *new;
             transaction.execute(
                 "INSERT INTO run (row, id, curriculum, method, seed, spec, settings, version, created)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                params![row, text, curriculum, method, seed as i64, spec, settings, version, now()],
+                params![row, text, curriculum, method, seed as i64, spec, settings, build.version, now()],
             )?;
             Seal::of_run(hash_of(transaction, row)?, 0).write(transaction, row, Part::Run)?;
             Seal::default().write(transaction, row, Part::Evaluations)?;
             Seal::default().write(transaction, row, Part::Samples)?;
+            digest::write(transaction, row, build.digest.as_deref())?;
             seal::set_number_of_runs(transaction, row)?;
             Ok(RunId { text, row })
         })
@@ -173,9 +177,11 @@ impl Store {
         let found = self.read(|connection| {
             let sql = format!("SELECT {RUN_COLUMNS} FROM run WHERE row = ?1 AND id = ?2");
             let whole = |row: &Row| {
-                let (spec, settings, version) = (row.get(5)?, row.get(6)?, row.get(7)?);
-                let result = row.get(11)?;
-                Ok(Run { row: run_row(connection, row, alive)?, spec, settings, version, result })
+                let digest = digest::read(connection, id.row, &id.text)?;
+                let build = Build { version: row.get(7)?, digest };
+                let (spec, settings, result) = (row.get(5)?, row.get(6)?, row.get::<_, Option<String>>(11)?);
+                let result = result.map(|text| self.record(id, &text)).transpose();
+                Ok(Run { row: run_row(connection, row, alive)?, spec, settings, build, result })
             };
             connection.query_row(&sql, params![id.row, id.text], whole).optional()
         })?;
@@ -188,8 +194,8 @@ impl Store {
     }
 
     /// Ends a run with its result, together with all that was appended before.
-    pub fn finish(&mut self, run: &RunId, status: Status, result: &str) -> Result<(), StoreError> {
-        self.set_status(run, status, Some(result))
+    pub fn finish(&mut self, run: &RunId, record: &RunRecord) -> Result<(), StoreError> {
+        self.set_status(run, Status::Done { found: record.found }, Some(&json(record)))
     }
 
     /// Saves all that was appended and marks the run as one to resume.
@@ -203,7 +209,12 @@ impl Store {
         self.update(run, sql, params![run.row, run.text, duration(seconds)])
     }
 
-    fn set_status(&mut self, run: &RunId, status: Status, result: Option<&str>) -> Result<(), StoreError> {
+    pub(super) fn set_status(
+        &mut self,
+        run: &RunId,
+        status: Status,
+        result: Option<&str>,
+    ) -> Result<(), StoreError> {
         let sql = "UPDATE run SET status = ?3, found = ?4, result = ?5 WHERE row = ?1 AND id = ?2";
         self.update(run, sql, params![run.row, run.text, status.name(), status.found(), result])
     }
@@ -296,154 +307,4 @@ fn run_row(connection: &Connection, row: &Row, alive: bool) -> rusqlite::Result<
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::testing::{Folder, evaluation, new_run};
-    use super::super::{Sample, StageRow};
-    use super::*;
-
-    fn store(folder: &Folder) -> Store {
-        Store::open(&folder.file("runs.db")).unwrap()
-    }
-
-    #[test]
-    fn a_run_comes_back_whole() {
-        let folder = Folder::new();
-        let mut open = store(&folder);
-        let new = NewRun { seed: u64::MAX, spec: "a = \"\u{0}é\"\n", ..new_run() };
-        let run = open.begin(&new).unwrap();
-        open.append(&run, &[evaluation(0), evaluation(1)]).unwrap();
-        let sample = Sample {
-            stage: 0,
-            playouts: 10,
-            unique_states: 1,
-            visits: 1,
-            revisits: 0,
-            evaluations: 2,
-            best: 0.0,
-        };
-        open.sample(&run, &sample).unwrap();
-        open.sample(&run, &Sample { playouts: 20, ..sample }).unwrap();
-        open.sample(&run, &Sample { stage: 1, playouts: 5, ..sample }).unwrap();
-        open.finish_stage(&run, 0, "{}", 1.0).unwrap();
-        open.add_seconds(&run, 1.5).unwrap();
-        open.add_seconds(&run, f64::NAN).unwrap();
-        open.add_seconds(&run, 2.0).unwrap();
-        assert_eq!(open.run(&run).unwrap().row.status, Status::Running);
-        open.finish(&run, Status::Done { found: true }, "{\"x\":1}").unwrap();
-        drop(open);
-        let open = store(&folder);
-        let found = open.run(&run).unwrap();
-        assert_eq!((found.spec.as_str(), found.settings.as_str()), (new.spec, new.settings));
-        assert_eq!((found.version.as_str(), found.result.as_deref()), (new.version, Some("{\"x\":1}")));
-        let row = found.row;
-        assert_eq!(open.runs().unwrap(), std::slice::from_ref(&row));
-        assert_eq!((row.curriculum.as_str(), row.method.as_str(), row.seed), ("small", "random", u64::MAX));
-        assert_eq!((row.status, row.seconds), (Status::Done { found: true }, 3.5));
-        assert_eq!((row.playouts, row.evaluations, row.stages), (25, 2, 1));
-        assert!(row.id == run && row.created > 1_700_000_000);
-    }
-
-    #[test]
-    fn ids_are_short_and_unique_and_say_nothing_of_the_time() {
-        let (one, two) = (Folder::new(), Folder::new());
-        let [ids, again] = [&one, &two].map(|folder| {
-            let mut open = store(folder);
-            let mut ids: Vec<String> = (0..50).map(|_| open.begin(&new_run()).unwrap().to_string()).collect();
-            ids.push(open.begin(&NewRun { seed: 8, ..new_run() }).unwrap().to_string());
-            ids
-        });
-        assert_eq!(ids, again);
-        let mut different = ids.clone();
-        different.sort();
-        different.dedup();
-        assert_eq!(different.len(), 51);
-        assert!(ids.iter().all(|id| id.len() == 8 && id.chars().all(|c| c.is_ascii_hexdigit())), "{ids:?}");
-    }
-
-    #[test]
-    fn an_id_that_is_taken_is_not_given_again() {
-        let folder = Folder::new();
-        let mut open = store(&folder);
-        let first = open.begin(&new_run()).unwrap();
-        let next = new_run().id(2, 0);
-        // The second run would get the id that the first one now has.
-        open.connection.execute("UPDATE run SET id = ?1", [&next]).unwrap();
-        let second = open.begin(&new_run()).unwrap();
-        assert_eq!(second.as_str(), new_run().id(2, 1));
-        assert!(matches!(open.run(&first), Err(StoreError::UnknownRun { .. })), "its id has changed");
-    }
-
-    #[test]
-    fn runs_are_found_by_the_beginning_of_their_id() {
-        let folder = Folder::new();
-        let mut open = store(&folder);
-        let nothing = open.find("a").unwrap_err();
-        assert!(matches!(&nothing, StoreError::UnknownRun { last, .. } if last.is_empty()));
-        let ids: Vec<RunId> = (0..40).map(|_| open.begin(&new_run()).unwrap()).collect();
-        for id in &ids {
-            assert_eq!(&open.find(id.as_str()).unwrap(), id);
-            assert_eq!(&open.find(&format!(" {} ", id.as_str().to_uppercase())).unwrap(), id);
-            for n in 1..8 {
-                let prefix = &id.as_str()[..n];
-                let like: Vec<String> =
-                    ids.iter().map(RunId::to_string).filter(|other| other.starts_with(prefix)).collect();
-                match open.find(prefix) {
-                    Ok(found) => assert_eq!((&found, like.len()), (id, 1)),
-                    Err(StoreError::AmbiguousRun { candidates, .. }) => assert_eq!(candidates, like),
-                    Err(error) => panic!("{error}"),
-                }
-            }
-        }
-        let last: Vec<String> = ids[35..].iter().map(RunId::to_string).collect();
-        for wanted in ["", "%", "________", "xyz", "'; DROP TABLE run; --"] {
-            let error = open.find(wanted).unwrap_err();
-            let expected =
-                StoreError::UnknownRun { path: open.path.clone(), wanted: wanted.into(), last: last.clone() };
-            assert_eq!(error, expected);
-        }
-    }
-
-    #[test]
-    fn runs_whose_pages_are_swapped_are_damage() {
-        const PAGE: usize = 4096;
-        let folder = Folder::new();
-        let (path, spec) = (folder.file("runs.db"), "#".repeat(3 * PAGE / 4));
-        let mut open = store(&folder);
-        let ids = [0; 3].map(|_| open.begin(&NewRun { spec: &spec, ..new_run() }).unwrap());
-        drop(open);
-        let mut bytes = std::fs::read(&path).unwrap();
-        // A page for each run, where the curriculum follows the id; in the index it does not.
-        let page = |id: &RunId| {
-            let text = [id.as_str(), new_run().curriculum].concat();
-            bytes.windows(text.len()).position(|window| window == text.as_bytes()).unwrap() / PAGE * PAGE
-        };
-        let (one, other) = (page(&ids[1]), page(&ids[2]));
-        (0..PAGE).for_each(|at| bytes.swap(one + at, other + at));
-        std::fs::write(&path, bytes).unwrap();
-        let found = Store::open_read_only(&path).unwrap().runs();
-        assert!(matches!(found, Err(StoreError::Corrupt { .. })), "{found:?}");
-    }
-
-    #[test]
-    fn a_run_whose_process_is_gone_is_interrupted() {
-        let folder = Folder::new();
-        let mut open = store(&folder);
-        let run = open.begin(&new_run()).unwrap();
-        let reader = Store::open_read_only(&folder.file("runs.db")).unwrap();
-        assert_eq!(reader.runs().unwrap()[0].status, Status::Running, "its writer lives");
-        drop(open);
-        assert_eq!(reader.runs().unwrap()[0].status, Status::Interrupted);
-        assert_eq!(reader.run(&run).unwrap().row.status, Status::Interrupted);
-        let mut open = store(&folder);
-        assert_eq!(open.runs().unwrap()[0].status, Status::Interrupted, "the next writer knows");
-        open.resume(&run).unwrap();
-        assert_eq!(open.runs().unwrap()[0].status, Status::Running);
-        open.append(&run, &[evaluation(0)]).unwrap();
-        open.interrupted(&run).unwrap();
-        let row = &open.runs().unwrap()[0];
-        assert_eq!((row.status, row.evaluations), (Status::Interrupted, 1));
-        open.finish(&run, Status::Failed, "{}").unwrap();
-        assert_eq!(open.runs().unwrap()[0].status, Status::Failed);
-        assert_eq!(open.stages(&run).unwrap(), [] as [StageRow; 0]);
-    }
-}
+mod tests;

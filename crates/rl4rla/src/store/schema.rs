@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::digest;
 use super::error::StoreError;
 use super::seal::seal_all;
 use super::stamp::{APPLICATION, Stamp};
@@ -80,6 +81,16 @@ pub(super) const MIGRATIONS: &[Migration] = &[
 ",
         fill: seal_all,
     },
+    Migration {
+        sql: "
+    CREATE TABLE build (
+        run        INTEGER PRIMARY KEY,
+        digest     TEXT,
+        sum        INTEGER NOT NULL
+    ) STRICT;
+",
+        fill: digest::fill,
+    },
 ];
 
 /// The format this program writes.
@@ -136,18 +147,20 @@ mod tests {
         Store::open(&path).unwrap().begin(&new_run()).unwrap();
         let plain = |sql| Migration { sql, fill: |_| Ok(()) };
         let next = || {
-            let [first, second] = [0, 1].map(|i: usize| Migration { ..MIGRATIONS[i] });
-            [first, second, plain("ALTER TABLE run ADD COLUMN note TEXT"), plain("UPDATE run SET note = 'b'")]
+            let known = MIGRATIONS.iter().map(|migration| Migration { ..*migration });
+            let new = ["ALTER TABLE run ADD COLUMN note TEXT", "UPDATE run SET note = 'b'"].map(plain);
+            known.chain(new).collect::<Vec<Migration>>()
         };
+        let added = MIGRATIONS.len() + 1;
         let mut connection = Connection::open(&path).unwrap();
         for _ in 0..2 {
-            migrate(&mut connection, &next()[..3]).unwrap();
-            assert_eq!(Stamp::of(&connection).unwrap().format, 3);
+            migrate(&mut connection, &next()[..added]).unwrap();
+            assert_eq!(Stamp::of(&connection).unwrap().format, added as i64);
         }
         // One that fails half way leaves nothing behind.
         let wrong: Vec<Migration> = next().into_iter().chain([plain("no sql")]).collect();
         migrate(&mut connection, &wrong).unwrap_err();
-        assert_eq!(Stamp::of(&connection).unwrap().format, 3);
+        assert_eq!(Stamp::of(&connection).unwrap().format, added as i64);
         let notes = "SELECT count(*) FROM run WHERE note IS NULL";
         assert_eq!(connection.query_row(notes, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
     }

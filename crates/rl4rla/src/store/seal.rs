@@ -208,8 +208,8 @@ pub(super) fn hash(values: &[ValueRef]) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Folder, evaluation, new_run};
-    use super::super::{Sample, Status, Store, StoreError};
+    use super::super::testing::{Folder, evaluation, new_run, record, stage};
+    use super::super::{Sample, Store, StoreError};
     use super::*;
 
     #[test]
@@ -220,10 +220,9 @@ mod tests {
         for _ in 0..2 {
             let run = store.begin(&new_run()).unwrap();
             store.append(&run, &(0..20).map(evaluation).collect::<Vec<_>>()).unwrap();
-            let [stage, unique_states, visits, revisits, evaluations] = [0, 1, 2, 3, 4];
-            let stage = stage as u32;
+            let [unique_states, visits, revisits, evaluations] = [1, 2, 3, 4];
             let sample = |playouts| Sample {
-                stage,
+                stage: 0,
                 playouts,
                 unique_states,
                 visits,
@@ -234,10 +233,10 @@ mod tests {
             for playouts in [10, 20, 10] {
                 store.sample(&run, &sample(playouts)).unwrap();
             }
-            for stage in [0, 1, 0] {
-                store.finish_stage(&run, stage, "{\"name\":\"a\"}", 1.0).unwrap();
+            for number in [0, 1, 0] {
+                store.finish_stage(&run, number, &stage("a")).unwrap();
             }
-            store.finish(&run, Status::Done { found: true }, "{}").unwrap();
+            store.finish(&run, &record()).unwrap();
         }
         store.integrity().unwrap();
         drop(store);
@@ -248,7 +247,7 @@ mod tests {
             "UPDATE run SET id = 'aaaaaaaa' WHERE row = 2",
             "UPDATE run SET row = 3 WHERE row = 2",
             "DELETE FROM run WHERE row = 2",
-            "UPDATE stage SET result = '{\"name\":\"b\"}' WHERE run = 2 AND stage = 1",
+            "UPDATE stage SET result = replace(result, '\"a\"', '\"b\"') WHERE run = 2 AND stage = 1",
             "DELETE FROM stage WHERE run = 2 AND stage = 1",
             "UPDATE stage SET stage = 7 WHERE run = 2 AND stage = 1",
             "UPDATE evaluation SET value = value + 1 WHERE run = 2 AND instance = 3",
@@ -260,6 +259,9 @@ mod tests {
             "UPDATE seal SET count = count + 1 WHERE run = 2 AND part = 1",
             "UPDATE seal SET digest = digest + 1 WHERE run = 2 AND part = 0",
             "DELETE FROM seal WHERE run = 0",
+            "UPDATE build SET digest = 'another' WHERE run = 2",
+            "UPDATE build SET digest = NULL WHERE run = 2",
+            "DELETE FROM build WHERE run = 2",
         ]
         .into_iter()
         .enumerate()

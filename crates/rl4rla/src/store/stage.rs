@@ -3,31 +3,17 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
 
+use super::result::json;
 use super::seal::{Part, Seal, damaged, hash, hash_row};
 use super::{RunId, Store, StoreError};
-
-/// A finished stage of a run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct StageRow {
-    /// Which stage of the curriculum, from zero.
-    pub stage: u32,
-    /// What it found, as JSON.
-    pub result: String,
-    /// How long it took.
-    pub seconds: f64,
-}
+use crate::record::StageRecord;
 
 impl Store {
     /// Records the result of a stage together with all that was appended before; a resumed run replaces it.
-    pub fn finish_stage(
-        &mut self,
-        run: &RunId,
-        stage: u32,
-        result: &str,
-        seconds: f64,
-    ) -> Result<(), StoreError> {
+    pub fn finish_stage(&mut self, run: &RunId, stage: u32, record: &StageRecord) -> Result<(), StoreError> {
+        let result = &json(record);
         self.commit(|connection| {
-            let (row, id, seconds) = (run.row(), run.as_str(), duration(seconds));
+            let (row, id, seconds) = (run.row(), run.as_str(), duration(record.cost.seconds));
             let old = "SELECT 1 FROM stage WHERE run = ?1 AND stage = ?2";
             let old = connection.query_row(old, params![row, stage], |_| Ok(())).optional()?;
             let sql = "INSERT OR REPLACE INTO stage VALUES (?1, ?2, ?3, ?4)";
@@ -45,24 +31,26 @@ impl Store {
         })
     }
 
-    /// The finished stages of a run, in order.
-    pub fn stages(&self, run: &RunId) -> Result<Vec<StageRow>, StoreError> {
-        self.read(|connection| {
+    /// The finished stages of a run, in order. One that cannot be read is an error: those before it are no substitute.
+    pub fn stages(&self, run: &RunId) -> Result<Vec<StageRecord>, StoreError> {
+        let texts = self.read(|connection| {
             let sql = "SELECT * FROM stage WHERE run = ?1 ORDER BY stage";
             let mut statement = connection.prepare_cached(sql)?;
             let rows = statement.query_map([run.row()], |row| {
                 let mut seal = Seal::default();
                 seal.add(hash_row(row)?);
                 seal.check(connection, run.row(), run.as_str(), Part::Stage(row.get(1)?))?;
-                Ok(StageRow { stage: row.get(1)?, result: row.get(2)?, seconds: row.get(3)? })
+                Ok((row.get(1)?, row.get(2)?))
             })?;
-            let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+            let rows = rows.collect::<rusqlite::Result<Vec<(u32, String)>>>()?;
             let count = Seal::read(connection, run.row(), run.as_str(), Part::Run)?.count;
             match count == rows.len() as i64 {
                 true => Ok(rows),
                 false => Err(damaged(format!("run {run} finished {count} stages and has {}", rows.len()))),
             }
-        })
+        })?;
+        let what = |stage: u32| format!("stage {} of run {run}", u64::from(stage) + 1);
+        texts.iter().map(|(stage, text)| self.parsed(text, || what(*stage))).collect()
     }
 }
 
@@ -73,7 +61,7 @@ pub(super) fn duration(seconds: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Folder, evaluation, new_run};
+    use super::super::testing::{Folder, evaluation, new_run, stage};
     use super::*;
 
     #[test]
@@ -82,12 +70,14 @@ mod tests {
         let mut store = Store::open(&folder.file("runs.db")).unwrap();
         let run = store.begin(&new_run()).unwrap();
         store.append(&run, &[evaluation(0)]).unwrap();
-        store.finish_stage(&run, 1, "{\"b\":1}", f64::NAN).unwrap();
+        let mut timeless = stage("b");
+        timeless.cost.seconds = f64::NAN;
+        store.finish_stage(&run, 1, &timeless).unwrap();
         assert_eq!(store.evaluations(&run).unwrap().len(), 1, "committed with the stage");
-        store.finish_stage(&run, 0, "{}", 1.5).unwrap();
-        store.finish_stage(&run, 1, "{\"b\":2}", 2.5).unwrap();
-        let row = |stage, result: &str, seconds| StageRow { stage, result: result.into(), seconds };
-        assert_eq!(store.stages(&run).unwrap(), [row(0, "{}", 1.5), row(1, "{\"b\":2}", 2.5)]);
+        assert!(store.stages(&run).unwrap()[0].cost.seconds.is_nan());
+        store.finish_stage(&run, 0, &stage("a")).unwrap();
+        store.finish_stage(&run, 1, &stage("c")).unwrap();
+        assert_eq!(store.stages(&run).unwrap(), [stage("a"), stage("c")]);
         assert_eq!(store.runs().unwrap()[0].stages, 2);
     }
 }

@@ -1,9 +1,11 @@
 //! What the tests of this module share: folders that vanish, and something to store.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Evaluation, NewRun};
+use crate::record::{Build, RunRecord, SearchCost, StageRecord};
 
 /// An empty folder, removed when dropped.
 pub struct Folder(PathBuf);
@@ -33,6 +35,9 @@ impl Drop for Folder {
     }
 }
 
+pub static BUILD: LazyLock<Build> =
+    LazyLock::new(|| Build { version: "0.1.0".into(), digest: Some("0123456789abcdef".into()) });
+
 pub fn new_run() -> NewRun<'static> {
     NewRun {
         curriculum: "small",
@@ -40,11 +45,38 @@ pub fn new_run() -> NewRun<'static> {
         seed: 7,
         spec: "name = \"small\"\n",
         settings: "{\"budget\":10}",
-        version: "0.1.0",
+        build: &BUILD,
     }
 }
 
 /// Evaluations in the order of the log.
 pub fn evaluation(i: u32) -> Evaluation {
     Evaluation { stage: 0, key: (u128::from(i) << 64).to_be_bytes(), set: 1, index: i, value: f64::from(i) }
+}
+
+/// The result of a stage that took a while and found nothing.
+pub fn stage(name: &str) -> StageRecord {
+    let text = format!(
+        "{{\"name\": \"{name}\", \"found\": false, \"stop\": \"budget\", \"reward\": 0.0, \"playouts\": 1, \"evaluations\": 2, \
+         \"seconds\": 1.5}}"
+    );
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The result of a run that found all there was, with one stage.
+pub fn record() -> RunRecord {
+    RunRecord {
+        format: RunRecord::FORMAT,
+        build: Some(BUILD.clone()),
+        run: "0123abcd".into(),
+        curriculum: "small".into(),
+        method: "random".into(),
+        seed: 7,
+        found: true,
+        cost: SearchCost::default(),
+        preferred: None,
+        alone: None,
+        proposer: None,
+        stages: vec![stage("a")],
+    }
 }

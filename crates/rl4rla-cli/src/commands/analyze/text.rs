@@ -1,16 +1,19 @@
 //! An analysis in the terminal.
 
 use super::Report;
-use super::numbers::{alone, cell, count, factor, interval, kappa};
 use crate::page::{accent, faint, indent, ledger, number, strong, table, warning};
-use rl4rla::analysis::{Analysis, Cell, Costs, Decided, Found, Iteration, Rival, StepRange, Symbols, Worst};
+use rl4rla::analysis::{Analysis, Cell, Decided, Iteration, Worst};
+use rl4rla::experiment::analyzed::numbers::{alone, cell, count, factor, interval, kappa};
+use rl4rla::experiment::analyzed::setting;
+use rl4rla::experiment::analyzed::words::{costs, ended, formula, steps};
 
 impl Report<'_> {
     /// Everything, for a person.
     pub fn text(&self, analysis: &Analysis) -> String {
         let mut text = format!("{}\n", strong(self.source.title()));
         if !self.shared.quiet {
-            text += &self.setting().lines().map(|line| format!("{}\n", faint(line))).collect::<String>();
+            text +=
+                &setting(&self.study).lines().map(|line| format!("{}\n", faint(line))).collect::<String>();
         }
         let part = |title: &str, body: String| format!("\n{}\n{body}", strong(title));
         text += &part("Iteration", indent(&iteration(&analysis.iteration)));
@@ -28,25 +31,6 @@ impl Report<'_> {
         let id =
             format!("{}  {}\n", self.study.id(), faint("the same for the same program, settings and seed"));
         text + &part("Run id", indent(&format!("{id}{}\n{}\n", faint("made again with"), self.command())))
-    }
-
-    /// What was run.
-    pub fn setting(&self) -> String {
-        let (family, study) = (&self.study.family, &self.study);
-        let settings = study.settings(family);
-        format!(
-            "{} {}×{}, κ {} unless said otherwise; {} replicates, seed {}\nη = {}, {} sketch s = {}, samples k = {}",
-            family.kind,
-            family.rows,
-            family.cols,
-            kappa(family.condition),
-            study.care.replicates,
-            study.care.seed,
-            study.step,
-            settings.sketch,
-            settings.sketch_rows,
-            settings.batch,
-        )
     }
 
     fn worst(&self, worst: Option<&Worst>) -> String {
@@ -76,14 +60,6 @@ impl Report<'_> {
     }
 }
 
-/// How a run ended.
-pub fn ended(excess: Option<f64>, failure: Option<&str>) -> String {
-    match excess {
-        Some(excess) => format!("excess {}", number(excess)),
-        None => format!("the run fails: {}", failure.unwrap_or("it does not end")),
-    }
-}
-
 /// Lines of at most 96 letters.
 fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
@@ -97,18 +73,6 @@ fn wrapped(text: &str) -> String {
         }
     }
     lines.join("\n")
-}
-
-/// The iteration in one line and what its letters mean.
-pub fn formula(iteration: &Iteration) -> String {
-    // The arrow says which x is the next one.
-    let plain = |text: &str| text.replace("xₜ", "x");
-    match (&iteration.multiplier, &iteration.residual) {
-        (Some(multiplier), Some(residual)) if iteration.update.contains('η') => {
-            format!("x ← x − η M ({}) with M = {}", plain(residual), plain(multiplier))
-        }
-        _ => format!("{} with v1 = {}", iteration.update, plain(&iteration.direction)),
-    }
 }
 
 fn iteration(iteration: &Iteration) -> String {
@@ -136,21 +100,6 @@ fn contraction(analysis: &Analysis) -> String {
     ledger(&["κ", "ρ(G) computed", "‖AGA⁺‖ computed", "measured [95 %]", "failed"], rows, 0..5)
 }
 
-/// The range of steps in words.
-pub fn steps(range: &StepRange) -> String {
-    let best = range.best.map_or(String::new(), |best| format!("; the best is {}", number(best)));
-    let how = match range.found {
-        Found::Spectrum => "from the spectrum of M·A",
-        Found::Bisection => "by trying",
-        Found::NotApplicable => return "not applicable: the iteration has no step\n".into(),
-    };
-    match range.high {
-        Some(0.0) => format!("no step converges, {how}\n"),
-        Some(high) => format!("converges for 0 < η < {}{best}, {how}\n", number(high)),
-        None => format!("no end was found{best}, {how}\n"),
-    }
-}
-
 fn waits(analysis: &Analysis) -> String {
     let rows = analysis.iterations.iter().zip(&analysis.step_range.rows).map(|(wait, step)| {
         vec![
@@ -163,48 +112,6 @@ fn waits(analysis: &Analysis) -> String {
         ]
     });
     ledger(&["κ", "ηmax", "best η", "predicted", "observed [95 %]", "reached"], rows, 0..6)
-}
-
-/// The price in words: what is meant, and what it is.
-pub fn costs(costs: &Costs) -> Vec<(String, String)> {
-    let fact = |name: &str, value: String| (name.to_string(), value);
-    let work = |symbols: &Symbols| format!("{} flops, reads {} entries of data", symbols.flops, symbols.data);
-    let mut facts = Vec::new();
-    if costs.setup.flops != "0" {
-        facts.push(fact("once", work(&costs.setup)));
-    }
-    facts.push(fact("every iteration", work(&costs.iteration)));
-    if facts.iter().any(|(_, value)| value.contains('ζ')) {
-        facts.push(fact("ζ", format!("{} flops for each entry that is sketched", number(costs.sketch_work))));
-    }
-    let size = format!("at {}×{}", costs.rows, costs.cols);
-    let Some((total, t)) = costs.total.zip(costs.iterations) else {
-        facts.push((size, "the tolerance is not reached, so there is no crossover".into()));
-        return facts;
-    };
-    let (flops, passes) = (number(total.flops), number(total.passes));
-    let iterations = count(t);
-    facts.push((
-        size,
-        format!("{iterations} iterations to the tolerance: {flops} flops, {passes} passes over A"),
-    ));
-    let rivals = costs.rivals.iter();
-    facts.extend(rivals.map(|rival| (format!("cheaper than {}", rival.name), crossovers(costs, rival))));
-    facts
-}
-
-/// When a program is cheaper than another method.
-fn crossovers(costs: &Costs, rival: &Rival) -> String {
-    let price = match (rival.flops, rival.iterations) {
-        (Some(flops), Some(t)) => format!(" ({} flops, {} iterations)", number(flops), count(t)),
-        (Some(flops), None) => format!(" ({} flops)", number(flops)),
-        (None, _) => " (which does not reach the tolerance)".into(),
-    };
-    let rows = rival.rows.map(|rows| format!("{} at n = {}", rows.words("m"), costs.cols));
-    let fixed = if rival.rows.is_some() { format!(" at m = {}", costs.rows) } else { String::new() };
-    let cols = rival.cols.map(|cols| format!("{}{fixed}", cols.words("n")));
-    let both: Vec<String> = rows.into_iter().chain(cols).collect();
-    format!("{}{price}", both.join(", "))
 }
 
 fn precision(analysis: &Analysis) -> String {

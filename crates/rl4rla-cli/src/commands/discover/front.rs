@@ -1,12 +1,9 @@
-//! The front of a stage, for a person and for a script, and what someone prefers of it.
+//! The front of a stage for a person, and what someone prefers of it.
 
 use crate::failure::Failure;
 use crate::page::{accent, ledger, number, strong};
-use rl4rla::curriculum::StageResult;
-use rl4rla::discovery::{Offer, Preference, Stage};
-use rl4rla::equivalence::name;
-use rl4rla::program::{Signature, equation};
-use serde_json::{Value, json};
+use rl4rla::discovery::Preference;
+use rl4rla::record::{FrontEntry, PreferredEntry, StageRecord};
 
 /// The words of `--prefer`, and what each means.
 const WORDS: [(&str, Preference); 3] = [
@@ -39,70 +36,29 @@ pub fn preference(text: &str) -> Result<Preference, Failure> {
     Ok(preference)
 }
 
-/// The front as a script reads it, the most accurate first; places count from 1.
-pub fn json(stage: &Stage, front: &[Offer]) -> Value {
-    let signature = stage.grammar.signature;
-    let offer = |(place, offer): (usize, &Offer)| {
-        json!({
-            "place": place + 1,
-            "excess": offer.tradeoff.excess,
-            "flops": offer.tradeoff.flops,
-            "condition": offer.tradeoff.condition,
-            "reward": offer.reward,
-            "name": known(offer, signature),
-            "equation": equation(&offer.program, signature).ok().map(|equation| equation.text),
-            "program": signature.update.text(&offer.program),
-        })
-    };
-    front.iter().enumerate().map(offer).collect()
-}
-
-fn known(offer: &Offer, signature: Signature) -> Option<&'static str> {
-    name(&offer.program, signature).ok()?.entry().map(|entry| entry.name)
-}
-
-/// What is preferred of the last stage's front, as a script reads it.
-pub fn preferred(run: &str, result: &StageResult, stage: &Stage, preference: Option<&Preference>) -> Value {
-    let place = preference.and_then(|preference| preference.choose(&result.attempt.front));
-    place.map_or(Value::Null, |place| {
-        let mut chosen = json(stage, &result.attempt.front)[place].take();
-        chosen["stage"] = json!(result.name);
-        chosen["source"] = json!(source(run, place));
-        chosen
-    })
-}
-
-/// How a program of the last front is called in other commands.
-fn source(run: &str, place: usize) -> String {
-    format!("run:{run}#{}", place + 1)
-}
-
 /// The front of the last stage as a table.
-pub fn text(result: &StageResult, stage: &Stage, preference: Option<&Preference>) -> String {
-    let front = &result.attempt.front;
-    if front.is_empty() {
+pub fn text(result: &StageRecord, preferred: Option<&PreferredEntry>) -> String {
+    if result.front.is_empty() {
         return String::new();
     }
-    let chosen = preference.and_then(|preference| preference.choose(front));
-    let signature = stage.grammar.signature;
-    let own = result.program();
-    let row = |(place, offer): (usize, &Offer)| {
-        let formula = equation(&offer.program, signature).map_or(String::new(), |equation| equation.text);
-        let marks = [(own == Some(&offer.program), "the one above"), (chosen == Some(place), "preferred")];
+    let row = |entry: &FrontEntry| {
+        let marks = [
+            (result.program.as_ref() == Some(&entry.program), "the one above"),
+            (preferred.is_some_and(|preferred| preferred.entry.place == entry.place), "preferred"),
+        ];
         let marks: Vec<&str> = marks.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word).collect();
         vec![
-            format!("#{}", place + 1),
-            number(offer.tradeoff.excess),
-            number(offer.tradeoff.flops),
-            number(offer.tradeoff.condition),
-            accent(&known(offer, signature).map_or(formula, str::to_string)),
+            format!("#{}", entry.place),
+            number(entry.tradeoff.excess),
+            number(entry.tradeoff.flops),
+            number(entry.tradeoff.condition),
+            accent(entry.name.as_ref().or(entry.equation.as_ref()).map_or("", String::as_str)),
             strong(&marks.join(", ")),
         ]
     };
     let head = ["", "excess", "flops", "κ seen", "program", ""];
-    let rows = front.iter().enumerate().map(row);
     let title = format!("Of all programs evaluated in {}, none beats these in everything", result.name);
-    format!("{}\n{}", strong(&title), ledger(&head, rows, 1..4))
+    format!("{}\n{}", strong(&title), ledger(&head, result.front.iter().map(row), 1..4))
 }
 
 #[cfg(test)]
@@ -115,7 +71,7 @@ mod tests {
         let weights = preference("accuracy=2, speed=1").unwrap();
         assert_eq!((weights.accuracy, weights.speed, weights.stability), (2.0, 1.0, 0.0));
         for bad in ["", "fast", "speed=", "speed=x", "speed=-1", "speed=inf", "beauty=1"] {
-            assert!(preference(bad).unwrap_err().message().contains("--prefer"), "{bad}");
+            assert!(preference(bad).unwrap_err().to_string().contains("--prefer"), "{bad}");
         }
     }
 }

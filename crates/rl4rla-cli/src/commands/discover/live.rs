@@ -1,33 +1,29 @@
 //! What a person sees while a run goes on.
 
-use super::present::stage_json;
 use crate::failure::Failure;
 use crate::interrupt::stopped;
 use crate::{page, progress};
 use rl4rla::curriculum::{Curriculum, Follow, StageResult};
 use rl4rla::discovery::{Approach, Observe, Progress, Record};
+use rl4rla::record::StageRecord;
 use rl4rla::store::Recorder;
 
-/// Records a run, unless it is recorded already, and shows how it goes.
+/// Records a run and shows how it goes.
 pub struct Live<'a> {
-    recorder: Option<Recorder<'a>>,
+    recorder: Recorder<'a>,
     curriculum: &'a Curriculum,
     approach: &'a Approach,
 }
 
 impl<'a> Live<'a> {
     /// Shows the run that is recorded.
-    pub fn new(
-        recorder: Option<Recorder<'a>>,
-        curriculum: &'a Curriculum,
-        approach: &'a Approach,
-    ) -> Live<'a> {
+    pub fn new(recorder: Recorder<'a>, curriculum: &'a Curriculum, approach: &'a Approach) -> Live<'a> {
         Live { recorder, curriculum, approach }
     }
 
     /// Ends the show; says what went wrong with the store, if anything did.
     pub fn close(self) -> Result<(), Failure> {
-        Ok(self.recorder.map_or(Ok(()), Recorder::close)?)
+        Ok(self.recorder.close()?)
     }
 
     fn message(&self, progress: &Progress) -> String {
@@ -67,31 +63,24 @@ impl<'a> Live<'a> {
 
 impl Observe for Live<'_> {
     fn evaluated(&mut self, record: Record, value: f64) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.evaluated(record, value);
-        }
+        self.recorder.evaluated(record, value);
     }
 
     fn goes_on(&mut self, progress: &Progress) -> bool {
         progress::update(|| self.message(progress));
-        self.recorder.as_mut().is_none_or(|recorder| recorder.goes_on(progress)) && !stopped()
+        self.recorder.goes_on(progress) && !stopped()
     }
 }
 
 impl Follow for Live<'_> {
     fn begins(&mut self, number: usize) {
         progress::doing(format!("{} · drawing instances", self.title(number)));
-        if let Some(recorder) = &mut self.recorder {
-            recorder.begins(number);
-        }
+        self.recorder.begins(number);
     }
 
     fn ended(&mut self, number: usize, result: &StageResult) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.ended(number, result);
-            let json = stage_json(&self.curriculum.stages[number].0, result).to_string();
-            recorder.stage(number, &json, result.seconds);
-        }
+        self.recorder.ended(number, result);
+        self.recorder.stage(number, &StageRecord::new(&self.curriculum.stages[number].0, result));
         let mark = if result.found() { '✓' } else { '✗' };
         let (reward, time) = (page::number(result.reward()), page::duration(result.seconds));
         let front = result.attempt.front.len();

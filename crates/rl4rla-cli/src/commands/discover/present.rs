@@ -3,169 +3,75 @@
 use super::front;
 use crate::args::Shared;
 use crate::page::{Page, accent, duration, faint, indent, number, strong, warning};
-use rl4rla::analysis::Form;
-use rl4rla::curriculum::{Curriculum, Discovery, StageResult, Target};
-use rl4rla::discovery::{Preference, Stage};
-use rl4rla::execute::Trace;
+use rl4rla::curriculum::{Curriculum, Target};
+use rl4rla::discovery::Stage;
+use rl4rla::problem::Family;
 use rl4rla::program::{Entry, Instruction, Program, Section, equation};
-use rl4rla::reward::{Evaluation, Summary};
-use rl4rla::search::Counters;
-use serde_json::{Value, json};
+use rl4rla::record::{ProposerRecord, RunRecord, SearchCost, StageRecord};
+use serde_json::json;
 
-/// What names a run.
-pub struct Meta<'a> {
-    pub run: &'a str,
-    pub method: &'a str,
-    pub seed: u64,
-    /// What someone wants of the front.
-    pub preference: Option<Preference>,
-}
-
-/// The whole result.
-pub fn page(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta, shared: &Shared) -> Page {
-    let mut text = text(curriculum, discovery, meta);
+/// The whole result; of the curriculum an outline is enough.
+pub fn page(record: &RunRecord, curriculum: &Curriculum, shared: &Shared) -> Page {
+    let mut text = text(record, curriculum);
     if !shared.quiet {
-        text += &hints(curriculum, discovery, meta, shared);
+        text += &hints(record, curriculum, shared);
     }
-    Page { json: document(curriculum, discovery, meta), text, code: u8::from(!discovery.found) }
+    if let Some(ProposerRecord { model, answers, bad }) = &record.proposer {
+        let remark = format!("{model} gave {answers} answers, {bad} of them no programs of their stage");
+        text = format!("{}\n{remark}\n", text.trim_end());
+    }
+    Page { json: json!(record), text, code: u8::from(!record.found) }
 }
 
-/// The result as a script reads it.
-pub fn document(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> Value {
-    let counters = discovery.counters();
-    let stages: Vec<Value> = discovery
-        .stages
-        .iter()
-        .zip(&curriculum.stages)
-        .map(|(result, (stage, _))| stage_json(stage, result))
-        .collect();
-    let last = discovery.stages.iter().zip(&curriculum.stages).next_back();
-    let preferred =
-        last.map(|(result, (stage, _))| front::preferred(meta.run, result, stage, meta.preference.as_ref()));
-    json!({
-        "run": meta.run,
-        "curriculum": curriculum.name,
-        "method": meta.method,
-        "seed": meta.seed,
-        "found": discovery.found,
-        "playouts": counters.playouts,
-        "evaluations": counters.evaluations,
-        "programs": counters.solutions,
-        "seconds": discovery.seconds(),
-        "unique_states": counters.unique_states,
-        "node_visits": counters.node_visits,
-        "revisit_rate": counters.revisit_rate(),
-        "transposition_rate": counters.transposition_rate(),
-        "preferred": preferred,
-        "stages": stages,
-    })
-}
-
-/// One stage as a script reads it.
-pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
-    let counters = result.attempt.counters;
-    let update = stage.grammar.signature.update;
-    let report = result.attempt.report.as_ref();
-    let mean = |part: fn(&rl4rla::reward::Score) -> f64| {
-        report.map(|report| Summary::of(report.scores.iter().map(part)).mean)
-    };
-    let candidates: Vec<Value> = result
-        .attempt
-        .candidates
-        .iter()
-        .map(|c| json!({ "program": update.text(&c.program), "search": c.search, "select": c.select }))
-        .collect();
-    json!({
-        "name": result.name,
-        "found": result.found(),
-        "matched": result.judgement.as_ref().and_then(|judgement| judgement.matched),
-        "form": result.form.as_ref().map(ToString::to_string),
-        "stable": result.form.as_ref().map(Form::is_stable),
-        "reason": unstable(result),
-        "playouts": counters.playouts,
-        "evaluations": counters.evaluations,
-        "programs": counters.solutions,
-        "unique_states": counters.unique_states,
-        "node_visits": counters.node_visits,
-        "revisit_rate": counters.revisit_rate(),
-        "transposition_rate": counters.transposition_rate(),
-        "seconds": result.seconds,
-        "stop": result.attempt.stop.name(),
-        "reward": result.reward(),
-        "reward_error": report.map(|report| report.reward().error),
-        "acc": mean(|s| s.terms.acc),
-        "decay": mean(|s| s.terms.decay),
-        "comp": mean(|s| s.terms.comp),
-        "cond": mean(|s| s.terms.cond),
-        "flops": mean(|s| s.flops),
-        "excess": excess(result),
-        "instances": report.map(|report| report.scores.len()),
-        "failures": report.map(Evaluation::failures),
-        "program": result.program().map(|program| update.text(program)),
-        "equation": result.program().and_then(|p| equation(p, stage.grammar.signature).ok()).map(|e| e.text),
-        "candidates": candidates,
-        "front": front::json(stage, &result.attempt.front),
-    })
-}
-
-/// The mean excess at the end, on the final instances.
-fn excess(result: &StageResult) -> Option<f64> {
-    let last = result.attempt.report.as_ref()?.last(|trace: &Trace| &trace.excesses)?;
-    Some(last.mean)
-}
-
-fn text(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta) -> String {
-    let verdict = if discovery.found { accent("found") } else { warning("not found") };
+fn text(record: &RunRecord, curriculum: &Curriculum) -> String {
+    let verdict = if record.found { accent("found") } else { warning("not found") };
     let mut text = format!(
         "{}  {verdict}\n{}\n\n",
         strong(&curriculum.title),
-        faint(&format!("run {} · method {} · seed {}", meta.run, meta.method, meta.seed))
+        faint(&format!("run {} · method {} · seed {}", record.run, record.method, record.seed))
     );
     let mut before = curriculum.start.clone();
     let origin = if before.is_empty() { "∅  the empty program".into() } else { format!("{before}") };
     text += &format!("{origin}\n");
-    let last = discovery.stages.len().saturating_sub(1);
-    for (number, (result, (stage, target))) in discovery.stages.iter().zip(&curriculum.stages).enumerate() {
+    let last = record.stages.len().saturating_sub(1);
+    for (number, (result, (stage, target))) in record.stages.iter().zip(&curriculum.stages).enumerate() {
         let (branch, rail) = if number == last { ("└─", "  ") } else { ("├─", "│ ") };
-        let mark = if result.found() { accent("✓") } else { warning("✗") };
+        let mark = if result.found { accent("✓") } else { warning("✗") };
         let title = format!("{}  {}", strong(&result.name), remark(result, target));
         text += &format!("│\n{branch} {mark} {}\n", title.trim_end());
         for line in stage_text(stage, target, result, &before).lines() {
             text += &format!("{rail}   {line}\n");
         }
-        if let Some(program) = result.program() {
-            before = program.clone();
+        if let Some(program) = result.parsed() {
+            before = program;
         }
     }
-    if let Some(program) = discovery.stages.last().and_then(StageResult::program) {
-        text += &format!("\n{}", indent(&program.to_string()));
+    if let Some(result) = record.stages.last() {
+        if let Some(program) = result.parsed() {
+            text += &format!("\n{}", indent(&program.to_string()));
+        }
+        text += &format!("\n{}", front::text(result, record.preferred.as_ref()));
     }
-    if let Some((result, (stage, _))) = discovery.stages.iter().zip(&curriculum.stages).next_back() {
-        text += &format!("\n{}", front::text(result, stage, meta.preference.as_ref()));
-    }
-    text + &format!("\n{}\n", effort(&discovery.counters(), discovery.seconds()))
+    text + &format!("\n{}\n", effort(&record.cost))
 }
 
 /// What to type next.
-fn hints(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta, shared: &Shared) -> String {
-    let mut hints = Vec::new();
-    let last = discovery.stages.iter().zip(&curriculum.stages).next_back();
-    if let Some((result, (stage, _))) = last.filter(|(result, _)| result.program().is_some()) {
-        hints.push((format!("show run:{}", meta.run), "the program with its shapes and its cost"));
-        if result.attempt.front.len() > 1 {
-            hints.push((
-                format!("show run:{}#2", meta.run),
-                "the second of those that none beats; --prefer chooses",
-            ));
+fn hints(record: &RunRecord, curriculum: &Curriculum, shared: &Shared) -> String {
+    let (mut hints, run) = (Vec::new(), &record.run);
+    let last = record.stages.iter().zip(&curriculum.stages).next_back();
+    if let Some((result, (stage, _))) = last.filter(|(result, _)| result.program.is_some()) {
+        hints.push((format!("show run:{run}"), "the program with its shapes and its cost"));
+        if result.front.len() > 1 {
+            hints
+                .push((format!("show run:{run}#2"), "the second of those that none beats; --prefer chooses"));
         }
-        hints.push(match stage.families[0].is_of_table() {
-            true => {
-                (format!("solve run:{} --matrix FILE --target COL", meta.run), "the program on your data")
-            }
-            false => (format!("evaluate run:{} --kappa 1e6", meta.run), "its reward on harder problems"),
+        // Only tables of the user's have families without a name that means something elsewhere.
+        hints.push(match Family::named(stage.families[0].kind.info().name) {
+            None => (format!("solve run:{run} --matrix FILE --target COL"), "the program on your data"),
+            Some(_) => (format!("evaluate run:{run} --kappa 1e6"), "its reward on harder problems"),
         });
     }
-    hints.push((format!("resume {}", meta.run), "this page again"));
+    hints.push((format!("resume {run}"), "this page again"));
     let commands: Vec<String> = hints.iter().map(|(command, _)| shared.again(command)).collect();
     let width = commands.iter().map(|command| command.chars().count()).max().unwrap_or(0);
     let line = |(command, (_, doc)): (&String, &(String, &str))| {
@@ -175,32 +81,22 @@ fn hints(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta, shared: &S
 }
 
 /// What was found: its title, unless it is a part of something and has none of its own.
-fn remark(result: &StageResult, target: &Target) -> String {
-    let matched = result.judgement.as_ref().and_then(|judgement| judgement.matched);
-    match matched.and_then(Entry::named).map(|entry| &entry.document.title) {
-        Some(_) if result.found() && !target.completed_by.is_empty() => String::new(),
-        Some(title) if result.found() => title.clone(),
-        Some(title) if unstable(result).is_some() => format!("found {title}"),
+fn remark(result: &StageRecord, target: &Target) -> String {
+    match result.matched.as_deref().and_then(Entry::named).map(|entry| &entry.document.title) {
+        Some(_) if result.found && !target.completed_by.is_empty() => String::new(),
+        Some(title) if result.found => title.clone(),
+        Some(title) if result.reason.is_some() => format!("found {title}"),
         Some(title) => format!("found {title} instead"),
-        None if result.found() => String::new(),
-        None if result.program().is_some() => "found another program".into(),
+        None if result.found => String::new(),
+        None if result.program.is_some() => "found another program".into(),
         None => "found nothing that works".into(),
     }
 }
 
-/// Why a program that equals the target in exact arithmetic is not the one asked for.
-fn unstable(result: &StageResult) -> Option<String> {
-    let kappa = result.judgement.as_ref()?.unstable_from?;
-    Some(format!(
-        "equal to the target in exact arithmetic, but less accurate from κ = {kappa:e} on; this stage asks for the stable form"
-    ))
-}
-
-fn stage_text(stage: &Stage, target: &Target, result: &StageResult, before: &Program) -> String {
+fn stage_text(stage: &Stage, target: &Target, result: &StageRecord, before: &Program) -> String {
     let mut text = String::new();
-    let counters = &result.attempt.counters;
-    let stop = faint(&format!("stopped: {} · {}", result.attempt.stop, effort(counters, result.seconds)));
-    let Some(program) = result.program() else { return stop };
+    let stop = faint(&format!("stopped: {} · {}", result.stop, effort(&result.cost)));
+    let Some(program) = result.parsed() else { return stop };
     // A part is shown at work: as long as nothing uses it, the equation does not know it.
     let mut whole = program.clone();
     whole.iteration.extend_from_slice(&target.completed_by);
@@ -208,7 +104,7 @@ fn stage_text(stage: &Stage, target: &Target, result: &StageResult, before: &Pro
         text += &format!("{}\n", accent(&equation.text));
     }
     let added: Vec<(Section, String)> =
-        added(before, program).into_iter().map(|(section, i)| (section, i.to_string())).collect();
+        added(before, &program).into_iter().map(|(section, i)| (section, i.to_string())).collect();
     let width = added.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
     for (section, instruction) in added {
         text += &format!("+ {instruction:width$}  {}\n", faint(section.name()));
@@ -219,31 +115,29 @@ fn stage_text(stage: &Stage, target: &Target, result: &StageResult, before: &Pro
     if let Some(form) = &result.form {
         text += &format!("form: {form}\n");
     }
-    if let Some(reason) = unstable(result) {
-        text += &format!("{}\n", warning(&reason));
+    if let Some(reason) = &result.reason {
+        text += &format!("{}\n", warning(reason));
     }
-    if let Some(reward) = result.attempt.report.as_ref().map(|report| report.reward()) {
-        let count = stage.instances.report;
-        text +=
-            &format!("reward {} ± {} on {count} fresh instances", number(reward.mean), number(reward.error));
-        if let Some(excess) = excess(result) {
+    if let Some((error, count)) = result.reward_error.zip(result.instances) {
+        let reward = number(result.reward);
+        text += &format!("reward {reward} ± {} on {count} fresh instances", number(error));
+        if let Some(excess) = result.excess {
             text += &format!(", excess {}", number(excess));
         }
-        let failures = result.attempt.report.as_ref().map_or(0, Evaluation::failures);
-        if failures > 0 {
+        if let Some(failures @ 1..) = result.failures {
             text += &warning(&format!(" where it ran: it failed on {failures}"));
         }
         text.push('\n');
     }
-    if let [first, second, ..] = &result.attempt.candidates[..] {
-        text += &format!("ahead of the next candidate by {}\n", number(first.select - second.select));
+    if let Some(lead) = result.lead() {
+        text += &format!("ahead of the next candidate by {}\n", number(lead));
     }
     text + &stop
 }
 
-fn effort(counters: &Counters, seconds: f64) -> String {
-    let Counters { playouts, solutions, evaluations, .. } = counters;
-    format!("{playouts} playouts, {solutions} programs, {evaluations} evaluations, {}", duration(seconds))
+fn effort(cost: &SearchCost) -> String {
+    let SearchCost { playouts, programs, evaluations, seconds, .. } = cost;
+    format!("{playouts} playouts, {programs} programs, {evaluations} evaluations, {}", duration(*seconds))
 }
 
 /// The instructions of `after` that `before` does not have.

@@ -1,8 +1,8 @@
 //! Typesetting exported documents, where there is a LaTeX.
 
-use super::check::Verdict;
 use super::toolchain::{Workshop, output};
-use crate::failure::Failure;
+use rl4rla::experiment::ExperimentError;
+use rl4rla::experiment::exported::Verdict;
 use std::fs;
 use std::process::Command;
 
@@ -14,7 +14,7 @@ const TYPESETTERS: [(&str, &[&str]); 3] = [
 ];
 
 /// Typesets a document whose structure is right.
-pub fn typeset(text: &str, name: &str, workshop: &Workshop) -> Result<Verdict, Failure> {
+pub fn typeset(text: &str, name: &str, workshop: &Workshop) -> Result<Verdict, ExperimentError> {
     let file = format!("{name}.tex");
     fs::write(workshop.folder.join(&file), text)?;
     for (program, arguments) in TYPESETTERS {

@@ -1,7 +1,10 @@
 //! Running exported code: where the languages are found on this machine, and what is made for them in passing.
 
-use crate::failure::Failure;
+use super::latex;
 use crate::interrupt;
+use rl4rla::experiment::ExperimentError;
+use rl4rla::experiment::exported::{Absent, Machine, Verdict, make_inside};
+use rl4rla::export::Language;
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,38 +12,50 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Why nothing can be run.
-pub struct Absent(pub String);
-
 /// A folder for one check, gone when it is done, and one that stays, for what takes long to make.
 pub struct Workshop {
     /// Everything of this check.
     pub folder: PathBuf,
     lasting: PathBuf,
+    quiet: bool,
 }
 
 impl Workshop {
     /// Makes the folder.
-    pub fn open() -> Result<Workshop, Failure> {
+    pub fn open(quiet: bool) -> Result<Workshop, ExperimentError> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let name = format!("rl4rla-export-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let folder = env::temp_dir().join(name);
-        interrupt::passing_folder(&folder)
-            .map_err(|error| Failure::new(format!("cannot make the folder {}: {error}", folder.display())))?;
+        interrupt::passing_folder(&folder).map_err(|error| {
+            ExperimentError::new(format!("cannot make the folder {}: {error}", folder.display()))
+        })?;
         let home =
             |variable: &str, below: &str| env::var_os(variable).map(|home| Path::new(&home).join(below));
         let lasting = home("XDG_CACHE_HOME", "")
             .or_else(|| home("LOCALAPPDATA", ""))
             .or_else(|| home("HOME", ".cache"));
-        Ok(Workshop { folder, lasting: lasting.unwrap_or_else(env::temp_dir).join("rl4rla").join("export") })
+        let lasting = lasting.unwrap_or_else(env::temp_dir).join("rl4rla").join("export");
+        Ok(Workshop { folder, lasting, quiet })
     }
 }
 
-/// Makes a folder inside a workshop, and not the workshop itself, which is gone if the command is being interrupted.
-pub fn make(folder: &Path) -> io::Result<()> {
-    match fs::create_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made,
+/// What runs a language, by its name.
+const RUNNERS: [(&str, Runner); 3] = [("python", python), ("rust", rust), ("julia", julia)];
+
+impl Machine for Workshop {
+    fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn run(&self, language: Language, driver: &str) -> Result<Result<String, Absent>, ExperimentError> {
+        match RUNNERS.iter().find(|(name, _)| *name == language.name) {
+            Some((_, runner)) => runner(driver, self),
+            None => Ok(Err(Absent(format!("nobody knows how to run {}", language.name)))),
+        }
+    }
+
+    fn typeset(&self, text: &str, name: &str) -> Result<Verdict, ExperimentError> {
+        latex::typeset(text, name, self)
     }
 }
 
@@ -52,14 +67,16 @@ impl Drop for Workshop {
 }
 
 /// Runs a driver on what lies in the workshop: what it said at last, or why there is nothing to run it with.
-pub type Runner = fn(&str, &Workshop, bool) -> Result<Result<String, Absent>, Failure>;
+type Runner = fn(&str, &Workshop) -> Result<Result<String, Absent>, ExperimentError>;
 
 /// The output of a command; none if there is no such command.
-pub fn output(command: &mut Command) -> Result<Option<Output>, Failure> {
+pub fn output(command: &mut Command) -> Result<Option<Output>, ExperimentError> {
     match interrupt::output(command) {
         Ok(output) => Ok(Some(output)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::new(format!("cannot run {}: {error}", command.get_program().display()))),
+        Err(error) => {
+            Err(ExperimentError::new(format!("cannot run {}: {error}", command.get_program().display())))
+        }
     }
 }
 
@@ -70,15 +87,15 @@ fn last_words(output: &Output) -> String {
     lines[lines.len().saturating_sub(3)..].join(" / ")
 }
 
-fn remark(text: &str, quiet: bool) {
-    if !quiet {
+fn remark(text: &str, workshop: &Workshop) {
+    if !workshop.quiet {
         let _ = writeln!(anstream::stderr(), "{text}");
     }
 }
 
 /// Runs Python.
-pub fn python(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<String, Absent>, Failure> {
-    let python = match interpreter(workshop, quiet)? {
+fn python(driver: &str, workshop: &Workshop) -> Result<Result<String, Absent>, ExperimentError> {
+    let python = match interpreter(workshop)? {
         Ok(python) => python,
         Err(absent) => return Ok(Err(absent)),
     };
@@ -88,8 +105,8 @@ pub fn python(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<S
 }
 
 /// A Python that has NumPy and SciPy: that of the machine, or one made for the purpose.
-fn interpreter(workshop: &Workshop, quiet: bool) -> Result<Result<PathBuf, Absent>, Failure> {
-    let imports = |python: &Path| -> Result<Option<bool>, Failure> {
+fn interpreter(workshop: &Workshop) -> Result<Result<PathBuf, Absent>, ExperimentError> {
+    let imports = |python: &Path| -> Result<Option<bool>, ExperimentError> {
         let ran = output(Command::new(python).args(["-c", "import numpy, scipy"]))?;
         Ok(ran.map(|ran| ran.status.success()))
     };
@@ -105,7 +122,10 @@ fn interpreter(workshop: &Workshop, quiet: bool) -> Result<Result<PathBuf, Absen
     if python.exists() && imports(&python)? == Some(true) {
         return Ok(Ok(python));
     }
-    remark(&format!("python3 has no NumPy and SciPy: making an environment in {}", folder.display()), quiet);
+    remark(
+        &format!("python3 has no NumPy and SciPy: making an environment in {}", folder.display()),
+        workshop,
+    );
     fs::create_dir_all(&folder)?;
     let steps: [(&Path, &[&str]); 2] = [
         (machine, &["-m", "venv", "--clear"]),
@@ -141,13 +161,13 @@ opt-level = 1
 "#;
 
 /// Runs Rust, in a crate made in passing.
-pub fn rust(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<String, Absent>, Failure> {
+fn rust(driver: &str, workshop: &Workshop) -> Result<Result<String, Absent>, ExperimentError> {
     let absent = || Ok(Err(Absent("no cargo on this machine".into())));
     if output(Command::new("cargo").arg("--version"))?.is_none() {
         return absent();
     }
     let source = workshop.folder.join("src");
-    make(&source)?;
+    make_inside(&source)?;
     for entry in fs::read_dir(&workshop.folder)? {
         let path = entry?.path();
         if let Some(name) = path.file_name().filter(|_| path.extension().is_some_and(|e| e == "rs")) {
@@ -160,7 +180,7 @@ pub fn rust(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<Str
     // All checks share what was compiled, and so must take turns.
     let lock = File::create(workshop.lasting.join("lock"))?;
     lock.lock()?;
-    remark("compiling; the first time takes some minutes", quiet);
+    remark("compiling; the first time takes some minutes", workshop);
     let ran = output(
         Command::new("cargo")
             .args(["run", "--release", "--quiet"])
@@ -174,8 +194,21 @@ pub fn rust(driver: &str, workshop: &Workshop, quiet: bool) -> Result<Result<Str
 }
 
 /// Runs Julia.
-pub fn julia(driver: &str, workshop: &Workshop, _: bool) -> Result<Result<String, Absent>, Failure> {
+fn julia(driver: &str, workshop: &Workshop) -> Result<Result<String, Absent>, ExperimentError> {
     fs::write(workshop.folder.join("driver.jl"), driver)?;
     let ran = output(Command::new("julia").arg("driver.jl").current_dir(&workshop.folder))?;
     Ok(ran.map(|ran| last_words(&ran)).ok_or(Absent("no julia on this machine".into())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_that_runs_has_a_runner() {
+        for language in Language::all() {
+            let known = RUNNERS.iter().any(|(name, _)| *name == language.name);
+            assert_eq!(known, language.driver.is_some(), "{language}");
+        }
+    }
 }

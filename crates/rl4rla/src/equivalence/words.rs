@@ -1,0 +1,76 @@
+//! Verdicts in words.
+
+use super::law::LEVEL;
+use super::numeric::Numeric;
+use super::rule::{Rule, Stop};
+use super::verdict::Symbolic;
+use std::collections::BTreeSet;
+
+impl Symbolic {
+    /// What algebra says, in a word and in a sentence.
+    pub fn words(&self) -> (&'static str, String) {
+        match self {
+            Symbolic::Equal(rules) => ("equal", format!("one normal form{}", by(rules))),
+            Symbolic::EqualByState(rules) => (
+                "equal",
+                format!("one normal form after a linear change of the carried registers{}", by(rules)),
+            ),
+            Symbolic::Different => ("different", "the normal forms differ".into()),
+            Symbolic::Stopped(stop) => ("stopped", stop_words(*stop).into()),
+        }
+    }
+}
+
+impl Numeric {
+    /// What execution says of programs with these names, in a word and in a sentence.
+    pub fn words(&self, [p, q]: [&str; 2]) -> (&'static str, String) {
+        match self {
+            Numeric::Agree => {
+                ("agree", "the iterates agree on every instance, from the true start on".into())
+            }
+            Numeric::NeverRun => {
+                let words =
+                    "both fail in the first iteration of a run; from a general point their iterates agree";
+                ("agree", words.into())
+            }
+            Numeric::Differ { instance, iteration, from } => {
+                ("differ", format!("{from} x departs in iteration {iteration} on {instance}"))
+            }
+            Numeric::Domain { instance, iteration, from, first_fails } => {
+                let (fails, runs) = if *first_fails { (p, q) } else { (q, p) };
+                let words =
+                    format!("{from} {fails} fails in iteration {iteration} on {instance}, where {runs} runs");
+                ("domain", words)
+            }
+            Numeric::Sizes { instance, first_fails } => {
+                let (fails, runs) = if *first_fails { (p, q) } else { (q, p) };
+                let words = format!(
+                    "the iterates agree wherever both run; {fails} cannot run on {instance}, where {runs} can"
+                );
+                ("domain", words)
+            }
+            Numeric::DifferInLaw { functional } => (
+                "differ",
+                format!(
+                    "different random draws, and {functional} has another distribution (level {LEVEL:e})"
+                ),
+            ),
+            Numeric::Unclear(why) => ("unclear", why.clone()),
+        }
+    }
+}
+
+/// The rules that lead to a normal form, if it took any.
+fn by(rules: &BTreeSet<Rule>) -> String {
+    let rules: Vec<&str> = rules.iter().map(|rule| rule.formula()).collect();
+    if rules.is_empty() { String::new() } else { format!(", by {}", rules.join("; ")) }
+}
+
+fn stop_words(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Steps => "stopped after too many steps",
+        Stop::Size => "stopped: an expression grew too long",
+        Stop::Overflow => "stopped: a coefficient grew too large",
+        Stop::DivisionByZero => "stopped: the program divides by zero",
+    }
+}

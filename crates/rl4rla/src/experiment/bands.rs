@@ -1,0 +1,153 @@
+//! Curves of searches: the runs of one search on one grid, as a median with a band, and a sentence that says of how many runs
+//! they are.
+
+use crate::report::{Ink, Label, Mark, Series, Spread};
+
+/// Points of a curve.
+const POINTS: usize = 120;
+/// Of fewer runs all are seen: the band goes from the least to the most.
+const FEW: usize = 5;
+
+/// The runs of one search.
+pub struct Bundle {
+    /// The search's label.
+    pub name: String,
+    pub ink: Ink,
+    /// The course of every run: values that hold until the next, by what they are drawn against, which must be positive.
+    pub runs: Vec<Run>,
+}
+
+/// The course of a run.
+pub struct Run {
+    pub seed: u64,
+    pub points: Vec<[f64; 2]>,
+}
+
+impl Run {
+    /// The value at a place; nothing before the first and behind the last.
+    fn at(&self, x: f64) -> Option<f64> {
+        let known = self.points.partition_point(|[at, _]| *at <= x);
+        (self.points.last()?[0] >= x && known > 0).then(|| self.points[known - 1][1])
+    }
+}
+
+impl Bundle {
+    /// The runs of which anything is drawn.
+    fn seen(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| !run.points.is_empty())
+    }
+
+    /// Whether its curve is that of one run.
+    pub fn is_alone(&self) -> bool {
+        self.seen().count() == 1
+    }
+
+    /// One run as it is; of several the median, with a band of the middle half, or from the least to the most of fewer than
+    /// five. A curve ends where half of the runs have ended.
+    pub fn series(&self) -> Vec<Series> {
+        let seen = || self.seen();
+        if self.is_alone() {
+            let points = seen().flat_map(|run| run.points.iter().copied());
+            return vec![Series::new(&*self.name, self.ink, Mark::Steps, points)];
+        }
+        let ends = |pick: fn(&[[f64; 2]]) -> Option<&[f64; 2]>| {
+            Spread::of(seen().filter_map(|run| Some(pick(&run.points)?[0])))
+        };
+        let Some((first, last)) = ends(<[_]>::first).zip(ends(<[_]>::last)) else { return vec![] };
+        let (low, high) = (first.min, last.median.max(first.min));
+        let place = |i: usize| low * (high / low).powf(i as f64 / (POINTS - 1) as f64);
+        let here = |i: usize| Some((place(i), Spread::of(seen().filter_map(|run| run.at(place(i))))?));
+        let curve: Vec<(f64, Spread)> = (0..POINTS).filter_map(here).collect();
+        let few = seen().count() < FEW;
+        let ends =
+            |spread: &Spread| if few { [spread.min, spread.max] } else { [spread.lower, spread.upper] };
+        let upper = Mark::Band(curve.iter().map(|(_, spread)| ends(spread)[1]).collect());
+        let lower = curve.iter().map(|(x, spread)| [*x, ends(spread)[0]]);
+        let middle = curve.iter().map(|(x, spread)| [*x, spread.median]);
+        vec![
+            Series::new(&*self.name, self.ink, upper, lower).labelled(Label::Hidden),
+            Series::new(&*self.name, self.ink, Mark::Line, middle),
+        ]
+    }
+}
+
+/// Of how many runs curves are, and what their bands are: "one run each, seed 0", or the seeds behind a median.
+pub fn told(bundles: &[Bundle]) -> String {
+    let mut seeds: Vec<u64> = bundles.iter().flat_map(Bundle::seen).map(|run| run.seed).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let seeds = match seeds[..] {
+        [] => return "no run noted anything".into(),
+        [seed] => format!("seed {seed}"),
+        [first, .., last] if last - first + 1 == seeds.len() as u64 => format!("seeds {first}–{last}"),
+        _ => format!("seeds {}", seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    let counts = || bundles.iter().map(|bundle| bundle.seen().count()).filter(|count| *count > 0);
+    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    if most == 1 {
+        return format!("one run each, {seeds}");
+    }
+    let runs = if least == most { format!("{most} runs") } else { format!("{least} to {most} runs") };
+    let band = match (least < FEW, most < FEW) {
+        (true, true) => "the band goes from the least to the most",
+        (true, false) => "the band is their middle half, of fewer than five from the least to the most",
+        _ => "the band is their middle half",
+    };
+    let mut text = format!("the median of {runs} each, {seeds}; {band}");
+    let alone = bundles.iter().filter(|bundle| bundle.is_alone());
+    let alone: Vec<&str> = alone.map(|bundle| bundle.name.as_str()).collect();
+    if !alone.is_empty() {
+        text += &format!("; one run alone: {}", alone.join("; "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bundle(name: &str, seeds: &[u64]) -> Bundle {
+        let run = |&seed: &u64| Run { seed, points: vec![[1.0, seed as f64], [100.0, 10.0 + seed as f64]] };
+        Bundle { name: name.into(), ink: Ink(0), runs: seeds.iter().map(run).collect() }
+    }
+
+    #[test]
+    fn one_run_is_drawn_as_it_is_and_said_to_be_one() {
+        let alone = [bundle("best", &[0]), bundle("mcts", &[0])];
+        let series = alone[0].series();
+        assert_eq!((series.len(), &series[0].mark), (1, &Mark::Steps));
+        assert_eq!(series[0].points, alone[0].runs[0].points);
+        assert_eq!(told(&alone), "one run each, seed 0");
+        assert_eq!(told(&[bundle("best", &[4]), bundle("mcts", &[9])]), "one run each, seeds 4, 9");
+    }
+
+    #[test]
+    fn several_runs_have_a_median_and_a_band() {
+        let series = bundle("best", &[0, 1, 2, 3, 4]).series();
+        let Mark::Band(upper) = &series[0].mark else { panic!("the band comes first") };
+        let (lower, middle) = (&series[0].points, &series[1].points);
+        assert_eq!((lower[0], middle[0], upper[0]), ([1.0, 1.0], [1.0, 2.0], 3.0));
+        assert_eq!((middle[POINTS - 1][1], upper[POINTS - 1]), (12.0, 13.0));
+        assert_eq!((&series[0].label, &series[1].label), (&Label::Hidden, &Label::Legend));
+        // Fewer than five are seen whole.
+        let few = bundle("best", &[0, 3]).series();
+        let Mark::Band(upper) = &few[0].mark else { panic!("the band comes first") };
+        assert_eq!((few[0].points[0][1], upper[0]), (0.0, 3.0));
+        assert!(bundle("best", &[]).series().is_empty());
+        // A run of which nothing is drawn does not count.
+        let mut partly = bundle("best", &[0, 1]);
+        partly.runs[1].points.clear();
+        assert!(partly.is_alone() && told(&[partly]) == "one run each, seed 0");
+    }
+
+    #[test]
+    fn the_runs_behind_curves_are_told() {
+        let seeds: Vec<u64> = (0..20).collect();
+        let many = told(&[bundle("best", &seeds), bundle("mcts", &seeds)]);
+        assert_eq!(many, "the median of 20 runs each, seeds 0–19; the band is their middle half");
+        let mixed = told(&[bundle("best", &seeds), bundle("mcts", &[0])]);
+        assert!(mixed.contains("1 to 20 runs") && mixed.ends_with("one run alone: mcts"), "{mixed}");
+        let few = told(&[bundle("best", &[0, 1])]);
+        assert_eq!(few, "the median of 2 runs each, seeds 0–1; the band goes from the least to the most");
+    }
+}

@@ -1,0 +1,324 @@
+//! Campaigns: one curriculum searched one way by many seeds, each seed once, kept in the store as they end.
+
+use super::error::ExperimentError;
+use super::label::{label, limits};
+use super::monitor::Monitor;
+use super::settings::Settings;
+use crate::curriculum::{Curriculum, Follow, StageResult, discover_among};
+use crate::discovery::{Known, Observe, Problems, Progress};
+use crate::record::{Build, RunRecord};
+use crate::store::{NewRun, Sample, Sampler, Store};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// One curriculum searched one way, by many seeds.
+pub struct Campaign {
+    /// What is searched.
+    pub curriculum: Curriculum,
+    /// How.
+    pub settings: Settings,
+    /// The first seed; the others follow it.
+    pub first_seed: u64,
+    /// Whether every run computes all it needs itself, for the sake of the times it tells; otherwise runs with one seed
+    /// share what they have computed, and the first one pays.
+    pub alone: bool,
+    /// The results, by seed from the first on.
+    pub results: Vec<Option<RunRecord>>,
+}
+
+impl Campaign {
+    /// A campaign of which nothing is done.
+    pub fn new(curriculum: Curriculum, settings: Settings, first_seed: u64, seeds: u64) -> Campaign {
+        Campaign { curriculum, settings, first_seed, alone: false, results: vec![None; seeds as usize] }
+    }
+
+    /// The name of its method.
+    pub fn method(&self) -> &'static str {
+        self.settings.approach().method.name()
+    }
+
+    /// Its method with the settings and limits it runs under.
+    pub fn label(&self) -> String {
+        let settings: Value = serde_json::from_str(&self.settings.json()).unwrap_or_default();
+        label(self.method(), limits(&self.curriculum.name, &settings))
+    }
+
+    /// The results there are.
+    pub fn done(&self) -> impl Iterator<Item = &RunRecord> {
+        self.results.iter().flatten()
+    }
+
+    /// How many runs there are to be.
+    pub fn count(&self) -> usize {
+        self.results.len()
+    }
+
+    fn seed(&self, place: usize) -> u64 {
+        self.first_seed.wrapping_add(place as u64)
+    }
+
+    fn new_run<'a>(&'a self, settings: &'a str, build: &'a Build, place: usize) -> NewRun<'a> {
+        NewRun {
+            curriculum: &self.curriculum.name,
+            method: self.method(),
+            seed: self.seed(place),
+            spec: &self.curriculum.text,
+            settings,
+            build,
+        }
+    }
+
+    fn missing(&self) -> impl Iterator<Item = usize> {
+        (0..self.results.len()).filter(|&place| self.results[place].is_none())
+    }
+}
+
+/// All cores there are.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Does what is missing, and takes from the store what was done before. Says no if it was interrupted.
+pub fn run(
+    campaigns: &mut [Campaign],
+    store: &mut Store,
+    threads: usize,
+    monitor: &dyn Monitor,
+) -> Result<bool, ExperimentError> {
+    recall(store, campaigns)?;
+    work(campaigns, store, threads, monitor)
+}
+
+/// How far the campaigns are, and how long they will take.
+struct Pace {
+    /// Runs done since the command began.
+    done: usize,
+    /// Runs there were to do.
+    total: usize,
+    /// Seconds left, if that can be told.
+    left: Option<f64>,
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} of {} runs", self.done, self.total)?;
+        match self.left {
+            Some(seconds) if seconds >= 90.0 => write!(f, " · about {:.0} min left", seconds / 60.0),
+            Some(seconds) => write!(f, " · about {seconds:.0} s left"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What runs have cost, by campaign: their times differ by a factor of a thousand.
+struct Costs {
+    /// Seconds and number of runs.
+    spent: Vec<(f64, usize)>,
+    missing: Vec<usize>,
+    begin: Instant,
+    total: usize,
+}
+
+impl Costs {
+    fn of(campaigns: &[Campaign]) -> Costs {
+        let spent = |campaign: &Campaign| {
+            (campaign.done().map(|record| record.cost.seconds).sum(), campaign.done().count())
+        };
+        let missing: Vec<usize> = campaigns.iter().map(|campaign| campaign.missing().count()).collect();
+        let total = missing.iter().sum();
+        Costs { spent: campaigns.iter().map(spent).collect(), missing, begin: Instant::now(), total }
+    }
+
+    fn add(&mut self, campaign: usize, seconds: f64, threads: usize) -> Pace {
+        self.spent[campaign].0 += seconds;
+        self.spent[campaign].1 += 1;
+        self.missing[campaign] -= 1;
+        let mean = |(seconds, count): (f64, usize)| (count > 0).then(|| seconds / count as f64);
+        let known: Option<Vec<f64>> = (self.spent.iter().zip(&self.missing))
+            .filter(|(_, missing)| **missing > 0)
+            .map(|(&spent, &missing)| Some(mean(spent)? * missing as f64))
+            .collect();
+        let done = self.total - self.missing.iter().sum::<usize>();
+        let rate = self.begin.elapsed().as_secs_f64() / done as f64;
+        // Until every campaign has had a run, all runs are taken for equal.
+        let left = known
+            .map_or(rate * (self.total - done) as f64, |costs| costs.iter().sum::<f64>() / threads as f64);
+        Pace { done, total: self.total, left: (done > 1).then_some(left) }
+    }
+}
+
+/// Takes from the store what was done before, by the same build with the same settings.
+pub fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), ExperimentError> {
+    let build = Build::current();
+    let mut done: HashMap<(String, String), Vec<_>> = HashMap::new();
+    for row in store.runs()?.into_iter().filter(|row| row.status.found().is_some()) {
+        done.entry((row.curriculum.clone(), row.method.clone())).or_default().push(row);
+    }
+    for campaign in campaigns {
+        let settings = campaign.settings.json();
+        let key = (campaign.curriculum.name.clone(), campaign.method().to_string());
+        for row in done.get(&key).into_iter().flatten() {
+            let place = row.seed.wrapping_sub(campaign.first_seed) as usize;
+            if place >= campaign.results.len() {
+                continue;
+            }
+            let run = store.run(&row.id)?;
+            let asked = campaign.new_run(&settings, &build, place);
+            if (&*run.spec, &*run.settings, &run.build) == (asked.spec, asked.settings, asked.build) {
+                // Who wants times does not take those of runs that others helped.
+                let fit = |record: &RunRecord| !campaign.alone || record.alone == Some(true);
+                if let Some(record) = run.result?.filter(fit) {
+                    campaign.results[place] = Some(record);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs what is missing, each run on one thread; says no if it was interrupted.
+fn work(
+    campaigns: &mut [Campaign],
+    store: &mut Store,
+    threads: usize,
+    monitor: &dyn Monitor,
+) -> Result<bool, ExperimentError> {
+    let missing =
+        |(c, campaign): (usize, &Campaign)| campaign.missing().map(move |s| (c, s)).collect::<Vec<_>>();
+    let mut runs: Vec<(usize, usize)> = campaigns.iter().enumerate().flat_map(missing).collect();
+    // Runs with one seed share their instances: one thread does them all, as long as there are enough seeds.
+    runs.sort_by_key(|&(c, s)| (campaigns[c].seed(s), c));
+    let by_seed: Vec<&[(usize, usize)]> =
+        runs.chunk_by(|a, b| campaigns[a.0].seed(a.1) == campaigns[b.0].seed(b.1)).collect();
+    let jobs = if by_seed.len() < threads { runs.chunks(1).collect() } else { by_seed };
+    monitor.doing(&format!("searching · {} runs", runs.len()));
+    let next = AtomicUsize::new(0);
+    let shared = Mutex::new((store, Costs::of(campaigns), Vec::new(), None));
+    let worker = || {
+        // A pool of its own keeps a run to one thread: runs are many, and their memory is large.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(ExperimentError::from);
+        let finish = |c: usize, s: usize, result| {
+            let mut shared = shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let (store, costs, results, failure) = &mut *shared;
+            match save(store, &campaigns[c], s, result) {
+                Ok(result) => {
+                    let pace = costs.add(c, result.cost.seconds, threads);
+                    monitor.doing(&format!("searching · {pace}"));
+                    results.push((c, s, result));
+                }
+                Err(error) => *failure = Some(error),
+            }
+            failure.is_none()
+        };
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::SeqCst)) {
+            let problems = Problems::default();
+            for &(c, s) in *job {
+                let own = campaigns[c].alone.then(Problems::default);
+                let result = match &pool {
+                    Ok(pool) => {
+                        pool.install(|| one(&campaigns[c], s, own.as_ref().unwrap_or(&problems), monitor))
+                    }
+                    Err(error) => Err(ExperimentError::new(error.to_string())),
+                };
+                let result = match result {
+                    Ok(None) => return,
+                    Ok(Some(done)) => Ok(done),
+                    Err(error) => Err(error),
+                };
+                if !finish(c, s, result) {
+                    return;
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(jobs.len()) {
+            scope.spawn(worker);
+        }
+    });
+    let (_, _, results, failure) = shared.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let complete = results.len() == runs.len();
+    for (c, s, result) in results {
+        campaigns[c].results[s] = Some(result);
+    }
+    Ok(complete)
+}
+
+/// Goes on until someone asks to stop, and keeps the curves.
+struct Watcher<'a> {
+    monitor: &'a dyn Monitor,
+    sampler: Sampler,
+    samples: Vec<Sample>,
+}
+
+/// Points of a curve for every factor of e: campaigns have many runs.
+const POINTS: u64 = 20;
+
+impl Observe for Watcher<'_> {
+    fn goes_on(&mut self, progress: &Progress) -> bool {
+        self.samples.extend(self.sampler.take(progress));
+        !self.monitor.stopped()
+    }
+}
+
+impl Follow for Watcher<'_> {
+    fn begins(&mut self, _number: usize) {
+        self.sampler.take_next();
+    }
+
+    fn ended(&mut self, number: usize, result: &StageResult) {
+        self.samples.extend(self.sampler.take_last(number, result));
+    }
+}
+
+/// A finished run with the curves of its search.
+type Finished = (RunRecord, Vec<Sample>);
+
+/// One run; none if it was interrupted.
+fn one(
+    campaign: &Campaign,
+    place: usize,
+    problems: &Problems,
+    monitor: &dyn Monitor,
+) -> Result<Option<Finished>, ExperimentError> {
+    let seed = campaign.seed(place);
+    let curriculum = campaign.settings.apply(campaign.curriculum.clone());
+    let approach = campaign.settings.approach();
+    let mut watcher = Watcher { monitor, sampler: Sampler::new(POINTS), samples: Vec::new() };
+    let discovery = discover_among(&curriculum, approach, seed, &Known::default(), problems, &mut watcher)?;
+    let record = || RunRecord::new("", &curriculum, approach.method.name(), seed, &discovery);
+    Ok((!discovery.interrupted).then(|| (record(), watcher.samples)))
+}
+
+/// Writes a result into the store, under an id of its own.
+fn save(
+    store: &mut Store,
+    campaign: &Campaign,
+    place: usize,
+    finished: Result<Finished, ExperimentError>,
+) -> Result<RunRecord, ExperimentError> {
+    let (mut record, samples) = finished?;
+    let settings = campaign.settings.json();
+    // Whoever is killed here leaves the whole run or nothing of it.
+    store.together(|store| {
+        let run = store.begin(&campaign.new_run(&settings, &Build::current(), place))?;
+        record.run = run.to_string();
+        record.alone = Some(campaign.alone);
+        for sample in &samples {
+            store.sample(&run, sample)?;
+        }
+        for (number, stage) in record.stages.iter().enumerate() {
+            store.finish_stage(&run, number as u32, stage)?;
+        }
+        store.add_seconds(&run, record.cost.seconds)?;
+        store.finish(&run, &record)?;
+        Ok(record)
+    })
+}

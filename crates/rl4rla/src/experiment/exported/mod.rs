@@ -1,0 +1,226 @@
+//! Whether exported code does what the program does: it is run on a small problem with the draws of our own run, and with
+//! its own defaults and draws on problems of which the answer is known.
+
+mod problems;
+mod trial;
+
+pub use problems::Outcome;
+
+use super::ExperimentError;
+use crate::export::{Export, Language, Trial, latex_faults, unbalanced};
+use crate::problem::Instance;
+use crate::program::Document;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use problems::{Problem, write};
+use trial::Prepared;
+
+/// The largest difference between two histories that rounding may make, as a part of the largest value so far. The
+/// problems have small condition numbers, so a right program stays far below.
+pub const TOLERANCE: f64 = 1e-8;
+
+/// What came of a check.
+pub enum Verdict {
+    /// It ran: its histories differ by so much from ours, and this came of its own defaults.
+    Ran(f64, Vec<Outcome>),
+    /// It was looked at without being run, and nothing is wrong.
+    Sound(&'static str),
+    /// Something is wrong.
+    Wrong(String),
+    /// Nothing could be said.
+    Unchecked(String),
+}
+
+impl Verdict {
+    /// Whether the program passed, if that is known.
+    pub fn passed(&self) -> Option<bool> {
+        match self {
+            Verdict::Ran(deviation, outcomes) => {
+                Some(*deviation <= TOLERANCE && outcomes.iter().all(|outcome| outcome.fault.is_none()))
+            }
+            Verdict::Sound(_) => Some(true),
+            Verdict::Wrong(_) => Some(false),
+            Verdict::Unchecked(_) => None,
+        }
+    }
+
+    /// How far its histories are from ours, if it ran.
+    pub fn deviation(&self) -> Option<f64> {
+        match self {
+            Verdict::Ran(deviation, _) => Some(*deviation),
+            _ => None,
+        }
+    }
+
+    /// What came of its own defaults.
+    pub fn outcomes(&self) -> &[Outcome] {
+        match self {
+            Verdict::Ran(_, outcomes) => outcomes,
+            _ => &[],
+        }
+    }
+
+    /// What else there is to say.
+    pub fn words(&self) -> String {
+        match self {
+            Verdict::Ran(_, outcomes) => {
+                let faults: Vec<&str> =
+                    outcomes.iter().filter_map(|outcome| outcome.fault.as_deref()).collect();
+                faults.join("; ")
+            }
+            Verdict::Sound(how) => how.to_string(),
+            Verdict::Wrong(why) | Verdict::Unchecked(why) => why.clone(),
+        }
+    }
+}
+
+/// Why nothing can be run.
+pub struct Absent(pub String);
+
+/// The machine that exported code is tried on.
+pub trait Machine {
+    /// A folder for this check.
+    fn folder(&self) -> &Path;
+
+    /// Runs a driver on what lies in the folder: what it said at last, or why there is nothing to run it with.
+    fn run(&self, language: Language, driver: &str) -> Result<Result<String, Absent>, ExperimentError>;
+
+    /// Typesets a document whose structure is right, in a file of this name.
+    fn typeset(&self, text: &str, name: &str) -> Result<Verdict, ExperimentError>;
+}
+
+/// Makes a folder inside another, and not the other, which is gone if the check is being interrupted.
+pub fn make_inside(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// How a language is checked.
+struct Check {
+    language: &'static str,
+    /// What can be seen to be wrong without running anything.
+    fault: fn(&str) -> Option<String>,
+    way: Way,
+}
+
+/// What is done with code that looks right.
+enum Way {
+    /// It is run.
+    Run,
+    /// It is typeset.
+    Typeset,
+    /// It is read back.
+    Read,
+}
+
+const CHECKS: [Check; 5] = [
+    Check { language: "python", fault: |_| None, way: Way::Run },
+    Check { language: "rust", fault: |_| None, way: Way::Run },
+    Check { language: "julia", fault: unbalanced, way: Way::Run },
+    Check { language: "latex", fault: latex_faults, way: Way::Typeset },
+    Check { language: "json", fault: |_| None, way: Way::Read },
+];
+
+/// A verdict for every program.
+pub fn check(
+    language: Language,
+    exports: &[Export],
+    texts: &[String],
+    machine: &dyn Machine,
+) -> Result<Vec<Verdict>, ExperimentError> {
+    let check = CHECKS.iter().find(|check| check.language == language.name);
+    let check = check.expect("every language has a check; a test looks for it");
+    let folder = machine.folder();
+    let verdicts: Vec<Verdict> = match (&check.way, language.driver) {
+        (Way::Run, Some(driver)) => {
+            let prepared: Vec<Prepared> = exports.iter().map(Prepared::new).collect::<Result<_, _>>()?;
+            for ((prepared, export), text) in prepared.iter().zip(exports).zip(texts) {
+                let name = export.identifier();
+                prepared.write(&folder.join(&name))?;
+                fs::write(folder.join(format!("{name}.{}", language.extension)), text)?;
+            }
+            let mut problems: BTreeMap<&'static str, Instance> = BTreeMap::new();
+            for problem in exports.iter().flat_map(Problem::all) {
+                if !problems.contains_key(problem.name) {
+                    let instance = problem.instance()?;
+                    write(&instance, &folder.join(problem.name))?;
+                    problems.insert(problem.name, instance);
+                }
+            }
+            let trial = |(export, prepared)| trial(export, prepared);
+            let trials: Vec<Trial> = exports.iter().zip(&prepared).map(trial).collect();
+            let ended = machine.run(language, &driver(&trials))?;
+            let results = |export: &Export| folder.join(export.identifier());
+            let outcomes = |export: &Export| {
+                let file = |problem: &str| folder.join(problem).join(format!("{}.txt", export.identifier()));
+                let goal = export.course.goal;
+                let read = |problem: &Problem| {
+                    Outcome::read(problem.name, &problems[problem.name], goal, &file(problem.name))
+                };
+                Problem::all(export).iter().map(read).collect()
+            };
+            let pairs = exports.iter().zip(&prepared);
+            pairs
+                .map(|(export, prepared)| compared(prepared, &results(export), &ended, || outcomes(export)))
+                .collect()
+        }
+        (Way::Typeset, _) => {
+            let typeset = |(text, export): (&String, &Export)| machine.typeset(text, &export.identifier());
+            texts.iter().zip(exports).map(typeset).collect::<Result<_, _>>()?
+        }
+        _ => texts.iter().zip(exports).map(|(text, export)| read_back(text, export)).collect(),
+    };
+    let fault = |text: &String| (check.fault)(text).map(Verdict::Wrong);
+    Ok(texts.iter().zip(verdicts).map(|(text, verdict)| fault(text).unwrap_or(verdict)).collect())
+}
+
+fn trial<'a>(export: &'a Export<'a>, prepared: &'a Prepared) -> Trial<'a> {
+    let problems = Problem::all(export).iter().map(|problem| problem.name).collect();
+    Trial { export, settings: &prepared.settings, problems }
+}
+
+/// What the results in a folder say.
+fn compared(
+    prepared: &Prepared,
+    folder: &Path,
+    ended: &Result<String, Absent>,
+    outcomes: impl Fn() -> Vec<Outcome>,
+) -> Verdict {
+    match ended {
+        Err(Absent(why)) => Verdict::Unchecked(why.clone()),
+        Ok(said) => match prepared.deviation(folder) {
+            Some(deviation) => Verdict::Ran(deviation, outcomes()),
+            None => Verdict::Wrong(format!("gave no results: {said}")),
+        },
+    }
+}
+
+/// Whether data hold the program they were made from.
+fn read_back(text: &str, export: &Export) -> Verdict {
+    let data: Option<Value> = serde_json::from_str(text).ok();
+    let program = data.as_ref().and_then(|data| data["program"].as_str());
+    match program.map(str::parse::<Document>) {
+        Some(Ok(document)) if document.program == export.document.program => Verdict::Sound("read back"),
+        _ => Verdict::Wrong("the program cannot be read back".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_has_a_check_that_suits_it() {
+        for language in Language::all() {
+            let check = CHECKS.iter().find(|check| check.language == language.name);
+            let runs = check.map(|check| matches!(check.way, Way::Run));
+            assert_eq!(runs, Some(language.driver.is_some()), "{language}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A small fixed problem, our own run on it, and what another program makes of the same draws.
+
+use super::make_inside;
+use crate::execute::{Recording, Settings, record};
+use crate::experiment::ExperimentError;
+use crate::export::Export;
+use crate::linalg::Matrix;
+use crate::problem::{Family, Instance, Kind, families};
+use crate::program::{Canonical, LiveOut, Update, check};
+use crate::rng::Stream;
+use std::fs;
+use std::path::Path;
+
+/// Rows and columns of tall problems, and of square ones.
+const TALL: (usize, usize) = (200, 5);
+const SQUARE: (usize, usize) = (20, 20);
+/// Small enough for samples to differ from the whole, large enough for steps to lead somewhere.
+const BATCH: usize = 20;
+const STEP: f64 = 0.5;
+const ITERATIONS: usize = 10;
+
+/// A program's own run, ready to be compared with.
+pub struct Prepared {
+    instance: Instance,
+    recording: Recording,
+    /// How it ran.
+    pub settings: Settings,
+}
+
+impl Prepared {
+    /// Runs a program on the problem for it.
+    pub fn new(export: &Export) -> Result<Prepared, ExperimentError> {
+        let name = &export.provenance.name;
+        let family = family(export).ok_or_else(|| {
+            ExperimentError::new(format!("{name} fits no family, so there is nothing to check it on"))
+        })?;
+        let instance = family.draw(&Stream::new(0).derive("export/instance", 0))?;
+        let settings = Settings {
+            // An answer that is found at once is given once.
+            iterations: if export.listing.loops() { ITERATIONS } else { 1 },
+            step: STEP,
+            batch: BATCH.min(family.rows),
+            ..export.defaults.settings(family.rows, family.cols)
+        };
+        let live = Canonical::new(&export.document.program, LiveOut::Finished);
+        let stream = Stream::new(0).derive("export/draws", 0);
+        let recording = record(live.program(), &instance, &settings, &stream).map_err(|failure| {
+            ExperimentError::new(format!("{name} does not run on the problem it is checked on: {failure}"))
+                .advise("leave --check out")
+        })?;
+        Ok(Prepared { instance, recording, settings })
+    }
+
+    /// Writes the data and the draws into a folder.
+    pub fn write(&self, folder: &Path) -> Result<(), ExperimentError> {
+        make_inside(folder)?;
+        let put = |name: &str, text: String| fs::write(folder.join(name), text);
+        put("A.txt", rows(&self.instance.A))?;
+        put("b.txt", column(&self.instance.b))?;
+        put("x0.txt", column(&self.instance.start))?;
+        put("sketches.txt", self.recording.sketches.iter().map(rows).collect())?;
+        let line = |sample: &Vec<usize>| sample.iter().map(|i| format!("{i} ")).collect::<String>() + "\n";
+        put("samples.txt", self.recording.samples.iter().map(line).collect())?;
+        Ok(())
+    }
+
+    /// How far the results in a folder are from ours; none if there are none, or not as many.
+    pub fn deviation(&self, folder: &Path) -> Option<f64> {
+        let text = fs::read_to_string(folder.join("results.txt")).ok()?;
+        let number = |word: &str| word.parse().unwrap_or(f64::NAN);
+        let results = text.lines().map(|line| line.split_whitespace().map(number).collect::<Vec<f64>>());
+        let measured = |x: Vec<f64>| match x.len() == self.length() {
+            true => self.instance.measure(&x),
+            false => (f64::NAN, f64::NAN),
+        };
+        let (losses, excesses): (Vec<f64>, Vec<f64>) = results.map(measured).unzip();
+        let Recording { residuals, excesses: ours, .. } = &self.recording;
+        let whole = losses.len() == self.settings.iterations;
+        whole.then(|| deviation(residuals, &losses).max(deviation(ours, &excesses)))
+    }
+
+    /// How many numbers a result has.
+    fn length(&self) -> usize {
+        match self.instance.task.update() {
+            Update::Answer => self.instance.rows(),
+            _ => self.instance.cols(),
+        }
+    }
+}
+
+/// The largest difference, as a part of the largest of our values so far; the first of ours is the start's.
+fn deviation(ours: &[f64], theirs: &[f64]) -> f64 {
+    let (mut largest, mut deviation) = (ours[0], 0.0_f64);
+    for (ours, theirs) in ours[1..].iter().zip(theirs) {
+        largest = largest.max(*ours);
+        let apart = (ours - theirs).abs() / largest;
+        // The maximum of a number and NaN is the number.
+        deviation = if apart.is_nan() { f64::INFINITY } else { deviation.max(apart) };
+    }
+    deviation
+}
+
+/// The family that the program names, or the first that it fits, small; one of the shape it was typed for before others.
+fn family(export: &Export) -> Option<Family> {
+    let own = Family::named(&export.document.family).into_iter();
+    let all = families().map(|row| Family::new(Kind(row)));
+    let sized = |family: Family| {
+        let (rows, cols) = if family.kind.info().square { SQUARE } else { TALL };
+        family.sized(Some(rows), Some(cols))
+    };
+    let wanted = export.listing.signature;
+    let fits = |family: &Family| {
+        let signature = family.signature();
+        signature.update == wanted.update && check(&export.document.program, signature).is_ok()
+    };
+    let fitting: Vec<Family> = own.chain(all).map(sized).filter(fits).collect();
+    let alike = fitting.iter().find(|family| family.geometry() == wanted.geometry);
+    alike.or(fitting.first()).copied()
+}
+
+/// A matrix, a line for each row.
+fn rows(matrix: &Matrix) -> String {
+    let line = |i: usize| matrix.row(i).iter().map(|entry| format!("{entry:e} ")).collect::<String>() + "\n";
+    (0..matrix.rows()).map(line).collect()
+}
+
+/// A vector, a line for each entry.
+fn column(vector: &[f64]) -> String {
+    vector.iter().map(|entry| format!("{entry:e}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deviations_are_parts_of_the_largest_so_far() {
+        assert_eq!(deviation(&[2.0, 1.0, 4.0], &[1.0, 4.0]), 0.0);
+        assert_eq!(deviation(&[2.0, 1.0, 4.0], &[1.5, 4.0]), 0.25);
+        assert_eq!(deviation(&[2.0, 1.0], &[f64::NAN]), f64::INFINITY);
+        assert_eq!(deviation(&[2.0, 1.0, 1.0], &[f64::NAN, 1.0]), f64::INFINITY);
+    }
+}

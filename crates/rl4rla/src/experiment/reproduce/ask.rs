@@ -1,0 +1,222 @@
+//! What an item asks for: campaigns, each named by its setting, so that items share them.
+
+use super::way::label;
+use crate::curriculum::Curriculum;
+use crate::discovery::Approach;
+use crate::experiment::Campaign;
+use crate::experiment::ExperimentError;
+use crate::experiment::Settings;
+use crate::experiment::{Tally, tallies};
+use crate::search::Method;
+
+/// How large a reproduction is.
+#[derive(Clone, Copy)]
+pub struct Scope {
+    /// A small one, for a first look.
+    pub quick: bool,
+    /// Seeds of every campaign.
+    pub seeds: u64,
+    /// The first of them.
+    pub first_seed: u64,
+}
+
+impl Scope {
+    /// As large as was asked for.
+    pub fn new(quick: bool, seeds: Option<u64>, first_seed: u64) -> Scope {
+        Scope { quick, seeds: seeds.unwrap_or(if quick { 2 } else { 20 }), first_seed }
+    }
+
+    /// Seeds of campaigns whose runs find nothing, mostly, and spend all they may.
+    pub fn fewer(self) -> u64 {
+        self.seeds.div_ceil(2)
+    }
+}
+
+/// Under which rules a curriculum is searched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Setting {
+    /// The paper's curricula with the constants and the back-up of its released code.
+    Released,
+    /// The paper's curricula, one exploration constant for all methods, our back-up.
+    Matched,
+    /// Our curricula, where the target is the best program of every stage.
+    Repaired,
+    /// Our curricula with this many evaluations for every stage, the same for every method.
+    Capped(u64),
+    /// With this many playouts for every stage.
+    Playouts(u64),
+    /// The paper's curricula, every stage from the target of the one before.
+    Transitions,
+    /// With this many evaluations and playouts for a whole run, the same for every curriculum; a stage may take all that is
+    /// left, or keeps to its own budget.
+    Equal {
+        /// Evaluations of a run.
+        evaluations: u64,
+        /// Playouts of a run.
+        playouts: u64,
+        /// Whether a stage keeps to its own budget.
+        own: bool,
+    },
+    /// With these changes to the search.
+    Changed(Changes),
+}
+
+/// Changes to a Monte Carlo search, each of which can be made alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Changes {
+    /// Closed children are passed over.
+    pub skip_closed: bool,
+    /// Back to the root when a subtree is exhausted.
+    pub return_to_root: bool,
+    /// A budget for each decision, after which the leader is taken.
+    pub decision: Option<u64>,
+}
+
+impl Setting {
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Setting::Released => "released",
+            Setting::Matched => "matched",
+            Setting::Repaired => "repaired",
+            Setting::Capped(_) => "capped",
+            Setting::Playouts(_) => "playouts",
+            Setting::Transitions => "from targets",
+            Setting::Equal { .. } => "equal budgets",
+            Setting::Changed(_) => "changed",
+        }
+    }
+
+    /// The paper's settings.
+    pub const PAPER: [Setting; 2] = [Setting::Released, Setting::Matched];
+
+    fn approach(self, method: Method) -> Approach {
+        let usual = Approach::new(method);
+        match self {
+            Setting::Released => Approach { released: true, patient: true, ..usual },
+            Setting::Matched => Approach { patient: true, ..usual },
+            Setting::Repaired => usual,
+            Setting::Capped(evaluations) => Approach { evaluations: Some(evaluations), ..usual },
+            Setting::Playouts(playouts) => Approach { budget: Some(playouts), ..usual },
+            Setting::Transitions => Approach { from_targets: true, ..usual },
+            Setting::Equal { evaluations, playouts, own } => Approach {
+                budget: (!own).then_some(playouts),
+                run_evaluations: Some(evaluations),
+                run_playouts: Some(playouts),
+                ..usual
+            },
+            Setting::Changed(Changes { skip_closed, return_to_root, decision }) => Approach {
+                skip_closed,
+                return_to_root,
+                budget_per_decision: decision.is_some(),
+                budget: decision,
+                ..usual
+            },
+        }
+    }
+
+    fn file(self, curriculum: &str) -> String {
+        match self {
+            Setting::Released | Setting::Matched | Setting::Transitions => format!("paper/{curriculum}"),
+            _ => curriculum.into(),
+        }
+    }
+}
+
+/// A curriculum that comes along, by its name.
+pub fn builtin(name: impl AsRef<str>) -> Result<Curriculum, ExperimentError> {
+    let name = name.as_ref();
+    let unknown = || ExperimentError::new(format!("there is no curriculum `{name}`"));
+    Ok(Curriculum::named(name).ok_or_else(unknown)??)
+}
+
+/// A campaign that an item needs.
+pub struct Ask {
+    curriculum: String,
+    /// The curriculum itself, where it is none of the built-in ones.
+    text: Option<String>,
+    method: Method,
+    setting: Setting,
+    seeds: u64,
+}
+
+impl Ask {
+    /// A built-in curriculum searched one way.
+    pub fn new(curriculum: &str, method: Method, setting: Setting, seeds: u64) -> Ask {
+        Ask { curriculum: setting.file(curriculum), text: None, method, setting, seeds }
+    }
+
+    /// A curriculum of one's own.
+    pub fn text(name: &str, text: String, method: Method, setting: Setting, seeds: u64) -> Ask {
+        Ask { curriculum: name.into(), text: Some(text), method, setting, seeds }
+    }
+
+    fn campaign(&self, scope: Scope) -> Result<Campaign, ExperimentError> {
+        let curriculum = match &self.text {
+            Some(text) => Curriculum::parse(&self.curriculum, text)?,
+            None => builtin(&self.curriculum)?,
+        };
+        let settings = Settings::new(self.setting.approach(self.method));
+        // Times are compared where the paper has any.
+        let timed = matches!(self.setting, Setting::Released | Setting::Matched | Setting::Repaired);
+        Ok(Campaign {
+            alone: timed && !scope.quick,
+            ..Campaign::new(curriculum, settings, scope.first_seed, self.seeds)
+        })
+    }
+}
+
+/// The campaigns of several items, each once.
+pub struct Runs {
+    asks: Vec<Ask>,
+    /// One for each ask.
+    pub campaigns: Vec<Campaign>,
+}
+
+impl Runs {
+    /// What these items ask for; where two ask for the same, the one with more seeds counts.
+    pub fn new(asks: impl IntoIterator<Item = Ask>, scope: Scope) -> Result<Runs, ExperimentError> {
+        let mut kept: Vec<Ask> = Vec::new();
+        for ask in asks {
+            let same = |old: &&mut Ask| {
+                (&old.curriculum, old.method, old.setting) == (&ask.curriculum, ask.method, ask.setting)
+            };
+            match kept.iter_mut().find(same) {
+                Some(old) => old.seeds = old.seeds.max(ask.seeds),
+                None => kept.push(ask),
+            }
+        }
+        let campaigns = kept.iter().map(|ask| ask.campaign(scope)).collect::<Result<_, _>>()?;
+        Ok(Runs { asks: kept, campaigns })
+    }
+
+    /// What the campaigns search with, in their order.
+    pub fn labels(&self) -> impl Iterator<Item = String> {
+        self.asks.iter().map(|ask| label(ask.method, ask.setting))
+    }
+
+    /// The campaign of a curriculum searched one way.
+    pub fn campaign(&self, curriculum: &str, method: Method, setting: Setting) -> Option<&Campaign> {
+        let file = setting.file(curriculum);
+        let wanted = |ask: &Ask| (&ask.curriculum, ask.method, ask.setting) == (&file, method, setting);
+        self.asks.iter().position(wanted).map(|place| &self.campaigns[place])
+    }
+
+    /// What came of one of its stages; none if no run reached it.
+    pub fn stage(
+        &self,
+        curriculum: &str,
+        stage: &str,
+        method: Method,
+        setting: Setting,
+    ) -> Option<Tally<'_>> {
+        let campaign = self.campaign(curriculum, method, setting)?;
+        let ends = format!("→ {stage}");
+        tallies(campaign).into_iter().find(|tally| tally.transition.ends_with(&ends))
+    }
+
+    /// What came of the whole of it.
+    pub fn total(&self, curriculum: &str, method: Method, setting: Setting) -> Option<Tally<'_>> {
+        tallies(self.campaign(curriculum, method, setting)?).pop()
+    }
+}

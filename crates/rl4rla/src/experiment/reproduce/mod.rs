@@ -1,0 +1,177 @@
+//! The paper's tables and figures, made from campaigns, with the paper's numbers beside ours.
+
+mod ablation;
+mod ask;
+mod baselines;
+mod curves;
+mod efficiency;
+mod eigenvalue;
+mod found;
+mod item;
+mod newton;
+mod paper;
+mod progression;
+mod scalability;
+mod searches;
+mod staircase;
+mod transitions;
+mod tree;
+mod way;
+mod year;
+
+pub use ask::{Ask, Runs, Scope, Setting};
+pub use item::{Item, Means, Part, Row};
+
+use super::ExperimentError;
+use super::campaign::cores;
+use crate::program::nearest;
+use crate::report::{Block, Document, Section};
+
+/// Everything that can be reproduced, in the paper's order.
+pub const ITEMS: [Item; 16] = [
+    row("table1", "Curriculum progression", "Table 1", progression::asks, progression::make),
+    row("table2", "End-to-end efficiency", "Table 2", efficiency::asks, efficiency::end_to_end),
+    row("staircase", "Discovery staircase", "Figure 2", staircase::asks, staircase::make),
+    row("ecdf", "Distribution of search costs", "Figure 3", efficiency::asks, curves::ecdf),
+    row("reuse", "State reuse", "Figure 4", curves::reuse_asks, curves::reuse),
+    row("eigenvalue", "Eigenvalue problems", "Table 3 and Figure 5", eigenvalue::asks, eigenvalue::make),
+    row("stages", "Stage-wise cost", "appendix D, table of stages", efficiency::asks, efficiency::stages),
+    row(
+        "transitions",
+        "Success by transition",
+        "appendix D, 20 runs per transition",
+        transitions::asks,
+        transitions::make,
+    ),
+    row("tree", "Curriculum tree", "appendix D, table of the tree", tree::table_asks, tree::table),
+    row(
+        "ablation",
+        "Curriculum ablation",
+        "appendix D, table of Newton Sketch",
+        ablation::asks,
+        ablation::make,
+    ),
+    row("newton", "Newton's method by the paper's search", "nowhere", newton::asks, newton::make),
+    row(
+        "method-tree",
+        "Tree of methods",
+        "appendix D, figure of the tree",
+        tree::diagram_asks,
+        tree::diagram,
+    ),
+    row(
+        "scalability",
+        "Scalability",
+        "appendix D, table of revisit ratios",
+        scalability::asks,
+        scalability::make,
+    ),
+    row(
+        "baselines",
+        "Runtime against residual",
+        "appendix D, figure of baselines",
+        baselines::asks,
+        baselines::make,
+    ),
+    row(
+        "year",
+        "Transfer to real data",
+        "appendix D, table and figure of YearPredictionMSD",
+        year::asks,
+        year::make,
+    ),
+    row("searches", "Program searches at equal budgets", "nowhere", searches::asks, searches::make),
+];
+
+const fn row(
+    name: &'static str,
+    title: &'static str,
+    place: &'static str,
+    asks: fn(Scope) -> Vec<Ask>,
+    make: fn(&Means) -> Result<Part, ExperimentError>,
+) -> Item {
+    Item { name, title, place, asks, make }
+}
+
+/// The items that were asked for.
+pub fn wanted(names: &[String]) -> Result<Vec<&'static Item>, ExperimentError> {
+    if names.iter().any(|name| name == "all") {
+        return Ok(ITEMS.iter().collect());
+    }
+    let find = |name: &String| {
+        ITEMS.iter().find(|item| item.name == name).ok_or_else(|| {
+            let known = ITEMS.iter().map(|item| item.name);
+            let all = known.clone().collect::<Vec<_>>().join(", ");
+            let failure = ExperimentError::new(format!("there is no item `{name}` to reproduce"));
+            match nearest(name, known) {
+                Some(meant) => failure.advise(format!("`{meant}`, or another of: all, {all}")),
+                None => failure.advise(format!("one of: all, {all}")),
+            }
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+/// Makes the items; none if someone asked to stop.
+pub fn make(items: &[&'static Item], means: &Means) -> Option<Vec<(&'static Item, Part)>> {
+    let mut made = Vec::new();
+    for &item in items {
+        if means.monitor.stopped() {
+            return None;
+        }
+        means.monitor.doing(&format!("making {}", item.title));
+        made.push((item, (item.make)(means).unwrap_or_else(Part::failed)));
+    }
+    Some(made)
+}
+
+/// The page of everything that was made.
+pub fn document(made: &[(&Item, Part)], scope: Scope, seconds: f64) -> Document {
+    let section = |(item, part): &(&Item, Part)| {
+        let origin = format!("In the paper: {}. Alone: `rl4rla reproduce {}`.", item.place, item.name);
+        let blocks = std::iter::once(Block::Text(origin)).chain(part.blocks.iter().cloned()).collect();
+        Section { id: item.name.into(), title: item.title.into(), blocks }
+    };
+    let size = match scope.quick {
+        true => {
+            "This is a quick look with few seeds, so intervals are wide, and times too low: runs with one seed share what they \
+             compute. Of fewer than five runs the values themselves are shown, in place of means and medians. Without --quick it \
+             takes an hour or two."
+        }
+        false => "",
+    };
+    Document {
+        title: "RL4RLA, reproduced".into(),
+        lead: format!(
+            "Tables and figures of the paper, computed on this machine, with the paper's values beside ours. {size}"
+        ),
+        sections: made.iter().map(section).collect(),
+        colophon: vec![
+            ("version".into(), crate::VERSION.into()),
+            (
+                "seeds".into(),
+                format!(
+                    "{}–{}; half of them in `ablation` and `newton`, the first that found a program in `baselines` and `year`",
+                    scope.first_seed,
+                    scope.first_seed.saturating_add(scope.seeds - 1)
+                ),
+            ),
+            ("threads of this machine".into(), cores().to_string()),
+            ("time of this command".into(), format!("{:.0} s, without what the store had already", seconds)),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_items_differ_and_are_found() {
+        let names: Vec<String> = ITEMS.iter().map(|item| item.name.to_string()).collect();
+        assert_eq!(wanted(&names).unwrap().len(), ITEMS.len());
+        assert_eq!(wanted(&["all".into()]).unwrap().len(), ITEMS.len());
+        let error = wanted(&["tabel2".into()]).err().unwrap().to_string();
+        assert!(error.contains("`table2`"), "{error}");
+    }
+}

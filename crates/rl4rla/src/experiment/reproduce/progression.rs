@@ -1,0 +1,108 @@
+//! Table 1: how a curriculum grows one algorithm out of another.
+
+use super::ask::{Ask, Scope, Setting};
+use super::item::{Means, Part, Row};
+use super::paper::PROGRESSION;
+use crate::experiment::ExperimentError;
+use crate::experiment::words;
+use crate::problem::Leverage;
+use crate::program::Entry;
+use crate::record::StageRecord;
+use crate::report::{Block, Column, Finding, Table};
+use crate::search::Method;
+use serde_json::json;
+
+const CURRICULUM: &str = "precond-weighted-sgd";
+
+/// The campaign behind it.
+pub fn asks(scope: Scope) -> Vec<Ask> {
+    vec![Ask::new(CURRICULUM, Method::Best, Setting::Repaired, scope.seeds)]
+}
+
+/// The table, and the programs of the first seed.
+pub fn make(means: &Means) -> Result<Part, ExperimentError> {
+    let mut part = Part::default();
+    let campaign = means.runs.campaign(CURRICULUM, Method::Best, Setting::Repaired);
+    let campaign = campaign.ok_or_else(|| ExperimentError::new("its campaign was not run"))?;
+    let first = campaign.done().next();
+    let seed = means.scope.first_seed;
+    let (mut rows, mut findings) = (Vec::new(), Vec::new());
+    for (number, (stage, target)) in campaign.curriculum.stages.iter().enumerate() {
+        let result = first.and_then(|run| run.stages.get(number));
+        let matched = result.and_then(|result| Entry::named(result.matched.as_deref()?));
+        let title = matched.map(|entry| entry.document.title.clone());
+        let equation = result.and_then(|result| result.equation.as_deref());
+        let paper = PROGRESSION.iter().find(|(name, _)| *name == stage.name).map(|(_, title)| *title);
+        let tally = means.runs.stage(CURRICULUM, &stage.name, Method::Best, Setting::Repaired);
+        let family = &stage.families[0];
+        let leverage = if family.leverage == Leverage::High { ", high leverage" } else { "" };
+        let name = match title {
+            // What nothing uses yet has no name of its own.
+            _ if !target.completed_by.is_empty() => format!("{}, not yet applied", stage.name),
+            Some(title) => title,
+            None => stage.name.clone(),
+        };
+        rows.push(vec![
+            (number.to_string()).into(),
+            format!("{} {}×{}{leverage}", family.kind, family.rows, family.cols).into(),
+            target.about.as_str().into(),
+            equation.unwrap_or("–").into(),
+            paper.unwrap_or("–").into(),
+            name.as_str().into(),
+            words::rate(tally.as_ref().map(|tally| tally.found())),
+        ]);
+        if let Some(tally) = &tally {
+            let mut row = Row::rate(&*stage.name, Setting::Repaired.name(), None, tally.found());
+            row.quantity = "algorithm";
+            (row.paper, row.ours) = (json!(paper), json!(name));
+            part.rows.push(row);
+        }
+        findings.extend(result.map(|result| finding(&name, result)));
+    }
+    part.add(Block::Table(Table {
+        name: "table1".into(),
+        title: "Curriculum progression".into(),
+        caption: format!(
+            "Sketch-and-precondition: each stage poses a problem on which the algorithm before it fails. The \
+             equations are those of the programs found with seed {seed}."
+        ),
+        columns: vec![
+            Column::words("stage"),
+            Column::words("problem"),
+            Column::words("what fails"),
+            Column::words("discovered"),
+            Column::words("paper"),
+            Column::words("recognised as"),
+            Column::numbers("found (95 % interval)"),
+        ],
+        groups: vec![rows],
+        notes: vec![
+            "The paper's stage 2 is two here: the preconditioner is built first, and applied in the next stage.".into(),
+            "The preconditioner found is (AᵀA)⁻¹ or R⁻¹R⁻ᵀ of a QR, which are one in exact arithmetic; `rl4rla equiv` \
+             says where they differ in use."
+                .into(),
+        ],
+    }));
+    part.add(Block::Folded(format!("The programs found with seed {seed}"), findings));
+    Ok(part)
+}
+
+/// The program of a stage, as the store has it.
+fn finding(name: &str, result: &StageRecord) -> Block {
+    let number = |value: Option<f64>| value.map_or("–".into(), words::short);
+    let reward = words::short(result.reward);
+    Block::Finding(Box::new(Finding {
+        name: name.into(),
+        found: result.found,
+        equation: result.equation.clone().unwrap_or_default(),
+        code: result.program.clone().unwrap_or_default(),
+        facts: vec![
+            ("reward".into(), format!("{reward} ± {} on fresh instances", number(result.reward_error))),
+            ("excess".into(), number(result.excess)),
+            ("flops".into(), number(result.flops)),
+            ("evaluations".into(), words::short(result.cost.evaluations as f64)),
+            ("stopped".into(), result.stop.to_string()),
+        ],
+        figure: None,
+    }))
+}

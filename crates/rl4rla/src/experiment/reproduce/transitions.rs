@@ -1,0 +1,77 @@
+//! Success by transition: every stage starts from the target of the one before, so that none pays for another.
+
+use super::ask::builtin;
+use super::ask::{Ask, Scope, Setting};
+use super::item::{Means, Part, Row};
+use super::paper::{EDGES, METHODS, TARGETS, TRANSITIONS, Target};
+use crate::experiment::ExperimentError;
+use crate::experiment::words;
+use crate::record::Quantity;
+use crate::report::{Block, Column, Table};
+use crate::search::Method;
+
+/// The campaigns behind it.
+pub fn asks(scope: Scope) -> Vec<Ask> {
+    let ask = |target: &Target| {
+        METHODS.map(|(method, _)| Ask::new(target.curriculum, method, Setting::Transitions, scope.seeds))
+    };
+    TARGETS.iter().flat_map(ask).collect()
+}
+
+/// What the paper reports of a transition, if it does.
+fn paper(target: &Target, stage: &str, place: usize) -> Option<f64> {
+    let known = TRANSITIONS.iter().find(|row| (row.curriculum, row.stage) == (target.curriculum, stage));
+    let edge = EDGES.iter().find(|edge| edge.stage == stage && METHODS[place].0 == Method::McgsUcd);
+    known.map(|row| row.costs[place].found).or(edge.map(|edge| edge.found))
+}
+
+/// The table.
+pub fn make(means: &Means) -> Result<Part, ExperimentError> {
+    let mut part = Part::default();
+    let mut groups = Vec::new();
+    for target in &TARGETS {
+        let read = builtin(format!("paper/{}", target.curriculum))?;
+        let mut from = "∅";
+        let mut lines = Vec::new();
+        for (stage, _) in &read.stages {
+            let subject = format!("{}: {from} → {}", target.title, stage.name);
+            from = &stage.name;
+            for (place, (method, _)) in METHODS.into_iter().enumerate() {
+                let tally = means.runs.stage(target.curriculum, &stage.name, method, Setting::Transitions);
+                let Some(tally) = tally else { continue };
+                let theirs = paper(target, &stage.name, place);
+                lines.push(vec![
+                    subject.as_str().into(),
+                    method.name().into(),
+                    theirs.map_or_else(words::nothing, words::percent),
+                    words::rate(Some(tally.found())),
+                    words::median(tally.spread(Quantity::Playouts)),
+                    words::mean(tally.spread(Quantity::Evaluations)),
+                ]);
+                let what = format!("{subject} · {}", method.name());
+                part.rows.push(Row::rate(what, Setting::Transitions.name(), theirs, tally.found()));
+            }
+        }
+        groups.push(lines);
+    }
+    let names = ["transition", "method"].map(Column::words);
+    let numbers =
+        ["paper: found", "ours: found (95 % interval)", "playouts, median (quartiles)", "evaluations"]
+            .map(Column::numbers);
+    part.add(Block::Table(Table {
+        name: "table-transitions".into(),
+        title: "Success by transition".into(),
+        caption: "The curricula of `paper/`, every stage started from the target of the one before, found or not, as the paper's \
+                  \u{201c}20 runs per transition\u{201d} reads. One exploration constant for all methods, our back-up; a decision also \
+                  ends when everything below it has been measured."
+            .into(),
+        columns: names.into_iter().chain(numbers).collect(),
+        groups,
+        notes: vec![
+            "The paper has no rows for the stages of Newton Sketch, which it completes in 100 % of runs. The stage of the fixed \
+             Hessian is ours: the paper goes from gradient descent to Newton's method at once, which the item `newton` tries."
+                .into(),
+        ],
+    }));
+    Ok(part)
+}

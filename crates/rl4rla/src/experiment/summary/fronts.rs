@@ -1,0 +1,57 @@
+//! The front of a stage: programs that none beats in accuracy, work and stability at once.
+
+use super::Again;
+use super::past::Past;
+use crate::record::{FrontEntry, StageRecord};
+use crate::report::number;
+use crate::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Mark, Panel, Series, Table};
+
+/// The front of a run's last stage, as a figure and as a table.
+pub fn front(step: &StageRecord, past: &Past, again: Again) -> Vec<Block> {
+    // A series for each, so that each has its place beside it.
+    let dots = step.front.iter().map(|FrontEntry { place, tradeoff, .. }| {
+        let point = [tradeoff.flops, tradeoff.excess.max(1e-16)];
+        Series::new(format!("#{place}"), Ink(0), Mark::Dots, [point]).labelled(Label::Beside)
+    });
+    let figure = Figure {
+        name: format!("front-{}", past.row.id),
+        title: "Accuracy against work.".into(),
+        caption: format!(
+            "Programs that the search of stage {} evaluated and that none beats in accuracy, work and stability at once; \
+             medians over the select instances. `{}` shows one.",
+            step.name,
+            again(&format!("show run:{}#K", past.row.id))
+        ),
+        panels: vec![Panel {
+            title: String::new(),
+            x: Axis::log("flops of a run"),
+            y: Axis::log("excess at the end"),
+            series: dots.collect(),
+        }],
+        columns: 1,
+    };
+    let row = |entry: &FrontEntry| {
+        let value = |value: f64| Cell::number(value, number(value));
+        let words = entry.name.as_deref().or(entry.equation.as_deref()).unwrap_or_default();
+        vec![
+            Cell::from(format!("#{}", entry.place)),
+            Cell::from(words),
+            value(entry.tradeoff.excess),
+            value(entry.tradeoff.flops),
+            value(entry.tradeoff.condition),
+            value(entry.reward),
+        ]
+    };
+    let words = ["", "program"].map(Column::words);
+    let numbers = ["excess", "flops", "κ seen", "reward"].map(Column::numbers);
+    let table = Table {
+        name: format!("front-table-{}", past.row.id),
+        title: "The same programs.".into(),
+        caption: "κ seen is the condition number that convergence sees: 1 for a perfect preconditioner."
+            .into(),
+        columns: [&words[..], &numbers[..]].concat(),
+        groups: vec![step.front.iter().map(row).collect()],
+        notes: vec![],
+    };
+    vec![Block::Figure(figure), Block::Table(table)]
+}

@@ -1,0 +1,155 @@
+//! Tallies: what the runs of a campaign came to, transition by transition.
+
+use super::campaign::Campaign;
+use crate::record::{Quantity, RunRecord, SearchCost, StageRecord};
+use crate::report::{Rate, Spread};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One transition of a campaign, or all of them together.
+pub struct Tally<'a> {
+    /// The curriculum's name.
+    pub curriculum: &'a str,
+    /// From which program to which; `total` for all together.
+    pub transition: String,
+    /// The method's name.
+    pub method: &'static str,
+    /// The method with the settings and limits it ran under.
+    pub label: String,
+    /// What the runs that reached it say of it, seed by seed.
+    pub parts: Vec<Part<'a>>,
+}
+
+/// What one run says of a transition, or of all of them together.
+#[derive(Clone, Copy)]
+pub struct Part<'a> {
+    /// Whether it found the target, or all of them.
+    pub found: bool,
+    /// What that took.
+    pub cost: &'a SearchCost,
+    /// The stage, or the last that the run reached.
+    pub stage: Option<&'a StageRecord>,
+}
+
+impl<'a> Part<'a> {
+    fn of_stage(stage: &'a StageRecord) -> Part<'a> {
+        Part { found: stage.found, cost: &stage.cost, stage: Some(stage) }
+    }
+
+    fn of_run(run: &'a RunRecord) -> Part<'a> {
+        Part { found: run.found, cost: &run.cost, stage: run.stages.last() }
+    }
+}
+
+/// The tallies of a campaign: a stage counts the runs that reached it, the last tally all of them.
+pub fn tallies(campaign: &Campaign) -> Vec<Tally<'_>> {
+    let tally = |transition, parts| Tally {
+        curriculum: &campaign.curriculum.name,
+        transition,
+        method: campaign.method(),
+        label: campaign.label(),
+        parts,
+    };
+    let mut from = if campaign.curriculum.start.is_empty() { "∅" } else { "start" };
+    let mut all = Vec::new();
+    for (number, (stage, _)) in campaign.curriculum.stages.iter().enumerate() {
+        let reached: Vec<Part> =
+            campaign.done().filter_map(|run| run.stages.get(number)).map(Part::of_stage).collect();
+        if !reached.is_empty() {
+            all.push(tally(format!("{from} → {}", stage.name), reached));
+        }
+        from = &stage.name;
+    }
+    all.push(tally("total".into(), campaign.done().map(Part::of_run).collect()));
+    all
+}
+
+impl Tally<'_> {
+    /// How often the target was found.
+    pub fn found(&self) -> Rate {
+        Rate { successes: self.successes().count(), trials: self.parts.len() }
+    }
+
+    /// The forms of what was found: of the stage, or for all stages together of the last.
+    pub fn forms(&self) -> Forms {
+        Forms::count(self.successes().filter_map(|part| part.stage?.form.as_deref()))
+    }
+
+    /// The runs that found the target.
+    pub fn successes(&self) -> impl Iterator<Item = &Part<'_>> {
+        self.parts.iter().filter(|part| part.found)
+    }
+
+    /// The spread of a quantity over the runs.
+    pub fn spread(&self, quantity: Quantity) -> Option<Spread> {
+        Spread::of(self.parts.iter().map(|part| quantity.of(part.cost)))
+    }
+
+    /// Its mean; not a number if there are no runs.
+    pub fn mean(&self, quantity: Quantity) -> f64 {
+        self.spread(quantity).map_or(f64::NAN, |spread| spread.mean)
+    }
+}
+
+/// In which forms preconditioners were found, and how often each.
+#[derive(Default)]
+pub struct Forms(pub BTreeMap<String, usize>);
+
+impl Forms {
+    /// Counts forms.
+    pub fn count<'a>(forms: impl Iterator<Item = &'a str>) -> Forms {
+        let mut counts = BTreeMap::new();
+        forms.for_each(|form| *counts.entry(form.to_string()).or_insert(0) += 1);
+        Forms(counts)
+    }
+}
+
+/// The most frequent first; nothing where no program has a preconditioner.
+impl fmt::Display for Forms {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let mut forms: Vec<(&String, &usize)> = self.0.iter().collect();
+        forms.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let words: Vec<String> = forms.iter().map(|(form, count)| format!("{count} × {form}")).collect();
+        f.write_str(&words.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn forms_are_counted_where_something_was_found() {
+        let stage = |found: bool, form: &str| -> StageRecord {
+            let stage = json!({ "name": "s", "found": found, "form": form, "stop": "budget", "reward": 0.0,
+                                "playouts": 1, "evaluations": 2, "seconds": 0.5 });
+            serde_json::from_value(stage).unwrap()
+        };
+        let run = |found: bool, stages: &[StageRecord]| -> RunRecord {
+            let run = json!({ "run": "", "curriculum": "c", "method": "best", "seed": 0, "found": found,
+                              "playouts": 1, "evaluations": 2, "seconds": 0.5, "stages": stages });
+            serde_json::from_value(run).unwrap()
+        };
+        let runs = [
+            run(true, &[stage(true, "Gram"), stage(true, "QR in turn, stable")]),
+            run(true, &[stage(true, "Gram"), stage(true, "QR in turn, stable")]),
+            run(true, &[stage(true, "Gram"), stage(true, "Gram")]),
+            run(false, &[stage(false, "Gram")]),
+        ];
+        let tally = |parts| Tally {
+            curriculum: "c",
+            transition: "t".into(),
+            method: "best",
+            label: "best".into(),
+            parts,
+        };
+        let total = tally(runs.iter().map(Part::of_run).collect());
+        assert_eq!(total.forms().to_string(), "2 × QR in turn, stable; 1 × Gram");
+        assert_eq!((total.found().successes, total.mean(Quantity::Evaluations)), (3, 2.0));
+        let first = runs.iter().map(|run| Part::of_stage(&run.stages[0])).collect();
+        assert_eq!(tally(first).forms().to_string(), "3 × Gram");
+        let none = run(true, &[]);
+        assert_eq!(tally(vec![Part::of_run(&none)]).forms().to_string(), "");
+    }
+}

@@ -1,0 +1,66 @@
+//! The build that computed something: two builds with one version may compute other numbers.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A build of this library.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Build {
+    /// Its version.
+    pub version: String,
+    /// The digest of all that can change results: sources, built-in programs and curricula, versions of dependencies.
+    /// Version 0.2.0 and those before it kept none.
+    pub digest: Option<String>,
+}
+
+/// The version without digests whose results this build repeats to the last bit. A change of results ends that.
+const REPEATED: &str = "0.2.0";
+
+impl Build {
+    /// The build of the running program. What a program registers besides, such as tasks of its own, is not in the digest.
+    pub fn current() -> Build {
+        Build { version: crate::VERSION.into(), digest: Some(env!("RL4RLA_DIGEST").into()) }
+    }
+
+    /// Whether this build may go on with a run that the other began: both compute the same numbers.
+    pub fn continues(&self, other: &Build) -> bool {
+        match &other.digest {
+            Some(_) => self.digest == other.digest,
+            None => other.version == REPEATED,
+        }
+    }
+}
+
+/// The version, with the digest as its build metadata.
+impl fmt::Display for Build {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.version)?;
+        self.digest.iter().try_for_each(|digest| write!(f, "+{digest}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_continued_by_its_own_build_alone_unless_it_has_no_digest() {
+        let build = |version: &str, digest: Option<&str>| Build {
+            version: version.into(),
+            digest: digest.map(String::from),
+        };
+        let current = Build::current();
+        assert!(current.continues(&current));
+        assert!(current.continues(&build("0.2.0", None)));
+        assert!(!current.continues(&build("0.1.0", None)));
+        assert!(!current.continues(&build(&current.version, Some("0123456789abcdef"))));
+        assert_eq!(build("0.2.0", None).to_string(), "0.2.0");
+        assert_eq!(build("0.2.0", Some("ab")).to_string(), "0.2.0+ab");
+    }
+
+    #[test]
+    fn the_digest_is_sixteen_hexadecimal_digits() {
+        let digest = Build::current().digest.unwrap();
+        assert!(digest.len() == 16 && digest.chars().all(|c| c.is_ascii_hexdigit()), "{digest}");
+    }
+}

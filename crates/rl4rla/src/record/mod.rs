@@ -1,0 +1,14 @@
+//! Records: what came of a run, as it is stored, printed and read again.
+//!
+//! The JSON of a [`RunRecord`] is the document that `discover --json` prints. Records of earlier versions lack some keys
+//! and are read all the same; every page about a run is made from its record and the text of its curriculum.
+
+mod build;
+mod cost;
+mod run;
+mod stage;
+
+pub use build::Build;
+pub use cost::{Quantity, SearchCost};
+pub use run::{PreferredEntry, ProposerRecord, RunRecord};
+pub use stage::{CandidateRecord, FrontEntry, StageRecord};

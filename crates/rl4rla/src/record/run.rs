@@ -1,0 +1,207 @@
+//! What came of a whole run.
+
+use super::{Build, FrontEntry, SearchCost, StageRecord};
+use crate::curriculum::{Curriculum, Discovery};
+use crate::discovery::{Preference, Tradeoff};
+use serde::{Deserialize, Serialize};
+
+/// What came of a run that has ended.
+///
+/// ```
+/// use rl4rla::curriculum::{Curriculum, discover};
+/// use rl4rla::discovery::{Approach, Known, Unobserved};
+/// use rl4rla::record::RunRecord;
+/// use rl4rla::search::Method;
+///
+/// let curriculum = Curriculum::parse("mine", r#"
+///     title = "Gradient descent, from nothing"
+///     [[stage]]
+///     name = "ls-gd"
+///     edits = 3
+///     open = ["iteration"]
+///     registers = ["v1"]
+///     step = 0.5
+///     family = { kind = "low-cond", rows = 40, cols = 4 }
+///     instances = { search = 6, select = 4, report = 4 }
+///     target = "ls-gd"
+/// "#).unwrap();
+/// let discovery = discover(&curriculum, &Approach::new(Method::Best), 0, &Known::default(), &mut Unobserved).unwrap();
+/// let record = RunRecord::new("", &curriculum, "best", 0, &discovery);
+/// let text = serde_json::to_string(&record).unwrap();
+/// assert_eq!(serde_json::from_str::<RunRecord>(&text).unwrap(), record);
+/// ```
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// The number of this format.
+    #[serde(default = "first")]
+    pub format: u32,
+    /// The build that ended the run; none of version 0.2.0 and before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<Build>,
+    /// The id of the run.
+    pub run: String,
+    /// The name of the curriculum.
+    pub curriculum: String,
+    /// The name of the search method.
+    pub method: String,
+    /// The seed.
+    pub seed: u64,
+    /// Whether every stage found its target.
+    pub found: bool,
+    /// What all searches took together.
+    #[serde(flatten)]
+    pub cost: SearchCost,
+    /// What someone preferred of the last stage's front.
+    pub preferred: Option<PreferredEntry>,
+    /// Whether it computed all it needed itself, for runs of a campaign.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alone: Option<bool>,
+    /// Who proposed programs, if not the grammar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposer: Option<ProposerRecord>,
+    /// The stages tried, in order.
+    pub stages: Vec<StageRecord>,
+}
+
+/// An entry of the last front that someone preferred.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PreferredEntry {
+    /// The entry.
+    #[serde(flatten)]
+    pub entry: FrontEntry,
+    /// The name of the stage.
+    pub stage: String,
+    /// How commands call the program.
+    pub source: String,
+}
+
+/// What an external proposer did.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ProposerRecord {
+    /// The model that was asked.
+    pub model: String,
+    /// How many answers it gave.
+    pub answers: u64,
+    /// How many of them were no programs of their stage.
+    pub bad: u64,
+}
+
+/// The format of records that do not say which they are.
+fn first() -> u32 {
+    1
+}
+
+impl RunRecord {
+    /// The latest format. Keys that are added do not change it: readers pass over those they do not know.
+    pub const FORMAT: u32 = 1;
+
+    /// The record of a run that this build has ended.
+    pub fn new(
+        run: &str,
+        curriculum: &Curriculum,
+        method: &str,
+        seed: u64,
+        discovery: &Discovery,
+    ) -> RunRecord {
+        let stages = discovery.stages.iter().zip(&curriculum.stages);
+        RunRecord {
+            format: RunRecord::FORMAT,
+            build: Some(Build::current()),
+            run: run.into(),
+            curriculum: curriculum.name.clone(),
+            method: method.into(),
+            seed,
+            found: discovery.found,
+            cost: SearchCost::new(&discovery.counters(), discovery.seconds()),
+            preferred: None,
+            alone: None,
+            proposer: None,
+            stages: stages.map(|(result, (stage, _))| StageRecord::new(stage, result)).collect(),
+        }
+    }
+
+    /// The same with what is preferred of the last stage's front; nothing if there is no preference.
+    #[must_use]
+    pub fn preferring(mut self, preference: Option<&Preference>) -> RunRecord {
+        self.preferred = preference.zip(self.stages.last()).and_then(|(preference, stage)| {
+            let tradeoffs: Vec<Tradeoff> = stage.front.iter().map(|entry| entry.tradeoff).collect();
+            let entry = stage.front[preference.choose(&tradeoffs)?].clone();
+            let source = format!("run:{}#{}", self.run, entry.place);
+            Some(PreferredEntry { entry, stage: stage.name.clone(), source })
+        });
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// A document of version 0.2.0 with everything in it.
+    fn document() -> Value {
+        let text = "iteration:\n  v1 = MAT_VEC_MUL(A, x)\n";
+        let entry = |place: usize, excess: f64, flops: f64| {
+            json!({ "place": place, "excess": excess, "flops": flops, "condition": 4.0, "reward": 0.1 + 0.2,
+                    "name": null, "equation": "x", "program": text })
+        };
+        let cost = json!({ "playouts": 15, "evaluations": 164, "programs": 66, "unique_states": 3, "node_visits": 9,
+                           "revisit_rate": 2.0 / 3.0, "transposition_rate": 1e-300, "seconds": 0.006 });
+        let mut stage = json!({
+            "name": "ls-gd", "found": true, "matched": "ls-gd", "form": null, "stable": null, "reason": null,
+            "stop": "no-signal", "reward": 0.5741, "reward_error": 1.91e-6, "acc": 0.1, "decay": 0.2, "comp": 0.3,
+            "cond": 0.4, "flops": 7.51e4, "excess": 0.1058, "instances": 4, "failures": 0, "program": text,
+            "equation": "x", "candidates": [{ "program": text, "search": 0.5, "select": 0.25 },
+                                            { "program": text, "search": 0.5, "select": 0.125 }],
+            "front": [entry(1, 1e-12, 1e9), entry(2, 1e-2, 1e6)],
+        });
+        let mut run = json!({
+            "run": "4a7db888", "curriculum": "small", "method": "best", "seed": u64::MAX, "found": true,
+            "preferred": null, "alone": true, "proposer": { "model": "m", "answers": 58, "bad": 1 },
+        });
+        for object in [&mut stage, &mut run] {
+            object.as_object_mut().unwrap().extend(cost.as_object().unwrap().clone());
+        }
+        run["stages"] = json!([stage]);
+        run
+    }
+
+    #[test]
+    fn documents_of_earlier_versions_come_back_as_they_are() {
+        let document = document();
+        let record: RunRecord = serde_json::from_str(&document.to_string()).unwrap();
+        let mut again = serde_json::to_value(&record).unwrap();
+        assert_eq!(again.as_object_mut().unwrap().remove("format"), Some(json!(1)));
+        assert_eq!(again, document);
+        assert_eq!((record.stages[0].lead(), record.cost.programs), (Some(0.125), 66));
+        assert!(record.stages[0].parsed().is_some());
+    }
+
+    #[test]
+    fn keys_that_came_later_may_be_missing_and_null_is_no_number() {
+        let mut old = document();
+        for key in ["alone", "proposer", "preferred", "transposition_rate", "unique_states"] {
+            old.as_object_mut().unwrap().remove(key);
+        }
+        for key in ["form", "stable", "reason", "failures", "front", "transposition_rate", "candidates"] {
+            old["stages"][0].as_object_mut().unwrap().remove(key);
+        }
+        old["stages"][0]["reward"] = Value::Null;
+        let record: RunRecord = serde_json::from_value(old).unwrap();
+        assert_eq!((record.build, record.alone, record.stages[0].front.len()), (None, None, 0));
+        assert!(record.stages[0].reward.is_nan() && record.stages[0].lead().is_none());
+        for bad in ["[]", "3", "null", "\"text\"", "{", "{}"] {
+            assert!(serde_json::from_str::<RunRecord>(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_preferred_is_an_entry_of_the_last_front() {
+        let record: RunRecord = serde_json::from_value(document()).unwrap();
+        let speed = Preference { accuracy: 0.0, speed: 1.0, stability: 0.0 };
+        let preferred = record.clone().preferring(Some(&speed)).preferred.unwrap();
+        assert_eq!((preferred.entry.place, preferred.source.as_str()), (2, "run:4a7db888#2"));
+        assert_eq!(preferred.stage, "ls-gd");
+        assert_eq!(record.preferring(None).preferred, None);
+    }
+}

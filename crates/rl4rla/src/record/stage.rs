@@ -1,0 +1,183 @@
+//! What came of one stage of a run.
+
+use super::SearchCost;
+use crate::analysis::Form;
+use crate::curriculum::StageResult;
+use crate::discovery::{Offer, Stage, Tradeoff};
+use crate::equivalence::name;
+use crate::execute::Trace;
+use crate::program::{Document, Program, Signature, equation};
+use crate::reward::{Evaluation, Score, Summary};
+use crate::search::Stop;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// What came of one stage.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StageRecord {
+    /// The stage's name.
+    pub name: String,
+    /// Whether the chosen program is the target.
+    pub found: bool,
+    /// Its name in the catalogue, if it has one.
+    pub matched: Option<String>,
+    /// How it holds its preconditioner, if it has one.
+    pub form: Option<String>,
+    /// Whether that form solves systems of every condition number tried to rounding.
+    pub stable: Option<bool>,
+    /// Why a program that equals the target in exact arithmetic is not the one asked for.
+    pub reason: Option<String>,
+    /// What the search took.
+    #[serde(flatten)]
+    pub cost: SearchCost,
+    /// Why the search stopped.
+    pub stop: Stop,
+    /// The mean reward of the chosen program on the final instances; 0 if there is none.
+    #[serde(deserialize_with = "number")]
+    pub reward: f64,
+    /// The standard error of that mean.
+    pub reward_error: Option<f64>,
+    /// The mean accuracy term of the reward.
+    pub acc: Option<f64>,
+    /// The mean decay term.
+    pub decay: Option<f64>,
+    /// The mean complexity term.
+    pub comp: Option<f64>,
+    /// The mean condition term.
+    pub cond: Option<f64>,
+    /// The mean number of floating-point operations of a run.
+    pub flops: Option<f64>,
+    /// The mean excess at the end, on the instances where the program ran.
+    pub excess: Option<f64>,
+    /// The number of final instances.
+    pub instances: Option<usize>,
+    /// On how many of them the program failed.
+    pub failures: Option<usize>,
+    /// The chosen program; none if no program earned anything.
+    pub program: Option<String>,
+    /// Its equation.
+    pub equation: Option<String>,
+    /// The candidates of the selection, the chosen one first.
+    #[serde(default)]
+    pub candidates: Vec<CandidateRecord>,
+    /// The Pareto front of all programs evaluated, the most accurate first.
+    #[serde(default)]
+    pub front: Vec<FrontEntry>,
+}
+
+/// A program that made it to the selection.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CandidateRecord {
+    /// The program.
+    pub program: String,
+    /// Its mean reward on the search instances.
+    #[serde(deserialize_with = "number")]
+    pub search: f64,
+    /// Its mean reward on the select instances.
+    #[serde(deserialize_with = "number")]
+    pub select: f64,
+}
+
+/// A program of the Pareto front.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FrontEntry {
+    /// Its place from 1 on.
+    pub place: usize,
+    /// Accuracy, work and stability: medians over the select instances.
+    #[serde(flatten)]
+    pub tradeoff: Tradeoff,
+    /// Its mean reward on them.
+    #[serde(deserialize_with = "number")]
+    pub reward: f64,
+    /// Its name in the catalogue, if it has one.
+    pub name: Option<String>,
+    /// Its equation.
+    pub equation: Option<String>,
+    /// The program.
+    pub program: String,
+}
+
+impl StageRecord {
+    /// The record of a stage that has ended.
+    pub fn new(stage: &Stage, result: &StageResult) -> StageRecord {
+        let (attempt, signature) = (&result.attempt, stage.grammar.signature);
+        let report = attempt.report.as_ref();
+        let mean =
+            |part: fn(&Score) -> f64| report.map(|report| Summary::of(report.scores.iter().map(part)).mean);
+        let program = result.program();
+        let judgement = result.judgement.as_ref();
+        let candidates = attempt.candidates.iter().map(|candidate| CandidateRecord {
+            program: signature.update.text(&candidate.program),
+            search: candidate.search,
+            select: candidate.select,
+        });
+        StageRecord {
+            name: result.name.clone(),
+            found: result.found(),
+            matched: judgement.and_then(|judgement| judgement.matched).map(String::from),
+            form: result.form.as_ref().map(ToString::to_string),
+            stable: result.form.as_ref().map(Form::is_stable),
+            reason: judgement.and_then(|judgement| judgement.unstable_from).map(unstable),
+            cost: SearchCost::new(&attempt.counters, result.seconds),
+            stop: attempt.stop,
+            reward: result.reward(),
+            reward_error: report.map(|report| report.reward().error),
+            acc: mean(|score| score.terms.acc),
+            decay: mean(|score| score.terms.decay),
+            comp: mean(|score| score.terms.comp),
+            cond: mean(|score| score.terms.cond),
+            flops: mean(|score| score.flops),
+            excess: report
+                .and_then(|report| report.last(|trace: &Trace| &trace.excesses))
+                .map(|last| last.mean),
+            instances: report.map(|report| report.scores.len()),
+            failures: report.map(Evaluation::failures),
+            program: program.map(|program| signature.update.text(program)),
+            equation: program.and_then(|program| equation_of(program, signature)),
+            candidates: candidates.collect(),
+            front: (attempt.front.iter().zip(1..))
+                .map(|(offer, place)| FrontEntry::new(place, offer, signature))
+                .collect(),
+        }
+    }
+
+    /// The chosen program; none if there is none, or none that this build can read.
+    pub fn parsed(&self) -> Option<Program> {
+        Some(self.program.as_ref()?.parse::<Document>().ok()?.program)
+    }
+
+    /// By how much the chosen program was ahead of the next candidate.
+    pub fn lead(&self) -> Option<f64> {
+        let [first, second, ..] = &self.candidates[..] else { return None };
+        Some(first.select - second.select)
+    }
+}
+
+impl FrontEntry {
+    fn new(place: usize, offer: &Offer, signature: Signature) -> FrontEntry {
+        let known = name(&offer.program, signature).ok().and_then(|naming| naming.entry());
+        FrontEntry {
+            place,
+            tradeoff: offer.tradeoff,
+            reward: offer.reward,
+            name: known.map(|entry| entry.name.into()),
+            equation: equation_of(&offer.program, signature),
+            program: signature.update.text(&offer.program),
+        }
+    }
+}
+
+fn equation_of(program: &Program, signature: Signature) -> Option<String> {
+    equation(program, signature).ok().map(|equation| equation.text)
+}
+
+/// Why a program that is less accurate from this condition number on is refused.
+fn unstable(kappa: f64) -> String {
+    format!(
+        "equal to the target in exact arithmetic, but less accurate from κ = {kappa:e} on; this stage asks for the stable form"
+    )
+}
+
+/// A number; JSON has null where it is not finite.
+pub(super) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
