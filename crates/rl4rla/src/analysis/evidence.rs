@@ -7,7 +7,7 @@ use super::study::{Care, Point, Study};
 use crate::execute::{Limits, Settings, run, snapshots};
 use crate::linalg;
 use crate::problem::{Family, Instance};
-use crate::program::{Datum, Program, Reg, Section};
+use crate::program::{Core, Datum, Instruction, Meaning, Program, Reg, Section};
 use crate::reward::draws;
 use crate::rng::{Discrete, Stream};
 use serde::Serialize;
@@ -102,9 +102,7 @@ impl Evidence {
             unsampled: unsampled(study, &instance, &settings, &luck),
             batch_factor: per_column(settings.batch),
             sketch_factor: sketches.then(|| per_column(settings.sketch_rows)),
-            gram: program
-                .instructions()
-                .any(|(_, _, ins)| GRAMS.contains(&ins.op.name) && alike_operands(&ins.operands)),
+            gram: program.instructions().any(|(_, _, ins)| squares(ins)),
         })
     }
 }
@@ -125,11 +123,10 @@ fn unsampled(study: &Study, instance: &Instance, settings: &Settings, luck: &Str
     run.and_then(|trace| trace.excesses.last().copied())
 }
 
-/// Operators that may multiply a matrix by its own transpose.
-const GRAMS: [&str; 3] = ["MAT_MAT_TRANS_MUL", "MAT_TRANS_MAT_MUL", "MAT_GRAM"];
-
-fn alike_operands(operands: &[Reg]) -> bool {
-    operands.iter().all(|reg| *reg == operands[0])
+/// Whether an instruction multiplies a matrix by its own transpose.
+fn squares(Instruction { op, operands, .. }: &Instruction) -> bool {
+    let product = op.is(Core::MatMatTransMul) || op.is(Core::MatTransMatMul);
+    op.meaning == Meaning::Gram || product && operands[0] == operands[1]
 }
 
 fn sampled(study: &Study, instance: &Instance, family: &Family, seed: u64) -> Option<Sampled> {
@@ -168,7 +165,7 @@ fn law(program: &Program) -> Law {
     let written = program.instructions().filter(|(_, _, ins)| ins.target == Some(Reg::P1)).last();
     match written {
         None => Law::Uniform,
-        Some((_, _, ins)) if ins.op.name == "LEVERAGE_SCORE" && ins.operands[..] == [Reg::A] => Law::RowNorms,
+        Some((_, _, ins)) if ins.op.is(Core::LeverageScore) && ins.operands[..] == [Reg::A] => Law::RowNorms,
         Some(_) => Law::Other,
     }
 }

@@ -58,8 +58,6 @@ pub struct Study {
 
 /// The condition numbers compared where none are asked for.
 const KAPPAS: [f64; 5] = [1e1, 1e2, 1e4, 1e6, 1e8];
-/// A general inverse is found by singular values, which take this much longer than its flops say.
-const INVERSE: f64 = 20.0;
 /// Runs that measure a rate may be this much longer than T.
 const LONGER: usize = 10;
 /// The flops that such a run may take, T iterations apart.
@@ -85,8 +83,10 @@ impl Study {
         };
         let family = Family { condition: kappas[0], ..family };
         let sizes = protocol.settings(family.rows, family.cols, 1.0).sizes(family.rows, family.cols);
-        let inverts = live.program().section(Section::Iteration).iter().any(|ins| ins.op.name == "MAT_INV");
-        let flops = price.flops(&sizes, protocol.iterations) * if inverts { INVERSE } else { 1.0 };
+        // Of a general inverse by singular values, the flops say too little.
+        let iteration = live.program().section(Section::Iteration);
+        let slowdown = iteration.iter().map(|ins| ins.op.slowdown).fold(1.0, f64::max);
+        let flops = price.flops(&sizes, protocol.iterations) * slowdown;
         let effort = Effort::within(care.quick, flops);
         let step = protocol.step.candidates()[0];
         let mut study = Study { live, family, kappas, protocol, step, care, effort, price };

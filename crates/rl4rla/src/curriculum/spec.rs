@@ -10,23 +10,23 @@ use crate::discovery::{Fresh, Instances, Merge, Stage};
 use crate::equivalence::solves_systems;
 use crate::execute::{Sampling, SketchKind};
 use crate::problem::{self, Family, Kind, Leverage, Right, Scale, Task};
-use crate::program::{Access, Entry, Grammar, LiveOut, Op, Part, Program, Reg, RegSet, Section, check};
+use crate::program::{Access, Core, Entry, Grammar, LiveOut, Op, Part, Program, Reg, RegSet, Section, check};
 use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
 use std::ops::RangeInclusive;
 
 /// The operators that the paper's released code searches.
-const PAPER_OPERATORS: [&str; 11] = [
-    "VEC_VEC_ADD",
-    "VEC_VEC_SUB",
-    "MAT_VEC_MUL",
-    "VEC_MAT_MUL",
-    "MAT_MAT_MUL",
-    "MAT_MAT_TRANS_MUL",
-    "MAT_INV",
-    "HHQR",
-    "SKETCH",
-    "SUBSAMPLING",
-    "LEVERAGE_SCORE",
+const PAPER_OPERATORS: [Core; 11] = [
+    Core::VecVecAdd,
+    Core::VecVecSub,
+    Core::MatVecMul,
+    Core::VecMatMul,
+    Core::MatMatMul,
+    Core::MatMatTransMul,
+    Core::MatInv,
+    Core::Hhqr,
+    Core::Sketch,
+    Core::Subsampling,
+    Core::LeverageScore,
 ];
 
 const TOP_KEYS: [&str; 6] = ["title", "about", "reference", "start", "defaults", "stage"];
@@ -213,7 +213,11 @@ fn stage(
 fn operators(item: &Item, all: &[Op]) -> Result<Vec<Op>, SpecError> {
     if item.is_string() {
         let paper = item.one_of(&["all", "paper"], str::to_string)? == "paper";
-        return Ok(all.iter().copied().filter(|op| !paper || PAPER_OPERATORS.contains(&op.name)).collect());
+        return Ok(all
+            .iter()
+            .copied()
+            .filter(|op| !paper || PAPER_OPERATORS.iter().any(|core| op.is(*core)))
+            .collect());
     }
     // A list may name operators that the task does without.
     let known: Vec<Op> = Op::known().collect();

@@ -3,7 +3,8 @@
 use crate::equivalence::fingerprint;
 use crate::execute::mix;
 use crate::program::{
-    Arg, Canonical, Env, Instruction, LiveOut, Program, RegSet, Section, Signature, Structure, Typed,
+    Arg, Canonical, Core, Env, Instruction, LiveOut, Meaning, Program, RegSet, Section, Signature, Structure,
+    Typed,
 };
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +61,8 @@ fn general_inverses(program: &Program, signature: Signature) -> u128 {
 
 /// Whether an instruction with these operands, none if it does not fit, inverts a matrix that is not triangular.
 pub(super) fn inverts_generally(instruction: &Instruction, args: Option<&[Arg]>) -> bool {
-    ["MAT_INV", "MAT_VEC_SOLVE"].contains(&instruction.op.name)
+    let op = instruction.op;
+    (op.is(Core::MatInv) || op.meaning == Meaning::Solution)
         && args.is_some_and(|args| args[0].ty.structure() != Structure::Upper)
 }
 

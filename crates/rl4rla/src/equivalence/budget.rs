@@ -10,9 +10,6 @@ pub const MOST: f64 = 6e9;
 /// What every instruction costs beside its arithmetic.
 const OVERHEAD: f64 = 500.0;
 
-/// Operators that can take many times their price: a singular matrix has its pseudo-inverse from an SVD.
-const HEAVIER: [(&str, f64); 1] = [("MAT_INV", 20.0)];
-
 /// The work of one run, at most; infinite where the program does not fit.
 pub fn work(program: &Program, signature: Signature, settings: &Settings, rows: usize, cols: usize) -> f64 {
     let live = Canonical::new(program, LiveOut::Finished);
@@ -21,8 +18,8 @@ pub fn work(program: &Program, signature: Signature, settings: &Settings, rows: 
     let each = typed.iter().map(|typed| {
         let op = typed.instruction.op;
         let triangular = typed.args.first().is_some_and(|arg| arg.ty.structure() == Structure::Upper);
-        let heavier = HEAVIER.iter().find(|(name, _)| *name == op.name && !triangular);
-        let flops = (op.flops)(&typed.args).eval(&sizes) * heavier.map_or(1.0, |(_, factor)| *factor);
+        let slowdown = if triangular { 1.0 } else { op.slowdown };
+        let flops = (op.flops)(&typed.args).eval(&sizes) * slowdown;
         let times = if typed.section == Section::Setup { 1 } else { settings.iterations };
         times as f64 * (flops + OVERHEAD)
     });

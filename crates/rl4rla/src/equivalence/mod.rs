@@ -5,6 +5,7 @@ mod draw;
 mod fingerprint;
 mod fit;
 mod law;
+mod meaning;
 mod naming;
 mod normal;
 mod numeric;

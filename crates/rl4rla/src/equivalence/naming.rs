@@ -4,7 +4,8 @@ use super::normal::Normal;
 use super::verdict::{Answer, Symbolic, Verdict, equivalent};
 use crate::execute::Settings;
 use crate::program::{
-    Canonical, Cost, Entry, Instruction, LiveOut, Model, Poly, Price, Program, Section, ShapeError, Signature,
+    Canonical, Cost, Entry, Instruction, LiveOut, Model, Operator, Poly, Price, Program, Section, ShapeError,
+    Signature,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -133,13 +134,14 @@ pub fn distance(p: &Program, q: &Program) -> usize {
 /// A known algorithm with the settings it runs with, such as "Sketched Preconditioned GD, η = 0.7, SJLT 8n".
 pub fn full_name(entry: &Entry, settings: &Settings, cols: usize) -> String {
     let mut name = format!("{}, η = {}", entry.document.title, settings.step);
-    let uses =
-        |operator: &str| entry.document.program.instructions().any(|(_, _, ins)| ins.op.name == operator);
-    if uses("SKETCH") {
+    let uses = |wanted: fn(&Operator) -> bool| {
+        entry.document.program.instructions().any(|(_, _, instruction)| wanted(&instruction.op))
+    };
+    if uses(Operator::sketches) {
         let ratio = settings.sketch_rows as f64 / cols as f64;
         name += &format!(", {} {ratio}n", settings.sketch.name().to_uppercase());
     }
-    if uses("SUBSAMPLING") {
+    if uses(Operator::samples) {
         name += &format!(", k = {}", settings.batch);
     }
     name

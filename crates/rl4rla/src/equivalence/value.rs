@@ -4,7 +4,7 @@ use super::draw::Law;
 use super::scalar::Scalar;
 use super::vector::{Source, Vector};
 use super::word::{Atom, Word};
-use crate::program::Reg;
+use crate::program::{Meaning, Op, Reg};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -42,12 +42,13 @@ impl Value {
         }
     }
 
-    /// Whether it is what this operator makes, as it is.
-    fn is_made_by(&self, op: &str) -> bool {
+    /// Whether it is a sigmoid, as it is.
+    fn is_sigmoid(&self) -> bool {
         let alone = |v: &Vector| v.terms.len() == 1 && v.terms.values().all(|c| *c == Scalar::number(1));
         let made = |v: &Vector| {
             v.terms.keys().all(|(word, source)| {
-                word.letters.is_empty() && matches!(source, Source::Opaque(opaque) if opaque.op == op)
+                word.letters.is_empty()
+                    && matches!(source, Source::Opaque(opaque) if opaque.op.meaning == Meaning::Sigmoid)
             })
         };
         matches!(self, Value::Vector(v) if alone(v) && made(v))
@@ -67,23 +68,24 @@ impl Value {
 /// What an operator makes of its operands, when all that is known is that equal operands give equal results.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Opaque {
-    /// The operator's name.
-    pub op: &'static str,
+    /// The operator.
+    pub op: Op,
     /// Its operands.
     pub args: Arc<[Value]>,
 }
 
-/// What operands have to be.
-type Condition = fn(&[Value]) -> bool;
-
-/// Operators whose results are positive in every entry, whatever their operands are or where those are such.
-const POSITIVE: [(&str, Condition); 2] =
-    [("VEC_SIGMOID", |_| true), ("VEC_DSIGMOID", |args| matches!(args, [p] if p.is_made_by("VEC_SIGMOID")))];
-
 impl Opaque {
     /// Whether every entry is positive.
     pub fn is_positive(&self) -> bool {
-        POSITIVE.iter().any(|(op, positive)| *op == self.op && positive(&self.args))
+        match self.op.meaning {
+            Meaning::Sigmoid => true,
+            Meaning::SigmoidSlope => matches!(&self.args[..], [p] if p.is_sigmoid()),
+            Meaning::Function
+            | Meaning::Gram
+            | Meaning::Solution
+            | Meaning::RowScaling
+            | Meaning::UnitVector => false,
+        }
     }
 
     /// Adds the random objects in its operands to `found`.

@@ -2,7 +2,7 @@
 
 use super::draws::is_data;
 use super::plan::Planned;
-use crate::program::{Access, Arg, Dim, Reg, Type};
+use crate::program::{Access, Arg, Core, Dim, Reg, Type};
 
 /// Two products with A that one pass gives together: r = A·u, or A·u − b, and then Aᵀ·r. All by position.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -32,7 +32,7 @@ impl Pass {
     }
 
     fn from(iteration: &[Planned], product: usize) -> Option<Pass> {
-        if !(named(&iteration[product], "MAT_VEC_MUL") && is_data(args(&iteration[product]).first()?)) {
+        if !(is(&iteration[product], Core::MatVecMul) && is_data(args(&iteration[product]).first()?)) {
             return None;
         }
         if let Some(gradient) = transposed(iteration, product) {
@@ -41,7 +41,7 @@ impl Pass {
         let Uses { positions, kept: false } = uses(iteration, product) else { return None };
         let [at] = positions[..] else { return None };
         let [minuend, subtrahend] = args(&iteration[at]) else { return None };
-        let difference = match named(&iteration[at], "VEC_VEC_SUB") {
+        let difference = match is(&iteration[at], Core::VecVecSub) {
             true if is_right_hand_side(subtrahend) => Difference { at, negative: false },
             true if is_right_hand_side(minuend) => Difference { at, negative: true },
             _ => return None,
@@ -62,8 +62,8 @@ pub fn passes(planned: &Planned) -> usize {
     usize::from(reads)
 }
 
-fn named(planned: &Planned, name: &str) -> bool {
-    planned.typed.instruction.op.name == name
+fn is(planned: &Planned, core: Core) -> bool {
+    planned.typed.instruction.op.is(core)
 }
 
 fn args<'a>(planned: &'a Planned) -> &'a [Arg] {
@@ -100,7 +100,7 @@ fn uses(section: &[Planned], at: usize) -> Uses {
 /// Where Aᵀ times the result of an instruction is asked for first.
 fn transposed(section: &[Planned], at: usize) -> Option<usize> {
     let product =
-        |later: &usize| named(&section[*later], "VEC_MAT_MUL") && is_data(&args(&section[*later])[1]);
+        |later: &usize| is(&section[*later], Core::VecMatMul) && is_data(&args(&section[*later])[1]);
     uses(section, at).positions.into_iter().find(product)
 }
 

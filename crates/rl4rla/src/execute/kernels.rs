@@ -1,4 +1,4 @@
-//! Kernels: what each operator does to numbers. One row per operator, beside its row in the operator table.
+//! Kernels: what each operator does to numbers.
 
 use super::cache::{Bytes, Cache};
 use super::draws::{Draws, is_data};
@@ -6,7 +6,7 @@ use super::failure::Fault;
 use super::sample::Sampled;
 use super::sketch::SketchKind;
 use crate::linalg::{self, Matrix, NumericError};
-use crate::program::{Arg, Compute, Datum, Dim, Op, Type, is_upper};
+use crate::program::{Arg, Compute, Core, Datum, Dim, Op, Type, is_upper};
 
 /// One call of an operator.
 pub struct Call<'a> {
@@ -57,9 +57,9 @@ impl Bytes for Output {
 /// The arithmetic of one of the paper's operators.
 pub type Kernel = fn(&Call, &mut Draws) -> Result<Output, Fault>;
 
-/// A row of the kernel table.
+/// How one of the paper's operators is computed.
+#[derive(Clone, Copy)]
 pub struct Row {
-    name: &'static str,
     kernel: Kernel,
     /// The dimensions along which it must see true entries. All else gives the same result in any orthonormal
     /// coordinates.
@@ -97,9 +97,6 @@ impl Call<'_> {
     }
 }
 
-/// Nothing: products, sums and inner products are the same in all coordinates.
-const NOWHERE: fn(&[Arg]) -> [Option<Dim>; 2] = |_| [None, None];
-
 fn shape(arg: &Arg) -> [Option<Dim>; 2] {
     match arg.ty {
         Type::Matrix(rows, cols, _) => [Some(rows), Some(cols)],
@@ -116,93 +113,83 @@ fn householder(args: &[Arg]) -> [Option<Dim>; 2] {
     }
 }
 
-/// It takes its operands row by row.
-const ROW_BY_ROW: fn(&[Arg], SketchKind) -> bool = |_, _| true;
-
-static KERNELS: [Row; 17] = [
-    row("VEC_VEC_ADD", NOWHERE, |c, _| one(linalg::add(c.vector(0), c.vector(1)))),
-    row("VEC_VEC_SUB", NOWHERE, |c, _| one(linalg::sub(c.vector(0), c.vector(1)))),
-    row("VEC_VEC_DOT", NOWHERE, |c, _| one(linalg::dot(c.vector(0), c.vector(1)))),
-    Row {
-        streams: ROW_BY_ROW,
-        ..row("MAT_VEC_MUL", NOWHERE, |c, _| one(linalg::mat_vec(c.matrix(0), c.vector(1))))
-    },
-    Row {
-        streams: ROW_BY_ROW,
-        ..row("VEC_MAT_MUL", NOWHERE, |c, _| one(linalg::vec_mat(c.vector(0), c.matrix(1))))
-    },
-    row("SCALAR_VEC_MUL", NOWHERE, |c, _| one(linalg::scale(c.scalar(0), c.vector(1)))),
-    row("SCALAR_DIV", NOWHERE, |c, _| one(c.scalar(0) / c.scalar(1))),
-    row("MAT_MAT_MUL", NOWHERE, |c, _| one(linalg::matmul(c.matrix(0), c.matrix(1)))),
-    row("MAT_MAT_TRANS_MUL", NOWHERE, |c, _| {
-        one(match c.same() {
-            true => linalg::outer_gram(c.matrix(0)),
-            false => linalg::matmul_t(c.matrix(0), c.matrix(1)),
-        })
-    }),
-    Row {
-        // AᵀM for another M is no Gram matrix.
-        streams: |args, _| args[0].reg == args[1].reg,
-        ..row("MAT_TRANS_MAT_MUL", NOWHERE, |c, _| {
+/// The kernel of one of the paper's operators.
+fn row(core: Core) -> Row {
+    match core {
+        Core::VecVecAdd => plain(|c, _| one(linalg::add(c.vector(0), c.vector(1)))),
+        Core::VecVecSub => plain(|c, _| one(linalg::sub(c.vector(0), c.vector(1)))),
+        Core::VecVecDot => plain(|c, _| one(linalg::dot(c.vector(0), c.vector(1)))),
+        Core::MatVecMul => by_rows(|c, _| one(linalg::mat_vec(c.matrix(0), c.vector(1)))),
+        Core::VecMatMul => by_rows(|c, _| one(linalg::vec_mat(c.vector(0), c.matrix(1)))),
+        Core::ScalarVecMul => plain(|c, _| one(linalg::scale(c.scalar(0), c.vector(1)))),
+        Core::ScalarDiv => plain(|c, _| one(c.scalar(0) / c.scalar(1))),
+        Core::MatMatMul => plain(|c, _| one(linalg::matmul(c.matrix(0), c.matrix(1)))),
+        Core::MatMatTransMul => plain(|c, _| {
             one(match c.same() {
-                true => linalg::gram(c.matrix(0)),
-                false => linalg::t_matmul(c.matrix(0), c.matrix(1)),
+                true => linalg::outer_gram(c.matrix(0)),
+                false => linalg::matmul_t(c.matrix(0), c.matrix(1)),
             })
-        })
-    },
-    row(
-        "MAT_INV",
-        |args| shape(&args[0]),
-        |c, _| {
-            numeric(match c.is_upper(0) {
-                true => linalg::triangular_inverse(c.matrix(0)),
-                false => linalg::inverse(c.matrix(0)),
-            })
-        },
-    ),
-    row(
-        "TRIANGULAR_SOLVE",
-        |args| shape(&args[usize::from(!is_upper(&args[0]))]),
-        |c, _| {
-            numeric(match c.is_upper(0) {
-                true => linalg::solve_upper(c.matrix(0), c.vector(1)),
-                false => linalg::solve_upper_transposed(c.matrix(1), c.vector(0)),
+        }),
+        Core::MatTransMatMul => Row {
+            // AᵀM for another M is no Gram matrix.
+            streams: |args, _| args[0].reg == args[1].reg,
+            ..plain(|c, _| {
+                one(match c.same() {
+                    true => linalg::gram(c.matrix(0)),
+                    false => linalg::t_matmul(c.matrix(0), c.matrix(1)),
+                })
             })
         },
-    ),
-    Row { streams: ROW_BY_ROW, ..row("HHQR", householder, |c, _| one(linalg::qr_r(c.matrix(0)))) },
-    Row {
-        // A Hadamard transform mixes all rows.
-        streams: |_, sketch| sketch != SketchKind::Srht,
-        ..row("SKETCH", NOWHERE, |c, draws| one(draws.sketch(&c.args[0], c.value(0))))
-    },
-    Row {
-        streams: ROW_BY_ROW,
-        ..row("SUBSAMPLING", NOWHERE, |c, draws| {
+        Core::MatInv => Row {
+            fixes: |args| shape(&args[0]),
+            ..plain(|c, _| {
+                numeric(match c.is_upper(0) {
+                    true => linalg::triangular_inverse(c.matrix(0)),
+                    false => linalg::inverse(c.matrix(0)),
+                })
+            })
+        },
+        Core::TriangularSolve => Row {
+            fixes: |args| shape(&args[usize::from(!is_upper(&args[0]))]),
+            ..plain(|c, _| {
+                numeric(match c.is_upper(0) {
+                    true => linalg::solve_upper(c.matrix(0), c.vector(1)),
+                    false => linalg::solve_upper_transposed(c.matrix(1), c.vector(0)),
+                })
+            })
+        },
+        Core::Hhqr => Row { fixes: householder, ..by_rows(|c, _| one(linalg::qr_r(c.matrix(0)))) },
+        Core::Sketch => Row {
+            streams: |_, sketch| sketch.streams(),
+            ..plain(|c, draws| one(draws.sketch(&c.args[0], c.value(0))))
+        },
+        Core::Subsampling => by_rows(|c, draws| {
             let sampled = draws.sample(&c.args[1], c.value(0).weights(), c.matrix(1), c.vector(2))?;
             Ok(Output::System(sampled))
-        })
-    },
-    Row {
-        streams: ROW_BY_ROW,
-        ..row(
-            "LEVERAGE_SCORE",
-            |args| [shape(&args[0])[0].filter(|_| !is_data(&args[0])), None],
-            |c, draws| draws.leverage(&c.args[0], c.value(0)).map(Output::One),
-        )
-    },
-    row("DO_NOTHING", NOWHERE, |_, _| Ok(Output::None)),
-];
+        }),
+        Core::LeverageScore => Row {
+            fixes: |args| [shape(&args[0])[0].filter(|_| !is_data(&args[0])), None],
+            ..by_rows(|c, draws| draws.leverage(&c.args[0], c.value(0)).map(Output::One))
+        },
+        Core::DoNothing => plain(|_, _| Ok(Output::None)),
+    }
+}
 
-const fn row(name: &'static str, fixes: fn(&[Arg]) -> [Option<Dim>; 2], kernel: Kernel) -> Row {
-    Row { name, kernel, fixes, streams: |_, _| false }
+/// A kernel that gives the same in all coordinates, as products, sums and inner products do, and needs its operands whole.
+const fn plain(kernel: Kernel) -> Row {
+    Row { kernel, fixes: |_| [None, None], streams: |_, _| false }
+}
+
+/// A kernel that takes its operands row by row, and gives the same in all coordinates.
+const fn by_rows(kernel: Kernel) -> Row {
+    Row { streams: |_, _| true, ..plain(kernel) }
 }
 
 /// How an operator is computed.
 #[derive(Clone, Copy)]
 pub enum Action {
-    /// By a row of the table above.
-    Core(&'static Row),
+    /// As one of the paper's.
+    Core(Row),
     /// By its own function.
     Pure(fn(&[&Datum]) -> Result<Datum, NumericError>),
 }
@@ -211,11 +198,8 @@ impl Action {
     /// That of an operator.
     pub fn of(op: Op) -> Action {
         match op.compute {
+            Compute::Core(core) => Action::Core(row(core)),
             Compute::Pure(compute) => Action::Pure(compute),
-            Compute::Core => {
-                let row = KERNELS.iter().find(|row| row.name == op.name);
-                Action::Core(row.expect("every operator of the paper has a kernel; a test checks it"))
-            }
         }
     }
 
@@ -249,15 +233,5 @@ impl Action {
                 Type::Matrix(rows, cols, _) => rows == dim || cols == dim,
             }),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_operator_has_a_kernel() {
-        assert_eq!(Op::all().map(|op| op.name).collect::<Vec<_>>(), KERNELS.each_ref().map(|row| row.name));
     }
 }

@@ -3,7 +3,7 @@
 
 use super::listing::{Listing, Mark, Name, Statement};
 use crate::problem::{Family, Goal, tasks};
-use crate::program::{Document, Reg, Section, Update};
+use crate::program::{Compute, Core, Document, Meaning, Reg, Section, Update};
 
 /// How the iterations of a listing are run.
 #[derive(Clone, PartialEq, Debug)]
@@ -158,12 +158,14 @@ fn shown(goal: Goal, listing: &Listing) -> Vec<(usize, &'static str)> {
     for (at, statement) in listing.section(Section::Iteration).enumerate() {
         let is = |i: usize, value: Value| known.contains(&(statement.operands[i].0, value));
         let reads = |i: usize, reg: Reg| statement.operands[i].0 == given(reg);
-        let value = match statement.op.name {
-            "MAT_VEC_MUL" if reads(0, Reg::A) && reads(1, Reg::X) => Some(Value::Image),
-            "VEC_SIGMOID" if is(0, Value::Image) => Some(Value::Probability),
-            "VEC_VEC_SUB" if is(0, fitted) && reads(1, Reg::B) => Some(Value::Residual),
-            "VEC_VEC_SUB" if is(1, fitted) && reads(0, Reg::B) => Some(Value::Residual),
-            "VEC_MAT_MUL" if is(0, Value::Residual) && reads(1, Reg::A) => Some(Value::Gradient),
+        let value = match (statement.op.compute, statement.op.meaning) {
+            (Compute::Core(Core::MatVecMul), _) if reads(0, Reg::A) && reads(1, Reg::X) => Some(Value::Image),
+            (_, Meaning::Sigmoid) if is(0, Value::Image) => Some(Value::Probability),
+            (Compute::Core(Core::VecVecSub), _) if is(0, fitted) && reads(1, Reg::B) => Some(Value::Residual),
+            (Compute::Core(Core::VecVecSub), _) if is(1, fitted) && reads(0, Reg::B) => Some(Value::Residual),
+            (Compute::Core(Core::VecMatMul), _) if is(0, Value::Residual) && reads(1, Reg::A) => {
+                Some(Value::Gradient)
+            }
             _ => None,
         };
         known.retain(|(name, _)| !statement.targets.contains(name));

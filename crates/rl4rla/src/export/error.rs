@@ -5,7 +5,7 @@ use std::fmt;
 /// Why a program cannot be exported.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ExportError {
-    /// A language has no expression for an operator: one that was registered since.
+    /// The row of an operator that was registered since does not say how it is exported.
     Operator {
         /// The operator.
         op: &'static str,
@@ -20,7 +20,7 @@ impl fmt::Display for ExportError {
             ExportError::Operator { op, language } => {
                 write!(
                     f,
-                    "there is no {language} for the operator {op}, which is not one of this crate's own"
+                    "there is no {language} for the operator {op}: it was registered without templates for exports"
                 )
             }
         }

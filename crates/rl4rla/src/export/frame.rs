@@ -5,8 +5,8 @@ use super::defaults::Parameter;
 use super::error::ExportError;
 use super::listing::Listing;
 use super::pieces::Pieces;
+use super::style::Style;
 use super::subject::Export;
-use super::table::Style;
 use crate::problem::Goal;
 use crate::program::{Access, Geometry, Reg, Section, Update};
 

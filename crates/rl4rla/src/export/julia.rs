@@ -6,52 +6,22 @@ use super::error::ExportError;
 use super::frame::{Code, arguments, body, data, given, gives, runners, seen};
 use super::head::comment;
 use super::language::Trial;
-use super::listing::{Form, Listing};
+use super::listing::Listing;
 use super::pieces::Pieces;
+use super::style::Style;
 use super::subject::Export;
-use super::table::{Row, Style, row, when};
 use crate::execute::Sampling;
 use crate::problem::Goal;
-use crate::program::{Reg, Section, Update};
+use crate::program::{Reg, Section, Templates, Update};
 
 /// The language.
 pub struct Julia;
 
-static ROWS: [Row; 27] = [
-    row("VEC_VEC_ADD", "$0 + $1"),
-    row("VEC_VEC_SUB", "$0 - $1"),
-    row("VEC_VEC_DOT", "dot($0, $1)"),
-    row("MAT_VEC_MUL", "$0 * $1"),
-    row("VEC_MAT_MUL", "$1' * $0"),
-    row("SCALAR_VEC_MUL", "$0 * $1"),
-    row("SCALAR_DIV", "$0 / $1"),
-    row("MAT_MAT_MUL", "$0 * $1"),
-    row("MAT_MAT_TRANS_MUL", "$0 * $1'"),
-    row("MAT_TRANS_MAT_MUL", "$0' * $1"),
-    row("MAT_INV", "inverse($0)"),
-    when(Form::Upper, "MAT_INV", "Matrix(inv(UpperTriangular($0)))"),
-    row("TRIANGULAR_SOLVE", "UpperTriangular($0) \\ $1"),
-    when(Form::UpperSecond, "TRIANGULAR_SOLVE", "UpperTriangular($1)' \\ $0"),
-    row("HHQR", "triangle($0)"),
-    row("SKETCH", "$S * $0"),
-    row("SUBSAMPLING", "subsample($1, $2, $0, batch, sample)"),
-    row("LEVERAGE_SCORE", "probabilities($0)"),
-    row("DO_NOTHING", "nothing"),
-    row("VEC_SIGMOID", "1 ./ (1 .+ exp.(-$0))"),
-    row("VEC_DSIGMOID", "$0 .* (1 .- $0)"),
-    row("VEC_MAT_SCALE", "sqrt.($0) .* $1"),
-    row("MAT_GRAM", "$0' * $0"),
-    row("MAT_VEC_SOLVE", "$0 \\ $1"),
-    row("VEC_NORMALIZE", "$0 / norm($0)"),
-    row("VEC_VEC_MUL", "$0 .* $1"),
-    row("VEC_ABS", "abs.($0)"),
-];
-
 impl Style for Julia {
     const LANGUAGE: &'static str = "Julia";
 
-    fn rows() -> &'static [Row] {
-        &ROWS
+    fn template(templates: &Templates) -> &'static str {
+        templates.julia
     }
 }
 

@@ -3,51 +3,21 @@
 use super::defaults::Parameter;
 use super::error::ExportError;
 use super::head::comment;
-use super::listing::{Form, Mark, Name, Statement};
+use super::listing::{Mark, Name, Statement};
+use super::style::Style;
 use super::subject::Export;
-use super::table::{Row, Style, row, when};
 use crate::execute::Sampling;
 use crate::problem::Goal;
-use crate::program::{Dim, Reg, Section, Type, Update};
+use crate::program::{Dim, Reg, Section, Templates, Type, Update};
 
 /// The language.
 pub struct Latex;
 
-static ROWS: [Row; 27] = [
-    row("VEC_VEC_ADD", "$0 + $1"),
-    row("VEC_VEC_SUB", "$0 - $1"),
-    row("VEC_VEC_DOT", "\\langle $0, $1 \\rangle"),
-    row("MAT_VEC_MUL", "$0 \\, $1"),
-    row("VEC_MAT_MUL", "$1^\\top $0"),
-    row("SCALAR_VEC_MUL", "$0 \\, $1"),
-    row("SCALAR_DIV", "$0 / $1"),
-    row("MAT_MAT_MUL", "$0 \\, $1"),
-    row("MAT_MAT_TRANS_MUL", "$0 \\, $1^\\top"),
-    row("MAT_TRANS_MAT_MUL", "$0^\\top $1"),
-    row("MAT_INV", "$0^{+}"),
-    when(Form::Upper, "MAT_INV", "$0^{-1}"),
-    row("TRIANGULAR_SOLVE", "$0^{-1} $1"),
-    when(Form::UpperSecond, "TRIANGULAR_SOLVE", "$1^{-\\top} $0"),
-    row("HHQR", "\\operatorname{qr}($0)"),
-    row("SKETCH", "$S \\, $0"),
-    row("SUBSAMPLING", "\\operatorname{rows}_{k}($1, $2; $0)"),
-    row("LEVERAGE_SCORE", "\\operatorname{norms}($0)"),
-    row("DO_NOTHING", "\\varnothing"),
-    row("VEC_SIGMOID", "\\sigma($0)"),
-    row("VEC_DSIGMOID", "$0 \\odot (1 - $0)"),
-    row("VEC_MAT_SCALE", "\\operatorname{diag}($0)^{1/2} \\, $1"),
-    row("MAT_GRAM", "$0^\\top $0"),
-    row("MAT_VEC_SOLVE", "$0^{-1} $1"),
-    row("VEC_NORMALIZE", "$0 / \\| $0 \\|"),
-    row("VEC_VEC_MUL", "$0 \\odot $1"),
-    row("VEC_ABS", "\\lvert $0 \\rvert"),
-];
-
 impl Style for Latex {
     const LANGUAGE: &'static str = "LaTeX";
 
-    fn rows() -> &'static [Row] {
-        &ROWS
+    fn template(templates: &Templates) -> &'static str {
+        templates.latex
     }
 
     fn name(Name { reg, mark }: Name) -> String {
@@ -220,10 +190,10 @@ fn inputs(export: &Export) -> Vec<String> {
 fn notes(export: &Export, algorithm: &str) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     if export.listing.has_sketch() {
-        let summary = math(export.defaults.sketch.summary());
+        let sketch = export.defaults.sketch;
         notes.push(format!(
-            "a sketch is random with $\\mathbb{{E}}\\, S^\\top S = I$: {summary} ({})",
-            export.defaults.sketch
+            "a sketch is random with $\\mathbb{{E}}\\, S^\\top S = I$: {} ({sketch})",
+            sketch.latex()
         ));
     }
     if export.listing.has_sample() {
@@ -269,11 +239,6 @@ fn flops(export: &Export) -> String {
         (true, false) => format!("${iteration}$ floating-point operations"),
         (false, false) => format!("${setup} + {iteration}$ floating-point operations"),
     }
-}
-
-/// Words about a sketch, with their signs as formulas.
-fn math(text: &str) -> String {
-    text.replace("±1/√8", "$\\pm 1/\\sqrt{8}$").replace("±1", "$\\pm 1$").replace("1/s", "$1/s$")
 }
 
 /// Text as it is, with what has a meaning in LaTeX made harmless, and without letters its fonts lack.

@@ -4,8 +4,8 @@
 //! A register that the iteration both finds and writes therefore becomes two values with two names.
 
 use crate::program::{
-    Access, Arg, Canonical, LiveOut, Op, Program, Reg, RegSet, Section, ShapeError, Signature, Structure,
-    Type, Typed, Update, check,
+    Access, CallShape, Canonical, LiveOut, Op, Program, Reg, RegSet, Section, ShapeError, Signature, Type,
+    Typed, Update, check,
 };
 
 /// Which of the values of a register is meant.
@@ -28,19 +28,6 @@ pub struct Name {
     pub mark: Mark,
 }
 
-/// What typing knows of the operands, as far as it decides how a call is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
-    /// Nothing that matters.
-    Plain,
-    /// The first operand is upper triangular.
-    Upper,
-    /// The second operand is upper triangular, and the first is not.
-    UpperSecond,
-    /// The only operand is a vector.
-    Vector,
-}
-
 /// `targets = operator(operands)`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Statement {
@@ -49,7 +36,7 @@ pub struct Statement {
     /// The operator.
     pub op: Op,
     /// How it is called.
-    pub form: Form,
+    pub shape: CallShape,
     /// What is written: one value, or `A` and `b` where rows are sampled.
     pub targets: Vec<Name>,
     /// What is read, with types; `A` and `b` come last where rows are sampled.
@@ -186,21 +173,11 @@ impl Names {
         Statement {
             section: *section,
             op: instruction.op,
-            form: form(args),
+            shape: CallShape::of(args),
             targets,
             operands,
             result: *result,
         }
-    }
-}
-
-fn form(args: &[Arg]) -> Form {
-    let upper = |i: usize| args.get(i).is_some_and(|arg| arg.ty.structure() == Structure::Upper);
-    match args {
-        _ if upper(0) => Form::Upper,
-        _ if upper(1) => Form::UpperSecond,
-        [Arg { ty: Type::Vector(_), .. }] => Form::Vector,
-        _ => Form::Plain,
     }
 }
 
@@ -253,14 +230,14 @@ mod tests {
     }
 
     #[test]
-    fn forms_tell_triangles_apart() {
-        let forms: Vec<Form> = listing(
+    fn shapes_tell_triangles_apart() {
+        let shapes: Vec<CallShape> = listing(
             "setup:\n R1 = HHQR(A)\niteration:\n v1 = TRIANGULAR_SOLVE(x, R1)\n v1 = TRIANGULAR_SOLVE(R1, v1)\n",
         )
         .statements
         .iter()
-        .map(|statement| statement.form)
+        .map(|statement| statement.shape)
         .collect();
-        assert_eq!(forms, [Form::Plain, Form::UpperSecond, Form::Upper]);
+        assert_eq!(shapes, [CallShape::Plain, CallShape::UpperSecond, CallShape::Upper]);
     }
 }

@@ -1,7 +1,7 @@
 //! Export: programs as code in other languages, that runs without this crate.
 //!
-//! A program is typed, rid of dead code and made a [`Listing`], statements over named values. A language is a table with
-//! a line for every operator, a writer that puts the statements into a function, and a driver that runs such functions
+//! A program is typed, rid of dead code and made a [`Listing`], statements over named values. A language has
+//! a template for every operator, a writer that puts the statements into a function, and a driver that runs such functions
 //! on given data and given draws, so that they can be compared with the executor.
 
 mod course;
@@ -20,8 +20,8 @@ mod provenance;
 mod python;
 mod rust;
 mod structure;
+mod style;
 mod subject;
-mod table;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +29,7 @@ pub use course::Course;
 pub use defaults::{Defaults, Parameter};
 pub use error::ExportError;
 pub use language::{Language, Trial};
-pub use listing::{Form, Listing, Mark, Name, Statement};
+pub use listing::{Listing, Mark, Name, Statement};
 pub use provenance::Provenance;
 pub use structure::{latex_faults, unbalanced};
 pub use subject::Export;

@@ -6,51 +6,21 @@ use super::error::ExportError;
 use super::frame::{Code, arguments, body, data, given, gives, runners, seen, sizes};
 use super::head::comment;
 use super::language::Trial;
-use super::listing::{Form, Listing};
+use super::listing::Listing;
 use super::pieces::Pieces;
+use super::style::Style;
 use super::subject::Export;
-use super::table::{Row, Style, row, when};
 use crate::execute::Sampling;
-use crate::program::{Reg, Section, Update};
+use crate::program::{Reg, Section, Templates, Update};
 
 /// The language.
 pub struct Python;
 
-static ROWS: [Row; 27] = [
-    row("VEC_VEC_ADD", "$0 + $1"),
-    row("VEC_VEC_SUB", "$0 - $1"),
-    row("VEC_VEC_DOT", "$0 @ $1"),
-    row("MAT_VEC_MUL", "$0 @ $1"),
-    row("VEC_MAT_MUL", "$1.T @ $0"),
-    row("SCALAR_VEC_MUL", "$0 * $1"),
-    row("SCALAR_DIV", "$0 / $1"),
-    row("MAT_MAT_MUL", "$0 @ $1"),
-    row("MAT_MAT_TRANS_MUL", "$0 @ $1.T"),
-    row("MAT_TRANS_MAT_MUL", "$0.T @ $1"),
-    row("MAT_INV", "inverse($0)"),
-    when(Form::Upper, "MAT_INV", "solve_triangular($0, np.eye(len($0)))"),
-    row("TRIANGULAR_SOLVE", "solve_triangular($0, $1)"),
-    when(Form::UpperSecond, "TRIANGULAR_SOLVE", "solve_triangular($1, $0, trans=\"T\")"),
-    row("HHQR", "triangle($0)"),
-    row("SKETCH", "$S @ $0"),
-    row("SUBSAMPLING", "subsample($1, $2, $0, batch, draws)"),
-    row("LEVERAGE_SCORE", "probabilities($0)"),
-    row("DO_NOTHING", "None"),
-    row("VEC_SIGMOID", "expit($0)"),
-    row("VEC_DSIGMOID", "$0 * (1 - $0)"),
-    row("VEC_MAT_SCALE", "np.sqrt($0)[:, None] * $1"),
-    row("MAT_GRAM", "$0.T @ $0"),
-    row("MAT_VEC_SOLVE", "np.linalg.solve($0, $1)"),
-    row("VEC_NORMALIZE", "$0 / np.linalg.norm($0)"),
-    row("VEC_VEC_MUL", "$0 * $1"),
-    row("VEC_ABS", "np.abs($0)"),
-];
-
 impl Style for Python {
     const LANGUAGE: &'static str = "Python";
 
-    fn rows() -> &'static [Row] {
-        &ROWS
+    fn template(templates: &Templates) -> &'static str {
+        templates.python
     }
 }
 

@@ -6,52 +6,21 @@ use super::error::ExportError;
 use super::frame::{Code, arguments, body, data, given, gives, runners, seen};
 use super::head::comment;
 use super::language::Trial;
-use super::listing::{Form, Listing};
+use super::listing::Listing;
 use super::pieces::Pieces;
+use super::style::Style;
 use super::subject::Export;
-use super::table::{Row, Style, row, when};
 use crate::execute::Sampling;
-use crate::program::{Reg, Section, Update};
+use crate::program::{Reg, Section, Templates, Update};
 
 /// The language.
 pub struct Rust;
 
-static ROWS: [Row; 28] = [
-    row("VEC_VEC_ADD", "&$0 + &$1"),
-    row("VEC_VEC_SUB", "&$0 - &$1"),
-    row("VEC_VEC_DOT", "$0.transpose() * &$1"),
-    row("MAT_VEC_MUL", "&$0 * &$1"),
-    row("VEC_MAT_MUL", "$1.transpose() * &$0"),
-    row("SCALAR_VEC_MUL", "Scale($0) * &$1"),
-    row("SCALAR_DIV", "$0 / $1"),
-    row("MAT_MAT_MUL", "&$0 * &$1"),
-    row("MAT_MAT_TRANS_MUL", "&$0 * $1.transpose()"),
-    row("MAT_TRANS_MAT_MUL", "$0.transpose() * &$1"),
-    row("MAT_INV", "inverse($0.as_ref())"),
-    when(Form::Upper, "MAT_INV", "invert_upper($0.as_ref())"),
-    row("TRIANGULAR_SOLVE", "solve_upper($0.as_ref(), $1.as_ref())"),
-    when(Form::UpperSecond, "TRIANGULAR_SOLVE", "solve_upper_transposed($1.as_ref(), $0.as_ref())"),
-    row("HHQR", "triangle($0.as_ref())"),
-    row("SKETCH", "$S($0.as_ref())"),
-    when(Form::Vector, "SKETCH", "$S($0.as_mat()).col(0).to_owned()"),
-    row("SUBSAMPLING", "subsample($1.as_ref(), $2.as_ref(), &$0, batch, draws)"),
-    row("LEVERAGE_SCORE", "probabilities($0.as_ref())"),
-    row("DO_NOTHING", "()"),
-    row("VEC_SIGMOID", "Col::from_fn($0.nrows(), |i| 1.0 / (1.0 + (-$0[i]).exp()))"),
-    row("VEC_DSIGMOID", "Col::from_fn($0.nrows(), |i| $0[i] * (1.0 - $0[i]))"),
-    row("VEC_MAT_SCALE", "Mat::from_fn($1.nrows(), $1.ncols(), |i, j| $0[i].sqrt() * $1[(i, j)])"),
-    row("MAT_GRAM", "$0.transpose() * &$0"),
-    row("MAT_VEC_SOLVE", "$0.partial_piv_lu().solve(&$1)"),
-    row("VEC_NORMALIZE", "Scale(1.0 / $0.norm_l2()) * &$0"),
-    row("VEC_VEC_MUL", "Col::from_fn($0.nrows(), |i| $0[i] * $1[i])"),
-    row("VEC_ABS", "Col::from_fn($0.nrows(), |i| $0[i].abs())"),
-];
-
 impl Style for Rust {
     const LANGUAGE: &'static str = "Rust";
 
-    fn rows() -> &'static [Row] {
-        &ROWS
+    fn template(templates: &Templates) -> &'static str {
+        templates.rust
     }
 }
 

@@ -18,7 +18,7 @@ use super::instance_error::InstanceError;
 use super::spectrum::{self, Law};
 use super::task::{History, Task, Work};
 use crate::linalg::{self, Matrix};
-use crate::program::{EXTENSIONS, Operator, Reg, RegSet, Update};
+use crate::program::{EIGENVALUE_OPERATORS, Operator, Reg, RegSet, Update};
 use crate::rng::Stream;
 
 /// A vector this close to length 1 has it.
@@ -122,7 +122,7 @@ impl Task for Eigenvalue {
     }
 
     fn operators(&self) -> &'static [Operator] {
-        &EXTENSIONS[5..6]
+        EIGENVALUE_OPERATORS
     }
 
     fn measures(&self) -> [&'static str; 2] {

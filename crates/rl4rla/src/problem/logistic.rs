@@ -17,7 +17,7 @@ use super::response::Response;
 use super::spectrum::Law;
 use super::task::{History, Task, Work};
 use crate::linalg::{self, Matrix};
-use crate::program::{EXTENSIONS, Op, Operator, Reg, RegSet, Section, Update};
+use crate::program::{Core, LOGISTIC_OPERATORS, Op, Operator, Reg, RegSet, Section, Update};
 use crate::rng::Stream;
 pub(super) use fit::sigmoid;
 use fit::{fit, fit_from, gradient_descent, loss, separates};
@@ -35,7 +35,7 @@ const DECADES: f64 = 8.0;
 
 /// MᵀM is written MAT_GRAM(M).
 fn legal(op: Op, operands: &[Reg], _: Section) -> bool {
-    op.name != "MAT_TRANS_MAT_MUL" || operands[0] != operands[1]
+    !op.is(Core::MatTransMatMul) || operands[0] != operands[1]
 }
 
 /// The fit: find the weights x of least cross-entropy.
@@ -141,8 +141,7 @@ impl Task for Logistic {
     }
 
     fn operators(&self) -> &'static [Operator] {
-        // VEC_SIGMOID to MAT_VEC_SOLVE.
-        &EXTENSIONS[..5]
+        LOGISTIC_OPERATORS
     }
 
     fn legality(&self) -> fn(Op, &[Reg], Section) -> bool {

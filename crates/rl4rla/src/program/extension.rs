@@ -3,16 +3,25 @@
 
 use super::datum::Datum;
 use super::expr::Expr;
-use super::op::{Compute, Form, Operator, take};
+use super::op::{Compute, Form, Meaning, Operator, take};
 use super::rules::{gram, length, solve, symmetric};
+use super::template::Templates;
 use super::types::Pattern::{Matrix, Vector};
 use super::types::Size::{A, B};
 use crate::linalg;
 
 const VECTOR_TO_VECTOR: &[Form] = &[Form { operands: &[Vector(A)], result: Vector(A) }];
 
+/// What no row can do without: what algebra knows of it, and how exported code writes it.
+const fn added(meaning: Meaning, export: Templates) -> Operator {
+    Operator { meaning, export: Some(export), ..Operator::PLAIN }
+}
+
 /// The operators that the tasks of this crate add, and two that none of them needs.
-pub static EXTENSIONS: [Operator; 8] = [
+pub static EXTENSIONS: [&[Operator]; 3] = [LOGISTIC_OPERATORS, EIGENVALUE_OPERATORS, FREE_OPERATORS];
+
+/// The operators of the logistic tasks.
+pub static LOGISTIC_OPERATORS: &[Operator] = &[
     Operator {
         name: "VEC_SIGMOID",
         doc: "σ(v) = 1/(1 + e⁻ᵛ), entry by entry",
@@ -21,7 +30,15 @@ pub static EXTENSIONS: [Operator; 8] = [
         flops: |args| length(args).times(4.0),
         formula: |_, exprs, _| Expr::call("σ", "\\sigma", exprs),
         compute: Compute::Pure(|values| Ok(mapped(values[0], |z| 1.0 / (1.0 + (-z).exp())))),
-        ..Operator::PLAIN
+        ..added(
+            Meaning::Sigmoid,
+            Templates {
+                python: "expit($0)",
+                rust: "Col::from_fn($0.nrows(), |i| 1.0 / (1.0 + (-$0[i]).exp()))",
+                julia: "1 ./ (1 .+ exp.(-$0))",
+                latex: "\\sigma($0)",
+            },
+        )
     },
     Operator {
         name: "VEC_DSIGMOID",
@@ -36,7 +53,15 @@ pub static EXTENSIONS: [Operator; 8] = [
             }
         },
         compute: Compute::Pure(|values| Ok(mapped(values[0], |p| p * (1.0 - p)))),
-        ..Operator::PLAIN
+        ..added(
+            Meaning::SigmoidSlope,
+            Templates {
+                python: "$0 * (1 - $0)",
+                rust: "Col::from_fn($0.nrows(), |i| $0[i] * (1.0 - $0[i]))",
+                julia: "$0 .* (1 .- $0)",
+                latex: "$0 \\odot (1 - $0)",
+            },
+        )
     },
     Operator {
         name: "VEC_MAT_SCALE",
@@ -51,7 +76,15 @@ pub static EXTENSIONS: [Operator; 8] = [
             let roots: Vec<f64> = values[0].vector().iter().map(|v| v.sqrt()).collect();
             Ok(linalg::scale_rows(&roots, values[1].matrix()).into())
         }),
-        ..Operator::PLAIN
+        ..added(
+            Meaning::RowScaling,
+            Templates {
+                python: "np.sqrt($0)[:, None] * $1",
+                rust: "Mat::from_fn($1.nrows(), $1.ncols(), |i, j| $0[i].sqrt() * $1[(i, j)])",
+                julia: "sqrt.($0) .* $1",
+                latex: "\\operatorname{diag}($0)^{1/2} \\, $1",
+            },
+        )
     },
     Operator {
         name: "MAT_GRAM",
@@ -64,7 +97,15 @@ pub static EXTENSIONS: [Operator; 8] = [
             Expr::product([m.clone().transpose(), m])
         },
         compute: Compute::Pure(|values| Ok(linalg::gram(values[0].matrix()).into())),
-        ..Operator::PLAIN
+        ..added(
+            Meaning::Gram,
+            Templates {
+                python: "$0.T @ $0",
+                rust: "$0.transpose() * &$0",
+                julia: "$0' * $0",
+                latex: "$0^\\top $0",
+            },
+        )
     },
     Operator {
         name: "MAT_VEC_SOLVE",
@@ -78,23 +119,45 @@ pub static EXTENSIONS: [Operator; 8] = [
         compute: Compute::Pure(|values| {
             linalg::solve(values[0].matrix(), values[1].vector()).map(Datum::from)
         }),
-        ..Operator::PLAIN
+        ..added(
+            Meaning::Solution,
+            Templates {
+                python: "np.linalg.solve($0, $1)",
+                rust: "$0.partial_piv_lu().solve(&$1)",
+                julia: "$0 \\ $1",
+                latex: "$0^{-1} $1",
+            },
+        )
     },
-    Operator {
-        name: "VEC_NORMALIZE",
-        doc: "v/‖v‖; fails when v = 0",
-        forms: VECTOR_TO_VECTOR,
-        flops: |args| length(args).times(3.0),
-        formula: |_, exprs, _| {
-            let [v] = take(exprs);
-            Expr::quotient(v.clone(), v.norm())
+];
+
+/// The operator of the eigenvalue task.
+pub static EIGENVALUE_OPERATORS: &[Operator] = &[Operator {
+    name: "VEC_NORMALIZE",
+    doc: "v/‖v‖; fails when v = 0",
+    forms: VECTOR_TO_VECTOR,
+    flops: |args| length(args).times(3.0),
+    formula: |_, exprs, _| {
+        let [v] = take(exprs);
+        Expr::quotient(v.clone(), v.norm())
+    },
+    compute: Compute::Pure(|values| {
+        let v = values[0].vector();
+        Ok(linalg::scale(linalg::norm(v).recip(), v).into())
+    }),
+    ..added(
+        Meaning::UnitVector,
+        Templates {
+            python: "$0 / np.linalg.norm($0)",
+            rust: "Scale(1.0 / $0.norm_l2()) * &$0",
+            julia: "$0 / norm($0)",
+            latex: "$0 / \\| $0 \\|",
         },
-        compute: Compute::Pure(|values| {
-            let v = values[0].vector();
-            Ok(linalg::scale(linalg::norm(v).recip(), v).into())
-        }),
-        ..Operator::PLAIN
-    },
+    )
+}];
+
+/// Operators that any curriculum may name.
+static FREE_OPERATORS: &[Operator] = &[
     Operator {
         name: "VEC_VEC_MUL",
         doc: "u∘v, entry by entry",
@@ -106,7 +169,15 @@ pub static EXTENSIONS: [Operator; 8] = [
             let products = values[0].vector().iter().zip(values[1].vector()).map(|(u, v)| u * v);
             Ok(products.collect::<Vec<f64>>().into())
         }),
-        ..Operator::PLAIN
+        ..added(
+            Meaning::Function,
+            Templates {
+                python: "$0 * $1",
+                rust: "Col::from_fn($0.nrows(), |i| $0[i] * $1[i])",
+                julia: "$0 .* $1",
+                latex: "$0 \\odot $1",
+            },
+        )
     },
     Operator {
         name: "VEC_ABS",
@@ -115,7 +186,15 @@ pub static EXTENSIONS: [Operator; 8] = [
         flops: length,
         formula: |_, exprs, _| Expr::call("abs", "\\operatorname{abs}", exprs),
         compute: Compute::Pure(|values| Ok(mapped(values[0], f64::abs))),
-        ..Operator::PLAIN
+        ..added(
+            Meaning::Function,
+            Templates {
+                python: "np.abs($0)",
+                rust: "Col::from_fn($0.nrows(), |i| $0[i].abs())",
+                julia: "abs.($0)",
+                latex: "\\lvert $0 \\rvert",
+            },
+        )
     },
 ];
 

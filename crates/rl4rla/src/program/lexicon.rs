@@ -5,6 +5,7 @@
 
 use super::ast::{Instruction, Program, Section};
 use super::canon::{normal, order};
+use super::core_operator::Core;
 use super::grammar::Grammar;
 use super::liveness::Line;
 use super::register::Reg;
@@ -103,7 +104,7 @@ pub(super) fn part(words: &[Word], section: Section) -> &[Word] {
 
 /// Whether this is `v1 = v1 − b`, which divides the iteration.
 pub(super) fn is_residual(instruction: &Instruction) -> bool {
-    instruction.op.name == "VEC_VEC_SUB"
+    instruction.op.is(Core::VecVecSub)
         && instruction.target == Some(Reg::V1)
         && instruction.operands[..] == [Reg::V1, Reg::B]
 }

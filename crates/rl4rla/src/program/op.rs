@@ -1,6 +1,7 @@
 //! What an operator is: a row that drives the grammar, the parser, typing, cost, formulas and help.
 
 use super::ast::Section;
+use super::core_operator::Core;
 use super::datum::Datum;
 use super::expr::{Expr, Names};
 use super::extension::EXTENSIONS;
@@ -9,7 +10,8 @@ use super::poly::Poly;
 use super::register::Reg;
 use super::registry::{Registry, Taken};
 use super::rules::*;
-use super::types::{Dim, Pattern, Size, Structure, Type};
+use super::template::{CallShape, Templates};
+use super::types::{Pattern, Structure, Type};
 use crate::linalg::NumericError;
 use std::cmp::Ordering;
 use std::fmt;
@@ -34,7 +36,7 @@ impl Sections {
 }
 
 /// One way to call an operator.
-#[derive(Debug)]
+#[derive(PartialEq, Debug)]
 pub struct Form {
     /// What it takes.
     pub operands: &'static [Pattern],
@@ -75,15 +77,43 @@ pub struct Operator {
     pub formula: fn(&[Arg], Vec<Expr>, &mut Names) -> Expr,
     /// How it computes it.
     pub compute: Compute,
+    /// How many times its flops it can take at worst, where no operand is triangular.
+    pub slowdown: f64,
+    /// What is known of its result beyond its being a function of the operands. Of the paper's operators everything is
+    /// known, and this says nothing.
+    pub meaning: Meaning,
+    /// How exported code writes it; none if programs that use it cannot be exported.
+    pub export: Option<Templates>,
+    /// How exported code writes calls of special shapes.
+    pub export_when: &'static [(CallShape, Templates)],
 }
 
 /// The arithmetic of an operator.
 #[derive(Clone, Copy)]
 pub enum Compute {
     /// One of the paper's: the executor knows it, and what of it can be shared, drawn or reduced.
-    Core,
+    Core(Core),
     /// A function of the operands' values. A result that is not finite counts as a failure.
     Pure(fn(&[&Datum]) -> Result<Datum, NumericError>),
+}
+
+/// What algebra knows of an operator that a task adds: programs that say the same in other words are recognised as equal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Meaning {
+    /// Equal operands give equal results, and no more.
+    Function,
+    /// MᵀM of M.
+    Gram,
+    /// M⁻¹v of M and v; a singular M is an error.
+    Solution,
+    /// diag(√v) M of v and M.
+    RowScaling,
+    /// v/‖v‖ of v.
+    UnitVector,
+    /// σ(v) of v, entry by entry: positive.
+    Sigmoid,
+    /// p(1 − p) of p, entry by entry: positive where p is a sigmoid.
+    SigmoidSlope,
 }
 
 impl Operator {
@@ -99,17 +129,31 @@ impl Operator {
         released_flops: length,
         redundant: never,
         formula: |_, exprs, _| Expr::call("f", "f", exprs),
-        compute: Compute::Core,
+        compute: Compute::Core(Core::DoNothing),
+        slowdown: 1.0,
+        meaning: Meaning::Function,
+        export: None,
+        export_when: &[],
     };
+
+    /// Whether it is this one of the paper's.
+    pub fn is(&self, core: Core) -> bool {
+        self.is_core_at(core as usize)
+    }
+
+    /// Whether it is the paper's operator of this place.
+    pub(super) const fn is_core_at(&self, place: usize) -> bool {
+        matches!(self.compute, Compute::Core(core) if core as usize == place)
+    }
 
     /// Whether it replaces the pair `A, b` by a sample of its rows.
     pub fn samples(&self) -> bool {
-        matches!(self.forms[0].result, Pattern::System(_))
+        self.is(Core::Subsampling)
     }
 
     /// Whether it draws a sketch.
     pub fn sketches(&self) -> bool {
-        self.forms[0].result == Pattern::Matrix(Size::Is(Dim::Sketch), Size::A)
+        self.is(Core::Sketch)
     }
 
     /// Whether chance has a part in its result.
@@ -135,28 +179,41 @@ impl Op {
 
     /// Whether it is one of the paper's.
     pub fn is_core(self) -> bool {
-        matches!(self.compute, Compute::Core)
+        matches!(self.compute, Compute::Core(_))
+    }
+
+    /// The operators of this crate.
+    fn built_in() -> impl Iterator<Item = Op> {
+        Op::all().chain(EXTENSIONS.iter().copied().flatten().map(Op))
     }
 
     /// Every operator: the paper's, those that the tasks of this crate add, and those registered since.
     pub fn known() -> impl Iterator<Item = Op> {
-        Op::all().chain(EXTENSIONS.iter().map(Op)).chain(REGISTERED.all())
+        Op::built_in().chain(REGISTERED.all())
     }
 
     /// Makes an operator known by its name to all who read programs. Once is enough; a second of the same name is
     /// refused.
     ///
     /// # Panics
-    /// If the row has no form, forms of different numbers of operands or of more than four, samples, or brings no
-    /// arithmetic: these are faults of the table.
+    /// If the row has no form, forms of different numbers of operands or of more than four, samples, brings no arithmetic,
+    /// claims a meaning with other forms than the operator of this crate that has it, or exports with a place that no
+    /// operand fills: these are faults of the table.
     pub fn register(row: &'static Operator) -> Result<Op, Taken> {
         assert!(!row.forms.is_empty(), "{} has no form", row.name);
         let operands = row.forms[0].operands.len();
         let alike = row.forms.iter().all(|form| form.operands.len() == operands);
         assert!(alike && operands <= 4, "{}: every form takes the same one to four operands", row.name);
-        let pure = matches!(row.compute, Compute::Pure(_)) && !row.samples();
+        let samples = row.forms.iter().any(|form| matches!(form.result, Pattern::System(_)));
+        let pure = matches!(row.compute, Compute::Pure(_)) && !samples;
         assert!(pure, "{} needs a function to compute it: `compute: Compute::Pure(…)`", row.name);
-        REGISTERED.add(Op(row), |known| known.name == row.name, Op::all().chain(EXTENSIONS.iter().map(Op)))
+        let alike = |known: Op| known.meaning == row.meaning && known.forms == row.forms;
+        let meant = row.meaning == Meaning::Function || Op::built_in().any(alike);
+        assert!(meant, "{} has not the forms of its meaning, {:?}", row.name, row.meaning);
+        if let Some(text) = row.faulty_template() {
+            panic!("{} is exported as `{text}`, which names more than its operands", row.name);
+        }
+        REGISTERED.add(Op(row), |known| known.name == row.name, Op::built_in())
     }
 }
 
@@ -207,15 +264,15 @@ pub(super) fn take<const N: usize>(exprs: Vec<Expr>) -> [Expr; N] {
 #[cfg(test)]
 mod tests {
     use super::super::types::Pattern::{Matrix, Nothing, Scalar, System, Upper, Vector, Weights};
-    use super::super::types::Size::Is;
+    use super::super::types::Size::{self, Is};
     use super::*;
 
     #[test]
     fn names_are_unique_and_found() {
         let names: std::collections::BTreeSet<_> = Op::known().map(|op| op.name).collect();
-        assert_eq!((Op::all().count(), names.len()), (17, OPERATORS.len() + EXTENSIONS.len()));
+        assert_eq!((Op::all().count(), names.len()), (17, Op::built_in().count()));
         assert!(Op::known().all(|op| Op::named(op.name) == Some(op)));
-        assert!(Op::register(&EXTENSIONS[0]).is_err());
+        assert!(Op::register(&EXTENSIONS[0][0]).is_err());
     }
 
     #[test]

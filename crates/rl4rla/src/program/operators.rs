@@ -1,16 +1,23 @@
 //! The operator table: the paper's 17 operators, one row each.
 
+use super::core_operator::Core;
 use super::expr::Expr;
-use super::op::{Form, Operator, Sections, take};
+use super::op::{Compute, Form, Operator, Sections, take};
 use super::rules::*;
+use super::template::{CallShape, Templates};
 use super::types::Dim;
 use super::types::Pattern::{Matrix, Nothing, Scalar, System, Upper, Vector, Weights};
 use super::types::Size::{A, B, C, Is};
 
 const BINARY_VECTOR: &[Form] = &[Form { operands: &[Vector(A), Vector(A)], result: Vector(A) }];
 
+/// What no row can do without: which operator it is, and how exported code writes it.
+const fn core(core: Core, export: Templates) -> Operator {
+    Operator { compute: Compute::Core(core), export: Some(export), ..Operator::PLAIN }
+}
+
 /// The paper's 17 operators, in the order of its appendix A.
-pub static OPERATORS: [Operator; 17] = [
+pub static OPERATORS: [Operator; Core::COUNT] = [
     Operator {
         name: "VEC_VEC_ADD",
         doc: "u + v",
@@ -23,7 +30,10 @@ pub static OPERATORS: [Operator; 17] = [
             let [u, v] = take(exprs);
             Expr::sum(u, v)
         },
-        ..Operator::PLAIN
+        ..core(
+            Core::VecVecAdd,
+            Templates { python: "$0 + $1", rust: "&$0 + &$1", julia: "$0 + $1", latex: "$0 + $1" },
+        )
     },
     Operator {
         name: "VEC_VEC_SUB",
@@ -36,7 +46,10 @@ pub static OPERATORS: [Operator; 17] = [
             let [u, v] = take(exprs);
             Expr::difference(u, v)
         },
-        ..Operator::PLAIN
+        ..core(
+            Core::VecVecSub,
+            Templates { python: "$0 - $1", rust: "&$0 - &$1", julia: "$0 - $1", latex: "$0 - $1" },
+        )
     },
     Operator {
         name: "VEC_VEC_DOT",
@@ -49,7 +62,15 @@ pub static OPERATORS: [Operator; 17] = [
             let [u, v] = take(exprs);
             Expr::dot(u, v)
         },
-        ..Operator::PLAIN
+        ..core(
+            Core::VecVecDot,
+            Templates {
+                python: "$0 @ $1",
+                rust: "$0.transpose() * &$1",
+                julia: "dot($0, $1)",
+                latex: "\\langle $0, $1 \\rangle",
+            },
+        )
     },
     Operator {
         name: "MAT_VEC_MUL",
@@ -58,7 +79,10 @@ pub static OPERATORS: [Operator; 17] = [
         flops: apply,
         released_flops: apply_full,
         formula: |_, exprs, _| Expr::product(exprs),
-        ..Operator::PLAIN
+        ..core(
+            Core::MatVecMul,
+            Templates { python: "$0 @ $1", rust: "&$0 * &$1", julia: "$0 * $1", latex: "$0 \\, $1" },
+        )
     },
     Operator {
         name: "VEC_MAT_MUL",
@@ -71,7 +95,15 @@ pub static OPERATORS: [Operator; 17] = [
             let [v, m] = take(exprs);
             Expr::product([m.transpose(), v])
         },
-        ..Operator::PLAIN
+        ..core(
+            Core::VecMatMul,
+            Templates {
+                python: "$1.T @ $0",
+                rust: "$1.transpose() * &$0",
+                julia: "$1' * $0",
+                latex: "$1^\\top $0",
+            },
+        )
     },
     Operator {
         name: "SCALAR_VEC_MUL",
@@ -80,7 +112,10 @@ pub static OPERATORS: [Operator; 17] = [
         flops: length,
         released_flops: length,
         formula: |_, exprs, _| Expr::product(exprs),
-        ..Operator::PLAIN
+        ..core(
+            Core::ScalarVecMul,
+            Templates { python: "$0 * $1", rust: "Scale($0) * &$1", julia: "$0 * $1", latex: "$0 \\, $1" },
+        )
     },
     Operator {
         name: "SCALAR_DIV",
@@ -93,7 +128,10 @@ pub static OPERATORS: [Operator; 17] = [
             let [a, b] = take(exprs);
             Expr::quotient(a, b)
         },
-        ..Operator::PLAIN
+        ..core(
+            Core::ScalarDiv,
+            Templates { python: "$0 / $1", rust: "$0 / $1", julia: "$0 / $1", latex: "$0 / $1" },
+        )
     },
     Operator {
         name: "MAT_MAT_MUL",
@@ -103,7 +141,10 @@ pub static OPERATORS: [Operator; 17] = [
         flops: multiply,
         released_flops: multiply_released,
         formula: |_, exprs, _| Expr::product(exprs),
-        ..Operator::PLAIN
+        ..core(
+            Core::MatMatMul,
+            Templates { python: "$0 @ $1", rust: "&$0 * &$1", julia: "$0 * $1", latex: "$0 \\, $1" },
+        )
     },
     Operator {
         name: "MAT_MAT_TRANS_MUL",
@@ -117,7 +158,15 @@ pub static OPERATORS: [Operator; 17] = [
             let [p, q] = take(exprs);
             Expr::product([p, q.transpose()])
         },
-        ..Operator::PLAIN
+        ..core(
+            Core::MatMatTransMul,
+            Templates {
+                python: "$0 @ $1.T",
+                rust: "&$0 * $1.transpose()",
+                julia: "$0 * $1'",
+                latex: "$0 \\, $1^\\top",
+            },
+        )
     },
     Operator {
         name: "MAT_TRANS_MAT_MUL",
@@ -131,7 +180,15 @@ pub static OPERATORS: [Operator; 17] = [
             let [p, q] = take(exprs);
             Expr::product([p.transpose(), q])
         },
-        ..Operator::PLAIN
+        ..core(
+            Core::MatTransMatMul,
+            Templates {
+                python: "$0.T @ $1",
+                rust: "$0.transpose() * &$1",
+                julia: "$0' * $1",
+                latex: "$0^\\top $1",
+            },
+        )
     },
     Operator {
         name: "MAT_INV",
@@ -139,12 +196,31 @@ pub static OPERATORS: [Operator; 17] = [
         forms: &[Form { operands: &[Matrix(A, A)], result: Matrix(A, A) }],
         structure: kept,
         flops: invert,
+        // A singular matrix has its pseudo-inverse from an SVD.
+        slowdown: 20.0,
         released_flops: invert_released,
         formula: |_, exprs, _| {
             let [m] = take(exprs);
             m.inverse()
         },
-        ..Operator::PLAIN
+        export_when: &[(
+            CallShape::Upper,
+            Templates {
+                python: "solve_triangular($0, np.eye(len($0)))",
+                rust: "invert_upper($0.as_ref())",
+                julia: "Matrix(inv(UpperTriangular($0)))",
+                latex: "$0^{-1}",
+            },
+        )],
+        ..core(
+            Core::MatInv,
+            Templates {
+                python: "inverse($0)",
+                rust: "inverse($0.as_ref())",
+                julia: "inverse($0)",
+                latex: "$0^{+}",
+            },
+        )
     },
     Operator {
         name: "TRIANGULAR_SOLVE",
@@ -162,7 +238,24 @@ pub static OPERATORS: [Operator; 17] = [
                 false => Expr::product([right.inverse().transpose(), left]),
             }
         },
-        ..Operator::PLAIN
+        export_when: &[(
+            CallShape::UpperSecond,
+            Templates {
+                python: "solve_triangular($1, $0, trans=\"T\")",
+                rust: "solve_upper_transposed($1.as_ref(), $0.as_ref())",
+                julia: "UpperTriangular($1)' \\ $0",
+                latex: "$1^{-\\top} $0",
+            },
+        )],
+        ..core(
+            Core::TriangularSolve,
+            Templates {
+                python: "solve_triangular($0, $1)",
+                rust: "solve_upper($0.as_ref(), $1.as_ref())",
+                julia: "UpperTriangular($0) \\ $1",
+                latex: "$0^{-1} $1",
+            },
+        )
     },
     Operator {
         name: "HHQR",
@@ -176,7 +269,15 @@ pub static OPERATORS: [Operator; 17] = [
             let [m] = take(exprs);
             names.factor(m)
         },
-        ..Operator::PLAIN
+        ..core(
+            Core::Hhqr,
+            Templates {
+                python: "triangle($0)",
+                rust: "triangle($0.as_ref())",
+                julia: "triangle($0)",
+                latex: "\\operatorname{qr}($0)",
+            },
+        )
     },
     Operator {
         name: "SKETCH",
@@ -191,7 +292,19 @@ pub static OPERATORS: [Operator; 17] = [
             let [m] = take(exprs);
             Expr::product([names.sketch(), m])
         },
-        ..Operator::PLAIN
+        export_when: &[(
+            CallShape::Vector,
+            Templates {
+                python: "$S @ $0",
+                rust: "$S($0.as_mat()).col(0).to_owned()",
+                julia: "$S * $0",
+                latex: "$S \\, $0",
+            },
+        )],
+        ..core(
+            Core::Sketch,
+            Templates { python: "$S @ $0", rust: "$S($0.as_ref())", julia: "$S * $0", latex: "$S \\, $0" },
+        )
     },
     Operator {
         name: "SUBSAMPLING",
@@ -203,7 +316,15 @@ pub static OPERATORS: [Operator; 17] = [
             let [weights] = take(exprs);
             names.sample(&weights)
         },
-        ..Operator::PLAIN
+        ..core(
+            Core::Subsampling,
+            Templates {
+                python: "subsample($1, $2, $0, batch, draws)",
+                rust: "subsample($1.as_ref(), $2.as_ref(), &$0, batch, draws)",
+                julia: "subsample($1, $2, $0, batch, sample)",
+                latex: "\\operatorname{rows}_{k}($1, $2; $0)",
+            },
+        )
     },
     Operator {
         name: "LEVERAGE_SCORE",
@@ -219,7 +340,15 @@ pub static OPERATORS: [Operator; 17] = [
                 format!("\\text{{by the squared row norms of }}{}", m.latex()),
             )
         },
-        ..Operator::PLAIN
+        ..core(
+            Core::LeverageScore,
+            Templates {
+                python: "probabilities($0)",
+                rust: "probabilities($0.as_ref())",
+                julia: "probabilities($0)",
+                latex: "\\operatorname{norms}($0)",
+            },
+        )
     },
     Operator {
         name: "DO_NOTHING",
@@ -228,6 +357,9 @@ pub static OPERATORS: [Operator; 17] = [
         flops: free,
         released_flops: free,
         formula: |_, _, _| Expr::product([]),
-        ..Operator::PLAIN
+        ..core(
+            Core::DoNothing,
+            Templates { python: "None", rust: "()", julia: "nothing", latex: "\\varnothing" },
+        )
     },
 ];

@@ -299,11 +299,6 @@ fn a_stage_may_take_several_families_at_several_conditions() {
 }
 
 #[test]
-fn the_papers_operators_exist() {
-    assert!(PAPER_OPERATORS.iter().all(|name| Op::named(name).is_some()));
-}
-
-#[test]
 fn nesting_is_no_danger() {
     let deep = |open: &str, close: &str, n| parse(&format!("a = {}{}", open.repeat(n), close.repeat(n)));
     let key = ["a"; 70].join(".");

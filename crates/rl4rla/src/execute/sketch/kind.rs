@@ -20,41 +20,84 @@ pub enum SketchKind {
     Srht,
 }
 
-/// Every kind with its name and a line about it.
-const TABLE: [(SketchKind, &str, &str); 4] = [
-    (SketchKind::Sjlt, "sjlt", "eight entries ±1/√8 in every column, at distinct random rows"),
-    (SketchKind::Gaussian, "gaussian", "independent normal entries of variance 1/s"),
-    (SketchKind::CountSketch, "countsketch", "one entry ±1 in every column, at a random row"),
-    (SketchKind::Srht, "srht", "random signs, a Hadamard transform, then s rows at random"),
-];
+/// What there is to say about a kind.
+struct Row {
+    name: &'static str,
+    summary: &'static str,
+    /// The summary in LaTeX.
+    latex: &'static str,
+    work: fn(usize, usize) -> f64,
+    streams: bool,
+}
 
 impl SketchKind {
     /// Every kind.
-    pub const ALL: [SketchKind; 4] = [TABLE[0].0, TABLE[1].0, TABLE[2].0, TABLE[3].0];
+    pub const ALL: [SketchKind; 4] =
+        [SketchKind::Sjlt, SketchKind::Gaussian, SketchKind::CountSketch, SketchKind::Srht];
 
-    /// The name, as read by [`FromStr`] and written by [`Display`](fmt::Display) and serde.
+    const fn row(self) -> Row {
+        match self {
+            SketchKind::Sjlt => Row {
+                name: "sjlt",
+                summary: "eight entries ±1/√8 in every column, at distinct random rows",
+                latex: "eight entries $\\pm 1/\\sqrt{8}$ in every column, at distinct random rows",
+                // Each entry is scaled and added to one row of the result per nonzero in its column of S.
+                work: |sketch_rows, _| 2.0 * SJLT_NONZEROS.min(sketch_rows) as f64,
+                streams: true,
+            },
+            SketchKind::Gaussian => Row {
+                name: "gaussian",
+                summary: "independent normal entries of variance 1/s",
+                latex: "independent normal entries of variance $1/s$",
+                work: |sketch_rows, _| 2.0 * sketch_rows as f64,
+                streams: true,
+            },
+            SketchKind::CountSketch => Row {
+                name: "countsketch",
+                summary: "one entry ±1 in every column, at a random row",
+                latex: "one entry $\\pm 1$ in every column, at a random row",
+                work: |_, _| 2.0,
+                streams: true,
+            },
+            SketchKind::Srht => Row {
+                name: "srht",
+                summary: "random signs, a Hadamard transform, then s rows at random",
+                latex: "random signs, a Hadamard transform, then s rows at random",
+                // A sign, log₂ m levels of butterflies on the padded column, and the scaling.
+                work: |_, rows| {
+                    let padded = rows.max(1).next_power_of_two() as f64;
+                    (padded * padded.log2() + 2.0 * rows as f64) / rows.max(1) as f64
+                },
+                // A Hadamard transform mixes all rows.
+                streams: false,
+            },
+        }
+    }
+
+    /// The name, as read by [`FromStr`] and written by [`Display`](fmt::Display) and serde. The pieces of code that draw
+    /// it in exported programs go by it, too.
     pub fn name(self) -> &'static str {
-        TABLE[self as usize].1
+        self.row().name
     }
 
     /// One line about the distribution.
     pub fn summary(self) -> &'static str {
-        TABLE[self as usize].2
+        self.row().summary
+    }
+
+    /// The summary in LaTeX.
+    pub fn latex(self) -> &'static str {
+        self.row().latex
     }
 
     /// ζ: the flops S with `sketch_rows` rows spends on each entry of a matrix with `rows` rows.
     pub fn work(self, sketch_rows: usize, rows: usize) -> f64 {
-        match self {
-            // Each entry is scaled and added to one row of the result per nonzero in its column of S.
-            SketchKind::Sjlt => 2.0 * SJLT_NONZEROS.min(sketch_rows) as f64,
-            SketchKind::CountSketch => 2.0,
-            SketchKind::Gaussian => 2.0 * sketch_rows as f64,
-            // A sign, log₂ m levels of butterflies on the padded column, and the scaling.
-            SketchKind::Srht => {
-                let padded = rows.max(1).next_power_of_two() as f64;
-                (padded * padded.log2() + 2.0 * rows as f64) / rows.max(1) as f64
-            }
-        }
+        (self.row().work)(sketch_rows, rows)
+    }
+
+    /// Whether one pass over the data, from the first row to the last, is enough to apply it.
+    pub fn streams(self) -> bool {
+        self.row().streams
     }
 }
 

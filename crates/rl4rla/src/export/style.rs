@@ -1,0 +1,67 @@
+//! The style of a language: how it writes names and calls.
+
+use super::error::ExportError;
+use super::listing::{Mark, Name, Statement};
+use crate::program::{Reg, Section, Templates};
+
+/// How a language writes names and calls.
+pub trait Style {
+    /// The language, for messages.
+    const LANGUAGE: &'static str;
+
+    /// Its own of an operator's templates.
+    fn template(templates: &Templates) -> &'static str;
+
+    /// A value; unless said otherwise, with no more than letters, digits and underscores.
+    fn name(name: Name) -> String {
+        match (name.reg, name.mark) {
+            (Reg::ETA, _) => "step".into(),
+            (reg, Mark::Plain) => reg.name().into(),
+            (reg, Mark::Once) => format!("{reg}_0"),
+            (reg, Mark::Again) => format!("{reg}_t"),
+        }
+    }
+
+    /// The sketch of a section.
+    fn sketch(section: Section) -> &'static str {
+        match section {
+            Section::Setup => "S",
+            Section::Iteration => "Omega",
+        }
+    }
+
+    /// The right-hand side of a statement.
+    fn expression(statement: &Statement) -> Result<String, ExportError> {
+        let templates = statement.op.0.templates(statement.shape);
+        let unknown = ExportError::Operator { op: statement.op.0.name, language: Self::LANGUAGE };
+        let text = Self::template(templates.ok_or(unknown)?);
+        let operands: Vec<String> = statement.operands.iter().map(|(name, _)| Self::name(*name)).collect();
+        Ok(filled(text, &operands, Self::sketch(statement.section)))
+    }
+}
+
+/// The text with its places filled.
+fn filled(text: &str, operands: &[String], sketch: &str) -> String {
+    let mut parts = text.split('$');
+    let mut filled = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let (place, rest) = part.split_at(1);
+        filled += match place.parse::<usize>() {
+            Ok(i) => &operands[i],
+            Err(_) => sketch,
+        };
+        filled += rest;
+    }
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_filled_once() {
+        let operands = ["$1".to_string(), "b".to_string()];
+        assert_eq!(filled("$S @ f($1, $0)", &operands, "S"), "S @ f(b, $1)");
+    }
+}
