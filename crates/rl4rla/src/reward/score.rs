@@ -1,8 +1,9 @@
 //! Scoring: one program on one instance.
 
 use super::judge::{Judge, work};
-use super::profile::{Profile, Terms, Wanted};
+use super::profile::Profile;
 use super::step::StepRule;
+use super::weights::{Terms, Wanted};
 use crate::execute::{Failure, Sampling, Settings, SketchKind, Trace, run};
 use crate::problem::Instance;
 use crate::program::{Canonical, LiveOut, Model, Program};
@@ -106,7 +107,7 @@ pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream
         outcome,
     };
     let Ok(trace) = outcome else { return nothing(outcome) };
-    let terms = judge.terms(&trace, Wanted::ALL);
+    let terms = judge.terms(&trace, &Wanted::only(protocol.profile.shown()));
     let reached = judge.reached(&trace.excesses);
     let sizes = judge.settings(step).sizes(instance.rows(), instance.cols());
     let work = work(&judge.price(Model::True), sizes, protocol.iterations);

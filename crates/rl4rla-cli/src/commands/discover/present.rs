@@ -8,7 +8,7 @@ use rl4rla::curriculum::{Curriculum, Discovery, StageResult, Target};
 use rl4rla::discovery::{Preference, Stage};
 use rl4rla::execute::Trace;
 use rl4rla::program::{Entry, Instruction, Program, Section, equation};
-use rl4rla::reward::{Evaluation, Summary};
+use rl4rla::reward::{Evaluation, Score, Summary};
 use rl4rla::search::Counters;
 use serde_json::{Value, json};
 
@@ -66,16 +66,15 @@ pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
     let counters = result.attempt.counters;
     let update = stage.grammar.signature.update;
     let report = result.attempt.report.as_ref();
-    let mean = |part: fn(&rl4rla::reward::Score) -> f64| {
-        report.map(|report| Summary::of(report.scores.iter().map(part)).mean)
-    };
+    let mean =
+        |part: &dyn Fn(&Score) -> f64| report.map(|report| Summary::of(report.scores.iter().map(part)).mean);
     let candidates: Vec<Value> = result
         .attempt
         .candidates
         .iter()
         .map(|c| json!({ "program": update.text(&c.program), "search": c.search, "select": c.select }))
         .collect();
-    json!({
+    let mut page = json!({
         "name": result.name,
         "found": result.found(),
         "matched": result.judgement.as_ref().and_then(|judgement| judgement.matched),
@@ -93,11 +92,7 @@ pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
         "stop": result.attempt.stop.name(),
         "reward": result.reward(),
         "reward_error": report.map(|report| report.reward().error),
-        "acc": mean(|s| s.terms.acc),
-        "decay": mean(|s| s.terms.decay),
-        "comp": mean(|s| s.terms.comp),
-        "cond": mean(|s| s.terms.cond),
-        "flops": mean(|s| s.flops),
+        "flops": mean(&|s| s.flops),
         "excess": excess(result),
         "instances": report.map(|report| report.scores.len()),
         "failures": report.map(Evaluation::failures),
@@ -105,7 +100,11 @@ pub fn stage_json(stage: &Stage, result: &StageResult) -> Value {
         "equation": result.program().and_then(|p| equation(p, stage.grammar.signature).ok()).map(|e| e.text),
         "candidates": candidates,
         "front": front::json(stage, &result.attempt.front),
-    })
+    });
+    for term in stage.protocol.profile.shown() {
+        page[term.row().key] = json!(mean(&|s| s.terms[term]));
+    }
+    page
 }
 
 /// The mean excess at the end, on the final instances.
