@@ -8,14 +8,14 @@ use crate::label::{label, limits};
 use crate::page::Page;
 use crate::progress;
 use crate::source::unreadable;
-use rl4rla::curriculum::{Curriculum, Follow, StageResult, discover_among};
-use rl4rla::discovery::{Known, Observe, Problems, Progress};
+use rl4rla::curriculum::{Curriculum, StageResult, discover};
+use rl4rla::discovery::{Context, Observer, Problems, Progress};
 use rl4rla::store::{NewRun, Sample, Sampler, Status, Store};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// One curriculum searched one way, by many seeds.
@@ -223,9 +223,9 @@ fn work(campaigns: &mut [Campaign], store: &mut Store, threads: usize) -> Result
             failure.is_none()
         };
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let problems = Problems::default();
+            let problems = Arc::<Problems>::default();
             for &(c, s) in *job {
-                let own = campaigns[c].alone.then(Problems::default);
+                let own = campaigns[c].alone.then(Arc::<Problems>::default);
                 let result = match &pool {
                     Ok(pool) => pool.install(|| one(&campaigns[c], s, own.as_ref().unwrap_or(&problems))),
                     Err(error) => Err(Failure::new(error.to_string())),
@@ -266,14 +266,12 @@ struct Watcher {
 /// Points of a curve for every factor of e: campaigns have many runs.
 const POINTS: u64 = 20;
 
-impl Observe for Watcher {
+impl Observer for Watcher {
     fn goes_on(&mut self, progress: &Progress) -> bool {
         self.samples.extend(self.sampler.take(progress));
         !stopped()
     }
-}
 
-impl Follow for Watcher {
     fn begins(&mut self, _number: usize) {
         self.sampler.take_next();
     }
@@ -287,12 +285,14 @@ impl Follow for Watcher {
 type Finished = (Value, Vec<Sample>);
 
 /// One run; none if it was interrupted.
-fn one(campaign: &Campaign, place: usize, problems: &Problems) -> Result<Option<Finished>, Failure> {
+fn one(campaign: &Campaign, place: usize, problems: &Arc<Problems>) -> Result<Option<Finished>, Failure> {
     let seed = campaign.seed(place);
     let curriculum = campaign.settings.apply(campaign.curriculum.clone());
     let approach = campaign.settings.approach();
     let mut watcher = Watcher { sampler: Sampler::new(POINTS), samples: Vec::new() };
-    let discovery = discover_among(&curriculum, approach, seed, &Known::default(), problems, &mut watcher)?;
+    let mut context =
+        Context { problems: problems.clone(), observer: Some(&mut watcher), ..Context::default() };
+    let discovery = discover(&curriculum, approach, seed, &mut context)?;
     let meta = Meta { run: "", method: approach.method.name(), seed, preference: None };
     Ok((!discovery.interrupted).then(|| (document(&curriculum, &discovery, &meta), watcher.samples)))
 }

@@ -4,7 +4,7 @@
 mod toy;
 
 use rl4rla::curriculum::{BUILTIN, Curriculum, StageResult, discover};
-use rl4rla::discovery::{Approach, Bench, Known, Merge, Patch, Patches, Problems, Space, Unobserved};
+use rl4rla::discovery::{Approach, Bench, Context, Known, Merge, Patch, Patches, Problems, Space};
 use rl4rla::problem::InstanceSet;
 use rl4rla::program::{Program, Section};
 use rl4rla::rng::Stream;
@@ -241,7 +241,7 @@ fn threads_change_nothing() {
         let approach = Approach { evaluations: Some(300), ..Approach::new(method) };
         let [one, many] = [1, 4].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let run = || discover(&curriculum, &approach, 3, &Known::default(), &mut Unobserved).unwrap();
+            let run = || discover(&curriculum, &approach, 3, &mut Context::default()).unwrap();
             let discovery = pool.install(run);
             let told = |stage: &StageResult| {
                 (stage.attempt.counters, stage.reward().to_bits(), stage.program().cloned())

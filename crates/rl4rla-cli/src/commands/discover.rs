@@ -15,14 +15,15 @@ use crate::source::unreadable;
 use front::preference;
 use live::Live;
 use present::{Meta, page};
-use rl4rla::curriculum::{Curriculum, Discovery, discover_with};
-use rl4rla::discovery::{Approach, Author, Known, Preference, Problems};
+use rl4rla::curriculum::{Curriculum, Discovery, discover};
+use rl4rla::discovery::{Approach, Author, Context, Known, Preference};
 use rl4rla::program::nearest;
-use rl4rla::search::{METHODS, Method};
+use rl4rla::search::{METHODS, Method, MethodInfo};
 use rl4rla::store::{NewRun, Recorder, RunId, Status, Store, known};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// What a run was asked for besides curriculum, method and seed, as the store keeps it.
@@ -46,6 +47,16 @@ pub fn method(name: &str) -> Result<Method, Failure> {
     })
 }
 
+/// The option that chooses one of these methods.
+fn methods(chosen: fn(&MethodInfo) -> bool) -> String {
+    let names: Vec<&str> = METHODS.iter().filter(|row| chosen(row)).map(|row| row.name).collect();
+    let names = names.split_last().map_or(String::new(), |(last, others)| match others.is_empty() {
+        true => last.to_string(),
+        false => format!("{} or {last}", others.join(", ")),
+    });
+    format!("--method {names}")
+}
+
 /// How stages are to be searched.
 pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failure> {
     let Searching { budget, evaluations, merge, exploration, released, patient, delta, no_hints, .. } =
@@ -60,7 +71,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
     if exploration.is_some_and(|c| !(c >= 0.0 && c.is_finite())) {
         return Err(Failure::new("--exploration takes a number from 0 on").advise("--exploration 0.5"));
     }
-    if !method.is_monte_carlo() {
+    if method.info().monte_carlo().is_none() {
         let given = [
             (backup.is_some(), "--backup"),
             (skip_closed, "--skip-closed"),
@@ -68,7 +79,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
         ];
         if let Some((_, flag)) = given.into_iter().find(|(given, _)| *given) {
             let message = format!("{flag} is for Monte Carlo searches; {} has no use for it", method.name());
-            return Err(Failure::new(message).advise("--method mcgs-ucd, mcgs-uct, mcgs-puct or mcts"));
+            return Err(Failure::new(message).advise(methods(|row| row.monte_carlo().is_some())));
         }
     }
     let approach = Approach {
@@ -96,9 +107,10 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
 fn proposer(proposing: &Proposing, method: Method) -> Result<Option<Proposer>, Failure> {
     let Proposing { proposer, model, key_env, temperature, timeout, transcript } = proposing;
     let (Some(url), Some(model)) = (proposer.clone(), model.clone()) else { return Ok(None) };
-    if method != Method::Islands {
-        let message = format!("--proposer is for --method islands; {} asks nobody", method.name());
-        return Err(Failure::new(message).advise("--method islands"));
+    if !method.info().takes_proposer() {
+        let those = methods(MethodInfo::takes_proposer);
+        let message = format!("--proposer is for {those}; {} asks nobody", method.name());
+        return Err(Failure::new(message).advise(those));
     }
     if !(*temperature >= 0.0 && temperature.is_finite()) {
         return Err(Failure::new("--temperature takes a number from 0 on").advise("--temperature 1"));
@@ -226,7 +238,7 @@ impl Task {
     /// Works on it, from what is in the store, until it ends or is interrupted.
     fn go_on(&self, store: &mut Store, shared: &Shared) -> Result<Page, Failure> {
         interrupt::saving(self.interrupted(shared));
-        let (start, known) = (Instant::now(), known(store, &self.id)?);
+        let (start, known) = (Instant::now(), Arc::new(known(store, &self.id)?));
         let recorder = Recorder::new(store, self.id.clone(), &known);
         let mut endpoint = self.endpoint(shared, true)?;
         let discovery = self.discover(&known, Some(recorder), endpoint.as_mut())?;
@@ -260,7 +272,7 @@ impl Task {
     /// Prints what came of it; the store is left as it is.
     fn show_again(&self, store: &Store, result: &str, shared: &Shared) -> Result<Page, Failure> {
         let mut endpoint = self.endpoint(shared, false)?;
-        let discovery = self.discover(&known(store, &self.id)?, None, endpoint.as_mut())?;
+        let discovery = self.discover(&Arc::new(known(store, &self.id)?), None, endpoint.as_mut())?;
         if let Some(failure) = endpoint.as_mut().and_then(Endpoint::failure) {
             return Err(failure);
         }
@@ -296,15 +308,15 @@ impl Task {
 
     fn discover(
         &self,
-        known: &Known,
+        known: &Arc<Known>,
         recorder: Option<Recorder>,
         endpoint: Option<&mut Endpoint>,
     ) -> Result<Discovery, Failure> {
         let mut live = Live::new(recorder, &self.curriculum, &self.settings.approach);
         let author = endpoint.map(|endpoint| endpoint as &mut dyn Author);
-        let (curriculum, approach) = (&self.curriculum, &self.settings.approach);
-        let problems = Problems::default();
-        let outcome = discover_with(curriculum, approach, self.seed, known, &problems, author, &mut live);
+        let mut context =
+            Context { known: known.clone(), author, observer: Some(&mut live), ..Context::default() };
+        let outcome = discover(&self.curriculum, &self.settings.approach, self.seed, &mut context);
         live.close()?;
         outcome.map_err(|error| {
             let name = &self.curriculum.name;

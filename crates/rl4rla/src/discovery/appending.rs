@@ -86,8 +86,16 @@ impl<'a> Appending<'a> {
         keep: usize,
         watch: &mut dyn Watch<Program>,
     ) -> Outcome<Program> {
-        let Outcome { ranked, stop, counters, size } =
-            exhaustive(self, measure, budget, keep, &mut Reader { appending: self, watch });
+        self.searched(watch, |domain, watch| exhaustive(domain, measure, budget, keep, watch))
+    }
+
+    /// What a search finds, as programs.
+    pub(super) fn searched(
+        &self,
+        watch: &mut dyn Watch<Program>,
+        search: impl FnOnce(&Self, &mut dyn Watch<Edits>) -> Outcome<Edits>,
+    ) -> Outcome<Program> {
+        let Outcome { ranked, stop, counters, size } = search(self, &mut Reader { appending: self, watch });
         let read =
             |ranked: Ranked<Edits>| Ranked { solved: self.read(&ranked.solved), values: ranked.values };
         Outcome { ranked: ranked.into_iter().map(read).collect(), stop, counters, size }

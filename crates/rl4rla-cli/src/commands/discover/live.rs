@@ -4,8 +4,8 @@ use super::present::stage_json;
 use crate::failure::Failure;
 use crate::interrupt::stopped;
 use crate::{page, progress};
-use rl4rla::curriculum::{Curriculum, Follow, StageResult};
-use rl4rla::discovery::{Approach, Observe, Progress, Record};
+use rl4rla::curriculum::{Curriculum, StageResult};
+use rl4rla::discovery::{Approach, Observer, Progress, Record};
 use rl4rla::store::Recorder;
 
 /// Records a run, unless it is recorded already, and shows how it goes.
@@ -65,7 +65,7 @@ impl<'a> Live<'a> {
     }
 }
 
-impl Observe for Live<'_> {
+impl Observer for Live<'_> {
     fn evaluated(&mut self, record: Record, value: f64) {
         if let Some(recorder) = &mut self.recorder {
             recorder.evaluated(record, value);
@@ -76,9 +76,7 @@ impl Observe for Live<'_> {
         progress::update(|| self.message(progress));
         self.recorder.as_mut().is_none_or(|recorder| recorder.goes_on(progress)) && !stopped()
     }
-}
 
-impl Follow for Live<'_> {
     fn begins(&mut self, number: usize) {
         progress::doing(format!("{} · drawing instances", self.title(number)));
         if let Some(recorder) = &mut self.recorder {
