@@ -70,7 +70,7 @@ fn stages() -> Vec<(Stage, Program)> {
 fn enumerated(stage: &Stage, start: &Program, merge: Merge, appending: bool) -> Outcome<Program> {
     let (known, problems) = (Known::default(), Problems::default());
     let bench = Bench::new(stage, InstanceSet::Search, 0, 0, &known, &problems).unwrap();
-    let space = Space { stage, start, merge, bench: &bench };
+    let space = Space { stage, start, merge, bench: &bench, front: None };
     match appending {
         true => Appending::new(space).enumerate(Measure::All, u64::MAX, usize::MAX, &mut Silent),
         false => exhaustive(&Insertions::new(space), Measure::All, u64::MAX, usize::MAX, &mut Silent),

@@ -136,7 +136,8 @@ fn mutants_are_legal_programs_of_their_stage() {
             let Ok(bench) = Bench::new(&stage, InstanceSet::Search, 0, 0, &known, &problems) else {
                 continue;
             };
-            let space = Space { stage: &stage, start: &start, merge: Merge::Canonical, bench: &bench };
+            let space =
+                Space { stage: &stage, start: &start, merge: Merge::Canonical, bench: &bench, front: None };
             let patches = Patches::new(space);
             let (grammar, root) = (&stage.grammar, patches.root());
             let old = patches.program(&root);
@@ -201,7 +202,8 @@ fn only_programs_of_the_stage_are_adopted() {
     let mut small = stage.clone();
     small.families.iter_mut().for_each(|family| (family.rows, family.cols) = (60, 5));
     let bench = Bench::new(&small, InstanceSet::Search, 0, 0, &known, &problems).unwrap();
-    let patches = Patches::new(Space { stage, start: &start, merge: Merge::Canonical, bench: &bench });
+    let patches =
+        Patches::new(Space { stage, start: &start, merge: Merge::Canonical, bench: &bench, front: None });
     let old = patches.program(&patches.root());
     let text = old.to_string();
     let adopted = |text: &str| {

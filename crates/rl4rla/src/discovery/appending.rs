@@ -315,10 +315,6 @@ impl Watch<Edits> for Reader<'_, '_> {
         self.watch.evaluated(key, replicate, value);
     }
 
-    fn worthy(&mut self, edits: &Edits) {
-        self.watch.worthy(&self.appending.finish(edits));
-    }
-
     fn goes_on(&mut self, counters: &Counters, best: Option<(&Edits, f64)>) -> bool {
         let best = best.map(|(edits, mean)| (self.appending.finish(edits), mean));
         self.watch.goes_on(counters, best.as_ref().map(|(program, mean)| (program, *mean)))
@@ -365,7 +361,7 @@ mod tests {
         let bench = Bench::new(&stage, InstanceSet::Search, 0, 0, &known, &problems).unwrap();
         let start = &Entry::named("precond-gd").unwrap().document.program;
         for merge in Merge::ALL {
-            let fresh = || Appending::new(Space { stage: &stage, start, merge, bench: &bench });
+            let fresh = || Appending::new(Space { stage: &stage, start, merge, bench: &bench, front: None });
             let (one, mut dice) = (fresh(), Stream::new(5).derive("walk", 0).rng());
             for _ in 0..20 {
                 let mut beginning = one.root();

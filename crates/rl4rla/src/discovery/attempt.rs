@@ -20,6 +20,7 @@ use crate::rng::Stream;
 use crate::search::{Backup, Counters, Method, Moves, Outcome, Ranked, Stop, Tuning, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
 
 /// How stages are searched.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -176,9 +177,10 @@ pub fn attempt(
     let bench = |set| Bench::new(stage, set, seed, number, known, problems);
     let searched = bench(InstanceSet::Search)?;
     let merge = approach.merge.unwrap_or(stage.merge);
-    let space = Space { stage, start, merge, bench: &searched };
+    let front = Mutex::new(Front::default());
+    let space = Space { stage, start, merge, bench: &searched, front: Some(&front) };
     let (tuning, stream) = (approach.tuning(stage), Stream::new(seed).derive("search", number as u64));
-    let mut watch = Adaptor { observer, number, stage, bench: &searched, front: Front::default() };
+    let mut watch = Adaptor { observer, number, front: &front };
     let method = approach.method;
     let search = || match method.info().moves {
         Moves::Appending if !stage.grammar.redirect => Appending::new(space)
@@ -198,7 +200,7 @@ pub fn attempt(
     if stop == Stop::Interrupted {
         return Ok(Attempt { candidates: vec![], report: None, front: vec![], stop, counters });
     }
-    let noticed = watch.front;
+    let noticed = front.into_inner().unwrap_or_else(PoisonError::into_inner);
     let selected = bench(InstanceSet::Select)?;
     let candidates = select(ranked, &selected, stage, observer);
     let front = spend(Part::Report, || noticed.measured(stage, &selected));
@@ -252,9 +254,7 @@ fn report(program: &Program, bench: &Bench) -> Evaluation {
 struct Adaptor<'a> {
     observer: &'a mut dyn Observer,
     number: usize,
-    stage: &'a Stage,
-    bench: &'a Bench<'a>,
-    front: Front,
+    front: &'a Mutex<Front>,
 }
 
 impl Watch<Program> for Adaptor<'_> {
@@ -263,12 +263,9 @@ impl Watch<Program> for Adaptor<'_> {
         self.observer.evaluated(record, value);
     }
 
-    fn worthy(&mut self, program: &Program) {
-        self.front.notice(program, self.stage, self.bench);
-    }
-
     fn goes_on(&mut self, counters: &Counters, best: Option<(&Program, f64)>) -> bool {
         let best = best.map(|(program, reward)| Leader { program, reward });
-        self.observer.goes_on(&Progress { stage: self.number, counters: *counters, best, front: &self.front })
+        let front = &self.front.lock().unwrap_or_else(PoisonError::into_inner);
+        self.observer.goes_on(&Progress { stage: self.number, counters: *counters, best, front })
     }
 }

@@ -4,7 +4,7 @@ use super::judge::{Judge, work};
 use super::profile::Profile;
 use super::step::StepRule;
 use super::weights::{Terms, Wanted};
-use crate::execute::{Failure, Sampling, Settings, SketchKind, Trace, run};
+use crate::execute::{Bytes, Failure, Sampling, Settings, SketchKind, Trace, run};
 use crate::problem::Instance;
 use crate::program::{Canonical, LiveOut, Model, Program};
 use crate::rng::Stream;
@@ -79,6 +79,15 @@ pub struct Score {
     pub reached: Option<usize>,
     /// The run, or how it failed.
     pub outcome: Result<Trace, Failure>,
+}
+
+impl Bytes for Score {
+    fn bytes(&self) -> usize {
+        let Ok(trace) = &self.outcome else { return size_of::<Score>() };
+        let matrix = trace.preconditioner.as_ref().map_or(0, |matrix| matrix.rows() * matrix.cols());
+        let numbers = trace.residuals.len() + trace.excesses.len() + trace.x.len() + matrix;
+        size_of::<Score>() + numbers * size_of::<f64>()
+    }
 }
 
 /// Scores a program on an instance: a pure function of its arguments. A program that fails earns nothing.

@@ -169,13 +169,12 @@ impl TermIndex {
 
 /// Keys that mean something else where the keys of terms stand: in the reward of a stage and in results.
 #[rustfmt::skip]
-const RESERVED: [&str; 49] = [
+const RESERVED: [&str; 45] = [
     "profile", "condition-only", "ungated", "epsilon", "unit", "rows", "cols",
     "algorithm", "attainable", "auxiliary", "candidates", "equation", "evaluations", "excess", "excess_history",
     "failures", "family", "flops", "form", "found", "front", "history", "instances", "iterations", "kappas", "matched",
     "name", "node_visits", "passes", "playouts", "program", "programs", "reason", "residual", "reward", "reward_error",
     "revisit_rate", "runs", "seconds", "seed", "stable", "step", "stop", "transposition_rate", "unique_states",
-    "method", "curriculum", "run", "stages",
 ];
 
 /// Why a term cannot be registered.
