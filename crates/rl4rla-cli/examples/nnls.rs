@@ -5,7 +5,7 @@
 #![allow(non_snake_case)]
 
 use rl4rla::curriculum::{Curriculum, discover};
-use rl4rla::discovery::{Approach, Unobserved};
+use rl4rla::discovery::{Approach, Context};
 use rl4rla::linalg::{self, Matrix};
 use rl4rla::problem::{self, Choice, Family, FamilyError, FamilyInfo, Instance, InstanceError, Task};
 use rl4rla::program::{Compute, Expr, Form, Operator, Pattern, Size, Update, equation};
@@ -187,8 +187,7 @@ pub fn main() -> ExitCode {
         return rl4rla_cli::main();
     }
     let curriculum = Curriculum::parse("nnls", CURRICULUM).expect("the curriculum above is valid");
-    let discovery =
-        discover(&curriculum, &Approach::new(Method::Best), 0, &Default::default(), &mut Unobserved);
+    let discovery = discover(&curriculum, &Approach::new(Method::Best), 0, &mut Context::default());
     let result = &discovery.expect("the family can be drawn").stages[0];
     let Some(program) = result.program() else { return ExitCode::FAILURE };
     let equation = equation(program, curriculum.stages[0].0.grammar.signature).expect("it ran");

@@ -12,7 +12,7 @@ mod solve;
 pub use analyze::Analyze;
 pub use compare::Compare;
 pub use data::Data;
-pub use evaluate::{Evaluate, ProfileName, UnitName};
+pub use evaluate::{Evaluate, ProfileName, UnitName, Weight, keys};
 pub use export::Export;
 pub use problem::{Chance, Problem, Running};
 pub use searching::{Audit, Discover, Proposing, Reproduce, Resume, Searching, Sweep};

@@ -72,7 +72,8 @@ impl Endpoint {
             return Ok(());
         }
         let message = "this build has no TLS, which an https:// proposer needs";
-        let advice = "install rl4rla with `--features tls`, or give the http:// address of a proposer on this machine";
+        let advice =
+            "install rl4rla with `--features tls`, or give the http:// address of a proposer on this machine";
         Err(Failure::new(message).advise(advice))
     }
 

@@ -2,7 +2,7 @@
 
 use rl4rla::clock::{self, Part};
 use rl4rla::curriculum::{BUILTIN, Curriculum, discover};
-use rl4rla::discovery::{Approach, Known, Unobserved};
+use rl4rla::discovery::{Approach, Context};
 use rl4rla::search::Method;
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ fn main() {
         clock::start();
         let start = Instant::now();
         let discovery = pool
-            .install(|| discover(&curriculum, &approach, 0, &Known::default(), &mut Unobserved))
+            .install(|| discover(&curriculum, &approach, 0, &mut Context::default()))
             .expect("its families can be drawn");
         let parts = Part::ALL.map(|part| format!("{} {:.2}", part.name(), clock::spent(part).as_secs_f64()));
         println!(

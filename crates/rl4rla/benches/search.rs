@@ -88,7 +88,13 @@ impl Case {
     fn search(&self, method: Method, budget: u64) -> (Outcome<Program>, f64, usize) {
         let (known, problems) = (Known::default(), Problems::default());
         let bench = Bench::new(&self.stage, InstanceSet::Search, 0, 0, &known, &problems).expect("a family");
-        let space = Space { stage: &self.stage, start: &self.start, merge: Merge::Canonical, bench: &bench };
+        let space = Space {
+            stage: &self.stage,
+            start: &self.start,
+            merge: Merge::Canonical,
+            bench: &bench,
+            front: None,
+        };
         let domain = Free(Insertions::new(space));
         let confidence = Confidence::default();
         let tuning = Tuning {

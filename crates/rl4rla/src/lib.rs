@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use rl4rla::curriculum::{Curriculum, discover};
-//! use rl4rla::discovery::{Approach, Known, Unobserved};
+//! use rl4rla::discovery::{Approach, Context};
 //! use rl4rla::search::Method;
 //!
 //! let curriculum = Curriculum::parse("mine", r#"
@@ -28,7 +28,7 @@
 //!     target = "ls-gd"
 //! "#).unwrap();
 //! let approach = Approach::new(Method::Best);
-//! let discovery = discover(&curriculum, &approach, 0, &Known::default(), &mut Unobserved).unwrap();
+//! let discovery = discover(&curriculum, &approach, 0, &mut Context::default()).unwrap();
 //! // The target judges what was found, and the search never sees it.
 //! assert!(discovery.found);
 //! let stage = &discovery.stages[0];

@@ -1,9 +1,9 @@
 //! Discovery on small problems: the spaces are complete, the methods agree, and a run is a pure function.
 
-use rl4rla::curriculum::{Curriculum, Discovery, Follow, audit, discover};
+use rl4rla::curriculum::{Curriculum, Discovery, audit, discover};
 use rl4rla::discovery::{
-    Appending, Approach, Bench, Fresh, Insertions, Instances, Known, Merge, Observe, Problems, Progress,
-    Record, Space, Stage, Unobserved,
+    Appending, Approach, Bench, Context, Fresh, Insertions, Instances, Known, Merge, Observer, Problems,
+    Progress, Record, Space, Stage,
 };
 use rl4rla::execute::Prepared;
 use rl4rla::problem::InstanceSet;
@@ -70,7 +70,7 @@ fn stages() -> Vec<(Stage, Program)> {
 fn enumerated(stage: &Stage, start: &Program, merge: Merge, appending: bool) -> Outcome<Program> {
     let (known, problems) = (Known::default(), Problems::default());
     let bench = Bench::new(stage, InstanceSet::Search, 0, 0, &known, &problems).unwrap();
-    let space = Space { stage, start, merge, bench: &bench };
+    let space = Space { stage, start, merge, bench: &bench, front: None };
     match appending {
         true => Appending::new(space).enumerate(Measure::All, u64::MAX, usize::MAX, &mut Silent),
         false => exhaustive(&Insertions::new(space), Measure::All, u64::MAX, usize::MAX, &mut Silent),
@@ -108,8 +108,7 @@ fn merging_by_behaviour_keeps_the_best() {
 fn the_methods_agree_where_the_space_is_small() {
     let curriculum = small();
     for method in [Method::Best, Method::Exhaustive, Method::McgsUcd, Method::McgsUct, Method::Mcts] {
-        let discovery =
-            discover(&curriculum, &Approach::new(method), 3, &Known::default(), &mut Unobserved).unwrap();
+        let discovery = discover(&curriculum, &Approach::new(method), 3, &mut Context::default()).unwrap();
         assert!(discovery.found, "{}", method.name());
     }
 }
@@ -135,7 +134,7 @@ struct Notes {
     most: usize,
 }
 
-impl Observe for Notes {
+impl Observer for Notes {
     fn evaluated(&mut self, record: Record, value: f64) {
         self.log.push((record, value));
     }
@@ -144,8 +143,10 @@ impl Observe for Notes {
         self.log.len() < self.most
     }
 }
-
-impl Follow for Notes {}
+/// A run of which this much is known, and of which notes are taken.
+fn observed(known: Known, notes: &mut Notes) -> Context<'_> {
+    Context { known: known.into(), observer: Some(notes), ..Context::default() }
+}
 
 /// What must not depend on anything but the seed.
 fn essence(discovery: &Discovery) -> String {
@@ -159,20 +160,21 @@ fn essence(discovery: &Discovery) -> String {
 fn a_run_is_the_same_from_any_part_of_its_log_and_on_any_number_of_threads() {
     let curriculum = small();
     for method in [Method::Best, Method::McgsUcd, Method::Exhaustive] {
-        let run = |known: &Known, most| {
+        let run = |known: Known, most| {
             let mut notes = Notes { log: Vec::new(), most };
-            let discovery = discover(&curriculum, &Approach::new(method), 1, known, &mut notes).unwrap();
+            let discovery =
+                discover(&curriculum, &Approach::new(method), 1, &mut observed(known, &mut notes)).unwrap();
             (discovery, notes.log)
         };
-        let (whole, log) = run(&Known::default(), usize::MAX);
+        let (whole, log) = run(Known::default(), usize::MAX);
         for part in [1, log.len() / 3, log.len() - 1] {
             let known: Known = log[..part].iter().copied().collect();
-            assert_eq!(essence(&run(&known, usize::MAX).0), essence(&whole), "{} {part}", method.name());
+            assert_eq!(essence(&run(known, usize::MAX).0), essence(&whole), "{} {part}", method.name());
         }
-        let (halted, _) = run(&Known::default(), log.len() / 2);
+        let (halted, _) = run(Known::default(), log.len() / 2);
         assert!(halted.interrupted && !halted.found);
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let lonely = alone.install(|| run(&Known::default(), usize::MAX).0);
+        let lonely = alone.install(|| run(Known::default(), usize::MAX).0);
         assert_eq!(essence(&lonely), essence(&whole), "{}", method.name());
     }
 }
@@ -183,9 +185,13 @@ fn the_log_is_used() {
     let curriculum = small();
     let mut notes = Notes { log: Vec::new(), most: usize::MAX };
     let approach = Approach::new(Method::Exhaustive);
-    discover(&curriculum, &approach, 1, &Known::default(), &mut notes).unwrap();
+    discover(&curriculum, &approach, 1, &mut observed(Known::default(), &mut notes)).unwrap();
     let lies: Known = notes.log.iter().map(|(record, _)| (*record, 0.0)).collect();
-    assert!(!discover(&curriculum, &approach, 1, &lies, &mut Unobserved).unwrap().found);
+    assert!(
+        !discover(&curriculum, &approach, 1, &mut Context { known: lies.into(), ..Context::default() })
+            .unwrap()
+            .found
+    );
 }
 
 #[test]
@@ -242,7 +248,7 @@ fn stages_can_start_from_targets() {
     let curriculum = small();
     // A first stage with too few playouts misses its target; the next one starts from it all the same.
     let starved = Approach { budget: Some(1), ..Approach::new(Method::McgsUcd) };
-    let run = |approach| discover(&curriculum, &approach, 0, &Known::default(), &mut Unobserved).unwrap();
+    let run = |approach| discover(&curriculum, &approach, 0, &mut Context::default()).unwrap();
     let (chained, apart) = (run(starved), run(Approach { from_targets: true, ..starved }));
     assert!(chained.stages.len() == 1 && !chained.stages[0].found());
     assert_eq!(apart.stages.len(), curriculum.stages.len());
@@ -255,7 +261,7 @@ fn stages_can_start_from_targets() {
 fn a_run_may_have_a_budget_for_all_its_stages() {
     let curriculum = small();
     let spent = |approach: Approach| {
-        let run = discover(&curriculum, &approach, 0, &Known::default(), &mut Unobserved).unwrap();
+        let run = discover(&curriculum, &approach, 0, &mut Context::default()).unwrap();
         run.stages.iter().map(|stage| stage.attempt.counters.playouts).collect::<Vec<u64>>()
     };
     let usual = Approach { from_targets: true, ..Approach::new(Method::McgsUcd) };
@@ -273,7 +279,7 @@ fn a_run_may_have_a_budget_for_all_its_stages() {
     assert_eq!(spent(decided).iter().sum::<u64>(), 50);
     let evaluations = |run_evaluations| {
         let approach = Approach { run_evaluations, ..usual };
-        let run = discover(&curriculum, &approach, 0, &Known::default(), &mut Unobserved).unwrap();
+        let run = discover(&curriculum, &approach, 0, &mut Context::default()).unwrap();
         run.counters().evaluations
     };
     // The best of every stage are measured on all instances on top.

@@ -91,7 +91,8 @@ fn one_child_is_the_one_among_all() {
     let stage = &curriculum.stages[0].0;
     let (known, problems) = (Known::default(), Problems::default());
     let bench = Bench::new(stage, InstanceSet::Search, 0, 0, &known, &problems).unwrap();
-    let space = || Space { stage, start: &curriculum.start, merge: Merge::Canonical, bench: &bench };
+    let space =
+        || Space { stage, start: &curriculum.start, merge: Merge::Canonical, bench: &bench, front: None };
     // One that is asked for single children first, and one that never is.
     let (single, all) = (Insertions::new(space()), Insertions::new(space()));
     let count = all.children(&all.root()).len();

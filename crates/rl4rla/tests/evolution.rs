@@ -4,7 +4,7 @@
 mod toy;
 
 use rl4rla::curriculum::{BUILTIN, Curriculum, StageResult, discover};
-use rl4rla::discovery::{Approach, Bench, Known, Merge, Patch, Patches, Problems, Space, Unobserved};
+use rl4rla::discovery::{Approach, Bench, Context, Known, Merge, Patch, Patches, Problems, Space};
 use rl4rla::problem::InstanceSet;
 use rl4rla::program::{Program, Section};
 use rl4rla::rng::Stream;
@@ -136,7 +136,8 @@ fn mutants_are_legal_programs_of_their_stage() {
             let Ok(bench) = Bench::new(&stage, InstanceSet::Search, 0, 0, &known, &problems) else {
                 continue;
             };
-            let space = Space { stage: &stage, start: &start, merge: Merge::Canonical, bench: &bench };
+            let space =
+                Space { stage: &stage, start: &start, merge: Merge::Canonical, bench: &bench, front: None };
             let patches = Patches::new(space);
             let (grammar, root) = (&stage.grammar, patches.root());
             let old = patches.program(&root);
@@ -201,7 +202,8 @@ fn only_programs_of_the_stage_are_adopted() {
     let mut small = stage.clone();
     small.families.iter_mut().for_each(|family| (family.rows, family.cols) = (60, 5));
     let bench = Bench::new(&small, InstanceSet::Search, 0, 0, &known, &problems).unwrap();
-    let patches = Patches::new(Space { stage, start: &start, merge: Merge::Canonical, bench: &bench });
+    let patches =
+        Patches::new(Space { stage, start: &start, merge: Merge::Canonical, bench: &bench, front: None });
     let old = patches.program(&patches.root());
     let text = old.to_string();
     let adopted = |text: &str| {
@@ -241,7 +243,7 @@ fn threads_change_nothing() {
         let approach = Approach { evaluations: Some(300), ..Approach::new(method) };
         let [one, many] = [1, 4].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let run = || discover(&curriculum, &approach, 3, &Known::default(), &mut Unobserved).unwrap();
+            let run = || discover(&curriculum, &approach, 3, &mut Context::default()).unwrap();
             let discovery = pool.install(run);
             let told = |stage: &StageResult| {
                 (stage.attempt.counters, stage.reward().to_bits(), stage.program().cloned())

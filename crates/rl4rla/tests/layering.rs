@@ -214,7 +214,9 @@ fn planted_violations_are_caught() {
 
 #[test]
 fn drawings_are_read_and_reduced() {
-    let drawing = Drawing::read("x\n```mermaid\ngraph BT\nsubgraph low\na\nb\nend\nsubgraph high\nc\nend\nc --> a & b\nb --> a\n```\nd --> e");
+    let drawing = Drawing::read(
+        "x\n```mermaid\ngraph BT\nsubgraph low\na\nb\nend\nsubgraph high\nc\nend\nc --> a & b\nb --> a\n```\nd --> e",
+    );
     assert_eq!(drawing.modules().collect::<Vec<_>>(), ["a", "b", "c"]);
     assert_eq!((drawing.layer("b"), drawing.layer("c")), (0, 1));
     assert_eq!(reached(&drawing.arrows, "c").len(), 2);

@@ -2,8 +2,10 @@
 
 use super::{Problem, Running, Threads};
 use clap::{Args, ValueEnum};
-use rl4rla::reward::Auxiliary;
+use rl4rla::reward::{Auxiliary, TermIndex};
 use std::ffi::OsString;
+use std::num::ParseFloatError;
+use std::str::FromStr;
 
 /// The options that a stage answers itself.
 const STAGE_DECIDES: [&str; 22] = [
@@ -58,9 +60,8 @@ pub struct Evaluate {
     /// The reward: repaired formulas, released formulas, or work to a tolerance
     #[arg(long, value_enum, default_value_t = ProfileName::Sound, help_heading = "Reward")]
     pub profile: ProfileName,
-    /// Weights of acc,decay,comp,cond [default: the task's; 1,10,8,1 for linear systems]
-    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, help_heading = "Reward")]
-    pub weights: Option<Vec<f64>>,
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, help = weights_help(), help_heading = "Reward")]
+    pub weights: Option<Vec<Weight>>,
     /// Reward the condition term alone, and keep R1 for a later stage
     #[arg(long, help_heading = "Reward")]
     pub condition_only: bool,
@@ -85,6 +86,36 @@ pub struct Evaluate {
     pub seed: u64,
     #[command(flatten)]
     pub threads: Threads,
+}
+
+/// A weight as it is typed: a number, or KEY=NUMBER.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Weight {
+    /// The key of its term; in the order of the terms where none is given.
+    pub key: Option<String>,
+    /// The weight.
+    pub value: f64,
+}
+
+impl FromStr for Weight {
+    type Err = ParseFloatError;
+    fn from_str(text: &str) -> Result<Weight, ParseFloatError> {
+        let (key, value) =
+            text.split_once('=').map_or((None, text), |(key, value)| (Some(key.into()), value));
+        Ok(Weight { key, value: value.parse()? })
+    }
+}
+
+/// The keys of these terms, with commas between them.
+pub fn keys(terms: impl IntoIterator<Item = TermIndex>) -> String {
+    terms.into_iter().map(|term| term.row().key).collect::<Vec<_>>().join(",")
+}
+
+fn weights_help() -> String {
+    let others = TermIndex::all().filter(|term| !TermIndex::BUILTIN.contains(term));
+    let others: String = others.map(|term| format!(",{}=NUMBER", term.row().key)).collect();
+    let first = keys(TermIndex::BUILTIN);
+    format!("Weights of {first}{others} [default: the task's; 1,10,8,1 for linear systems]")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

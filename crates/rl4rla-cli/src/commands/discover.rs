@@ -14,15 +14,16 @@ use crate::page::Page;
 use front::preference;
 use live::Live;
 use present::page;
-use rl4rla::curriculum::{Curriculum, Discovery, SpecError, discover_with};
-use rl4rla::discovery::{Approach, Author, Known, Preference, Problems};
+use rl4rla::curriculum::{Curriculum, Discovery, SpecError, discover};
+use rl4rla::discovery::{Approach, Author, Context, Known, Preference};
 use rl4rla::experiment::{Proposer, Settings, unreadable};
 use rl4rla::program::nearest;
 use rl4rla::record::{Build, RunRecord};
-use rl4rla::search::{METHODS, Method};
+use rl4rla::search::{METHODS, Method, MethodInfo};
 use rl4rla::store::{NewRun, Recorder, RunId, Store, known};
 use serde_json::json;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A method by name.
@@ -34,6 +35,16 @@ pub fn method(name: &str) -> Result<Method, Failure> {
             None => failure.advise("`rl4rla list methods` shows all"),
         }
     })
+}
+
+/// The option that chooses one of these methods.
+fn methods(chosen: fn(&MethodInfo) -> bool) -> String {
+    let names: Vec<&str> = METHODS.iter().filter(|row| chosen(row)).map(|row| row.name).collect();
+    let names = names.split_last().map_or(String::new(), |(last, others)| match others.is_empty() {
+        true => last.to_string(),
+        false => format!("{} or {last}", others.join(", ")),
+    });
+    format!("--method {names}")
 }
 
 /// How stages are to be searched.
@@ -50,7 +61,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
     if exploration.is_some_and(|c| !(c >= 0.0 && c.is_finite())) {
         return Err(Failure::new("--exploration takes a number from 0 on").advise("--exploration 0.5"));
     }
-    if !method.is_monte_carlo() {
+    if method.info().monte_carlo().is_none() {
         let given = [
             (backup.is_some(), "--backup"),
             (skip_closed, "--skip-closed"),
@@ -58,7 +69,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
         ];
         if let Some((_, flag)) = given.into_iter().find(|(given, _)| *given) {
             let message = format!("{flag} is for Monte Carlo searches; {} has no use for it", method.name());
-            return Err(Failure::new(message).advise("--method mcgs-ucd, mcgs-uct, mcgs-puct or mcts"));
+            return Err(Failure::new(message).advise(methods(|row| row.monte_carlo().is_some())));
         }
     }
     let approach = Approach {
@@ -86,9 +97,10 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
 fn proposer(proposing: &Proposing, method: Method) -> Result<Option<Proposer>, Failure> {
     let Proposing { proposer, model, key_env, temperature, timeout, transcript } = proposing;
     let (Some(url), Some(model)) = (proposer.clone(), model.clone()) else { return Ok(None) };
-    if method != Method::Islands {
-        let message = format!("--proposer is for --method islands; {} asks nobody", method.name());
-        return Err(Failure::new(message).advise("--method islands"));
+    if !method.info().takes_proposer() {
+        let those = methods(MethodInfo::takes_proposer);
+        let message = format!("--proposer is for {those}; {} asks nobody", method.name());
+        return Err(Failure::new(message).advise(those));
     }
     if !(*temperature >= 0.0 && temperature.is_finite()) {
         return Err(Failure::new("--temperature takes a number from 0 on").advise("--temperature 1"));
@@ -198,7 +210,7 @@ impl Task {
     /// Works on it, from what is in the store, until it ends or is interrupted.
     fn go_on(&self, store: &mut Store, shared: &Shared) -> Result<Page, Failure> {
         interrupt::saving(self.interrupted(shared));
-        let (start, known) = (Instant::now(), known(store, &self.id)?);
+        let (start, known) = (Instant::now(), Arc::new(known(store, &self.id)?));
         let recorder = Recorder::new(store, self.id.clone(), &known);
         let proposer = self.settings.proposer.as_ref();
         let mut endpoint =
@@ -238,15 +250,15 @@ impl Task {
 
     fn discover(
         &self,
-        known: &Known,
+        known: &Arc<Known>,
         recorder: Recorder,
         endpoint: Option<&mut Endpoint>,
     ) -> Result<Discovery, Failure> {
         let mut live = Live::new(recorder, &self.curriculum, &self.settings.approach);
         let author = endpoint.map(|endpoint| endpoint as &mut dyn Author);
-        let (curriculum, approach) = (&self.curriculum, &self.settings.approach);
-        let problems = Problems::default();
-        let outcome = discover_with(curriculum, approach, self.seed, known, &problems, author, &mut live);
+        let mut context =
+            Context { known: known.clone(), author, observer: Some(&mut live), ..Context::default() };
+        let outcome = discover(&self.curriculum, &self.settings.approach, self.seed, &mut context);
         live.close()?;
         outcome.map_err(|error| {
             let name = &self.curriculum.name;

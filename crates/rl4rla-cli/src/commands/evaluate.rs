@@ -90,7 +90,7 @@ impl Outcome<'_> {
                 "failure": score.outcome.as_ref().err().map(ToString::to_string),
             })
         };
-        json!({
+        let mut report = json!({
             "program": self.source.document.update.text(&self.source.document.program),
             "name": self.source.name,
             "algorithm": self.algorithm(),
@@ -103,10 +103,6 @@ impl Outcome<'_> {
             "profile": self.protocol.profile,
             "reward": reward.mean,
             "reward_error": reward.error,
-            "acc": self.evaluated.mean(|s| s.terms.acc),
-            "decay": self.evaluated.mean(|s| s.terms.decay),
-            "comp": self.evaluated.mean(|s| s.terms.comp),
-            "cond": self.evaluated.mean(|s| s.terms.cond),
             "residual": history.last(),
             "excess": excesses.last(),
             "attainable": self.evaluated.attainable(),
@@ -116,7 +112,11 @@ impl Outcome<'_> {
             "history": history,
             "excess_history": excesses,
             "runs": self.evaluated.runs.iter().map(run).collect::<Vec<_>>(),
-        })
+        });
+        for term in self.protocol.profile.shown() {
+            report[term.row().key] = json!(self.evaluated.mean(|s| s.terms[term]));
+        }
+        report
     }
 
     fn text(&self, quiet: bool) -> String {
@@ -159,15 +159,11 @@ impl Outcome<'_> {
                 rows.push(row("  reached", count, &after));
             }
             _ => {
-                rows.extend([
-                    row("  accuracy", number(self.evaluated.mean(|s| s.terms.acc)), "of the last result"),
-                    row("  decay", number(self.evaluated.mean(|s| s.terms.decay)), "of the slowest step"),
-                    row("  complexity", number(self.evaluated.mean(|s| s.terms.comp)), "of the work done"),
-                ]);
-                if self.task().is_least_squares() {
-                    let cond = number(self.evaluated.mean(|s| s.terms.cond));
-                    rows.push(row("  condition", cond, "of the problem that R1 leaves"));
-                }
+                let shown = self.protocol.profile.shown();
+                rows.extend(shown.into_iter().filter(|term| term.row().applies(self.task())).map(|term| {
+                    let value = number(self.evaluated.mean(|s| s.terms[term]));
+                    row(&format!("  {}", term.row().title), value, term.row().doc)
+                }));
             }
         }
         let [loss, excess] = self.task().measures();

@@ -68,7 +68,7 @@ fn audit_stage(
 ) -> Result<Audited, FamilyError> {
     let known = Known::default();
     let bench = Bench::new(stage, InstanceSet::Select, seed, number, &known, problems)?;
-    let space = Space { stage, start, merge: Merge::Canonical, bench: &bench };
+    let space = Space { stage, start, merge: Merge::Canonical, bench: &bench, front: None };
     let outcome = Appending::new(space).enumerate(Measure::All, budget, usize::MAX, watch);
     let (signature, out) = (stage.grammar.signature, stage.grammar.live_out);
     let behaviour = |ranked: &Ranked<Program>| fingerprint(&ranked.solved.solution, signature, out);

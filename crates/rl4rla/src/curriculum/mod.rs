@@ -11,12 +11,13 @@ mod table;
 mod target;
 mod written;
 
+pub use crate::discovery::{Judgement, StageResult};
 pub use audit::{Audited, audit};
 pub use builder::{CurriculumBuilder, StageBuilder};
 pub use builtin::BUILTIN;
 pub use error::SpecError;
-pub use run::{Discovery, Follow, StageResult, discover, discover_among, discover_with};
-pub use target::{Judgement, Target};
+pub use run::{Discovery, discover};
+pub use target::Target;
 
 use crate::discovery::Stage;
 use crate::program::{Part, Program, RegSet, Section};

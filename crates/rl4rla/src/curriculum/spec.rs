@@ -11,7 +11,7 @@ use crate::equivalence::solves_systems;
 use crate::execute::{Sampling, SketchKind};
 use crate::problem::{self, Family, Kind, Leverage, Right, Scale, Task};
 use crate::program::{Access, Core, Entry, Grammar, LiveOut, Op, Part, Program, Reg, RegSet, Section, check};
-use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
+use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, TermIndex, Unit, Weights};
 use std::ops::RangeInclusive;
 
 /// The operators that the paper's released code searches.
@@ -300,32 +300,35 @@ fn profile(reader: &Reader, family: &Family) -> Result<Profile, SpecError> {
             Ok(Profile::Tolerance { epsilon: reader.need("epsilon")?.positive()?, charge })
         }
         "paper" => {
-            reader.only(&["profile", "acc", "decay", "comp", "cond", "condition-only", "ungated"])?;
+            reader.only(&reward_keys(&["condition-only", "ungated"]))?;
             let (weights, condition_only) = weights(reader, family)?;
             let ungated = reader.or("ungated", false, |item| item.flag())?;
             Ok(Profile::Paper { weights, ungated, condition_only })
         }
         _ => {
-            reader.only(&["profile", "acc", "decay", "comp", "cond", "condition-only"])?;
+            reader.only(&reward_keys(&["condition-only"]))?;
             let (weights, condition_only) = weights(reader, family)?;
             Ok(Profile::Sound { weights, condition_only })
         }
     }
 }
 
+/// The keys of a reward made of terms.
+fn reward_keys(others: &[&'static str]) -> Vec<&'static str> {
+    let terms = TermIndex::all().map(|term| term.row().key);
+    ["profile"].into_iter().chain(terms).chain(others.iter().copied()).collect()
+}
+
 /// The weights, and whether the condition term is all there is.
 fn weights(reader: &Reader, family: &Family) -> Result<(Weights, bool), SpecError> {
-    let usual = Weights::of(family.kind.info().task);
-    let weight = |key, usual| reader.or(key, usual, |item| item.weight());
-    let weights = Weights::new(
-        weight("acc", usual.acc)?,
-        weight("decay", usual.decay)?,
-        weight("comp", usual.comp)?,
-        weight("cond", usual.cond)?,
-    );
+    let mut weights = Weights::of(family.kind.info().task);
+    for term in TermIndex::all() {
+        weights[term] = reader.or(term.row().key, weights[term], |item| item.weight())?;
+    }
     let condition_only = reader.or("condition-only", false, |item| item.flag())?;
-    if !condition_only && weights == Weights::new(0.0, 0.0, 0.0, 0.0) {
-        return Err(reader.error("acc", "every weight is 0, so every reward would be"));
+    if !condition_only && weights.total() == 0.0 {
+        let first = TermIndex::ACC.row().key;
+        return Err(reader.error(first, "every weight is 0, so every reward would be"));
     }
     Ok((weights, condition_only))
 }

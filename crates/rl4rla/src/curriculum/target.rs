@@ -1,6 +1,7 @@
 //! Targets: what a stage is meant to find, used to judge what it found and for nothing else.
 
 use crate::analysis::Form;
+use crate::discovery::Judgement;
 use crate::equivalence::{Answer, Verdict, equivalent, name};
 use crate::program::{Grammar, Instruction, Program, Section, Signature};
 
@@ -17,19 +18,6 @@ pub struct Target {
     pub stable: bool,
     /// The failure mode that the stage puts on stage, in one line.
     pub about: String,
-}
-
-/// Whether a stage found its target.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Judgement {
-    /// Whether it did.
-    pub found: bool,
-    /// The name of what it found, if the catalogue has one.
-    pub matched: Option<&'static str>,
-    /// The comparison with the target; none where the program does not fit its problems.
-    pub verdict: Option<Box<Verdict>>,
-    /// The condition number from which it is less accurate than the target, where that alone keeps it from being found.
-    pub unstable_from: Option<f64>,
 }
 
 impl Target {

@@ -86,8 +86,16 @@ impl<'a> Appending<'a> {
         keep: usize,
         watch: &mut dyn Watch<Program>,
     ) -> Outcome<Program> {
-        let Outcome { ranked, stop, counters, size } =
-            exhaustive(self, measure, budget, keep, &mut Reader { appending: self, watch });
+        self.searched(watch, |domain, watch| exhaustive(domain, measure, budget, keep, watch))
+    }
+
+    /// What a search finds, as programs.
+    pub(super) fn searched(
+        &self,
+        watch: &mut dyn Watch<Program>,
+        search: impl FnOnce(&Self, &mut dyn Watch<Edits>) -> Outcome<Edits>,
+    ) -> Outcome<Program> {
+        let Outcome { ranked, stop, counters, size } = search(self, &mut Reader { appending: self, watch });
         let read =
             |ranked: Ranked<Edits>| Ranked { solved: self.read(&ranked.solved), values: ranked.values };
         Outcome { ranked: ranked.into_iter().map(read).collect(), stop, counters, size }
@@ -307,10 +315,6 @@ impl Watch<Edits> for Reader<'_, '_> {
         self.watch.evaluated(key, replicate, value);
     }
 
-    fn worthy(&mut self, edits: &Edits) {
-        self.watch.worthy(&self.appending.finish(edits));
-    }
-
     fn goes_on(&mut self, counters: &Counters, best: Option<(&Edits, f64)>) -> bool {
         let best = best.map(|(edits, mean)| (self.appending.finish(edits), mean));
         self.watch.goes_on(counters, best.as_ref().map(|(program, mean)| (program, *mean)))
@@ -357,7 +361,7 @@ mod tests {
         let bench = Bench::new(&stage, InstanceSet::Search, 0, 0, &known, &problems).unwrap();
         let start = &Entry::named("precond-gd").unwrap().document.program;
         for merge in Merge::ALL {
-            let fresh = || Appending::new(Space { stage: &stage, start, merge, bench: &bench });
+            let fresh = || Appending::new(Space { stage: &stage, start, merge, bench: &bench, front: None });
             let (one, mut dice) = (fresh(), Stream::new(5).derive("walk", 0).rng());
             for _ in 0..20 {
                 let mut beginning = one.root();

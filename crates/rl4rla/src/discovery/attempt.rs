@@ -1,15 +1,15 @@
 //! An attempt at a stage: search, select, report.
 
 use super::appending::Appending;
-use super::author::{Asking, Author};
+use super::author::Asking;
 use super::bench::Bench;
+use super::context::Context;
 use super::front::{Front, Offer, flops};
 use super::insertions::Insertions;
-use super::log::{Known, Record};
+use super::log::Record;
 use super::merge::Merge;
-use super::observe::{Leader, Observe, Progress};
+use super::observe::{Leader, Observer, Progress};
 use super::patches::Patches;
-use super::problems::Problems;
 use super::space::Space;
 use super::stage::{Fresh, Instances, Stage};
 use crate::clock::{Part, spend};
@@ -17,9 +17,10 @@ use crate::problem::{FamilyError, InstanceSet};
 use crate::program::Program;
 use crate::reward::Evaluation;
 use crate::rng::Stream;
-use crate::search::{Backup, Counters, Measure, Method, Outcome, Ranked, Stop, Tuning, Watch, islands};
+use crate::search::{Backup, Counters, Method, Moves, Outcome, Ranked, Stop, Tuning, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
 
 /// How stages are searched.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -161,54 +162,47 @@ pub struct Attempt {
 }
 
 /// Searches a stage from a program, chooses the best candidate on the select instances, and measures it on the final
-/// ones: a pure function of stage, start, approach and seed, as long as its author is one, if it has one. Only islands ask
-/// an author; without one they breed.
-#[allow(clippy::too_many_arguments)]
+/// ones: a pure function of stage, start, approach and seed, as long as the author in the context is one, if there is one.
 pub fn attempt(
     stage: &Stage,
     start: &Program,
     approach: &Approach,
     seed: u64,
     number: usize,
-    problems: &Problems,
-    known: &Known,
-    author: Option<&mut dyn Author>,
-    observe: &mut dyn Observe,
+    context: &mut Context,
 ) -> Result<Attempt, FamilyError> {
+    let Context { problems, known, author, observer } = context;
     let instances = Instances { fresh: approach.fresh.unwrap_or(stage.instances.fresh), ..stage.instances };
     let stage = &Stage { instances, ..stage.clone() };
     let bench = |set| Bench::new(stage, set, seed, number, known, problems);
     let searched = bench(InstanceSet::Search)?;
     let merge = approach.merge.unwrap_or(stage.merge);
-    let space = Space { stage, start, merge, bench: &searched };
+    let front = Mutex::new(Front::default());
+    let space = Space { stage, start, merge, bench: &searched, front: Some(&front) };
     let (tuning, stream) = (approach.tuning(stage), Stream::new(seed).derive("search", number as u64));
-    let mut watch = Adaptor { observe, number, stage, bench: &searched, front: Front::default() };
-    let search = || match approach.method {
-        // Complete in any case, and this way it meets fewer states.
-        Method::Exhaustive if !stage.grammar.redirect => {
-            let measure = Measure::WhileInTheRunning;
-            Appending::new(space).enumerate(measure, tuning.budget(), tuning.keep, &mut watch)
+    let mut watch = Adaptor { observer, number, front: &front };
+    let method = approach.method;
+    let search = || match method.info().moves {
+        Moves::Appending if !stage.grammar.redirect => Appending::new(space)
+            .searched(&mut watch, |domain, watch| method.search(domain, &tuning, &stream, watch)),
+        Moves::Appending | Moves::Insertions => {
+            method.search(&Insertions::new(space), &tuning, &stream, &mut watch)
         }
-        // They take back what others only add.
-        method @ (Method::Evolution | Method::Islands) => {
-            let patches = Patches::new(space);
-            match (method, author) {
-                (Method::Islands, Some(author)) => {
-                    let mut asking = Asking { author, stage };
-                    islands(&patches, &mut asking, tuning.budget(), tuning.keep, &stream, &mut watch)
-                }
-                _ => method.search(&patches, &tuning, &stream, &mut watch),
+        Moves::Patches => match author {
+            Some(author) => {
+                let mut asking = Asking { author: &mut **author, stage };
+                method.search_asking(&Patches::new(space), &mut asking, &tuning, &stream, &mut watch)
             }
-        }
-        method => method.search(&Insertions::new(space), &tuning, &stream, &mut watch),
+            None => method.search(&Patches::new(space), &tuning, &stream, &mut watch),
+        },
     };
     let Outcome { ranked, stop, counters, .. } = spend(Part::Search, search);
     if stop == Stop::Interrupted {
         return Ok(Attempt { candidates: vec![], report: None, front: vec![], stop, counters });
     }
-    let noticed = watch.front;
+    let noticed = front.into_inner().unwrap_or_else(PoisonError::into_inner);
     let selected = bench(InstanceSet::Select)?;
-    let candidates = select(ranked, &selected, stage, observe);
+    let candidates = select(ranked, &selected, stage, observer);
     let front = spend(Part::Report, || noticed.measured(stage, &selected));
     let report = match candidates.first() {
         Some(chosen) => Some(report(&chosen.program, &bench(InstanceSet::Final)?)),
@@ -222,7 +216,7 @@ fn select(
     ranked: Vec<Ranked<Program>>,
     bench: &Bench,
     stage: &Stage,
-    observe: &mut dyn Observe,
+    observer: &mut dyn Observer,
 ) -> Vec<Candidate> {
     let worthy: Vec<Ranked<Program>> = ranked.into_iter().filter(|r| r.mean() > 0.0).collect();
     let wanted: Vec<(usize, usize)> =
@@ -230,7 +224,7 @@ fn select(
     let rewards: Vec<f64> =
         wanted.par_iter().map(|&(c, index)| bench.reward(&worthy[c].solved, index)).collect();
     for (&(c, index), &reward) in wanted.iter().zip(&rewards) {
-        observe.evaluated(bench.record(worthy[c].solved.key, index), reward);
+        observer.evaluated(bench.record(worthy[c].solved.key, index), reward);
     }
     let mut candidates: Vec<Candidate> = worthy
         .into_iter()
@@ -258,25 +252,20 @@ fn report(program: &Program, bench: &Bench) -> Evaluation {
 
 /// Tells an observer of a run what a search does.
 struct Adaptor<'a> {
-    observe: &'a mut dyn Observe,
+    observer: &'a mut dyn Observer,
     number: usize,
-    stage: &'a Stage,
-    bench: &'a Bench<'a>,
-    front: Front,
+    front: &'a Mutex<Front>,
 }
 
 impl Watch<Program> for Adaptor<'_> {
     fn evaluated(&mut self, key: u128, replicate: usize, value: f64) {
         let record = Record { stage: self.number, key, set: InstanceSet::Search, index: replicate };
-        self.observe.evaluated(record, value);
-    }
-
-    fn worthy(&mut self, program: &Program) {
-        self.front.notice(program, self.stage, self.bench);
+        self.observer.evaluated(record, value);
     }
 
     fn goes_on(&mut self, counters: &Counters, best: Option<(&Program, f64)>) -> bool {
         let best = best.map(|(program, reward)| Leader { program, reward });
-        self.observe.goes_on(&Progress { stage: self.number, counters: *counters, best, front: &self.front })
+        let front = &self.front.lock().unwrap_or_else(PoisonError::into_inner);
+        self.observer.goes_on(&Progress { stage: self.number, counters: *counters, best, front })
     }
 }

@@ -30,6 +30,13 @@ pub struct Bench<'a> {
     earned: Arc<Earned>,
 }
 
+/// A reward with all that was seen of its run; nothing but the reward where that was known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Measured {
+    pub reward: f64,
+    pub seen: Option<Earnings>,
+}
+
 /// Replicates by which the best programs are compared in the end, at least, where evaluations are fresh.
 const REPLICATES: usize = 16;
 
@@ -82,11 +89,19 @@ impl<'a> Bench<'a> {
 
     /// What a program earns on replicate `index`: a pure function, with the same luck for every program.
     pub fn reward(&self, solved: &Solved<Program>, index: usize) -> f64 {
-        let known = self.known.get(&self.record(solved.key, index)).copied();
-        known.unwrap_or_else(|| spend(Part::Evaluation, || self.earnings(&solved.solution, index)).reward)
+        self.measure(solved, index).reward
     }
 
-    /// The same, with what else was seen of the run.
+    /// The same, with what else was seen of the run if it was made.
+    pub(super) fn measure(&self, solved: &Solved<Program>, index: usize) -> Measured {
+        if let Some(&reward) = self.known.get(&self.record(solved.key, index)) {
+            return Measured { reward, seen: None };
+        }
+        let seen = spend(Part::Evaluation, || self.earnings(&solved.solution, index));
+        Measured { reward: seen.reward, seen: Some(seen) }
+    }
+
+    /// The same, whatever is known.
     pub fn earnings(&self, program: &Program, index: usize) -> Earnings {
         // Without luck, replicates on one instance are one.
         let one = self.fresh == Fresh::Draws && !has_luck(program);

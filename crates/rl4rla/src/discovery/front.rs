@@ -1,6 +1,6 @@
 //! The front: of everything a search has evaluated, the programs that none beats in accuracy, work and stability at once.
 
-use super::bench::Bench;
+use super::bench::{Bench, Measured};
 use super::stage::Stage;
 use crate::program::{Canonical, Model, Price, Program};
 use crate::reward::Score;
@@ -86,8 +86,8 @@ impl Front {
     }
 
     /// Offers a program by its first run, if it halves what there was to gain.
-    pub(super) fn notice(&mut self, program: &Program, stage: &Stage, bench: &Bench) {
-        let earned = bench.earnings(program, 0);
+    pub(super) fn notice(&mut self, program: &Program, measured: &Measured, stage: &Stage, bench: &Bench) {
+        let earned = measured.seen.unwrap_or_else(|| bench.earnings(program, 0));
         if earned.excess <= 0.5 * bench.start(0) {
             let flops = flops_of(program, stage, earned.reached);
             self.offer(Tradeoff { excess: earned.excess, flops, condition: earned.condition }, program);

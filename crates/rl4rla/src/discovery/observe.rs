@@ -2,6 +2,7 @@
 
 use super::front::Front;
 use super::log::Record;
+use super::result::StageResult;
 use crate::program::Program;
 use crate::search::Counters;
 
@@ -28,7 +29,10 @@ pub struct Progress<'a> {
 }
 
 /// Someone who watches a run.
-pub trait Observe {
+pub trait Observer {
+    /// A stage begins.
+    fn begins(&mut self, _number: usize) {}
+
     /// A reward was computed, or was known.
     fn evaluated(&mut self, _record: Record, _value: f64) {}
 
@@ -36,9 +40,26 @@ pub trait Observe {
     fn goes_on(&mut self, _progress: &Progress) -> bool {
         true
     }
+
+    /// A stage has ended.
+    fn ended(&mut self, _number: usize, _result: &StageResult) {}
 }
 
-/// Watches nothing.
-pub struct Unobserved;
+/// Nobody lets everything go on.
+impl<O: Observer + ?Sized> Observer for Option<&mut O> {
+    fn begins(&mut self, number: usize) {
+        self.iter_mut().for_each(|observer| observer.begins(number));
+    }
 
-impl Observe for Unobserved {}
+    fn evaluated(&mut self, record: Record, value: f64) {
+        self.iter_mut().for_each(|observer| observer.evaluated(record, value));
+    }
+
+    fn goes_on(&mut self, progress: &Progress) -> bool {
+        self.iter_mut().all(|observer| observer.goes_on(progress))
+    }
+
+    fn ended(&mut self, number: usize, result: &StageResult) {
+        self.iter_mut().for_each(|observer| observer.ended(number, result));
+    }
+}

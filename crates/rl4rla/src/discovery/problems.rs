@@ -1,12 +1,11 @@
 //! What runs with one seed have in common: the instances they draw, and what programs earn there.
 
-use crate::execute::{Prepared, cache_bytes, cache_limit};
+use crate::execute::{Cache, Prepared, cache_bytes, cache_limit};
 use crate::problem::{Family, FamilyError, InstanceSet};
 use crate::program::{Canonical, LiveOut, Program};
 use crate::reward::{Protocol, Rewards, Score};
 use crate::rng::Stream;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Instances drawn so far, and what programs have earned on them: shared by the stages of a run that draw from the same
@@ -40,7 +39,8 @@ struct Terms {
 pub struct Earned {
     /// In reduced coordinates.
     pub(super) rewards: Rewards,
-    scores: Mutex<FxHashMap<(u128, Stream), Score>>,
+    /// By the full executor.
+    scores: Cache<(u128, Stream), Score>,
 }
 
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -50,13 +50,7 @@ fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Earned {
     /// The score of a program with this luck, by the full executor.
     pub(super) fn score(&self, program: &Program, luck: Stream, make: impl FnOnce() -> Score) -> Score {
-        let key = (Canonical::new(program, LiveOut::PARTIAL).id(), luck);
-        let known = lock(&self.scores).get(&key).cloned();
-        known.unwrap_or_else(|| {
-            let score = make();
-            lock(&self.scores).insert(key, score.clone());
-            score
-        })
+        self.scores.find((Canonical::new(program, LiveOut::PARTIAL).id(), luck), make)
     }
 }
 
@@ -99,7 +93,7 @@ impl Problems {
         if let Some((_, known)) = earned.iter().find(|(other, _)| *other == terms) {
             return known.clone();
         }
-        let new = Arc::new(Earned { rewards: Rewards::new(), scores: Mutex::default() });
+        let new = Arc::new(Earned { rewards: Rewards::new(), scores: Cache::new() });
         earned.push((terms, new.clone()));
         new
     }

@@ -1,6 +1,7 @@
 //! The space of programs that a stage can reach, as a search sees it.
 
-use super::bench::Bench;
+use super::bench::{Bench, Measured};
+use super::front::Front;
 use super::merge::Merge;
 use super::stage::Stage;
 use crate::clock::wait;
@@ -9,6 +10,7 @@ use crate::program::{Canonical, Program, Typed, check};
 use crate::reward::bound;
 use crate::search::Solved;
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// What a stage starts from, and what everyone who searches it shares.
 pub struct Space<'a> {
@@ -20,6 +22,8 @@ pub struct Space<'a> {
     pub merge: Merge,
     /// The instances that score candidates.
     pub bench: &'a Bench<'a>,
+    /// Where programs worth something are offered, if anyone asks for the front.
+    pub front: Option<&'a Mutex<Front>>,
 }
 
 impl Space<'_> {
@@ -47,10 +51,19 @@ impl Space<'_> {
     }
 
     pub(super) fn values(&self, requests: &[(&Solved<Program>, usize)]) -> Vec<f64> {
-        let value = |&(solved, index): &(&Solved<Program>, usize)| self.bench.reward(solved, index);
-        match requests {
-            [one] => vec![value(one)],
-            many => wait(|| many.par_iter().map(value).collect()),
+        let measure = |&(solved, index): &(&Solved<Program>, usize)| self.bench.measure(solved, index);
+        let measured: Vec<Measured> = match requests {
+            [one] => vec![measure(one)],
+            many => wait(|| many.par_iter().map(measure).collect()),
+        };
+        if let Some(front) = self.front {
+            let mut front = front.lock().unwrap_or_else(PoisonError::into_inner);
+            for (&(solved, index), measured) in requests.iter().zip(&measured) {
+                if index == 0 && measured.reward > 0.0 {
+                    front.notice(&solved.solution, measured, self.stage, self.bench);
+                }
+            }
         }
+        measured.iter().map(|measured| measured.reward).collect()
     }
 }

@@ -4,15 +4,15 @@ use super::error::ExperimentError;
 use super::label::{label, limits};
 use super::monitor::Monitor;
 use super::settings::Settings;
-use crate::curriculum::{Curriculum, Follow, StageResult, discover_among};
-use crate::discovery::{Known, Observe, Problems, Progress};
+use crate::curriculum::{Curriculum, StageResult, discover};
+use crate::discovery::{Context, Observer, Problems, Progress};
 use crate::record::{Build, RunRecord};
 use crate::store::{NewRun, Sample, Sampler, Store};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// One curriculum searched one way, by many seeds.
@@ -215,9 +215,9 @@ fn work(
             failure.is_none()
         };
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let problems = Problems::default();
+            let problems = Arc::<Problems>::default();
             for &(c, s) in *job {
-                let own = campaigns[c].alone.then(Problems::default);
+                let own = campaigns[c].alone.then(Arc::<Problems>::default);
                 let result = match &pool {
                     Ok(pool) => {
                         pool.install(|| one(&campaigns[c], s, own.as_ref().unwrap_or(&problems), monitor))
@@ -261,14 +261,12 @@ struct Watcher<'a> {
 /// Points of a curve for every factor of e: campaigns have many runs.
 const POINTS: u64 = 20;
 
-impl Observe for Watcher<'_> {
+impl Observer for Watcher<'_> {
     fn goes_on(&mut self, progress: &Progress) -> bool {
         self.samples.extend(self.sampler.take(progress));
         !self.monitor.stopped()
     }
-}
 
-impl Follow for Watcher<'_> {
     fn begins(&mut self, _number: usize) {
         self.sampler.take_next();
     }
@@ -285,14 +283,16 @@ type Finished = (RunRecord, Vec<Sample>);
 fn one(
     campaign: &Campaign,
     place: usize,
-    problems: &Problems,
+    problems: &Arc<Problems>,
     monitor: &dyn Monitor,
 ) -> Result<Option<Finished>, ExperimentError> {
     let seed = campaign.seed(place);
     let curriculum = campaign.settings.apply(campaign.curriculum.clone());
     let approach = campaign.settings.approach();
     let mut watcher = Watcher { monitor, sampler: Sampler::new(POINTS), samples: Vec::new() };
-    let discovery = discover_among(&curriculum, approach, seed, &Known::default(), problems, &mut watcher)?;
+    let mut context =
+        Context { problems: problems.clone(), observer: Some(&mut watcher), ..Context::default() };
+    let discovery = discover(&curriculum, approach, seed, &mut context)?;
     let record = || RunRecord::new("", &curriculum, approach.method.name(), seed, &discovery);
     Ok((!discovery.interrupted).then(|| (record(), watcher.samples)))
 }

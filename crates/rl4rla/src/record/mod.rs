@@ -11,4 +11,4 @@ mod stage;
 pub use build::Build;
 pub use cost::{Quantity, SearchCost};
 pub use run::{PreferredEntry, ProposerRecord, RunRecord};
-pub use stage::{CandidateRecord, FrontEntry, StageRecord};
+pub use stage::{CandidateRecord, FrontEntry, StageRecord, TermMeans};

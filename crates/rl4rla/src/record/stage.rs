@@ -10,6 +10,7 @@ use crate::program::{Document, Program, Signature, equation};
 use crate::reward::{Evaluation, Score, Summary};
 use crate::search::Stop;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 
 /// What came of one stage.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -36,14 +37,9 @@ pub struct StageRecord {
     pub reward: f64,
     /// The standard error of that mean.
     pub reward_error: Option<f64>,
-    /// The mean accuracy term of the reward.
-    pub acc: Option<f64>,
-    /// The mean decay term.
-    pub decay: Option<f64>,
-    /// The mean complexity term.
-    pub comp: Option<f64>,
-    /// The mean condition term.
-    pub cond: Option<f64>,
+    /// The means of the terms of the reward.
+    #[serde(flatten)]
+    pub terms: TermMeans,
     /// The mean number of floating-point operations of a run.
     pub flops: Option<f64>,
     /// The mean excess at the end, on the instances where the program ran.
@@ -62,6 +58,19 @@ pub struct StageRecord {
     /// The Pareto front of all programs evaluated, the most accurate first.
     #[serde(default)]
     pub front: Vec<FrontEntry>,
+}
+
+/// Means over the final instances by the key of a reward term; none where nothing was found.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct TermMeans(pub BTreeMap<String, Option<f64>>);
+
+impl<'de> Deserialize<'de> for TermMeans {
+    /// Takes every number that no other field takes, so that records with a user's own terms are read without them registered.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TermMeans, D::Error> {
+        let all = BTreeMap::<String, serde_json::Value>::deserialize(deserializer)?;
+        let numbers = all.into_iter().filter(|(_, value)| value.is_number() || value.is_null());
+        Ok(TermMeans(numbers.map(|(key, value)| (key, value.as_f64())).collect()))
+    }
 }
 
 /// A program that made it to the selection.
@@ -101,8 +110,10 @@ impl StageRecord {
     pub fn new(stage: &Stage, result: &StageResult) -> StageRecord {
         let (attempt, signature) = (&result.attempt, stage.grammar.signature);
         let report = attempt.report.as_ref();
-        let mean =
-            |part: fn(&Score) -> f64| report.map(|report| Summary::of(report.scores.iter().map(part)).mean);
+        let mean = |part: &dyn Fn(&Score) -> f64| {
+            report.map(|report| Summary::of(report.scores.iter().map(part)).mean)
+        };
+        let terms = stage.protocol.profile.shown().into_iter();
         let program = result.program();
         let judgement = result.judgement.as_ref();
         let candidates = attempt.candidates.iter().map(|candidate| CandidateRecord {
@@ -121,11 +132,10 @@ impl StageRecord {
             stop: attempt.stop,
             reward: result.reward(),
             reward_error: report.map(|report| report.reward().error),
-            acc: mean(|score| score.terms.acc),
-            decay: mean(|score| score.terms.decay),
-            comp: mean(|score| score.terms.comp),
-            cond: mean(|score| score.terms.cond),
-            flops: mean(|score| score.flops),
+            terms: TermMeans(
+                terms.map(|term| (term.row().key.into(), mean(&|score| score.terms[term]))).collect(),
+            ),
+            flops: mean(&|score| score.flops),
             excess: report
                 .and_then(|report| report.last(|trace: &Trace| &trace.excesses))
                 .map(|last| last.mean),

@@ -5,6 +5,21 @@
 //! `paper` takes the relative residual for the loss; `sound` the relative excess over the attainable residual,
 //! which is the same for consistent systems and can reach zero for all others.
 
+use super::term::{Formula, RewardTerm};
+
+/// The row of accuracy. A task may have a scale of its own.
+pub static ACCURACY: RewardTerm = RewardTerm {
+    key: "acc",
+    title: "accuracy",
+    doc: "of the last result",
+    needs: &[],
+    sound: Formula::new(|input| {
+        let history = input.history();
+        input.instance.task.accuracy(&history).unwrap_or_else(|| accuracy(history.ends().1))
+    }),
+    paper: Formula::new(|input| accuracy(input.loss())),
+};
+
 const LARGEST: f64 = 0.1;
 const SMALLEST: f64 = 1e-6;
 

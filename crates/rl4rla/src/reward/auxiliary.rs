@@ -3,9 +3,10 @@
 //! R_aux = Σₑ ωₑ·R(e) / Σₑ ωₑ,  each R(e) with weights (5, 1, 8, 0) and the best η of the paper's grid
 
 use super::evaluation::evaluate;
-use super::profile::{Profile, Weights};
+use super::profile::Profile;
 use super::score::Protocol;
 use super::step::{PAPER_GRID, StepRule};
+use super::weights::Weights;
 use crate::problem::{Family, FamilyError, InstanceSet, Leverage, Scale};
 use crate::program::Program;
 

@@ -1,8 +1,7 @@
 //! The most a program can earn, from its cost alone: what no run need be made to know.
 
-use super::complexity::{complexity, relative, thrift};
 use super::judge::work;
-use super::profile::{Profile, Terms};
+use super::profile::Profile;
 use super::score::Protocol;
 use crate::problem::Family;
 use crate::program::{Canonical, Price, Program};
@@ -27,14 +26,11 @@ pub fn bound(program: &Program, family: &Family, protocol: &Protocol) -> f64 {
     let settings = protocol.settings(rows, cols, 0.0);
     let (task, work) =
         (family.kind.info().task, work(&price, settings.sizes(rows, cols), protocol.iterations));
-    let best = |comp| Terms { acc: 1.0, decay: 1.0, comp, cond: 1.0 };
-    let terms = match &protocol.profile {
+    match &protocol.profile {
         // Whoever gets there pays for setup at least.
-        Profile::Tolerance { charge, .. } => {
-            return charge.reward(task, charge.work(&price, &settings, cols, 0));
+        Profile::Tolerance { charge, .. } => charge.reward(task, charge.work(&price, &settings, cols, 0)),
+        profile => {
+            profile.weighted(&profile.most(task, &work)).expect("only a tolerance is not made of terms")
         }
-        Profile::Paper { .. } => best(complexity(relative(&work), 0.0, true)),
-        Profile::Sound { .. } => best(thrift(task, &work)),
-    };
-    protocol.profile.weighted(&terms).expect("only a tolerance is not made of terms")
+    }
 }

@@ -5,7 +5,31 @@
 //! so that a method earns half the term at five operations per entry of A and iteration. The gate g says whether
 //! there is a result to pay for: cheap programs that get nowhere earn nothing.
 
+use super::profile::Profile;
+use super::term::{Formula, RewardTerm};
 use crate::problem::{Task, Work};
+
+/// The row of complexity. A task may have a scale of its own.
+pub static COMPLEXITY: RewardTerm = RewardTerm {
+    key: "comp",
+    title: "complexity",
+    doc: "of the work done",
+    needs: &[],
+    sound: Formula {
+        most: thrift,
+        ..Formula::new(|input| {
+            let (first, last) = input.history().ends();
+            progress(first, last) * thrift(input.instance.task, &input.work())
+        })
+    },
+    paper: Formula {
+        most: |_, work| complexity(relative(work), 0.0, true),
+        ..Formula::new(|input| {
+            let ungated = matches!(input.profile, Profile::Paper { ungated: true, .. });
+            complexity(relative(&input.work()), input.loss(), ungated)
+        })
+    },
+};
 
 /// As released: 10⁻⁴ in the denominator, and a gate at loss < 0.1 that a stage can switch off.
 pub fn complexity(relative_work: f64, loss: f64, ungated: bool) -> f64 {

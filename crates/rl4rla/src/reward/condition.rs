@@ -1,7 +1,40 @@
 //! Condition: how good a preconditioner `R1` is.
 
+use super::term::{Formula, Need, RewardTerm};
+use crate::execute::Trace;
 use crate::linalg::{self, Matrix};
 use crate::problem::Instance;
+use crate::program::Model;
+
+/// The row of the condition number. The released code counts it as 0 outside its condition-only stage, in the mean too.
+pub static CONDITION: RewardTerm = RewardTerm {
+    key: "cond",
+    title: "condition",
+    doc: "of the problem that R1 leaves",
+    needs: &[Need::Preconditioner],
+    sound: Formula::new(|input| seen(input.instance, input.trace)),
+    paper: Formula {
+        counts: false,
+        ..Formula::new(|input| remembered(input.instance, input.trace, Model::Released, condition))
+    },
+};
+
+/// The sound condition term of a run, whatever the profile.
+pub fn seen(instance: &Instance, trace: &Trace) -> f64 {
+    remembered(instance, trace, Model::True, condition_seen)
+}
+
+/// A condition term, by the formula of this model. Many programs build one preconditioner, and singular values take long.
+fn remembered(
+    instance: &Instance,
+    trace: &Trace,
+    model: Model,
+    term: fn(&Instance, Option<&Matrix>) -> f64,
+) -> f64 {
+    let term = || term(instance, trace.preconditioner.as_deref());
+    let name = trace.preconditioner_name.map(|name| name ^ model as u64);
+    name.map_or_else(term, |name| instance.remember(name, term))
+}
 
 /// As released: cond = min(3, 4/(κ/10⁴)) / 3 with κ = κ₂(AᵀA·R1). It is full for every κ ≤ 13,333.
 pub fn condition(instance: &Instance, preconditioner: Option<&Matrix>) -> f64 {

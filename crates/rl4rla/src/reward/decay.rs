@@ -2,6 +2,18 @@
 //!
 //! decay = clip( −ln ρmax, 0, 1 ),  ρmax = maxₜ ‖rₜ₊₁‖ / ‖rₜ‖
 
+use super::term::{Formula, Need, RewardTerm};
+
+/// The row of decay.
+pub static DECAY: RewardTerm = RewardTerm {
+    key: "decay",
+    title: "decay",
+    doc: "of the slowest step",
+    needs: &[Need::Iterates],
+    sound: Formula::new(|input| decay_of_excess(&input.trace.excesses)),
+    paper: Formula::new(|input| decay(&input.trace.residuals)),
+};
+
 /// Below this a residual is rounding noise; its ratios say nothing about the method.
 const ROUNDING: f64 = 1e-12;
 

@@ -1,8 +1,10 @@
 //! The reward alone, as fast as can be: for a search that tries thousands of programs a second.
 
 use super::judge::Judge;
-use super::profile::{Profile, Terms};
+use super::profile::Profile;
 use super::score::Protocol;
+use super::term::Need;
+use super::weights::Terms;
 use crate::execute::{Bytes, Cache, Course, Failure, Measured, Plan, Prepared, Settings, Trace};
 use crate::program::{Canonical, Program, Section};
 use crate::rng::Stream;
@@ -110,8 +112,8 @@ fn of_courses<'a>(
         return Earnings { reward, excess, condition: 1.0, reached };
     }
     let wanted = judge.protocol.profile.counting();
-    let ends = !wanted.decay && judge.problem.task.looks_at_ends();
-    let losses = matches!(judge.protocol.profile, Profile::Paper { .. });
+    let ends = !wanted.need(Need::Iterates) && judge.problem.task.looks_at_ends();
+    let losses = matches!(judge.protocol.profile, Profile::Paper { .. }) || wanted.need(Need::Losses);
     let measured = Measured { between: !ends, losses };
     let mut finished = courses.filter_map(|course| course.measured(measured).finish().ok());
     let best = if judge.protocol.profile.condition_only() && one_setup {
@@ -125,7 +127,7 @@ fn of_courses<'a>(
         finished.reduce(better)
     };
     best.map_or(Earnings::NOTHING, |trace| {
-        let reward = judge.reward(&judge.terms(&trace, wanted), None);
+        let reward = judge.reward(&judge.terms(&trace, &wanted), None);
         let excess = *trace.excesses.last().expect("a history holds at least the start");
         let condition = if conditioned { judge.condition(&trace) } else { 1.0 };
         Earnings { reward, excess, condition, reached: None }

@@ -11,9 +11,10 @@ use super::accuracy::accuracy;
 use super::complexity::complexity;
 use super::decay::decay;
 use super::evaluation::draws;
-use super::profile::{Profile, Terms};
+use super::profile::Profile;
 use super::score::Protocol;
 use super::step::{PAPER_GRID, StepRule};
+use super::weights::Terms;
 use crate::baseline::{Baseline, Request};
 use crate::execute::run;
 use crate::linalg;
@@ -50,7 +51,7 @@ impl FunSearchBatch {
         [(0.15, "psd"), (0.25, "low-cond"), (0.35, "mid-cond"), (0.25, "high-cond")].map(|(weight, name)| {
             let mut family = Family::named(name).expect("a family of the table");
             family.scale = Scale::Raw;
-            if name != "psd" {
+            if !family.kind.info().square {
                 (family.leverage, family.right) = (Leverage::High, Right::StudentT);
             }
             (weight, family)
@@ -142,7 +143,7 @@ fn reward(instance: &Instance, residuals: &[f64], flops: f64) -> Option<f64> {
     let unit = (ITERATIONS * instance.rows() * instance.cols()) as f64;
     let comp = complexity(flops / unit, loss, false);
     // The released code counts the condition term as 0 wherever other terms count.
-    Profile::paper().weighted(&Terms { acc: accuracy(loss), decay: decay(residuals), comp, cond: 0.0 })
+    Profile::paper().weighted(&Terms::new(accuracy(loss), decay(residuals), comp, 0.0))
 }
 
 #[cfg(test)]
@@ -154,7 +155,7 @@ mod tests {
     /// The batch with fewer rows, so that tests are quick.
     fn batch() -> FunSearchBatch {
         let small = |(weight, mut family): (f64, Family)| {
-            if family.kind.info().name != "psd" {
+            if !family.kind.info().square {
                 (family.rows, family.cols) = (400, 8);
             }
             (weight, family)

@@ -1,9 +1,10 @@
 //! Judging: what the runs of a program on an instance are worth under a protocol.
 
-use super::condition::condition_of;
-use super::profile::{Profile, Terms, Wanted};
+use super::condition::{condition_of, seen};
+use super::profile::Profile;
 use super::score::Protocol;
 use super::tolerance::reached;
+use super::weights::{Terms, Wanted};
 use crate::execute::{Settings, Trace};
 use crate::problem::{Instance, Shape, Work};
 use crate::program::{Canonical, Model, Price, Sizes};
@@ -50,20 +51,20 @@ impl Judge<'_> {
     }
 
     /// The terms of a run; what is not wanted is 0.
-    pub fn terms(&self, trace: &Trace, wanted: Wanted) -> Terms {
+    pub fn terms(&self, trace: &Trace, wanted: &Wanted) -> Terms {
         let Judge { shape, problem, protocol, .. } = self;
         let work = || {
             // The step is not priced.
             let sizes = self.settings(0.0).sizes(shape.rows, shape.cols);
             work(&self.price(protocol.profile.model()), sizes, protocol.iterations)
         };
-        protocol.profile.terms(problem, trace, wanted, work)
+        protocol.profile.terms(problem, trace, wanted, &work)
     }
 
     /// The condition number that the convergence of a run sees; 1 where the task knows none.
     pub fn condition(&self, trace: &Trace) -> f64 {
         match self.problem.task.is_least_squares() {
-            true => condition_of(Profile::seen(self.problem, trace)),
+            true => condition_of(seen(self.problem, trace)),
             false => 1.0,
         }
     }

@@ -1,76 +1,12 @@
 //! Profiles: which formulas make the terms, and how the terms make the reward.
 
-use super::accuracy::accuracy;
-use super::complexity::{complexity, progress, relative, thrift};
-use super::condition::{condition, condition_seen};
-use super::decay::{decay, decay_of_excess};
+use super::term::{Formula, RewardTerm, TermIndex, TermInput};
 use super::tolerance::Charge;
+use super::weights::{Terms, Wanted, Weights};
 use crate::execute::Trace;
-use crate::linalg::Matrix;
-use crate::problem::{History, Instance, Task, Work};
+use crate::problem::{Instance, Task, Work};
 use crate::program::Model;
 use serde::{Deserialize, Serialize};
-
-/// The weights (acc, decay, comp, cond) of the reward.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Weights {
-    /// Of accuracy.
-    pub acc: f64,
-    /// Of decay.
-    pub decay: f64,
-    /// Of complexity.
-    pub comp: f64,
-    /// Of the condition number.
-    pub cond: f64,
-}
-
-impl Weights {
-    /// In the paper's order.
-    pub const fn new(acc: f64, decay: f64, comp: f64, cond: f64) -> Weights {
-        Weights { acc, decay, comp, cond }
-    }
-
-    /// Those of a task where nothing else is said.
-    pub fn of(task: &dyn Task) -> Weights {
-        let [acc, decay, comp, cond] = task.weights();
-        Weights { acc, decay, comp, cond }
-    }
-
-    fn mean(&self, terms: &Terms) -> f64 {
-        let Weights { acc, decay, comp, cond } = *self;
-        let sum = acc * terms.acc + decay * terms.decay + comp * terms.comp + cond * terms.cond;
-        let total = acc + decay + comp + cond;
-        if total > 0.0 { sum / total } else { 0.0 }
-    }
-}
-
-/// The parts of a reward, each between 0 and 1.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
-pub struct Terms {
-    /// Accuracy.
-    pub acc: f64,
-    /// Decay.
-    pub decay: f64,
-    /// Complexity.
-    pub comp: f64,
-    /// Condition.
-    pub cond: f64,
-}
-
-/// Which of the terms that take time to compute are wanted.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Wanted {
-    /// Decay needs every iterate measured.
-    pub decay: bool,
-    /// Complexity needs a price.
-    pub comp: bool,
-    /// Condition needs singular values.
-    pub cond: bool,
-}
-
-impl Wanted {
-    pub(super) const ALL: Wanted = Wanted { decay: true, comp: true, cond: true };
-}
 
 /// How a run is rewarded.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -121,6 +57,28 @@ impl Profile {
         }
     }
 
+    /// The weights, where the reward is made of terms.
+    pub fn weights(&self) -> Option<&Weights> {
+        match self {
+            Profile::Paper { weights, .. } | Profile::Sound { weights, .. } => Some(weights),
+            Profile::Tolerance { .. } => None,
+        }
+    }
+
+    /// The terms that results tell of: those of this crate, and the registered ones that have a weight.
+    pub fn shown(&self) -> Vec<TermIndex> {
+        let weighed = |term: &TermIndex| self.weights().is_some_and(|weights| weights[*term] != 0.0);
+        TermIndex::all().filter(|term| TermIndex::BUILTIN.contains(term) || weighed(term)).collect()
+    }
+
+    /// The formula of a term.
+    fn formula(&self, row: &'static RewardTerm) -> &'static Formula {
+        match self {
+            Profile::Paper { .. } => &row.paper,
+            Profile::Sound { .. } | Profile::Tolerance { .. } => &row.sound,
+        }
+    }
+
     /// Whether the reward is the condition term alone.
     pub(super) fn condition_only(&self) -> bool {
         match self {
@@ -131,16 +89,12 @@ impl Profile {
 
     /// The terms that can change the reward.
     pub(super) fn counting(&self) -> Wanted {
-        match self {
-            _ if self.condition_only() => Wanted { decay: false, comp: false, cond: true },
-            Profile::Paper { weights: w, .. } => {
-                Wanted { decay: w.decay != 0.0, comp: w.comp != 0.0, cond: false }
-            }
-            Profile::Sound { weights: w, .. } => {
-                Wanted { decay: w.decay != 0.0, comp: w.comp != 0.0, cond: w.cond != 0.0 }
-            }
-            // The history is what counts.
-            Profile::Tolerance { .. } => Wanted { decay: true, comp: false, cond: false },
+        match self.weights() {
+            _ if self.condition_only() => Wanted::only([TermIndex::COND]),
+            Some(weights) => Wanted::only(
+                TermIndex::places().filter(|term| weights[*term] != 0.0 && self.formula(term.row()).counts),
+            ),
+            None => Wanted::default(),
         }
     }
 
@@ -156,67 +110,34 @@ impl Profile {
         }
     }
 
-    /// The terms of a run; what is not wanted is 0.
+    /// The terms of a run; what is not wanted is 0, and so is what means nothing for its task.
     pub(super) fn terms(
         &self,
         instance: &Instance,
         trace: &Trace,
-        wanted: Wanted,
-        work: impl Fn() -> Work,
+        wanted: &Wanted,
+        price: &dyn Fn() -> Work,
     ) -> Terms {
-        let only = |wanted: bool, term: &dyn Fn() -> f64| if wanted { term() } else { 0.0 };
-        let last = |history: &[f64]| *history.last().expect("a history holds at least the start");
-        match self {
-            Profile::Paper { ungated, .. } => {
-                let loss = last(&trace.residuals);
-                Terms {
-                    acc: accuracy(loss),
-                    decay: only(wanted.decay, &|| decay(&trace.residuals)),
-                    comp: only(wanted.comp, &|| complexity(relative(&work()), loss, *ungated)),
-                    cond: only(wanted.cond, &|| conditioned(instance, trace, Model::Released, condition)),
-                }
-            }
-            Profile::Sound { .. } | Profile::Tolerance { .. } => {
-                let (task, first, loss) = (instance.task, trace.excesses[0], last(&trace.excesses));
-                let history = History { instance, losses: &trace.residuals, excesses: &trace.excesses };
-                Terms {
-                    acc: task.accuracy(&history).unwrap_or_else(|| accuracy(loss)),
-                    decay: only(wanted.decay, &|| decay_of_excess(&trace.excesses)),
-                    comp: only(wanted.comp, &|| progress(first, loss) * thrift(task, &work())),
-                    // A preconditioner is one of AᵀA, the Hessian of least squares.
-                    cond: only(wanted.cond && task.is_least_squares(), &|| Profile::seen(instance, trace)),
-                }
-            }
-        }
+        let input = TermInput { instance, trace, profile: self, price };
+        Terms::made(wanted, |row| match row.applies(instance.task) {
+            true => self.formula(row).value(&input),
+            false => 0.0,
+        })
     }
 
-    /// The sound condition term of a run, whatever the profile.
-    pub(super) fn seen(instance: &Instance, trace: &Trace) -> f64 {
-        conditioned(instance, trace, Model::True, condition_seen)
+    /// The most that the terms of a program that does this work can be.
+    pub(super) fn most(&self, task: &dyn Task, work: &Work) -> Terms {
+        Terms::made(&self.counting(), |row| self.formula(row).bound(task, work))
     }
 
     /// The weighted reward; none where it is not made of terms.
     pub(super) fn weighted(&self, terms: &Terms) -> Option<f64> {
-        match self {
-            _ if self.condition_only() => Some(terms.cond),
-            // The released code counts the condition term as 0 outside its condition-only stage, in the mean too.
-            Profile::Paper { weights, .. } => Some(weights.mean(&Terms { cond: 0.0, ..*terms })),
-            Profile::Sound { weights, .. } => Some(weights.mean(terms)),
-            Profile::Tolerance { .. } => None,
+        if self.condition_only() {
+            return Some(terms[TermIndex::COND]);
         }
+        let counting = self.counting();
+        self.weights().map(|weights| weights.mean(&Terms::made_at(&counting, |term| terms[term])))
     }
-}
-
-/// A condition term, by the formula of this model. Many programs build one preconditioner, and singular values take long.
-fn conditioned(
-    instance: &Instance,
-    trace: &Trace,
-    model: Model,
-    term: fn(&Instance, Option<&Matrix>) -> f64,
-) -> f64 {
-    let term = || term(instance, trace.preconditioner.as_deref());
-    let name = trace.preconditioner_name.map(|name| name ^ model as u64);
-    name.map_or_else(term, |name| instance.remember(name, term))
 }
 
 #[cfg(test)]
@@ -225,7 +146,7 @@ mod tests {
 
     #[test]
     fn means_and_exceptions() {
-        let terms = Terms { acc: 1.0, decay: 0.5, comp: 0.25, cond: 0.75 };
+        let terms = Terms::new(1.0, 0.5, 0.25, 0.75);
         let weights = Weights::new(1.0, 1.0, 1.0, 1.0);
         let paper = |condition_only| Profile::Paper { weights, ungated: false, condition_only };
         let sound = |condition_only| Profile::Sound { weights, condition_only };

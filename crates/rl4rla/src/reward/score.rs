@@ -1,9 +1,10 @@
 //! Scoring: one program on one instance.
 
 use super::judge::{Judge, work};
-use super::profile::{Profile, Terms, Wanted};
+use super::profile::Profile;
 use super::step::StepRule;
-use crate::execute::{Failure, Sampling, Settings, SketchKind, Trace, run};
+use super::weights::{Terms, Wanted};
+use crate::execute::{Bytes, Failure, Sampling, Settings, SketchKind, Trace, run};
 use crate::problem::Instance;
 use crate::program::{Canonical, LiveOut, Model, Program};
 use crate::rng::Stream;
@@ -80,6 +81,15 @@ pub struct Score {
     pub outcome: Result<Trace, Failure>,
 }
 
+impl Bytes for Score {
+    fn bytes(&self) -> usize {
+        let Ok(trace) = &self.outcome else { return size_of::<Score>() };
+        let matrix = trace.preconditioner.as_ref().map_or(0, |matrix| matrix.rows() * matrix.cols());
+        let numbers = trace.residuals.len() + trace.excesses.len() + trace.x.len() + matrix;
+        size_of::<Score>() + numbers * size_of::<f64>()
+    }
+}
+
 /// Scores a program on an instance: a pure function of its arguments. A program that fails earns nothing.
 pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream: &Stream) -> Score {
     let live = Canonical::new(program, protocol.live_out);
@@ -106,7 +116,7 @@ pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream
         outcome,
     };
     let Ok(trace) = outcome else { return nothing(outcome) };
-    let terms = judge.terms(&trace, Wanted::ALL);
+    let terms = judge.terms(&trace, &Wanted::only(protocol.profile.shown()));
     let reached = judge.reached(&trace.excesses);
     let sizes = judge.settings(step).sizes(instance.rows(), instance.cols());
     let work = work(&judge.price(Model::True), sizes, protocol.iterations);

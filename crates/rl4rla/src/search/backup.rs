@@ -5,7 +5,6 @@ use super::engine::Engine;
 use super::graph::End;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// How values travel up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -25,16 +24,6 @@ pub enum Backup {
 impl Backup {
     /// All of them.
     pub const ALL: [Backup; 3] = [Backup::Idempotent, Backup::Latest, Backup::Printed];
-}
-
-impl fmt::Display for Backup {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(match self {
-            Backup::Idempotent => "idempotent",
-            Backup::Latest => "latest",
-            Backup::Printed => "printed",
-        })
-    }
 }
 
 impl<D: Domain> Engine<'_, '_, D> {

@@ -11,9 +11,6 @@ pub trait Watch<S> {
     /// A value was computed.
     fn evaluated(&mut self, _key: u128, _replicate: usize, _value: f64) {}
 
-    /// A solution turned out to be worth something, by its first value.
-    fn worthy(&mut self, _solution: &S) {}
-
     /// The search goes on, unless this says no. `best` is the solution of the highest mean so far, with that mean.
     fn goes_on(&mut self, _counters: &Counters, _best: Option<(&S, f64)>) -> bool {
         true
@@ -252,9 +249,6 @@ impl<'a, D: Domain> Ledger<'a, D> {
         let entry = &mut self.entries[place];
         let before = entry.mean();
         self.watch.evaluated(entry.solved.key, replicate, value);
-        if replicate == 0 && value > 0.0 {
-            self.watch.worthy(&entry.solved.solution);
-        }
         self.counters.evaluations += 1;
         if entry.values.is_empty() {
             self.counters.solutions += 1;

@@ -7,7 +7,7 @@ use super::engine::{Plan, graph_search};
 use super::evolution::evolution;
 use super::exhaustive::{Measure, exhaustive};
 use super::graph::Sharing;
-use super::islands::{Breeder, islands};
+use super::islands::{Breeder, Proposer, islands};
 use super::ledger::{Budget, Watch};
 use super::outcome::Outcome;
 use super::random::random;
@@ -40,7 +40,7 @@ pub enum Method {
     Random,
 }
 
-/// A row of the table of methods.
+/// A row of the table of methods: all that anyone needs to know of one.
 pub struct MethodInfo {
     /// The method.
     pub method: Method,
@@ -48,31 +48,120 @@ pub struct MethodInfo {
     pub name: &'static str,
     /// One line about it.
     pub doc: &'static str,
+    /// What it does.
+    pub algorithm: Algorithm,
+    /// How it changes programs.
+    pub moves: Moves,
+}
+
+/// What a method does.
+#[derive(Clone, Copy)]
+pub enum Algorithm {
+    /// A Monte Carlo search, which decides move by move. Its playouts are rollouts.
+    MonteCarlo(Sharing, &'static dyn Rule),
+    /// [`best`]; its playouts are nodes expanded.
+    Best,
+    /// [`exhaustive`]; its playouts are states generated.
+    Exhaustive,
+    /// [`evolution`]; its playouts are individuals.
+    Evolution,
+    /// [`islands`], the one that asks a proposer; its playouts are individuals, and answers that were none.
+    Islands,
+    /// [`random`]; its playouts are random walks.
+    Random,
+}
+
+/// How a method changes a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moves {
+    /// An instruction is inserted anywhere.
+    Insertions,
+    /// The program is written from left to right, which meets fewer states; insertions where that cannot reach everything.
+    Appending,
+    /// Instructions are added, replaced and taken back.
+    Patches,
 }
 
 /// Every method.
 pub const METHODS: [MethodInfo; 9] = [
-    row(
-        Method::Best,
-        "best",
-        "graph search for the maximum: every state measured, max back-up, confidence 1 − δ",
-    ),
-    row(Method::McgsUcd, "mcgs-ucd", "Monte Carlo graph search, UCD rule: the paper's method"),
-    row(Method::McgsUct, "mcgs-uct", "Monte Carlo graph search, UCT rule"),
-    row(Method::McgsPuct, "mcgs-puct", "Monte Carlo graph search, PUCT rule"),
-    row(Method::Mcts, "mcts", "Monte Carlo tree search: the same without sharing"),
-    row(Method::Exhaustive, "exhaustive", "every program of the stage; proves its winner"),
-    row(
-        Method::Evolution,
-        "evolution",
-        "regularised evolution: mutants, and the oldest die; as in AutoML-Zero",
-    ),
-    row(Method::Islands, "islands", "island evolution: parents by score, islands reset; as in FunSearch"),
-    row(Method::Random, "random", "random programs"),
+    MethodInfo {
+        method: Method::Best,
+        name: "best",
+        doc: "graph search for the maximum: every state measured, max back-up, confidence 1 − δ",
+        algorithm: Algorithm::Best,
+        moves: Moves::Insertions,
+    },
+    MethodInfo {
+        method: Method::McgsUcd,
+        name: "mcgs-ucd",
+        doc: "Monte Carlo graph search, UCD rule: the paper's method",
+        algorithm: Algorithm::MonteCarlo(Sharing::Graph, &Ucd),
+        moves: Moves::Insertions,
+    },
+    MethodInfo {
+        method: Method::McgsUct,
+        name: "mcgs-uct",
+        doc: "Monte Carlo graph search, UCT rule",
+        algorithm: Algorithm::MonteCarlo(Sharing::Graph, &Uct),
+        moves: Moves::Insertions,
+    },
+    MethodInfo {
+        method: Method::McgsPuct,
+        name: "mcgs-puct",
+        doc: "Monte Carlo graph search, PUCT rule",
+        algorithm: Algorithm::MonteCarlo(Sharing::Graph, &Puct),
+        moves: Moves::Insertions,
+    },
+    MethodInfo {
+        method: Method::Mcts,
+        name: "mcts",
+        doc: "Monte Carlo tree search: the same without sharing",
+        algorithm: Algorithm::MonteCarlo(Sharing::Tree, &Uct),
+        moves: Moves::Insertions,
+    },
+    MethodInfo {
+        method: Method::Exhaustive,
+        name: "exhaustive",
+        doc: "every program of the stage; proves its winner",
+        algorithm: Algorithm::Exhaustive,
+        moves: Moves::Appending,
+    },
+    MethodInfo {
+        method: Method::Evolution,
+        name: "evolution",
+        doc: "regularised evolution: mutants, and the oldest die; as in AutoML-Zero",
+        algorithm: Algorithm::Evolution,
+        moves: Moves::Patches,
+    },
+    MethodInfo {
+        method: Method::Islands,
+        name: "islands",
+        doc: "island evolution: parents by score, islands reset; as in FunSearch",
+        algorithm: Algorithm::Islands,
+        moves: Moves::Patches,
+    },
+    MethodInfo {
+        method: Method::Random,
+        name: "random",
+        doc: "random programs",
+        algorithm: Algorithm::Random,
+        moves: Moves::Insertions,
+    },
 ];
 
-const fn row(method: Method, name: &'static str, doc: &'static str) -> MethodInfo {
-    MethodInfo { method, name, doc }
+impl MethodInfo {
+    /// The graph and the rule of a Monte Carlo search.
+    pub fn monte_carlo(&self) -> Option<(Sharing, &'static dyn Rule)> {
+        match self.algorithm {
+            Algorithm::MonteCarlo(sharing, rule) => Some((sharing, rule)),
+            _ => None,
+        }
+    }
+
+    /// Whether it asks a proposer for states to try.
+    pub fn takes_proposer(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Islands)
+    }
 }
 
 /// What a search may be told besides its method.
@@ -108,6 +197,25 @@ impl Tuning {
     pub fn budget(&self) -> Budget {
         Budget { playouts: self.budget, evaluations: self.evaluations }
     }
+
+    /// The plan of a Monte Carlo search.
+    fn plan<'a>(&self, sharing: Sharing, rule: &'a dyn Rule, stream: &Stream) -> Plan<'a> {
+        let wider = if self.released && sharing == Sharing::Tree { SQRT_2 } else { 1.0 };
+        let backup = if self.released { Backup::Latest } else { Backup::Idempotent };
+        Plan {
+            sharing,
+            rule,
+            exploration: self.exploration * wider,
+            backup: self.backup.unwrap_or(backup),
+            patient: self.patient,
+            skip_closed: self.skip_closed,
+            return_to_root: self.return_to_root,
+            decision: self.decision,
+            budget: self.budget(),
+            keep: self.keep,
+            stream: *stream,
+        }
+    }
 }
 
 impl Method {
@@ -116,14 +224,14 @@ impl Method {
         METHODS.iter().find(|row| row.name == name).map(|row| row.method)
     }
 
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        METHODS.iter().find(|row| row.method == self).expect("every method has a row").name
+    /// Its row.
+    pub fn info(self) -> &'static MethodInfo {
+        METHODS.iter().find(|row| row.method == self).expect("every method has a row")
     }
 
-    /// Whether it is a Monte Carlo search, which decides edit by edit.
-    pub fn is_monte_carlo(self) -> bool {
-        matches!(self, Method::McgsUcd | Method::McgsUct | Method::McgsPuct | Method::Mcts)
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.info().name
     }
 
     /// Searches a domain.
@@ -134,45 +242,28 @@ impl Method {
         stream: &Stream,
         watch: &mut dyn Watch<D::Solution>,
     ) -> Outcome<D::Solution> {
-        let Tuning {
-            exploration,
-            released,
-            patient,
-            confidence,
-            keep,
-            skip_closed,
-            return_to_root,
-            decision,
-            ..
-        } = *tuning;
-        let budget = tuning.budget();
-        let (sharing, rule): (Sharing, &dyn Rule) = match self {
-            Method::McgsUcd => (Sharing::Graph, &Ucd),
-            Method::McgsUct => (Sharing::Graph, &Uct),
-            Method::McgsPuct => (Sharing::Graph, &Puct),
-            Method::Mcts => (Sharing::Tree, &Uct),
-            Method::Best => return best(domain, confidence, exploration, budget, keep, watch),
-            Method::Exhaustive => {
-                return exhaustive(domain, Measure::WhileInTheRunning, budget, keep, watch);
+        self.search_asking(domain, &mut Breeder, tuning, stream, watch)
+    }
+
+    /// The same with a proposer, for the methods that ask one.
+    pub fn search_asking<D: Domain>(
+        self,
+        domain: &D,
+        proposer: &mut dyn Proposer<D>,
+        tuning: &Tuning,
+        stream: &Stream,
+        watch: &mut dyn Watch<D::Solution>,
+    ) -> Outcome<D::Solution> {
+        let (budget, keep) = (tuning.budget(), tuning.keep);
+        match self.info().algorithm {
+            Algorithm::MonteCarlo(sharing, rule) => {
+                graph_search(domain, &tuning.plan(sharing, rule, stream), watch)
             }
-            Method::Evolution => return evolution(domain, budget, keep, stream, watch),
-            Method::Islands => return islands(domain, &mut Breeder, budget, keep, stream, watch),
-            Method::Random => return random(domain, budget, keep, stream, watch),
-        };
-        let wider = if released && sharing == Sharing::Tree { SQRT_2 } else { 1.0 };
-        let plan = Plan {
-            sharing,
-            rule,
-            exploration: exploration * wider,
-            backup: tuning.backup.unwrap_or(if released { Backup::Latest } else { Backup::Idempotent }),
-            patient,
-            skip_closed,
-            return_to_root,
-            decision,
-            budget,
-            keep,
-            stream: *stream,
-        };
-        graph_search(domain, &plan, watch)
+            Algorithm::Best => best(domain, tuning.confidence, tuning.exploration, budget, keep, watch),
+            Algorithm::Exhaustive => exhaustive(domain, Measure::WhileInTheRunning, budget, keep, watch),
+            Algorithm::Evolution => evolution(domain, budget, keep, stream, watch),
+            Algorithm::Islands => islands(domain, proposer, budget, keep, stream, watch),
+            Algorithm::Random => random(domain, budget, keep, stream, watch),
+        }
     }
 }

@@ -29,7 +29,7 @@ pub use exhaustive::{Measure, exhaustive};
 pub use graph::{Edge, Sharing};
 pub use islands::{Breeder, Parent, Proposer, islands};
 pub use ledger::{Budget, Ledger, Silent, Watch};
-pub use method::{METHODS, Method, MethodInfo, Tuning};
+pub use method::{Algorithm, METHODS, Method, MethodInfo, Moves, Tuning};
 pub use outcome::{Counters, Outcome, Ranked, Size, Stop};
 pub use random::random;
 pub use rule::{Puct, Rule, Statistics, Ucd, Uct};

@@ -1,8 +1,7 @@
 //! Recording: an observer that writes a run into the store, and what an earlier attempt left there.
 
 use super::{Evaluation, RunId, Sample, Store, StoreError};
-use crate::curriculum::{Follow, StageResult};
-use crate::discovery::{Front, Known, Leader, Observe, Progress, Record};
+use crate::discovery::{Front, Known, Leader, Observer, Progress, Record, StageResult};
 use crate::problem::InstanceSet;
 use crate::record::StageRecord;
 
@@ -110,7 +109,7 @@ impl<'a> Recorder<'a> {
     }
 }
 
-impl Observe for Recorder<'_> {
+impl Observer for Recorder<'_> {
     fn evaluated(&mut self, record: Record, value: f64) {
         if self.error.is_some() || self.known.contains_key(&record) {
             return;
@@ -133,9 +132,7 @@ impl Observe for Recorder<'_> {
         }
         self.error.is_none()
     }
-}
 
-impl Follow for Recorder<'_> {
     fn begins(&mut self, _number: usize) {
         self.sampler.take_next();
     }

@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::interrupt::stopped;
 use crate::{page, progress};
-use rl4rla::curriculum::{Curriculum, Follow, StageResult};
-use rl4rla::discovery::{Approach, Observe, Progress, Record};
+use rl4rla::curriculum::{Curriculum, StageResult};
+use rl4rla::discovery::{Approach, Observer, Progress, Record};
 use rl4rla::record::StageRecord;
 use rl4rla::store::Recorder;
 
@@ -61,7 +61,7 @@ impl<'a> Live<'a> {
     }
 }
 
-impl Observe for Live<'_> {
+impl Observer for Live<'_> {
     fn evaluated(&mut self, record: Record, value: f64) {
         self.recorder.evaluated(record, value);
     }
@@ -70,9 +70,7 @@ impl Observe for Live<'_> {
         progress::update(|| self.message(progress));
         self.recorder.goes_on(progress) && !stopped()
     }
-}
 
-impl Follow for Live<'_> {
     fn begins(&mut self, number: usize) {
         progress::doing(format!("{} · drawing instances", self.title(number)));
         self.recorder.begins(number);

@@ -1,12 +1,12 @@
 //! What `evaluate` was asked for: options as typed, made into a protocol, or refused.
 
-use crate::args::{Evaluate, ProfileName, UnitName};
+use crate::args::{Evaluate, ProfileName, UnitName, Weight, keys};
 use crate::failure::Failure;
 use crate::request::{positive, protocol as drawing, refuse_too_many, steps};
 use clap::ValueEnum;
-use rl4rla::problem::Family;
+use rl4rla::problem::{Family, Task};
 use rl4rla::program::{LiveOut, Reg, RegSet};
-use rl4rla::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, Unit, Weights};
+use rl4rla::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, TermIndex, Unit, Weights};
 use std::ffi::OsStr;
 
 /// The families and the protocol of a stage of a curriculum.
@@ -50,21 +50,7 @@ fn refuse_strays(args: &Evaluate) -> Result<(), Failure> {
 pub fn protocol(args: &Evaluate, family: &Family) -> Result<Protocol, Failure> {
     refuse_strays(args)?;
     let task = family.kind.info().task;
-    let given = args.weights.clone().unwrap_or(task.weights().to_vec());
-    let total: f64 = given.iter().sum();
-    let weights = match given[..] {
-        [acc, decay, comp, cond] if given.iter().all(|w| *w >= 0.0) && total.is_finite() && total > 0.0 => {
-            Weights::new(acc, decay, comp, cond)
-        }
-        _ => {
-            let given: Vec<String> = given.iter().map(f64::to_string).collect();
-            let message = format!(
-                "--weights takes four numbers acc,decay,comp,cond, none negative, not all 0, with a finite sum; got {}",
-                given.join(",")
-            );
-            return Err(Failure::new(message).advise("--weights 1,10,8,1"));
-        }
-    };
+    let weights = weights(args.weights.as_deref().unwrap_or_default(), task)?;
     let condition_only = args.condition_only;
     let (profile, grid) = match args.profile {
         ProfileName::Sound => (Profile::Sound { weights, condition_only }, &SOUND_GRID[..]),
@@ -95,6 +81,37 @@ pub fn protocol(args: &Evaluate, family: &Family) -> Result<Protocol, Failure> {
     let kept = RegSet::EMPTY.with(Reg::R1);
     let live_out = if condition_only { LiveOut::Keeping(kept) } else { LiveOut::Finished };
     Ok(Protocol { live_out, ..drawing(&args.running.chance, iterations, profile, step)? })
+}
+
+/// The weights as they are typed: those of the first terms in their order, or none of them, and others by key.
+fn weights(given: &[Weight], task: &dyn Task) -> Result<Weights, Failure> {
+    let mut weights = Weights::of(task);
+    let plain: Vec<f64> = given.iter().filter(|weight| weight.key.is_none()).map(|w| w.value).collect();
+    for (term, value) in TermIndex::BUILTIN.into_iter().zip(&plain) {
+        weights[term] = *value;
+    }
+    for Weight { key, value } in given {
+        let Some(key) = key else { continue };
+        let Some(term) = TermIndex::named(key) else {
+            let known = keys(TermIndex::all()).replace(',', ", ");
+            return Err(Failure::new(format!("--weights: there is no reward term `{key}`")).advise(known));
+        };
+        weights[term] = *value;
+    }
+    let (total, count) = (weights.total(), TermIndex::BUILTIN.len());
+    let complete = plain.is_empty() || plain.len() == count;
+    if complete && given.iter().all(|w| w.value >= 0.0) && total.is_finite() && total > 0.0 {
+        return Ok(weights);
+    }
+    let written =
+        |w: &Weight| w.key.iter().map(|key| format!("{key}=")).collect::<String>() + &w.value.to_string();
+    let given: Vec<String> = given.iter().map(written).collect();
+    let message = format!(
+        "--weights takes four numbers {}, none negative, not all 0, with a finite sum; got {}",
+        keys(TermIndex::BUILTIN),
+        given.join(",")
+    );
+    Err(Failure::new(message).advise("--weights 1,10,8,1"))
 }
 
 fn charge(args: &Evaluate, family: &Family) -> Result<Charge, Failure> {

@@ -68,16 +68,26 @@ fn error(from: &str, to: &str) -> SpecError {
 
 #[test]
 fn every_key_is_read() {
-    let Curriculum { name, title, about, reference, start, stages, text } = parse(TEXT).unwrap();
+    // Those that the text does without, so that its lines keep their numbers.
+    let more =
+        "budget = 7\nbudget-per = \"decision\"\nredirect = true\nmerge = \"fingerprint\"\nstable = true\n";
+    let whole = TEXT.replace("budget = 7\n", more).replace("report = 3 }", "report = 3, fresh = \"draws\" }");
+    for key in TOP_KEYS.iter().chain(&STAGE_KEYS).chain(&FAMILY_KEYS).filter(|key| **key != "defaults") {
+        let named = [format!("{key} ="), format!("[[{key}]]")];
+        assert!(named.iter().any(|named| whole.contains(named.as_str())), "{key}");
+    }
+    let Curriculum { name, title, about, reference, start, stages, text } = parse(&whole).unwrap();
     assert_eq!([&name, &title, &about, &reference], ["test", "Preconditioning", "two stages", "none"]);
-    assert_eq!(text, TEXT);
+    assert_eq!(text, whole);
     assert_eq!(start, Entry::named("ls-gd").unwrap().document.program);
     let (stage, target) = &stages[0];
     let grammar = &stage.grammar;
     let names = |set: RegSet| set.iter().map(Reg::name).collect::<Vec<_>>();
     assert_eq!((stage.name.as_str(), stage.edits, stage.budget), ("part", 3, 7));
     assert_eq!(stage.exploration, 0.0);
-    assert_eq!(stage.instances, Instances { search: 1, select: 2, report: 3, fresh: Fresh::No });
+    assert!(stage.budget_per_decision && grammar.redirect && target.stable);
+    assert_eq!(stage.merge, Merge::Fingerprint);
+    assert_eq!(stage.instances, Instances { search: 1, select: 2, report: 3, fresh: Fresh::Draws });
     assert_eq!(
         grammar.operators.iter().map(|op| op.name).collect::<Vec<_>>(),
         ["HHQR", "MAT_INV", "MAT_MAT_TRANS_MUL"]

@@ -39,9 +39,8 @@ impl Domain for Multisets {
     }
 }
 
-fn check(sharing: Sharing, rule: &dyn Rule) {
-    let (backup, budget, stream) = (Backup::Idempotent, Budget::from(0), Stream::new(1));
-    let plan = Plan {
+fn plan(sharing: Sharing, rule: &dyn Rule, backup: Backup) -> Plan<'_> {
+    Plan {
         sharing,
         rule,
         exploration: 0.5,
@@ -50,17 +49,22 @@ fn check(sharing: Sharing, rule: &dyn Rule) {
         skip_closed: false,
         return_to_root: false,
         decision: None,
-        budget,
+        budget: Budget::from(0),
         keep: 1,
-        stream,
-    };
-    let mut watch = Silent;
-    let mut engine = Engine {
-        ledger: Ledger::new(&Multisets, budget, &mut watch),
-        graph: Graph::new(&Multisets, sharing),
-        plan: &plan,
-    };
-    engine.graph.expand(0);
+        stream: Stream::new(1),
+    }
+}
+
+/// An engine whose root is expanded.
+fn expanded<'a>(plan: &'a Plan<'a>, watch: &'a mut Silent) -> Engine<'a, 'a, Multisets> {
+    let mut graph = Graph::new(&Multisets, plan.sharing);
+    graph.expand(0);
+    Engine { ledger: Ledger::new(&Multisets, plan.budget, watch), graph, plan }
+}
+
+fn check(sharing: Sharing, rule: &dyn Rule) {
+    let (plan, mut watch) = (plan(sharing, rule, Backup::Idempotent), Silent);
+    let mut engine = expanded(&plan, &mut watch);
     let mut before: Vec<u32> = Vec::new();
     for _ in 0..2_000 {
         engine.playout(0, None);
@@ -106,27 +110,8 @@ fn counts_and_values_add_up() {
 #[test]
 fn printed_means_are_means_over_all_paths() {
     for sharing in [Sharing::Graph, Sharing::Tree] {
-        let (backup, budget, stream) = (Backup::Printed, Budget::from(0), Stream::new(1));
-        let plan = Plan {
-            sharing,
-            rule: &Ucd,
-            exploration: 0.5,
-            backup,
-            patient: false,
-            skip_closed: false,
-            return_to_root: false,
-            decision: None,
-            budget,
-            keep: 1,
-            stream,
-        };
-        let mut watch = Silent;
-        let mut engine = Engine {
-            ledger: Ledger::new(&Multisets, budget, &mut watch),
-            graph: Graph::new(&Multisets, sharing),
-            plan: &plan,
-        };
-        engine.graph.expand(0);
+        let (plan, mut watch) = (plan(sharing, &Ucd, Backup::Printed), Silent);
+        let mut engine = expanded(&plan, &mut watch);
         // By hand: a rollout counts for the edges that existed when it ended.
         let mut sums: std::collections::BTreeMap<(usize, usize), (f64, u32)> = Default::default();
         let mut before: Vec<f64> = Vec::new();
