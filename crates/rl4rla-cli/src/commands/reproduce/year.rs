@@ -11,8 +11,9 @@ use crate::progress;
 use crate::words;
 use rl4rla::baseline::{Baseline, Request};
 use rl4rla::data::{FEATURES, STAND_IN_EXPLAINS, Split, TEST_ROWS, TRAIN_ROWS, Year};
-use rl4rla::execute::{Large, Sampling, Settings, Stop, run_large};
+use rl4rla::execute::{Sampling, Settings, Stop, run_large};
 use rl4rla::linalg::{self, Matrix};
+use rl4rla::problem::{Instance, Linear, Task};
 use rl4rla::program::Program;
 use rl4rla::report::{Axis, Block, Cell, Column, Figure, Ink, Mark, Panel, Rate, Series, Spread, Table};
 use rl4rla::reward::draws;
@@ -59,7 +60,7 @@ pub fn make(means: &Means) -> Result<Part, Failure> {
         )));
     }
     let Year { train, test, .. } = data;
-    let large = Large::new(train.features, train.years)?;
+    let large = Linear.pose_unsolved(train.features, train.years)?;
     let repeats = if means.scope.quick { 3 } else { 30 };
     let (mut lines, mut points) = (Vec::new(), Vec::new());
     for (place, trial) in trials(means)?.iter().enumerate() {
@@ -230,7 +231,7 @@ fn released(source: Source) -> Result<Settings, Failure> {
 
 impl Trial {
     /// One run; none if it did not come to its end.
-    fn run(&self, large: &Large, test: &Split, repeat: u64) -> Option<Transfer> {
+    fn run(&self, large: &Instance, test: &Split, repeat: u64) -> Option<Transfer> {
         let (stream, start) = (draws(0, repeat, 0), Instant::now());
         let (x, passes) = match &self.solver {
             Solver::Program(program, settings) => {
@@ -238,13 +239,13 @@ impl Trial {
                 (trace.x, trace.passes as f64)
             }
             Solver::Direct(baseline) => {
-                let request = Request::new(large.matrix(), large.right_hand_side(), stream);
+                let request = Request::new(&large.A, &large.b, stream);
                 let solution = baseline.solve(&request).ok()?;
                 (solution.x, solution.passes)
             }
         };
         let seconds = start.elapsed().as_secs_f64();
-        let residual = relative(large.matrix(), large.right_hand_side(), &x);
+        let residual = relative(&large.A, &large.b, &x);
         Some(Transfer { residual, test: relative(&test.features, &test.years, &x), seconds, passes })
     }
 
