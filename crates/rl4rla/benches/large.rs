@@ -9,8 +9,9 @@ use faer::linalg::householder::{
 use faer::linalg::qr::no_pivoting::factor;
 use faer::{Conj, Mat, Par};
 use rayon::prelude::*;
-use rl4rla::execute::{Large, Settings, Sketch, SketchKind, Stop, run_large};
+use rl4rla::execute::{Settings, Sketch, SketchKind, Stop, run_large};
 use rl4rla::linalg::{self, Matrix};
+use rl4rla::problem::{Instance, Linear, Task};
 use rl4rla::program::Entry;
 use rl4rla::rng::Stream;
 use std::time::Instant;
@@ -62,7 +63,7 @@ fn main() {
 }
 
 struct Problem {
-    large: Large,
+    instance: Instance,
     /// The solution, refined.
     x: Vec<f64>,
     /// ‖b − Ax*‖.
@@ -99,15 +100,15 @@ impl Problem {
             x = linalg::sub(&x, &linalg::solve_upper(&r, &step).expect("full rank"));
         }
         let distance = linalg::norm(&linalg::residual_and_gradient(&matrix, &x, &b).0);
-        Problem { large: Large::new(matrix, b).expect("finite data"), x, distance }
+        Problem { instance: Linear.pose_unsolved(matrix, b).expect("finite data"), x, distance }
     }
 
     fn gigabytes(&self) -> f64 {
-        (self.large.matrix().rows() * self.large.matrix().cols() * 8) as f64 / 1e9
+        (self.instance.A.rows() * self.instance.A.cols() * 8) as f64 / 1e9
     }
 
     fn excess(&self, x: &[f64]) -> f64 {
-        linalg::norm(&linalg::mat_vec(self.large.matrix(), &linalg::sub(x, &self.x))) / self.distance
+        linalg::norm(&linalg::mat_vec(&self.instance.A, &linalg::sub(x, &self.x))) / self.distance
     }
 }
 
@@ -135,7 +136,7 @@ fn best(mut work: impl FnMut() -> f64) -> f64 {
 
 /// Kernels against a plain sum, in gigabytes of A per second; returns the speed of the sum.
 fn speeds(problem: &Problem) -> f64 {
-    let (matrix, b, gb) = (problem.large.matrix(), problem.large.right_hand_side(), problem.gigabytes());
+    let (matrix, b, gb) = (&*problem.instance.A, &problem.instance.b[..], problem.gigabytes());
     let (m, n) = (matrix.rows(), matrix.cols());
     let sum = gb / best(|| seconds(|| std::hint::black_box(plain_sum(matrix.row_major()))).0);
     let fused = gb / best(|| seconds(|| linalg::residual_and_gradient(matrix, &problem.x, b)).0);
@@ -162,8 +163,8 @@ fn plain_sum(entries: &[f64]) -> f64 {
 
 /// The table: every method in turn, so that a busy machine is as unkind to each.
 fn solvers(problem: &Problem, threads: usize, bandwidth: f64) {
-    let (m, n) = (problem.large.matrix().rows(), problem.large.matrix().cols());
-    let (matrix, b) = (problem.large.matrix(), problem.large.right_hand_side());
+    let (m, n) = (problem.instance.A.rows(), problem.instance.A.cols());
+    let (matrix, b) = (&*problem.instance.A, &problem.instance.b[..]);
     let mut rows: Vec<Row> = Vec::new();
     let mut record = |name: String, (time, (x, passes)): (f64, (Vec<f64>, usize))| match rows
         .iter_mut()
@@ -198,8 +199,8 @@ fn solvers(problem: &Problem, threads: usize, bandwidth: f64) {
             let program = &Entry::named("sketched-precond-gd").expect("a name").document.program;
             let stop = Stop { gradient: GOAL, ..Stop::default() };
             let solved = seconds(|| {
-                let trace =
-                    run_large(program, &problem.large, &settings, &Stream::new(3), stop).expect("converges");
+                let trace = run_large(program, &problem.instance, &settings, &Stream::new(3), stop)
+                    .expect("converges");
                 (trace.x, trace.passes)
             });
             record(format!("sketched-precond-gd, {sketch}, s = {factor}n"), solved);

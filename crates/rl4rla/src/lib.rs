@@ -74,7 +74,7 @@
 //!
 //! ```
 //! use rl4rla::data::{Design, Reading, System, Target};
-//! use rl4rla::{execute::Large, program::Entry, solve::{Options, solve}};
+//! use rl4rla::{problem::Linear, program::Entry, solve::{Options, Problem, solve}};
 //!
 //! let path = std::env::temp_dir().join(format!("rl4rla-example-{}.csv", std::process::id()));
 //! let line = |i: i32| format!("{i},{},{}\n", i * i % 7, 3 * i - 2 * (i * i % 7) + 5);
@@ -83,8 +83,8 @@
 //! let design = Design { target: Target::Column("sold".into()), intercept: true, standardise: true };
 //! let System { matrix, b, columns, .. } = System::load(&path, &design, &Reading::default()).unwrap();
 //! let program = &Entry::named("sketched-precond-gd").unwrap().document;
-//! let solved = solve(program, Large::new(matrix, b).unwrap(), &Options::default()).unwrap();
-//! let coefficients = columns.coefficients(&solved.x);
+//! let solution = solve(program, Problem::new(&Linear, matrix, b), &Options::default()).unwrap();
+//! let coefficients = columns.coefficients(&solution.into_x().unwrap());
 //! assert_eq!(columns.labels(), ["hours", "day", "(intercept)"]);
 //! assert!(coefficients.iter().zip([3.0, -2.0, 5.0]).all(|(found, wanted)| (found - wanted).abs() < 1e-8));
 //! # std::fs::remove_file(path).unwrap();

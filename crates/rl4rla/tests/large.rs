@@ -3,16 +3,16 @@
 use rayon::prelude::*;
 use rl4rla::execute::*;
 use rl4rla::linalg::{Matrix, norm, sub};
-use rl4rla::problem::{Family, Instance};
+use rl4rla::problem::{Family, Instance, Linear, Task};
 use rl4rla::program::{Document, Entry, Geometry, Program, Update};
 use rl4rla::rng::Stream;
 
-fn problem(rows: usize, cols: usize, seed: u64) -> (Instance, Large) {
+fn problem(rows: usize, cols: usize, seed: u64) -> (Instance, Instance) {
     let family =
         Family { rows, cols, outside: 0.3, condition: Some(30.0), ..Family::named("mid-cond").unwrap() };
     let instance = family.draw(&Stream::new(seed)).unwrap();
     let a = Matrix::from_row_major(rows, cols, instance.A.row_major().to_vec());
-    let large = Large::new(a, instance.b.clone()).unwrap();
+    let large = Linear.pose_unsolved(a, instance.b.clone()).unwrap();
     (instance, large)
 }
 
@@ -43,7 +43,7 @@ fn settings(rows: usize, cols: usize, sketch: SketchKind, sampling: Sampling) ->
 }
 
 /// The largest deviation of a residual that both know, and of x.
-fn deviation(full: &Trace, large: &LargeTrace) -> f64 {
+fn deviation(full: &Trace, large: &Trace) -> f64 {
     assert_eq!(full.residuals.len(), large.residuals.len());
     let known = full.residuals.iter().zip(&large.residuals).filter(|(_, large)| !large.is_nan());
     let residual = known.map(|(a, b)| (a - b).abs() / a).fold(0.0, f64::max);
@@ -104,7 +104,7 @@ fn threads_do_not_show() {
                 let run = || {
                     run_large(&entry.document.program, &large, &settings, &Stream::new(8), Stop::default())
                 };
-                let LargeTrace { x, residuals, passes } = pool.install(run).unwrap();
+                let Trace { x, residuals, passes, .. } = pool.install(run).unwrap();
                 let bits = |v: Vec<f64>| v.into_iter().map(f64::to_bits).collect::<Vec<_>>();
                 (bits(x), bits(residuals), passes)
             };
@@ -169,7 +169,8 @@ fn a_square_system_is_run_too() {
     let a = |i: usize, j: usize| entries[12 * i + j] / 10.0 + if i == j { 1.0 } else { 0.0 };
     let columns = Matrix::from_fn(n, n, a);
     let b = Stream::new(14).normals(n);
-    let large = Large::new(Matrix::from_row_major(n, n, columns.row_major().to_vec()), b.clone()).unwrap();
+    let large =
+        Linear.pose_unsolved(Matrix::from_row_major(n, n, columns.row_major().to_vec()), b.clone()).unwrap();
     let instance = Instance::from_data(columns, b).unwrap();
     // v1 is A·x at the end: no pass may swallow it.
     let text = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v2 = VEC_VEC_SUB(v1, b)\n v2 = VEC_MAT_MUL(v2, A)\n \
@@ -195,7 +196,7 @@ fn divergence_and_bad_data_are_errors() {
     assert_eq!(failure.fault, Fault::NotFinite);
     assert!(failure.residuals.len() > 2 && failure.residuals.iter().all(|r| r.is_finite()));
     let not_a_number = Matrix::from_row_major(2, 1, vec![1.0, f64::NAN]);
-    assert!(Large::new(not_a_number, vec![1.0, 1.0]).is_err());
+    assert!(Linear.pose_unsolved(not_a_number, vec![1.0, 1.0]).is_err());
     // An m×m result is refused before anything runs.
     let (_, large) = problem(12_000, 3, 16);
     let outer: Program =
@@ -219,12 +220,11 @@ fn data_in_a_file_give_the_same_bits() {
     let (rows, cols) = (90_000, 50);
     let entries = Stream::new(21).normals(rows * cols);
     let b = Stream::new(22).normals(rows);
-    let memory = Large::new(Matrix::from_row_major(rows, cols, entries), b.clone()).unwrap();
-    let file = file_of(memory.matrix(), "large-in-a-file");
-    let file = Large::new(Matrix::in_file(file, rows, cols).unwrap(), b).unwrap();
-    let bits = |trace: LargeTrace| -> Vec<u64> {
-        trace.x.iter().chain(&trace.residuals).map(|x| x.to_bits()).collect()
-    };
+    let memory = Linear.pose_unsolved(Matrix::from_row_major(rows, cols, entries), b.clone()).unwrap();
+    let file = file_of(&memory.A, "large-in-a-file");
+    let file = Linear.pose_unsolved(Matrix::in_file(file, rows, cols).unwrap(), b).unwrap();
+    let bits =
+        |trace: Trace| -> Vec<u64> { trace.x.iter().chain(&trace.residuals).map(|x| x.to_bits()).collect() };
     for entry in programs() {
         let name = entry.name;
         let settings =
@@ -239,8 +239,8 @@ fn data_in_a_file_give_the_same_bits() {
             (memory, file) => panic!("{name}: {memory:?} {file:?}"),
         }
     }
-    let gram = rl4rla::linalg::gram(file.matrix());
-    assert_eq!(gram, rl4rla::linalg::gram(memory.matrix()));
+    let gram = rl4rla::linalg::gram(&file.A);
+    assert_eq!(gram, rl4rla::linalg::gram(&memory.A));
 }
 
 #[test]
@@ -249,16 +249,16 @@ fn what_needs_the_whole_is_refused_and_a_lost_file_is_told() {
     let file = file_of(&a, "large-lost");
     assert!(Matrix::in_file(file_of(&a, "large-short"), 41, 2).is_err());
     let a = Matrix::in_file(file, 40, 2).unwrap();
-    let large = Large::new(a, vec![1.0; 40]).unwrap();
+    let large = Linear.pose_unsolved(a, vec![1.0; 40]).unwrap();
     let settings = Settings { sketch: SketchKind::Srht, ..Settings::for_size(40, 2) };
     let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
     let failure = run_large(program, &large, &settings, &Stream::new(2), Stop::default()).unwrap_err();
     assert_eq!((failure.step, failure.fault), (Step::Check, Fault::NotInMemory));
-    assert!(large.matrix().read_failure().is_none());
+    assert!(large.A.read_failure().is_none());
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("large-lost");
     std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(100).unwrap();
     let settings = Settings::for_size(40, 2);
     let failure = run_large(program, &large, &settings, &Stream::new(2), Stop::default()).unwrap_err();
     assert_eq!(failure.fault, Fault::NotFinite);
-    assert!(large.matrix().read_failure().unwrap().starts_with("rows 0 to 39"));
+    assert!(large.A.read_failure().unwrap().starts_with("rows 0 to 39"));
 }

@@ -14,18 +14,30 @@ use std::sync::Arc;
 
 pub type Registers = Vec<Option<Datum>>;
 
-/// What is measured of a run; the history holds NaN for what is not.
+/// Which iterates of a run are measured; the history holds NaN for the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Measured {
-    /// The iterates between the first and the last.
-    pub between: bool,
-    /// The loss, and not the excess alone.
-    pub losses: bool,
+pub enum Measuring {
+    /// Every iterate, by its loss and its excess, or by its excess alone.
+    Every {
+        /// Whether the loss counts too.
+        losses: bool,
+    },
+    /// The first and the last, in the same way.
+    Ends {
+        /// Whether the loss counts too.
+        losses: bool,
+    },
+    /// Those that a pass over A shows which the program makes anyway, by ‖Ax − b‖/‖b‖.
+    Shown,
 }
 
-impl Measured {
-    /// Everything.
-    pub const ALL: Measured = Measured { between: true, losses: true };
+impl Measuring {
+    /// Everything there is to measure.
+    pub const ALL: Measuring = Measuring::Every { losses: true };
+
+    fn losses(self) -> bool {
+        matches!(self, Measuring::Every { losses: true } | Measuring::Ends { losses: true })
+    }
 }
 
 /// Vectors longer than this are worth looking up.
@@ -40,7 +52,7 @@ pub struct Machine<'a> {
     data: Data<'a>,
     settings: &'a Settings,
     /// What is measured.
-    pub measured: Measured,
+    pub measuring: Measuring,
     update: Update,
     step: f64,
     pub registers: Registers,
@@ -67,16 +79,11 @@ impl<'a> Machine<'a> {
         let answer = if update == Update::Answer { vec![0.5; problem.rows()] } else { vec![] };
         let history = || Vec::with_capacity(settings.iterations.min(1000) + 1);
         let (residuals, excesses) = (history(), history());
-        let measured = Measured::ALL;
+        let measuring = Measuring::ALL;
         let mut machine =
-            Machine { data, settings, measured, update, step, registers, x, answer, residuals, excesses };
+            Machine { data, settings, measuring, update, step, registers, x, answer, residuals, excesses };
         machine.set_step(step);
         machine
-    }
-
-    /// How it runs.
-    pub fn settings(&self) -> &'a Settings {
-        self.settings
     }
 
     /// Goes on with another step size.
@@ -89,7 +96,7 @@ impl<'a> Machine<'a> {
     pub fn measure(&mut self) {
         let (problem, result) = (self.data.problem(), self.result());
         let at_start = self.residuals.is_empty() && self.update != Update::Answer;
-        let alone = || if self.measured.losses { None } else { problem.measure_excess(result) };
+        let alone = || if self.measuring.losses() { None } else { problem.measure_excess(result) };
         let (residual, excess) = if at_start {
             problem.measure_start()
         } else {
@@ -101,7 +108,8 @@ impl<'a> Machine<'a> {
 
     /// Goes without measuring where nobody asks and where a measure could not fail.
     fn pass(&mut self) -> bool {
-        let unasked = !self.measured.between && self.residuals.len() < self.settings.iterations;
+        let ends = matches!(self.measuring, Measuring::Ends { .. });
+        let unasked = ends && self.residuals.len() < self.settings.iterations;
         let passes = unasked && linalg::norm(self.result()) < HARMLESS;
         if passes {
             self.residuals.push(f64::NAN);
@@ -258,16 +266,21 @@ impl<'a> Machine<'a> {
     pub fn update(&mut self, step: Step) -> Result<(), Failure> {
         let v1 = self.registers[Reg::V1.index()].clone().expect("typing demands v1");
         self.advance(v1.vector());
-        if self.pass() {
+        let shown = self.measuring == Measuring::Shown;
+        if !shown && self.pass() {
             return Ok(());
         }
-        self.measure();
+        if !shown {
+            self.measure();
+        }
         let last = |history: &[f64]| history.last().is_some_and(|r| r.is_finite());
-        let measured = last(&self.excesses) && (!self.measured.losses || last(&self.residuals));
-        if measured && linalg::norm(self.result()).is_finite() {
+        let measured = last(&self.excesses) && (!self.measuring.losses() || last(&self.residuals));
+        if (shown || measured) && linalg::norm(self.result()).is_finite() {
             return Ok(());
         }
-        self.residuals.pop();
+        if !shown {
+            self.residuals.pop();
+        }
         Err(Failure {
             step,
             operation: self.update.formula().into(),

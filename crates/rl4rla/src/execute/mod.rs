@@ -1,7 +1,6 @@
-//! Execution: from a program and an instance to the course of its residuals.
+//! Execution: from a program and an instance to its convergence history.
 
 mod cache;
-mod course;
 mod draws;
 mod failure;
 mod fusion;
@@ -17,25 +16,26 @@ mod prepared;
 mod recording;
 mod reduced;
 mod run;
+mod runner;
 mod sample;
 mod sketch;
 mod snapshot;
 
 pub(crate) use cache::{Bytes, Cache};
 pub use cache::{cache_bytes, cache_limit, set_cache_limit};
-pub(crate) use course::Course;
 pub(crate) use draws::{Data, Draws};
 pub use failure::{Failure, Fault, Step};
 pub(crate) use kernels::Output;
-pub use large::{Large, LargeRun, LargeTrace, Seen, Stop, run_large};
+pub use large::{Stop, run_large};
 pub(crate) use lenient::Lenient;
-pub(crate) use machine::Measured;
+pub(crate) use machine::Measuring;
 pub(crate) use origin::mix;
 pub(crate) use plan::Plan;
 pub use precision::Precision;
 pub use prepared::Prepared;
 pub use recording::{Recording, record};
 pub use run::{Limits, Settings, Trace, run, run_prepared, run_unmeasured, step_from};
+pub(crate) use runner::{Runner, Seen};
 pub use sample::Sampling;
 pub use sketch::{SJLT_NONZEROS, Sketch, SketchKind, UnknownSketch};
 pub use snapshot::{Snapshot, snapshots};

@@ -1,7 +1,7 @@
 //! A step size for a program whose right one nobody knows: a pilot of a few iterations that looks for it.
 
 use super::failure::Failure;
-use super::large::LargeRun;
+use super::runner::Runner;
 use crate::linalg;
 
 /// Iterations of a pilot: an even number, since the step sizes of exact line searches come in pairs.
@@ -19,7 +19,7 @@ struct Search {
     cost: f64,
 }
 
-impl LargeRun<'_> {
+impl Runner<'_> {
     /// Looks for a good step size, sets it, and starts anew: η = 0 if no direction leads downwards.
     ///
     /// The pilot minimises ‖Ax − b‖ along every direction: ηₜ = ⟨r, A·v1⟩/‖A·v1‖². Where directions are M·Aᵀr for a
@@ -28,19 +28,18 @@ impl LargeRun<'_> {
     /// searches are made at the start and η is the best for all of them together, Σ⟨r, A·v1⟩/Σ‖A·v1‖².
     pub fn find_step(&mut self) -> Result<f64, Failure> {
         let lucky = self.draws_in_iterations();
-        self.start_over(1.0, true)?;
-        let mut r = linalg::scale(-1.0, &self.instance().b);
+        self.restart_with(1.0, self.stream().derive("pilot", 0))?;
+        let mut r = linalg::scale(-1.0, &self.problem().b);
         let mut searches = Vec::with_capacity(PILOTS);
         for _ in 0..PILOTS {
-            match self.find_direction() {
+            match self.aim() {
                 // What fails later than at the start may not come to that with another step.
                 Err(_) if !searches.is_empty() => break,
                 found => {
                     found?;
                 }
             }
-            let image = linalg::mat_vec(&self.instance().A, self.direction());
-            self.add_passes(1);
+            let image = self.image(&self.direction().to_vec());
             let search = Search { gain: linalg::dot(&r, &image), cost: linalg::dot(&image, &image) };
             let step = search.gain / search.cost;
             let first = searches.first().map_or(search.cost, |first: &Search| first.cost);
@@ -51,12 +50,13 @@ impl LargeRun<'_> {
             }
             searches.push(search);
             if !lucky {
-                self.advance_by(step)?;
+                self.set_step(step);
+                self.land()?;
                 r = linalg::sub(&r, &linalg::scale(step, &image));
             }
         }
         let step = if lucky { common(&searches) } else { mean(&searches) };
-        self.start_over(step, false)?;
+        self.restart(step)?;
         Ok(step)
     }
 }
@@ -78,9 +78,9 @@ fn mean(searches: &[Search]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::execute::{Large, LargeRun, Settings};
+    use crate::execute::{Data, Measuring, Plan, Runner, Settings};
     use crate::linalg::Matrix;
-    use crate::problem::Family;
+    use crate::problem::{Family, Linear, Task};
     use crate::program::Entry;
     use crate::rng::Stream;
 
@@ -95,11 +95,13 @@ mod tests {
         };
         let instance = family.draw(&Stream::new(3)).unwrap();
         let a = Matrix::from_row_major(2000, 10, instance.A.row_major().to_vec());
-        let large = Large::new(a, instance.b.clone()).unwrap();
+        let unsolved = Linear.pose_unsolved(a, instance.b.clone()).unwrap();
         let settings = Settings::for_size(2000, 10);
         let program = &Entry::named(name).unwrap().document.program;
-        let mut run = LargeRun::begin(program, &large, &settings, &Stream::new(4)).unwrap();
-        (run.find_step().unwrap(), instance.spectrum().to_vec())
+        let plan = Plan::new(program, unsolved.shape(), &settings).unwrap();
+        let (data, luck) = (Data::True(&unsolved, None), Stream::new(4));
+        let mut runner = Runner::begin(&plan, data, &settings, &luck, Measuring::Shown).unwrap();
+        (runner.find_step().unwrap(), instance.spectrum().to_vec())
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Runs: a program on an instance, and the residual of every iteration.
 
-use super::course::Course;
 use super::draws::Data;
 use super::failure::Failure;
-use super::machine::Measured;
+use super::machine::Measuring;
 use super::plan::Plan;
 use super::precision::Precision;
 use super::prepared::Prepared;
+use super::runner::Runner;
 use super::sample::Sampling;
 use super::sketch::SketchKind;
 use crate::linalg::Matrix;
@@ -82,7 +82,7 @@ impl Settings {
     }
 }
 
-/// The course of a run.
+/// The convergence history of a run, and what it ended with.
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// The loss at the start and after every iteration; for linear systems ‖Ax − b‖/‖b‖.
@@ -91,6 +91,8 @@ pub struct Trace {
     pub excesses: Vec<f64>,
     /// The last iterate, or the answer.
     pub x: Vec<f64>,
+    /// How many operations of the program read all of A; on large data the last residual counts too.
+    pub passes: usize,
     /// `R1` as setup left it, if it is n×n: where a preconditioner is built.
     pub preconditioner: Option<Arc<Matrix>>,
     /// Its name among all that runs on the same data make, where they share what they compute.
@@ -116,7 +118,7 @@ pub fn run(
     stream: &Stream,
 ) -> Result<Trace, Failure> {
     let plan = Plan::new(program, instance.shape(), settings)?;
-    Course::begin(&plan, Data::True(instance, None), settings, stream)?.finish()
+    Runner::begin(&plan, Data::True(instance, None), settings, stream, Measuring::ALL)?.finish()
 }
 
 /// The last iterate of the same run alone: nothing is measured between its ends.
@@ -127,8 +129,8 @@ pub fn run_unmeasured(
     stream: &Stream,
 ) -> Result<Vec<f64>, Failure> {
     let plan = Plan::new(program, instance.shape(), settings)?;
-    let course = Course::begin(&plan, Data::True(instance, None), settings, stream)?;
-    Ok(course.measured(Measured { between: false, losses: false }).finish()?.x)
+    let measuring = Measuring::Ends { losses: false };
+    Ok(Runner::begin(&plan, Data::True(instance, None), settings, stream, measuring)?.finish()?.x)
 }
 
 /// Where the first iteration leads from each of these points, after one setup: an iteration as the function of x it is.
@@ -140,11 +142,11 @@ pub fn step_from(
     stream: &Stream,
 ) -> Result<Vec<Vec<f64>>, Failure> {
     let plan = Plan::new(program, instance.shape(), settings)?;
-    let begun = Course::begin(&plan, Data::True(instance, None), settings, stream)?;
+    let begun = Runner::begin(&plan, Data::True(instance, None), settings, stream, Measuring::ALL)?;
     let step = |x: Vec<f64>| {
-        let mut course = begun.moved_to(x);
-        course.advance()?;
-        Ok(course.result().to_vec())
+        let mut runner = begun.moved_to(x);
+        runner.advance()?;
+        Ok(runner.result().to_vec())
     };
     points.into_iter().map(step).collect()
 }
@@ -158,5 +160,5 @@ pub fn run_prepared(
     stream: &Stream,
 ) -> Result<Trace, Failure> {
     let plan = Plan::new(program, prepared.shape(), settings)?;
-    Course::begin(&plan, prepared.data(&plan, settings), settings, stream)?.finish()
+    Runner::begin(&plan, prepared.data(&plan, settings), settings, stream, Measuring::ALL)?.finish()
 }

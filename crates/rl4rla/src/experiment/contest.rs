@@ -3,7 +3,7 @@
 use super::error::ExperimentError;
 use super::monitor::Monitor;
 use crate::baseline::{Baseline, Request};
-use crate::execute::{Large, Settings, Stop, run_large, run_unmeasured};
+use crate::execute::{Settings, Stop, run_large, run_unmeasured};
 use crate::problem::Instance;
 use crate::program::Program;
 use crate::rng::Stream;
@@ -137,14 +137,14 @@ pub fn ready(instance: Instance) -> Instance {
 pub struct Contest<'a> {
     instance: &'a Instance,
     /// Tall linear systems by rows, which all solvers read fastest.
-    large: Option<Large>,
+    large: Option<Instance>,
     stream: Stream,
 }
 
 impl<'a> Contest<'a> {
     /// Prepares an instance; all solvers draw from the same stream.
     pub fn new(instance: &'a Instance, stream: &Stream) -> Contest<'a> {
-        let large = is_tall(instance).then(|| Large::of(&instance.clone().by_rows()));
+        let large = is_tall(instance).then(|| instance.clone().by_rows());
         Contest { instance, large, stream: *stream }
     }
 
@@ -166,7 +166,7 @@ impl<'a> Contest<'a> {
                 Ok(Answer { iterations: settings.iterations, x, passes: None })
             }
             (Solver::Baseline(baseline), large) => {
-                let matrix = large.as_ref().map_or(&*self.instance.A, |large| large.matrix());
+                let matrix = &large.as_ref().unwrap_or(self.instance).A;
                 let request = Request::new(matrix, &self.instance.b, self.stream);
                 let solution = baseline.solve(&request).map_err(|error| error.to_string())?;
                 let passes = Some(solution.passes);

@@ -101,11 +101,16 @@ impl Instance {
         }
     }
 
-    /// The least-squares problem given by data too large to be solved beforehand: its solution and singular values are
-    /// not known, so excesses are NaN. Whoever made the data has checked them.
-    pub(crate) fn unsolved(A: Matrix, b: Vec<f64>) -> Instance {
+    /// A problem that is not solved beforehand: its solution, its least loss and the singular values of A are not known,
+    /// so that excesses are NaN. The data are taken as they are; [`InstanceError`] checks them.
+    pub fn unsolved(task: &'static dyn Task, A: Matrix, b: Vec<f64>) -> Instance {
         let unknown = vec![f64::NAN; A.cols()];
-        Instance::posed(&Linear, A, b, unknown, f64::NAN, vec![])
+        Instance::posed(task, A, b, unknown, f64::NAN, vec![])
+    }
+
+    /// A and b; the matrix is copied only where a clone of this instance shares it.
+    pub(crate) fn into_data(self) -> (Matrix, Vec<f64>) {
+        (Arc::try_unwrap(self.A).unwrap_or_else(|shared| (*shared).clone()), self.b)
     }
 
     /// The least-squares problem given by data. Its solution is the one of least norm if there are several.

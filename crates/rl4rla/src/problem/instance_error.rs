@@ -16,6 +16,8 @@ pub enum InstanceError {
     Empty { rows: usize, cols: usize },
     /// A and b have different numbers of rows.
     Length { rows: usize, length: usize },
+    /// There are more or fewer numbers than the shape says.
+    Count { what: &'static str, expected: usize, found: usize },
     /// There are more unknowns than equations.
     Wide { rows: usize, cols: usize },
     /// An entry of A is not finite or too large.
@@ -41,6 +43,18 @@ pub enum InstanceError {
 }
 
 impl InstanceError {
+    /// Whether there are as many numbers as the shape says.
+    pub(crate) fn check_count(
+        what: &'static str,
+        expected: usize,
+        found: usize,
+    ) -> Result<(), InstanceError> {
+        match expected == found {
+            true => Ok(()),
+            false => Err(InstanceError::Count { what, expected, found }),
+        }
+    }
+
     /// What is wrong with the entries or the shape of these data, whatever the task.
     pub fn check(A: &Matrix, b: &[f64]) -> Result<(), InstanceError> {
         InstanceError::check_up_to(A, b, LARGEST_ENTRY)
@@ -103,6 +117,9 @@ impl fmt::Display for Named<'_> {
             Empty { rows, cols } => write!(f, "A needs at least one row and one column, got {rows} × {cols}"),
             Length { rows, length } => {
                 write!(f, "A has {rows} rows but b has {length} entries; they must be the same number")
+            }
+            Count { what, expected, found } => {
+                write!(f, "{what} should be {expected} numbers for this shape, got {found}")
             }
             Wide { rows, cols } => {
                 write!(

@@ -8,6 +8,7 @@ use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::outline::Outline;
+use super::solving::{Solving, Stopping};
 use super::spectrum::Law;
 use super::task::Task;
 use crate::linalg::Matrix;
@@ -44,6 +45,25 @@ impl Task for Linear {
 
     fn pose(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
         Instance::from_data(A, b)
+    }
+
+    /// The data only have to be finite. A that is its own transpose is known as such, so that programs for symmetric
+    /// systems fit too.
+    fn pose_unsolved(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
+        InstanceError::check_finite(&A, &b)?;
+        let mut instance = Instance::unsolved(&Linear, A, b);
+        instance.symmetric = !instance.A.is_in_file() && instance.A.is_symmetric();
+        Ok(instance)
+    }
+
+    fn solving(&self) -> Solving {
+        Solving {
+            stopping: Stopping::Certificate,
+            scales_columns: true,
+            streams: true,
+            averages: true,
+            centres_target: true,
+        }
     }
 
     fn goal(&self) -> Goal {

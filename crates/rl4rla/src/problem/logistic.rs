@@ -14,6 +14,7 @@ use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::response::Response;
+use super::solving::Solving;
 use super::spectrum::Law;
 use super::task::{History, Task, Work};
 use crate::linalg::{self, Matrix};
@@ -96,8 +97,8 @@ impl Task for Logistic {
         Ok(g.iter().zip(units).fold(0.0, |most: f64, (g, unit)| most.max(g.abs() / unit)))
     }
 
-    fn allows_units(&self) -> bool {
-        true
+    fn solving(&self) -> Solving {
+        Solving { scales_columns: true, ..Solving::CAUTIOUS }
     }
 
     fn optimality_name(&self) -> &'static str {

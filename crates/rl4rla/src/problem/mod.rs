@@ -17,6 +17,7 @@ mod misfit;
 mod outline;
 mod own;
 mod response;
+mod solving;
 mod spectrum;
 mod task;
 
@@ -33,6 +34,7 @@ pub use misfit::Misfit;
 pub use outline::{Frame, Outline};
 pub use own::{BOOTSTRAP, HELD_OUT};
 pub use response::Response;
+pub use solving::{Solving, Stopping};
 pub use task::{History, Task, TaskError, Work, families, register, tasks};
 
 use crate::rng::Stream;

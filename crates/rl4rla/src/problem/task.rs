@@ -9,6 +9,7 @@ use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::outline::Outline;
 use super::response::Response;
+use super::solving::Solving;
 use super::{eigenvalue, linear, logistic};
 use crate::linalg::Matrix;
 use crate::program::{
@@ -58,12 +59,12 @@ pub trait Task: Send + Sync {
         Ok(self.measure(instance, result).1)
     }
 
-    /// Whether a column of A may be in other units, and its entry of x in their inverse: the same problem.
-    fn allows_units(&self) -> bool {
-        false
+    /// What `solve` may do with its problems: scale columns, leave data in a file, take means.
+    fn solving(&self) -> Solving {
+        Solving::CAUTIOUS
     }
 
-    /// Its name, for people.
+    /// The name of [`Task::optimality`], for people.
     fn optimality_name(&self) -> &'static str {
         self.measures()[1]
     }

@@ -5,7 +5,7 @@ use super::profile::Profile;
 use super::score::Protocol;
 use super::term::Need;
 use super::weights::Terms;
-use crate::execute::{Bytes, Cache, Course, Failure, Measured, Plan, Prepared, Settings, Trace};
+use crate::execute::{Bytes, Cache, Failure, Measuring, Plan, Prepared, Runner, Settings, Trace};
 use crate::program::{Canonical, Program, Section};
 use crate::rng::Stream;
 
@@ -84,28 +84,28 @@ fn earned(
     conditioned: bool,
 ) -> Earnings {
     let data = prepared.data(plan, &settings[0]);
-    let begin = |settings| Course::begin(plan, data, settings, stream);
+    let begin = |settings| Runner::begin(plan, data, settings, stream, Measuring::ALL);
     if plan.reads_step(Section::Setup) {
-        let courses = settings.iter().filter_map(|settings| begin(settings).ok());
-        return of_courses(judge, courses, false, conditioned);
+        let runs = settings.iter().filter_map(|settings| begin(settings).ok());
+        return best_of(judge, runs, false, conditioned);
     }
     match begin(&settings[0]) {
         Ok(start) => {
-            of_courses(judge, settings.iter().map(|other| start.with_step(other.step)), true, conditioned)
+            best_of(judge, settings.iter().map(|other| start.with_step(other.step)), true, conditioned)
         }
         Err(_) => Earnings::NOTHING,
     }
 }
 
-/// What is earned by the best of these courses, one for each step size; `one_setup` if they all began alike.
-fn of_courses<'a>(
+/// What is earned by the best of these runs, one for each step size; `one_setup` if they all began alike.
+fn best_of<'a>(
     judge: &Judge,
-    courses: impl Iterator<Item = Course<'a>>,
+    runs: impl Iterator<Item = Runner<'a>>,
     one_setup: bool,
     conditioned: bool,
 ) -> Earnings {
     if let Profile::Tolerance { epsilon, .. } = judge.protocol.profile {
-        let excesses = courses.map(|course| course.measured(Measured { between: true, losses: false }));
+        let excesses = runs.map(|run| run.measuring(Measuring::Every { losses: false }));
         let reached = fewest(excesses.collect(), epsilon, judge.protocol.iterations);
         let reward = judge.reward(&Terms::default(), reached);
         let excess = if reached.is_some() { epsilon } else { f64::NAN };
@@ -114,8 +114,8 @@ fn of_courses<'a>(
     let wanted = judge.protocol.profile.counting();
     let ends = !wanted.need(Need::Iterates) && judge.problem.task.looks_at_ends();
     let losses = matches!(judge.protocol.profile, Profile::Paper { .. }) || wanted.need(Need::Losses);
-    let measured = Measured { between: !ends, losses };
-    let mut finished = courses.filter_map(|course| course.measured(measured).finish().ok());
+    let measuring = if ends { Measuring::Ends { losses } } else { Measuring::Every { losses } };
+    let mut finished = runs.filter_map(|run| run.measuring(measuring).finish().ok());
     let best = if judge.protocol.profile.condition_only() && one_setup {
         // Setup decides the reward, but only a run that does not fail earns it.
         finished.next()
@@ -134,16 +134,16 @@ fn of_courses<'a>(
     })
 }
 
-/// The least number of iterations to the tolerance, among the courses that do not fail up to `iterations`.
+/// The least number of iterations to the tolerance, among the runs that do not fail up to `iterations`.
 ///
-/// No course is followed beyond where it could still be the best. One that reaches the tolerance first may fail later
+/// No run is followed beyond where it could still be the best. One that reaches the tolerance first may fail later
 /// and earn nothing: it is followed to its end, and if it fails the others go on.
-fn fewest(mut courses: Vec<Course>, epsilon: f64, iterations: usize) -> Option<usize> {
+fn fewest(mut runs: Vec<Runner>, epsilon: f64, iterations: usize) -> Option<usize> {
     loop {
         let mut best: Option<usize> = None;
-        courses.retain_mut(|course| match best {
+        runs.retain_mut(|run| match best {
             Some(0) => true,
-            _ => match reach(course, epsilon, best.map_or(iterations, |best| best - 1)) {
+            _ => match reach(run, epsilon, best.map_or(iterations, |best| best - 1)) {
                 Ok(reached) => {
                     best = reached.or(best);
                     true
@@ -151,26 +151,26 @@ fn fewest(mut courses: Vec<Course>, epsilon: f64, iterations: usize) -> Option<u
                 Err(_) => false,
             },
         });
-        let first = courses.iter().position(|course| reached(course, epsilon) == best);
-        let course = courses.swap_remove(first.filter(|_| best.is_some())?);
-        if course.finish().is_ok() {
+        let first = runs.iter().position(|run| reached(run, epsilon) == best);
+        let run = runs.swap_remove(first.filter(|_| best.is_some())?);
+        if run.finish().is_ok() {
             return best;
         }
     }
 }
 
-/// Whether the course stands at the tolerance, and after how many iterations.
-fn reached(course: &Course, epsilon: f64) -> Option<usize> {
-    let last = course.excesses().last()?;
-    (*last <= epsilon).then_some(course.iterations())
+/// Whether the run stands at the tolerance, and after how many iterations.
+fn reached(run: &Runner, epsilon: f64) -> Option<usize> {
+    let last = run.excesses().last()?;
+    (*last <= epsilon).then_some(run.iterations())
 }
 
-/// Follows a course to the tolerance, but for no more than `limit` iterations in all.
-fn reach(course: &mut Course, epsilon: f64, limit: usize) -> Result<Option<usize>, Failure> {
-    while reached(course, epsilon).is_none() && course.iterations() < limit {
-        course.advance()?;
+/// Follows a run to the tolerance, but for no more than `limit` iterations in all.
+fn reach(run: &mut Runner, epsilon: f64, limit: usize) -> Result<Option<usize>, Failure> {
+    while reached(run, epsilon).is_none() && run.iterations() < limit {
+        run.advance()?;
     }
-    Ok(reached(course, epsilon).filter(|&t| t <= limit))
+    Ok(reached(run, epsilon).filter(|&t| t <= limit))
 }
 
 #[cfg(test)]

@@ -253,6 +253,7 @@ mod tests {
             x: vec![],
             preconditioner: None,
             preconditioner_name: None,
+            passes: 0,
         };
         let price = || unreachable!("nobody asks for the price");
         let input =

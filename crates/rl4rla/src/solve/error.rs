@@ -3,6 +3,7 @@
 use super::factor::Dependence;
 use crate::execute::{Failure, Fault, Step};
 use crate::linalg::NumericError;
+use crate::problem::InstanceError;
 use std::fmt;
 
 /// Why a system was not solved.
@@ -10,6 +11,15 @@ use std::fmt;
 pub enum SolveError {
     /// The program failed.
     Run(Failure),
+    /// The data pose no problem of the task.
+    Data(InstanceError),
+    /// The task does not allow what was asked for.
+    Unsupported {
+        /// The task.
+        task: &'static str,
+        /// What it does not allow.
+        what: Unsupported,
+    },
     /// Columns depend on each other, so that the coefficients are not determined.
     Dependent {
         /// Which depend on which.
@@ -24,6 +34,35 @@ pub enum SolveError {
         /// Its column.
         column: usize,
     },
+}
+
+/// What a task may not allow; [`Task::solving`](crate::problem::Task::solving) says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unsupported {
+    /// Its programs answer for every row, and find no x.
+    Answers,
+    /// Data that stay in a file.
+    File,
+    /// The mean of iterates.
+    Average,
+    /// Columns that depend on each other.
+    RankDeficient,
+}
+
+impl Unsupported {
+    /// Why it is refused, and what to do.
+    pub fn words(self) -> &'static str {
+        match self {
+            Unsupported::Answers => {
+                "finds a number for every row and no x: run its programs by `execute::run`"
+            }
+            Unsupported::File => "measures x with all of A in memory: bring the data as a matrix in memory",
+            Unsupported::Average => "may have no solution between two others: ask for no mean of iterates",
+            Unsupported::RankDeficient => {
+                "has no rule for dependent columns: leave `rank_deficient` at `Refuse`, or those columns out"
+            }
+        }
+    }
 }
 
 impl From<Failure> for SolveError {
@@ -44,6 +83,8 @@ impl fmt::Display for SolveError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             SolveError::Run(failure) => failure.fmt(f),
+            SolveError::Data(error) => error.fmt(f),
+            SolveError::Unsupported { task, what } => write!(f, "the task `{task}` {}", what.words()),
             SolveError::Dependent { columns, rank } => {
                 let numbers: Vec<String> = columns.iter().map(|one| (one.column + 1).to_string()).collect();
                 write!(

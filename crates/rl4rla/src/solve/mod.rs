@@ -1,18 +1,23 @@
 //! Solving: a program on data that somebody brought, until it is good enough.
 
 mod certificate;
+mod certified;
 mod error;
 mod factor;
 mod options;
-mod posed;
+mod prediction;
 mod prepared;
-mod solved;
+mod problem;
+mod progress;
+mod searched;
+mod solution;
 mod solver;
 
 pub use certificate::Certificate;
-pub use error::SolveError;
+pub use error::{SolveError, Unsupported};
 pub use factor::Dependence;
 pub use options::{Options, RankDeficient, Step};
-pub use posed::{Posed, in_even_units, solve_posed};
-pub use solved::{Ended, Solved};
+pub use prediction::{Agreement, PredictError, Prediction, predict};
+pub use problem::Problem;
+pub use solution::{Ended, NotConverged, Solution};
 pub use solver::solve;

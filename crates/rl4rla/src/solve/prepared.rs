@@ -4,16 +4,19 @@ use super::certificate::Certificate;
 use super::error::SolveError;
 use super::factor::{Columns, Triangle, times_power};
 use super::options::{Options, RankDeficient};
-use crate::execute::{Large, Seen};
+use super::problem::Problem;
+use crate::execute::Seen;
 use crate::linalg::{self, ColumnMap, Matrix, power_of_two_below};
+use crate::problem::{Instance, Solving, Stopping};
 use crate::rng::Stream;
 
-/// A system Ãy = b̃ with Ã = A·2^(−e), b̃ = b·2^(−f), without the columns that depend on others.
+/// A problem of Ã = A·2^(−e) and b̃ = b·2^(−f), as far as its task allows that; where a triangle of A was asked for,
+/// without the columns that depend on others.
 pub(super) struct Prepared {
     /// What the program runs on.
-    pub large: Large,
-    /// Which columns those are.
-    pub columns: Columns,
+    pub instance: Instance,
+    /// How the columns stand to each other, where solutions are known by a certificate.
+    pub columns: Option<Columns>,
     exponents: Vec<i32>,
     size: i32,
     shortest: bool,
@@ -24,61 +27,85 @@ pub(super) const PASSES: usize = 2;
 
 impl Prepared {
     /// Scales by powers of two, so that no digit changes. A symmetric A stays so: then all columns have one scale.
-    pub fn new(large: Large, options: &Options) -> Result<Prepared, SolveError> {
-        let (noise, mut symmetric) = (large.noise().to_vec(), large.is_symmetric());
-        let (matrix, b) = large.into_data();
-        let mut scales = units(&matrix);
-        if symmetric {
-            let largest = scales.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-            scales = vec![largest; scales.len()];
-        }
-        let size = power(linalg::norm(&b));
+    pub fn new(problem: Problem, options: &Options) -> Result<Prepared, SolveError> {
+        let Problem { task, matrix, b, noise } = problem;
+        let Solving { stopping, scales_columns, .. } = task.solving();
+        let certified = stopping == Stopping::Certificate;
+        let symmetric = !matrix.is_in_file() && matrix.is_symmetric();
+        let scales = if scales_columns { scales(&matrix, symmetric) } else { vec![1.0; matrix.cols()] };
+        let size = if certified { power(linalg::norm(&b)) } else { 1.0 };
         let b: Vec<f64> = b.iter().map(|b| b / size).collect();
         let exponents: Vec<i32> = scales.iter().copied().map(exponent).collect();
-        let mut matrix = matrix.map_columns(ColumnMap::all(vec![0.0; scales.len()], scales));
-        let triangle = Triangle::of(&matrix, &Stream::new(options.seed).derive("certificate", 0));
-        if !triangle.is_finite() {
-            return Err(SolveError::Unreadable(matrix.read_failure().unwrap_or_default().to_string()));
-        }
-        let columns = Columns::sorted(&triangle, &noise)?;
-        if !columns.dependent.is_empty() {
+        let matrix = match scales_columns {
+            true => matrix.map_columns(ColumnMap::all(vec![0.0; scales.len()], scales)),
+            false => matrix,
+        };
+        let mut instance = task.pose_unsolved(matrix, b).map_err(SolveError::Data)?;
+        // Scaling may not make A symmetric by chance.
+        instance.symmetric &= symmetric || !scales_columns;
+        let columns = if certified { Some(sorted(&instance, &noise, options)?) } else { None };
+        if let Some(Columns { dependent, kept, .. }) = &columns
+            && !dependent.is_empty()
+        {
             if options.rank_deficient == RankDeficient::Refuse {
-                let rank = columns.kept.len();
-                return Err(SolveError::Dependent { columns: columns.dependent, rank });
+                return Err(SolveError::Dependent { columns: dependent.clone(), rank: kept.len() });
             }
-            symmetric = false;
-            matrix = matrix.map_columns(ColumnMap::only(columns.kept.clone()));
+            let (matrix, b) = instance.into_data();
+            instance = Instance::unsolved(task, matrix.map_columns(ColumnMap::only(kept.clone())), b);
         }
         let shortest = options.rank_deficient == RankDeficient::MinNorm;
-        let large = Large::trusted(matrix, b, symmetric);
-        Ok(Prepared { large, columns, exponents, size: exponent(size), shortest })
+        Ok(Prepared { instance, columns, exponents, size: exponent(size), shortest })
     }
 
     /// The solution in the units of the data, an entry for every column.
     pub fn answer(&self, y: &[f64]) -> Vec<f64> {
+        let unscaled = |y: f64, j: usize| times_power(y, self.size - self.exponents[j]);
+        let Some(columns) = &self.columns else {
+            return y.iter().enumerate().map(|(j, y)| unscaled(*y, j)).collect();
+        };
         let mut x = vec![0.0; self.exponents.len()];
-        for (y, j) in y.iter().zip(&self.columns.kept) {
-            x[*j] = times_power(*y, self.size - self.exponents[*j]);
+        y.iter().zip(&columns.kept).for_each(|(y, j)| x[*j] = unscaled(*y, *j));
+        if self.shortest { columns.shortest(&x, &self.exponents) } else { x }
+    }
+
+    /// The same, or which entry of it is too large.
+    pub fn finite_answer(&self, y: &[f64]) -> Result<Vec<f64>, SolveError> {
+        let x = self.answer(y);
+        match x.iter().position(|x| !x.is_finite()) {
+            Some(column) => Err(SolveError::Overflow { column }),
+            None => Ok(x),
         }
-        if self.shortest { self.columns.shortest(&x, &self.exponents) } else { x }
     }
 
     /// The y that such a solution stands for: what is measured is what is returned.
-    pub fn question(&self, x: &[f64]) -> Vec<f64> {
+    pub fn question(&self, columns: &Columns, x: &[f64]) -> Vec<f64> {
         let scaled = x.iter().zip(&self.exponents).map(|(x, e)| times_power(*x, e - self.size));
-        self.columns.folded(&scaled.collect::<Vec<f64>>())
+        columns.folded(&scaled.collect::<Vec<f64>>())
     }
 
     /// How good y is.
-    pub fn judge(&self, y: &[f64], seen: &Seen, tolerance: f64) -> Certificate {
-        let size = linalg::norm(self.large.right_hand_side());
-        Certificate::of(&self.columns.factor, y, seen, size, tolerance)
+    pub fn judge(&self, columns: &Columns, y: &[f64], seen: &Seen, tolerance: f64) -> Certificate {
+        Certificate::of(&columns.factor, y, seen, linalg::norm(&self.instance.b), tolerance)
     }
 }
 
-/// The powers of two that bring the columns of a matrix to lengths between 1 and 2.
-pub(super) fn units(matrix: &Matrix) -> Vec<f64> {
-    linalg::column_norms(matrix).into_iter().map(power).collect()
+/// How the columns of A stand to each other.
+fn sorted(instance: &Instance, noise: &[f64], options: &Options) -> Result<Columns, SolveError> {
+    let triangle = Triangle::of(&instance.A, &Stream::new(options.seed).derive("certificate", 0));
+    if !triangle.is_finite() {
+        return Err(SolveError::Unreadable(instance.A.read_failure().unwrap_or_default().to_string()));
+    }
+    Ok(Columns::sorted(&triangle, noise)?)
+}
+
+/// The powers of two that bring the columns of a matrix to lengths between 1 and 2; the largest of them for all columns of
+/// a symmetric one.
+fn scales(matrix: &Matrix, symmetric: bool) -> Vec<f64> {
+    let scales: Vec<f64> = linalg::column_norms(matrix).into_iter().map(power).collect();
+    match symmetric {
+        true => vec![scales.iter().copied().fold(f64::MIN_POSITIVE, f64::max); scales.len()],
+        false => scales,
+    }
 }
 
 /// The power of two that brings a length to between 1 and 2; 1 for nothing.

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::page::number;
-use rl4rla::solve::{Certificate, Dependence, Ended, RankDeficient, Solved};
+use rl4rla::solve::{Certificate, Dependence, Ended, RankDeficient, Solution};
 use serde_json::{Value, json};
 
 /// Dependent columns that are named, and columns that one of them is said to depend on.
@@ -52,16 +52,16 @@ fn more(count: usize) -> String {
 }
 
 /// What a script reads besides.
-pub fn json(solved: &Solved, labels: &[String]) -> Value {
+pub fn json(solution: &Solution, labels: &[String]) -> Value {
     let named = |one: &Dependence| json!({ "column": labels[one.column], "on": one.on.iter().map(|j| &labels[*j]).collect::<Vec<_>>() });
-    let certificate = solved.certificate.as_ref();
+    let certificate = solution.certificate.as_ref();
     json!({
         "excess": certificate.map(|known| known.excess),
         "backward_error": certificate.map(|known| known.backward_error),
         "rank": certificate.map(|known| known.rank),
         "kappa": certificate.map(|known| known.kappa),
-        "dependent": solved.dependent.iter().map(named).collect::<Vec<Value>>(),
-        "reads": solved.reads,
+        "dependent": solution.dependent.iter().map(named).collect::<Vec<Value>>(),
+        "reads": solution.reads,
     })
 }
 
@@ -77,11 +77,11 @@ pub fn facts(known: &Certificate, cols: usize) -> Vec<Vec<String>> {
 }
 
 /// What was done about dependent columns.
-pub fn remark(solved: &Solved, labels: &[String], intercept: bool, how: RankDeficient) -> Option<String> {
-    if solved.dependent.is_empty() {
+pub fn remark(solution: &Solution, labels: &[String], intercept: bool, how: RankDeficient) -> Option<String> {
+    if solution.dependent.is_empty() {
         return None;
     }
-    let relations = relations(&solved.dependent, labels, intercept);
+    let relations = relations(&solution.dependent, labels, intercept);
     Some(match how {
         RankDeficient::MinNorm => {
             format!("{relations}: of all solutions this is the one of least norm, the intercept not counted")
@@ -91,17 +91,17 @@ pub fn remark(solved: &Solved, labels: &[String], intercept: bool, how: RankDefi
 }
 
 /// Why this is no solution, and what may help.
-pub fn warning(solved: &Solved, known: &Certificate) -> Option<(String, &'static str)> {
-    if solved.converged {
+pub fn warning(solution: &Solution, known: &Certificate) -> Option<(String, &'static str)> {
+    if solution.is_converged() {
         return None;
     }
-    if solved.ended == Ended::Divergence {
+    if solution.ended == Ended::Divergence {
         let why = "This is no solution: with every step that was tried it ends worse than x = 0.".to_string();
         return Some((why, "another program, or `rl4rla compare` with its baselines on the same file"));
     }
-    let ended = match &solved.failure {
-        Some(failure) => format!("{}: {failure}", solved.ended.words()),
-        None => solved.ended.words().to_string(),
+    let ended = match &solution.failure {
+        Some(failure) => format!("{}: {failure}", solution.ended.words()),
+        None => solution.ended.words().to_string(),
     };
     let why = format!(
         "This is no solution to the tolerance: the fit is {} of the residual away from the best one, where {} is allowed; {}.",
@@ -109,7 +109,7 @@ pub fn warning(solved: &Solved, known: &Certificate) -> Option<(String, &'static
         number(known.allowed),
         ended
     );
-    let advice = match solved.ended {
+    let advice = match solution.ended {
         Ended::Iterations => {
             "more --iterations, another --step, a larger --tolerance or another program may help"
         }

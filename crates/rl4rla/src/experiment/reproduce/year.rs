@@ -7,10 +7,11 @@ use super::item::{Means, Part, Row};
 use super::paper::YEAR;
 use crate::baseline::{Baseline, Request};
 use crate::data::{FEATURES, STAND_IN_EXPLAINS, Split, TEST_ROWS, TRAIN_ROWS, Year};
-use crate::execute::{Large, Sampling, Settings, Stop, run_large};
+use crate::execute::{Sampling, Settings, Stop, run_large};
 use crate::experiment::ExperimentError;
 use crate::experiment::words;
 use crate::linalg::{self, Matrix};
+use crate::problem::{Instance, Linear, Task};
 use crate::program::Program;
 use crate::report::number;
 use crate::report::{Axis, Block, Cell, Column, Figure, Ink, Mark, Panel, Rate, Series, Spread, Table};
@@ -58,7 +59,7 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
         )));
     }
     let Year { train, test, .. } = data;
-    let large = Large::new(train.features, train.years)?;
+    let large = Linear.pose_unsolved(train.features, train.years)?;
     let repeats = if means.scope.quick { 3 } else { 30 };
     let (mut lines, mut points) = (Vec::new(), Vec::new());
     for (place, trial) in trials(means)?.iter().enumerate() {
@@ -233,7 +234,7 @@ fn released(source: Source) -> Result<Settings, ExperimentError> {
 
 impl Trial {
     /// One run; none if it did not come to its end.
-    fn run(&self, large: &Large, test: &Split, repeat: u64) -> Option<Transfer> {
+    fn run(&self, large: &Instance, test: &Split, repeat: u64) -> Option<Transfer> {
         let (stream, start) = (draws(0, repeat, 0), Instant::now());
         let (x, passes) = match &self.solver {
             Solver::Program(program, settings) => {
@@ -241,13 +242,13 @@ impl Trial {
                 (trace.x, trace.passes as f64)
             }
             Solver::Direct(baseline) => {
-                let request = Request::new(large.matrix(), large.right_hand_side(), stream);
+                let request = Request::new(&large.A, &large.b, stream);
                 let solution = baseline.solve(&request).ok()?;
                 (solution.x, solution.passes)
             }
         };
         let seconds = start.elapsed().as_secs_f64();
-        let residual = relative(large.matrix(), large.right_hand_side(), &x);
+        let residual = relative(&large.A, &large.b, &x);
         Some(Transfer { residual, test: relative(&test.features, &test.years, &x), seconds, passes })
     }
 

@@ -1,0 +1,192 @@
+//! The page of `solve`: what came of a run, for people and for scripts.
+
+use super::predict::Predicted;
+use super::{least_squares, others};
+use crate::args::Solve;
+use crate::page::{accent, duration, faint, number, path, sparkline, strong, table, warning};
+use crate::source::Source;
+use rl4rla::problem::{Response, Task};
+use rl4rla::program::Reg;
+use rl4rla::report::{Axis, Figure, Ink, Mark, Panel, Series};
+use rl4rla::solve::Solution;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Coefficients that are shown on the screen.
+const SHOWN: usize = 10;
+
+/// What came of it.
+pub struct Outcome<'a> {
+    /// The options.
+    pub args: &'a Solve,
+    /// The program.
+    pub source: &'a Source,
+    /// The file of A.
+    pub matrix: &'a Path,
+    /// What was asked for.
+    pub task: &'static dyn Task,
+    /// Whether the step was looked for.
+    pub auto: bool,
+    /// Rows and columns of A.
+    pub size: (usize, usize),
+    /// Rows left out because a value was missing.
+    pub dropped: usize,
+    /// Whether A was read from disk.
+    pub in_file: bool,
+    /// What the solver says.
+    pub solution: Solution,
+    /// What the target is.
+    pub response: Response,
+    /// How long it took.
+    pub seconds: f64,
+    /// Names of the columns.
+    pub labels: Vec<String>,
+    /// Whether there is an intercept.
+    pub intercept: bool,
+    /// None where x is no answer.
+    pub coefficients: Vec<(String, f64)>,
+    /// What is said of a second file.
+    pub predicted: Option<Predicted>,
+    /// Files that were written.
+    pub files: Vec<PathBuf>,
+}
+
+impl Outcome<'_> {
+    /// As a script reads it.
+    pub fn json(&self) -> Value {
+        let solution = &self.solution;
+        let known = solution.certificate.as_ref();
+        let coefficient = |(name, value): &(String, f64)| json!({ "name": name, "value": value });
+        let mut all = json!({
+            "program": self.source.name,
+            "matrix": self.matrix.to_string_lossy(),
+            "rows": self.size.0,
+            "cols": self.size.1,
+            "dropped": self.dropped,
+            "in_file": self.in_file,
+            "relative_residual": known.map(|_| solution.residual),
+            "relative_gradient": known.map(|_| solution.gradient),
+            "iterations": solution.iterations,
+            "converged": solution.is_converged(),
+            "ended": solution.ended.words(),
+            "step": solution.step,
+            "seed": self.args.seed,
+            "passes": solution.passes,
+            "flops": solution.flops,
+            "seconds": self.seconds,
+            "residuals": solution.residuals,
+            "coefficients": self.coefficients.iter().map(coefficient).collect::<Vec<Value>>(),
+            "predicted": self.predicted.as_ref().map(Predicted::json),
+            "files": self.files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
+        });
+        let more = match known {
+            Some(_) => least_squares::json(solution, &self.labels),
+            None => others::json(solution, self.task, self.response),
+        };
+        if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
+            all.extend(more);
+        }
+        all
+    }
+
+    /// As a person reads it.
+    pub fn text(&self, quiet: bool) -> String {
+        let mut text = String::new();
+        if !quiet {
+            let ((rows, cols), place) = (self.size, if self.in_file { ", read from disk" } else { "" });
+            let title = strong(self.source.title());
+            text += &format!("{title} on {}: {rows}×{cols}{place}\n", path(self.matrix));
+            if self.dropped > 0 {
+                text += &faint(&format!("{} rows with missing values were left out\n", self.dropped));
+            }
+            let how = self.args.rank_deficient;
+            if let Some(remark) = least_squares::remark(&self.solution, &self.labels, self.intercept, how) {
+                text += &warning(&format!("{remark}\n"));
+            }
+            text += "\n";
+        }
+        text += &table(self.facts());
+        text += &format!("\n{}", self.coefficients());
+        if let Some(predicted) = &self.predicted {
+            text += &format!("\n{}", predicted.text());
+        }
+        for file in &self.files {
+            text += &faint(&format!("wrote {}\n", file.display()));
+        }
+        if quiet { text } else { text + &self.verdict() }
+    }
+
+    fn facts(&self) -> Vec<Vec<String>> {
+        let (solution, [loss, _]) = (&self.solution, self.task.measures());
+        let mut facts = vec![vec![loss.to_string(), number(solution.residual)]];
+        facts.extend(match &solution.certificate {
+            Some(known) => least_squares::facts(known, self.size.1),
+            None => others::facts(solution, self.task, self.response),
+        });
+        facts.push(vec!["iterations".into(), format!("{}: {}", solution.iterations, solution.ended.words())]);
+        if self.task.inputs().contains(Reg::ETA) {
+            let how = match (self.auto, &solution.certificate) {
+                (false, _) => "",
+                (true, Some(_)) => ", found by a pilot",
+                (true, None) => " in the end, found anew in every iteration",
+            };
+            facts.push(vec!["step η".into(), format!("{}{how}", number(solution.step))]);
+        }
+        let (flops, time) = (number(solution.flops), duration(self.seconds));
+        facts.push(vec![
+            "work".into(),
+            format!("{flops} flops, {} passes over A, {time}", number(solution.passes)),
+        ]);
+        let seen: Vec<f64> = solution.residuals.iter().copied().filter(|r| r.is_finite()).collect();
+        if seen.len() > 2 {
+            facts.push(vec!["course".into(), accent(&sparkline(&thin(&seen)))]);
+        }
+        facts
+    }
+
+    fn coefficients(&self) -> String {
+        let rows = self.coefficients.iter().take(SHOWN);
+        let mut text = table(rows.map(|(name, value)| vec![accent(name), number(*value)]));
+        if self.coefficients.len() > SHOWN {
+            let hint = if self.args.out.is_some() { "" } else { "; --out FILE writes all" };
+            text += &faint(&format!("and {} more{hint}\n", self.coefficients.len() - SHOWN));
+        }
+        text
+    }
+
+    /// A word of warning, where one is due.
+    pub fn verdict(&self) -> String {
+        let told = match &self.solution.certificate {
+            Some(known) => least_squares::warning(&self.solution, known),
+            None => others::warning(&self.solution, self.task, self.args.tolerance),
+        };
+        told.map_or_else(String::new, |(why, advice)| {
+            warning(&format!("{why}\n")) + &faint(&format!("try: {advice}\n"))
+        })
+    }
+}
+
+/// Every so many, where there are too many for a line.
+fn thin(values: &[f64]) -> Vec<f64> {
+    const LINE: usize = 60;
+    values.iter().copied().step_by(values.len().div_ceil(LINE).max(1)).collect()
+}
+
+/// The residual of every iteration.
+pub fn figure(source: &Source, matrix: &Path, solution: &Solution, task: &dyn Task) -> Figure {
+    let [loss, _] = task.measures();
+    let points = solution.residuals.iter().enumerate().map(|(t, residual)| [t as f64, *residual]);
+    let data = matrix.file_name().unwrap_or_default().to_string_lossy();
+    Figure {
+        name: "course".into(),
+        title: format!("{} on {data}", source.title()),
+        caption: format!("step {}, {}", number(solution.step), solution.ended.words()),
+        panels: vec![Panel {
+            title: String::new(),
+            x: Axis::linear("iteration"),
+            y: Axis::log(loss),
+            series: vec![Series::new(source.name.clone(), Ink(0), Mark::Line, points)],
+        }],
+        columns: 1,
+    }
+}

@@ -1,0 +1,70 @@
+//! Errors of a solver in the user's words: files, columns, options.
+
+use super::least_squares;
+use crate::failure::Failure;
+use crate::source::Source;
+use rl4rla::data::System;
+use rl4rla::execute::{self, Fault};
+use rl4rla::problem::InstanceError;
+use rl4rla::solve::{SolveError, Unsupported};
+use std::path::Path;
+
+/// What errors are told by.
+pub struct Told<'a> {
+    /// The program.
+    pub source: &'a Source,
+    /// The file of A.
+    pub matrix: &'a Path,
+    /// What was read of it.
+    pub system: &'a System,
+}
+
+impl Told<'_> {
+    /// Data that pose no problem.
+    pub fn data(&self, error: InstanceError) -> Failure {
+        let told = error.with_names(&self.system.columns.labels());
+        Failure::new(format!("{}: {told}", self.matrix.display()))
+            .advise("docs/solve.md tells what can be solved")
+    }
+
+    fn run(&self, failure: execute::Failure) -> Failure {
+        let advice = match failure.fault {
+            Fault::NotInMemory => "a larger --max-memory, another --sketch, or another program",
+            Fault::NotFinite => "a smaller --step, or --step auto",
+            Fault::Shape(_) => "a program for data of this shape; `rl4rla list programs` shows all",
+            Fault::TooFewRows { .. } => "a smaller --batch",
+            Fault::TooLong { .. } => "fewer --iterations",
+            _ => "another program, or fewer columns",
+        };
+        Failure::new(format!("{} failed: {failure}", self.source.name)).advise(advice)
+    }
+
+    /// A problem that was not solved.
+    pub fn error(&self, error: SolveError) -> Failure {
+        let (path, columns) = (self.matrix.display(), &self.system.columns);
+        match error {
+            SolveError::Run(failure) => self.run(failure),
+            SolveError::Data(error) => self.data(error),
+            SolveError::Dependent { columns: found, rank } => {
+                least_squares::refuse(&path.to_string(), &found, rank, &columns.labels(), columns.intercept)
+            }
+            SolveError::Unreadable(lost) => {
+                Failure::new(format!("the copy of {path} on disk cannot be read: {lost}"))
+                    .advise("check the disk, or TMPDIR")
+            }
+            SolveError::Overflow { column } => {
+                let name = &columns.labels()[column];
+                Failure::new(format!("the coefficient of `{name}` is beyond the range of double precision"))
+                    .advise("other units for this column or for the target")
+            }
+            SolveError::Unsupported { what: Unsupported::File, .. } => Failure::new(format!(
+                "{path} is too large for memory, and {} needs it there",
+                self.source.name
+            ))
+            .advise("a larger --max-memory"),
+            SolveError::Unsupported { .. } => {
+                Failure::new(error.to_string()).advise("`rl4rla solve --help` shows all options")
+            }
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! The runner: setup, and then iteration after iteration, on drawn, large and file-backed data alike.
+//!
+//! What differs is a policy, which iterates are measured, and a property of plan and data: where an iteration asks for
+//! A·u − b and then for Aᵀ times that, one pass over A gives both, and the residual of the iterate with it.
+
+use super::draws::{Data, Draws};
+use super::failure::{Failure, Fault, Step};
+use super::fusion::{Pass, passes};
+use super::kernels::Output;
+use super::machine::{Machine, Measuring, Registers};
+use super::origin::Context;
+use super::plan::{Plan, Planned};
+use super::run::{Settings, Trace};
+use crate::linalg;
+use crate::problem::Instance;
+use crate::program::{Datum, Reg, Section};
+use crate::rng::Stream;
+use std::sync::Arc;
+
+/// A run between two iterations.
+#[derive(Clone)]
+pub struct Runner<'a> {
+    plan: &'a Plan<'a>,
+    data: Data<'a>,
+    settings: &'a Settings,
+    machine: Machine<'a>,
+    after_setup: Registers,
+    /// Products of an iteration that share a pass over A.
+    fused: Vec<Pass>,
+    stream: Stream,
+    /// What the iterations draw from.
+    luck: Stream,
+    context: Context,
+    passes: usize,
+    t: usize,
+}
+
+/// What a pass over A shows of the iterate it was made at.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Seen {
+    /// ‖Ax − b‖/‖b‖.
+    pub residual: f64,
+    /// ‖Ax − b‖.
+    pub distance: f64,
+    /// Aᵀ(Ax − b).
+    pub gradient: Vec<f64>,
+}
+
+impl Seen {
+    fn of(instance: &Instance, r: &[f64], gradient: &[f64]) -> Seen {
+        let distance = linalg::norm(r);
+        Seen { residual: instance.relative(distance), distance, gradient: gradient.to_vec() }
+    }
+}
+
+impl<'a> Runner<'a> {
+    /// Measures the start, where the policy is to measure anything, and runs setup.
+    pub fn begin(
+        plan: &'a Plan<'a>,
+        data: Data<'a>,
+        settings: &'a Settings,
+        stream: &Stream,
+        measuring: Measuring,
+    ) -> Result<Runner<'a>, Failure> {
+        let in_file = data.problem().A.is_in_file();
+        if in_file {
+            plan.refuse_whole(settings)?;
+        }
+        // In memory a second pass is cheap, and a product of its own tells which operation fails.
+        let fuses = measuring == Measuring::Shown || in_file;
+        let mut runner = Runner {
+            plan,
+            data,
+            settings,
+            machine: Runner::machine(data, settings, measuring),
+            after_setup: vec![],
+            fused: if fuses { Pass::all(plan.section(Section::Iteration)) } else { vec![] },
+            stream: *stream,
+            luck: *stream,
+            context: Context::new(settings, data, stream),
+            passes: 0,
+            t: 0,
+        };
+        runner.set_up()?;
+        Ok(runner)
+    }
+
+    /// A machine at the start, which is measured unless only passes of the program are to show anything.
+    fn machine(data: Data<'a>, settings: &'a Settings, measuring: Measuring) -> Machine<'a> {
+        let mut machine = Machine::new(data, data.problem().task.update(), settings);
+        if measuring != Measuring::Shown {
+            machine.measure();
+        }
+        machine.measuring = measuring;
+        machine
+    }
+
+    fn set_up(&mut self) -> Result<(), Failure> {
+        let setup = self.plan.section(Section::Setup);
+        self.machine.execute(setup, 0, &self.stream, self.context)?;
+        self.passes += setup.iter().map(passes).sum::<usize>();
+        self.after_setup = self.machine.registers.clone();
+        Ok(())
+    }
+
+    /// The same run with another step size, if setup does not read it and no iteration is done.
+    pub fn with_step(&self, step: f64) -> Runner<'a> {
+        debug_assert!(!self.plan.reads_step(Section::Setup) && self.t == 0);
+        let mut runner = self.clone();
+        runner.machine.set_step(step);
+        runner.after_setup.clone_from(&runner.machine.registers);
+        runner
+    }
+
+    /// The same run with x elsewhere, if no iteration is done; setup has seen x where the problem starts.
+    pub fn moved_to(&self, x: Vec<f64>) -> Runner<'a> {
+        debug_assert!(self.t == 0);
+        let mut runner = self.clone();
+        runner.machine.x = Arc::new(x);
+        runner
+    }
+
+    /// The same run, measured there only.
+    pub fn measuring(mut self, measuring: Measuring) -> Runner<'a> {
+        self.machine.measuring = measuring;
+        self
+    }
+
+    /// Starts again from the first x with another step size, after the same setup unless that depends on the step.
+    pub fn restart(&mut self, step: f64) -> Result<(), Failure> {
+        self.restart_with(step, self.stream)
+    }
+
+    /// The same, with iterations that draw from another RNG stream.
+    pub(super) fn restart_with(&mut self, step: f64, luck: Stream) -> Result<(), Failure> {
+        self.machine = Runner::machine(self.data, self.settings, self.machine.measuring);
+        self.t = 0;
+        let again = self.plan.reads_step(Section::Setup);
+        if !again {
+            self.machine.registers.clone_from(&self.after_setup);
+        }
+        self.machine.set_step(step);
+        if again {
+            self.set_up()?;
+        }
+        self.luck = luck;
+        Ok(())
+    }
+
+    /// The RNG stream that the run was begun with.
+    pub(super) fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// What is measured now: the iterate, or the answer.
+    pub fn result(&self) -> &[f64] {
+        self.machine.result()
+    }
+
+    /// Iterations begun.
+    pub fn iterations(&self) -> usize {
+        self.t
+    }
+
+    /// The excess at the start and after every iteration done.
+    pub fn excesses(&self) -> &[f64] {
+        &self.machine.excesses
+    }
+
+    /// The loss at the start and after every iteration done.
+    pub fn losses(&self) -> &[f64] {
+        &self.machine.residuals
+    }
+
+    /// How many operations have read all of A.
+    pub fn passes(&self) -> usize {
+        self.passes
+    }
+
+    /// Whether iterations draw random numbers, and not setup alone.
+    pub fn draws_in_iterations(&self) -> bool {
+        self.plan.draws_in_iterations()
+    }
+
+    /// Goes on with another step size from here; what setup made of the one before stays.
+    pub fn set_step(&mut self, step: f64) {
+        self.machine.set_step(step);
+    }
+
+    /// Runs one iteration, and says what a pass showed of the iterate before it.
+    pub fn advance(&mut self) -> Result<Option<Seen>, Failure> {
+        let seen = self.aim()?;
+        self.land()?;
+        Ok(seen)
+    }
+
+    /// The first half of an iteration: everything up to its v1.
+    pub fn aim(&mut self) -> Result<Option<Seen>, Failure> {
+        self.t += 1;
+        let Runner { plan, machine, after_setup, fused, luck, context, passes, t, .. } = self;
+        machine.restart(plan.restored, after_setup);
+        let mut draws = machine.draws(luck, *t);
+        let (iteration, instance) = (plan.section(Section::Iteration), self.data.problem());
+        let seen = Iteration { machine, iteration, fused, t: *t, context: *context, instance }
+            .run(&mut draws, passes)?;
+        if machine.measuring == Measuring::Shown {
+            machine.residuals.push(seen.as_ref().map_or(f64::NAN, |seen| seen.residual));
+        }
+        Ok(seen)
+    }
+
+    /// The second half: moves on by v1, and measures where that leads.
+    pub fn land(&mut self) -> Result<(), Failure> {
+        self.machine.update(Step::Iteration(self.t))
+    }
+
+    /// The v1 of the last [`Runner::aim`].
+    pub(super) fn direction(&self) -> &[f64] {
+        self.machine.value(Reg::V1).expect("typing demands v1").vector()
+    }
+
+    /// A·v, counted as the pass it is.
+    pub(super) fn image(&mut self, v: &[f64]) -> Vec<f64> {
+        self.passes += 1;
+        linalg::mat_vec(&self.data.problem().A, v)
+    }
+
+    /// The problem, in the coordinates of the run.
+    pub(super) fn problem(&self) -> &'a Instance {
+        self.data.problem()
+    }
+
+    /// The residual and the gradient of a vector, by a pass of their own.
+    pub fn measure_at(&mut self, x: &[f64]) -> Seen {
+        self.passes += 1;
+        let instance = self.data.problem();
+        let (r, gradient) = linalg::residual_and_gradient(&instance.A, x, &instance.b);
+        Seen::of(instance, &r, &gradient)
+    }
+
+    /// The same of the iterate.
+    pub fn measure(&mut self) -> Seen {
+        self.measure_at(&self.machine.x.clone())
+    }
+
+    /// Runs what is left.
+    pub fn finish(mut self) -> Result<Trace, Failure> {
+        while self.t < self.settings.iterations {
+            self.advance()?;
+        }
+        Ok(self.end())
+    }
+
+    /// Ends the run where it is.
+    pub fn end(mut self) -> Trace {
+        if self.machine.measuring == Measuring::Shown {
+            // The residual alone, for half the work of a gradient.
+            let (image, instance) = (self.image(&self.machine.x.clone()), self.data.problem());
+            let distance = linalg::norm(&linalg::sub(&image, &instance.b));
+            self.machine.residuals.push(instance.relative(distance));
+        }
+        let preconditioner = match &self.after_setup[Reg::R1.index()] {
+            Some(Datum::Matrix(m)) if self.plan.preconditions() => Some(m.clone()),
+            _ => None,
+        };
+        let shared = preconditioner.is_some() && self.data.values().is_some();
+        let name = shared.then(|| self.context.key(&self.plan.preconditioner, 0)).flatten();
+        let preconditioner_name = name.map(|name| name as u64);
+        let (x, passes) = (self.machine.result().to_vec(), self.passes);
+        let Machine { residuals, excesses, .. } = self.machine;
+        Trace { residuals, excesses, x, passes, preconditioner, preconditioner_name }
+    }
+}
+
+/// One iteration under way.
+struct Iteration<'m, 'a, 'p> {
+    machine: &'m mut Machine<'a>,
+    iteration: &'m [Planned<'p>],
+    fused: &'m [Pass],
+    t: usize,
+    context: Context,
+    instance: &'m Instance,
+}
+
+impl Iteration<'_, '_, '_> {
+    /// Runs it, and says what it saw of the iterate.
+    fn run(&mut self, draws: &mut Draws, count: &mut usize) -> Result<Option<Seen>, Failure> {
+        let mut seen = None;
+        // Results of a pass that wait for the instruction that asks for them.
+        let mut waiting: Vec<(usize, Datum)> = Vec::new();
+        for (at, planned) in self.iteration.iter().enumerate() {
+            let pass = self.fused.iter().find(|pass| pass.product == at);
+            if let Some(pass) = pass {
+                *count += 1;
+                let (r, gradient) = self.make(pass);
+                if pass.measures(self.iteration) {
+                    seen = Some(Seen::of(self.instance, &r, &gradient));
+                }
+                waiting.push((pass.difference.map_or(at, |difference| difference.at), r.into()));
+                waiting.push((pass.gradient, gradient.into()));
+            }
+            match waiting.iter().position(|(place, _)| *place == at) {
+                Some(i) => self.store(planned, waiting.swap_remove(i).1)?,
+                None if pass.is_some() => {}
+                None => {
+                    *count += passes(planned);
+                    self.machine.step(planned, self.t, self.context, draws)?;
+                }
+            }
+        }
+        Ok(seen)
+    }
+
+    /// r and Aᵀ·r of a pass.
+    fn make(&self, pass: &Pass) -> (Vec<f64>, Vec<f64>) {
+        let value = |reg: Reg| self.machine.value(reg).expect("typing admits no undefined operand");
+        let u = value(self.iteration[pass.product].typed.args[1].reg).vector();
+        let (matrix, b) = (value(Reg::A).matrix(), value(Reg::B).vector());
+        match pass.difference {
+            None => linalg::residual_and_gradient(matrix, u, &vec![0.0; b.len()]),
+            Some(difference) => {
+                let (r, gradient) = linalg::residual_and_gradient(matrix, u, b);
+                let negated = |v: Vec<f64>| if difference.negative { linalg::scale(-1.0, &v) } else { v };
+                (negated(r), negated(gradient))
+            }
+        }
+    }
+
+    fn store(&mut self, planned: &Planned, value: Datum) -> Result<(), Failure> {
+        if !value.is_finite() {
+            return Err(self.machine.failure(planned, self.t, Fault::NotFinite));
+        }
+        self.machine.store(Output::One(value), planned.typed.instruction.target);
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! Least squares: one step for the whole run, found by a pilot, and a certificate that tells when it is good.
+
+use super::certificate::Certificate;
+use super::error::SolveError;
+use super::factor::Columns;
+use super::options::Step;
+use super::prepared::{PASSES, Prepared};
+use super::progress::{Closest, STILL};
+use super::solution::{Ended, Solution};
+use super::solver::{Job, Method};
+use crate::execute::{Failure, Measuring, Runner, Seen};
+use crate::linalg;
+
+/// How often a diverging run is tried again with half the step.
+const HALVINGS: usize = 12;
+
+/// A residual, in units of the first, from which no converging run comes back.
+const DIVERGED: f64 = 100.0;
+
+/// A run under way, with what was seen of it.
+pub(super) struct Certified<'a> {
+    job: &'a Job<'a>,
+    runner: Runner<'a>,
+    columns: &'a Columns,
+    /// Iterations between two looks, where the program shows nothing.
+    every: usize,
+    step: f64,
+    /// How often the step may still be halved.
+    tries: usize,
+    /// The residual at the start.
+    first: f64,
+    /// The same, and after every iteration.
+    residuals: Vec<f64>,
+    /// Iterations in a row that changed nothing.
+    still: usize,
+    closest: Closest,
+}
+
+impl<'a> Certified<'a> {
+    /// Runs setup and finds the step.
+    pub fn begin(job: &'a Job<'a>, columns: &'a Columns) -> Result<Certified<'a>, Failure> {
+        let mut runner = job.begin(Measuring::Shown)?;
+        // Looking costs a pass of 4mn flops; no more is spent on it than on running.
+        let flops = job.price.iteration.flops.eval(&job.sizes).max(1.0);
+        let rare = ((4.0 * job.sizes.rows * job.sizes.cols) / flops).ceil() as usize;
+        let every = if job.options.history { 1 } else { rare.max(1) };
+        let (step, tries) = match job.options.step {
+            Step::Auto => (runner.find_step()?, HALVINGS),
+            Step::Fixed(step) => (step, 0),
+        };
+        let (first, residuals, still, closest) = Default::default();
+        Ok(Certified { job, runner, columns, every, step, tries, first, residuals, still, closest })
+    }
+
+    /// The solution where every column is zero: x = 0, by no program.
+    pub fn nothing(prepared: &Prepared, columns: &Columns) -> Solution {
+        let distance = linalg::norm(&prepared.instance.b);
+        let residual = if distance == 0.0 { 0.0 } else { 1.0 };
+        let seen = Seen { residual, distance, gradient: vec![] };
+        Solution {
+            x: prepared.answer(&[]),
+            converged: true,
+            residual,
+            gradient: 0.0,
+            certificate: Some(prepared.judge(columns, &[], &seen, 0.0)),
+            dependent: columns.dependent.clone(),
+            step: 0.0,
+            iterations: 0,
+            passes: 0.0,
+            reads: PASSES,
+            flops: 0.0,
+            residuals: vec![residual],
+            ended: Ended::Tolerance,
+            failure: None,
+            obstacle: None,
+            figures: vec![],
+        }
+    }
+
+    fn judge(&self, y: &[f64], seen: &Seen) -> Certificate {
+        self.job.prepared.judge(self.columns, y, seen, self.job.options.tolerance)
+    }
+
+    /// Whether it may end early: with a tolerance of 0, or for a mean, all iterations are wanted.
+    fn may_stop(&self) -> bool {
+        self.job.options.tolerance > 0.0 && !self.job.options.average
+    }
+}
+
+impl Method for Certified<'_> {
+    fn iterations(&self) -> usize {
+        self.residuals.len() - 1
+    }
+
+    fn x(&self) -> &[f64] {
+        self.runner.result()
+    }
+
+    fn start(&mut self) -> Option<Ended> {
+        let first = self.runner.measure();
+        (self.first, self.residuals) = (first.residual, vec![first.residual]);
+        (self.still, self.closest) = Default::default();
+        let reached = self.may_stop() && self.judge(self.x(), &first).reached;
+        reached.then_some(Ended::Tolerance)
+    }
+
+    fn advance(&mut self) -> Result<Option<Ended>, Failure> {
+        let before = self.x().to_vec();
+        let seen = self.runner.advance()?;
+        // What an iteration shows belongs to the iterate before it.
+        if let (Some(seen), Some(place)) = (&seen, self.residuals.last_mut()) {
+            *place = seen.residual;
+        }
+        let (may_stop, iterations) = (self.may_stop(), self.residuals.len());
+        let shown = seen.as_ref().map(|seen| self.judge(&before, seen));
+        let looked = match &shown {
+            // The iterate that is returned has to be good, not the one before it.
+            Some(shown) if may_stop && (shown.reached || (shown.converged && self.closest.is_slow())) => {
+                Some(self.runner.measure())
+            }
+            None if iterations.is_multiple_of(self.every) => Some(self.runner.measure()),
+            _ => None,
+        };
+        self.residuals.push(looked.as_ref().map_or(f64::NAN, |looked| looked.residual));
+        let change = linalg::norm(&linalg::sub(self.x(), &before));
+        self.still = if change <= f64::EPSILON * linalg::norm(&before) { self.still + 1 } else { 0 };
+        let judged = looked.as_ref().map(|looked| self.judge(self.x(), looked));
+        let newest = looked.as_ref().or(seen.as_ref());
+        if let (Some(now), Some(newest)) = (judged.or(shown), newest) {
+            self.closest.look(now.excess * newest.distance);
+        }
+        // A standstill of samples is chance.
+        let may_stand = may_stop && !self.runner.draws_in_iterations();
+        Ok(if newest.is_some_and(|now| now.residual > DIVERGED * self.first) {
+            Some(Ended::Divergence)
+        } else if may_stop && judged.is_some_and(|now| now.reached) {
+            Some(Ended::Tolerance)
+        } else if may_stop && judged.is_some_and(|now| now.converged) && self.closest.is_slow() {
+            Some(Ended::Floor)
+        } else if may_stand && self.still >= STILL {
+            Some(Ended::Standstill)
+        } else if may_stand && self.closest.is_stale() {
+            Some(Ended::Floor)
+        } else {
+            None
+        })
+    }
+
+    fn finish(
+        &mut self,
+        mean: Option<Vec<f64>>,
+        mut ended: Ended,
+        failure: Option<Failure>,
+    ) -> Result<Solution, SolveError> {
+        let y = mean.unwrap_or_else(|| self.x().to_vec());
+        let x = self.job.prepared.finite_answer(&y)?;
+        let y = self.job.prepared.question(self.columns, &x);
+        let last = self.runner.measure_at(&y);
+        let certificate = self.judge(&y, &last);
+        let iterations = self.iterations();
+        let mut residuals = std::mem::take(&mut self.residuals);
+        residuals[iterations] = last.residual;
+        if last.residual.is_nan() || last.residual > self.first * (1.0 + 1e-9) {
+            ended = Ended::Divergence;
+        } else if ended == Ended::Tolerance && !certificate.converged {
+            ended = Ended::Floor;
+        }
+        let instance = &self.job.prepared.instance;
+        Ok(Solution {
+            x,
+            converged: certificate.converged && ended != Ended::Divergence,
+            residual: last.residual,
+            gradient: certificate.cosine,
+            certificate: Some(certificate),
+            dependent: self.columns.dependent.clone(),
+            step: self.step,
+            iterations,
+            passes: self.job.price.passes(&self.job.sizes, iterations),
+            reads: PASSES + self.runner.passes(),
+            flops: self.job.price.flops(&self.job.sizes, iterations),
+            residuals,
+            ended,
+            obstacle: failure.as_ref().map(Failure::to_string),
+            failure,
+            figures: instance.task.figures(instance, &y),
+        })
+    }
+
+    fn retry(&mut self) -> Result<bool, Failure> {
+        if self.tries == 0 {
+            return Ok(false);
+        }
+        self.tries -= 1;
+        self.step /= 2.0;
+        self.runner.restart(self.step)?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests;

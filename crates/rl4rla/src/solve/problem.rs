@@ -1,0 +1,76 @@
+//! The data that somebody brings, and the task that they pose a problem of.
+
+use super::error::{SolveError, Unsupported};
+use super::options::{Options, RankDeficient};
+use crate::linalg::Matrix;
+use crate::problem::{InstanceError, Linear, Stopping, Task};
+use crate::program::Update;
+
+/// Data to be solved. They are looked at by [`solve`](super::solve), not before.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Problem {
+    pub(super) task: &'static dyn Task,
+    pub(super) matrix: Matrix,
+    pub(super) b: Vec<f64>,
+    pub(super) noise: Vec<f64>,
+}
+
+impl Problem {
+    /// The problem of a task on these data; without b for tasks that need none. A should be made by
+    /// [`Matrix::from_row_major`], or every product is sequential.
+    #[allow(non_snake_case)]
+    pub fn new(task: &'static dyn Task, A: Matrix, b: Vec<f64>) -> Problem {
+        Problem { task, noise: vec![1.0; A.cols()], matrix: A, b }
+    }
+
+    /// Least squares, min ‖Ax − b‖, on numbers in memory: the entries of A row by row, and b. A `Vec` is taken as it is,
+    /// a slice is copied once.
+    ///
+    /// ```
+    /// use rl4rla::solve::Problem;
+    /// assert!(Problem::from_rows(3, 1, [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]).is_ok());
+    /// let error = Problem::from_rows(3, 2, [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]).unwrap_err();
+    /// assert_eq!(error.to_string(), "A should be 6 numbers for this shape, got 3");
+    /// ```
+    pub fn from_rows(
+        rows: usize,
+        cols: usize,
+        entries: impl Into<Vec<f64>>,
+        b: impl Into<Vec<f64>>,
+    ) -> Result<Problem, InstanceError> {
+        let (entries, b) = (entries.into(), b.into());
+        InstanceError::check_count("A", rows.saturating_mul(cols), entries.len())?;
+        InstanceError::check_count("b", rows, b.len())?;
+        Ok(Problem::new(&Linear, Matrix::from_row_major(rows, cols, entries), b))
+    }
+
+    /// The same data as a problem of another task.
+    pub fn for_task(self, task: &'static dyn Task) -> Problem {
+        Problem { task, ..self }
+    }
+
+    /// Tells how large rounding is in each column, in units of ε times its length: more than 1 where something large was
+    /// subtracted from it. Whether columns depend on each other is judged by it.
+    pub fn with_noise(self, noise: Vec<f64>) -> Result<Problem, InstanceError> {
+        InstanceError::check_count("the rounding of columns", self.matrix.cols(), noise.len())?;
+        Ok(Problem { noise, ..self })
+    }
+
+    /// Refuses what the task has no hook for.
+    pub(super) fn admits(&self, options: &Options) -> Result<(), SolveError> {
+        let solving = self.task.solving();
+        let refused = [
+            (self.task.update() == Update::Answer, Unsupported::Answers),
+            (self.matrix.is_in_file() && !solving.streams, Unsupported::File),
+            (options.average && !solving.averages, Unsupported::Average),
+            (
+                options.rank_deficient != RankDeficient::Refuse && solving.stopping != Stopping::Certificate,
+                Unsupported::RankDeficient,
+            ),
+        ];
+        match refused.into_iter().find(|(refused, _)| *refused) {
+            Some((_, what)) => Err(SolveError::Unsupported { task: self.task.name(), what }),
+            None => Ok(()),
+        }
+    }
+}
