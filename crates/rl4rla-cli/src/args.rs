@@ -36,6 +36,7 @@ use std::ffi::OsString;
     name = "rl4rla",
     version,
     propagate_version = true,
+    disable_help_subcommand = true,
     after_help = "\
 Examples:
   rl4rla discover sketched-precond-gd
@@ -45,6 +46,8 @@ Examples:
   rl4rla analyze sketched-precond-gd --quick
   rl4rla solve sketched-precond-gd --matrix data.csv --target price --intercept
   rl4rla export sketched-precond-gd --to python
+
+`rl4rla help` lists the topics that `rl4rla help TOPIC` explains.
 
 Exit codes: 0 success, 1 ran but the answer is no, 2 bad input or usage, 130 interrupted (finished work is saved)."
 )]
@@ -244,6 +247,21 @@ test, the automatic step size and out-of-core data.
 Exit code 0 if converged; 1 if the tolerance was not reached (the answer and the reason are printed); 2 for bad input."
     )]
     Solve(Box<Solve>),
+    /// Print the help of a command, or a document on a topic
+    #[command(after_help = "\
+Examples:
+  rl4rla help
+  rl4rla help discover
+  rl4rla help curricula
+
+Without TOPIC, all commands and topics are listed. A name that is both prints the help of the command, then the document.")]
+    Help(Help),
+}
+
+#[derive(Args)]
+pub struct Help {
+    /// Command or topic
+    pub topic: Option<String>,
 }
 
 #[derive(Args)]

@@ -85,6 +85,7 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
         Command::Compare(args) => commands::compare::run(args, &cli.shared),
         Command::Solve(args) => commands::solve::run(args, &cli.shared),
         Command::Evaluate(args) => commands::evaluate::run(args, &cli.shared),
+        Command::Help(args) => commands::help::run(args),
     }
 }
 
