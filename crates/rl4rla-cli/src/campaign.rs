@@ -93,7 +93,7 @@ pub fn run(campaigns: &mut [Campaign], store: &mut Store, threads: usize) -> Res
 
 /// What a command says whose campaigns were interrupted.
 pub fn interrupted() -> Page {
-    let text = "interrupted; the same command goes on from here\n".to_string();
+    let text = "interrupted; repeat the command to continue\n".to_string();
     Page { json: json!({ "interrupted": true }), text, code: INTERRUPTED }
 }
 

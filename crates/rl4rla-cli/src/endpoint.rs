@@ -87,7 +87,7 @@ impl Endpoint {
     /// And for people.
     pub fn remark(&self) -> String {
         let Endpoint { proposer, answers, bad, .. } = self;
-        format!("{} gave {answers} answers, {bad} of them no programs of their stage", proposer.model)
+        format!("{} gave {answers} answers, {bad} of them not valid programs of their stage", proposer.model)
     }
 
     /// The answer to a question, from the transcript or from the endpoint.
@@ -101,7 +101,7 @@ impl Endpoint {
         }
         if !self.open {
             let path = self.transcript.path().display();
-            return Err(Failure::new(format!("{path} does not have all that was said in this run")));
+            return Err(Failure::new(format!("{path} does not contain all answers of this run")));
         }
         let answer = self.fetch(&text)?;
         self.transcript.add(question, time, &answer)?;

@@ -103,7 +103,7 @@ pub fn stages(store: &Store, id: &RunId) -> Result<Vec<Finished>, Failure> {
 /// Something in the store that is not what was written there.
 pub fn unreadable(what: &str, why: &dyn std::fmt::Display) -> Failure {
     Failure::new(format!("{what} cannot be read: {why}"))
-        .advise("`rl4rla list runs --check` looks for damage in the store")
+        .advise("`rl4rla list runs --check` checks the store for damage")
 }
 
 /// The program that a run discovered, in its last stage or in the one named.
@@ -120,7 +120,7 @@ fn discovered(name: &str, path: &Path) -> Result<(Document, Origin), Failure> {
     };
     let Some(place) = place else {
         let failure = match stage {
-            Some(stage) => Failure::new(format!("run {id} has no stage `{stage}` that is finished")),
+            Some(stage) => Failure::new(format!("run {id} has no finished stage `{stage}`")),
             None => Failure::new(format!("run {id} has not finished a stage yet")),
         };
         return Err(match names.is_empty() {
@@ -165,16 +165,15 @@ fn wanted_of(stage: &Value, offered: Option<&str>) -> Result<String, String> {
     let front = stage["front"].as_array().map_or(&[][..], Vec::as_slice);
     let place = offered.parse::<usize>().ok().and_then(|place| front.get(place.checked_sub(1)?));
     place.and_then(text).ok_or_else(|| match front.len() {
-        0 => "has kept no front".into(),
-        count => format!("has no #{offered} in its front, only #1 to #{count}"),
+        0 => "has no Pareto front".into(),
+        count => format!("has no #{offered} on its Pareto front, only #1 to #{count}"),
     })
 }
 
 fn read(name: &str, path: &Path) -> Result<Document, Failure> {
     if !path.exists() {
         let names: Vec<&str> = Entry::known().map(|entry| entry.name).collect();
-        let failure =
-            Failure::new(format!("there is no program `{name}`: no such catalogue name, and no such file"));
+        let failure = Failure::new(format!("no program `{name}`: neither a catalogue name nor a file"));
         return Err(match nearest(name, names.iter().copied()) {
             Some(meant) => failure.advise(format!("`{meant}`; `rl4rla list programs` shows all")),
             None => failure.advise("`rl4rla list programs` shows the names; a path to a .rla file works too"),
@@ -216,7 +215,7 @@ fn read(name: &str, path: &Path) -> Result<Document, Failure> {
         Failure::new(format!("{name}, {error}")).advise("`rl4rla show ls-gd` prints a program")
     })?;
     if Section::BOTH.into_iter().all(|section| document.program.section(section).is_empty()) {
-        return Err(Failure::new(format!("{name} holds no instructions")).advise(example));
+        return Err(Failure::new(format!("{name} contains no instructions")).advise(example));
     }
     Ok(document)
 }

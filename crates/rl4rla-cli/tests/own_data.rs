@@ -63,7 +63,7 @@ fn a_run_belongs_to_its_data() {
     assert_eq!(runs(&store).len(), 1, "what is done is recalled");
     fs::write(&file, fs::read_to_string(table("own-changed-2.csv", 0.5)).unwrap()).unwrap();
     let refused = rl4rla(&["resume", "LAST", "--store", &store]);
-    assert!(refused.code == 2 && refused.err.contains("holds something else"), "{refused:?}");
+    assert!(refused.code == 2 && refused.err.contains("the file has changed"), "{refused:?}");
     assert!(!refused.err.contains("version"), "{refused:?}");
     json(&sweep);
     assert_eq!(runs(&store).len(), 2, "other data are another run");

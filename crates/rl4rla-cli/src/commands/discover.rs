@@ -58,7 +58,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
         return Err(Failure::new(message).advise("--delta 0.05"));
     }
     if exploration.is_some_and(|c| !(c >= 0.0 && c.is_finite())) {
-        return Err(Failure::new("--exploration takes a number from 0 on").advise("--exploration 0.5"));
+        return Err(Failure::new("--exploration takes a nonnegative number").advise("--exploration 0.5"));
     }
     if !method.is_monte_carlo() {
         let given = [
@@ -67,7 +67,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
             (return_to_root, "--return-to-root"),
         ];
         if let Some((_, flag)) = given.into_iter().find(|(given, _)| *given) {
-            let message = format!("{flag} is for Monte Carlo searches; {} has no use for it", method.name());
+            let message = format!("{flag} applies to Monte Carlo searches, not to {}", method.name());
             return Err(Failure::new(message).advise("--method mcgs-ucd, mcgs-uct, mcgs-puct or mcts"));
         }
     }
@@ -97,20 +97,20 @@ fn proposer(proposing: &Proposing, method: Method) -> Result<Option<Proposer>, F
     let Proposing { proposer, model, key_env, temperature, timeout, transcript } = proposing;
     let (Some(url), Some(model)) = (proposer.clone(), model.clone()) else { return Ok(None) };
     if method != Method::Islands {
-        let message = format!("--proposer is for --method islands; {} asks nobody", method.name());
+        let message = format!("--proposer applies to --method islands, not to {}", method.name());
         return Err(Failure::new(message).advise("--method islands"));
     }
     if !(*temperature >= 0.0 && temperature.is_finite()) {
-        return Err(Failure::new("--temperature takes a number from 0 on").advise("--temperature 1"));
+        return Err(Failure::new("--temperature takes a nonnegative number").advise("--temperature 1"));
     }
     let rest = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
     if rest.is_none_or(|rest| rest.contains(['@', '?', '#']) || rest.contains(char::is_whitespace)) {
         // It is kept in the store and shown in messages.
-        let message = "--proposer takes an address that begins with http:// or https:// and has no name, key or query in it";
+        let message = "--proposer takes a URL that begins with http:// or https:// and has no user name, key or query in it";
         return Err(Failure::new(message).advise("the key in an environment variable, named by --key-env"));
     }
     if transcript.as_ref().is_some_and(|transcript| transcript.to_str().is_none()) {
-        let message = "--transcript takes a path that is UTF-8, because the store keeps it with the run";
+        let message = "--transcript takes a UTF-8 path, because the store keeps it with the run";
         return Err(Failure::new(message).advise("another --transcript"));
     }
     let (key_env, transcript) = (key_env.clone(), transcript.clone());
@@ -181,15 +181,18 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
     let id = wanted(&store, &args.run)?;
     let run = store.run(&id)?;
     if run.version != env!("CARGO_PKG_VERSION") {
-        let message = format!("run {id} was begun by version {}", run.version);
-        return Err(Failure::new(message).advise("that version, because another may compute other numbers"));
+        let message = format!("run {id} was started by version {}", run.version);
+        return Err(
+            Failure::new(message).advise("that version, because another may compute different numbers")
+        );
     }
     let settings: Settings =
         serde_json::from_str(&run.settings).map_err(|error| unreadable(&format!("run {id}"), &error))?;
     let curriculum = Curriculum::parse(&run.row.curriculum, &run.spec).map_err(|error| {
-        let failure = Failure::new(format!("run {id} in {} cannot go on: {error}", shared.store.display()));
+        let failure =
+            Failure::new(format!("run {id} in {} cannot be resumed: {error}", shared.store.display()));
         // Where there is something else to do about it, the error says so.
-        if error.advice.is_some() { failure } else { failure.advise("begin a new run") }
+        if error.advice.is_some() { failure } else { failure.advise("start a new run") }
     })?;
     let preference = args.prefer.as_deref().map(preference).transpose()?;
     let curriculum = settings.apply(curriculum);
@@ -234,7 +237,7 @@ impl Task {
         if let Some(failure) = endpoint.as_mut().and_then(Endpoint::failure) {
             store.interrupted(&self.id)?;
             let command = shared.again(&format!("resume {}", self.id));
-            return Err(failure.advise(format!("`{command}` goes on from here once it answers")));
+            return Err(failure.advise(format!("`{command}` continues once the endpoint responds")));
         }
         if discovery.interrupted {
             store.interrupted(&self.id)?;
@@ -250,9 +253,7 @@ impl Task {
         let command = shared.again(&format!("resume {}", self.id));
         Page {
             json: json!({ "run": self.id.as_str(), "interrupted": true, "resume": command, "found": null }),
-            text: format!(
-                "interrupted; everything computed is saved, and this goes on from here:\n  {command}\n"
-            ),
+            text: format!("interrupted; everything computed is saved. To continue:\n  {command}\n"),
             code: INTERRUPTED,
         }
     }
@@ -266,7 +267,7 @@ impl Task {
         }
         if discovery.interrupted {
             let json = json!({ "run": self.id.as_str(), "interrupted": true });
-            let text = "interrupted; the run was done already\n".into();
+            let text = "interrupted; the run had already finished\n".into();
             return Ok(Page { json, text, code: INTERRUPTED });
         }
         let page = self.page(&discovery, endpoint.as_ref(), shared);

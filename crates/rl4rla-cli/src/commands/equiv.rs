@@ -38,10 +38,11 @@ fn by(rules: &BTreeSet<Rule>) -> String {
 /// What algebra says, in a word and in a sentence.
 pub fn symbolic_words(symbolic: &Symbolic) -> (&'static str, String) {
     match symbolic {
-        Symbolic::Equal(rules) => ("equal", format!("one normal form{}", by(rules))),
-        Symbolic::EqualByState(rules) => {
-            ("equal", format!("one normal form after a linear change of the carried registers{}", by(rules)))
-        }
+        Symbolic::Equal(rules) => ("equal", format!("equal normal forms{}", by(rules))),
+        Symbolic::EqualByState(rules) => (
+            "equal",
+            format!("equal normal forms after a linear change of the carried registers{}", by(rules)),
+        ),
         Symbolic::Different => ("different", "the normal forms differ".into()),
         Symbolic::Stopped(stop) => ("stopped", stop_words(*stop).into()),
     }
@@ -50,14 +51,16 @@ pub fn symbolic_words(symbolic: &Symbolic) -> (&'static str, String) {
 /// What execution says of programs with these names, in a word and in a sentence.
 pub fn numeric_words(numeric: &Numeric, [p, q]: [&str; 2]) -> (&'static str, String) {
     match numeric {
-        Numeric::Agree => ("agree", "the iterates agree on every instance, from the true start on".into()),
+        Numeric::Agree => {
+            ("agree", "the iterates agree on every instance, starting from the initial state".into())
+        }
         Numeric::NeverRun => {
             let words =
-                "both fail in the first iteration of a run; from a general point their iterates agree";
+                "both fail in the first iteration of a run; from a generic point their iterates agree";
             ("agree", words.into())
         }
         Numeric::Differ { instance, iteration, from } => {
-            ("differ", format!("{from} x departs in iteration {iteration} on {instance}"))
+            ("differ", format!("{from} the iterates differ in iteration {iteration} on {instance}"))
         }
         Numeric::Domain { instance, iteration, from, first_fails } => {
             let (fails, runs) = if *first_fails { (p, q) } else { (q, p) };
@@ -74,7 +77,7 @@ pub fn numeric_words(numeric: &Numeric, [p, q]: [&str; 2]) -> (&'static str, Str
         }
         Numeric::DifferInLaw { functional } => (
             "differ",
-            format!("different random draws, and {functional} has another distribution (level {LEVEL:e})"),
+            format!("different random draws, and the distribution of {functional} differs (level {LEVEL:e})"),
         ),
         Numeric::Unclear(why) => ("unclear", why.clone()),
     }
@@ -109,14 +112,14 @@ fn text(verdict: &Verdict, chosen: &Chosen, p: &Source, q: &Source) -> String {
     let (numeric, numeric_reason) = numeric_words(&verdict.numeric, [&p.name, &q.name]);
     let answer = match verdict.answer {
         Answer::Equivalent if matches!(verdict.numeric, Numeric::Sizes { .. }) => {
-            accent("equivalent: equal in exact arithmetic, on problems of sizes on which both can run")
+            accent("equivalent: equal in exact arithmetic, on problem sizes where both can run")
         }
         Answer::Equivalent => accent("equivalent: equal in exact arithmetic"),
         Answer::Different if matches!(verdict.numeric, Numeric::Domain { .. }) => {
             strong("not equivalent: one fails where the other runs")
         }
         Answer::Different => strong("not equivalent"),
-        Answer::Undecided => warning("UNDECIDED: algebra and execution do not agree"),
+        Answer::Undecided => warning("UNDECIDED: algebra and execution disagree"),
     };
     let shape = name_of(verdict.signature.geometry);
     let mut rows = vec![

@@ -242,13 +242,13 @@ impl Outcome<'_> {
             }
             _ => {
                 rows.extend([
-                    row("  accuracy", number(self.mean(|s| s.terms.acc)), "of the last result"),
-                    row("  decay", number(self.mean(|s| s.terms.decay)), "of the slowest step"),
-                    row("  complexity", number(self.mean(|s| s.terms.comp)), "of the work done"),
+                    row("  accuracy", number(self.mean(|s| s.terms.acc)), "of the final iterate"),
+                    row("  decay", number(self.mean(|s| s.terms.decay)), "of the slowest iteration"),
+                    row("  complexity", number(self.mean(|s| s.terms.comp)), "of the work"),
                 ]);
                 if self.task().is_least_squares() {
                     let cond = number(self.mean(|s| s.terms.cond));
-                    rows.push(row("  condition", cond, "of the problem that R1 leaves"));
+                    rows.push(row("  condition", cond, "of the problem preconditioned by R1"));
                 }
             }
         }

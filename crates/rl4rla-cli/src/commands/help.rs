@@ -43,19 +43,25 @@ fn summary(topic: &str) -> Option<&'static str> {
     INDEX.lines().find_map(|line| line.strip_prefix(&head)?.strip_suffix(" |"))
 }
 
+/// What `--help` prints.
+fn usage(args: &[&str]) -> String {
+    let asked = Cli::command().try_get_matches_from(["rl4rla"].iter().chain(args));
+    asked.err().map_or(String::new(), |help| help.to_string())
+}
+
 /// Returns the help of a command, the document of a topic, both if they share a name, or the list of both.
 pub fn run(args: &Help) -> Result<Page, Failure> {
-    let mut cli = Cli::command();
-    cli.build();
+    let cli = Cli::command();
     let Some(name) = args.topic.as_deref() else {
         let summaries = TOPICS.map(|(topic, _)| (topic, summary(topic).unwrap_or_default()));
         let rows = summaries.iter().map(|(topic, summary)| vec![accent(topic), summary.to_string()]);
-        let topics: Vec<_> = summaries.iter().map(|(name, doc)| json!({ "name": name, "doc": doc })).collect();
-        let text = cli.render_long_help().to_string();
-        let text = format!("{}\n\n{}\n{}", text.trim_end(), strong("Topics of rl4rla help TOPIC:"), table(rows));
+        let topics: Vec<_> =
+            summaries.iter().map(|(name, doc)| json!({ "name": name, "doc": doc })).collect();
+        let topics_title = strong("Topics of rl4rla help TOPIC:");
+        let text = format!("{}\n\n{topics_title}\n{}", usage(&["--help"]).trim_end(), table(rows));
         return Ok(Page::ok(json!({ "topics": topics }), text));
     };
-    let command = cli.find_subcommand_mut(name).map(|command| command.render_long_help().to_string());
+    let command = cli.find_subcommand(name).map(|_| usage(&[name, "--help"]));
     let document = TOPICS.iter().find(|(topic, _)| *topic == name).map(|(_, text)| text.to_string());
     let texts: Vec<String> = command.into_iter().chain(document).map(|text| text.trim_end().into()).collect();
     if texts.is_empty() {

@@ -35,7 +35,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let source = Source::find(&args.program, &shared.store)?;
     let options = options(args)?;
     let matrix = args.data.matrix.as_deref().ok_or_else(|| {
-        Failure::new("there is no matrix").advise("--matrix FILE; NPY, CSV and Matrix Market are read")
+        Failure::new("no matrix was given").advise("--matrix FILE; NPY, CSV and Matrix Market are read")
     })?;
     refuse_outputs(args, shared, &source)?;
     let task = task_of(&source)?;
@@ -54,10 +54,11 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let taken = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
     let unfit = |error: InstanceError| {
         let told = error.with_names(&system.columns.labels());
-        Failure::new(format!("{}: {told}", matrix.display())).advise("docs/solve.md tells what can be solved")
+        Failure::new(format!("{}: {told}", matrix.display()))
+            .advise("`rl4rla help solve` describes what can be solved")
     };
     let response = task.response(&taken.1).map_err(unfit)?;
-    progress::doing(format!("solving by {}", source.name));
+    progress::doing(format!("solving with {}", source.name));
     let begun = Instant::now();
     let mut posed = answer(&source, task, taken, &options, matrix, &system.columns, unfit)?;
     if task.is_least_squares() {
@@ -209,7 +210,7 @@ impl Outcome<'_> {
             let title = strong(self.source.title());
             text += &format!("{title} on {}: {rows}×{cols}{place}\n", path(self.matrix));
             if self.dropped > 0 {
-                text += &faint(&format!("{} rows with missing values were left out\n", self.dropped));
+                text += &faint(&format!("{} rows with missing values were dropped\n", self.dropped));
             }
             let how = self.args.rank_deficient;
             if let Some(remark) = least_squares::remark(&self.posed.solved, &self.labels, self.intercept, how)
@@ -240,10 +241,10 @@ impl Outcome<'_> {
         if self.task.inputs().contains(Reg::ETA) {
             let how = match (self.auto, self.task.is_least_squares()) {
                 (false, _) => "",
-                (true, true) => ", found by a pilot",
-                (true, false) => " in the end, found anew in every iteration",
+                (true, true) => ", from a pilot run",
+                (true, false) => " (the last), from a line search in every iteration",
             };
-            facts.push(vec!["step η".into(), format!("{}{how}", number(solved.step))]);
+            facts.push(vec!["step size η".into(), format!("{}{how}", number(solved.step))]);
         }
         let (flops, time) = (number(solved.flops), duration(self.seconds));
         facts.push(vec![
@@ -315,7 +316,7 @@ fn options(args: &Solve) -> Result<Options, Failure> {
 /// The task that a program says it is made for; linear systems if it says nothing.
 pub fn task_of(source: &Source) -> Result<&'static dyn Task, Failure> {
     if source.document.update == Update::Answer {
-        let message = format!("{} answers for every row and has no solution to give", source.name);
+        let message = format!("{} predicts every row and does not compute a solution", source.name);
         return Err(Failure::new(message).advise("`rl4rla list programs` shows programs that solve"));
     }
     <dyn Task>::of(&source.document).map_err(|misfit| {
@@ -326,7 +327,7 @@ pub fn task_of(source: &Source) -> Result<&'static dyn Task, Failure> {
         };
         match meant {
             Some(meant) => failure.advise(format!("`family: {meant}`; `rl4rla list families` shows all")),
-            None => failure.advise("a family in its head; `rl4rla list families` shows all"),
+            None => failure.advise("a `family:` in its header; `rl4rla list families` shows all"),
         }
     })
 }
@@ -356,7 +357,7 @@ fn answer(
     if !task.is_least_squares() {
         if matrix.is_in_file() {
             let message =
-                format!("{} is too large for memory, and {} needs it there", path.display(), source.name);
+                format!("{} does not fit into memory, and {} needs it there", path.display(), source.name);
             return Err(Failure::new(message).advise("a larger --max-memory"));
         }
         let (matrix, units) = in_even_units(task, matrix);
@@ -412,7 +413,7 @@ fn figure(source: &Source, matrix: &Path, solved: &Solved, task: &dyn Task) -> F
     Figure {
         name: "course".into(),
         title: format!("{} on {data}", source.title()),
-        caption: format!("step {}, {}", number(solved.step), solved.ended.words()),
+        caption: format!("step size {}, {}", number(solved.step), solved.ended.words()),
         panels: vec![Panel {
             title: String::new(),
             x: Axis::linear("iteration"),

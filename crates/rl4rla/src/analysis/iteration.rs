@@ -27,7 +27,7 @@ impl Nature {
     pub fn words(self) -> &'static str {
         match self {
             Nature::Stationary => "linear and stationary: one iteration matrix",
-            Nature::Randomised => "linear, with a matrix drawn afresh every iteration",
+            Nature::Randomised => "linear, with a matrix redrawn in every iteration",
             Nature::Carried => "linear, with a memory of earlier iterations",
             Nature::Nonlinear => "nonlinear",
         }

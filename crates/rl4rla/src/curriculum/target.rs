@@ -101,9 +101,9 @@ impl Target {
             let (_, instruction) = missing.get(edits)?;
             let needed = missing.len();
             let message = format!(
-                "{needed} insertions lead to it and `edits` is {edits}; none is left for `{instruction}`"
+                "it needs {needed} insertions but `edits` is {edits}; none is left for `{instruction}`"
             );
-            Some(Obstacle { message, advice: Some("raise `edits`, or put a stage before this one") })
+            Some(Obstacle { message, advice: Some("raise `edits`, or add a stage before this one") })
         })
     }
 }
@@ -122,9 +122,9 @@ fn refusal(grammar: &Grammar, section: Section, instruction: &Instruction) -> Op
     let result = instruction.target.filter(|_| !op.samples());
     let unwritable = result.filter(|&register| !grammar.writes(register, section));
     match (unknown, unwritable) {
-        _ if !grammar.open.contains(&section) => Some(format!("{section} is not among `open`")),
-        _ if !grammar.operators.contains(&op) => Some(format!("{op} is not among `operators`")),
-        (Some(register), _) => Some(format!("{register} is not among `registers`")),
+        _ if !grammar.open.contains(&section) => Some(format!("{section} is not in `open`")),
+        _ if !grammar.operators.contains(&op) => Some(format!("{op} is not in `operators`")),
+        (Some(register), _) => Some(format!("{register} is not in `registers`")),
         (_, Some(register)) => Some(format!("{section} may not write {register}")),
         (None, None) => None,
     }
@@ -294,15 +294,15 @@ mod tests {
         );
         assert_eq!(
             obstacle(&|g| g.open = vec![Section::Iteration], 2),
-            "`R1 = SKETCH(A)` cannot be inserted: setup is not among `open`"
+            "`R1 = SKETCH(A)` cannot be inserted: setup is not in `open`"
         );
         assert!(
             obstacle(&|g| g.operators.retain(|op| op.name != "HHQR"), 2)
-                .ends_with("HHQR is not among `operators`")
+                .ends_with("HHQR is not in `operators`")
         );
         assert!(
             obstacle(&|g| g.registers = g.registers.without(Reg::R1), 2)
-                .ends_with("R1 is not among `registers`")
+                .ends_with("R1 is not in `registers`")
         );
         assert!(
             obstacle(&|g| g.iteration_only = RegSet::EMPTY.with(Reg::R1), 2)

@@ -27,12 +27,12 @@ const OTHERS: [(&[u8], &str, &str); 11] = [
     (b"\x89HDF", "an HDF5 file", "save the matrix as NPY or CSV"),
     (b"MATLAB 5", "a MATLAB file", "save the matrix as NPY, CSV or Matrix Market"),
     (b"\xd0\xcf\x11\xe0", "an old Excel file", "save the sheet as CSV"),
-    (b"\x28\xb5\x2f\xfd", "packed with zstd", "unpack it first; gzip is read as it is"),
-    (b"\xfd7zXZ", "packed with xz", "unpack it first; gzip is read as it is"),
-    (b"BZh", "packed with bzip2", "unpack it first; gzip is read as it is"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "decompress it first; gzip is read directly"),
+    (b"\xfd7zXZ", "compressed with xz", "decompress it first; gzip is read directly"),
+    (b"BZh", "compressed with bzip2", "decompress it first; gzip is read directly"),
     (b"\xff\xfe", "text in UTF-16", "save it in UTF-8"),
     (b"\xfe\xff", "text in UTF-16", "save it in UTF-8"),
-    (b"\x1f\x8b", "gzipped twice", "unpack it once"),
+    (b"\x1f\x8b", "gzipped twice", "decompress it once"),
 ];
 
 impl Format {

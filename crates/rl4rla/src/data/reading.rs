@@ -42,10 +42,10 @@ impl Reading {
         };
         match (self.delimiter, self.decimal) {
             (Some(sign), _) if sign.is_ascii_alphanumeric() || b"\"\r\n+-.".contains(&sign) || sign > 127 => {
-                refused("what stands between cells", sign, "a comma, a semicolon, a tab, a bar or a blank")
+                refused("the delimiter", sign, "a comma, a semicolon, a tab, a bar or a space")
             }
             (_, Some(sign)) if !b".,".contains(&sign) => {
-                refused("the decimal sign", sign, "a point or a comma")
+                refused("the decimal separator", sign, "a point or a comma")
             }
             _ => Ok(()),
         }
@@ -67,13 +67,13 @@ impl Reading {
         DataError::file(
             path,
             format!(
-                "a matrix of {}×{} numbers takes {} of memory, and {} are allowed",
+                "a matrix of {}×{} numbers takes {} of memory, but only {} are allowed",
                 grouped(rows as u64),
                 grouped(cols as u64),
                 size(u64::try_from(bytes).unwrap_or(u64::MAX)),
                 size(self.limit)
             ),
-            "allow more with `--max-memory`, or use fewer rows",
+            "raise `--max-memory`, or use fewer rows",
         )
     }
 }

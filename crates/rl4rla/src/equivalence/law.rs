@@ -44,7 +44,9 @@ pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>,
     };
     let affordable = |size: &(usize, usize)| (budget::MOST / work(size)) as u64;
     let Some(&size) = sizes.iter().find(|size| affordable(size) >= REPLICATES[0]) else {
-        return Numeric::Unclear("comparing the laws of their results would take too much work".into());
+        return Numeric::Unclear(
+            "comparing the distributions of their results would take too much work".into(),
+        );
     };
     let ((rows, cols), settings) = (size, settings(size));
     let share = LEVEL / ((functionals.len() + 1) * leverages.len() * REPLICATES.len()) as f64;
@@ -68,7 +70,7 @@ pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>,
             let ((xs, x_ends), (ys, y_ends)) = (sample(p, "p"), sample(q, "q"));
             let all = replicates as usize;
             if x_ends.abs_diff(y_ends) as f64 / all as f64 > critical(all, all, share) {
-                return Numeric::DifferInLaw { functional: "how often a run fails" };
+                return Numeric::DifferInLaw { functional: "the failure rate" };
             }
             if xs.len().min(ys.len()) < replicates as usize / 2 {
                 continue;
@@ -88,7 +90,7 @@ pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>,
     let [_, most] = replicates;
     let cut = if most < REPLICATES[1] { ", fewer than usual to bound the work" } else { "" };
     Numeric::Unclear(format!(
-        "the programs draw different random objects, but their results are alike in {most} replicates{cut}"
+        "the programs draw different random objects, but the distributions of their results agree in {most} replicates{cut}"
     ))
 }
 

@@ -35,8 +35,8 @@ pub enum Start {
 impl fmt::Display for Start {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
-            Start::True => "from the true start",
-            Start::Anywhere => "from a general point",
+            Start::True => "from the initial state",
+            Start::Anywhere => "from a generic point",
         })
     }
 }
@@ -224,9 +224,9 @@ pub fn compare(p: &Program, q: &Program, signature: impl Into<Signature>, from: 
         }
         (None, None) if !ran => Numeric::Unclear("both programs fail in the first iteration".into()),
         (None, None) if near => Numeric::Agree,
-        (None, None) => {
-            Numeric::Unclear(format!("a deviation of {largest:.1e} is neither rounding nor difference"))
-        }
+        (None, None) => Numeric::Unclear(format!(
+            "a deviation of {largest:.1e} is inconclusive: above rounding, below a clear difference"
+        )),
     };
     Comparison { numeric, largest, one_sided, always_one_sided, ran, moved }
 }

@@ -164,7 +164,7 @@ fn of_different_maps(start: Comparison, map: Comparison, carries: bool) -> (Answ
             (Answer::Different, map)
         }
         (Numeric::Agree, _) if carries => {
-            let why = "the iterates agree from the true start, and algebra does not know why";
+            let why = "the iterates agree from the initial state, but algebra cannot prove it";
             (Answer::Undecided, Numeric::Unclear(why.into()))
         }
         (start, Numeric::Agree) => (Answer::Undecided, start),

@@ -42,7 +42,7 @@ impl Task for Eigenvalue {
     }
 
     fn doc(&self) -> &'static str {
-        "find the unit vector x that makes xᵀAx largest: the leading eigenvector of A"
+        "find the unit vector x that maximizes xᵀAx: the leading eigenvector of A"
     }
 
     fn families(&self) -> &'static [FamilyInfo] {
@@ -163,7 +163,7 @@ fn rayleigh(x: &[f64], y: &[f64]) -> f64 {
 
 static FAMILIES: [FamilyInfo; 1] = [FamilyInfo {
     name: "eigenvalue",
-    doc: "symmetric positive definite, eigenvalues uniform in the logarithm, condition 2 unless asked otherwise",
+    doc: "symmetric positive definite, log-uniform eigenvalues, condition 2 by default",
     task: &Eigenvalue,
     rows: 50,
     cols: 50,

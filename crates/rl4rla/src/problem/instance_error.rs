@@ -119,7 +119,7 @@ impl fmt::Display for Named<'_> {
             }
             ThirdClass { row, value, known: [small, large] } => write!(
                 f,
-                "row {} of b is {}, beside {} and {}: labels must have two values, such as 0 and 1, −1 and +1",
+                "row {} of b is {}, in addition to {} and {}: labels must have two values, such as 0 and 1, −1 and +1",
                 row + 1,
                 number(value),
                 number(small),
@@ -130,13 +130,13 @@ impl fmt::Display for Named<'_> {
                     names.get(*column).map_or_else(|| (column + 1).to_string(), |name| format!("`{name}`"));
                 write!(
                     f,
-                    "column {name} of A is a combination of those before it, so that no solution is the only one; leave it out"
+                    "column {name} of A is a linear combination of those before it, so the solution is not unique; remove it"
                 )
             }
             Separable => write!(
                 f,
-                "a plane separates the labels, so the loss has no minimum: it only tends to 0 as x grows; \
-                 add rows that contradict each other, or take fewer columns"
+                "the labels are linearly separable, so the loss has no minimum: it tends to 0 as x grows; add rows \
+                 that contradict each other, or use fewer columns"
             ),
             NotSquare { rows, cols } => write!(f, "A must be square, got {rows} × {cols}"),
             NotSymmetric { row, col, value, mirrored } => write!(
@@ -155,7 +155,7 @@ impl fmt::Display for Named<'_> {
                 )
             }
             NoSolution => {
-                write!(f, "no solution was found in finite steps; rescale the rows or columns of A")
+                write!(f, "no solution was found; rescale the rows or columns of A")
             }
         }
     }

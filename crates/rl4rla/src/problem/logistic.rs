@@ -47,7 +47,7 @@ impl Task for Logistic {
     }
 
     fn doc(&self) -> &'static str {
-        "logistic regression: find the weights x of least cross-entropy"
+        "logistic regression: find the weights x that minimize the cross-entropy"
     }
 
     fn families(&self) -> &'static [FamilyInfo] {
@@ -246,7 +246,7 @@ impl Task for Forward {
     }
 
     fn measures(&self) -> [&'static str; 2] {
-        ["mean cross-entropy of fresh labels", "its excess over the model's own"]
+        ["mean cross-entropy of fresh labels", "its excess over the entropy of the model"]
     }
 
     /// The gap above the model's own entropy, against that of saying one half to everything.
@@ -271,11 +271,12 @@ impl Task for Forward {
 }
 
 const SEPARATED: &str =
-    "a plane separates the labels, so the loss has no minimum: it only tends to 0 as x grows";
+    "the labels are linearly separable, so the loss has no minimum: it tends to 0 as x grows";
 const NEARLY_DEPENDENT: &str =
-    "columns nearly depend on each other: the gradient is small, and the loss would still fall";
-const PARTLY_SEPARATED: &str = "a plane separates some of the labels from all others, so the loss has no minimum: coefficients only grow";
-const SEPARABLE: &str = "a plane separates its labels; ask for more rows or more noise";
+    "columns are nearly linearly dependent: the gradient is small, but the loss can still decrease";
+const PARTLY_SEPARATED: &str =
+    "some labels are linearly separable from all others, so the loss has no minimum: coefficients diverge";
+const SEPARABLE: &str = "its labels are linearly separable; use more rows or more noise";
 
 /// The mean entropy of labels with these probabilities: the least cross-entropy there is.
 fn entropy(probabilities: &[f64]) -> f64 {
@@ -295,7 +296,7 @@ const NOISE: Number =
     Number { name: "noise", doc: "σ of the noise in the labels", default: 1.0, least: 0.0, most: 1e6 };
 const SEPARATION: Number = Number {
     name: "separation",
-    doc: "the distance of either class's mean from the plane between them, in standard deviations",
+    doc: "distance of each class mean from the separating plane, in standard deviations",
     default: 5.0,
     least: 0.0,
     most: 1e6,
@@ -304,7 +305,7 @@ const SEPARATION: Number = Number {
 static FAMILIES: [FamilyInfo; 3] = [
     FamilyInfo {
         name: "logistic",
-        doc: "noisy labels, singular values geometrically spaced, condition 2 unless asked otherwise",
+        doc: "noisy labels, geometrically spaced singular values, condition 2 by default",
         task: &Logistic,
         rows: 5000,
         cols: 50,
@@ -319,7 +320,7 @@ static FAMILIES: [FamilyInfo; 3] = [
     },
     FamilyInfo {
         name: "logistic-separable",
-        doc: "two Gaussian classes that a plane separates: the loss has no minimum, and is measured from 0",
+        doc: "two linearly separable Gaussian classes: the loss has no minimum, and the excess is the loss itself",
         task: &Logistic,
         rows: 10_000,
         cols: 100,

@@ -35,18 +35,18 @@ impl fmt::Display for Misfit {
             Misfit::OtherTask { made_for, asked } => {
                 write!(
                     f,
-                    "the program is made for the task `{made_for}`, and the problem is of the task `{asked}`"
+                    "the program is made for the task `{made_for}`, but the problem belongs to the task `{asked}`"
                 )
             }
             Misfit::OtherUpdate { own, asked, update } => write!(
                 f,
-                "the program ends an iteration with {}, and the task `{asked}` with {}; \
-                 `family:` in its head says which task it is made for",
+                "the program uses the update {}, but the task `{asked}` needs {}; `family:` in its header selects its \
+                 task",
                 own.formula(),
                 update.formula()
             ),
             Misfit::NoFamily(name) => {
-                write!(f, "the head of the program says `family: {name}`, and there is no such family")
+                write!(f, "the program header says `family: {name}`, but there is no such family")
             }
         }
     }

@@ -35,7 +35,7 @@ const FINAL: &str = "final";
 const NUMBERS: [Number; 3] = [
     Number {
         name: HELD_OUT,
-        doc: "share of the rows that no search sees",
+        doc: "fraction of rows held out from the search",
         default: 0.25,
         least: 0.01,
         most: 0.9,
@@ -71,7 +71,7 @@ impl Family {
         // A quarter is held out unless said otherwise, and a problem has half of that at most.
         let enough = 16 * cols;
         if rows < enough {
-            let message = format!("{rows} rows are too few to draw problems with {cols} columns from");
+            let message = format!("{rows} rows are too few to draw problems with {cols} columns");
             return Err(DataError::file(path, message, format!("at least {enough} rows")));
         }
         let file = visible(&path.file_name().unwrap_or_default().to_string_lossy());

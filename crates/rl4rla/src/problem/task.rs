@@ -120,7 +120,7 @@ pub trait Task: Send + Sync {
 
     /// Names of the loss and the excess, for people.
     fn measures(&self) -> [&'static str; 2] {
-        ["loss", "loss above the least there is"]
+        ["loss", "loss above the minimum"]
     }
 
     /// The accuracy term, from 0 to 1, where the common scale of the excess (0 at 0.1, 1 at 10⁻⁶) does not suit.
@@ -307,7 +307,7 @@ fn checked(task: &dyn Task, text: &str) -> Result<Document, String> {
     if document.update != task.update() {
         let (written, wanted) = (document.update.name(), task.update().name());
         return Err(format!(
-            "its update is `{written}`, the task's `{wanted}`; write `update: {wanted}` in its head"
+            "its update is `{written}`, the task's `{wanted}`; write `update: {wanted}` in its header"
         ));
     }
     let signatures = || task.families().iter().map(|row| Family::new(Kind(row)).signature());

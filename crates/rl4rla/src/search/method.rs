@@ -60,14 +60,14 @@ pub const METHODS: [MethodInfo; 9] = [
     row(Method::McgsUcd, "mcgs-ucd", "Monte Carlo graph search, UCD rule: the paper's method"),
     row(Method::McgsUct, "mcgs-uct", "Monte Carlo graph search, UCT rule"),
     row(Method::McgsPuct, "mcgs-puct", "Monte Carlo graph search, PUCT rule"),
-    row(Method::Mcts, "mcts", "Monte Carlo tree search: the same without sharing"),
-    row(Method::Exhaustive, "exhaustive", "every program of the stage; proves its winner"),
+    row(Method::Mcts, "mcts", "Monte Carlo tree search: no sharing of states"),
+    row(Method::Exhaustive, "exhaustive", "exhaustive enumeration; proves its winner"),
     row(
         Method::Evolution,
         "evolution",
-        "regularised evolution: mutants, and the oldest die; as in AutoML-Zero",
+        "regularized evolution as in AutoML-Zero: mutate the best, remove the oldest",
     ),
-    row(Method::Islands, "islands", "island evolution: parents by score, islands reset; as in FunSearch"),
+    row(Method::Islands, "islands", "island evolution as in FunSearch: parents by score, periodic resets"),
     row(Method::Random, "random", "random programs"),
 ];
 

@@ -120,9 +120,9 @@ impl fmt::Display for StoreError {
             ),
             Unsettled { path, why } => write!(
                 f,
-                "`{}` was being written when its process was killed, and can be read once that is put right, \
-                 which needs the right to write to it and its folder ({why}): let its owner run `rl4rla list \
-                 runs`, or copy it with the files beside it into a folder of your own",
+                "`{}` was being written when its process was killed and needs recovery, which requires write \
+                 permission for it and its folder ({why}): let its owner run `rl4rla list runs`, or copy it with the \
+                 files next to it into a folder of your own",
                 path.display()
             ),
             Held { path, holder } => {

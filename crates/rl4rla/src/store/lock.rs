@@ -130,9 +130,7 @@ fn own(path: &Path) -> io::Result<Metadata> {
 }
 
 fn foreign() -> io::Error {
-    io::Error::other(
-        "this is where the lock of the store should be, and it is a link or no regular file; remove it",
-    )
+    io::Error::other("the lock file of the store is a link or not a regular file; remove it")
 }
 
 #[cfg(unix)]

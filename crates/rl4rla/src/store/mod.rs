@@ -127,7 +127,7 @@ impl Store {
                 return Err(seal::damaged(found));
             }
             match connection.prepare("PRAGMA foreign_key_check")?.exists([])? {
-                true => Err(seal::damaged("there are rows of runs that are not there".into())),
+                true => Err(seal::damaged("there are rows of runs that do not exist".into())),
                 false => Ok(()),
             }
         })?;
@@ -224,7 +224,7 @@ fn real(path: &Path) -> Result<PathBuf, StoreError> {
     let failed = |error| StoreError::io(path, error);
     if let (Ok(to), false) = (fs::read_link(path), path.exists()) {
         let why = format!(
-            "it is a link to `{}`, which is not there; remove it, or give another path",
+            "it is a link to `{}`, which does not exist; remove it, or choose another path",
             to.display()
         );
         return Err(StoreError::Other { path: path.to_path_buf(), why });

@@ -99,9 +99,9 @@ pub fn text(result: &StageResult, stage: &Stage, preference: Option<&Preference>
             strong(&marks.join(", ")),
         ]
     };
-    let head = ["", "excess", "flops", "κ seen", "program", ""];
+    let head = ["", "excess", "flops", "effective κ", "program", ""];
     let rows = front.iter().enumerate().map(row);
-    let title = format!("Of all programs evaluated in {}, none beats these in everything", result.name);
+    let title = format!("Pareto front of the programs evaluated in {}", result.name);
     format!("{}\n{}", strong(&title), ledger(&head, rows, 1..4))
 }
 

@@ -155,7 +155,7 @@ fn hints(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta, shared: &S
         if result.attempt.front.len() > 1 {
             hints.push((
                 format!("show run:{}#2", meta.run),
-                "the second of those that none beats; --prefer chooses",
+                "the second program on the Pareto front; --prefer chooses",
             ));
         }
         hints.push(match stage.families[0].is_of_table() {
@@ -165,7 +165,7 @@ fn hints(curriculum: &Curriculum, discovery: &Discovery, meta: &Meta, shared: &S
             false => (format!("evaluate run:{} --kappa 1e6", meta.run), "its reward on harder problems"),
         });
     }
-    hints.push((format!("resume {}", meta.run), "this page again"));
+    hints.push((format!("resume {}", meta.run), "this result again"));
     let commands: Vec<String> = hints.iter().map(|(command, _)| shared.again(command)).collect();
     let width = commands.iter().map(|command| command.chars().count()).max().unwrap_or(0);
     let line = |(command, (_, doc)): (&String, &(String, &str))| {
@@ -184,7 +184,7 @@ fn remark(result: &StageResult, target: &Target) -> String {
         Some(title) => format!("found {title} instead"),
         None if result.found() => String::new(),
         None if result.program().is_some() => "found another program".into(),
-        None => "found nothing that works".into(),
+        None => "found no working program".into(),
     }
 }
 
@@ -192,7 +192,7 @@ fn remark(result: &StageResult, target: &Target) -> String {
 fn unstable(result: &StageResult) -> Option<String> {
     let kappa = result.judgement.as_ref()?.unstable_from?;
     Some(format!(
-        "equal to the target in exact arithmetic, but less accurate from κ = {kappa:e} on; this stage asks for the stable form"
+        "equal to the target in exact arithmetic, but less accurate from κ = {kappa:e} on; this stage requires the stable form"
     ))
 }
 
@@ -214,7 +214,7 @@ fn stage_text(stage: &Stage, target: &Target, result: &StageResult, before: &Pro
         text += &format!("+ {instruction:width$}  {}\n", faint(section.name()));
     }
     for instruction in &target.completed_by {
-        text += &format!("{}\n", faint(&format!("  {instruction}  is yet to come")));
+        text += &format!("{}\n", faint(&format!("  {instruction}  is added by a later stage")));
     }
     if let Some(form) = &result.form {
         text += &format!("form: {form}\n");
@@ -231,7 +231,7 @@ fn stage_text(stage: &Stage, target: &Target, result: &StageResult, before: &Pro
         }
         let failures = result.attempt.report.as_ref().map_or(0, Evaluation::failures);
         if failures > 0 {
-            text += &warning(&format!(" where it ran: it failed on {failures}"));
+            text += &warning(&format!(" where it ran; it failed on {failures}"));
         }
         text.push('\n');
     }

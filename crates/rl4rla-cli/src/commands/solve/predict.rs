@@ -111,19 +111,17 @@ impl Prediction {
     /// As a person reads it.
     pub fn text(&self) -> String {
         let how = match self.judged {
-            Some(Judged::Number { missed, truth }) => format!(
-                ", off by {} (root mean square), {} of the target",
-                number(missed),
-                number(missed / truth)
-            ),
+            Some(Judged::Number { missed, truth }) => {
+                format!(", RMSE {}, {} relative to the target", number(missed), number(missed / truth))
+            }
             Some(Judged::Classes { accuracy, log_loss }) => format!(
-                ", {} of them classified rightly, mean cross-entropy {}",
+                ", {} of them classified correctly, mean cross-entropy {}",
                 number(accuracy),
                 number(log_loss)
             ),
             None => String::new(),
         };
-        let dropped = if self.dropped > 0 { format!(", {} left out", self.dropped) } else { String::new() };
+        let dropped = if self.dropped > 0 { format!(", {} dropped", self.dropped) } else { String::new() };
         format!("{} rows predicted{dropped}{how}\n", self.rows)
     }
 }

@@ -29,10 +29,10 @@ impl Commas {
     pub fn settle(&self, path: &Path) -> Result<(), DataError> {
         let Commas::Doubtful(Some((place, cell))) = self else { return Ok(()) };
         let message = format!(
-            "{} may have a decimal comma or a comma between thousands: every comma in this file has three digits behind it",
+            "{} may contain a decimal comma or a thousands separator: every comma in this file is followed by three digits",
             shown(cell)
         );
-        let advice = "`--decimal ,` if the comma is the decimal sign; otherwise write numbers without commas between thousands";
+        let advice = "`--decimal ,` if the comma is the decimal separator; otherwise write numbers without thousands separators";
         Err(DataError::at(path, place.clone(), message, advice))
     }
 }

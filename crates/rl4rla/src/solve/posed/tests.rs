@@ -66,7 +66,7 @@ fn separable_labels_are_not_solved() {
     for name in ["newton", "newton-sketch", "logistic-gd"] {
         let found = posed(name, &Logistic, (a.clone(), b.clone()), &Options::default());
         assert_eq!(found.solved.ended, Ended::Blocked, "{name}");
-        assert!(found.obstacle.as_ref().unwrap().contains("a plane separates the labels"), "{found:?}");
+        assert!(found.obstacle.as_ref().unwrap().contains("the labels are linearly separable"), "{found:?}");
     }
     // A column that is 1 where all labels are 1 separates a part of them.
     let (a, b) = logistic(300, &[1.0]);
