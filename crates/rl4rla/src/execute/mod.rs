@@ -1,4 +1,4 @@
-//! Execution: from a program and an instance to the course of its residuals.
+//! Execution: runs a program on an instance and returns its convergence history.
 
 mod cache;
 mod course;

@@ -1,4 +1,4 @@
-//! The store: discovery runs on disk, in one SQLite file, so that a run may stop at any time and go on.
+//! The store: discovery runs in one SQLite file, so that a run can be interrupted at any time and resumed.
 //!
 //! Evaluations are pure functions of a program and an instance, so the log of their values is a cache:
 //! resuming is running again with that cache, and ends with the same bits. Nothing else of a search is saved.
@@ -118,7 +118,7 @@ impl Store {
         if self.buffer.is_empty() { Ok(()) } else { self.commit(|_| Ok(())) }
     }
 
-    /// Reads the whole file and says whether it is sound: its structure, and that every row is as it was written.
+    /// Verifies the whole file: its structure, and the checksum of every row.
     pub fn integrity(&self) -> Result<(), StoreError> {
         self.read(|connection| {
             let check = "PRAGMA integrity_check(1)";
@@ -142,8 +142,7 @@ impl Store {
         Ok(())
     }
 
-    /// Does several things all or nothing: whoever reads meanwhile, and whoever comes after a kill, sees all of them or
-    /// none.
+    /// Runs several writes as one transaction: concurrent readers, and readers after a crash, see all of them or none.
     pub fn together<T, E: From<StoreError>>(
         &mut self,
         work: impl FnOnce(&mut Store) -> Result<T, E>,
