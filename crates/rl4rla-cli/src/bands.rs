@@ -17,7 +17,7 @@ pub struct Bundle {
     pub runs: Vec<Run>,
 }
 
-/// The course of a run.
+/// The convergence history of a run.
 pub struct Run {
     pub seed: u64,
     pub points: Vec<[f64; 2]>,

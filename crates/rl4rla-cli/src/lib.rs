@@ -89,7 +89,7 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
     }
 }
 
-/// Prints what clap says of a command line, which it repeats, in its own styles. Printing can only fail if nobody listens.
+/// Prints what clap says of a command line, which it repeats, in its own styles. Printing can only fail if the reader is gone.
 fn usage(error: &clap::Error) {
     let styled = error.render().ansi().to_string();
     let plain = anstream::adapter::strip_str(&styled).to_string();
@@ -101,7 +101,7 @@ fn usage(error: &clap::Error) {
     };
 }
 
-/// Says what is wrong. That can only fail if nobody listens.
+/// Prints an error. That can only fail if the reader is gone.
 fn complain(failure: &Failure) {
     let _ = writeln!(anstream::stderr(), "{failure}");
 }

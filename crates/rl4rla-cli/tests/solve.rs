@@ -336,7 +336,7 @@ fn passes_are_counted_as_evaluate_counts_them() {
     let file = written("solve-passes.csv", table());
     let base = ["solve", "ls-gd", "--matrix", &file, "--target", "y", "--iterations", "5", "--step", "0.1"];
     let solved = rl4rla(&[&base[..], &["--json", "--tolerance", "0"]].concat()).json();
-    // A·x and Aᵀ·r, five times; what was read in one go, and to measure, is told apart.
+    // A·x and Aᵀ·r, five times; what was read in one go, and to measure, is distinguished.
     assert_eq!((&solved["iterations"], &solved["passes"]), (&5.into(), &10.0.into()));
     assert!(solved["reads"].as_u64().unwrap() >= 7, "{solved}");
 }

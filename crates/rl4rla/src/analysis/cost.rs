@@ -137,7 +137,7 @@ fn compare(
         let program = ours.map(|t| study.price.flops(&sizes(study, m, n), t.round() as usize));
         match (program, &flops) {
             (Some(program), Some(rival)) => program < rival(m as f64, n as f64),
-            // Who gets there is better than who does not.
+            // Reaching the tolerance beats not reaching it.
             (program, _) => program.is_some(),
         }
     };

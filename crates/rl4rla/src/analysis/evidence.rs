@@ -109,7 +109,7 @@ impl Evidence {
     }
 }
 
-/// The most flops of one operation without sampling: what is meant for a few rows may be dear on all.
+/// The most flops of one operation without sampling: what is meant for a few rows may be expensive on all.
 const AFFORDABLE: f64 = 2e7;
 
 /// The excess after T iterations when every sample is all rows.

@@ -34,7 +34,7 @@ impl Nature {
     }
 }
 
-/// How that was found out.
+/// How that was determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decided {
@@ -49,7 +49,7 @@ pub enum Decided {
 pub struct Iteration {
     /// What kind of function of x it is.
     pub nature: Nature,
-    /// How that was found out.
+    /// How that was determined.
     pub decided: Decided,
     /// v1 as a formula.
     pub direction: String,

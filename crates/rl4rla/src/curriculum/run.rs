@@ -9,7 +9,7 @@ use crate::program::Program;
 use crate::search::{Counters, Stop};
 use std::time::Instant;
 
-/// What came of one stage.
+/// The result of one stage.
 #[derive(Clone, Debug)]
 pub struct StageResult {
     /// The stage's name.
@@ -41,7 +41,7 @@ impl StageResult {
     }
 }
 
-/// What came of a curriculum.
+/// The result of a curriculum.
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
     /// The stages tried: all of them, or up to the first that missed its target where the next starts from what it found.

@@ -4,10 +4,10 @@ use crate::analysis::Form;
 use crate::equivalence::{Answer, Verdict, equivalent, name};
 use crate::program::{Grammar, Instruction, Program, Section, Signature};
 
-/// What the search of a stage is not told.
+/// What is hidden from the search of a stage.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Target {
-    /// The program to be found; an empty one if nobody knows it beforehand.
+    /// The program to be found; empty if there is no target.
     pub program: Program,
     /// Its name in the catalogue, if it was given by one.
     pub name: Option<&'static str>,
@@ -33,7 +33,7 @@ pub struct Judgement {
 }
 
 impl Target {
-    /// Whatever is best: nobody knows beforehand what is to be found, so whatever is found is right.
+    /// No target: any result counts as found.
     pub fn open(about: String) -> Target {
         Target { program: Program::default(), name: None, completed_by: vec![], stable: false, about }
     }

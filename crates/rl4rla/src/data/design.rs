@@ -1,4 +1,4 @@
-//! Designs: what becomes of a table before it is solved, and what the solution means in the table's own units.
+//! Designs: preprocessing of a table, and the solution in the table's own units.
 
 use super::scratch::{Place, Scratch};
 use super::{DataError, Missing, Reading, open, probe};

@@ -1,4 +1,4 @@
-//! Which format a file has: told by its first bytes, never by its name.
+//! Detects the format of a file from its first bytes, never from its name.
 
 use super::{DataError, Source};
 use std::fmt;
@@ -17,7 +17,7 @@ pub enum Format {
 const NPY: &[u8] = b"\x93NUMPY";
 const MATRIX_MARKET: &[u8] = b"%%MatrixMarket";
 
-/// How many bytes tell the format.
+/// Number of bytes that determine the format.
 const HEAD: usize = 16;
 
 /// Files that are often tried: how they begin, what they are, what to do with them.

@@ -22,9 +22,9 @@ pub struct Reading {
     pub missing: Missing,
     /// Whether the first line of a CSV file has names; by default, whether it has a cell that is no number.
     pub header: Option<bool>,
-    /// What stands between the cells of a CSV file, a blank for any run of blanks; by default found out.
+    /// The delimiter of a CSV file, a space for any run of spaces; detected by default.
     pub delimiter: Option<u8>,
-    /// The decimal sign of a CSV file, `.` or `,`; by default found out.
+    /// The decimal separator of a CSV file, `.` or `,`; detected by default.
     pub decimal: Option<u8>,
 }
 

@@ -101,7 +101,7 @@ impl Approach {
         }
     }
 
-    /// What the search is told.
+    /// The inputs of the search.
     pub fn tuning(&self, stage: &Stage) -> Tuning {
         let budget = self.budget.unwrap_or(stage.budget);
         let decision = (self.budget_per_decision || stage.budget_per_decision).then_some(budget);
@@ -145,7 +145,7 @@ pub struct Candidate {
     pub select: f64,
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     /// The candidates, the chosen one first; none if no program earned anything.

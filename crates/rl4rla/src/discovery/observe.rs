@@ -1,4 +1,4 @@
-//! Observers: whoever wants to know how a run goes, and may end it.
+//! Observers: notified of the progress of a run, and able to stop it.
 
 use super::front::Front;
 use super::log::Record;
@@ -27,7 +27,7 @@ pub struct Progress<'a> {
     pub front: &'a Front,
 }
 
-/// Someone who watches a run.
+/// An observer of a run.
 pub trait Observe {
     /// A reward was computed, or was known.
     fn evaluated(&mut self, _record: Record, _value: f64) {}

@@ -46,7 +46,7 @@ impl fmt::Display for Start {
 pub enum Numeric {
     /// The iterates agree on every instance.
     Agree,
-    /// Both programs fail in the first iteration of a run; from a general point their iterates agree.
+    /// Both programs fail in the first iteration of a run; from a generic point their iterates agree.
     NeverRun,
     /// They part, for the first time here.
     Differ {

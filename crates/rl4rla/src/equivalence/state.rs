@@ -25,7 +25,7 @@ struct System {
     follow: State,
     /// v1 and what becomes of the carried registers that are left.
     results: BTreeMap<Reg, Vector>,
-    /// What its runs hold, from the true start on.
+    /// What its runs hold, from the initial state on.
     points: Points,
     rules: BTreeSet<Rule>,
 }

@@ -1,4 +1,4 @@
-//! Large data: the same runs on a matrix that is read as seldom as possible, whose solution nobody knows.
+//! Large data: the same runs on a matrix that is read as rarely as possible and whose solution is unknown.
 //!
 //! A stays where it is, stored by rows, and no operator copies it except those that need it by columns. Where an
 //! iteration asks for A·u − b and then for Aᵀ times that, one pass gives both, and the residual of the iterate with it.
@@ -96,7 +96,7 @@ pub struct Stop {
     pub residual: f64,
 }
 
-/// The course of a run on large data.
+/// The convergence history of a run on large data.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LargeTrace {
     /// ‖Ax − b‖/‖b‖ at the start and after every iteration; NaN where that would have cost a pass of its own, which
@@ -151,7 +151,7 @@ pub fn run_large(
     Ok(LargeTrace { residuals, x: x.to_vec(), passes })
 }
 
-/// A run on large data under way: one iteration at a time, for whoever decides himself when to stop.
+/// A run on large data in progress: one iteration at a time, for callers with their own stopping rule.
 pub struct LargeRun<'a> {
     instance: &'a Instance,
     plan: Plan<'a>,
@@ -159,7 +159,7 @@ pub struct LargeRun<'a> {
     after_setup: Registers,
     fused: Vec<Pass>,
     stream: Stream,
-    /// The luck of the iterations.
+    /// The RNG stream of the iterations.
     luck: Stream,
     context: Context,
     passes: usize,
@@ -227,7 +227,7 @@ impl<'a> LargeRun<'a> {
     }
 
     /// Starts again from the first x with another step size, after the same setup unless that depends on the step. The
-    /// luck of the iterations is that of a pilot, or the run's own.
+    /// random draws of the iterations are those of a pilot, or the run's own.
     pub(super) fn start_over(&mut self, step: f64, pilot: bool) -> Result<(), Failure> {
         self.machine =
             Machine::new(Data::True(self.instance, None), Update::Subtract, self.machine.settings());
@@ -268,7 +268,7 @@ impl<'a> LargeRun<'a> {
         Seen::of(self.instance, &r, &gradient)
     }
 
-    /// Whether luck is in its iterations, and not in setup alone.
+    /// Whether its iterations draw random objects, not only its setup.
     pub fn draws_in_iterations(&self) -> bool {
         self.plan.draws_in_iterations()
     }

@@ -99,7 +99,7 @@ impl<'a> Machine<'a> {
         self.excesses.push(excess);
     }
 
-    /// Goes without measuring where nobody asks and where a measure could not fail.
+    /// Skips measurements that are not needed and could not fail.
     fn pass(&mut self) -> bool {
         let unasked = !self.measured.between && self.residuals.len() < self.settings.iterations;
         let passes = unasked && linalg::norm(self.result()) < HARMLESS;

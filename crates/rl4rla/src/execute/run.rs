@@ -82,7 +82,7 @@ impl Settings {
     }
 }
 
-/// The course of a run.
+/// The convergence history of a run.
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// The loss at the start and after every iteration; for linear systems ‖Ax − b‖/‖b‖.

@@ -27,7 +27,7 @@ const UNIT: f64 = 1e-6;
 const SYMMETRIC: f64 = 1e-12;
 /// Eigenvalues may be this much below zero, relative to the largest.
 const POSITIVE: f64 = 1e-12;
-/// Decades of the gap, from that of a random start down, over which accuracy is told apart.
+/// Decades of the gap, from that of a random start down, over which accuracy is distinguished.
 const DECADES: f64 = 4.0;
 /// What reading an entry of A costs, in flops: a matrix too large for memory gives one number in the time that
 /// arithmetic makes a hundred.

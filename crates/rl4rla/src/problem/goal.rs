@@ -1,4 +1,4 @@
-//! Goals: by what an answer is known for a solution where nobody knows the solution.
+//! Goals: how to recognize a solution without knowing it.
 
 /// By what an answer of a task is known for a solution, so that code that runs without this crate can tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -151,7 +151,7 @@ impl Instance {
         self.attainable
     }
 
-    /// R of A = QR, computed when first asked for.
+    /// R of A = QR, computed on first use.
     pub fn triangle(&self) -> &Matrix {
         self.triangle.get_or_init(|| linalg::qr_r(&self.A))
     }
@@ -163,12 +163,12 @@ impl Instance {
         Instance { triangle, ..self }
     }
 
-    /// κ₂ of that R, computed when first asked for.
+    /// κ₂ of that R, computed on first use.
     pub fn condition(&self) -> f64 {
         *self.condition.get_or_init(|| linalg::condition_number(self.triangle()))
     }
 
-    /// AᵀA, computed when first asked for.
+    /// AᵀA, computed on first use.
     pub fn gram(&self) -> &Matrix {
         self.gram.get_or_init(|| linalg::gram(&self.A))
     }
@@ -212,7 +212,7 @@ impl Instance {
         self.task.signature(self.geometry())
     }
 
-    /// A number that is a pure function of this instance and a key, computed when first asked for.
+    /// A number that is a pure function of this instance and a key, computed on first use.
     pub fn remember(&self, key: u64, make: impl FnOnce() -> f64) -> f64 {
         let memory = || self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let known = memory().get(&key).copied();

@@ -30,7 +30,7 @@ const HIDDEN: f64 = 1e4;
 const LEFT: f64 = 1e-9;
 /// At a minimum Newton's method moves no margin by more than this; on the way to infinity it moves some by 1.
 const RESTLESS: f64 = 0.1;
-/// Decades of gap below or above gradient descent's over which accuracy is told apart.
+/// Decades of gap below or above gradient descent's over which accuracy is distinguished.
 const DECADES: f64 = 8.0;
 
 /// MᵀM is written MAT_GRAM(M).
@@ -432,7 +432,7 @@ fn restlessness(A: &Matrix, b: &[f64], x: &[f64]) -> f64 {
     })
 }
 
-/// ‖aⱼ‖, computed when first asked for.
+/// ‖aⱼ‖, computed on first use.
 fn column_norm(instance: &Instance, j: usize) -> f64 {
     // The keys below are numbers of iterations.
     const KEY: u64 = 1 << 32;

@@ -79,7 +79,7 @@ impl Outline {
         self.frame.get().map_or(0, |frame| frame.drawn.bytes())
     }
 
-    /// Q, drawn when first asked for.
+    /// Q, drawn on first use.
     pub fn frame(&self) -> &Frame {
         let draw = || {
             let Family { rows, cols, leverage, outside, .. } = self.family;

@@ -99,7 +99,7 @@ impl Family {
         Ok(Family::new(Kind(&own.info)))
     }
 
-    /// The family of some table that nobody has read: it says what tables have in common, and nothing can be drawn from it.
+    /// The family of an unread table: it describes what tables have in common, and nothing can be drawn from it.
     pub(crate) fn of_unread_table() -> Family {
         static UNREAD: FamilyInfo = FamilyInfo {
             name: "data",

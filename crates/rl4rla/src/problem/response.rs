@@ -3,7 +3,7 @@
 use super::instance_error::InstanceError;
 use super::logistic::sigmoid;
 
-/// What stands in the column that is to be explained.
+/// The type of the target column.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Response {
     /// A number, which aᵀx predicts.

@@ -25,7 +25,7 @@ pub trait Task: Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
 
-    /// What is asked for, in one line.
+    /// The goal, in one line.
     fn doc(&self) -> &'static str;
 
     /// Where its problems come from; each family's name is its own in the whole table.
@@ -44,7 +44,7 @@ pub trait Task: Send + Sync {
     #[allow(non_snake_case)]
     fn pose(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError>;
 
-    /// The same problem without its solution, for who only runs a program on it: the excess of a result may mean nothing
+    /// The same problem without its solution, for callers that only run a program on it: the excess of a result may mean nothing
     /// there. [`Task::optimality`] must do without.
     #[allow(non_snake_case)]
     fn pose_unsolved(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
@@ -187,7 +187,7 @@ impl fmt::Debug for dyn Task {
     }
 }
 
-/// The course of a finished run.
+/// The convergence history of a finished run.
 pub struct History<'a> {
     /// What was run on.
     pub instance: &'a Instance,

@@ -11,7 +11,7 @@ pub fn condition(instance: &Instance, preconditioner: Option<&Matrix>) -> f64 {
     (4.0 / (kappa / 1e4)).min(3.0) / 3.0
 }
 
-/// Sound: cond = 1 / (1 + log₁₀ κ) with κ = κ₂(R·R1·Rᵀ) for A = QR: the condition number that convergence sees,
+/// Sound: cond = 1 / (1 + log₁₀ κ) with κ = κ₂(R·R1·Rᵀ) for A = QR: the effective condition number,
 /// on a scale that never saturates. Without a preconditioner, R1 = I.
 pub fn condition_seen(instance: &Instance, preconditioner: Option<&Matrix>) -> f64 {
     let n = instance.cols();

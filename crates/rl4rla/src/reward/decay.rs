@@ -5,7 +5,7 @@
 /// Below this a residual is rounding noise; its ratios say nothing about the method.
 const ROUNDING: f64 = 1e-12;
 
-/// As released: every ratio counts, and a ρmax that is zero or not a number earns nothing.
+/// As released: every ratio counts, and a ρmax that is zero or NaN scores 0.
 pub fn decay(residuals: &[f64]) -> f64 {
     of_largest_ratio(residuals.windows(2).map(|pair| pair[1] / pair[0]))
 }

@@ -259,7 +259,7 @@ impl<D: Domain> Best<'_, D> {
             if !self.ledger.measure(&[(first, replicates)]) {
                 return false;
             }
-            // It may have led by luck.
+            // It may have led by chance.
             let ahead = |&old: &usize| self.ledger.mean(old) >= self.ledger.mean(first);
             let leader = self.leader.filter(ahead).unwrap_or(first);
             self.leader = Some(leader);

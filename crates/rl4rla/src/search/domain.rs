@@ -65,7 +65,7 @@ pub trait Domain: Sync {
     /// What the search has found if it stops here; none if that is no solution.
     fn solution(&self, state: &Self::State) -> Option<Solved<Self::Solution>>;
 
-    /// How many replicates there are of every value, at least 1: replicate i is the same luck for every solution.
+    /// How many replicates there are of every value, at least 1: replicate i uses the same random draws for every solution.
     fn replicates(&self) -> usize;
 
     /// How many different values can be drawn of a solution, one after the other; by default its replicates. More where

@@ -1,4 +1,4 @@
-//! The ledger: every value a search has asked for, computed once.
+//! The ledger: every value a search has requested, computed once.
 
 use super::domain::{Domain, Solved};
 use super::outcome::{Counters, Outcome, Ranked, Size, Stop};
@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Someone who watches a search for solutions of type `S`, and may end it.
+/// An observer of a search for solutions of type `S`, which may stop it.
 pub trait Watch<S> {
     /// A value was computed.
     fn evaluated(&mut self, _key: u128, _replicate: usize, _value: f64) {}

@@ -75,7 +75,7 @@ const fn row(method: Method, name: &'static str, doc: &'static str) -> MethodInf
     MethodInfo { method, name, doc }
 }
 
-/// What a search may be told besides its method.
+/// Options of a search besides its method.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tuning {
     /// c, the weight of exploration.

@@ -35,7 +35,7 @@ const STILL: usize = 8;
 /// Iterations in a row that come no closer before it is.
 const STALE: usize = 100;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Posed {
     /// The answer.

@@ -61,7 +61,7 @@ pub struct Solved {
     pub reads: usize,
     /// Floating-point operations of setup and all iterations, by the program's price.
     pub flops: f64,
-    /// The residual at the start and after every iteration; NaN where nobody looked.
+    /// The residual at the start and after every iteration; NaN where it was not measured.
     pub residuals: Vec<f64>,
     /// Why it ended.
     pub ended: Ended,

@@ -76,7 +76,7 @@ pub struct Store {
     connection: Connection,
     /// None for a reader.
     lock: Option<Lock>,
-    /// When the file was last written, if it is read without locks because nobody writes to it.
+    /// When the file was last written, if it is read without locks because it has no writer.
     settled: Option<SystemTime>,
 }
 
