@@ -1,4 +1,4 @@
-//! What is wrong with data, by name.
+//! Errors in data.
 #![allow(non_snake_case)]
 
 use crate::data::csv_number;
@@ -8,7 +8,7 @@ use std::fmt;
 /// Entries of data may not exceed this, so that sums of squares do not overflow.
 const LARGEST_ENTRY: f64 = 1e150;
 
-/// Why data are not a problem that can be solved.
+/// Why data do not pose a solvable problem.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[allow(missing_docs)] // the fields say what they are
 pub enum InstanceError {
@@ -26,11 +26,11 @@ pub enum InstanceError {
     NoSolution,
     /// All labels are the same.
     OneClass { value: f64 },
-    /// A label is neither of the two values that stand before it.
+    /// A label differs from both values that precede it.
     ThirdClass { row: usize, value: f64, known: [f64; 2] },
-    /// A column is a combination of those before it, so that there is no one solution.
+    /// A column is a linear combination of those before it, so the solution is not unique.
     Dependent { column: usize },
-    /// A plane separates the labels, so that the loss has no minimum.
+    /// The labels are linearly separable, so the loss has no minimum.
     Separable,
     /// A is not square.
     NotSquare { rows: usize, cols: usize },

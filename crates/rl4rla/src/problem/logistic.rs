@@ -1,8 +1,8 @@
 //! Logistic regression: the paper's second task, as a fit and as a forward pass.
 //!
 //! Labels are yᵢ = sign(aᵢᵀw* + εᵢ), ε ~ N(0, σ²). A program sees b = (1 + y)/2, so that the gradient of the
-//! cross-entropy is Aᵀ(σ(Ax) − b). The true weights w* are such that every singular direction of A matters alike and
-//! the margins aᵢᵀw* have mean square 1; with ‖A‖₂ = 2 the step η = 1 suits gradient descent and Newton's method both.
+//! cross-entropy is Aᵀ(σ(Ax) − b). The true weights w* are such that all singular directions of A matter equally and
+//! the margins aᵢᵀw* have mean square 1; with ‖A‖₂ = 2 the step size η = 1 suits both gradient descent and Newton's method.
 #![allow(non_snake_case)]
 
 pub(crate) mod fit;
@@ -38,7 +38,7 @@ fn legal(op: Op, operands: &[Reg], _: Section) -> bool {
     op.name != "MAT_TRANS_MAT_MUL" || operands[0] != operands[1]
 }
 
-/// The fit: find the weights x of least cross-entropy.
+/// The fit: find the weights x that minimize the cross-entropy.
 pub struct Logistic;
 
 impl Task for Logistic {
@@ -83,8 +83,8 @@ impl Task for Logistic {
         Ok(Instance::posed(&Logistic, A, b, nowhere, 0.0, vec![]))
     }
 
-    /// The largest |aⱼᵀr|/(‖aⱼ‖‖r‖) of all columns, with r = σ(Ax) − b: the gradient without the units of its columns. Where
-    /// a plane separates the labels r tends to 0 and this does not.
+    /// The largest |aⱼᵀr|/(‖aⱼ‖‖r‖) of all columns, with r = σ(Ax) − b: the relative gradient. For
+    /// linearly separable labels r tends to 0 and this does not.
     fn optimality(&self, instance: &Instance, x: &[f64]) -> Result<f64, &'static str> {
         let z = linalg::mat_vec(&instance.A, x);
         if separates(&z, &instance.b) {
@@ -153,8 +153,8 @@ impl Task for Logistic {
         ["mean cross-entropy L(x)", "L(x)/L(x*) − 1"]
     }
 
-    /// One half for the gap that gradient descent leaves after as many iterations, and from there up and down on a
-    /// logarithmic scale; nothing without progress from the start.
+    /// One half for the excess that gradient descent reaches after as many iterations, on a logarithmic scale; 0
+    /// without progress.
     fn accuracy(&self, history: &History) -> Option<f64> {
         let (first, last) = history.ends();
         let instance = history.instance;
@@ -193,8 +193,8 @@ impl Task for Logistic {
 
 /// The forward pass: given weights, find the probability of every label. The weights are in x, and v1 is the answer.
 ///
-/// It is scored by the cross-entropy expected of labels drawn afresh by the model, not of those in b: an answer that
-/// copies b would be perfect there, and worthless.
+/// It is scored by the expected cross-entropy of labels freshly drawn from the model, not of those in b: an answer that
+/// copies b would be perfect there, but useless.
 pub struct Forward;
 
 impl Task for Forward {
@@ -249,7 +249,7 @@ impl Task for Forward {
         ["mean cross-entropy of fresh labels", "its excess over the entropy of the model"]
     }
 
-    /// The gap above the model's own entropy, against that of saying one half to everything.
+    /// The excess over the entropy of the model, relative to that of predicting ½ everywhere.
     fn accuracy(&self, history: &History) -> Option<f64> {
         let (_, last) = history.ends();
         let instance = history.instance;
@@ -278,7 +278,7 @@ const PARTLY_SEPARATED: &str =
     "some labels are linearly separable from all others, so the loss has no minimum: coefficients diverge";
 const SEPARABLE: &str = "its labels are linearly separable; use more rows or more noise";
 
-/// The mean entropy of labels with these probabilities: the least cross-entropy there is.
+/// The mean entropy of labels with these probabilities: the smallest possible cross-entropy.
 fn entropy(probabilities: &[f64]) -> f64 {
     let own = |p: f64| -share(p, 1.0) - share(1.0 - p, 1.0);
     probabilities.iter().map(|p| own(*p)).sum::<f64>() / probabilities.len() as f64
@@ -406,7 +406,7 @@ fn targets(A: &Matrix, labels: &[f64]) -> Result<Vec<f64>, InstanceError> {
     }
 }
 
-/// The x of least cross-entropy from a start, found in units in which all columns are about as long.
+/// The x of minimum cross-entropy from a starting point, computed with columns scaled to similar norms.
 fn fit_data(A: &Matrix, b: &[f64], start: &[f64]) -> Option<Vec<f64>> {
     let length = |j: usize| linalg::norm(A.column(j));
     // Powers of two, by which no digit is lost.

@@ -1,4 +1,4 @@
-//! What a target is, and what a solution predicts of it.
+//! The type of a target, and its prediction by a solution.
 
 use super::instance_error::InstanceError;
 use super::logistic::sigmoid;
