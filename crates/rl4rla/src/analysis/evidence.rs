@@ -16,7 +16,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// All alike.
+    /// Uniformly.
     Uniform,
     /// The squared norms of the rows of A.
     RowNorms,

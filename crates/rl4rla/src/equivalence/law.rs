@@ -1,4 +1,4 @@
-//! The execution test for programs that draw different random objects: not their iterates are compared, but their laws.
+//! The execution test for programs that draw different random objects: compares distributions instead of iterates.
 
 use super::budget;
 use super::numeric::{ITERATIONS, KAPPA, Numeric, STEP, Start, course, draw, named};
@@ -8,16 +8,16 @@ use crate::problem::{Family, Leverage};
 use crate::program::{Geometry, Program, Signature};
 use crate::rng::Stream;
 
-/// Replicates of a comparison in distribution: few at first, many where few do not tell the laws apart.
+/// Replicates of a comparison in distribution: few at first, many if few do not distinguish the distributions.
 const REPLICATES: [u64; 2] = [1000, 16_000];
-/// The probability, over all its functionals, that a comparison in distribution calls equal laws different.
+/// The probability, over all its functionals, that a comparison calls equal distributions different.
 pub const LEVEL: f64 = 1e-6;
 
 /// A number measured on an iterate.
 type Functional = fn(&[f64]) -> f64;
 
-/// Compares two programs that draw different random objects: the laws of a few functionals of the last iterate, by
-/// the two-sample Kolmogorov-Smirnov test, on instances whose rows matter very unevenly and somewhat unevenly.
+/// Compares two programs that draw different random objects: the distributions of a few functionals of the last iterate, by
+/// the two-sample Kolmogorov-Smirnov test, on instances with highly and with moderately nonuniform leverage.
 pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>, from: Start) -> Numeric {
     let signature = signature.into();
     let Signature { geometry: shape, update, .. } = signature;
@@ -102,7 +102,7 @@ fn kolmogorov_smirnov(mut xs: Vec<f64>, mut ys: Vec<f64>) -> f64 {
     xs.iter().chain(&ys).map(|&t| (share(&xs, t) - share(&ys, t)).abs()).fold(0.0, f64::max)
 }
 
-/// What the gap exceeds with probability at most `level` if the laws are one.
+/// The quantile that the gap exceeds with probability at most `level` if the distributions are equal.
 fn critical(m: usize, n: usize, level: f64) -> f64 {
     let (m, n) = (m as f64, n as f64);
     ((2.0 / level).ln() / 2.0 * (m + n) / (m * n)).sqrt()
