@@ -19,7 +19,7 @@ pub struct Analyze {
     pub running: Running,
 
     /// Target excess for iteration counts and cost
-    #[arg(long, default_value_t = 1e-6, help_heading = "Analysis")]
+    #[arg(long, default_value = "1e-6", help_heading = "Analysis")]
     pub tolerance: f64,
     /// Replicates (instances with their own random draws) per confidence interval
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(2..=1000), help_heading = "Analysis")]

@@ -24,7 +24,7 @@ pub struct Compare {
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Run")]
     pub iterations: u64,
     /// Stop programs for tall systems when ‖Aᵀ(Ax − b)‖ has fallen to this fraction of its initial value
-    #[arg(long, default_value_t = 1e-14, help_heading = "Run")]
+    #[arg(long, default_value = "1e-14", help_heading = "Run")]
     pub stop: f64,
     #[command(flatten)]
     pub running: Running,

@@ -28,7 +28,7 @@ pub struct Solve {
     pub iterations: usize,
     /// Stop when ‖A(x − x*)‖ ≤ tolerance·‖Ax − b‖, or at rounding level; 0 runs to the iteration limit. Other tasks have
     /// their own criteria: see `rl4rla help solve`
-    #[arg(long, default_value_t = 1e-10, help_heading = "Run")]
+    #[arg(long, default_value = "1e-10", help_heading = "Run")]
     pub tolerance: f64,
     /// Linearly dependent columns: `refuse` reports them, `drop` removes them, `min-norm` returns the minimum-norm solution
     #[arg(long, value_name = "HOW", default_value = "refuse", value_parser = rank_deficient, help_heading = "Run")]

@@ -34,7 +34,7 @@ pub struct Approach {
     pub patient: bool,
     /// Instead of the stage's own budget.
     pub budget: Option<u64>,
-    /// How values travel up, if not as usual. A run that was not told of it is kept without, here as below.
+    /// Back-up rule, if not the default. Serialized only if set, as are the options below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<Backup>,
     /// Closed children are passed over.
@@ -52,7 +52,7 @@ pub struct Approach {
     /// Every stage starts from the target of the one before, found or not.
     #[serde(default, skip_serializing_if = "is_no")]
     pub from_targets: bool,
-    /// The most evaluations of a stage's search. A run that was not told of it is kept without.
+    /// Maximum evaluations per stage. Serialized only if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluations: Option<u64>,
     /// The most evaluations of a whole run: a stage may spend what those before it left.

@@ -32,7 +32,7 @@ pub trait Observe {
     /// A reward was computed, or was known.
     fn evaluated(&mut self, _record: Record, _value: f64) {}
 
-    /// The run goes on, unless this says no.
+    /// Whether the run should continue.
     fn goes_on(&mut self, _progress: &Progress) -> bool {
         true
     }

@@ -35,7 +35,7 @@ pub trait Proposer<D: Domain> {
     }
 }
 
-/// Proposes mutants of the best parent, and at times what it makes with the other one.
+/// Proposes mutants of the better parent, and sometimes a crossover with the other.
 pub struct Breeder;
 
 /// One proposal in so many has two parents.

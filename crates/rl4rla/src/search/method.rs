@@ -83,7 +83,7 @@ pub struct Tuning {
     /// The constants and the back-up of the released code: its tree search explores √2 times as much, and its values
     /// come from the latest rollout.
     pub released: bool,
-    /// How values travel up; none for what the method does by default.
+    /// Back-up rule; none for the default of the method.
     pub backup: Option<Backup>,
     /// Whether only LUCB or the budget ends a decision, as in the released code, even when nothing is left to learn.
     pub patient: bool,
@@ -91,11 +91,11 @@ pub struct Tuning {
     pub skip_closed: bool,
     /// Whether to return to the root when the subtree decided for is closed.
     pub return_to_root: bool,
-    /// The most playouts for one decision, if that has a budget of its own.
+    /// Maximum playouts per decision, if limited.
     pub decision: Option<u64>,
-    /// The most playouts.
+    /// Maximum number of playouts.
     pub budget: u64,
-    /// The most evaluations, if there is a most.
+    /// Maximum number of evaluations, if limited.
     pub evaluations: Option<u64>,
     /// δ and the like, for the methods that have one.
     pub confidence: Confidence,
