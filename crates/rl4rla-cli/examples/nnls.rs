@@ -32,12 +32,12 @@ impl Task for Nnls {
     /// ‖Ax − b‖² exceeds its least value by ‖A(x − x*)‖² + 2gᵀx with g = Aᵀ(Ax* − b), because gᵀx* = 0. For feasible x
     /// neither term is negative, so nothing cancels however close x is to x*. The excess is the root of that.
     fn measure(&self, instance: &Instance, x: &[f64]) -> (f64, f64) {
-        // Asked so that NaN is not feasible either.
+        // Written so that NaN is infeasible too.
         if !x.iter().all(|&x| x >= 0.0) {
             return (1.0, 1.0);
         }
         let g = gradient(&instance.A, &instance.b, &instance.x_star);
-        // Where x* > 0, g is 0: what is computed there is rounding, and its root would not be small.
+        // Where x* > 0, g is 0 up to rounding, whose square root would not be small.
         let bound = (0..x.len()).filter(|&j| instance.x_star[j] == 0.0);
         let uphill: f64 = bound.map(|j| 2.0 * g[j].max(0.0) * x[j]).sum();
         (instance.residual(x), instance.excess(x).hypot(uphill.sqrt() / length(&instance.b)))
@@ -51,7 +51,7 @@ impl Task for Nnls {
         Ok(Instance::posed(&Nnls, A, b, x, least, spectrum))
     }
 
-    /// A projection is no direction: the program gives the next x itself.
+    /// A projection is not a descent direction: the program computes the next x itself.
     fn update(&self) -> Update {
         Update::Assign
     }
@@ -68,12 +68,12 @@ impl Task for Nnls {
         ["‖Ax − b‖/‖b‖", "√(‖Ax − b‖² − ‖Ax* − b‖²)/‖b‖"]
     }
 
-    /// Accuracy and cost count alike; steadiness and a preconditioner are not asked for.
+    /// Accuracy and cost count equally; steady decay and a preconditioner are not rewarded.
     fn weights(&self) -> [f64; 4] {
         [1.0, 0.0, 1.0, 0.0]
     }
 
-    /// x ≥ 0 says nothing of A and b, and the measure looks at their lengths and angles alone.
+    /// x ≥ 0 does not involve A and b, and the measure depends only on their inner products.
     fn is_isometric(&self) -> bool {
         true
     }

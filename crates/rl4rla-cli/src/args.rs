@@ -30,12 +30,13 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// Discovers randomized linear algebra algorithms as explicit, readable programs.
+/// Discover, run and analyze randomized linear algebra algorithms as readable programs.
 #[derive(Parser)]
 #[command(
     name = "rl4rla",
     version,
     propagate_version = true,
+    disable_help_subcommand = true,
     after_help = "\
 Examples:
   rl4rla discover sketched-precond-gd
@@ -46,7 +47,9 @@ Examples:
   rl4rla solve sketched-precond-gd --matrix data.csv --target price --intercept
   rl4rla export sketched-precond-gd --to python
 
-Exit codes: 0 success, 1 ran but the answer is no, 2 bad input or usage, 130 interrupted with work saved."
+`rl4rla help` lists the topics that `rl4rla help TOPIC` explains.
+
+Exit codes: 0 success, 1 ran but the answer is no, 2 bad input or usage, 130 interrupted (finished work is saved)."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -58,13 +61,13 @@ pub struct Cli {
 /// What every command takes.
 #[derive(Args)]
 pub struct Shared {
-    /// Print exactly one JSON document on standard output
+    /// Print a single JSON document to standard output
     #[arg(long, global = true)]
     pub json: bool,
-    /// Print no remarks, only results
+    /// Suppress progress and remarks; print results only
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Where runs are kept
+    /// The store: the file that holds all runs
     #[arg(long, global = true, default_value = DEFAULT_STORE, value_name = "FILE")]
     pub store: std::path::PathBuf,
 }
@@ -89,7 +92,7 @@ pub fn again(command: &str, store: &std::path::Path) -> String {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Discover an algorithm: run the stages of a curriculum, each from what the one before found
+    /// Discover an algorithm by running the stages of a curriculum
     #[command(after_help = "\
 Examples:
   rl4rla discover sketched-precond-gd
@@ -97,37 +100,36 @@ Examples:
   rl4rla discover ./mine.toml --budget 50000 --json
   rl4rla discover subsampled-precond-gd --prefer speed
 
-Of all programs evaluated, those that none beats in accuracy, work and stability are kept: run:ID#K names one.
-Everything is saved as it is computed: interrupt it at any time, and go on with `rl4rla resume RUN`.
-Exit code 1 if a stage did not find its target.")]
+Each stage starts from the program found by the previous one. The Pareto front of accuracy, work and stability is kept;
+run:ID#K names its programs. Results are saved continuously: interrupt at any time and continue with `rl4rla resume RUN`.
+Exit code 1 if a stage did not find its target. See also `rl4rla help curricula` and `rl4rla help graph-search`.")]
     Discover(Discover),
-    /// Go on with an interrupted run; the result is the uninterrupted one, bit for bit
+    /// Resume an interrupted run; the result is bitwise identical to an uninterrupted one
     #[command(after_help = "\
 Examples:
   rl4rla resume LAST
   rl4rla resume 3f9a2c1d --json
 
-RUN is a run's id, the beginning of one, or LAST. A run that is done prints its result again.")]
+RUN is a run id, a prefix of one, or LAST. For a finished run the result is printed again.")]
     Resume(Resume),
-    /// Run curricula with many seeds and methods: success rates, playouts, evaluations, times
+    /// Run curricula over many seeds and methods: success rates, playouts, evaluations, times
     #[command(after_help = "\
 Examples:
   rl4rla sweep sketched-precond-gd --methods best,mcgs-ucd --seeds 20
   rl4rla sweep block-kaczmarz subsampled-ls-gd --methods mcts,mcgs-uct,mcgs-ucd --seeds 20 --json
 
-Seeds are 0 to N−1, or from --seed on, one attempt each.
-What is done already is taken from the store: interrupt a sweep at any time, and start it again.
-Exit code 0 when all runs were made: how often a target was found is the answer, whatever it is.")]
+One attempt per seed. Finished runs are reused from the store: interrupt at any time and repeat the command to continue.
+Exit code 0 if all runs completed, whether or not they found their targets.")]
     Sweep(Sweep),
-    /// Enumerate every stage of a curriculum: is its target really the best program there?
+    /// Check by exhaustive enumeration that the target of each stage is its best program
     #[command(after_help = "\
 Examples:
   rl4rla audit sketched-precond-gd
   rl4rla audit ./mine.toml --seeds 5 --json
 
-Exit code 1 if some target is not the best program of its stage.")]
+Exit code 1 if a target is not the best program of its stage.")]
     Audit(Audit),
-    /// Reproduce the paper: its tables and figures, computed here, with its values beside ours
+    /// Reproduce the paper's tables and figures, with its values next to ours
     #[command(after_help = "\
 Examples:
   rl4rla reproduce all --quick
@@ -136,23 +138,24 @@ Examples:
 
 Items: table1, table2, staircase, ecdf, reuse, eigenvalue, stages, transitions, tree, ablation, newton, method-tree, scalability, baselines,
 year, searches, or all.
-What is done already is taken from the store: interrupt it at any time, and start it again.
-Exit code 1 if some item could not be made; the others are.")]
+Finished runs are reused from the store: interrupt at any time and repeat the command to continue.
+Exit code 1 if an item could not be produced; the others are written. See also `rl4rla help reproduce`.")]
     Reproduce(Reproduce),
-    /// Show what there is: curricula, programs, operators, families, baselines, runs, methods
+    /// List curricula, programs, operators, families, baselines, methods or runs
     #[command(after_help = "Example:\n  rl4rla list operators --json")]
     List(List),
-    /// Write a page about the runs in the store: what was found, how surely, at what price
+    /// Write an HTML report on the runs in the store
     #[command(after_help = "\
 Examples:
   rl4rla report
   rl4rla report LAST --out ./last
   rl4rla report --json
 
-Writes index.html, which needs no network, and every figure and table beside it as SVG and CSV.
-Without RUN it is about all runs; RUN is a run's id, the beginning of one, or LAST.")]
+Writes a self-contained index.html, and every figure and table as SVG and CSV in the same folder: success rates with
+confidence intervals, discovered programs, equivalence evidence, cost and convergence histories.
+RUN is a run id, a prefix of one, or LAST; the default is all runs.")]
     Report(Report),
-    /// Show a program: its name, its code with shapes, its equation, its cost in symbols
+    /// Show a program: name, code with shapes, equation, symbolic cost
     #[command(after_help = "\
 Examples:
   rl4rla show sketched-precond-gd
@@ -161,7 +164,7 @@ Examples:
 
 Symbols: m rows and n columns of A, s rows of a sketch, k rows of a sample, T iterations.")]
     Show(Show),
-    /// Write a program as code that runs without us, and check that it does
+    /// Export a program as standalone code, and optionally check it
     #[command(after_help = "\
 Examples:
   rl4rla export sketched-precond-gd --to python --out solver.py
@@ -169,21 +172,21 @@ Examples:
   rl4rla export all --to latex --out algorithms
   rl4rla export newton-sketch --to json
 
-With --check the code runs on a small fixed problem with the draws of our own run, and the histories of loss and excess are
-compared; without --out the verdict is then printed instead of the code. Where a language is not installed it says `not
-checked`, with exit code 0. Exit code 1 if some program does not agree.")]
+With --check the code runs on a small fixed problem with the random draws of a reference run, and the histories of loss and
+excess are compared; without --out the verdict is printed instead of the code. If a language is not installed, the verdict
+is `not checked` with exit code 0. Exit code 1 if a check fails. See also `rl4rla help export`.")]
     Export(Box<Export>),
-    /// Decide whether two programs are one algorithm, by algebra and by execution
+    /// Decide whether two programs are equivalent, by algebra and by execution
     #[command(after_help = "\
 Examples:
   rl4rla equiv sketched-precond-gd sketched-precond-gd-factored
   rl4rla equiv ls-gd ./mine.rla --json
   rl4rla equiv landweber ls-gd --shape symmetric
 
-Exit code 0 if they are equal in exact arithmetic and run where the other runs, 1 if not, or if algebra and execution do
-not agree.")]
+Exit code 0 if the programs are equal in exact arithmetic and defined on the same problems; 1 if not, or if algebra and
+execution disagree. See also `rl4rla help equivalence`.")]
     Equiv(Equiv),
-    /// Run a program on fresh instances and score it
+    /// Run a program on random instances and compute its reward
     #[command(
         allow_negative_numbers = true,
         after_help = "\
@@ -194,11 +197,11 @@ Examples:
   rl4rla evaluate ls-gd --family mid-cond --profile tolerance --kappa 1e2,1e5,1e10 --charge 1000000x500
   rl4rla evaluate run:LAST --curriculum sketched-precond-gd --stage sketched-precond-gd
 
-The reward and its parts are means over the instances, residuals are medians.
-Exit code 1 if the program failed on every instance."
+The reward and its terms are means over the instances; residuals are medians.
+Exit code 1 if the program failed on every instance. See also `rl4rla help reward`."
     )]
     Evaluate(Box<Evaluate>),
-    /// Find out when a program converges, how fast, at what price, and when it breaks
+    /// Analyze a program: convergence rate, step sizes, cost, robustness, worst case
     #[command(
         allow_negative_numbers = true,
         after_help = "\
@@ -208,12 +211,12 @@ Examples:
   rl4rla analyze ls-gd --family mid-cond --kappa 1e1,1e2,1e3 --step 1.9 --tolerance 1e-8 --out ./ls-gd
   rl4rla analyze ./mine.rla --rows 4000 --cols 40 --replicates 20 --json
 
-The iteration is analysed at every --kappa; the step is chosen at the first, and used everywhere. Intervals are 95 %
-confidence intervals over the replicates. The worst case comes with the command that shows it again. Tall problems are
-2000×20 unless --rows or --cols is given. docs/analyze.md explains every number."
+The iteration is analyzed at every --kappa; the step size is chosen at the first and used for all. Intervals are 95 %
+confidence intervals over the replicates. The worst case comes with a command that reproduces it. Tall problems are
+2000×20 unless --rows or --cols is given. `rl4rla help analyze` explains every number."
     )]
     Analyze(Box<Analyze>),
-    /// Run programs and baselines on the same instances: accuracy, time, iterations
+    /// Compare programs and baseline solvers on the same instances: accuracy, time, iterations
     #[command(
         allow_negative_numbers = true,
         after_help = "\
@@ -223,28 +226,42 @@ Examples:
   rl4rla compare newton --baselines all --family logistic --iterations 10 --step 1 --json
   rl4rla compare sketched-precond-gd --baselines qr,lsqr --matrix data.csv --target price --intercept
 
-Solvers with an excess of at most 1e-10 come first, by time; then the others by the power of ten of their excess, and by
-time among equals. Times are medians, with the least and the most.
-All solvers run in one process, one after the other, beginning with another one in every repetition. Choosing the best
-step for a program is not timed. With one thread, seconds are those on the core where the system tells them. Exit code 1
-if every solver failed."
+Solvers with an excess ‖A(x − x*)‖/‖b‖ of at most 1e-10 come first, ordered by time; then the others by the order of
+magnitude of their excess, then by time. Times are medians with minimum and maximum. All solvers run sequentially in one
+process, in rotating order. Choosing the best step size of a program is not timed. With one thread, CPU time is reported
+where available. Exit code 1 if every solver failed. See also `rl4rla help baselines`."
     )]
     Compare(Box<Compare>),
-    /// Solve your own data by a program: least squares, or what else the program is for
+    /// Solve your own data with a program: least squares, logistic regression or eigenvector
     #[command(
         allow_negative_numbers = true,
         after_help = "\
 Examples:
   rl4rla solve sketched-precond-gd --matrix data.csv --target price --intercept --out solution.csv
   rl4rla solve precond-gd --matrix A.npy --rhs b.npy --tolerance 1e-12 --out x.npy
-  rl4rla solve precond-weighted-sgd --matrix A.mtx.gz --rhs b.csv --average --plot course.svg
+  rl4rla solve precond-weighted-sgd --matrix A.mtx.gz --rhs b.csv --average --plot history.svg
   rl4rla solve run:LAST --matrix train.csv --target y --intercept --standardise --predict test.csv --predictions out.csv
 
-Files are recognised by their content. docs/data.md tells what is read and what is refused, docs/solve.md how the step is
-found and what happens to data that do not fit into memory.
-Exit code 0 if it converged; 1 if it ran and did not reach the tolerance, with the answer and the reason."
+File formats are detected from the content. `rl4rla help data` describes the formats, `rl4rla help solve` the convergence
+test, the automatic step size and out-of-core data.
+Exit code 0 if converged; 1 if the tolerance was not reached (the answer and the reason are printed); 2 for bad input."
     )]
     Solve(Box<Solve>),
+    /// Print the help of a command, or a document on a topic
+    #[command(after_help = "\
+Examples:
+  rl4rla help
+  rl4rla help discover
+  rl4rla help curricula
+
+Without TOPIC, all commands and topics are listed. A name that is both prints the help of the command, then the document.")]
+    Help(Help),
+}
+
+#[derive(Args)]
+pub struct Help {
+    /// Command or topic
+    pub topic: Option<String>,
 }
 
 #[derive(Args)]
@@ -252,7 +269,7 @@ pub struct List {
     /// What to list
     #[arg(value_enum)]
     pub what: Listed,
-    /// With `runs`: read everything in the store first, and say so if anything is not as it was written
+    /// With `runs`: verify the checksums of the whole store first
     #[arg(long)]
     pub check: bool,
 }
@@ -260,7 +277,7 @@ pub struct List {
 /// How much the machine may be used.
 #[derive(Args)]
 pub struct Threads {
-    /// Threads; the result is the same with any number [default: all cores]
+    /// Number of threads; does not affect results [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub threads: Option<u64>,
 }
@@ -268,10 +285,10 @@ pub struct Threads {
 /// What a computation may use, and what it tells of itself. No result depends on it.
 #[derive(Args)]
 pub struct Resources {
-    /// The most memory for values kept to save time, in MiB; the result is the same with any number
+    /// Cache size limit in MiB; does not affect results
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     pub cache: usize,
-    /// Print how long instances, evaluations and the search took, added up over all threads
+    /// Print the time spent on instances, evaluations and search, summed over all threads
     #[arg(long)]
     pub timings: bool,
 }
@@ -306,28 +323,28 @@ impl Threads {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Listed {
-    /// The curricula that `discover` knows by name
+    /// Built-in curricula
     Curricula,
-    /// The runs in the store
+    /// Runs in the store
     Runs,
-    /// The ways to search
+    /// Search methods
     Methods,
-    /// The named programs
+    /// Named programs (the catalogue)
     Programs,
-    /// What programs are made of
+    /// Operators of the program language
     Operators,
-    /// The problem families
+    /// Problem families
     Families,
-    /// The solvers that `compare` knows besides programs
+    /// Baseline solvers for `compare`
     Baselines,
 }
 
 #[derive(Args)]
 pub struct Report {
-    /// Only these runs [default: all]
+    /// Runs to include [default: all]
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
-    /// The folder to write to; files of the same names are replaced
+    /// Output folder; existing files of the same names are replaced
     #[arg(long, default_value = "rl4rla-report", value_name = "DIR")]
     pub out: std::path::PathBuf,
     #[command(flatten)]
@@ -336,9 +353,9 @@ pub struct Report {
 
 #[derive(Args)]
 pub struct Show {
-    /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
+    /// Program: catalogue name, path to a .rla file, run:ID, run:ID/STAGE or run:ID#K
     pub program: OsString,
-    /// The shape of A [default: that of the program's family, or else the first that it fits]
+    /// Shape of A [default: that of the program's family, else the first that fits]
     #[arg(long, value_enum)]
     pub shape: Option<Shape>,
 }
@@ -350,7 +367,7 @@ pub enum Shape {
     Tall,
     /// As many rows as columns
     Square,
-    /// Square, with A = Aᵀ
+    /// Square with A = Aᵀ
     Symmetric,
 }
 
@@ -366,11 +383,11 @@ impl From<Shape> for Geometry {
 
 #[derive(Args)]
 pub struct Equiv {
-    /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
+    /// Program: catalogue name, path to a .rla file, run:ID, run:ID/STAGE or run:ID#K
     pub first: OsString,
-    /// Another
+    /// The program to compare it with
     pub second: OsString,
-    /// The shape of A [default: that of the families the programs name, or else the first that both fit]
+    /// Shape of A [default: that of the programs' families, else the first that fits both]
     #[arg(long, value_enum)]
     pub shape: Option<Shape>,
 }

@@ -21,7 +21,7 @@ pub fn find(typed: impl AsRef<OsStr>) -> Result<Curriculum, Failure> {
         None => read(name, Path::new(typed))?,
     };
     let curriculum = Curriculum::parse(name, &text).map_err(|error| {
-        Failure::new(format!("{name}, {error}")).advise("docs/curricula.md explains every key")
+        Failure::new(format!("{name}, {error}")).advise("`rl4rla help curricula` explains every key")
     })?;
     afford(&curriculum)?;
     Ok(curriculum)
@@ -45,8 +45,7 @@ fn read(name: &str, path: &Path) -> Result<String, Failure> {
         Failure::new(format!("cannot read {name}: {error}")).advise("check the permissions of the file")
     };
     if !path.exists() {
-        let failure =
-            Failure::new(format!("there is no curriculum `{name}`: no such name, and no such file"));
+        let failure = Failure::new(format!("no curriculum `{name}`: neither a built-in name nor a file"));
         return Err(match nearest(name, BUILTIN.iter().map(|(name, _)| *name)) {
             Some(meant) => failure.advise(format!("`{meant}`; `rl4rla list curricula` shows all")),
             None => {

@@ -24,9 +24,8 @@ pub fn system(args: &Data, matrix: &Path, needs_target: bool) -> Result<System, 
         (None, Some(file)) => Target::File(file.clone()),
         (None, None) if !needs_target => Target::None,
         (None, None) => {
-            return Err(Failure::new("there is no right-hand side").advise(
-                "--target COL for a column of the matrix file, or --rhs FILE for a file of its own",
-            ));
+            return Err(Failure::new("no right-hand side was given")
+                .advise("--target COL for a column of the matrix file, or --rhs FILE for a separate file"));
         }
     };
     let design = Design { target, intercept: args.intercept, standardise: args.standardise };

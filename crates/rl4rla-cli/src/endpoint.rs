@@ -42,7 +42,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Reads the transcript, by default beside the store; nothing is contacted yet.
+    /// Reads the transcript, by default next to the store; nothing is contacted yet.
     pub fn new(proposer: &Proposer, store: &Path, seed: u64) -> Result<Endpoint, Failure> {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(Duration::from_secs(proposer.timeout)))

@@ -23,11 +23,11 @@ pub const INTERRUPTED: u8 = 130;
 /// How long a command may take to save its work, or to print what it has found.
 const GRACE: Duration = Duration::from_millis(1500);
 
-/// How long a command that ends early may take to tidy up, and then to say so: nobody may read what it says.
+/// How long an interrupted command may take to clean up, and then to say so: its output may have no reader.
 const TIDYING: Duration = Duration::from_millis(500);
 const SAYING: Duration = Duration::from_millis(300);
 
-/// How often whoever waits looks whether it still should.
+/// Polling interval of waiting threads.
 const TICK: Duration = Duration::from_millis(20);
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -136,7 +136,7 @@ impl Monitor for Terminal {
 
 /// What a command says that was interrupted with its runs in the store.
 pub fn resumable() -> Page {
-    let text = "interrupted; the same command goes on from here\n".to_string();
+    let text = "interrupted; repeat the command to continue\n".to_string();
     Page { json: json!({ "interrupted": true }), text, code: INTERRUPTED }
 }
 

@@ -79,10 +79,11 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
         Command::Compare(args) => commands::compare::run(args, &cli.shared),
         Command::Solve(args) => commands::solve::run(args, &cli.shared),
         Command::Evaluate(args) => commands::evaluate::run(args, &cli.shared),
+        Command::Help(args) => commands::help::run(args),
     }
 }
 
-/// Prints what clap says of a command line, which it repeats, in its own styles. Printing can only fail if nobody listens.
+/// Prints what clap says of a command line, which it repeats, in its own styles. Printing can only fail if the reader is gone.
 fn usage(error: &clap::Error) {
     let styled = error.render().ansi().to_string();
     let plain = anstream::adapter::strip_str(&styled).to_string();
@@ -94,7 +95,7 @@ fn usage(error: &clap::Error) {
     };
 }
 
-/// Says what is wrong. That can only fail if nobody listens.
+/// Prints an error. That can only fail if the reader is gone.
 fn complain(failure: &Failure) {
     let _ = writeln!(anstream::stderr(), "{failure}");
 }

@@ -32,7 +32,7 @@ pub fn afford(bytes: u128, what: &str, advice: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let bytes = size(u64::try_from(bytes).unwrap_or(u64::MAX));
-    let message = format!("{what} would take {bytes} of memory, and {} are free", size(left));
+    let message = format!("{what} would take {bytes} of memory, but only {} are free", size(left));
     Err(Failure::new(message).advise(advice))
 }
 
@@ -173,6 +173,6 @@ mod tests {
     fn more_than_there_is_is_refused() {
         assert!(left() > 0 && afford(1, "a byte", "").is_ok());
         let failure = afford(u128::MAX, "everything", "less").unwrap_err();
-        assert!(failure.to_string().contains("everything would take 18.4 EB of memory, and "));
+        assert!(failure.to_string().contains("everything would take 18.4 EB of memory, but only "));
     }
 }

@@ -68,15 +68,15 @@ impl Outputs {
     pub fn claims(&mut self, option: &str, path: &Path) -> Result<(), Failure> {
         let shown = path.display();
         if path.is_dir() {
-            return Err(Failure::new(format!("{option} {shown}: it is a folder")).advise("a path to a file"));
+            return Err(Failure::new(format!("{option} {shown} is a folder")).advise("a path to a file"));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             let message = format!("{option} {shown}: there is no folder {}", folder.display());
-            return Err(Failure::new(message).advise("make the folder first, or give another path"));
+            return Err(Failure::new(message).advise("create the folder first, or choose another path"));
         }
         if self.json && is_standard_output(path) {
-            let message = format!("{option} {shown}: standard output is for the JSON document");
+            let message = format!("{option} {shown}: standard output is reserved for the JSON document");
             return Err(Failure::new(message).advise("another path, or no --json"));
         }
         // Any number of results may go to one device or pipe.
@@ -84,7 +84,7 @@ impl Outputs {
             return Ok(());
         }
         if let Some((what, _)) = self.taken.iter().find(|(_, other)| same(path, other)) {
-            let message = format!("{option} {shown} would be written over {what}");
+            let message = format!("{option} {shown} would overwrite {what}");
             return Err(Failure::new(message).advise("another path"));
         }
         self.taken.push((format!("the file of {option}"), path.into()));

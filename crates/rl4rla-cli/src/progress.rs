@@ -1,4 +1,4 @@
-//! Signs of life: what a command is doing, for whoever waits for it.
+//! Progress messages: what a command is currently doing.
 //!
 //! On a terminal, a line that changes in place and vanishes. Where standard error is a pipe or a file, one line after two
 //! seconds and one every ten seconds from then on. Nothing with `--quiet`.
@@ -56,7 +56,7 @@ pub fn doing(what: impl Into<String>) {
     }
 }
 
-/// The same for who has something new to say all the time: what is said is made only where somebody may read it.
+/// The same for frequently changing messages, which are only formatted if they are shown.
 pub fn update(what: impl FnOnce() -> String) {
     let due = |shown: &Shown| !shown.over && shown.updated.is_none_or(|at| at.elapsed() >= REFRESH);
     // Whoever is busy here says something newer.

@@ -16,8 +16,8 @@ pub fn families(args: &Problem, source: Option<&Source>, instances: u64) -> Resu
         (None, false) => own,
         (None, true) => {
             let message = match source {
-                Some(source) => format!("{} names no family of its own", source.name),
-                None => "without a program there is no family to take".into(),
+                Some(source) => format!("{} does not name a family", source.name),
+                None => "without a program the family must be given".into(),
             };
             return Err(Failure::new(message).advise("--family mid-cond; `rl4rla list families` shows all"));
         }
@@ -54,7 +54,7 @@ pub fn families(args: &Problem, source: Option<&Source>, instances: u64) -> Resu
 fn own_numbers(family: &Family, name: &str) -> Failure {
     let info = family.kind.info();
     let known: Vec<&str> = info.numbers.iter().map(|number| number.name).collect();
-    let failure = Failure::new(format!("family {} has no number `{name}`", info.name));
+    let failure = Failure::new(format!("family {} has no parameter `{name}`", info.name));
     match known.is_empty() {
         true => failure.advise("leave --with out"),
         false => failure.advise(format!("--with {}=VALUE", known.join("=VALUE or "))),
@@ -68,7 +68,7 @@ pub fn refuse_too_many(instances: u64, family: &Family) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!(
-        "{instances} instances of {}×{} take {} GiB, and {} are allowed",
+        "{instances} instances of {}×{} take {} GiB, but only {} are allowed",
         family.rows,
         family.cols,
         bytes.div_ceil(1 << 30),
@@ -146,7 +146,7 @@ pub fn refuse_misfits(source: &Source, family: &Family, live_out: LiveOut) -> Re
     let (update, meant) = (family.kind.info().task.update(), source.document.update);
     if update != meant {
         let message = format!(
-            "{} ends an iteration with {}, and family {} with {}",
+            "{} uses the update {}, but family {} needs {}",
             source.name,
             meant.formula(),
             family.kind,
@@ -154,7 +154,7 @@ pub fn refuse_misfits(source: &Source, family: &Family, live_out: LiveOut) -> Re
         );
         let own = &source.document.family;
         let advice = match own.is_empty() {
-            true => format!("`update: {}` in the head of the program, if that is meant", update.name()),
+            true => format!("`update: {}` in the program header, if that is intended", update.name()),
             false => format!("--family {own}, which it is made for"),
         };
         return Err(Failure::new(message).advise(advice));
@@ -168,7 +168,7 @@ pub fn refuse_misfits(source: &Source, family: &Family, live_out: LiveOut) -> Re
         let own = &source.document.family;
         let failure = Failure::new(format!("{} does not fit family {}: {error}", source.name, family.kind));
         match own.is_empty() || *own == family.kind.info().name {
-            true => failure.advise("`rl4rla list operators` shows what each takes and gives"),
+            true => failure.advise("`rl4rla list operators` shows operand and result types"),
             false => failure.advise(format!("--family {own}, which it is made for")),
         }
     })

@@ -20,13 +20,13 @@ pub fn common(sources: &[&Source], wanted: Option<Shape>) -> Result<Chosen, Fail
     let update = sources[0].document.update;
     if let Some(other) = sources.iter().find(|source| source.document.update != update) {
         let message = format!(
-            "{} ends an iteration with {} and {} with {}: they cannot be compared",
+            "{} uses the update {} and {} uses {}: they cannot be compared",
             sources[0].name,
             update.formula(),
             other.name,
             other.document.update.formula()
         );
-        return Err(Failure::new(message).advise("`update:` in the head of a .rla file says which is meant"));
+        return Err(Failure::new(message).advise("`update:` in the header of a .rla file selects the update"));
     }
     let family = |source: &&&Source| Family::named(&source.document.family).map(|family| family.signature());
     let mut named: Vec<(&str, Signature)> = sources
@@ -59,12 +59,12 @@ pub fn common(sources: &[&Source], wanted: Option<Shape>) -> Result<Chosen, Fail
             let failure = Failure::new(format!("{}: {error}", source.name));
             return Err(failure.advise(match wanted {
                 Some(_) => "leave out `--shape`, or choose a shape that it fits",
-                None => "`rl4rla list operators` shows what each takes and gives",
+                None => "`rl4rla list operators` shows operand and result types",
             }));
         }
     }
     let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-    let message = format!("{} fit no common shape of problem", names.join(" and "));
+    let message = format!("{} have no problem shape in common", names.join(" and "));
     Err(Failure::new(message).advise("`rl4rla show` says which shape each is made for"))
 }
 

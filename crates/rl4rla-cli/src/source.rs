@@ -93,7 +93,7 @@ fn discovered(name: &str, path: &Path) -> Result<(Document, Origin), Failure> {
     };
     let Some(place) = place else {
         let failure = match stage {
-            Some(stage) => Failure::new(format!("run {id} has no stage `{stage}` that is finished")),
+            Some(stage) => Failure::new(format!("run {id} has no finished stage `{stage}`")),
             None => Failure::new(format!("run {id} has not finished a stage yet")),
         };
         return Err(match names.is_empty() {
@@ -137,16 +137,15 @@ fn wanted_of<'a>(stage: &'a StageRecord, offered: Option<&str>) -> Result<&'a st
     };
     let place = offered.parse::<usize>().ok().and_then(|place| stage.front.get(place.checked_sub(1)?));
     place.map(|entry| entry.program.as_str()).ok_or_else(|| match stage.front.len() {
-        0 => "has kept no front".into(),
-        count => format!("has no #{offered} in its front, only #1 to #{count}"),
+        0 => "has no Pareto front".into(),
+        count => format!("has no #{offered} on its Pareto front, only #1 to #{count}"),
     })
 }
 
 fn read(name: &str, path: &Path) -> Result<Document, Failure> {
     if !path.exists() {
         let names: Vec<&str> = Entry::known().map(|entry| entry.name).collect();
-        let failure =
-            Failure::new(format!("there is no program `{name}`: no such catalogue name, and no such file"));
+        let failure = Failure::new(format!("no program `{name}`: neither a catalogue name nor a file"));
         return Err(match nearest(name, names.iter().copied()) {
             Some(meant) => failure.advise(format!("`{meant}`; `rl4rla list programs` shows all")),
             None => failure.advise("`rl4rla list programs` shows the names; a path to a .rla file works too"),
@@ -188,7 +187,7 @@ fn read(name: &str, path: &Path) -> Result<Document, Failure> {
         Failure::new(format!("{name}, {error}")).advise("`rl4rla show ls-gd` prints a program")
     })?;
     if Section::BOTH.into_iter().all(|section| document.program.section(section).is_empty()) {
-        return Err(Failure::new(format!("{name} holds no instructions")).advise(example));
+        return Err(Failure::new(format!("{name} contains no instructions")).advise(example));
     }
     Ok(document)
 }

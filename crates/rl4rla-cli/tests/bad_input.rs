@@ -67,8 +67,8 @@ fn files_that_are_not_programs() {
             written("escape.rla", "title: \u{1b}[31mred\niteration:\n  v1 = VEC_MAT_MUL(b, A)\n"),
             "is not text",
         ),
-        (written("empty.rla", ""), "holds no instructions"),
-        (written("remark.rla", "# nothing yet\n\niteration:\n"), "holds no instructions"),
+        (written("empty.rla", ""), "contains no instructions"),
+        (written("remark.rla", "# nothing yet\n\niteration:\n"), "contains no instructions"),
         (folder.to_str().unwrap().to_string(), "is a folder"),
     ];
     for (file, complaint) in &cases {
@@ -129,7 +129,7 @@ fn shapes_that_do_not_fit_are_pointed_at() {
         &["evaluate", &file, "--family", "mid-cond"],
         &["v1 = MAT_VEC_MUL(A, b)", "do not fit", "mid-cond"],
     );
-    assert_refused(&["evaluate", &file], &["no family of its own", "--family", "rl4rla list families"]);
+    assert_refused(&["evaluate", &file], &["does not name a family", "--family", "rl4rla list families"]);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn within(kilobytes: u64, args: &str) -> common::Said {
 #[test]
 fn what_does_not_fit_into_memory_is_refused() {
     let said = within(700_000, "evaluate ls-gd --rows 1e6 --cols 50 --instances 8");
-    assert!(said.code == 2 && said.err.contains("of memory, and "), "{said:?}");
+    assert!(said.code == 2 && said.err.contains("of memory, but only "), "{said:?}");
     // What nobody could know before ends in the same way.
     for args in ["show ls-gd", "analyze ls-gd --quick --rows 30000 --json", "evaluate precond-gd --cols 300"]
     {

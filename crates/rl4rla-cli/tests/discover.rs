@@ -129,7 +129,7 @@ completed-by = "v1 = MAT_VEC_MUL(R1, v1)"
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.out.contains("✓ preconditioner\n"), "{}", said.out);
     assert!(said.out.contains("(Aᵀ A)⁻¹ Aᵀ (A xₜ − b)"), "{}", said.out);
-    assert!(said.out.contains("v1 = MAT_VEC_MUL(R1, v1)  is yet to come"), "{}", said.out);
+    assert!(said.out.contains("v1 = MAT_VEC_MUL(R1, v1)  is added by a later stage"), "{}", said.out);
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn an_interrupted_sweep_keeps_its_finished_runs() {
     let said = said(child.wait_with_output().unwrap());
     assert_eq!(said.code, 130, "{said:?}");
     let done = runs(&store).len();
-    assert!(said.out.contains("the same command goes on") && done >= 1, "{said:?}");
+    assert!(said.out.contains("repeat the command to continue") && done >= 1, "{said:?}");
     json(&["sweep", &slow, "--seeds", &done.to_string(), "--store", &store]);
     assert_eq!(runs(&store).len(), done, "nothing was left to do");
 }

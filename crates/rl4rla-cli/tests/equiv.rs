@@ -75,7 +75,7 @@ fn a_program_that_fails_at_zero_is_not_the_one_that_runs_there() {
         assert_eq!((&verdict["symbolic"], &verdict["numeric"]), (&"equal".into(), &"domain".into()));
         let reason = verdict["reasons"][1].as_str().unwrap();
         assert!(
-            reason.contains("from the true start") && reason.contains("fails in iteration 1"),
+            reason.contains("from the initial state") && reason.contains("fails in iteration 1"),
             "{reason}"
         );
         assert_eq!(verdict["one_sided"].as_array().unwrap().len(), 3);

@@ -127,7 +127,7 @@ fn bad_requests_say_what_is_wrong() {
         (&["export", "ls-gd"], "--to"),
         (&["export", "--to", "python"], "PROGRAM"),
         (&["export", "ls-gdd", "--to", "python"], "`ls-gd`"),
-        (&["export", "ls-gd", "ls-gd", "--to", "python"], "two programs would be called `ls_gd`"),
+        (&["export", "ls-gd", "ls-gd", "--to", "python"], "two programs would have the name `ls_gd`"),
         (&["export", "ls-gd", "--to", "python", "--step", "-1"], "--step must be a positive number"),
         (
             &["export", "ls-gd", "--to", "python", "--out", "/nonexistent/folder/x.py"],

@@ -178,6 +178,35 @@ fn help_has_an_example_for_every_command() {
 }
 
 #[test]
+fn help_prints_commands_and_documents() {
+    let list = rl4rla(&["help"]);
+    assert_eq!((list.code, list.err.as_str()), (0, ""));
+    assert!(list.out.contains("\n  discover ") && list.out.contains("curricula"), "{}", list.out);
+    assert_eq!(rl4rla(&["help", "discover"]).out, rl4rla(&["discover", "--help"]).out);
+    // Every document is a topic.
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+        let stem = file.file_stem().unwrap().to_str().unwrap();
+        if stem != "README" && file.extension().is_some_and(|extension| extension == "md") {
+            let said = rl4rla(&["help", stem]);
+            assert_eq!((said.code, said.err.as_str()), (0, ""), "{stem}");
+            let text = std::fs::read_to_string(&file).unwrap();
+            assert!(said.out.ends_with(&text), "{stem}");
+            assert!(list.out.contains(&format!("{stem} ")), "{stem}");
+        }
+    }
+    // A name that is both a command and a topic shows both.
+    let both = rl4rla(&["help", "solve"]).out;
+    assert!(both.contains("Usage: rl4rla solve") && both.contains("## Exit codes"), "{both}");
+    let text = json(&["help", "curricula"])["text"].to_string();
+    assert!(text.contains("# Curricula"), "{text}");
+    let unknown = rl4rla(&["help", "curicula"]);
+    assert_eq!((unknown.code, unknown.out.as_str()), (2, ""));
+    assert!(unknown.err.contains("no command or topic `curicula`"), "{}", unknown.err);
+    assert!(unknown.err.contains("`rl4rla help curricula`"), "{}", unknown.err);
+}
+
+#[test]
 fn no_arguments_means_help_and_exit_code_2() {
     let said = rl4rla(&[]);
     assert_eq!((said.code, said.out.as_str()), (2, ""));

@@ -115,7 +115,7 @@ fn escape_sequences_do_not_reach_the_terminal() {
 fn two_columns_of_one_name_are_refused() {
     let table = written("twins.csv", "age,y,age\n1,2,3\n2,1,4\n0,5,6\n");
     let said = rl4rla(&["solve", "precond-gd", "--matrix", &table, "--target", "y"]);
-    assert!(said.code == 2 && said.err.contains("columns 1 and 3 are both called `age`"), "{said:?}");
+    assert!(said.code == 2 && said.err.contains("columns 1 and 3 are both named `age`"), "{said:?}");
     let table = written("intercepts.csv", "(intercept),y\n1,2\n2,1\n0,5\n");
     let said = rl4rla(&["solve", "precond-gd", "--matrix", &table, "--target", "y", "--intercept"]);
     assert!(said.code == 2 && said.err.contains("(intercept)"), "{said:?}");

@@ -73,7 +73,7 @@ fn a_run_belongs_to_its_data() {
     begun.begin(&NewRun { curriculum, method, seed, spec, settings, build }).unwrap();
     drop(begun);
     let refused = rl4rla(&["resume", "LAST", "--store", &store]);
-    assert!(refused.code == 2 && refused.err.contains("holds something else"), "{refused:?}");
+    assert!(refused.code == 2 && refused.err.contains("the file has changed"), "{refused:?}");
     assert!(!refused.err.contains("version"), "{refused:?}");
     json(&sweep);
     assert_eq!(runs(&store).len(), 3, "other data are another run");

@@ -144,7 +144,7 @@ fn an_endpoint_proposes_and_its_answers_are_kept() {
     assert_eq!(timeless(repeated.json()), timeless(result.clone()));
     let page = rl4rla(&["resume", result["run"].as_str().unwrap(), "--store", &store]);
     assert!(
-        page.code == 0 && page.out.contains("stand-in gave 58 answers, 0 of them no programs"),
+        page.code == 0 && page.out.contains("stand-in gave 58 answers, 0 of them not valid programs"),
         "{page:?}"
     );
     assert_eq!(standin.asked(), 2 * 29);

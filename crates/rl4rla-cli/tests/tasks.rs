@@ -117,7 +117,7 @@ fn what_cannot_be_is_refused_with_a_way_out() {
         (&["evaluate", "newton", "--with", "noise=much"], "expected a number"),
         (
             &["evaluate", "newton", "--rows", "40", "--cols", "3", "--with", "noise=0"],
-            "a plane separates its labels",
+            "its labels are linearly separable",
         ),
         (&["evaluate", "newton", "--outside", "0.5"], "outside"),
         (&["evaluate", "newton", "--profile", "paper"], "for linear systems"),

@@ -1,4 +1,4 @@
-//! Where the time goes. No result depends on it.
+//! Time spent per part of a discovery. No result depends on it.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

@@ -7,7 +7,7 @@
 //!
 //! # Discover an algorithm
 //!
-//! A [`Curriculum`](curriculum::Curriculum) is a sequence of stages, each a problem on which what was found so far fails.
+//! A [`Curriculum`](curriculum::Curriculum) is a sequence of stages, each with problems on which the previous program fails.
 //! Runs are pure functions of curriculum, approach and seed.
 //!
 //! ```
@@ -16,7 +16,7 @@
 //! use rl4rla::search::Method;
 //!
 //! let curriculum = Curriculum::parse("mine", r#"
-//!     title = "Gradient descent, from nothing"
+//!     title = "Gradient descent from the empty program"
 //!     [[stage]]
 //!     name = "ls-gd"
 //!     edits = 3
@@ -29,15 +29,15 @@
 //! "#).unwrap();
 //! let approach = Approach::new(Method::Best);
 //! let discovery = discover(&curriculum, &approach, 0, &mut Context::default()).unwrap();
-//! // The target judges what was found, and the search never sees it.
+//! // The target is only used to judge the result; the search never sees it.
 //! assert!(discovery.found);
 //! let stage = &discovery.stages[0];
 //! assert_eq!(stage.judgement.as_ref().unwrap().matched, Some("ls-gd"));
-//! // And what else it met that no other program beats in accuracy, work and stability at once.
+//! // The Pareto front of accuracy, work and stability.
 //! assert!(!stage.attempt.front.is_empty());
 //! ```
 //!
-//! # Evaluate a program of your own
+//! # Evaluate your own program
 //!
 //! ```
 //! use rl4rla::problem::{Family, InstanceSet};
@@ -70,7 +70,7 @@
 //! # Solve your data
 //!
 //! [`System::load`](data::System::load) reads NPY, CSV and Matrix Market files, and keeps what is too large for memory in a
-//! file; [`solve`](solve::solve) runs a program on it until it is good enough.
+//! file; [`solve`](solve::solve) runs a program on it until the solution meets the tolerance.
 //!
 //! ```
 //! use rl4rla::data::{Design, Reading, System, Target};
@@ -92,7 +92,7 @@
 //!
 //! # Add an operator
 //!
-//! An operator is a row: what it takes and gives, what it costs, how it is written, and what it does. From then on
+//! An operator is a row: its operand and result types, its cost, its notation and its arithmetic. Once registered,
 //! programs may use it, and curricula may name it. Whole tasks are added by [`problem::register`].
 //!
 //! ```

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// ChaCha produces its keystream in blocks of this many 32-bit words.
 const WORDS_PER_BLOCK: u128 = 16;
 
-/// A counter-based random stream: a value that names a sequence of numbers and is never used up.
+/// A counter-based RNG stream: an immutable value that names a sequence of random numbers.
 ///
 /// Draws read the ChaCha8 keystream at nonce 0, derivations read it at nonzero nonces, so that no
 /// derived key ever overlaps a draw.

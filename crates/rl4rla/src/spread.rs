@@ -1,11 +1,11 @@
-//! Numbers with their spread, as every table has them.
+//! Summary statistics of repeated runs: mean with confidence interval, median, quartiles, range.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// The confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// The spread of values that belong together.
+/// Summary statistics of a set of values.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Spread {
     /// How many there are.

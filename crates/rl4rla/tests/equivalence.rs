@@ -138,7 +138,7 @@ fn fingerprints_say_the_same() {
         let [p, q] = programs.each_ref().map(|program| fingerprint(program, *signature, LiveOut::Finished));
         p == q
     };
-    // They are taken from a general point, where registers that hold other things are other registers.
+    // They are taken from a generic point, where registers that hold other things are other registers.
     let agree = |Pair { signature, programs: [p, q], .. }: &Pair| {
         compare(p, q, *signature, Start::Anywhere).numeric == Numeric::Agree
     };

@@ -49,7 +49,7 @@ fn fingerprints_agree_with_algebra_on_millions_of_pairs() {
             for ((other_form, other_print), (other_count, other)) in &classes[..i] {
                 let both = count * other_count;
                 if form == other_form {
-                    // A program that fails where the other runs is rightly told apart from it.
+                    // A program that fails where the other runs is rightly distinguished from it.
                     if compare(program, other, geometry, Start::Anywhere).one_sided.is_empty() {
                         equal += both;
                         split += both;

@@ -6,32 +6,32 @@ use std::ffi::OsString;
 
 #[derive(Args)]
 pub struct Analyze {
-    /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
+    /// Program: catalogue name, path to a .rla file, run:ID, run:ID/STAGE or run:ID#K
     pub program: OsString,
 
     #[command(flatten)]
     pub problem: Problem,
 
-    /// Iterations T of the map, of the worst case and of both precisions
+    /// Iterations T for the robustness map, the worst case and the precision test
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=100_000), help_heading = "Run")]
     pub iterations: u64,
     #[command(flatten)]
     pub running: Running,
 
-    /// The excess to reach
-    #[arg(long, default_value_t = 1e-6, help_heading = "Analysis")]
+    /// Target excess for iteration counts and cost
+    #[arg(long, default_value = "1e-6", help_heading = "Analysis")]
     pub tolerance: f64,
-    /// Instances, each with its own draws, behind every number with an interval
+    /// Replicates (instances with their own random draws) per confidence interval
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(2..=1000), help_heading = "Analysis")]
     pub replicates: u64,
-    /// A coarse picture in seconds
+    /// Faster, coarser analysis (seconds)
     #[arg(long, help_heading = "Analysis")]
     pub quick: bool,
-    /// Also write a page with figures and tables to this folder; files of the same names are replaced
+    /// Also write an HTML page with figures and tables to this folder; existing files of the same names are replaced
     #[arg(long, value_name = "DIR", help_heading = "Analysis")]
     pub out: Option<std::path::PathBuf>,
 
-    /// Seed of instances and of the program's random draws
+    /// Seed of the instances and of the program's random draws
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     #[command(flatten)]

@@ -6,34 +6,34 @@ use std::path::PathBuf;
 /// The user's own data.
 #[derive(Args)]
 pub struct Data {
-    /// The file of the matrix: NPY, CSV or Matrix Market, gzipped or not
+    /// Matrix file: NPY, CSV or Matrix Market, optionally gzipped
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub matrix: Option<PathBuf>,
-    /// The file of the right-hand side, with one column
+    /// Right-hand side file with a single column
     #[arg(long, value_name = "FILE", help_heading = "Data", requires = "matrix", conflicts_with = "target")]
     pub rhs: Option<PathBuf>,
-    /// The column of the matrix file that is the right-hand side: its name, or its number from 1 on
+    /// Right-hand side column of the matrix file: its name, or its number counted from 1
     #[arg(long, value_name = "COL", help_heading = "Data", requires = "matrix")]
     pub target: Option<String>,
-    /// Add a column of ones
+    /// Add an intercept (a column of ones)
     #[arg(long, help_heading = "Data", requires = "matrix")]
     pub intercept: bool,
-    /// Bring columns to deviation 1, and with --intercept to mean 0; coefficients are given in the units of the file
+    /// Scale columns to unit standard deviation and, with --intercept, to zero mean; coefficients are reported in the units of the file
     #[arg(long, alias = "standardize", help_heading = "Data", requires = "matrix")]
     pub standardise: bool,
-    /// Leave out rows of a CSV file with missing values, instead of refusing the file
+    /// Drop rows with missing values of a CSV file instead of rejecting the file
     #[arg(long, help_heading = "Data", requires = "matrix")]
     pub drop_missing: bool,
-    /// Whether a CSV file begins with names: yes or no [default: whether it has a cell there that is no number]
+    /// Whether the first line of a CSV file is a header: yes or no [default: detected]
     #[arg(long, value_name = "YES|NO", value_parser = yes_or_no, help_heading = "Data", requires = "matrix")]
     pub header: Option<bool>,
-    /// What stands between the cells of a CSV file; `tab` and `space` are words for it [default: found out]
-    #[arg(long, value_name = "SIGN", value_parser = sign, help_heading = "Data", requires = "matrix")]
+    /// Delimiter of a CSV file: a character, `tab` or `space` [default: detected]
+    #[arg(long, value_name = "CHAR", value_parser = sign, help_heading = "Data", requires = "matrix")]
     pub delimiter: Option<u8>,
-    /// The decimal sign of a CSV file [default: found out]
-    #[arg(long, value_name = "SIGN", value_parser = sign, help_heading = "Data", requires = "matrix")]
+    /// Decimal separator of a CSV file [default: detected]
+    #[arg(long, value_name = "CHAR", value_parser = sign, help_heading = "Data", requires = "matrix")]
     pub decimal: Option<u8>,
-    /// The most memory for data, such as 800M or 4G; larger than half of it, they are read from disk [default: what is free]
+    /// Memory limit for data, such as 800M or 4G; data larger than half of it are read from disk [default: free memory]
     #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Data", requires = "matrix")]
     pub max_memory: Option<u64>,
 }
@@ -51,7 +51,7 @@ fn sign(text: &str) -> Result<u8, String> {
         ("tab" | "\\t", _) => Ok(b'\t'),
         ("space", _) => Ok(b' '),
         (_, [one]) => Ok(*one),
-        _ => Err("expected one sign such as `;`, or the word tab or space".into()),
+        _ => Err("expected a single character such as `;`, or tab or space".into()),
     }
 }
 

@@ -35,13 +35,13 @@ const STAGE_DECIDES: [&str; 22] = [
 
 #[derive(Args)]
 pub struct Evaluate {
-    /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
+    /// Program: catalogue name, path to a .rla file, run:ID, run:ID/STAGE or run:ID#K
     pub program: OsString,
 
-    /// Score as a stage of this curriculum does: its problems, its run, its reward
+    /// Evaluate as a stage of this curriculum does: its problems, protocol and reward
     #[arg(long, requires = "stage", conflicts_with_all = STAGE_DECIDES, help_heading = "Curriculum")]
     pub curriculum: Option<OsString>,
-    /// The stage
+    /// Name of the stage
     #[arg(long, requires = "curriculum", help_heading = "Curriculum")]
     pub stage: Option<String>,
 
@@ -57,31 +57,31 @@ pub struct Evaluate {
     #[command(flatten)]
     pub running: Running,
 
-    /// The reward: repaired formulas, released formulas, or work to a tolerance
+    /// Reward profile
     #[arg(long, value_enum, default_value_t = ProfileName::Sound, help_heading = "Reward")]
     pub profile: ProfileName,
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, help = weights_help(), help_heading = "Reward")]
     pub weights: Option<Vec<Weight>>,
-    /// Reward the condition term alone, and keep R1 for a later stage
+    /// Use the condition term alone, and keep R1 live for a later stage
     #[arg(long, help_heading = "Reward")]
     pub condition_only: bool,
-    /// With --profile paper: pay for cheapness without progress, as `iterative_sketch` does
+    /// With --profile paper: do not gate the cost term on progress, as the released `iterative_sketch` stage does
     #[arg(long, help_heading = "Reward")]
     pub ungated: bool,
-    /// With --profile tolerance: the excess to reach [default: 1e-6]
+    /// With --profile tolerance: target excess [default: 1e-6]
     #[arg(long, help_heading = "Reward")]
     pub tolerance: Option<f64>,
-    /// With --profile tolerance: the size ROWSxCOLS to charge for [default: the size that runs]
+    /// With --profile tolerance: problem size ROWSxCOLS to charge work for [default: the size that is run]
     #[arg(long, help_heading = "Reward")]
     pub charge: Option<String>,
-    /// With --profile tolerance: what to count [default: flops]
+    /// With --profile tolerance: unit of work [default: flops]
     #[arg(long, value_enum, help_heading = "Reward")]
     pub unit: Option<UnitName>,
     /// Also report the paper's auxiliary reward (appendix D): ht or non_ht
     #[arg(long, help_heading = "Reward")]
     pub auxiliary: Option<Auxiliary>,
 
-    /// Seed of instances and of the program's random draws
+    /// Seed of the instances and of the program's random draws
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     #[command(flatten)]
@@ -120,9 +120,9 @@ fn weights_help() -> String {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ProfileName {
-    /// The repaired formulas
+    /// Repaired formulas
     Sound,
-    /// The formulas of the paper's released code
+    /// Formulas of the paper's released code
     Paper,
     /// Work to reach a tolerance
     Tolerance,

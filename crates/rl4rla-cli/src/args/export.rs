@@ -9,39 +9,39 @@ use std::ffi::OsString;
 
 #[derive(Args)]
 pub struct Export {
-    /// Catalogue names, paths to .rla files, run:ID, run:ID/STAGE or run:ID#K; `all` is the whole catalogue
+    /// Programs: catalogue names, paths to .rla files, run:ID, run:ID/STAGE or run:ID#K; `all` for the whole catalogue
     #[arg(required = true, value_name = "PROGRAM")]
     pub programs: Vec<OsString>,
-    /// The language: python, rust, julia, latex or json
+    /// Output language: python, rust, julia, latex or json
     #[arg(long, value_name = "LANGUAGE", value_parser = language)]
     pub to: Language,
-    /// The file to write, or the folder where there are several programs [default: standard output]
+    /// Output file, or folder for several programs [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<std::path::PathBuf>,
-    /// Run what was exported: compare it with our own run, and try its defaults on problems with known answers
+    /// Run the exported code: compare it with a reference run, and test its defaults on problems with known solutions
     #[arg(long)]
     pub check: bool,
 
-    /// The default of the most iterations T [default: 1000]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Defaults of the code")]
+    /// Iteration limit T [default: 1000]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Defaults of the exported code")]
     pub iterations: Option<u64>,
-    /// The default of how good a solution must be, τ [default: 1e-10]
-    #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the code")]
+    /// Tolerance τ [default: 1e-10]
+    #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the exported code")]
     pub tolerance: Option<f64>,
-    /// The default step size η [default: the code finds its step]
-    #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the code")]
+    /// Step size η [default: determined by the code at run time]
+    #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the exported code")]
     pub step: Option<f64>,
-    /// The kind of sketch: sjlt, gaussian, countsketch or srht [default: the run's, or sjlt]
-    #[arg(long, help_heading = "Defaults of the code")]
+    /// Sketch type: sjlt, gaussian, countsketch or srht [default: the run's, or sjlt]
+    #[arg(long, help_heading = "Defaults of the exported code")]
     pub sketch: Option<SketchKind>,
-    /// The default rows of a sketch per column of A [default: the run's, or 8]
-    #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the code")]
+    /// Sketch rows per column of A [default: the run's, or 8]
+    #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the exported code")]
     pub sketch_factor: Option<f64>,
-    /// The default rows k of a sample [default: the run's, or 100]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000_000), help_heading = "Defaults of the code")]
+    /// Rows k per sample [default: the run's, or 100]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000_000), help_heading = "Defaults of the exported code")]
     pub batch: Option<u64>,
-    /// How rows are sampled: `unbiased`, or `released` as in the paper's code [default: the run's, or unbiased]
-    #[arg(long, value_parser = named::<Sampling>, help_heading = "Defaults of the code")]
+    /// Row sampling: `unbiased`, or `released` as in the paper's code [default: the run's, or unbiased]
+    #[arg(long, value_parser = named::<Sampling>, help_heading = "Defaults of the exported code")]
     pub sampling: Option<Sampling>,
 }
 

@@ -8,7 +8,7 @@ use rl4rla::problem::{Leverage, Right, Scale};
 /// Which problems are drawn.
 #[derive(Args)]
 pub struct Problem {
-    /// The problem family [default: the program's own]
+    /// Problem family; see `rl4rla list families` [default: the program's own]
     #[arg(long, help_heading = "Problem")]
     pub family: Option<String>,
     /// Rows of A [default: the family's]
@@ -17,22 +17,22 @@ pub struct Problem {
     /// Columns of A [default: the family's]
     #[arg(long, value_parser = size, help_heading = "Problem")]
     pub cols: Option<usize>,
-    /// Condition number; instances take turns with several [default: as drawn]
+    /// Condition numbers, comma-separated; instances alternate between them [default: as drawn]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, help_heading = "Problem")]
     pub kappa: Vec<f64>,
-    /// How unevenly rows matter: low, high, or coherent: one row of small norm alone carries a direction
+    /// Leverage of the rows: low, high, or coherent (a single row of small norm carries one direction)
     #[arg(long, default_value = "low", value_parser = named::<Leverage>, help_heading = "Problem")]
     pub leverage: Leverage,
-    /// The law of the right factor V: gauss, student-t or scaled-rows
+    /// Distribution of the right factor V: gauss, student-t or scaled-rows
     #[arg(long, default_value = "gauss", value_parser = named::<Right>, help_heading = "Problem")]
     pub right: Right,
-    /// Weight s of what of b is outside the range of A, from 0 (consistent) to below 1: b = (1−s)·r + s·o with ‖r‖ = ‖o‖, so that no x has a relative residual below s/√(s² + (1−s)²)
+    /// Weight s in [0, 1) of the component of b outside the range of A: b = (1−s)·r + s·o with ‖r‖ = ‖o‖; 0 is a consistent system. The smallest relative residual is s/√(s² + (1−s)²)
     #[arg(long, default_value_t = 0.0, help_heading = "Problem")]
     pub outside: f64,
-    /// `unit` brings the data to a fixed norm, `raw` leaves them as drawn
+    /// Scaling of the data: `unit` for a fixed norm, `raw` for as drawn
     #[arg(long, default_value = "unit", value_parser = named::<Scale>, help_heading = "Problem")]
     pub scale: Scale,
-    /// A number that only this family takes, such as noise=0.5; `rl4rla list families` shows them
+    /// Family-specific parameter, such as noise=0.5; see `rl4rla list families`
     #[arg(long = "with", value_name = "NAME=VALUE", value_parser = number, help_heading = "Problem")]
     pub numbers: Vec<(String, f64)>,
 }
@@ -40,7 +40,7 @@ pub struct Problem {
 /// How programs run, the number of iterations apart.
 #[derive(Args)]
 pub struct Running {
-    /// Step sizes η to choose the best from, or `best` for the profile's own grid
+    /// Step size η, or several to choose the best from; `best` is the profile's own grid
     #[arg(
         long,
         default_value = "best",
@@ -56,16 +56,16 @@ pub struct Running {
 /// What programs draw.
 #[derive(Args)]
 pub struct Chance {
-    /// The kind of sketch: sjlt, gaussian, countsketch or srht
+    /// Sketch type: sjlt, gaussian, countsketch or srht
     #[arg(long, default_value_t = SketchKind::Sjlt, help_heading = "Run")]
     pub sketch: SketchKind,
-    /// Rows of a sketch per column of A; a sketch is never taller than A
+    /// Sketch rows per column of A; a sketch never has more rows than A
     #[arg(long, default_value_t = 8.0, help_heading = "Run")]
     pub sketch_factor: f64,
-    /// Rows k of a sample; a sample is never taller than A
+    /// Rows k per sample; a sample never has more rows than A
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000_000), help_heading = "Run")]
     pub batch: u64,
-    /// How rows are sampled: `unbiased`, or `released` as in the paper's code
+    /// Row sampling: `unbiased`, or `released` as in the paper's code
     #[arg(long, default_value = "unbiased", value_parser = named::<Sampling>, help_heading = "Run")]
     pub sampling: Sampling,
 }

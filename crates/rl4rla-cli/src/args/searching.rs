@@ -9,54 +9,54 @@ use std::ffi::OsString;
 /// How stages are searched.
 #[derive(Args)]
 pub struct Searching {
-    /// The most playouts of a stage, or of each decision where the curriculum says so [default: the curriculum's]
+    /// Maximum playouts per stage, or per decision if the curriculum says so [default: the curriculum's]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     pub budget: Option<u64>,
-    /// The most evaluations of a stage's search, the final measurement of the best aside; a question to a proposer is one
+    /// Maximum evaluations per stage, excluding the final measurement of the best programs; a query to a proposer counts as one
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     pub evaluations: Option<u64>,
-    /// The most evaluations of a whole run: a stage may spend what those before it left
+    /// Maximum evaluations per run; a stage may spend what earlier stages left over
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     pub run_evaluations: Option<u64>,
-    /// The most playouts of a whole run
+    /// Maximum playouts per run
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     pub run_playouts: Option<u64>,
-    /// Which programs are one: `canonical` form, or `fingerprint` of behaviour [default: the curriculum's]
+    /// Merge programs with equal `canonical` form, or equal `fingerprint` of behaviour [default: the curriculum's]
     #[arg(long, value_name = "KEY", value_parser = named::<Merge>, help_heading = "Search")]
     pub merge: Option<Merge>,
-    /// The exploration constant c [default: the curriculum's]
+    /// Exploration constant c [default: the curriculum's]
     #[arg(long, value_name = "C", help_heading = "Search")]
     pub exploration: Option<f64>,
-    /// The constants and the back-up of the paper's released code
+    /// Use the constants and the back-up rule of the paper's released code
     #[arg(long, help_heading = "Search")]
     pub released: bool,
-    /// Play on until LUCB or the budget ends a decision, as the released code does, even when nothing is left to learn
+    /// Continue until LUCB or the budget ends a decision, as in the released code, even if everything has been measured
     #[arg(long, help_heading = "Search")]
     pub patient: bool,
-    /// How values travel up in Monte Carlo searches: `idempotent` (ours), `latest` (released code) or `printed` (the paper's
-    /// formula: the mean over each edge, updated along all paths) [default: idempotent; with --released, latest]
+    /// Back-up rule of Monte Carlo searches: `idempotent`, `latest` (released code) or `printed` (the paper's formula: the
+    /// mean over each edge, updated along all paths) [default: idempotent; with --released, latest]
     #[arg(long, value_name = "RULE", value_parser = named::<Backup>, help_heading = "Search")]
     pub backup: Option<Backup>,
-    /// Monte Carlo searches pass over subtrees that have been measured as often as can be
+    /// Monte Carlo searches skip subtrees that have been measured completely
     #[arg(long, help_heading = "Search")]
     pub skip_closed: bool,
-    /// Monte Carlo searches return to the root when the subtree they decided for is exhausted
+    /// Monte Carlo searches return to the root when the chosen subtree is exhausted
     #[arg(long, help_heading = "Search")]
     pub return_to_root: bool,
-    /// The budget is for each decision, after which the leader is taken, as in the released code
+    /// Apply the budget to each decision, after which the leader is taken, as in the released code
     #[arg(long, help_heading = "Search")]
     pub budget_per_decision: bool,
-    /// What every evaluation of a search draws anew: `no`, `draws` of sketches and samples, or `instances` too [default: the
-    /// curriculum's]
+    /// What to redraw for every evaluation of a search: `no`, `draws` (sketches and samples) or `instances` as well
+    /// [default: the curriculum's]
     #[arg(long, value_name = "WHAT", value_parser = named::<Fresh>, help_heading = "Search")]
     pub fresh: Option<Fresh>,
-    /// Every stage starts from the target of the one before, found or not: success by transition
+    /// Start every stage from the target of the previous one, found or not, to measure success by transition
     #[arg(long, help_heading = "Search")]
     pub from_targets: bool,
-    /// For `best`: the probability δ of being wrong about the leader
+    /// For `best`: error probability δ of the leader
     #[arg(long, default_value_t = 0.05, help_heading = "Search")]
     pub delta: f64,
-    /// Without the hints a stage gives: all operators of the task, both sections open
+    /// Ignore the hints of each stage: allow all operators of the task and open both sections
     #[arg(long, help_heading = "Search")]
     pub no_hints: bool,
 }
@@ -64,41 +64,41 @@ pub struct Searching {
 /// Who proposes programs to `--method islands` instead of the grammar.
 #[derive(Args)]
 pub struct Proposing {
-    /// With `--method islands`: ask the OpenAI-compatible endpoint at this URL, as in http://localhost:8080/v1/chat/completions
+    /// With `--method islands`: URL of an OpenAI-compatible endpoint that proposes programs, e.g. http://localhost:8080/v1/chat/completions
     #[arg(long, value_name = "URL", requires = "model", help_heading = "Proposer")]
     pub proposer: Option<String>,
-    /// The model to ask for
+    /// Name of the model
     #[arg(long, value_name = "NAME", requires = "proposer", help_heading = "Proposer")]
     pub model: Option<String>,
-    /// The environment variable that holds the endpoint's key, if it wants one
+    /// Environment variable with the API key of the endpoint, if it needs one
     #[arg(long, value_name = "NAME", default_value = "OPENAI_API_KEY", help_heading = "Proposer")]
     pub key_env: String,
-    /// The temperature of its answers
+    /// Sampling temperature
     #[arg(long, value_name = "T", default_value_t = 1.0, help_heading = "Proposer")]
     pub temperature: f64,
-    /// The most seconds for one answer
+    /// Timeout per request, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600), help_heading = "Proposer")]
     pub timeout: u64,
-    /// Where answers are kept, and taken from when asked for again [default: beside the store]
+    /// File that records answers and replays them in repeated runs [default: next to the store]
     #[arg(long, value_name = "FILE", help_heading = "Proposer")]
     pub transcript: Option<std::path::PathBuf>,
 }
 
 #[derive(Args)]
 pub struct Discover {
-    /// A built-in curriculum or a path to a .toml file
+    /// Built-in curriculum or path to a .toml file
     pub curriculum: OsString,
-    /// How to search; `rl4rla list methods` shows all
+    /// Search method; see `rl4rla list methods`
     #[arg(long, default_value = DEFAULT_METHOD)]
     pub method: String,
     #[command(flatten)]
     pub searching: Searching,
     #[command(flatten)]
     pub proposing: Proposing,
-    /// Seed of instances, draws and search
+    /// Seed of the instances, random draws and search
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Choose from the front: accuracy, speed or stability, or weights such as accuracy=2,speed=1
+    /// Choose from the Pareto front by accuracy, speed or stability, or by weights such as accuracy=2,speed=1
     #[arg(long, value_name = "WHAT")]
     pub prefer: Option<String>,
     #[command(flatten)]
@@ -109,9 +109,9 @@ pub struct Discover {
 
 #[derive(Args)]
 pub struct Resume {
-    /// A run's id, the beginning of one, or LAST
+    /// Run id, a prefix of one, or LAST
     pub run: String,
-    /// Choose from the front: accuracy, speed or stability, or weights such as accuracy=2,speed=1
+    /// Choose from the Pareto front by accuracy, speed or stability, or by weights such as accuracy=2,speed=1
     #[arg(long, value_name = "WHAT")]
     pub prefer: Option<String>,
     #[command(flatten)]
@@ -125,13 +125,13 @@ pub struct Sweep {
     /// Built-in curricula or paths to .toml files
     #[arg(required = true)]
     pub curricula: Vec<OsString>,
-    /// How to search, several separated by commas
+    /// Search methods, comma-separated
     #[arg(long, default_value = DEFAULT_METHOD, value_delimiter = ',')]
     pub methods: Vec<String>,
-    /// The first seed
+    /// First seed
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Number of seeds, from the first on
+    /// Number of consecutive seeds
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub seeds: u64,
     #[command(flatten)]
@@ -147,22 +147,22 @@ pub struct Reproduce {
     /// Tables and figures by name, or `all`
     #[arg(required = true, value_name = "ITEM")]
     pub items: Vec<String>,
-    /// Number of seeds, from the first on [default: 20, as in the paper; with --quick 2]
+    /// Number of consecutive seeds [default: 20, as in the paper; 2 with --quick]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub seeds: Option<u64>,
-    /// The first seed
+    /// First seed
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// A first look: few seeds, small budgets, ten minutes on two cores
+    /// Quick version: few seeds and small budgets, ten minutes on two cores
     #[arg(long)]
     pub quick: bool,
-    /// Say which runs it takes, and how many of them the store has, and run nothing
+    /// List the required runs and how many of them are in the store, without running anything
     #[arg(long)]
     pub dry_run: bool,
-    /// The UCI file YearPredictionMSD.txt; without it that item uses a generated stand-in, and says so
+    /// The UCI file YearPredictionMSD.txt; without it, the item `year` uses a generated stand-in and says so
     #[arg(long, value_name = "FILE")]
     pub data: Option<std::path::PathBuf>,
-    /// Where the page, the figures and the tables go
+    /// Output folder for the page, figures and tables
     #[arg(long, value_name = "DIR", default_value = "rl4rla-reproduction")]
     pub out: std::path::PathBuf,
     #[command(flatten)]
@@ -173,18 +173,18 @@ pub struct Reproduce {
 
 #[derive(Args)]
 pub struct Audit {
-    /// A built-in curriculum or a path to a .toml file
+    /// Built-in curriculum or path to a .toml file
     pub curriculum: OsString,
-    /// Number of seeds, from the first on
+    /// Number of consecutive seeds
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub seeds: u64,
-    /// The first seed
+    /// First seed
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// The most states generated for a stage
+    /// Maximum number of states per stage
     #[arg(long, default_value_t = 5_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: u64,
-    /// Without the hints a stage gives: all operators of the task, both sections open
+    /// Ignore the hints of each stage: allow all operators of the task and open both sections
     #[arg(long)]
     pub no_hints: bool,
     #[command(flatten)]
@@ -193,5 +193,5 @@ pub struct Audit {
     pub resources: Resources,
 }
 
-/// The fewest evaluations where the space is small, and a confidence; docs/graph-search.md compares.
+/// Needs the fewest evaluations on small spaces and states a confidence; `docs/graph-search.md` compares methods.
 const DEFAULT_METHOD: &str = "best";

@@ -18,45 +18,45 @@ fn rank_deficient(text: &str) -> Result<RankDeficient, String> {
 
 #[derive(Args)]
 pub struct Solve {
-    /// A catalogue name, a path to a .rla file, or run:ID, run:ID/STAGE or run:ID#K
+    /// Program: catalogue name, path to a .rla file, run:ID, run:ID/STAGE or run:ID#K
     pub program: OsString,
     #[command(flatten)]
     pub data: Data,
 
-    /// The most iterations T
+    /// Iteration limit T
     #[arg(long, default_value = "1000", value_parser = size, help_heading = "Run")]
     pub iterations: usize,
-    /// Stop when ‖A(x − x*)‖ is at most this part of ‖Ax − b‖, or at rounding; 0 makes all iterations. Other tasks
-    /// stop by measures of their own: docs/solve.md
-    #[arg(long, default_value_t = 1e-10, help_heading = "Run")]
+    /// Stop when ‖A(x − x*)‖ ≤ tolerance·‖Ax − b‖, or at rounding level; 0 runs to the iteration limit. Other tasks have
+    /// their own criteria: see `rl4rla help solve`
+    #[arg(long, default_value = "1e-10", help_heading = "Run")]
     pub tolerance: f64,
-    /// What becomes of columns that depend on others: refuse names them, drop leaves them out, min-norm takes the shortest solution
+    /// Linearly dependent columns: `refuse` reports them, `drop` removes them, `min-norm` returns the minimum-norm solution
     #[arg(long, value_name = "HOW", default_value = "refuse", value_parser = rank_deficient, help_heading = "Run")]
     pub rank_deficient: RankDeficient,
-    /// The step size η, or `auto`: a pilot of 16 iterations looks for it, or, for other tasks, every iteration
+    /// Step size η, or `auto`: chosen by a pilot of 16 iterations or, for other tasks, by a line search in every iteration
     #[arg(long, default_value = "auto", allow_hyphen_values = true, help_heading = "Run")]
     pub step: String,
-    /// Answer with the mean of the second half of all iterates, in which the noise of samples cancels
+    /// Return the mean of the second half of the iterates, which averages out sampling noise
     #[arg(long, help_heading = "Run")]
     pub average: bool,
     #[command(flatten)]
     pub chance: Chance,
-    /// Seed of random draws
+    /// Seed of the random draws
     #[arg(long, default_value_t = 0, help_heading = "Run")]
     pub seed: u64,
     #[command(flatten)]
     pub threads: Threads,
 
-    /// Write the solution here: NPY by that ending, else CSV with names
+    /// Write the solution to this file: NPY by extension, otherwise CSV with column names
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Write the course of the residual here, as an SVG picture with its CSV beside it
+    /// Plot the convergence history of the residual as SVG, with a CSV file next to it
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<PathBuf>,
-    /// Predict the target for the rows of another file with the same columns; of two labels, the probability of the larger
+    /// Predict the target for the rows of another file with the same columns; for two labels, the probability of the larger one
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub predict: Option<PathBuf>,
-    /// Write the predictions here: NPY by that ending, else CSV
+    /// Write the predictions to this file: NPY by extension, otherwise CSV
     #[arg(long, value_name = "FILE", help_heading = "Output", requires = "predict")]
     pub predictions: Option<PathBuf>,
 }

@@ -37,7 +37,7 @@ pub fn run(args: &Analyze, shared: &Shared) -> Result<Page, Failure> {
         let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
         text += &format!("\n{}\n", accent(&files[0]));
         if !shared.quiet {
-            text += &faint(&format!("with {} files of figures and tables beside it\n", files.len() - 1));
+            text += &faint(&format!("with {} figure and table files in the same folder\n", files.len() - 1));
         }
         json["files"] = json!(files);
     }
@@ -61,7 +61,8 @@ fn study(args: &Analyze, source: &Source) -> Result<Study, Failure> {
     let rule = if let [step] = grid[..] { StepRule::Fixed(step) } else { StepRule::Best(grid) };
     let tolerance = positive(args.tolerance, "--tolerance", "1e-6")?;
     if tolerance >= 1.0 {
-        let message = format!("--tolerance must be below 1, where every run starts, got {tolerance}");
+        let message =
+            format!("--tolerance must be below 1, the initial excess of every run, got {tolerance}");
         return Err(Failure::new(message).advise("--tolerance 1e-6"));
     }
     let protocol = protocol(&args.running.chance, args.iterations, Profile::sound(), rule)?;

@@ -31,13 +31,13 @@ pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
     let mut text = format!("{}\n\n", strong(&curriculum.title));
     text += &ledger(&head, stages.iter().map(row), 1..6);
     if !shared.quiet {
-        let note = "lead: of the target over the best other program, in mean reward and on its worst instance\n\
-                    −: what that program has not of the target, +: what it has instead";
+        let note = "lead: of the target over the best other program, in mean reward and on its worst instance\n−: \
+                    instructions of the target that program lacks, +: instructions it has instead";
         text += &format!("\n{}\n", faint(note));
     }
     let good = stages.iter().all(AuditedStage::is_first);
     if !stages.iter().all(AuditedStage::is_complete) {
-        text += &format!("\n{}\n", warning("not every stage was enumerated to its end; raise --budget"));
+        text += &format!("\n{}\n", warning("not every stage was enumerated completely; raise --budget"));
     } else if !good {
         text += &format!("\n{}\n", warning("not every target is the best program of its stage"));
     }
@@ -66,7 +66,7 @@ fn row(stage: &AuditedStage) -> Vec<String> {
     let rank = match stage.worst_rank() {
         Some(1) => "1".into(),
         Some(rank) => warning(&rank.to_string()),
-        None => warning("out of reach"),
+        None => warning("unreachable"),
     };
     let runner_up = closest.runner_up.as_ref().map(|(program, _)| match &closest.best_form {
         Some(form) => present::difference(form, program),

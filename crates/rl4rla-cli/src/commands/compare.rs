@@ -24,7 +24,7 @@ use std::path::Path;
 /// Compares programs and baselines.
 pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
     if args.programs.is_empty() && args.baselines.is_empty() {
-        return Err(Failure::new("there is nothing to compare").advise(
+        return Err(Failure::new("nothing to compare").advise(
             "--baselines all, or a program; `rl4rla list programs` and `rl4rla list baselines` show them",
         ));
     }
@@ -86,8 +86,8 @@ impl Arena {
         let Problem { family, rows, cols, kappa, outside, numbers, .. } = &args.problem;
         let sized = rows.is_some() || cols.is_some() || *outside > 0.0 || !numbers.is_empty();
         if family.is_some() || sized || !kappa.is_empty() || args.instances > 1 {
-            let message = "--matrix brings its own problem, so there is nothing to draw";
-            return Err(Failure::new(message).advise("without --instances and the options of problems"));
+            let message = "--matrix defines the problem, so no instances are drawn";
+            return Err(Failure::new(message).advise("leave out --instances and the problem options"));
         }
         let task = sources.first().map_or(Ok(&Linear as &'static dyn Task), task_of)?;
         for source in sources {
@@ -99,15 +99,15 @@ impl Arena {
         progress::doing(format!("reading {}", path(matrix)));
         let system = system(&args.data, matrix, task.inputs().contains(Reg::B))?;
         if system.matrix.is_in_file() {
-            let message = format!("{} is too large for all solvers to hold it in memory", matrix.display());
+            let message = format!("{} is too large for every solver to hold it in memory", matrix.display());
             return Err(Failure::new(message)
                 .advise("a larger --max-memory, or `rl4rla solve`, which reads from disk"));
         }
         let names = system.columns.labels();
-        progress::doing("finding the solution to compare with");
+        progress::doing("computing the reference solution");
         let instance = task.pose(system.matrix, system.b).map_err(|error| {
             Failure::new(format!("{}: {}", matrix.display(), error.with_names(&names)))
-                .advise("docs/data.md tells what can be solved")
+                .advise("`rl4rla help data` describes the data that can be solved")
         })?;
         Ok(Arena { name: path(matrix), task, families: vec![], instances: vec![instance] })
     }
@@ -122,7 +122,7 @@ fn entrants(args: &Compare, sources: &[Source], arena: &Arena) -> Result<Vec<Ent
     let task = arena.task;
     if args.stop.is_nan() || args.stop < 0.0 {
         let message = format!("--stop must not be negative, got {}", args.stop);
-        return Err(Failure::new(message).advise("--stop 1e-14, or --stop 0 to make all iterations"));
+        return Err(Failure::new(message).advise("--stop 1e-14, or --stop 0 to run to the iteration limit"));
     }
     let step = StepRule::Fixed(1.0);
     let protocol = protocol(&args.running.chance, args.iterations, Profile::sound(), step)?;
@@ -144,7 +144,7 @@ fn entrants(args: &Compare, sources: &[Source], arena: &Arena) -> Result<Vec<Ent
     };
     let wanted = baselines(&args.baselines, &arena.name, task)?;
     if sources.is_empty() && wanted.is_empty() {
-        let message = format!("no baseline is made for {}: {}", arena.name, task.doc());
+        let message = format!("there is no baseline for {}: {}", arena.name, task.doc());
         return Err(Failure::new(message).advise("--family mid-cond or --family logistic, or a program"));
     }
     Ok(sources.iter().map(program).chain(wanted.into_iter().map(baseline)).collect())

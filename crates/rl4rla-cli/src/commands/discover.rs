@@ -59,7 +59,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
         return Err(Failure::new(message).advise("--delta 0.05"));
     }
     if exploration.is_some_and(|c| !(c >= 0.0 && c.is_finite())) {
-        return Err(Failure::new("--exploration takes a number from 0 on").advise("--exploration 0.5"));
+        return Err(Failure::new("--exploration takes a nonnegative number").advise("--exploration 0.5"));
     }
     if method.info().monte_carlo().is_none() {
         let given = [
@@ -68,7 +68,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
             (return_to_root, "--return-to-root"),
         ];
         if let Some((_, flag)) = given.into_iter().find(|(given, _)| *given) {
-            let message = format!("{flag} is for Monte Carlo searches; {} has no use for it", method.name());
+            let message = format!("{flag} applies to Monte Carlo searches, not to {}", method.name());
             return Err(Failure::new(message).advise(methods(|row| row.monte_carlo().is_some())));
         }
     }
@@ -99,20 +99,20 @@ fn proposer(proposing: &Proposing, method: Method) -> Result<Option<Proposer>, F
     let (Some(url), Some(model)) = (proposer.clone(), model.clone()) else { return Ok(None) };
     if !method.info().takes_proposer() {
         let those = methods(MethodInfo::takes_proposer);
-        let message = format!("--proposer is for {those}; {} asks nobody", method.name());
+        let message = format!("--proposer applies to {those}, not to {}", method.name());
         return Err(Failure::new(message).advise(those));
     }
     if !(*temperature >= 0.0 && temperature.is_finite()) {
-        return Err(Failure::new("--temperature takes a number from 0 on").advise("--temperature 1"));
+        return Err(Failure::new("--temperature takes a nonnegative number").advise("--temperature 1"));
     }
     let rest = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
     if rest.is_none_or(|rest| rest.contains(['@', '?', '#']) || rest.contains(char::is_whitespace)) {
         // It is kept in the store and shown in messages.
-        let message = "--proposer takes an address that begins with http:// or https:// and has no name, key or query in it";
+        let message = "--proposer takes a URL that begins with http:// or https:// and has no user name, key or query in it";
         return Err(Failure::new(message).advise("the key in an environment variable, named by --key-env"));
     }
     if transcript.as_ref().is_some_and(|transcript| transcript.to_str().is_none()) {
-        let message = "--transcript takes a path that is UTF-8, because the store keeps it with the run";
+        let message = "--transcript takes a UTF-8 path, because the store keeps it with the run";
         return Err(Failure::new(message).advise("another --transcript"));
     }
     let (key_env, transcript) = (key_env.clone(), transcript.clone());
@@ -164,7 +164,7 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
     let unusable = |what: &str, error: SpecError| {
         let failure = Failure::new(format!("run {id} in {} cannot {what}: {error}", shared.store.display()));
         // Where there is something else to do about it, the error says so.
-        if error.advice.is_some() { failure } else { failure.advise("begin a new run") }
+        if error.advice.is_some() { failure } else { failure.advise("start a new run") }
     };
     if let Some(record) = run.result? {
         let curriculum = Curriculum::outline(&run.row.curriculum, &run.spec)
@@ -172,8 +172,8 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
         return Ok(page(&record.preferring(preference.as_ref()), &curriculum, shared));
     }
     if !Build::current().continues(&run.build) {
-        let message = format!("run {id} was begun by another build, version {}", run.build);
-        return Err(Failure::new(message).advise("that build, because another may compute other numbers"));
+        let message = format!("run {id} was started by another build, version {}", run.build);
+        return Err(Failure::new(message).advise("that build, because another may compute different numbers"));
     }
     let settings: Settings =
         serde_json::from_str(&run.settings).map_err(|error| unreadable(&format!("run {id}"), &error))?;
@@ -220,7 +220,7 @@ impl Task {
         if let Some(failure) = endpoint.as_mut().and_then(Endpoint::failure) {
             store.interrupted(&self.id)?;
             let command = shared.again(&format!("resume {}", self.id));
-            return Err(failure.advise(format!("`{command}` goes on from here once it answers")));
+            return Err(failure.advise(format!("`{command}` continues once the endpoint responds")));
         }
         if discovery.interrupted {
             store.interrupted(&self.id)?;
@@ -241,9 +241,7 @@ impl Task {
         let command = shared.again(&format!("resume {}", self.id));
         Page {
             json: json!({ "run": self.id.as_str(), "interrupted": true, "resume": command, "found": null }),
-            text: format!(
-                "interrupted; everything computed is saved, and this goes on from here:\n  {command}\n"
-            ),
+            text: format!("interrupted; everything computed is saved. To continue:\n  {command}\n"),
             code: INTERRUPTED,
         }
     }

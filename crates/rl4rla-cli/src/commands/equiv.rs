@@ -46,14 +46,14 @@ fn text(verdict: &Verdict, chosen: &Chosen, p: &Source, q: &Source) -> String {
     let (numeric, numeric_reason) = verdict.numeric.words([&p.name, &q.name]);
     let answer = match verdict.answer {
         Answer::Equivalent if matches!(verdict.numeric, Numeric::Sizes { .. }) => {
-            accent("equivalent: equal in exact arithmetic, on problems of sizes on which both can run")
+            accent("equivalent: equal in exact arithmetic, on problem sizes where both can run")
         }
         Answer::Equivalent => accent("equivalent: equal in exact arithmetic"),
         Answer::Different if matches!(verdict.numeric, Numeric::Domain { .. }) => {
             strong("not equivalent: one fails where the other runs")
         }
         Answer::Different => strong("not equivalent"),
-        Answer::Undecided => warning("UNDECIDED: algebra and execution do not agree"),
+        Answer::Undecided => warning("UNDECIDED: algebra and execution disagree"),
     };
     let shape = name_of(verdict.signature.geometry);
     let mut rows = vec![

@@ -71,7 +71,7 @@ fn export<'a>(source: &'a Source, args: &args::Export) -> Result<Export<'a>, Fai
     let document = &source.document;
     let misfit = |error| {
         Failure::new(format!("{}: {error}", source.name))
-            .advise("`rl4rla list operators` shows what each takes and gives")
+            .advise("`rl4rla list operators` shows operand and result types")
     };
     let signature = common(&[source], None)?.signature;
     let known = match Entry::named(&source.name) {
@@ -128,7 +128,7 @@ fn refuse_twins(exports: &[Export]) -> Result<(), Failure> {
     let mut names: Vec<String> = exports.iter().map(Export::identifier).collect();
     names.sort();
     match names.windows(2).find(|two| two[0] == two[1]) {
-        Some(two) => Err(Failure::new(format!("two programs would be called `{}`", two[0]))
+        Some(two) => Err(Failure::new(format!("two programs would have the name `{}`", two[0]))
             .advise("export them one by one, or rename a file")),
         None => Ok(()),
     }
@@ -216,8 +216,8 @@ fn verdict_text(sources: &[Source], verdicts: &[Verdict]) -> String {
     let rows: Vec<Vec<String>> = sources.iter().zip(verdicts).map(row).collect();
     let compared = verdicts.iter().any(|verdict| verdict.deviation().is_some());
     let rule = format!(
-        "Passed means that no history deviates by more than {TOLERANCE:e} of the largest value so far, and that with its \
-         own defaults the code converged to the answer, or said that it did not and made nothing worse."
+        "Passed: no history deviates by more than {TOLERANCE:e} of the largest value so far, and with its own \
+         defaults the code converged to the solution, or reported that it did not and made nothing worse."
     );
     let rule = if compared { format!("{}\n", faint(&rule)) } else { String::new() };
     ledger(&["program", "", "deviation", "converged", ""], rows, 2..4) + &rule

@@ -54,7 +54,7 @@ fn list_runs(args: &List, shared: &Shared) -> Result<Page, Failure> {
     let (items, rows): (Vec<Value>, Vec<Vec<String>>) = runs(&shared.store, args.check)?.into_iter().unzip();
     let text = match rows.is_empty() {
         true => format!(
-            "no runs in {} yet; `{}` begins one\n",
+            "no runs in {} yet; `{}` starts one\n",
             shared.store.display(),
             shared.again("discover sketched-precond-gd")
         ),

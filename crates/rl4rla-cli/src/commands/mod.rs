@@ -7,6 +7,7 @@ pub mod discover;
 pub mod equiv;
 pub mod evaluate;
 pub mod export;
+pub mod help;
 pub mod list;
 pub mod report;
 pub mod reproduce;

@@ -13,7 +13,7 @@ use serde_json::json;
 /// Writes a report on the runs of the store.
 pub fn run(args: &Report, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
-    let begin = format!("`{}` makes a run to report on", shared.again("discover sketched-precond-gd"));
+    let begin = format!("`{}` creates a run to report on", shared.again("discover sketched-precond-gd"));
     if !shared.store.exists() {
         let message = format!("there is no store at {}, so nothing to report", shared.store.display());
         return Err(Failure::new(message).advise(begin));
@@ -44,7 +44,7 @@ pub fn run(args: &Report, shared: &Shared) -> Result<Page, Failure> {
     if !shared.quiet {
         let open = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
         text += &faint(&format!(
-            "a report on {}, with {} files of figures and tables beside it; {open} {} shows it\n",
+            "report on {} with {} figure and table files; {open} {} shows it\n",
             counted(count, "run"),
             files.len() - 1,
             quoted(&written[0])

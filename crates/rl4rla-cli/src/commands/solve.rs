@@ -32,7 +32,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let source = Source::find(&args.program, &shared.store)?;
     let options = options(args)?;
     let matrix = args.data.matrix.as_deref().ok_or_else(|| {
-        Failure::new("there is no matrix").advise("--matrix FILE; NPY, CSV and Matrix Market are read")
+        Failure::new("no matrix was given").advise("--matrix FILE; NPY, CSV and Matrix Market are read")
     })?;
     refuse_outputs(args, shared, &source)?;
     let task = task_of(&source)?;
@@ -52,7 +52,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let told = Told { source: &source, matrix, system: &system };
     let response = task.response(&b).map_err(|error| told.data(error))?;
     let problem = Problem::new(task, a, b).with_noise(system.columns.noise());
-    progress::doing(format!("solving by {}", source.name));
+    progress::doing(format!("solving with {}", source.name));
     let begun = Instant::now();
     let solution =
         problem.map_err(SolveError::Data).and_then(|problem| solve(&source.document, problem, &options));
@@ -175,7 +175,7 @@ fn options(args: &Solve) -> Result<Options, Failure> {
 /// The task that a program says it is made for; linear systems if it says nothing.
 pub fn task_of(source: &Source) -> Result<&'static dyn Task, Failure> {
     if source.document.update == Update::Answer {
-        let message = format!("{} answers for every row and has no solution to give", source.name);
+        let message = format!("{} predicts every row and does not compute a solution", source.name);
         return Err(Failure::new(message).advise("`rl4rla list programs` shows programs that solve"));
     }
     <dyn Task>::of(&source.document).map_err(|misfit| {
@@ -186,7 +186,7 @@ pub fn task_of(source: &Source) -> Result<&'static dyn Task, Failure> {
         };
         match meant {
             Some(meant) => failure.advise(format!("`family: {meant}`; `rl4rla list families` shows all")),
-            None => failure.advise("a family in its head; `rl4rla list families` shows all"),
+            None => failure.advise("a `family:` in its header; `rl4rla list families` shows all"),
         }
     })
 }

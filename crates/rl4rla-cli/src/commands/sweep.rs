@@ -42,9 +42,10 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
     }
     if !shared.quiet {
         text += &faint(
-            "means over the runs that reached the stage, of fewer than five the values themselves; median of their playouts\n\
-             form: how what was found holds its preconditioner, and from which κ on that loses digits\n\
-             runs with one seed share instances and rewards: times are those of the first to need them",
+            "means over the runs that reached the stage, or the values for fewer than five; medians of their \
+             playouts\nform: how the program found represents its preconditioner, and the κ from which that loses \
+             accuracy\nruns of one seed share instances and rewards: times are those of the first run that needs \
+             them",
         );
     }
     // How often something was found is the answer, whatever it is.

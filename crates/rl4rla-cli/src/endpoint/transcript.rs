@@ -36,7 +36,7 @@ impl Transcript {
         // Half of a line begins as a whole one does.
         let half = |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<Value>(line).is_err();
         if said.is_empty() && lines().any(|line| !line.is_empty() && !half(line)) {
-            let message = format!("{} is no transcript, and would be written over", path.display());
+            let message = format!("{} is not a transcript and would be overwritten", path.display());
             return Err(Failure::new(message).advise("--transcript with another path"));
         }
         let answers = said.into_iter().filter(|(of, ..)| *of == seed).map(|(_, put, answer)| (put, answer));

@@ -66,7 +66,7 @@ fn inputs_and_the_store_are_never_written_over() {
     ];
     for asked in cases {
         let said = rl4rla(&[&asked[..], &["--store", &store]].concat());
-        assert!(said.code == 2 && said.err.contains("would be written over"), "{asked:?}: {said:?}");
+        assert!(said.code == 2 && said.err.contains("would overwrite"), "{asked:?}: {said:?}");
         assert_eq!(copies(&kept), before, "{asked:?}");
     }
     let both = scratch("guarded-both.csv").to_str().unwrap().to_string();
@@ -89,7 +89,7 @@ fn the_files_beside_a_store_are_not_written_over_by_whatever_links() {
         let there = fs::read(&beside).ok();
         for (store, out) in [(&alias, &beside), (&alias, &link), (&store, &link)] {
             let said = rl4rla(&solve(&data, &["--out", out, "--store", store]));
-            assert!(said.code == 2 && said.err.contains("written over the store"), "{beside}: {said:?}");
+            assert!(said.code == 2 && said.err.contains("overwrite the store"), "{beside}: {said:?}");
             assert_eq!(fs::read(&beside).ok(), there);
         }
     }
@@ -110,7 +110,7 @@ fn a_transcript_is_not_added_to_something_else() {
         let before = fs::read(path).unwrap();
         let asked = ["discover", &curriculum, "--method", "islands", "--proposer", "http://127.0.0.1:9/"];
         let said = rl4rla(&[&asked[..], &["--model", "m", "--transcript", path, "--store", &store]].concat());
-        assert!(said.code == 2 && said.err.contains("would be written over"), "{said:?}");
+        assert!(said.code == 2 && said.err.contains("would overwrite"), "{said:?}");
         assert_eq!(fs::read(path).unwrap(), before);
         assert!(!Path::new(&store).exists(), "no run is begun");
     }
@@ -146,7 +146,7 @@ fn a_place_that_cannot_be_written_to_is_told_before_the_work() {
 #[test]
 fn what_cannot_be_written_is_said_before_the_work() {
     let data = table("early.csv");
-    for (out, part) in [("no/such/folder/x.csv", "there is no folder"), (".", "it is a folder")] {
+    for (out, part) in [("no/such/folder/x.csv", "there is no folder"), (".", "is a folder")] {
         let said = rl4rla(&solve(&data, &["--out", out]));
         assert!(said.code == 2 && said.err.contains(part), "{said:?}");
     }

@@ -1,4 +1,4 @@
-//! The factor by which the excess shrinks in an iteration, computed and measured, against the condition number.
+//! The contraction factor of the excess per iteration, computed and measured, against the condition number.
 
 use super::interval::Interval;
 use super::iteration::Nature;
@@ -22,9 +22,9 @@ pub struct Contraction {
 /// What the iteration matrix G = I − η·M·A says.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Computed {
-    /// ρ(G), the factor in the long run.
+    /// ρ(G), the asymptotic convergence factor.
     pub radius: Interval,
-    /// ‖A·G·A⁺‖, the most that one iteration can do to the excess.
+    /// ‖A·G·A⁺‖, the largest possible change of the excess in one iteration.
     pub norm: Interval,
 }
 
@@ -32,7 +32,7 @@ pub struct Computed {
 const NEAR: f64 = 10.0;
 
 impl Contraction {
-    /// At every condition number of a study, given its spectra and courses there.
+    /// At every condition number of a study, given its spectra and convergence histories there.
     pub fn all(study: &Study, spectra: &[Vec<Spectrum>], courses: &[Vec<History>]) -> Vec<Contraction> {
         let row = |((&kappa, spectra), courses): ((&Option<f64>, &Vec<Spectrum>), &Vec<History>)| {
             let over =
@@ -61,8 +61,8 @@ pub(super) fn spectra(study: &Study, nature: Nature) -> Vec<Vec<Spectrum>> {
     study.kappas.iter().map(at).collect()
 }
 
-/// The factor by which these excesses shrink from one to the next: the geometric mean over the last half of the course,
-/// up to where it comes to its floor. Above 1 where it grows.
+/// The factor by which these excesses shrink from one to the next: the geometric mean over the last half of the history,
+/// up to where it reaches its floor. Above 1 if it grows.
 pub fn rate(excesses: &[f64]) -> Option<f64> {
     let end = excesses.len().checked_sub(1)?;
     let (first, last) = (excesses[0], excesses[end]);

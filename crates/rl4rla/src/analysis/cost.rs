@@ -1,4 +1,4 @@
-//! What a program costs to reach the tolerance, and the sizes at which that is less than what QR and LSQR cost.
+//! The cost of a program to reach the tolerance, and the sizes at which it is cheaper than QR and LSQR.
 
 use super::crossover::Region;
 use super::iterations::Wait;
@@ -8,7 +8,7 @@ use crate::program::{Price, Sizes};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// The price of a program, in symbols and at a size.
+/// The cost of a program, in symbols and at a size.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Costs {
     /// Spent once, in symbols.
@@ -137,7 +137,7 @@ fn compare(
         let program = ours.map(|t| study.price.flops(&sizes(study, m, n), t.round() as usize));
         match (program, &flops) {
             (Some(program), Some(rival)) => program < rival(m as f64, n as f64),
-            // Who gets there is better than who does not.
+            // Reaching the tolerance beats not reaching it.
             (program, _) => program.is_some(),
         }
     };

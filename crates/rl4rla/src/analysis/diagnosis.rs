@@ -23,40 +23,40 @@ const CURED: f64 = 100.0;
 pub static DIAGNOSES: [Diagnosis; 14] = [
     Diagnosis {
         name: "nothing broke",
-        why: "The worst case found is within the tolerance, or no more than ten times worse than usual.",
+        why: "The worst case found is within the tolerance, or at most ten times worse than typical.",
         holds: |e| e.end.is_some_and(|end| end <= unusual(e.tolerance, e.typical)),
     },
     Diagnosis {
         name: "row-norm sampling misses coherent rows",
-        why: "A row of small norm alone carries a direction. Sampled by norms it is hardly ever drawn, and when it is, its \
-              weight 1/(k·p) throws the iterate far away. Sample by true leverage scores, or sketch.",
+        why: "A single row of small norm carries a direction. Sampled by norm it is hardly ever drawn, and when it \
+              is, its weight 1/(k·p) throws the iterate far away. Sample by true leverage scores, or sketch.",
         holds: |e| overlooks(e, Law::RowNorms),
     },
     Diagnosis {
         name: "uniform sampling misses the rows that matter",
-        why: "A few rows carry almost everything, and all are drawn alike: most samples see none of them, and the others \
-              weigh them m/k times. Sample by leverage, or sketch.",
+        why: "A few rows dominate, but all are drawn with equal probability: most samples miss them, and the others \
+              weight them by m/k. Sample by leverage scores, or sketch.",
         holds: |e| overlooks(e, Law::Uniform),
     },
     Diagnosis {
         name: "the sampling law misses the rows that matter",
-        why: "Rows with high leverage are drawn too seldom by the program's own law.",
+        why: "Rows with high leverage are drawn too rarely by the program's sampling distribution.",
         holds: |e| overlooks(e, Law::Other),
     },
     Diagnosis {
         name: "too few rows sampled to stand for all",
-        why: "The rows sampled once are fewer than twice the columns: they do not determine the solution. Take a larger batch.",
+        why: "The rows sampled in setup are fewer than twice the columns and do not determine the solution. Use a larger batch.",
         holds: |e| once(e) && e.batch_factor < 2.0,
     },
     Diagnosis {
         name: "solves the sampled system, not the whole one",
-        why: "Part of b is outside the range of A, and the rows sampled once see another such part: the iteration converges \
-              to the solution of a different problem.",
+        why: "b is not in the range of A, and the rows sampled in setup have a different least-squares solution: the \
+              iteration converges to the solution of another problem.",
         holds: |e| once(e) && e.outside > 0.0,
     },
     Diagnosis {
         name: "a Gram matrix squares the condition number",
-        why: "A matrix times its own transpose has condition number κ², beyond the digits there are. Work with triangular \
+        why: "A matrix times its own transpose has condition number κ², beyond working precision. Use triangular \
               factors, as in sketched-precond-gd-factored.",
         holds: |e| {
             e.gram && e.kappa.is_some_and(|kappa| kappa * kappa * f64::EPSILON > GRAM_LOST) && !e.is_slow()
@@ -64,41 +64,41 @@ pub static DIAGNOSES: [Diagnosis; 14] = [
     },
     Diagnosis {
         name: "sketch too small to embed",
-        why: "The sketch distorts lengths so much that the step is too large for the problem it leaves. Take a larger sketch \
-              or a smaller step.",
+        why: "The sketch distorts norms so much that the step size is too large for the preconditioned problem. Use a \
+              larger sketch or a smaller step size.",
         holds: |e| {
             e.sketch_factor.is_some_and(|factor| factor < 2.0 || e.radius.is_some_and(|radius| radius >= 1.0))
         },
     },
     Diagnosis {
         name: "no step converges",
-        why: "An eigenvalue of M·A has no positive real part: the iteration does not shrink that direction with any step.",
+        why: "An eigenvalue of M·A has no positive real part: the iteration does not contract that direction for any step size.",
         holds: |e| e.stable == Some(0.0),
     },
     Diagnosis {
         name: "step too large",
-        why: "The step is beyond 2/λmax of M·A: some direction grows in every iteration.",
+        why: "The step size exceeds 2/λmax of M·A: some direction grows in every iteration.",
         holds: |e| e.radius.is_some_and(|radius| radius >= 1.0),
     },
     Diagnosis {
         name: "slow: the contraction factor depends on κ",
-        why: "The weakest direction shrinks by about 1 − η/κ² in an iteration: far too many are needed. Precondition.",
+        why: "The weakest direction contracts by about 1 − η/κ² per iteration: far too many iterations are needed. Precondition.",
         holds: Evidence::is_slow,
     },
     Diagnosis {
         name: "noise floor: sampled gradients do not come to rest",
-        why: "Part of b is outside the range of A, so that every sample has another solution, and the iterate follows them. \
-              Smaller steps lower the floor.",
+        why: "b is not in the range of A, so every sample has a different solution, and the iterate follows them. \
+              Smaller step sizes lower the floor.",
         holds: |e| e.sampled.is_some_and(|sampled| !sampled.once) && e.outside > 0.0,
     },
     Diagnosis {
         name: "the iteration grows",
-        why: "The excess ends above where it began, or beyond all numbers. A smaller step may help.",
+        why: "The excess ends above its initial value, or overflows. A smaller step size may help.",
         holds: |e| e.end.is_none_or(|end| end >= e.start),
     },
     Diagnosis {
         name: "slow on this problem",
-        why: "The excess falls, but not to the tolerance within these iterations.",
+        why: "The excess decreases, but does not reach the tolerance within these iterations.",
         holds: |_| true,
     },
 ];

@@ -16,7 +16,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// All alike.
+    /// Uniformly.
     Uniform,
     /// The squared norms of the rows of A.
     RowNorms,
@@ -107,7 +107,7 @@ impl Evidence {
     }
 }
 
-/// The most flops of one operation without sampling: what is meant for a few rows may be dear on all.
+/// The most flops of one operation without sampling: what is meant for a few rows may be expensive on all.
 const AFFORDABLE: f64 = 2e7;
 
 /// The excess after T iterations when every sample is all rows.

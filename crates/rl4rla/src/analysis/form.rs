@@ -176,7 +176,7 @@ mod tests {
             .unwrap();
         assert_eq!(form(&in_turn), Some(Form { factor: Factor::InTurn, holds: Some(Form::LAST) }));
         assert_eq!(named("ls-gd"), None);
-        // A Gram matrix that nobody inverts is no preconditioner.
+        // A Gram matrix that is not inverted is not a preconditioner.
         let gram_gd: Program =
             "setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\n v2 = VEC_MAT_MUL(b, A)\niteration:\n \
              v1 = MAT_VEC_MUL(R1, x)\n v1 = VEC_VEC_SUB(v1, v2)\n"

@@ -27,14 +27,14 @@ impl Nature {
     pub fn words(self) -> &'static str {
         match self {
             Nature::Stationary => "linear and stationary: one iteration matrix",
-            Nature::Randomised => "linear, with a matrix drawn afresh every iteration",
+            Nature::Randomised => "linear, with a matrix redrawn in every iteration",
             Nature::Carried => "linear, with a memory of earlier iterations",
             Nature::Nonlinear => "nonlinear",
         }
     }
 }
 
-/// How that was found out.
+/// How that was determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decided {
@@ -49,7 +49,7 @@ pub enum Decided {
 pub struct Iteration {
     /// What kind of function of x it is.
     pub nature: Nature,
-    /// How that was found out.
+    /// How that was determined.
     pub decided: Decided,
     /// v1 as a formula.
     pub direction: String,

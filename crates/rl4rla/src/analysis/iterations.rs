@@ -24,7 +24,7 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// At every condition number of a study, given its spectra and courses there.
+    /// At every condition number of a study, given its spectra and convergence histories there.
     pub fn all(study: &Study, spectra: &[Vec<Spectrum>], courses: &[Vec<History>]) -> Vec<Wait> {
         let epsilon = study.care.tolerance;
         let row = |((&kappa, spectra), courses): ((&Option<f64>, &Vec<Spectrum>), &Vec<History>)| {

@@ -1,6 +1,6 @@
-//! Analysis: when a program converges, how fast, at what price, and when it breaks.
+//! Analysis of a program: convergence rate, step sizes, cost, robustness and worst case.
 //!
-//! Every number is measured on instances that `evaluate` draws too, or computed from the iteration as the matrix it is.
+//! Every number is measured on the instances of `evaluate`, or computed from the iteration matrix.
 
 mod contraction;
 mod cost;

@@ -81,7 +81,7 @@ impl StepRange {
 
 /// Tries steps on a few instances, each for itself.
 fn bisected(study: &Study, kappa: Option<f64>) -> StepRow {
-    // As many as the map has, where its runs are too dear for more.
+    // As many as the map has, where runs are too expensive for more.
     let replicates = study.care.replicates.min(study.effort.replicates / 2).clamp(1, REPLICATES);
     let ends: Vec<(Option<f64>, Option<f64>)> =
         (0..replicates).into_par_iter().map(|index| search(study, kappa, index)).collect();

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The excess at the start and after every iteration, or why there is none.
 pub type History = Result<Vec<f64>, String>;
 
-/// An instance: a family and the seed of its draw and of the program's luck.
+/// An instance: a family and the seed of its draw and of the program's random draws.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Point {
     /// The family.
@@ -170,7 +170,7 @@ impl Study {
         (0..self.care.replicates).into_par_iter().map(draw).collect()
     }
 
-    /// The program's luck on the instance of this index.
+    /// The program's RNG stream on the instance of this index.
     pub fn luck(&self, index: u64) -> Stream {
         draws(self.care.seed, index, 0)
     }

@@ -1,4 +1,4 @@
-//! Everything that is found out about a program, together.
+//! The complete analysis of a program.
 
 use super::contraction::{Contraction, spectra};
 use super::cost::Costs;
@@ -12,7 +12,7 @@ use super::worst::Worst;
 use crate::execute::Settings;
 use serde::Serialize;
 
-/// Everything that is found out about a program.
+/// The complete analysis of a program.
 ///
 /// ```
 /// use rl4rla::analysis::{Analysis, Care, Nature, Study};

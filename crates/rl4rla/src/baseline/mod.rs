@@ -1,8 +1,8 @@
 //! Baselines: classical solvers, and solvers of AlgoTune and FunSearch transcribed from the paper's tables, to compare
 //! programs with. No language model was run here.
 //!
-//! A baseline is a row of [`BASELINES`]: a pure function of a [`Request`] that gives a [`Solution`] or says why not.
-//! No input makes one panic, and the number of threads changes no bit.
+//! A baseline is a row of [`BASELINES`]: a pure function of a [`Request`] that returns a [`Solution`] or an error.
+//! No input panics, and results do not depend on the number of threads.
 //!
 //! ```
 //! use rl4rla::{baseline::{Baseline, Request}, linalg::Matrix, rng::Stream};

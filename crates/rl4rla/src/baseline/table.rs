@@ -132,7 +132,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     BaselineInfo {
         name: "jacobi",
         group: Group::Transcribed,
-        doc: "FunSearch's initial routine, found by no model, transcribed from the paper's table: x ← D⁻¹(b − (A − D)x), D the diagonal; square systems",
+        doc: "FunSearch's initial routine, not found by a model, transcribed from the paper's table: x ← D⁻¹(b − (A − D)x), D the diagonal; square systems",
         reference: "Jacobi, Astronomische Nachrichten 22, 1845",
         flops: Some(splitting::jacobi_flops),
         solve: splitting::jacobi,
@@ -141,7 +141,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     BaselineInfo {
         name: "funsearch",
         group: Group::Transcribed,
-        doc: "FunSearch's retained routine, transcribed from the paper's table: x ← L⁻¹(b − (A − L)x), L the lower triangle, solved with anew in every iteration",
+        doc: "FunSearch's retained routine, transcribed from the paper's table: x ← L⁻¹(b − (A − L)x), L the lower triangle, with a solve in every iteration",
         reference: "Romera-Paredes et al., Nature 625, 2024 (the search); Seidel, 1874 (the iteration)",
         flops: Some(splitting::funsearch_flops),
         solve: splitting::funsearch,
@@ -194,7 +194,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     BaselineInfo {
         name: "kaczmarz",
         group: Group::Stochastic,
-        doc: "randomized Kaczmarz, rows drawn by their squared norms",
+        doc: "randomized Kaczmarz, rows sampled by their squared norms",
         reference: "Strohmer and Vershynin, J. Fourier Anal. Appl. 15, 2009",
         randomized: true,
         solve: kaczmarz::kaczmarz,
@@ -203,7 +203,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     BaselineInfo {
         name: "sgd",
         group: Group::Stochastic,
-        doc: "stochastic gradient descent, batches of 100 rows drawn by their squared norms, averaged",
+        doc: "stochastic gradient descent, batches of 100 rows sampled by their squared norms, averaged",
         reference: "Jain et al., JMLR 18, 2018",
         randomized: true,
         solve: sgd::sgd,
@@ -212,7 +212,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     BaselineInfo {
         name: "lbfgs",
         group: Group::Iterative,
-        doc: "L-BFGS with 10 pairs and backtracking, no penalty; AlgoTune's method for logistic regression, by the paper's table",
+        doc: "L-BFGS with 10 pairs and backtracking, no regularization; AlgoTune's method for logistic regression in the paper's table",
         reference: "Liu and Nocedal, Math. Program. 45, 1989",
         task: &Logistic,
         solve: lbfgs::lbfgs,

@@ -17,7 +17,7 @@ pub struct Audited {
     pub programs: usize,
     /// Of these, different in behaviour.
     pub classes: usize,
-    /// How many classes of programs earn more than the target, plus one; none if it is out of reach.
+    /// The number of equivalence classes with a higher reward than the target, plus one; none if it is unreachable.
     pub target_rank: Option<usize>,
     /// The target's mean reward.
     pub target: f64,
@@ -74,7 +74,7 @@ fn audit_stage(
     let behaviour = |ranked: &Ranked<Program>| fingerprint(&ranked.solved.solution, signature, out);
     let classes: BTreeSet<u128> = outcome.ranked.iter().map(behaviour).collect();
     let is_target = |ranked: &&Ranked<Program>| target.judge(&ranked.solved.solution, signature).found;
-    // Ranked best first: everything before the target earns more, and one below it is all that is asked for.
+    // Ranked best first: everything before the target has a higher reward, and only the next one below it is needed.
     let place = outcome.ranked.iter().position(|ranked| is_target(&ranked));
     let better: &[Ranked<Program>] = &outcome.ranked[..place.unwrap_or(0)];
     let best = place.map(|place| &outcome.ranked[place]);

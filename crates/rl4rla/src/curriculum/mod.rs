@@ -1,4 +1,4 @@
-//! Curricula: sequences of stages, each a problem that the last stage's algorithm fails on, read from TOML.
+//! Curricula: sequences of stages, each with problems on which the previous algorithm fails, read from TOML.
 
 mod audit;
 mod builder;
@@ -23,10 +23,10 @@ use crate::discovery::Stage;
 use crate::program::{Part, Program, RegSet, Section};
 use table::Tables;
 
-/// A sequence of stages. Each starts from what the one before it found.
+/// A sequence of stages, each starting from the program found by the previous one.
 #[derive(Clone, Debug)]
 pub struct Curriculum {
-    /// What one types to get it.
+    /// Its name on the command line.
     pub name: String,
     /// Its full name.
     pub title: String,
@@ -36,7 +36,7 @@ pub struct Curriculum {
     pub reference: String,
     /// The program the first stage starts from.
     pub start: Program,
-    /// The stages, each with what its search is not told.
+    /// The stages, each with the target, which its search never sees.
     pub stages: Vec<(Stage, Target)>,
     /// The text it was read from.
     pub text: String,
@@ -57,8 +57,8 @@ impl Curriculum {
     /// "#;
     /// assert_eq!(
     ///     Curriculum::parse("mine", text).unwrap_err().to_string(),
-    ///     "line 7, stage `ls-gd`, key `target`: 3 insertions lead to it and `edits` is 2; none is left for \
-    ///      `v1 = VEC_MAT_MUL(v1, A)`; raise `edits`, or put a stage before this one"
+    ///     "line 7, stage `ls-gd`, key `target`: it needs 3 insertions but `edits` is 2; none is left for \
+    ///      `v1 = VEC_MAT_MUL(v1, A)`; raise `edits`, or add a stage before this one"
     /// );
     /// let curriculum = Curriculum::parse("mine", &text.replace("= 2", "= 3")).unwrap();
     /// assert_eq!(curriculum.stages[0].0.budget, 20_000);
@@ -67,8 +67,8 @@ impl Curriculum {
         spec::curriculum(name, text, Tables::Read)
     }
 
-    /// The same without reading the tables that its problems are drawn from: what the stages are, for those who draw
-    /// nothing. The tables need not be there any more.
+    /// The same without reading the tables that its problems are drawn from, for callers that only need the stages.
+    /// The tables need not exist.
     pub fn outline(name: &str, text: &str) -> Result<Curriculum, SpecError> {
         spec::curriculum(name, text, Tables::Skip)
     }
@@ -78,7 +78,7 @@ impl Curriculum {
         BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| Curriculum::parse(name, text))
     }
 
-    /// The same without the hints that stages give: all operators, and both sections open. What is left is the
+    /// The same without the hints of the stages: all operators, and both sections open. What remains is the
     /// problem, the number of edits and the registers.
     #[must_use]
     pub fn without_hints(mut self) -> Curriculum {

@@ -249,7 +249,7 @@ impl<'a> Item<'a> {
         for entry in self.list(expected, Ok)? {
             let value = entry.one_of(all, &name)?;
             if found.contains(&value) {
-                return Err(entry.error(format!("\"{}\" stands here twice", name(value))));
+                return Err(entry.error(format!("\"{}\" is listed twice", name(value))));
             }
             found.push(value);
         }

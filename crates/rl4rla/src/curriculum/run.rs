@@ -7,7 +7,7 @@ use crate::problem::FamilyError;
 use crate::search::{Counters, Stop};
 use std::time::Instant;
 
-/// What came of a curriculum.
+/// The result of a curriculum.
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
     /// The stages tried: all of them, or up to the first that missed its target where the next starts from what it found.

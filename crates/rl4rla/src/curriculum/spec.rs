@@ -82,7 +82,7 @@ pub(super) fn curriculum(name: &str, text: &str, tables: Tables) -> Result<Curri
     let start = start.map_or_else(Program::default, |start| start.program);
     let defaults = reader.get("defaults").map(|item| item.table()).transpose()?;
     defaults.iter().try_for_each(|defaults| defaults.only(&STAGE_KEYS))?;
-    let stage_tables = reader.need("stage").map_err(|error| error.advise("begin one with `[[stage]]`"))?;
+    let stage_tables = reader.need("stage").map_err(|error| error.advise("start one with `[[stage]]`"))?;
     let mut stages: Vec<(Stage, Target)> = Vec::new();
     // What the stage before leaves, where that is known.
     let mut previous = Some(start.clone());
@@ -246,7 +246,7 @@ fn families(reader: &Reader, tables: Tables) -> Result<Vec<Family>, SpecError> {
     }
     let Some(item) = reader.get("conditions") else { return Ok(families) };
     if families.iter().any(|family| family.condition.is_some()) {
-        return Err(item.error("the family has a `condition` of its own").advise("leave one of them out"));
+        return Err(item.error("the family already has a `condition`").advise("remove one of them"));
     }
     let conditions = item.list("a list of condition numbers", |entry| {
         let condition = Some(entry.number()?);
@@ -294,7 +294,10 @@ fn profile(reader: &Reader, family: &Family) -> Result<Profile, SpecError> {
                 cols: reader.or("cols", family.cols, |item| item.size(SIZE))?,
             };
             if charge.rows < charge.cols {
-                let message = format!("charged are {} rows, fewer than {} columns", charge.rows, charge.cols);
+                let message = format!(
+                    "the charged size has {} rows, fewer than its {} columns",
+                    charge.rows, charge.cols
+                );
                 return Err(reader.error("rows", message));
             }
             Ok(Profile::Tolerance { epsilon: reader.need("epsilon")?.positive()?, charge })
@@ -328,7 +331,7 @@ fn weights(reader: &Reader, family: &Family) -> Result<(Weights, bool), SpecErro
     let condition_only = reader.or("condition-only", false, |item| item.flag())?;
     if !condition_only && weights.total() == 0.0 {
         let first = TermIndex::ACC.row().key;
-        return Err(reader.error(first, "every weight is 0, so every reward would be"));
+        return Err(reader.error(first, "all weights are 0, so every reward would be 0"));
     }
     Ok((weights, condition_only))
 }
@@ -378,7 +381,7 @@ fn target(
 ) -> Result<Target, SpecError> {
     let Some(item) = reader.get("target") else {
         return match (reader.get("completed-by"), reader.get("stable")) {
-            (Some(item), _) => Err(item.error("there is no `target` that it could complete")),
+            (Some(item), _) => Err(item.error("there is no `target` to complete")),
             (_, Some(item)) => Err(item.error("there is no `target` to compare accuracies with")),
             (None, None) => Ok(Target::open(optional_text(reader, "about")?)),
         };
@@ -386,25 +389,24 @@ fn target(
     let Written { program, name, task } = program(&item)?;
     refuse_other_task(&item, family, "it", task)?;
     if program.is_empty() {
-        return Err(item.error("there is no instruction in it"));
+        return Err(item.error("it contains no instructions"));
     }
     let update = name.and_then(Entry::named).map(|entry| entry.document.update);
     if let Some(update) = update.filter(|update| *update != grammar.signature.update) {
         let (own, stage) = (update.formula(), grammar.signature.update.formula());
-        return Err(item
-            .error(format!("it ends an iteration with {own}, and the problems of this stage with {stage}")));
+        return Err(
+            item.error(format!("it uses the update {own}, but the problems of this stage need {stage}"))
+        );
     }
     let completed_by = reader.or("completed-by", vec![], |item| item.instructions())?;
     let stable = reader.or("stable", false, |item| item.flag())?;
     if stable && !solves_systems(&program, grammar.signature) {
-        return Err(reader.error(
-            "stable",
-            "accuracies are compared on linear systems, and the target is for another task",
-        ));
+        return Err(reader
+            .error("stable", "accuracy is compared on linear systems, but the target is for another task"));
     }
     let target = Target { program, name, completed_by, stable, about: optional_text(reader, "about")? };
     let sought = target.sought();
-    for (what, program) in [("it", &target.program), ("what is to be found of it", &sought)] {
+    for (what, program) in [("it", &target.program), ("the part to be found", &sought)] {
         check(program, grammar.signature)
             .map_err(|error| item.error(format!("{what} does not fit: {error}")))?;
     }
@@ -414,7 +416,7 @@ fn target(
     }
     let written = |reg: &Reg| sought.setup.iter().any(|ins| ins.writes().contains(*reg));
     match grammar.live_out.kept().iter().find(|reg| !written(reg)) {
-        Some(reg) => Err(item.error(format!("its setup does not write {reg}, which is among `keep`"))),
+        Some(reg) => Err(item.error(format!("its setup does not write {reg}, which is listed in `keep`"))),
         None => Ok(target),
     }
 }

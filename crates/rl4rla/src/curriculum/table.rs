@@ -67,8 +67,8 @@ pub(super) fn marked(text: &str, stages: &[(Stage, Target)]) -> Result<String, S
     names.dedup();
     let mut marks = text.lines().zip(1..).filter_map(|(line, at)| Some((line.strip_prefix(MARK)?, at)));
     if let Some((lost, line)) = marks.clone().find(|(mark, _)| !names.contains(mark)) {
-        let message = format!("the run was begun with {lost}, and the file holds something else now");
-        let advice = Some("bring the file back, or begin a new run".to_string());
+        let message = format!("the run was started with {lost}, but the file has changed since");
+        let advice = Some("restore the file, or start a new run".to_string());
         return Err(SpecError { line, place: String::new(), key: String::new(), message, advice });
     }
     if marks.next().is_some() || names.is_empty() {

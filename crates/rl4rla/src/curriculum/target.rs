@@ -5,10 +5,10 @@ use crate::discovery::Judgement;
 use crate::equivalence::{Answer, Verdict, equivalent, name};
 use crate::program::{Grammar, Instruction, Program, Section, Signature};
 
-/// What the search of a stage is not told.
+/// What is hidden from the search of a stage.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Target {
-    /// The program to be found; an empty one if nobody knows it beforehand.
+    /// The program to be found; empty if there is no target.
     pub program: Program,
     /// Its name in the catalogue, if it was given by one.
     pub name: Option<&'static str>,
@@ -21,7 +21,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Whatever is best: nobody knows beforehand what is to be found, so whatever is found is right.
+    /// No target: any result counts as found.
     pub fn open(about: String) -> Target {
         Target { program: Program::default(), name: None, completed_by: vec![], stable: false, about }
     }
@@ -89,9 +89,9 @@ impl Target {
             let (_, instruction) = missing.get(edits)?;
             let needed = missing.len();
             let message = format!(
-                "{needed} insertions lead to it and `edits` is {edits}; none is left for `{instruction}`"
+                "it needs {needed} insertions but `edits` is {edits}; none is left for `{instruction}`"
             );
-            Some(Obstacle { message, advice: Some("raise `edits`, or put a stage before this one") })
+            Some(Obstacle { message, advice: Some("raise `edits`, or add a stage before this one") })
         })
     }
 }
@@ -110,9 +110,9 @@ fn refusal(grammar: &Grammar, section: Section, instruction: &Instruction) -> Op
     let result = instruction.target.filter(|_| !op.samples());
     let unwritable = result.filter(|&register| !grammar.writes(register, section));
     match (unknown, unwritable) {
-        _ if !grammar.open.contains(&section) => Some(format!("{section} is not among `open`")),
-        _ if !grammar.operators.contains(&op) => Some(format!("{op} is not among `operators`")),
-        (Some(register), _) => Some(format!("{register} is not among `registers`")),
+        _ if !grammar.open.contains(&section) => Some(format!("{section} is not in `open`")),
+        _ if !grammar.operators.contains(&op) => Some(format!("{op} is not in `operators`")),
+        (Some(register), _) => Some(format!("{register} is not in `registers`")),
         (_, Some(register)) => Some(format!("{section} may not write {register}")),
         (None, None) => None,
     }
@@ -282,15 +282,15 @@ mod tests {
         );
         assert_eq!(
             obstacle(&|g| g.open = vec![Section::Iteration], 2),
-            "`R1 = SKETCH(A)` cannot be inserted: setup is not among `open`"
+            "`R1 = SKETCH(A)` cannot be inserted: setup is not in `open`"
         );
         assert!(
             obstacle(&|g| g.operators.retain(|op| op.name != "HHQR"), 2)
-                .ends_with("HHQR is not among `operators`")
+                .ends_with("HHQR is not in `operators`")
         );
         assert!(
             obstacle(&|g| g.registers = g.registers.without(Reg::R1), 2)
-                .ends_with("R1 is not among `registers`")
+                .ends_with("R1 is not in `registers`")
         );
         assert!(
             obstacle(&|g| g.iteration_only = RegSet::EMPTY.with(Reg::R1), 2)

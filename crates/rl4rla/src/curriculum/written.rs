@@ -46,7 +46,7 @@ pub(super) fn refuse_other_task(
         Some(other) => {
             let (kind, own, other) = (family.kind, own.name(), other.name());
             let message = format!(
-                "problems of the family `{kind}` are of the task `{own}`, and {what} is made for the task `{other}`"
+                "problems of the family `{kind}` belong to the task `{own}`, but {what} is made for the task `{other}`"
             );
             Err(item.error(message).advise(format!("a program for the task `{own}`, or another family")))
         }

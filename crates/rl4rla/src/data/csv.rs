@@ -65,14 +65,14 @@ impl Csv {
         if !records.next()? {
             return Err(DataError::file(
                 &path,
-                "the file has blank lines only",
+                "the file contains only blank lines",
                 "a file with at least one row",
             ));
         }
         let cols = records.fields().count();
         if (cols as u64).saturating_mul(NAME) > reading.limit {
-            let message = format!("{} columns are more than the memory allowed holds", grouped(cols as u64));
-            let advice = "allow more with `--max-memory`, or check what stands between cells";
+            let message = format!("{} columns exceed the memory limit", grouped(cols as u64));
+            let advice = "raise `--max-memory`, or check the delimiter";
             return Err(DataError::at(&path, Place::Line(records.line()), message, advice));
         }
         let named = reading
@@ -81,7 +81,7 @@ impl Csv {
         let names = match named {
             true => Some(names(records.fields()).map_err(|problem| {
                 let advice =
-                    "give every column a name of its own; `--header no` if the first line has no names";
+                    "give every column a unique name; `--header no` if the first line is not a header";
                 DataError::at(&path, Place::Line(records.line()), problem, advice)
             })?),
             false => None,
@@ -154,7 +154,7 @@ impl Csv {
         self.rows += rows;
         if self.rows == 0 && most > 0 {
             let message = match self.dropped {
-                0 => "there are names and no rows".into(),
+                0 => "there is a header but no rows".into(),
                 dropped => format!("all rows have missing values, {} in number", grouped(dropped as u64)),
             };
             return Err(DataError::file(
@@ -205,10 +205,10 @@ impl Csv {
 
     /// A row with more or fewer cells than the first.
     fn ragged(&self, found: usize) -> DataError {
-        let like = if self.names.is_some() { "as there are names" } else { "as in the first row" };
+        let like = if self.names.is_some() { "one per column name" } else { "as in the first row" };
         let message =
-            format!("expected {} cells, {like}, found {}", grouped(self.cols as u64), grouped(found as u64));
-        let advice = "complete or remove the line; put cells that hold the sign between cells in quotes";
+            format!("expected {} fields, {like}, found {}", grouped(self.cols as u64), grouped(found as u64));
+        let advice = "complete or remove the line; quote fields that contain the delimiter";
         DataError::at(self.records.source().path(), Place::Line(self.records.line()), message, advice)
     }
 
@@ -220,11 +220,11 @@ impl Csv {
         }
         let (message, advice) = match cell {
             Cell::Missing if field.is_empty() => {
-                ("the value is missing".into(), "fill it in, or leave such rows out with `--drop-missing`")
+                ("the value is missing".into(), "fill it in, or drop such rows with `--drop-missing`")
             }
             Cell::Missing => (
                 format!("the value is missing: {}", shown(field)),
-                "fill it in, or leave such rows out with `--drop-missing`",
+                "fill it in, or drop such rows with `--drop-missing`",
             ),
             Cell::Infinite => (
                 format!("expected a finite number, found {}", shown(field)),
@@ -232,11 +232,11 @@ impl Csv {
             ),
             _ if thousands(field) => (
                 format!("expected a number, found {}", shown(field)),
-                "write numbers without commas between thousands",
+                "write numbers without thousands separators",
             ),
             _ => (
                 format!("expected a number, found {}", shown(field)),
-                "encode categories as numbers, for instance a column of 0 and 1 for each",
+                "encode categories as numbers, for example one 0/1 column per category",
             ),
         };
         let place = place_of(&self.records, self.names.as_deref(), place);
@@ -264,7 +264,7 @@ fn names<'a>(fields: impl Iterator<Item = Cow<'a, [u8]>>) -> Result<Vec<String>,
     for (place, name) in names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
         if let Some(first) = taken.insert(name.clone(), place) {
             let name = shown(name.as_bytes());
-            return Err(format!("columns {} and {} are both called {name}", first + 1, place + 1));
+            return Err(format!("columns {} and {} are both named {name}", first + 1, place + 1));
         }
     }
     for (place, name) in names.iter_mut().enumerate().filter(|(_, name)| name.is_empty()) {

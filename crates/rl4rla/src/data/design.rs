@@ -1,4 +1,4 @@
-//! Designs: what becomes of a table before it is solved, and what the solution means in the table's own units.
+//! Designs: preprocessing of a table, and the solution in the table's own units.
 
 use super::scratch::{Place, Scratch};
 use super::{DataError, Missing, Reading, open, probe};
@@ -77,12 +77,14 @@ impl System {
         };
         let columns = Columns::new(found.cols, found.names.as_deref(), target, design.intercept);
         if columns.names.is_empty() {
-            let message = "besides the target there is no column";
+            let message = "there is no column other than the target";
             return Err(DataError::file(path, message, "a table with at least two columns"));
         }
         if design.intercept && columns.names.iter().any(|name| name == INTERCEPT) {
-            let message = format!("a column is called `{INTERCEPT}`, as the one that is added would be");
-            return Err(DataError::file(path, message, "rename it, or leave --intercept out"));
+            let message = format!(
+                "a column is already named `{INTERCEPT}`, the name of the column that would be added"
+            );
+            return Err(DataError::file(path, message, "rename it, or omit --intercept"));
         }
         let width = columns.width();
         let bytes = found.bytes.map(|bytes| bytes / found.cols as u64 * width as u64);
@@ -108,11 +110,11 @@ impl System {
             Target::File(other) => {
                 if rows.dropped() > 0 {
                     let message = format!(
-                        "{} rows have missing values, and the right-hand side is another file's",
+                        "{} rows have missing values, and the right-hand side is in another file",
                         rows.dropped()
                     );
                     let advice =
-                        "the right-hand side as a column of the same file, so that its rows are left out too";
+                        "the right-hand side as a column of the same file, so that its rows are dropped too";
                     return Err(DataError::file(path, message, advice));
                 }
                 b = right_hand_side(other, &Reading { missing: Missing::Refuse, ..reading.clone() })?;
@@ -121,7 +123,7 @@ impl System {
         }
         if matrix.rows() != b.len() {
             let message = format!("{} rows, but the right-hand side has {}", matrix.rows(), b.len());
-            return Err(DataError::file(path, message, "files with as many rows"));
+            return Err(DataError::file(path, message, "files with equal numbers of rows"));
         }
         let system = System { matrix, b, columns, dropped: rows.dropped(), _scratch: scratch };
         Ok(if design.standardise { system.in_units(true) } else { system })
@@ -307,7 +309,7 @@ impl Columns {
                 Ok(((0..cols).filter(|i| i != place).collect(), Some(*place)))
             }
             _ => {
-                let message = format!("{cols} columns, where the solution was fitted to {n}");
+                let message = format!("{cols} columns, but the solution was fitted to {n}");
                 Err(DataError::file(path, message, "a table with the same columns"))
             }
         }
@@ -359,7 +361,7 @@ fn right_hand_side(path: &Path, reading: &Reading) -> Result<Vec<f64>, DataError
         true => Ok(table.entries),
         false => Err(DataError::file(
             path,
-            format!("{}×{} numbers, where a right-hand side has one column", table.rows, table.cols),
+            format!("{}×{} numbers, but a right-hand side has one column", table.rows, table.cols),
             "a file with one column, or `--target COL` for a column of the matrix file",
         )),
     }

@@ -1,4 +1,4 @@
-//! Which format a file has: told by its first bytes, never by its name.
+//! Detects the format of a file from its first bytes, never from its name.
 
 use super::{DataError, Source};
 use std::fmt;
@@ -17,7 +17,7 @@ pub enum Format {
 const NPY: &[u8] = b"\x93NUMPY";
 const MATRIX_MARKET: &[u8] = b"%%MatrixMarket";
 
-/// How many bytes tell the format.
+/// Number of bytes that determine the format.
 const HEAD: usize = 16;
 
 /// Files that are often tried: how they begin, what they are, what to do with them.
@@ -27,12 +27,12 @@ const OTHERS: [(&[u8], &str, &str); 11] = [
     (b"\x89HDF", "an HDF5 file", "save the matrix as NPY or CSV"),
     (b"MATLAB 5", "a MATLAB file", "save the matrix as NPY, CSV or Matrix Market"),
     (b"\xd0\xcf\x11\xe0", "an old Excel file", "save the sheet as CSV"),
-    (b"\x28\xb5\x2f\xfd", "packed with zstd", "unpack it first; gzip is read as it is"),
-    (b"\xfd7zXZ", "packed with xz", "unpack it first; gzip is read as it is"),
-    (b"BZh", "packed with bzip2", "unpack it first; gzip is read as it is"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "decompress it first; gzip is read directly"),
+    (b"\xfd7zXZ", "compressed with xz", "decompress it first; gzip is read directly"),
+    (b"BZh", "compressed with bzip2", "decompress it first; gzip is read directly"),
     (b"\xff\xfe", "text in UTF-16", "save it in UTF-8"),
     (b"\xfe\xff", "text in UTF-16", "save it in UTF-8"),
-    (b"\x1f\x8b", "gzipped twice", "unpack it once"),
+    (b"\x1f\x8b", "gzipped twice", "decompress it once"),
 ];
 
 impl Format {

@@ -68,8 +68,12 @@ impl Market {
             return Err(wrong(&lines, message, EXAMPLE));
         };
         let layout = one_of(&lines, layout, &LAYOUTS, EXAMPLE)?;
-        let field =
-            one_of(&lines, field, &FIELDS, "numbers must be real: give real and imaginary parts apart")?;
+        let field = one_of(
+            &lines,
+            field,
+            &FIELDS,
+            "numbers must be real: store real and imaginary parts separately",
+        )?;
         let symmetry = one_of(&lines, symmetry, &SYMMETRIES, "write the matrix as `general`")?;
         if field == Field::Pattern && (layout == Layout::Array || symmetry == Symmetry::Skew) {
             let message = "a `pattern` has no numbers, so it cannot be `array` or `skew-symmetric`";
@@ -158,7 +162,7 @@ impl Market {
     pub fn whole(mut self, reading: &Reading) -> Result<Held, DataError> {
         let path = self.lines.source().path().to_path_buf();
         let count = reading.afford(&path, self.rows, self.cols).map_err(|error| {
-            error.advise("save it as NPY or CSV, which are read some rows at a time, or allow more with `--max-memory`")
+            error.advise("save it as NPY or CSV, which are read in blocks of rows, or raise `--max-memory`")
         })?;
         let mut entries = Vec::new();
         reserve(&path, &mut entries, count)?;

@@ -1,7 +1,7 @@
-//! Data from files: matrices that nobody drew.
+//! Data from files: matrices supplied by the user.
 //!
-//! [`read`] takes a file whole, [`open`] some rows at a time, and [`probe`] tells its size. Files are not trusted: what a
-//! header claims is compared with the size of the file and with the memory allowed before anything is reserved.
+//! [`read`] reads a whole file, [`open`] blocks of rows, and [`probe`] returns its size. Files are not trusted: sizes claimed
+//! by a header are checked against the file size and the memory limit before anything is allocated.
 
 mod csv;
 mod design;

@@ -76,7 +76,7 @@ impl Npy {
     pub fn whole(&mut self, reading: &Reading) -> Result<Vec<f64>, DataError> {
         let afforded = reading.afford(self.source.path(), self.rows(), self.cols());
         afforded.map_err(|error| {
-            error.advise("unpack the file, save it in C order, or allow more with `--max-memory`")
+            error.advise("decompress the file, save it in C order, or raise `--max-memory`")
         })?;
         let mut entries = Vec::new();
         self.next(self.rows(), &mut entries)?;
@@ -161,6 +161,10 @@ impl Npy {
             grouped(*cols as u64),
             grouped(bytes),
         );
-        DataError::file(self.source.path(), message, "copy the file again, or save it anew with `numpy.save`")
+        DataError::file(
+            self.source.path(),
+            message,
+            "copy the file again, or save it again with `numpy.save`",
+        )
     }
 }

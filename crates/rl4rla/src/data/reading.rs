@@ -22,9 +22,9 @@ pub struct Reading {
     pub missing: Missing,
     /// Whether the first line of a CSV file has names; by default, whether it has a cell that is no number.
     pub header: Option<bool>,
-    /// What stands between the cells of a CSV file, a blank for any run of blanks; by default found out.
+    /// The delimiter of a CSV file, a space for any run of spaces; detected by default.
     pub delimiter: Option<u8>,
-    /// The decimal sign of a CSV file, `.` or `,`; by default found out.
+    /// The decimal separator of a CSV file, `.` or `,`; detected by default.
     pub decimal: Option<u8>,
 }
 
@@ -42,10 +42,10 @@ impl Reading {
         };
         match (self.delimiter, self.decimal) {
             (Some(sign), _) if sign.is_ascii_alphanumeric() || b"\"\r\n+-.".contains(&sign) || sign > 127 => {
-                refused("what stands between cells", sign, "a comma, a semicolon, a tab, a bar or a blank")
+                refused("the delimiter", sign, "a comma, a semicolon, a tab, a bar or a space")
             }
             (_, Some(sign)) if !b".,".contains(&sign) => {
-                refused("the decimal sign", sign, "a point or a comma")
+                refused("the decimal separator", sign, "a point or a comma")
             }
             _ => Ok(()),
         }
@@ -67,13 +67,13 @@ impl Reading {
         DataError::file(
             path,
             format!(
-                "a matrix of {}×{} numbers takes {} of memory, and {} are allowed",
+                "a matrix of {}×{} numbers takes {} of memory, but only {} are allowed",
                 grouped(rows as u64),
                 grouped(cols as u64),
                 size(u64::try_from(bytes).unwrap_or(u64::MAX)),
                 size(self.limit)
             ),
-            "allow more with `--max-memory`, or use fewer rows",
+            "raise `--max-memory`, or use fewer rows",
         )
     }
 }

@@ -34,7 +34,7 @@ impl Place {
     ) -> Result<(), DataError> {
         match self {
             Place::Memory(all) if within(8 * (all.len() + entries.len()) as u64) => {
-                // By eighths where nobody knew how many there would be: doubling would take twice the memory.
+                // Grow by eighths if the size is not known in advance: doubling could take twice the memory.
                 if all.len() + entries.len() > all.capacity() {
                     all.reserve_exact(entries.len().max(all.len() / 8));
                 }

@@ -142,7 +142,7 @@ impl Source {
         let damaged = "copy or download the file again; `gzip -t` tests it";
         let (message, advice) = match (self.packed(), error.kind()) {
             (true, ErrorKind::UnexpectedEof) => {
-                (format!("the gzip file is cut off: it ends after {so_far} bytes of content"), damaged)
+                (format!("the gzip file is truncated: it ends after {so_far} bytes of content"), damaged)
             }
             (true, ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
                 (format!("the gzip file is damaged after {so_far} bytes of content: {error}"), damaged)

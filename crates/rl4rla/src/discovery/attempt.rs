@@ -35,7 +35,7 @@ pub struct Approach {
     pub patient: bool,
     /// Instead of the stage's own budget.
     pub budget: Option<u64>,
-    /// How values travel up, if not as usual. A run that was not told of it is kept without, here as below.
+    /// Back-up rule, if not the default. Serialized only if set, as are the options below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<Backup>,
     /// Closed children are passed over.
@@ -53,7 +53,7 @@ pub struct Approach {
     /// Every stage starts from the target of the one before, found or not.
     #[serde(default, skip_serializing_if = "is_no")]
     pub from_targets: bool,
-    /// The most evaluations of a stage's search. A run that was not told of it is kept without.
+    /// Maximum evaluations per stage. Serialized only if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluations: Option<u64>,
     /// The most evaluations of a whole run: a stage may spend what those before it left.
@@ -102,7 +102,7 @@ impl Approach {
         }
     }
 
-    /// What the search is told.
+    /// The inputs of the search.
     pub fn tuning(&self, stage: &Stage) -> Tuning {
         let budget = self.budget.unwrap_or(stage.budget);
         let decision = (self.budget_per_decision || stage.budget_per_decision).then_some(budget);
@@ -146,7 +146,7 @@ pub struct Candidate {
     pub select: f64,
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     /// The candidates, the chosen one first; none if no program earned anything.

@@ -1,11 +1,11 @@
-//! Authors: whoever writes programs for a search, from outside.
+//! Proposers: external sources of programs for a search.
 
 use super::patches::{Patch, Patches};
 use super::stage::Stage;
 use crate::program::Program;
 use crate::search::{Parent, Proposer};
 
-/// What an author is asked for: a program better than its parents.
+/// A request to a proposer: a program better than its parents.
 pub struct Commission<'a> {
     /// The stage.
     pub stage: &'a Stage,
@@ -15,7 +15,7 @@ pub struct Commission<'a> {
     pub parents: &'a [(Program, f64)],
 }
 
-/// Someone who writes programs.
+/// A source of programs.
 pub trait Author {
     /// Programs to try; none at all if there will never be any more, which interrupts the run.
     fn write(&mut self, commission: &Commission) -> Option<Vec<Program>>;

@@ -1,4 +1,4 @@
-//! The bench: the instances of a stage, and the rewards programs earn on them.
+//! The bench: the instances of a stage, and the rewards of programs on them.
 
 use super::log::{Known, Record};
 use super::problems::{Earned, Problems};
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Bench<'a> {
     /// Drawn once.
     instances: Vec<Arc<Prepared>>,
-    /// What is drawn anew for every evaluation.
+    /// What is redrawn for every evaluation.
     fresh: Fresh,
     /// Of the instances drawn for one evaluation, the latest.
     latest: Mutex<VecDeque<(usize, Arc<Prepared>)>>,
@@ -87,7 +87,7 @@ impl<'a> Bench<'a> {
         Record { stage: self.number, key, set: self.set, index }
     }
 
-    /// What a program earns on replicate `index`: a pure function, with the same luck for every program.
+    /// The reward of a program on replicate `index`: a pure function, with common random numbers for all programs.
     pub fn reward(&self, solved: &Solved<Program>, index: usize) -> f64 {
         self.measure(solved, index).reward
     }
@@ -103,7 +103,7 @@ impl<'a> Bench<'a> {
 
     /// The same, whatever is known.
     pub fn earnings(&self, program: &Program, index: usize) -> Earnings {
-        // Without luck, replicates on one instance are one.
+        // Without random draws, all replicates on one instance are equal.
         let one = self.fresh == Fresh::Draws && !has_luck(program);
         let index = if one { index % self.instances.len() } else { index };
         let luck = self.luck(index);

@@ -15,7 +15,7 @@ pub struct Tradeoff {
     pub excess: f64,
     /// Work: the floating-point operations of a run.
     pub flops: f64,
-    /// Stability: the condition number that convergence sees; 1 where the task knows none.
+    /// Stability: the effective condition number; 1 where the task knows none.
     pub condition: f64,
 }
 
@@ -151,7 +151,7 @@ fn flops_of(program: &Program, stage: &Stage, reached: Option<usize>) -> f64 {
     price.flops(&sizes, reached.unwrap_or(stage.protocol.iterations))
 }
 
-/// What someone wants of a front.
+/// A preference among the programs of a Pareto front.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Preference {
     /// How much accuracy counts.

@@ -1,7 +1,7 @@
 //! The paper's moves: insert one instruction anywhere.
 //!
 //! A draft is the number of a state; a state is the edits that are left and the words of a program. Legal edits are
-//! remembered for a while, each with the draft it leads to once somebody has gone there: a rollout goes to one child
+//! remembered for a while, each with the draft it leads to once it has been visited: a rollout goes to one child
 //! and must know how many there are, not what they look like.
 
 use super::finishing::Finishing;

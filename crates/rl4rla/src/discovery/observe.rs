@@ -1,4 +1,4 @@
-//! Observers: whoever wants to know how a run goes, and may end it.
+//! Observers: notified of the progress of a run, and able to stop it.
 
 use super::front::Front;
 use super::log::Record;
@@ -28,7 +28,7 @@ pub struct Progress<'a> {
     pub front: &'a Front,
 }
 
-/// Someone who watches a run.
+/// An observer of a run.
 pub trait Observer {
     /// A stage begins.
     fn begins(&mut self, _number: usize) {}
@@ -36,7 +36,7 @@ pub trait Observer {
     /// A reward was computed, or was known.
     fn evaluated(&mut self, _record: Record, _value: f64) {}
 
-    /// The run goes on, unless this says no.
+    /// Whether the run should continue.
     fn goes_on(&mut self, _progress: &Progress) -> bool {
         true
     }

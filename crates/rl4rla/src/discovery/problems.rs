@@ -1,4 +1,4 @@
-//! What runs with one seed have in common: the instances they draw, and what programs earn there.
+//! Shared by all runs of one seed: the instances they draw, and the rewards of programs on them.
 
 use crate::execute::{Cache, Prepared, cache_bytes, cache_limit};
 use crate::problem::{Family, FamilyError, InstanceSet};
@@ -24,7 +24,7 @@ struct Place {
     index: usize,
 }
 
-/// On which a reward depends, besides program and luck.
+/// What a reward depends on, besides the program and the random draws.
 #[derive(Clone, PartialEq, Debug)]
 struct Terms {
     protocol: Protocol,
@@ -48,7 +48,7 @@ fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Earned {
-    /// The score of a program with this luck, by the full executor.
+    /// The score of a program with this RNG stream, by the full executor.
     pub(super) fn score(&self, program: &Program, luck: Stream, make: impl FnOnce() -> Score) -> Score {
         self.scores.find((Canonical::new(program, LiveOut::PARTIAL).id(), luck), make)
     }

@@ -18,7 +18,7 @@ pub struct Judgement {
     pub unstable_from: Option<f64>,
 }
 
-/// What came of one stage.
+/// The result of one stage.
 #[derive(Clone, Debug)]
 pub struct StageResult {
     /// The stage's name.

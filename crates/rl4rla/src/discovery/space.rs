@@ -40,7 +40,7 @@ impl Space<'_> {
         (grammar.live_out.kept().iter().all(written) && !typed.iter().any(longwinded)).then_some(typed)
     }
 
-    /// The most that a program can earn here.
+    /// Upper bound on the reward of a program here.
     pub(super) fn bound(&self, program: &Program) -> f64 {
         let families = &self.stage.families;
         // Families that differ in their spectra only have one bound.

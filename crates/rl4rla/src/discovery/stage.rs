@@ -1,4 +1,4 @@
-//! A stage: what a search over programs is told. Its target is not here, so no search can know it.
+//! A stage: the inputs of a search over programs. The target is not among them, so no search can use it.
 
 use super::merge::Merge;
 use crate::problem::Family;
@@ -7,13 +7,13 @@ use crate::reward::Protocol;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What is drawn anew for every evaluation of a program during the search.
+/// What is redrawn for every evaluation of a program during the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fresh {
-    /// Nothing: the search instances take turns, each with its own luck.
+    /// Nothing: the search instances alternate, each with its own fixed random draws.
     No,
-    /// The luck of sketches and samples, on the search instances in turn: the released code's rule.
+    /// The draws of sketches and samples, with the search instances in rotation: the released code's rule.
     Draws,
     /// The instance too, as in the paper's definition of a curriculum.
     Instances,
@@ -62,7 +62,7 @@ pub struct Stage {
     pub grammar: Grammar,
     /// How many edits may be made.
     pub edits: usize,
-    /// Where problems come from; instances take turns.
+    /// The families of the problems; instances alternate between them.
     pub families: Vec<Family>,
     /// How programs are run and rewarded.
     pub protocol: Protocol,

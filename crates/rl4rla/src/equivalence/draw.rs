@@ -1,4 +1,4 @@
-//! The random objects of a program: where they are drawn, and by which law.
+//! The random objects of a program: where they are drawn, and from which distribution.
 
 use super::value::{Opaque, Value};
 use super::word::Word;
@@ -7,7 +7,7 @@ use crate::program::Section;
 /// Where a random object is drawn. Programs that draw at the same place draw the same object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Place {
-    /// In setup once, in the iteration afresh each time.
+    /// Once in setup, anew in every iteration.
     pub section: Section,
     /// Which of the section's draws, from 1; all sketches of a section are one.
     pub index: usize,
@@ -16,11 +16,11 @@ pub struct Place {
 /// How rows are sampled.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Law {
-    /// All alike.
+    /// Uniformly.
     Uniform,
     /// In proportion to the squared row norms of M, that is to the diagonal of this word, M·Mᵀ.
     RowNorms(Word),
-    /// As an operator says that algebra does not know.
+    /// From an operator unknown to algebra.
     Opaque(Opaque),
 }
 

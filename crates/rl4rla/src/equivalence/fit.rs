@@ -20,7 +20,7 @@ const NOISE: f64 = 1e-8;
 /// The denominators of multiples.
 const DENOMINATORS: i64 = 64;
 
-/// What x and the carried registers hold in runs from the true start: over all iterations, for every instance and step
+/// What x and the carried registers hold in runs from the initial state: over all iterations, for every instance and step
 /// size on which the program runs.
 pub struct Points(Vec<Option<BTreeMap<Reg, Vec<f64>>>>);
 

@@ -1,4 +1,4 @@
-//! The execution test for programs that draw different random objects: not their iterates are compared, but their laws.
+//! The execution test for programs that draw different random objects: compares distributions instead of iterates.
 
 use super::budget;
 use super::numeric::{ITERATIONS, KAPPA, Numeric, STEP, Start, course, draw, named};
@@ -8,16 +8,16 @@ use crate::problem::{Family, Leverage};
 use crate::program::{Geometry, Program, Signature};
 use crate::rng::Stream;
 
-/// Replicates of a comparison in distribution: few at first, many where few do not tell the laws apart.
+/// Replicates of a comparison in distribution: few at first, many if few do not distinguish the distributions.
 const REPLICATES: [u64; 2] = [1000, 16_000];
-/// The probability, over all its functionals, that a comparison in distribution calls equal laws different.
+/// The probability, over all its functionals, that a comparison calls equal distributions different.
 pub const LEVEL: f64 = 1e-6;
 
 /// A number measured on an iterate.
 type Functional = fn(&[f64]) -> f64;
 
-/// Compares two programs that draw different random objects: the laws of a few functionals of the last iterate, by
-/// the two-sample Kolmogorov-Smirnov test, on instances whose rows matter very unevenly and somewhat unevenly.
+/// Compares two programs that draw different random objects: the distributions of a few functionals of the last iterate, by
+/// the two-sample Kolmogorov-Smirnov test, on instances with highly and with moderately nonuniform leverage.
 pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>, from: Start) -> Numeric {
     let signature = signature.into();
     let Signature { geometry: shape, update, .. } = signature;
@@ -44,7 +44,9 @@ pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>,
     };
     let affordable = |size: &(usize, usize)| (budget::MOST / work(size)) as u64;
     let Some(&size) = sizes.iter().find(|size| affordable(size) >= REPLICATES[0]) else {
-        return Numeric::Unclear("comparing the laws of their results would take too much work".into());
+        return Numeric::Unclear(
+            "comparing the distributions of their results would take too much work".into(),
+        );
     };
     let ((rows, cols), settings) = (size, settings(size));
     let share = LEVEL / ((functionals.len() + 1) * leverages.len() * REPLICATES.len()) as f64;
@@ -68,7 +70,7 @@ pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>,
             let ((xs, x_ends), (ys, y_ends)) = (sample(p, "p"), sample(q, "q"));
             let all = replicates as usize;
             if x_ends.abs_diff(y_ends) as f64 / all as f64 > critical(all, all, share) {
-                return Numeric::DifferInLaw { functional: "how often a run fails" };
+                return Numeric::DifferInLaw { functional: "the failure rate" };
             }
             if xs.len().min(ys.len()) < replicates as usize / 2 {
                 continue;
@@ -88,7 +90,7 @@ pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>,
     let [_, most] = replicates;
     let cut = if most < REPLICATES[1] { ", fewer than usual to bound the work" } else { "" };
     Numeric::Unclear(format!(
-        "the programs draw different random objects, but their results are alike in {most} replicates{cut}"
+        "the programs draw different random objects, but the distributions of their results agree in {most} replicates{cut}"
     ))
 }
 
@@ -100,7 +102,7 @@ fn kolmogorov_smirnov(mut xs: Vec<f64>, mut ys: Vec<f64>) -> f64 {
     xs.iter().chain(&ys).map(|&t| (share(&xs, t) - share(&ys, t)).abs()).fold(0.0, f64::max)
 }
 
-/// What the gap exceeds with probability at most `level` if the laws are one.
+/// The quantile that the gap exceeds with probability at most `level` if the distributions are equal.
 fn critical(m: usize, n: usize, level: f64) -> f64 {
     let (m, n) = (m as f64, n as f64);
     ((2.0 / level).ln() / 2.0 * (m + n) / (m * n)).sqrt()

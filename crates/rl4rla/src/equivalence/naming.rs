@@ -1,4 +1,4 @@
-//! Naming: is this program known?
+//! Naming: matches programs against the catalogue.
 
 use super::normal::Normal;
 use super::verdict::{Answer, Symbolic, Verdict, equivalent};
@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{LazyLock, Mutex};
 
-/// What the catalogue knows of a program.
+/// The catalogue match of a program.
 #[derive(Clone, Debug)]
 pub enum Naming {
     /// It is this algorithm.
     Known(&'static Entry, Box<Verdict>),
-    /// It has the iterates of this algorithm and is another one: its work is of another order.
+    /// It has the iterates of this algorithm but a different order of cost.
     SameIterates(&'static Entry, Box<Verdict>, CostGap),
     /// It is not in the catalogue; these are nearest, by the number of instructions to change.
     Unknown(Vec<(&'static Entry, usize)>),
@@ -32,7 +32,7 @@ impl Naming {
     }
 }
 
-/// The order of a program's work: what leads its flops and its reading of the data, once and in every iteration.
+/// The order of a program's cost: the leading terms of its flops and data reads, in setup and per iteration.
 ///
 /// Two programs with the same iterates are one algorithm if they agree in this. A direct solver in setup has the iterates
 /// of preconditioned gradient descent, and reads no data afterwards.
@@ -53,7 +53,7 @@ impl Growth {
     }
 }
 
-/// The work of a program beside that of the catalogue program whose iterates it has.
+/// The cost of a program next to that of the catalogue program with the same iterates.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CostGap {
     /// Of the program.

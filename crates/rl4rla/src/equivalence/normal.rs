@@ -7,7 +7,7 @@ use super::word::Atom;
 use crate::program::{Canonical, Dim, LiveOut, Program, Reg, Section, ShapeError, Signature, Update, check};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one iteration does: the direction v1, and what becomes of the carried registers.
+/// The effect of one iteration: the direction v1 and the new carried registers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Normal {
     /// v1 and the carried registers, as functions of x and the carried registers before.

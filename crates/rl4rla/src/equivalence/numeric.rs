@@ -16,11 +16,11 @@ fn agree(iteration: usize) -> f64 {
 }
 /// Iterates that differ by more than this differ; what lies between is not rounded to either answer.
 const DIFFER: f64 = 1e-5;
-/// A step size that no formula hits by chance.
+/// A generic step size.
 pub(super) const STEP: f64 = 0.37;
-/// Enough for what is carried from one iteration to the next to show.
+/// Enough iterations for carried registers to have an effect.
 pub(super) const ITERATIONS: usize = 4;
-/// From the true start everything carried is zero, and takes longer to show.
+/// From the initial state carried registers are zero, and take longer to have an effect.
 const FROM_START: usize = 6;
 
 /// Where programs are started.
@@ -35,20 +35,20 @@ pub enum Start {
 impl fmt::Display for Start {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
-            Start::True => "from the true start",
-            Start::Anywhere => "from a general point",
+            Start::True => "from the initial state",
+            Start::Anywhere => "from a generic point",
         })
     }
 }
 
-/// What execution says.
+/// The result of the execution test.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Numeric {
     /// The iterates agree on every instance.
     Agree,
-    /// Both programs fail in the first iteration of a run; from a general point their iterates agree.
+    /// Both programs fail in the first iteration of a run; from a generic point their iterates agree.
     NeverRun,
-    /// They part, for the first time here.
+    /// They differ, for the first time here.
     Differ {
         /// The instance.
         instance: String,
@@ -88,7 +88,7 @@ pub enum Numeric {
 /// The outcome of the execution test.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Comparison {
-    /// What execution says.
+    /// The result of the execution test.
     pub numeric: Numeric,
     /// The largest relative deviation of an iterate.
     pub largest: f64,
@@ -224,9 +224,9 @@ pub fn compare(p: &Program, q: &Program, signature: impl Into<Signature>, from: 
         }
         (None, None) if !ran => Numeric::Unclear("both programs fail in the first iteration".into()),
         (None, None) if near => Numeric::Agree,
-        (None, None) => {
-            Numeric::Unclear(format!("a deviation of {largest:.1e} is neither rounding nor difference"))
-        }
+        (None, None) => Numeric::Unclear(format!(
+            "a deviation of {largest:.1e} is inconclusive: above rounding, below a clear difference"
+        )),
     };
     Comparison { numeric, largest, one_sided, always_one_sided, ran, moved }
 }

@@ -19,7 +19,7 @@ pub enum Atom {
     Sum(Arc<Scalar>),
     /// ‖v‖ = √(vᵀv), where it is divided by.
     Norm(Arc<Scalar>),
-    /// What an operator makes that algebra does not know.
+    /// The result of an operator unknown to algebra.
     Opaque(Opaque),
 }
 

@@ -84,7 +84,7 @@ pub fn stability(p: &Program, q: &Program, signature: impl Into<Signature>) -> L
             let trace = run(program, &instance, &settings, &Stream::new(3)).ok();
             trace.map_or(f64::INFINITY, |t| norm(&sub(&t.x, &instance.x_star)) / norm(&instance.x_star))
         };
-        // Below rounding at this κ nobody is better than another.
+        // Below rounding at this κ no program is better than another.
         let floor = 1e-14 * kappa;
         let (e, f) = (error(p).max(floor), error(q).max(floor));
         (e > 100.0 * f || f > 100.0 * e).then_some(Stability { kappa, first_is_steadier: e < f })

@@ -1,5 +1,5 @@
 //! Changes of state. What carried registers hold is a matter of taste: a velocity, its negative, or the last iterate.
-//! Two programs are one algorithm if the registers of one follow from x and those of the other by a linear map, at the
+//! Two programs are equivalent if the registers of one follow from x and those of the other by a linear map, at the
 //! start and, from one iteration to the next, for ever.
 //!
 //! The map is guessed, and the guess is proved: with the registers of one program written in those of the other, both
@@ -25,7 +25,7 @@ struct System {
     follow: State,
     /// v1 and what becomes of the carried registers that are left.
     results: BTreeMap<Reg, Vector>,
-    /// What its runs hold, from the true start on.
+    /// What its runs hold, from the initial state on.
     points: Points,
     rules: BTreeSet<Rule>,
 }

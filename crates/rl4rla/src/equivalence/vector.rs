@@ -16,7 +16,7 @@ pub enum Source {
     Reg(Reg),
     /// x before the first iteration.
     First,
-    /// What an operator makes that algebra does not know.
+    /// The result of an operator unknown to algebra.
     Opaque(Opaque),
 }
 

@@ -9,25 +9,25 @@ use super::state::related;
 use crate::program::{Program, ShapeError, Signature};
 use std::collections::BTreeSet;
 
-/// Whether two programs are one algorithm.
+/// Whether two programs are equivalent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// Equal in exact arithmetic: algebra and execution agree.
     Equivalent,
-    /// Execution tells them apart, or one fails where the other runs.
+    /// Execution distinguishes them, or one fails where the other runs.
     Different,
-    /// Algebra and execution do not agree; the evidence is in the verdict.
+    /// Algebra and execution disagree; the evidence is in the verdict.
     Undecided,
 }
 
 /// What algebra says of the iterations as functions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Symbolic {
-    /// One normal form, by these rules.
+    /// Equal normal forms, by these rules.
     Equal(BTreeSet<Rule>),
-    /// One normal form after a linear change of the carried registers that leaves the start as it is.
+    /// Equal normal forms after a linear change of the carried registers that preserves the initial state.
     EqualByState(BTreeSet<Rule>),
-    /// Two normal forms.
+    /// Different normal forms.
     Different,
     /// Normalisation stopped early.
     Stopped(Stop),
@@ -61,15 +61,15 @@ impl Symbolic {
 pub struct Verdict {
     /// The answer.
     pub answer: Answer,
-    /// What algebra says.
+    /// The result of algebra.
     pub symbolic: Symbolic,
-    /// What execution says.
+    /// The result of the execution test.
     pub numeric: Numeric,
     /// The largest relative deviation of an iterate.
     pub max_deviation: f64,
     /// Instances on which one program ran and the other failed.
     pub one_sided: Vec<String>,
-    /// Where equivalent programs part by rounding, if they do.
+    /// Where rounding separates equivalent programs, if it does.
     pub stability: Option<Stability>,
     /// What was left out to bound the work.
     pub cut: Option<String>,
@@ -77,7 +77,7 @@ pub struct Verdict {
     pub signature: Signature,
 }
 
-/// Decides whether two programs are one algorithm on problems of this shape.
+/// Decides whether two programs are equivalent on problems of this shape.
 ///
 /// ```
 /// use rl4rla::equivalence::{Answer, equivalent};
@@ -164,7 +164,7 @@ fn of_different_maps(start: Comparison, map: Comparison, carries: bool) -> (Answ
             (Answer::Different, map)
         }
         (Numeric::Agree, _) if carries => {
-            let why = "the iterates agree from the true start, and algebra does not know why";
+            let why = "the iterates agree from the initial state, but algebra cannot prove it";
             (Answer::Undecided, Numeric::Unclear(why.into()))
         }
         (start, Numeric::Agree) => (Answer::Undecided, start),

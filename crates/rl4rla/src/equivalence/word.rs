@@ -28,7 +28,7 @@ pub enum Atom {
     Inverse(Arc<Word>),
     /// diag(√v), for v ≥ 0.
     Diagonal(Arc<Vector>),
-    /// What an operator makes that algebra does not know.
+    /// The result of an operator unknown to algebra.
     Opaque(Opaque),
 }
 
@@ -132,7 +132,7 @@ impl Word {
         Word::of(Letter::new(Atom::Diagonal(Arc::new(v)), dim, dim))
     }
 
-    /// What an operator makes that algebra does not know.
+    /// The result of an operator unknown to algebra.
     pub fn opaque(opaque: Opaque, rows: Dim, cols: Dim) -> Word {
         Word::of(Letter::new(Atom::Opaque(opaque), rows, cols))
     }

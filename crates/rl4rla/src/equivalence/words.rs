@@ -10,10 +10,10 @@ impl Symbolic {
     /// What algebra says, in a word and in a sentence.
     pub fn words(&self) -> (&'static str, String) {
         match self {
-            Symbolic::Equal(rules) => ("equal", format!("one normal form{}", by(rules))),
+            Symbolic::Equal(rules) => ("equal", format!("equal normal forms{}", by(rules))),
             Symbolic::EqualByState(rules) => (
                 "equal",
-                format!("one normal form after a linear change of the carried registers{}", by(rules)),
+                format!("equal normal forms after a linear change of the carried registers{}", by(rules)),
             ),
             Symbolic::Different => ("different", "the normal forms differ".into()),
             Symbolic::Stopped(stop) => ("stopped", stop_words(*stop).into()),
@@ -26,15 +26,15 @@ impl Numeric {
     pub fn words(&self, [p, q]: [&str; 2]) -> (&'static str, String) {
         match self {
             Numeric::Agree => {
-                ("agree", "the iterates agree on every instance, from the true start on".into())
+                ("agree", "the iterates agree on every instance, starting from the initial state".into())
             }
             Numeric::NeverRun => {
                 let words =
-                    "both fail in the first iteration of a run; from a general point their iterates agree";
+                    "both fail in the first iteration of a run; from a generic point their iterates agree";
                 ("agree", words.into())
             }
             Numeric::Differ { instance, iteration, from } => {
-                ("differ", format!("{from} x departs in iteration {iteration} on {instance}"))
+                ("differ", format!("{from} the iterates differ in iteration {iteration} on {instance}"))
             }
             Numeric::Domain { instance, iteration, from, first_fails } => {
                 let (fails, runs) = if *first_fails { (p, q) } else { (q, p) };
@@ -52,7 +52,7 @@ impl Numeric {
             Numeric::DifferInLaw { functional } => (
                 "differ",
                 format!(
-                    "different random draws, and {functional} has another distribution (level {LEVEL:e})"
+                    "different random draws, and the distribution of {functional} differs (level {LEVEL:e})"
                 ),
             ),
             Numeric::Unclear(why) => ("unclear", why.clone()),

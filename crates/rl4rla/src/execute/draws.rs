@@ -57,9 +57,9 @@ impl<'a> Data<'a> {
     }
 }
 
-/// The random objects of one section at one time, drawn when first asked for.
+/// The random objects of one section at one time, drawn on first use.
 pub struct Draws<'a> {
-    /// The luck of the run, and the time.
+    /// The RNG stream of the run, and the iteration.
     luck: (Stream, &'static str, u64),
     stream: OnceLock<Stream>,
     settings: &'a Settings,

@@ -58,7 +58,10 @@ impl fmt::Display for Fault {
                 write!(f, "would cost {flops:.2e} flops, more than the cap of {cap:.2e} for one operation")
             }
             Fault::TooLarge { entries, cap } => {
-                write!(f, "would make {entries:.2e} entries, more than the cap of {cap:.2e} for one result")
+                write!(
+                    f,
+                    "would produce {entries:.2e} entries, more than the cap of {cap:.2e} for one result"
+                )
             }
             Fault::TooLong { iterations, cap } => {
                 write!(f, "{iterations} iterations are more than the cap of {cap}")
@@ -68,7 +71,7 @@ impl fmt::Display for Fault {
             Fault::TooFewRows { batch } => {
                 write!(f, "cannot draw {batch} different rows; lower the batch or sample with replacement")
             }
-            Fault::NotInMemory => f.write_str("needs all of A in memory at once, and A is in a file"),
+            Fault::NotInMemory => f.write_str("needs all of A in memory, but A is in a file"),
             Fault::NotFinite => f.write_str("gave a value that is infinite or not a number"),
         }
     }

@@ -79,7 +79,7 @@ fn is_right_hand_side(arg: &Arg) -> bool {
 struct Uses {
     /// Where it is read.
     positions: Vec<usize>,
-    /// Whether it is there at the end, where somebody looks.
+    /// Whether it is live at the end.
     kept: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct Lenient<'a> {
 
 impl<'a> Lenient<'a> {
     /// Before setup, for an iteration that will begin at `start`, if not at zero: setup finds it too where x stays, and
-    /// moved round by one entry where x is assigned, so that the first x and the one after it are told apart.
+    /// moved round by one entry where x is assigned, so that the first x and the one after it are distinguished.
     pub fn new(
         instance: &'a Instance,
         update: Update,

@@ -106,7 +106,7 @@ impl<'a> Machine<'a> {
         self.excesses.push(excess);
     }
 
-    /// Goes without measuring where nobody asks and where a measure could not fail.
+    /// Skips measurements that are not needed and could not fail.
     fn pass(&mut self) -> bool {
         let ends = matches!(self.measuring, Measuring::Ends { .. });
         let unasked = ends && self.residuals.len() < self.settings.iterations;

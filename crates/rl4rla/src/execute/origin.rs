@@ -1,7 +1,7 @@
 //! Origins: where the values of a program come from, so that programs that begin alike share what they compute.
 //!
 //! A value is known by the expression that makes it. Two expressions that are written alike have the same value, on
-//! the same instance with the same luck, whatever program they stand in: it is computed once.
+//! the same instance with the same random draws, whatever program they occur in: it is computed once.
 
 use super::draws::Data;
 use super::reduced::Rows;
@@ -26,7 +26,7 @@ enum Common {
 pub struct Origin {
     expression: u128,
     common: Common,
-    /// Whether the luck of an iteration is in it.
+    /// Whether it depends on the random draws of an iteration.
     drawn: bool,
 }
 
@@ -119,7 +119,7 @@ impl Origin {
 pub struct Context(u128);
 
 impl Context {
-    /// That of runs with these settings but for the step, on these data with this luck.
+    /// That of runs with these settings except for the step size, on these data with this RNG stream.
     pub fn new(settings: &Settings, data: Data, stream: &Stream) -> Context {
         let coordinates = match data {
             Data::True(..) => 0,

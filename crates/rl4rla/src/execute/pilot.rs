@@ -1,4 +1,4 @@
-//! A step size for a program whose right one nobody knows: a pilot of a few iterations that looks for it.
+//! Automatic step size: a pilot run of a few iterations with exact line search.
 
 use super::failure::Failure;
 use super::runner::Runner;
@@ -24,7 +24,7 @@ impl Runner<'_> {
     ///
     /// The pilot minimises ‖Ax − b‖ along every direction: ηₜ = ⟨r, A·v1⟩/‖A·v1‖². Where directions are M·Aᵀr for a
     /// fixed M, such steps come to alternate between two values whose harmonic mean is 2/(λmin + λmax) of the spectrum
-    /// of M·AᵀA, the best constant step there is; that mean is taken. Where every iteration has luck of its own, all
+    /// of M·AᵀA, the optimal constant step size; that mean is used. Where every iteration has its own random draws, all
     /// searches are made at the start and η is the best for all of them together, Σ⟨r, A·v1⟩/Σ‖A·v1‖².
     pub fn find_step(&mut self) -> Result<f64, Failure> {
         let lucky = self.draws_in_iterations();

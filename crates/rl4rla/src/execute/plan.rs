@@ -103,7 +103,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether luck is in its iterations, and not in setup alone.
+    /// Whether its iterations draw random objects, not only its setup.
     pub fn draws_in_iterations(&self) -> bool {
         self.section(Section::Iteration).iter().any(|p| p.typed.instruction.op.draws())
     }

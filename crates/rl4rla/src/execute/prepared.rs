@@ -29,7 +29,7 @@ pub struct Prepared {
     shape: Shape,
     instance: OnceLock<Instance>,
     outline: Option<Arc<Outline>>,
-    /// Found when first asked for: not everyone who draws an instance searches on it.
+    /// Computed on first use: not every instance that is drawn is searched on.
     reduced: OnceLock<Option<Reduced>>,
     /// What runs on the true matrices share.
     values: Values,

@@ -60,7 +60,7 @@ pub struct Reduced {
 enum Basis {
     /// From a factorisation of these data.
     Found(Box<Found>),
-    /// Drawn when first asked for.
+    /// Drawn on first use.
     Outlined(Arc<Outline>),
 }
 

@@ -15,7 +15,7 @@ pub type Snapshot = Vec<Option<Datum>>;
 /// is not there, leaves its target empty, and an iteration without a proper `v1` leaves x as it is. It takes any update,
 /// whatever the instance's task. And it can begin the iteration elsewhere than at zero, where many different programs
 /// stand still: `start` is put into x after setup, and, reversed, into the carried registers. Setup finds it too where x
-/// stays, and moved round by one entry where x is assigned, so that the first x and the one after it are told apart.
+/// stays, and moved round by one entry where x is assigned, so that the first x and the one after it are distinguished.
 pub fn snapshots(
     program: &Program,
     instance: &Instance,

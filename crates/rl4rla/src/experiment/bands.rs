@@ -17,7 +17,7 @@ pub struct Bundle {
     pub runs: Vec<Run>,
 }
 
-/// The course of a run.
+/// The convergence history of a run.
 pub struct Run {
     pub seed: u64,
     pub points: Vec<[f64; 2]>,
@@ -77,7 +77,7 @@ pub fn told(bundles: &[Bundle]) -> String {
     seeds.sort_unstable();
     seeds.dedup();
     let seeds = match seeds[..] {
-        [] => return "no run noted anything".into(),
+        [] => return "no data recorded".into(),
         [seed] => format!("seed {seed}"),
         [first, .., last] if last - first + 1 == seeds.len() as u64 => format!("seeds {first}–{last}"),
         _ => format!("seeds {}", seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
@@ -89,15 +89,17 @@ pub fn told(bundles: &[Bundle]) -> String {
     }
     let runs = if least == most { format!("{most} runs") } else { format!("{least} to {most} runs") };
     let band = match (least < FEW, most < FEW) {
-        (true, true) => "the band goes from the least to the most",
-        (true, false) => "the band is their middle half, of fewer than five from the least to the most",
-        _ => "the band is their middle half",
+        (true, true) => "the band spans minimum to maximum",
+        (true, false) => {
+            "the band is the interquartile range, or minimum to maximum for fewer than five runs"
+        }
+        _ => "the band is the interquartile range",
     };
-    let mut text = format!("the median of {runs} each, {seeds}; {band}");
+    let mut text = format!("median of {runs} each, {seeds}; {band}");
     let alone = bundles.iter().filter(|bundle| bundle.is_alone());
     let alone: Vec<&str> = alone.map(|bundle| bundle.name.as_str()).collect();
     if !alone.is_empty() {
-        text += &format!("; one run alone: {}", alone.join("; "));
+        text += &format!("; single runs: {}", alone.join("; "));
     }
     text
 }
@@ -144,10 +146,10 @@ mod tests {
     fn the_runs_behind_curves_are_told() {
         let seeds: Vec<u64> = (0..20).collect();
         let many = told(&[bundle("best", &seeds), bundle("mcts", &seeds)]);
-        assert_eq!(many, "the median of 20 runs each, seeds 0–19; the band is their middle half");
+        assert_eq!(many, "median of 20 runs each, seeds 0–19; the band is the interquartile range");
         let mixed = told(&[bundle("best", &seeds), bundle("mcts", &[0])]);
-        assert!(mixed.contains("1 to 20 runs") && mixed.ends_with("one run alone: mcts"), "{mixed}");
+        assert!(mixed.contains("1 to 20 runs") && mixed.ends_with("single runs: mcts"), "{mixed}");
         let few = told(&[bundle("best", &[0, 1])]);
-        assert_eq!(few, "the median of 2 runs each, seeds 0–1; the band goes from the least to the most");
+        assert_eq!(few, "median of 2 runs each, seeds 0–1; the band spans minimum to maximum");
     }
 }

@@ -191,7 +191,7 @@ impl<'a> Contest<'a> {
         let excess = |reached: &Result<Reached, String>| reached.as_ref().map_or(f64::INFINITY, |r| r.excess);
         // The first of equals, and the first reason where all fail.
         let best = (0..all.len()).min_by(|&i, &j| excess(&all[i]).total_cmp(&excess(&all[j])));
-        best.map_or(Err("no step to try".into()), |best| all.swap_remove(best))
+        best.map_or(Err("no step size to try".into()), |best| all.swap_remove(best))
     }
 }
 

@@ -35,7 +35,7 @@ impl ExperimentError {
 /// Something in the store that is not what was written there.
 pub fn unreadable(what: &str, why: &dyn fmt::Display) -> ExperimentError {
     ExperimentError::new(format!("{what} cannot be read: {why}"))
-        .advise("`rl4rla list runs --check` looks for damage in the store")
+        .advise("`rl4rla list runs --check` checks the store for damage")
 }
 
 impl fmt::Display for ExperimentError {

@@ -84,7 +84,7 @@ pub fn nothing() -> Cell {
     "–".into()
 }
 
-/// Larger than this, nobody counts digits.
+/// Larger numbers are written with an exponent.
 const MANY: f64 = 1e15;
 
 /// A count, as one reads it.

@@ -201,7 +201,7 @@ fn keywords(export: &Export) -> Vec<String> {
     keywords
 }
 
-/// A script that runs exported functions that lie beside it, each in a module of its own.
+/// A script that runs exported functions that are in the same folder, each in a module of its own.
 pub fn driver(trials: &[Trial]) -> String {
     let mut text = include_str!("templates/driver.jl").to_string();
     for Trial { export, settings, problems } in trials {

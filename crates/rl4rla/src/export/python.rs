@@ -217,7 +217,7 @@ fn prologue(export: &Export) -> String {
     lines.iter().map(|line| format!("    {line}\n")).collect()
 }
 
-/// A script that runs exported functions that lie beside it.
+/// A script that runs exported functions that are in the same folder.
 pub fn driver(trials: &[Trial]) -> String {
     let mut text = include_str!("templates/driver.py").to_string() + "\n\n";
     for Trial { export, settings, problems } in trials {

@@ -266,7 +266,7 @@ fn draws(export: &Export, pieces: &Pieces, sampling: &str) -> Vec<String> {
     ]
 }
 
-/// A main file that runs exported functions that lie beside it.
+/// A main file that runs exported functions that are in the same folder.
 pub fn driver(trials: &[Trial]) -> String {
     let mut text = include_str!("templates/driver.rs").to_string();
     let mut main = String::new();

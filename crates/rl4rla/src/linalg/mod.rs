@@ -1,8 +1,8 @@
-//! Dense linear algebra: the one room where faer is met.
+//! Dense linear algebra; the only stage that uses faer's factorizations.
 //!
 //! Three rules hold throughout.
-//! Everything is sequential, because threads go across candidates and not inside a kernel; only matrices stored by
-//! rows, which are large data, are read by all threads, and their number does not show in the result.
+//! Everything is sequential, because parallelism is across candidates, not inside a kernel; only row-major matrices,
+//! used for large data, are read by all threads, and results do not depend on their number.
 //! Everything is reproducible: on one machine equal input values in the same layout give equal bits, wherever they are stored.
 //! Values never cause a panic: what cannot be computed is a [`NumericError`] or a non-finite result.
 //! Shapes are the caller's contract, and a mismatch panics.

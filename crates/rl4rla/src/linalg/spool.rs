@@ -13,7 +13,7 @@ const ENTRY: usize = 8;
 /// Entries that are held at once, 32 MiB.
 const HELD: usize = 1 << 22;
 
-/// Entries row after row in a file that nobody changes meanwhile.
+/// Row-major entries in a file that must not change while it is in use.
 ///
 /// A kernel has no way to say that a disk failed. What cannot be read is NaN, so the run stops there, and the reason is
 /// kept for whoever asks.

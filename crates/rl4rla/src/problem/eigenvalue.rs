@@ -1,12 +1,12 @@
 //! Eigenvalue problems: find the leading eigenvector of a positive semidefinite A, the paper's third task.
 //!
-//! Instances are A = QΛQᵀ with a uniformly random Q and eigenvalues drawn uniformly in the logarithm, the ends fixed at
+//! Instances are A = QΛQᵀ with a Haar-distributed Q and log-uniform eigenvalues, the ends fixed at
 //! λmax = 1 and λmax/κ. A run starts from a random unit vector, and every iteration gives the next one. The loss is how
 //! far the Rayleigh quotient is from the largest eigenvalue,
 //!
 //! 1 − ρ(x)/λmax,  ρ(x) = xᵀAx / xᵀx
 //!
-//! and x must have length 1: what has not is no eigenvector that anyone asked for, and its loss is 1.
+//! and x must have unit length; the loss of any other x is 1.
 #![allow(non_snake_case)]
 
 use super::draw;
@@ -21,16 +21,15 @@ use crate::linalg::{self, Matrix};
 use crate::program::{EIGENVALUE_OPERATORS, Operator, Reg, RegSet, Update};
 use crate::rng::Stream;
 
-/// A vector this close to length 1 has it.
+/// Tolerance of the unit length of x.
 const UNIT: f64 = 1e-6;
-/// Entries of data may differ from their mirror images by this share of the largest.
+/// Tolerance of the symmetry of data, relative to the largest entry.
 const SYMMETRIC: f64 = 1e-12;
 /// Eigenvalues may be this much below zero, relative to the largest.
 const POSITIVE: f64 = 1e-12;
-/// Decades of the gap, from that of a random start down, over which accuracy is told apart.
+/// Decades of the gap, from that of a random start down, over which accuracy is distinguished.
 const DECADES: f64 = 4.0;
-/// What reading an entry of A costs, in flops: a matrix too large for memory gives one number in the time that
-/// arithmetic makes a hundred.
+/// The cost of reading an entry of A, in flops: models a matrix that does not fit into memory.
 const PASS: f64 = 100.0;
 
 /// The leading eigenvector.
@@ -42,7 +41,7 @@ impl Task for Eigenvalue {
     }
 
     fn doc(&self) -> &'static str {
-        "find the unit vector x that makes xᵀAx largest: the leading eigenvector of A"
+        "find the unit vector x that maximizes xᵀAx: the leading eigenvector of A"
     }
 
     fn families(&self) -> &'static [FamilyInfo] {
@@ -91,7 +90,7 @@ impl Task for Eigenvalue {
         Ok(instance(A, vectors.column(0).to_vec(), lambda, &Stream::new(0)))
     }
 
-    /// ‖Ax − ρx‖/ρ, or how far ρ is below λmax if that is more: an eigenvector of another eigenvalue is no solution.
+    /// ‖Ax − ρx‖/ρ, or 1 − ρ/λmax if larger: an eigenvector of another eigenvalue is not a solution.
     fn optimality(&self, instance: &Instance, x: &[f64]) -> Result<f64, &'static str> {
         let (gap, _) = self.measure(instance, x);
         let y = linalg::mat_vec(&instance.A, x);
@@ -129,7 +128,7 @@ impl Task for Eigenvalue {
         ["1 − ρ(x)/λmax", "1 − ρ(x)/λmax"]
     }
 
-    /// The gap against that of the random start, on a logarithmic scale.
+    /// The excess relative to that of the random start, on a logarithmic scale.
     fn accuracy(&self, history: &History) -> Option<f64> {
         let (first, last) = history.ends();
         Some(if last == 0.0 { 1.0 } else { ((first / last).log10() / DECADES).clamp(0.0, 1.0) })
@@ -163,7 +162,7 @@ fn rayleigh(x: &[f64], y: &[f64]) -> f64 {
 
 static FAMILIES: [FamilyInfo; 1] = [FamilyInfo {
     name: "eigenvalue",
-    doc: "symmetric positive definite, eigenvalues uniform in the logarithm, condition 2 unless asked otherwise",
+    doc: "symmetric positive definite, log-uniform eigenvalues, condition 2 by default",
     task: &Eigenvalue,
     rows: 50,
     cols: 50,

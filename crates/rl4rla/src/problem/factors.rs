@@ -76,7 +76,7 @@ pub(super) fn haar(rows: usize, cols: usize, stream: &Stream) -> Matrix {
     linalg::matmul(&orthonormalise(Matrix::from_faer(G)), &signs(cols, stream))
 }
 
-/// diag(±1) with fair signs: those that QR chooses depend on the matrix and would bias the law.
+/// diag(±1) with random signs: those that QR chooses depend on the matrix and would bias the distribution.
 fn signs(n: usize, stream: &Stream) -> Matrix {
     let s = stream.derive("sign", 0).signs(n);
     Matrix::from_fn(n, n, |i, j| if i == j { s[j] } else { 0.0 })
@@ -102,7 +102,7 @@ fn scales(degrees: f64, n: usize, stream: &Stream) -> Vec<f64> {
     draws.into_iter().map(|c| c.max(SMALLEST_CHI_SQUARE).sqrt().recip()).collect()
 }
 
-/// The same columns, but the last of the `cols` is one row's alone, and that row is in no other.
+/// The same columns, but the last of the `cols` is a unit vector, and its row is zero in all others.
 fn alone(mut G: Mat<f64>, cols: usize, row: usize) -> Mat<f64> {
     G.col_as_slice_mut(cols - 1).fill(0.0);
     for j in 0..G.ncols() {
@@ -136,7 +136,7 @@ fn scaled_basis(mut G: Mat<f64>, cols: usize, d: &[f64]) -> Mat<f64> {
     G
 }
 
-/// The thin Q of a tall matrix of full rank; a second pass mends a poor first one (twice is enough).
+/// The thin Q of a tall matrix of full rank; a second pass corrects a poor first one (twice is enough).
 pub(super) fn orthonormalise(matrix: Matrix) -> Matrix {
     let Q = linalg::thin_q(&matrix);
     drop(matrix);

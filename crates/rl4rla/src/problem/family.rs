@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// The most memory that drawing one instance may take.
+/// Memory limit for drawing one instance.
 pub const MAX_BYTES: u128 = 4 << 30;
 
 /// Matrices of the size of A that are alive at once while an instance is drawn.
@@ -31,9 +31,9 @@ pub struct FamilyInfo {
     pub cols: usize,
     /// Whether every member is square and symmetric.
     pub square: bool,
-    /// The common options that mean something here.
+    /// The common options that apply to this family.
     pub options: &'static [Choice],
-    /// The numbers of its own that it takes; at most three.
+    /// Its own parameters; at most three.
     pub numbers: &'static [Number],
     /// Draws an instance of a family that was checked: the same bits for the same stream, every time.
     pub draw: fn(&Family, &Stream) -> Result<Instance, FamilyError>,
@@ -54,18 +54,18 @@ pub enum Choice {
     Scale,
 }
 
-/// A number that one family takes and others do not.
+/// A parameter that only one family has.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Number {
     /// The name users write.
     pub name: &'static str,
     /// One line of help.
     pub doc: &'static str,
-    /// What it is when left out.
+    /// Its default.
     pub default: f64,
-    /// The least it may be.
+    /// Its minimum.
     pub least: f64,
-    /// The most it may be.
+    /// Its maximum.
     pub most: f64,
 }
 
@@ -107,17 +107,17 @@ impl Serialize for Kind {
     }
 }
 
-/// How unequal the rows of A are, as measured by their leverage scores.
+/// The distribution of the leverage scores of A.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Leverage {
-    /// All rows matter alike: left singular vectors of a Gaussian matrix.
+    /// Nearly uniform: left singular vectors of a Gaussian matrix.
     #[default]
     Low,
-    /// A few rows carry almost everything: Gaussian rows divided by √χ²(0.1).
+    /// A few rows dominate: Gaussian rows divided by √χ²(0.1).
     High,
-    /// As low, but one row alone carries the weakest direction: its leverage is 1, and its norm the least singular
-    /// value, so that who looks at norms does not see it.
+    /// As low, but a single row carries the weakest direction: its leverage is 1 and its norm the smallest singular
+    /// value, so that row norms do not reveal it.
     Coherent,
 }
 
@@ -135,7 +135,7 @@ impl Leverage {
     }
 }
 
-/// The law of the right factor V in A = U·Σ·Vᵀ.
+/// The distribution of the right factor V in A = U·Σ·Vᵀ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Right {
@@ -145,7 +145,7 @@ pub enum Right {
     /// An orthonormalised matrix with heavy-tailed (Student t) rows.
     StudentT,
     /// An orthonormalised Gaussian with rows scaled by U(0.5, 2), so the columns of A are; V is not
-    /// orthonormal and the spectrum of A is only near the one asked for.
+    /// orthonormal, and the spectrum of A only approximates the prescribed one.
     ScaledRows,
 }
 
@@ -185,11 +185,11 @@ pub struct Family {
     pub cols: usize,
     /// The condition number κ = σmax/σmin to impose, or `None` for the kind's own.
     pub condition: Option<f64>,
-    /// The law of the left singular vectors.
+    /// The distribution of the left singular vectors.
     pub leverage: Leverage,
-    /// The law of the right factor.
+    /// The distribution of the right factor.
     pub right: Right,
-    /// The weight s of what of b is outside the range of A, in [0, 1): b = (1 − s)·r + s·o with ‖r‖ = ‖o‖, so that no x
+    /// The weight s of the component of b outside the range of A, in [0, 1): b = (1 − s)·r + s·o with ‖r‖ = ‖o‖, so that no x
     /// has a relative residual below s/√(s² + (1 − s)²). Zero is consistent.
     pub outside: f64,
     /// Whether A is divided by its norm.
@@ -222,7 +222,7 @@ impl Family {
         families().find(|info| info.name == name).map(|info| Family::new(Kind(info)))
     }
 
-    /// The same with the size asked for; one number is enough where rows are columns.
+    /// The same with another size; for square families one number suffices.
     #[must_use]
     pub fn sized(self, rows: Option<usize>, cols: Option<usize>) -> Family {
         let (rows, cols) =
@@ -230,13 +230,13 @@ impl Family {
         Family { rows: rows.unwrap_or(self.rows), cols: cols.unwrap_or(self.cols), ..self }
     }
 
-    /// The number of this name, of those that only this kind takes.
+    /// The value of a family-specific parameter.
     pub fn number(&self, name: &str) -> Option<f64> {
         let place = self.kind.info().numbers.iter().position(|number| number.name == name)?;
         self.numbers.get(place).copied()
     }
 
-    /// The same with another number of this name, if the kind takes one.
+    /// The same with another value of this parameter, if the kind has it.
     pub fn with_number(mut self, name: &str, value: f64) -> Option<Family> {
         let place = self.kind.info().numbers.iter().position(|number| number.name == name)?;
         *self.numbers.get_mut(place)? = value;
@@ -248,7 +248,7 @@ impl Family {
         Geometry::of(self.kind.info().square, self.rows, self.cols)
     }
 
-    /// Its problems as typing sees them.
+    /// The signature of its problems, for type checking.
     pub fn signature(&self) -> Signature {
         self.kind.info().task.signature(self.geometry())
     }
@@ -270,7 +270,7 @@ impl Family {
         (8 * COPIES * self.rows as u128).saturating_mul(self.cols as u128)
     }
 
-    /// Whether instances can be drawn; says no before anything is allocated.
+    /// Checks that instances can be drawn, before anything is allocated.
     pub fn check(&self) -> Result<(), FamilyError> {
         let Family { kind, rows, cols, condition, leverage, right, outside, scale, .. } = *self;
         let square = kind.info().square;

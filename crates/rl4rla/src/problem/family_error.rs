@@ -104,9 +104,9 @@ impl fmt::Display for FamilyError {
             }
             Dependent { kind, rows, column, value, count, of } => write!(
                 f,
-                "problems of {rows} rows of `{kind}` have no one solution: in all samples that were drawn a column is a \
-                 combination of the others. Column `{column}` is {value} in {count} of the {of} rows they are drawn from: \
-                 more `rows`, or a table without it"
+                "problems of {rows} rows of `{kind}` have no unique solution: in every sample drawn, a column is a \
+                 linear combination of the others. Column `{column}` is {value} in {count} of the {of} rows they are \
+                 drawn from: use more `rows`, or a table without it"
             ),
             NoSolution { kind, why } => write!(f, "an instance of `{kind}` has no solution: {why}"),
             NoSpectrum { kind } => {

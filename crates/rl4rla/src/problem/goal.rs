@@ -1,14 +1,14 @@
-//! Goals: by what an answer is known for a solution where nobody knows the solution.
+//! Goals: how to recognize a solution without knowing it.
 
-/// By what an answer of a task is known for a solution, so that code that runs without this crate can tell.
+/// How to recognize a solution of a task, for exported code that runs without this crate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Goal {
     /// min ‖Ax − b‖: Aᵀr = 0 with r = Ax − b.
     Squares,
-    /// Least cross-entropy: Aᵀr = 0 with r = σ(Ax) − b.
+    /// Minimum cross-entropy: Aᵀr = 0 with r = σ(Ax) − b.
     CrossEntropy,
     /// Ax = λx.
     Eigenvector,
-    /// Nothing is known but that an iteration no longer changes it.
+    /// Only that iterations no longer change the result.
     Standstill,
 }

@@ -1,4 +1,4 @@
-//! One problem: its data, where a run starts, and the solution it is measured by.
+//! One problem: its data, the starting point, and the reference solution.
 #![allow(non_snake_case)]
 
 use super::instance_error::InstanceError;
@@ -9,10 +9,10 @@ use crate::program::{Geometry, Signature};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What kind of problem it is, and how large: what can be known of a run before anything runs.
+/// The signature and size of a problem: what is known before anything runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// As typing sees it.
+    /// Its signature, for type checking.
     pub signature: Signature,
     /// m, the rows of A.
     pub rows: usize,
@@ -20,10 +20,10 @@ pub struct Shape {
     pub cols: usize,
 }
 
-/// A problem with a known solution: min ‖Ax − b‖, unless its task asks for something else.
+/// A problem with a known solution: min ‖Ax − b‖, unless its task has another goal.
 #[derive(Clone, Debug)]
 pub struct Instance {
-    /// What is asked for.
+    /// The task.
     pub task: &'static dyn Task,
     /// The matrix, at least as tall as it is wide.
     pub A: Arc<Matrix>,
@@ -72,7 +72,7 @@ impl Instance {
         Instance::posed(&Linear, A, b, x_star, attainable, spectrum)
     }
 
-    /// A problem of any task: its data, a solution, the least loss there is, and the singular values of A, largest
+    /// A problem of any task: its data, a solution, the smallest possible loss, and the singular values of A, largest
     /// first. A run starts at zero unless [`Instance::start`] is set.
     pub fn posed(
         task: &'static dyn Task,
@@ -113,7 +113,7 @@ impl Instance {
         (Arc::try_unwrap(self.A).unwrap_or_else(|shared| (*shared).clone()), self.b)
     }
 
-    /// The least-squares problem given by data. Its solution is the one of least norm if there are several.
+    /// The least-squares problem given by data. Its solution is the minimum-norm one.
     pub fn from_data(A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
         InstanceError::check(&A, &b)?;
         let spectrum = linalg::singular_values(&linalg::qr_r(&A)).ok_or(InstanceError::NoSolution)?;
@@ -151,12 +151,12 @@ impl Instance {
         &self.spectrum
     }
 
-    /// The least loss there is; for linear systems min ‖Ax − b‖/‖b‖, exactly 0 if drawn consistent.
+    /// The smallest possible loss; for linear systems min ‖Ax − b‖/‖b‖, exactly 0 if drawn consistent.
     pub fn attainable(&self) -> f64 {
         self.attainable
     }
 
-    /// R of A = QR, computed when first asked for.
+    /// R of A = QR, computed on first use.
     pub fn triangle(&self) -> &Matrix {
         self.triangle.get_or_init(|| linalg::qr_r(&self.A))
     }
@@ -168,18 +168,18 @@ impl Instance {
         Instance { triangle, ..self }
     }
 
-    /// κ₂ of that R, computed when first asked for.
+    /// κ₂ of that R, computed on first use.
     pub fn condition(&self) -> f64 {
         *self.condition.get_or_init(|| linalg::condition_number(self.triangle()))
     }
 
-    /// AᵀA, computed when first asked for.
+    /// AᵀA, computed on first use.
     pub fn gram(&self) -> &Matrix {
         self.gram.get_or_init(|| linalg::gram(&self.A))
     }
 
     /// The same problem in other coordinates: `A` and `b` such that Q·A and Q·b are what they are here, for some Q
-    /// with orthonormal columns. No length is changed by them, so every x is as good as it was.
+    /// with orthonormal columns. Norms are preserved, so every x has the same loss.
     pub fn in_coordinates(&self, A: Matrix, b: Vec<f64>) -> Instance {
         let (triangle, gram, condition, at_start) = Default::default();
         Instance { A: Arc::new(A), b, triangle, gram, condition, at_start, ..self.clone() }
@@ -192,12 +192,12 @@ impl Instance {
         if *start == self.start { *measured } else { self.measure(&self.start) }
     }
 
-    /// The excess of a result alone, where it can be had for less than both.
+    /// The excess of a result alone, where that is cheaper than both.
     pub fn measure_excess(&self, result: &[f64]) -> Option<f64> {
         self.task.excess(self, result)
     }
 
-    /// The loss of a result, and its excess over the least there is.
+    /// The loss of a result, and its excess over the smallest possible loss.
     pub fn measure(&self, result: &[f64]) -> (f64, f64) {
         self.task.measure(self, result)
     }
@@ -207,7 +207,7 @@ impl Instance {
         Geometry::of(self.symmetric, self.rows(), self.cols())
     }
 
-    /// What typing and pricing know of it.
+    /// What type checking and cost models know of it.
     pub fn shape(&self) -> Shape {
         Shape { signature: self.signature(), rows: self.rows(), cols: self.cols() }
     }
@@ -217,7 +217,7 @@ impl Instance {
         self.task.signature(self.geometry())
     }
 
-    /// A number that is a pure function of this instance and a key, computed when first asked for.
+    /// A number that is a pure function of this instance and a key, computed on first use.
     pub fn remember(&self, key: u64, make: impl FnOnce() -> f64) -> f64 {
         let memory = || self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let known = memory().get(&key).copied();
@@ -233,7 +233,7 @@ impl Instance {
         self.relative(distance(&self.A, x, &self.b))
     }
 
-    /// ‖A(x − x*)‖/‖b‖, or ‖A(x − x*)‖ if b = 0: what is left to gain, free of cancellation.
+    /// ‖A(x − x*)‖/‖b‖, or ‖A(x − x*)‖ if b = 0: the suboptimality, free of cancellation.
     pub fn excess(&self, x: &[f64]) -> f64 {
         let gap = linalg::sub(x, &self.x_star);
         self.relative(linalg::norm(&linalg::mat_vec(&self.A, &gap)))

@@ -1,4 +1,4 @@
-//! What is wrong with data, by name.
+//! Errors in data.
 #![allow(non_snake_case)]
 
 use crate::data::csv_number;
@@ -8,7 +8,7 @@ use std::fmt;
 /// Entries of data may not exceed this, so that sums of squares do not overflow.
 const LARGEST_ENTRY: f64 = 1e150;
 
-/// Why data are not a problem that can be solved.
+/// Why data do not pose a solvable problem.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[allow(missing_docs)] // the fields say what they are
 pub enum InstanceError {
@@ -28,11 +28,11 @@ pub enum InstanceError {
     NoSolution,
     /// All labels are the same.
     OneClass { value: f64 },
-    /// A label is neither of the two values that stand before it.
+    /// A label differs from both values that precede it.
     ThirdClass { row: usize, value: f64, known: [f64; 2] },
-    /// A column is a combination of those before it, so that there is no one solution.
+    /// A column is a linear combination of those before it, so the solution is not unique.
     Dependent { column: usize },
-    /// A plane separates the labels, so that the loss has no minimum.
+    /// The labels are linearly separable, so the loss has no minimum.
     Separable,
     /// A is not square.
     NotSquare { rows: usize, cols: usize },
@@ -136,7 +136,7 @@ impl fmt::Display for Named<'_> {
             }
             ThirdClass { row, value, known: [small, large] } => write!(
                 f,
-                "row {} of b is {}, beside {} and {}: labels must have two values, such as 0 and 1, −1 and +1",
+                "row {} of b is {}, in addition to {} and {}: labels must have two values, such as 0 and 1, −1 and +1",
                 row + 1,
                 number(value),
                 number(small),
@@ -147,13 +147,13 @@ impl fmt::Display for Named<'_> {
                     names.get(*column).map_or_else(|| (column + 1).to_string(), |name| format!("`{name}`"));
                 write!(
                     f,
-                    "column {name} of A is a combination of those before it, so that no solution is the only one; leave it out"
+                    "column {name} of A is a linear combination of those before it, so the solution is not unique; remove it"
                 )
             }
             Separable => write!(
                 f,
-                "a plane separates the labels, so the loss has no minimum: it only tends to 0 as x grows; \
-                 add rows that contradict each other, or take fewer columns"
+                "the labels are linearly separable, so the loss has no minimum: it tends to 0 as x grows; add rows \
+                 that contradict each other, or use fewer columns"
             ),
             NotSquare { rows, cols } => write!(f, "A must be square, got {rows} × {cols}"),
             NotSymmetric { row, col, value, mirrored } => write!(
@@ -172,7 +172,7 @@ impl fmt::Display for Named<'_> {
                 )
             }
             NoSolution => {
-                write!(f, "no solution was found in finite steps; rescale the rows or columns of A")
+                write!(f, "no solution was found; rescale the rows or columns of A")
             }
         }
     }

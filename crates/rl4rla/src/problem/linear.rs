@@ -23,7 +23,7 @@ impl Task for Linear {
     }
 
     fn doc(&self) -> &'static str {
-        "solve Ax ≈ b: find x that makes ‖Ax − b‖ least"
+        "solve Ax ≈ b: find x that minimizes ‖Ax − b‖"
     }
 
     fn families(&self) -> &'static [FamilyInfo] {

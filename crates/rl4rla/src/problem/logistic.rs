@@ -1,8 +1,8 @@
 //! Logistic regression: the paper's second task, as a fit and as a forward pass.
 //!
 //! Labels are yᵢ = sign(aᵢᵀw* + εᵢ), ε ~ N(0, σ²). A program sees b = (1 + y)/2, so that the gradient of the
-//! cross-entropy is Aᵀ(σ(Ax) − b). The true weights w* are such that every singular direction of A matters alike and
-//! the margins aᵢᵀw* have mean square 1; with ‖A‖₂ = 2 the step η = 1 suits gradient descent and Newton's method both.
+//! cross-entropy is Aᵀ(σ(Ax) − b). The true weights w* are such that all singular directions of A matter equally and
+//! the margins aᵢᵀw* have mean square 1; with ‖A‖₂ = 2 the step size η = 1 suits both gradient descent and Newton's method.
 #![allow(non_snake_case)]
 
 pub(crate) mod fit;
@@ -31,7 +31,7 @@ const HIDDEN: f64 = 1e4;
 const LEFT: f64 = 1e-9;
 /// At a minimum Newton's method moves no margin by more than this; on the way to infinity it moves some by 1.
 const RESTLESS: f64 = 0.1;
-/// Decades of gap below or above gradient descent's over which accuracy is told apart.
+/// Decades of gap below or above gradient descent's over which accuracy is distinguished.
 const DECADES: f64 = 8.0;
 
 /// MᵀM is written MAT_GRAM(M).
@@ -39,7 +39,7 @@ fn legal(op: Op, operands: &[Reg], _: Section) -> bool {
     !op.is(Core::MatTransMatMul) || operands[0] != operands[1]
 }
 
-/// The fit: find the weights x of least cross-entropy.
+/// The fit: find the weights x that minimize the cross-entropy.
 pub struct Logistic;
 
 impl Task for Logistic {
@@ -48,7 +48,7 @@ impl Task for Logistic {
     }
 
     fn doc(&self) -> &'static str {
-        "logistic regression: find the weights x of least cross-entropy"
+        "logistic regression: find the weights x that minimize the cross-entropy"
     }
 
     fn families(&self) -> &'static [FamilyInfo] {
@@ -84,8 +84,8 @@ impl Task for Logistic {
         Ok(Instance::posed(&Logistic, A, b, nowhere, 0.0, vec![]))
     }
 
-    /// The largest |aⱼᵀr|/(‖aⱼ‖‖r‖) of all columns, with r = σ(Ax) − b: the gradient without the units of its columns. Where
-    /// a plane separates the labels r tends to 0 and this does not.
+    /// The largest |aⱼᵀr|/(‖aⱼ‖‖r‖) of all columns, with r = σ(Ax) − b: the relative gradient. For
+    /// linearly separable labels r tends to 0 and this does not.
     fn optimality(&self, instance: &Instance, x: &[f64]) -> Result<f64, &'static str> {
         let z = linalg::mat_vec(&instance.A, x);
         if separates(&z, &instance.b) {
@@ -153,8 +153,8 @@ impl Task for Logistic {
         ["mean cross-entropy L(x)", "L(x)/L(x*) − 1"]
     }
 
-    /// One half for the gap that gradient descent leaves after as many iterations, and from there up and down on a
-    /// logarithmic scale; nothing without progress from the start.
+    /// One half for the excess that gradient descent reaches after as many iterations, on a logarithmic scale; 0
+    /// without progress.
     fn accuracy(&self, history: &History) -> Option<f64> {
         let (first, last) = history.ends();
         let instance = history.instance;
@@ -193,8 +193,8 @@ impl Task for Logistic {
 
 /// The forward pass: given weights, find the probability of every label. The weights are in x, and v1 is the answer.
 ///
-/// It is scored by the cross-entropy expected of labels drawn afresh by the model, not of those in b: an answer that
-/// copies b would be perfect there, and worthless.
+/// It is scored by the expected cross-entropy of labels freshly drawn from the model, not of those in b: an answer that
+/// copies b would be perfect there, but useless.
 pub struct Forward;
 
 impl Task for Forward {
@@ -246,10 +246,10 @@ impl Task for Forward {
     }
 
     fn measures(&self) -> [&'static str; 2] {
-        ["mean cross-entropy of fresh labels", "its excess over the model's own"]
+        ["mean cross-entropy of fresh labels", "its excess over the entropy of the model"]
     }
 
-    /// The gap above the model's own entropy, against that of saying one half to everything.
+    /// The excess over the entropy of the model, relative to that of predicting ½ everywhere.
     fn accuracy(&self, history: &History) -> Option<f64> {
         let (_, last) = history.ends();
         let instance = history.instance;
@@ -271,13 +271,14 @@ impl Task for Forward {
 }
 
 const SEPARATED: &str =
-    "a plane separates the labels, so the loss has no minimum: it only tends to 0 as x grows";
+    "the labels are linearly separable, so the loss has no minimum: it tends to 0 as x grows";
 const NEARLY_DEPENDENT: &str =
-    "columns nearly depend on each other: the gradient is small, and the loss would still fall";
-const PARTLY_SEPARATED: &str = "a plane separates some of the labels from all others, so the loss has no minimum: coefficients only grow";
-const SEPARABLE: &str = "a plane separates its labels; ask for more rows or more noise";
+    "columns are nearly linearly dependent: the gradient is small, but the loss can still decrease";
+const PARTLY_SEPARATED: &str =
+    "some labels are linearly separable from all others, so the loss has no minimum: coefficients diverge";
+const SEPARABLE: &str = "its labels are linearly separable; use more rows or more noise";
 
-/// The mean entropy of labels with these probabilities: the least cross-entropy there is.
+/// The mean entropy of labels with these probabilities: the smallest possible cross-entropy.
 fn entropy(probabilities: &[f64]) -> f64 {
     let own = |p: f64| -share(p, 1.0) - share(1.0 - p, 1.0);
     probabilities.iter().map(|p| own(*p)).sum::<f64>() / probabilities.len() as f64
@@ -295,7 +296,7 @@ const NOISE: Number =
     Number { name: "noise", doc: "σ of the noise in the labels", default: 1.0, least: 0.0, most: 1e6 };
 const SEPARATION: Number = Number {
     name: "separation",
-    doc: "the distance of either class's mean from the plane between them, in standard deviations",
+    doc: "distance of each class mean from the separating plane, in standard deviations",
     default: 5.0,
     least: 0.0,
     most: 1e6,
@@ -304,7 +305,7 @@ const SEPARATION: Number = Number {
 static FAMILIES: [FamilyInfo; 3] = [
     FamilyInfo {
         name: "logistic",
-        doc: "noisy labels, singular values geometrically spaced, condition 2 unless asked otherwise",
+        doc: "noisy labels, geometrically spaced singular values, condition 2 by default",
         task: &Logistic,
         rows: 5000,
         cols: 50,
@@ -319,7 +320,7 @@ static FAMILIES: [FamilyInfo; 3] = [
     },
     FamilyInfo {
         name: "logistic-separable",
-        doc: "two Gaussian classes that a plane separates: the loss has no minimum, and is measured from 0",
+        doc: "two linearly separable Gaussian classes: the loss has no minimum, and the excess is the loss itself",
         task: &Logistic,
         rows: 10_000,
         cols: 100,
@@ -405,7 +406,7 @@ fn targets(A: &Matrix, labels: &[f64]) -> Result<Vec<f64>, InstanceError> {
     }
 }
 
-/// The x of least cross-entropy from a start, found in units in which all columns are about as long.
+/// The x of minimum cross-entropy from a starting point, computed with columns scaled to similar norms.
 fn fit_data(A: &Matrix, b: &[f64], start: &[f64]) -> Option<Vec<f64>> {
     let length = |j: usize| linalg::norm(A.column(j));
     // Powers of two, by which no digit is lost.
@@ -431,7 +432,7 @@ fn restlessness(A: &Matrix, b: &[f64], x: &[f64]) -> f64 {
     })
 }
 
-/// ‖aⱼ‖, computed when first asked for.
+/// ‖aⱼ‖, computed on first use.
 fn column_norm(instance: &Instance, j: usize) -> f64 {
     // The keys below are numbers of iterations.
     const KEY: u64 = 1 << 32;

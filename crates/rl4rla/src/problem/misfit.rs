@@ -1,4 +1,4 @@
-//! Which task a program says it is made for, and why it is not one for the problem at hand.
+//! The task a program is made for, and why it does not fit the problem at hand.
 
 use super::family::Family;
 use super::linear::Linear;
@@ -9,23 +9,23 @@ use std::fmt;
 /// Why a program is not for a task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Misfit {
-    /// The family in its head belongs to another task.
+    /// The family in its header belongs to another task.
     OtherTask {
         /// The task of that family.
         made_for: &'static str,
         /// The task of the problem.
         asked: &'static str,
     },
-    /// It ends its iterations in another way than the task does.
+    /// Its update differs from that of the task.
     OtherUpdate {
-        /// How it ends them.
+        /// Its update.
         own: Update,
         /// The task of the problem.
         asked: &'static str,
-        /// How that ends them.
+        /// The update of the task.
         update: Update,
     },
-    /// There is no family of the name in its head.
+    /// The family in its header does not exist.
     NoFamily(String),
 }
 
@@ -35,18 +35,18 @@ impl fmt::Display for Misfit {
             Misfit::OtherTask { made_for, asked } => {
                 write!(
                     f,
-                    "the program is made for the task `{made_for}`, and the problem is of the task `{asked}`"
+                    "the program is made for the task `{made_for}`, but the problem belongs to the task `{asked}`"
                 )
             }
             Misfit::OtherUpdate { own, asked, update } => write!(
                 f,
-                "the program ends an iteration with {}, and the task `{asked}` with {}; \
-                 `family:` in its head says which task it is made for",
+                "the program uses the update {}, but the task `{asked}` needs {}; `family:` in its header selects its \
+                 task",
                 own.formula(),
                 update.formula()
             ),
             Misfit::NoFamily(name) => {
-                write!(f, "the head of the program says `family: {name}`, and there is no such family")
+                write!(f, "the program header says `family: {name}`, but there is no such family")
             }
         }
     }
@@ -55,7 +55,7 @@ impl fmt::Display for Misfit {
 impl std::error::Error for Misfit {}
 
 impl dyn Task {
-    /// The task that a program is made for: that of the family in its head, or linear systems if it names none.
+    /// The task that a program is made for: that of the family in its header, or linear systems by default.
     pub fn of(document: &Document) -> Result<&'static dyn Task, Misfit> {
         let task = match (document.family.as_str(), Family::named(&document.family)) {
             ("", _) => &Linear,

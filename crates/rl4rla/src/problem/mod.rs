@@ -1,7 +1,7 @@
 //! Problems: tasks, families of random instances, and instances from data.
 //!
-//! An instance is a pure function of a [`Family`] and a [`Stream`], so that it can be named, drawn
-//! again anywhere and never stored.
+//! An instance is a pure function of a [`Family`] and a [`Stream`], so it can be named and redrawn
+//! anywhere and is never stored.
 
 mod draw;
 mod eigenvalue;
@@ -39,8 +39,8 @@ pub use task::{History, Task, TaskError, Work, families, register, tasks};
 
 use crate::rng::Stream;
 
-/// What instances are used for. Instances of different sets are independent, so that a program is
-/// never reported on an instance it was chosen by.
+/// The use of an instance. Instances of different sets are independent, so that a program is
+/// never reported on an instance that was used to choose it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum InstanceSet {
     /// Instances that score candidates during the search.

@@ -1,4 +1,4 @@
-//! A tall system known by its coordinates: the rows of A are drawn when someone asks for them.
+//! A tall system in reduced coordinates, whose rows are drawn on demand.
 #![allow(non_snake_case)]
 
 use super::factors::{self, orthonormalise};
@@ -37,7 +37,7 @@ impl Frame {
 
 /// A system A·x ≈ b with A = Q·A' and b = Q·b', of which A' and b' are known and Q can be had.
 ///
-/// Of the m rows a program that neither sketches nor samples sees nothing, and drawing them is most of the work.
+/// A program that neither sketches nor samples does not see the m rows, and drawing them is most of the work.
 pub struct Outline {
     /// The problem in coordinates, A'·x ≈ b'.
     pub problem: Instance,
@@ -79,7 +79,7 @@ impl Outline {
         self.frame.get().map_or(0, |frame| frame.drawn.bytes())
     }
 
-    /// Q, drawn when first asked for.
+    /// Q, drawn on first use.
     pub fn frame(&self) -> &Frame {
         let draw = || {
             let Family { rows, cols, leverage, outside, .. } = self.family;

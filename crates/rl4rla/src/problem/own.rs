@@ -1,7 +1,7 @@
-//! The user's own family: rows of a table as problems, so that a search aims at the data that are to be solved.
+//! A family drawn from the user's table, so that a search targets the data to be solved.
 //!
-//! A part of the rows is held out by a rule that no seed changes. What a search sees is drawn from the others, and what is
-//! reported in the end from those alone.
+//! A fraction of the rows is held out, independent of the seed. Search instances are drawn from the others, reported
+//! figures only from the held-out rows.
 
 use super::family::{Choice, Family, FamilyInfo, Kind, Number, Scale};
 use super::family_error::FamilyError;
@@ -35,7 +35,7 @@ const FINAL: &str = "final";
 const NUMBERS: [Number; 3] = [
     Number {
         name: HELD_OUT,
-        doc: "share of the rows that no search sees",
+        doc: "fraction of rows held out from the search",
         default: 0.25,
         least: 0.01,
         most: 0.9,
@@ -50,7 +50,7 @@ const NUMBERS: [Number; 3] = [
     Number { name: FINAL, doc: "1: rows are drawn from those held out", default: 0.0, least: 0.0, most: 1.0 },
 ];
 
-/// Rows of a problem, unless said otherwise.
+/// Default number of rows per problem.
 const ROWS: usize = 1000;
 
 /// Samples that are drawn for one problem before a table is given up: the first with independent columns is taken.
@@ -71,7 +71,7 @@ impl Family {
         // A quarter is held out unless said otherwise, and a problem has half of that at most.
         let enough = 16 * cols;
         if rows < enough {
-            let message = format!("{rows} rows are too few to draw problems with {cols} columns from");
+            let message = format!("{rows} rows are too few to draw problems with {cols} columns");
             return Err(DataError::file(path, message, format!("at least {enough} rows")));
         }
         let file = visible(&path.file_name().unwrap_or_default().to_string_lossy());
@@ -99,7 +99,7 @@ impl Family {
         Ok(Family::new(Kind(&own.info)))
     }
 
-    /// The family of some table that nobody has read: it says what tables have in common, and nothing can be drawn from it.
+    /// The family of an unread table: it describes what tables have in common, and nothing can be drawn from it.
     pub(crate) fn of_unread_table() -> Family {
         static UNREAD: FamilyInfo = FamilyInfo {
             name: "data",
@@ -144,7 +144,7 @@ impl Family {
     }
 }
 
-/// How many rows of a table of so many are held out.
+/// The number of held-out rows of a table.
 fn held_out(family: &Family, rows: usize) -> usize {
     (family.number(HELD_OUT).unwrap_or_default() * rows as f64).round() as usize
 }

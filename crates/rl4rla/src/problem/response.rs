@@ -1,9 +1,9 @@
-//! What a target is, and what a solution predicts of it.
+//! The type of a target, and its prediction by a solution.
 
 use super::instance_error::InstanceError;
 use super::logistic::sigmoid;
 
-/// What stands in the column that is to be explained.
+/// The type of the target column.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Response {
     /// A number, which aᵀx predicts.

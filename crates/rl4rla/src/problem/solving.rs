@@ -25,7 +25,7 @@ pub enum Stopping {
     /// any task.
     Optimality,
     /// By a certificate: a triangle R of A turns a gradient into ‖A(x − x*)‖, and tells which columns depend on each other.
-    /// One step, found by a pilot, serves the whole run. For min ‖Ax − b‖ over all x from x = 0, and nothing else.
+    /// One step, from a pilot run, serves the whole run. For min ‖Ax − b‖ over all x from x = 0, and nothing else.
     Certificate,
 }
 

@@ -26,7 +26,7 @@ pub trait Task: Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
 
-    /// What is asked for, in one line.
+    /// The goal, in one line.
     fn doc(&self) -> &'static str;
 
     /// Where its problems come from; each family's name is its own in the whole table.
@@ -45,7 +45,7 @@ pub trait Task: Send + Sync {
     #[allow(non_snake_case)]
     fn pose(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError>;
 
-    /// The same problem without its solution, for who only runs a program on it: the excess of a result may mean nothing
+    /// The same problem without its solution, for callers that only run a program on it: the excess of a result may mean nothing
     /// there. [`Task::optimality`] must do without.
     #[allow(non_snake_case)]
     fn pose_unsolved(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
@@ -121,7 +121,7 @@ pub trait Task: Send + Sync {
 
     /// Names of the loss and the excess, for people.
     fn measures(&self) -> [&'static str; 2] {
-        ["loss", "loss above the least there is"]
+        ["loss", "loss above the minimum"]
     }
 
     /// The accuracy term, from 0 to 1, where the common scale of the excess (0 at 0.1, 1 at 10⁻⁶) does not suit.
@@ -188,7 +188,7 @@ impl fmt::Debug for dyn Task {
     }
 }
 
-/// The course of a finished run.
+/// The convergence history of a finished run.
 pub struct History<'a> {
     /// What was run on.
     pub instance: &'a Instance,
@@ -308,7 +308,7 @@ fn checked(task: &dyn Task, text: &str) -> Result<Document, String> {
     if document.update != task.update() {
         let (written, wanted) = (document.update.name(), task.update().name());
         return Err(format!(
-            "its update is `{written}`, the task's `{wanted}`; write `update: {wanted}` in its head"
+            "its update is `{written}`, the task's `{wanted}`; write `update: {wanted}` in its header"
         ));
     }
     let signatures = || task.families().iter().map(|row| Family::new(Kind(row)).signature());

@@ -1,7 +1,7 @@
 //! The editor: what a search does to programs, on words.
 //!
 //! A program is a few numbers: how many of its instructions stand in setup, then each by its number in the lexicon.
-//! Whatever was found out about one program and can serve the next is remembered.
+//! Results about one program that can serve the next are memoized.
 
 use super::ast::{Instruction, Program, Section};
 use super::canon::{exchange, tidy};

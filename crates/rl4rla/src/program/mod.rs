@@ -1,4 +1,4 @@
-//! Programs: what an algorithm is made of, how it is written, typed, tidied, priced and edited.
+//! Programs: syntax, types, canonical form, cost and edits of algorithms.
 
 mod ast;
 mod canon;

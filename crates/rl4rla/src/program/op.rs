@@ -19,7 +19,7 @@ use std::hash::{Hash, Hasher};
 
 static REGISTERED: Registry<Op> = Registry::new();
 
-/// Where an operator may stand.
+/// Where an operator is allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sections {
     /// Only in setup.
@@ -29,7 +29,7 @@ pub enum Sections {
 }
 
 impl Sections {
-    /// Whether an operator may stand in `section`.
+    /// Whether an operator is allowed in `section`.
     pub fn allow(self, section: Section) -> bool {
         self == Sections::Both || section == Section::Setup
     }
@@ -61,7 +61,7 @@ pub struct Operator {
     pub doc: &'static str,
     /// The ways to call it; the first that fits is taken.
     pub forms: &'static [Form],
-    /// Where it may stand.
+    /// Where it is allowed.
     pub sections: Sections,
     /// Whether its two operands may be exchanged.
     pub commutative: bool,
@@ -117,7 +117,7 @@ pub enum Meaning {
 }
 
 impl Operator {
-    /// An operator that may stand anywhere and of which nothing special is known: a row says what differs.
+    /// Defaults of an operator: allowed everywhere, no known structure; a row overrides what differs.
     pub const PLAIN: Operator = Operator {
         name: "",
         doc: "",

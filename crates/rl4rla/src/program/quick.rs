@@ -1,4 +1,4 @@
-//! Typing for those who ask often: no reasons given, nothing allocated.
+//! Fast type checking for searches: no error messages, no allocation.
 
 use super::ast::{Instruction, Section};
 use super::op::{Arg, Op};

@@ -8,7 +8,7 @@
 //! Deciding this needs types only. An instruction that does not fit poisons its target; poison that is overwritten
 //! before it counts was dead code. What can still be repaired depends on the types at a point, on the program from
 //! there on and on the insertions left. Programs that differ in one instruction have most of their ends in common,
-//! and pass through few types: both are numbered, and what was found out about them is remembered.
+//! and pass through few types: both are numbered, and results about them are memoized.
 
 use super::ast::Section;
 use super::lexicon::Word;
@@ -17,7 +17,7 @@ use super::points::{Point, Points};
 use super::register::{Reg, RegSet};
 use rustc_hash::FxHashMap;
 
-/// The repair rule of one grammar, with all it has found out.
+/// The repair rule of one grammar, with its memoized results.
 #[derive(Default)]
 pub(super) struct Repair {
     ends: Vec<End>,
@@ -74,7 +74,7 @@ impl Repair {
         for lost in written.and(RegSet::carried()).subsets() {
             wholes.push(self.whole(program, lost, points));
         }
-        // Most programs can be told apart without trying the larger budgets.
+        // Most programs can be distinguished without trying the larger budgets.
         let possible = (1..=remaining as u32)
             .any(|budget| wholes.iter().any(|&whole| self.fits(whole, Points::START, budget, points)));
         self.wholes = wholes;

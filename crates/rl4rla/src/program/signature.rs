@@ -1,4 +1,4 @@
-//! The signature of a problem: what a program finds when it starts, and what becomes of its result.
+//! The signature of a problem: the inputs of a program and its update rule.
 
 use super::ast::Program;
 use super::expr::Expr;

@@ -101,7 +101,7 @@ impl FromStr for Document {
             }
             match section_named(code.trim()) {
                 Some(next) if section >= Some(next) => {
-                    return Err(cursor.error(format!("`{next}:` stands here a second time or out of order")));
+                    return Err(cursor.error(format!("`{next}:` is repeated or out of order")));
                 }
                 Some(next) => section = Some(next),
                 None => match section {

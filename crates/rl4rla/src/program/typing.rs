@@ -253,7 +253,7 @@ impl fmt::Display for Cause {
             Cause::ReadOnly(reg) => {
                 write!(f, "`{reg}` is read-only; write to a scratch register such as v1 or R1")
             }
-            Cause::Section(section) => write!(f, "the operator may not stand in {section}"),
+            Cause::Section(section) => write!(f, "the operator is not allowed in {section}"),
             Cause::Update { update, needs, slot } => {
                 write!(f, "the update {} needs v1 to be a {needs}, but ", update.formula())?;
                 match slot {

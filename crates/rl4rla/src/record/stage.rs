@@ -12,7 +12,7 @@ use crate::search::Stop;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
-/// What came of one stage.
+/// The result of one stage.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StageRecord {
     /// The stage's name.
@@ -183,7 +183,7 @@ fn equation_of(program: &Program, signature: Signature) -> Option<String> {
 /// Why a program that is less accurate from this condition number on is refused.
 fn unstable(kappa: f64) -> String {
     format!(
-        "equal to the target in exact arithmetic, but less accurate from κ = {kappa:e} on; this stage asks for the stable form"
+        "equal to the target in exact arithmetic, but less accurate from κ = {kappa:e} on; this stage requires the stable form"
     )
 }
 

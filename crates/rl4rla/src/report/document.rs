@@ -15,7 +15,7 @@ pub struct Finding {
     pub code: String,
     /// What speaks for it: reward, evidence, cost, each with its name.
     pub facts: Vec<(String, String)>,
-    /// Its course, if there is one.
+    /// Its convergence history, if there is one.
     pub figure: Option<Figure>,
 }
 

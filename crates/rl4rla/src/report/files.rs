@@ -69,7 +69,7 @@ impl Figure {
         [path.into(), path.with_extension("csv")]
     }
 
-    /// Writes the figure alone, and its points as CSV beside it: both paths.
+    /// Writes the figure alone, and its points as CSV next to it: both paths.
     pub fn write(&self, path: &Path) -> io::Result<[PathBuf; 2]> {
         let [drawing, points] = Figure::files(path);
         write_whole(&drawing, |file| file.write_all(self.svg().as_bytes()))?;

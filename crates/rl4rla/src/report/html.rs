@@ -19,7 +19,7 @@ impl Document {
         Page::new(vec![]).document(self)
     }
 
-    /// The page with links to the files beside it: what each figure, diagram and table is called, in order.
+    /// The page with links to the files next to it: what each figure, diagram and table is called, in order.
     pub(super) fn html_with(&self, names: Vec<String>) -> String {
         Page::new(names).document(self)
     }
@@ -244,7 +244,7 @@ fn style() -> String {
     )
 }
 
-/// Whether rows share their first cell and are told apart by words in the second: then the first stands above them.
+/// Whether rows share their first cell and are distinguished by words in the second: then the first stands above them.
 fn headed(table: &Table) -> bool {
     let shared = |group: &Vec<Vec<Cell>>| group.windows(2).any(|pair| pair[0].first() == pair[1].first());
     let words = table.columns.get(1).is_some_and(|column| column.align == Align::Left);

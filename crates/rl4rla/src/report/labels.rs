@@ -1,4 +1,4 @@
-//! Names beside points: near what they name, never over one another, never outside.
+//! Labels of points: close to them, never overlapping, never outside the panel.
 
 use super::Ink;
 use super::svg::{self, at, escape};

@@ -1,6 +1,6 @@
-//! Reports: what was found, as tables, figures and one page that needs nothing else.
+//! Reports: tables, figures and a self-contained HTML page.
 //!
-//! Figures and tables are data first; how they look is decided in one place, for `report` and `reproduce` alike.
+//! Figures and tables are data; their rendering is in one place, shared by `report` and `reproduce`.
 
 mod csv;
 mod diagram;

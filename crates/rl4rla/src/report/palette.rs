@@ -1,4 +1,4 @@
-//! Colours, dashes and markers: told apart by more than colour, readable on white and on black.
+//! Colours, dashes and markers: distinguished by more than colour, readable on white and on black.
 
 use super::svg::at;
 use super::{Ink, Role};

@@ -1,4 +1,4 @@
-//! A panel: axes, grid and series in a rectangle of fixed size, to be scaled by whoever shows it.
+//! A panel: axes, grid and series in a rectangle of fixed size, scaled by the viewer.
 
 use super::labels::{self, Frame, Wish};
 use super::strokes::{self, Places};

@@ -11,7 +11,7 @@ use super::term::{Formula, RewardTerm};
 pub static ACCURACY: RewardTerm = RewardTerm {
     key: "acc",
     title: "accuracy",
-    doc: "of the last result",
+    doc: "of the final iterate",
     needs: &[],
     sound: Formula::new(|input| {
         let history = input.history();

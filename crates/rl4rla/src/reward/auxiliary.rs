@@ -69,7 +69,7 @@ pub fn auxiliary_protocol(stage: &Protocol) -> Protocol {
 }
 
 /// The auxiliary reward of a program of this stage on `instances` instances of each system. Where the program's shapes do not
-/// fit, it earns 0.
+/// fit, it scores 0.
 pub fn auxiliary(
     program: &Program,
     profile: Auxiliary,

@@ -1,4 +1,4 @@
-//! The most a program can earn, from its cost alone: what no run need be made to know.
+//! Upper bound on the reward of a program, from its cost alone, without running it.
 
 use super::judge::work;
 use super::profile::Profile;

@@ -2,8 +2,8 @@
 //!
 //! comp = g / (1 + exp(rel − 5)),  rel = flops / (m·n·T)
 //!
-//! so that a method earns half the term at five operations per entry of A and iteration. The gate g says whether
-//! there is a result to pay for: cheap programs that get nowhere earn nothing.
+//! so that a method scores half the term at five operations per entry of A and iteration. The gate g says whether
+//! there is a result to reward: cheap programs that make no progress score 0.
 
 use super::profile::Profile;
 use super::term::{Formula, RewardTerm};
@@ -13,7 +13,7 @@ use crate::problem::{Task, Work};
 pub static COMPLEXITY: RewardTerm = RewardTerm {
     key: "comp",
     title: "complexity",
-    doc: "of the work done",
+    doc: "of the work",
     needs: &[],
     sound: Formula {
         most: thrift,

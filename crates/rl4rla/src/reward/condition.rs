@@ -10,7 +10,7 @@ use crate::program::Model;
 pub static CONDITION: RewardTerm = RewardTerm {
     key: "cond",
     title: "condition",
-    doc: "of the problem that R1 leaves",
+    doc: "of the problem preconditioned by R1",
     needs: &[Need::Preconditioner],
     sound: Formula::new(|input| seen(input.instance, input.trace)),
     paper: Formula {
@@ -44,7 +44,7 @@ pub fn condition(instance: &Instance, preconditioner: Option<&Matrix>) -> f64 {
     (4.0 / (kappa / 1e4)).min(3.0) / 3.0
 }
 
-/// Sound: cond = 1 / (1 + log₁₀ κ) with κ = κ₂(R·R1·Rᵀ) for A = QR: the condition number that convergence sees,
+/// Sound: cond = 1 / (1 + log₁₀ κ) with κ = κ₂(R·R1·Rᵀ) for A = QR: the effective condition number,
 /// on a scale that never saturates. Without a preconditioner, R1 = I.
 pub fn condition_seen(instance: &Instance, preconditioner: Option<&Matrix>) -> f64 {
     let n = instance.cols();

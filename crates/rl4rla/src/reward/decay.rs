@@ -8,7 +8,7 @@ use super::term::{Formula, Need, RewardTerm};
 pub static DECAY: RewardTerm = RewardTerm {
     key: "decay",
     title: "decay",
-    doc: "of the slowest step",
+    doc: "of the slowest iteration",
     needs: &[Need::Iterates],
     sound: Formula::new(|input| decay_of_excess(&input.trace.excesses)),
     paper: Formula::new(|input| decay(&input.trace.residuals)),
@@ -17,7 +17,7 @@ pub static DECAY: RewardTerm = RewardTerm {
 /// Below this a residual is rounding noise; its ratios say nothing about the method.
 const ROUNDING: f64 = 1e-12;
 
-/// As released: every ratio counts, and a ρmax that is zero or not a number earns nothing.
+/// As released: every ratio counts, and a ρmax that is zero or NaN scores 0.
 pub fn decay(residuals: &[f64]) -> f64 {
     of_largest_ratio(residuals.windows(2).map(|pair| pair[1] / pair[0]))
 }

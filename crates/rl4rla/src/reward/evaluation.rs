@@ -7,7 +7,7 @@ use crate::rng::Stream;
 use rayon::prelude::*;
 
 /// The random draws of a program's run on instance `index`: the same for every candidate, so that candidates are
-/// compared on equal luck.
+/// compared on common random numbers.
 pub fn draws(seed: u64, index: u64, replicate: u64) -> Stream {
     Stream::new(seed).derive("draws", index).derive("replicate", replicate)
 }

@@ -28,7 +28,7 @@ pub fn reward(program: &Program, prepared: &Prepared, protocol: &Protocol, strea
     earnings(program, prepared, protocol, stream, false, &Rewards::new()).reward
 }
 
-/// What programs have earned under one protocol, by what they compute and by their luck.
+/// Rewards of programs under one protocol, by what they compute and by their RNG stream.
 pub type Rewards = Cache<(u128, Stream), Earnings>;
 
 /// What a run earned, and what else was seen of it.
@@ -38,7 +38,7 @@ pub struct Earnings {
     pub reward: f64,
     /// The excess it ended with, or the tolerance it reached; NaN if it failed.
     pub excess: f64,
-    /// The condition number that convergence sees, if it was asked for and the task knows one; else 1.
+    /// The effective condition number, if it was asked for and the task knows one; else 1.
     pub condition: f64,
     /// Iterations to the tolerance, where that is what is rewarded.
     pub reached: Option<usize>,
@@ -74,7 +74,7 @@ pub fn earnings(
         .find((plan.identity(), *stream), || earned(&judge, &plan, prepared, &settings, stream, conditioned))
 }
 
-/// What a planned program earns, for the best of several settings that differ in their steps.
+/// The reward of a planned program, for the best of several settings that differ in their step size.
 fn earned(
     judge: &Judge,
     plan: &Plan,
@@ -117,7 +117,7 @@ fn best_of<'a>(
     let measuring = if ends { Measuring::Ends { losses } } else { Measuring::Every { losses } };
     let mut finished = runs.filter_map(|run| run.measuring(measuring).finish().ok());
     let best = if judge.protocol.profile.condition_only() && one_setup {
-        // Setup decides the reward, but only a run that does not fail earns it.
+        // Setup decides the reward, but only a run that does not fail gets it.
         finished.next()
     } else {
         // Ties go to the first step tried.

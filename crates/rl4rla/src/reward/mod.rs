@@ -1,4 +1,4 @@
-//! Reward: from the course of a run to one number, and the parts it is made of.
+//! Reward: scores a run by its convergence history and cost.
 
 mod accuracy;
 mod auxiliary;

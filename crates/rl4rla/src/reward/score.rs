@@ -73,7 +73,7 @@ pub struct Score {
     pub flops: f64,
     /// Passes over A of the live code.
     pub passes: f64,
-    /// The condition number that convergence sees; 1 where the task knows none.
+    /// The effective condition number; 1 where the task knows none.
     pub condition: f64,
     /// Iterations to the tolerance, where the profile has one and it was reached.
     pub reached: Option<usize>,
@@ -90,7 +90,7 @@ impl Bytes for Score {
     }
 }
 
-/// Scores a program on an instance: a pure function of its arguments. A program that fails earns nothing.
+/// Scores a program on an instance: a pure function of its arguments. A program that fails scores 0.
 pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream: &Stream) -> Score {
     let live = Canonical::new(program, protocol.live_out);
     let judge = Judge { live: &live, shape: instance.shape(), problem: instance, protocol };

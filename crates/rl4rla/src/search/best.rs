@@ -20,9 +20,9 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// comparisons.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Confidence {
-    /// δ, the probability that the search is wrong about its leader.
+    /// δ, the error probability of the leader.
     pub delta: f64,
-    /// The least spread of differences to expect.
+    /// Lower bound on the standard deviation of differences.
     pub spread: f64,
     /// The observations this expectation is worth.
     pub weight: f64,
@@ -61,7 +61,7 @@ impl Confidence {
     }
 }
 
-/// Quantiles of Student's t, each computed once: few are asked for, and over and over.
+/// Cached quantiles of Student's t: few distinct ones are needed, repeatedly.
 #[derive(Default)]
 struct Quantiles(FxHashMap<(u64, u64), f64>);
 
@@ -259,7 +259,7 @@ impl<D: Domain> Best<'_, D> {
             if !self.ledger.measure(&[(first, replicates)]) {
                 return false;
             }
-            // It may have led by luck.
+            // It may have led by chance.
             let ahead = |&old: &usize| self.ledger.mean(old) >= self.ledger.mean(first);
             let leader = self.leader.filter(ahead).unwrap_or(first);
             self.leader = Some(leader);

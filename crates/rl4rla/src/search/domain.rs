@@ -29,8 +29,8 @@ pub trait Domain: Sync {
     /// The states one move away, in a fixed order; none where nothing is left to decide.
     fn children(&self, state: &Self::State) -> Arc<[Self::State]>;
 
-    /// One of the states one move away, which `pick` chooses when told how many there are; none if there are none.
-    /// For those who go to one child and need not see the others.
+    /// One of the states one move away, which `pick` chooses given their number; none if there are none.
+    /// For rollouts, which need only one child.
     fn child(&self, state: &Self::State, pick: &mut dyn FnMut(usize) -> usize) -> Option<Self::State> {
         let children = self.children(state);
         (!children.is_empty()).then(|| children[pick(children.len())].clone())
@@ -57,7 +57,7 @@ pub trait Domain: Sync {
         None
     }
 
-    /// How long a solution is, for those who prefer short ones.
+    /// The length of a solution, for methods that prefer short ones.
     fn size(&self, _solution: &Self::Solution) -> usize {
         1
     }
@@ -65,7 +65,7 @@ pub trait Domain: Sync {
     /// What the search has found if it stops here; none if that is no solution.
     fn solution(&self, state: &Self::State) -> Option<Solved<Self::Solution>>;
 
-    /// How many replicates there are of every value, at least 1: replicate i is the same luck for every solution.
+    /// How many replicates there are of every value, at least 1: replicate i uses the same random draws for every solution.
     fn replicates(&self) -> usize;
 
     /// How many different values can be drawn of a solution, one after the other; by default its replicates. More where
@@ -78,7 +78,7 @@ pub trait Domain: Sync {
     /// the nearest that is not, and what is no number as 0.
     fn values(&self, requests: &[(&Solved<Self::Solution>, usize)]) -> Vec<f64>;
 
-    /// An upper bound on the value of a solution at any replicate, as far as it can be told without measuring.
+    /// An upper bound on the value of a solution at any replicate, as far as it is known without measuring.
     fn bound(&self, _solution: &Self::Solution) -> f64 {
         1.0
     }
@@ -89,7 +89,7 @@ pub trait Domain: Sync {
     }
 }
 
-/// Goes from the root to an end at random, by way of the states that `visit` is told.
+/// A random walk from the root to a terminal state, reporting each state to `visit`.
 pub(super) fn walk<D: Domain>(
     domain: &D,
     pick: &mut dyn FnMut(usize) -> usize,

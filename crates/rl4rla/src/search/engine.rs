@@ -17,7 +17,7 @@ use super::rule::{Rule, Statistics};
 use crate::rng::Stream;
 use rand::RngExt;
 
-/// How a graph search goes about it.
+/// Configuration of a graph search.
 pub struct Plan<'a> {
     /// Tree or graph.
     pub sharing: Sharing,
@@ -36,7 +36,7 @@ pub struct Plan<'a> {
     /// The most playouts for one decision, after which the root moves on to the leader; none if only the whole search has
     /// a budget.
     pub decision: Option<u64>,
-    /// The most playouts and evaluations.
+    /// Limits on playouts and evaluations.
     pub budget: Budget,
     /// How many solutions to bring back.
     pub keep: usize,

@@ -8,7 +8,7 @@ use crate::rng::Stream;
 use rand::RngExt;
 use std::collections::VecDeque;
 
-/// The most individuals alive.
+/// Population size limit.
 const POPULATION: u64 = 100;
 
 /// A tournament is one in so many of the population, and at least two.

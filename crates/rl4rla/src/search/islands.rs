@@ -17,7 +17,7 @@ pub struct Parent<'a, S> {
     pub score: f64,
 }
 
-/// Someone who makes new states of old ones.
+/// A source of new states, given old ones.
 pub trait Proposer<D: Domain> {
     /// States to try. The parents come in the order of their scores, the best last, and may be none. No states is an answer
     /// too; none at all means that there will never be any more, and interrupts the search.
@@ -35,7 +35,7 @@ pub trait Proposer<D: Domain> {
     }
 }
 
-/// Proposes mutants of the best parent, and at times what it makes with the other one.
+/// Proposes mutants of the better parent, and sometimes a crossover with the other.
 pub struct Breeder;
 
 /// One proposal in so many has two parents.

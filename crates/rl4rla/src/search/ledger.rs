@@ -1,4 +1,4 @@
-//! The ledger: every value a search has asked for, computed once.
+//! The ledger: every value a search has requested, computed once.
 
 use super::domain::{Domain, Solved};
 use super::outcome::{Counters, Outcome, Ranked, Size, Stop};
@@ -6,12 +6,12 @@ use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Someone who watches a search for solutions of type `S`, and may end it.
+/// An observer of a search for solutions of type `S`, which may stop it.
 pub trait Watch<S> {
     /// A value was computed.
     fn evaluated(&mut self, _key: u128, _replicate: usize, _value: f64) {}
 
-    /// The search goes on, unless this says no. `best` is the solution of the highest mean so far, with that mean.
+    /// Whether the search should continue. `best` is the solution of the highest mean so far, with that mean.
     fn goes_on(&mut self, _counters: &Counters, _best: Option<(&S, f64)>) -> bool {
         true
     }
@@ -20,9 +20,9 @@ pub trait Watch<S> {
 /// What a search may spend.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// The most playouts.
+    /// Maximum number of playouts.
     pub playouts: u64,
-    /// The most evaluations; the final measurement of the best comes on top.
+    /// Maximum number of evaluations; the final measurement of the best comes on top.
     pub evaluations: Option<u64>,
 }
 
@@ -98,7 +98,7 @@ pub struct Ledger<'a, D: Domain> {
     charged: u64,
 }
 
-/// The most values computed between two looks at the watch.
+/// Maximum number of values computed between two calls of the observer.
 const BATCH: usize = 512;
 
 impl<'a, D: Domain> Ledger<'a, D> {
@@ -282,7 +282,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
         self.best().is_some_and(|place| self.mean(place) > 0.0)
     }
 
-    /// Whether the watch lets the search go on.
+    /// Whether the observer lets the search continue.
     pub fn goes_on(&mut self) -> bool {
         let best = self.best().map(|place| &self.entries[place]);
         let best = best.map(|entry| (&entry.solved.solution, entry.mean()));
@@ -290,7 +290,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
         !self.interrupted
     }
 
-    /// Why a search that is not let go on must stop.
+    /// Why a search must stop.
     pub fn why(&self) -> Stop {
         if self.interrupted { Stop::Interrupted } else { Stop::Budget }
     }

@@ -115,28 +115,28 @@ pub const METHODS: [MethodInfo; 9] = [
     MethodInfo {
         method: Method::Mcts,
         name: "mcts",
-        doc: "Monte Carlo tree search: the same without sharing",
+        doc: "Monte Carlo tree search: no sharing of states",
         algorithm: Algorithm::MonteCarlo(Sharing::Tree, &Uct),
         moves: Moves::Insertions,
     },
     MethodInfo {
         method: Method::Exhaustive,
         name: "exhaustive",
-        doc: "every program of the stage; proves its winner",
+        doc: "exhaustive enumeration; proves its winner",
         algorithm: Algorithm::Exhaustive,
         moves: Moves::Appending,
     },
     MethodInfo {
         method: Method::Evolution,
         name: "evolution",
-        doc: "regularised evolution: mutants, and the oldest die; as in AutoML-Zero",
+        doc: "regularized evolution as in AutoML-Zero: mutate the best, remove the oldest",
         algorithm: Algorithm::Evolution,
         moves: Moves::Patches,
     },
     MethodInfo {
         method: Method::Islands,
         name: "islands",
-        doc: "island evolution: parents by score, islands reset; as in FunSearch",
+        doc: "island evolution as in FunSearch: parents by score, periodic resets",
         algorithm: Algorithm::Islands,
         moves: Moves::Patches,
     },
@@ -164,7 +164,7 @@ impl MethodInfo {
     }
 }
 
-/// What a search may be told besides its method.
+/// Options of a search besides its method.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tuning {
     /// c, the weight of exploration.
@@ -172,7 +172,7 @@ pub struct Tuning {
     /// The constants and the back-up of the released code: its tree search explores √2 times as much, and its values
     /// come from the latest rollout.
     pub released: bool,
-    /// How values travel up; none for what the method does by default.
+    /// Back-up rule; none for the default of the method.
     pub backup: Option<Backup>,
     /// Whether only LUCB or the budget ends a decision, as in the released code, even when nothing is left to learn.
     pub patient: bool,
@@ -180,11 +180,11 @@ pub struct Tuning {
     pub skip_closed: bool,
     /// Whether to return to the root when the subtree decided for is closed.
     pub return_to_root: bool,
-    /// The most playouts for one decision, if that has a budget of its own.
+    /// Maximum playouts per decision, if limited.
     pub decision: Option<u64>,
-    /// The most playouts.
+    /// Maximum number of playouts.
     pub budget: u64,
-    /// The most evaluations, if there is a most.
+    /// Maximum number of evaluations, if limited.
     pub evaluations: Option<u64>,
     /// δ and the like, for the methods that have one.
     pub confidence: Confidence,

@@ -1,9 +1,9 @@
-//! Search: finding the best solution of a decision problem that it knows nothing else about.
+//! Search for the best solution of an abstract decision problem.
 //!
 //! A [`Domain`] has states, ordered moves between them, and solutions whose value is noisy. Monte Carlo graph search
 //! ([`graph_search`]) is the paper's method; with [`Sharing::Tree`] it is Monte Carlo tree search. [`best`] races
 //! solutions until the leader is known with confidence 1 − δ, [`exhaustive`] measures all of them, [`random`] is
-//! what everything else must beat. [`evolution`] and [`islands`] are what others search programs with.
+//! the simplest baseline. [`evolution`] and [`islands`] are the program searches of AutoML-Zero and FunSearch.
 
 mod backup;
 mod best;

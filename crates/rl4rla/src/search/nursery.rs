@@ -4,7 +4,7 @@ use super::domain::Domain;
 use super::ledger::{Budget, Ledger, Watch};
 use rustc_hash::FxHashSet;
 
-/// An individual is measured on so many replicates, so that it does not live by one lucky draw.
+/// An individual is measured on so many replicates, so that a single lucky draw does not keep it alive.
 pub(super) const REPLICATES: usize = 4;
 
 /// A state, and the place of its solution in the ledger; none if it has none.
@@ -14,7 +14,7 @@ pub(super) struct Individual<S> {
     pub place: Option<usize>,
 }
 
-/// Makes individuals and counts them; what was met before costs nothing.
+/// Creates and counts individuals; known ones cost nothing.
 pub(super) struct Nursery<'a, D: Domain> {
     pub ledger: Ledger<'a, D>,
     met: FxHashSet<u128>,

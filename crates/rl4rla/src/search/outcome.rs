@@ -61,7 +61,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// 1 − |S|/|V|, the share of visits that met a known node.
+    /// 1 − |S|/|V|, the share of visits to known nodes.
     pub fn revisit_rate(&self) -> f64 {
         if self.node_visits == 0 { 0.0 } else { 1.0 - self.unique_states as f64 / self.node_visits as f64 }
     }

@@ -1,4 +1,4 @@
-//! Random search: what everything else must beat.
+//! Random search: the simplest baseline.
 
 use super::domain::{Domain, walk};
 use super::ledger::{Budget, Ledger, Watch};

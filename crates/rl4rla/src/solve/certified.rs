@@ -1,4 +1,4 @@
-//! Least squares: one step for the whole run, found by a pilot, and a certificate that tells when it is good.
+//! Least squares: one step for the whole run, from a pilot run, and a certificate that tells when it is good.
 
 use super::certificate::Certificate;
 use super::error::SolveError;

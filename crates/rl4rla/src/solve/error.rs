@@ -89,7 +89,7 @@ impl fmt::Display for SolveError {
                 let numbers: Vec<String> = columns.iter().map(|one| (one.column + 1).to_string()).collect();
                 write!(
                     f,
-                    "columns depend on each other (rank {rank} of {}): column {} can be made from the others",
+                    "columns are linearly dependent (rank {rank} of {}): column {} is a combination of the others",
                     rank + columns.len(),
                     numbers.join(", ")
                 )

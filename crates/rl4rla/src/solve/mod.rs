@@ -1,4 +1,4 @@
-//! Solving: a program on data that somebody brought, until it is good enough.
+//! Solving user data with a program until the solution meets a tolerance.
 
 mod certificate;
 mod certified;

@@ -47,7 +47,7 @@ pub struct Options {
     pub batch: usize,
     /// How rows are drawn.
     pub sampling: Sampling,
-    /// What luck follows from.
+    /// Seed of the random draws.
     pub seed: u64,
 }
 

@@ -27,11 +27,11 @@ impl Ended {
     pub fn words(self) -> &'static str {
         match self {
             Ended::Tolerance => "the tolerance is reached",
-            Ended::Standstill => "nothing changes any more in double precision",
-            Ended::Floor => "it no longer comes closer",
-            Ended::Iterations => "all iterations are made",
+            Ended::Standstill => "x no longer changes in double precision",
+            Ended::Floor => "no further progress",
+            Ended::Iterations => "the iteration limit is reached",
             Ended::Divergence => "it diverges: x = 0 is better",
-            Ended::Blocked => "it cannot go on",
+            Ended::Blocked => "it cannot continue",
         }
     }
 }

@@ -21,11 +21,11 @@ pub enum StoreError {
     NotAStore { path: PathBuf, why: String },
     /// The file was written by a newer version of this program.
     Newer { path: PathBuf, found: i64, known: i64 },
-    /// There is nothing in the file: whoever began to make it did not get far.
+    /// The file is empty: its creation was interrupted.
     Empty { path: PathBuf },
     /// The file has several names, and what SQLite keeps beside a file goes by its name.
     Linked { path: PathBuf, names: u64 },
-    /// A writer was cut short, and whoever reads may not write what puts that right.
+    /// A writer was interrupted, and the reader lacks the permission to recover the file.
     Unsettled { path: PathBuf, why: String },
     /// Another process writes to the store; unknown if it has not yet said who it is.
     Held { path: PathBuf, holder: Option<Holder> },
@@ -122,9 +122,9 @@ impl fmt::Display for StoreError {
             ),
             Unsettled { path, why } => write!(
                 f,
-                "`{}` was being written when its process was killed, and can be read once that is put right, \
-                 which needs the right to write to it and its folder ({why}): let its owner run `rl4rla list \
-                 runs`, or copy it with the files beside it into a folder of your own",
+                "`{}` was being written when its process was killed and needs recovery, which requires write \
+                 permission for it and its folder ({why}): let its owner run `rl4rla list runs`, or copy it with the \
+                 files next to it into a folder of your own",
                 path.display()
             ),
             Held { path, holder } => {

@@ -1,4 +1,4 @@
-//! One writer at a time: a lock of the operating system on a file beside the store, in which the holder says
+//! One writer at a time: a lock of the operating system on a file next to the store, in which the holder says
 //! who it is. The lock vanishes with its process, however that ends; the file stays.
 
 use std::fmt;
@@ -130,9 +130,7 @@ fn own(path: &Path) -> io::Result<Metadata> {
 }
 
 fn foreign() -> io::Error {
-    io::Error::other(
-        "this is where the lock of the store should be, and it is a link or no regular file; remove it",
-    )
+    io::Error::other("the lock file of the store is a link or not a regular file; remove it")
 }
 
 #[cfg(unix)]
@@ -175,7 +173,7 @@ pub(super) fn held(store: &Path) -> bool {
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-/// The file beside the store that carries its lock.
+/// The file next to the store that carries its lock.
 pub(super) fn sidecar(store: &Path) -> PathBuf {
     let mut name = store.as_os_str().to_os_string();
     name.push(".lock");

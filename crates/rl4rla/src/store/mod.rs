@@ -1,4 +1,4 @@
-//! The store: discovery runs on disk, in one SQLite file, so that a run may stop at any time and go on.
+//! The store: discovery runs in one SQLite file, so that a run can be interrupted at any time and resumed.
 //!
 //! Evaluations are pure functions of a program and an instance, so the log of their values is a cache:
 //! resuming is running again with that cache, and ends with the same bits. Nothing else of a search is saved.
@@ -79,7 +79,7 @@ pub struct Store {
     connection: Connection,
     /// None for a reader.
     lock: Option<Lock>,
-    /// When the file was last written, if it is read without locks because nobody writes to it.
+    /// When the file was last written, if it is read without locks because it has no writer.
     settled: Option<SystemTime>,
 }
 
@@ -121,7 +121,7 @@ impl Store {
         if self.buffer.is_empty() { Ok(()) } else { self.commit(|_| Ok(())) }
     }
 
-    /// Reads the whole file and says whether it is sound: its structure, and that every row is as it was written.
+    /// Verifies the whole file: its structure, and the checksum of every row.
     pub fn integrity(&self) -> Result<(), StoreError> {
         self.read(|connection| {
             let check = "PRAGMA integrity_check(1)";
@@ -130,7 +130,7 @@ impl Store {
                 return Err(seal::damaged(found));
             }
             match connection.prepare("PRAGMA foreign_key_check")?.exists([])? {
-                true => Err(seal::damaged("there are rows of runs that are not there".into())),
+                true => Err(seal::damaged("there are rows of runs that do not exist".into())),
                 false => Ok(()),
             }
         })?;
@@ -146,8 +146,7 @@ impl Store {
         Ok(())
     }
 
-    /// Does several things all or nothing: whoever reads meanwhile, and whoever comes after a kill, sees all of them or
-    /// none.
+    /// Runs several writes as one transaction: concurrent readers, and readers after a crash, see all of them or none.
     pub fn together<T, E: From<StoreError>>(
         &mut self,
         work: impl FnOnce(&mut Store) -> Result<T, E>,
@@ -228,7 +227,7 @@ fn real(path: &Path) -> Result<PathBuf, StoreError> {
     let failed = |error| StoreError::io(path, error);
     if let (Ok(to), false) = (fs::read_link(path), path.exists()) {
         let why = format!(
-            "it is a link to `{}`, which is not there; remove it, or give another path",
+            "it is a link to `{}`, which does not exist; remove it, or choose another path",
             to.display()
         );
         return Err(StoreError::Other { path: path.to_path_buf(), why });

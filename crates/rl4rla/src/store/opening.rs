@@ -31,7 +31,7 @@ pub(super) fn check_file(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A file beside the store, by the ending of its name.
+/// A file next to the store, by the ending of its name.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(ending);
@@ -43,8 +43,8 @@ pub(super) fn written(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|found| found.modified()).ok()
 }
 
-/// Whether nobody writes to a store and everything is in the file itself. It is then read as a file that does not
-/// change: SQLite would else make two files beside it, which is not possible in a folder that may only be read, and which
+/// Whether a store has no writer and everything is in the file itself. It is then read as a file that does not
+/// change: SQLite would else make two files next to it, which is not possible in a folder that may only be read, and which
 /// lock its owner out where they belong to someone else.
 fn settled(path: &Path) -> Option<SystemTime> {
     let logged = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
@@ -52,7 +52,7 @@ fn settled(path: &Path) -> Option<SystemTime> {
     written(path).filter(|_| calm && cfg!(unix))
 }
 
-/// Opens a store for reading, with the time it was last written if nobody writes to it. Changes nothing in the file.
+/// Opens a store for reading, with the time it was last written if it has no writer. Changes nothing in the file.
 pub(super) fn open_for_reading(path: &Path) -> Result<(Connection, Option<SystemTime>), StoreError> {
     let (connection, format, time) = match look(path) {
         Err(StoreError::Permission { why, .. }) if interrupted(path) => {
@@ -95,7 +95,7 @@ fn look(path: &Path) -> Result<Found, StoreError> {
     Ok((connection, stamp.format(path, FORMAT)?, time))
 }
 
-/// The address of a file that nobody changes.
+/// The URI of an immutable file.
 fn immutable(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
     let letter = |&byte: &u8| match plain(byte) {
@@ -106,7 +106,7 @@ fn immutable(path: &Path) -> String {
     format!("file://{path}?immutable=1")
 }
 
-/// Undoes a transaction that was cut short, as whoever writes next would.
+/// Rolls back an interrupted transaction, as the next writer would.
 fn repair(path: &Path) -> Result<(), StoreError> {
     let _lock = Lock::take(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -140,7 +140,7 @@ pub(super) fn open_for_writing(path: &Path) -> Result<Connection, StoreError> {
     open().map_err(|error| StoreError::sqlite(path, error))
 }
 
-/// Removes the files that a reader of another user has left beside the store, if they hold nothing: their owner may
+/// Removes the files that a reader of another user has left next to the store, if they hold nothing: their owner may
 /// write to them, and the owner of the store perhaps not.
 fn clear_strangers(path: &Path) {
     #[cfg(unix)]

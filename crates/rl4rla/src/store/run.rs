@@ -78,7 +78,7 @@ pub struct RunRow {
     pub method: String,
     /// The seed.
     pub seed: u64,
-    /// How it stands.
+    /// Its status.
     pub status: Status,
     /// When it began, in seconds since 1970.
     pub created: i64,

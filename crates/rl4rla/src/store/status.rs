@@ -1,8 +1,8 @@
-//! How a run stands.
+//! The status of a run.
 
 use std::fmt;
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// A process works on it.

@@ -17,20 +17,20 @@ impl Report<'_> {
         }
         let part = |title: &str, body: String| format!("\n{}\n{body}", strong(title));
         text += &part("Iteration", indent(&iteration(&analysis.iteration)));
-        text += &part("Contraction of the excess in an iteration", contraction(analysis));
+        text += &part("Contraction of the excess per iteration", contraction(analysis));
         text += &part(
-            &format!("Steps, and iterations to an excess of {:e}", self.study.care.tolerance),
+            &format!("Step sizes, and iterations to an excess of {:e}", self.study.care.tolerance),
             indent(&steps(&analysis.step_range)) + &waits(analysis),
         );
         let cost = costs(&analysis.flops).into_iter().map(|(name, value)| vec![name, value]);
         text += &part("Cost", table(cost));
-        text += &part("The best excess with 64 and with 32 bits", precision(analysis));
+        text += &part("Best excess in 64-bit and 32-bit precision", precision(analysis));
         let t = self.study.protocol.iterations;
         text += &part(&format!("Robustness: the median excess after {t} iterations"), map(&analysis.map));
         text += &part("Worst case", indent(&self.worst(analysis.worst.as_ref())));
         let id =
-            format!("{}  {}\n", self.study.id(), faint("the same for the same program, settings and seed"));
-        text + &part("Run id", indent(&format!("{id}{}\n{}\n", faint("made again with"), self.command())))
+            format!("{}  {}\n", self.study.id(), faint("identical for the same program, settings and seed"));
+        text + &part("Run id", indent(&format!("{id}{}\n{}\n", faint("reproduce with"), self.command())))
     }
 
     fn worst(&self, worst: Option<&Worst>) -> String {
@@ -40,20 +40,20 @@ impl Report<'_> {
         let typical = worst.typical.map_or("failures".into(), number);
         text += &match (worst.excess, worst.ratio) {
             (Some(excess), Some(ratio)) => {
-                format!("excess {}, {} times the usual {typical}\n", number(excess), number(ratio))
+                format!("excess {}, {} times the typical {typical}\n", number(excess), number(ratio))
             }
-            (Some(excess), None) => format!("excess {}, against {typical} as usual\n", number(excess)),
+            (Some(excess), None) => format!("excess {}, against a typical {typical}\n", number(excess)),
             _ => format!("{}\n", wrapped(&ended(None, worst.failure.as_deref()))),
         };
         text += &faint(&format!(
-            "the worst of {} runs of a search and of all runs of the map; seen again with\n",
+            "the worst of {} search runs and of all runs of the map; reproduce with\n",
             worst.evaluations
         ));
         text += &format!("{}\n", self.again(&worst.point));
         let mildest = &worst.mildest;
         if mildest.point != worst.point {
             let there = ended(mildest.excess, mildest.failure.as_deref());
-            text += &format!("{}\n", wrapped(&format!("the mildest case that shows why: {there}")));
+            text += &format!("{}\n", wrapped(&format!("the mildest case with the same diagnosis: {there}")));
             text += &format!("{}\n", self.again(&mildest.point));
         }
         text
@@ -78,7 +78,7 @@ fn wrapped(text: &str) -> String {
 fn iteration(iteration: &Iteration) -> String {
     let how = match iteration.decided {
         Decided::Algebra => "by algebra",
-        Decided::Probe => "by running it from several points",
+        Decided::Probe => "by execution from several points",
     };
     let mut text = format!("{}\n", accent(&formula(iteration)));
     if !iteration.definitions.is_empty() {

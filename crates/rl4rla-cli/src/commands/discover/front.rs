@@ -56,8 +56,8 @@ pub fn text(result: &StageRecord, preferred: Option<&PreferredEntry>) -> String 
             strong(&marks.join(", ")),
         ]
     };
-    let head = ["", "excess", "flops", "κ seen", "program", ""];
-    let title = format!("Of all programs evaluated in {}, none beats these in everything", result.name);
+    let head = ["", "excess", "flops", "effective κ", "program", ""];
+    let title = format!("Pareto front of the programs evaluated in {}", result.name);
     format!("{}\n{}", strong(&title), ledger(&head, result.front.iter().map(row), 1..4))
 }
 

@@ -46,7 +46,7 @@ impl<'a> Live<'a> {
         }
         if let Some([excess, flops]) = progress.front.ends() {
             let (count, excess, flops) = (progress.front.len(), page::number(excess), page::number(flops));
-            message += &format!(" · front of {count}: excess from {excess}, flops from {flops}");
+            message += &format!(" · Pareto front of {count}: excess from {excess}, flops from {flops}");
         }
         message
     }
@@ -83,6 +83,8 @@ impl Observer for Live<'_> {
         let (reward, time) = (page::number(result.reward()), page::duration(result.seconds));
         let front = result.attempt.front.len();
         let title = self.title(number);
-        progress::done(format!("{mark} {title} · reward {reward} · {time} · front of {front} programs"));
+        progress::done(format!(
+            "{mark} {title} · reward {reward} · {time} · Pareto front of {front} programs"
+        ));
     }
 }

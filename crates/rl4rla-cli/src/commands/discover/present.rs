@@ -17,7 +17,8 @@ pub fn page(record: &RunRecord, curriculum: &Curriculum, shared: &Shared) -> Pag
         text += &hints(record, curriculum, shared);
     }
     if let Some(ProposerRecord { model, answers, bad }) = &record.proposer {
-        let remark = format!("{model} gave {answers} answers, {bad} of them no programs of their stage");
+        let remark =
+            format!("{model} gave {answers} answers, {bad} of them not valid programs of their stage");
         text = format!("{}\n{remark}\n", text.trim_end());
     }
     Page { json: json!(record), text, code: u8::from(!record.found) }
@@ -62,8 +63,10 @@ fn hints(record: &RunRecord, curriculum: &Curriculum, shared: &Shared) -> String
     if let Some((result, (stage, _))) = last.filter(|(result, _)| result.program.is_some()) {
         hints.push((format!("show run:{run}"), "the program with its shapes and its cost"));
         if result.front.len() > 1 {
-            hints
-                .push((format!("show run:{run}#2"), "the second of those that none beats; --prefer chooses"));
+            hints.push((
+                format!("show run:{run}#2"),
+                "the second program on the Pareto front; --prefer chooses",
+            ));
         }
         // Only tables of the user's have families without a name that means something elsewhere.
         hints.push(match Family::named(stage.families[0].kind.info().name) {
@@ -71,7 +74,7 @@ fn hints(record: &RunRecord, curriculum: &Curriculum, shared: &Shared) -> String
             Some(_) => (format!("evaluate run:{run} --kappa 1e6"), "its reward on harder problems"),
         });
     }
-    hints.push((format!("resume {run}"), "this page again"));
+    hints.push((format!("resume {run}"), "this result again"));
     let commands: Vec<String> = hints.iter().map(|(command, _)| shared.again(command)).collect();
     let width = commands.iter().map(|command| command.chars().count()).max().unwrap_or(0);
     let line = |(command, (_, doc)): (&String, &(String, &str))| {
@@ -89,7 +92,7 @@ fn remark(result: &StageRecord, target: &Target) -> String {
         Some(title) => format!("found {title} instead"),
         None if result.found => String::new(),
         None if result.program.is_some() => "found another program".into(),
-        None => "found nothing that works".into(),
+        None => "found no working program".into(),
     }
 }
 
@@ -110,7 +113,7 @@ fn stage_text(stage: &Stage, target: &Target, result: &StageRecord, before: &Pro
         text += &format!("+ {instruction:width$}  {}\n", faint(section.name()));
     }
     for instruction in &target.completed_by {
-        text += &format!("{}\n", faint(&format!("  {instruction}  is yet to come")));
+        text += &format!("{}\n", faint(&format!("  {instruction}  is added by a later stage")));
     }
     if let Some(form) = &result.form {
         text += &format!("form: {form}\n");
@@ -125,7 +128,7 @@ fn stage_text(stage: &Stage, target: &Target, result: &StageRecord, before: &Pro
             text += &format!(", excess {}", number(excess));
         }
         if let Some(failures @ 1..) = result.failures {
-            text += &warning(&format!(" where it ran: it failed on {failures}"));
+            text += &warning(&format!(" where it ran; it failed on {failures}"));
         }
         text.push('\n');
     }

@@ -41,7 +41,7 @@ fn refuse_strays(args: &Evaluate) -> Result<(), Failure> {
         Some((_, profiles, option)) => {
             let value = profiles[0].to_possible_value().expect("every profile has a name");
             let profile = value.get_name();
-            let message = format!("{option} means something with --profile {profile} only");
+            let message = format!("{option} requires --profile {profile}");
             Err(Failure::new(message).advise(format!("--profile {profile}, or leave {option} out")))
         }
     }
@@ -60,7 +60,8 @@ pub fn protocol(args: &Evaluate, family: &Family) -> Result<Protocol, Failure> {
         ProfileName::Tolerance => {
             let epsilon = positive(args.tolerance.unwrap_or(1e-6), "--tolerance", "1e-6")?;
             if epsilon >= 1.0 {
-                let message = format!("--tolerance must be below 1, where every run starts, got {epsilon}");
+                let message =
+                    format!("--tolerance must be below 1, the initial excess of every run, got {epsilon}");
                 return Err(Failure::new(message).advise("--tolerance 1e-6"));
             }
             (Profile::Tolerance { epsilon, charge: charge(args, family)? }, &SOUND_GRID[..])

@@ -27,5 +27,5 @@ pub fn typeset(text: &str, name: &str, workshop: &Workshop) -> Result<Verdict, E
             false => Verdict::Wrong(fault.into()),
         });
     }
-    Ok(Verdict::Sound("structure alone; no LaTeX on this machine"))
+    Ok(Verdict::Sound("structure only; no LaTeX on this machine"))
 }

@@ -18,12 +18,12 @@ pub fn refuse(
 ) -> Failure {
     let all = rank + columns.len();
     let message = format!(
-        "{path}: the columns depend on each other (rank {rank} of {all}), so that many solutions are equally good: {}",
+        "{path}: the columns are linearly dependent (rank {rank} of {all}), so the solution is not unique: {}",
         relations(columns, labels, intercept)
     );
     let gone = listed(columns.iter().map(|one| &labels[one.column]));
     Failure::new(message).advise(format!(
-        "--rank-deficient drop leaves out {gone}; --rank-deficient min-norm takes the shortest solution; or change the file"
+        "--rank-deficient drop removes {gone}; --rank-deficient min-norm returns the minimum-norm solution; or change the file"
     ))
 }
 
@@ -32,7 +32,7 @@ pub fn relations(columns: &[Dependence], labels: &[String], intercept: bool) -> 
     let relation = |one: &Dependence| {
         let name = &labels[one.column];
         match (one.on.is_empty(), intercept) {
-            (true, true) => format!("`{name}` is constant, as the intercept is"),
+            (true, true) => format!("`{name}` is constant, like the intercept"),
             (true, false) => format!("`{name}` is zero"),
             (false, _) => format!("`{name}` depends on {}", listed(one.on.iter().map(|j| &labels[*j]))),
         }
@@ -68,7 +68,7 @@ pub fn json(solution: &Solution, labels: &[String]) -> Value {
 /// The lines of the certificate.
 pub fn facts(known: &Certificate, cols: usize) -> Vec<Vec<String>> {
     let excess = format!("{} of ‖Ax − b‖, estimated", number(known.excess));
-    let rank = format!("{} of {cols}, κ ≈ {} with columns of length 1", known.rank, number(known.kappa));
+    let rank = format!("{} of {cols}, κ ≈ {} with unit-norm columns", known.rank, number(known.kappa));
     vec![
         vec!["‖A(x − x*)‖".into(), excess],
         vec!["backward error".into(), format!("{}, estimated", number(known.backward_error))],
@@ -84,9 +84,9 @@ pub fn remark(solution: &Solution, labels: &[String], intercept: bool, how: Rank
     let relations = relations(&solution.dependent, labels, intercept);
     Some(match how {
         RankDeficient::MinNorm => {
-            format!("{relations}: of all solutions this is the one of least norm, the intercept not counted")
+            format!("{relations}: this is the minimum-norm solution, intercept excluded")
         }
-        _ => format!("{relations}: left out, with the coefficient 0"),
+        _ => format!("{relations}: dropped, with coefficient 0"),
     })
 }
 
@@ -96,7 +96,7 @@ pub fn warning(solution: &Solution, known: &Certificate) -> Option<(String, &'st
         return None;
     }
     if solution.ended == Ended::Divergence {
-        let why = "This is no solution: with every step that was tried it ends worse than x = 0.".to_string();
+        let why = "Not converged: with every step size tried, the result is worse than x = 0.".to_string();
         return Some((why, "another program, or `rl4rla compare` with its baselines on the same file"));
     }
     let ended = match &solution.failure {
@@ -104,7 +104,7 @@ pub fn warning(solution: &Solution, known: &Certificate) -> Option<(String, &'st
         None => solution.ended.words().to_string(),
     };
     let why = format!(
-        "This is no solution to the tolerance: the fit is {} of the residual away from the best one, where {} is allowed; {}.",
+        "Not converged: ‖A(x − x*)‖ is {} of ‖Ax − b‖, above the tolerance of {}; {}.",
         number(known.excess),
         number(known.allowed),
         ended
@@ -113,9 +113,7 @@ pub fn warning(solution: &Solution, known: &Certificate) -> Option<(String, &'st
         Ended::Iterations => {
             "more --iterations, another --step, a larger --tolerance or another program may help"
         }
-        _ => {
-            "a program that loses fewer digits, such as sketched-precond-gd-factored, or a larger --tolerance"
-        }
+        _ => "a more accurate program, such as sketched-precond-gd-factored, or a larger --tolerance",
     };
     Some((why, advice))
 }

@@ -43,13 +43,10 @@ pub fn warning(solution: &Solution, task: &dyn Task, tolerance: f64) -> Option<(
         return None;
     }
     if let Some(obstacle) = &solution.obstacle {
-        return Some((
-            format!("This is no solution: {obstacle}."),
-            "fewer columns, more rows, or another program",
-        ));
+        return Some((format!("Not converged: {obstacle}."), "fewer columns, more rows, or another program"));
     }
     let why = format!(
-        "This is no solution to the tolerance of {}: {} is {}; {}.",
+        "Not converged to the tolerance of {}: {} is {}; {}.",
         number(tolerance),
         task.optimality_name(),
         number(solution.gradient),

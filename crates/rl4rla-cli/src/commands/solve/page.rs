@@ -97,7 +97,7 @@ impl Outcome<'_> {
             let title = strong(self.source.title());
             text += &format!("{title} on {}: {rows}×{cols}{place}\n", path(self.matrix));
             if self.dropped > 0 {
-                text += &faint(&format!("{} rows with missing values were left out\n", self.dropped));
+                text += &faint(&format!("{} rows with missing values were dropped\n", self.dropped));
             }
             let how = self.args.rank_deficient;
             if let Some(remark) = least_squares::remark(&self.solution, &self.labels, self.intercept, how) {
@@ -127,10 +127,10 @@ impl Outcome<'_> {
         if self.task.inputs().contains(Reg::ETA) {
             let how = match (self.auto, &solution.certificate) {
                 (false, _) => "",
-                (true, Some(_)) => ", found by a pilot",
-                (true, None) => " in the end, found anew in every iteration",
+                (true, Some(_)) => ", from a pilot run",
+                (true, None) => " (the last), from a line search in every iteration",
             };
-            facts.push(vec!["step η".into(), format!("{}{how}", number(solution.step))]);
+            facts.push(vec!["step size η".into(), format!("{}{how}", number(solution.step))]);
         }
         let (flops, time) = (number(solution.flops), duration(self.seconds));
         facts.push(vec![
@@ -180,7 +180,7 @@ pub fn figure(source: &Source, matrix: &Path, solution: &Solution, task: &dyn Ta
     Figure {
         name: "course".into(),
         title: format!("{} on {data}", source.title()),
-        caption: format!("step {}, {}", number(solution.step), solution.ended.words()),
+        caption: format!("step size {}, {}", number(solution.step), solution.ended.words()),
         panels: vec![Panel {
             title: String::new(),
             x: Axis::linear("iteration"),

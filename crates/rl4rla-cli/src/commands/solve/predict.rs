@@ -59,20 +59,18 @@ impl Predicted {
     /// As a person reads it.
     pub fn text(&self) -> String {
         let how = match self.0.agreement {
-            Some(Agreement::Number { rmse, truth }) => format!(
-                ", off by {} (root mean square), {} of the target",
-                number(rmse),
-                number(rmse / truth)
-            ),
+            Some(Agreement::Number { rmse, truth }) => {
+                format!(", RMSE {}, {} relative to the target", number(rmse), number(rmse / truth))
+            }
             Some(Agreement::Classes { accuracy, log_loss }) => format!(
-                ", {} of them classified rightly, mean cross-entropy {}",
+                ", {} of them classified correctly, mean cross-entropy {}",
                 number(accuracy),
                 number(log_loss)
             ),
             None => String::new(),
         };
         let dropped =
-            if self.0.dropped > 0 { format!(", {} left out", self.0.dropped) } else { String::new() };
+            if self.0.dropped > 0 { format!(", {} dropped", self.0.dropped) } else { String::new() };
         format!("{} rows predicted{dropped}{how}\n", self.0.values.len())
     }
 }

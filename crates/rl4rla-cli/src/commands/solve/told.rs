@@ -24,7 +24,7 @@ impl Told<'_> {
     pub fn data(&self, error: InstanceError) -> Failure {
         let told = error.with_names(&self.system.columns.labels());
         Failure::new(format!("{}: {told}", self.matrix.display()))
-            .advise("docs/solve.md tells what can be solved")
+            .advise("`rl4rla help solve` describes what can be solved")
     }
 
     fn run(&self, failure: execute::Failure) -> Failure {

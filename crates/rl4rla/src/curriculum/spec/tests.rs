@@ -234,7 +234,7 @@ const FAULTS: &[Fault] = &[
     ("sketch-factor = 4", "sketch-factor = 1e999", 22, "sketch-factor", "got 1e999"),
     ("batch = 10", "batch = -10", 23, "batch", "got -10"),
     ("decay = 2", "decay = -2", 26, "reward.decay", "a number of at least 0, got -2"),
-    ("acc = 0, decay = 2, comp = 3, cond = 4, condition-only = true", "acc = 0, decay = 0, comp = 0, cond = 0", 26, "reward.acc", "every weight is 0"),
+    ("acc = 0, decay = 2, comp = 3, cond = 4, condition-only = true", "acc = 0, decay = 0, comp = 0, cond = 0", 26, "reward.acc", "all weights are 0"),
     ("exploration = 0\n", "exploration = -0.5\n", 27, "exploration", "at least 0"),
     ("search = 1", "search = 0", 29, "instances.search", "got 0"),
     ("epsilon = 1e-6", "epsilon = 0", 36, "reward.epsilon", "above 0"),
@@ -242,7 +242,7 @@ const FAULTS: &[Fault] = &[
     // Unknown names.
     ("\"setup\"", "\"setpu\"", 13, "open", "expected one of \"setup\", \"iteration\", \"forward\", \"update\""),
     ("\"MAT_INV\"", "\"MAT_IV\"", 14, "operators", "expected one of \"VEC_VEC_ADD\""),
-    ("\"MAT_INV\"", "\"HHQR\"", 14, "operators", "\"HHQR\" stands here twice"),
+    ("\"MAT_INV\"", "\"HHQR\"", 14, "operators", "\"HHQR\" is listed twice"),
     ("[\"v1\", \"R1\"]", "[\"v1\", \"A\"]", 15, "registers", "expected one of \"a1\""),
     ("sampling = \"released\"", "sampling = \"biased\"", 24, "sampling", "expected one of \"unbiased\""),
     ("profile = \"paper\"", "profile = \"papr\"", 26, "reward.profile", "expected one of \"sound\""),
@@ -258,19 +258,19 @@ const FAULTS: &[Fault] = &[
     ("rows = 200,", "rows = 2,", 17, "family", "rows ≥ cols, got 2 × 5"),
     ("outside = 0.3", "outside = 1.5", 17, "family", "outside must be"),
     ("conditions = [1e2, 1e5]", "conditions = [1e2, 0.5]", 18, "conditions", "≥ 1, got 0.5"),
-    ("condition = 10 }", "condition = 10 }\nconditions = [2]", 36, "conditions", "a `condition` of its own"),
+    ("condition = 10 }", "condition = 10 }\nconditions = [2]", 36, "conditions", "already has a `condition`"),
     ("{ kind = \"mid-cond\", rows = 2000, cols = 20, condition = 10 }", "[{ kind = \"mid-cond\" },\n { kind = \"psd\" }]", 36, "family", "cannot mix"),
     // Programs.
     ("  R1 = MAT_INV(R1)\n", "  R1 = MAT_IVN(R1)\n", 40, "target", "did you mean `MAT_INV`?"),
     ("completed-by = \"v1 =", "completed-by = \"v9 =", 31, "completed-by", "expected a register"),
     ("target = \"precond-gd\"", "target = \"title: nothing\"", 30, "target", "no instruction"),
     ("target = \"precond-gd\"", "target = \"landweber\"", 30, "target", "it does not fit: "),
-    ("completed-by = \"v1 = MAT_VEC_MUL(R1, v1)\"", "completed-by = \"v1 = VEC_MAT_MUL(v1, A)\\nv1 = MAT_VEC_MUL(R1, v1)\"", 30, "target", "what is to be found of it does not fit: "),
+    ("completed-by = \"v1 = MAT_VEC_MUL(R1, v1)\"", "completed-by = \"v1 = VEC_MAT_MUL(v1, A)\\nv1 = MAT_VEC_MUL(R1, v1)\"", 30, "target", "the part to be found does not fit: "),
     ("keep = [\"R1\"]", "keep = [\"R1\", \"p1\"]", 30, "target", "does not write p1"),
     // Out of reach.
-    ("open = [\"setup\"]", "open = [\"iteration\"]", 30, "target", "`R1 = HHQR(A)` cannot be inserted: setup is not among `open`"),
-    ("\"MAT_INV\", ", "", 30, "target", "`R1 = MAT_INV(R1)` cannot be inserted: MAT_INV is not among `operators`"),
-    ("[\"v1\", \"R1\"]", "[\"v1\", \"R2\"]", 30, "target", "R1 is not among `registers`"),
+    ("open = [\"setup\"]", "open = [\"iteration\"]", 30, "target", "`R1 = HHQR(A)` cannot be inserted: setup is not in `open`"),
+    ("\"MAT_INV\", ", "", 30, "target", "`R1 = MAT_INV(R1)` cannot be inserted: MAT_INV is not in `operators`"),
+    ("[\"v1\", \"R1\"]", "[\"v1\", \"R2\"]", 30, "target", "R1 is not in `registers`"),
     ("edits = 3", "edits = 2", 30, "target", "3 insertions lead to it and `edits` is 2; none is left for `R1 = MAT_MAT_TRANS_MUL(R1, R1)`"),
     ("start = \"ls-gd\"", "start = \"landweber\"", 30, "target", "`v1 = VEC_MAT_MUL(v1, A)` cannot be inserted: iteration is not"),
     ("condition = 10 }", "condition = 10 }\nsetup-only = [\"v1\"]", 38, "target", "`v1 = MAT_VEC_MUL(R1, v1)` cannot be inserted: iteration may not write v1"),
@@ -288,7 +288,7 @@ fn every_fault_is_placed_and_explained() {
 #[test]
 fn stages_are_tables_and_there_is_one() {
     let message = |text: &str| parse(text).unwrap_err().to_string();
-    assert_eq!(message("title = \"t\""), "line 1, key `stage`: missing; begin one with `[[stage]]`");
+    assert_eq!(message("title = \"t\""), "line 1, key `stage`: missing; start one with `[[stage]]`");
     assert_eq!(message("title = \"t\"\nstage = []"), "line 2, key `stage`: the list is empty");
     assert_eq!(
         message("title = \"t\"\n[stage]\nname = \"a\""),

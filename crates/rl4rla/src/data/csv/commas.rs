@@ -1,11 +1,11 @@
-//! Commas that set thousands apart, told from commas that are the decimal sign: `1,000` may be either, `1,5` is not.
+//! Commas that set thousands apart, told from commas that are the decimal separator: `1,000` may be either, `1,5` is not.
 
 use super::super::error::{DataError, Place, shown};
 use std::path::Path;
 
-/// What is known of the commas in a file whose decimal sign was found out to be the comma.
+/// What is known of the commas in a file whose detected decimal separator is the comma.
 pub enum Commas {
-    /// They are the decimal sign: someone said so, or a cell shows it.
+    /// They are the decimal separator: someone said so, or a cell shows it.
     Decimal,
     /// Every one so far may set thousands apart; the first such cell and its place.
     Doubtful(Option<(Place, Vec<u8>)>),
@@ -29,10 +29,10 @@ impl Commas {
     pub fn settle(&self, path: &Path) -> Result<(), DataError> {
         let Commas::Doubtful(Some((place, cell))) = self else { return Ok(()) };
         let message = format!(
-            "{} may have a decimal comma or a comma between thousands: every comma in this file has three digits behind it",
+            "{} may contain a decimal comma or a thousands separator: every comma in this file is followed by three digits",
             shown(cell)
         );
-        let advice = "`--decimal ,` if the comma is the decimal sign; otherwise write numbers without commas between thousands";
+        let advice = "`--decimal ,` if the comma is the decimal separator; otherwise write numbers without thousands separators";
         Err(DataError::at(path, place.clone(), message, advice))
     }
 }

@@ -21,7 +21,7 @@ pub fn number(text: &[u8], decimal: u8) -> Option<f64> {
     match plain(text, decimal) {
         Some((number, end)) if end == text.len() => Some(number),
         _ if decimal == b'.' => str::from_utf8(text).ok()?.parse().ok(),
-        // A point in such a file sets thousands apart, or is a mistake: never to be taken for the decimal sign.
+        // A point in such a file sets thousands apart, or is a mistake: never to be taken for the decimal separator.
         _ if text.contains(&b'.') => None,
         _ => str::from_utf8(text).ok()?.replacen(char::from(decimal), ".", 1).parse().ok(),
     }

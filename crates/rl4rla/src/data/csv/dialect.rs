@@ -1,4 +1,4 @@
-//! How a text file writes its rows: what stands between cells, and which sign is the decimal one.
+//! How a text file writes its rows: the delimiter and the decimal separator.
 //!
 //! Every way of writing is tried on the first lines. The one in which most cells are numbers or missing values is taken;
 //! among equals one with several cells in a line, so that no `1,2` is taken for 1.2 where it may be a 1 and a 2; then one
@@ -12,9 +12,9 @@ use std::cmp::Reverse;
 /// A way of writing rows of numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dialect {
-    /// What stands between cells.
+    /// The delimiter.
     pub delimiter: Delimiter,
-    /// The decimal sign.
+    /// The decimal separator.
     pub decimal: u8,
 }
 

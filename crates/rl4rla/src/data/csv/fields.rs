@@ -3,7 +3,7 @@
 use super::decimal::plain;
 use std::borrow::Cow;
 
-/// What stands between fields.
+/// The delimiter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delimiter {
     /// One sign.

@@ -45,8 +45,8 @@ impl Records {
             while inside {
                 let before = self.lines.text().len();
                 if !self.lines.append()? {
-                    let message = "a quote is opened in this line and never closed";
-                    let advice = "close it, or double a quote that belongs to the text";
+                    let message = "a quote is opened on this line and never closed";
+                    let advice = "close it, or double a quote that is part of the text";
                     return Err(DataError::at(self.source().path(), Place::Line(self.line), message, advice));
                 }
                 inside = self.delimiter.ends_inside(&self.lines.text()[before..], true);

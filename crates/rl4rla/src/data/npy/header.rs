@@ -11,7 +11,7 @@ use std::io::Read;
 /// No header of a plain array is longer.
 const LONGEST: usize = 1 << 16;
 
-const ADVICE: &str = "save the array anew with `numpy.save`";
+const ADVICE: &str = "save the array again with `numpy.save`";
 
 /// What the file claims to hold.
 pub struct Header {
@@ -113,7 +113,7 @@ impl<'a> Literal<'a> {
         self.skip();
         if self.text.get(self.at) == Some(&b'[') {
             let advice = "save one field of it, or all as columns of one plain array";
-            return Err(Wrong("the array has fields with types of their own".into(), advice));
+            return Err(Wrong("the array is structured, with a type per field".into(), advice));
         }
         let name = self.string()?;
         std::str::from_utf8(name).ok().and_then(Element::named).ok_or_else(|| {
@@ -156,7 +156,7 @@ impl<'a> Literal<'a> {
         let rest = &self.text[self.at..];
         let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if count == 0 {
-            return Err(self.unexpected("a size, a whole number from 1 on"));
+            return Err(self.unexpected("a size, a positive integer"));
         }
         let digits = std::str::from_utf8(&rest[..count]).unwrap_or_default();
         let Ok(number) = digits.parse() else {

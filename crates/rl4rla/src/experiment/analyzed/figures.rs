@@ -18,8 +18,8 @@ pub fn map(cells: &[Cell], iterations: usize) -> Option<Figure> {
         name: "map".into(),
         title: "Robustness map.".into(),
         caption: format!(
-            "The median excess after {iterations} iterations, for every condition number and shape; one panel for each leverage \
-             and noise. A hatched cell is one where more than half of the runs failed; an empty one cannot be drawn."
+            "Median excess after {iterations} iterations for every condition number and shape; one panel per leverage \
+             and noise level. Hatched: more than half of the runs failed; empty: no such problem exists."
         ),
         panels: drawn,
         columns: noises,
@@ -60,7 +60,7 @@ fn panel(cells: &[Cell], iterations: usize) -> Panel {
 
 fn title(cell: &Cell) -> String {
     let rows = match cell.leverage {
-        Leverage::Low => "even rows",
+        Leverage::Low => "low leverage",
         Leverage::High => "high leverage",
         Leverage::Coherent => "coherent rows",
     };
@@ -88,7 +88,7 @@ pub fn contraction(analysis: &Analysis) -> Option<Figure> {
     against_kappa(
         "speed",
         "Speed.",
-        "What an iteration takes off the excess, 1 − its contraction factor, against the condition number.",
+        "Reduction of the excess per iteration, 1 − contraction factor, against the condition number.",
         "1 − contraction factor",
         series,
     )
@@ -116,7 +116,7 @@ pub fn precision(analysis: &Analysis) -> Option<Figure> {
     against_kappa(
         "precision",
         "Digits.",
-        "The best excess within T iterations, with data, registers and iterates held in 32 and in 64 bits.",
+        "Best excess within T iterations with data, registers and iterates in 32-bit and in 64-bit precision.",
         "best excess",
         series,
     )

@@ -30,7 +30,7 @@ pub fn setting(study: &Study) -> String {
     let family = &study.family;
     let settings = study.settings(family);
     format!(
-        "{} {}×{}, κ {} unless said otherwise; {} replicates, seed {}\nη = {}, {} sketch s = {}, samples k = {}",
+        "{} {}×{}, κ {} unless stated otherwise; {} replicates, seed {}\nη = {}, {} sketch s = {}, samples k = {}",
         family.kind,
         family.rows,
         family.cols,

@@ -8,7 +8,7 @@ use crate::report::number;
 pub fn ended(excess: Option<f64>, failure: Option<&str>) -> String {
     match excess {
         Some(excess) => format!("excess {}", number(excess)),
-        None => format!("the run fails: {}", failure.unwrap_or("it does not end")),
+        None => format!("the run fails: {}", failure.unwrap_or("it does not terminate")),
     }
 }
 
@@ -29,13 +29,13 @@ pub fn steps(range: &StepRange) -> String {
     let best = range.best.map_or(String::new(), |best| format!("; the best is {}", number(best)));
     let how = match range.found {
         Found::Spectrum => "from the spectrum of M·A",
-        Found::Bisection => "by trying",
-        Found::NotApplicable => return "not applicable: the iteration has no step\n".into(),
+        Found::Bisection => "by trial",
+        Found::NotApplicable => return "not applicable: the iteration has no step size\n".into(),
     };
     match range.high {
-        Some(0.0) => format!("no step converges, {how}\n"),
+        Some(0.0) => format!("no step size converges, {how}\n"),
         Some(high) => format!("converges for 0 < η < {}{best}, {how}\n", number(high)),
-        None => format!("no end was found{best}, {how}\n"),
+        None => format!("no upper limit was found{best}, {how}\n"),
     }
 }
 
@@ -49,7 +49,7 @@ pub fn costs(costs: &Costs) -> Vec<(String, String)> {
     }
     facts.push(fact("every iteration", work(&costs.iteration)));
     if facts.iter().any(|(_, value)| value.contains('ζ')) {
-        facts.push(fact("ζ", format!("{} flops for each entry that is sketched", number(costs.sketch_work))));
+        facts.push(fact("ζ", format!("{} flops per sketched entry", number(costs.sketch_work))));
     }
     let size = format!("at {}×{}", costs.rows, costs.cols);
     let Some((total, t)) = costs.total.zip(costs.iterations) else {

@@ -136,7 +136,7 @@ impl Outcome {
         let (start, _) = instance.measure(&instance.start);
         let fault = match converged {
             true if excess > WRONG || excess.is_nan() => {
-                Some(format!("{problem}: says that it converged, {excess:.1e} from the answer"))
+                Some(format!("{problem}: reports convergence, {excess:.1e} from the solution"))
             }
             false if loss > start * (1.0 + 1e-6) || loss.is_nan() => {
                 Some(format!("{problem}: diverged, from {start:.1e} to {loss:.1e}"))

@@ -31,9 +31,8 @@ impl Prepared {
     /// Runs a program on the problem for it.
     pub fn new(export: &Export) -> Result<Prepared, ExperimentError> {
         let name = &export.provenance.name;
-        let family = family(export).ok_or_else(|| {
-            ExperimentError::new(format!("{name} fits no family, so there is nothing to check it on"))
-        })?;
+        let family = family(export)
+            .ok_or_else(|| ExperimentError::new(format!("{name} fits no family, so it cannot be checked")))?;
         let instance = family.draw(&Stream::new(0).derive("export/instance", 0))?;
         let settings = Settings {
             // An answer that is found at once is given once.
@@ -45,7 +44,7 @@ impl Prepared {
         let live = Canonical::new(&export.document.program, LiveOut::Finished);
         let stream = Stream::new(0).derive("export/draws", 0);
         let recording = record(live.program(), &instance, &settings, &stream).map_err(|failure| {
-            ExperimentError::new(format!("{name} does not run on the problem it is checked on: {failure}"))
+            ExperimentError::new(format!("{name} fails on the problem used for the check: {failure}"))
                 .advise("leave --check out")
         })?;
         Ok(Prepared { instance, recording, settings })

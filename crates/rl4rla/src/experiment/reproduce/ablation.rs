@@ -59,21 +59,21 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
     part.add(Block::Table(Table {
         name: "table-ablation".into(),
         title: "Is the curriculum needed for Newton Sketch?".into(),
-        caption: "Success with stages left out, by the paper's search and by ours. All curricula have the operators, the \
-                  instances, the exploration constant and the rewards of `paper/newton-sketch`, and every run may spend \
-                  the same in all: a stage may take whatever the stages before it left, and in the \
-                  curriculum with one stage more at most 100,000 playouts. Half the seeds of the page."
+        caption: "Success with stages left out, by the paper's search and by ours. All curricula have the operators, \
+                  instances, exploration constant and rewards of `paper/newton-sketch`, and every run has the same \
+                  total budget: a stage may spend what earlier stages left over, and in the curriculum with an extra \
+                  stage at most 100,000 playouts. Half the seeds of the page."
             .into(),
         columns: words.into_iter().chain(numbers).collect(),
         groups,
         notes: vec![
             "A search that finds nothing within its budget proves nothing about larger ones.".into(),
-            "The full curriculum has one stage more than the paper's, the fixed Hessian; the row of four stages is the \
-             paper's own, with the same budget."
+            "The full curriculum has one stage more than the paper's, the fixed Hessian; the row with four stages is \
+             the paper's curriculum, with the same budget."
                 .into(),
-            "On linear systems the curriculum is not needed: `rl4rla discover free/qr-sketched --method exhaustive \
-             --merge fingerprint` enumerates every program of eight instructions in half a minute and finds sketched \
-             preconditioning from nothing."
+            "On linear systems no curriculum is needed: `rl4rla discover free/qr-sketched --method exhaustive --merge \
+             fingerprint` enumerates every program of eight instructions in half a minute and finds sketched \
+             preconditioning from the empty program."
                 .into(),
         ],
     }));

@@ -59,14 +59,14 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
     part.add(Block::Figure(Figure {
         name: "figure-baselines".into(),
         title: "Runtime against residual".into(),
-        caption: "Excess ‖A(x − x*)‖/‖b‖ (for logistic regression: of the loss, as `rl4rla evaluate` counts it) against \
-                  time on one thread of this machine; to the lower left is better. Programs are run for 3, 10, 30 and \
-                  100 iterations with the best of eight steps, baselines until they stop; 10⁻¹⁷ stands for nothing left, \
-                  and what diverged is left out. Programs are those that runs of `best` found, by the first seed that did; where none \
-                  did, that of the catalogue, named so. `normal-equations`, `svd` and `lbfgs` are what the paper's table \
-                  names for AlgoTune, `funsearch` the routine that FunSearch retained and `jacobi` the one it was \
-                  initialised with: transcribed from the paper's tables, no language model was run. The paper prints its \
-                  figure without numbers."
+        caption: "Excess ‖A(x − x*)‖/‖b‖ (for logistic regression: of the loss, as in `rl4rla evaluate`) against time \
+                  on one thread of this machine; lower left is better. Programs run for 3, 10, 30 and 100 iterations \
+                  with the best of eight step sizes, baselines until they stop; an excess of 0 is drawn at 10⁻¹⁷, \
+                  and diverged runs are omitted. Programs are those found by `best` with the first successful seed, \
+                  or else the catalogue programs, labelled as such. `normal-equations`, `svd` and `lbfgs` are the \
+                  solvers that the paper's table lists for AlgoTune, `funsearch` is the routine that FunSearch \
+                  retained and `jacobi` the one it was initialized with: transcribed from the paper's tables, no \
+                  language model was run. The paper prints its figure without numbers."
             .into(),
         panels,
         columns: 2,
@@ -76,21 +76,21 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
     part.add(Block::Table(Table {
         name: "table-winners".into(),
         title: "Where programs win, and where they lose".into(),
-        caption: "The fastest solver of either kind that gets the excess below the goal on every instance. A factor above \
-                  1 is a win of the program. Programs stop after 3, 10, 30 or 100 iterations, with the step that is best \
-                  on the instance; a baseline goes on to its own end whatever the goal, which favours programs where the \
-                  goal is coarse."
+        caption: "The fastest solver of either kind that reaches the target excess on every instance. A factor above \
+                  1 means that the program is faster. Programs stop after 3, 10, 30 or 100 iterations, with the best \
+                  step size for the instance; baselines run to their own stopping rule regardless of the target, \
+                  which favours programs for coarse targets."
             .into(),
         columns: words.into_iter().chain(numbers).collect(),
         groups: winners.chunks(GOALS.len()).map(<[_]>::to_vec).collect(),
         notes: vec![
             noncompetitive(&records),
-            "Without noise any n independent equations give the solution, so a program that keeps a sample can be fast \
-             there; where no x has a residual below 39 % (outside 0.3) it stops at the error of its sample. Choose by the systems \
-             that look like your data."
+            "Without noise any n independent equations determine the solution, so a program that keeps a sample can \
+             be fast; where the smallest residual is 39 % (outside 0.3) it stops at its sampling error. Choose by \
+             the systems that resemble your data."
                 .into(),
-            "At 10000×50 a direct solve is a dozen passes over A: there is little to win. Sketching wins where n is in \
-             the hundreds (docs/performance.md)."
+            "At 10000×50 a direct solve costs a dozen passes over A, so there is little to gain. Sketching wins for n \
+             in the hundreds (`rl4rla help performance`)."
                 .into(),
         ],
     }));
@@ -107,13 +107,13 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
         vec![Block::Table(Table {
             name: "table-baselines".into(),
             title: "All solvers".into(),
-            caption: "Medians over the instances; programs after the last number of iterations that ended on all of them.".into(),
+            caption: "Medians over the instances; programs after the largest number of iterations that succeeded on all of them.".into(),
             columns: words.into_iter().chain(numbers).chain([remark]).collect(),
             groups,
             notes: vec![
-                "`funsearch` is FunSearch's retained routine as the paper's table prints it: a solve in every iteration, and \
-                 on tall systems a least-squares solve with the lower trapezoid of A in every iteration. `jacobi`, the \
-                 splitting it was initialised with, cannot run on them at all."
+                "`funsearch` is FunSearch's retained routine as printed in the paper's table: a solve in every \
+                 iteration, on tall systems a least-squares solve with the lower trapezoid of A. `jacobi`, the \
+                 splitting it was initialized with, cannot run on tall systems."
                     .into(),
             ],
         })],

@@ -36,7 +36,7 @@ pub fn ecdf(means: &Means) -> Result<Part, ExperimentError> {
             Quantity::Playouts,
             "playouts τ",
             "figure-ecdf-matched",
-            "The same with one exploration constant for all: compare the gap between tree and graph search.",
+            "The same with one exploration constant for all methods: compare the gap between tree and graph search.",
         ),
         (
             Setting::Repaired,
@@ -73,7 +73,7 @@ pub fn ecdf(means: &Means) -> Result<Part, ExperimentError> {
             panels.push(Panel {
                 title: title.into(),
                 x: Axis::log(axis),
-                y: Axis::linear("share of runs that found it").within(0.0, 1.0),
+                y: Axis::linear("share of runs that found the target").within(0.0, 1.0),
                 series,
             });
         }
@@ -81,8 +81,7 @@ pub fn ecdf(means: &Means) -> Result<Part, ExperimentError> {
             name: name.into(),
             title: format!("Search efficiency, {}", setting.name()),
             caption: format!(
-                "How many runs have found the target at a given cost, among those that reached its stage. \
-                 {words}"
+                "Share of runs that found the target within a given cost, among those that reached its stage. {words}"
             ),
             panels,
             columns: 3,
@@ -142,8 +141,9 @@ pub fn reuse(means: &Means) -> Result<Part, ExperimentError> {
         name: "figure-reuse".into(),
         title: "State reuse under tree and graph search".into(),
         caption: format!(
-            "The last stage of Block Randomized Kaczmarz: {}. |S| counts the nodes visited, |V| the visits. A tree cannot meet \
-             a state twice, so its nodes grow on where a graph's are all known.",
+            "The last stage of Block Randomized Kaczmarz: {}. |S| counts the nodes visited, |V| the visits. A tree \
+             has no transpositions, so its number of nodes keeps growing after a graph search has visited all \
+             states.",
             told(&states)
         ),
         panels: vec![

@@ -118,12 +118,13 @@ fn columns(first: &str) -> Vec<Column> {
     words.into_iter().chain(numbers.map(Column::numbers)).chain(form).collect()
 }
 
-const SETTINGS: &str = "Settings: `released` are the paper's problems with the constants and the back-up of its released \
-    code; `matched` the same with one exploration constant for all methods and a back-up that is a function of the \
-    children; `repaired` our curricula, in which the target is the best program of every stage. Each seed is tried once; \
-    stages are chained, each starting from what the one before really found; success is judged by equivalence, \
-    and by accuracy where a stage asks for the stable form; the last column tells how what was found holds its preconditioner. \
-    Means are over all runs, ± half a 95 % confidence interval of the mean, of fewer than five runs the values themselves; seconds are of one core of this machine.";
+const SETTINGS: &str = "Settings: `released` uses the paper's problems with the constants and the back-up rule of its \
+    released code; `matched` the same with one exploration constant for all methods and the idempotent back-up; \
+    `repaired` our curricula, in which the target is the best program of every stage. One attempt per seed; stages \
+    are chained, each starting from the program the previous one found; success is judged by equivalence, and by \
+    accuracy where a stage requires the stable form; the last column describes how the program found represents its \
+    preconditioner. Means are over all runs, ± half a 95 % confidence interval, or the values for fewer than five \
+    runs; seconds are for one core of this machine.";
 
 /// The lines of one subject: all settings, and in each all methods that were run.
 fn lines<'a>(
@@ -168,23 +169,23 @@ pub fn end_to_end(means: &Means) -> Result<Part, ExperimentError> {
 /// What must be known to compare, with the numbers behind it.
 fn notes(means: &Means) -> Vec<String> {
     let mut notes = vec![
-        "The paper's totals leave out the stages between: its rows for the preconditioner R1, for subsampling and for \
-         the sketch-and-project base stand in its curriculum tree only. Ours count every stage."
+        "The paper's totals omit intermediate stages: its rows for the preconditioner R1, for subsampling and for the \
+         sketch-and-project base appear only in its curriculum tree. Ours include every stage."
             .into(),
-        "The paper's success rate is about the product of the stages it counts; the product of all its stage rates for \
-         Preconditioned Weighted SGD is 56 %. Ours is chained, so it is such a product."
+        "The paper's success rate is about the product of the stages it counts; the product of all its stage rates \
+         for Preconditioned Weighted SGD is 56 %. Ours is measured on chained runs and is thus such a product."
             .into(),
-        "Where two programs tie, LUCB never parts them, and a run of the paper's settings spends its whole budget, \
-         100,000 playouts for each edit; the median tells what a run usually takes. Programs are typed by shape before \
-         they run, so the spaces are smaller than those of the released code."
+        "If two programs tie, LUCB never separates them, and a run with the paper's settings spends its whole budget, \
+         100,000 playouts per edit; the median shows what a typical run takes. Programs are typed by shape before \
+         they run, so the spaces are smaller than in the released code."
             .into(),
     ];
     let stage = |curriculum, stage, method, setting| means.runs.stage(curriculum, stage, method, setting);
     let released = stage("sketched-precond-gd", "preconditioner", Method::McgsUcd, Setting::Released);
     if let Some(tally) = released {
         notes.push(format!(
-            "Under the paper's settings MCGS+UCD finds the preconditioner in {} runs (paper: 70 %): its reward saturates \
-             below κ = 13,333, so that wrong preconditioners tie with the right one.",
+            "With the paper's settings MCGS+UCD finds the preconditioner in {} runs (paper: 70 %): its reward \
+             saturates below κ = 13,333, so wrong preconditioners tie with the right one.",
             tally.found()
         ));
     }
@@ -193,11 +194,12 @@ fn notes(means: &Means) -> Vec<String> {
         found.unwrap_or_else(|| "no".into())
     };
     notes.push(format!(
-        "Newton Sketch is not in the paper's released code: operators, rewards and constants are our reading, and the \
-         paper's 2,000 playouts cannot be compared. `released` and `matched` are `paper/newton-sketch`, which has one stage \
-         more than the paper, the fixed Hessian, and c = 2; MCGS+UCD completes it in {} runs, matched. By the paper's four stages \
-         (`repaired`) it completes {}, because a mean prefers (AᵀA)⁻¹·gradient, from where no insertion leads to Newton's \
-         method; `best` completes {}. The item `newton` takes the changes apart.",
+        "Newton Sketch is not in the paper's released code: operators, rewards and constants are our interpretation, \
+         and the paper's 2,000 playouts cannot be compared. `released` and `matched` are `paper/newton-sketch`, \
+         which has one stage more than the paper, the fixed Hessian, and c = 2; MCGS+UCD completes it in {} runs, \
+         matched. With the paper's four stages (`repaired`) it completes {}, because a mean prefers \
+         (AᵀA)⁻¹·gradient, from which no insertion leads to Newton's method; `best` completes {}. The item `newton` \
+         tests the changes separately.",
         newton(Method::McgsUcd, Setting::Matched),
         newton(Method::McgsUcd, Setting::Repaired),
         newton(Method::Best, Setting::Repaired),
@@ -218,7 +220,7 @@ fn headline(means: &Means) -> String {
     };
     format!(
         "The paper completes its linear curricula in 75 to 80 % of runs. On the repaired curricula the search `best` \
-         completes: {}. The paper's own MCGS+UCD completes there: {}; and under the paper's settings: {}.",
+         completes: {}. The paper's own MCGS+UCD completes there: {}; and with the paper's settings: {}.",
         found(Setting::Repaired, Method::Best),
         found(Setting::Repaired, Method::McgsUcd),
         found(Setting::Released, Method::McgsUcd),
@@ -254,11 +256,11 @@ pub fn stages(means: &Means) -> Result<Part, ExperimentError> {
         columns: columns("transition"),
         groups,
         notes: vec![
-            "Most of the paper's factor of 2 to 3 between MCTS and MCGS is in the constants: the released tree search \
-             explores √2 times as much, in selection and in stopping. Matched, they need the same number of playouts \
-             wherever no two paths meet."
+            "Most of the paper's factor of 2 to 3 between MCTS and MCGS is due to the constants: the released tree \
+             search explores √2 times as much, in selection and in stopping. With matched constants they need the \
+             same number of playouts where there are no transpositions."
                 .into(),
-            "With deterministic rewards nearly all playouts feed the stopping rule: compare the evaluations.".into(),
+            "With deterministic rewards nearly all playouts serve the stopping rule: compare the evaluations.".into(),
         ],
     }));
     Ok(part)

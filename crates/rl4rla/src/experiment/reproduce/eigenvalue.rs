@@ -64,7 +64,7 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
         groups,
         notes: vec![
             "The stage at n = 500 charges for reading A: at equal flops two plain iterations beat one sketched, which \
-             pays where a pass over A is what costs."
+             pays off only if passes over A dominate the cost."
                 .into(),
         ],
     }));
@@ -110,8 +110,8 @@ fn convergence(means: &Means, rows: &mut Vec<Row>) -> Result<Figure, ExperimentE
         name: "figure-eigenvalue".into(),
         title: "Convergence on eigenvalue problems".into(),
         caption: format!(
-            "The Rayleigh quotient of the iterate, relative to the largest eigenvalue, of what {} found in one run, seed {seed}, \
-             on {instances} fresh instances: median, and as a band the middle half of the instances.",
+            "Rayleigh quotient of the iterate relative to the largest eigenvalue, for the programs that {} found in \
+             one run, seed {seed}, on {instances} fresh instances: median, with the interquartile range as a band.",
             label(Method::Best, Setting::Repaired)
         ),
         panels: vec![Panel {

@@ -49,7 +49,7 @@ pub struct Part {
 impl Part {
     /// Says why there is nothing to see, where others have something.
     pub fn failed(failure: ExperimentError) -> Part {
-        let reason = format!("This could not be made: {}.", failure.message());
+        let reason = format!("This item could not be produced: {}.", failure.message());
         Part { blocks: vec![Block::Remark(reason)], rows: vec![], failed: true }
     }
 

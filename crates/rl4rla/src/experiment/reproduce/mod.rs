@@ -51,7 +51,7 @@ pub const ITEMS: [Item; 16] = [
         ablation::asks,
         ablation::make,
     ),
-    row("newton", "Newton's method by the paper's search", "nowhere", newton::asks, newton::make),
+    row("newton", "Newton's method by the paper's search", "not included", newton::asks, newton::make),
     row(
         "method-tree",
         "Tree of methods",
@@ -80,7 +80,7 @@ pub const ITEMS: [Item; 16] = [
         year::asks,
         year::make,
     ),
-    row("searches", "Program searches at equal budgets", "nowhere", searches::asks, searches::make),
+    row("searches", "Program searches at equal budgets", "not included", searches::asks, searches::make),
 ];
 
 const fn row(
@@ -119,7 +119,7 @@ pub fn make(items: &[&'static Item], means: &Means) -> Option<Vec<(&'static Item
         if means.monitor.stopped() {
             return None;
         }
-        means.monitor.doing(&format!("making {}", item.title));
+        means.monitor.doing(&format!("producing {}", item.title));
         made.push((item, (item.make)(means).unwrap_or_else(Part::failed)));
     }
     Some(made)
@@ -128,22 +128,23 @@ pub fn make(items: &[&'static Item], means: &Means) -> Option<Vec<(&'static Item
 /// The page of everything that was made.
 pub fn document(made: &[(&Item, Part)], scope: Scope, seconds: f64) -> Document {
     let section = |(item, part): &(&Item, Part)| {
-        let origin = format!("In the paper: {}. Alone: `rl4rla reproduce {}`.", item.place, item.name);
+        let origin =
+            format!("Paper: {}. To reproduce only this item: `rl4rla reproduce {}`.", item.place, item.name);
         let blocks = std::iter::once(Block::Text(origin)).chain(part.blocks.iter().cloned()).collect();
         Section { id: item.name.into(), title: item.title.into(), blocks }
     };
     let size = match scope.quick {
         true => {
-            "This is a quick look with few seeds, so intervals are wide, and times too low: runs with one seed share what they \
-             compute. Of fewer than five runs the values themselves are shown, in place of means and medians. Without --quick it \
-             takes an hour or two."
+            "Quick version with few seeds: intervals are wide, and times are too low because runs of one seed share \
+             results. For fewer than five runs the values are listed instead of means and medians. Without --quick \
+             it takes an hour or two."
         }
         false => "",
     };
     Document {
-        title: "RL4RLA, reproduced".into(),
+        title: "RL4RLA reproduction".into(),
         lead: format!(
-            "Tables and figures of the paper, computed on this machine, with the paper's values beside ours. {size}"
+            "Tables and figures of the paper, computed on this machine, with the paper's values next to ours. {size}"
         ),
         sections: made.iter().map(section).collect(),
         colophon: vec![
@@ -157,7 +158,10 @@ pub fn document(made: &[(&Item, Part)], scope: Scope, seconds: f64) -> Document 
                 ),
             ),
             ("threads of this machine".into(), cores().to_string()),
-            ("time of this command".into(), format!("{:.0} s, without what the store had already", seconds)),
+            (
+                "time of this command".into(),
+                format!("{:.0} s, excluding runs reused from the store", seconds),
+            ),
         ],
     }
 }

@@ -125,16 +125,18 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
     part.add(Block::Table(Table {
         name: "table-newton".into(),
         title: "From gradient descent to Newton's method, by the paper's search".into(),
-        caption: "The transition that the paper's searches miss, from the target before it, with the operators and the instances of \
-                  `paper/newton-sketch`, c = 2 where nothing else is said; 100,000 playouts a stage, or 25,000 for each of its edits \
-                  where decisions have budgets. A search that redirects the operand of the Gram matrix needs an edit more. None of these \
-                  changes is in the paper; a budget for each decision is in its released code. Half the seeds of the page."
+        caption: "The transition that the paper's searches miss, starting from the target before it, with the \
+                  operators and instances of `paper/newton-sketch`, c = 2 unless stated otherwise; 100,000 playouts \
+                  per stage, or 25,000 per edit where decisions have budgets. A search that redirects the operand of \
+                  the Gram matrix needs one more edit. None of these changes is in the paper; a budget per decision \
+                  is in its released code. Half the seeds of the page."
             .into(),
         columns: names.into_iter().chain(numbers).collect(),
         groups: vec![lines],
         notes: vec![
-            "Two edits make (AᵀA)⁻¹·gradient, which earns more than most programs of four; no insertion turns MAT_GRAM(A) \
-             into MAT_GRAM(R1), so that searches with mean back-up spend their playouts where nothing is to be found."
+            "Two edits give (AᵀA)⁻¹·gradient, which has a higher reward than most programs with four; no insertion \
+             turns MAT_GRAM(A) into MAT_GRAM(R1), so searches with mean back-up spend their playouts in the wrong \
+             subtree."
                 .into(),
         ],
     }));

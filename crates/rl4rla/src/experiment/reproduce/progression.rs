@@ -78,8 +78,8 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
         groups: vec![rows],
         notes: vec![
             "The paper's stage 2 is two here: the preconditioner is built first, and applied in the next stage.".into(),
-            "The preconditioner found is (AᵀA)⁻¹ or R⁻¹R⁻ᵀ of a QR, which are one in exact arithmetic; `rl4rla equiv` \
-             says where they differ in use."
+            "The preconditioner found is (AᵀA)⁻¹ or R⁻¹R⁻ᵀ of a QR factorization, which are equal in exact \
+             arithmetic; `rl4rla equiv` shows where their accuracy differs."
                 .into(),
         ],
     }));

@@ -97,11 +97,11 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
     let Setting::Playouts(playouts) = setting(means.scope) else { unreachable!("it is counted in playouts") };
     part.add(Block::Table(Table {
         name: "table-scalability".into(),
-        title: "How often a graph search meets a known state".into(),
+        title: "Transpositions in graph search".into(),
         caption: format!(
-            "The share of edges that led, when first taken, to a state known from elsewhere, in {} playouts from the \
-             empty program on the way to Sketched Preconditioned GD; columns by program length (insertions). Means ± half a \
-             95 % confidence interval, of fewer than five runs the values themselves. A tree never meets a state again.",
+            "Share of edges that led, when first taken, to an already known state, in {} playouts from the empty \
+             program towards Sketched Preconditioned GD; columns by program length (insertions). Means ± half a 95 % \
+             confidence interval, or the values for fewer than five runs. A tree has no transpositions.",
             words::whole(playouts as f64)
         ),
         columns: std::iter::once(Column::words("operators")).chain(LENGTHS.into_iter().flat_map(of_length)).collect(),
@@ -112,8 +112,8 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
                 ADDED[..3].join(", "),
                 ADDED[3..].join(", ")
             ),
-            "Ours is a share of edges when first taken, the paper's a share of search steps, and either depends on how \
-             long the search goes on, which the paper does not tell: compare how it changes from cell to cell, not its \
+            "Ours is a share of edges when first taken, the paper's a share of search steps, and both depend on the \
+             length of the search, which the paper does not state: compare how it changes between cells, not its \
              level."
                 .into(),
         ],

@@ -67,14 +67,13 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
         name: "table-searches".into(),
         title: "Program searches at equal budgets".into(),
         caption: "End-to-end success with the same number of evaluations allowed for every stage, on the repaired \
-                  curricula. An evaluation is one program on one instance; a program met again costs nothing, and measuring the \
-                  five best at the end comes on top. \
-                  `evolution` is regularised evolution as in AutoML-Zero, `islands` is FunSearch's island model with a \
-                  grammar mutator instead of a language model."
+                  curricula. An evaluation is one program on one instance; repeated programs are free, and the final \
+                  measurement of the five best comes on top. `evolution` is regularized evolution as in AutoML-Zero, \
+                  `islands` is FunSearch's island model with a grammar mutator instead of a language model."
             .into(),
         columns: ["curriculum", "method"].map(Column::words).into_iter().chain(caps).collect(),
         groups,
-        notes: vec!["The paper compares with FunSearch and AlgoTune by the solvers they found, not by search.".into()],
+        notes: vec!["The paper compares with the solvers that FunSearch and AlgoTune found, not with their searches.".into()],
     }));
     part.add(Block::Figure(Figure {
         name: "figure-searches".into(),

@@ -85,14 +85,14 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
     part.add(Block::Figure(Figure {
         name: "figure-staircase".into(),
         title: "Discovery staircase".into(),
-        caption: "The auxiliary reward of the paper's appendix (weights 5, 1, 8, 0; best of seven step sizes; PSD, \
-                  LOW_COND and MID_COND weighted 1, 5, 10) of what each stage found, run with the sampling, sketch and \
-                  iterations of the stage, against the playouts spent since the beginning (medians over the seeds, \
-                  divided by the success rate). A dot is a stage, named beside the staircases of mcgs-ucd and best: P \
-                  preconditioned, S sketched, W weighted, sub subsampled, R1 the preconditioner, paid for and not yet \
-                  used, RK randomized Kaczmarz. Not every step goes up: stages of the repaired curricula differ in their \
-                  iterations, and their sampled gradients have not come far after ten. The paper prints this figure \
-                  without numbers."
+        caption: "Auxiliary reward of the paper's appendix (weights 5, 1, 8, 0; best of seven step sizes; PSD, \
+                  LOW_COND and MID_COND weighted 1, 5, 10) of the program found by each stage, run with the \
+                  sampling, sketch and iterations of the stage, against the cumulative playouts (medians over the \
+                  seeds, divided by the success rate). A dot is a stage, labelled next to the staircases of mcgs-ucd \
+                  and best: P preconditioned, S sketched, W weighted, sub subsampled, R1 the preconditioner, charged \
+                  but not yet used, RK randomized Kaczmarz. Not every step goes up: stages of the repaired curricula \
+                  differ in their iterations, and sampled gradients make little progress in ten. The paper prints \
+                  this figure without numbers."
             .into(),
         panels,
         columns: 2,

@@ -61,15 +61,17 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
     part.add(Block::Table(Table {
         name: "table-transitions".into(),
         title: "Success by transition".into(),
-        caption: "The curricula of `paper/`, every stage started from the target of the one before, found or not, as the paper's \
-                  \u{201c}20 runs per transition\u{201d} reads. One exploration constant for all methods, our back-up; a decision also \
-                  ends when everything below it has been measured."
+        caption: "The `paper/…` curricula, with every stage started from the target of the previous one, found or \
+                  not, which is how we read the paper's \u{201c}20 runs per transition\u{201d}. One exploration \
+                  constant for all methods, idempotent back-up; a decision also ends when everything below it has \
+                  been measured."
             .into(),
         columns: names.into_iter().chain(numbers).collect(),
         groups,
         notes: vec![
-            "The paper has no rows for the stages of Newton Sketch, which it completes in 100 % of runs. The stage of the fixed \
-             Hessian is ours: the paper goes from gradient descent to Newton's method at once, which the item `newton` tries."
+            "The paper has no rows for the stages of Newton Sketch, which it completes in 100 % of runs. The \
+             fixed-Hessian stage is ours: the paper goes directly from gradient descent to Newton's method, which \
+             the item `newton` tests."
                 .into(),
         ],
     }));

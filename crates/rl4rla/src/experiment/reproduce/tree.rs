@@ -76,8 +76,8 @@ pub fn table(means: &Means) -> Result<Part, ExperimentError> {
         name: "table-tree".into(),
         title: "Curriculum tree".into(),
         caption: "Every transition of the shared-trunk curriculum: median ± interquartile range of playouts (for \
-                  `best`: of evaluations), of fewer than five runs the values themselves, and success among the runs that reached it. The edit distance is the \
-                  number of instructions to insert."
+                  `best`: of evaluations), or the values for fewer than five runs, and success among the runs that \
+                  reached it. The edit distance is the number of instructions to insert."
             .into(),
         columns: vec![
             Column::words("transition"),
@@ -171,10 +171,10 @@ pub fn diagram(means: &Means) -> Result<Part, ExperimentError> {
     }
     part.add(Block::Diagram(Diagram {
         name: "figure-method-tree".into(),
-        title: "The tree of methods".into(),
-        caption: "What grows out of what, as the search `best` found it on the repaired curricula: how often each step \
-                  was found by the runs that reached it, and what the step cost. The paper draws the same tree \
-                  without its forward pass and without numbers."
+        title: "Tree of methods".into(),
+        caption: "Discovered methods and the stages between them, as found by `best` on the repaired curricula: \
+                  success rate of each step among the runs that reached it, and its cost. The paper draws the same \
+                  tree without its forward pass and without numbers."
             .into(),
         nodes,
         arrows,

@@ -47,9 +47,9 @@ pub fn course(program: &Program, stage: &Stage, past: &Past, name: &str) -> Opti
     };
     Some(Figure {
         name: format!("course-{name}"),
-        title: "Its course.".into(),
+        title: "Convergence history.".into(),
         caption: format!(
-            "The excess, {excess}, against the iteration, on {} instances of {} {}×{} that the run had not seen.",
+            "Excess, {excess}, against the iteration on {} held-out instances of {} {}×{}.",
             traces.len(),
             family.kind,
             family.rows,

@@ -34,7 +34,7 @@ const FURTHER: [Measure; 2] = [
     Measure {
         name: "revisits",
         title: "Revisits",
-        label: "visits to known states, share",
+        label: "share of visits to known states",
         number: |note| note.revisits as f64 / note.visits.max(1) as f64,
     },
 ];
@@ -127,7 +127,7 @@ fn figure(searches: &[Search], measure: &Measure) -> Figure {
     let alone: Vec<String> = (0..stages).flat_map(alone).collect();
     let alone = match alone.is_empty() {
         true => String::new(),
-        false => format!(" Only one run came to a stage: {}.", alone.join("; ")),
+        false => format!(" Only one run reached a stage: {}.", alone.join("; ")),
     };
     let curriculum = &searches[0].0.curriculum;
     Figure {

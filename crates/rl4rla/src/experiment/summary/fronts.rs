@@ -17,15 +17,15 @@ pub fn front(step: &StageRecord, past: &Past, again: Again) -> Vec<Block> {
         name: format!("front-{}", past.row.id),
         title: "Accuracy against work.".into(),
         caption: format!(
-            "Programs that the search of stage {} evaluated and that none beats in accuracy, work and stability at once; \
+            "Pareto front of the programs evaluated in stage {}: none is dominated in accuracy, work and stability; \
              medians over the select instances. `{}` shows one.",
             step.name,
             again(&format!("show run:{}#K", past.row.id))
         ),
         panels: vec![Panel {
             title: String::new(),
-            x: Axis::log("flops of a run"),
-            y: Axis::log("excess at the end"),
+            x: Axis::log("flops per run"),
+            y: Axis::log("final excess"),
             series: dots.collect(),
         }],
         columns: 1,
@@ -43,12 +43,13 @@ pub fn front(step: &StageRecord, past: &Past, again: Again) -> Vec<Block> {
         ]
     };
     let words = ["", "program"].map(Column::words);
-    let numbers = ["excess", "flops", "κ seen", "reward"].map(Column::numbers);
+    let numbers = ["excess", "flops", "effective κ", "reward"].map(Column::numbers);
     let table = Table {
         name: format!("front-table-{}", past.row.id),
         title: "The same programs.".into(),
-        caption: "κ seen is the condition number that convergence sees: 1 for a perfect preconditioner."
-            .into(),
+        caption:
+            "Effective κ is the condition number that determines convergence: 1 for a perfect preconditioner."
+                .into(),
         columns: [&words[..], &numbers[..]].concat(),
         groups: vec![step.front.iter().map(row).collect()],
         notes: vec![],

@@ -26,12 +26,12 @@ pub fn programs(groups: &[Group], named: bool, again: Again) -> Vec<Block> {
         blocks.push(Block::Finding(Box::new(finding(group, past))));
         if let Some(step) = past.steps.last().filter(|step| step.front.len() > 1) {
             blocks.push(Block::Folded(
-                format!("What else run `{}` has to offer", past.row.id),
+                format!("Pareto front of run `{}`", past.row.id),
                 front(step, past, again),
             ));
         }
         blocks.push(Block::Folded(
-            format!("How run `{}` came to it", past.row.id),
+            format!("Stages of run `{}`", past.row.id),
             vec![Block::Table(stages(past, group.read.as_ref()))],
         ));
     }
@@ -81,7 +81,7 @@ fn finding(group: &Group, past: &Past) -> Finding {
         true => String::new(),
         false => format!(", by version {}", past.build),
     };
-    let unfinished = if past.found.is_none() { ", not done" } else { "" };
+    let unfinished = if past.found.is_none() { ", unfinished" } else { "" };
     facts.push(("run".into(), format!("`{}`, seed {}{version}{unfinished}", past.row.id, past.row.seed)));
     finding.facts = facts;
     finding
@@ -110,7 +110,7 @@ fn evidence(step: &StageRecord) -> Vec<(String, String)> {
         facts.push(fact("reward ± standard error", format!("{reward} on {fresh}")));
     }
     if let Some(excess) = step.excess {
-        facts.push(fact("excess at the end", number(excess)));
+        facts.push(fact("final excess", number(excess)));
     }
     if let Some(lead) = step.lead() {
         facts.push(fact("lead over the next candidate", number(lead)));
@@ -121,7 +121,7 @@ fn evidence(step: &StageRecord) -> Vec<(String, String)> {
 /// How it compares with what was looked for.
 fn judged(program: &Program, stage: &Stage, target: &Target) -> Vec<(String, String)> {
     if target.is_open() {
-        return vec![fact("target", "none: whatever is best".into())];
+        return vec![fact("target", "none: any result counts as found".into())];
     }
     let judgement = target.judge(program, stage.grammar.signature);
     let wanted = target.name.map_or("the target".into(), |name| format!("`{name}`"));
@@ -143,9 +143,9 @@ fn priced(program: &Program, stage: &Stage, step: &StageRecord) -> Vec<(String, 
     let mut facts = Vec::new();
     if let Ok((setup, iteration)) = costs(program, stage.grammar.signature) {
         if !setup.is_zero() {
-            facts.push(fact("cost, once", format!("{setup} flops")));
+            facts.push(fact("cost of setup", format!("{setup} flops")));
         }
-        facts.push(fact("cost, every iteration", format!("{iteration} flops")));
+        facts.push(fact("cost per iteration", format!("{iteration} flops")));
     }
     if let Some(flops) = step.flops {
         let family = &stage.families[0];
@@ -177,11 +177,11 @@ fn stages(past: &Past, curriculum: Option<&Curriculum>) -> Table {
             things(step.cost.evaluations),
         ]
     };
-    let words = ["stage", "", "what it found"].map(Column::words);
+    let words = ["stage", "", "program found"].map(Column::words);
     Table {
         name: format!("stages-{}", past.row.id),
         title: "Stage by stage.".into(),
-        caption: "Reward and excess on fresh instances; the lead is that over the next candidate.".into(),
+        caption: "Reward and excess on held-out instances; the lead is over the next candidate.".into(),
         columns: [&words[..], &numbers.map(Column::numbers)[..]].concat(),
         groups: vec![past.steps.iter().enumerate().map(row).collect()],
         notes: vec![],

@@ -30,8 +30,8 @@ pub fn runs(groups: &[Group], again: Again) -> Vec<Block> {
         Block::Table(settings(groups)),
         Block::Folded(title, vec![Block::Table(listed(&all))]),
         Block::Text(format!(
-            "A run is done again, bit for bit, by `rl4rla discover` with its curriculum, method, seed and settings, in the \
-             version that made it; `{}` shows it again.",
+            "`rl4rla discover` with the same curriculum, method, seed, settings and version repeats a run bit for \
+             bit; `{}` prints it again.",
             again("resume RUN")
         )),
     ]
@@ -50,14 +50,14 @@ fn settings(groups: &[Group]) -> Table {
             Cell::from(group.method.as_str()),
             Cell::number(group.runs.len() as f64, group.runs.len().to_string()),
             Cell::from(seeds),
-            Cell::from(if changed.is_empty() { "as usual".into() } else { changed }),
+            Cell::from(if changed.is_empty() { "default".into() } else { changed }),
             Cell::from(first.build.to_string()),
         ]
     };
     Table {
         name: "settings".into(),
         title: "Settings.".into(),
-        caption: "What runs were asked for, and the version that made them.".into(),
+        caption: "Settings of the runs, and the version that made them.".into(),
         columns: vec![
             Column::words("curriculum"),
             Column::words("method"),

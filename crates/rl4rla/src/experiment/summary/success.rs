@@ -15,14 +15,14 @@ pub fn summary(groups: &[Group], again: Again) -> Vec<Block> {
     let number = |wanted: fn(&Past) -> bool| runs().filter(|past| wanted(past)).count();
     let (done, found) = (number(|past| past.found.is_some()), number(|past| past.found == Some(true)));
     let mut blocks = vec![Block::Text(match done {
-        0 => "No run has come to its end yet.".into(),
-        _ => format!("{found} of {} found everything they were to find.", counted(done, "finished run")),
+        0 => "No run has finished yet.".into(),
+        _ => format!("{found} of {} found all their targets.", counted(done, "finished run")),
     })];
     let unfinished = runs().count() - done;
     if unfinished > 0 {
         let first = runs().find(|past| past.found.is_none()).map(|past| past.row.id.as_str());
         blocks.push(Block::Remark(format!(
-            "{} not done and not counted; `{}` goes on with one.",
+            "{} unfinished and not counted; `{}` resumes one.",
             if unfinished == 1 { "1 run is".into() } else { format!("{unfinished} runs are") },
             again(&format!("resume {}", first.unwrap_or("RUN")))
         )));
@@ -31,7 +31,7 @@ pub fn summary(groups: &[Group], again: Again) -> Vec<Block> {
         groups.iter().filter(|group| group.read.is_none()).map(|group| group.runs.len()).sum::<usize>();
     if unread > 0 {
         blocks.push(Block::Remark(format!(
-            "The curricula of {} cannot be read by this version: they are counted, and their programs are not run again.",
+            "The curricula of {} cannot be read by this version: they are counted, but their programs are not rerun.",
             counted(unread, "run")
         )));
     }
@@ -62,10 +62,10 @@ fn table(groups: &[Group]) -> Table {
     Table {
         name: "summary".into(),
         title: "Success and effort.".into(),
-        caption: "One attempt per run, judged by equivalence. The form is how the last program found holds its \
-                  preconditioner. Shares have Wilson's 95 % intervals; playouts, evaluations \
-                  and seconds are means over the runs, the first two with half the width of Student's 95 % interval; of fewer \
-                  than five runs the values themselves."
+        caption: "One attempt per run, judged by equivalence. The form describes how the last program found \
+                  represents its preconditioner. Success rates have Wilson 95 % intervals; playouts, evaluations and \
+                  seconds are means over the runs, the first two ± half a Student 95 % interval; for fewer than five \
+                  runs the values are listed."
             .into(),
         columns: [&["curriculum", "method"].map(Column::words)[..], &measures()[..], &[Column::words("form")]].concat(),
         groups: by_curriculum.map(|groups| groups.iter().map(|group| row(group)).collect()).collect(),
@@ -123,7 +123,7 @@ fn steps(groups: &[&Group]) -> Table {
     Table {
         name: format!("transitions-{curriculum}"),
         title: format!("{curriculum}."),
-        caption: "Medians with quartiles over the runs that reached the stage, of fewer than five the values themselves; the reward is that on fresh instances.".into(),
+        caption: "Medians with quartiles over the runs that reached the stage, or the values for fewer than five; rewards are on held-out instances.".into(),
         columns: [&["method", "transition"].map(Column::words)[..], &columns[..], &[Column::words("form")]].concat(),
         groups: groups.iter().map(rows).collect(),
         notes: vec![],

@@ -53,15 +53,12 @@ fn tree(curriculum: &Curriculum, groups: &[&Group]) -> Diagram {
         name: format!("curriculum-{}", curriculum.name),
         title: format!("{}.", curriculum.title.trim_end_matches('.')),
         caption: format!(
-            "{} At each arrow the problem that leads on, in each box what was found.",
+            "{} Arrows are labelled with the problems of the next stage, boxes with the program found.",
             curriculum.about
         ),
         arrows: curriculum.stages.iter().enumerate().map(arrow).collect(),
         nodes,
-        legend: vec![
-            (Role::Base, "a step on the way".into()),
-            (Role::Precondition, "what it leads to".into()),
-        ],
+        legend: vec![(Role::Base, "intermediate stage".into()), (Role::Precondition, "final stage".into())],
     }
 }
 

@@ -79,10 +79,10 @@ fn bad_data_are_refused_by_name() {
         Logistic.pose(Matrix::from_rows(rows), labels.to_vec()).unwrap_err().to_string()
     };
     let rows: [&[f64]; 3] = [&[1.0], &[2.0], &[-1.0]];
-    assert!(refused(&rows, &[1.0, 0.0, -1.0]).starts_with("row 3 of b is -1, beside 0 and 1: "));
+    assert!(refused(&rows, &[1.0, 0.0, -1.0]).starts_with("row 3 of b is -1, in addition to 0 and 1: "));
     assert!(refused(&rows, &[2.0; 3]).starts_with("all labels are 2; "));
     assert!(refused(&rows, &[1.0, f64::NAN, -1.0]).starts_with("row 2 of b is NaN"));
-    assert!(refused(&rows, &[1.0, 1.0, -1.0]).starts_with("a plane separates the labels"));
+    assert!(refused(&rows, &[1.0, 1.0, -1.0]).starts_with("the labels are linearly separable"));
     assert!(refused(&rows, &[1.0, 1.0]).contains("3 rows but b has 2"));
     // One column is enough.
     let one = Logistic.pose(Matrix::from_rows(&rows), vec![1.0, -1.0, -1.0]).unwrap();

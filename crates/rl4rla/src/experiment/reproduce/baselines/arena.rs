@@ -89,7 +89,7 @@ pub const ARENAS: [Arena; 9] = [
 
 /// Iterations a program is given; each number is a point of its curve.
 const ITERATIONS: [usize; 4] = [3, 10, 30, 100];
-/// The least excess that is told apart.
+/// The least excess that is distinguished.
 pub const FLOOR: f64 = 1e-17;
 
 /// A solver in an arena, over all instances.
