@@ -10,7 +10,7 @@ use serde_json::json;
 /// The documents, embedded so that an installed command has them.
 macro_rules! topics {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../../../docs/", $name, ".md")))),*]
+        [$(($name, include_str!(concat!("../../docs/", $name, ".md")))),*]
     };
 }
 
@@ -35,7 +35,7 @@ const TOPICS: [(&str, &str); 17] = topics![
 ];
 
 /// The index of the documents, which has one line on each.
-const INDEX: &str = include_str!("../../../../docs/README.md");
+const INDEX: &str = include_str!("../../docs/README.md");
 
 /// The index entry of a topic.
 fn summary(topic: &str) -> Option<&'static str> {
