@@ -201,7 +201,7 @@ mod tests {
             store.connection.query_row(&sql, [], |row| row.get(0)).unwrap()
         };
         assert_eq!((value("journal_mode").as_str(), value("synchronous").as_str()), ("wal", "2"));
-        assert_eq!((value("foreign_keys").as_str(), value("user_version").as_str()), ("1", "2"));
+        assert_eq!((value("foreign_keys"), value("user_version")), ("1".into(), FORMAT.to_string()));
         assert_eq!(value("application_id"), APPLICATION.to_string());
         drop(store);
         // The bytes and SQLite agree on what the file is.
