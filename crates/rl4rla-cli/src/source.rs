@@ -1,14 +1,13 @@
 //! A PROGRAM argument: a catalogue name, a path to a `.rla` file, or a run in the store.
 
 use crate::args::again;
-use crate::commands::discover::wanted;
 use crate::failure::Failure;
 use rl4rla::curriculum::Curriculum;
 use rl4rla::problem::Family;
 use rl4rla::program::{Document, Entry, MAX_BYTES, Section, nearest};
 use rl4rla::record::StageRecord;
 use rl4rla::reward::Protocol;
-use rl4rla::store::Store;
+use rl4rla::store::{RunId, Store};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -77,6 +76,16 @@ impl Source {
     pub fn title(&self) -> &str {
         if self.document.title.is_empty() { &self.name } else { &self.document.title }
     }
+}
+
+/// The run of this id, this beginning of an id, or the last.
+pub fn wanted(store: &Store, name: &str) -> Result<RunId, Failure> {
+    if name.eq_ignore_ascii_case("last")
+        && let Some(row) = store.runs()?.pop()
+    {
+        return Ok(row.id);
+    }
+    Ok(store.find(name)?)
 }
 
 /// The program that a run discovered, in its last stage or in the one named.

@@ -1,5 +1,5 @@
 //! The source tree keeps its promises: modules use what the graph of ARCHITECTURE.md says and nothing else, files stay
-//! short, and a library does not print.
+//! short, the library does not print, and the shell does not compute.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -74,6 +74,52 @@ fn reduced(graph: &Graph) -> Graph {
     graph.iter().map(row).filter(|(_, used)| !used.is_empty()).collect()
 }
 
+/// The modules of the shell, each using only those to its left.
+const SHELL: [&str; 15] = [
+    "shell",
+    "page",
+    "progress",
+    "failure",
+    "interrupt",
+    "memory",
+    "args",
+    "output",
+    "curriculum",
+    "data",
+    "source",
+    "shape",
+    "request",
+    "endpoint",
+    "commands",
+];
+
+/// The stages that compute results.
+const COMPUTING: [&str; 4] = ["execute", "reward", "analysis", "search"];
+
+/// What the shell may use of them, and why.
+const ALLOWED: [(&str, &[&str], &str); 8] = [
+    ("execute", &["Sampling", "SketchKind", "Stop", "set_cache_limit"], "values of options"),
+    (
+        "execute",
+        &["Fault", "Large", "self"],
+        "data to be solved, and `execute::Failure`, beside the shell's own",
+    ),
+    (
+        "reward",
+        &["Charge", "Profile", "Protocol", "StepRule", "TermIndex", "Unit", "Weights"],
+        "how runs are measured, from options",
+    ),
+    ("reward", &["PAPER_GRID", "SOUND_GRID", "Auxiliary", "auxiliary"], "values of options"),
+    ("reward", &["Evaluation", "Score"], "results that are shown"),
+    ("analysis", &["Analysis", "Care", "Point", "Study"], "what is asked of an analysis"),
+    ("analysis", &["Cell", "Decided", "Iteration", "Worst"], "results that are shown"),
+    (
+        "search",
+        &["Backup", "Counters", "METHODS", "Method", "MethodInfo"],
+        "values of options, and results that are shown",
+    ),
+];
+
 const MOST_LINES: usize = 450;
 
 /// Code without comments; a `//` inside a string goes too, which hides nothing these rules look for.
@@ -119,6 +165,22 @@ fn uses(module: &str, source: &str, known: &[&str]) -> BTreeSet<String> {
     used.into_iter().filter(|name| name != module && known.contains(&name.as_str())).collect()
 }
 
+/// What this source of the shell uses of the stages that compute, and may not.
+fn computing(source: &str) -> Vec<String> {
+    let code = code(source);
+    let mut used = Vec::new();
+    for stage in COMPUTING {
+        let allowed = |name: &str| ALLOWED.iter().any(|(of, names, _)| *of == stage && names.contains(&name));
+        let path = format!("rl4rla::{stage}::");
+        let names = names_after(&code, &path).into_iter().filter(|name| !name.is_empty());
+        used.extend(names.filter(|name| !allowed(name)).map(|name| format!("{stage}::{name}")));
+        // The stage itself, or one among others in braces, would open all of it.
+        let named = names_after(&code, "rl4rla::").into_iter().filter(|name| name == stage).count();
+        used.extend((named > code.matches(&path).count()).then(|| stage.to_string()));
+    }
+    used
+}
+
 /// The printing macros outside unit tests.
 fn prints(source: &str) -> Vec<&'static str> {
     let code = code(source);
@@ -142,7 +204,15 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 /// Every source file of the library: its path from the crate's root, and its text.
 fn library() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    files(Path::new(env!("CARGO_MANIFEST_DIR")))
+}
+
+/// The same of the shell.
+fn shell() -> Vec<(PathBuf, String)> {
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("rl4rla-cli"))
+}
+
+fn files(root: &Path) -> Vec<(PathBuf, String)> {
     let files: Vec<PathBuf> = sources(&root.join("src"));
     assert!(files.len() > 20, "the source tree was not found");
     let read = |path: PathBuf| {
@@ -182,13 +252,31 @@ fn modules_use_what_the_drawing_says() {
 }
 
 #[test]
+fn modules_of_the_shell_use_only_those_before_them() {
+    for (path, text) in shell() {
+        let Some(module) = module(&path).filter(|module| module != "main") else { continue };
+        let place = SHELL.iter().position(|known| *known == module);
+        let place = place.unwrap_or_else(|| panic!("`{module}` is new: give it a place in {SHELL:?}"));
+        assert_eq!(uses(&module, &text, &SHELL[place + 1..]), BTreeSet::new(), "{}", path.display());
+    }
+}
+
+#[test]
 fn no_file_is_too_long_to_read_at_once() {
     let long: Vec<String> = library()
         .into_iter()
+        .chain(shell())
         .filter(|(_, text)| text.lines().count() > MOST_LINES)
         .map(|(path, text)| format!("{}: {} lines", path.display(), text.lines().count()))
         .collect();
     assert!(long.is_empty(), "over {MOST_LINES} lines; split by what changes together: {long:#?}");
+}
+
+#[test]
+fn the_shell_does_not_compute() {
+    for (path, text) in shell() {
+        assert_eq!(computing(&text), [""; 0], "{}: compute it in the library", path.display());
+    }
 }
 
 #[test]
@@ -207,6 +295,11 @@ fn planted_violations_are_caught() {
     assert_eq!(used("linalg", "fn f(x: &crate::execute::Trace) {}"), ["execute"]);
     assert_eq!(used("problem", "use crate::{rng, linalg::{self, Matrix}};"), ["linalg", "rng"]);
     assert_eq!(used("program", "/// See [`crate::reward`].\n// crate::execute\nuse crate::rng;"), ["rng"]);
+    assert_eq!(computing("use rl4rla::reward::{Profile, score};"), ["reward::score"]);
+    assert_eq!(computing("let x = rl4rla::execute::run(p);"), ["execute::run"]);
+    assert_eq!(computing("use rl4rla::search;"), ["search"]);
+    assert_eq!(computing("use rl4rla::{report, analysis::Study};"), ["analysis"]);
+    assert_eq!(computing("use rl4rla::search::Method;\nuse rl4rla::experiment::draw;"), [""; 0]);
     assert_eq!(prints("fn f() { eprintln!(\"x\") }"), ["println!"]);
     assert_eq!(prints("fn f() { dbg!(1); }"), ["dbg!"]);
     assert_eq!(prints("/// println!(\"x\")\nfn f() {}\n#[cfg(test)]\nmod tests {\n dbg!(1);\n}"), [""; 0]);

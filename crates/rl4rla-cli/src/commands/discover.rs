@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::interrupt::{self, INTERRUPTED};
 use crate::output::Outputs;
 use crate::page::Page;
+use crate::source::wanted;
 use front::preference;
 use live::Live;
 use present::page;
@@ -185,16 +186,6 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
     let mut store = Store::open(&shared.store)?;
     store.resume(&task.id)?;
     task.go_on(&mut store, shared)
-}
-
-/// The run of this id, this beginning of an id, or the last.
-pub fn wanted(store: &Store, name: &str) -> Result<RunId, Failure> {
-    if name.eq_ignore_ascii_case("last")
-        && let Some(row) = store.runs()?.pop()
-    {
-        return Ok(row.id);
-    }
-    Ok(store.find(name)?)
 }
 
 /// A run with all it was asked to do.

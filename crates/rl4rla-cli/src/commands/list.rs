@@ -7,7 +7,7 @@ use rl4rla::baseline::BASELINES;
 use rl4rla::curriculum::{BUILTIN, Curriculum};
 use rl4rla::experiment::unreadable;
 use rl4rla::problem;
-use rl4rla::program::{Document, Entry, Form, Op, Pattern, Sections};
+use rl4rla::program::{Document, Entry, Op, Sections};
 use rl4rla::search::METHODS;
 use rl4rla::store::{RunRow, Store, utc};
 use serde_json::{Value, json};
@@ -149,7 +149,7 @@ fn programs() -> impl Iterator<Item = (Value, Vec<String>)> {
 
 fn operators() -> impl Iterator<Item = (Value, Vec<String>)> {
     Op::known().map(|op| {
-        let signatures: Vec<String> = op.forms.iter().map(signature).collect();
+        let signatures: Vec<String> = op.forms.iter().map(ToString::to_string).collect();
         let sections = match op.sections {
             Sections::Setup => vec!["setup"],
             Sections::Both => vec!["setup", "iteration"],
@@ -163,12 +163,6 @@ fn operators() -> impl Iterator<Item = (Value, Vec<String>)> {
         });
         (item, vec![accent(op.name), format!("{}\n{}", op.doc, faint(&signatures.join("\n")))])
     })
-}
-
-/// How a form of an operator is called.
-pub fn signature(form: &Form) -> String {
-    let operands: Vec<String> = form.operands.iter().map(Pattern::to_string).collect();
-    format!("({}) → {}", operands.join(", "), form.result)
 }
 
 fn families() -> impl Iterator<Item = (Value, Vec<String>)> {

@@ -1,11 +1,11 @@
 //! `rl4rla report`.
 
 use crate::args::{Report, Shared};
-use crate::commands::discover::wanted;
 use crate::failure::Failure;
 use crate::output::Outputs;
 use crate::page::{Page, accent, faint};
 use crate::shell::quoted;
+use crate::source::wanted;
 use rl4rla::experiment::summary::{Summary, counted};
 use rl4rla::store::Store;
 use serde_json::json;

@@ -1,6 +1,5 @@
 //! What an endpoint is told.
 
-use crate::commands::list::signature;
 use rl4rla::discovery::Commission;
 use rl4rla::program::{Op, Program, Reg, Section};
 
@@ -36,7 +35,7 @@ pub fn text(commission: &Commission) -> String {
 }
 
 fn operator(op: Op) -> String {
-    let forms: Vec<String> = op.forms.iter().map(signature).collect();
+    let forms: Vec<String> = op.forms.iter().map(ToString::to_string).collect();
     let place = if op.sections.allow(Section::Iteration) { "" } else { " (setup only)" };
     format!("  {}{place}: {}. {}\n", op.name, forms.join(" or "), op.doc)
 }

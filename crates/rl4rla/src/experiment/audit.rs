@@ -30,7 +30,7 @@ impl AuditedStage {
 
     /// The least of a number over the seeds.
     pub fn least(&self, part: fn(&Audited) -> f64) -> f64 {
-        self.seeds.iter().map(|stage| part(stage)).fold(f64::INFINITY, f64::min)
+        self.seeds.iter().map(part).fold(f64::INFINITY, f64::min)
     }
 
     /// The seed whose target leads by least.

@@ -2,6 +2,39 @@
 //!
 //! An experiment prints nothing. Whoever waits for it is a [`Monitor`], which hears what is being done and may ask to stop;
 //! what goes wrong is an [`ExperimentError`], with a word on what to do about it.
+//!
+//! Many seeds of one search, kept in a store from which they are recalled the next time:
+//!
+//! ```
+//! use rl4rla::curriculum::Curriculum;
+//! use rl4rla::discovery::Approach;
+//! use rl4rla::experiment::{Campaign, Settings, campaign, tallies};
+//! use rl4rla::search::Method;
+//! use rl4rla::store::Store;
+//!
+//! let curriculum = Curriculum::parse("mine", r#"
+//!     title = "Gradient descent, from nothing"
+//!     [[stage]]
+//!     name = "ls-gd"
+//!     edits = 3
+//!     open = ["iteration"]
+//!     registers = ["v1"]
+//!     step = 0.5
+//!     family = { kind = "low-cond", rows = 40, cols = 4 }
+//!     instances = { search = 6, select = 4, report = 4 }
+//!     target = "ls-gd"
+//! "#).unwrap();
+//! let settings = Settings::new(Approach::new(Method::Best));
+//! let mut campaigns = [Campaign::new(curriculum, settings, 0, 3)];
+//! let path = std::env::temp_dir().join(format!("rl4rla-campaign-{}.db", std::process::id()));
+//! let mut store = Store::open(&path).unwrap();
+//! // Nobody waits: `()` hears nothing and never asks to stop.
+//! assert!(campaign::run(&mut campaigns, &mut store, 1, &()).unwrap());
+//! let total = tallies(&campaigns[0]).pop().unwrap();
+//! assert_eq!(total.found().to_string(), "3/3");
+//! # drop(store);
+//! # std::fs::remove_file(path).unwrap();
+//! ```
 
 pub mod analyzed;
 mod audit;

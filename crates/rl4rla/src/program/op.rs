@@ -53,6 +53,14 @@ pub struct Arg {
     pub ty: Type,
 }
 
+/// As operators are listed: what it takes, and what it gives.
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let operands: Vec<String> = self.operands.iter().map(Pattern::to_string).collect();
+        write!(f, "({}) → {}", operands.join(", "), self.result)
+    }
+}
+
 /// A row of the operator table.
 pub struct Operator {
     /// Its name in programs.
