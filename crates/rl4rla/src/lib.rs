@@ -1,9 +1,17 @@
 //! rl4rla discovers randomized linear algebra algorithms as explicit, readable programs.
 //!
-//! The modules are the stages of a pipeline, each using only those before it:
-//! [`clock`] → [`rng`] → [`spread`] → [`linalg`] → [`data`] → [`program`] → [`problem`] → [`execute`] → [`solve`] →
-//! [`export`] → [`baseline`] → [`reward`] → [`equivalence`] → [`analysis`] → [`search`] → [`discovery`] →
-//! [`curriculum`] → [`record`] → [`store`] → [`report`] → [`experiment`].
+//! [`prelude`] has the names that most programs need. The modules form layers, each using only those above it:
+//!
+//! | layer | modules |
+//! |---|---|
+//! | foundation | [`clock`], [`rng`], [`spread`], [`linalg`], [`data`] |
+//! | language | [`program`], [`problem`] |
+//! | running | [`execute`], [`solve`], [`baseline`], [`reward`], [`equivalence`], [`analysis`], [`export`] |
+//! | searching | [`search`], [`discovery`], [`curriculum`] |
+//! | using | [`record`], [`store`], [`report`], [`experiment`] |
+//!
+//! Cargo features: `store` (runs in SQLite), `report` (figures, tables, pages) and `export` (programs as code) are on by
+//! default. Without them the library discovers and solves with pure Rust dependencies only.
 //!
 //! # Discover an algorithm
 //!
@@ -132,6 +140,7 @@ pub mod experiment;
 #[cfg(feature = "export")]
 pub mod export;
 pub mod linalg;
+pub mod prelude;
 pub mod problem;
 pub mod program;
 pub mod record;

@@ -225,7 +225,7 @@ fn files(root: &Path) -> Vec<(PathBuf, String)> {
 /// The module that a file of the library belongs to.
 fn module(path: &Path) -> Option<String> {
     let name = path.iter().nth(1)?.to_str()?.trim_end_matches(".rs");
-    (name != "lib").then(|| name.into())
+    (!["lib", "prelude"].contains(&name)).then(|| name.into())
 }
 
 #[test]
