@@ -14,7 +14,7 @@ macro_rules! topics {
     };
 }
 
-const TOPICS: [(&str, &str); 17] = topics![
+const TOPICS: [(&str, &str); 19] = topics![
     "tour",
     "glossary",
     "programs",
@@ -28,6 +28,8 @@ const TOPICS: [(&str, &str); 17] = topics![
     "analyze",
     "baselines",
     "export",
+    "library",
+    "extending",
     "new-task",
     "reproduce",
     "fidelity",

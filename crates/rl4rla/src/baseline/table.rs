@@ -7,7 +7,10 @@ use super::{
     splitting,
 };
 use crate::problem::{Linear, Logistic, Task};
+use crate::program::{Registry, Taken};
 use std::fmt;
+
+static REGISTERED: Registry<Baseline> = Registry::new();
 
 /// Where a method comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,9 +71,14 @@ impl fmt::Debug for BaselineInfo {
 pub struct Baseline(pub &'static BaselineInfo);
 
 impl Baseline {
-    /// Every baseline.
+    /// Every baseline: those of this crate, and those registered since.
     pub fn all() -> impl Iterator<Item = Baseline> {
-        BASELINES.iter().map(Baseline)
+        BASELINES.iter().map(Baseline).chain(REGISTERED.all())
+    }
+
+    /// Makes a solver known by its name to comparisons; a name that is taken is refused.
+    pub fn register(row: &'static BaselineInfo) -> Result<Baseline, Taken> {
+        REGISTERED.add(Baseline(row), |known| known.0.name == row.name, BASELINES.iter().map(Baseline))
     }
 
     /// The baseline of this name.
