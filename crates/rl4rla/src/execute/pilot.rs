@@ -39,7 +39,7 @@ impl Runner<'_> {
                     found?;
                 }
             }
-            let image = self.image(&self.direction().to_vec());
+            let image = self.image();
             let search = Search { gain: linalg::dot(&r, &image), cost: linalg::dot(&image, &image) };
             let step = search.gain / search.cost;
             let first = searches.first().map_or(search.cost, |first: &Search| first.cost);

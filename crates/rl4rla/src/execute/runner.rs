@@ -214,13 +214,14 @@ impl<'a> Runner<'a> {
         self.machine.update(Step::Iteration(self.t))
     }
 
-    /// The v1 of the last [`Runner::aim`].
-    pub(super) fn direction(&self) -> &[f64] {
-        self.machine.value(Reg::V1).expect("typing demands v1").vector()
+    /// A·v1, for the v1 of the last [`Runner::aim`].
+    pub(super) fn image(&mut self) -> Vec<f64> {
+        let v1 = self.machine.value(Reg::V1).cloned().expect("typing demands v1");
+        self.product(v1.vector())
     }
 
     /// A·v, counted as the pass it is.
-    pub(super) fn image(&mut self, v: &[f64]) -> Vec<f64> {
+    fn product(&mut self, v: &[f64]) -> Vec<f64> {
         self.passes += 1;
         linalg::mat_vec(&self.data.problem().A, v)
     }
@@ -255,7 +256,7 @@ impl<'a> Runner<'a> {
     pub fn end(mut self) -> Trace {
         if self.machine.measuring == Measuring::Shown {
             // The residual alone, for half the work of a gradient.
-            let (image, instance) = (self.image(&self.machine.x.clone()), self.data.problem());
+            let (image, instance) = (self.product(&self.machine.x.clone()), self.data.problem());
             let distance = linalg::norm(&linalg::sub(&image, &instance.b));
             self.machine.residuals.push(instance.relative(distance));
         }
