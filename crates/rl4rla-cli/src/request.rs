@@ -17,7 +17,7 @@ pub fn families(args: &Problem, source: Option<&Source>, instances: u64) -> Resu
         (None, true) => {
             let message = match source {
                 Some(source) => format!("{} does not name a family", source.name),
-                None => "without a program the family must be given".into(),
+                None => "no family was given, and there is no program to take it from".into(),
             };
             return Err(Failure::new(message).advise("--family mid-cond; `rl4rla list families` shows all"));
         }

@@ -85,7 +85,7 @@ fn options_out_of_range() {
         (["--delta", "nan"], ["--delta", "between 0 and 1"]),
         (["--budget", "0"], ["--budget", "0"]),
         (["--budget", "-5"], ["--budget", "-5"]),
-        (["--exploration", "inf"], ["--exploration", "from 0 on"]),
+        (["--exploration", "inf"], ["--exploration", "nonnegative"]),
         (["--merge", "fingerprints"], ["--merge", "`fingerprint`"]),
         (["--threads", "0"], ["--threads", "0"]),
         (["--seed", "x"], ["--seed", "x"]),

@@ -159,7 +159,7 @@ fn runs_that_are_not_done_or_of_another_version_are_told_apart() {
     assert_eq!((&report["runs"], &report["unfinished"]), (&6.into(), &2.into()));
     let page = fs::read_to_string(&files(&report, &out)[0]).unwrap();
     for words in
-        ["2 runs are not done", "cannot be read by this version", "version 0.0.1", "as far as landweber"]
+        ["2 runs are unfinished", "cannot be read by this version", "version 0.0.1", "as far as landweber"]
     {
         assert!(page.contains(words), "{words}");
     }

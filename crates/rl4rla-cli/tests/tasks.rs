@@ -125,8 +125,8 @@ fn what_cannot_be_is_refused_with_a_way_out() {
         (&["evaluate", "newton", "--auxiliary", "ht"], "--auxiliary is a reward on linear systems"),
         (&["evaluate", "power-iteration", "--leverage", "high"], "no option `leverage`"),
         (&["evaluate", "power-iteration", "--family", "psd"], "--family eigenvalue, which it is made for"),
-        (&["evaluate", "landweber", "--family", "eigenvalue"], "and family eigenvalue with x ← v1"),
-        (&["evaluate", "logistic-gd", "--family", "logistic-forward"], "with y = v1"),
+        (&["evaluate", "landweber", "--family", "eigenvalue"], "but family eigenvalue needs x ← v1"),
+        (&["evaluate", "logistic-gd", "--family", "logistic-forward"], "needs y = v1"),
         (&["equiv", "power-iteration", "landweber"], "they cannot be compared"),
     ] {
         let said = rl4rla(args);

@@ -468,7 +468,7 @@ fn memory_is_refused_before_it_is_taken() {
     let Err(error) = open_from(Path::new("data"), Cursor::new(held), &reading) else {
         panic!("it is held whole")
     };
-    assert!(error.advice.contains("some rows at a time"), "{}", error.advice);
+    assert!(error.advice.contains("blocks of rows"), "{}", error.advice);
     let packed = gzip(&npy("|u1", true, "(126, 1)", &[7; 126]));
     let Err(error) = open_from(Path::new("data"), Cursor::new(packed), &reading) else {
         panic!("it is held whole")

@@ -60,7 +60,9 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
         return Err(Failure::new(message).advise("--delta 0.05"));
     }
     if exploration.is_some_and(|c| !(c >= 0.0 && c.is_finite())) {
-        return Err(Failure::new("--exploration takes a nonnegative number").advise("--exploration 0.5"));
+        return Err(
+            Failure::new("--exploration takes a finite nonnegative number").advise("--exploration 0.5")
+        );
     }
     if method.info().monte_carlo().is_none() {
         let given = [
@@ -104,7 +106,7 @@ fn proposer(proposing: &Proposing, method: Method) -> Result<Option<Proposer>, F
         return Err(Failure::new(message).advise(those));
     }
     if !(*temperature >= 0.0 && temperature.is_finite()) {
-        return Err(Failure::new("--temperature takes a nonnegative number").advise("--temperature 1"));
+        return Err(Failure::new("--temperature takes a finite nonnegative number").advise("--temperature 1"));
     }
     let rest = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
     if rest.is_none_or(|rest| rest.contains(['@', '?', '#']) || rest.contains(char::is_whitespace)) {

@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(obstacle(&|_| {}, 2), "");
         assert_eq!(
             obstacle(&|_| {}, 1),
-            "2 insertions lead to it and `edits` is 1; none is left for `R1 = HHQR(R1)`"
+            "it needs 2 insertions but `edits` is 1; none is left for `R1 = HHQR(R1)`"
         );
         assert_eq!(
             obstacle(&|g| g.open = vec![Section::Iteration], 2),

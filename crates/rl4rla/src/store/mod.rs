@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(Store::open(&link).unwrap().path(), path);
         std::fs::remove_file(&path).unwrap();
         let told = Store::open(&link).unwrap_err().to_string();
-        assert!(told.contains("link to") && told.contains("runs.db`, which is not there"), "{told}");
+        assert!(told.contains("link to") && told.contains("runs.db`, which does not exist"), "{told}");
     }
 
     #[test]

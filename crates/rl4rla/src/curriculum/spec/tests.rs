@@ -271,7 +271,7 @@ const FAULTS: &[Fault] = &[
     ("open = [\"setup\"]", "open = [\"iteration\"]", 30, "target", "`R1 = HHQR(A)` cannot be inserted: setup is not in `open`"),
     ("\"MAT_INV\", ", "", 30, "target", "`R1 = MAT_INV(R1)` cannot be inserted: MAT_INV is not in `operators`"),
     ("[\"v1\", \"R1\"]", "[\"v1\", \"R2\"]", 30, "target", "R1 is not in `registers`"),
-    ("edits = 3", "edits = 2", 30, "target", "3 insertions lead to it and `edits` is 2; none is left for `R1 = MAT_MAT_TRANS_MUL(R1, R1)`"),
+    ("edits = 3", "edits = 2", 30, "target", "it needs 3 insertions but `edits` is 2; none is left for `R1 = MAT_MAT_TRANS_MUL(R1, R1)`"),
     ("start = \"ls-gd\"", "start = \"landweber\"", 30, "target", "`v1 = VEC_MAT_MUL(v1, A)` cannot be inserted: iteration is not"),
     ("condition = 10 }", "condition = 10 }\nsetup-only = [\"v1\"]", 38, "target", "`v1 = MAT_VEC_MUL(R1, v1)` cannot be inserted: iteration may not write v1"),
 ];
