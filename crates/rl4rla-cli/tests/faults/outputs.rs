@@ -71,7 +71,7 @@ fn inputs_and_the_store_are_never_written_over() {
     }
     let both = scratch("guarded-both.csv").to_str().unwrap().to_string();
     let twice = solve(&data, &["--out", &both, "--predict", &other, "--predictions", &both]);
-    assert!(rl4rla(&twice).err.contains("over the file of --out"));
+    assert!(rl4rla(&twice).err.contains("would overwrite the file of --out"));
 }
 
 #[cfg(unix)]
@@ -110,7 +110,10 @@ fn a_transcript_is_not_added_to_something_else() {
         let before = fs::read(path).unwrap();
         let asked = ["discover", &curriculum, "--method", "islands", "--proposer", "http://127.0.0.1:9/"];
         let said = rl4rla(&[&asked[..], &["--model", "m", "--transcript", path, "--store", &store]].concat());
-        assert!(said.code == 2 && said.err.contains("would overwrite"), "{said:?}");
+        assert!(
+            said.code == 2 && said.err.contains("is not a transcript and would be overwritten"),
+            "{said:?}"
+        );
         assert_eq!(fs::read(path).unwrap(), before);
         assert!(!Path::new(&store).exists(), "no run is begun");
     }

@@ -238,7 +238,7 @@ const FAULTS: &[Fault] = &[
     ("exploration = 0\n", "exploration = -0.5\n", 27, "exploration", "at least 0"),
     ("search = 1", "search = 0", 29, "instances.search", "got 0"),
     ("epsilon = 1e-6", "epsilon = 0", 36, "reward.epsilon", "above 0"),
-    ("rows = 1000000, cols = 500", "rows = 100, cols = 500", 36, "reward.rows", "fewer than 500"),
+    ("rows = 1000000, cols = 500", "rows = 100, cols = 500", 36, "reward.rows", "fewer than its 500 columns"),
     // Unknown names.
     ("\"setup\"", "\"setpu\"", 13, "open", "expected one of \"setup\", \"iteration\", \"forward\", \"update\""),
     ("\"MAT_INV\"", "\"MAT_IV\"", 14, "operators", "expected one of \"VEC_VEC_ADD\""),

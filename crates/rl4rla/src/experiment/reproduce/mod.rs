@@ -175,7 +175,7 @@ mod tests {
         let names: Vec<String> = ITEMS.iter().map(|item| item.name.to_string()).collect();
         assert_eq!(wanted(&names).unwrap().len(), ITEMS.len());
         assert_eq!(wanted(&["all".into()]).unwrap().len(), ITEMS.len());
-        let error = wanted(&["tabel2".into()]).err().unwrap().to_string();
-        assert!(error.contains("`table2`"), "{error}");
+        let error = wanted(&["tabel2".into()]).err().unwrap();
+        assert!(error.advice().unwrap().contains("`table2`"), "{error}");
     }
 }

@@ -69,7 +69,7 @@ fn separable_labels_are_not_solved() {
     for name in ["newton", "newton-sketch", "logistic-gd"] {
         let found = solved(name, &Logistic, (a.clone(), b.clone()), &Options::default());
         assert_eq!(found.ended, Ended::Blocked, "{name}");
-        assert!(found.obstacle.as_ref().unwrap().contains("a plane separates the labels"), "{found:?}");
+        assert!(found.obstacle.as_ref().unwrap().contains("the labels are linearly separable"), "{found:?}");
     }
     // A column that is 1 where all labels are 1 separates a part of them.
     let (a, b) = logistic(300, &[1.0]);
@@ -212,6 +212,6 @@ fn what_has_not_converged_gives_no_x_by_mistake() {
     let found = solved("newton", &Logistic, logistic(400, &[1.0, 2.0]), &options);
     assert!(!found.is_converged() && found.estimate().len() == 2);
     let error = found.into_x().unwrap_err();
-    assert_eq!(error.to_string(), "not converged after 1 iterations: all iterations are made");
+    assert_eq!(error.to_string(), "not converged after 1 iterations: the iteration limit is reached");
     assert_eq!(error.0.iterations, 1);
 }
