@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use rl4rla::curriculum::{Curriculum, discover};
-/// use rl4rla::discovery::{Approach, Known, Unobserved};
+/// use rl4rla::discovery::{Approach, Context};
 /// use rl4rla::record::RunRecord;
 /// use rl4rla::search::Method;
 ///
 /// let curriculum = Curriculum::parse("mine", r#"
-///     title = "Gradient descent, from nothing"
+///     title = "Gradient descent from the empty program"
 ///     [[stage]]
 ///     name = "ls-gd"
 ///     edits = 3
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 ///     instances = { search = 6, select = 4, report = 4 }
 ///     target = "ls-gd"
 /// "#).unwrap();
-/// let discovery = discover(&curriculum, &Approach::new(Method::Best), 0, &Known::default(), &mut Unobserved).unwrap();
+/// let discovery = discover(&curriculum, &Approach::new(Method::Best), 0, &mut Context::default()).unwrap();
 /// let record = RunRecord::new("", &curriculum, "best", 0, &discovery);
 /// let text = serde_json::to_string(&record).unwrap();
 /// assert_eq!(serde_json::from_str::<RunRecord>(&text).unwrap(), record);
