@@ -11,10 +11,10 @@ mod solve;
 
 pub use analyze::Analyze;
 pub use compare::Compare;
-pub use data::Data;
+pub use data::DataArguments;
 pub use evaluate::{Evaluate, ProfileName, UnitName, Weight, keys};
-pub use export::Export;
-pub use problem::{Chance, Problem, Running};
+pub use export::ExportArguments;
+pub use problem::{Chance, ProblemArguments, Running};
 pub use searching::{Audit, Discover, Proposing, Reproduce, Resume, Searching, Sweep};
 pub use solve::Solve;
 
@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::page::{Page, duration};
 use crate::shell::quoted;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rl4rla::clock::{self, Part};
+use rl4rla::clock::{self, WorkPhase};
 use rl4rla::program::Geometry;
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer};
@@ -175,7 +175,7 @@ Examples:
 With --check the code runs on a small fixed problem with the random draws of a reference run, and the histories of loss and
 excess are compared; without --out the verdict is printed instead of the code. If a language is not installed, the verdict
 is `not checked` with exit code 0. Exit code 1 if a check fails. See also `rl4rla help export`.")]
-    Export(Box<Export>),
+    Export(Box<ExportArguments>),
     /// Decide whether two programs are equivalent, by algebra and by execution
     #[command(after_help = "\
 Examples:
@@ -302,7 +302,7 @@ impl Resources {
         }
         clock::start();
         let mut page = run()?;
-        let parts = Part::ALL.map(|part| (part.name(), clock::spent(part).as_secs_f64()));
+        let parts = WorkPhase::ALL.map(|part| (part.name(), clock::spent(part).as_secs_f64()));
         let told: Vec<String> =
             parts.iter().map(|(name, seconds)| format!("{name} {}", duration(*seconds))).collect();
         page.text = format!("{}\ntime: {}\n", page.text.trim_end(), told.join(", "));
@@ -357,12 +357,12 @@ pub struct Show {
     pub program: OsString,
     /// Shape of A [default: that of the program's family, else the first that fits]
     #[arg(long, value_enum)]
-    pub shape: Option<Shape>,
+    pub shape: Option<ShapeOption>,
 }
 
 /// The shapes of problems, as options name them.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Shape {
+pub enum ShapeOption {
     /// More rows than columns
     Tall,
     /// As many rows as columns
@@ -371,12 +371,12 @@ pub enum Shape {
     Symmetric,
 }
 
-impl From<Shape> for Geometry {
-    fn from(shape: Shape) -> Geometry {
+impl From<ShapeOption> for Geometry {
+    fn from(shape: ShapeOption) -> Geometry {
         match shape {
-            Shape::Tall => Geometry::Tall,
-            Shape::Square => Geometry::Square,
-            Shape::Symmetric => Geometry::Symmetric,
+            ShapeOption::Tall => Geometry::Tall,
+            ShapeOption::Square => Geometry::Square,
+            ShapeOption::Symmetric => Geometry::Symmetric,
         }
     }
 }
@@ -389,7 +389,7 @@ pub struct Equiv {
     pub second: OsString,
     /// Shape of A [default: that of the programs' families, else the first that fits both]
     #[arg(long, value_enum)]
-    pub shape: Option<Shape>,
+    pub shape: Option<ShapeOption>,
 }
 
 /// One of a type's names, as the type itself reads them from data.

@@ -1,13 +1,13 @@
 //! The user's data: options as typed, made into a system, or refused.
 
-use crate::args::Data;
+use crate::args::DataArguments;
 use crate::failure::Failure;
 use crate::memory;
-use rl4rla::data::{DataError, Design, Missing, Reading, System, Target};
+use rl4rla::data::{DataError, Design, Missing, Reading, System, TargetColumn};
 use std::path::Path;
 
 /// How files are to be read.
-pub fn reading(args: &Data) -> Reading {
+pub fn reading(args: &DataArguments) -> Reading {
     Reading {
         limit: args.max_memory.unwrap_or_else(memory::left),
         missing: if args.drop_missing { Missing::DropRow } else { Missing::Refuse },
@@ -18,11 +18,11 @@ pub fn reading(args: &Data) -> Reading {
 }
 
 /// The system of these files.
-pub fn system(args: &Data, matrix: &Path, needs_target: bool) -> Result<System, Failure> {
+pub fn system(args: &DataArguments, matrix: &Path, needs_target: bool) -> Result<System, Failure> {
     let target = match (&args.target, &args.rhs) {
-        (Some(column), _) => Target::Column(column.clone()),
-        (None, Some(file)) => Target::File(file.clone()),
-        (None, None) if !needs_target => Target::None,
+        (Some(column), _) => TargetColumn::Column(column.clone()),
+        (None, Some(file)) => TargetColumn::File(file.clone()),
+        (None, None) if !needs_target => TargetColumn::None,
         (None, None) => {
             return Err(Failure::new("no right-hand side was given")
                 .advise("--target COL for a column of the matrix file, or --rhs FILE for a separate file"));

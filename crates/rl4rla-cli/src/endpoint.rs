@@ -10,7 +10,7 @@ mod transcript;
 use crate::failure::Failure;
 use crate::interrupt::{pause, stopped, unless_stopped};
 use rl4rla::discovery::{Author, Commission};
-use rl4rla::experiment::Proposer;
+use rl4rla::experiment::ProposerSettings;
 use rl4rla::program::{Document, MAX_BYTES, Program, Update};
 use rl4rla::record::ProposerRecord;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ const SHORTEST_KEY: usize = 4;
 /// The endpoint, with what it has said.
 pub struct Endpoint {
     agent: ureq::Agent,
-    proposer: Proposer,
+    proposer: ProposerSettings,
     key: Option<String>,
     transcript: Transcript,
     /// How often each question was put in this run.
@@ -43,7 +43,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// Reads the transcript, by default next to the store; nothing is contacted yet.
-    pub fn new(proposer: &Proposer, store: &Path, seed: u64) -> Result<Endpoint, Failure> {
+    pub fn new(proposer: &ProposerSettings, store: &Path, seed: u64) -> Result<Endpoint, Failure> {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(Duration::from_secs(proposer.timeout)))
             .http_status_as_error(false)

@@ -4,7 +4,7 @@
 use crate::args::Shared;
 use crate::failure::Failure;
 use rl4rla::data::write_whole;
-use rl4rla::report::Document;
+use rl4rla::report::ReportPage;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ impl Outputs {
     /// Writes a document into a folder, none of its files over anything that is read.
     pub fn write(
         &mut self,
-        document: &Document,
+        document: &ReportPage,
         option: &str,
         folder: &Path,
     ) -> Result<Vec<PathBuf>, Failure> {

@@ -1,15 +1,19 @@
 //! What `evaluate` and `compare` were both asked for: options as typed, made into families and steps, or refused.
 
-use crate::args::{Chance, Problem, Running};
+use crate::args::{Chance, ProblemArguments, Running};
 use crate::failure::Failure;
 use crate::page::exact;
-use crate::source::Source;
+use crate::source::NamedProgram;
 use rl4rla::problem::{self, Family, FamilyError, MAX_BYTES, Task};
 use rl4rla::program::{Canonical, LiveOut, Reg, check, nearest};
 use rl4rla::reward::{Profile, Protocol, StepRule};
 
 /// One family for each condition number asked for, checked before anything is drawn.
-pub fn families(args: &Problem, source: Option<&Source>, instances: u64) -> Result<Vec<Family>, Failure> {
+pub fn families(
+    args: &ProblemArguments,
+    source: Option<&NamedProgram>,
+    instances: u64,
+) -> Result<Vec<Family>, Failure> {
     let own = source.map_or("", |source| source.document.family.as_str());
     let name = match (&args.family, own.is_empty()) {
         (Some(name), _) => name,
@@ -142,7 +146,7 @@ pub fn steps(args: &Running, task: &dyn Task, grid: &[f64]) -> Result<Vec<f64>, 
 }
 
 /// A program that does not fit the family's shape is bad input, told before anything is drawn.
-pub fn refuse_misfits(source: &Source, family: &Family, live_out: LiveOut) -> Result<(), Failure> {
+pub fn refuse_misfits(source: &NamedProgram, family: &Family, live_out: LiveOut) -> Result<(), Failure> {
     let (update, meant) = (family.kind.info().task.update(), source.document.update);
     if update != meant {
         let message = format!(

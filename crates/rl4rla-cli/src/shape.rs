@@ -1,13 +1,13 @@
 //! The shape of problems that programs are shown, compared and exported for.
 
-use crate::args::Shape;
+use crate::args::ShapeOption;
 use crate::failure::Failure;
-use crate::source::Source;
+use crate::source::NamedProgram;
 use rl4rla::problem::Family;
 use rl4rla::program::{Geometry, ShapeError, Signature, check};
 
 /// A shape that programs fit, and a remark where the choice may surprise.
-pub struct Chosen {
+pub struct ChosenShape {
     /// The problems.
     pub signature: Signature,
     /// Why these, where the programs name families of different shapes.
@@ -16,7 +16,7 @@ pub struct Chosen {
 
 /// The first problem that all these programs fit: of the wanted shape, or else of a family that one of them names, or
 /// else any; tall before square before symmetric. They must end their iterations alike.
-pub fn common(sources: &[&Source], wanted: Option<Shape>) -> Result<Chosen, Failure> {
+pub fn common(sources: &[&NamedProgram], wanted: Option<ShapeOption>) -> Result<ChosenShape, Failure> {
     let update = sources[0].document.update;
     if let Some(other) = sources.iter().find(|source| source.document.update != update) {
         let message = format!(
@@ -28,7 +28,8 @@ pub fn common(sources: &[&Source], wanted: Option<Shape>) -> Result<Chosen, Fail
         );
         return Err(Failure::new(message).advise("`update:` in the header of a .rla file selects the update"));
     }
-    let family = |source: &&&Source| Family::named(&source.document.family).map(|family| family.signature());
+    let family =
+        |source: &&&NamedProgram| Family::named(&source.document.family).map(|family| family.signature());
     let mut named: Vec<(&str, Signature)> = sources
         .iter()
         .filter_map(|source| Some((source.name.as_str(), family(&source)?)))
@@ -40,7 +41,8 @@ pub fn common(sources: &[&Source], wanted: Option<Shape>) -> Result<Chosen, Fail
     let tried = named.iter().map(|(_, signature)| *signature).chain(any);
     let tried: Vec<Signature> =
         tried.filter(|signature| wanted.is_none_or(|shape| signature.geometry == shape)).collect();
-    let fits = |source: &Source, signature: Signature| check(&source.document.program, signature).map(|_| ());
+    let fits =
+        |source: &NamedProgram, signature: Signature| check(&source.document.program, signature).map(|_| ());
     let all_fit = |signature: &&Signature| sources.iter().all(|source| fits(source, **signature).is_ok());
     if let Some(&signature) = tried.iter().find(all_fit) {
         let shapes: Vec<String> = named
@@ -49,7 +51,7 @@ pub fn common(sources: &[&Source], wanted: Option<Shape>) -> Result<Chosen, Fail
             .collect();
         let apart = wanted.is_none() && named.iter().any(|(_, own)| own.geometry != signature.geometry);
         let remark = apart.then(|| format!("{}; `--shape` chooses another", shapes.join(", ")));
-        return Ok(Chosen { signature, remark });
+        return Ok(ChosenShape { signature, remark });
     }
     for source in sources {
         let misfits: Result<Vec<ShapeError>, ()> =

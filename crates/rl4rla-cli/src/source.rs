@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// A program with the name it was asked for.
-pub struct Source {
+pub struct NamedProgram {
     /// As typed, as far as that is text.
     pub name: String,
     /// As typed, to the byte.
@@ -22,12 +22,12 @@ pub struct Source {
     /// The program and what is known of it.
     pub document: Document,
     /// Where it was found.
-    pub origin: Origin,
+    pub origin: ProgramOrigin,
 }
 
 /// Where a program was found.
 #[derive(Default)]
-pub struct Origin {
+pub struct ProgramOrigin {
     /// What and which, from the outside in, such as `("run", "3f9a2c1d")` and `("stage", "ls-gd")`.
     pub parts: Vec<(&'static str, String)>,
     /// How the stage ran programs that it was discovered by.
@@ -36,25 +36,26 @@ pub struct Origin {
     pub file: bool,
 }
 
-impl Origin {
-    fn of(what: &'static str, which: &str) -> Origin {
-        Origin { parts: vec![(what, which.into())], ..Origin::default() }
+impl ProgramOrigin {
+    fn of(what: &'static str, which: &str) -> ProgramOrigin {
+        ProgramOrigin { parts: vec![(what, which.into())], ..ProgramOrigin::default() }
     }
 }
 
-impl Source {
+impl NamedProgram {
     /// Finds a program; runs are looked up in `store`.
-    pub fn find(typed: impl AsRef<OsStr>, store: &Path) -> Result<Source, Failure> {
+    pub fn find(typed: impl AsRef<OsStr>, store: &Path) -> Result<NamedProgram, Failure> {
         let typed = typed.as_ref();
         let name = &*typed.to_string_lossy();
         let (document, origin) = match (Entry::named(name), name.strip_prefix("run:")) {
-            (Some(entry), _) => (entry.document.clone(), Origin::of("catalogue entry", name)),
+            (Some(entry), _) => (entry.document.clone(), ProgramOrigin::of("catalogue entry", name)),
             (None, Some(run)) => discovered(run, store)?,
-            (None, None) => {
-                (read(name, Path::new(typed))?, Origin { file: true, ..Origin::of("file", name) })
-            }
+            (None, None) => (
+                read(name, Path::new(typed))?,
+                ProgramOrigin { file: true, ..ProgramOrigin::of("file", name) },
+            ),
         };
-        Ok(Source { name: name.into(), typed: typed.into(), document, origin })
+        Ok(NamedProgram { name: name.into(), typed: typed.into(), document, origin })
     }
 
     /// What was typed, with the id of a run in place of what may mean another one tomorrow.
@@ -89,7 +90,7 @@ pub fn wanted(store: &Store, name: &str) -> Result<RunId, Failure> {
 }
 
 /// The program that a run discovered, in its last stage or in the one named.
-fn discovered(name: &str, path: &Path) -> Result<(Document, Origin), Failure> {
+fn discovered(name: &str, path: &Path) -> Result<(Document, ProgramOrigin), Failure> {
     let store = Store::open_read_only(path)?;
     let (name, offered) = name.split_once('#').map_or((name, None), |(name, place)| (name, Some(place)));
     let (id, stage) = name.split_once('/').map_or((name, None), |(id, stage)| (id, Some(stage)));
@@ -126,7 +127,7 @@ fn discovered(name: &str, path: &Path) -> Result<(Document, Origin), Failure> {
         ("method", run.row.method.clone()),
         ("seed", run.row.seed.to_string()),
     ];
-    let mut origin = Origin { parts, ..Origin::default() };
+    let mut origin = ProgramOrigin { parts, ..ProgramOrigin::default() };
     if let Ok(curriculum) = Curriculum::outline(&run.row.curriculum, &run.spec)
         && let Some((stage, _)) = curriculum.stages.get(place)
     {

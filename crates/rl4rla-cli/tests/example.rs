@@ -11,7 +11,7 @@ mod common;
 
 use common::{Said, fresh, said, timeless, written};
 use nnls::{CURRICULUM, Nnls, solve};
-use rl4rla::execute::Prepared;
+use rl4rla::execute::PreparedInstance;
 use rl4rla::linalg::{self, Matrix};
 use rl4rla::problem::{Family, Task, register};
 use rl4rla::program::Entry;
@@ -142,7 +142,8 @@ fn reduced_coordinates_change_nothing() {
     let weights = Weights::of(&Nnls);
     let protocol = Protocol::new(Profile::Sound { weights, condition_only: false }, StepRule::Fixed(1.5));
     for seed in 0..5 {
-        let prepared = Prepared::new(Family::named("nnls").unwrap().draw(&Stream::new(seed)).unwrap());
+        let prepared =
+            PreparedInstance::new(Family::named("nnls").unwrap().draw(&Stream::new(seed)).unwrap());
         let fast = reward(program, &prepared, &protocol, &Stream::new(0));
         let full = score(program, prepared.instance(), &protocol, &Stream::new(0)).reward;
         assert!(full > 0.1 && (full - fast).abs() < 1e-9, "seed {seed}: {full} {fast}");

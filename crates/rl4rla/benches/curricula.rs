@@ -1,6 +1,6 @@
 //! End-to-end seconds of every curriculum, split: `cargo bench --bench curricula [-- NAME...]`. One seed, one thread.
 
-use rl4rla::clock::{self, Part};
+use rl4rla::clock::{self, WorkPhase};
 use rl4rla::curriculum::{BUILTIN, Curriculum, discover};
 use rl4rla::discovery::{Approach, Context};
 use rl4rla::search::Method;
@@ -21,7 +21,8 @@ fn main() {
         let discovery = pool
             .install(|| discover(&curriculum, &approach, 0, &mut Context::default()))
             .expect("its families can be drawn");
-        let parts = Part::ALL.map(|part| format!("{} {:.2}", part.name(), clock::spent(part).as_secs_f64()));
+        let parts =
+            WorkPhase::ALL.map(|part| format!("{} {:.2}", part.name(), clock::spent(part).as_secs_f64()));
         println!(
             "{name}: {:.2} s ({}), {} evaluations, found: {}",
             start.elapsed().as_secs_f64(),

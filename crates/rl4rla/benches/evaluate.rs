@@ -4,7 +4,7 @@
 
 use rl4rla::curriculum::Curriculum;
 use rl4rla::discovery::Stage;
-use rl4rla::execute::{Prepared, Settings, run};
+use rl4rla::execute::{PreparedInstance, RunSettings, run};
 use rl4rla::linalg::dot;
 use rl4rla::problem::{Family, InstanceSet};
 use rl4rla::program::{Entry, Program};
@@ -55,7 +55,7 @@ fn seconds_each<T>(work: &[T], mut one: impl FnMut(&T)) -> f64 {
 }
 
 /// The least microseconds of a reward over some rounds, once everything shared is there.
-fn microseconds(pairs: &[(&Program, &Prepared)], protocol: &Protocol) -> f64 {
+fn microseconds(pairs: &[(&Program, &PreparedInstance)], protocol: &Protocol) -> f64 {
     let luck = Stream::new(3);
     let round = || {
         seconds_each(pairs, |(program, instance)| {
@@ -78,9 +78,9 @@ fn main() {
         let programs = candidates(&stage, start, draws, 200);
         let streams = [0, 1].map(|i| InstanceSet::Search.stream(1, i));
         let prepared =
-            streams.map(|stream| Prepared::draw(&stage.families[0], &stream).expect("can be drawn"));
+            streams.map(|stream| PreparedInstance::draw(&stage.families[0], &stream).expect("can be drawn"));
         let luck = Stream::new(3);
-        let pairs: Vec<(&Program, &Prepared)> = prepared
+        let pairs: Vec<(&Program, &PreparedInstance)> = prepared
             .iter()
             .flat_map(|instance| programs.iter().map(move |program| (program, instance)))
             .collect();
@@ -115,7 +115,7 @@ fn full_executor() {
     let family = Family::named("low-cond").expect("a family");
     let instance = family.draw(&Stream::new(1)).expect("can be drawn");
     let program = &Entry::named("ls-gd").expect("a name").document.program;
-    let settings = Settings::for_size(family.rows, family.cols);
+    let settings = RunSettings::for_size(family.rows, family.cols);
     let array = vec![1.0; family.rows * family.cols];
     let least = |work: &mut dyn FnMut()| {
         (0..20).map(|_| seconds_each(&[()], |()| work())).fold(f64::INFINITY, f64::min)
@@ -142,7 +142,7 @@ fn growth() {
     let programs = candidates(&base, start, false, 40);
     let cost = |rows: usize, cols: usize, iterations: usize, programs: &[Program]| {
         let family = Family { rows, cols, ..base.families[0] };
-        let prepared = Prepared::draw(&family, &Stream::new(1)).expect("can be drawn");
+        let prepared = PreparedInstance::draw(&family, &Stream::new(1)).expect("can be drawn");
         let protocol = Protocol { iterations, ..base.protocol.clone() };
         let pairs: Vec<_> = programs.iter().map(|program| (program, &prepared)).collect();
         microseconds(&pairs, &protocol)

@@ -1,7 +1,7 @@
 //! How long a run takes on the true matrices and in reduced coordinates: `cargo bench --bench execute`.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use rl4rla::execute::{Prepared, Settings, run, run_prepared};
+use rl4rla::execute::{PreparedInstance, RunSettings, run, run_prepared};
 use rl4rla::problem::Family;
 use rl4rla::program::Entry;
 use rl4rla::reward::{Profile, Protocol, SOUND_GRID, StepRule, reward};
@@ -14,8 +14,8 @@ fn bench(c: &mut Criterion) {
     let stream = Stream::new(2);
     for (rows, cols, iterations) in [(10_000, 50, 10), (1000, 20, 30)] {
         let family = Family { rows, cols, outside: 0.1, ..Family::named("mid-cond").expect("a family") };
-        let prepared = Prepared::new(family.draw(&Stream::new(1)).expect("can be drawn"));
-        let settings = Settings { iterations, ..Settings::for_size(rows, cols) };
+        let prepared = PreparedInstance::new(family.draw(&Stream::new(1)).expect("can be drawn"));
+        let settings = RunSettings { iterations, ..RunSettings::for_size(rows, cols) };
         let mut protocol = Protocol::new(Profile::sound(), StepRule::Best(SOUND_GRID.to_vec()));
         protocol.iterations = iterations;
         for name in PROGRAMS {

@@ -9,7 +9,7 @@ use faer::linalg::householder::{
 use faer::linalg::qr::no_pivoting::factor;
 use faer::{Conj, Mat, Par};
 use rayon::prelude::*;
-use rl4rla::execute::{Settings, Sketch, SketchKind, Stop, run_large};
+use rl4rla::execute::{RunSettings, Sketch, SketchKind, StoppingRule, run_large};
 use rl4rla::linalg::{self, Matrix};
 use rl4rla::problem::{Instance, Linear, Task};
 use rl4rla::program::Entry;
@@ -195,9 +195,9 @@ fn solvers(problem: &Problem, threads: usize, bandwidth: f64) {
             let distortion = n as f64 / sketch_rows as f64;
             let step = (1.0 - distortion).powi(2) / (1.0 + distortion);
             let settings =
-                Settings { iterations: 200, step, sketch, sketch_rows, ..Settings::for_size(m, n) };
+                RunSettings { iterations: 200, step, sketch, sketch_rows, ..RunSettings::for_size(m, n) };
             let program = &Entry::named("sketched-precond-gd").expect("a name").document.program;
-            let stop = Stop { gradient: GOAL, ..Stop::default() };
+            let stop = StoppingRule { gradient: GOAL, ..StoppingRule::default() };
             let solved = seconds(|| {
                 let trace = run_large(program, &problem.instance, &settings, &Stream::new(3), stop)
                     .expect("converges");

@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let b: Vec<f64> = (0..m).map(|i| 3.0 - 2.0 * time(i) + 0.01 * noise[i]).collect();
 
     let program = &Entry::named("sketched-precond-gd").ok_or("no such program")?.document;
-    let solution = solve(program, Problem::from_rows(m, 2, rows, b)?, &Options::default())?;
+    let solution = solve(program, Problem::from_rows(m, 2, rows, b)?, &SolveOptions::default())?;
     println!("{} iterations", solution.iterations);
     // A run that has not converged is an error here.
     println!("x = {:?}", solution.into_x()?);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// A part of the work of a discovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum WorkPhase {
     /// Drawing instances and bringing them into reduced coordinates.
     Instances,
     /// Rewards of candidates.
@@ -17,23 +17,24 @@ pub enum Part {
     Report,
 }
 
-impl Part {
+impl WorkPhase {
     /// All of them.
-    pub const ALL: [Part; 4] = [Part::Instances, Part::Evaluation, Part::Search, Part::Report];
+    pub const ALL: [WorkPhase; 4] =
+        [WorkPhase::Instances, WorkPhase::Evaluation, WorkPhase::Search, WorkPhase::Report];
 
     /// Its name in results.
     pub fn name(self) -> &'static str {
         match self {
-            Part::Instances => "instances",
-            Part::Evaluation => "evaluation",
-            Part::Search => "search",
-            Part::Report => "report",
+            WorkPhase::Instances => "instances",
+            WorkPhase::Evaluation => "evaluation",
+            WorkPhase::Search => "search",
+            WorkPhase::Report => "report",
         }
     }
 }
 
 static RUNNING: AtomicBool = AtomicBool::new(false);
-static SPENT: [AtomicU64; Part::ALL.len()] = [const { AtomicU64::new(0) }; Part::ALL.len()];
+static SPENT: [AtomicU64; WorkPhase::ALL.len()] = [const { AtomicU64::new(0) }; WorkPhase::ALL.len()];
 
 thread_local! {
     /// Nanoseconds of the part under way that belong to parts inside it.
@@ -47,12 +48,12 @@ pub fn start() {
 }
 
 /// The time spent in a part since the start, added up over all threads; a part inside another counts as itself.
-pub fn spent(part: Part) -> Duration {
+pub fn spent(part: WorkPhase) -> Duration {
     Duration::from_nanos(SPENT[part as usize].load(Relaxed))
 }
 
 /// Does some work on account of a part.
-pub fn spend<R>(part: Part, work: impl FnOnce() -> R) -> R {
+pub fn spend<R>(part: WorkPhase, work: impl FnOnce() -> R) -> R {
     if !RUNNING.load(Relaxed) {
         return work();
     }
@@ -83,15 +84,15 @@ mod tests {
     fn inner_parts_are_taken_out_of_outer_ones() {
         start();
         let busy = || std::thread::sleep(Duration::from_millis(20));
-        let before = spent(Part::Report);
-        let result = spend(Part::Report, || {
+        let before = spent(WorkPhase::Report);
+        let result = spend(WorkPhase::Report, || {
             busy();
-            spend(Part::Search, busy);
+            spend(WorkPhase::Search, busy);
             7
         });
         // Others may be using the clock as well, but none reports on this thread.
         assert_eq!(result, 7);
-        assert!(spent(Part::Search) >= Duration::from_millis(20));
-        assert!(spent(Part::Report) - before >= Duration::from_millis(20));
+        assert!(spent(WorkPhase::Search) >= Duration::from_millis(20));
+        assert!(spent(WorkPhase::Report) - before >= Duration::from_millis(20));
     }
 }

@@ -81,17 +81,17 @@
 //! file; [`solve`](solve::solve) runs a program on it until the solution meets the tolerance.
 //!
 //! ```
-//! use rl4rla::data::{Design, Reading, System, Target};
-//! use rl4rla::{problem::Linear, program::Entry, solve::{Options, Problem, solve}};
+//! use rl4rla::data::{Design, Reading, System, TargetColumn};
+//! use rl4rla::{problem::Linear, program::Entry, solve::{SolveOptions, Problem, solve}};
 //!
 //! let path = std::env::temp_dir().join(format!("rl4rla-example-{}.csv", std::process::id()));
 //! let line = |i: i32| format!("{i},{},{}\n", i * i % 7, 3 * i - 2 * (i * i % 7) + 5);
 //! std::fs::write(&path, "hours,day,sold\n".to_string() + &(0..60).map(line).collect::<String>()).unwrap();
 //!
-//! let design = Design { target: Target::Column("sold".into()), intercept: true, standardise: true };
+//! let design = Design { target: TargetColumn::Column("sold".into()), intercept: true, standardise: true };
 //! let System { matrix, b, columns, .. } = System::load(&path, &design, &Reading::default()).unwrap();
 //! let program = &Entry::named("sketched-precond-gd").unwrap().document;
-//! let solution = solve(program, Problem::new(&Linear, matrix, b), &Options::default()).unwrap();
+//! let solution = solve(program, Problem::new(&Linear, matrix, b), &SolveOptions::default()).unwrap();
 //! let coefficients = columns.coefficients(&solution.into_x().unwrap());
 //! assert_eq!(columns.labels(), ["hours", "day", "(intercept)"]);
 //! assert!(coefficients.iter().zip([3.0, -2.0, 5.0]).all(|(found, wanted)| (found - wanted).abs() < 1e-8));

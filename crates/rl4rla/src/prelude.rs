@@ -10,4 +10,4 @@ pub use crate::record::RunRecord;
 pub use crate::reward::{Evaluation, Profile, Protocol, StepRule, evaluate};
 pub use crate::rng::Stream;
 pub use crate::search::Method;
-pub use crate::solve::{NotConverged, Options, Problem, Solution, solve};
+pub use crate::solve::{NotConverged, Problem, Solution, SolveOptions, solve};

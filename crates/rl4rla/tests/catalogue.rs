@@ -1,6 +1,6 @@
 //! Every catalogue program behaves as its theory says.
 
-use rl4rla::execute::{Fault, Settings, Step, Trace, run};
+use rl4rla::execute::{FailurePoint, Fault, RunSettings, Trace, run};
 use rl4rla::linalg::{norm, sub};
 use rl4rla::problem::{Family, Instance, Leverage};
 use rl4rla::program::{Entry, Program};
@@ -18,11 +18,11 @@ fn draw(family: &Family, seed: u64) -> Instance {
     family.draw(&Stream::new(seed)).expect("a drawable family")
 }
 
-fn settings(instance: &Instance, iterations: usize, step: f64) -> Settings {
-    Settings { iterations, step, ..Settings::for_size(instance.rows(), instance.cols()) }
+fn settings(instance: &Instance, iterations: usize, step: f64) -> RunSettings {
+    RunSettings { iterations, step, ..RunSettings::for_size(instance.rows(), instance.cols()) }
 }
 
-fn go(name: &str, instance: &Instance, settings: &Settings) -> Trace {
+fn go(name: &str, instance: &Instance, settings: &RunSettings) -> Trace {
     run(program(name), instance, settings, &Stream::new(7))
         .unwrap_or_else(|failure| panic!("{name}: {failure}"))
 }
@@ -61,7 +61,7 @@ fn landweber_is_refused_on_rectangular_input_before_anything_runs() {
     let instance = draw(&family("low-cond", 20, 4), 1);
     let failure =
         run(program("landweber"), &instance, &settings(&instance, 5, 1.0), &Stream::new(0)).unwrap_err();
-    assert_eq!(failure.step, Step::Check);
+    assert_eq!(failure.step, FailurePoint::Check);
     assert!(matches!(failure.fault, Fault::Shape(_)), "{failure}");
     assert!(failure.residuals.is_empty());
 }
@@ -168,7 +168,7 @@ fn row_norm_sampling_works_where_uniform_sampling_misses_the_rows_that_matter() 
 fn block_kaczmarz_with_blocks_below_n_approaches_the_solution_of_consistent_systems() {
     let instance = draw(&Family { condition: Some(20.0), ..family("mid-cond", 600, 20) }, 10);
     let error = |iterations: usize| {
-        let settings = Settings { batch: 8, ..settings(&instance, iterations, 1.0) };
+        let settings = RunSettings { batch: 8, ..settings(&instance, iterations, 1.0) };
         norm(&sub(&go("block-kaczmarz", &instance, &settings).x, &instance.x_star))
     };
     // η = 1 is an orthogonal projection onto a set that holds the solution: the error never grows.
@@ -180,7 +180,7 @@ fn block_kaczmarz_with_blocks_below_n_approaches_the_solution_of_consistent_syst
 
     let inconsistent =
         draw(&Family { outside: 0.3, condition: Some(20.0), ..family("mid-cond", 600, 20) }, 10);
-    let settings = Settings { batch: 8, ..settings(&inconsistent, 400, 1.0) };
+    let settings = RunSettings { batch: 8, ..settings(&inconsistent, 400, 1.0) };
     assert!(last(&go("block-kaczmarz", &inconsistent, &settings).excesses) > 0.01);
 }
 
@@ -188,7 +188,7 @@ fn block_kaczmarz_with_blocks_below_n_approaches_the_solution_of_consistent_syst
 fn sketch_and_solve_reaches_the_solution_of_the_sample() {
     let gap = |outside: f64, name: &str, step: f64| {
         let instance = draw(&Family { outside, condition: Some(3.0), ..family("low-cond", 4000, 10) }, 11);
-        let settings = Settings { batch: 400, ..settings(&instance, 300, step) };
+        let settings = RunSettings { batch: 400, ..settings(&instance, 300, step) };
         let trace = go(name, &instance, &settings);
         (last(&trace.excesses), instance.attainable())
     };
@@ -212,9 +212,9 @@ fn subsampled_preconditioning_solves_its_sample_in_one_step() {
 #[test]
 fn a_sample_smaller_than_n_cannot_precondition_and_says_so() {
     let instance = draw(&family("mid-cond", 200, 10), 13);
-    let settings = Settings { batch: 5, ..settings(&instance, 3, 1.0) };
+    let settings = RunSettings { batch: 5, ..settings(&instance, 3, 1.0) };
     let failure = run(program("subsampled-precond-gd"), &instance, &settings, &Stream::new(0)).unwrap_err();
-    assert_eq!((failure.step, failure.operation.as_str()), (Step::Setup, "R1 = MAT_INV(R1)"));
+    assert_eq!((failure.step, failure.operation.as_str()), (FailurePoint::Setup, "R1 = MAT_INV(R1)"));
     assert!(matches!(failure.fault, Fault::Numeric(_)), "{failure}");
     assert_eq!(failure.shapes, [(10, 10)]);
 }

@@ -3,9 +3,9 @@
 use rl4rla::curriculum::{Curriculum, Discovery, audit, discover};
 use rl4rla::discovery::{
     Appending, Approach, Bench, Context, Fresh, Insertions, Instances, Known, Merge, Observer, Problems,
-    Progress, Record, Space, Stage,
+    Progress, RewardKey, Space, Stage,
 };
-use rl4rla::execute::Prepared;
+use rl4rla::execute::PreparedInstance;
 use rl4rla::problem::InstanceSet;
 use rl4rla::program::{CATALOGUE, Program};
 use rl4rla::reward::{Charge, Profile, Protocol, SOUND_GRID, StepRule, Unit, bound, draws, reward};
@@ -130,12 +130,12 @@ fn every_target_is_the_best_of_its_stage() {
 
 /// Keeps every reward, and ends the run after so many.
 struct Notes {
-    log: Vec<(Record, f64)>,
+    log: Vec<(RewardKey, f64)>,
     most: usize,
 }
 
 impl Observer for Notes {
-    fn evaluated(&mut self, record: Record, value: f64) {
+    fn evaluated(&mut self, record: RewardKey, value: f64) {
         self.log.push((record, value));
     }
 
@@ -205,7 +205,7 @@ fn no_reward_is_above_its_bound() {
             let program = &entry.document.program;
             let most = bound(program, family, &protocol);
             for i in 0..5 {
-                let prepared = Prepared::new(family.draw(&InstanceSet::Search.stream(0, i)).unwrap());
+                let prepared = PreparedInstance::new(family.draw(&InstanceSet::Search.stream(0, i)).unwrap());
                 let earned = reward(program, &prepared, &protocol, &draws(0, i, 0));
                 assert!(earned <= most + 1e-12, "{}: {earned} above {most}", entry.name);
             }

@@ -5,7 +5,7 @@ mod common;
 use common::{GEOMETRIES, parse};
 use rayon::prelude::*;
 use rl4rla::equivalence::{
-    Answer, Normal, Numeric, Rule, Start, Stop, Symbolic, compare, equivalent, fingerprint,
+    Answer, Normal, NormalisationStop, Numeric, Rule, Start, Symbolic, compare, equivalent, fingerprint,
 };
 use rl4rla::linalg::{
     self, Matrix, add, dot, gram, mat_vec, matmul, matmul_t, norm, outer_gram, pseudo_inverse, qr_r, scale,
@@ -400,5 +400,8 @@ fn huge_programs_stop_with_a_reason() {
         assert!(!form.equals(&form), "{title}: a form that is not complete equals nothing");
     }
     let verdict = equivalent(&huge[0].1, &huge[0].1, Geometry::Tall).unwrap();
-    assert_eq!((verdict.answer, verdict.symbolic), (Answer::Undecided, Symbolic::Stopped(Stop::Overflow)));
+    assert_eq!(
+        (verdict.answer, verdict.symbolic),
+        (Answer::Undecided, Symbolic::Stopped(NormalisationStop::Overflow))
+    );
 }

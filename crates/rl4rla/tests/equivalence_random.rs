@@ -6,7 +6,7 @@ use common::mutations::{mutated, random_instruction, rewritten};
 use common::{Dice, GEOMETRIES};
 use rayon::prelude::*;
 use rl4rla::equivalence::{Normal, Start, compare};
-use rl4rla::execute::{Settings, run};
+use rl4rla::execute::{RunSettings, run};
 use rl4rla::linalg::{norm, sub};
 use rl4rla::problem::{Family, Instance};
 use rl4rla::program::{CATALOGUE, Canonical, Geometry, LiveOut, Program, Section, check};
@@ -37,7 +37,7 @@ fn grown(program: &Program, geometry: Geometry, dice: &mut Dice, at_end: bool) -
 /// Whether a program comes to its end on some instance.
 fn runs(program: &Program, geometry: Geometry) -> bool {
     instances(geometry).iter().any(|(instance, settings)| {
-        let settings = Settings { iterations: 1, ..settings.clone() };
+        let settings = RunSettings { iterations: 1, ..settings.clone() };
         run(program, instance, &settings, &Stream::new(5)).is_ok()
     })
 }
@@ -73,8 +73,8 @@ enum Numbers {
 }
 
 /// Two instances of a shape: b outside the range of A, samples below and above n.
-fn instances(geometry: Geometry) -> &'static [(Instance, Settings)] {
-    static DRAWN: LazyLock<BTreeMap<Geometry, Vec<(Instance, Settings)>>> = LazyLock::new(|| {
+fn instances(geometry: Geometry) -> &'static [(Instance, RunSettings)] {
+    static DRAWN: LazyLock<BTreeMap<Geometry, Vec<(Instance, RunSettings)>>> = LazyLock::new(|| {
         let draw = |geometry, rows: usize, cols: usize, sketch_rows, batch| {
             let (name, outside) = match geometry {
                 Geometry::Tall => ("mid-cond", 0.4),
@@ -84,8 +84,13 @@ fn instances(geometry: Geometry) -> &'static [(Instance, Settings)] {
             let named = Family::named(name).expect("a family");
             let family = Family { rows, cols, outside, condition: Some(4.0), ..named };
             let instance = family.draw(&Stream::new(rows as u64)).expect("a family that can be drawn");
-            let settings =
-                Settings { iterations: 3, step: 0.61, sketch_rows, batch, ..Settings::for_size(rows, cols) };
+            let settings = RunSettings {
+                iterations: 3,
+                step: 0.61,
+                sketch_rows,
+                batch,
+                ..RunSettings::for_size(rows, cols)
+            };
             (instance, settings)
         };
         let all = |geometry| match geometry {
@@ -102,7 +107,7 @@ fn numbers(p: &Program, q: &Program, geometry: Geometry) -> Numbers {
     let (mut largest, mut compared) = (0.0f64, false);
     for (instance, settings) in instances(geometry) {
         for iterations in 1..=settings.iterations {
-            let settings = Settings { iterations, ..settings.clone() };
+            let settings = RunSettings { iterations, ..settings.clone() };
             let iterate =
                 |program| run(program, instance, &settings, &Stream::new(5)).ok().map(|trace| trace.x);
             let (Some(x), Some(y)) = (iterate(p), iterate(q)) else { break };

@@ -8,7 +8,9 @@ use rl4rla::discovery::{Approach, Bench, Context, Known, Merge, Patch, Patches, 
 use rl4rla::problem::InstanceSet;
 use rl4rla::program::{Program, Section};
 use rl4rla::rng::Stream;
-use rl4rla::search::{Domain, METHODS, Method, Parent, Proposer, Silent, Stop, Tuning, Watch, islands};
+use rl4rla::search::{
+    Domain, METHODS, Method, Parent, ProposalSource, Silent, StopReason, Tuning, Watch, islands,
+};
 use std::collections::HashSet;
 use toy::{Words, found, scattered, told, tuning};
 
@@ -27,7 +29,7 @@ fn evolution_climbs_where_chance_does_not() {
         let run = |method: Method| {
             let tuning = Tuning { evaluations: Some(4_000), ..tuning(u64::MAX) };
             let outcome = method.search(&domain, &tuning, &Stream::new(seed), &mut Silent);
-            assert_eq!(outcome.stop, Stop::Budget);
+            assert_eq!(outcome.stop, StopReason::Budget);
             found(&outcome) == [3, 1, 4, 1, 5, 2, 0]
         };
         assert!(run(Method::Evolution) && run(Method::Islands) && !run(Method::Random), "seed {seed}");
@@ -46,7 +48,7 @@ fn evaluations_are_a_budget_too() {
                 (told(&outcome), notes)
             };
             let ((stop, counters, ranked), notes) = run();
-            assert_eq!(stop, Stop::Budget, "{} with {most}", row.name);
+            assert_eq!(stop, StopReason::Budget, "{} with {most}", row.name);
             // Nothing but the final measurement of the best comes after it.
             assert!(counters.evaluations >= most && ranked[0].2 == 16, "{} with {most}", row.name);
             let first: HashSet<u128> = notes.0[..most as usize].iter().map(|&(key, _)| key).collect();
@@ -73,7 +75,7 @@ impl<S> Watch<S> for Notes {
 /// Proposes what it is told to.
 struct Told<F>(F);
 
-impl<F: FnMut(&[(Vec<u8>, f64)]) -> Option<Vec<Vec<u8>>>> Proposer<Words> for Told<F> {
+impl<F: FnMut(&[(Vec<u8>, f64)]) -> Option<Vec<Vec<u8>>>> ProposalSource<Words> for Told<F> {
     fn propose(
         &mut self,
         _: &Words,
@@ -87,7 +89,7 @@ impl<F: FnMut(&[(Vec<u8>, f64)]) -> Option<Vec<Vec<u8>>>> Proposer<Words> for To
 #[test]
 fn anyone_may_propose() {
     let domain = hill();
-    let run = |proposer: &mut dyn Proposer<Words>| {
+    let run = |proposer: &mut dyn ProposalSource<Words>| {
         islands(&domain, proposer, 2_000, 1, &Stream::new(1), &mut Silent)
     };
     // Parents come best last, each with its score.
@@ -97,12 +99,12 @@ fn anyone_may_propose() {
         assert!(parents.len() <= 2 && parents.is_sorted_by(|a, b| a.1 <= b.1));
         Some(vec![vec![3, 1, 4, 1, 5, 2, 0]])
     }));
-    assert_eq!((outcome.stop, found(&outcome)), (Stop::Budget, [3, 1, 4, 1, 5, 2, 0].as_slice()));
+    assert_eq!((outcome.stop, found(&outcome)), (StopReason::Budget, [3, 1, 4, 1, 5, 2, 0].as_slice()));
     assert_eq!(outcome.counters.playouts, asked + 11, "the root and two walks for each island");
     // Silence ends a search, and so does whoever will never answer again.
     let silent = run(&mut Told(|_: &[(Vec<u8>, f64)]| Some(vec![])));
-    assert_eq!((silent.stop, silent.counters.playouts, silent.ranked.len()), (Stop::Budget, 61, 1));
-    assert_eq!(run(&mut Told(|_: &[(Vec<u8>, f64)]| None)).stop, Stop::Interrupted);
+    assert_eq!((silent.stop, silent.counters.playouts, silent.ranked.len()), (StopReason::Budget, 61, 1));
+    assert_eq!(run(&mut Told(|_: &[(Vec<u8>, f64)]| None)).stop, StopReason::Interrupted);
 }
 
 /// A chooser whose choices are a function of the seed.

@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use rayon::prelude::*;
-use rl4rla::execute::{Fault, Sampling, Settings, SketchKind, Step, Trace, run};
+use rl4rla::execute::{FailurePoint, Fault, RunSettings, Sampling, SketchKind, Trace, run};
 use rl4rla::linalg::{self, Matrix};
 use rl4rla::problem::{Family, Instance};
 use rl4rla::program::*;
@@ -31,15 +31,15 @@ fn instances() -> [Instance; 3] {
 }
 
 /// Small sizes, and every kind of sketch and sampling in turn.
-fn settings(instance: &Instance, turn: usize) -> Settings {
-    Settings {
+fn settings(instance: &Instance, turn: usize) -> RunSettings {
+    RunSettings {
         iterations: 3,
         step: 0.5,
         sketch: SketchKind::ALL[turn % 4],
         sketch_rows: 6,
         batch: 3,
         sampling: Sampling::ALL[turn / 4 % 2],
-        ..Settings::for_size(instance.rows(), instance.cols())
+        ..RunSettings::for_size(instance.rows(), instance.cols())
     }
 }
 
@@ -66,7 +66,7 @@ fn a_hundred_thousand_programs_run_or_fail_with_a_reason() {
                 }
                 Err(failure) => {
                     assert!(!failure.to_string().is_empty());
-                    assert_ne!(failure.step, Step::Check, "{failure}\n{program}");
+                    assert_ne!(failure.step, FailurePoint::Check, "{failure}\n{program}");
                     assert!(failure.residuals.iter().all(|r| r.is_finite()), "{program}");
                 }
             }
@@ -143,7 +143,7 @@ fn rewards_are_the_same_at_any_number_of_threads_and_in_any_order() {
 /// Runs a program of the test's own on the tall instance, where it must not fail.
 fn trace(text: &str, iterations: usize, step: f64) -> (Trace, Instance) {
     let [instance, ..] = instances();
-    let settings = Settings { iterations, step, ..settings(&instance, 0) };
+    let settings = RunSettings { iterations, step, ..settings(&instance, 0) };
     let trace = run(&parse(text), &instance, &settings, &Stream::new(1));
     (trace.unwrap_or_else(|failure| panic!("{failure}\n{text}")), instance)
 }
@@ -210,12 +210,12 @@ fn scratch_registers_start_every_iteration_from_what_setup_left() {
 fn what_would_cost_too_much_is_refused_before_it_runs() {
     let (rows, cols) = (20_000, 10);
     let instance = Instance::from_data(noise(rows, cols, 6), vec![1.0; rows]).unwrap();
-    let settings = Settings::for_size(rows, cols);
+    let settings = RunSettings::for_size(rows, cols);
     let text = "setup:\n R1 = MAT_MAT_TRANS_MUL(A, A)\niteration:\n v1 = MAT_VEC_MUL(R1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
     let wide = "setup:\n R1 = HHQR(A)\n R1 = MAT_MAT_TRANS_MUL(R1, A)\n R1 = HHQR(R1)\niteration:\n v1 = VEC_MAT_MUL(b, A)\n";
     for (text, costly) in [(text, "MAT_MAT_TRANS_MUL(A, A)"), (wide, "HHQR(R1)")] {
         let failure = run(&parse(text), &instance, &settings, &Stream::new(0)).unwrap_err();
-        assert_eq!(failure.step, Step::Check);
+        assert_eq!(failure.step, FailurePoint::Check);
         assert!(failure.operation.contains(costly), "{failure}");
         assert!(matches!(failure.fault, Fault::TooCostly { .. } | Fault::TooLarge { .. }), "{failure}");
     }
@@ -227,7 +227,7 @@ fn a_value_that_is_not_finite_stops_the_run_where_it_arises() {
     let text = "iteration:\n a1 = VEC_VEC_DOT(x, x)\n a1 = SCALAR_DIV(eta, a1)\n v1 = VEC_MAT_MUL(b, A)\n";
     let [instance, ..] = instances();
     let failure = run(&parse(text), &instance, &settings(&instance, 0), &Stream::new(0)).unwrap_err();
-    assert_eq!((failure.step, &failure.fault), (Step::Iteration(1), &Fault::NotFinite));
+    assert_eq!((failure.step, &failure.fault), (FailurePoint::Iteration(1), &Fault::NotFinite));
     assert_eq!((failure.operation.as_str(), failure.residuals.len()), ("a1 = SCALAR_DIV(eta, a1)", 1));
 }
 
@@ -298,14 +298,14 @@ fn every_operator_gives_the_answer_found_by_hand() {
         ),
         ("DO_NOTHING", "iteration:\n v1 = VEC_MAT_MUL(b, A)\n DO_NOTHING()", [u, v]),
     ];
-    let settings = Settings {
+    let settings = RunSettings {
         iterations: 1,
         step: 1.0,
         sketch: SketchKind::Srht,
         sketch_rows: 4,
         batch: 3,
         sampling: Sampling::Released,
-        ..Settings::for_size(3, 2)
+        ..RunSettings::for_size(3, 2)
     };
     for (name, text, v1) in &answers {
         assert!(text.contains(name));
@@ -322,7 +322,7 @@ fn leverage_scores_are_squared_row_norms() {
     let a = Matrix::from_rows(&[&[3.0, 3.0], &[0.0, 2.0], &[4.0, 4.0]]);
     let instance = Instance::from_data(a, vec![1.0; 3]).unwrap();
     let text = "setup:\n v2 = VEC_MAT_MUL(b, A)\n p1 = LEVERAGE_SCORE(A)\niteration:\n A, b = SUBSAMPLING(p1)\n R1 = MAT_MAT_TRANS_MUL(A, A)\n v3 = MAT_VEC_MUL(R1, b)\n a1 = VEC_VEC_DOT(v3, b)\n a2 = VEC_VEC_DOT(b, b)\n a1 = SCALAR_DIV(a1, a2)\n v1 = SCALAR_VEC_MUL(a1, v2)\n";
-    let settings = Settings { iterations: 1, batch: 1, ..Settings::for_size(3, 2) };
+    let settings = RunSettings { iterations: 1, batch: 1, ..RunSettings::for_size(3, 2) };
     for seed in 0..20 {
         let trace = run(&parse(text), &instance, &settings, &Stream::new(seed)).unwrap();
         assert_close(&trace.x, &[-54.0 * 7.0, -54.0 * 9.0], "‖A‖² = 54");

@@ -1,6 +1,6 @@
 //! A baseline that another crate brings.
 
-use rl4rla::baseline::{Baseline, BaselineInfo, Group, Request};
+use rl4rla::baseline::{Baseline, BaselineInfo, MethodGroup, Request};
 use rl4rla::linalg::Matrix;
 use rl4rla::problem::Linear;
 use rl4rla::rng::Stream;
@@ -8,7 +8,7 @@ use rl4rla::rng::Stream;
 /// QR, and one step of iterative refinement.
 static REFINED: BaselineInfo = BaselineInfo {
     name: "refined-qr",
-    group: Group::Direct,
+    group: MethodGroup::Direct,
     doc: "QR with one step of iterative refinement",
     reference: "Björck, BIT 7, 1967",
     randomized: false,

@@ -2,7 +2,7 @@
 #![allow(non_snake_case)]
 
 use rl4rla::equivalence::{Normal, name};
-use rl4rla::execute::{Settings, run};
+use rl4rla::execute::{RunSettings, run};
 use rl4rla::export::{Defaults, Export, ExportError, Language, Provenance};
 use rl4rla::linalg;
 use rl4rla::problem::Family;
@@ -81,14 +81,14 @@ fn one_row_is_parsed_typed_priced_shown_and_run() {
     assert_eq!(typed[2].instruction.op, op);
     assert_eq!(equation(program, Geometry::Tall).unwrap().text, "xₜ₊₁ = xₜ − η Aᵀ clip(A xₜ − b)");
     let live = Canonical::new(program, LiveOut::Finished);
-    let sizes = Settings::for_size(200, 5).sizes(200, 5);
+    let sizes = RunSettings::for_size(200, 5).sizes(200, 5);
     let flops =
         |program: &Canonical| Price::of(program, Geometry::Tall, Model::True).unwrap().flops(&sizes, 1);
     let plain = self::document("DO_NOTHING()").program;
     assert_eq!(flops(&live) - flops(&Canonical::new(&plain, LiveOut::Finished)), 2.0 * 200.0);
     let family = Family { rows: 200, cols: 5, ..Family::named("low-cond").unwrap() };
     let instance = family.draw(&Stream::new(1)).unwrap();
-    let settings = Settings { iterations: 1, ..Settings::for_size(200, 5) };
+    let settings = RunSettings { iterations: 1, ..RunSettings::for_size(200, 5) };
     let trace = run(program, &instance, &settings, &Stream::new(2)).unwrap();
     let clipped: Vec<f64> = instance.b.iter().map(|b| b.clamp(-1.0, 1.0)).collect();
     let expected = linalg::scale(settings.step, &linalg::vec_mat(&clipped, &instance.A));

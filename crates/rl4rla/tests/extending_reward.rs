@@ -2,7 +2,7 @@
 
 use rl4rla::curriculum::{Curriculum, discover};
 use rl4rla::discovery::{Approach, Context};
-use rl4rla::execute::Prepared;
+use rl4rla::execute::PreparedInstance;
 use rl4rla::problem::Family;
 use rl4rla::program::{Entry, Program};
 use rl4rla::reward::{
@@ -35,9 +35,9 @@ fn program(name: &str) -> &'static Program {
     &Entry::named(name).unwrap().document.program
 }
 
-fn prepared() -> Prepared {
+fn prepared() -> PreparedInstance {
     let family = Family { rows: 300, cols: 5, condition: Some(20.0), ..Family::named("mid-cond").unwrap() };
-    Prepared::draw(&family, &Stream::new(1)).unwrap()
+    PreparedInstance::draw(&family, &Stream::new(1)).unwrap()
 }
 
 fn protocol(weights: Weights) -> Protocol {

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rand::{Rng, RngExt};
 use rl4rla::curriculum::{BUILTIN, Curriculum};
-use rl4rla::data::{DataError, Format, Missing, Reading, Table, open_from, read_from};
+use rl4rla::data::{DataError, DataTable, Format, Missing, Reading, open_from, read_from};
 use rl4rla::program::{Document, Entry, Program};
 use rl4rla::rng::Stream;
 use std::collections::HashSet;
@@ -183,7 +183,7 @@ impl Drop for Input<'_> {
     }
 }
 
-fn read_whole(bytes: &[u8], reading: &Reading) -> Result<Table, DataError> {
+fn read_whole(bytes: &[u8], reading: &Reading) -> Result<DataTable, DataError> {
     let count = Arc::new(AtomicU64::new(0));
     let read = read_from(Path::new("input"), Counted(Cursor::new(bytes.to_vec()), count.clone()), reading);
     // Twice at most: to count rows and to read them; and the bytes that tell gzip.
@@ -202,7 +202,7 @@ fn check(bytes: &[u8], reading: &Reading) -> bool {
             return false;
         }
     };
-    let Table { rows, cols, entries, names, dropped, format } = table;
+    let DataTable { rows, cols, entries, names, dropped, format } = table;
     assert!(rows > 0 && cols > 0 && entries.len() == rows * cols);
     assert!(entries.len() as u64 * 8 <= reading.limit && entries.iter().all(|entry| entry.is_finite()));
     if let Some(names) = &names {

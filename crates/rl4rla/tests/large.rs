@@ -29,16 +29,16 @@ fn is_linear(document: &Document) -> bool {
         && document.program.instructions().all(|(_, _, instruction)| instruction.op.is_core())
 }
 
-fn settings(rows: usize, cols: usize, sketch: SketchKind, sampling: Sampling) -> Settings {
+fn settings(rows: usize, cols: usize, sketch: SketchKind, sampling: Sampling) -> RunSettings {
     let (sketch_rows, batch) = (6 * cols, 2 * cols);
-    Settings {
+    RunSettings {
         iterations: 6,
         step: 0.3,
         sketch,
         sketch_rows,
         batch,
         sampling,
-        ..Settings::for_size(rows, cols)
+        ..RunSettings::for_size(rows, cols)
     }
 }
 
@@ -64,7 +64,7 @@ fn every_named_program_gives_what_it_gives_on_the_true_matrices() {
         let (instance, large) = problem(rows, cols, 3);
         let (settings, stream) = (settings(rows, cols, sketch, sampling), Stream::new(4));
         let full = run(&entry.document.program, &instance, &settings, &stream);
-        let found = run_large(&entry.document.program, &large, &settings, &stream, Stop::default());
+        let found = run_large(&entry.document.program, &large, &settings, &stream, StoppingRule::default());
         match (full, found) {
             (Ok(full), Ok(found)) => {
                 // A diverging run of a few steps may grow its rounding errors by a few digits.
@@ -102,7 +102,13 @@ fn threads_do_not_show() {
             let trace = |threads| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let run = || {
-                    run_large(&entry.document.program, &large, &settings, &Stream::new(8), Stop::default())
+                    run_large(
+                        &entry.document.program,
+                        &large,
+                        &settings,
+                        &Stream::new(8),
+                        StoppingRule::default(),
+                    )
                 };
                 let Trace { x, residuals, passes, .. } = pool.install(run).unwrap();
                 let bits = |v: Vec<f64>| v.into_iter().map(f64::to_bits).collect::<Vec<_>>();
@@ -119,8 +125,8 @@ fn an_iteration_reads_the_data_once() {
     let (_, large) = problem(200, 5, 9);
     let run = |name: &str, iterations: usize| {
         let program = &Entry::named(name).unwrap().document.program;
-        let settings = Settings { iterations, step: 0.1, ..Settings::for_size(200, 5) };
-        run_large(program, &large, &settings, &Stream::new(1), Stop::default()).unwrap()
+        let settings = RunSettings { iterations, step: 0.1, ..RunSettings::for_size(200, 5) };
+        run_large(program, &large, &settings, &Stream::new(1), StoppingRule::default()).unwrap()
     };
     for t in [0, 1, 7] {
         // The last residual is a pass of its own.
@@ -141,9 +147,9 @@ fn the_sign_of_the_residual_is_kept() {
     let text = "iteration:\n v3 = MAT_VEC_MUL(A, x)\n v2 = VEC_VEC_SUB(b, v3)\n v1 = VEC_MAT_MUL(v2, A)\n \
                 v3 = MAT_VEC_MUL(A, v1)\n v3 = VEC_MAT_MUL(v3, A)\n v1 = VEC_VEC_SUB(v3, v1)\n";
     let program: Program = text.parse().unwrap();
-    let settings = Settings { iterations: 3, step: 0.01, ..Settings::for_size(200, 5) };
+    let settings = RunSettings { iterations: 3, step: 0.01, ..RunSettings::for_size(200, 5) };
     let full = run(&program, &instance, &settings, &Stream::new(1)).unwrap();
-    let found = run_large(&program, &large, &settings, &Stream::new(1), Stop::default()).unwrap();
+    let found = run_large(&program, &large, &settings, &Stream::new(1), StoppingRule::default()).unwrap();
     assert!(deviation(&full, &found) < 1e-12);
     assert_eq!(found.passes, 2 * 3 + 1);
 }
@@ -152,13 +158,14 @@ fn the_sign_of_the_residual_is_kept() {
 fn a_run_stops_when_nothing_is_left_to_gain() {
     let (instance, large) = problem(2000, 10, 11);
     let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
-    let settings = Settings { iterations: 400, step: 0.75, sketch_rows: 120, ..Settings::for_size(2000, 10) };
+    let settings =
+        RunSettings { iterations: 400, step: 0.75, sketch_rows: 120, ..RunSettings::for_size(2000, 10) };
     let run = |stop| run_large(program, &large, &settings, &Stream::new(12), stop).unwrap();
-    assert_eq!(run(Stop::default()).residuals.len(), 401);
-    let trace = run(Stop { gradient: 1e-11, ..Stop::default() });
+    assert_eq!(run(StoppingRule::default()).residuals.len(), 401);
+    let trace = run(StoppingRule { gradient: 1e-11, ..StoppingRule::default() });
     assert!((10..60).contains(&trace.residuals.len()), "{}", trace.residuals.len());
     assert!(instance.excess(&trace.x) < 1e-9 * instance.attainable());
-    let still = run(Stop { residual: 1e-6, ..Stop::default() });
+    let still = run(StoppingRule { residual: 1e-6, ..StoppingRule::default() });
     assert!(still.residuals.len() < trace.residuals.len());
     assert!((still.residuals.last().unwrap() / instance.attainable() - 1.0).abs() < 1e-5);
 }
@@ -179,9 +186,9 @@ fn a_square_system_is_run_too() {
         [text, "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v2 = VEC_VEC_SUB(v1, b)\n m1 = VEC_MAT_MUL(v2, A)\n"]
     {
         let program: Program = text.parse().unwrap();
-        let settings = Settings { iterations: 5, step: 0.1, ..Settings::for_size(n, n) };
+        let settings = RunSettings { iterations: 5, step: 0.1, ..RunSettings::for_size(n, n) };
         let full = run(&program, &instance, &settings, &Stream::new(1)).unwrap();
-        let found = run_large(&program, &large, &settings, &Stream::new(1), Stop::default()).unwrap();
+        let found = run_large(&program, &large, &settings, &Stream::new(1), StoppingRule::default()).unwrap();
         let error = norm(&sub(&full.x, &found.x));
         assert!(error <= 1e-12 * norm(&full.x), "{error:e}");
     }
@@ -191,8 +198,9 @@ fn a_square_system_is_run_too() {
 fn divergence_and_bad_data_are_errors() {
     let (_, large) = problem(200, 5, 15);
     let program = &Entry::named("ls-gd").unwrap().document.program;
-    let settings = Settings { iterations: 4000, step: 1e9, ..Settings::for_size(200, 5) };
-    let failure = run_large(program, &large, &settings, &Stream::new(1), Stop::default()).unwrap_err();
+    let settings = RunSettings { iterations: 4000, step: 1e9, ..RunSettings::for_size(200, 5) };
+    let failure =
+        run_large(program, &large, &settings, &Stream::new(1), StoppingRule::default()).unwrap_err();
     assert_eq!(failure.fault, Fault::NotFinite);
     assert!(failure.residuals.len() > 2 && failure.residuals.iter().all(|r| r.is_finite()));
     let not_a_number = Matrix::from_row_major(2, 1, vec![1.0, f64::NAN]);
@@ -201,8 +209,8 @@ fn divergence_and_bad_data_are_errors() {
     let (_, large) = problem(12_000, 3, 16);
     let outer: Program =
         "setup:\n R1 = MAT_MAT_TRANS_MUL(A, A)\niteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n".parse().unwrap();
-    let settings = Settings::for_size(12_000, 3);
-    let failure = run_large(&outer, &large, &settings, &Stream::new(1), Stop::default()).unwrap_err();
+    let settings = RunSettings::for_size(12_000, 3);
+    let failure = run_large(&outer, &large, &settings, &Stream::new(1), StoppingRule::default()).unwrap_err();
     assert!(matches!(failure.fault, Fault::TooLarge { .. } | Fault::TooCostly { .. }), "{failure}");
 }
 
@@ -228,9 +236,10 @@ fn data_in_a_file_give_the_same_bits() {
     for entry in programs() {
         let name = entry.name;
         let settings =
-            Settings { iterations: 3, ..settings(rows, cols, SketchKind::Sjlt, Sampling::Unbiased) };
-        let run =
-            |large| run_large(&entry.document.program, large, &settings, &Stream::new(23), Stop::default());
+            RunSettings { iterations: 3, ..settings(rows, cols, SketchKind::Sjlt, Sampling::Unbiased) };
+        let run = |large| {
+            run_large(&entry.document.program, large, &settings, &Stream::new(23), StoppingRule::default())
+        };
         match (run(&memory), run(&file)) {
             (Ok(memory), Ok(file)) => assert!(bits(memory) == bits(file), "{name}"),
             (memory, Err(failure)) => {
@@ -250,15 +259,17 @@ fn what_needs_the_whole_is_refused_and_a_lost_file_is_told() {
     assert!(Matrix::in_file(file_of(&a, "large-short"), 41, 2).is_err());
     let a = Matrix::in_file(file, 40, 2).unwrap();
     let large = Linear.pose_unsolved(a, vec![1.0; 40]).unwrap();
-    let settings = Settings { sketch: SketchKind::Srht, ..Settings::for_size(40, 2) };
+    let settings = RunSettings { sketch: SketchKind::Srht, ..RunSettings::for_size(40, 2) };
     let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
-    let failure = run_large(program, &large, &settings, &Stream::new(2), Stop::default()).unwrap_err();
-    assert_eq!((failure.step, failure.fault), (Step::Check, Fault::NotInMemory));
+    let failure =
+        run_large(program, &large, &settings, &Stream::new(2), StoppingRule::default()).unwrap_err();
+    assert_eq!((failure.step, failure.fault), (FailurePoint::Check, Fault::NotInMemory));
     assert!(large.A.read_failure().is_none());
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("large-lost");
     std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(100).unwrap();
-    let settings = Settings::for_size(40, 2);
-    let failure = run_large(program, &large, &settings, &Stream::new(2), Stop::default()).unwrap_err();
+    let settings = RunSettings::for_size(40, 2);
+    let failure =
+        run_large(program, &large, &settings, &Stream::new(2), StoppingRule::default()).unwrap_err();
     assert_eq!(failure.fault, Fault::NotFinite);
     assert!(large.A.read_failure().unwrap().starts_with("rows 0 to 39"));
 }

@@ -1,5 +1,5 @@
 //! The source tree keeps its promises: modules use what the graph of ARCHITECTURE.md says and nothing else, files stay
-//! short, the library does not print, and the shell does not compute.
+//! short, every public type has a name of its own, the library does not print, and the shell does not compute.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -98,12 +98,8 @@ const COMPUTING: [&str; 4] = ["execute", "reward", "analysis", "search"];
 
 /// What the shell may use of them, and why.
 const ALLOWED: [(&str, &[&str], &str); 8] = [
-    ("execute", &["Sampling", "SketchKind", "Stop", "set_cache_limit"], "values of options"),
-    (
-        "execute",
-        &["Fault", "Large", "self"],
-        "data to be solved, and `execute::Failure`, beside the shell's own",
-    ),
+    ("execute", &["Sampling", "SketchKind", "StoppingRule", "set_cache_limit"], "values of options"),
+    ("execute", &["Fault", "Large", "RunFailure"], "data to be solved, and why that failed"),
     (
         "reward",
         &["Charge", "Profile", "Protocol", "StepRule", "TermIndex", "Unit", "Weights"],
@@ -111,8 +107,8 @@ const ALLOWED: [(&str, &[&str], &str); 8] = [
     ),
     ("reward", &["PAPER_GRID", "SOUND_GRID", "Auxiliary", "auxiliary"], "values of options"),
     ("reward", &["Evaluation", "Score"], "results that are shown"),
-    ("analysis", &["Analysis", "Care", "Point", "Study"], "what is asked of an analysis"),
-    ("analysis", &["Cell", "Decided", "Iteration", "Worst"], "results that are shown"),
+    ("analysis", &["Analysis", "Care", "StudyPoint", "Study"], "what is asked of an analysis"),
+    ("analysis", &["MapCell", "Decided", "Iteration", "Worst"], "results that are shown"),
     (
         "search",
         &["Backup", "Counters", "METHODS", "Method", "MethodInfo"],
@@ -187,6 +183,21 @@ fn prints(source: &str) -> Vec<&'static str> {
     let library = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
     // `eprintln!` contains `println!`: one finding is enough.
     ["println!", "print!", "dbg!"].into_iter().filter(|name| library.contains(name)).collect()
+}
+
+/// The types that this source shows to other files.
+fn public_types(source: &str) -> Vec<String> {
+    let named = |line: &str| {
+        let shown = line.trim_start().strip_prefix("pub")?;
+        let item = match shown.strip_prefix('(') {
+            Some(scope) => scope.split_once(')')?.1,
+            None => shown,
+        };
+        let (kind, rest) = item.strip_prefix(' ')?.split_once(' ')?;
+        let name = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        ["struct", "enum", "trait", "type"].contains(&kind).then_some(name)
+    };
+    code(source).lines().filter_map(named).collect()
 }
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -294,6 +305,22 @@ fn the_library_does_not_print() {
 }
 
 #[test]
+fn public_type_names_are_unique() {
+    let mut homes: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    // Templates are text of exported code, not modules.
+    let modules =
+        library().into_iter().chain(shell()).filter(|(path, _)| !path.iter().any(|p| p == "templates"));
+    for (path, text) in modules {
+        for name in public_types(&text) {
+            homes.entry(name).or_default().push(path.clone());
+        }
+    }
+    assert!(homes.contains_key("Program"), "the types were not found");
+    homes.retain(|_, paths| paths.len() > 1);
+    assert!(homes.is_empty(), "one name, one type: rename the less central ones of {homes:#?}");
+}
+
+#[test]
 fn planted_violations_are_caught() {
     let known = ["rng", "linalg", "program", "problem", "execute", "reward"];
     let used = |module: &str, source: &str| uses(module, source, &known).into_iter().collect::<Vec<_>>();
@@ -307,6 +334,10 @@ fn planted_violations_are_caught() {
     assert_eq!(computing("use rl4rla::search;"), ["search"]);
     assert_eq!(computing("use rl4rla::{report, analysis::Study};"), ["analysis"]);
     assert_eq!(computing("use rl4rla::search::Method;\nuse rl4rla::experiment::draw;"), [""; 0]);
+    let types =
+        "pub struct Point;\n  pub(super) enum Law {}\nstruct Own;\n// pub type Gone = u8;\npub fn point() {}";
+    assert_eq!(public_types(types), ["Point", "Law"]);
+    assert_eq!(public_types("pub trait Rule: Sync {\npub type Map<K> = Vec<K>;"), ["Rule", "Map"]);
     assert_eq!(prints("fn f() { eprintln!(\"x\") }"), ["println!"]);
     assert_eq!(prints("fn f() { dbg!(1); }"), ["dbg!"]);
     assert_eq!(prints("/// println!(\"x\")\nfn f() {}\n#[cfg(test)]\nmod tests {\n dbg!(1);\n}"), [""; 0]);

@@ -4,7 +4,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use rl4rla::data::{
-    Format, Missing, Reading, Table, open, open_from, probe, read, read_from, write_csv, write_npy,
+    DataTable, Format, Missing, Reading, open, open_from, probe, read, read_from, write_csv, write_npy,
 };
 use rl4rla::rng::Stream;
 use std::io::{Cursor, Write};
@@ -34,7 +34,7 @@ impl Drop for Folder {
     }
 }
 
-fn take(bytes: impl AsRef<[u8]>, reading: &Reading) -> Result<Table, String> {
+fn take(bytes: impl AsRef<[u8]>, reading: &Reading) -> Result<DataTable, String> {
     let input = Cursor::new(bytes.as_ref().to_vec());
     read_from(Path::new("data"), input, reading).map_err(|error| {
         assert!(!error.advice.is_empty(), "{error}");
@@ -43,7 +43,7 @@ fn take(bytes: impl AsRef<[u8]>, reading: &Reading) -> Result<Table, String> {
 }
 
 #[track_caller]
-fn table(bytes: impl AsRef<[u8]>) -> Table {
+fn table(bytes: impl AsRef<[u8]>) -> DataTable {
     take(bytes, &Reading::default()).unwrap()
 }
 

@@ -5,14 +5,16 @@ mod common;
 use common::*;
 use rayon::prelude::*;
 use rl4rla::equivalence::solves_systems;
-use rl4rla::execute::{Failure, Prepared, Sampling, Settings, SketchKind, Trace, run, run_prepared};
+use rl4rla::execute::{
+    PreparedInstance, RunFailure, RunSettings, Sampling, SketchKind, Trace, run, run_prepared,
+};
 use rl4rla::linalg::{self, Matrix};
 use rl4rla::problem::{Family, Instance, Leverage};
 use rl4rla::program::*;
 use rl4rla::reward::*;
 use rl4rla::rng::Stream;
 
-type Outcome = Result<Trace, Failure>;
+type Outcome = Result<Trace, RunFailure>;
 
 fn family(rows: usize, cols: usize, condition: f64, outside: f64, leverage: Leverage) -> Family {
     let named = Family::named("mid-cond").unwrap();
@@ -33,22 +35,22 @@ fn families(condition: f64) -> Vec<Family> {
 }
 
 /// An instance given by its data, and the same before its rows are drawn.
-fn both(family: &Family, seed: u64) -> [Prepared; 2] {
+fn both(family: &Family, seed: u64) -> [PreparedInstance; 2] {
     let stream = Stream::new(seed);
-    [Prepared::new(family.draw(&stream).unwrap()), Prepared::draw(family, &stream).unwrap()]
+    [PreparedInstance::new(family.draw(&stream).unwrap()), PreparedInstance::draw(family, &stream).unwrap()]
 }
 
 /// Sketches and samples larger and smaller than n + 1, of every kind in turn.
-fn settings(instance: &Instance, turn: usize) -> Settings {
+fn settings(instance: &Instance, turn: usize) -> RunSettings {
     let (rows, cols) = (instance.rows(), instance.cols());
-    Settings {
+    RunSettings {
         iterations: 5,
         step: [0.37, 1.0][turn % 2],
         sketch: SketchKind::ALL[turn / 2 % 4],
         sketch_rows: [4 * cols, cols + 1, cols - 2][turn / 8 % 3],
         batch: [2 * cols, cols / 2][turn / 24 % 2],
         sampling: Sampling::ALL[turn / 48 % 2],
-        ..Settings::for_size(rows, cols)
+        ..RunSettings::for_size(rows, cols)
     }
 }
 
@@ -70,7 +72,7 @@ fn compare(full: &Outcome, reduced: &Outcome) -> f64 {
             deviation(&full.residuals, &reduced.residuals).max(deviation(&full.excesses, &reduced.excesses))
         }
         (Err(full), Err(reduced)) => {
-            let place = |f: &Failure| (f.step, f.operation.clone(), f.shapes.clone());
+            let place = |f: &RunFailure| (f.step, f.operation.clone(), f.shapes.clone());
             if place(full) == place(reduced) {
                 deviation(&full.residuals, &reduced.residuals)
             } else {
@@ -180,7 +182,7 @@ fn named_programs_agree_to_rounding() {
         for (turn, sketch) in SketchKind::ALL.into_iter().enumerate() {
             let sampling = Sampling::ALL[turn % 2];
             let settings =
-                Settings { step: 0.5, batch: 30, sketch, sampling, ..Settings::for_size(rows, cols) };
+                RunSettings { step: 0.5, batch: 30, sketch, sampling, ..RunSettings::for_size(rows, cols) };
             for entry in tall_entries() {
                 let program = &entry.document.program;
                 let full = run(program, prepared.instance(), &settings, &Stream::new(5));
@@ -198,7 +200,7 @@ fn named_programs_agree_to_rounding() {
     }
 }
 
-fn bits(outcome: &Outcome) -> Result<Vec<u64>, &Failure> {
+fn bits(outcome: &Outcome) -> Result<Vec<u64>, &RunFailure> {
     let trace = outcome.as_ref()?;
     Ok(trace.x.iter().chain(&trace.residuals).chain(&trace.excesses).map(|v| v.to_bits()).collect())
 }
@@ -215,7 +217,7 @@ fn samples_are_the_same_rows() {
         for (sampling, prepared) in
             Sampling::ALL.into_iter().flat_map(|s| prepared.each_ref().map(|p| (s, p)))
         {
-            let settings = Settings { sampling, batch: 7, ..Settings::for_size(80, 5) };
+            let settings = RunSettings { sampling, batch: 7, ..RunSettings::for_size(80, 5) };
             for text in [one, two, again, &by_norm] {
                 let program = parse(text);
                 let full = run(&program, prepared.instance(), &settings, &Stream::new(7)).unwrap();
@@ -232,8 +234,9 @@ fn samples_are_the_same_rows() {
 #[test]
 fn what_needs_true_rows_runs_on_them() {
     let step = "v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n";
-    let prepared = Prepared::new(family(30, 4, 10.0, 0.3, Leverage::Low).draw(&Stream::new(8)).unwrap());
-    let settings = Settings { batch: 6, ..Settings::for_size(30, 4) };
+    let prepared =
+        PreparedInstance::new(family(30, 4, 10.0, 0.3, Leverage::Low).draw(&Stream::new(8)).unwrap());
+    let settings = RunSettings { batch: 6, ..RunSettings::for_size(30, 4) };
     for text in [
         format!(
             "setup:\n R1 = MAT_MAT_TRANS_MUL(A, A)\n R1 = MAT_INV(R1)\niteration:\n {step} v1 = MAT_VEC_MUL(R1, v1)\n v1 = VEC_MAT_MUL(v1, A)\n"
@@ -259,8 +262,8 @@ fn what_needs_true_rows_runs_on_them() {
     };
     let psd = Family { rows: 4, cols: 4, ..Family::named("psd").unwrap() };
     for instance in [data(4).unwrap(), data(5).unwrap(), psd.draw(&Stream::new(1)).unwrap()] {
-        let (rows, prepared) = (instance.rows(), Prepared::new(instance));
-        let settings = Settings { step: 0.1, ..Settings::for_size(rows, 4) };
+        let (rows, prepared) = (instance.rows(), PreparedInstance::new(instance));
+        let settings = RunSettings { step: 0.1, ..RunSettings::for_size(rows, 4) };
         for entry in tall_entries() {
             let program = &entry.document.program;
             let full = run(program, prepared.instance(), &settings, &Stream::new(9));
@@ -272,7 +275,8 @@ fn what_needs_true_rows_runs_on_them() {
 #[test]
 fn sketches_are_reduced_only_where_nothing_looks_at_their_rows() {
     let gradient = "v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n";
-    let prepared = Prepared::new(family(60, 4, 10.0, 0.3, Leverage::Low).draw(&Stream::new(8)).unwrap());
+    let prepared =
+        PreparedInstance::new(family(60, 4, 10.0, 0.3, Leverage::Low).draw(&Stream::new(8)).unwrap());
     for text in [
         // The sketches of setup and iteration meet.
         "setup:\n R1 = SKETCH(A)\niteration:\n R2 = SKETCH(A)\n R2 = MAT_TRANS_MAT_MUL(R1, R2)\n v1 = VEC_MAT_MUL(b, A)\n v1 = MAT_VEC_MUL(R2, v1)\n".to_string(),
@@ -286,7 +290,7 @@ fn sketches_are_reduced_only_where_nothing_looks_at_their_rows() {
     ] {
         let program = parse(&text);
         for sketch_rows in [3, 4, 5, 6, 20] {
-            let settings = Settings { sketch_rows, step: 0.3, batch: 6, ..Settings::for_size(60, 4) };
+            let settings = RunSettings { sketch_rows, step: 0.3, batch: 6, ..RunSettings::for_size(60, 4) };
             let full = run(&program, prepared.instance(), &settings, &Stream::new(9));
             let reduced = run_prepared(&program, &prepared, &settings, &Stream::new(9));
             let apart = compare(&full, &reduced);
@@ -297,8 +301,9 @@ fn sketches_are_reduced_only_where_nothing_looks_at_their_rows() {
 
 #[test]
 fn what_is_refused_is_refused_at_the_true_size() {
-    let prepared = Prepared::new(family(900, 4, 10.0, 0.0, Leverage::Low).draw(&Stream::new(8)).unwrap());
-    let settings = Settings::for_size(900, 4);
+    let prepared =
+        PreparedInstance::new(family(900, 4, 10.0, 0.0, Leverage::Low).draw(&Stream::new(8)).unwrap());
+    let settings = RunSettings::for_size(900, 4);
     for text in [
         "setup:\n R1 = MAT_MAT_TRANS_MUL(A, A)\n R1 = MAT_INV(R1)\niteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n",
         "setup:\n R1 = MAT_MAT_TRANS_MUL(A, A)\n R2 = MAT_MAT_MUL(R1, R1)\niteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n",
@@ -308,7 +313,7 @@ fn what_is_refused_is_refused_at_the_true_size() {
         let reduced = run_prepared(&parse(text), &prepared, &settings, &Stream::new(9)).unwrap_err();
         assert_eq!(full, reduced);
     }
-    let long = Settings { iterations: usize::MAX, ..settings };
+    let long = RunSettings { iterations: usize::MAX, ..settings };
     let program = &Entry::named("ls-gd").unwrap().document.program;
     let full = run(program, prepared.instance(), &long, &Stream::new(9)).unwrap_err();
     assert_eq!(full, run_prepared(program, &prepared, &long, &Stream::new(9)).unwrap_err());
@@ -322,12 +327,12 @@ fn what_is_remembered_changes_no_bit() {
     let both = "setup:\n R1 = SKETCH(A)\niteration:\n R2 = SKETCH(A)\n R2 = MAT_TRANS_MAT_MUL(R1, R2)\n v1 = VEC_MAT_MUL(b, A)\n v1 = MAT_VEC_MUL(R2, v1)\n";
     let programs = [fresh, sampled, both].map(parse);
     // More iterations than sketches are kept.
-    let settings = Settings { iterations: 600, step: 1e-3, batch: 9, ..Settings::for_size(120, 4) };
+    let settings = RunSettings { iterations: 600, step: 1e-3, batch: 9, ..RunSettings::for_size(120, 4) };
     let cold = |program: &Program, seed: u64| {
-        let prepared = Prepared::new(instance.clone());
+        let prepared = PreparedInstance::new(instance.clone());
         run_prepared(program, &prepared, &settings, &Stream::new(seed))
     };
-    let shared = Prepared::new(instance.clone());
+    let shared = PreparedInstance::new(instance.clone());
     let jobs: Vec<(usize, u64)> = (0..18).map(|i| (i % 3, i as u64 % 2)).collect();
     let warm: Vec<Outcome> = jobs
         .par_iter()
@@ -366,7 +371,7 @@ fn rewards_are_those_of_the_score() {
     let mut earned = vec![false; protocols().len()];
     for (condition, outside) in [(10.0, 0.3), (1e3, 0.0)] {
         let family = family(400, 8, condition, outside, Leverage::High);
-        let prepared = Prepared::new(family.draw(&Stream::new(12)).unwrap());
+        let prepared = PreparedInstance::new(family.draw(&Stream::new(12)).unwrap());
         for (protocol, earned) in protocols().iter().zip(&mut earned) {
             for entry in tall_entries() {
                 let program = &entry.document.program;
@@ -383,7 +388,8 @@ fn rewards_are_those_of_the_score() {
 #[test]
 fn rewards_of_random_programs_are_those_of_the_score() {
     const PROGRAMS: u64 = 400;
-    let prepared = Prepared::new(family(100, 6, 10.0, 0.3, Leverage::Low).draw(&Stream::new(14)).unwrap());
+    let prepared =
+        PreparedInstance::new(family(100, 6, 10.0, 0.3, Leverage::Low).draw(&Stream::new(14)).unwrap());
     let protocols = protocols();
     let deviating: usize = (0..PROGRAMS)
         .into_par_iter()
@@ -405,7 +411,8 @@ fn rewards_of_random_programs_are_those_of_the_score() {
 fn a_run_that_fails_after_the_tolerance_earns_nothing() {
     // Columns of the identity: with η = 1 the first step solves, the gradient is exactly 0, and 0/0 fails.
     let identity = Matrix::from_fn(6, 2, |i, j| if i == j { 1.0 } else { 0.0 });
-    let prepared = Prepared::new(Instance::from_data(identity, vec![1.0, 2.0, 0.0, 1.0, 0.0, 0.0]).unwrap());
+    let prepared =
+        PreparedInstance::new(Instance::from_data(identity, vec![1.0, 2.0, 0.0, 1.0, 0.0, 0.0]).unwrap());
     let program = parse(
         "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n a1 = VEC_VEC_DOT(v1, v1)\n a1 = SCALAR_DIV(a1, a1)\n v1 = SCALAR_VEC_MUL(a1, v1)\n",
     );

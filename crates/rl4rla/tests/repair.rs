@@ -218,7 +218,12 @@ fn any_grammar(dice: &mut Dice) -> Grammar {
     if dice.one_in(2) {
         grammar.open.remove(dice.below(2));
     }
-    grammar.part = *dice.pick(&[Part::Whole, Part::Whole, Part::Forward, Part::Update]);
+    grammar.part = *dice.pick(&[
+        IterationPart::Whole,
+        IterationPart::Whole,
+        IterationPart::Forward,
+        IterationPart::Update,
+    ]);
     let any = |dice: &mut Dice| RegSet::EMPTY.with(*dice.pick(&Reg::all().collect::<Vec<_>>()));
     if dice.one_in(3) {
         grammar.setup_only = any(dice);

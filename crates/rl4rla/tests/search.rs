@@ -6,16 +6,16 @@ mod toy;
 use proptest::prelude::*;
 use rl4rla::rng::Stream;
 use rl4rla::search::{
-    Backup, Confidence, Counters, Domain, METHODS, Measure, Method, Plan, Puct, Rule, Sharing, Silent,
-    Solved, Stop, Tuning, Ucd, Uct, Watch, best, exhaustive, graph_search, random,
+    Backup, Confidence, Counters, Domain, GraphSearchPlan, METHODS, Measure, Method, Puct, SelectionRule,
+    Sharing, Silent, Solved, StopReason, Tuning, Ucd, Uct, Watch, best, exhaustive, graph_search, random,
 };
 use std::sync::Arc;
 use toy::{Words, deceptive, found, scattered, told, tuning};
 
-const RULES: [&dyn Rule; 3] = [&Ucd, &Uct, &Puct];
+const RULES: [&dyn SelectionRule; 3] = [&Ucd, &Uct, &Puct];
 
-fn plan(rule: &dyn Rule, budget: u64, seed: u64) -> Plan<'_> {
-    Plan {
+fn plan(rule: &dyn SelectionRule, budget: u64, seed: u64) -> GraphSearchPlan<'_> {
+    GraphSearchPlan {
         sharing: Sharing::Graph,
         rule,
         exploration: 0.5,
@@ -35,8 +35,11 @@ fn graph_search_converges() {
     let domain = Words::new(4, 4, scattered(&[0, 1, 2, 2])).noisy(0.05, 16, 3);
     for (rule, seed) in RULES.into_iter().flat_map(|rule| (0..5).map(move |seed| (rule, seed))) {
         for exploration in [0.5, 2.0] {
-            let outcome =
-                graph_search(&domain, &Plan { exploration, ..plan(rule, 20_000, seed) }, &mut Silent);
+            let outcome = graph_search(
+                &domain,
+                &GraphSearchPlan { exploration, ..plan(rule, 20_000, seed) },
+                &mut Silent,
+            );
             assert!(exploration < 1.0 || found(&outcome) == domain.optimum());
             assert!(outcome.ranked.iter().all(|ranked| ranked.values.len() == 16));
             assert!(outcome.ranked.is_sorted_by(|a, b| a.mean() >= b.mean()));
@@ -49,8 +52,9 @@ fn without_transpositions_tree_and_graph_are_one() {
     let domain = Words::new(4, 3, scattered(&[2, 0, 1])).ordered().noisy(0.1, 8, 5);
     let backups = Backup::ALL;
     for (backup, budget) in backups.into_iter().flat_map(|b| [1, 100, 777, 5_000].map(|n| (b, n))) {
-        let run =
-            |sharing| graph_search(&domain, &Plan { sharing, backup, ..plan(&Uct, budget, 1) }, &mut Silent);
+        let run = |sharing| {
+            graph_search(&domain, &GraphSearchPlan { sharing, backup, ..plan(&Uct, budget, 1) }, &mut Silent)
+        };
         assert_eq!(told(&run(Sharing::Tree)), told(&run(Sharing::Graph)));
     }
     let ucd = graph_search(&domain, &plan(&Ucd, 777, 1), &mut Silent);
@@ -61,7 +65,11 @@ fn without_transpositions_tree_and_graph_are_one() {
 fn transpositions_are_shared() {
     let domain = Words::new(4, 5, scattered(&[0, 1, 2, 2, 3])).noisy(0.05, 8, 5);
     let run = |sharing| {
-        graph_search(&domain, &Plan { sharing, exploration: 4.0, ..plan(&Uct, 1_000, 1) }, &mut Silent)
+        graph_search(
+            &domain,
+            &GraphSearchPlan { sharing, exploration: 4.0, ..plan(&Uct, 1_000, 1) },
+            &mut Silent,
+        )
     };
     let (tree, graph) = (run(Sharing::Tree).counters, run(Sharing::Graph).counters);
     assert!(2 * graph.unique_states < tree.unique_states, "{graph:?} {tree:?}");
@@ -73,16 +81,21 @@ fn transpositions_are_shared() {
 fn lucb_decides() {
     let domain = Words::new(4, 1, |word| Some(if word == [2] { 0.9 } else { 0.1 })).noisy(0.02, 1_000, 1);
     for backup in [Backup::Idempotent, Backup::Latest] {
-        let outcome = graph_search(&domain, &Plan { backup, ..plan(&Uct, 100_000, 1) }, &mut Silent);
-        assert_eq!((outcome.stop, found(&outcome)), (Stop::Lucb, [2].as_slice()));
+        let outcome =
+            graph_search(&domain, &GraphSearchPlan { backup, ..plan(&Uct, 100_000, 1) }, &mut Silent);
+        assert_eq!((outcome.stop, found(&outcome)), (StopReason::Lucb, [2].as_slice()));
         assert!(outcome.counters.playouts < 1_000);
         // The criterion is met once and for all: a larger budget changes nothing.
-        let again = graph_search(&domain, &Plan { backup, ..plan(&Uct, 200_000, 1) }, &mut Silent);
+        let again = graph_search(&domain, &GraphSearchPlan { backup, ..plan(&Uct, 200_000, 1) }, &mut Silent);
         assert_eq!(told(&outcome), told(&again));
     }
     let forced = Words::new(1, 3, |_| Some(0.5)).noisy(0.1, 100, 1);
     let outcome = graph_search(&forced, &plan(&Uct, 1_000, 1), &mut Silent);
-    assert_eq!((outcome.stop, found(&outcome)), (Stop::Lucb, [0; 3].as_slice()), "one child is no choice");
+    assert_eq!(
+        (outcome.stop, found(&outcome)),
+        (StopReason::Lucb, [0; 3].as_slice()),
+        "one child is no choice"
+    );
 }
 
 /// Worth a little with `b` in front, where everything is the same, and nothing elsewhere but for one word.
@@ -103,12 +116,12 @@ fn trap() -> Words {
 fn closed_children_are_skipped_where_that_is_asked_for() {
     let domain = trap();
     for (rule, sharing) in RULES.into_iter().flat_map(|r| [(r, Sharing::Graph), (r, Sharing::Tree)]) {
-        let usual = Plan { sharing, ..plan(rule, 3_000, 1) };
-        let skipping = Plan { skip_closed: true, return_to_root: true, ..plan(rule, 3_000, 1) };
+        let usual = GraphSearchPlan { sharing, ..plan(rule, 3_000, 1) };
+        let skipping = GraphSearchPlan { skip_closed: true, return_to_root: true, ..plan(rule, 3_000, 1) };
         let (replayed, skipped) =
             (graph_search(&domain, &usual, &mut Silent), graph_search(&domain, &skipping, &mut Silent));
         // Without replays all 256 words are seen, each by one playout or by the rollout before it.
-        assert_eq!((skipped.stop, found(&skipped)), (Stop::Exhausted, [0, 2, 3, 3].as_slice()));
+        assert_eq!((skipped.stop, found(&skipped)), (StopReason::Exhausted, [0, 2, 3, 3].as_slice()));
         assert_eq!(skipped.counters.solutions, 256);
         assert!(skipped.counters.playouts <= 2 * (256 + 64 + 16 + 4), "{:?}", skipped.counters);
         assert!(replayed.counters.solutions < 256, "{:?}", replayed.counters);
@@ -119,11 +132,11 @@ fn closed_children_are_skipped_where_that_is_asked_for() {
 fn an_exhausted_subtree_is_left_for_the_root() {
     let domain = trap();
     let decided = graph_search(&domain, &plan(&Uct, 20_000, 1), &mut Silent);
-    assert_eq!(decided.stop, Stop::Exhausted, "the subtree it decided for");
+    assert_eq!(decided.stop, StopReason::Exhausted, "the subtree it decided for");
     assert!(found(&decided)[0] == 1 && decided.counters.solutions < 256);
-    let plan = Plan { return_to_root: true, ..plan(&Uct, 20_000, 1) };
+    let plan = GraphSearchPlan { return_to_root: true, ..plan(&Uct, 20_000, 1) };
     let returned = graph_search(&domain, &plan, &mut Silent);
-    assert_eq!((returned.stop, found(&returned)), (Stop::Exhausted, [0, 2, 3, 3].as_slice()));
+    assert_eq!((returned.stop, found(&returned)), (StopReason::Exhausted, [0, 2, 3, 3].as_slice()));
     assert_eq!(returned.counters.solutions, 256);
 }
 
@@ -131,28 +144,35 @@ fn an_exhausted_subtree_is_left_for_the_root() {
 fn a_decision_has_a_budget_of_its_own() {
     // All words are worth the same: LUCB parts nothing.
     let domain = Words::new(3, 4, |_| Some(0.5)).noisy(0.1, 1_000, 1);
-    let plan = Plan { decision: Some(200), ..plan(&Ucd, 100_000, 1) };
+    let plan = GraphSearchPlan { decision: Some(200), ..plan(&Ucd, 100_000, 1) };
     let outcome = graph_search(&domain, &plan, &mut Silent);
-    assert_eq!((outcome.stop, outcome.counters.playouts), (Stop::Budget, 4 * 200));
-    let short = graph_search(&domain, &Plan { budget: 500.into(), ..plan }, &mut Silent);
-    assert_eq!((short.stop, short.counters.playouts), (Stop::Budget, 500), "the whole budget counts too");
+    assert_eq!((outcome.stop, outcome.counters.playouts), (StopReason::Budget, 4 * 200));
+    let short = graph_search(&domain, &GraphSearchPlan { budget: 500.into(), ..plan }, &mut Silent);
+    assert_eq!(
+        (short.stop, short.counters.playouts),
+        (StopReason::Budget, 500),
+        "the whole budget counts too"
+    );
 }
 
 #[test]
 fn where_nothing_can_be_decided_a_budget_for_decisions_ends_the_search() {
     let domain = Words::new(3, 0, |_| Some(0.5)).noisy(0.1, 1_000, 1);
-    let plan = Plan { decision: Some(7), ..plan(&Ucd, 100_000, 1) };
+    let plan = GraphSearchPlan { decision: Some(7), ..plan(&Ucd, 100_000, 1) };
     let outcome = graph_search(&domain, &plan, &mut Silent);
-    assert_eq!((outcome.stop, outcome.counters.playouts, found(&outcome)), (Stop::Budget, 7, [].as_slice()));
+    assert_eq!(
+        (outcome.stop, outcome.counters.playouts, found(&outcome)),
+        (StopReason::Budget, 7, [].as_slice())
+    );
 }
 
 #[test]
 fn the_printed_back_up_decides_too() {
     let domain = Words::new(4, 1, |word| Some(if word == [2] { 0.9 } else { 0.1 })).noisy(0.02, 1_000, 1);
     for sharing in [Sharing::Tree, Sharing::Graph] {
-        let plan = Plan { sharing, backup: Backup::Printed, ..plan(&Uct, 100_000, 1) };
+        let plan = GraphSearchPlan { sharing, backup: Backup::Printed, ..plan(&Uct, 100_000, 1) };
         let outcome = graph_search(&domain, &plan, &mut Silent);
-        assert_eq!((outcome.stop, found(&outcome)), (Stop::Lucb, [2].as_slice()));
+        assert_eq!((outcome.stop, found(&outcome)), (StopReason::Lucb, [2].as_slice()));
     }
 }
 
@@ -174,20 +194,20 @@ fn reasons_to_stop() {
             row.method.search(domain, &tuning(budget), &Stream::new(1), &mut Until(limit))
         };
         let (complete, silent) = match row.method {
-            Method::Random | Method::Evolution | Method::Islands => (Stop::Budget, Stop::Budget),
-            Method::Best => (Stop::Confident, Stop::NoSignal),
-            _ => (Stop::Exhausted, Stop::NoSignal),
+            Method::Random | Method::Evolution | Method::Islands => (StopReason::Budget, StopReason::Budget),
+            Method::Best => (StopReason::Confident, StopReason::NoSignal),
+            _ => (StopReason::Exhausted, StopReason::NoSignal),
         };
         assert_eq!(run(&tiny, 10_000, u64::MAX).stop, complete, "{}", row.name);
         assert_eq!(found(&run(&tiny, 10_000, u64::MAX)), [1, 1], "{}", row.name);
         assert_eq!(run(&nothing, 10_000, u64::MAX).stop, silent, "{}", row.name);
-        assert_eq!(run(&domain, 3, u64::MAX).stop, Stop::Budget, "{}", row.name);
+        assert_eq!(run(&domain, 3, u64::MAX).stop, StopReason::Budget, "{}", row.name);
         assert_eq!(run(&domain, 3, u64::MAX).counters.playouts, 3, "{}", row.name);
-        assert_eq!(run(&domain, 0, u64::MAX).stop, Stop::Budget, "{}", row.name);
+        assert_eq!(run(&domain, 0, u64::MAX).stop, StopReason::Budget, "{}", row.name);
         assert!(run(&domain, 0, u64::MAX).ranked.is_empty(), "{}", row.name);
-        assert_eq!(run(&domain, 10_000, 0).stop, Stop::Interrupted, "{}", row.name);
+        assert_eq!(run(&domain, 10_000, 0).stop, StopReason::Interrupted, "{}", row.name);
         let halted = run(&domain, 100_000, 10);
-        assert_eq!(halted.stop, Stop::Interrupted, "{}", row.name);
+        assert_eq!(halted.stop, StopReason::Interrupted, "{}", row.name);
         assert!(halted.counters.evaluations < 10 + 512 && !halted.ranked.is_empty(), "{}", row.name);
         let rate = run(&domain, 500, u64::MAX).counters.revisit_rate();
         assert!((0.0..=1.0).contains(&rate), "{} revisits {rate}", row.name);
@@ -198,7 +218,7 @@ fn reasons_to_stop() {
 fn exact_budget_is_enough_to_exhaust() {
     let domain = Words::new(3, 2, scattered(&[0, 1])).ordered();
     let run = |budget| exhaustive(&domain, Measure::All, budget, 1, &mut Silent);
-    assert_eq!((run(11).stop, run(12).stop), (Stop::Budget, Stop::Exhausted));
+    assert_eq!((run(11).stop, run(12).stop), (StopReason::Budget, StopReason::Exhausted));
     assert_eq!((run(11).counters.playouts, run(12).counters.unique_states), (11, 13));
 }
 
@@ -221,7 +241,7 @@ fn every_method_by_name() {
 fn everything_is_counted() {
     let domain = Words::new(4, 3, scattered(&[1, 2, 3])).noisy(0.05, 6, 1);
     let all = exhaustive(&domain, Measure::All, u64::MAX, 1, &mut Silent);
-    assert_eq!((all.stop, found(&all)), (Stop::Exhausted, domain.optimum().as_slice()));
+    assert_eq!((all.stop, found(&all)), (StopReason::Exhausted, domain.optimum().as_slice()));
     assert_eq!(all.counters.solutions, 20, "multisets of three letters out of four");
     assert_eq!(all.counters.evaluations, 20 * 6);
     assert_eq!(all.counters.unique_states, 1 + 4 + 10 + 20);
@@ -318,7 +338,7 @@ fn best_keeps_its_leader_when_a_newcomer_was_lucky() {
     let (lucky, steady) = ([vec![1.0; 2], vec![0.0; 14]].concat(), vec![0.80; 16]);
     let domain = Table(vec![vec![0.82; 16], lucky, steady]);
     let outcome = best(&domain, Confidence::default(), 0.5, 100, 3, &mut Silent);
-    assert_eq!((outcome.stop, outcome.ranked[0].solved.solution), (Stop::Confident, 0));
+    assert_eq!((outcome.stop, outcome.ranked[0].solved.solution), (StopReason::Confident, 0));
 }
 
 /// One word is best, those with the second letter in front are close, the rest is far behind.
@@ -345,7 +365,7 @@ fn errors(domain: impl Fn() -> Words, noise: f64, runs: u64) -> (u64, u64, u64, 
         let domain = domain().noisy(noise, 32, seed);
         let raced = best(&domain, confidence, 0.5, u64::MAX, 1, &mut Silent);
         let all = exhaustive(&domain, Measure::All, u64::MAX, 1, &mut Silent);
-        assert_eq!(raced.stop, Stop::Confident);
+        assert_eq!(raced.stop, StopReason::Confident);
         (
             untrue + u64::from(found(&raced) != domain.optimum()),
             wrong + u64::from(found(&raced) != found(&all)),
@@ -370,11 +390,11 @@ fn best_is_as_confident_as_it_says() {
 fn mean_backup_is_deceived_and_best_is_not() {
     let domain = Words::new(5, 4, deceptive(&[0, 3, 1, 2])).ordered();
     let outcome = best(&domain, Confidence::default(), 0.5, u64::MAX, 1, &mut Silent);
-    assert_eq!((outcome.stop, found(&outcome)), (Stop::Confident, [0, 3, 1, 2].as_slice()));
+    assert_eq!((outcome.stop, found(&outcome)), (StopReason::Confident, [0, 3, 1, 2].as_slice()));
     let budget = outcome.counters.playouts;
     let deceived = |seed| found(&graph_search(&domain, &plan(&Ucd, budget, seed), &mut Silent))[0] != 0;
     assert!((0..20).filter(|&seed| deceived(seed)).count() > 10);
-    let patient = Plan { exploration: 20.0, ..plan(&Ucd, 20_000, 1) };
+    let patient = GraphSearchPlan { exploration: 20.0, ..plan(&Ucd, 20_000, 1) };
     assert_eq!(found(&graph_search(&domain, &patient, &mut Silent)), [0, 3, 1, 2]);
 }
 
@@ -382,7 +402,7 @@ fn mean_backup_is_deceived_and_best_is_not() {
 fn random_finds_what_is_easy() {
     let domain = Words::new(3, 2, scattered(&[0, 2])).noisy(0.05, 8, 1);
     let outcome = random(&domain, 500, 2, &Stream::new(1), &mut Silent);
-    assert_eq!((outcome.stop, found(&outcome)), (Stop::Budget, [0, 2].as_slice()));
+    assert_eq!((outcome.stop, found(&outcome)), (StopReason::Budget, [0, 2].as_slice()));
     assert_eq!((outcome.counters.playouts, outcome.ranked.len()), (500, 2));
 }
 
@@ -396,7 +416,7 @@ fn degenerate_problems() {
         assert_eq!(outcome.counters.unique_states, 1, "{}", row.name);
         let outcome = run(&Words::new(0, 3, |_| Some(0.5)));
         assert!(outcome.ranked.is_empty() && outcome.counters.evaluations == 0, "{}", row.name);
-        assert!(matches!(outcome.stop, Stop::NoSignal | Stop::Budget), "{}", row.name);
+        assert!(matches!(outcome.stop, StopReason::NoSignal | StopReason::Budget), "{}", row.name);
         // Most ends are no solutions.
         let outcome = run(&Words::new(3, 3, |word| (word == [0, 1, 2]).then_some(0.7)));
         assert_eq!((outcome.ranked.len(), found(&outcome)), (1, [0, 1, 2].as_slice()), "{}", row.name);

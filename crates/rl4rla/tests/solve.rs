@@ -5,7 +5,7 @@ use rl4rla::linalg::{self, Matrix};
 use rl4rla::problem::{FamilyError, FamilyInfo, Instance, InstanceError, Solving, Task, register};
 use rl4rla::program::{Compute, Document, Entry, Expr, Form, Operator, Pattern, Size, Update};
 use rl4rla::rng::Stream;
-use rl4rla::solve::{Ended, Options, Problem, SolveError, Step, Unsupported, solve};
+use rl4rla::solve::{Ended, Problem, SolveError, SolveOptions, StepSize, Unsupported, solve};
 use std::sync::Once;
 
 /// min ‖Ax − b‖ over x ≥ 0; with hooks or without.
@@ -122,7 +122,7 @@ fn hooks_give_tolerance_and_data_from_a_file() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("solve-nonnegative");
     std::fs::write(&path, a.iter().flat_map(|a| a.to_le_bytes()).collect::<Vec<u8>>()).unwrap();
     let in_file = || Matrix::in_file(std::fs::File::open(&path).unwrap(), rows, 4).unwrap();
-    let options = Options::default();
+    let options = SolveOptions::default();
     let program = projected("nonnegative", false);
     let memory = Problem::from_rows(rows, 4, a.clone(), b.clone()).unwrap().for_task(&HOOKED);
     let memory = solve(&program, memory, &options).unwrap();
@@ -144,9 +144,9 @@ fn hooks_give_tolerance_and_data_from_a_file() {
 fn hooks_give_means_of_samples() {
     let (a, b) = data(2000);
     let problem = || Problem::from_rows(2000, 4, &a[..], &b[..]).unwrap().for_task(&HOOKED);
-    let (program, step) = (projected("nonnegative", true), Step::Fixed(0.3));
+    let (program, step) = (projected("nonnegative", true), StepSize::Fixed(0.3));
     let gradient = |average| {
-        let options = Options { average, step, iterations: 400, ..Options::default() };
+        let options = SolveOptions { average, step, iterations: 400, ..SolveOptions::default() };
         let solution = solve(&program, problem(), &options).unwrap();
         assert_eq!((solution.iterations, solution.residuals.len()), (400, 401));
         assert_eq!(solution.residuals[400], solution.residual);
@@ -154,7 +154,7 @@ fn hooks_give_means_of_samples() {
     };
     assert!(gradient(true) < 0.3 * gradient(false), "{} {}", gradient(true), gradient(false));
     let plain = problem().for_task(&PLAIN);
-    let options = Options { average: true, ..Options::default() };
+    let options = SolveOptions { average: true, ..SolveOptions::default() };
     let refused = solve(&projected("plain-nonnegative", true), plain, &options).unwrap_err();
     assert_eq!(refused, SolveError::Unsupported { task: "plain-nonnegative", what: Unsupported::Average });
 }
@@ -164,7 +164,7 @@ fn fifteen_lines_solve_a_system() -> Result<(), Box<dyn std::error::Error>> {
     let a = vec![1.0, 0.0, 1.0, 1.0, 1.0, 2.0, 1.0, 3.0];
     let b = vec![1.0, 3.0, 5.0, 7.0];
     let program = &Entry::named("precond-gd").ok_or("no such program")?.document;
-    let x = solve(program, Problem::from_rows(4, 2, a, b)?, &Options::default())?.into_x()?;
+    let x = solve(program, Problem::from_rows(4, 2, a, b)?, &SolveOptions::default())?.into_x()?;
     assert!((x[0] - 1.0).abs() < 1e-9 && (x[1] - 2.0).abs() < 1e-9);
     Ok(())
 }

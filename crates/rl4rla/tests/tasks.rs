@@ -1,7 +1,7 @@
 //! What the catalogue's programs do on the tasks beyond linear systems, at the paper's sizes.
 
 use rayon::prelude::*;
-use rl4rla::execute::{Settings, SketchKind, Trace, run};
+use rl4rla::execute::{RunSettings, SketchKind, Trace, run};
 use rl4rla::linalg;
 use rl4rla::problem::{Family, Instance};
 use rl4rla::program::{Canonical, Entry, LiveOut, Model, Price, Program};
@@ -11,7 +11,7 @@ fn program(name: &str) -> &'static Program {
     &Entry::named(name).unwrap().document.program
 }
 
-fn traced(name: &str, instance: &Instance, settings: &Settings) -> Trace {
+fn traced(name: &str, instance: &Instance, settings: &RunSettings) -> Trace {
     run(program(name), instance, settings, &Stream::new(9)).unwrap()
 }
 
@@ -26,8 +26,8 @@ fn logistic(seed: u64) -> Instance {
     family.draw(&Stream::new(seed)).unwrap()
 }
 
-fn settings() -> Settings {
-    Settings { sketch: SketchKind::CountSketch, ..Settings::for_size(5000, 50) }
+fn settings() -> RunSettings {
+    RunSettings { sketch: SketchKind::CountSketch, ..RunSettings::for_size(5000, 50) }
 }
 
 /// Newton: 10⁻¹⁰ within ten iterations. Newton Sketch: 10⁻⁶ in as many, at less than a third of the flops.
@@ -71,7 +71,7 @@ fn power_iteration_converges_at_the_rate_of_the_gap() {
     let instance = Family::named("eigenvalue").unwrap().sized(Some(5), None).draw(&Stream::new(3)).unwrap();
     let lambda = instance.spectrum();
     let rate = (lambda[1] / lambda[0]).powi(2);
-    let settings = Settings { iterations: 60, ..Settings::for_size(5, 5) };
+    let settings = RunSettings { iterations: 60, ..RunSettings::for_size(5, 5) };
     let gaps = traced("power-iteration", &instance, &settings).excesses;
     let seen = (gaps[60] / gaps[40]).powf(1.0 / 20.0);
     assert!((seen / rate - 1.0).abs() < 0.05, "{seen} and not {rate}");
@@ -82,7 +82,7 @@ fn power_iteration_converges_at_the_rate_of_the_gap() {
 fn a_sketch_pays_when_passes_cost() {
     let family =
         Family { condition: Some(100.0), ..Family::named("eigenvalue").unwrap() }.sized(Some(500), None);
-    let settings = Settings { iterations: 10, sketch_rows: 250, ..Settings::for_size(500, 500) };
+    let settings = RunSettings { iterations: 10, sketch_rows: 250, ..RunSettings::for_size(500, 500) };
     let gaps: Vec<[f64; 3]> = (0..4u64)
         .into_par_iter()
         .map(|seed| {
@@ -100,8 +100,11 @@ fn a_sketch_pays_when_passes_cost() {
 #[test]
 fn a_forward_pass_is_exact() {
     let instance = Family::named("logistic-forward").unwrap().draw(&Stream::new(1)).unwrap();
-    let trace =
-        traced("logistic-forward", &instance, &Settings { iterations: 1, ..Settings::for_size(50, 10) });
+    let trace = traced(
+        "logistic-forward",
+        &instance,
+        &RunSettings { iterations: 1, ..RunSettings::for_size(50, 10) },
+    );
     assert_eq!(trace.x.len(), 50);
     assert!(trace.excesses[1] < 1e-15 && trace.excesses[0] > 0.01);
     let z = linalg::mat_vec(&instance.A, &instance.start);

@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let numbers = Stream::new(1).normals(m * n + m);
     let (rows, b) = numbers.split_at(m * n);
     let document: Document = program.to_string().parse()?;
-    let x = solve(&document, Problem::from_rows(m, n, rows, b)?, &Options::default())?.into_x()?;
+    let x = solve(&document, Problem::from_rows(m, n, rows, b)?, &SolveOptions::default())?.into_x()?;
     println!("x = {x:?}");
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The options of `analyze`.
 
-use super::{Problem, Running, Threads};
+use super::{ProblemArguments, Running, Threads};
 use clap::Args;
 use std::ffi::OsString;
 
@@ -10,7 +10,7 @@ pub struct Analyze {
     pub program: OsString,
 
     #[command(flatten)]
-    pub problem: Problem,
+    pub problem: ProblemArguments,
 
     /// Iterations T for the robustness map, the worst case and the precision test
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=100_000), help_heading = "Run")]

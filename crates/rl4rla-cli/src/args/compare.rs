@@ -1,6 +1,6 @@
 //! The options of `compare`.
 
-use super::{Data, Problem, Running};
+use super::{DataArguments, ProblemArguments, Running};
 use clap::Args;
 use std::ffi::OsString;
 
@@ -13,9 +13,9 @@ pub struct Compare {
     pub baselines: Vec<String>,
 
     #[command(flatten)]
-    pub data: Data,
+    pub data: DataArguments,
     #[command(flatten)]
-    pub problem: Problem,
+    pub problem: ProblemArguments,
     /// Number of instances; residuals are medians over these
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000), help_heading = "Problem")]
     pub instances: u64,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// The user's own data.
 #[derive(Args)]
-pub struct Data {
+pub struct DataArguments {
     /// Matrix file: NPY, CSV or Matrix Market, optionally gzipped
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub matrix: Option<PathBuf>,

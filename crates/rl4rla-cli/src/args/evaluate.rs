@@ -1,6 +1,6 @@
 //! The options of `evaluate`.
 
-use super::{Problem, Running, Threads};
+use super::{ProblemArguments, Running, Threads};
 use clap::{Args, ValueEnum};
 use rl4rla::reward::{Auxiliary, TermIndex};
 use std::ffi::OsString;
@@ -46,7 +46,7 @@ pub struct Evaluate {
     pub stage: Option<String>,
 
     #[command(flatten)]
-    pub problem: Problem,
+    pub problem: ProblemArguments,
     /// Number of instances
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100_000), help_heading = "Problem")]
     pub instances: u64,

@@ -8,7 +8,7 @@ use rl4rla::program::nearest;
 use std::ffi::OsString;
 
 #[derive(Args)]
-pub struct Export {
+pub struct ExportArguments {
     /// Programs: catalogue names, paths to .rla files, run:ID, run:ID/STAGE or run:ID#K; `all` for the whole catalogue
     #[arg(required = true, value_name = "PROGRAM")]
     pub programs: Vec<OsString>,

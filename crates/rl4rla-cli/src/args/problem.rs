@@ -7,7 +7,7 @@ use rl4rla::problem::{Leverage, Right, Scale};
 
 /// Which problems are drawn.
 #[derive(Args)]
-pub struct Problem {
+pub struct ProblemArguments {
     /// Problem family; see `rl4rla list families` [default: the program's own]
     #[arg(long, help_heading = "Problem")]
     pub family: Option<String>,

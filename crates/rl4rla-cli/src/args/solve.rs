@@ -1,7 +1,7 @@
 //! The options of `solve`.
 
 use super::problem::size;
-use super::{Chance, Data, Threads};
+use super::{Chance, DataArguments, Threads};
 use clap::Args;
 use rl4rla::solve::RankDeficient;
 use std::ffi::OsString;
@@ -21,7 +21,7 @@ pub struct Solve {
     /// Program: catalogue name, path to a .rla file, run:ID, run:ID/STAGE or run:ID#K
     pub program: OsString,
     #[command(flatten)]
-    pub data: Data,
+    pub data: DataArguments,
 
     /// Iteration limit T
     #[arg(long, default_value = "1000", value_parser = size, help_heading = "Run")]

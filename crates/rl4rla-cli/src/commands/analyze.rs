@@ -8,12 +8,12 @@ use crate::failure::Failure;
 use crate::output::Outputs;
 use crate::page::{Page, accent, faint};
 use crate::request::{families, positive, protocol, refuse_misfits, steps};
-use crate::source::Source;
+use crate::source::NamedProgram;
 use rl4rla::analysis::{Analysis, Care, Study};
 use rl4rla::experiment::analyzed::Analyzed;
 use rl4rla::problem::Family;
 use rl4rla::program::LiveOut;
-use rl4rla::report::Document;
+use rl4rla::report::ReportPage;
 use rl4rla::reward::{Profile, SOUND_GRID, StepRule};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ const SIZE: (usize, usize) = (2000, 20);
 /// Analyses a program.
 pub fn run(args: &Analyze, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
-    let source = Source::find(&args.program, &shared.store)?;
+    let source = NamedProgram::find(&args.program, &shared.store)?;
     let mut outputs = Outputs::new(shared).reads("the program", source.file());
     if let Some(folder) = &args.out {
         outputs.writes_into("--out", folder)?;
@@ -48,11 +48,11 @@ pub fn run(args: &Analyze, shared: &Shared) -> Result<Page, Failure> {
 struct Report<'a> {
     args: &'a Analyze,
     shared: &'a Shared,
-    source: &'a Source,
+    source: &'a NamedProgram,
     study: Study,
 }
 
-fn study(args: &Analyze, source: &Source) -> Result<Study, Failure> {
+fn study(args: &Analyze, source: &NamedProgram) -> Result<Study, Failure> {
     let asked = families(&args.problem, Some(source), args.replicates.max(args.problem.kappa.len() as u64))?;
     let family = sized(args, asked[0]);
     let kappas: Vec<f64> = asked.iter().filter_map(|family| family.condition).collect();
@@ -78,7 +78,7 @@ fn sized(args: &Analyze, family: Family) -> Family {
 }
 
 impl Report<'_> {
-    fn document(&self, analysis: &Analysis) -> Document {
+    fn document(&self, analysis: &Analysis) -> ReportPage {
         let analyzed = Analyzed {
             title: self.source.title(),
             program: &self.source.document,

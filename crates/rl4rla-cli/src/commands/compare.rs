@@ -1,6 +1,6 @@
 //! `rl4rla compare`.
 
-use crate::args::{Compare, Problem, Shared};
+use crate::args::{Compare, ProblemArguments, Shared};
 use crate::commands::solve::task_of;
 use crate::data::system;
 use crate::failure::Failure;
@@ -9,9 +9,9 @@ use crate::memory;
 use crate::page::{Page, accent, faint, ledger, number, path, strong, warning};
 use crate::progress;
 use crate::request::{families, protocol, refuse_misfits, steps};
-use crate::source::Source;
+use crate::source::NamedProgram;
 use rl4rla::baseline::Baseline;
-use rl4rla::execute::Stop;
+use rl4rla::execute::StoppingRule;
 use rl4rla::experiment::contest::{Entrant, Solver, Standing, ready, standings};
 use rl4rla::experiment::draw;
 use rl4rla::problem::{Family, Instance, Linear, Task};
@@ -28,8 +28,8 @@ pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
             "--baselines all, or a program; `rl4rla list programs` and `rl4rla list baselines` show them",
         ));
     }
-    let find = |name: &OsString| Source::find(name, &shared.store);
-    let sources: Vec<Source> = args.programs.iter().map(find).collect::<Result<_, _>>()?;
+    let find = |name: &OsString| NamedProgram::find(name, &shared.store);
+    let sources: Vec<NamedProgram> = args.programs.iter().map(find).collect::<Result<_, _>>()?;
     let arena = match &args.data.matrix {
         Some(matrix) => Arena::of_data(args, matrix, &sources)?,
         None => Arena::of_family(args, &sources)?,
@@ -65,7 +65,7 @@ struct Arena {
 
 impl Arena {
     /// Fresh instances of a family, or of one for each condition number.
-    fn of_family(args: &Compare, sources: &[Source]) -> Result<Arena, Failure> {
+    fn of_family(args: &Compare, sources: &[NamedProgram]) -> Result<Arena, Failure> {
         let families = families(&args.problem, sources.first(), args.instances)?;
         for source in sources {
             refuse_misfits(source, &families[0], LiveOut::Finished)?;
@@ -82,8 +82,8 @@ impl Arena {
     }
 
     /// The one problem that the user's data pose.
-    fn of_data(args: &Compare, matrix: &Path, sources: &[Source]) -> Result<Arena, Failure> {
-        let Problem { family, rows, cols, kappa, outside, numbers, .. } = &args.problem;
+    fn of_data(args: &Compare, matrix: &Path, sources: &[NamedProgram]) -> Result<Arena, Failure> {
+        let ProblemArguments { family, rows, cols, kappa, outside, numbers, .. } = &args.problem;
         let sized = rows.is_some() || cols.is_some() || *outside > 0.0 || !numbers.is_empty();
         if family.is_some() || sized || !kappa.is_empty() || args.instances > 1 {
             let message = "--matrix defines the problem, so no instances are drawn";
@@ -118,7 +118,7 @@ impl Arena {
 }
 
 /// Programs first, as typed; then baselines in the order of their table.
-fn entrants(args: &Compare, sources: &[Source], arena: &Arena) -> Result<Vec<Entrant>, Failure> {
+fn entrants(args: &Compare, sources: &[NamedProgram], arena: &Arena) -> Result<Vec<Entrant>, Failure> {
     let task = arena.task;
     if args.stop.is_nan() || args.stop < 0.0 {
         let message = format!("--stop must not be negative, got {}", args.stop);
@@ -128,14 +128,14 @@ fn entrants(args: &Compare, sources: &[Source], arena: &Arena) -> Result<Vec<Ent
     let protocol = protocol(&args.running.chance, args.iterations, Profile::sound(), step)?;
     let settings = protocol.settings(arena.instances[0].rows(), arena.instances[0].cols(), 1.0);
     let steps = steps(&args.running, task, &SOUND_GRID)?;
-    let program = |source: &Source| Entrant {
+    let program = |source: &NamedProgram| Entrant {
         name: source.name.clone(),
         solver: Solver::Program {
             // Without what it computes for nothing.
             program: Canonical::new(&source.document.program, LiveOut::Finished).program().clone(),
             settings: settings.clone(),
             steps: steps.clone(),
-            stop: Stop { gradient: args.stop, ..Stop::default() },
+            stop: StoppingRule { gradient: args.stop, ..StoppingRule::default() },
         },
     };
     let baseline = |baseline: Baseline| Entrant {

@@ -17,7 +17,7 @@ use live::Live;
 use present::page;
 use rl4rla::curriculum::{Curriculum, Discovery, SpecError, discover};
 use rl4rla::discovery::{Approach, Author, Context, Known, Preference};
-use rl4rla::experiment::{Proposer, Settings, unreadable};
+use rl4rla::experiment::{ProposerSettings, SearchSettings, unreadable};
 use rl4rla::program::nearest;
 use rl4rla::record::{Build, RunRecord};
 use rl4rla::search::{METHODS, Method, MethodInfo};
@@ -49,7 +49,7 @@ fn methods(chosen: fn(&MethodInfo) -> bool) -> String {
 }
 
 /// How stages are to be searched.
-pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failure> {
+pub fn settings(searching: &Searching, method: Method) -> Result<SearchSettings, Failure> {
     let Searching { budget, evaluations, merge, exploration, released, patient, delta, no_hints, .. } =
         *searching;
     let Searching { backup, skip_closed, return_to_root, budget_per_decision, fresh, from_targets, .. } =
@@ -93,11 +93,11 @@ pub fn settings(searching: &Searching, method: Method) -> Result<Settings, Failu
         exploration,
         delta,
     };
-    Ok(Settings { approach, hints: !no_hints, proposer: None })
+    Ok(SearchSettings { approach, hints: !no_hints, proposer: None })
 }
 
 /// Who is to be asked for programs.
-fn proposer(proposing: &Proposing, method: Method) -> Result<Option<Proposer>, Failure> {
+fn proposer(proposing: &Proposing, method: Method) -> Result<Option<ProposerSettings>, Failure> {
     let Proposing { proposer, model, key_env, temperature, timeout, transcript } = proposing;
     let (Some(url), Some(model)) = (proposer.clone(), model.clone()) else { return Ok(None) };
     if !method.info().takes_proposer() {
@@ -119,7 +119,14 @@ fn proposer(proposing: &Proposing, method: Method) -> Result<Option<Proposer>, F
         return Err(Failure::new(message).advise("another --transcript"));
     }
     let (key_env, transcript) = (key_env.clone(), transcript.clone());
-    Ok(Some(Proposer { url, model, key_env, temperature: *temperature, timeout: *timeout, transcript }))
+    Ok(Some(ProposerSettings {
+        url,
+        model,
+        key_env,
+        temperature: *temperature,
+        timeout: *timeout,
+        transcript,
+    }))
 }
 
 /// Discovers an algorithm.
@@ -178,7 +185,7 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
         let message = format!("run {id} was started by another build, version {}", run.build);
         return Err(Failure::new(message).advise("that build, because another may compute different numbers"));
     }
-    let settings: Settings =
+    let settings: SearchSettings =
         serde_json::from_str(&run.settings).map_err(|error| unreadable(&format!("run {id}"), &error))?;
     let curriculum =
         Curriculum::parse(&run.row.curriculum, &run.spec).map_err(|error| unusable("go on", error))?;
@@ -194,7 +201,7 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
 struct Task {
     id: RunId,
     curriculum: Curriculum,
-    settings: Settings,
+    settings: SearchSettings,
     seed: u64,
     preference: Option<Preference>,
 }

@@ -3,21 +3,22 @@
 use crate::args::{Equiv, Shared};
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, strong, table, warning};
-use crate::shape::{Chosen, common, name_of};
-use crate::source::Source;
+use crate::shape::{ChosenShape, common, name_of};
+use crate::source::NamedProgram;
 use rl4rla::equivalence::{Answer, Numeric, Verdict, equivalent, solves_systems};
 use serde_json::{Value, json};
 
 /// Compares two programs.
 pub fn run(args: &Equiv, shared: &Shared) -> Result<Page, Failure> {
-    let (p, q) = (Source::find(&args.first, &shared.store)?, Source::find(&args.second, &shared.store)?);
+    let (p, q) =
+        (NamedProgram::find(&args.first, &shared.store)?, NamedProgram::find(&args.second, &shared.store)?);
     let chosen = common(&[&p, &q], args.shape)?;
     let verdict = equivalent(&p.document.program, &q.document.program, chosen.signature)?;
     let code = u8::from(verdict.answer != Answer::Equivalent);
     Ok(Page { json: json(&verdict, &p, &q), text: text(&verdict, &chosen, &p, &q), code })
 }
 
-fn json(verdict: &Verdict, p: &Source, q: &Source) -> Value {
+fn json(verdict: &Verdict, p: &NamedProgram, q: &NamedProgram) -> Value {
     let (symbolic, symbolic_reason) = verdict.symbolic.words();
     let (numeric, numeric_reason) = verdict.numeric.words([&p.name, &q.name]);
     let steadier = |first: bool| if first { &p.name } else { &q.name };
@@ -41,7 +42,7 @@ fn json(verdict: &Verdict, p: &Source, q: &Source) -> Value {
     })
 }
 
-fn text(verdict: &Verdict, chosen: &Chosen, p: &Source, q: &Source) -> String {
+fn text(verdict: &Verdict, chosen: &ChosenShape, p: &NamedProgram, q: &NamedProgram) -> String {
     let (symbolic, symbolic_reason) = verdict.symbolic.words();
     let (numeric, numeric_reason) = verdict.numeric.words([&p.name, &q.name]);
     let answer = match verdict.answer {

@@ -8,7 +8,7 @@ use crate::interrupt::Terminal;
 use crate::memory;
 use crate::page::{Page, accent, faint, number, sparkline, strong, table, warning};
 use crate::request::{families, refuse_misfits};
-use crate::source::Source;
+use crate::source::NamedProgram;
 use request::{of_stage, protocol};
 use rl4rla::equivalence::{full_name, name};
 use rl4rla::experiment::{Evaluated, EvaluatedRun};
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 /// Evaluates a program.
 pub fn run(args: &Evaluate, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
-    let source = Source::find(&args.program, &shared.store)?;
+    let source = NamedProgram::find(&args.program, &shared.store)?;
     let (families, protocol) = match (&args.curriculum, &args.stage) {
         (Some(curriculum), Some(stage)) => of_stage(curriculum, stage, args.instances)?,
         _ => {
@@ -58,7 +58,7 @@ fn afford(families: &[Family], instances: u64) -> Result<(), Failure> {
 
 struct Outcome<'a> {
     args: &'a Evaluate,
-    source: &'a Source,
+    source: &'a NamedProgram,
     families: &'a [Family],
     protocol: &'a Protocol,
     evaluated: Evaluated,

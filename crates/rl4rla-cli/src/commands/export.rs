@@ -9,10 +9,10 @@ use crate::output::Outputs;
 use crate::page::{Page, accent, faint, ledger, number, path, warning};
 use crate::request::positive;
 use crate::shape::common;
-use crate::source::Source;
+use crate::source::NamedProgram;
 use rl4rla::data::write_whole;
 use rl4rla::equivalence::name;
-use rl4rla::experiment::exported::{Outcome, TOLERANCE, Verdict, check};
+use rl4rla::experiment::exported::{TOLERANCE, TrialOutcome, TrialVerdict, check};
 use rl4rla::export::{Defaults, Export, Language, Provenance};
 use rl4rla::program::Entry;
 use rl4rla::reward::Protocol;
@@ -23,13 +23,13 @@ use std::path::{Path, PathBuf};
 use toolchain::Workshop;
 
 /// Exports programs.
-pub fn run(args: &args::Export, shared: &Shared) -> Result<Page, Failure> {
+pub fn run(args: &args::ExportArguments, shared: &Shared) -> Result<Page, Failure> {
     let names = args.programs.iter().flat_map(|name| match name.to_str() {
         Some("all") => Entry::known().map(|entry| entry.name.into()).collect(),
         _ => vec![name.clone()],
     });
-    let sources: Vec<Source> =
-        names.map(|name| Source::find(&name, &shared.store)).collect::<Result<_, _>>()?;
+    let sources: Vec<NamedProgram> =
+        names.map(|name| NamedProgram::find(&name, &shared.store)).collect::<Result<_, _>>()?;
     let exports: Vec<Export> = sources.iter().map(|source| export(source, args)).collect::<Result<_, _>>()?;
     refuse_twins(&exports)?;
     let texts: Vec<String> =
@@ -67,7 +67,7 @@ pub fn run(args: &args::Export, shared: &Shared) -> Result<Page, Failure> {
 }
 
 /// A program with its settings and its origin.
-fn export<'a>(source: &'a Source, args: &args::Export) -> Result<Export<'a>, Failure> {
+fn export<'a>(source: &'a NamedProgram, args: &args::ExportArguments) -> Result<Export<'a>, Failure> {
     let document = &source.document;
     let misfit = |error| {
         Failure::new(format!("{}: {error}", source.name))
@@ -92,7 +92,7 @@ fn export<'a>(source: &'a Source, args: &args::Export) -> Result<Export<'a>, Fai
 }
 
 /// The stage of a run, a file without its folder and ending, or the name in the catalogue.
-fn short_name(source: &Source) -> String {
+fn short_name(source: &NamedProgram) -> String {
     let stage = source.origin.parts.iter().find(|(what, _)| *what == "stage");
     let stem = || Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let named = stage.map(|(_, stage)| stage.clone());
@@ -100,7 +100,7 @@ fn short_name(source: &Source) -> String {
 }
 
 /// What was typed, else what the run that found the program used, else the executor's own.
-fn defaults(args: &args::Export, protocol: Option<&Protocol>) -> Result<Defaults, Failure> {
+fn defaults(args: &args::ExportArguments, protocol: Option<&Protocol>) -> Result<Defaults, Failure> {
     let own = Defaults::default();
     let own = protocol.map_or(own, |protocol| Defaults {
         // A stage's step and its few iterations suit the problems of the stage, and no others.
@@ -136,9 +136,9 @@ fn refuse_twins(exports: &[Export]) -> Result<(), Failure> {
 
 /// Writes the files that were asked for, and says which.
 fn written(
-    args: &args::Export,
+    args: &args::ExportArguments,
     shared: &Shared,
-    sources: &[Source],
+    sources: &[NamedProgram],
     exports: &[Export],
     texts: &[String],
 ) -> Result<Option<Vec<PathBuf>>, Failure> {
@@ -153,7 +153,7 @@ fn written(
     } else {
         vec![out.clone()]
     };
-    let reads = |outputs: Outputs, source: &Source| outputs.reads("a program", source.file());
+    let reads = |outputs: Outputs, source: &NamedProgram| outputs.reads("a program", source.file());
     let mut outputs = sources.iter().fold(Outputs::new(shared), reads);
     files.iter().try_for_each(|file| outputs.writes("--out", file))?;
     for (file, text) in files.iter().zip(texts) {
@@ -162,12 +162,12 @@ fn written(
     Ok(Some(files))
 }
 
-fn told(item: &mut Value, verdict: &Verdict) {
+fn told(item: &mut Value, verdict: &TrialVerdict) {
     item["checked"] = json!(verdict.passed().is_some());
     item["passed"] = json!(verdict.passed());
     item["deviation"] = json!(verdict.deviation().filter(|deviation| deviation.is_finite()));
     item["remark"] = json!(verdict.words());
-    let outcome = |outcome: &Outcome| {
+    let outcome = |outcome: &TrialOutcome| {
         json!({
             "problem": outcome.problem,
             "converged": outcome.converged,
@@ -178,12 +178,14 @@ fn told(item: &mut Value, verdict: &Verdict) {
     item["defaults"] = verdict.outcomes().iter().map(outcome).collect();
 }
 
-fn several(language: Language, items: Vec<Value>, verdicts: Option<&[Verdict]>) -> Value {
+fn several(language: Language, items: Vec<Value>, verdicts: Option<&[TrialVerdict]>) -> Value {
     let mut json = json!({ "language": language.name, "items": items });
     if let Some(verdicts) = verdicts {
-        let passed: Vec<Option<bool>> = verdicts.iter().map(Verdict::passed).collect();
-        let worst =
-            verdicts.iter().filter_map(Verdict::deviation).fold(None, |worst: Option<f64>, deviation| {
+        let passed: Vec<Option<bool>> = verdicts.iter().map(TrialVerdict::passed).collect();
+        let worst = verdicts
+            .iter()
+            .filter_map(TrialVerdict::deviation)
+            .fold(None, |worst: Option<f64>, deviation| {
                 Some(worst.map_or(deviation, |worst| worst.max(deviation)))
             });
         json["checked"] = json!(passed.iter().all(Option::is_some));
@@ -197,8 +199,8 @@ fn several(language: Language, items: Vec<Value>, verdicts: Option<&[Verdict]>) 
 }
 
 /// A row for every program.
-fn verdict_text(sources: &[Source], verdicts: &[Verdict]) -> String {
-    let row = |(source, verdict): (&Source, &Verdict)| {
+fn verdict_text(sources: &[NamedProgram], verdicts: &[TrialVerdict]) -> String {
+    let row = |(source, verdict): (&NamedProgram, &TrialVerdict)| {
         let word = match verdict.passed() {
             Some(true) => accent("passed"),
             Some(false) => warning("failed"),

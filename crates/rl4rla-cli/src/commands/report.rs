@@ -6,7 +6,7 @@ use crate::output::Outputs;
 use crate::page::{Page, accent, faint};
 use crate::shell::quoted;
 use crate::source::wanted;
-use rl4rla::experiment::summary::{Summary, counted};
+use rl4rla::experiment::summary::{RunSummary, counted};
 use rl4rla::store::Store;
 use serde_json::json;
 
@@ -34,7 +34,7 @@ pub fn run(args: &Report, shared: &Shared) -> Result<Page, Failure> {
     let mut outputs = Outputs::new(shared);
     outputs.writes_into("--out", &args.out)?;
     let count = rows.len();
-    let summary = Summary::read(&store, rows)?;
+    let summary = RunSummary::read(&store, rows)?;
     let command: String = args.runs.iter().fold("report".into(), |command, run| format!("{command} {run}"));
     let again = |command: &str| shared.again(command);
     let document = summary.document(&store, !args.runs.is_empty(), &command, &again)?;

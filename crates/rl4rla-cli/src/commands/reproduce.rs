@@ -9,7 +9,7 @@ use crate::page::{Page, faint, indent, ledger, strong};
 use crate::shell::quoted;
 use rl4rla::data::Year;
 use rl4rla::experiment::campaign::{self, cores};
-use rl4rla::experiment::reproduce::{Item, Means, Part, Runs, Scope, document, make, wanted};
+use rl4rla::experiment::reproduce::{Item, Means, ReproducedItem, Runs, Scope, document, make, wanted};
 use rl4rla::report::{Align, Block, Table};
 use rl4rla::store::Store;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ fn planned(runs: &mut Runs, shared: &Shared) -> Result<Page, Failure> {
 }
 
 /// An item as one reads it in a terminal: its tables; the figures are in their files.
-fn in_terminal(item: &Item, part: &Part) -> String {
+fn in_terminal(item: &Item, part: &ReproducedItem) -> String {
     let mut text = format!("{}  {}\n\n", strong(item.title), faint(item.place));
     for block in &part.blocks {
         match block {

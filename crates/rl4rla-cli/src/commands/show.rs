@@ -4,7 +4,7 @@ use crate::args::{Shared, Show};
 use crate::failure::Failure;
 use crate::page::{Page, accent, faint, indent, strong};
 use crate::shape::{common, name_of};
-use crate::source::Source;
+use crate::source::NamedProgram;
 use rl4rla::equivalence::{Naming, Verdict, name};
 use rl4rla::experiment::costs;
 use rl4rla::program::{
@@ -14,7 +14,7 @@ use serde_json::json;
 
 /// Shows a program.
 pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
-    let source = Source::find(&args.program, &shared.store)?;
+    let source = NamedProgram::find(&args.program, &shared.store)?;
     let program = &source.document.program;
     let signature = common(&[&source], args.shape)?.signature;
     let live = Canonical::new(program, LiveOut::Finished);

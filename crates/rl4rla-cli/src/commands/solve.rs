@@ -13,15 +13,15 @@ use crate::output::Outputs;
 use crate::page::{Page, path};
 use crate::progress;
 use crate::request::positive;
-use crate::source::Source;
-use page::{Outcome, figure};
+use crate::source::NamedProgram;
+use page::{SolveOutcome, figure};
 use predict::Predicted;
 use rl4rla::data::{System, write_csv, write_npy};
 use rl4rla::linalg::{Matrix, norm};
 use rl4rla::problem::{Misfit, Stopping, Task, families};
 use rl4rla::program::{Reg, Update, nearest};
 use rl4rla::report::Figure;
-use rl4rla::solve::{Ended, Options, Problem, RankDeficient, SolveError, Step, solve};
+use rl4rla::solve::{Ended, Problem, RankDeficient, SolveError, SolveOptions, StepSize, solve};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -29,7 +29,7 @@ use told::Told;
 
 /// Solves the user's data by a program.
 pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
-    let source = Source::find(&args.program, &shared.store)?;
+    let source = NamedProgram::find(&args.program, &shared.store)?;
     let options = options(args)?;
     let matrix = args.data.matrix.as_deref().ok_or_else(|| {
         Failure::new("no matrix was given").advise("--matrix FILE; NPY, CSV and Matrix Market are read")
@@ -79,12 +79,12 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         .map(|path| Predicted::new(args, path, columns, solution.estimate(), response, &mut files));
     let predicted = predicted.transpose()?;
     let code = u8::from(!solution.is_converged());
-    let outcome = Outcome {
+    let outcome = SolveOutcome {
         args,
         source: &source,
         matrix,
         task,
-        auto: options.step == Step::Auto,
+        auto: options.step == StepSize::Auto,
         size: (rows, cols),
         dropped: *dropped,
         in_file,
@@ -105,7 +105,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
 }
 
 /// Refuses to write over what is read, before anything is computed.
-fn refuse_outputs(args: &Solve, shared: &Shared, source: &Source) -> Result<(), Failure> {
+fn refuse_outputs(args: &Solve, shared: &Shared, source: &NamedProgram) -> Result<(), Failure> {
     let mut outputs = Outputs::new(shared)
         .reads("the program", source.file())
         .reads("the matrix", args.data.matrix.as_deref())
@@ -119,7 +119,7 @@ fn refuse_outputs(args: &Solve, shared: &Shared, source: &Source) -> Result<(), 
 }
 
 /// Refuses what the task does not have.
-fn refuse_unfit(args: &Solve, source: &Source, task: &dyn Task) -> Result<(), Failure> {
+fn refuse_unfit(args: &Solve, source: &NamedProgram, task: &dyn Task) -> Result<(), Failure> {
     let solving = task.solving();
     let asked = [
         (args.average && !solving.averages, "--average", "is for linear systems"),
@@ -139,11 +139,11 @@ fn refuse_unfit(args: &Solve, source: &Source, task: &dyn Task) -> Result<(), Fa
     }
 }
 
-fn options(args: &Solve) -> Result<Options, Failure> {
+fn options(args: &Solve) -> Result<SolveOptions, Failure> {
     let step = match args.step.as_str() {
-        "auto" => Step::Auto,
+        "auto" => StepSize::Auto,
         text => match text.parse::<f64>() {
-            Ok(step) => Step::Fixed(positive(step, "--step", "0.5")?),
+            Ok(step) => StepSize::Fixed(positive(step, "--step", "0.5")?),
             Err(_) => {
                 let message = format!("--step takes `auto` or a number, got `{text}`");
                 return Err(Failure::new(message).advise("--step auto"));
@@ -157,7 +157,7 @@ fn options(args: &Solve) -> Result<Options, Failure> {
     if args.iterations == 0 {
         return Err(Failure::new("--iterations must be at least 1").advise("--iterations 1000"));
     }
-    Ok(Options {
+    Ok(SolveOptions {
         step,
         iterations: args.iterations,
         tolerance: args.tolerance,
@@ -173,7 +173,7 @@ fn options(args: &Solve) -> Result<Options, Failure> {
 }
 
 /// The task that a program says it is made for; linear systems if it says nothing.
-pub fn task_of(source: &Source) -> Result<&'static dyn Task, Failure> {
+pub fn task_of(source: &NamedProgram) -> Result<&'static dyn Task, Failure> {
     if source.document.update == Update::Answer {
         let message = format!("{} predicts every row and does not compute a solution", source.name);
         return Err(Failure::new(message).advise("`rl4rla list programs` shows programs that solve"));

@@ -3,7 +3,7 @@
 use super::interval::Interval;
 use super::iteration::Nature;
 use super::spectrum::Spectrum;
-use super::study::{History, Study};
+use super::study::{ExcessHistory, Study};
 use serde::Serialize;
 
 /// The contraction at one condition number.
@@ -33,8 +33,8 @@ const NEAR: f64 = 10.0;
 
 impl Contraction {
     /// At every condition number of a study, given its spectra and convergence histories there.
-    pub fn all(study: &Study, spectra: &[Vec<Spectrum>], courses: &[Vec<History>]) -> Vec<Contraction> {
-        let row = |((&kappa, spectra), courses): ((&Option<f64>, &Vec<Spectrum>), &Vec<History>)| {
+    pub fn all(study: &Study, spectra: &[Vec<Spectrum>], courses: &[Vec<ExcessHistory>]) -> Vec<Contraction> {
+        let row = |((&kappa, spectra), courses): ((&Option<f64>, &Vec<Spectrum>), &Vec<ExcessHistory>)| {
             let over =
                 |f: fn(&Spectrum, f64) -> f64| Interval::mean(spectra.iter().map(|s| f(s, study.step)));
             let computed = over(Spectrum::radius).zip(over(Spectrum::norm));

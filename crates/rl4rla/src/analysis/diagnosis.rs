@@ -1,6 +1,6 @@
 //! Names for the ways in which programs break: a table of predicates on what was measured, the first that holds counts.
 
-use super::evidence::{Evidence, Law};
+use super::evidence::{Evidence, RowSampling};
 
 /// A way to break.
 pub struct Diagnosis {
@@ -30,18 +30,18 @@ pub static DIAGNOSES: [Diagnosis; 14] = [
         name: "row-norm sampling misses coherent rows",
         why: "A single row of small norm carries a direction. Sampled by norm it is hardly ever drawn, and when it \
               is, its weight 1/(k·p) throws the iterate far away. Sample by true leverage scores, or sketch.",
-        holds: |e| overlooks(e, Law::RowNorms),
+        holds: |e| overlooks(e, RowSampling::RowNorms),
     },
     Diagnosis {
         name: "uniform sampling misses the rows that matter",
         why: "A few rows dominate, but all are drawn with equal probability: most samples miss them, and the others \
               weight them by m/k. Sample by leverage scores, or sketch.",
-        holds: |e| overlooks(e, Law::Uniform),
+        holds: |e| overlooks(e, RowSampling::Uniform),
     },
     Diagnosis {
         name: "the sampling law misses the rows that matter",
         why: "Rows with high leverage are drawn too rarely by the program's sampling distribution.",
-        holds: |e| overlooks(e, Law::Other),
+        holds: |e| overlooks(e, RowSampling::Other),
     },
     Diagnosis {
         name: "too few rows sampled to stand for all",
@@ -125,7 +125,7 @@ pub(super) fn unusual(tolerance: f64, typical: f64) -> f64 {
 }
 
 /// Whether samples by this law miss rows that matter, and all rows in their place would have done.
-fn overlooks(e: &Evidence, law: Law) -> bool {
+fn overlooks(e: &Evidence, law: RowSampling) -> bool {
     let end = e.end.unwrap_or(f64::INFINITY).min(CURED * e.start);
     let cured = e.unsampled.is_none_or(|unsampled| CURED * unsampled <= end);
     cured && e.sampled.is_some_and(|s| s.law == law && s.oversight > 1.0 && s.mismatch > MISMATCH)
@@ -137,7 +137,7 @@ fn once(e: &Evidence) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::evidence::Sampled;
+    use super::super::evidence::SamplingEvidence;
     use super::*;
     use std::collections::BTreeSet;
 
@@ -166,15 +166,16 @@ mod tests {
 
     #[test]
     fn every_name_has_its_evidence() {
-        let sampled =
-            |law, once, oversight| Some(Sampled { law, once, mismatch: 20.0 * oversight, oversight });
+        let sampled = |law, once, oversight| {
+            Some(SamplingEvidence { law, once, mismatch: 20.0 * oversight, oversight })
+        };
         let cases = [
             Evidence { end: Some(1e-7), ..evidence() },
-            Evidence { sampled: sampled(Law::RowNorms, false, 50.0), ..evidence() },
-            Evidence { sampled: sampled(Law::Uniform, true, 50.0), ..evidence() },
-            Evidence { sampled: sampled(Law::Other, true, 50.0), ..evidence() },
-            Evidence { sampled: sampled(Law::Uniform, true, 0.1), batch_factor: 1.0, ..evidence() },
-            Evidence { sampled: sampled(Law::Uniform, true, 0.1), outside: 0.5, ..evidence() },
+            Evidence { sampled: sampled(RowSampling::RowNorms, false, 50.0), ..evidence() },
+            Evidence { sampled: sampled(RowSampling::Uniform, true, 50.0), ..evidence() },
+            Evidence { sampled: sampled(RowSampling::Other, true, 50.0), ..evidence() },
+            Evidence { sampled: sampled(RowSampling::Uniform, true, 0.1), batch_factor: 1.0, ..evidence() },
+            Evidence { sampled: sampled(RowSampling::Uniform, true, 0.1), outside: 0.5, ..evidence() },
             Evidence { gram: true, kappa: Some(1e8), radius: Some(0.5), ..evidence() },
             Evidence { sketch_factor: Some(2.0), radius: Some(1.5), stable: Some(0.5), ..evidence() },
             Evidence { radius: Some(1.5), stable: Some(0.0), ..evidence() },
@@ -186,7 +187,7 @@ mod tests {
                 kappa: Some(1e8),
                 ..evidence()
             },
-            Evidence { sampled: sampled(Law::Uniform, false, 0.1), outside: 0.5, ..evidence() },
+            Evidence { sampled: sampled(RowSampling::Uniform, false, 0.1), outside: 0.5, ..evidence() },
             Evidence { end: None, ..evidence() },
             evidence(),
         ];
@@ -195,7 +196,7 @@ mod tests {
         }
         // What is as bad without sampling has another reason.
         let other = Evidence {
-            sampled: sampled(Law::RowNorms, false, 50.0),
+            sampled: sampled(RowSampling::RowNorms, false, 50.0),
             unsampled: Some(1e-2),
             gram: true,
             kappa: Some(1e8),

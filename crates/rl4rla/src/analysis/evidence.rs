@@ -3,8 +3,8 @@
 
 use super::iteration::Nature;
 use super::spectrum::Spectrum;
-use super::study::{Care, Point, Study};
-use crate::execute::{Limits, Settings, run, snapshots};
+use super::study::{Care, Study, StudyPoint};
+use crate::execute::{Limits, RunSettings, run, snapshots};
 use crate::linalg;
 use crate::problem::{Family, Instance};
 use crate::program::{Core, Datum, Instruction, Meaning, Program, Reg, Section};
@@ -15,7 +15,7 @@ use serde::Serialize;
 /// By what rows are sampled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Law {
+pub enum RowSampling {
     /// Uniformly.
     Uniform,
     /// The squared norms of the rows of A.
@@ -26,9 +26,9 @@ pub enum Law {
 
 /// How a program samples rows, and what it overlooks.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Sampled {
+pub struct SamplingEvidence {
     /// By what.
-    pub law: Law,
+    pub law: RowSampling,
     /// Whether once, in setup, and not afresh in every iteration.
     pub once: bool,
     /// max ℓᵢ/(n·pᵢ) with the leverage scores ℓᵢ and probabilities pᵢ: 1 where rows are drawn as they matter.
@@ -59,7 +59,7 @@ pub struct Evidence {
     /// T.
     pub iterations: usize,
     /// How rows are sampled, if they are.
-    pub sampled: Option<Sampled>,
+    pub sampled: Option<SamplingEvidence>,
     /// The excess of the same program on the same instance with all rows in place of samples, if that can be run.
     pub unsampled: Option<f64>,
     /// Rows of a sample per column of A.
@@ -72,8 +72,8 @@ pub struct Evidence {
 
 impl Evidence {
     /// What is measured of a study's program at a point; none if there is no instance.
-    pub fn of(study: &Study, nature: Nature, typical: f64, point: &Point) -> Option<Evidence> {
-        let Point { family, seed } = *point;
+    pub fn of(study: &Study, nature: Nature, typical: f64, point: &StudyPoint) -> Option<Evidence> {
+        let StudyPoint { family, seed } = *point;
         let instance = study.instance(&family, seed, 0).ok()?;
         let (settings, luck) = (study.settings(&family), draws(seed, 0, 0));
         let program = study.live.program();
@@ -111,14 +111,14 @@ impl Evidence {
 const AFFORDABLE: f64 = 2e7;
 
 /// The excess after T iterations when every sample is all rows.
-fn unsampled(study: &Study, instance: &Instance, settings: &Settings, luck: &Stream) -> Option<f64> {
+fn unsampled(study: &Study, instance: &Instance, settings: &RunSettings, luck: &Stream) -> Option<f64> {
     let mut program = study.live.program().clone();
     let before = program.len();
     for section in Section::BOTH {
         program.section_mut(section).retain(|ins| !ins.op.samples());
     }
     let limits = Limits { flops: AFFORDABLE, ..settings.limits };
-    let settings = Settings { limits, ..settings.clone() };
+    let settings = RunSettings { limits, ..settings.clone() };
     let run = (program.len() < before).then(|| run(&program, instance, &settings, luck).ok()).flatten();
     run.and_then(|trace| trace.excesses.last().copied())
 }
@@ -129,13 +129,13 @@ fn squares(Instruction { op, operands, .. }: &Instruction) -> bool {
     op.meaning == Meaning::Gram || product && operands[0] == operands[1]
 }
 
-fn sampled(study: &Study, instance: &Instance, family: &Family, seed: u64) -> Option<Sampled> {
+fn sampled(study: &Study, instance: &Instance, family: &Family, seed: u64) -> Option<SamplingEvidence> {
     let program = study.live.program();
     let once = study.draws_in(Section::Setup)[0];
     if !once && !study.draws_in(Section::Iteration)[0] {
         return None;
     }
-    let settings = Settings { iterations: 0, ..study.settings(family) };
+    let settings = RunSettings { iterations: 0, ..study.settings(family) };
     let update = instance.task.update();
     let after_setup =
         snapshots(program, instance, update, &settings, None, &draws(seed, 0, 0)).into_iter().next()?;
@@ -145,7 +145,7 @@ fn sampled(study: &Study, instance: &Instance, family: &Family, seed: u64) -> Op
     };
     let worst = most_overlooked(instance, &probabilities);
     let per = |count: f64| worst / count;
-    Some(Sampled {
+    Some(SamplingEvidence {
         law: law(program),
         once,
         mismatch: per(instance.cols() as f64),
@@ -161,12 +161,14 @@ fn most_overlooked(instance: &Instance, probabilities: &Discrete) -> f64 {
 }
 
 /// By what a program samples.
-fn law(program: &Program) -> Law {
+fn law(program: &Program) -> RowSampling {
     let written = program.instructions().filter(|(_, _, ins)| ins.target == Some(Reg::P1)).last();
     match written {
-        None => Law::Uniform,
-        Some((_, _, ins)) if ins.op.is(Core::LeverageScore) && ins.operands[..] == [Reg::A] => Law::RowNorms,
-        Some(_) => Law::Other,
+        None => RowSampling::Uniform,
+        Some((_, _, ins)) if ins.op.is(Core::LeverageScore) && ins.operands[..] == [Reg::A] => {
+            RowSampling::RowNorms
+        }
+        Some(_) => RowSampling::Other,
     }
 }
 
@@ -176,20 +178,20 @@ mod tests {
     use super::*;
     use crate::problem::Leverage;
 
-    fn seen(name: &str, leverage: Leverage) -> Sampled {
+    fn seen(name: &str, leverage: Leverage) -> SamplingEvidence {
         let study = study(name, "mid-cond", (1000, 5), &[1e4], Some(0.2));
-        let point = Point { family: Family { leverage, ..study.family }, seed: 0 };
+        let point = StudyPoint { family: Family { leverage, ..study.family }, seed: 0 };
         Evidence::of(&study, Nature::Randomised, 0.0, &point).unwrap().sampled.unwrap()
     }
 
     #[test]
     fn coherent_rows_are_overlooked_by_their_norms() {
         let by_norms = seen("precond-weighted-sgd", Leverage::Coherent);
-        assert_eq!((by_norms.law, by_norms.once), (Law::RowNorms, false));
+        assert_eq!((by_norms.law, by_norms.once), (RowSampling::RowNorms, false));
         // ℓ = 1 and p = σmin²/‖A‖² < 1/κ².
         assert!(by_norms.oversight > 1e5, "{by_norms:?}");
         let uniform = seen("sketched-precond-sgd", Leverage::Coherent);
-        assert_eq!(uniform.law, Law::Uniform);
+        assert_eq!(uniform.law, RowSampling::Uniform);
         assert!((uniform.oversight - 10.0).abs() < 1e-9, "ℓ = 1, k·p = 100/1000: {uniform:?}");
         assert!(seen("sketched-precond-sgd", Leverage::Low).oversight < 1.0);
     }

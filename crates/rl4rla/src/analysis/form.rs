@@ -1,7 +1,7 @@
 //! The form of a preconditioner: how a program holds (MᵀM)⁻¹, and up to which condition number it keeps its digits.
 
 use crate::equivalence::solves_systems;
-use crate::execute::{Settings, run};
+use crate::execute::{RunSettings, run};
 use crate::linalg::{norm, sub};
 use crate::problem::Family;
 use crate::program::{Canonical, Geometry, LiveOut, Program, Reg, Signature, Structure, Type, Typed, check};
@@ -22,15 +22,15 @@ pub enum Factor {
 
 /// How a program holds its preconditioner, and what that does to its accuracy.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Form {
+pub struct PreconditionerForm {
     /// How it is held.
     pub factor: Factor,
-    /// The largest power of ten, up to [`Form::LAST`], to which linear systems with that condition number are solved to
+    /// The largest power of ten, up to [`PreconditionerForm::LAST`], to which linear systems with that condition number are solved to
     /// rounding; none where easy ones are not, as by programs that sample, or were not tried.
     pub holds: Option<f64>,
 }
 
-impl Form {
+impl PreconditionerForm {
     /// The largest condition number tried.
     pub const LAST: f64 = 1e14;
     const DECADES: i32 = 14;
@@ -38,26 +38,27 @@ impl Form {
     const ROUNDING: f64 = 1e-12;
 
     /// The form of a program; none where it holds no such inverse.
-    pub fn of(program: &Program, signature: impl Into<Signature>) -> Option<Form> {
+    pub fn of(program: &Program, signature: impl Into<Signature>) -> Option<PreconditionerForm> {
         let signature = signature.into();
         if !solves_systems(program, signature) {
             return None;
         }
         let live = Canonical::new(program, LiveOut::Finished);
         let factor = factor(&check(live.program(), signature).ok()?)?;
-        let holds = (signature.geometry == Geometry::Tall).then(|| Form::holds(live.program()));
-        Some(Form { factor, holds: holds.flatten() })
+        let holds = (signature.geometry == Geometry::Tall).then(|| PreconditionerForm::holds(live.program()));
+        Some(PreconditionerForm { factor, holds: holds.flatten() })
     }
 
     /// Whether systems of every condition number tried are solved to rounding.
     pub fn is_stable(&self) -> bool {
-        self.holds == Some(Form::LAST)
+        self.holds == Some(PreconditionerForm::LAST)
     }
 
     fn holds(program: &Program) -> Option<f64> {
         let (rows, cols) = (600, 30);
         // Long enough for a sketch with 8n rows at a step that every form bears.
-        let settings = Settings { iterations: 150, step: 0.5, batch: 40, ..Settings::for_size(rows, cols) };
+        let settings =
+            RunSettings { iterations: 150, step: 0.5, batch: 40, ..RunSettings::for_size(rows, cols) };
         let solves = |kappa: f64| {
             let usual = Family::named("mid-cond").expect("a family of the table");
             let family = Family { rows, cols, condition: Some(kappa), ..usual };
@@ -65,9 +66,9 @@ impl Form {
             let trace = run(program, &instance, &settings, &Stream::new(3)).ok()?;
             // The error of x, not of Ax: it sees the small directions that the residual does not.
             let error = norm(&sub(&trace.x, &instance.x_star)) / norm(&instance.x_star);
-            (error <= Form::ROUNDING * kappa).then_some(kappa)
+            (error <= PreconditionerForm::ROUNDING * kappa).then_some(kappa)
         };
-        (1..=Form::DECADES).map(|decade| 10f64.powi(decade)).map_while(solves).last()
+        (1..=PreconditionerForm::DECADES).map(|decade| 10f64.powi(decade)).map_while(solves).last()
     }
 }
 
@@ -122,7 +123,7 @@ impl fmt::Display for Factor {
     }
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for PreconditionerForm {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self.holds {
             _ if self.is_stable() => write!(f, "{}, stable", self.factor),
@@ -137,11 +138,11 @@ mod tests {
     use super::*;
     use crate::program::Entry;
 
-    fn form(program: &Program) -> Option<Form> {
-        Form::of(program, Geometry::Tall)
+    fn form(program: &Program) -> Option<PreconditionerForm> {
+        PreconditionerForm::of(program, Geometry::Tall)
     }
 
-    fn named(name: &str) -> Option<Form> {
+    fn named(name: &str) -> Option<PreconditionerForm> {
         form(&Entry::named(name).unwrap().document.program)
     }
 
@@ -174,7 +175,10 @@ mod tests {
              v2 = VEC_MAT_MUL(v2, R2)\n v1 = MAT_VEC_MUL(R2, v2)\n"
             .parse()
             .unwrap();
-        assert_eq!(form(&in_turn), Some(Form { factor: Factor::InTurn, holds: Some(Form::LAST) }));
+        assert_eq!(
+            form(&in_turn),
+            Some(PreconditionerForm { factor: Factor::InTurn, holds: Some(PreconditionerForm::LAST) })
+        );
         assert_eq!(named("ls-gd"), None);
         // A Gram matrix that is not inverted is not a preconditioner.
         let gram_gd: Program =

@@ -3,7 +3,7 @@
 use super::contraction::rate;
 use super::interval::Interval;
 use super::spectrum::Spectrum;
-use super::study::{History, Study};
+use super::study::{ExcessHistory, Study};
 use serde::Serialize;
 
 /// Iterations to a tolerance at one condition number.
@@ -25,9 +25,9 @@ pub struct Wait {
 
 impl Wait {
     /// At every condition number of a study, given its spectra and convergence histories there.
-    pub fn all(study: &Study, spectra: &[Vec<Spectrum>], courses: &[Vec<History>]) -> Vec<Wait> {
+    pub fn all(study: &Study, spectra: &[Vec<Spectrum>], courses: &[Vec<ExcessHistory>]) -> Vec<Wait> {
         let epsilon = study.care.tolerance;
-        let row = |((&kappa, spectra), courses): ((&Option<f64>, &Vec<Spectrum>), &Vec<History>)| {
+        let row = |((&kappa, spectra), courses): ((&Option<f64>, &Vec<Spectrum>), &Vec<ExcessHistory>)| {
             let ran: Vec<&Vec<f64>> = courses.iter().flatten().collect();
             let start = Interval::mean(ran.iter().map(|course| course[0])).map_or(1.0, |start| start.value);
             let factors: Vec<f64> = match spectra.is_empty() {

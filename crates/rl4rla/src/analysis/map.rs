@@ -1,7 +1,7 @@
 //! The robustness map: the excess after T iterations over condition number, leverage, aspect ratio and noise.
 
 use super::interval::Interval;
-use super::study::{History, Point, Study, last};
+use super::study::{ExcessHistory, Study, StudyPoint, last};
 use crate::baseline::{Baseline, Request};
 use crate::execute::run;
 use crate::problem::{Choice, Family, Leverage};
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// One cell of the map.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Cell {
+pub struct MapCell {
     /// κ, if one was imposed.
     pub kappa: Option<f64>,
     /// How unevenly rows matter.
@@ -40,17 +40,17 @@ pub struct Cell {
     pub direct: Option<f64>,
     /// The run that ended worst, and its excess, infinite if it failed.
     #[serde(skip)]
-    pub worst: Option<(Point, f64)>,
+    pub worst: Option<(StudyPoint, f64)>,
 }
 
-impl Cell {
+impl MapCell {
     /// Whether more than half of the runs failed.
     pub fn is_broken(&self) -> bool {
         2 * self.failed > self.count - self.undrawn.min(self.count) && self.failed > 0
     }
 
     /// All cells of a study's map: by leverage, then noise, aspect ratio and condition number.
-    pub fn all(study: &Study) -> Vec<Cell> {
+    pub fn all(study: &Study) -> Vec<MapCell> {
         places(study).into_par_iter().map(|(family, noise)| cell(study, &family, noise)).collect()
     }
 }
@@ -112,14 +112,14 @@ fn places(study: &Study) -> Vec<(Family, f64)> {
     places
 }
 
-fn cell(study: &Study, family: &Family, noise: f64) -> Cell {
+fn cell(study: &Study, family: &Family, noise: f64) -> MapCell {
     let settings = study.settings(family);
     let qr = Baseline::named("qr").filter(|_| family.kind.info().task.is_least_squares());
-    let (mut courses, mut direct, mut undrawn): (Vec<History>, Vec<f64>, usize) = Default::default();
-    let mut worst: Option<(Point, f64)> = None;
+    let (mut courses, mut direct, mut undrawn): (Vec<ExcessHistory>, Vec<f64>, usize) = Default::default();
+    let mut worst: Option<(StudyPoint, f64)> = None;
     for replicate in 0..study.effort.replicates {
         // A seed for each run, so that each is the first of an evaluation.
-        let point = Point { family: *family, seed: study.care.seed.wrapping_add(replicate) };
+        let point = StudyPoint { family: *family, seed: study.care.seed.wrapping_add(replicate) };
         let Ok(instance) = study.instance(family, point.seed, 0) else {
             undrawn += 1;
             continue;
@@ -136,7 +136,7 @@ fn cell(study: &Study, family: &Family, noise: f64) -> Cell {
     }
     let ends = courses.iter().flatten().filter_map(|course| course.last().copied());
     let excess = Interval::median(ends);
-    Cell {
+    MapCell {
         kappa: family.condition,
         leverage: family.leverage,
         aspect: family.rows as f64 / family.cols as f64,
@@ -162,11 +162,12 @@ mod tests {
     #[test]
     fn the_map_shows_where_a_method_is_at_home() {
         let study = study("precond-gd", "mid-cond", (100, 4), &[10.0], Some(1.0));
-        let cells = Cell::all(&study);
+        let cells = MapCell::all(&study);
         assert_eq!(cells.len(), 3 * 2 * 2 * 3);
         assert!(cells.iter().all(|cell| cell.failed == 0 && cell.undrawn == 0 && cell.count == 3));
         // Everywhere, up to the digits that κ takes.
-        let good = |cell: &Cell| cell.excess.unwrap() < 1e-14 * cell.kappa.unwrap() && cell.direct.is_some();
+        let good =
+            |cell: &MapCell| cell.excess.unwrap() < 1e-14 * cell.kappa.unwrap() && cell.direct.is_some();
         assert!(cells.iter().all(good), "{cells:#?}");
         assert!(cells.iter().all(|cell| cell.low <= cell.excess && cell.excess <= cell.high));
         // The run that ended worst is a run of the cell, and seen again by itself.
@@ -181,10 +182,10 @@ mod tests {
     #[test]
     fn families_show_the_options_they_have() {
         let eigenvalue = study("power-iteration", "eigenvalue", (6, 6), &[4.0], Some(1.0));
-        let cells = Cell::all(&eigenvalue);
+        let cells = MapCell::all(&eigenvalue);
         assert_eq!(cells.len(), 3);
         assert!(cells.iter().all(|cell| cell.aspect == 1.0 && cell.direct.is_none()));
         let separable = study("logistic-gd", "logistic-separable", (60, 4), &[], Some(1.0));
-        assert_eq!(Cell::all(&separable).len(), 2, "two shapes, nothing else to vary");
+        assert_eq!(MapCell::all(&separable).len(), 2, "two shapes, nothing else to vary");
     }
 }

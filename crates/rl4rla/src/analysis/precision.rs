@@ -1,8 +1,8 @@
 //! Digits: the best excess that 32 and 64 bits reach, against the condition number.
 
 use super::interval::Interval;
-use super::study::{History, Study};
-use crate::execute::{Precision, Settings};
+use super::study::{ExcessHistory, Study};
+use crate::execute::{Precision, RunSettings};
 use serde::Serialize;
 
 /// The best excess within T iterations at one condition number.
@@ -26,11 +26,12 @@ impl Digits {
         let row = |&kappa: &Option<f64>| {
             let family = study.at(kappa);
             let courses =
-                |precision| study.histories(&family, &Settings { precision, ..study.settings(&family) });
+                |precision| study.histories(&family, &RunSettings { precision, ..study.settings(&family) });
             let [single, double] = [Precision::Single, Precision::Double].map(courses);
-            let best =
-                |courses: &[History]| Interval::median(courses.iter().flatten().map(|course| least(course)));
-            let failed = |courses: &[History]| courses.iter().filter(|course| course.is_err()).count();
+            let best = |courses: &[ExcessHistory]| {
+                Interval::median(courses.iter().flatten().map(|course| least(course)))
+            };
+            let failed = |courses: &[ExcessHistory]| courses.iter().filter(|course| course.is_err()).count();
             Digits {
                 kappa,
                 single: best(&single),

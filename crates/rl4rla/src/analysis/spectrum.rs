@@ -6,7 +6,7 @@
 #![allow(non_snake_case)]
 
 use super::study::Study;
-use crate::execute::{Settings, step_from};
+use crate::execute::{RunSettings, step_from};
 use crate::linalg::{self, Matrix};
 use crate::problem::{Family, Instance};
 
@@ -33,7 +33,7 @@ impl Spectrum {
         let unit = |j: usize| (0..n).map(|i| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
         let points: Vec<Vec<f64>> =
             (0..n).map(|j| linalg::solve_upper(R, &unit(j)).ok()).collect::<Option<_>>()?;
-        let settings = Settings { iterations: 1, ..study.settings(family) };
+        let settings = RunSettings { iterations: 1, ..study.settings(family) };
         let program = study.live.program();
         let ends = step_from(program, &homogeneous, &settings, points.clone(), &study.luck(index)).ok()?;
         // η·M·A·R⁻¹·eⱼ is what the iteration takes away.

@@ -3,7 +3,7 @@
 use super::interval::Interval;
 use super::spectrum::Spectrum;
 use super::study::{Study, last};
-use crate::execute::Settings;
+use crate::execute::RunSettings;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -99,7 +99,7 @@ fn search(study: &Study, kappa: Option<f64>, index: u64) -> (Option<f64>, Option
     let family = study.at(kappa);
     let (mut best, mut least) = (None, f64::INFINITY);
     let mut falls = |step: f64| {
-        let settings = Settings { step, ..study.settings(&family) };
+        let settings = RunSettings { step, ..study.settings(&family) };
         let course = study.history(&family, &settings, study.care.seed, index);
         let (end, start) = (last(&course), course.ok().and_then(|c| c.first().copied()).unwrap_or(0.0));
         if end < least {

@@ -1,7 +1,7 @@
 //! A study: one program, the problems it is studied on, and how it runs. Every number follows from it.
 
 use super::effort::Effort;
-use crate::execute::{Settings, run};
+use crate::execute::{RunSettings, run};
 use crate::problem::{Choice, Family, Instance, InstanceSet};
 use crate::program::{Canonical, LiveOut, Model, Price, Program, Reg, Section, ShapeError};
 use crate::reward::{Protocol, draws};
@@ -11,11 +11,11 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The excess at the start and after every iteration, or why there is none.
-pub type History = Result<Vec<f64>, String>;
+pub type ExcessHistory = Result<Vec<f64>, String>;
 
 /// An instance: a family and the seed of its draw and of the program's random draws.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Point {
+pub struct StudyPoint {
     /// The family.
     pub family: Family,
     /// The seed; the instance is the first that `evaluate` draws with it.
@@ -101,7 +101,7 @@ impl Study {
         }
         let standing = |step: &f64| {
             let courses =
-                self.histories(&self.family, &Settings { step: *step, ..self.settings(&self.family) });
+                self.histories(&self.family, &RunSettings { step: *step, ..self.settings(&self.family) });
             let reached = |course: &Vec<f64>| course.iter().position(|e| *e <= self.care.tolerance);
             let waits = courses.iter().map(|course| course.as_ref().ok().and_then(reached));
             let waits = waits.map(|wait| wait.map_or(f64::INFINITY, |t| t as f64));
@@ -147,7 +147,7 @@ impl Study {
     }
 
     /// How the program runs on problems of this family.
-    pub fn settings(&self, family: &Family) -> Settings {
+    pub fn settings(&self, family: &Family) -> RunSettings {
         self.protocol.settings(family.rows, family.cols, self.step)
     }
 
@@ -176,14 +176,14 @@ impl Study {
     }
 
     /// The course of a run on the instance of this index.
-    pub fn history(&self, family: &Family, settings: &Settings, seed: u64, index: u64) -> History {
+    pub fn history(&self, family: &Family, settings: &RunSettings, seed: u64, index: u64) -> ExcessHistory {
         let instance = self.instance(family, seed, index)?;
         let trace = run(self.live.program(), &instance, settings, &draws(seed, index, 0));
         trace.map(|trace| trace.excesses).map_err(|failure| failure.to_string())
     }
 
     /// The courses of runs on as many instances as there are replicates.
-    pub fn histories(&self, family: &Family, settings: &Settings) -> Vec<History> {
+    pub fn histories(&self, family: &Family, settings: &RunSettings) -> Vec<ExcessHistory> {
         let course = |index| self.history(family, settings, self.care.seed, index);
         (0..self.care.replicates).into_par_iter().map(course).collect()
     }
@@ -212,7 +212,7 @@ fn middle(mut values: Vec<f64>) -> f64 {
 }
 
 /// The last excess of a course, infinite where it failed.
-pub(super) fn last(history: &History) -> f64 {
+pub(super) fn last(history: &ExcessHistory) -> f64 {
     history.as_ref().ok().and_then(|course| course.last()).copied().unwrap_or(f64::INFINITY)
 }
 

@@ -4,12 +4,12 @@ use super::contraction::{Contraction, spectra};
 use super::cost::Costs;
 use super::iteration::Iteration;
 use super::iterations::Wait;
-use super::map::Cell;
+use super::map::MapCell;
 use super::precision::Digits;
 use super::steps::StepRange;
-use super::study::{History, Study};
+use super::study::{ExcessHistory, Study};
 use super::worst::Worst;
-use crate::execute::Settings;
+use crate::execute::RunSettings;
 use serde::Serialize;
 
 /// The complete analysis of a program.
@@ -42,7 +42,7 @@ pub struct Analysis {
     /// With how many digits.
     pub precision: Vec<Digits>,
     /// Where it works.
-    pub map: Vec<Cell>,
+    pub map: Vec<MapCell>,
     /// Where it breaks; nothing where no instance could be drawn.
     pub worst: Option<Worst>,
 }
@@ -53,13 +53,13 @@ impl Analysis {
         let iteration = Iteration::of(study);
         let nature = iteration.nature;
         let spectra = spectra(study, nature);
-        let course = |kappa: &Option<f64>| -> Vec<History> {
+        let course = |kappa: &Option<f64>| -> Vec<ExcessHistory> {
             let family = study.at(*kappa);
-            study.histories(&family, &Settings { iterations: study.horizon(), ..study.settings(&family) })
+            study.histories(&family, &RunSettings { iterations: study.horizon(), ..study.settings(&family) })
         };
-        let courses: Vec<Vec<History>> = study.kappas.iter().map(course).collect();
+        let courses: Vec<Vec<ExcessHistory>> = study.kappas.iter().map(course).collect();
         let iterations = Wait::all(study, &spectra, &courses);
-        let map = Cell::all(study);
+        let map = MapCell::all(study);
         Analysis {
             iteration,
             contraction: Contraction::all(study, &spectra, &courses),

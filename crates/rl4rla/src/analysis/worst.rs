@@ -8,9 +8,9 @@
 use super::diagnosis::{Diagnosis, unusual};
 use super::evidence::Evidence;
 use super::iteration::Nature;
-use super::map::Cell;
-use super::study::{History, Point, Study, last};
-use crate::problem::{Choice, Family, Kind, Leverage, Right};
+use super::map::MapCell;
+use super::study::{ExcessHistory, Study, StudyPoint, last};
+use crate::problem::{Choice, Family, FamilyKind, Leverage, Right};
 use crate::program::Section;
 use crate::rng::Stream;
 use rayon::prelude::*;
@@ -26,7 +26,7 @@ pub struct Worst {
     /// Whether it is a failure at all.
     pub broke: bool,
     /// The instance that no other run of the search or of the robustness map was worse on.
-    pub point: Point,
+    pub point: StudyPoint,
     /// The excess there after T iterations; nothing if the run failed.
     pub excess: Option<f64>,
     /// How the run failed, if it did.
@@ -47,7 +47,7 @@ pub struct Worst {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Mildest {
     /// Where.
-    pub point: Point,
+    pub point: StudyPoint,
     /// The excess after T iterations; nothing if the run failed.
     pub excess: Option<f64>,
     /// How the run failed, if it did.
@@ -85,7 +85,7 @@ const SEEDS: f64 = 1000.0;
 
 impl Worst {
     /// The worst case of a study, whose robustness map is given; none if nothing could be drawn.
-    pub fn find(study: &Study, nature: Nature, map: &[Cell]) -> Option<Worst> {
+    pub fn find(study: &Study, nature: Nature, map: &[MapCell]) -> Option<Worst> {
         let search = Search { study, genes: genes(&study.family) };
         let (found, mut evaluations) = search.explore()?;
         let Pair { mut mild, mut worst } = found;
@@ -103,8 +103,8 @@ impl Worst {
         let evidence = Evidence::of(study, nature, typical, &mild.point)?;
         let diagnosis = Diagnosis::of(&evidence);
         let course =
-            |point: &Point| study.history(&point.family, &study.settings(&point.family), point.seed, 0);
-        let end = |course: &History| course.as_ref().ok().and_then(|course| course.last()).copied();
+            |point: &StudyPoint| study.history(&point.family, &study.settings(&point.family), point.seed, 0);
+        let end = |course: &ExcessHistory| course.as_ref().ok().and_then(|course| course.last()).copied();
         let (there, mildest) = (course(&worst.point), course(&mild.point));
         let excess = end(&there);
         Some(Worst {
@@ -126,7 +126,7 @@ impl Worst {
 /// A point and how bad it is: the logarithm of its excess, infinite where the run failed.
 #[derive(Clone, Copy, Debug)]
 struct Ranked {
-    point: Point,
+    point: StudyPoint,
     rank: f64,
 }
 
@@ -173,7 +173,7 @@ impl Search<'_> {
     fn explore(&self) -> Option<(Pair, usize)> {
         let budget = self.study.effort.evaluations;
         let root = Stream::new(self.study.care.seed).derive("worst", 0);
-        let home = Point { family: self.study.family, seed: self.study.care.seed };
+        let home = StudyPoint { family: self.study.family, seed: self.study.care.seed };
         let random = |i: usize| {
             let draws = root.derive("start", i as u64).uniforms(self.genes.len());
             self.genes.iter().zip(draws).fold(home, |point, (gene, u)| self.changed(point, *gene, u))
@@ -190,7 +190,7 @@ impl Search<'_> {
                 // Every other one is changed twice.
                 if i.is_multiple_of(2) { once } else { self.changed(once, gene(draws[2]), draws[3]) }
             };
-            let brood: Vec<Point> = (0..BROOD.min(budget - tried)).map(mutant).collect();
+            let brood: Vec<StudyPoint> = (0..BROOD.min(budget - tried)).map(mutant).collect();
             tried += brood.len();
             found = self.best_of(brood).map_or(found, |next| found.joined(next));
         }
@@ -198,13 +198,15 @@ impl Search<'_> {
     }
 
     /// Every leverage at a few condition numbers, where the family takes these; home otherwise.
-    fn corners(&self, home: Point) -> Vec<Point> {
+    fn corners(&self, home: StudyPoint) -> Vec<StudyPoint> {
         let has = |gene| self.genes.contains(&gene);
         let leverages = if has(Gene::Leverage) { Leverage::ALL.to_vec() } else { vec![home.family.leverage] };
         let kappas =
             if has(Gene::Condition) { CORNERS.map(Some).to_vec() } else { vec![home.family.condition] };
-        let at =
-            |leverage, condition| Point { family: Family { leverage, condition, ..home.family }, ..home };
+        let at = |leverage, condition| StudyPoint {
+            family: Family { leverage, condition, ..home.family },
+            ..home
+        };
         leverages.iter().flat_map(|leverage| kappas.iter().map(|kappa| at(*leverage, *kappa))).collect()
     }
 
@@ -216,7 +218,7 @@ impl Search<'_> {
         let enough = if worst.rank >= BROKEN { BROKEN } else { within };
         let mut tried = 0;
         let mut accepts = |family: Family, worst: &mut Ranked| {
-            let point = Point { family, ..worst.point };
+            let point = StudyPoint { family, ..worst.point };
             if point == worst.point {
                 return true;
             }
@@ -243,7 +245,7 @@ impl Search<'_> {
     }
 
     /// What counts of these points, the first of equals; none if none can be drawn.
-    fn best_of(&self, points: Vec<Point>) -> Option<Pair> {
+    fn best_of(&self, points: Vec<StudyPoint>) -> Option<Pair> {
         let ranked: Vec<Ranked> =
             points.into_par_iter().map(|point| Ranked { point, rank: self.rank(&point) }).collect();
         let drawn = ranked.into_iter().filter(|ranked| ranked.rank > f64::NEG_INFINITY);
@@ -251,8 +253,8 @@ impl Search<'_> {
     }
 
     /// log₁₀ of the excess after T iterations; minus infinity where nothing can be drawn.
-    fn rank(&self, point: &Point) -> f64 {
-        let Point { family, seed } = point;
+    fn rank(&self, point: &StudyPoint) -> f64 {
+        let StudyPoint { family, seed } = point;
         // Drawn twice where it runs, and cheap beside the run.
         if self.study.instance(family, *seed, 0).is_err() {
             return f64::NEG_INFINITY;
@@ -269,11 +271,11 @@ impl Search<'_> {
     }
 
     /// The point with one thing changed, to what u in [0, 1) says.
-    fn changed(&self, point: Point, gene: Gene, u: f64) -> Point {
+    fn changed(&self, point: StudyPoint, gene: Gene, u: f64) -> StudyPoint {
         let mut family = point.family;
         let pick = |count: usize| ((u * count as f64) as usize).min(count - 1);
         match gene {
-            Gene::Seed => return Point { seed: (u * SEEDS) as u64, ..point },
+            Gene::Seed => return StudyPoint { seed: (u * SEEDS) as u64, ..point },
             Gene::Kind => {
                 let peers = peers(&self.study.family);
                 family = moved(family, peers[pick(peers.len())]);
@@ -295,7 +297,7 @@ impl Search<'_> {
         if family.rows == family.cols {
             family.outside = 0.0;
         }
-        Point { family, ..point }
+        StudyPoint { family, ..point }
     }
 }
 
@@ -318,15 +320,15 @@ fn genes(family: &Family) -> Vec<Gene> {
 }
 
 /// The families of the same task and shape that take the same options.
-fn peers(family: &Family) -> Vec<Kind> {
+fn peers(family: &Family) -> Vec<FamilyKind> {
     let own = family.kind.info();
     let alike =
         own.task.families().iter().filter(|row| row.square == own.square && row.options == own.options);
-    alike.map(Kind).collect()
+    alike.map(FamilyKind).collect()
 }
 
 /// The family with another row of the table behind it.
-fn moved(family: Family, kind: Kind) -> Family {
+fn moved(family: Family, kind: FamilyKind) -> Family {
     Family { kind, numbers: Family::new(kind).numbers, ..family }
 }
 
@@ -395,7 +397,7 @@ mod tests {
     fn nothing_in_the_map_is_worse_than_the_worst_case() {
         // With twelve rows the sketch is hardly one: the map sees what the search leaves out.
         let study = study("sketched-precond-gd", "mid-cond", (600, 6), &[10.0], Some(0.67));
-        let map = Cell::all(&study);
+        let map = MapCell::all(&study);
         let found = Worst::find(&study, Iteration::of(&study).nature, &map).unwrap();
         assert!(map.iter().any(|cell| cell.excess > Some(10.0)), "the map shows a failure");
         assert!(found.broke && found.name == "sketch too small to embed", "{found:#?}");

@@ -2,8 +2,8 @@
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;
-use super::lsqr::{Limits, minimise};
-use super::request::{Request, Solution};
+use super::lsqr::{LsqrLimits, minimise};
+use super::request::{BaselineSolution, Request};
 use super::sketched::Sketched;
 use crate::linalg;
 
@@ -16,14 +16,14 @@ const ITERATIONS: usize = 100;
 ///
 /// The published method mixes rows by a fast transform instead; the preconditioner is as good. Stops as LSQR does,
 /// τ = 10⁻¹⁴, or after 100 iterations.
-pub fn blendenpik(request: &Request) -> Result<Solution, BaselineError> {
+pub fn blendenpik(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (_, n) = request.tall()?;
     let sketched = Sketched::draw(request, FACTOR * n)?;
     let (r, g) = linalg::residual_and_gradient(request.A, &sketched.start, request.b);
-    let limits = Limits::of(request, linalg::norm(request.b), ITERATIONS);
+    let limits = LsqrLimits::of(request, linalg::norm(request.b), ITERATIONS);
     let found = minimise(&sketched, (r, sketched.solve_transposed(&g)?), &limits)?;
     let x = linalg::add(&sketched.start, &sketched.solve(&found.y)?);
-    Solution::new(x, found.iterations, 2.0 + found.iterations as f64, found.converged)
+    BaselineSolution::new(x, found.iterations, 2.0 + found.iterations as f64, found.converged)
 }
 
 #[cfg(test)]

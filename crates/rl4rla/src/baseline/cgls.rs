@@ -3,13 +3,13 @@
 
 use super::error::BaselineError;
 use super::lsqr::TOLERANCE;
-use super::request::{Request, Solution};
+use super::request::{BaselineSolution, Request};
 use crate::linalg;
 
 /// x ← x + αp,  r ← r − αAp,  α = ‖s‖²/‖Ap‖²,  s = Aᵀr,  p ← s + (‖s‖²/‖s₋‖²)p.
 ///
 /// Ends when ‖Aᵀr‖ ≤ τ‖Aᵀb‖, τ = 10⁻¹⁴, or after max(4n, 100) iterations of two passes each.
-pub fn cgls(request: &Request) -> Result<Solution, BaselineError> {
+pub fn cgls(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (_, n) = request.any_shape()?;
     let A = request.A;
     let tolerance = request.tolerance.unwrap_or(TOLERANCE);
@@ -20,7 +20,7 @@ pub fn cgls(request: &Request) -> Result<Solution, BaselineError> {
     let goal = tolerance * length;
     for iteration in 0..most {
         if length <= goal {
-            return Solution::new(x, iteration, 1.0 + 2.0 * iteration as f64, true);
+            return BaselineSolution::new(x, iteration, 1.0 + 2.0 * iteration as f64, true);
         }
         let q = linalg::mat_vec(A, &p);
         // As quotients of lengths, whose squares may overflow.
@@ -36,7 +36,7 @@ pub fn cgls(request: &Request) -> Result<Solution, BaselineError> {
         p = s.iter().zip(&p).map(|(s, p)| s + share * p).collect();
         length = next;
     }
-    Solution::new(x, most, 1.0 + 2.0 * most as f64, length <= goal)
+    BaselineSolution::new(x, most, 1.0 + 2.0 * most as f64, length <= goal)
 }
 
 #[cfg(test)]

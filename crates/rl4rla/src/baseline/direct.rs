@@ -3,14 +3,14 @@
 
 use super::error::BaselineError;
 use super::minimum_norm::{MinimumNorm, through_svd};
-use super::request::{Request, Solution};
+use super::request::{BaselineSolution, Request};
 use crate::linalg::{self, NumericError};
 
 /// x = R⁻¹R⁻ᵀAᵀb,  AᵀA = RᵀR by Cholesky.
 ///
 /// The fastest way there is, and AlgoTune's solver for three of its tasks, transcribed from the paper's table; it feels κ²,
 /// and ends where κ² meets 1/ε.
-pub fn normal_equations(request: &Request) -> Result<Solution, BaselineError> {
+pub fn normal_equations(request: &Request) -> Result<BaselineSolution, BaselineError> {
     request.tall()?;
     let R = linalg::cholesky_r(&linalg::gram(request.A)).map_err(|error| match error {
         NumericError::Singular { index } => BaselineError::NotPositiveDefinite { pivot: index },
@@ -18,22 +18,22 @@ pub fn normal_equations(request: &Request) -> Result<Solution, BaselineError> {
     })?;
     let c = linalg::vec_mat(request.b, request.A);
     let x = linalg::solve_upper(&R, &linalg::solve_upper_transposed(&R, &c)?)?;
-    Solution::direct(x, 2.0)
+    BaselineSolution::direct(x, 2.0)
 }
 
 /// x = R⁻¹c,  [A b] = Q·[R c; 0 ρ] by Householder reflections.
 ///
 /// Q is never formed. As in LAPACK's `gels`, only a diagonal entry of R that cannot be divided by is an error.
-pub fn qr(request: &Request) -> Result<Solution, BaselineError> {
+pub fn qr(request: &Request) -> Result<BaselineSolution, BaselineError> {
     request.tall()?;
     let (R, c) = linalg::qr_r_with(request.A, request.b);
-    Solution::direct(linalg::solve_upper(&R, &c)?, 1.0)
+    BaselineSolution::direct(linalg::solve_upper(&R, &c)?, 1.0)
 }
 
 /// x = VΣ⁺Uᵀc with the R and c of QR,  R = UΣVᵀ; singular values up to max(m, n)·ε·σ₁ count as zero.
 ///
 /// As in LAPACK's `gelsd`: the shortest of all minimisers, whatever the shape and the rank of A.
-pub fn svd(request: &Request) -> Result<Solution, BaselineError> {
+pub fn svd(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.any_shape()?;
     let x = if m < n {
         MinimumNorm::of(request.A)?.solve(request.b)
@@ -41,7 +41,7 @@ pub fn svd(request: &Request) -> Result<Solution, BaselineError> {
         let (R, c) = linalg::qr_r_with(request.A, request.b);
         through_svd(&linalg::svd_of_square(&R)?, &c, m)
     };
-    Solution::direct(x, 1.0)
+    BaselineSolution::direct(x, 1.0)
 }
 
 #[cfg(test)]
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_normal_equations_feel_the_square_of_the_condition() {
-        let error = |solver: Solver, kappa: f64| {
+        let error = |solver: BaselineFunction, kappa: f64| {
             let A = conditioned(300, 10, kappa, 1);
             let truth = vec![1.0; 10];
             let b = linalg::mat_vec(&A, &truth);

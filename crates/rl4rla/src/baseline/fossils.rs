@@ -7,7 +7,7 @@
 use super::error::BaselineError;
 use super::iterative_sketching::parameters;
 use super::lsqr::Products;
-use super::request::{Request, Solution};
+use super::request::{BaselineSolution, Request};
 use super::sketched::{LEAST_ROWS, ROUNDING, Sketched};
 use crate::linalg;
 
@@ -24,7 +24,7 @@ const ITERATIONS: usize = 100;
 /// with a sparse sketch of d = 12n rows, but at least 240. It ends when ‖yᵢ₊₁ − yᵢ‖ ≤ τ(‖A‖‖x‖ + 0.1·κ‖c‖), τ = ε, or after
 /// 100 iterations. ‖A‖, x and κ there are those after the columns of A were brought to length 1; all else does not feel the
 /// length of a column, as reflections and triangular solves do not.
-pub fn fossils(request: &Request) -> Result<Solution, BaselineError> {
+pub fn fossils(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.tall()?;
     let size = (FACTOR * n).max(LEAST_ROWS);
     let sketched = Sketched::draw(request, size)?;
@@ -46,7 +46,7 @@ pub fn fossils(request: &Request) -> Result<Solution, BaselineError> {
         converged &= settled;
     }
     let passes = (1 + REFINEMENTS + solver.made) as f64;
-    Solution::new(x, solver.made, passes, converged)
+    BaselineSolution::new(x, solver.made, passes, converged)
 }
 
 struct HeavyBall<'a> {
@@ -100,7 +100,8 @@ mod tests {
         for (kappa, noise) in [(1e4, 1e-6), (1e7, 1e-3), (1e10, 1e-12), (1e10, 1e-3), (1e12, 1e-6)] {
             let (A, b) = problem(2000, 20, kappa, noise, 1);
             let asked = request(&A, &b);
-            let error = |solver: Solver| solver(&asked).map(|found| backward_error(&A, &b, &found.x));
+            let error =
+                |solver: BaselineFunction| solver(&asked).map(|found| backward_error(&A, &b, &found.x));
             let (own, reference) = (error(fossils).unwrap(), error(qr).unwrap());
             assert!(own < 100.0 * reference, "κ {kappa:e}, noise {noise:e}: {own:e} against {reference:e}");
             assert!(own < 1e-13, "κ {kappa:e}, noise {noise:e}: {own:e}");

@@ -2,7 +2,7 @@
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;
-use super::request::{Request, Solution};
+use super::request::{BaselineSolution, Request};
 use super::sketched::{LEAST_ROWS, ROUNDING, Sketched};
 use crate::linalg;
 
@@ -16,7 +16,7 @@ const ITERATIONS: usize = 100;
 /// With the R of a sparse sketch of d rows, as many as Epperly balances the cost of QR and of iterations by:
 /// d = ⌈n·exp W(4m/n²·ln(1/ε))⌉, W Lambert's, but at most m, and at least 4n and 240. Ends when
 /// ‖rᵢ₊₁ − rᵢ‖ ≤ τ(‖A‖‖x‖ + 0.1·κ‖r‖), τ = ε, columns of A brought to length 1, or after 100 iterations.
-pub fn iterative_sketching(request: &Request) -> Result<Solution, BaselineError> {
+pub fn iterative_sketching(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.tall()?;
     let size = sketch_rows(m, n);
     let (tolerance, most) =
@@ -41,10 +41,10 @@ pub fn iterative_sketching(request: &Request) -> Result<Solution, BaselineError>
         }
         let reach = sketched.reach(&x) + ROUNDING * sketched.condition * length;
         if change <= tolerance * reach {
-            return Solution::new(x, iteration, 2.0 + iteration as f64, true);
+            return BaselineSolution::new(x, iteration, 2.0 + iteration as f64, true);
         }
     }
-    Solution::new(x, most, 2.0 + most as f64, false)
+    BaselineSolution::new(x, most, 2.0 + most as f64, false)
 }
 
 /// α and β for a sketch of d rows.

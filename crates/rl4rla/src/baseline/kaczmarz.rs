@@ -2,7 +2,7 @@
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;
-use super::request::{Request, Solution};
+use super::request::{BaselineSolution, Request};
 use crate::linalg::{self, Matrix};
 use crate::rng::Discrete;
 
@@ -15,7 +15,7 @@ const TOLERANCE: f64 = 1e-14;
 ///
 /// For consistent systems E‖xₖ − x*‖² ≤ (1 − 1/κ_F²)ᵏ‖x*‖² with κ_F = ‖A‖_F‖A⁺‖ (Strohmer and Vershynin); for others it ends
 /// in a ball round x*. Looks at ‖Ax − b‖ ≤ τ‖b‖, τ = 10⁻¹⁴, after every m projections; ends after 20m.
-pub fn kaczmarz(request: &Request) -> Result<Solution, BaselineError> {
+pub fn kaczmarz(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.any_shape()?;
     let (A, b) = (request.A, request.b);
     let (tolerance, most) =
@@ -40,11 +40,11 @@ pub fn kaczmarz(request: &Request) -> Result<Solution, BaselineError> {
             passes += 1.0;
             let residual = linalg::norm(&linalg::sub(&linalg::mat_vec(A, &x), b));
             if residual <= tolerance * linalg::norm(b) {
-                return Solution::new(x, made, passes, true);
+                return BaselineSolution::new(x, made, passes, true);
             }
         }
     }
-    Solution::new(x, made, passes, false)
+    BaselineSolution::new(x, made, passes, false)
 }
 
 /// ‖aᵢ‖² of every row.

@@ -3,7 +3,7 @@
 
 use super::error::BaselineError;
 use super::newton::TOLERANCE;
-use super::request::{Request, Solution};
+use super::request::{BaselineSolution, Request};
 use crate::linalg;
 use crate::problem::cross_entropy::{gradient, loss, loss_above};
 use std::collections::VecDeque;
@@ -25,7 +25,7 @@ const HALVINGS: i32 = 40;
 /// L(x) = Σ ln(1 + exp zᵢ) − bᵢzᵢ, z = Ax, without a penalty. The line search moves along margins, which costs no pass; an
 /// iteration has two, Ap and Aᵀ(σ(z) − b). H begins as (4/‖A‖²_F)I, below every inverse Hessian there is, and then as
 /// (sᵀy/yᵀy)I. Ends when ‖∇L(x)‖ ≤ τ‖∇L(0)‖, τ = 10⁻¹⁰, or after 500 iterations.
-pub fn lbfgs(request: &Request) -> Result<Solution, BaselineError> {
+pub fn lbfgs(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.labelled()?;
     let (A, b) = (request.A, request.b);
     let (tolerance, most) =
@@ -38,7 +38,7 @@ pub fn lbfgs(request: &Request) -> Result<Solution, BaselineError> {
     for iteration in 0..most {
         let passes = 1.0 + 2.0 * iteration as f64;
         if linalg::norm(&g) <= goal {
-            return Solution::new(x, iteration, passes, true);
+            return BaselineSolution::new(x, iteration, passes, true);
         }
         let p = memory.times(&g);
         let along = linalg::mat_vec(A, &p);
@@ -52,7 +52,7 @@ pub fn lbfgs(request: &Request) -> Result<Solution, BaselineError> {
         let enough = |t: f64| loss_above(&moved(t), &z, b) <= hidden - ARMIJO * t * promised;
         let Some(t) = (0..HALVINGS).map(|k| 0.5f64.powi(k)).find(|&t| enough(t)) else {
             // Nothing is left to gain that rounding does not hide.
-            return Solution::new(x, iteration, passes, false);
+            return BaselineSolution::new(x, iteration, passes, false);
         };
         let s = linalg::scale(-t, &p);
         x = linalg::add(&x, &s);
@@ -62,7 +62,7 @@ pub fn lbfgs(request: &Request) -> Result<Solution, BaselineError> {
         g = next;
     }
     let converged = linalg::norm(&g) <= goal;
-    Solution::new(x, most, 1.0 + 2.0 * most as f64, converged)
+    BaselineSolution::new(x, most, 1.0 + 2.0 * most as f64, converged)
 }
 
 /// What is known of the Hessian.
@@ -124,7 +124,7 @@ mod tests {
         for kappa in [2.0, 30.0] {
             let instance = instance(kappa);
             let size = linalg::norm(&gradient(&instance.A, &vec![0.0; 800], &instance.b));
-            for (solver, tolerance) in [(lbfgs as Solver, 1e-6), (newton_direct, 1e-6)] {
+            for (solver, tolerance) in [(lbfgs as BaselineFunction, 1e-6), (newton_direct, 1e-6)] {
                 let found = solver(&request(&instance.A, &instance.b)).unwrap();
                 let gap = linalg::norm(&linalg::sub(&found.x, &instance.x_star));
                 assert!(found.converged, "κ {kappa}");

@@ -7,7 +7,7 @@
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;
-use super::request::{Request, Solution};
+use super::request::{BaselineSolution, Request};
 use crate::linalg::{self, Matrix};
 
 /// The tolerance of both stopping rules.
@@ -29,16 +29,16 @@ impl Products for Matrix {
 ///
 /// Ends when ‖r‖ ≤ τ(‖b‖ + ‖A‖‖x‖) or ‖Aᵀr‖ ≤ τ‖A‖‖r‖ by its own estimates, τ = 10⁻¹⁴, or after max(4n, 100)
 /// iterations. The number it needs grows with κ.
-pub fn lsqr(request: &Request) -> Result<Solution, BaselineError> {
+pub fn lsqr(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (_, n) = request.any_shape()?;
     let start = linalg::residual_and_gradient(request.A, &vec![0.0; n], request.b);
-    let limits = Limits::of(request, linalg::norm(request.b), (4 * n).max(100));
+    let limits = LsqrLimits::of(request, linalg::norm(request.b), (4 * n).max(100));
     let found = minimise(request.A, start, &limits)?;
-    Solution::new(found.y, found.iterations, 1.0 + found.iterations as f64, found.converged)
+    BaselineSolution::new(found.y, found.iterations, 1.0 + found.iterations as f64, found.converged)
 }
 
 /// When to stop.
-pub(super) struct Limits {
+pub(super) struct LsqrLimits {
     /// τ.
     pub tolerance: f64,
     /// ‖b‖ of the whole problem, in whose units a residual is small.
@@ -47,11 +47,11 @@ pub(super) struct Limits {
     pub iterations: usize,
 }
 
-impl Limits {
+impl LsqrLimits {
     /// What was asked for, or else these.
-    pub(super) fn of(request: &Request, size: f64, iterations: usize) -> Limits {
+    pub(super) fn of(request: &Request, size: f64, iterations: usize) -> LsqrLimits {
         let tolerance = request.tolerance.unwrap_or(TOLERANCE);
-        Limits { tolerance, size, iterations: request.iterations.unwrap_or(iterations) }
+        LsqrLimits { tolerance, size, iterations: request.iterations.unwrap_or(iterations) }
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Minimiser {
 pub(super) fn minimise(
     B: &impl Products,
     (r, g): (Vec<f64>, Vec<f64>),
-    limits: &Limits,
+    limits: &LsqrLimits,
 ) -> Result<Minimiser, BaselineError> {
     let mut y = vec![0.0; g.len()];
     let beta = linalg::norm(&r);

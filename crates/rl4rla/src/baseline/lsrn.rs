@@ -2,8 +2,8 @@
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;
-use super::lsqr::{Limits, Products, minimise};
-use super::request::{Request, Solution};
+use super::lsqr::{LsqrLimits, Products, minimise};
+use super::request::{BaselineSolution, Request};
 use crate::execute::{Sketch, SketchKind};
 use crate::linalg::{self, Matrix};
 
@@ -16,7 +16,7 @@ const ITERATIONS: usize = 200;
 ///
 /// Singular values up to s·ε·σ₁ are left out, and x is the shortest solution. Stops as LSQR does, τ = 10⁻¹⁴, or after
 /// 200 iterations.
-pub fn lsrn(request: &Request) -> Result<Solution, BaselineError> {
+pub fn lsrn(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.tall()?;
     let size = (FACTOR * n as f64).ceil() as usize;
     let S = Sketch::draw(SketchKind::Gaussian, size, m, &request.stream.derive("sketch", 0));
@@ -26,9 +26,9 @@ pub fn lsrn(request: &Request) -> Result<Solution, BaselineError> {
     let N = Matrix::from_fn(n, rank, |i, j| svd.V.get(i, j) / svd.sigma[j]);
     let product = Product { A: request.A, N: &N };
     let start = product.residual_and_gradient(&vec![0.0; rank], request.b)?;
-    let found = minimise(&product, start, &Limits::of(request, linalg::norm(request.b), ITERATIONS))?;
+    let found = minimise(&product, start, &LsqrLimits::of(request, linalg::norm(request.b), ITERATIONS))?;
     let x = linalg::mat_vec(&N, &found.y);
-    Solution::new(x, found.iterations, 2.0 + found.iterations as f64, found.converged)
+    BaselineSolution::new(x, found.iterations, 2.0 + found.iterations as f64, found.converged)
 }
 
 /// A·N.

@@ -1,7 +1,7 @@
 //! Baselines: classical solvers, and solvers of AlgoTune and FunSearch transcribed from the paper's tables, to compare
 //! programs with. No language model was run here.
 //!
-//! A baseline is a row of [`BASELINES`]: a pure function of a [`Request`] that returns a [`Solution`] or an error.
+//! A baseline is a row of [`BASELINES`]: a pure function of a [`Request`] that returns a [`BaselineSolution`] or an error.
 //! No input panics, and results do not depend on the number of threads.
 //!
 //! ```
@@ -35,5 +35,5 @@ mod testing;
 mod tests;
 
 pub use error::BaselineError;
-pub use request::{Request, Solution};
-pub use table::{BASELINES, Baseline, BaselineInfo, Group};
+pub use request::{BaselineSolution, Request};
+pub use table::{BASELINES, Baseline, BaselineInfo, MethodGroup};

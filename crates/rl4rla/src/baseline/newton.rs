@@ -2,7 +2,7 @@
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;
-use super::request::{Request, Solution};
+use super::request::{BaselineSolution, Request};
 use crate::linalg::{self, NumericError};
 use crate::problem::cross_entropy::{gradient, sigmoid};
 
@@ -17,7 +17,7 @@ pub(super) const TOLERANCE: f64 = 1e-10;
 ///
 /// The reference solver of AlgoTune's logistic task, transcribed from the paper's text. The Hessian is that of the sum L(x) = Σ ln(1 + exp zᵢ) − bᵢzᵢ, z = Ax. Ends when
 /// ‖∇L(x)‖ ≤ τ‖∇L(0)‖, τ = 10⁻¹⁰, or after 50 iterations; where a plane separates the labels there is no minimum to end at.
-pub fn newton_direct(request: &Request) -> Result<Solution, BaselineError> {
+pub fn newton_direct(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (_, n) = request.labelled()?;
     let (A, b) = (request.A, request.b);
     let (tolerance, most) =
@@ -30,7 +30,7 @@ pub fn newton_direct(request: &Request) -> Result<Solution, BaselineError> {
         // Two passes for the Hessian and the margins, one for the gradient.
         let passes = 1.0 + 3.0 * iteration as f64;
         if linalg::norm(&g) <= goal {
-            return Solution::new(x, iteration, passes, true);
+            return BaselineSolution::new(x, iteration, passes, true);
         }
         let slopes: Vec<f64> = z.iter().map(|z| sigmoid(*z)).map(|p| (p * (1.0 - p)).sqrt()).collect();
         let hessian = linalg::gram(&linalg::scale_rows(&slopes, A));
@@ -50,7 +50,7 @@ pub fn newton_direct(request: &Request) -> Result<Solution, BaselineError> {
         }
     }
     let converged = linalg::norm(&g) <= goal;
-    Solution::new(x, most, 1.0 + 3.0 * most as f64, converged)
+    BaselineSolution::new(x, most, 1.0 + 3.0 * most as f64, converged)
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl<'a> Request<'a> {
 
 /// What a solver found.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Solution {
+pub struct BaselineSolution {
     /// The solution, every entry finite.
     pub x: Vec<f64>,
     /// Iterations made; 0 for a direct method.
@@ -76,24 +76,24 @@ pub struct Solution {
     pub converged: bool,
 }
 
-impl Solution {
+impl BaselineSolution {
     /// A solution, unless it is no point.
     pub(super) fn new(
         x: Vec<f64>,
         iterations: usize,
         passes: f64,
         converged: bool,
-    ) -> Result<Solution, BaselineError> {
+    ) -> Result<BaselineSolution, BaselineError> {
         match linalg::is_finite(&x) {
-            true => Ok(Solution { x, iterations, passes, converged }),
+            true => Ok(BaselineSolution { x, iterations, passes, converged }),
             false => Err(BaselineError::Diverged { iteration: iterations }),
         }
     }
 
     /// The solution of a direct method.
-    pub(super) fn direct(x: Vec<f64>, passes: f64) -> Result<Solution, BaselineError> {
+    pub(super) fn direct(x: Vec<f64>, passes: f64) -> Result<BaselineSolution, BaselineError> {
         match linalg::is_finite(&x) {
-            true => Ok(Solution { x, iterations: 0, passes, converged: true }),
+            true => Ok(BaselineSolution { x, iterations: 0, passes, converged: true }),
             false => Err(BaselineError::Numeric(linalg::NumericError::NotFinite)),
         }
     }

@@ -3,7 +3,7 @@
 
 use super::error::BaselineError;
 use super::kaczmarz::squared_norms;
-use super::request::{Request, Solution};
+use super::request::{BaselineSolution, Request};
 use crate::linalg::{self, Matrix};
 use crate::rng::{Discrete, Stream};
 
@@ -19,7 +19,7 @@ const POWER: usize = 10;
 /// η = 1/(‖A‖²_F/k + (1 − 1/k)‖A‖²) is the step of least expected error after it, for consistent systems; with k = 1 this is
 /// randomized Kaczmarz. The answer is the mean of the last half of all iterates, in which noise averages out. Always
 /// makes all steps, 20m/k of them unless asked otherwise.
-pub fn sgd(request: &Request) -> Result<Solution, BaselineError> {
+pub fn sgd(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.any_shape()?;
     let (A, b, batch) = (request.A, request.b, BATCH.min(m));
     let squares = squared_norms(A);
@@ -47,7 +47,7 @@ pub fn sgd(request: &Request) -> Result<Solution, BaselineError> {
         }
     }
     let passes = (1 + POWER) as f64 + (most * batch) as f64 / m as f64;
-    Solution::new(mean, most, passes, false)
+    BaselineSolution::new(mean, most, passes, false)
 }
 
 /// ‖A‖² by power iteration on AᵀA: from below, but to a few percent.

@@ -4,7 +4,7 @@
 
 use super::direct;
 use super::error::BaselineError;
-use super::request::{Request, Solution};
+use super::request::{BaselineSolution, Request};
 use crate::linalg::{self, Matrix, NumericError};
 
 /// Iterations of both routines, as printed.
@@ -19,7 +19,7 @@ const JACOBI_TOLERANCE: f64 = 1e-6;
 ///
 /// As printed, D is solved with as a dense matrix, by LU, in every iteration. Ends when ‖xₖ₊₁ − xₖ‖ is below the
 /// tolerance, 10⁻⁶, or after 10 iterations. For square A only: D must be.
-pub fn jacobi(request: &Request) -> Result<Solution, BaselineError> {
+pub fn jacobi(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let n = request.square()?;
     let A = request.A;
     if let Some(index) = (0..n).position(|i| !A.get(i, i).is_normal()) {
@@ -37,7 +37,7 @@ pub fn jacobi(request: &Request) -> Result<Solution, BaselineError> {
 /// As printed, L is solved with in every iteration: by LU with partial pivoting, as `numpy.linalg.solve` does, and where
 /// that raises an error, because L is not square or singular, by a least-squares solve through the SVD, as
 /// `numpy.linalg.lstsq` does. Ends when ‖Ax − b‖ is below the tolerance, 10⁻¹⁴, or after 10 iterations.
-pub fn funsearch(request: &Request) -> Result<Solution, BaselineError> {
+pub fn funsearch(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.any_shape()?;
     let A = request.A;
     let lower = Matrix::from_fn(m, n, |i, j| if j <= i { A.get(i, j) } else { 0.0 });
@@ -87,7 +87,7 @@ fn iterate(
     N: &Matrix,
     rest: Rest<impl Fn(&[f64], &[f64]) -> f64>,
     solve: impl Fn(Vec<f64>) -> Result<Vec<f64>, BaselineError>,
-) -> Result<Solution, BaselineError> {
+) -> Result<BaselineSolution, BaselineError> {
     let (tolerance, most) =
         (request.tolerance.unwrap_or(rest.tolerance), request.iterations.unwrap_or(ITERATIONS));
     let mut x = vec![0.0; N.cols()];
@@ -103,10 +103,10 @@ fn iterate(
             return Err(BaselineError::Diverged { iteration });
         }
         if left < tolerance {
-            return Solution::new(x, iteration, rest.passes * iteration as f64, true);
+            return BaselineSolution::new(x, iteration, rest.passes * iteration as f64, true);
         }
     }
-    Solution::new(x, most, rest.passes * most as f64, false)
+    BaselineSolution::new(x, most, rest.passes * most as f64, false)
 }
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
     fn two_by_two_by_hand() {
         let A = Matrix::from_rows(&[&[4.0, 1.0], &[2.0, 8.0]]);
         let b = [5.0, 10.0];
-        let after = |solver: Solver, iterations| {
+        let after = |solver: BaselineFunction, iterations| {
             solver(&Request { iterations: Some(iterations), ..request(&A, &b) }).unwrap().x
         };
         // Jacobi: (5/4, 10/8), then ((5 − 1.25)/4, (10 − 2.5)/8). Gauss-Seidel uses 5/4 at once.

@@ -1,7 +1,7 @@
 //! The baselines, by name.
 
 use super::error::BaselineError;
-use super::request::{Request, Solution};
+use super::request::{BaselineSolution, Request};
 use super::{
     blendenpik, cgls, direct, fossils, iterative_sketching, kaczmarz, lbfgs, lsqr, lsrn, newton, sgd,
     splitting,
@@ -14,7 +14,7 @@ static REGISTERED: Registry<Baseline> = Registry::new();
 
 /// Where a method comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Group {
+pub enum MethodGroup {
     /// Factorisations.
     Direct,
     /// FunSearch's initial and retained routines, transcribed from the paper's tables.
@@ -27,15 +27,15 @@ pub enum Group {
     Stochastic,
 }
 
-impl Group {
+impl MethodGroup {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Group::Direct => "direct",
-            Group::Transcribed => "transcribed from the paper",
-            Group::Iterative => "iterative",
-            Group::Sketched => "sketched",
-            Group::Stochastic => "stochastic",
+            MethodGroup::Direct => "direct",
+            MethodGroup::Transcribed => "transcribed from the paper",
+            MethodGroup::Iterative => "iterative",
+            MethodGroup::Sketched => "sketched",
+            MethodGroup::Stochastic => "stochastic",
         }
     }
 }
@@ -45,7 +45,7 @@ pub struct BaselineInfo {
     /// The name users write.
     pub name: &'static str,
     /// Where it comes from.
-    pub group: Group,
+    pub group: MethodGroup,
     /// One line of help.
     pub doc: &'static str,
     /// Who described it first.
@@ -57,7 +57,7 @@ pub struct BaselineInfo {
     /// Floating-point operations of one iteration on an m×n matrix, where they are stated.
     pub flops: Option<fn(f64, f64) -> f64>,
     /// The solver.
-    pub solve: fn(&Request) -> Result<Solution, BaselineError>,
+    pub solve: fn(&Request) -> Result<BaselineSolution, BaselineError>,
 }
 
 impl fmt::Debug for BaselineInfo {
@@ -97,14 +97,14 @@ impl Baseline {
     }
 
     /// Solves a problem.
-    pub fn solve(self, request: &Request) -> Result<Solution, BaselineError> {
+    pub fn solve(self, request: &Request) -> Result<BaselineSolution, BaselineError> {
         (self.0.solve)(request)
     }
 }
 
 const LINEAR: BaselineInfo = BaselineInfo {
     name: "",
-    group: Group::Direct,
+    group: MethodGroup::Direct,
     doc: "",
     reference: "",
     randomized: false,
@@ -112,7 +112,7 @@ const LINEAR: BaselineInfo = BaselineInfo {
     flops: None,
     solve: direct::qr,
 };
-const SKETCHED: BaselineInfo = BaselineInfo { group: Group::Sketched, randomized: true, ..LINEAR };
+const SKETCHED: BaselineInfo = BaselineInfo { group: MethodGroup::Sketched, randomized: true, ..LINEAR };
 
 /// All baselines.
 pub static BASELINES: [BaselineInfo; 15] = [
@@ -139,7 +139,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     },
     BaselineInfo {
         name: "jacobi",
-        group: Group::Transcribed,
+        group: MethodGroup::Transcribed,
         doc: "FunSearch's initial routine, not found by a model, transcribed from the paper's table: x ← D⁻¹(b − (A − D)x), D the diagonal; square systems",
         reference: "Jacobi, Astronomische Nachrichten 22, 1845",
         flops: Some(splitting::jacobi_flops),
@@ -148,7 +148,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     },
     BaselineInfo {
         name: "funsearch",
-        group: Group::Transcribed,
+        group: MethodGroup::Transcribed,
         doc: "FunSearch's retained routine, transcribed from the paper's table: x ← L⁻¹(b − (A − L)x), L the lower triangle, with a solve in every iteration",
         reference: "Romera-Paredes et al., Nature 625, 2024 (the search); Seidel, 1874 (the iteration)",
         flops: Some(splitting::funsearch_flops),
@@ -157,7 +157,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     },
     BaselineInfo {
         name: "lsqr",
-        group: Group::Iterative,
+        group: MethodGroup::Iterative,
         doc: "Golub-Kahan bidiagonalisation; iterations grow with the condition number",
         reference: "Paige and Saunders, ACM TOMS 8, 1982",
         solve: lsqr::lsqr,
@@ -165,7 +165,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     },
     BaselineInfo {
         name: "cgls",
-        group: Group::Iterative,
+        group: MethodGroup::Iterative,
         doc: "conjugate gradients on the normal equations",
         reference: "Hestenes and Stiefel, J. Res. NBS 49, 1952",
         solve: cgls::cgls,
@@ -201,7 +201,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     },
     BaselineInfo {
         name: "kaczmarz",
-        group: Group::Stochastic,
+        group: MethodGroup::Stochastic,
         doc: "randomized Kaczmarz, rows sampled by their squared norms",
         reference: "Strohmer and Vershynin, J. Fourier Anal. Appl. 15, 2009",
         randomized: true,
@@ -210,7 +210,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     },
     BaselineInfo {
         name: "sgd",
-        group: Group::Stochastic,
+        group: MethodGroup::Stochastic,
         doc: "stochastic gradient descent, batches of 100 rows sampled by their squared norms, averaged",
         reference: "Jain et al., JMLR 18, 2018",
         randomized: true,
@@ -219,7 +219,7 @@ pub static BASELINES: [BaselineInfo; 15] = [
     },
     BaselineInfo {
         name: "lbfgs",
-        group: Group::Iterative,
+        group: MethodGroup::Iterative,
         doc: "L-BFGS with 10 pairs and backtracking, no regularization; AlgoTune's method for logistic regression in the paper's table",
         reference: "Liu and Nocedal, Math. Program. 45, 1989",
         task: &Logistic,

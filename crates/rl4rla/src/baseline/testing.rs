@@ -1,13 +1,13 @@
 //! What the tests of baselines share.
 #![allow(non_snake_case)]
 
-use super::{BaselineError, Request, Solution};
+use super::{BaselineError, BaselineSolution, Request};
 use crate::linalg::testing::{conditioned, normal};
 use crate::linalg::{self, Matrix};
 use crate::rng::Stream;
 
 /// A baseline's function.
-pub type Solver = fn(&Request) -> Result<Solution, BaselineError>;
+pub type BaselineFunction = fn(&Request) -> Result<BaselineSolution, BaselineError>;
 
 /// The problem of these data with everything left to the solver.
 pub fn request<'a>(A: &'a Matrix, b: &'a [f64]) -> Request<'a> {

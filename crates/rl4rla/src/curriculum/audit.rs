@@ -104,7 +104,7 @@ fn audit_stage(
             (Some(best), Some(other)) => leads(best, other),
             _ => f64::NAN,
         },
-        complete: outcome.stop != crate::search::Stop::Interrupted
-            && outcome.stop != crate::search::Stop::Budget,
+        complete: outcome.stop != crate::search::StopReason::Interrupted
+            && outcome.stop != crate::search::StopReason::Budget,
     })
 }

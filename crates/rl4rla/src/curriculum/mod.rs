@@ -20,7 +20,7 @@ pub use run::{Discovery, discover};
 pub use target::Target;
 
 use crate::discovery::Stage;
-use crate::program::{Part, Program, RegSet, Section};
+use crate::program::{IterationPart, Program, RegSet, Section};
 use table::Tables;
 
 /// A sequence of stages, each starting from the program found by the previous one.
@@ -85,7 +85,7 @@ impl Curriculum {
         for (stage, _) in &mut self.stages {
             stage.grammar.operators = stage.families[0].kind.info().task.vocabulary().collect();
             stage.grammar.open = Section::BOTH.to_vec();
-            stage.grammar.part = Part::Whole;
+            stage.grammar.part = IterationPart::Whole;
             stage.grammar.setup_only = RegSet::EMPTY;
         }
         self

@@ -12,7 +12,7 @@ const MAX_BYTES: usize = 1 << 16;
 
 /// A table, and the one that answers for the keys it leaves out.
 #[derive(Clone)]
-pub(super) struct Reader<'a> {
+pub(super) struct TableReader<'a> {
     text: &'a str,
     line: usize,
     place: String,
@@ -23,7 +23,7 @@ pub(super) struct Reader<'a> {
 
 /// A value and where it stands.
 #[derive(Clone)]
-pub(super) struct Item<'a> {
+pub(super) struct TableItem<'a> {
     text: &'a str,
     place: String,
     /// Its key, with the tables it stands in.
@@ -55,15 +55,15 @@ fn line_of(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TableReader<'a> {
     /// Reads the outermost table.
-    pub fn new(text: &'a str, table: &'a DeTable<'a>) -> Reader<'a> {
-        Reader { text, line: 1, place: String::new(), prefix: String::new(), table, defaults: None }
+    pub fn new(text: &'a str, table: &'a DeTable<'a>) -> TableReader<'a> {
+        TableReader { text, line: 1, place: String::new(), prefix: String::new(), table, defaults: None }
     }
 
     /// The same table as a place of its own, with `defaults` answering for the keys it leaves out.
-    pub fn placed(self, place: String, defaults: Option<&Reader<'a>>) -> Reader<'a> {
-        Reader { place, prefix: String::new(), defaults: defaults.map(|reader| reader.table), ..self }
+    pub fn placed(self, place: String, defaults: Option<&TableReader<'a>>) -> TableReader<'a> {
+        TableReader { place, prefix: String::new(), defaults: defaults.map(|reader| reader.table), ..self }
     }
 
     /// Refuses every key but these.
@@ -79,8 +79,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The value of a key, if it is there or has a default.
-    pub fn get(&self, key: &str) -> Option<Item<'a>> {
-        let item = |place: &str, prefix: &str, value| Item {
+    pub fn get(&self, key: &str) -> Option<TableItem<'a>> {
+        let item = |place: &str, prefix: &str, value| TableItem {
             text: self.text,
             place: place.into(),
             key: format!("{prefix}{key}"),
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The value of a key that has to be there.
-    pub fn need(&self, key: &str) -> Result<Item<'a>, SpecError> {
+    pub fn need(&self, key: &str) -> Result<TableItem<'a>, SpecError> {
         self.get(key).ok_or_else(|| self.error(key, "missing"))
     }
 
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
         &self,
         key: &str,
         default: T,
-        read: impl FnOnce(Item<'a>) -> Result<T, SpecError>,
+        read: impl FnOnce(TableItem<'a>) -> Result<T, SpecError>,
     ) -> Result<T, SpecError> {
         self.get(key).map_or(Ok(default), read)
     }
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl<'a> Item<'a> {
+impl<'a> TableItem<'a> {
     /// An error here.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
         SpecError {
@@ -162,7 +162,7 @@ impl<'a> Item<'a> {
         })
     }
 
-    /// A size: [`Item::whole`] as an index type.
+    /// A size: [`TableItem::whole`] as an index type.
     pub fn size(&self, range: RangeInclusive<u64>) -> Result<usize, SpecError> {
         self.whole(range).map(|value| value as usize)
     }
@@ -220,9 +220,9 @@ impl<'a> Item<'a> {
     }
 
     /// The entries of a list that is not empty; none if it is no list.
-    pub fn entries(&self) -> Option<Result<Vec<Item<'a>>, SpecError>> {
+    pub fn entries(&self) -> Option<Result<Vec<TableItem<'a>>, SpecError>> {
         let array = self.value.get_ref().as_array()?;
-        let entry = |value| Item { value, ..self.clone() };
+        let entry = |value| TableItem { value, ..self.clone() };
         Some(match array.is_empty() {
             true => Err(self.error("the list is empty")),
             false => Ok(array.iter().map(entry).collect()),
@@ -233,7 +233,7 @@ impl<'a> Item<'a> {
     pub fn list<T>(
         &self,
         expected: &str,
-        read: impl FnMut(Item<'a>) -> Result<T, SpecError>,
+        read: impl FnMut(TableItem<'a>) -> Result<T, SpecError>,
     ) -> Result<Vec<T>, SpecError> {
         self.entries().ok_or_else(|| self.wrong(expected))??.into_iter().map(read).collect()
     }
@@ -257,9 +257,9 @@ impl<'a> Item<'a> {
     }
 
     /// A table.
-    pub fn table(&self) -> Result<Reader<'a>, SpecError> {
+    pub fn table(&self) -> Result<TableReader<'a>, SpecError> {
         let table = self.value.get_ref().as_table().ok_or_else(|| self.wrong("a table"))?;
-        Ok(Reader {
+        Ok(TableReader {
             text: self.text,
             line: self.line(),
             place: self.place.clone(),

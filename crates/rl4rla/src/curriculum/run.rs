@@ -4,7 +4,7 @@
 use super::Curriculum;
 use crate::discovery::{Approach, Context, Observer, StageResult, attempt};
 use crate::problem::FamilyError;
-use crate::search::{Counters, Stop};
+use crate::search::{Counters, StopReason};
 use std::time::Instant;
 
 /// The result of a curriculum.
@@ -46,7 +46,7 @@ pub fn discover(
         context.problems.keep(&stage.families);
         let approach = &approach.after(discovery.counters());
         let attempt = attempt(stage, &program, approach, seed, number, context)?;
-        if attempt.stop == Stop::Interrupted {
+        if attempt.stop == StopReason::Interrupted {
             discovery.interrupted = true;
             return Ok(discovery);
         }

@@ -2,15 +2,17 @@
 
 use super::Curriculum;
 use super::error::SpecError;
-use super::reader::{self, Item, Reader};
+use super::reader::{self, TableItem, TableReader};
 use super::table::{DATA, Tables, marked, table};
 use super::target::Target;
 use super::written::{Written, program, refuse_other_task};
 use crate::discovery::{Fresh, Instances, Merge, Stage};
 use crate::equivalence::solves_systems;
 use crate::execute::{Sampling, SketchKind};
-use crate::problem::{self, Family, Kind, Leverage, Right, Scale, Task};
-use crate::program::{Access, Core, Entry, Grammar, LiveOut, Op, Part, Program, Reg, RegSet, Section, check};
+use crate::problem::{self, Family, FamilyKind, Leverage, Right, Scale, Task};
+use crate::program::{
+    Access, Core, Entry, Grammar, IterationPart, LiveOut, Op, Program, Reg, RegSet, Section, check,
+};
 use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, TermIndex, Unit, Weights};
 use std::ops::RangeInclusive;
 
@@ -71,7 +73,7 @@ const SIZE: RangeInclusive<u64> = 1..=1_000_000_000_000;
 /// Reads a curriculum.
 pub(super) fn curriculum(name: &str, text: &str, tables: Tables) -> Result<Curriculum, SpecError> {
     let root = reader::parse(text)?;
-    let reader = Reader::new(text, root.get_ref());
+    let reader = TableReader::new(text, root.get_ref());
     reader.only(&TOP_KEYS)?;
     let title = reader.need("title")?.string()?.to_string();
     let about = optional_text(&reader, "about")?;
@@ -109,7 +111,7 @@ pub(super) fn curriculum(name: &str, text: &str, tables: Tables) -> Result<Curri
     Ok(Curriculum { name: name.into(), title, about, reference, start, stages, text })
 }
 
-fn optional_text(reader: &Reader, key: &str) -> Result<String, SpecError> {
+fn optional_text(reader: &TableReader, key: &str) -> Result<String, SpecError> {
     reader.or(key, String::new(), |item| item.string().map(str::to_string))
 }
 
@@ -117,7 +119,7 @@ fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
-fn stage_name(item: &Item, stages: &[(Stage, Target)]) -> Result<String, SpecError> {
+fn stage_name(item: &TableItem, stages: &[(Stage, Target)]) -> Result<String, SpecError> {
     let name = item.string()?;
     if !is_plain(name) {
         return Err(item.wrong("small letters, digits and `-`"));
@@ -129,25 +131,25 @@ fn stage_name(item: &Item, stages: &[(Stage, Target)]) -> Result<String, SpecErr
 }
 
 /// What `open` may name: a section, or a part of the iteration.
-const OPEN: [(&str, Section, Part); 4] = [
-    ("setup", Section::Setup, Part::Whole),
-    ("iteration", Section::Iteration, Part::Whole),
-    ("forward", Section::Iteration, Part::Forward),
-    ("update", Section::Iteration, Part::Update),
+const OPEN: [(&str, Section, IterationPart); 4] = [
+    ("setup", Section::Setup, IterationPart::Whole),
+    ("iteration", Section::Iteration, IterationPart::Whole),
+    ("forward", Section::Iteration, IterationPart::Forward),
+    ("update", Section::Iteration, IterationPart::Update),
 ];
 
-fn open(item: &Item) -> Result<(Vec<Section>, Part), SpecError> {
+fn open(item: &TableItem) -> Result<(Vec<Section>, IterationPart), SpecError> {
     let named = item.several_of("a list of sections", &OPEN, |row| row.0.into())?;
     let sections = Section::BOTH.into_iter().filter(|s| named.iter().any(|row| row.1 == *s)).collect();
-    let mut parts: Vec<Part> =
+    let mut parts: Vec<IterationPart> =
         named.iter().filter(|row| row.1 == Section::Iteration).map(|row| row.2).collect();
     parts.dedup();
     // Both parts are the whole.
-    Ok((sections, if let [part] = parts[..] { part } else { Part::Whole }))
+    Ok((sections, if let [part] = parts[..] { part } else { IterationPart::Whole }))
 }
 
 fn stage(
-    reader: &Reader,
+    reader: &TableReader,
     name: String,
     previous: Option<&Program>,
     tables: Tables,
@@ -210,7 +212,7 @@ fn stage(
     Ok((stage, target))
 }
 
-fn operators(item: &Item, all: &[Op]) -> Result<Vec<Op>, SpecError> {
+fn operators(item: &TableItem, all: &[Op]) -> Result<Vec<Op>, SpecError> {
     if item.is_string() {
         let paper = item.one_of(&["all", "paper"], str::to_string)? == "paper";
         return Ok(all
@@ -224,13 +226,13 @@ fn operators(item: &Item, all: &[Op]) -> Result<Vec<Op>, SpecError> {
     item.several_of("\"all\", \"paper\" or a list of operators", &known, |op| op.name.into())
 }
 
-fn registers(item: &Item) -> Result<RegSet, SpecError> {
+fn registers(item: &TableItem) -> Result<RegSet, SpecError> {
     let written: Vec<Reg> = Reg::all().filter(|reg| reg.access() != Access::Input).collect();
     let found = item.several_of("a list of registers", &written, |reg| reg.name().into())?;
     Ok(found.into_iter().collect())
 }
 
-fn families(reader: &Reader, tables: Tables) -> Result<Vec<Family>, SpecError> {
+fn families(reader: &TableReader, tables: Tables) -> Result<Vec<Family>, SpecError> {
     let item = reader.need("family")?;
     let mut families: Vec<Family> = Vec::new();
     for item in item.entries().unwrap_or_else(|| Ok(vec![item]))? {
@@ -257,11 +259,11 @@ fn families(reader: &Reader, tables: Tables) -> Result<Vec<Family>, SpecError> {
     Ok(conditions.concat())
 }
 
-fn family(reader: &Reader, tables: Tables) -> Result<Family, SpecError> {
+fn family(reader: &TableReader, tables: Tables) -> Result<Family, SpecError> {
     if reader.need("kind")?.string().is_ok_and(|kind| kind == DATA) {
         return table(reader, tables);
     }
-    let kinds: Vec<Kind> = problem::families().map(Kind).collect();
+    let kinds: Vec<FamilyKind> = problem::families().map(FamilyKind).collect();
     let kind = reader.need("kind")?.choice(&kinds)?;
     let own: Vec<&str> = kind.info().numbers.iter().map(|number| number.name).collect();
     reader.only(&[&FAMILY_KEYS, &own[..]].concat())?;
@@ -284,7 +286,7 @@ fn family(reader: &Reader, tables: Tables) -> Result<Family, SpecError> {
     })
 }
 
-fn profile(reader: &Reader, family: &Family) -> Result<Profile, SpecError> {
+fn profile(reader: &TableReader, family: &Family) -> Result<Profile, SpecError> {
     match reader.need("profile")?.one_of(&["sound", "paper", "tolerance"], str::to_string)? {
         "tolerance" => {
             reader.only(&["profile", "epsilon", "unit", "rows", "cols"])?;
@@ -323,7 +325,7 @@ fn reward_keys(others: &[&'static str]) -> Vec<&'static str> {
 }
 
 /// The weights, and whether the condition term is all there is.
-fn weights(reader: &Reader, family: &Family) -> Result<(Weights, bool), SpecError> {
+fn weights(reader: &TableReader, family: &Family) -> Result<(Weights, bool), SpecError> {
     let mut weights = Weights::of(family.kind.info().task);
     for term in TermIndex::all() {
         weights[term] = reader.or(term.row().key, weights[term], |item| item.weight())?;
@@ -347,12 +349,14 @@ fn best(profile: &Profile, task: &dyn Task) -> StepRule {
     })
 }
 
-fn step(item: &Item, profile: &Profile, task: &dyn Task) -> Result<StepRule, SpecError> {
+fn step(item: &TableItem, profile: &Profile, task: &dyn Task) -> Result<StepRule, SpecError> {
     if item.is_string() {
         return item.one_of(&["best"], str::to_string).map(|_| best(profile, task));
     }
     match item.entries() {
-        Some(entries) => entries?.iter().map(Item::positive).collect::<Result<_, _>>().map(StepRule::Best),
+        Some(entries) => {
+            entries?.iter().map(TableItem::positive).collect::<Result<_, _>>().map(StepRule::Best)
+        }
         None => item
             .positive()
             .map(StepRule::Fixed)
@@ -360,7 +364,7 @@ fn step(item: &Item, profile: &Profile, task: &dyn Task) -> Result<StepRule, Spe
     }
 }
 
-fn instances(reader: &Reader) -> Result<Instances, SpecError> {
+fn instances(reader: &TableReader) -> Result<Instances, SpecError> {
     reader.only(&["search", "select", "report", "fresh"])?;
     let usual = Instances::default();
     let count = |key, usual| reader.or(key, usual, |item| item.size(COUNT));
@@ -373,7 +377,7 @@ fn instances(reader: &Reader) -> Result<Instances, SpecError> {
 }
 
 fn target(
-    reader: &Reader,
+    reader: &TableReader,
     grammar: &Grammar,
     edits: usize,
     previous: Option<&Program>,

@@ -1,7 +1,7 @@
 //! Stages that draw their problems from a table of the user's.
 
 use super::error::SpecError;
-use super::reader::{Item, Reader};
+use super::reader::{TableItem, TableReader};
 use super::spec::ANY;
 use super::target::Target;
 use crate::data::{self, Design, Reading};
@@ -25,10 +25,10 @@ pub(super) enum Tables {
 }
 
 /// The family of a table: its rows are what problems are made of.
-pub(super) fn table(reader: &Reader, tables: Tables) -> Result<Family, SpecError> {
+pub(super) fn table(reader: &TableReader, tables: Tables) -> Result<Family, SpecError> {
     reader.only(&DATA_KEYS)?;
     let file = reader.need("file")?;
-    let column = |item: Item| match item.string() {
+    let column = |item: TableItem| match item.string() {
         Ok(name) => Ok(name.to_string()),
         Err(_) => item
             .whole(ANY)
@@ -37,7 +37,7 @@ pub(super) fn table(reader: &Reader, tables: Tables) -> Result<Family, SpecError
     };
     let flag = |key| reader.or(key, false, |item| item.flag());
     let design = Design {
-        target: data::Target::Column(column(reader.need("target")?)?),
+        target: data::TargetColumn::Column(column(reader.need("target")?)?),
         intercept: flag("intercept")?,
         standardise: flag("standardise")?,
     };

@@ -1,6 +1,6 @@
 //! Targets: what a stage is meant to find, used to judge what it found and for nothing else.
 
-use crate::analysis::Form;
+use crate::analysis::PreconditionerForm;
 use crate::discovery::Judgement;
 use crate::equivalence::{Answer, Verdict, equivalent, name};
 use crate::program::{Grammar, Instruction, Program, Section, Signature};
@@ -51,9 +51,10 @@ impl Target {
     }
 
     /// How a program that was found holds its preconditioner: as it is, or else with what completes it.
-    pub fn form(&self, found: &Program, signature: impl Into<Signature>) -> Option<Form> {
+    pub fn form(&self, found: &Program, signature: impl Into<Signature>) -> Option<PreconditionerForm> {
         let signature = signature.into();
-        Form::of(found, signature).or_else(|| Form::of(&self.completed(found), signature))
+        PreconditionerForm::of(found, signature)
+            .or_else(|| PreconditionerForm::of(&self.completed(found), signature))
     }
 
     fn completed(&self, found: &Program) -> Program {

@@ -1,7 +1,7 @@
 //! Programs as they are written in a curriculum: a name of the catalogue, or a text.
 
 use super::error::SpecError;
-use super::reader::Item;
+use super::reader::TableItem;
 use crate::problem::{Family, Task};
 use crate::program::{Entry, Program};
 
@@ -16,7 +16,7 @@ pub(super) struct Written {
 }
 
 /// A program: the name of one in the catalogue, or its text.
-pub(super) fn program(item: &Item) -> Result<Written, SpecError> {
+pub(super) fn program(item: &TableItem) -> Result<Written, SpecError> {
     // Every text has a heading such as `iteration:`, and no name a colon.
     let (document, name) = match item.string()?.contains(':') {
         true => (item.document()?, None),
@@ -35,7 +35,7 @@ pub(super) fn program(item: &Item) -> Result<Written, SpecError> {
 
 /// A program that says which task it is made for is not run on problems of another.
 pub(super) fn refuse_other_task(
-    item: &Item,
+    item: &TableItem,
     family: &Family,
     what: &str,
     task: Option<&'static dyn Task>,

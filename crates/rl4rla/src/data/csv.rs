@@ -9,9 +9,9 @@ mod records;
 
 pub(super) use decimal::number;
 
-use super::error::{DataError, Place, grouped, is_obeyed, shown};
-use super::{Missing, Reading, Source};
-use cell::Cell;
+use super::error::{DataError, FilePosition, grouped, is_obeyed, shown};
+use super::{ByteSource, Missing, Reading};
+use cell::CsvCell;
 use commas::{Commas, grouped as thousands};
 use dialect::Dialect;
 use records::Records;
@@ -46,7 +46,7 @@ pub(super) struct Csv {
 
 impl Csv {
     /// Finds out how the file is written and reads its names; counts the rows before if asked to, and if it is plain.
-    pub fn open(mut source: Source, reading: &Reading, count: bool) -> Result<Csv, DataError> {
+    pub fn open(mut source: ByteSource, reading: &Reading, count: bool) -> Result<Csv, DataError> {
         let start = source.peek(UTF8_MARK.len())?.starts_with(UTF8_MARK) as usize * UTF8_MARK.len();
         source.consume(start);
         let path = source.path().to_path_buf();
@@ -73,16 +73,16 @@ impl Csv {
         if (cols as u64).saturating_mul(NAME) > reading.limit {
             let message = format!("{} columns exceed the memory limit", grouped(cols as u64));
             let advice = "raise `--max-memory`, or check the delimiter";
-            return Err(DataError::at(&path, Place::Line(records.line()), message, advice));
+            return Err(DataError::at(&path, FilePosition::Line(records.line()), message, advice));
         }
         let named = reading
             .header
-            .unwrap_or_else(|| records.fields().any(|field| Cell::read(&field, decimal).is_text()));
+            .unwrap_or_else(|| records.fields().any(|field| CsvCell::read(&field, decimal).is_text()));
         let names = match named {
             true => Some(names(records.fields()).map_err(|problem| {
                 let advice =
                     "give every column a unique name; `--header no` if the first line is not a header";
-                DataError::at(&path, Place::Line(records.line()), problem, advice)
+                DataError::at(&path, FilePosition::Line(records.line()), problem, advice)
             })?),
             false => None,
         };
@@ -184,9 +184,9 @@ impl Csv {
             if let Some(number) = fields.number(self.decimal) {
                 into.push(number);
             } else if let Some(field) = fields.next() {
-                match Cell::read(&field, self.decimal) {
-                    Cell::Number(number) => into.push(number),
-                    Cell::Missing if self.missing == Missing::DropRow => complete = false,
+                match CsvCell::read(&field, self.decimal) {
+                    CsvCell::Number(number) => into.push(number),
+                    CsvCell::Missing if self.missing == Missing::DropRow => complete = false,
                     cell => return Err(self.refused(count, &field, cell)),
                 }
             } else {
@@ -209,24 +209,24 @@ impl Csv {
         let message =
             format!("expected {} fields, {like}, found {}", grouped(self.cols as u64), grouped(found as u64));
         let advice = "complete or remove the line; quote fields that contain the delimiter";
-        DataError::at(self.records.source().path(), Place::Line(self.records.line()), message, advice)
+        DataError::at(self.records.source().path(), FilePosition::Line(self.records.line()), message, advice)
     }
 
     /// A cell that is no number. If the row is also too short or too long, then that is what is wrong.
-    fn refused(&self, place: usize, field: &[u8], cell: Cell) -> DataError {
+    fn refused(&self, place: usize, field: &[u8], cell: CsvCell) -> DataError {
         let found = self.records.fields().count();
         if found != self.cols {
             return self.ragged(found);
         }
         let (message, advice) = match cell {
-            Cell::Missing if field.is_empty() => {
+            CsvCell::Missing if field.is_empty() => {
                 ("the value is missing".into(), "fill it in, or drop such rows with `--drop-missing`")
             }
-            Cell::Missing => (
+            CsvCell::Missing => (
                 format!("the value is missing: {}", shown(field)),
                 "fill it in, or drop such rows with `--drop-missing`",
             ),
-            Cell::Infinite => (
+            CsvCell::Infinite => (
                 format!("expected a finite number, found {}", shown(field)),
                 "numbers up to 1.7e308 can be read",
             ),
@@ -245,9 +245,9 @@ impl Csv {
 }
 
 /// Where a cell of the record at hand stands.
-fn place_of(records: &Records, names: Option<&[String]>, column: usize) -> Place {
+fn place_of(records: &Records, names: Option<&[String]>, column: usize) -> FilePosition {
     let name = names.and_then(|names| names.get(column)).cloned();
-    Place::Cell { line: records.line(), column: column + 1, name }
+    FilePosition::Cell { line: records.line(), column: column + 1, name }
 }
 
 /// Names of columns, all distinct: a column without a name gets one, and two of one name are refused, because nobody could

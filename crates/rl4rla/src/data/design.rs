@@ -1,13 +1,13 @@
 //! Designs: preprocessing of a table, and the solution in the table's own units.
 
-use super::scratch::{Place, Scratch};
+use super::scratch::{Scratch, ScratchStorage};
 use super::{DataError, Missing, Reading, open, probe};
 use crate::linalg::{ColumnMap, Matrix};
 use std::path::{Path, PathBuf};
 
 /// Where the right-hand side stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Target {
+pub enum TargetColumn {
     /// In a column of the same file: its name, or its number from 1 on.
     Column(String),
     /// In a file of its own with one column.
@@ -20,7 +20,7 @@ pub enum Target {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Design {
     /// Where b stands.
-    pub target: Target,
+    pub target: TargetColumn,
     /// Whether a column of ones is added, behind all others.
     pub intercept: bool,
     /// Whether columns are brought to deviation 1, and with an intercept to mean 0: other coordinates for the same
@@ -72,8 +72,8 @@ impl System {
     pub fn load(path: &Path, design: &Design, reading: &Reading) -> Result<System, DataError> {
         let found = probe(path, reading)?;
         let target = match &design.target {
-            Target::Column(name) => Some(place(path, name, found.cols, found.names.as_deref())?),
-            Target::File(_) | Target::None => None,
+            TargetColumn::Column(name) => Some(place(path, name, found.cols, found.names.as_deref())?),
+            TargetColumn::File(_) | TargetColumn::None => None,
         };
         let columns = Columns::new(found.cols, found.names.as_deref(), target, design.intercept);
         if columns.names.is_empty() {
@@ -91,8 +91,8 @@ impl System {
         let within = |bytes: u64| bytes <= reading.limit / 2;
         let mut rows = open(path, reading)?;
         let mut place = match bytes {
-            Some(bytes) if !within(bytes) => Place::file(path)?,
-            bytes => Place::memory(bytes.unwrap_or(0) as usize / 8),
+            Some(bytes) if !within(bytes) => ScratchStorage::file(path)?,
+            bytes => ScratchStorage::memory(bytes.unwrap_or(0) as usize / 8),
         };
         let mut b = Vec::with_capacity(if target.is_some() { found.rows.unwrap_or(0) } else { 0 });
         let (mut read, mut made) = (Vec::new(), Vec::new());
@@ -106,8 +106,8 @@ impl System {
         }
         let (matrix, scratch) = place.matrix(width, path)?;
         match &design.target {
-            Target::Column(_) => {}
-            Target::File(other) => {
+            TargetColumn::Column(_) => {}
+            TargetColumn::File(other) => {
                 if rows.dropped() > 0 {
                     let message = format!(
                         "{} rows have missing values, and the right-hand side is in another file",
@@ -119,7 +119,7 @@ impl System {
                 }
                 b = right_hand_side(other, &Reading { missing: Missing::Refuse, ..reading.clone() })?;
             }
-            Target::None => b = vec![0.0; matrix.rows()],
+            TargetColumn::None => b = vec![0.0; matrix.rows()],
         }
         if matrix.rows() != b.len() {
             let message = format!("{} rows, but the right-hand side has {}", matrix.rows(), b.len());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A place in a file; everything is counted from 1 on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum FilePosition {
     /// The file as a whole.
     File,
     /// A line, as an editor shows it.
@@ -34,7 +34,7 @@ pub struct DataError {
     /// The file.
     pub path: PathBuf,
     /// Where in the file.
-    pub place: Place,
+    pub place: FilePosition,
     /// What is wrong there.
     pub message: String,
     /// What to do about it.
@@ -44,13 +44,13 @@ pub struct DataError {
 impl DataError {
     /// Something is wrong with the whole file.
     pub fn file(path: &Path, message: impl Into<String>, advice: impl Into<String>) -> DataError {
-        DataError::at(path, Place::File, message, advice)
+        DataError::at(path, FilePosition::File, message, advice)
     }
 
     /// Something is wrong in one place.
     pub(super) fn at(
         path: &Path,
-        place: Place,
+        place: FilePosition,
         message: impl Into<String>,
         advice: impl Into<String>,
     ) -> DataError {
@@ -63,16 +63,16 @@ impl DataError {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePosition {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Place::File => Ok(()),
-            Place::Line(line) => write!(f, ", line {line}"),
-            Place::Cell { line, column, name: None } => write!(f, ", line {line}, column {column}"),
-            Place::Cell { line, column, name: Some(name) } => {
+            FilePosition::File => Ok(()),
+            FilePosition::Line(line) => write!(f, ", line {line}"),
+            FilePosition::Cell { line, column, name: None } => write!(f, ", line {line}, column {column}"),
+            FilePosition::Cell { line, column, name: Some(name) } => {
                 write!(f, ", line {line}, column {column} ({})", shown(name.as_bytes()))
             }
-            Place::Entry { row, column } => write!(f, ", row {row}, column {column}"),
+            FilePosition::Entry { row, column } => write!(f, ", row {row}, column {column}"),
         }
     }
 }
@@ -168,11 +168,11 @@ mod tests {
     #[test]
     fn places_are_named() {
         let at = |place| DataError::at(Path::new("f"), place, "m", "a").to_string();
-        assert_eq!(at(Place::File), "f: m");
-        assert_eq!(at(Place::Line(3)), "f, line 3: m");
-        assert_eq!(at(Place::Cell { line: 3, column: 2, name: None }), "f, line 3, column 2: m");
+        assert_eq!(at(FilePosition::File), "f: m");
+        assert_eq!(at(FilePosition::Line(3)), "f, line 3: m");
+        assert_eq!(at(FilePosition::Cell { line: 3, column: 2, name: None }), "f, line 3, column 2: m");
         let name = Some("age".into());
-        assert_eq!(at(Place::Cell { line: 3, column: 2, name }), "f, line 3, column 2 (`age`): m");
-        assert_eq!(at(Place::Entry { row: 3, column: 2 }), "f, row 3, column 2: m");
+        assert_eq!(at(FilePosition::Cell { line: 3, column: 2, name }), "f, line 3, column 2 (`age`): m");
+        assert_eq!(at(FilePosition::Entry { row: 3, column: 2 }), "f, row 3, column 2: m");
     }
 }

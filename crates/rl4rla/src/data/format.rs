@@ -1,6 +1,6 @@
 //! Detects the format of a file from its first bytes, never from its name.
 
-use super::{DataError, Source};
+use super::{ByteSource, DataError};
 use std::fmt;
 
 /// The formats that can be read.
@@ -37,7 +37,7 @@ const OTHERS: [(&[u8], &str, &str); 11] = [
 
 impl Format {
     /// The format of a file at its beginning. What is nothing else is CSV, and must then read as such.
-    pub(super) fn of(source: &mut Source) -> Result<Format, DataError> {
+    pub(super) fn of(source: &mut ByteSource) -> Result<Format, DataError> {
         let head = source.peek(HEAD)?.to_vec();
         if head.starts_with(NPY) {
             return Ok(Format::Npy);

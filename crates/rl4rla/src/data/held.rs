@@ -1,17 +1,17 @@
 //! A matrix that had to be read whole, told row after row.
 
 /// A matrix in memory, and how much of it was told.
-pub(super) struct Held {
+pub(super) struct HeldMatrix {
     rows: usize,
     cols: usize,
     entries: Vec<f64>,
     told: usize,
 }
 
-impl Held {
+impl HeldMatrix {
     /// A matrix by its entries, row after row.
-    pub fn new(rows: usize, cols: usize, entries: Vec<f64>) -> Held {
-        Held { rows, cols, entries, told: 0 }
+    pub fn new(rows: usize, cols: usize, entries: Vec<f64>) -> HeldMatrix {
+        HeldMatrix { rows, cols, entries, told: 0 }
     }
 
     /// Rows.

@@ -1,7 +1,7 @@
 //! A file, line by line, in memory that does not grow with it.
 
-use super::error::{DataError, Place, size};
-use super::{Reading, Source};
+use super::error::{DataError, FilePosition, size};
+use super::{ByteSource, Reading};
 use std::io::{BufRead, Read};
 
 /// A line longer than this belongs to no matrix.
@@ -9,7 +9,7 @@ const LONGEST: u64 = 64 << 20;
 
 /// The lines of a file, one or some at a time.
 pub(super) struct Lines {
-    source: Source,
+    source: ByteSource,
     /// The number of the last line read, from 1 on.
     number: usize,
     text: Vec<u8>,
@@ -18,12 +18,12 @@ pub(super) struct Lines {
 
 impl Lines {
     /// The lines from here on.
-    pub fn new(source: Source, reading: &Reading) -> Lines {
+    pub fn new(source: ByteSource, reading: &Reading) -> Lines {
         Lines { source, number: 0, text: Vec::new(), longest: LONGEST.min(reading.limit) }
     }
 
     /// The bytes behind the lines.
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &ByteSource {
         &self.source
     }
 
@@ -53,7 +53,7 @@ impl Lines {
         if self.text.len() as u64 > self.longest {
             let message = format!("a line of more than {}", size(self.longest));
             let advice = "check that this is a file of numbers, and that every quote in it is closed";
-            return Err(DataError::at(self.source.path(), Place::Line(self.number), message, advice));
+            return Err(DataError::at(self.source.path(), FilePosition::Line(self.number), message, advice));
         }
         Ok(count > 0)
     }

@@ -3,11 +3,11 @@
 //! Both become dense matrices. Entries of a coordinate file that are given twice are added up, as the format says.
 
 use super::csv::number;
-use super::error::{DataError, Place, grouped, shown, size};
-use super::held::Held;
+use super::error::{DataError, FilePosition, grouped, shown, size};
+use super::held::HeldMatrix;
 use super::lines::Lines;
 use super::reading::reserve;
-use super::{Reading, Source};
+use super::{ByteSource, Reading};
 
 /// How the entries are listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) struct Market {
 
 impl Market {
     /// Reads up to the line with the sizes, and refuses a file that cannot hold what it claims.
-    pub fn open(source: Source, reading: &Reading) -> Result<Market, DataError> {
+    pub fn open(source: ByteSource, reading: &Reading) -> Result<Market, DataError> {
         let mut lines = Lines::new(source, reading);
         lines.next()?;
         let banner = String::from_utf8_lossy(lines.text()).to_ascii_lowercase();
@@ -159,7 +159,7 @@ impl Market {
     }
 
     /// Reads all entries into a dense matrix, if it may be held.
-    pub fn whole(mut self, reading: &Reading) -> Result<Held, DataError> {
+    pub fn whole(mut self, reading: &Reading) -> Result<HeldMatrix, DataError> {
         let path = self.lines.source().path().to_path_buf();
         let count = reading.afford(&path, self.rows, self.cols).map_err(|error| {
             error.advise("save it as NPY or CSV, which are read in blocks of rows, or raise `--max-memory`")
@@ -167,7 +167,7 @@ impl Market {
         let mut entries = Vec::new();
         reserve(&path, &mut entries, count)?;
         entries.resize(count, 0.0);
-        let mut held = Held::new(self.rows, self.cols, entries);
+        let mut held = HeldMatrix::new(self.rows, self.cols, entries);
         let mut place = self.first();
         for done in 0..self.listed {
             if !next(&mut self.lines)? {
@@ -255,7 +255,7 @@ impl Market {
     }
 
     /// Adds a value to an entry and to the one that follows from it.
-    fn put(&self, held: &mut Held, (row, col): (usize, usize), value: f64) -> Result<(), DataError> {
+    fn put(&self, held: &mut HeldMatrix, (row, col): (usize, usize), value: f64) -> Result<(), DataError> {
         let mut sum = held.add(row, col, value);
         match self.symmetry {
             Symmetry::Symmetric if row != col => sum = held.add(col, row, value),
@@ -307,5 +307,5 @@ fn one_of<T: Copy>(lines: &Lines, word: &str, table: &[(&str, T)], advice: &str)
 }
 
 fn wrong(lines: &Lines, message: String, advice: &str) -> DataError {
-    DataError::at(lines.source().path(), Place::Line(lines.number()), message, advice)
+    DataError::at(lines.source().path(), FilePosition::Line(lines.number()), message, advice)
 }

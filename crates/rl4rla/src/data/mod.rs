@@ -20,14 +20,14 @@ mod whole;
 mod write;
 mod year;
 
-pub use design::{Columns, Design, System, Target};
-pub use error::{DataError, Place, size, visible};
+pub use design::{Columns, Design, System, TargetColumn};
+pub use error::{DataError, FilePosition, size, visible};
 pub use format::Format;
 pub use reading::{Missing, Reading};
-pub use rows::{Probe, Rows, open, open_from, probe};
+pub use rows::{FileProbe, Rows, open, open_from, probe};
+use source::ByteSource;
 pub use source::Input;
-use source::Source;
-pub use table::{Table, read, read_from};
+pub use table::{DataTable, read, read_from};
 pub use whole::{discard_unfinished, write_whole};
 #[cfg(feature = "report")]
 pub(crate) use write::csv_line;

@@ -3,9 +3,9 @@
 mod element;
 mod header;
 
-use super::error::{DataError, Place, grouped, size};
+use super::error::{DataError, FilePosition, grouped, size};
 use super::reading::reserve;
-use super::{Reading, Source};
+use super::{ByteSource, Reading};
 use header::Header;
 
 /// Bytes decoded at once.
@@ -13,7 +13,7 @@ const BLOCK: usize = 1 << 16;
 
 /// An array being read, row after row.
 pub(super) struct Npy {
-    source: Source,
+    source: ByteSource,
     header: Header,
     /// Rows read so far.
     row: usize,
@@ -22,7 +22,7 @@ pub(super) struct Npy {
 
 impl Npy {
     /// Reads the header, and refuses a file that cannot hold what it claims.
-    pub fn open(mut source: Source) -> Result<Npy, DataError> {
+    pub fn open(mut source: ByteSource) -> Result<Npy, DataError> {
         let header = Header::read(&mut source)?;
         let npy = Npy { source, header, row: 0, bytes: Vec::new() };
         let (claimed, most) = (npy.header.bytes(), npy.source.most());
@@ -123,7 +123,7 @@ impl Npy {
         let filled = self.source.fill(bytes)?;
         let place_of = |place: usize| {
             let (row, column) = at(place);
-            Place::Entry { row: row + 1, column: column + 1 }
+            FilePosition::Entry { row: row + 1, column: column + 1 }
         };
         if filled < bytes.len() {
             let error = self.lies("the file ends earlier".into());

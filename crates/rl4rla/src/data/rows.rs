@@ -1,10 +1,10 @@
 //! A file read some rows at a time.
 
 use super::csv::Csv;
-use super::held::Held;
+use super::held::HeldMatrix;
 use super::market::Market;
 use super::npy::Npy;
-use super::source::{Input, Source};
+use super::source::{ByteSource, Input};
 use super::{DataError, Format, Reading};
 use std::path::Path;
 
@@ -20,12 +20,12 @@ pub struct Rows {
 pub(super) enum Body {
     Npy(Npy),
     Csv(Csv),
-    Held(Held),
+    Held(HeldMatrix),
 }
 
 /// What can be told of a file before it is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Probe {
+pub struct FileProbe {
     /// Its format.
     pub format: Format,
     /// Rows of the matrix; of CSV, counted in a plain file and not known in a gzipped one, missing values or not.
@@ -40,18 +40,18 @@ pub struct Probe {
 
 /// Opens a file to read it some rows at a time.
 pub fn open(path: &Path, reading: &Reading) -> Result<Rows, DataError> {
-    Rows::start(Source::open(path)?, reading, false)
+    Rows::start(ByteSource::open(path)?, reading, false)
 }
 
 /// Opens bytes that need not be a file's; `name` is what messages call them.
 pub fn open_from(name: &Path, input: impl Input + 'static, reading: &Reading) -> Result<Rows, DataError> {
-    Rows::start(Source::new(name, Box::new(input))?, reading, false)
+    Rows::start(ByteSource::new(name, Box::new(input))?, reading, false)
 }
 
 /// Tells the size of the matrix in a file. Of a plain CSV file the lines are counted; nothing else is read through.
-pub fn probe(path: &Path, reading: &Reading) -> Result<Probe, DataError> {
+pub fn probe(path: &Path, reading: &Reading) -> Result<FileProbe, DataError> {
     reading.check(path)?;
-    let mut source = Source::open(path)?;
+    let mut source = ByteSource::open(path)?;
     let format = Format::of(&mut source)?;
     let (rows, cols, names) = match format {
         Format::Npy => {
@@ -68,12 +68,12 @@ pub fn probe(path: &Path, reading: &Reading) -> Result<Probe, DataError> {
         }
     };
     let bytes = rows.map(|rows| (rows as u64).saturating_mul(cols as u64).saturating_mul(8));
-    Ok(Probe { format, rows, cols, names, bytes })
+    Ok(FileProbe { format, rows, cols, names, bytes })
 }
 
 impl Rows {
     /// Reads up to the first row; of a plain CSV file, counts the rows before if asked to.
-    pub(super) fn start(mut source: Source, reading: &Reading, count: bool) -> Result<Rows, DataError> {
+    pub(super) fn start(mut source: ByteSource, reading: &Reading, count: bool) -> Result<Rows, DataError> {
         reading.check(source.path())?;
         let format = Format::of(&mut source)?;
         let body = match format {
@@ -81,7 +81,7 @@ impl Rows {
             Format::MatrixMarket => Body::Held(Market::open(source, reading)?.whole(reading)?),
             Format::Npy => match Npy::open(source)? {
                 mut npy if npy.whole_only() => {
-                    Body::Held(Held::new(npy.rows(), npy.cols(), npy.whole(reading)?))
+                    Body::Held(HeldMatrix::new(npy.rows(), npy.cols(), npy.whole(reading)?))
                 }
                 npy => Body::Npy(npy),
             },

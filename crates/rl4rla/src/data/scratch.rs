@@ -8,21 +8,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where the entries of A gather.
-pub enum Place {
+pub enum ScratchStorage {
     Memory(Vec<f64>),
     File(BufWriter<File>, Scratch, u64),
 }
 
-impl Place {
+impl ScratchStorage {
     /// In memory, with room for so many.
-    pub fn memory(entries: usize) -> Place {
-        Place::Memory(Vec::with_capacity(entries))
+    pub fn memory(entries: usize) -> ScratchStorage {
+        ScratchStorage::Memory(Vec::with_capacity(entries))
     }
 
     /// In a file; `path` is what messages call the data.
-    pub fn file(path: &Path) -> Result<Place, DataError> {
+    pub fn file(path: &Path) -> Result<ScratchStorage, DataError> {
         let (file, scratch) = Scratch::new().map_err(|error| unwritable(path, &error))?;
-        Ok(Place::File(BufWriter::with_capacity(1 << 20, file), scratch, 0))
+        Ok(ScratchStorage::File(BufWriter::with_capacity(1 << 20, file), scratch, 0))
     }
 
     /// Takes entries over; if there are too many for memory, all go to a file.
@@ -33,20 +33,20 @@ impl Place {
         path: &Path,
     ) -> Result<(), DataError> {
         match self {
-            Place::Memory(all) if within(8 * (all.len() + entries.len()) as u64) => {
+            ScratchStorage::Memory(all) if within(8 * (all.len() + entries.len()) as u64) => {
                 // Grow by eighths if the size is not known in advance: doubling could take twice the memory.
                 if all.len() + entries.len() > all.capacity() {
                     all.reserve_exact(entries.len().max(all.len() / 8));
                 }
                 all.append(entries);
             }
-            Place::Memory(all) => {
+            ScratchStorage::Memory(all) => {
                 let mut held = std::mem::take(all);
-                *self = Place::file(path)?;
+                *self = ScratchStorage::file(path)?;
                 self.take(&mut held, within, path)?;
                 self.take(entries, within, path)?;
             }
-            Place::File(file, _, count) => {
+            ScratchStorage::File(file, _, count) => {
                 *count += entries.len() as u64;
                 let mut write = || entries.iter().try_for_each(|entry| file.write_all(&entry.to_le_bytes()));
                 write().map_err(|error| unwritable(path, &error))?;
@@ -59,8 +59,10 @@ impl Place {
     /// The matrix of so many columns.
     pub fn matrix(self, cols: usize, path: &Path) -> Result<(Matrix, Option<Scratch>), DataError> {
         match self {
-            Place::Memory(entries) => Ok((Matrix::from_row_major(entries.len() / cols, cols, entries), None)),
-            Place::File(file, scratch, count) => {
+            ScratchStorage::Memory(entries) => {
+                Ok((Matrix::from_row_major(entries.len() / cols, cols, entries), None))
+            }
+            ScratchStorage::File(file, scratch, count) => {
                 let file = file.into_inner().map_err(|error| error.into_error());
                 let matrix = file.and_then(|file| Matrix::in_file(file, count as usize / cols, cols));
                 matrix.map(|matrix| (matrix, Some(scratch))).map_err(|error| unwritable(path, &error))

@@ -22,7 +22,7 @@ const EXPANSION: u64 = 1032;
 const BLOCK: usize = 1 << 16;
 
 /// The content of a file from its beginning on, unpacked if it is gzipped.
-pub(super) struct Source {
+pub(super) struct ByteSource {
     path: PathBuf,
     stream: Stream,
     /// Bytes of the file, as it is on the disk.
@@ -39,9 +39,9 @@ enum Stream {
     Gzip(Box<MultiGzDecoder<Box<dyn Input>>>),
 }
 
-impl Source {
+impl ByteSource {
     /// Opens a plain file.
-    pub fn open(path: &Path) -> Result<Source, DataError> {
+    pub fn open(path: &Path) -> Result<ByteSource, DataError> {
         let unreadable = |error: io::Error| match error.kind() {
             ErrorKind::NotFound => DataError::file(path, "there is no such file", "check the path"),
             ErrorKind::PermissionDenied => {
@@ -56,11 +56,11 @@ impl Source {
             let what = if metadata.is_dir() { "this is a folder" } else { "this is not a plain file" };
             return Err(DataError::file(path, what, "a path to an NPY, CSV or Matrix Market file"));
         }
-        Source::new(path, Box::new(File::open(path).map_err(unreadable)?))
+        ByteSource::new(path, Box::new(File::open(path).map_err(unreadable)?))
     }
 
     /// Reads from anything; `path` is what messages call it.
-    pub fn new(path: &Path, mut input: Box<dyn Input>) -> Result<Source, DataError> {
+    pub fn new(path: &Path, mut input: Box<dyn Input>) -> Result<ByteSource, DataError> {
         let mut head = Vec::new();
         let found = input
             .seek(SeekFrom::End(0))
@@ -77,7 +77,7 @@ impl Source {
             true => Stream::Gzip(Box::new(MultiGzDecoder::new(input))),
             false => Stream::Plain(input),
         };
-        Ok(Source { path: path.into(), stream, length, given: 0, buffer: Vec::new(), start: 0, end: 0 })
+        Ok(ByteSource { path: path.into(), stream, length, given: 0, buffer: Vec::new(), start: 0, end: 0 })
     }
 
     /// What messages call the file.
@@ -182,7 +182,7 @@ impl Read for Stream {
     }
 }
 
-impl Read for Source {
+impl Read for ByteSource {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.start == self.end {
             let read = self.stream.read(into)?;
@@ -196,7 +196,7 @@ impl Read for Source {
     }
 }
 
-impl BufRead for Source {
+impl BufRead for ByteSource {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.start == self.end {
             self.more(1)?;

@@ -2,7 +2,7 @@
 
 use super::reading::reserve;
 use super::rows::Body;
-use super::source::{Input, Source};
+use super::source::{ByteSource, Input};
 use super::{DataError, Format, Missing, Reading, Rows};
 use std::path::Path;
 
@@ -11,7 +11,7 @@ const BLOCK: usize = 1 << 16;
 
 /// A matrix as read: entries row after row, with the columns' names where the file has them.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Table {
+pub struct DataTable {
     /// Rows.
     pub rows: usize,
     /// Columns.
@@ -27,8 +27,8 @@ pub struct Table {
 }
 
 /// Reads a whole file.
-pub fn read(path: &Path, reading: &Reading) -> Result<Table, DataError> {
-    Table::read(Source::open(path)?, reading)
+pub fn read(path: &Path, reading: &Reading) -> Result<DataTable, DataError> {
+    DataTable::read(ByteSource::open(path)?, reading)
 }
 
 /// Reads bytes that need not be a file's; `name` is what messages call them.
@@ -45,18 +45,22 @@ pub fn read(path: &Path, reading: &Reading) -> Result<Table, DataError> {
 /// let error = read_from(Path::new("people.csv"), Cursor::new("height,age\n1.75,\n"), &Reading::default());
 /// assert_eq!(error.unwrap_err().to_string(), "people.csv, line 2, column 2 (`age`): the value is missing");
 /// ```
-pub fn read_from(name: &Path, input: impl Input + 'static, reading: &Reading) -> Result<Table, DataError> {
-    Table::read(Source::new(name, Box::new(input))?, reading)
+pub fn read_from(
+    name: &Path,
+    input: impl Input + 'static,
+    reading: &Reading,
+) -> Result<DataTable, DataError> {
+    DataTable::read(ByteSource::new(name, Box::new(input))?, reading)
 }
 
-impl Table {
-    fn read(source: Source, reading: &Reading) -> Result<Table, DataError> {
+impl DataTable {
+    fn read(source: ByteSource, reading: &Reading) -> Result<DataTable, DataError> {
         let (path, most) = (source.path().to_path_buf(), source.most());
         let mut from = Rows::start(source, reading, true)?;
         let (cols, format) = (from.cols(), from.format());
         if let Body::Held(held) = from.body {
             let rows = held.rows();
-            return Ok(Table { rows, cols, entries: held.entries(), names: None, dropped: 0, format });
+            return Ok(DataTable { rows, cols, entries: held.entries(), names: None, dropped: 0, format });
         }
         let mut entries = Vec::new();
         match (&from.body, from.rows()) {
@@ -87,6 +91,6 @@ impl Table {
             entries.shrink_to_fit();
         }
         let names = from.names().map(<[String]>::to_vec);
-        Ok(Table { rows, cols, entries, names, dropped: from.dropped(), format })
+        Ok(DataTable { rows, cols, entries, names, dropped: from.dropped(), format })
     }
 }

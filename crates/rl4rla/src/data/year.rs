@@ -3,7 +3,7 @@
 //! The file of the UCI repository has 515,345 lines `year,f₁,…,f₉₀`. By its authors' split the first 463,715 are for
 //! training and the rest for testing, so that no artist is in both.
 
-use super::{DataError, Place};
+use super::{DataError, FilePosition};
 use crate::linalg::Matrix;
 use crate::rng::Stream;
 use rand::RngExt;
@@ -280,12 +280,13 @@ impl<'a> Lines<'a> {
             found += 1;
         }
         let message = format!("expected {expected} rows, found {found}: here is the first one too many");
-        Err(DataError::at(self.path, Place::Line(line), message, SOURCE))
+        Err(DataError::at(self.path, FilePosition::Line(line), message, SOURCE))
     }
 
     fn wrong(&self, column: Option<usize>, message: String) -> DataError {
         let line = self.number;
-        let place = column.map_or(Place::Line(line), |column| Place::Cell { line, column, name: None });
+        let place =
+            column.map_or(FilePosition::Line(line), |column| FilePosition::Cell { line, column, name: None });
         DataError::at(self.path, place, message, SOURCE)
     }
 }

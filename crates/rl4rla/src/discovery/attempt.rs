@@ -4,20 +4,20 @@ use super::appending::Appending;
 use super::author::Asking;
 use super::bench::Bench;
 use super::context::Context;
-use super::front::{Front, Offer, flops};
+use super::front::{Front, ParetoEntry, flops};
 use super::insertions::Insertions;
-use super::log::Record;
+use super::log::RewardKey;
 use super::merge::Merge;
 use super::observe::{Leader, Observer, Progress};
 use super::patches::Patches;
 use super::space::Space;
 use super::stage::{Fresh, Instances, Stage};
-use crate::clock::{Part, spend};
+use crate::clock::{WorkPhase, spend};
 use crate::problem::{FamilyError, InstanceSet};
 use crate::program::Program;
 use crate::reward::Evaluation;
 use crate::rng::Stream;
-use crate::search::{Backup, Counters, Method, Moves, Outcome, Ranked, Stop, Tuning, Watch};
+use crate::search::{Backup, Counters, Method, Moves, Outcome, Ranked, StopReason, Tuning, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
@@ -154,9 +154,9 @@ pub struct Attempt {
     /// The chosen program on the final instances, by the full executor.
     pub report: Option<Evaluation>,
     /// Of everything evaluated, the programs that none beats in accuracy, work and stability at once.
-    pub front: Vec<Offer>,
+    pub front: Vec<ParetoEntry>,
     /// Why the search stopped.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// What the search took.
     pub counters: Counters,
 }
@@ -196,14 +196,14 @@ pub fn attempt(
             None => method.search(&Patches::new(space), &tuning, &stream, &mut watch),
         },
     };
-    let Outcome { ranked, stop, counters, .. } = spend(Part::Search, search);
-    if stop == Stop::Interrupted {
+    let Outcome { ranked, stop, counters, .. } = spend(WorkPhase::Search, search);
+    if stop == StopReason::Interrupted {
         return Ok(Attempt { candidates: vec![], report: None, front: vec![], stop, counters });
     }
     let noticed = front.into_inner().unwrap_or_else(PoisonError::into_inner);
     let selected = bench(InstanceSet::Select)?;
     let candidates = select(ranked, &selected, stage, observer);
-    let front = spend(Part::Report, || noticed.measured(stage, &selected));
+    let front = spend(WorkPhase::Report, || noticed.measured(stage, &selected));
     let report = match candidates.first() {
         Some(chosen) => Some(report(&chosen.program, &bench(InstanceSet::Final)?)),
         None => None,
@@ -259,7 +259,7 @@ struct Adaptor<'a> {
 
 impl Watch<Program> for Adaptor<'_> {
     fn evaluated(&mut self, key: u128, replicate: usize, value: f64) {
-        let record = Record { stage: self.number, key, set: InstanceSet::Search, index: replicate };
+        let record = RewardKey { stage: self.number, key, set: InstanceSet::Search, index: replicate };
         self.observer.evaluated(record, value);
     }
 

@@ -3,7 +3,7 @@
 use super::patches::{Patch, Patches};
 use super::stage::Stage;
 use crate::program::Program;
-use crate::search::{Parent, Proposer};
+use crate::search::{Parent, ProposalSource};
 
 /// A request to a proposer: a program better than its parents.
 pub struct Commission<'a> {
@@ -30,7 +30,7 @@ pub(super) struct Asking<'a> {
     pub stage: &'a Stage,
 }
 
-impl Proposer<Patches<'_>> for Asking<'_> {
+impl ProposalSource<Patches<'_>> for Asking<'_> {
     fn propose(
         &mut self,
         domain: &Patches,

@@ -28,7 +28,7 @@ struct Point {
 
 /// What a beginning holds in a lab.
 #[derive(Clone)]
-pub(super) struct Held {
+pub(super) struct LabState {
     setup: Lenient<'static>,
     /// At every point; none before the iteration.
     points: Vec<Lenient<'static>>,
@@ -71,9 +71,9 @@ impl Lab {
     }
 
     /// Before anything is written.
-    pub fn begin(&self) -> Held {
+    pub fn begin(&self) -> LabState {
         let Probe { instance, settings, start, .. } = self.probe;
-        Held {
+        LabState {
             setup: Lenient::new(instance, self.update, settings, Some(start)),
             points: Vec::new(),
             after_setup: [0; Reg::COUNT],
@@ -82,7 +82,7 @@ impl Lab {
     }
 
     /// Goes on from setup to the iteration.
-    pub fn turn(&self, held: &mut Held) {
+    pub fn turn(&self, held: &mut LabState) {
         held.at_points = [held.after_setup; ITERATIONS];
         held.points = vec![held.setup.clone(); ITERATIONS];
         for (run, point) in held.points.iter_mut().zip(&self.points) {
@@ -91,7 +91,7 @@ impl Lab {
     }
 
     /// Runs an instruction with these operands; none if it does not fit.
-    pub fn step(&mut self, held: &mut Held, instruction: &Instruction, args: Option<&[Arg]>) {
+    pub fn step(&mut self, held: &mut LabState, instruction: &Instruction, args: Option<&[Arg]>) {
         let probe = self.probe;
         let step = |run: &mut Lenient<'static>, codes: &mut Codes, draws: &mut Draws<'static>| {
             run.step(instruction, args, draws);
@@ -109,7 +109,7 @@ impl Lab {
     /// What would be held after an instruction with these operands.
     fn codes(
         &mut self,
-        held: &Held,
+        held: &LabState,
         instruction: &Instruction,
         args: Option<&[Arg]>,
     ) -> (Codes, [Codes; ITERATIONS]) {
@@ -141,7 +141,7 @@ impl Lab {
     /// says whether none of it is missing; with one more instruction, if there is one.
     pub fn describe(
         &mut self,
-        held: &Held,
+        held: &LabState,
         last: Option<(&Instruction, Option<&[Arg]>)>,
         written: RegSet,
         handed_on: RegSet,
@@ -169,7 +169,7 @@ impl Lab {
 
     /// The fingerprint of the finished program, of which `kept` count as setup leaves them, if it does not fail: the
     /// beginning has run its setup and its first iteration.
-    pub fn fingerprint(&mut self, held: &Held, finished: &[Typed], kept: RegSet) -> Option<u128> {
+    pub fn fingerprint(&mut self, held: &LabState, finished: &[Typed], kept: RegSet) -> Option<u128> {
         let moved = RegSet::EMPTY.with(Reg::X).with(Reg::V1);
         let written = Section::BOTH.map(|section| {
             let lines = finished.iter().filter(|typed| typed.section == section);

@@ -1,10 +1,10 @@
 //! The bench: the instances of a stage, and the rewards of programs on them.
 
-use super::log::{Known, Record};
+use super::log::{Known, RewardKey};
 use super::problems::{Earned, Problems};
 use super::stage::{Fresh, Stage};
-use crate::clock::{Part, spend};
-use crate::execute::Prepared;
+use crate::clock::{WorkPhase, spend};
+use crate::execute::PreparedInstance;
 use crate::problem::{Family, FamilyError, InstanceSet};
 use crate::program::Program;
 use crate::reward::{Earnings, Protocol, Score, draws, earnings, score};
@@ -16,11 +16,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// One set of instances of a stage, with the protocol that scores programs on them.
 pub struct Bench<'a> {
     /// Drawn once.
-    instances: Vec<Arc<Prepared>>,
+    instances: Vec<Arc<PreparedInstance>>,
     /// What is redrawn for every evaluation.
     fresh: Fresh,
     /// Of the instances drawn for one evaluation, the latest.
-    latest: Mutex<VecDeque<(usize, Arc<Prepared>)>>,
+    latest: Mutex<VecDeque<(usize, Arc<PreparedInstance>)>>,
     families: &'a [Family],
     protocol: &'a Protocol,
     set: InstanceSet,
@@ -83,8 +83,8 @@ impl<'a> Bench<'a> {
     }
 
     /// The name of a reward on replicate `index`.
-    pub fn record(&self, key: u128, index: usize) -> Record {
-        Record { stage: self.number, key, set: self.set, index }
+    pub fn record(&self, key: u128, index: usize) -> RewardKey {
+        RewardKey { stage: self.number, key, set: self.set, index }
     }
 
     /// The reward of a program on replicate `index`: a pure function, with common random numbers for all programs.
@@ -97,7 +97,7 @@ impl<'a> Bench<'a> {
         if let Some(&reward) = self.known.get(&self.record(solved.key, index)) {
             return Measured { reward, seen: None };
         }
-        let seen = spend(Part::Evaluation, || self.earnings(&solved.solution, index));
+        let seen = spend(WorkPhase::Evaluation, || self.earnings(&solved.solution, index));
         Measured { reward: seen.reward, seen: Some(seen) }
     }
 
@@ -112,7 +112,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The instance of replicate `index`.
-    fn instance(&self, index: usize) -> Arc<Prepared> {
+    fn instance(&self, index: usize) -> Arc<PreparedInstance> {
         let usual = &self.instances[index % self.instances.len()];
         if self.fresh != Fresh::Instances || index < self.instances.len() {
             return usual.clone();
@@ -123,7 +123,7 @@ impl<'a> Bench<'a> {
         }
         let family = self.families[index % self.families.len()].for_set(self.set);
         // Those of a table may be refused; the first ones were not.
-        let Ok(drawn) = Prepared::draw(&family, &self.set.stream(self.seed, index as u64)) else {
+        let Ok(drawn) = PreparedInstance::draw(&family, &self.set.stream(self.seed, index as u64)) else {
             return usual.clone();
         };
         let (drawn, mut latest) = (Arc::new(drawn), latest());
@@ -144,7 +144,7 @@ impl<'a> Bench<'a> {
         let luck = self.luck(index);
         self.earned.score(program, luck, || {
             let instance = self.instances[index].instance();
-            spend(Part::Report, || score(program, instance, self.protocol, &luck))
+            spend(WorkPhase::Report, || score(program, instance, self.protocol, &luck))
         })
     }
 

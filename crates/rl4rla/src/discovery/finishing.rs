@@ -2,17 +2,17 @@
 
 use super::merge::Merge;
 use super::space::Space;
-use crate::program::{Canonical, Editor, Program, Word};
+use crate::program::{Canonical, Editor, InstructionNumber, Program};
 use crate::search::Solved;
 use rustc_hash::FxHashMap;
 
 /// Finishes programs, and remembers what that costs time.
 pub(super) struct Finishing {
     /// The program the stage starts from.
-    old: Vec<Word>,
+    old: Vec<InstructionNumber>,
     /// The keys of finished programs by their ids, where those are not the keys.
     keys: FxHashMap<u128, u128>,
-    words: Vec<Word>,
+    words: Vec<InstructionNumber>,
 }
 
 impl Finishing {
@@ -24,7 +24,7 @@ impl Finishing {
     pub fn solved(
         &mut self,
         editor: &mut Editor,
-        program: &[Word],
+        program: &[InstructionNumber],
         space: &Space,
     ) -> Option<Solved<Program>> {
         self.words.clear();

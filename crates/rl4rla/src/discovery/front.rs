@@ -39,7 +39,7 @@ impl Tradeoff {
 
 /// A program of the front.
 #[derive(Clone, Debug)]
-pub struct Offer {
+pub struct ParetoEntry {
     /// The program.
     pub program: Program,
     /// What it offers: medians over the select instances.
@@ -96,21 +96,21 @@ impl Front {
 
     /// Measures them on other instances than those they were noticed by, and keeps those that still none beats: the most
     /// accurate first.
-    pub(super) fn measured(&self, stage: &Stage, bench: &Bench) -> Vec<Offer> {
+    pub(super) fn measured(&self, stage: &Stage, bench: &Bench) -> Vec<ParetoEntry> {
         let mut best: Vec<&(Tradeoff, Program)> = self.points.iter().collect();
         // Few if any are left out; of those that are, the least accurate.
         best.sort_by(|(a, p), (b, q)| a.excess.total_cmp(&b.excess).then_with(|| p.cmp(q)));
         best.truncate(MOST);
-        let offers: Vec<Offer> =
+        let offers: Vec<ParetoEntry> =
             best.par_iter().filter_map(|(_, program)| measure(program, stage, bench)).collect();
         let mut front = Front::default();
         for offer in &offers {
             front.offer(offer.tradeoff, &offer.program);
         }
-        let kept = |offer: &Offer| front.points.iter().any(|(_, program)| *program == offer.program);
-        let mut kept: Vec<Offer> = offers.into_iter().filter(kept).collect();
+        let kept = |offer: &ParetoEntry| front.points.iter().any(|(_, program)| *program == offer.program);
+        let mut kept: Vec<ParetoEntry> = offers.into_iter().filter(kept).collect();
         kept.sort_by(|a, b| {
-            let key = |offer: &Offer| [offer.tradeoff.excess, offer.tradeoff.flops];
+            let key = |offer: &ParetoEntry| [offer.tradeoff.excess, offer.tradeoff.flops];
             key(a).partial_cmp(&key(b)).expect("they are finite").then_with(|| a.program.cmp(&b.program))
         });
         kept
@@ -118,7 +118,7 @@ impl Front {
 }
 
 /// A program on all instances of a bench; nothing if it fails on one.
-fn measure(program: &Program, stage: &Stage, bench: &Bench) -> Option<Offer> {
+fn measure(program: &Program, stage: &Stage, bench: &Bench) -> Option<ParetoEntry> {
     let scores: Vec<Score> = (0..bench.count()).map(|index| bench.score(program, index)).collect();
     let median = |of: &dyn Fn(&Score) -> f64| {
         Spread::of(scores.iter().map(of)).map_or(f64::NAN, |spread| spread.median)
@@ -134,7 +134,7 @@ fn measure(program: &Program, stage: &Stage, bench: &Bench) -> Option<Offer> {
     };
     let reward = scores.iter().map(|score| score.reward).sum::<f64>() / scores.len() as f64;
     let finished = scores.iter().all(|score| score.outcome.is_ok()) && tradeoff.is_finite();
-    finished.then(|| Offer { program: program.clone(), tradeoff, reward })
+    finished.then(|| ParetoEntry { program: program.clone(), tradeoff, reward })
 }
 
 /// The flops of all iterations of the live code at the stage's size.

@@ -1,6 +1,6 @@
 //! A program that grows from left to right, with what is known of it: its types, and what it does.
 
-use super::behaviour::{Held, Lab};
+use super::behaviour::{Lab, LabState};
 use super::merge::{handed_on, inverts_generally, stable};
 use crate::program::{Arg, Canonical, Env, Instruction, Program, RegSet, Section, Signature, Typed};
 use xxhash_rust::xxh3::xxh3_128;
@@ -16,7 +16,7 @@ pub(super) struct Growing {
     pub env: Env,
     lines: Vec<Line>,
     /// What it holds on the first probe, and on the second if anyone asked.
-    held: [Option<Held>; 2],
+    held: [Option<LabState>; 2],
 }
 
 /// What liveness and stability need of an instruction.
@@ -105,7 +105,7 @@ impl Growing {
     }
 
     /// What it holds in a lab where it was not watched.
-    fn replayed(&self, lab: &mut Lab) -> Held {
+    fn replayed(&self, lab: &mut Lab) -> LabState {
         let mut held = lab.begin();
         let mut env = Env::start(self.signature);
         for section in Section::BOTH {

@@ -7,7 +7,7 @@
 use super::finishing::Finishing;
 use super::space::Space;
 use super::states::States;
-use crate::program::{Edit, Editor, Program, Word};
+use crate::program::{Edit, Editor, InstructionNumber, Program};
 use crate::search::{Domain, Solved};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A program being written, with the edits that are left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Draft(u32);
+pub struct DraftState(u32);
 
 /// The moves of a space.
 pub struct Insertions<'a> {
@@ -32,7 +32,7 @@ struct Desk<'a> {
     /// The moves of a draft, as a range of `moves`.
     known: FxHashMap<u32, (u32, u32)>,
     edits: Vec<Edit>,
-    words: Vec<Word>,
+    words: Vec<InstructionNumber>,
 }
 
 /// An edit, and the draft it leads to if that is known.
@@ -78,19 +78,19 @@ impl<'a> Insertions<'a> {
 
 impl Desk<'_> {
     /// The draft of a program in canonical form.
-    fn draft(&mut self, left: usize, program: &[Word]) -> Draft {
+    fn draft(&mut self, left: usize, program: &[InstructionNumber]) -> DraftState {
         self.words.clear();
-        self.words.push(left as Word);
+        self.words.push(left as InstructionNumber);
         self.words.extend_from_slice(program);
-        Draft(self.states.number(&self.words))
+        DraftState(self.states.number(&self.words))
     }
 
-    fn left(&self, draft: Draft) -> usize {
+    fn left(&self, draft: DraftState) -> usize {
         self.states.get(draft.0)[0] as usize
     }
 
     /// The moves of a draft, as a range of `moves`.
-    fn moves(&mut self, draft: Draft) -> Range<usize> {
+    fn moves(&mut self, draft: DraftState) -> Range<usize> {
         if let Some(&(start, end)) = self.known.get(&draft.0) {
             return start as usize..end as usize;
         }
@@ -107,25 +107,25 @@ impl Desk<'_> {
     }
 
     /// Where one of the moves of a draft leads.
-    fn child(&mut self, draft: Draft, number: usize) -> Draft {
+    fn child(&mut self, draft: DraftState, number: usize) -> DraftState {
         let Move { edit, child } = self.moves[number];
         if let Some(child) = child {
-            return Draft(child.get() - 1);
+            return DraftState(child.get() - 1);
         }
         self.words.clear();
-        self.words.push(self.left(draft) as Word - 1);
+        self.words.push(self.left(draft) as InstructionNumber - 1);
         self.editor.edit(&self.states.get(draft.0)[1..], edit, &mut self.words);
         let child = self.states.number(&self.words);
         self.moves[number].child = Child::new(child + 1);
-        Draft(child)
+        DraftState(child)
     }
 }
 
 impl Domain for Insertions<'_> {
-    type State = Draft;
+    type State = DraftState;
     type Solution = Program;
 
-    fn root(&self) -> Draft {
+    fn root(&self) -> DraftState {
         let mut desk = self.desk();
         let start = desk.editor.words(self.space.stage.grammar.state(self.space.start).program());
         desk.draft(self.space.stage.edits, &start)
@@ -133,27 +133,27 @@ impl Domain for Insertions<'_> {
 
     // Whatever the merge key: programs that leave the same registers have different middles, where the next
     // instruction may go. And equal programs with different numbers of edits left have different futures.
-    fn key(&self, draft: &Draft) -> u128 {
+    fn key(&self, draft: &DraftState) -> u128 {
         u128::from(draft.0)
     }
 
-    fn children(&self, draft: &Draft) -> Arc<[Draft]> {
+    fn children(&self, draft: &DraftState) -> Arc<[DraftState]> {
         let mut desk = self.desk();
         let moves = desk.moves(*draft);
         moves.map(|number| desk.child(*draft, number)).collect()
     }
 
-    fn child(&self, draft: &Draft, pick: &mut dyn FnMut(usize) -> usize) -> Option<Draft> {
+    fn child(&self, draft: &DraftState, pick: &mut dyn FnMut(usize) -> usize) -> Option<DraftState> {
         let mut desk = self.desk();
         let moves = desk.moves(*draft);
         (!moves.is_empty()).then(|| desk.child(*draft, moves.start + pick(moves.len())))
     }
 
-    fn is_end(&self, draft: &Draft) -> bool {
+    fn is_end(&self, draft: &DraftState) -> bool {
         self.desk().left(*draft) == 0
     }
 
-    fn solution(&self, draft: &Draft) -> Option<Solved<Program>> {
+    fn solution(&self, draft: &DraftState) -> Option<Solved<Program>> {
         let mut desk = self.desk();
         let Desk { editor, states, finishing, .. } = &mut *desk;
         finishing.solved(editor, &states.get(draft.0)[1..], &self.space)

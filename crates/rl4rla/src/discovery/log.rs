@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 /// The name of one reward within a run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Record {
+pub struct RewardKey {
     /// The number of the stage.
     pub stage: usize,
     /// The key of the program.
@@ -17,4 +17,4 @@ pub struct Record {
 }
 
 /// Rewards by name. A reward is a pure function, so knowing it changes nothing but the time.
-pub type Known = FxHashMap<Record, f64>;
+pub type Known = FxHashMap<RewardKey, f64>;

@@ -1,7 +1,7 @@
 //! Observers: notified of the progress of a run, and able to stop it.
 
 use super::front::Front;
-use super::log::Record;
+use super::log::RewardKey;
 use super::result::StageResult;
 use crate::program::Program;
 use crate::search::Counters;
@@ -34,7 +34,7 @@ pub trait Observer {
     fn begins(&mut self, _number: usize) {}
 
     /// A reward was computed, or was known.
-    fn evaluated(&mut self, _record: Record, _value: f64) {}
+    fn evaluated(&mut self, _record: RewardKey, _value: f64) {}
 
     /// Whether the run should continue.
     fn goes_on(&mut self, _progress: &Progress) -> bool {
@@ -51,7 +51,7 @@ impl<O: Observer + ?Sized> Observer for Option<&mut O> {
         self.iter_mut().for_each(|observer| observer.begins(number));
     }
 
-    fn evaluated(&mut self, record: Record, value: f64) {
+    fn evaluated(&mut self, record: RewardKey, value: f64) {
         self.iter_mut().for_each(|observer| observer.evaluated(record, value));
     }
 

@@ -7,7 +7,7 @@
 
 use super::finishing::Finishing;
 use super::space::Space;
-use crate::program::{Edit, Editor, Program, Section, Word};
+use crate::program::{Edit, Editor, InstructionNumber, Program, Section};
 use crate::search::{Domain, Solved};
 use std::sync::{Arc, Mutex, MutexGuard};
 use xxhash_rust::xxh3::xxh3_128;
@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_128;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Line {
     section: Section,
-    word: Word,
+    word: InstructionNumber,
     new: bool,
 }
 
@@ -166,8 +166,8 @@ fn with(lines: &[Line], (edit, place): (Edit, usize)) -> Vec<Line> {
 }
 
 /// The words of a program: how many stand in setup, and all of them.
-fn words(lines: &[Line]) -> Vec<Word> {
-    let setup = lines.iter().filter(|line| line.section == Section::Setup).count() as Word;
+fn words(lines: &[Line]) -> Vec<InstructionNumber> {
+    let setup = lines.iter().filter(|line| line.section == Section::Setup).count() as InstructionNumber;
     [setup].into_iter().chain(lines.iter().map(|line| line.word)).collect()
 }
 

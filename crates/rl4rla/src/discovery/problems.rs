@@ -1,6 +1,6 @@
 //! Shared by all runs of one seed: the instances they draw, and the rewards of programs on them.
 
-use crate::execute::{Cache, Prepared, cache_bytes, cache_limit};
+use crate::execute::{Cache, PreparedInstance, cache_bytes, cache_limit};
 use crate::problem::{Family, FamilyError, InstanceSet};
 use crate::program::{Canonical, LiveOut, Program};
 use crate::reward::{Protocol, Rewards, Score};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// families, and by runs with the same seed. No result depends on what is held.
 #[derive(Default)]
 pub struct Problems {
-    drawn: Mutex<Vec<(Place, Arc<Prepared>)>>,
+    drawn: Mutex<Vec<(Place, Arc<PreparedInstance>)>>,
     earned: Mutex<Vec<(Terms, Arc<Earned>)>>,
 }
 
@@ -62,19 +62,19 @@ impl Problems {
         set: InstanceSet,
         seed: u64,
         count: usize,
-    ) -> Result<Vec<Arc<Prepared>>, FamilyError> {
+    ) -> Result<Vec<Arc<PreparedInstance>>, FamilyError> {
         (0..count)
             .into_par_iter()
             .map(|index| self.one(Place { family: families[index % families.len()], set, seed, index }))
             .collect()
     }
 
-    fn one(&self, place: Place) -> Result<Arc<Prepared>, FamilyError> {
+    fn one(&self, place: Place) -> Result<Arc<PreparedInstance>, FamilyError> {
         if let Some((_, known)) = lock(&self.drawn).iter().find(|(other, _)| *other == place) {
             return Ok(known.clone());
         }
         let stream = place.set.stream(place.seed, place.index as u64);
-        let prepared = Arc::new(Prepared::draw(&place.family.for_set(place.set), &stream)?);
+        let prepared = Arc::new(PreparedInstance::draw(&place.family.for_set(place.set), &stream)?);
         lock(&self.drawn).push((place, prepared.clone()));
         Ok(prepared)
     }

@@ -1,7 +1,7 @@
 //! What came of a stage.
 
 use super::attempt::Attempt;
-use crate::analysis::Form;
+use crate::analysis::PreconditionerForm;
 use crate::equivalence::Verdict;
 use crate::program::Program;
 
@@ -28,7 +28,7 @@ pub struct StageResult {
     /// How it compares with the target; none if nothing was found.
     pub judgement: Option<Judgement>,
     /// How the chosen program holds its preconditioner, if it has one.
-    pub form: Option<Form>,
+    pub form: Option<PreconditionerForm>,
     /// How long it took; no part of the result.
     pub seconds: f64,
 }

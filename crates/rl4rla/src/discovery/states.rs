@@ -1,11 +1,11 @@
 //! States by number: every one is kept once, all of them side by side.
 
-use crate::program::Word;
+use crate::program::InstructionNumber;
 
 /// The states met so far, each a few words. Equal words have one number.
 pub(super) struct States {
     /// As many for every state, those it does not need at the end.
-    words: Vec<Word>,
+    words: Vec<InstructionNumber>,
     width: usize,
     /// Numbers by hash, at the next free place; a power of two of places, at most half of them taken.
     places: Vec<u32>,
@@ -14,7 +14,7 @@ pub(super) struct States {
 const FREE: u32 = u32::MAX;
 
 /// Stands where a state has no more words.
-const BLANK: Word = Word::MAX;
+const BLANK: InstructionNumber = InstructionNumber::MAX;
 
 impl States {
     /// None yet, and none will have more than `width` words.
@@ -23,7 +23,7 @@ impl States {
     }
 
     /// The number of a state, given when it is first met.
-    pub fn number(&mut self, state: &[Word]) -> u32 {
+    pub fn number(&mut self, state: &[InstructionNumber]) -> u32 {
         debug_assert!(state.len() <= self.width && !state.contains(&BLANK));
         let place = self.place(state);
         if self.places[place] != FREE {
@@ -40,7 +40,7 @@ impl States {
     }
 
     /// The words of a state.
-    pub fn get(&self, number: u32) -> &[Word] {
+    pub fn get(&self, number: u32) -> &[InstructionNumber] {
         let words = &self.words[number as usize * self.width..][..self.width];
         &words[..words.iter().position(|&word| word == BLANK).unwrap_or(self.width)]
     }
@@ -56,7 +56,7 @@ impl States {
     }
 
     /// Where a state stands, or would.
-    fn place(&self, state: &[Word]) -> usize {
+    fn place(&self, state: &[InstructionNumber]) -> usize {
         let last = self.places.len() - 1;
         let mut place = hash(state) as usize & last;
         while self.places[place] != FREE && self.get(self.places[place]) != state {
@@ -75,10 +75,10 @@ impl States {
 }
 
 /// Every word reaches every bit.
-fn hash(state: &[Word]) -> u64 {
+fn hash(state: &[InstructionNumber]) -> u64 {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let mixed = |hash: u64| (hash ^ hash >> 32).wrapping_mul(ODD);
-    let four = |words: &[Word]| words.iter().fold(0, |sum, &word| sum << 16 | u64::from(word));
+    let four = |words: &[InstructionNumber]| words.iter().fold(0, |sum, &word| sum << 16 | u64::from(word));
     let hash = state.chunks(4).fold(state.len() as u64, |hash, words| mixed(hash ^ four(words)));
     mixed(hash) >> 24
 }
@@ -95,8 +95,8 @@ mod tests {
         for _ in 0..20_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             // Few different words and lengths: most states are met many times.
-            let state: Vec<Word> =
-                (0..(seed >> 60) % 7).map(|i| (seed >> (20 + 2 * i)) as Word % 4).collect();
+            let state: Vec<InstructionNumber> =
+                (0..(seed >> 60) % 7).map(|i| (seed >> (20 + 2 * i)) as InstructionNumber % 4).collect();
             let next = known.len() as u32;
             let number = *known.entry(state.clone()).or_insert(next);
             assert_eq!(states.number(&state), number);

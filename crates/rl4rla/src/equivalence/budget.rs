@@ -1,7 +1,7 @@
 //! How much work a verdict may take, counted in floating-point operations and not in time, so that a pair of programs is
 //! judged by the same runs wherever it is judged.
 
-use crate::execute::Settings;
+use crate::execute::RunSettings;
 use crate::program::{Canonical, LiveOut, Program, Section, Signature, Structure, check};
 
 /// The work of one part of a verdict: about a second.
@@ -11,7 +11,13 @@ pub const MOST: f64 = 6e9;
 const OVERHEAD: f64 = 500.0;
 
 /// The work of one run, at most; infinite where the program does not fit.
-pub fn work(program: &Program, signature: Signature, settings: &Settings, rows: usize, cols: usize) -> f64 {
+pub fn work(
+    program: &Program,
+    signature: Signature,
+    settings: &RunSettings,
+    rows: usize,
+    cols: usize,
+) -> f64 {
     let live = Canonical::new(program, LiveOut::Finished);
     let Ok(typed) = check(live.program(), signature) else { return f64::INFINITY };
     let sizes = settings.sizes(rows, cols);

@@ -6,7 +6,7 @@ use crate::program::Section;
 
 /// Where a random object is drawn. Programs that draw at the same place draw the same object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Place {
+pub struct DrawSite {
     /// Once in setup, anew in every iteration.
     pub section: Section,
     /// Which of the section's draws, from 1; all sketches of a section are one.
@@ -15,7 +15,7 @@ pub struct Place {
 
 /// How rows are sampled.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Law {
+pub enum SamplingLaw {
     /// Uniformly.
     Uniform,
     /// In proportion to the squared row norms of M, that is to the diagonal of this word, M·Mᵀ.
@@ -24,13 +24,13 @@ pub enum Law {
     Opaque(Opaque),
 }
 
-impl Law {
+impl SamplingLaw {
     /// What it is made from.
     pub fn values(&self) -> impl Iterator<Item = Value> {
         match self {
-            Law::Uniform => vec![],
-            Law::RowNorms(word) => vec![Value::Matrix(word.clone())],
-            Law::Opaque(opaque) => opaque.args.to_vec(),
+            SamplingLaw::Uniform => vec![],
+            SamplingLaw::RowNorms(word) => vec![Value::Matrix(word.clone())],
+            SamplingLaw::Opaque(opaque) => opaque.args.to_vec(),
         }
         .into_iter()
     }

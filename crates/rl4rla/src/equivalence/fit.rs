@@ -1,10 +1,10 @@
 //! What carried registers hold, found from runs: a register as a sum of multiples of others.
 
 use super::numeric::{at_its_start, luck, probes};
-use super::rule::Work;
-use super::scalar::{Atom, Scalar};
-use super::vector::{Source, Vector};
-use crate::execute::{Settings, snapshots};
+use super::rule::NormalisationWork;
+use super::scalar::{Scalar, ScalarAtom};
+use super::vector::{Vector, VectorSource};
+use crate::execute::{RunSettings, snapshots};
 use crate::linalg::{self, Matrix, dot, norm, sub};
 use crate::program::{Datum, Dim, Program, Reg, Signature};
 use std::collections::BTreeMap;
@@ -22,15 +22,15 @@ const DENOMINATORS: i64 = 64;
 
 /// What x and the carried registers hold in runs from the initial state: over all iterations, for every instance and step
 /// size on which the program runs.
-pub struct Points(Vec<Option<BTreeMap<Reg, Vec<f64>>>>);
+pub struct CarriedStates(Vec<Option<BTreeMap<Reg, Vec<f64>>>>);
 
-impl Points {
+impl CarriedStates {
     /// The runs of a program.
-    pub fn of(program: &Program, signature: Signature) -> Points {
+    pub fn of(program: &Program, signature: Signature) -> CarriedStates {
         let runs = probes(signature.geometry).into_iter().flat_map(|(_, instance, settings)| {
             let instance = at_its_start(&instance, signature.update);
             STEPS.map(|step| {
-                let settings = Settings { step, iterations: ITERATIONS, ..settings.clone() };
+                let settings = RunSettings { step, iterations: ITERATIONS, ..settings.clone() };
                 let taken = snapshots(program, &instance, signature.update, &settings, None, &luck());
                 let mut held: BTreeMap<Reg, Vec<f64>> = BTreeMap::new();
                 for (t, snapshot) in taken.iter().enumerate() {
@@ -45,11 +45,11 @@ impl Points {
                 held.values().all(|values| linalg::is_finite(values)).then_some(held)
             })
         });
-        Points(runs.collect())
+        CarriedStates(runs.collect())
     }
 
     /// What a register holds, times a power of the step size, wherever the other program runs too.
-    fn values(&self, reg: Reg, power: i32, other: &Points) -> Vec<f64> {
+    fn values(&self, reg: Reg, power: i32, other: &CarriedStates) -> Vec<f64> {
         let steps = STEPS.iter().cycle();
         let runs = self.0.iter().zip(&other.0).zip(steps).filter_map(|((run, other), step)| {
             let (run, _) = (run.as_ref()?, other.as_ref()?);
@@ -60,7 +60,7 @@ impl Points {
 }
 
 /// A register of one program as a sum of multiples of x and of these registers of another, as their runs suggest.
-pub fn fit(ours: &Points, reg: Reg, theirs: &Points, others: &[Reg]) -> Option<Vector> {
+pub fn fit(ours: &CarriedStates, reg: Reg, theirs: &CarriedStates, others: &[Reg]) -> Option<Vector> {
     let wanted = ours.values(reg, 0, theirs);
     let size = norm(&wanted);
     if wanted.is_empty() {
@@ -83,18 +83,18 @@ pub fn fit(ours: &Points, reg: Reg, theirs: &Points, others: &[Reg]) -> Option<V
     }
     let columns = Matrix::from_fn(wanted.len(), kept.len(), |i, j| kept[j].2[i]);
     let multiples = if kept.is_empty() { vec![] } else { linalg::least_squares(&columns, &wanted) };
-    let work = &mut Work::new(crate::program::Geometry::Tall);
+    let work = &mut NormalisationWork::new(crate::program::Geometry::Tall);
     let mut sum = Vector::zero(Dim::Cols);
     let mut made = vec![0.0; wanted.len()];
     for ((other, power, column), multiple) in kept.iter().zip(multiples) {
         let (n, d) = fraction(multiple)?;
         made = linalg::add(&made, &linalg::scale(n as f64 / d as f64, column));
-        let eta = Scalar::atom(Atom::Eta);
+        let eta = Scalar::atom(ScalarAtom::Eta);
         let whole = (0..power.abs()).fold(Scalar::number(n), |c, _| {
             if *power > 0 { c.times(&eta, work) } else { c.over(&eta, work) }
         });
         let multiple = whole.over(&Scalar::number(d), work);
-        sum = sum.plus(&multiple, &Vector::source(Source::Reg(*other), Dim::Cols), work);
+        sum = sum.plus(&multiple, &Vector::source(VectorSource::Reg(*other), Dim::Cols), work);
     }
     (norm(&sub(&made, &wanted)) <= NOISE * size && work.stop.is_none()).then_some(sum)
 }
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_last_iterate_is_x_and_a_velocity() {
         let gradient = "v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
-        let points = |text: &str| Points::of(&text.parse().unwrap(), Geometry::Tall.into());
+        let points = |text: &str| CarriedStates::of(&text.parse().unwrap(), Geometry::Tall.into());
         let velocity = points(&format!(
             "iteration:\n {gradient} v2 = SCALAR_VEC_MUL(eta, m1)\n m1 = VEC_VEC_ADD(v1, v2)\n v1 = VEC_VEC_SUB(v1, v1)\n v1 = VEC_VEC_ADD(v1, m1)\n"
         ));
@@ -126,9 +126,9 @@ mod tests {
         let m1 = Reg::carried().next().unwrap();
         // x before was x + η·m1.
         let found = fit(&last, m1, &velocity, &[m1]).unwrap();
-        let work = &mut Work::new(Geometry::Tall);
-        let source = |reg| Vector::source(Source::Reg(reg), Dim::Cols);
-        assert_eq!(found, source(Reg::X).plus(&Scalar::atom(Atom::Eta), &source(m1), work));
+        let work = &mut NormalisationWork::new(Geometry::Tall);
+        let source = |reg| Vector::source(VectorSource::Reg(reg), Dim::Cols);
+        assert_eq!(found, source(Reg::X).plus(&Scalar::atom(ScalarAtom::Eta), &source(m1), work));
         assert_eq!(fraction(-0.375), Some((-3, 8)));
         assert_eq!(fraction(std::f64::consts::PI), None);
     }

@@ -2,7 +2,7 @@
 
 use super::budget;
 use super::numeric::{ITERATIONS, KAPPA, Numeric, STEP, Start, course, draw, named};
-use crate::execute::Settings;
+use crate::execute::RunSettings;
 use crate::linalg::norm;
 use crate::problem::{Family, Leverage};
 use crate::program::{Geometry, Program, Signature};
@@ -30,12 +30,12 @@ pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>,
     let name = if shape == Geometry::Symmetric { "psd" } else { "mid-cond" };
     let leverages =
         if shape == Geometry::Tall { &[Leverage::High, Leverage::Low][..] } else { &[Leverage::Low] };
-    let settings = |(rows, cols): (usize, usize)| Settings {
+    let settings = |(rows, cols): (usize, usize)| RunSettings {
         iterations: 2 * ITERATIONS,
         step: STEP,
         sketch_rows: 8.min(rows),
         batch: 5,
-        ..Settings::for_size(rows, cols)
+        ..RunSettings::for_size(rows, cols)
     };
     // The work of one replicate.
     let work = |&(rows, cols): &(usize, usize)| {

@@ -1,12 +1,12 @@
 //! What operators mean in algebra: a program is read instruction by instruction, and every operator makes a value in
 //! normal form of those of its operands.
 
-use super::draw::{Law, Place};
+use super::draw::{DrawSite, SamplingLaw};
 use super::normal::{Normal, start};
-use super::rule::Work;
-use super::scalar::{Atom, Scalar};
+use super::rule::NormalisationWork;
+use super::scalar::{Scalar, ScalarAtom};
 use super::value::{Opaque, Value};
-use super::vector::{Source, Vector};
+use super::vector::{Vector, VectorSource};
 use super::word::Word;
 use crate::program::{Compute, Core, Dim, Meaning, Op, Reg, Section, Signature, Structure, Type, Typed};
 use std::collections::BTreeMap;
@@ -17,28 +17,28 @@ fn states() -> impl Iterator<Item = Reg> {
 }
 
 /// Reads a program, instruction by instruction.
-pub(super) struct Reader {
+pub(super) struct ProgramReader {
     values: Vec<Option<Value>>,
     section: Section,
     samples: usize,
-    work: Work,
+    work: NormalisationWork,
 }
 
-impl Reader {
+impl ProgramReader {
     /// A reader of programs for problems of this signature, before it has read anything.
-    pub fn new(signature: Signature) -> Reader {
+    pub fn new(signature: Signature) -> ProgramReader {
         let Signature { geometry, update, .. } = signature;
         let mut values = vec![None; Reg::COUNT];
         let rows = geometry.dim(Dim::Rows);
         values[Reg::A.index()] = Some(Value::Matrix(Word::data(geometry)));
-        values[Reg::B.index()] = Some(Value::Vector(Vector::source(Source::Reg(Reg::B), rows)));
-        values[Reg::ETA.index()] = Some(Value::Scalar(Scalar::atom(Atom::Eta)));
-        values[Reg::P1.index()] = Some(Value::Weights(Law::Uniform));
+        values[Reg::B.index()] = Some(Value::Vector(Vector::source(VectorSource::Reg(Reg::B), rows)));
+        values[Reg::ETA.index()] = Some(Value::Scalar(Scalar::atom(ScalarAtom::Eta)));
+        values[Reg::P1.index()] = Some(Value::Weights(SamplingLaw::Uniform));
         for reg in states() {
             values[reg.index()] = Some(Value::Vector(Vector::zero(Dim::Cols)));
         }
         values[Reg::X.index()] = Some(Value::Vector(start(update)));
-        Reader { values, section: Section::Setup, samples: 0, work: Work::new(geometry) }
+        ProgramReader { values, section: Section::Setup, samples: 0, work: NormalisationWork::new(geometry) }
     }
 
     /// Reads a program: setup sees x and the carried registers as they start, an iteration as the last one left them.
@@ -48,7 +48,7 @@ impl Reader {
         setup.iter().for_each(|typed| self.read(typed));
         for reg in states() {
             let value = held.get(&reg).cloned();
-            let value = value.unwrap_or_else(|| Vector::source(Source::Reg(reg), Dim::Cols));
+            let value = value.unwrap_or_else(|| Vector::source(VectorSource::Reg(reg), Dim::Cols));
             self.values[reg.index()] = Some(Value::Vector(value));
         }
         (self.section, self.samples) = (Section::Iteration, 0);
@@ -84,7 +84,7 @@ impl Reader {
         }
     }
 
-    fn law(&self, reg: Reg) -> Law {
+    fn law(&self, reg: Reg) -> SamplingLaw {
         match self.value(reg) {
             Value::Weights(law) => law.clone(),
             other => unreachable!("typing promised probabilities, not {other:?}"),
@@ -116,22 +116,22 @@ impl Reader {
             return None;
         }
         Some(match typed.result? {
-            Type::Scalar => Value::Scalar(Scalar::atom(Atom::Opaque(opaque))),
-            Type::Vector(dim) => Value::Vector(Vector::source(Source::Opaque(opaque), dim)),
+            Type::Scalar => Value::Scalar(Scalar::atom(ScalarAtom::Opaque(opaque))),
+            Type::Vector(dim) => Value::Vector(Vector::source(VectorSource::Opaque(opaque), dim)),
             Type::Matrix(rows, cols, _) => Value::Matrix(Word::opaque(opaque, rows, cols)),
-            Type::Weights(_) => Value::Weights(Law::Opaque(opaque)),
+            Type::Weights(_) => Value::Weights(SamplingLaw::Opaque(opaque)),
         })
     }
 
     /// The place of the next sample of this section.
-    fn next_sample(&mut self) -> Place {
+    fn next_sample(&mut self) -> DrawSite {
         self.samples += 1;
-        Place { section: self.section, index: self.samples }
+        DrawSite { section: self.section, index: self.samples }
     }
 }
 
 /// What an operator means: it reads operands and gives the value of its target, if it has one.
-type Reading = fn(&mut Reader, &Typed, &[Reg]) -> Option<Value>;
+type Reading = fn(&mut ProgramReader, &Typed, &[Reg]) -> Option<Value>;
 
 fn reading(op: Op) -> Reading {
     match op.compute {
@@ -201,7 +201,7 @@ fn core_reading(core: Core) -> Reading {
             Some(Value::Matrix(m.triangle(&mut r.work)))
         },
         Core::Sketch => |r, _, o| {
-            let s = Word::sketch(Place { section: r.section, index: 1 }, r.work.geometry);
+            let s = Word::sketch(DrawSite { section: r.section, index: 1 }, r.work.geometry);
             Some(match r.value(o[0]).clone() {
                 Value::Vector(v) => Value::Vector(v.under(&s, &mut r.work)),
                 _ => Value::Matrix(s.times(&r.matrix(o[0]), &mut r.work)),
@@ -217,7 +217,7 @@ fn core_reading(core: Core) -> Reading {
         Core::LeverageScore => |r, _, o| {
             let m = r.matrix(o[0]);
             let transposed = m.transpose(&mut r.work);
-            Some(Value::Weights(Law::RowNorms(m.times(&transposed, &mut r.work))))
+            Some(Value::Weights(SamplingLaw::RowNorms(m.times(&transposed, &mut r.work))))
         },
         Core::DoNothing => |_, _, _| None,
     }

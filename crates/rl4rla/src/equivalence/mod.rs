@@ -28,6 +28,6 @@ pub use naming::{CostGap, Growth, Naming, distance, full_name, name};
 pub use normal::Normal;
 pub use numeric::{Comparison, Numeric, Start, compare};
 pub(crate) use probe::{ITERATIONS, Probe};
-pub use rule::{Rule, Stop};
+pub use rule::{NormalisationStop, Rule};
 pub use stability::{Stability, solves_systems};
 pub use verdict::{Answer, Symbolic, Verdict, equivalent};

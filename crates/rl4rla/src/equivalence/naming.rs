@@ -2,7 +2,7 @@
 
 use super::normal::Normal;
 use super::verdict::{Answer, Symbolic, Verdict, equivalent};
-use crate::execute::Settings;
+use crate::execute::RunSettings;
 use crate::program::{
     Canonical, Cost, Entry, Instruction, LiveOut, Model, Operator, Poly, Price, Program, Section, ShapeError,
     Signature,
@@ -132,7 +132,7 @@ pub fn distance(p: &Program, q: &Program) -> usize {
 }
 
 /// A known algorithm with the settings it runs with, such as "Sketched Preconditioned GD, η = 0.7, SJLT 8n".
-pub fn full_name(entry: &Entry, settings: &Settings, cols: usize) -> String {
+pub fn full_name(entry: &Entry, settings: &RunSettings, cols: usize) -> String {
     let mut name = format!("{}, η = {}", entry.document.title, settings.step);
     let uses = |wanted: fn(&Operator) -> bool| {
         entry.document.program.instructions().any(|(_, _, instruction)| wanted(&instruction.op))
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn full_names_carry_the_parameters() {
-        let settings = Settings { step: 0.7, ..Settings::for_size(1000, 50) };
+        let settings = RunSettings { step: 0.7, ..RunSettings::for_size(1000, 50) };
         assert_eq!(
             full_name(entry("sketched-precond-gd"), &settings, 50),
             "Sketched Preconditioned Gradient Descent, η = 0.7, SJLT 8n"

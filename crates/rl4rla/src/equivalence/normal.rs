@@ -1,9 +1,9 @@
 //! The normal form of a program: what one iteration does, as an expression.
 
-use super::meaning::Reader;
-use super::rule::{Rule, Stop};
-use super::vector::{Source, Vector};
-use super::word::Atom;
+use super::meaning::ProgramReader;
+use super::rule::{NormalisationStop, Rule};
+use super::vector::{Vector, VectorSource};
+use super::word::MatrixAtom;
 use crate::program::{Canonical, Dim, LiveOut, Program, Reg, Section, ShapeError, Signature, Update, check};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ pub struct Normal {
     /// The rules used on the way.
     pub rules: BTreeSet<Rule>,
     /// Why the form is not complete, if it is not.
-    pub stop: Option<Stop>,
+    pub stop: Option<NormalisationStop>,
 }
 
 impl Normal {
@@ -45,7 +45,7 @@ impl Normal {
     ) -> Result<Normal, ShapeError> {
         let live = Canonical::new(program, LiveOut::Finished);
         let typed = check(live.program(), signature)?;
-        Ok(Reader::new(signature).read_all(&typed, held))
+        Ok(ProgramReader::new(signature).read_all(&typed, held))
     }
 
     /// Forgets the carried registers that v1 does not depend on, now or later.
@@ -65,7 +65,7 @@ impl Normal {
     }
 
     /// The random objects that the result depends on.
-    pub fn random(&self) -> BTreeSet<Atom> {
+    pub fn random(&self) -> BTreeSet<MatrixAtom> {
         let mut found = BTreeSet::new();
         self.results.values().for_each(|vector| vector.random(&mut found));
         found
@@ -91,8 +91,8 @@ impl Normal {
 pub(super) fn start(update: Update) -> Vector {
     match update {
         Update::Subtract => Vector::zero(Dim::Cols),
-        Update::Assign => Vector::source(Source::First, Dim::Cols),
-        Update::Answer => Vector::source(Source::Reg(Reg::X), Dim::Cols),
+        Update::Assign => Vector::source(VectorSource::First, Dim::Cols),
+        Update::Answer => Vector::source(VectorSource::Reg(Reg::X), Dim::Cols),
     }
 }
 

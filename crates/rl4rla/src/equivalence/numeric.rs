@@ -1,6 +1,6 @@
 //! The execution test: both programs run on instances neither was made for, and their iterates are compared.
 
-use crate::execute::{Settings, snapshots};
+use crate::execute::{RunSettings, snapshots};
 use crate::linalg::{norm, sub};
 use crate::problem::{Family, Instance};
 use crate::program::{Canonical, Datum, Geometry, LiveOut, Program, Reg, Section, Signature, Update};
@@ -103,7 +103,7 @@ pub struct Comparison {
 }
 
 /// Instances to compare programs on: several sizes, samples smaller and larger than n, b outside the range of A.
-pub(super) fn probes(geometry: Geometry) -> Vec<(String, Instance, Settings)> {
+pub(super) fn probes(geometry: Geometry) -> Vec<(String, Instance, RunSettings)> {
     let sizes: &[(usize, usize, usize, usize)] = match geometry {
         Geometry::Tall => &[(24, 4, 9, 3), (40, 7, 16, 11), (60, 10, 24, 6)],
         Geometry::Square | Geometry::Symmetric => &[(4, 4, 3, 3), (7, 7, 6, 5), (9, 9, 9, 12)],
@@ -113,7 +113,7 @@ pub(super) fn probes(geometry: Geometry) -> Vec<(String, Instance, Settings)> {
         let outside = if geometry == Geometry::Tall { 0.3 } else { 0.0 };
         let family = Family { rows, cols, outside, condition: Some(KAPPA), ..named(name) };
         let instance = draw(&family, "equivalence", rows as u64);
-        let settings = Settings { step: STEP, sketch_rows, batch, ..Settings::for_size(rows, cols) };
+        let settings = RunSettings { step: STEP, sketch_rows, batch, ..RunSettings::for_size(rows, cols) };
         (format!("{name} {rows}×{cols}, k = {batch}"), instance, settings)
     };
     sizes.iter().map(probe).collect()
@@ -152,7 +152,7 @@ pub(super) fn course(
     program: &Program,
     instance: &Instance,
     update: Update,
-    settings: &Settings,
+    settings: &RunSettings,
     from: Start,
     stream: &Stream,
 ) -> Vec<Vec<f64>> {
@@ -190,7 +190,7 @@ pub fn compare(p: &Program, q: &Program, signature: impl Into<Signature>, from: 
     for (name, instance, settings) in probes(shape) {
         debug_assert_eq!(instance.geometry(), shape);
         let iterations = if from == Start::True { FROM_START } else { ITERATIONS };
-        let settings = Settings { iterations, ..settings };
+        let settings = RunSettings { iterations, ..settings };
         let course = |program| course(program, &instance, update, &settings, from, &luck());
         let (xs, ys) = (course(p), course(q));
         instances += 1;

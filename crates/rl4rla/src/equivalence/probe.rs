@@ -1,6 +1,6 @@
 //! Probes: the small instances that fingerprints are taken on.
 
-use crate::execute::Settings;
+use crate::execute::RunSettings;
 use crate::linalg::{dot, norm};
 use crate::problem::{Family, Instance};
 use crate::program::{Datum, Geometry};
@@ -13,7 +13,7 @@ pub(crate) const ITERATIONS: usize = 3;
 /// What a program is run on.
 pub(crate) struct Probe {
     pub instance: Instance,
-    pub settings: Settings,
+    pub settings: RunSettings,
     /// Where the iteration begins.
     pub start: Vec<f64>,
     /// Values are projected onto these; the second is for those to whom one number is not enough.
@@ -26,12 +26,12 @@ impl Probe {
         let family =
             Family { rows, cols, outside, condition: Some(5.0), ..Family::named(name).expect("a family") };
         let root = Stream::new(0).derive("fingerprint", rows as u64);
-        let settings = Settings {
+        let settings = RunSettings {
             iterations: ITERATIONS,
             step: 0.37,
             sketch_rows: cols + 3,
             batch,
-            ..Settings::for_size(rows, cols)
+            ..RunSettings::for_size(rows, cols)
         };
         let instance = family.draw(&root.derive("instance", 0)).expect("a family that can be drawn");
         // No value is larger than the longest dimension squared.

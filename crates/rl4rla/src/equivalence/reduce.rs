@@ -1,11 +1,11 @@
 //! Reduction: the rules of algebra applied to a product until none fits.
 
-use super::rule::{Rule, Work};
-use super::word::{Atom, Letter, Word};
+use super::rule::{NormalisationWork, Rule};
+use super::word::{Letter, MatrixAtom, Word};
 use crate::program::Dim;
 
 /// Applies the rules until none fits.
-pub fn reduce(mut letters: Vec<Letter>, work: &mut Work) -> Vec<Letter> {
+pub fn reduce(mut letters: Vec<Letter>, work: &mut NormalisationWork) -> Vec<Letter> {
     while work.go_on(letters.len()) {
         let Some((at, length, replacement, rule)) = find(&letters, work) else { break };
         work.used(rule);
@@ -15,9 +15,9 @@ pub fn reduce(mut letters: Vec<Letter>, work: &mut Work) -> Vec<Letter> {
 }
 
 /// The first place where a rule applies: position, length, what to put there, which rule.
-fn find(letters: &[Letter], work: &Work) -> Option<(usize, usize, Vec<Letter>, Rule)> {
+fn find(letters: &[Letter], work: &NormalisationWork) -> Option<(usize, usize, Vec<Letter>, Rule)> {
     // What is tried on the way is not part of the derivation.
-    let mut tried = Work::new(work.geometry);
+    let mut tried = NormalisationWork::new(work.geometry);
     (0..letters.len()).find_map(|i| {
         let found = pair(&letters[i..], &mut tried).or_else(|| gram_and_inverse(&letters[i..], &mut tried));
         found.map(|(length, replacement, rule)| (i, length, replacement, rule))
@@ -25,7 +25,7 @@ fn find(letters: &[Letter], work: &Work) -> Option<(usize, usize, Vec<Letter>, R
 }
 
 /// Rules about two neighbours.
-fn pair(letters: &[Letter], work: &mut Work) -> Option<(usize, Vec<Letter>, Rule)> {
+fn pair(letters: &[Letter], work: &mut NormalisationWork) -> Option<(usize, Vec<Letter>, Rule)> {
     let [first, second, ..] = letters else { return None };
     // The R of a matrix such as A·Aᵀ is singular, whatever rounding makes of it: who divides by it is defined nowhere.
     let dividable = |n: &Word| n.cols == Dim::Cols || n.is_invertible();
@@ -48,7 +48,7 @@ fn pair(letters: &[Letter], work: &mut Work) -> Option<(usize, Vec<Letter>, Rule
 }
 
 /// Rules about a Gram matrix N, its inverse, and its factor R, which may span several letters.
-fn gram_and_inverse(letters: &[Letter], work: &mut Work) -> Option<(usize, Vec<Letter>, Rule)> {
+fn gram_and_inverse(letters: &[Letter], work: &mut NormalisationWork) -> Option<(usize, Vec<Letter>, Rule)> {
     let first = &letters[0];
     // R·N⁻¹ = R⁻ᵀ and R⁻ᵀ·N = R. Where N may be singular R⁻¹R⁻ᵀ becomes N⁺, and N⁺·N must stay whichever came first.
     if let Some((n, inverted, transposed)) = first.factor() {
@@ -76,7 +76,7 @@ fn gram_and_inverse(letters: &[Letter], work: &mut Work) -> Option<(usize, Vec<L
         }
     }
     // N⁻¹·N = I; N⁺·N·N⁺ = N⁺.
-    if let Atom::Inverse(n) = &first.atom {
+    if let MatrixAtom::Inverse(n) = &first.atom {
         let after = &letters[1..];
         if after.starts_with(&n.letters) {
             let rest = &after[n.letters.len()..];
@@ -102,7 +102,7 @@ fn gram_and_inverse(letters: &[Letter], work: &mut Work) -> Option<(usize, Vec<L
     for length in 1..letters.len() {
         let next = &letters[length];
         match &next.atom {
-            Atom::Inverse(n) if letters[..length] == n.letters => {
+            MatrixAtom::Inverse(n) if letters[..length] == n.letters => {
                 if n.is_invertible() {
                     return Some((length + 1, vec![], Rule::Cancel));
                 }
@@ -111,13 +111,15 @@ fn gram_and_inverse(letters: &[Letter], work: &mut Work) -> Option<(usize, Vec<L
                 }
             }
             // U·(UᵀU)⁺ = (UUᵀ)⁺·U: the inverse goes to the left.
-            Atom::Inverse(n) if n.letters.len() == 2 * length && n.letters[length..] == letters[..length] => {
+            MatrixAtom::Inverse(n)
+                if n.letters.len() == 2 * length && n.letters[length..] == letters[..length] =>
+            {
                 let Some((left, right)) = n.halves().filter(|_| !n.is_invertible()) else { continue };
                 let inverse = right.times(&left, work).inverse(work);
                 let result = [&inverse.letters[..], &right.letters].concat();
                 return Some((length + 1, result, Rule::PushThrough));
             }
-            Atom::Factor(n) => {
+            MatrixAtom::Factor(n) => {
                 let (known, result) = match (next.inverted, next.transposed) {
                     // N·R⁻¹ = Rᵀ and N⁻¹·Rᵀ = R⁻¹.
                     (true, false) if n.letters.len() <= 2 * length && n.is_invertible() => {

@@ -106,7 +106,7 @@ impl Rule {
 
 /// Why normalisation stopped before its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stop {
+pub enum NormalisationStop {
     /// Too many rule applications.
     Steps,
     /// A product or a sum grew too long.
@@ -123,20 +123,20 @@ const HEAVIEST: usize = 1024;
 
 /// The work of one normalisation: what was used, and whether to go on.
 #[derive(Debug)]
-pub struct Work {
+pub struct NormalisationWork {
     /// The shape of the problem.
     pub geometry: Geometry,
     /// The rules used so far.
     pub rules: BTreeSet<Rule>,
     /// Set when a bound was reached; the result is then not a normal form.
-    pub stop: Option<Stop>,
+    pub stop: Option<NormalisationStop>,
     steps: usize,
 }
 
-impl Work {
+impl NormalisationWork {
     /// Nothing done yet.
-    pub fn new(geometry: Geometry) -> Work {
-        Work { geometry, rules: BTreeSet::new(), stop: None, steps: 0 }
+    pub fn new(geometry: Geometry) -> NormalisationWork {
+        NormalisationWork { geometry, rules: BTreeSet::new(), stop: None, steps: 0 }
     }
 
     /// Notes that a rule was used.
@@ -148,9 +148,9 @@ impl Work {
     pub fn go_on(&mut self, length: usize) -> bool {
         self.steps += 1;
         if self.steps > MOST_STEPS {
-            self.halt(Stop::Steps);
+            self.halt(NormalisationStop::Steps);
         } else if length > LONGEST {
-            self.halt(Stop::Size);
+            self.halt(NormalisationStop::Size);
         }
         self.stop.is_none()
     }
@@ -158,13 +158,13 @@ impl Work {
     /// Whether a product or a sum may go into a letter or an atom, by all that it holds.
     pub fn can_hold(&mut self, weight: usize) -> bool {
         if weight > HEAVIEST {
-            self.halt(Stop::Size);
+            self.halt(NormalisationStop::Size);
         }
         self.stop.is_none()
     }
 
     /// Stops, keeping the first reason.
-    pub fn halt(&mut self, stop: Stop) {
+    pub fn halt(&mut self, stop: NormalisationStop) {
         self.stop.get_or_insert(stop);
     }
 }

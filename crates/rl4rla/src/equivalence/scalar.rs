@@ -1,20 +1,20 @@
 //! Scalars in normal form: sums of products of η and inner products, with exact coefficients.
 
-use super::rule::{Rule, Stop, Work};
+use super::rule::{NormalisationStop, NormalisationWork, Rule};
 use super::value::Opaque;
-use super::vector::Source;
-use super::word::{Atom as WordAtom, Word};
+use super::vector::VectorSource;
+use super::word::{MatrixAtom, Word};
 use crate::program::Reg;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A scalar that is not a sum or a product.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Atom {
+pub enum ScalarAtom {
     /// η.
     Eta,
     /// uᵀMv.
-    Dot(Source, Arc<Word>, Source),
+    Dot(VectorSource, Arc<Word>, VectorSource),
     /// A sum, where it is divided by.
     Sum(Arc<Scalar>),
     /// ‖v‖ = √(vᵀv), where it is divided by.
@@ -23,19 +23,19 @@ pub enum Atom {
     Opaque(Opaque),
 }
 
-impl Atom {
+impl ScalarAtom {
     /// Whether it is positive wherever one may divide by it: η, a norm, and ‖Uv‖².
     fn is_positive(&self) -> bool {
         match self {
-            Atom::Eta | Atom::Norm(_) => true,
-            Atom::Dot(u, word, v) => u == v && (word.letters.is_empty() || word.halves().is_some()),
-            Atom::Sum(_) | Atom::Opaque(_) => false,
+            ScalarAtom::Eta | ScalarAtom::Norm(_) => true,
+            ScalarAtom::Dot(u, word, v) => u == v && (word.letters.is_empty() || word.halves().is_some()),
+            ScalarAtom::Sum(_) | ScalarAtom::Opaque(_) => false,
         }
     }
 }
 
 /// A product of powers; never with power zero.
-type Monomial = BTreeMap<Atom, i32>;
+type Monomial = BTreeMap<ScalarAtom, i32>;
 
 /// An exact fraction in lowest terms, with a positive denominator.
 type Fraction = (i64, i64);
@@ -53,7 +53,7 @@ impl Scalar {
     }
 
     /// One atom.
-    pub fn atom(atom: Atom) -> Scalar {
+    pub fn atom(atom: ScalarAtom) -> Scalar {
         Scalar::term(Monomial::from([(atom, 1)]), (1, 1))
     }
 
@@ -69,22 +69,23 @@ impl Scalar {
     /// Whether it is known to be positive: a sum of products of positive numbers, of η, and of what is divided by and
     /// cannot be negative.
     pub fn is_positive(&self) -> bool {
-        let positive =
-            |(atom, power): (&Atom, &i32)| *atom == Atom::Eta || (*power < 0 && atom.is_positive());
+        let positive = |(atom, power): (&ScalarAtom, &i32)| {
+            *atom == ScalarAtom::Eta || (*power < 0 && atom.is_positive())
+        };
         !self.is_zero() && self.terms.iter().all(|(m, (n, _))| *n > 0 && m.iter().all(positive))
     }
 
     /// Adds the random objects in it to `found`.
-    pub fn random(&self, found: &mut BTreeSet<WordAtom>) {
+    pub fn random(&self, found: &mut BTreeSet<MatrixAtom>) {
         for atom in self.terms.keys().flat_map(|monomial| monomial.keys()) {
             match atom {
-                Atom::Eta => {}
-                Atom::Dot(u, word, v) => {
+                ScalarAtom::Eta => {}
+                ScalarAtom::Dot(u, word, v) => {
                     word.random(found);
                     [u, v].into_iter().for_each(|source| source.random(found));
                 }
-                Atom::Sum(inner) | Atom::Norm(inner) => inner.random(found),
-                Atom::Opaque(opaque) => opaque.random(found),
+                ScalarAtom::Sum(inner) | ScalarAtom::Norm(inner) => inner.random(found),
+                ScalarAtom::Opaque(opaque) => opaque.random(found),
             }
         }
     }
@@ -93,32 +94,32 @@ impl Scalar {
     pub fn sources(&self, found: &mut BTreeSet<Reg>) {
         for atom in self.terms.keys().flat_map(|monomial| monomial.keys()) {
             match atom {
-                Atom::Eta => {}
-                Atom::Dot(u, word, v) => {
+                ScalarAtom::Eta => {}
+                ScalarAtom::Dot(u, word, v) => {
                     word.sources(found);
                     [u, v].into_iter().for_each(|source| source.sources(found));
                 }
-                Atom::Sum(inner) | Atom::Norm(inner) => inner.sources(found),
-                Atom::Opaque(opaque) => opaque.sources(found),
+                ScalarAtom::Sum(inner) | ScalarAtom::Norm(inner) => inner.sources(found),
+                ScalarAtom::Opaque(opaque) => opaque.sources(found),
             }
         }
     }
 
     /// α + β.
-    pub fn plus(&self, other: &Scalar, work: &mut Work) -> Scalar {
+    pub fn plus(&self, other: &Scalar, work: &mut NormalisationWork) -> Scalar {
         let mut sum = self.clone();
         sum.add(other, work);
         sum
     }
 
     /// Adds β to it.
-    pub fn add(&mut self, other: &Scalar, work: &mut Work) {
+    pub fn add(&mut self, other: &Scalar, work: &mut NormalisationWork) {
         for (monomial, &c) in &other.terms {
             self.add_term(monomial.clone(), c, work);
         }
     }
 
-    fn add_term(&mut self, monomial: Monomial, c: Fraction, work: &mut Work) {
+    fn add_term(&mut self, monomial: Monomial, c: Fraction, work: &mut NormalisationWork) {
         let held = self.terms.get(&monomial).copied().unwrap_or((0, 1));
         let total = exact(add(held, c), work);
         if total.0 == 0 {
@@ -130,7 +131,7 @@ impl Scalar {
     }
 
     /// α·β.
-    pub fn times(&self, other: &Scalar, work: &mut Work) -> Scalar {
+    pub fn times(&self, other: &Scalar, work: &mut NormalisationWork) -> Scalar {
         let mut product = Scalar::default();
         for (m, &c) in &self.terms {
             for (n, &d) in &other.terms {
@@ -155,21 +156,23 @@ impl Scalar {
     }
 
     /// α·βᵏ.
-    fn times_power(&self, base: &Scalar, k: i32, work: &mut Work) -> Scalar {
+    fn times_power(&self, base: &Scalar, k: i32, work: &mut NormalisationWork) -> Scalar {
         (0..k.abs()).fold(self.clone(), |so_far, _| {
             if k > 0 { so_far.times(base, work) } else { so_far.over(base, work) }
         })
     }
 
     /// Divides out sums: p/s becomes a monomial where p is that monomial times s.
-    fn cancel(&mut self, work: &mut Work) {
-        let divided = |monomial: &Monomial, atom: &Atom| monomial.get(atom).is_some_and(|power| *power < 0);
+    fn cancel(&mut self, work: &mut NormalisationWork) {
+        let divided =
+            |monomial: &Monomial, atom: &ScalarAtom| monomial.get(atom).is_some_and(|power| *power < 0);
         let sums = self.terms.keys().flat_map(|m| m.keys().filter(|atom| divided(m, atom)));
-        let sums: BTreeSet<Atom> = sums.filter(|atom| matches!(atom, Atom::Sum(_))).cloned().collect();
+        let sums: BTreeSet<ScalarAtom> =
+            sums.filter(|atom| matches!(atom, ScalarAtom::Sum(_))).cloned().collect();
         for atom in sums {
             let (over, rest) = self.terms.clone().into_iter().partition(|(m, _)| divided(m, &atom));
             let Some((unit, core)) = (Scalar { terms: over }).split(work) else { continue };
-            if atom == Atom::Sum(Arc::new(core)) {
+            if atom == ScalarAtom::Sum(Arc::new(core)) {
                 work.used(Rule::Quotient);
                 let (inverse, _) = unit.split(work).expect("a monomial is not zero");
                 self.terms = rest;
@@ -185,9 +188,9 @@ impl Scalar {
     }
 
     /// α/β: common factors of β are divided out; what is left of a sum is one atom.
-    pub fn over(&self, divisor: &Scalar, work: &mut Work) -> Scalar {
+    pub fn over(&self, divisor: &Scalar, work: &mut NormalisationWork) -> Scalar {
         let Some((unit, core)) = divisor.split(work) else {
-            work.halt(Stop::DivisionByZero);
+            work.halt(NormalisationStop::DivisionByZero);
             return Scalar::default();
         };
         work.used(Rule::Quotient);
@@ -198,17 +201,17 @@ impl Scalar {
         if !work.can_hold(core.weight()) {
             return quotient;
         }
-        quotient.times(&Scalar::term(Monomial::from([(Atom::Sum(Arc::new(core)), -1)]), (1, 1)), work)
+        quotient.times(&Scalar::term(Monomial::from([(ScalarAtom::Sum(Arc::new(core)), -1)]), (1, 1)), work)
     }
 
     /// All atoms and the letters in them, those inside sums included.
     pub fn weight(&self) -> usize {
         let atoms = self.terms.keys().flat_map(|monomial| monomial.keys());
-        let weight = |atom: &Atom| match atom {
-            Atom::Eta => 1,
-            Atom::Dot(u, word, v) => u.weight() + word.weight() + v.weight(),
-            Atom::Sum(inner) | Atom::Norm(inner) => 1 + inner.weight(),
-            Atom::Opaque(opaque) => opaque.weight(),
+        let weight = |atom: &ScalarAtom| match atom {
+            ScalarAtom::Eta => 1,
+            ScalarAtom::Dot(u, word, v) => u.weight() + word.weight() + v.weight(),
+            ScalarAtom::Sum(inner) | ScalarAtom::Norm(inner) => 1 + inner.weight(),
+            ScalarAtom::Opaque(opaque) => opaque.weight(),
         };
         atoms.map(weight).sum()
     }
@@ -221,14 +224,14 @@ impl Scalar {
     }
 
     /// The largest fraction of which all coefficients in these are whole multiples.
-    pub fn content<'a>(scalars: impl Iterator<Item = &'a Scalar>, work: &mut Work) -> Scalar {
+    pub fn content<'a>(scalars: impl Iterator<Item = &'a Scalar>, work: &mut NormalisationWork) -> Scalar {
         let coefficients = scalars.flat_map(|scalar| scalar.terms.values());
         let largest = coefficients.fold((0, 1), |so_far, c| exact(common_measure(so_far, *c), work));
         Scalar::term(Monomial::new(), largest)
     }
 
     /// α = core/unit, where the unit is one monomial and the core has leading coefficient 1 and no common factor.
-    fn split(&self, work: &mut Work) -> Option<(Scalar, Scalar)> {
+    fn split(&self, work: &mut NormalisationWork) -> Option<(Scalar, Scalar)> {
         let common = self.terms.keys().cloned().reduce(|m, n| shared(&m, &n))?;
         let inverse: Monomial = common.into_iter().map(|(atom, power)| (atom, -power)).collect();
         let core = self.times(&Scalar::term(inverse.clone(), (1, 1)), work);
@@ -256,7 +259,7 @@ fn take_squares(monomial: &mut Monomial) -> Vec<(Arc<Scalar>, i32)> {
     let mut taken = vec![];
     for (atom, power) in monomial.iter_mut() {
         let squares = (*power + 1).div_euclid(2);
-        if let (Atom::Norm(square), true) = (atom, squares != 0) {
+        if let (ScalarAtom::Norm(square), true) = (atom, squares != 0) {
             *power -= 2 * squares;
             taken.push((square.clone(), squares));
         }
@@ -267,14 +270,14 @@ fn take_squares(monomial: &mut Monomial) -> Vec<(Arc<Scalar>, i32)> {
 
 /// The greatest common factor: the smaller of the two powers of every atom, absent ones counting as 0.
 fn shared(m: &Monomial, n: &Monomial) -> Monomial {
-    let power = |of: &Monomial, atom: &Atom| of.get(atom).copied().unwrap_or(0);
-    let smaller = |atom: &Atom| (atom.clone(), power(m, atom).min(power(n, atom)));
+    let power = |of: &Monomial, atom: &ScalarAtom| of.get(atom).copied().unwrap_or(0);
+    let smaller = |atom: &ScalarAtom| (atom.clone(), power(m, atom).min(power(n, atom)));
     m.keys().chain(n.keys()).map(smaller).filter(|(_, p)| *p != 0).collect()
 }
 
-fn exact(fraction: Option<Fraction>, work: &mut Work) -> Fraction {
+fn exact(fraction: Option<Fraction>, work: &mut NormalisationWork) -> Fraction {
     fraction.unwrap_or_else(|| {
-        work.halt(Stop::Overflow);
+        work.halt(NormalisationStop::Overflow);
         (0, 1)
     })
 }
@@ -316,12 +319,12 @@ mod tests {
     use crate::program::Geometry;
 
     fn eta() -> Scalar {
-        Scalar::atom(Atom::Eta)
+        Scalar::atom(ScalarAtom::Eta)
     }
 
     #[test]
     fn sums_and_products_are_exact() {
-        let work = &mut Work::new(Geometry::Tall);
+        let work = &mut NormalisationWork::new(Geometry::Tall);
         let two = Scalar::number(2);
         let square = eta().plus(&two, work).times(&eta().plus(&two, work), work);
         let expanded = eta().times(&eta(), work).plus(&eta().times(&Scalar::number(4), work), work);
@@ -331,7 +334,7 @@ mod tests {
 
     #[test]
     fn quotients_cancel() {
-        let work = &mut Work::new(Geometry::Tall);
+        let work = &mut NormalisationWork::new(Geometry::Tall);
         assert_eq!(eta().over(&eta(), work), Scalar::number(1));
         let sum = eta().plus(&Scalar::number(1), work);
         let thrice = sum.times(&Scalar::number(3), work).times(&eta(), work);
@@ -347,10 +350,10 @@ mod tests {
 
     #[test]
     fn the_square_of_a_norm_is_no_norm() {
-        let work = &mut Work::new(Geometry::Tall);
+        let work = &mut NormalisationWork::new(Geometry::Tall);
         let one = Scalar::number(1);
         for square in [eta(), eta().plus(&Scalar::number(2), work)] {
-            let norm = Scalar::atom(Atom::Norm(Arc::new(square.clone())));
+            let norm = Scalar::atom(ScalarAtom::Norm(Arc::new(square.clone())));
             let over_norm = one.over(&norm, work);
             assert_eq!(norm.times(&norm, work), square);
             assert_eq!(over_norm.times(&over_norm, work), one.over(&square, work));
@@ -365,9 +368,10 @@ mod tests {
 
     #[test]
     fn the_content_does_not_depend_on_order() {
-        let work = &mut Work::new(Geometry::Tall);
+        let work = &mut NormalisationWork::new(Geometry::Tall);
         let fraction = |n, d| Scalar::term(Monomial::new(), (n, d));
-        let content = |scalars: &[Scalar], work: &mut Work| Scalar::content(scalars.iter(), work);
+        let content =
+            |scalars: &[Scalar], work: &mut NormalisationWork| Scalar::content(scalars.iter(), work);
         assert_eq!(content(&[fraction(2, 3), fraction(-4, 9)], work), fraction(2, 9));
         assert_eq!(content(&[fraction(-4, 9), fraction(2, 3)], work), fraction(2, 9));
         assert!(content(&[], work).is_zero());
@@ -375,12 +379,12 @@ mod tests {
 
     #[test]
     fn bounds_are_reported() {
-        let work = &mut Work::new(Geometry::Tall);
+        let work = &mut NormalisationWork::new(Geometry::Tall);
         let _ = eta().over(&Scalar::default(), work);
-        assert_eq!(work.stop, Some(Stop::DivisionByZero));
-        let work = &mut Work::new(Geometry::Tall);
+        assert_eq!(work.stop, Some(NormalisationStop::DivisionByZero));
+        let work = &mut NormalisationWork::new(Geometry::Tall);
         let huge = Scalar::number(i64::MAX);
         let _ = huge.times(&huge, work);
-        assert_eq!(work.stop, Some(Stop::Overflow));
+        assert_eq!(work.stop, Some(NormalisationStop::Overflow));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::budget;
 use super::numeric::{draw, named};
-use crate::execute::{Settings, run};
+use crate::execute::{RunSettings, run};
 use crate::linalg::{norm, sub};
 use crate::problem::Family;
 use crate::program::{Canonical, Geometry, LiveOut, Program, Signature, Update};
@@ -53,11 +53,11 @@ pub fn stability(p: &Program, q: &Program, signature: impl Into<Signature>) -> L
     if live(p) == live(q) {
         return Ladder::default();
     }
-    let settings = |(rows, cols): (usize, usize)| Settings {
+    let settings = |(rows, cols): (usize, usize)| RunSettings {
         iterations: 60,
         step: 0.5,
         batch: 40,
-        ..Settings::for_size(rows, cols)
+        ..RunSettings::for_size(rows, cols)
     };
     let work = |&(rows, cols): &(usize, usize)| {
         let one = |program| budget::work(program, signature, &settings((rows, cols)), rows, cols);

@@ -5,12 +5,12 @@
 //! The map is guessed, and the guess is proved: with the registers of one program written in those of the other, both
 //! must give the same direction and the same registers afterwards, as normal forms.
 
-use super::fit::{Points, fit};
+use super::fit::{CarriedStates, fit};
 use super::normal::{Normal, start};
-use super::rule::{Rule, Work};
-use super::scalar::{Atom, Scalar};
-use super::vector::{Source, Vector};
-use super::word::Atom as WordAtom;
+use super::rule::{NormalisationWork, Rule};
+use super::scalar::{Scalar, ScalarAtom};
+use super::vector::{Vector, VectorSource};
+use super::word::MatrixAtom;
 use crate::program::{Canonical, Dim, LiveOut, Program, Reg, Section, Signature, Update};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ struct System {
     /// v1 and what becomes of the carried registers that are left.
     results: BTreeMap<Reg, Vector>,
     /// What its runs hold, from the initial state on.
-    points: Points,
+    points: CarriedStates,
     rules: BTreeSet<Rule>,
 }
 
@@ -47,7 +47,7 @@ pub fn related(p: &Program, q: &Program, signature: Signature) -> Option<BTreeSe
 impl System {
     fn of(program: &Program, signature: Signature) -> Option<System> {
         let program = Canonical::new(program, LiveOut::Finished).program().clone();
-        let points = Points::of(&program, signature);
+        let points = CarriedStates::of(&program, signature);
         let mut system = System {
             program,
             signature,
@@ -73,8 +73,8 @@ impl System {
         self.results.keys().copied().filter(|reg| *reg != Reg::V1)
     }
 
-    fn work(&self) -> Work {
-        Work::new(self.signature.geometry)
+    fn work(&self) -> NormalisationWork {
+        NormalisationWork::new(self.signature.geometry)
     }
 
     /// What an iteration does where the state is this.
@@ -108,11 +108,11 @@ impl System {
     }
 
     /// What becomes of a linear expression in x, b and the carried registers in an iteration with these results.
-    fn next(&self, results: &State, value: &Vector, work: &mut Work) -> Option<Vector> {
-        let x = Vector::source(Source::Reg(Reg::X), Dim::Cols);
+    fn next(&self, results: &State, value: &Vector, work: &mut NormalisationWork) -> Option<Vector> {
+        let x = Vector::source(VectorSource::Reg(Reg::X), Dim::Cols);
         let v1 = &results[&Reg::V1];
         let moved = match self.signature.update {
-            Update::Subtract => x.plus(&Scalar::atom(Atom::Eta).negated(), v1, work),
+            Update::Subtract => x.plus(&Scalar::atom(ScalarAtom::Eta).negated(), v1, work),
             Update::Assign => v1.clone(),
             Update::Answer => x,
         };
@@ -161,7 +161,7 @@ impl System {
         ours: &Vector,
         theirs: &Vector,
         known: &State,
-        work: &mut Work,
+        work: &mut NormalisationWork,
     ) -> Option<(Reg, Vector)> {
         let mut rest = theirs.clone();
         let mut wanted = None;
@@ -173,7 +173,7 @@ impl System {
             let carried = |regs: &BTreeSet<Reg>| self.carried().any(|reg| regs.contains(&reg));
             let value = match source {
                 _ if carried(&within) => return None,
-                Source::Reg(reg) if carried(&found) => match known.get(reg) {
+                VectorSource::Reg(reg) if carried(&found) => match known.get(reg) {
                     Some(value) => value.clone(),
                     None if wanted.is_none() && word.is_invertible() => {
                         wanted = Some((*reg, word, c));
@@ -216,19 +216,23 @@ fn fleeting(value: &Vector) -> bool {
     let mut found = BTreeSet::new();
     value.random(&mut found);
     found.iter().any(|atom| {
-        matches!(atom, WordAtom::Sketch(place) | WordAtom::Sample(place, _) if place.section == Section::Iteration)
+        matches!(atom, MatrixAtom::Sketch(place) | MatrixAtom::Sample(place, _) if place.section == Section::Iteration)
     })
 }
 
 /// A linear expression with other expressions for its registers, those that there are; none if it is not linear.
-fn substituted(value: &Vector, by: &dyn Fn(Reg) -> Option<Vector>, work: &mut Work) -> Option<Vector> {
+fn substituted(
+    value: &Vector,
+    by: &dyn Fn(Reg) -> Option<Vector>,
+    work: &mut NormalisationWork,
+) -> Option<Vector> {
     if !value.is_linear() {
         return None;
     }
     let mut sum = Vector::zero(value.dim);
     for ((word, source), c) in &value.terms {
         let other = match source {
-            Source::Reg(reg) => by(*reg),
+            VectorSource::Reg(reg) => by(*reg),
             _ => None,
         };
         let inner = other.unwrap_or_else(|| Vector::source(source.clone(), word.cols));

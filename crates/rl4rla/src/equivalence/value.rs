@@ -1,9 +1,9 @@
 //! Values in normal form, and operators of which algebra knows nothing.
 
-use super::draw::Law;
+use super::draw::SamplingLaw;
 use super::scalar::Scalar;
-use super::vector::{Source, Vector};
-use super::word::{Atom, Word};
+use super::vector::{Vector, VectorSource};
+use super::word::{MatrixAtom, Word};
 use crate::program::{Meaning, Op, Reg};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ pub enum Value {
     /// A matrix.
     Matrix(Word),
     /// Probabilities.
-    Weights(Law),
+    Weights(SamplingLaw),
 }
 
 impl Value {
     /// Adds the random objects in it to `found`.
-    pub fn random(&self, found: &mut BTreeSet<Atom>) {
+    pub fn random(&self, found: &mut BTreeSet<MatrixAtom>) {
         match self {
             Value::Scalar(s) => s.random(found),
             Value::Vector(v) => v.random(found),
@@ -48,7 +48,7 @@ impl Value {
         let made = |v: &Vector| {
             v.terms.keys().all(|(word, source)| {
                 word.letters.is_empty()
-                    && matches!(source, Source::Opaque(opaque) if opaque.op.meaning == Meaning::Sigmoid)
+                    && matches!(source, VectorSource::Opaque(opaque) if opaque.op.meaning == Meaning::Sigmoid)
             })
         };
         matches!(self, Value::Vector(v) if alone(v) && made(v))
@@ -89,7 +89,7 @@ impl Opaque {
     }
 
     /// Adds the random objects in its operands to `found`.
-    pub fn random(&self, found: &mut BTreeSet<Atom>) {
+    pub fn random(&self, found: &mut BTreeSet<MatrixAtom>) {
         self.args.iter().for_each(|arg| arg.random(found));
     }
 

@@ -1,17 +1,17 @@
 //! Vectors in normal form: sums of words applied to b, x, the carried registers, and what operators make that algebra
 //! does not know.
 
-use super::rule::{Rule, Stop, Work};
-use super::scalar::{Atom, Scalar};
+use super::rule::{NormalisationStop, NormalisationWork, Rule};
+use super::scalar::{Scalar, ScalarAtom};
 use super::value::Opaque;
-use super::word::{Atom as WordAtom, Word};
+use super::word::{MatrixAtom, Word};
 use crate::program::{Dim, Reg};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What a vector starts from.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Source {
+pub enum VectorSource {
     /// b, x or a carried register, as the iteration finds it.
     Reg(Reg),
     /// x before the first iteration.
@@ -20,10 +20,10 @@ pub enum Source {
     Opaque(Opaque),
 }
 
-impl Source {
+impl VectorSource {
     /// Adds the random objects in it to `found`.
-    pub fn random(&self, found: &mut BTreeSet<WordAtom>) {
-        if let Source::Opaque(opaque) = self {
+    pub fn random(&self, found: &mut BTreeSet<MatrixAtom>) {
+        if let VectorSource::Opaque(opaque) = self {
             opaque.random(found);
         }
     }
@@ -31,19 +31,19 @@ impl Source {
     /// Adds the registers it depends on to `found`.
     pub fn sources(&self, found: &mut BTreeSet<Reg>) {
         match self {
-            Source::Reg(reg) => {
+            VectorSource::Reg(reg) => {
                 found.insert(*reg);
             }
-            Source::First => {}
-            Source::Opaque(opaque) => opaque.sources(found),
+            VectorSource::First => {}
+            VectorSource::Opaque(opaque) => opaque.sources(found),
         }
     }
 
     /// All that it holds.
     pub fn weight(&self) -> usize {
         match self {
-            Source::Reg(_) | Source::First => 1,
-            Source::Opaque(opaque) => opaque.weight(),
+            VectorSource::Reg(_) | VectorSource::First => 1,
+            VectorSource::Opaque(opaque) => opaque.weight(),
         }
     }
 }
@@ -54,7 +54,7 @@ pub struct Vector {
     /// Its length.
     pub dim: Dim,
     /// The terms: word and source, with the coefficient.
-    pub terms: BTreeMap<(Word, Source), Scalar>,
+    pub terms: BTreeMap<(Word, VectorSource), Scalar>,
 }
 
 impl Vector {
@@ -64,13 +64,13 @@ impl Vector {
     }
 
     /// A register by itself.
-    pub fn source(source: Source, dim: Dim) -> Vector {
+    pub fn source(source: VectorSource, dim: Dim) -> Vector {
         let term = (Word::identity(dim), source);
         Vector { dim, terms: BTreeMap::from([(term, Scalar::number(1))]) }
     }
 
     /// u + αv.
-    pub fn plus(&self, alpha: &Scalar, other: &Vector, work: &mut Work) -> Vector {
+    pub fn plus(&self, alpha: &Scalar, other: &Vector, work: &mut NormalisationWork) -> Vector {
         let mut sum = self.clone();
         for (term, c) in &other.terms {
             sum.add(term.clone(), alpha.times(c, work), work);
@@ -78,7 +78,7 @@ impl Vector {
         sum
     }
 
-    fn add(&mut self, term: (Word, Source), c: Scalar, work: &mut Work) {
+    fn add(&mut self, term: (Word, VectorSource), c: Scalar, work: &mut NormalisationWork) {
         let total = match self.terms.get(&term) {
             Some(held) => {
                 work.used(Rule::Collect);
@@ -95,12 +95,12 @@ impl Vector {
     }
 
     /// α·v.
-    pub fn scaled(&self, alpha: &Scalar, work: &mut Work) -> Vector {
+    pub fn scaled(&self, alpha: &Scalar, work: &mut NormalisationWork) -> Vector {
         Vector::zero(self.dim).plus(alpha, self, work)
     }
 
     /// W·v.
-    pub fn under(&self, word: &Word, work: &mut Work) -> Vector {
+    pub fn under(&self, word: &Word, work: &mut NormalisationWork) -> Vector {
         if self.terms.len() > 1 {
             work.used(Rule::Distribute);
         }
@@ -112,7 +112,7 @@ impl Vector {
     }
 
     /// Adds the random objects in it to `found`.
-    pub fn random(&self, found: &mut BTreeSet<WordAtom>) {
+    pub fn random(&self, found: &mut BTreeSet<MatrixAtom>) {
         for ((word, source), c) in &self.terms {
             word.random(found);
             c.random(found);
@@ -136,14 +136,14 @@ impl Vector {
             let mut found = BTreeSet::new();
             word.sources(&mut found);
             c.sources(&mut found);
-            found.is_empty() && !matches!(source, Source::Opaque(_))
+            found.is_empty() && !matches!(source, VectorSource::Opaque(_))
         })
     }
 
     /// Whether algebra knows every entry to be positive: a sum of positive vectors with positive coefficients.
     pub fn is_positive(&self) -> bool {
-        let positive = |((word, source), c): (&(Word, Source), &Scalar)| {
-            let made = matches!(source, Source::Opaque(opaque) if opaque.is_positive());
+        let positive = |((word, source), c): (&(Word, VectorSource), &Scalar)| {
+            let made = matches!(source, VectorSource::Opaque(opaque) if opaque.is_positive());
             made && word.letters.is_empty() && c.is_positive()
         };
         !self.terms.is_empty() && self.terms.iter().all(positive)
@@ -151,15 +151,16 @@ impl Vector {
 
     /// All that it holds.
     pub fn weight(&self) -> usize {
-        let term =
-            |((word, source), c): (&(Word, Source), &Scalar)| word.weight() + source.weight() + c.weight();
+        let term = |((word, source), c): (&(Word, VectorSource), &Scalar)| {
+            word.weight() + source.weight() + c.weight()
+        };
         self.terms.iter().map(term).sum()
     }
 
     /// v/‖v‖ = u/‖u‖ for v = α·u with α > 0, so that the length of v does not count.
-    pub fn normalized(&self, work: &mut Work) -> Vector {
+    pub fn normalized(&self, work: &mut NormalisationWork) -> Vector {
         let Some(leading) = self.terms.values().next() else {
-            work.halt(Stop::DivisionByZero);
+            work.halt(NormalisationStop::DivisionByZero);
             return self.clone();
         };
         work.used(Rule::Normalize);
@@ -168,17 +169,17 @@ impl Vector {
         let unit = unit.scaled(&Scalar::number(1).over(&content, work), work);
         let square = unit.dot(&unit, work);
         if square.is_zero() {
-            work.halt(Stop::DivisionByZero);
+            work.halt(NormalisationStop::DivisionByZero);
         }
         if !work.can_hold(square.weight()) {
             return unit;
         }
-        let norm = Scalar::atom(Atom::Norm(Arc::new(square)));
+        let norm = Scalar::atom(ScalarAtom::Norm(Arc::new(square)));
         unit.scaled(&Scalar::number(1).over(&norm, work), work)
     }
 
     /// uᵀv.
-    pub fn dot(&self, other: &Vector, work: &mut Work) -> Scalar {
+    pub fn dot(&self, other: &Vector, work: &mut NormalisationWork) -> Scalar {
         let mut sum = Scalar::default();
         for ((w, u), c) in &self.terms {
             for ((z, v), d) in &other.terms {
@@ -187,7 +188,7 @@ impl Vector {
                 work.used(Rule::DotSymmetric);
                 let (left, word, right) =
                     (u.clone(), middle, v.clone()).min((v.clone(), mirrored, u.clone()));
-                let atom = Scalar::atom(Atom::Dot(left, Arc::new(word), right));
+                let atom = Scalar::atom(ScalarAtom::Dot(left, Arc::new(word), right));
                 sum.add(&c.times(d, work).times(&atom, work), work);
                 if work.stop.is_some() {
                     return sum;

@@ -3,7 +3,7 @@
 use super::law::compare_in_law;
 use super::normal::Normal;
 use super::numeric::{Comparison, Numeric, Start, compare};
-use super::rule::{Rule, Stop};
+use super::rule::{NormalisationStop, Rule};
 use super::stability::{Ladder, Stability, stability};
 use super::state::related;
 use crate::program::{Program, ShapeError, Signature};
@@ -30,7 +30,7 @@ pub enum Symbolic {
     /// Different normal forms.
     Different,
     /// Normalisation stopped early.
-    Stopped(Stop),
+    Stopped(NormalisationStop),
 }
 
 impl Symbolic {

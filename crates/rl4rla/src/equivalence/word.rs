@@ -4,9 +4,9 @@
 //! matrices, triangular factors, inverses, diagonal matrices, what other operators make, and their transposes. A word is kept reduced by the rules below; two
 //! matrices are shown equal if their words are.
 
-use super::draw::{Law, Place};
+use super::draw::{DrawSite, SamplingLaw};
 use super::reduce::reduce;
-use super::rule::{Rule, Work};
+use super::rule::{NormalisationWork, Rule};
 use super::value::Opaque;
 use super::vector::Vector;
 use crate::program::{Dim, Geometry, Reg};
@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 /// A matrix that is not a product.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Atom {
+pub enum MatrixAtom {
     /// A, which is its own transpose in symmetric problems.
     Data(Geometry),
     /// S, s×m.
-    Sketch(Place),
+    Sketch(DrawSite),
     /// The matrix that takes and scales k rows; k×m, or k×k when a sample is sampled.
-    Sample(Place, Box<Law>),
+    Sample(DrawSite, Box<SamplingLaw>),
     /// The upper triangular R with nonnegative diagonal and RᵀR = N, for a Gram matrix N.
     Factor(Arc<Word>),
     /// N⁻¹, or N⁺ where N may be singular.
@@ -36,7 +36,7 @@ pub enum Atom {
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Letter {
     /// The matrix.
-    pub atom: Atom,
+    pub atom: MatrixAtom,
     /// Whether it is transposed.
     pub transposed: bool,
     /// Whether it is inverted; only for square matrices that are invertible where they are inverted.
@@ -48,7 +48,7 @@ pub struct Letter {
 }
 
 impl Letter {
-    fn new(atom: Atom, rows: Dim, cols: Dim) -> Letter {
+    fn new(atom: MatrixAtom, rows: Dim, cols: Dim) -> Letter {
         Letter { atom, transposed: false, inverted: false, rows, cols }
     }
 
@@ -67,8 +67,8 @@ impl Letter {
     /// Whether the other letter is this one's transpose.
     pub(super) fn mirrors(&self, other: &Letter) -> bool {
         match (&self.atom, &other.atom) {
-            (Atom::Data(Geometry::Symmetric) | Atom::Diagonal(_), _) => self == other,
-            (Atom::Inverse(n), Atom::Inverse(o)) => n.mirrors(o),
+            (MatrixAtom::Data(Geometry::Symmetric) | MatrixAtom::Diagonal(_), _) => self == other,
+            (MatrixAtom::Inverse(n), MatrixAtom::Inverse(o)) => n.mirrors(o),
             _ => {
                 self.transposed != other.transposed
                     && self.inverted == other.inverted
@@ -80,8 +80,8 @@ impl Letter {
     fn mirrored(&self) -> Letter {
         let flipped = Letter { rows: self.cols, cols: self.rows, ..self.clone() };
         match &self.atom {
-            Atom::Data(Geometry::Symmetric) | Atom::Diagonal(_) => flipped,
-            Atom::Inverse(n) => Letter { atom: Atom::Inverse(Arc::new(n.mirrored())), ..flipped },
+            MatrixAtom::Data(Geometry::Symmetric) | MatrixAtom::Diagonal(_) => flipped,
+            MatrixAtom::Inverse(n) => Letter { atom: MatrixAtom::Inverse(Arc::new(n.mirrored())), ..flipped },
             _ => Letter { transposed: !self.transposed, ..flipped },
         }
     }
@@ -89,7 +89,7 @@ impl Letter {
     /// The Gram matrix N of a triangular factor, with its marks (inverted, transposed).
     pub(super) fn factor(&self) -> Option<(&Word, bool, bool)> {
         match &self.atom {
-            Atom::Factor(n) => Some((n, self.inverted, self.transposed)),
+            MatrixAtom::Factor(n) => Some((n, self.inverted, self.transposed)),
             _ => None,
         }
     }
@@ -118,38 +118,38 @@ impl Word {
 
     /// A.
     pub fn data(geometry: Geometry) -> Word {
-        Word::of(Letter::new(Atom::Data(geometry), geometry.dim(Dim::Rows), Dim::Cols))
+        Word::of(Letter::new(MatrixAtom::Data(geometry), geometry.dim(Dim::Rows), Dim::Cols))
     }
 
     /// S.
-    pub fn sketch(place: Place, geometry: Geometry) -> Word {
-        Word::of(Letter::new(Atom::Sketch(place), Dim::Sketch, geometry.dim(Dim::Rows)))
+    pub fn sketch(place: DrawSite, geometry: Geometry) -> Word {
+        Word::of(Letter::new(MatrixAtom::Sketch(place), Dim::Sketch, geometry.dim(Dim::Rows)))
     }
 
     /// diag(√v).
     pub fn diagonal(v: Vector) -> Word {
         let dim = v.dim;
-        Word::of(Letter::new(Atom::Diagonal(Arc::new(v)), dim, dim))
+        Word::of(Letter::new(MatrixAtom::Diagonal(Arc::new(v)), dim, dim))
     }
 
     /// The result of an operator unknown to algebra.
     pub fn opaque(opaque: Opaque, rows: Dim, cols: Dim) -> Word {
-        Word::of(Letter::new(Atom::Opaque(opaque), rows, cols))
+        Word::of(Letter::new(MatrixAtom::Opaque(opaque), rows, cols))
     }
 
     /// The matrix of a sample of `rows` rows.
-    pub fn sample(place: Place, law: Law, rows: Dim) -> Word {
-        Word::of(Letter::new(Atom::Sample(place, Box::new(law)), Dim::Batch, rows))
+    pub fn sample(place: DrawSite, law: SamplingLaw, rows: Dim) -> Word {
+        Word::of(Letter::new(MatrixAtom::Sample(place, Box::new(law)), Dim::Batch, rows))
     }
 
     /// Adds the random objects in it to `found`.
-    pub fn random(&self, found: &mut BTreeSet<Atom>) {
+    pub fn random(&self, found: &mut BTreeSet<MatrixAtom>) {
         for letter in &self.letters {
             match &letter.atom {
-                Atom::Data(_) => {}
-                Atom::Factor(n) | Atom::Inverse(n) => n.random(found),
-                Atom::Diagonal(v) => v.random(found),
-                Atom::Opaque(opaque) => opaque.random(found),
+                MatrixAtom::Data(_) => {}
+                MatrixAtom::Factor(n) | MatrixAtom::Inverse(n) => n.random(found),
+                MatrixAtom::Diagonal(v) => v.random(found),
+                MatrixAtom::Opaque(opaque) => opaque.random(found),
                 random => {
                     found.insert(random.clone());
                 }
@@ -161,25 +161,25 @@ impl Word {
     pub fn sources(&self, found: &mut BTreeSet<Reg>) {
         for letter in &self.letters {
             match &letter.atom {
-                Atom::Data(_) | Atom::Sketch(_) => {}
-                Atom::Sample(_, law) => law.values().for_each(|value| value.sources(found)),
-                Atom::Factor(n) | Atom::Inverse(n) => n.sources(found),
-                Atom::Diagonal(v) => v.sources(found),
-                Atom::Opaque(opaque) => opaque.sources(found),
+                MatrixAtom::Data(_) | MatrixAtom::Sketch(_) => {}
+                MatrixAtom::Sample(_, law) => law.values().for_each(|value| value.sources(found)),
+                MatrixAtom::Factor(n) | MatrixAtom::Inverse(n) => n.sources(found),
+                MatrixAtom::Diagonal(v) => v.sources(found),
+                MatrixAtom::Opaque(opaque) => opaque.sources(found),
             }
         }
     }
 
     /// Wᵀ.
-    pub fn transpose(&self, work: &mut Work) -> Word {
+    pub fn transpose(&self, work: &mut NormalisationWork) -> Word {
         if self.letters.len() > 1 {
             work.used(Rule::TransposeOfProduct);
         }
         for letter in &self.letters {
             match letter.atom {
-                Atom::Data(Geometry::Symmetric) => work.used(Rule::Symmetric),
-                Atom::Inverse(_) => work.used(Rule::TransposeOfInverse),
-                Atom::Diagonal(_) => work.used(Rule::Diagonal),
+                MatrixAtom::Data(Geometry::Symmetric) => work.used(Rule::Symmetric),
+                MatrixAtom::Inverse(_) => work.used(Rule::TransposeOfInverse),
+                MatrixAtom::Diagonal(_) => work.used(Rule::Diagonal),
                 _ => {}
             }
         }
@@ -197,20 +197,20 @@ impl Word {
     }
 
     /// V·W, reduced.
-    pub fn times(&self, other: &Word, work: &mut Work) -> Word {
+    pub fn times(&self, other: &Word, work: &mut NormalisationWork) -> Word {
         let letters = [&self.letters[..], &other.letters[..]].concat();
         Word { letters: reduce(letters, work), rows: self.rows, cols: other.cols }
     }
 
     /// R of W = QR.
-    pub fn triangle(&self, work: &mut Work) -> Word {
+    pub fn triangle(&self, work: &mut NormalisationWork) -> Word {
         let gram = self.transpose(work).times(self, work);
         work.used(Rule::FactorOfGram);
         // WᵀW = Tᵀ·N·T: what is triangular already stays outside.
         let (letters, dim) = (&gram.letters, self.cols);
         let upper = |letter: &Letter| {
             let positive = |n: &Word| letter.inverted || n.is_invertible();
-            !letter.transposed && matches!(&letter.atom, Atom::Factor(n) if positive(n))
+            !letter.transposed && matches!(&letter.atom, MatrixAtom::Factor(n) if positive(n))
         };
         let outside = |i: usize| {
             let (first, last) = (&letters[i], &letters[letters.len() - 1 - i]);
@@ -225,21 +225,26 @@ impl Word {
         if inner.letters.is_empty() || !work.can_hold(inner.weight()) {
             return outer;
         }
-        Word::of(Letter::new(Atom::Factor(Arc::new(inner)), dim, dim)).times(&outer, work)
+        Word::of(Letter::new(MatrixAtom::Factor(Arc::new(inner)), dim, dim)).times(&outer, work)
     }
 
     /// W⁻¹, or W⁺ where W may be singular.
-    pub fn inverse(&self, work: &mut Work) -> Word {
+    pub fn inverse(&self, work: &mut NormalisationWork) -> Word {
         if self.is_invertible() { self.true_inverse(work) } else { self.pseudo_inverse(work) }
     }
 
     /// W⁻¹, where W is invertible or the program fails.
-    pub fn true_inverse(&self, work: &mut Work) -> Word {
+    pub fn true_inverse(&self, work: &mut NormalisationWork) -> Word {
         if self.blocks().nth(1).is_some() {
             work.used(Rule::InverseOfProduct);
         }
-        let invert = |block: &[Letter], work: &mut Work| match block {
-            [letter] if matches!(letter.atom, Atom::Data(_) | Atom::Factor(_) | Atom::Diagonal(_)) => {
+        let invert = |block: &[Letter], work: &mut NormalisationWork| match block {
+            [letter]
+                if matches!(
+                    letter.atom,
+                    MatrixAtom::Data(_) | MatrixAtom::Factor(_) | MatrixAtom::Diagonal(_)
+                ) =>
+            {
                 vec![letter.inverse()]
             }
             _ => {
@@ -252,7 +257,7 @@ impl Word {
     }
 
     /// W⁺: through P⁺ = (PᵀP)⁻¹Pᵀ where W = P·M·Q with P of full column rank, Q of full row rank, M invertible.
-    fn pseudo_inverse(&self, work: &mut Work) -> Word {
+    fn pseudo_inverse(&self, work: &mut NormalisationWork) -> Word {
         let full = [1, 2, 3].into_iter().find(|&i| self.letters.get(..i).is_some_and(has_full_column_rank));
         let mirror = self.mirrored();
         let mirror_full =
@@ -277,29 +282,29 @@ impl Word {
     }
 
     /// (WᵀW)⁻¹Wᵀ, for W of full column rank.
-    fn left_inverse(&self, work: &mut Work) -> Word {
+    fn left_inverse(&self, work: &mut NormalisationWork) -> Word {
         let transposed = self.transpose(work);
         transposed.times(self, work).inverse(work).times(&transposed, work)
     }
 
     /// The inverse as a letter of its own.
-    fn opaque_inverse(&self, work: &mut Work) -> Word {
-        if let [Letter { atom: Atom::Inverse(n), .. }] = &self.letters[..] {
+    fn opaque_inverse(&self, work: &mut NormalisationWork) -> Word {
+        if let [Letter { atom: MatrixAtom::Inverse(n), .. }] = &self.letters[..] {
             work.used(Rule::InverseOfInverse);
             return (**n).clone();
         }
         if !work.can_hold(self.weight()) {
             return self.clone();
         }
-        Word::of(Letter::new(Atom::Inverse(Arc::new(self.clone())), self.cols, self.rows))
+        Word::of(Letter::new(MatrixAtom::Inverse(Arc::new(self.clone())), self.cols, self.rows))
     }
 
     /// All letters, those inside letters included.
     pub fn weight(&self) -> usize {
         let inside = |letter: &Letter| match &letter.atom {
-            Atom::Factor(n) | Atom::Inverse(n) => n.weight(),
-            Atom::Diagonal(v) => v.weight(),
-            Atom::Opaque(opaque) => opaque.weight(),
+            MatrixAtom::Factor(n) | MatrixAtom::Inverse(n) => n.weight(),
+            MatrixAtom::Diagonal(v) => v.weight(),
+            MatrixAtom::Opaque(opaque) => opaque.weight(),
             _ => 0,
         };
         self.letters.iter().map(|letter| 1 + inside(letter)).sum()
@@ -339,13 +344,13 @@ fn is_invertible_block(letters: &[Letter]) -> bool {
     match letters {
         [letter] => match &letter.atom {
             // Inverting the factor of a sample is only defined where the sample has full rank.
-            Atom::Factor(n) => letter.inverted || n.is_invertible(),
-            Atom::Inverse(n) => n.is_invertible(),
-            Atom::Data(_) => letter.is_square(),
+            MatrixAtom::Factor(n) => letter.inverted || n.is_invertible(),
+            MatrixAtom::Inverse(n) => n.is_invertible(),
+            MatrixAtom::Data(_) => letter.is_square(),
             // A sample of a sample is square, and takes some rows twice and others not at all.
-            Atom::Sketch(_) | Atom::Sample(..) | Atom::Opaque(_) => false,
+            MatrixAtom::Sketch(_) | MatrixAtom::Sample(..) | MatrixAtom::Opaque(_) => false,
             // An entry may be zero, unless algebra knows better or the program fails there.
-            Atom::Diagonal(v) => letter.inverted || v.is_positive(),
+            MatrixAtom::Diagonal(v) => letter.inverted || v.is_positive(),
         },
         // UᵀU with U of full column rank.
         _ => halves(letters).is_some_and(|(_, u)| has_full_column_rank(u)),
@@ -354,14 +359,14 @@ fn is_invertible_block(letters: &[Letter]) -> bool {
 
 /// A, D·A, S·A and S·D·A with diagonal D, and any of them followed by invertible square letters.
 fn has_full_column_rank(letters: &[Letter]) -> bool {
-    let is_data = |letter: &Letter| matches!(letter.atom, Atom::Data(_)) && !letter.transposed;
-    let is_sketch = |letter: &Letter| matches!(letter.atom, Atom::Sketch(_)) && !letter.transposed;
+    let is_data = |letter: &Letter| matches!(letter.atom, MatrixAtom::Data(_)) && !letter.transposed;
+    let is_sketch = |letter: &Letter| matches!(letter.atom, MatrixAtom::Sketch(_)) && !letter.transposed;
     let (sketched, rest) = match letters {
         [s, rest @ ..] if is_sketch(s) => (true, rest),
         rest => (false, rest),
     };
     let is_weight = |letter: &Letter| {
-        matches!(letter.atom, Atom::Diagonal(_)) && is_invertible_block(std::slice::from_ref(letter))
+        matches!(letter.atom, MatrixAtom::Diagonal(_)) && is_invertible_block(std::slice::from_ref(letter))
     };
     let diagonals = rest.iter().take_while(|letter| is_weight(letter)).count();
     let rest = match &rest[diagonals..] {

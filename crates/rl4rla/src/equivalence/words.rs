@@ -2,7 +2,7 @@
 
 use super::law::LEVEL;
 use super::numeric::Numeric;
-use super::rule::{Rule, Stop};
+use super::rule::{NormalisationStop, Rule};
 use super::verdict::Symbolic;
 use std::collections::BTreeSet;
 
@@ -66,11 +66,11 @@ fn by(rules: &BTreeSet<Rule>) -> String {
     if rules.is_empty() { String::new() } else { format!(", by {}", rules.join("; ")) }
 }
 
-fn stop_words(stop: Stop) -> &'static str {
+fn stop_words(stop: NormalisationStop) -> &'static str {
     match stop {
-        Stop::Steps => "stopped after too many steps",
-        Stop::Size => "stopped: an expression grew too long",
-        Stop::Overflow => "stopped: a coefficient grew too large",
-        Stop::DivisionByZero => "stopped: the program divides by zero",
+        NormalisationStop::Steps => "stopped after too many steps",
+        NormalisationStop::Size => "stopped: an expression grew too long",
+        NormalisationStop::Overflow => "stopped: a coefficient grew too large",
+        NormalisationStop::DivisionByZero => "stopped: the program divides by zero",
     }
 }

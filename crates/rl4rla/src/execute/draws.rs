@@ -2,9 +2,9 @@
 
 use super::failure::Fault;
 use super::kernels::Values;
-use super::reduced::{Image, Reduced, Rows};
-use super::run::Settings;
-use super::sample::{Chosen, Sampled};
+use super::reduced::{Image, Reduced, SketchRows};
+use super::run::RunSettings;
+use super::sample::{ChosenRows, SampledRows};
 use super::sketch::Sketch;
 use crate::linalg::{self, Matrix};
 use crate::problem::Instance;
@@ -14,45 +14,45 @@ use std::sync::{Arc, OnceLock};
 
 /// What a run sees of its instance.
 #[derive(Clone, Copy)]
-pub enum Data<'a> {
+pub enum RunData<'a> {
     /// The instance as it is, with what runs on it share, if anything.
     True(&'a Instance, Option<&'a Values>),
     /// The same problem in reduced coordinates.
-    Reduced(&'a Reduced, Rows),
+    Reduced(&'a Reduced, SketchRows),
 }
 
-impl<'a> Data<'a> {
+impl<'a> RunData<'a> {
     /// The problem in the coordinates of the run.
     pub fn problem(self) -> &'a Instance {
         match self {
-            Data::True(instance, _) => instance,
-            Data::Reduced(reduced, _) => reduced.problem(),
+            RunData::True(instance, _) => instance,
+            RunData::Reduced(reduced, _) => reduced.problem(),
         }
     }
 
     /// m, the rows of A as they are.
     pub fn rows(self) -> usize {
         match self {
-            Data::True(instance, _) => instance.rows(),
-            Data::Reduced(reduced, _) => reduced.rows(),
+            RunData::True(instance, _) => instance.rows(),
+            RunData::Reduced(reduced, _) => reduced.rows(),
         }
     }
 
     /// What runs on these data share.
     pub fn values(self) -> Option<&'a Values> {
         match self {
-            Data::True(_, values) => values,
-            Data::Reduced(reduced, _) => Some(reduced.values()),
+            RunData::True(_, values) => values,
+            RunData::Reduced(reduced, _) => Some(reduced.values()),
         }
     }
 
     /// Every true row as likely as any other.
     pub fn uniform(self) -> Arc<Discrete> {
         match self {
-            Data::True(instance, _) => {
+            RunData::True(instance, _) => {
                 Arc::new(Discrete::uniform(instance.rows()).expect("an instance has rows"))
             }
-            Data::Reduced(reduced, _) => reduced.uniform().clone(),
+            RunData::Reduced(reduced, _) => reduced.uniform().clone(),
         }
     }
 }
@@ -62,8 +62,8 @@ pub struct Draws<'a> {
     /// The RNG stream of the run, and the iteration.
     luck: (Stream, &'static str, u64),
     stream: OnceLock<Stream>,
-    settings: &'a Settings,
-    data: Data<'a>,
+    settings: &'a RunSettings,
+    data: RunData<'a>,
     sketch: OnceLock<Sketch>,
     image: OnceLock<Arc<Image>>,
     samples: u64,
@@ -71,7 +71,7 @@ pub struct Draws<'a> {
 
 impl<'a> Draws<'a> {
     /// Nothing is drawn yet, in setup where t = 0 and in iteration t elsewhere.
-    pub fn new(stream: &Stream, t: usize, settings: &'a Settings, data: Data<'a>) -> Draws<'a> {
+    pub fn new(stream: &Stream, t: usize, settings: &'a RunSettings, data: RunData<'a>) -> Draws<'a> {
         let section = if t == 0 { "setup" } else { "iteration" };
         let luck = (*stream, section, t as u64);
         let (stream, sketch, image) = Default::default();
@@ -88,7 +88,7 @@ impl<'a> Draws<'a> {
         let settings = self.settings;
         let stream = || self.stream("sketch", 0);
         match self.data {
-            Data::True(instance, _) => {
+            RunData::True(instance, _) => {
                 let draw = || Sketch::draw(settings.sketch, settings.sketch_rows, instance.rows(), &stream());
                 let sketch = self.sketch.get_or_init(draw);
                 match value {
@@ -96,7 +96,7 @@ impl<'a> Draws<'a> {
                     m => sketch.apply(m.matrix()).into(),
                 }
             }
-            Data::Reduced(reduced, rows) => {
+            RunData::Reduced(reduced, rows) => {
                 let image = self.image.get_or_init(|| reduced.image(settings, rows, stream()));
                 // Only the data themselves have m rows and stand in A or b.
                 match (arg.reg, value) {
@@ -116,13 +116,13 @@ impl<'a> Draws<'a> {
         weights: &Arc<Discrete>,
         matrix: &Matrix,
         vector: &[f64],
-    ) -> Result<Sampled, Fault> {
+    ) -> Result<SampledRows, Fault> {
         self.pass_sample();
         let stream = self.stream("sample", self.samples);
-        let Settings { batch, sampling, .. } = *self.settings;
+        let RunSettings { batch, sampling, .. } = *self.settings;
         let sampled = match self.data {
-            Data::Reduced(reduced, _) if is_data(arg) => reduced.sample(weights, self.settings, stream),
-            _ => Chosen::draw(weights, batch, sampling, &stream).map(|chosen| chosen.of(matrix, vector)),
+            RunData::Reduced(reduced, _) if is_data(arg) => reduced.sample(weights, self.settings, stream),
+            _ => ChosenRows::draw(weights, batch, sampling, &stream).map(|chosen| chosen.of(matrix, vector)),
         };
         sampled.ok_or(Fault::TooFewRows { batch })
     }
@@ -130,15 +130,15 @@ impl<'a> Draws<'a> {
     /// The sketch of this section, entry by entry.
     pub fn sketch_matrix(&self) -> Matrix {
         let rows = self.data.rows();
-        let Settings { sketch, sketch_rows, .. } = *self.settings;
+        let RunSettings { sketch, sketch_rows, .. } = *self.settings;
         Sketch::draw(sketch, sketch_rows, rows, &self.stream("sketch", 0)).apply(&Matrix::identity(rows))
     }
 
     /// The rows that the next sample will take; none if there are too few to draw from.
     pub fn next_rows(&self, weights: &Discrete) -> Option<Vec<usize>> {
-        let Settings { batch, sampling, .. } = *self.settings;
+        let RunSettings { batch, sampling, .. } = *self.settings;
         let stream = self.stream("sample", self.samples + 1);
-        Chosen::draw(weights, batch, sampling, &stream).map(Chosen::rows)
+        ChosenRows::draw(weights, batch, sampling, &stream).map(ChosenRows::rows)
     }
 
     /// Goes on to the next sample: this one is known.
@@ -159,7 +159,7 @@ impl<'a> Draws<'a> {
     /// Probabilities proportional to the squared row norms.
     pub fn leverage(&self, arg: &Arg, value: &Datum) -> Result<Datum, Fault> {
         let law = match self.data {
-            Data::Reduced(reduced, _) if is_data(arg) => reduced.leverage(),
+            RunData::Reduced(reduced, _) if is_data(arg) => reduced.leverage(),
             _ => Discrete::new(&linalg::squared_row_norms(value.matrix())).map(Arc::new),
         };
         law.map(Datum::Weights).map_err(Fault::Weights)

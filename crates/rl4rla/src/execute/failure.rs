@@ -79,7 +79,7 @@ impl fmt::Display for Fault {
 
 /// When a run stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum FailurePoint {
     /// Before anything ran.
     Check,
     /// In setup.
@@ -88,21 +88,21 @@ pub enum Step {
     Iteration(usize),
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for FailurePoint {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Step::Check => f.write_str("before running"),
-            Step::Setup => f.write_str("setup"),
-            Step::Iteration(t) => write!(f, "iteration {t}"),
+            FailurePoint::Check => f.write_str("before running"),
+            FailurePoint::Setup => f.write_str("setup"),
+            FailurePoint::Iteration(t) => write!(f, "iteration {t}"),
         }
     }
 }
 
 /// A run that stopped before its end.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Failure {
+pub struct RunFailure {
     /// When.
-    pub step: Step,
+    pub step: FailurePoint,
     /// The operation at fault, as text.
     pub operation: String,
     /// Why.
@@ -113,14 +113,14 @@ pub struct Failure {
     pub residuals: Vec<f64>,
 }
 
-impl From<Misfit> for Failure {
-    fn from(misfit: Misfit) -> Failure {
+impl From<Misfit> for RunFailure {
+    fn from(misfit: Misfit) -> RunFailure {
         let (operation, fault) = (String::new(), Fault::Task(Box::new(misfit)));
-        Failure { step: Step::Check, operation, fault, shapes: vec![], residuals: vec![] }
+        RunFailure { step: FailurePoint::Check, operation, fault, shapes: vec![], residuals: vec![] }
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for RunFailure {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{}: ", self.step)?;
         if !self.operation.is_empty() {
@@ -135,4 +135,4 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for RunFailure {}

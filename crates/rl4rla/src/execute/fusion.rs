@@ -107,7 +107,7 @@ fn transposed(section: &[Planned], at: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::execute::{Plan, Settings};
+    use crate::execute::{Plan, RunSettings};
     use crate::problem::Family;
     use crate::program::{Program, Section};
     use crate::rng::Stream;
@@ -117,7 +117,7 @@ mod tests {
         let family = Family { rows: 30, cols: 4, ..Family::named("mid-cond").unwrap() };
         let instance = family.draw(&Stream::new(1)).unwrap();
         let program: Program = format!("iteration:\n{iteration}").parse().unwrap();
-        let settings = Settings::for_size(30, 4);
+        let settings = RunSettings::for_size(30, 4);
         let plan = Plan::new(&program, instance.shape(), &settings).unwrap();
         let iteration = plan.section(Section::Iteration);
         let describe = |p: Pass| (p.product, p.difference.map(|d| d.at), p.gradient, p.measures(iteration));

@@ -3,7 +3,7 @@
 use super::cache::{Bytes, Cache};
 use super::draws::{Draws, is_data};
 use super::failure::Fault;
-use super::sample::Sampled;
+use super::sample::SampledRows;
 use super::sketch::SketchKind;
 use crate::linalg::{self, Matrix, NumericError};
 use crate::program::{Arg, Compute, Core, Datum, Dim, Op, Type, is_upper};
@@ -22,7 +22,7 @@ pub enum Output {
     /// A value for the target.
     One(Datum),
     /// A new pair A, b.
-    System(Sampled),
+    System(SampledRows),
     /// Nothing.
     None,
 }
@@ -38,7 +38,7 @@ impl Output {
     }
 }
 
-/// What runs on one instance share, by the key of [`Context`](super::origin::Context).
+/// What runs on one instance share, by the key of [`ValueContext`](super::origin::Context).
 pub type Values = Cache<u128, Output>;
 
 impl Bytes for Output {
@@ -59,7 +59,7 @@ pub type Kernel = fn(&Call, &mut Draws) -> Result<Output, Fault>;
 
 /// How one of the paper's operators is computed.
 #[derive(Clone, Copy)]
-pub struct Row {
+pub struct KernelRow {
     kernel: Kernel,
     /// The dimensions along which it must see true entries. All else gives the same result in any orthonormal
     /// coordinates.
@@ -114,7 +114,7 @@ fn householder(args: &[Arg]) -> [Option<Dim>; 2] {
 }
 
 /// The kernel of one of the paper's operators.
-fn row(core: Core) -> Row {
+fn row(core: Core) -> KernelRow {
     match core {
         Core::VecVecAdd => plain(|c, _| one(linalg::add(c.vector(0), c.vector(1)))),
         Core::VecVecSub => plain(|c, _| one(linalg::sub(c.vector(0), c.vector(1)))),
@@ -130,7 +130,7 @@ fn row(core: Core) -> Row {
                 false => linalg::matmul_t(c.matrix(0), c.matrix(1)),
             })
         }),
-        Core::MatTransMatMul => Row {
+        Core::MatTransMatMul => KernelRow {
             // AᵀM for another M is no Gram matrix.
             streams: |args, _| args[0].reg == args[1].reg,
             ..plain(|c, _| {
@@ -140,7 +140,7 @@ fn row(core: Core) -> Row {
                 })
             })
         },
-        Core::MatInv => Row {
+        Core::MatInv => KernelRow {
             fixes: |args| shape(&args[0]),
             ..plain(|c, _| {
                 numeric(match c.is_upper(0) {
@@ -149,7 +149,7 @@ fn row(core: Core) -> Row {
                 })
             })
         },
-        Core::TriangularSolve => Row {
+        Core::TriangularSolve => KernelRow {
             fixes: |args| shape(&args[usize::from(!is_upper(&args[0]))]),
             ..plain(|c, _| {
                 numeric(match c.is_upper(0) {
@@ -158,8 +158,8 @@ fn row(core: Core) -> Row {
                 })
             })
         },
-        Core::Hhqr => Row { fixes: householder, ..by_rows(|c, _| one(linalg::qr_r(c.matrix(0)))) },
-        Core::Sketch => Row {
+        Core::Hhqr => KernelRow { fixes: householder, ..by_rows(|c, _| one(linalg::qr_r(c.matrix(0)))) },
+        Core::Sketch => KernelRow {
             streams: |_, sketch| sketch.streams(),
             ..plain(|c, draws| one(draws.sketch(&c.args[0], c.value(0))))
         },
@@ -167,7 +167,7 @@ fn row(core: Core) -> Row {
             let sampled = draws.sample(&c.args[1], c.value(0).weights(), c.matrix(1), c.vector(2))?;
             Ok(Output::System(sampled))
         }),
-        Core::LeverageScore => Row {
+        Core::LeverageScore => KernelRow {
             fixes: |args| [shape(&args[0])[0].filter(|_| !is_data(&args[0])), None],
             ..by_rows(|c, draws| draws.leverage(&c.args[0], c.value(0)).map(Output::One))
         },
@@ -176,20 +176,20 @@ fn row(core: Core) -> Row {
 }
 
 /// A kernel that gives the same in all coordinates, as products, sums and inner products do, and needs its operands whole.
-const fn plain(kernel: Kernel) -> Row {
-    Row { kernel, fixes: |_| [None, None], streams: |_, _| false }
+const fn plain(kernel: Kernel) -> KernelRow {
+    KernelRow { kernel, fixes: |_| [None, None], streams: |_, _| false }
 }
 
 /// A kernel that takes its operands row by row, and gives the same in all coordinates.
-const fn by_rows(kernel: Kernel) -> Row {
-    Row { streams: |_, _| true, ..plain(kernel) }
+const fn by_rows(kernel: Kernel) -> KernelRow {
+    KernelRow { streams: |_, _| true, ..plain(kernel) }
 }
 
 /// How an operator is computed.
 #[derive(Clone, Copy)]
 pub enum Action {
     /// As one of the paper's.
-    Core(Row),
+    Core(KernelRow),
     /// By its own function.
     Pure(fn(&[&Datum]) -> Result<Datum, NumericError>),
 }

@@ -1,10 +1,10 @@
 //! Runs on large data: A is read as seldom as possible, and measured by what the program's own passes show.
 
-use super::draws::Data;
-use super::failure::Failure;
+use super::draws::RunData;
+use super::failure::RunFailure;
 use super::machine::Measuring;
 use super::plan::Plan;
-use super::run::{Settings, Trace};
+use super::run::{RunSettings, Trace};
 use super::runner::{Runner, Seen};
 use crate::linalg;
 use crate::problem::Instance;
@@ -14,14 +14,14 @@ use crate::rng::Stream;
 /// When a run may end before its last iteration: never, unless set. What is looked at belongs to the iterate before
 /// the last, and must come from a pass that the program makes anyway.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Stop {
+pub struct StoppingRule {
     /// ‖Aᵀ(Ax − b)‖ is less than this part of what it was at the start.
     pub gradient: f64,
     /// ‖Ax − b‖ has changed by less than this part of itself since the iterate before.
     pub residual: f64,
 }
 
-impl Stop {
+impl StoppingRule {
     fn reached(self, first: &Seen, last: Option<&Seen>, now: &Seen) -> bool {
         let still = |last: &Seen| (last.residual - now.residual).abs() < self.residual * now.residual;
         let length = |seen: &Seen| linalg::norm(&seen.gradient);
@@ -38,15 +38,15 @@ impl Stop {
 /// one is worth.
 ///
 /// ```
-/// use rl4rla::{execute::{Settings, Stop, run_large}, linalg::Matrix, program::Entry, rng::Stream};
+/// use rl4rla::{execute::{RunSettings, StoppingRule, run_large}, linalg::Matrix, program::Entry, rng::Stream};
 /// use rl4rla::problem::{Linear, Task};
 /// let (m, n) = (2000, 5);
 /// let data = Stream::new(1).normals(m * n + m);
 /// let (a, b) = data.split_at(m * n);
 /// let instance = Linear.pose_unsolved(Matrix::from_row_major(m, n, a.to_vec()), b.to_vec()).unwrap();
-/// let settings = Settings { iterations: 100, step: 0.75, ..Settings::for_size(m, n) };
+/// let settings = RunSettings { iterations: 100, step: 0.75, ..RunSettings::for_size(m, n) };
 /// let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
-/// let stop = Stop { gradient: 1e-12, ..Stop::default() };
+/// let stop = StoppingRule { gradient: 1e-12, ..StoppingRule::default() };
 /// let trace = run_large(program, &instance, &settings, &Stream::new(2), stop).unwrap();
 /// // One pass for the sketch, one for every iteration, one for the last residual.
 /// assert_eq!(trace.passes, trace.residuals.len() - 1 + 2);
@@ -55,12 +55,12 @@ impl Stop {
 pub fn run_large(
     program: &Program,
     instance: &Instance,
-    settings: &Settings,
+    settings: &RunSettings,
     stream: &Stream,
-    stop: Stop,
-) -> Result<Trace, Failure> {
+    stop: StoppingRule,
+) -> Result<Trace, RunFailure> {
     let plan = Plan::new(program, instance.shape(), settings)?;
-    let mut runner = Runner::begin(&plan, Data::True(instance, None), settings, stream, Measuring::Shown)?;
+    let mut runner = Runner::begin(&plan, RunData::True(instance, None), settings, stream, Measuring::Shown)?;
     let (mut first, mut last) = (None, None);
     for _ in 0..settings.iterations {
         let seen = runner.advance()?;

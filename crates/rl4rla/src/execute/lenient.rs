@@ -1,9 +1,9 @@
 //! Lenient execution: programs that are not finished, one instruction at a time.
 
-use super::draws::{Data, Draws};
+use super::draws::{Draws, RunData};
 use super::kernels::{Action, Output};
 use super::machine::{Machine, Registers};
-use super::run::Settings;
+use super::run::RunSettings;
 use crate::problem::Instance;
 use crate::program::{Access, Arg, Datum, Instruction, Reg, Update};
 use crate::rng::Stream;
@@ -24,10 +24,10 @@ impl<'a> Lenient<'a> {
     pub fn new(
         instance: &'a Instance,
         update: Update,
-        settings: &'a Settings,
+        settings: &'a RunSettings,
         start: Option<&[f64]>,
     ) -> Lenient<'a> {
-        let mut machine = Machine::new(Data::True(instance, None), update, settings);
+        let mut machine = Machine::new(RunData::True(instance, None), update, settings);
         if let (Some(start), Update::Assign | Update::Answer) = (start, update) {
             let mut first = start.to_vec();
             if update == Update::Assign {

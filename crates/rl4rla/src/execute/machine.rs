@@ -1,12 +1,12 @@
 //! The machine: the registers of a run, and the history of its residuals.
 
-use super::draws::{Data, Draws};
-use super::failure::{Failure, Fault, Step};
+use super::draws::{Draws, RunData};
+use super::failure::{FailurePoint, Fault, RunFailure};
 use super::kernels::{Action, Call, Output};
-use super::origin::Context;
+use super::origin::ValueContext;
 use super::plan::Planned;
 use super::precision::Precision;
-use super::run::Settings;
+use super::run::RunSettings;
 use crate::linalg;
 use crate::program::{Arg, Datum, Reg, RegSet, Sizes, Type, Typed, Update};
 use crate::rng::Stream;
@@ -49,8 +49,8 @@ const HARMLESS: f64 = 1e100;
 /// The registers of a run, with the history of its residuals.
 #[derive(Clone)]
 pub struct Machine<'a> {
-    data: Data<'a>,
-    settings: &'a Settings,
+    data: RunData<'a>,
+    settings: &'a RunSettings,
     /// What is measured.
     pub measuring: Measuring,
     update: Update,
@@ -64,7 +64,7 @@ pub struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    pub fn new(data: Data<'a>, update: Update, settings: &'a Settings) -> Machine<'a> {
+    pub fn new(data: RunData<'a>, update: Update, settings: &'a RunSettings) -> Machine<'a> {
         let (problem, precision) = (data.problem(), settings.precision);
         let mut registers: Registers = vec![None; Reg::COUNT];
         registers[Reg::A.index()] = Some(Datum::Matrix(precision.matrix(problem.A.clone())));
@@ -137,8 +137,8 @@ impl<'a> Machine<'a> {
         planned: &[Planned],
         t: usize,
         stream: &Stream,
-        context: Context,
-    ) -> Result<(), Failure> {
+        context: ValueContext,
+    ) -> Result<(), RunFailure> {
         let mut draws = self.draws(stream, t);
         planned.iter().try_for_each(|planned| self.step(planned, t, context, &mut draws))
     }
@@ -148,9 +148,9 @@ impl<'a> Machine<'a> {
         &mut self,
         planned: &Planned,
         t: usize,
-        context: Context,
+        context: ValueContext,
         draws: &mut Draws,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RunFailure> {
         let output =
             self.shared(planned, t, context, draws).map_err(|fault| self.failure(planned, t, fault))?;
         self.store(output, planned.typed.instruction.target);
@@ -158,9 +158,9 @@ impl<'a> Machine<'a> {
     }
 
     /// The failure of an instruction.
-    pub fn failure(&self, planned: &Planned, t: usize, fault: Fault) -> Failure {
-        Failure {
-            step: if t == 0 { Step::Setup } else { Step::Iteration(t) },
+    pub fn failure(&self, planned: &Planned, t: usize, fault: Fault) -> RunFailure {
+        RunFailure {
+            step: if t == 0 { FailurePoint::Setup } else { FailurePoint::Iteration(t) },
             operation: planned.typed.instruction.to_string(),
             fault,
             shapes: planned.typed.args.iter().map(|arg| self.shape(arg.ty)).collect(),
@@ -173,7 +173,7 @@ impl<'a> Machine<'a> {
         &self,
         planned: &Planned,
         t: usize,
-        context: Context,
+        context: ValueContext,
         draws: &mut Draws,
     ) -> Result<Output, Fault> {
         let Planned { typed, action, origin } = planned;
@@ -263,7 +263,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Ends an iteration: moves on by v1, and measures where that leads.
-    pub fn update(&mut self, step: Step) -> Result<(), Failure> {
+    pub fn update(&mut self, step: FailurePoint) -> Result<(), RunFailure> {
         let v1 = self.registers[Reg::V1.index()].clone().expect("typing demands v1");
         self.advance(v1.vector());
         let shown = self.measuring == Measuring::Shown;
@@ -281,7 +281,7 @@ impl<'a> Machine<'a> {
         if !shown {
             self.residuals.pop();
         }
-        Err(Failure {
+        Err(RunFailure {
             step,
             operation: self.update.formula().into(),
             fault: Fault::NotFinite,

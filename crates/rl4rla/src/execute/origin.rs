@@ -3,9 +3,9 @@
 //! A value is known by the expression that makes it. Two expressions that are written alike have the same value, on
 //! the same instance with the same random draws, whatever program they occur in: it is computed once.
 
-use super::draws::Data;
-use super::reduced::Rows;
-use super::run::Settings;
+use super::draws::RunData;
+use super::reduced::SketchRows;
+use super::run::RunSettings;
 use crate::program::{Access, Arg, Instruction, Reg, Section};
 use crate::rng::Stream;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -116,17 +116,17 @@ impl Origin {
 
 /// What the values of a run depend on besides their expressions, on a given instance.
 #[derive(Clone, Copy)]
-pub struct Context(u128);
+pub struct ValueContext(u128);
 
-impl Context {
+impl ValueContext {
     /// That of runs with these settings except for the step size, on these data with this RNG stream.
-    pub fn new(settings: &Settings, data: Data, stream: &Stream) -> Context {
+    pub fn new(settings: &RunSettings, data: RunData, stream: &Stream) -> ValueContext {
         let coordinates = match data {
-            Data::True(..) => 0,
-            Data::Reduced(_, Rows::True) => 1,
-            Data::Reduced(_, Rows::Reduced) => 2,
+            RunData::True(..) => 0,
+            RunData::Reduced(_, SketchRows::True) => 1,
+            RunData::Reduced(_, SketchRows::Reduced) => 2,
         };
-        let Settings { sketch, sketch_rows, batch, sampling, precision, .. } = *settings;
+        let RunSettings { sketch, sketch_rows, batch, sampling, precision, .. } = *settings;
         let kinds = [sketch as u64, sampling as u64, precision as u64];
         let numbers = [coordinates, kinds[0], sketch_rows as u64, batch as u64, kinds[1], kinds[2]];
         let mut bytes = [0; 80];
@@ -134,7 +134,7 @@ impl Context {
         for (place, number) in bytes[32..].chunks_mut(8).zip(numbers) {
             place.copy_from_slice(&number.to_le_bytes());
         }
-        Context(xxh3_128(&bytes))
+        ValueContext(xxh3_128(&bytes))
     }
 
     /// The name of a value at iteration t, 0 for setup; none if it is this program's own.

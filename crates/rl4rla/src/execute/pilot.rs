@@ -1,6 +1,6 @@
 //! Automatic step size: a pilot run of a few iterations with exact line search.
 
-use super::failure::Failure;
+use super::failure::RunFailure;
 use super::runner::Runner;
 use crate::linalg;
 
@@ -26,7 +26,7 @@ impl Runner<'_> {
     /// fixed M, such steps come to alternate between two values whose harmonic mean is 2/(λmin + λmax) of the spectrum
     /// of M·AᵀA, the optimal constant step size; that mean is used. Where every iteration has its own random draws, all
     /// searches are made at the start and η is the best for all of them together, Σ⟨r, A·v1⟩/Σ‖A·v1‖².
-    pub fn find_step(&mut self) -> Result<f64, Failure> {
+    pub fn find_step(&mut self) -> Result<f64, RunFailure> {
         let lucky = self.draws_in_iterations();
         self.restart_with(1.0, self.stream().derive("pilot", 0))?;
         let mut r = linalg::scale(-1.0, &self.problem().b);
@@ -78,7 +78,7 @@ fn mean(searches: &[Search]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::execute::{Data, Measuring, Plan, Runner, Settings};
+    use crate::execute::{Measuring, Plan, RunData, RunSettings, Runner};
     use crate::linalg::Matrix;
     use crate::problem::{Family, Linear, Task};
     use crate::program::Entry;
@@ -96,10 +96,10 @@ mod tests {
         let instance = family.draw(&Stream::new(3)).unwrap();
         let a = Matrix::from_row_major(2000, 10, instance.A.row_major().to_vec());
         let unsolved = Linear.pose_unsolved(a, instance.b.clone()).unwrap();
-        let settings = Settings::for_size(2000, 10);
+        let settings = RunSettings::for_size(2000, 10);
         let program = &Entry::named(name).unwrap().document.program;
         let plan = Plan::new(program, unsolved.shape(), &settings).unwrap();
-        let (data, luck) = (Data::True(&unsolved, None), Stream::new(4));
+        let (data, luck) = (RunData::True(&unsolved, None), Stream::new(4));
         let mut runner = Runner::begin(&plan, data, &settings, &luck, Measuring::Shown).unwrap();
         (runner.find_step().unwrap(), instance.spectrum().to_vec())
     }

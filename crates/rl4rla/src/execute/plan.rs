@@ -1,9 +1,9 @@
 //! Plans: a program typed, found affordable and matched with its kernels, before anything runs.
 
-use super::failure::{Failure, Fault, Step};
+use super::failure::{FailurePoint, Fault, RunFailure};
 use super::kernels::Action;
 use super::origin::{Origin, Origins, mix};
-use super::run::{Limits, Settings};
+use super::run::{Limits, RunSettings};
 use crate::problem::Shape;
 use crate::program::{Access, Dim, Program, Reg, RegSet, Section, Sizes, Type, Typed, check};
 
@@ -27,7 +27,7 @@ pub struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     /// The plan of a program, or why nothing of it may run.
-    pub fn new(program: &'a Program, shape: Shape, settings: &Settings) -> Result<Plan<'a>, Failure> {
+    pub fn new(program: &'a Program, shape: Shape, settings: &RunSettings) -> Result<Plan<'a>, RunFailure> {
         let typed = check(program, shape.signature)
             .map_err(|error| refuse(String::new(), Fault::Shape(Box::new(error))))?;
         within_limits(&typed, &settings.sizes(shape.rows, shape.cols), settings)?;
@@ -95,7 +95,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Refuses what needs the data in memory as a whole.
-    pub(super) fn refuse_whole(&self, settings: &Settings) -> Result<(), Failure> {
+    pub(super) fn refuse_whole(&self, settings: &RunSettings) -> Result<(), RunFailure> {
         let whole = |p: &&Planned| p.action.needs_whole(&p.typed.args, settings.sketch);
         match self.planned.iter().find(whole) {
             Some(p) => Err(refuse(p.typed.instruction.to_string(), Fault::NotInMemory)),
@@ -114,12 +114,12 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn refuse(operation: String, fault: Fault) -> Failure {
-    Failure { step: Step::Check, operation, fault, shapes: vec![], residuals: vec![] }
+fn refuse(operation: String, fault: Fault) -> RunFailure {
+    RunFailure { step: FailurePoint::Check, operation, fault, shapes: vec![], residuals: vec![] }
 }
 
 /// Refuses what would cost too much, from the types alone.
-fn within_limits(typed: &[Typed], sizes: &Sizes, settings: &Settings) -> Result<(), Failure> {
+fn within_limits(typed: &[Typed], sizes: &Sizes, settings: &RunSettings) -> Result<(), RunFailure> {
     let Limits { flops: flop_cap, entries: entry_cap, iterations: cap } = settings.limits;
     if settings.iterations > cap {
         return Err(refuse(String::new(), Fault::TooLong { iterations: settings.iterations, cap }));

@@ -56,7 +56,7 @@ impl Precision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::execute::{Settings, run};
+    use crate::execute::{RunSettings, run};
     use crate::problem::Family;
     use crate::program::Entry;
     use crate::rng::Stream;
@@ -69,7 +69,7 @@ mod tests {
             let program = &Entry::named(name).unwrap().document.program;
             let least = |precision| {
                 let settings =
-                    Settings { iterations: 200, step: 0.7, precision, ..Settings::for_size(200, 5) };
+                    RunSettings { iterations: 200, step: 0.7, precision, ..RunSettings::for_size(200, 5) };
                 let trace = run(program, &instance, &settings, &Stream::new(2)).unwrap();
                 assert!(precision == Precision::Double || trace.x.iter().all(|x| f64::from(*x as f32) == *x));
                 trace.excesses.iter().copied().fold(f64::INFINITY, f64::min)

@@ -1,11 +1,11 @@
 //! Instances prepared for many runs.
 
-use super::draws::Data;
+use super::draws::RunData;
 use super::kernels::Values;
 use super::plan::Plan;
 use super::reduced::Reduced;
-use super::run::Settings;
-use crate::clock::{Part, spend};
+use super::run::RunSettings;
+use crate::clock::{WorkPhase, spend};
 use crate::problem::{Family, FamilyError, Instance, Outline, Shape};
 use crate::program::Dim;
 use crate::rng::Stream;
@@ -15,17 +15,17 @@ use std::sync::{Arc, OnceLock};
 /// drawn when something must see them.
 ///
 /// ```
-/// use rl4rla::{execute::{Prepared, Settings, run, run_prepared}, problem::Family, program::Entry, rng::Stream};
+/// use rl4rla::{execute::{PreparedInstance, RunSettings, run, run_prepared}, problem::Family, program::Entry, rng::Stream};
 /// let mut family = Family::named("low-cond").unwrap();
 /// (family.rows, family.cols) = (200, 5);
-/// let prepared = Prepared::draw(&family, &Stream::new(1)).unwrap();
+/// let prepared = PreparedInstance::draw(&family, &Stream::new(1)).unwrap();
 /// let program = &Entry::named("ls-gd").unwrap().document.program;
-/// let settings = Settings::for_size(200, 5);
+/// let settings = RunSettings::for_size(200, 5);
 /// let reduced = run_prepared(program, &prepared, &settings, &Stream::new(2)).unwrap();
 /// let full = run(program, prepared.instance(), &settings, &Stream::new(2)).unwrap();
 /// assert!((reduced.residuals[10] - full.residuals[10]).abs() < 1e-12);
 /// ```
-pub struct Prepared {
+pub struct PreparedInstance {
     shape: Shape,
     instance: OnceLock<Instance>,
     outline: Option<Arc<Outline>>,
@@ -35,24 +35,26 @@ pub struct Prepared {
     values: Values,
 }
 
-impl Prepared {
+impl PreparedInstance {
     /// Prepares an instance; a tall one is factored once, when it is first run on.
-    pub fn new(instance: Instance) -> Prepared {
+    pub fn new(instance: Instance) -> PreparedInstance {
         let shape = instance.shape();
         let (outline, reduced, values) = (None, OnceLock::new(), Values::new());
-        Prepared { shape, instance: instance.into(), outline, reduced, values }
+        PreparedInstance { shape, instance: instance.into(), outline, reduced, values }
     }
 
     /// Prepares the instance of a family that this stream names.
-    pub fn draw(family: &Family, stream: &Stream) -> Result<Prepared, FamilyError> {
-        spend(Part::Instances, || Prepared::drawn(family, stream))
+    pub fn draw(family: &Family, stream: &Stream) -> Result<PreparedInstance, FamilyError> {
+        spend(WorkPhase::Instances, || PreparedInstance::drawn(family, stream))
     }
 
-    fn drawn(family: &Family, stream: &Stream) -> Result<Prepared, FamilyError> {
-        let Some(outline) = family.outline(stream)? else { return family.draw(stream).map(Prepared::new) };
+    fn drawn(family: &Family, stream: &Stream) -> Result<PreparedInstance, FamilyError> {
+        let Some(outline) = family.outline(stream)? else {
+            return family.draw(stream).map(PreparedInstance::new);
+        };
         let shape = Shape { signature: family.signature(), rows: family.rows, cols: family.cols };
         let (instance, reduced, values) = (OnceLock::new(), OnceLock::new(), Values::new());
-        Ok(Prepared { shape, instance, outline: Some(Arc::new(outline)), reduced, values })
+        Ok(PreparedInstance { shape, instance, outline: Some(Arc::new(outline)), reduced, values })
     }
 
     fn reduced(&self) -> Option<&Reduced> {
@@ -60,14 +62,14 @@ impl Prepared {
             Some(outline) => Reduced::of_outline(outline),
             None => Reduced::of_instance(self.instance()),
         };
-        self.reduced.get_or_init(|| spend(Part::Instances, reduce)).as_ref()
+        self.reduced.get_or_init(|| spend(WorkPhase::Instances, reduce)).as_ref()
     }
 
     /// The instance itself.
     pub fn instance(&self) -> &Instance {
         self.instance.get_or_init(|| {
             let outline = self.outline.as_ref().expect("an instance is given or outlined");
-            spend(Part::Instances, || outline.instance())
+            spend(WorkPhase::Instances, || outline.instance())
         })
     }
 
@@ -97,35 +99,37 @@ impl Prepared {
     }
 
     /// The coordinates in which this program can run: reduced ones, unless an operator must see true rows.
-    pub(crate) fn data(&self, plan: &Plan, settings: &Settings) -> Data<'_> {
+    pub(crate) fn data(&self, plan: &Plan, settings: &RunSettings) -> RunData<'_> {
         match self.reduced() {
-            Some(reduced) if !plan.fixes(Dim::Rows) => Data::Reduced(reduced, reduced.seen(plan, settings)),
-            _ => Data::True(self.instance(), Some(&self.values)),
+            Some(reduced) if !plan.fixes(Dim::Rows) => {
+                RunData::Reduced(reduced, reduced.seen(plan, settings))
+            }
+            _ => RunData::True(self.instance(), Some(&self.values)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::reduced::Rows;
+    use super::super::reduced::SketchRows;
     use super::*;
     use crate::linalg::Matrix;
     use crate::program::{CATALOGUE, Geometry, Program};
 
-    fn prepared() -> Prepared {
+    fn prepared() -> PreparedInstance {
         let family = Family { rows: 40, cols: 4, outside: 0.2, ..Family::named("mid-cond").unwrap() };
-        Prepared::draw(&family, &Stream::new(1)).unwrap()
+        PreparedInstance::draw(&family, &Stream::new(1)).unwrap()
     }
 
     /// How a program with this setup is run: its sketches' rows, or nothing if on the true matrices.
-    fn seen(setup: &str, sketch_rows: usize) -> Option<Rows> {
-        let (prepared, settings) = (prepared(), Settings { sketch_rows, ..Settings::for_size(40, 4) });
+    fn seen(setup: &str, sketch_rows: usize) -> Option<SketchRows> {
+        let (prepared, settings) = (prepared(), RunSettings { sketch_rows, ..RunSettings::for_size(40, 4) });
         let text = format!("setup:\n{setup}iteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n");
         let program: Program = text.parse().unwrap();
         let plan = Plan::new(&program, prepared.shape(), &settings).unwrap();
         match prepared.data(&plan, &settings) {
-            Data::True(..) => None,
-            Data::Reduced(_, rows) => Some(rows),
+            RunData::True(..) => None,
+            RunData::Reduced(_, rows) => Some(rows),
         }
     }
 
@@ -133,18 +137,18 @@ mod tests {
     fn coordinates_are_reduced_as_far_as_a_program_allows() {
         let sketch = " R1 = SKETCH(A)\n";
         let with = |rest: &str| format!("{sketch}{rest}");
-        assert_eq!(seen("", 20), Some(Rows::Reduced));
-        assert_eq!(seen(&with(" R2 = HHQR(R1)\n R2 = MAT_INV(R2)\n"), 20), Some(Rows::Reduced));
-        assert_eq!(seen(" p1 = LEVERAGE_SCORE(A)\n A, b = SUBSAMPLING(p1)\n", 20), Some(Rows::Reduced));
-        assert_eq!(seen(sketch, 5), Some(Rows::Reduced));
-        assert_eq!(seen(sketch, 4), Some(Rows::True));
+        assert_eq!(seen("", 20), Some(SketchRows::Reduced));
+        assert_eq!(seen(&with(" R2 = HHQR(R1)\n R2 = MAT_INV(R2)\n"), 20), Some(SketchRows::Reduced));
+        assert_eq!(seen(" p1 = LEVERAGE_SCORE(A)\n A, b = SUBSAMPLING(p1)\n", 20), Some(SketchRows::Reduced));
+        assert_eq!(seen(sketch, 5), Some(SketchRows::Reduced));
+        assert_eq!(seen(sketch, 4), Some(SketchRows::True));
         let square = with(" R2 = MAT_MAT_TRANS_MUL(R1, R1)\n");
-        assert_eq!(seen(&square, 20), Some(Rows::Reduced));
+        assert_eq!(seen(&square, 20), Some(SketchRows::Reduced));
         for looks in [" R3 = MAT_INV(R2)\n", " R3 = HHQR(R2)\n", " p1 = LEVERAGE_SCORE(R1)\n"] {
-            assert_eq!(seen(&format!("{square}{looks}"), 20), Some(Rows::True), "{looks}");
+            assert_eq!(seen(&format!("{square}{looks}"), 20), Some(SketchRows::True), "{looks}");
         }
         let outer = " R1 = MAT_MAT_TRANS_MUL(A, A)\n";
-        assert_eq!(seen(outer, 20), Some(Rows::Reduced));
+        assert_eq!(seen(outer, 20), Some(SketchRows::Reduced));
         for looks in [" R2 = MAT_INV(R1)\n", " R2 = HHQR(R1)\n", " p1 = LEVERAGE_SCORE(R1)\n"] {
             assert_eq!(seen(&format!("{outer}{looks}"), 20), None, "{looks}");
         }
@@ -152,13 +156,13 @@ mod tests {
 
     #[test]
     fn every_named_program_is_reduced() {
-        let (prepared, settings) = (prepared(), Settings::for_size(40, 4));
+        let (prepared, settings) = (prepared(), RunSettings::for_size(40, 4));
         for entry in CATALOGUE.iter().filter(|entry| {
             entry.document.program.instructions().all(|(_, _, ins)| ins.op.is_core())
                 && entry.signature() == Geometry::Tall.into()
         }) {
             let plan = Plan::new(&entry.document.program, prepared.shape(), &settings).unwrap();
-            let reduced = matches!(prepared.data(&plan, &settings), Data::Reduced(_, Rows::Reduced));
+            let reduced = matches!(prepared.data(&plan, &settings), RunData::Reduced(_, SketchRows::Reduced));
             // pwSGD alone makes another matrix as tall as A, A·R⁻¹, of which it wants the rows.
             assert_eq!(reduced, entry.name != "pwsgd", "{}", entry.name);
         }
@@ -169,7 +173,9 @@ mod tests {
         let entries = Stream::new(2).normals(40);
         let data = |scale: f64| {
             let b = entries.iter().take(10).map(|e| e * scale).collect();
-            Prepared::new(Instance::from_data(Matrix::from_fn(10, 4, |i, j| entries[4 * i + j]), b).unwrap())
+            PreparedInstance::new(
+                Instance::from_data(Matrix::from_fn(10, 4, |i, j| entries[4 * i + j]), b).unwrap(),
+            )
         };
         assert!([0.0, 1.0, 1e50].iter().all(|&scale| data(scale).reduced().is_some()));
         assert!([1e120, 1e-120].iter().all(|&scale| data(scale).reduced().is_none()));
@@ -178,6 +184,6 @@ mod tests {
     #[test]
     fn threads_may_share_it() {
         fn shared<T: Send + Sync>() {}
-        shared::<Prepared>();
+        shared::<PreparedInstance>();
     }
 }

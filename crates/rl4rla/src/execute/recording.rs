@@ -1,11 +1,11 @@
 //! Recordings: a run with all that chance gave it, so that it can be repeated elsewhere.
 
-use super::draws::Data;
-use super::failure::{Failure, Step};
+use super::draws::RunData;
+use super::failure::{FailurePoint, RunFailure};
 use super::machine::Machine;
-use super::origin::Context;
+use super::origin::ValueContext;
 use super::plan::Plan;
-use super::run::Settings;
+use super::run::RunSettings;
 use crate::linalg::Matrix;
 use crate::problem::Instance;
 use crate::program::{Program, Section};
@@ -28,12 +28,12 @@ pub struct Recording {
 pub fn record(
     program: &Program,
     instance: &Instance,
-    settings: &Settings,
+    settings: &RunSettings,
     stream: &Stream,
-) -> Result<Recording, Failure> {
+) -> Result<Recording, RunFailure> {
     let plan = Plan::new(program, instance.shape(), settings)?;
-    let data = Data::True(instance, None);
-    let context = Context::new(settings, data, stream);
+    let data = RunData::True(instance, None);
+    let context = ValueContext::new(settings, data, stream);
     let mut machine = Machine::new(data, instance.task.update(), settings);
     machine.measure();
     let (mut sketches, mut samples) = (Vec::new(), Vec::new());
@@ -55,7 +55,7 @@ pub fn record(
         }
         match section {
             Section::Setup => after_setup.clone_from(&machine.registers),
-            Section::Iteration => machine.update(Step::Iteration(t))?,
+            Section::Iteration => machine.update(FailurePoint::Iteration(t))?,
         }
     }
     let Machine { residuals, excesses, .. } = machine;
@@ -77,7 +77,7 @@ mod tests {
             (family.rows, family.cols) = if family.kind.info().square { (12, 12) } else { (80, 4) };
             let instance = family.draw(&Stream::new(1)).unwrap();
             let settings =
-                Settings { batch: 8, iterations: 4, ..Settings::for_size(family.rows, family.cols) };
+                RunSettings { batch: 8, iterations: 4, ..RunSettings::for_size(family.rows, family.cols) };
             let program = &entry.document.program;
             let recording = record(program, &instance, &settings, &Stream::new(2)).unwrap();
             let trace = run(program, &instance, &settings, &Stream::new(2)).unwrap();
@@ -102,7 +102,7 @@ mod tests {
     fn what_is_recorded_is_what_was_drawn() {
         let family = Family { rows: 40, cols: 3, ..Family::named("low-cond").unwrap() };
         let instance = family.draw(&Stream::new(1)).unwrap();
-        let settings = Settings { batch: 5, iterations: 2, ..Settings::for_size(40, 3) };
+        let settings = RunSettings { batch: 5, iterations: 2, ..RunSettings::for_size(40, 3) };
         let text = "setup:\n R1 = SKETCH(A)\n A, b = SUBSAMPLING(p1)\niteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
         let program: Program = text.parse().unwrap();
         let recording = record(&program, &instance, &settings, &Stream::new(2)).unwrap();

@@ -8,8 +8,8 @@
 use super::cache::{Bytes, Cache};
 use super::kernels::Values;
 use super::plan::Plan;
-use super::run::Settings;
-use super::sample::{Chosen, Sampled};
+use super::run::RunSettings;
+use super::sample::{ChosenRows, SampledRows};
 use super::sketch::{Sketch, SketchKind};
 use crate::linalg::{self, Matrix};
 use crate::problem::{Frame, Instance, Outline};
@@ -22,7 +22,7 @@ const LARGEST_RATIO: f64 = 1e100;
 
 /// How a sketch's rows are represented.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Rows {
+pub enum SketchRows {
     /// As they are.
     True,
     /// By n + 1 coordinates, S·Q = Q₂·R₂.
@@ -52,7 +52,7 @@ pub struct Reduced {
     basis: Basis,
     uniform: Arc<Discrete>,
     leverage: OnceLock<Result<Arc<Discrete>, WeightError>>,
-    images: Cache<(Stream, SketchKind, usize, Rows), Arc<Image>>,
+    images: Cache<(Stream, SketchKind, usize, SketchRows), Arc<Image>>,
     values: Values,
 }
 
@@ -146,20 +146,20 @@ impl Reduced {
 
     /// A sketch's rows can be reduced if nothing looks at them, if there are enough of them, and if only one sketch
     /// is met at a time: those of setup and of an iteration have different Q₂.
-    pub fn seen(&self, plan: &Plan, settings: &Settings) -> Rows {
+    pub fn seen(&self, plan: &Plan, settings: &RunSettings) -> SketchRows {
         let two_sketches = Section::BOTH.iter().all(|&section| plan.sketches(section));
         let few = settings.sketch_rows < self.problem.rows();
-        if two_sketches || few || plan.fixes(Dim::Sketch) { Rows::True } else { Rows::Reduced }
+        if two_sketches || few || plan.fixes(Dim::Sketch) { SketchRows::True } else { SketchRows::Reduced }
     }
 
     /// The sketch of this stream.
-    pub fn image(&self, settings: &Settings, rows: Rows, stream: Stream) -> Arc<Image> {
+    pub fn image(&self, settings: &RunSettings, rows: SketchRows, stream: Stream) -> Arc<Image> {
         let (kind, sketch_rows) = (settings.sketch, settings.sketch_rows);
         self.images.find((stream, kind, sketch_rows, rows), || {
             let Frame { drawn, turn } = self.frame();
             let sketched = Sketch::draw(kind, sketch_rows, self.rows(), &stream).apply(drawn);
             let sketched = linalg::matmul(&sketched, turn);
-            let operator = if rows == Rows::Reduced { linalg::qr_r(&sketched) } else { sketched };
+            let operator = if rows == SketchRows::Reduced { linalg::qr_r(&sketched) } else { sketched };
             let a = Arc::new(linalg::matmul(&operator, &self.problem.A));
             let b = Arc::new(linalg::mat_vec(&operator, &self.problem.b));
             Arc::new(Image { operator, a, b })
@@ -186,9 +186,9 @@ impl Reduced {
     }
 
     /// True rows of A and b.
-    pub fn sample(&self, weights: &Discrete, settings: &Settings, stream: Stream) -> Option<Sampled> {
-        let Settings { batch, sampling, .. } = *settings;
-        let chosen = Chosen::draw(weights, batch, sampling, &stream)?;
+    pub fn sample(&self, weights: &Discrete, settings: &RunSettings, stream: Stream) -> Option<SampledRows> {
+        let RunSettings { batch, sampling, .. } = *settings;
+        let chosen = ChosenRows::draw(weights, batch, sampling, &stream)?;
         Some(match &self.basis {
             Basis::Found(found) => chosen.of(&found.truth.A, &found.truth.b),
             Basis::Outlined(outline) => {

@@ -1,11 +1,11 @@
 //! Runs: a program on an instance, and the residual of every iteration.
 
-use super::draws::Data;
-use super::failure::Failure;
+use super::draws::RunData;
+use super::failure::RunFailure;
 use super::machine::Measuring;
 use super::plan::Plan;
 use super::precision::Precision;
-use super::prepared::Prepared;
+use super::prepared::PreparedInstance;
 use super::runner::Runner;
 use super::sample::Sampling;
 use super::sketch::SketchKind;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// How a program is run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Settings {
+pub struct RunSettings {
     /// T, the number of iterations.
     pub iterations: usize,
     /// η, the step size.
@@ -55,10 +55,10 @@ impl Limits {
     }
 }
 
-impl Settings {
+impl RunSettings {
     /// The released code's settings for a problem of this size: T = 10, s = 8n and k = 100, but no more than m.
-    pub fn for_size(rows: usize, cols: usize) -> Settings {
-        Settings {
+    pub fn for_size(rows: usize, cols: usize) -> RunSettings {
+        RunSettings {
             iterations: 10,
             step: 1.0,
             sketch: SketchKind::Sjlt,
@@ -102,47 +102,47 @@ pub struct Trace {
 /// Runs a program on an instance: a pure function of its arguments.
 ///
 /// ```
-/// use rl4rla::{execute::{Settings, run}, problem::Family, program::Entry, rng::Stream};
+/// use rl4rla::{execute::{RunSettings, run}, problem::Family, program::Entry, rng::Stream};
 /// let mut family = Family::named("low-cond").unwrap();
 /// (family.rows, family.cols) = (200, 5);
 /// let instance = family.draw(&Stream::new(1)).unwrap();
 /// let gradient_descent = &Entry::named("ls-gd").unwrap().document.program;
-/// let trace = run(gradient_descent, &instance, &Settings::for_size(200, 5), &Stream::new(2)).unwrap();
+/// let trace = run(gradient_descent, &instance, &RunSettings::for_size(200, 5), &Stream::new(2)).unwrap();
 /// assert_eq!(trace.residuals.len(), 11);
 /// assert!(trace.residuals[10] < 0.1 * trace.residuals[0]);
 /// ```
 pub fn run(
     program: &Program,
     instance: &Instance,
-    settings: &Settings,
+    settings: &RunSettings,
     stream: &Stream,
-) -> Result<Trace, Failure> {
+) -> Result<Trace, RunFailure> {
     let plan = Plan::new(program, instance.shape(), settings)?;
-    Runner::begin(&plan, Data::True(instance, None), settings, stream, Measuring::ALL)?.finish()
+    Runner::begin(&plan, RunData::True(instance, None), settings, stream, Measuring::ALL)?.finish()
 }
 
 /// The last iterate of the same run alone: nothing is measured between its ends.
 pub fn run_unmeasured(
     program: &Program,
     instance: &Instance,
-    settings: &Settings,
+    settings: &RunSettings,
     stream: &Stream,
-) -> Result<Vec<f64>, Failure> {
+) -> Result<Vec<f64>, RunFailure> {
     let plan = Plan::new(program, instance.shape(), settings)?;
     let measuring = Measuring::Ends { losses: false };
-    Ok(Runner::begin(&plan, Data::True(instance, None), settings, stream, measuring)?.finish()?.x)
+    Ok(Runner::begin(&plan, RunData::True(instance, None), settings, stream, measuring)?.finish()?.x)
 }
 
 /// Where the first iteration leads from each of these points, after one setup: an iteration as the function of x it is.
 pub fn step_from(
     program: &Program,
     instance: &Instance,
-    settings: &Settings,
+    settings: &RunSettings,
     points: impl IntoIterator<Item = Vec<f64>>,
     stream: &Stream,
-) -> Result<Vec<Vec<f64>>, Failure> {
+) -> Result<Vec<Vec<f64>>, RunFailure> {
     let plan = Plan::new(program, instance.shape(), settings)?;
-    let begun = Runner::begin(&plan, Data::True(instance, None), settings, stream, Measuring::ALL)?;
+    let begun = Runner::begin(&plan, RunData::True(instance, None), settings, stream, Measuring::ALL)?;
     let step = |x: Vec<f64>| {
         let mut runner = begun.moved_to(x);
         runner.advance()?;
@@ -155,10 +155,10 @@ pub fn step_from(
 /// it gives differs from [`run`] by rounding alone, and what it draws not at all.
 pub fn run_prepared(
     program: &Program,
-    prepared: &Prepared,
-    settings: &Settings,
+    prepared: &PreparedInstance,
+    settings: &RunSettings,
     stream: &Stream,
-) -> Result<Trace, Failure> {
+) -> Result<Trace, RunFailure> {
     let plan = Plan::new(program, prepared.shape(), settings)?;
     Runner::begin(&plan, prepared.data(&plan, settings), settings, stream, Measuring::ALL)?.finish()
 }

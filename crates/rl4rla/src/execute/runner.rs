@@ -3,14 +3,14 @@
 //! What differs is a policy, which iterates are measured, and a property of plan and data: where an iteration asks for
 //! A·u − b and then for Aᵀ times that, one pass over A gives both, and the residual of the iterate with it.
 
-use super::draws::{Data, Draws};
-use super::failure::{Failure, Fault, Step};
+use super::draws::{Draws, RunData};
+use super::failure::{FailurePoint, Fault, RunFailure};
 use super::fusion::{Pass, passes};
 use super::kernels::Output;
 use super::machine::{Machine, Measuring, Registers};
-use super::origin::Context;
+use super::origin::ValueContext;
 use super::plan::{Plan, Planned};
-use super::run::{Settings, Trace};
+use super::run::{RunSettings, Trace};
 use crate::linalg;
 use crate::problem::Instance;
 use crate::program::{Datum, Reg, Section};
@@ -21,8 +21,8 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Runner<'a> {
     plan: &'a Plan<'a>,
-    data: Data<'a>,
-    settings: &'a Settings,
+    data: RunData<'a>,
+    settings: &'a RunSettings,
     machine: Machine<'a>,
     after_setup: Registers,
     /// Products of an iteration that share a pass over A.
@@ -30,7 +30,7 @@ pub struct Runner<'a> {
     stream: Stream,
     /// What the iterations draw from.
     luck: Stream,
-    context: Context,
+    context: ValueContext,
     passes: usize,
     t: usize,
 }
@@ -57,11 +57,11 @@ impl<'a> Runner<'a> {
     /// Measures the start, where the policy is to measure anything, and runs setup.
     pub fn begin(
         plan: &'a Plan<'a>,
-        data: Data<'a>,
-        settings: &'a Settings,
+        data: RunData<'a>,
+        settings: &'a RunSettings,
         stream: &Stream,
         measuring: Measuring,
-    ) -> Result<Runner<'a>, Failure> {
+    ) -> Result<Runner<'a>, RunFailure> {
         let in_file = data.problem().A.is_in_file();
         if in_file {
             plan.refuse_whole(settings)?;
@@ -77,7 +77,7 @@ impl<'a> Runner<'a> {
             fused: if fuses { Pass::all(plan.section(Section::Iteration)) } else { vec![] },
             stream: *stream,
             luck: *stream,
-            context: Context::new(settings, data, stream),
+            context: ValueContext::new(settings, data, stream),
             passes: 0,
             t: 0,
         };
@@ -86,7 +86,7 @@ impl<'a> Runner<'a> {
     }
 
     /// A machine at the start, which is measured unless only passes of the program are to show anything.
-    fn machine(data: Data<'a>, settings: &'a Settings, measuring: Measuring) -> Machine<'a> {
+    fn machine(data: RunData<'a>, settings: &'a RunSettings, measuring: Measuring) -> Machine<'a> {
         let mut machine = Machine::new(data, data.problem().task.update(), settings);
         if measuring != Measuring::Shown {
             machine.measure();
@@ -95,7 +95,7 @@ impl<'a> Runner<'a> {
         machine
     }
 
-    fn set_up(&mut self) -> Result<(), Failure> {
+    fn set_up(&mut self) -> Result<(), RunFailure> {
         let setup = self.plan.section(Section::Setup);
         self.machine.execute(setup, 0, &self.stream, self.context)?;
         self.passes += setup.iter().map(passes).sum::<usize>();
@@ -127,12 +127,12 @@ impl<'a> Runner<'a> {
     }
 
     /// Starts again from the first x with another step size, after the same setup unless that depends on the step.
-    pub fn restart(&mut self, step: f64) -> Result<(), Failure> {
+    pub fn restart(&mut self, step: f64) -> Result<(), RunFailure> {
         self.restart_with(step, self.stream)
     }
 
     /// The same, with iterations that draw from another RNG stream.
-    pub(super) fn restart_with(&mut self, step: f64, luck: Stream) -> Result<(), Failure> {
+    pub(super) fn restart_with(&mut self, step: f64, luck: Stream) -> Result<(), RunFailure> {
         self.machine = Runner::machine(self.data, self.settings, self.machine.measuring);
         self.t = 0;
         let again = self.plan.reads_step(Section::Setup);
@@ -188,14 +188,14 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs one iteration, and says what a pass showed of the iterate before it.
-    pub fn advance(&mut self) -> Result<Option<Seen>, Failure> {
+    pub fn advance(&mut self) -> Result<Option<Seen>, RunFailure> {
         let seen = self.aim()?;
         self.land()?;
         Ok(seen)
     }
 
     /// The first half of an iteration: everything up to its v1.
-    pub fn aim(&mut self) -> Result<Option<Seen>, Failure> {
+    pub fn aim(&mut self) -> Result<Option<Seen>, RunFailure> {
         self.t += 1;
         let Runner { plan, machine, after_setup, fused, luck, context, passes, t, .. } = self;
         machine.restart(plan.restored, after_setup);
@@ -210,8 +210,8 @@ impl<'a> Runner<'a> {
     }
 
     /// The second half: moves on by v1, and measures where that leads.
-    pub fn land(&mut self) -> Result<(), Failure> {
-        self.machine.update(Step::Iteration(self.t))
+    pub fn land(&mut self) -> Result<(), RunFailure> {
+        self.machine.update(FailurePoint::Iteration(self.t))
     }
 
     /// A·v1, for the v1 of the last [`Runner::aim`].
@@ -245,7 +245,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs what is left.
-    pub fn finish(mut self) -> Result<Trace, Failure> {
+    pub fn finish(mut self) -> Result<Trace, RunFailure> {
         while self.t < self.settings.iterations {
             self.advance()?;
         }
@@ -279,13 +279,13 @@ struct Iteration<'m, 'a, 'p> {
     iteration: &'m [Planned<'p>],
     fused: &'m [Pass],
     t: usize,
-    context: Context,
+    context: ValueContext,
     instance: &'m Instance,
 }
 
 impl Iteration<'_, '_, '_> {
     /// Runs it, and says what it saw of the iterate.
-    fn run(&mut self, draws: &mut Draws, count: &mut usize) -> Result<Option<Seen>, Failure> {
+    fn run(&mut self, draws: &mut Draws, count: &mut usize) -> Result<Option<Seen>, RunFailure> {
         let mut seen = None;
         // Results of a pass that wait for the instruction that asks for them.
         let mut waiting: Vec<(usize, Datum)> = Vec::new();
@@ -327,7 +327,7 @@ impl Iteration<'_, '_, '_> {
         }
     }
 
-    fn store(&mut self, planned: &Planned, value: Datum) -> Result<(), Failure> {
+    fn store(&mut self, planned: &Planned, value: Datum) -> Result<(), RunFailure> {
         if !value.is_finite() {
             return Err(self.machine.failure(planned, self.t, Fault::NotFinite));
         }

@@ -23,26 +23,26 @@ impl Sampling {
 }
 
 /// A matrix and a vector with as many entries as it has rows.
-pub type Sampled = (Arc<Matrix>, Arc<Vec<f64>>);
+pub type SampledRows = (Arc<Matrix>, Arc<Vec<f64>>);
 
 /// The rows of one sample and the factor of each.
-pub struct Chosen {
+pub struct ChosenRows {
     rows: Vec<usize>,
     scales: Vec<f64>,
 }
 
-impl Chosen {
+impl ChosenRows {
     /// Draws `batch` rows; none if there are too few to draw from.
-    pub fn draw(weights: &Discrete, batch: usize, sampling: Sampling, stream: &Stream) -> Option<Chosen> {
+    pub fn draw(weights: &Discrete, batch: usize, sampling: Sampling, stream: &Stream) -> Option<ChosenRows> {
         Some(match sampling {
             Sampling::Unbiased => {
                 let rows = weights.sample(stream, batch);
                 let scale = |&i: &usize| 1.0 / (batch as f64 * weights.probability(i)).sqrt();
                 let scales = rows.iter().map(scale).collect();
-                Chosen { rows, scales }
+                ChosenRows { rows, scales }
             }
             Sampling::Released => {
-                Chosen { rows: weights.sample_distinct(stream, batch)?, scales: vec![1.0; batch] }
+                ChosenRows { rows: weights.sample_distinct(stream, batch)?, scales: vec![1.0; batch] }
             }
         })
     }
@@ -54,7 +54,7 @@ impl Chosen {
 
     /// The chosen rows of A and b, scaled.
     #[allow(non_snake_case)]
-    pub fn of(&self, A: &Matrix, b: &[f64]) -> Sampled {
+    pub fn of(&self, A: &Matrix, b: &[f64]) -> SampledRows {
         let b: Vec<f64> = self.rows.iter().map(|&i| b[i]).collect();
         self.scaled(self.rows_of(A), b)
     }
@@ -67,7 +67,7 @@ impl Chosen {
 
     /// What the chosen rows of A and b are scaled to.
     #[allow(non_snake_case)]
-    pub fn scaled(&self, A: Matrix, b: Vec<f64>) -> Sampled {
+    pub fn scaled(&self, A: Matrix, b: Vec<f64>) -> SampledRows {
         let b = b.iter().zip(&self.scales).map(|(b, scale)| scale * b).collect();
         (Arc::new(scale_rows(&self.scales, &A)), Arc::new(b))
     }
@@ -91,7 +91,7 @@ mod tests {
         let exact = gradient(&A, &b);
         let (mut sum, mut squares) = (vec![0.0; n], vec![0.0; n]);
         for t in 0..draws {
-            let chosen = Chosen::draw(weights, batch, sampling, &root.derive("draw", t)).unwrap();
+            let chosen = ChosenRows::draw(weights, batch, sampling, &root.derive("draw", t)).unwrap();
             for (j, g) in {
                 let (SA, Sb) = chosen.of(&A, &b);
                 gradient(&SA, &Sb)
@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn released_samples_are_distinct_and_unscaled() {
         let law = Discrete::uniform(10).unwrap();
-        let draw = |batch| Chosen::draw(&law, batch, Sampling::Released, &Stream::new(0));
-        let Chosen { mut rows, scales } = draw(10).unwrap();
+        let draw = |batch| ChosenRows::draw(&law, batch, Sampling::Released, &Stream::new(0));
+        let ChosenRows { mut rows, scales } = draw(10).unwrap();
         rows.sort();
         assert_eq!(rows, (0..10).collect::<Vec<_>>());
         assert!(scales.iter().all(|&s| s == 1.0));

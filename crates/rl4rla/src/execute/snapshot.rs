@@ -1,7 +1,7 @@
 //! Snapshots: what every register holds, also for programs that are not finished.
 
 use super::lenient::Lenient;
-use super::run::Settings;
+use super::run::RunSettings;
 use crate::problem::Instance;
 use crate::program::{Datum, Env, Instruction, Program, Section, Signature, Update};
 use crate::rng::Stream;
@@ -20,7 +20,7 @@ pub fn snapshots(
     program: &Program,
     instance: &Instance,
     update: Update,
-    settings: &Settings,
+    settings: &RunSettings,
     start: Option<&[f64]>,
     stream: &Stream,
 ) -> Vec<Snapshot> {
@@ -65,9 +65,9 @@ mod tests {
     use crate::problem::Family;
     use crate::program::{CATALOGUE, Geometry, Reg};
 
-    fn setting() -> (Instance, Settings) {
+    fn setting() -> (Instance, RunSettings) {
         let family = Family { rows: 30, cols: 4, outside: 0.2, ..Family::named("mid-cond").unwrap() };
-        let settings = Settings { iterations: 3, step: 0.3, batch: 6, ..Settings::for_size(30, 4) };
+        let settings = RunSettings { iterations: 3, step: 0.3, batch: 6, ..RunSettings::for_size(30, 4) };
         (family.draw(&Stream::new(1)).unwrap(), settings)
     }
 

@@ -1,7 +1,7 @@
 //! Curves of searches: the runs of one search on one grid, as a median with a band, and a sentence that says of how many runs
 //! they are.
 
-use crate::report::{Ink, Label, Mark, Series, Spread};
+use crate::report::{Ink, Label, Marker, Series, Spread};
 
 /// Points of a curve.
 const POINTS: usize = 120;
@@ -14,16 +14,16 @@ pub struct Bundle {
     pub name: String,
     pub ink: Ink,
     /// The course of every run: values that hold until the next, by what they are drawn against, which must be positive.
-    pub runs: Vec<Run>,
+    pub runs: Vec<RunHistory>,
 }
 
 /// The convergence history of a run.
-pub struct Run {
+pub struct RunHistory {
     pub seed: u64,
     pub points: Vec<[f64; 2]>,
 }
 
-impl Run {
+impl RunHistory {
     /// The value at a place; nothing before the first and behind the last.
     fn at(&self, x: f64) -> Option<f64> {
         let known = self.points.partition_point(|[at, _]| *at <= x);
@@ -33,7 +33,7 @@ impl Run {
 
 impl Bundle {
     /// The runs of which anything is drawn.
-    fn seen(&self) -> impl Iterator<Item = &Run> {
+    fn seen(&self) -> impl Iterator<Item = &RunHistory> {
         self.runs.iter().filter(|run| !run.points.is_empty())
     }
 
@@ -48,7 +48,7 @@ impl Bundle {
         let seen = || self.seen();
         if self.is_alone() {
             let points = seen().flat_map(|run| run.points.iter().copied());
-            return vec![Series::new(&*self.name, self.ink, Mark::Steps, points)];
+            return vec![Series::new(&*self.name, self.ink, Marker::Steps, points)];
         }
         let ends = |pick: fn(&[[f64; 2]]) -> Option<&[f64; 2]>| {
             Spread::of(seen().filter_map(|run| Some(pick(&run.points)?[0])))
@@ -61,12 +61,12 @@ impl Bundle {
         let few = seen().count() < FEW;
         let ends =
             |spread: &Spread| if few { [spread.min, spread.max] } else { [spread.lower, spread.upper] };
-        let upper = Mark::Band(curve.iter().map(|(_, spread)| ends(spread)[1]).collect());
+        let upper = Marker::Band(curve.iter().map(|(_, spread)| ends(spread)[1]).collect());
         let lower = curve.iter().map(|(x, spread)| [*x, ends(spread)[0]]);
         let middle = curve.iter().map(|(x, spread)| [*x, spread.median]);
         vec![
             Series::new(&*self.name, self.ink, upper, lower).labelled(Label::Hidden),
-            Series::new(&*self.name, self.ink, Mark::Line, middle),
+            Series::new(&*self.name, self.ink, Marker::Line, middle),
         ]
     }
 }
@@ -109,7 +109,8 @@ mod tests {
     use super::*;
 
     fn bundle(name: &str, seeds: &[u64]) -> Bundle {
-        let run = |&seed: &u64| Run { seed, points: vec![[1.0, seed as f64], [100.0, 10.0 + seed as f64]] };
+        let run =
+            |&seed: &u64| RunHistory { seed, points: vec![[1.0, seed as f64], [100.0, 10.0 + seed as f64]] };
         Bundle { name: name.into(), ink: Ink(0), runs: seeds.iter().map(run).collect() }
     }
 
@@ -117,7 +118,7 @@ mod tests {
     fn one_run_is_drawn_as_it_is_and_said_to_be_one() {
         let alone = [bundle("best", &[0]), bundle("mcts", &[0])];
         let series = alone[0].series();
-        assert_eq!((series.len(), &series[0].mark), (1, &Mark::Steps));
+        assert_eq!((series.len(), &series[0].mark), (1, &Marker::Steps));
         assert_eq!(series[0].points, alone[0].runs[0].points);
         assert_eq!(told(&alone), "one run each, seed 0");
         assert_eq!(told(&[bundle("best", &[4]), bundle("mcts", &[9])]), "one run each, seeds 4, 9");
@@ -126,14 +127,14 @@ mod tests {
     #[test]
     fn several_runs_have_a_median_and_a_band() {
         let series = bundle("best", &[0, 1, 2, 3, 4]).series();
-        let Mark::Band(upper) = &series[0].mark else { panic!("the band comes first") };
+        let Marker::Band(upper) = &series[0].mark else { panic!("the band comes first") };
         let (lower, middle) = (&series[0].points, &series[1].points);
         assert_eq!((lower[0], middle[0], upper[0]), ([1.0, 1.0], [1.0, 2.0], 3.0));
         assert_eq!((middle[POINTS - 1][1], upper[POINTS - 1]), (12.0, 13.0));
         assert_eq!((&series[0].label, &series[1].label), (&Label::Hidden, &Label::Legend));
         // Fewer than five are seen whole.
         let few = bundle("best", &[0, 3]).series();
-        let Mark::Band(upper) = &few[0].mark else { panic!("the band comes first") };
+        let Marker::Band(upper) = &few[0].mark else { panic!("the band comes first") };
         assert_eq!((few[0].points[0][1], upper[0]), (0.0, 3.0));
         assert!(bundle("best", &[]).series().is_empty());
         // A run of which nothing is drawn does not count.

@@ -3,7 +3,7 @@
 use super::error::ExperimentError;
 use super::label::{label, limits};
 use super::monitor::Monitor;
-use super::settings::Settings;
+use super::settings::SearchSettings;
 use crate::curriculum::{Curriculum, StageResult, discover};
 use crate::discovery::{Context, Observer, Problems, Progress};
 use crate::record::{Build, RunRecord};
@@ -20,7 +20,7 @@ pub struct Campaign {
     /// What is searched.
     pub curriculum: Curriculum,
     /// How.
-    pub settings: Settings,
+    pub settings: SearchSettings,
     /// The first seed; the others follow it.
     pub first_seed: u64,
     /// Whether every run computes all it needs itself, for the sake of the times it tells; otherwise runs with one seed
@@ -32,7 +32,7 @@ pub struct Campaign {
 
 impl Campaign {
     /// A campaign of which nothing is done.
-    pub fn new(curriculum: Curriculum, settings: Settings, first_seed: u64, seeds: u64) -> Campaign {
+    pub fn new(curriculum: Curriculum, settings: SearchSettings, first_seed: u64, seeds: u64) -> Campaign {
         Campaign { curriculum, settings, first_seed, alone: false, results: vec![None; seeds as usize] }
     }
 

@@ -3,7 +3,7 @@
 use super::error::ExperimentError;
 use super::monitor::Monitor;
 use crate::baseline::{Baseline, Request};
-use crate::execute::{Settings, Stop, run_large, run_unmeasured};
+use crate::execute::{RunSettings, StoppingRule, run_large, run_unmeasured};
 use crate::problem::Instance;
 use crate::program::Program;
 use crate::rng::Stream;
@@ -26,11 +26,11 @@ pub enum Solver {
         /// The program.
         program: Program,
         /// How it runs, the step apart.
-        settings: Settings,
+        settings: RunSettings,
         /// Steps to choose from: that of the least excess, before anything is timed.
         steps: Vec<f64>,
         /// When it may end early, on tall linear systems.
-        stop: Stop,
+        stop: StoppingRule,
     },
     /// A baseline, by its own rules.
     Baseline(Baseline),
@@ -152,14 +152,14 @@ impl<'a> Contest<'a> {
     fn solve(&self, solver: &Solver, step: f64) -> Result<Answer, String> {
         match (solver, &self.large) {
             (Solver::Program { program, settings, stop, .. }, Some(large)) => {
-                let settings = Settings { step, ..settings.clone() };
+                let settings = RunSettings { step, ..settings.clone() };
                 let trace = run_large(program, large, &settings, &self.stream, *stop);
                 let trace = trace.map_err(|failure| failure.to_string())?;
                 let (iterations, passes) = (trace.residuals.len() - 1, Some(trace.passes as f64));
                 Ok(Answer { x: trace.x, iterations, passes })
             }
             (Solver::Program { program, settings, .. }, None) => {
-                let settings = Settings { step, ..settings.clone() };
+                let settings = RunSettings { step, ..settings.clone() };
                 // Baselines do not look at their loss on the way either.
                 let x = run_unmeasured(program, self.instance, &settings, &self.stream);
                 let x = x.map_err(|failure| failure.to_string())?;
@@ -290,12 +290,12 @@ mod tests {
         (family.rows, family.cols, family.condition) = (300, 5, Some(1e3));
         let instance = family.draw(&Stream::new(1)).unwrap();
         let program = &Entry::named("sketched-precond-gd-factored").unwrap().document.program;
-        let settings = Settings { iterations: 60, ..Settings::for_size(300, 5) };
+        let settings = RunSettings { iterations: 60, ..RunSettings::for_size(300, 5) };
         let program = |steps: &[f64]| Solver::Program {
             program: program.clone(),
             settings: settings.clone(),
             steps: steps.to_vec(),
-            stop: Stop::default(),
+            stop: StoppingRule::default(),
         };
         let baseline = |name| Solver::Baseline(Baseline::named(name).unwrap());
         let entrants = [("a", program(&[0.01, 0.8])), ("b", baseline("qr")), ("c", baseline("jacobi"))]

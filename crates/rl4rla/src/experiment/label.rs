@@ -86,12 +86,12 @@ fn plain(value: &Value) -> String {
 mod tests {
     use super::*;
     use crate::discovery::{Approach, Fresh, Merge};
-    use crate::experiment::Settings;
+    use crate::experiment::SearchSettings;
     use crate::search::{Backup, Method};
     use std::collections::BTreeSet;
 
     fn name(curriculum: &str, approach: Approach) -> String {
-        let settings: Value = serde_json::from_str(&Settings::new(approach).json()).unwrap();
+        let settings: Value = serde_json::from_str(&SearchSettings::new(approach).json()).unwrap();
         label(approach.method.name(), limits(curriculum, &settings))
     }
 

@@ -8,7 +8,7 @@
 //! ```
 //! use rl4rla::curriculum::Curriculum;
 //! use rl4rla::discovery::Approach;
-//! use rl4rla::experiment::{Campaign, Settings, campaign, tallies};
+//! use rl4rla::experiment::{Campaign, SearchSettings, campaign, tallies};
 //! use rl4rla::search::Method;
 //! use rl4rla::store::Store;
 //!
@@ -24,7 +24,7 @@
 //!     instances = { search = 6, select = 4, report = 4 }
 //!     target = "ls-gd"
 //! "#).unwrap();
-//! let settings = Settings::new(Approach::new(Method::Best));
+//! let settings = SearchSettings::new(Approach::new(Method::Best));
 //! let mut campaigns = [Campaign::new(curriculum, settings, 0, 3)];
 //! let path = std::env::temp_dir().join(format!("rl4rla-campaign-{}.db", std::process::id()));
 //! let mut store = Store::open(&path).unwrap();
@@ -59,5 +59,5 @@ pub use costs::costs;
 pub use error::{ExperimentError, unreadable};
 pub use evaluated::{Evaluated, EvaluatedRun, draw};
 pub use monitor::Monitor;
-pub use settings::{Proposer, Settings};
-pub use tally::{Forms, Part, Tally, tallies};
+pub use settings::{ProposerSettings, SearchSettings};
+pub use tally::{Forms, Tally, TransitionRecord, tallies};

@@ -7,19 +7,19 @@ use std::path::PathBuf;
 
 /// What a run was asked for besides curriculum, method and seed, as the store keeps it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct SearchSettings {
     /// How stages are searched.
     pub approach: Approach,
     /// Whether stages are read with the hints they give.
     pub hints: bool,
     /// Who proposes programs, if not the grammar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proposer: Option<Proposer>,
+    pub proposer: Option<ProposerSettings>,
 }
 
 /// Who is to be asked for programs, as the store keeps it. The key is not kept.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Proposer {
+pub struct ProposerSettings {
     /// The address of its endpoint.
     pub url: String,
     /// The model that answers there.
@@ -34,10 +34,10 @@ pub struct Proposer {
     pub transcript: Option<PathBuf>,
 }
 
-impl Settings {
+impl SearchSettings {
     /// Stages as they are, searched this way.
-    pub fn new(approach: Approach) -> Settings {
-        Settings { approach, hints: true, proposer: None }
+    pub fn new(approach: Approach) -> SearchSettings {
+        SearchSettings { approach, hints: true, proposer: None }
     }
 
     /// The curriculum as these settings read it.
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn settings_of_older_runs_are_read_and_written_as_they_were() {
         let text = r#"{"approach":{"method":"best","merge":null,"released":false,"patient":false,"budget":null,"exploration":null,"delta":0.05},"hints":true}"#;
-        let settings: Settings = serde_json::from_str(text).unwrap();
+        let settings: SearchSettings = serde_json::from_str(text).unwrap();
         assert_eq!((settings.json().as_str(), settings.approach.evaluations), (text, None));
     }
 }

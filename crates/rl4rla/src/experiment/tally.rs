@@ -17,12 +17,12 @@ pub struct Tally<'a> {
     /// The method with the settings and limits it ran under.
     pub label: String,
     /// What the runs that reached it say of it, seed by seed.
-    pub parts: Vec<Part<'a>>,
+    pub parts: Vec<TransitionRecord<'a>>,
 }
 
 /// What one run says of a transition, or of all of them together.
 #[derive(Clone, Copy)]
-pub struct Part<'a> {
+pub struct TransitionRecord<'a> {
     /// Whether it found the target, or all of them.
     pub found: bool,
     /// What that took.
@@ -31,13 +31,13 @@ pub struct Part<'a> {
     pub stage: Option<&'a StageRecord>,
 }
 
-impl<'a> Part<'a> {
-    fn of_stage(stage: &'a StageRecord) -> Part<'a> {
-        Part { found: stage.found, cost: &stage.cost, stage: Some(stage) }
+impl<'a> TransitionRecord<'a> {
+    fn of_stage(stage: &'a StageRecord) -> TransitionRecord<'a> {
+        TransitionRecord { found: stage.found, cost: &stage.cost, stage: Some(stage) }
     }
 
-    fn of_run(run: &'a RunRecord) -> Part<'a> {
-        Part { found: run.found, cost: &run.cost, stage: run.stages.last() }
+    fn of_run(run: &'a RunRecord) -> TransitionRecord<'a> {
+        TransitionRecord { found: run.found, cost: &run.cost, stage: run.stages.last() }
     }
 }
 
@@ -53,14 +53,17 @@ pub fn tallies(campaign: &Campaign) -> Vec<Tally<'_>> {
     let mut from = if campaign.curriculum.start.is_empty() { "∅" } else { "start" };
     let mut all = Vec::new();
     for (number, (stage, _)) in campaign.curriculum.stages.iter().enumerate() {
-        let reached: Vec<Part> =
-            campaign.done().filter_map(|run| run.stages.get(number)).map(Part::of_stage).collect();
+        let reached: Vec<TransitionRecord> = campaign
+            .done()
+            .filter_map(|run| run.stages.get(number))
+            .map(TransitionRecord::of_stage)
+            .collect();
         if !reached.is_empty() {
             all.push(tally(format!("{from} → {}", stage.name), reached));
         }
         from = &stage.name;
     }
-    all.push(tally("total".into(), campaign.done().map(Part::of_run).collect()));
+    all.push(tally("total".into(), campaign.done().map(TransitionRecord::of_run).collect()));
     all
 }
 
@@ -76,7 +79,7 @@ impl Tally<'_> {
     }
 
     /// The runs that found the target.
-    pub fn successes(&self) -> impl Iterator<Item = &Part<'_>> {
+    pub fn successes(&self) -> impl Iterator<Item = &TransitionRecord<'_>> {
         self.parts.iter().filter(|part| part.found)
     }
 
@@ -144,12 +147,12 @@ mod tests {
             label: "best".into(),
             parts,
         };
-        let total = tally(runs.iter().map(Part::of_run).collect());
+        let total = tally(runs.iter().map(TransitionRecord::of_run).collect());
         assert_eq!(total.forms().to_string(), "2 × QR in turn, stable; 1 × Gram");
         assert_eq!((total.found().successes, total.mean(Quantity::Evaluations)), (3, 2.0));
-        let first = runs.iter().map(|run| Part::of_stage(&run.stages[0])).collect();
+        let first = runs.iter().map(|run| TransitionRecord::of_stage(&run.stages[0])).collect();
         assert_eq!(tally(first).forms().to_string(), "3 × Gram");
         let none = run(true, &[]);
-        assert_eq!(tally(vec![Part::of_run(&none)]).forms().to_string(), "");
+        assert_eq!(tally(vec![TransitionRecord::of_run(&none)]).forms().to_string(), "");
     }
 }

@@ -1,7 +1,7 @@
 //! The course of an exported function: by what it knows a solution, what its iterations show of that, and what they are
 //! told.
 
-use super::listing::{Listing, Mark, Name, Statement};
+use super::listing::{Listing, Name, Statement, ValueVersion};
 use crate::problem::{Family, Goal, tasks};
 use crate::program::{Compute, Core, Document, Meaning, Reg, Section, Update};
 
@@ -146,7 +146,7 @@ enum Value {
 /// Statements of the iteration whose results are r and Aᵀr, or Ax where an eigenvector is looked for; empty unless all
 /// that the goal looks at is there. The sign of r does not matter.
 fn shown(goal: Goal, listing: &Listing) -> Vec<(usize, &'static str)> {
-    let given = |reg: Reg| Name { reg, mark: Mark::Plain };
+    let given = |reg: Reg| Name { reg, mark: ValueVersion::Plain };
     let wanted: &[(Value, &'static str)] = match goal {
         Goal::Squares | Goal::CrossEntropy => &[(Value::Residual, "r"), (Value::Gradient, "g")],
         Goal::Eigenvector => &[(Value::Image, "Ax")],

@@ -2,8 +2,8 @@
 
 use super::listing::Listing;
 use super::subject::Export;
-use crate::execute::{Sampling, Settings, SketchKind};
-use crate::solve::Options;
+use crate::execute::{RunSettings, Sampling, SketchKind};
+use crate::solve::SolveOptions;
 use serde::Serialize;
 
 /// Settings that do not depend on the size of a problem.
@@ -28,9 +28,9 @@ pub struct Defaults {
 impl Default for Defaults {
     /// Those of `solve`: no step is right for all data, nor a number of iterations.
     fn default() -> Defaults {
-        let Options { iterations, tolerance, .. } = Options::default();
+        let SolveOptions { iterations, tolerance, .. } = SolveOptions::default();
         let (rows, cols) = (1_000_000, 100);
-        let settings = Settings::for_size(rows, cols);
+        let settings = RunSettings::for_size(rows, cols);
         Defaults {
             iterations,
             tolerance,
@@ -53,16 +53,16 @@ impl Defaults {
     }
 
     /// The settings that they are for a problem of this size.
-    pub fn settings(&self, rows: usize, cols: usize) -> Settings {
+    pub fn settings(&self, rows: usize, cols: usize) -> RunSettings {
         let sketch_rows = ((self.sketch_factor * cols as f64).ceil() as usize).clamp(1, rows.max(1));
-        Settings {
+        RunSettings {
             iterations: self.iterations,
             step: self.step.unwrap_or(1.0),
             sketch: self.sketch,
             sketch_rows,
             batch: self.batch.clamp(1, rows.max(1)),
             sampling: self.sampling,
-            ..Settings::for_size(rows, cols)
+            ..RunSettings::for_size(rows, cols)
         }
     }
 }
@@ -137,7 +137,7 @@ impl Parameter {
     }
 
     /// Its number in these settings, as all languages write it. All iterations are wanted.
-    pub fn value(self, settings: &Settings) -> String {
+    pub fn value(self, settings: &RunSettings) -> String {
         match self {
             Parameter::Step => format!("{:?}", settings.step),
             Parameter::Tolerance => "0.0".into(),
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn they_are_the_executors_own() {
         for (rows, cols) in [(10_000, 50), (200, 5), (30, 20)] {
-            let own = Settings { iterations: 1000, ..Settings::for_size(rows, cols) };
+            let own = RunSettings { iterations: 1000, ..RunSettings::for_size(rows, cols) };
             assert_eq!(Defaults::default().settings(rows, cols), own);
         }
     }

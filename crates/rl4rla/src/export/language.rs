@@ -3,26 +3,26 @@
 use super::error::ExportError;
 use super::subject::Export;
 use super::{json, julia, latex, python, rust};
-use crate::execute::Settings;
+use crate::execute::RunSettings;
 use std::fmt;
 
 /// A language: a reference to its row.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Language(&'static Row);
+pub struct Language(&'static LanguageRow);
 
 /// A program to be run with these settings, on data and draws that a driver finds in a folder of the program's name.
 pub struct Trial<'a> {
     /// The program.
     pub export: &'a Export<'a>,
     /// How it is run.
-    pub settings: &'a Settings,
+    pub settings: &'a RunSettings,
     /// Folders of problems that it is also tried on with its own defaults and draws: `A.bin`, `b.bin` and `x0.bin` hold
     /// numbers of eight bytes, the least first, and A row by row.
     pub problems: Vec<&'static str>,
 }
 
 /// A row of the table of languages.
-pub struct Row {
+pub struct LanguageRow {
     /// The name users write.
     pub name: &'static str,
     /// One line of help.
@@ -40,8 +40,8 @@ pub struct Row {
     pub driver: Option<fn(&[Trial]) -> String>,
 }
 
-static TABLE: [Row; 5] = [
-    Row {
+static TABLE: [LanguageRow; 5] = [
+    LanguageRow {
         name: "python",
         doc: "a function that needs NumPy and, for some programs, SciPy",
         extension: "py",
@@ -54,7 +54,7 @@ static TABLE: [Row; 5] = [
         write: python::write,
         driver: Some(python::driver),
     },
-    Row {
+    LanguageRow {
         name: "rust",
         doc: "a function that needs the crate faer",
         extension: "rs",
@@ -67,7 +67,7 @@ static TABLE: [Row; 5] = [
         write: rust::write,
         driver: Some(rust::driver),
     },
-    Row {
+    LanguageRow {
         name: "julia",
         doc: "a function that needs Julia's standard library alone",
         extension: "jl",
@@ -80,7 +80,7 @@ static TABLE: [Row; 5] = [
         write: julia::write,
         driver: Some(julia::driver),
     },
-    Row {
+    LanguageRow {
         name: "latex",
         doc: "a document with an algorithm environment",
         extension: "tex",
@@ -88,7 +88,7 @@ static TABLE: [Row; 5] = [
         write: latex::write,
         driver: None,
     },
-    Row {
+    LanguageRow {
         name: "json",
         doc: "the program as data",
         extension: "json",
@@ -111,18 +111,18 @@ impl Language {
 }
 
 impl std::ops::Deref for Language {
-    type Target = Row;
-    fn deref(&self) -> &Row {
+    type Target = LanguageRow;
+    fn deref(&self) -> &LanguageRow {
         self.0
     }
 }
 
-impl PartialEq for Row {
-    fn eq(&self, other: &Row) -> bool {
+impl PartialEq for LanguageRow {
+    fn eq(&self, other: &LanguageRow) -> bool {
         self.name == other.name
     }
 }
-impl Eq for Row {}
+impl Eq for LanguageRow {}
 impl fmt::Debug for Language {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(self.name)

@@ -3,7 +3,7 @@
 use super::defaults::Parameter;
 use super::error::ExportError;
 use super::head::comment;
-use super::listing::{Mark, Name, Statement};
+use super::listing::{Name, Statement, ValueVersion};
 use super::style::Style;
 use super::subject::Export;
 use crate::execute::Sampling;
@@ -30,9 +30,9 @@ impl Style for Latex {
         // There is one distribution only.
         let index = if reg == Reg::P1 { "" } else { index };
         let mark = match mark {
-            Mark::Plain => "",
-            Mark::Once => "0",
-            Mark::Again => "t",
+            ValueVersion::Plain => "",
+            ValueVersion::Once => "0",
+            ValueVersion::Again => "t",
         };
         match (index, mark) {
             ("", "") => letter.into(),
@@ -117,7 +117,7 @@ fn algorithm(export: &Export) -> Result<String, ExportError> {
             .as_str();
     }
     for reg in listing.carried() {
-        text += &format!("\\State ${} \\gets 0$\n", Latex::name(Name { reg, mark: Mark::Plain }));
+        text += &format!("\\State ${} \\gets 0$\n", Latex::name(Name { reg, mark: ValueVersion::Plain }));
     }
     text += &section(export, Section::Setup)?;
     if listing.loops() {

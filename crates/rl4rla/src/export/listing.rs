@@ -10,7 +10,7 @@ use crate::program::{
 
 /// Which of the values of a register is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mark {
+pub enum ValueVersion {
     /// The register as it is called.
     Plain,
     /// What setup made of `A` or `b`.
@@ -25,7 +25,7 @@ pub struct Name {
     /// Where the program keeps it.
     pub reg: Reg,
     /// Which of the register's values.
-    pub mark: Mark,
+    pub mark: ValueVersion,
 }
 
 /// `targets = operator(operands)`.
@@ -64,7 +64,7 @@ impl Listing {
         let live = Canonical::new(program, LiveOut::Finished);
         let typed = check(live.program(), signature)?;
         let mut names =
-            Names { current: [Mark::Plain; Reg::COUNT], twice: found_and_written(live.program()) };
+            Names { current: [ValueVersion::Plain; Reg::COUNT], twice: found_and_written(live.program()) };
         let statements = typed.iter().map(|typed| names.statement(typed)).collect();
         Ok(Listing { signature, statements, result: names.of(Reg::V1) })
     }
@@ -144,7 +144,7 @@ fn found_and_written(program: &Program) -> RegSet {
 
 /// The names of all registers at one point.
 struct Names {
-    current: [Mark; Reg::COUNT],
+    current: [ValueVersion; Reg::COUNT],
     twice: RegSet,
 }
 
@@ -156,9 +156,9 @@ impl Names {
     fn write(&mut self, reg: Reg, section: Section) -> Name {
         let sampled = reg.access() == Access::Input;
         self.current[reg.index()] = match section {
-            Section::Setup if sampled => Mark::Once,
-            Section::Iteration if sampled || self.twice.contains(reg) => Mark::Again,
-            _ => Mark::Plain,
+            Section::Setup if sampled => ValueVersion::Once,
+            Section::Iteration if sampled || self.twice.contains(reg) => ValueVersion::Again,
+            _ => ValueVersion::Plain,
         };
         self.of(reg)
     }
@@ -190,7 +190,7 @@ mod tests {
         Listing::new(&text.parse().unwrap(), Geometry::Tall.into()).unwrap()
     }
 
-    fn written(listing: &Listing) -> Vec<(&'static str, Mark)> {
+    fn written(listing: &Listing) -> Vec<(&'static str, ValueVersion)> {
         listing.statements.iter().flat_map(|s| &s.targets).map(|name| (name.reg.name(), name.mark)).collect()
     }
 
@@ -199,24 +199,27 @@ mod tests {
         let sgd = listing(
             "iteration:\n A, b = SUBSAMPLING(p1)\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n",
         );
-        assert_eq!(written(&sgd)[..3], [("A", Mark::Again), ("b", Mark::Again), ("v1", Mark::Plain)]);
-        assert_eq!(sgd.statements[0].operands[1].0, Name { reg: Reg::A, mark: Mark::Plain });
-        assert_eq!(sgd.statements[1].operands[0].0, Name { reg: Reg::A, mark: Mark::Again });
+        assert_eq!(
+            written(&sgd)[..3],
+            [("A", ValueVersion::Again), ("b", ValueVersion::Again), ("v1", ValueVersion::Plain)]
+        );
+        assert_eq!(sgd.statements[0].operands[1].0, Name { reg: Reg::A, mark: ValueVersion::Plain });
+        assert_eq!(sgd.statements[1].operands[0].0, Name { reg: Reg::A, mark: ValueVersion::Again });
         let growing = listing(
             "setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\niteration:\n R1 = MAT_MAT_MUL(R1, R1)\n v1 = MAT_VEC_MUL(R1, x)\n",
         );
-        assert_eq!(written(&growing)[..2], [("R1", Mark::Plain), ("R1", Mark::Again)]);
-        assert_eq!(growing.statements[1].operands[0].0.mark, Mark::Plain);
-        assert_eq!(growing.statements[2].operands[0].0.mark, Mark::Again);
+        assert_eq!(written(&growing)[..2], [("R1", ValueVersion::Plain), ("R1", ValueVersion::Again)]);
+        assert_eq!(growing.statements[1].operands[0].0.mark, ValueVersion::Plain);
+        assert_eq!(growing.statements[2].operands[0].0.mark, ValueVersion::Again);
         let momentum = listing("iteration:\n m1 = VEC_VEC_ADD(m1, x)\n v1 = VEC_VEC_SUB(m1, x)\n");
-        assert_eq!(written(&momentum), [("m1", Mark::Plain), ("v1", Mark::Plain)]);
+        assert_eq!(written(&momentum), [("m1", ValueVersion::Plain), ("v1", ValueVersion::Plain)]);
         assert_eq!(momentum.carried().len(), 1);
     }
 
     #[test]
     fn a_direction_that_setup_made_may_be_the_result() {
         let kept = listing("setup:\n v1 = VEC_MAT_MUL(b, A)\niteration:\n v2 = VEC_MAT_MUL(b, A)\n");
-        assert_eq!((kept.statements.len(), kept.result.mark), (1, Mark::Plain));
+        assert_eq!((kept.statements.len(), kept.result.mark), (1, ValueVersion::Plain));
     }
 
     #[test]

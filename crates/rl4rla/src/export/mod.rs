@@ -29,7 +29,7 @@ pub use course::Course;
 pub use defaults::{Defaults, Parameter};
 pub use error::ExportError;
 pub use language::{Language, Trial};
-pub use listing::{Listing, Mark, Name, Statement};
+pub use listing::{Listing, Name, Statement, ValueVersion};
 pub use provenance::Provenance;
 pub use structure::{latex_faults, unbalanced};
 pub use subject::Export;

@@ -1,7 +1,7 @@
 //! The style of a language: how it writes names and calls.
 
 use super::error::ExportError;
-use super::listing::{Mark, Name, Statement};
+use super::listing::{Name, Statement, ValueVersion};
 use crate::program::{Reg, Section, Templates};
 
 /// How a language writes names and calls.
@@ -16,9 +16,9 @@ pub trait Style {
     fn name(name: Name) -> String {
         match (name.reg, name.mark) {
             (Reg::ETA, _) => "step".into(),
-            (reg, Mark::Plain) => reg.name().into(),
-            (reg, Mark::Once) => format!("{reg}_0"),
-            (reg, Mark::Again) => format!("{reg}_t"),
+            (reg, ValueVersion::Plain) => reg.name().into(),
+            (reg, ValueVersion::Once) => format!("{reg}_0"),
+            (reg, ValueVersion::Again) => format!("{reg}_t"),
         }
     }
 

@@ -2,7 +2,7 @@
 #![allow(non_snake_case)]
 
 use super::outline::{Frame, Outline};
-use super::spectrum::{self, Law};
+use super::spectrum::{self, SpectrumLaw};
 use super::{Family, FamilyError, Instance, Right, Scale, factors};
 use crate::linalg::{self, Matrix};
 use crate::rng::Stream;
@@ -29,7 +29,7 @@ pub(super) fn symmetric_system(family: &Family, stream: &Stream) -> Result<Insta
             singular_values(family, &G)?[0].powi(2) / n as f64
         }
     };
-    let mut lambda = spectrum::draw(Law::Even, n, family.condition, &stream.derive("spectrum", 0));
+    let mut lambda = spectrum::draw(SpectrumLaw::Even, n, family.condition, &stream.derive("spectrum", 0));
     lambda.iter_mut().for_each(|l| *l *= largest);
     let (A, _) = symmetric(&lambda, stream);
     let x = stream.derive("solution", 0).normals(n);
@@ -46,7 +46,12 @@ pub(super) struct Tall {
 }
 
 /// A = U·Σ·Vᵀ as the family asks; normalised to the norm given.
-pub(super) fn tall(family: &Family, law: Law, norm: f64, stream: &Stream) -> Result<Tall, FamilyError> {
+pub(super) fn tall(
+    family: &Family,
+    law: SpectrumLaw,
+    norm: f64,
+    stream: &Stream,
+) -> Result<Tall, FamilyError> {
     let cols = family.cols;
     let drawn = spectrum::draw(law, cols, family.condition, &stream.derive("spectrum", 0));
     let V = factors::right(cols, family.right, &stream.derive("right", 0));
@@ -74,7 +79,11 @@ impl Tall {
 }
 
 /// A tall system with b = (1 − s)·r + s·o, r ∈ range(A), o ⟂ range(A), ‖r‖ = ‖o‖ = mean(σ).
-pub(super) fn tall_system(family: &Family, law: Law, stream: &Stream) -> Result<Outline, FamilyError> {
+pub(super) fn tall_system(
+    family: &Family,
+    law: SpectrumLaw,
+    stream: &Stream,
+) -> Result<Outline, FamilyError> {
     let Tall { core, sigma } = tall(family, law, 1.0, stream)?;
     let level = sigma.iter().sum::<f64>() / family.cols as f64;
     let mut x = stream.derive("solution", 0).normals(family.cols);

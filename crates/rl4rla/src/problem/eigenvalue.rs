@@ -15,7 +15,7 @@ use super::family_error::FamilyError;
 use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
-use super::spectrum::{self, Law};
+use super::spectrum::{self, SpectrumLaw};
 use super::task::{History, Task, Work};
 use crate::linalg::{self, Matrix};
 use crate::program::{EIGENVALUE_OPERATORS, Operator, Reg, RegSet, Update};
@@ -174,7 +174,7 @@ static FAMILIES: [FamilyInfo; 1] = [FamilyInfo {
 
 fn draw(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
     let lambda =
-        spectrum::draw(Law::LogUniform, family.cols, family.condition, &stream.derive("spectrum", 0));
+        spectrum::draw(SpectrumLaw::LogUniform, family.cols, family.condition, &stream.derive("spectrum", 0));
     let (A, Q) = draw::symmetric(&lambda, stream);
     Ok(instance(A, Q.column(0).to_vec(), lambda, stream))
 }

@@ -71,37 +71,37 @@ pub struct Number {
 
 /// A kind of family: a reference to its row. Equality and hash are those of the name.
 #[derive(Clone, Copy)]
-pub struct Kind(pub &'static FamilyInfo);
+pub struct FamilyKind(pub &'static FamilyInfo);
 
-impl Kind {
+impl FamilyKind {
     /// This kind's row of the table.
     pub fn info(self) -> &'static FamilyInfo {
         self.0
     }
 }
 
-impl PartialEq for Kind {
-    fn eq(&self, other: &Kind) -> bool {
+impl PartialEq for FamilyKind {
+    fn eq(&self, other: &FamilyKind) -> bool {
         self.0.name == other.0.name
     }
 }
-impl Eq for Kind {}
-impl Hash for Kind {
+impl Eq for FamilyKind {}
+impl Hash for FamilyKind {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.name.hash(state);
     }
 }
-impl fmt::Debug for Kind {
+impl fmt::Debug for FamilyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.name)
     }
 }
-impl fmt::Display for Kind {
+impl fmt::Display for FamilyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.name)
     }
 }
-impl Serialize for Kind {
+impl Serialize for FamilyKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.name.serialize(serializer)
     }
@@ -178,7 +178,7 @@ pub enum Scale {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Family {
     /// The row of the table.
-    pub kind: Kind,
+    pub kind: FamilyKind,
     /// Rows of A.
     pub rows: usize,
     /// Columns of A.
@@ -200,7 +200,7 @@ pub struct Family {
 
 impl Family {
     /// The family of this kind with its default size and options.
-    pub fn new(kind: Kind) -> Family {
+    pub fn new(kind: FamilyKind) -> Family {
         let info = kind.info();
         let mut numbers = [0.0; 3];
         numbers.iter_mut().zip(info.numbers).for_each(|(value, number)| *value = number.default);
@@ -219,7 +219,7 @@ impl Family {
 
     /// The family of this name with its default size and options.
     pub fn named(name: &str) -> Option<Family> {
-        families().find(|info| info.name == name).map(|info| Family::new(Kind(info)))
+        families().find(|info| info.name == name).map(|info| Family::new(FamilyKind(info)))
     }
 
     /// The same with another size; for square families one number suffices.

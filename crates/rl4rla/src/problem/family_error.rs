@@ -1,6 +1,6 @@
 //! What can be wrong with a family.
 
-use super::family::{Kind, MAX_BYTES, Number};
+use super::family::{FamilyKind, MAX_BYTES, Number};
 use crate::data::csv_number;
 use std::fmt;
 
@@ -11,9 +11,9 @@ pub enum FamilyError {
     /// There are no rows or no columns.
     Empty { rows: usize, cols: usize },
     /// A square family has a size that is not.
-    NotSquare { kind: Kind, rows: usize, cols: usize },
+    NotSquare { kind: FamilyKind, rows: usize, cols: usize },
     /// There are more columns than rows.
-    Wide { kind: Kind, rows: usize, cols: usize },
+    Wide { kind: FamilyKind, rows: usize, cols: usize },
     /// Drawing an instance would take more than [`MAX_BYTES`].
     TooLarge { rows: usize, cols: usize },
     /// The condition number is below one or not finite.
@@ -21,21 +21,21 @@ pub enum FamilyError {
     /// One column cannot have a condition number other than one.
     OneColumn { condition: f64 },
     /// The family has no such option.
-    NotAnOption { kind: Kind, option: &'static str },
+    NotAnOption { kind: FamilyKind, option: &'static str },
     /// The weight of what is outside the range is not in [0, 1).
     Outside { outside: f64 },
     /// The range of A is the whole space.
-    NothingOutside { kind: Kind, rows: usize, cols: usize, outside: f64 },
+    NothingOutside { kind: FamilyKind, rows: usize, cols: usize, outside: f64 },
     /// A number of the family's own is out of range.
     Number { number: Number, value: f64 },
     /// The singular values of a drawn matrix could not be computed.
-    NoSpectrum { kind: Kind },
+    NoSpectrum { kind: FamilyKind },
     /// The drawn problem has no solution.
-    NoSolution { kind: Kind, why: &'static str },
+    NoSolution { kind: FamilyKind, why: &'static str },
     /// A table has too few rows to draw such problems from.
-    FewRows { kind: Kind, held: usize, rest: usize, rows: usize, cols: usize },
+    FewRows { kind: FamilyKind, held: usize, rest: usize, rows: usize, cols: usize },
     /// In all samples of a table's rows a column depends on the others; it has this value in so many of the rows.
-    Dependent { kind: Kind, rows: usize, column: &'static str, value: f64, count: usize, of: usize },
+    Dependent { kind: FamilyKind, rows: usize, column: &'static str, value: f64, count: usize, of: usize },
 }
 
 impl fmt::Display for FamilyError {

@@ -2,14 +2,14 @@
 #![allow(non_snake_case)]
 
 use super::draw::{symmetric_system, tall_system};
-use super::family::{Choice, Family, FamilyInfo, Kind};
+use super::family::{Choice, Family, FamilyInfo, FamilyKind};
 use super::family_error::FamilyError;
 use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::outline::Outline;
 use super::solving::{Solving, Stopping};
-use super::spectrum::Law;
+use super::spectrum::SpectrumLaw;
 use super::task::Task;
 use crate::linalg::Matrix;
 use crate::rng::Stream;
@@ -124,18 +124,22 @@ const TALL: FamilyInfo = FamilyInfo {
 };
 
 /// How the singular values of a tall family are drawn.
-fn law(kind: Kind) -> Option<Law> {
-    let laws = [(Kind::LOW_COND, Law::Low), (Kind::MID_COND, Law::Mid), (Kind::HIGH_COND, Law::High)];
+fn law(kind: FamilyKind) -> Option<SpectrumLaw> {
+    let laws = [
+        (FamilyKind::LOW_COND, SpectrumLaw::Low),
+        (FamilyKind::MID_COND, SpectrumLaw::Mid),
+        (FamilyKind::HIGH_COND, SpectrumLaw::High),
+    ];
     laws.into_iter().find(|(other, _)| *other == kind).map(|(_, law)| law)
 }
 
-impl Kind {
+impl FamilyKind {
     /// Symmetric positive definite, eigenvalues linearly spaced in [λmax/κ, λmax].
-    pub const PSD: Kind = Kind(&FAMILIES[0]);
+    pub const PSD: FamilyKind = FamilyKind(&FAMILIES[0]);
     /// Singular values linearly spaced in [1, 2].
-    pub const LOW_COND: Kind = Kind(&FAMILIES[1]);
+    pub const LOW_COND: FamilyKind = FamilyKind(&FAMILIES[1]);
     /// Singular values are squares of standard normals.
-    pub const MID_COND: Kind = Kind(&FAMILIES[2]);
+    pub const MID_COND: FamilyKind = FamilyKind(&FAMILIES[2]);
     /// Singular values 1/i¹⁰.
-    pub const HIGH_COND: Kind = Kind(&FAMILIES[3]);
+    pub const HIGH_COND: FamilyKind = FamilyKind(&FAMILIES[3]);
 }

@@ -15,7 +15,7 @@ use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::response::Response;
 use super::solving::Solving;
-use super::spectrum::Law;
+use super::spectrum::SpectrumLaw;
 use super::task::{History, Task, Work};
 use crate::linalg::{self, Matrix};
 use crate::program::{Core, LOGISTIC_OPERATORS, Op, Operator, Reg, RegSet, Section, Update};
@@ -357,7 +357,7 @@ struct Drawn {
 
 /// A = UΣVᵀ, w* with Aw* = √m·Uz/‖z‖, and labels sign(Aw* + ε).
 fn drawn(family: &Family, stream: &Stream) -> Result<Drawn, FamilyError> {
-    let tall = draw::tall(family, Law::Geometric, NORM, stream)?;
+    let tall = draw::tall(family, SpectrumLaw::Geometric, NORM, stream)?;
     let A = tall.matrix(family, stream);
     let Tall { core, sigma } = tall;
     let z = stream.derive("solution", 0).normals(family.cols);

@@ -22,7 +22,7 @@ mod spectrum;
 mod task;
 
 pub use eigenvalue::Eigenvalue;
-pub use family::{Choice, Family, FamilyInfo, Kind, Leverage, MAX_BYTES, Number, Right, Scale};
+pub use family::{Choice, Family, FamilyInfo, FamilyKind, Leverage, MAX_BYTES, Number, Right, Scale};
 pub use family_error::FamilyError;
 pub use goal::Goal;
 pub use instance::{Instance, Shape};

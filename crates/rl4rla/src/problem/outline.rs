@@ -3,7 +3,7 @@
 
 use super::factors::{self, orthonormalise};
 use super::{Family, Instance};
-use crate::clock::{Part, spend};
+use crate::clock::{WorkPhase, spend};
 use crate::linalg::{self, Matrix, Orthonormal};
 use crate::rng::Stream;
 use faer::Mat;
@@ -86,7 +86,7 @@ impl Outline {
             let beyond = (outside > 0.0).then(|| self.stream.derive("outside", 0));
             factors::left(rows, cols, leverage, beyond.as_ref(), &self.stream.derive("left", 0))
         };
-        self.frame.get_or_init(|| spend(Part::Instances, draw))
+        self.frame.get_or_init(|| spend(WorkPhase::Instances, draw))
     }
 
     /// The system as it is.

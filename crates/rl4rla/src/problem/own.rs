@@ -3,7 +3,7 @@
 //! A fraction of the rows is held out, independent of the seed. Search instances are drawn from the others, reported
 //! figures only from the held-out rows.
 
-use super::family::{Choice, Family, FamilyInfo, Kind, Number, Scale};
+use super::family::{Choice, Family, FamilyInfo, FamilyKind, Number, Scale};
 use super::family_error::FamilyError;
 use super::instance::Instance;
 use super::linear::Linear;
@@ -96,7 +96,7 @@ impl Family {
             own
         };
         let own = find(&name).unwrap_or_else(new);
-        Ok(Family::new(Kind(&own.info)))
+        Ok(Family::new(FamilyKind(&own.info)))
     }
 
     /// The family of an unread table: it describes what tables have in common, and nothing can be drawn from it.
@@ -114,7 +114,7 @@ impl Family {
                 Err(FamilyError::NoSolution { kind: family.kind, why: "its table was not read" })
             },
         };
-        Family::new(Kind(&UNREAD))
+        Family::new(FamilyKind(&UNREAD))
     }
 
     /// Whether its problems are rows of a table.
@@ -240,7 +240,7 @@ fn commonest(values: impl Iterator<Item = f64>) -> (f64, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Target;
+    use crate::data::TargetColumn;
     use std::collections::BTreeSet;
 
     fn table(name: &str, rows: usize) -> std::path::PathBuf {
@@ -253,7 +253,8 @@ mod tests {
 
     fn family(name: &str, rows: usize) -> Family {
         let path = table(name, rows);
-        let design = Design { target: Target::Column("3".into()), intercept: false, standardise: false };
+        let design =
+            Design { target: TargetColumn::Column("3".into()), intercept: false, standardise: false };
         let family = Family::of_table(&path, &design, &Reading::default()).unwrap();
         std::fs::remove_file(path).unwrap();
         family
@@ -297,7 +298,7 @@ mod tests {
         let category = |i: usize| u8::from((i * 37) % 400 < few);
         let line = |i: usize| format!("{},{},{i}\n", draws[i], category(i));
         std::fs::write(&path, "a,rare,y\n".to_string() + &(0..400).map(line).collect::<String>()).unwrap();
-        let design = Design { target: Target::Column("y".into()), intercept: true, standardise: false };
+        let design = Design { target: TargetColumn::Column("y".into()), intercept: true, standardise: false };
         let family = Family::of_table(&path, &design, &Reading::default()).unwrap();
         std::fs::remove_file(path).unwrap();
         Family { rows: 20, ..family }
@@ -341,7 +342,8 @@ mod tests {
     #[test]
     fn a_short_table_is_refused() {
         let path = table("short", 31);
-        let design = Design { target: Target::Column("3".into()), intercept: false, standardise: false };
+        let design =
+            Design { target: TargetColumn::Column("3".into()), intercept: false, standardise: false };
         let error = Family::of_table(&path, &design, &Reading::default()).unwrap_err();
         assert!(error.to_string().contains("31 rows are too few"), "{error}");
         std::fs::remove_file(path).unwrap();

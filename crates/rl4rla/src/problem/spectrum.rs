@@ -4,7 +4,7 @@ use crate::rng::Stream;
 
 /// How singular values are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Law {
+pub(super) enum SpectrumLaw {
     /// Linearly spaced from 1 to 1/κ.
     Even,
     /// Linearly spaced from 2 to 1.
@@ -29,21 +29,21 @@ const CONDITION: f64 = 2.0;
 ///
 /// Where a law is not made from a condition number and one is asked for, the spectrum drawn is mapped affinely in its
 /// logarithm, σ ↦ σmax·κ^(−t) with t = ln(σmax/σ)/ln(σmax/σmin), so that σmax stays and σmax/σmin = κ.
-pub(super) fn draw(law: Law, n: usize, condition: Option<f64>, stream: &Stream) -> Vec<f64> {
+pub(super) fn draw(law: SpectrumLaw, n: usize, condition: Option<f64>, stream: &Stream) -> Vec<f64> {
     let kappa = condition.unwrap_or(if n == 1 { 1.0 } else { CONDITION });
     let powers = |exponents: Vec<f64>| exponents.into_iter().map(|t| kappa.powf(-t)).collect();
     let mut sigma = match law {
-        Law::Even => return evenly(1.0, 1.0 / kappa, n),
-        Law::Geometric => return powers(evenly(1.0, 0.0, n).into_iter().rev().collect()),
-        Law::LogUniform => {
+        SpectrumLaw::Even => return evenly(1.0, 1.0 / kappa, n),
+        SpectrumLaw::Geometric => return powers(evenly(1.0, 0.0, n).into_iter().rev().collect()),
+        SpectrumLaw::LogUniform => {
             let mut exponents = stream.uniforms(n);
             exponents.sort_by(f64::total_cmp);
             (exponents[n - 1], exponents[0]) = (1.0, 0.0);
             return powers(exponents);
         }
-        Law::Low => evenly(2.0, 1.0, n),
-        Law::Mid => stream.normals(n).iter().map(|z| z * z).collect(),
-        Law::High => (1..=n).map(|i| (i as f64).powi(-10)).collect(),
+        SpectrumLaw::Low => evenly(2.0, 1.0, n),
+        SpectrumLaw::Mid => stream.normals(n).iter().map(|z| z * z).collect(),
+        SpectrumLaw::High => (1..=n).map(|i| (i as f64).powi(-10)).collect(),
     };
     sigma.sort_by(|a, b| b.total_cmp(a));
     sigma.iter_mut().for_each(|s| *s += FLOOR);
@@ -72,17 +72,17 @@ fn impose(sigma: &mut [f64], condition: f64) {
 mod tests {
     use super::*;
 
-    fn drawn(law: Law, cols: usize, condition: Option<f64>) -> Vec<f64> {
+    fn drawn(law: SpectrumLaw, cols: usize, condition: Option<f64>) -> Vec<f64> {
         draw(law, cols, condition, &Stream::new(1))
     }
 
     #[test]
     fn spectra_are_those_of_the_definition() {
-        assert_eq!(drawn(Law::Even, 3, None), [1.0, 0.75, 0.5]);
-        assert_eq!(drawn(Law::Even, 2, Some(10.0)), [1.0, 0.1]);
-        assert_eq!(drawn(Law::Low, 3, None), [2.0, 1.5, 1.0].map(|s| s + 1e-6));
-        assert_eq!(drawn(Law::High, 2, None), [1.0, 1.0 / 1024.0].map(|s| s + 1e-6));
-        let mid = drawn(Law::Mid, 50, None);
+        assert_eq!(drawn(SpectrumLaw::Even, 3, None), [1.0, 0.75, 0.5]);
+        assert_eq!(drawn(SpectrumLaw::Even, 2, Some(10.0)), [1.0, 0.1]);
+        assert_eq!(drawn(SpectrumLaw::Low, 3, None), [2.0, 1.5, 1.0].map(|s| s + 1e-6));
+        assert_eq!(drawn(SpectrumLaw::High, 2, None), [1.0, 1.0 / 1024.0].map(|s| s + 1e-6));
+        let mid = drawn(SpectrumLaw::Mid, 50, None);
         let mut squares: Vec<f64> = Stream::new(1).normals(50).iter().map(|z| z * z + 1e-6).collect();
         squares.sort_by(|a, b| b.total_cmp(a));
         assert_eq!(mid, squares);
@@ -90,17 +90,24 @@ mod tests {
 
     #[test]
     fn one_column_has_one_value() {
-        assert_eq!(drawn(Law::Even, 1, None), [1.0]);
-        assert_eq!(drawn(Law::Geometric, 1, None), [1.0]);
-        assert_eq!(drawn(Law::LogUniform, 1, Some(1.0)), [1.0]);
-        assert_eq!(drawn(Law::Low, 1, Some(1.0)), [1.0 + 1e-6]);
-        assert_eq!(drawn(Law::High, 1, None), [1.0 + 1e-6]);
-        assert_eq!(drawn(Law::Mid, 1, Some(1.0)), drawn(Law::Mid, 1, None));
+        assert_eq!(drawn(SpectrumLaw::Even, 1, None), [1.0]);
+        assert_eq!(drawn(SpectrumLaw::Geometric, 1, None), [1.0]);
+        assert_eq!(drawn(SpectrumLaw::LogUniform, 1, Some(1.0)), [1.0]);
+        assert_eq!(drawn(SpectrumLaw::Low, 1, Some(1.0)), [1.0 + 1e-6]);
+        assert_eq!(drawn(SpectrumLaw::High, 1, None), [1.0 + 1e-6]);
+        assert_eq!(drawn(SpectrumLaw::Mid, 1, Some(1.0)), drawn(SpectrumLaw::Mid, 1, None));
     }
 
     #[test]
     fn a_condition_is_imposed_exactly_and_keeps_the_order() {
-        for law in [Law::Even, Law::Geometric, Law::LogUniform, Law::Low, Law::Mid, Law::High] {
+        for law in [
+            SpectrumLaw::Even,
+            SpectrumLaw::Geometric,
+            SpectrumLaw::LogUniform,
+            SpectrumLaw::Low,
+            SpectrumLaw::Mid,
+            SpectrumLaw::High,
+        ] {
             for condition in [1.0, 1.5, 1e3, 1e12, 1e200] {
                 let sigma = drawn(law, 20, Some(condition));
                 assert!((sigma[0] / sigma[19] / condition - 1.0).abs() < 1e-14, "{law:?} {condition}");

@@ -2,7 +2,7 @@
 //! of its result, which operators help, where problems come from, and how far a run has got. Nothing to the right of
 //! this folder knows any task by name.
 
-use super::family::{Family, FamilyInfo, Kind};
+use super::family::{Family, FamilyInfo, FamilyKind};
 use super::family_error::FamilyError;
 use super::goal::Goal;
 use super::instance::Instance;
@@ -311,7 +311,7 @@ fn checked(task: &dyn Task, text: &str) -> Result<Document, String> {
             "its update is `{written}`, the task's `{wanted}`; write `update: {wanted}` in its header"
         ));
     }
-    let signatures = || task.families().iter().map(|row| Family::new(Kind(row)).signature());
+    let signatures = || task.families().iter().map(|row| Family::new(FamilyKind(row)).signature());
     let misfit = |signature| check(&document.program, signature).err();
     match signatures().map(misfit).collect::<Option<Vec<_>>>() {
         Some(misfits) if !misfits.is_empty() => Err(misfits[0].to_string()),

@@ -2,8 +2,8 @@
 //! operands, or in the order of independent instructions.
 
 use super::ast::{Instruction, Program, Section};
-use super::lexicon::Word;
-use super::liveness::{Line, Lines, LiveOut, Verdicts, alive};
+use super::lexicon::InstructionNumber;
+use super::liveness::{Line, LiveOut, SectionLines, Verdicts, alive};
 use super::register::Reg;
 use std::fmt;
 
@@ -27,7 +27,11 @@ impl Canonical {
         known.sort_unstable_by(|a, b| order(a).cmp(&order(b)));
         let word = |ins: &Instruction| known.partition_point(|&other| order(other) < order(ins));
         let mut lines = Section::BOTH.map(|section| {
-            program.section(section).iter().map(|ins| Line::new(word(ins) as Word, ins)).collect()
+            program
+                .section(section)
+                .iter()
+                .map(|ins| Line::new(word(ins) as InstructionNumber, ins))
+                .collect()
         });
         tidy(&mut lines, out, &mut Verdicts::default());
         let instruction = |line: Line| known[line.word as usize].clone();
@@ -75,7 +79,7 @@ pub(super) fn order(instruction: &Instruction) -> (bool, &Instruction) {
 
 /// Brings setup and iteration, whose words are in canonical order, into canonical form: without dead code, in their
 /// first order. The operands are in theirs.
-pub(super) fn tidy(sections: &mut Lines, out: LiveOut, verdicts: &mut Verdicts) {
+pub(super) fn tidy(sections: &mut SectionLines, out: LiveOut, verdicts: &mut Verdicts) {
     alive(sections, out, verdicts);
     for (lines, alive) in sections.iter_mut().zip(verdicts) {
         let mut alive = alive.iter();

@@ -7,20 +7,20 @@
 use super::ast::Section;
 use super::canon::tidy;
 use super::editor::Edit;
-use super::lexicon::{Word, part};
-use super::liveness::{Line, Lines, LiveOut, Verdicts, alive, counting, ends};
-use super::points::{Offer, Point, Points};
+use super::lexicon::{InstructionNumber, part};
+use super::liveness::{Line, LiveOut, SectionLines, Verdicts, alive, counting, ends};
+use super::points::{Continuation, TypePoint, TypePoints};
 use super::register::RegSet;
 use super::repair::Repair;
 
 /// A program with the types at all its points.
 #[derive(Default)]
 pub(super) struct Draft {
-    lines: Lines,
+    lines: SectionLines,
     /// The program as the search keeps it.
-    here: Lines,
+    here: SectionLines,
     /// The types before each instruction of both sections and after the last.
-    points: [Vec<Point>; 2],
+    points: [Vec<TypePoint>; 2],
     /// Whether each instruction fits.
     fits: Verdicts,
     /// What counts while the program is being written, and when it is finished.
@@ -29,9 +29,9 @@ pub(super) struct Draft {
     /// Whether the program, as it is, is well-shaped.
     well_shaped: bool,
     /// Whether what counts behind the place of the edits at hand fits, by the types there.
-    behind: Vec<(Point, bool)>,
+    behind: Vec<(TypePoint, bool)>,
     /// The program with an edit made, tidied.
-    child: Lines,
+    child: SectionLines,
     verdicts: Verdicts,
 }
 
@@ -58,7 +58,7 @@ impl Tally {
 }
 
 impl Flow {
-    fn read(&mut self, lines: &Lines, fits: &Verdicts, out: LiveOut) {
+    fn read(&mut self, lines: &SectionLines, fits: &Verdicts, out: LiveOut) {
         let [in_setup, in_iteration] = &mut self.counts;
         counting(&lines[1], ends(out), in_iteration);
         counting(&lines[0], in_iteration[0].union(out.kept()), in_setup);
@@ -100,8 +100,8 @@ impl Flow {
 
 impl Draft {
     /// Types a program.
-    pub fn read(&mut self, words: &[Word], points: &mut Points) {
-        let mut point = Points::START;
+    pub fn read(&mut self, words: &[InstructionNumber], points: &mut TypePoints) {
+        let mut point = TypePoints::START;
         for section in Section::BOTH {
             let s = section as usize;
             self.lines[s].clear();
@@ -128,7 +128,13 @@ impl Draft {
     }
 
     /// The insertions that are legal if `left` edits are left after them, in order; one that does nothing once.
-    pub fn legal(&mut self, points: &mut Points, repair: &mut Repair, left: usize, edits: &mut Vec<Edit>) {
+    pub fn legal(
+        &mut self,
+        points: &mut TypePoints,
+        repair: &mut Repair,
+        left: usize,
+        edits: &mut Vec<Edit>,
+    ) {
         repair.begin();
         let mut nothing = false;
         for section in Section::BOTH {
@@ -157,7 +163,7 @@ impl Draft {
         }
     }
 
-    fn admits(&mut self, it: Inserted, points: &mut Points, repair: &mut Repair, left: usize) -> bool {
+    fn admits(&mut self, it: Inserted, points: &mut TypePoints, repair: &mut Repair, left: usize) -> bool {
         let nothing = it.line.writes == RegSet::EMPTY;
         let dead = !it.line.writes.meets(self.partial.counts[it.section as usize][it.position]);
         if dead && !nothing {
@@ -179,7 +185,7 @@ impl Draft {
 
     /// Whether an edit that counts leaves more or fewer lines alive than there were: a difference that is seen without
     /// tidying.
-    fn changes_length(&self, it: Inserted, points: &Points) -> bool {
+    fn changes_length(&self, it: Inserted, points: &TypePoints) -> bool {
         let tallies = self.before(&self.partial, it, points.grammar.live_out.partial());
         let s = it.section as usize;
         let before = |s: usize, position: usize| self.partial.before[s][position].alive;
@@ -188,7 +194,7 @@ impl Draft {
     }
 
     /// Whether an edit leaves a well-shaped program.
-    fn fits_at_once(&mut self, it: Inserted, points: &mut Points) -> bool {
+    fn fits_at_once(&mut self, it: Inserted, points: &mut TypePoints) -> bool {
         let live_out = points.grammar.live_out;
         // What counts at the end of an iteration depends on which carried registers are read.
         let reads = self.lines[1].iter().fold(it.line.reads, |reads, line| reads.union(line.reads));
@@ -221,7 +227,7 @@ impl Draft {
     }
 
     /// Whether everything fits that counts behind an edit.
-    fn fits_behind(&mut self, it: Inserted, points: &mut Points) -> bool {
+    fn fits_behind(&mut self, it: Inserted, points: &mut TypePoints) -> bool {
         if let Some(&(_, known)) = self.behind.iter().find(|(point, _)| *point == it.offer.point) {
             return known;
         }
@@ -242,7 +248,7 @@ impl Draft {
     }
 
     /// Whether an edit leaves a well-shaped program, when carried registers are read.
-    fn fits_around_the_loop(&mut self, it: Inserted, points: &mut Points) -> bool {
+    fn fits_around_the_loop(&mut self, it: Inserted, points: &mut TypePoints) -> bool {
         let s = it.section as usize;
         self.lines[s].insert(it.position, it.line);
         alive(&self.lines, points.grammar.live_out, &mut self.verdicts);
@@ -268,7 +274,7 @@ impl Draft {
     }
 
     /// Whether setup writes what is to be kept, with this edit.
-    fn keeps(&self, it: Option<Inserted>, points: &Points) -> bool {
+    fn keeps(&self, it: Option<Inserted>, points: &TypePoints) -> bool {
         let inserted = it.filter(|it| it.section == Section::Setup).map(|it| it.line);
         let written = |reg| self.lines[0].iter().chain(&inserted).any(|line| line.writes.contains(reg));
         points.grammar.live_out.kept().iter().all(written)
@@ -281,11 +287,11 @@ struct Inserted {
     section: Section,
     position: usize,
     line: Line,
-    offer: Offer,
+    offer: Continuation,
 }
 
 /// Whether two programs have the same lines.
-fn same(one: &Lines, other: &Lines) -> bool {
+fn same(one: &SectionLines, other: &SectionLines) -> bool {
     let same = |one: &[Line], other: &[Line]| one.iter().map(|l| l.word).eq(other.iter().map(|l| l.word));
     one.iter().zip(other).all(|(one, other)| same(one, other))
 }

@@ -7,9 +7,9 @@ use super::ast::{Instruction, Program, Section};
 use super::canon::{exchange, tidy};
 use super::draft::Draft;
 use super::grammar::{Grammar, Insertion};
-use super::lexicon::{Word, part};
-use super::liveness::{Line, Lines, LiveOut, Verdicts};
-use super::points::Points;
+use super::lexicon::{InstructionNumber, part};
+use super::liveness::{Line, LiveOut, SectionLines, Verdicts};
+use super::points::TypePoints;
 use super::register::Reg;
 use super::repair::Repair;
 
@@ -21,18 +21,18 @@ pub struct Edit {
     /// Before which instruction.
     pub position: u16,
     /// What.
-    pub word: Word,
+    pub word: InstructionNumber,
     /// Whether it takes the place of the instruction there.
     pub replaces: bool,
 }
 
 /// Lists and makes the edits that a grammar allows, from one program on.
 pub struct Editor<'a> {
-    points: Points<'a>,
+    points: TypePoints<'a>,
     repair: Repair,
     draft: Draft,
     /// What is being tidied.
-    lines: Lines,
+    lines: SectionLines,
     verdicts: Verdicts,
     text: String,
 }
@@ -44,10 +44,10 @@ impl<'a> Editor<'a> {
     /// If the grammar has more than 65,535 different instructions.
     pub fn new(grammar: &'a Grammar, start: &Program) -> Editor<'a> {
         Editor {
-            points: Points::new(grammar, start),
+            points: TypePoints::new(grammar, start),
             repair: Repair::default(),
             draft: Draft::default(),
-            lines: Lines::default(),
+            lines: SectionLines::default(),
             verdicts: Verdicts::default(),
             text: String::new(),
         }
@@ -57,36 +57,36 @@ impl<'a> Editor<'a> {
     ///
     /// # Panics
     /// If edits of the start do not lead to it.
-    pub fn words(&self, program: &Program) -> Vec<Word> {
+    pub fn words(&self, program: &Program) -> Vec<InstructionNumber> {
         self.points.lexicon.words(program)
     }
 
     /// The number of an instruction, exchangeable operands in any order; none if no edit offers it.
-    pub fn word(&self, instruction: &Instruction) -> Option<Word> {
+    pub fn word(&self, instruction: &Instruction) -> Option<InstructionNumber> {
         let mut instruction = instruction.clone();
         exchange(&mut instruction);
         self.points.lexicon.word(&instruction)
     }
 
     /// The instruction of this number.
-    pub fn instruction(&self, word: Word) -> &Instruction {
+    pub fn instruction(&self, word: InstructionNumber) -> &Instruction {
         self.points.lexicon.instruction(word)
     }
 
     /// The program of these words.
-    pub fn program(&self, words: &[Word]) -> Program {
+    pub fn program(&self, words: &[InstructionNumber]) -> Program {
         self.points.lexicon.program(words)
     }
 
     /// The name of the program of these words: that of [`Canonical::id`](super::Canonical::id).
-    pub fn id(&mut self, words: &[Word]) -> u128 {
+    pub fn id(&mut self, words: &[InstructionNumber]) -> u128 {
         self.text.clear();
         self.points.lexicon.print(words, &mut self.text);
         xxhash_rust::xxh3::xxh3_128(self.text.as_bytes())
     }
 
     /// The legal edits, as [`Grammar::legal`] has them.
-    pub fn legal(&mut self, words: &[Word], remaining: usize, edits: &mut Vec<Edit>) {
+    pub fn legal(&mut self, words: &[InstructionNumber], remaining: usize, edits: &mut Vec<Edit>) {
         edits.clear();
         if remaining > 0 {
             self.draft.read(words, &mut self.points);
@@ -105,7 +105,7 @@ impl<'a> Editor<'a> {
     }
 
     /// Appends the state after an edit to `found`: the partial canonical form.
-    pub fn edit(&mut self, words: &[Word], edit: Edit, found: &mut Vec<Word>) {
+    pub fn edit(&mut self, words: &[InstructionNumber], edit: Edit, found: &mut Vec<InstructionNumber>) {
         self.load(words);
         let line = self.points.lexicon.line(edit.word);
         let (lines, position) = (&mut self.lines[edit.section as usize], edit.position as usize);
@@ -118,11 +118,11 @@ impl<'a> Editor<'a> {
 
     /// Adds the legal redirections: an open instruction with one operand exchanged, as a new program that fits or can be
     /// made to fit by `left` insertions.
-    fn redirections(&mut self, words: &[Word], left: usize, edits: &mut Vec<Edit>) {
+    fn redirections(&mut self, words: &[InstructionNumber], left: usize, edits: &mut Vec<Edit>) {
         let (mut here, mut child) = (Vec::new(), Vec::new());
         self.load(words);
         self.tidy(self.points.grammar.live_out.partial(), &mut here);
-        let mut point = Points::START;
+        let mut point = TypePoints::START;
         for section in Section::BOTH {
             let old = part(words, section);
             let residual = self.points.lexicon.residual();
@@ -154,7 +154,7 @@ impl<'a> Editor<'a> {
     }
 
     /// Whether a program fits as it is, or can be made to fit by `left` insertions.
-    fn may_fit(&mut self, words: &[Word], left: usize) -> bool {
+    fn may_fit(&mut self, words: &[InstructionNumber], left: usize) -> bool {
         let mut finished = Vec::new();
         // What is a longer way to write something else is sorted out when the program is finished.
         if self.finish(words, words, &mut finished) {
@@ -166,11 +166,16 @@ impl<'a> Editor<'a> {
 
     /// Appends the finished program to `found`: only what counts. Says whether it fits, leaves what is to be kept, and
     /// has no instruction but those of `old` that is a longer way to write another one.
-    pub fn finish(&mut self, words: &[Word], old: &[Word], found: &mut Vec<Word>) -> bool {
+    pub fn finish(
+        &mut self,
+        words: &[InstructionNumber],
+        old: &[InstructionNumber],
+        found: &mut Vec<InstructionNumber>,
+    ) -> bool {
         self.load(words);
         let live_out = self.points.grammar.live_out;
         self.tidy(live_out, found);
-        let mut point = Points::START;
+        let mut point = TypePoints::START;
         for section in Section::BOTH {
             for line in &self.lines[section as usize] {
                 let after = self.points.step(point, line.word, section);
@@ -184,16 +189,16 @@ impl<'a> Editor<'a> {
         self.points.moves(point) && live_out.kept().iter().all(written)
     }
 
-    fn load(&mut self, words: &[Word]) {
+    fn load(&mut self, words: &[InstructionNumber]) {
         for (section, lines) in Section::BOTH.into_iter().zip(&mut self.lines) {
             lines.clear();
             lines.extend(part(words, section).iter().map(|&word| self.points.lexicon.line(word)));
         }
     }
 
-    fn tidy(&mut self, out: LiveOut, found: &mut Vec<Word>) {
+    fn tidy(&mut self, out: LiveOut, found: &mut Vec<InstructionNumber>) {
         tidy(&mut self.lines, out, &mut self.verdicts);
-        found.push(self.lines[0].len() as Word);
+        found.push(self.lines[0].len() as InstructionNumber);
         found.extend(self.lines.iter().flatten().map(|line: &Line| line.word));
     }
 }

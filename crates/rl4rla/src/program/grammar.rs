@@ -26,7 +26,7 @@ pub struct Grammar {
     /// The sections open to edits.
     pub open: Vec<Section>,
     /// The part of the iteration that is, where the iteration is open.
-    pub part: Part,
+    pub part: IterationPart,
     /// Whether an edit may also give an instruction another operand.
     pub redirect: bool,
     /// The problem as typing sees it.
@@ -39,7 +39,7 @@ pub struct Grammar {
 
 /// A part of the iteration. The paper's code divides it where the residual is there: `v1 = v1 − b`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum IterationPart {
     /// All of it.
     Whole,
     /// Up to the residual and right after it.
@@ -83,7 +83,7 @@ impl Grammar {
             iteration_only: RegSet::EMPTY.with(Reg::V1),
             setup_only: RegSet::EMPTY,
             open: Section::BOTH.to_vec(),
-            part: Part::Whole,
+            part: IterationPart::Whole,
             redirect: false,
             signature: signature.into(),
             live_out: LiveOut::Finished,
@@ -125,9 +125,9 @@ impl Grammar {
         let boundary = || residual().map_or(count, |i| i + 1);
         match (section, self.part) {
             _ if !self.open.contains(&section) => 0..0,
-            (Section::Setup, _) | (_, Part::Whole) => 0..count + 1,
-            (Section::Iteration, Part::Forward) => 0..boundary() + 1,
-            (Section::Iteration, Part::Update) => boundary()..count + 1,
+            (Section::Setup, _) | (_, IterationPart::Whole) => 0..count + 1,
+            (Section::Iteration, IterationPart::Forward) => 0..boundary() + 1,
+            (Section::Iteration, IterationPart::Update) => boundary()..count + 1,
         }
     }
 
@@ -352,9 +352,9 @@ mod tests {
             grammar.legal(gradient, 1).iter().filter(|i| moves(i)).map(|i| i.position).collect()
         };
         assert!(positions(&grammar).contains(&0) && positions(&grammar).contains(&3));
-        grammar.part = Part::Forward;
+        grammar.part = IterationPart::Forward;
         assert!(positions(&grammar).contains(&0) && !positions(&grammar).contains(&3));
-        grammar.part = Part::Update;
+        grammar.part = IterationPart::Update;
         assert!(positions(&grammar).iter().all(|&position| position >= 2));
     }
 
@@ -400,7 +400,7 @@ mod tests {
         assert!(redirected.iter().any(|edit| grammar.finish(&edit.apply(&from)) == grammar.finish(to)));
         grammar.open = vec![Section::Setup];
         assert!(grammar.legal(&from, 1).iter().all(|edit| !edit.replaces), "a closed section stays as it is");
-        (grammar.open, grammar.part) = (vec![Section::Iteration], Part::Forward);
+        (grammar.open, grammar.part) = (vec![Section::Iteration], IterationPart::Forward);
         let residual = from.iteration.iter().position(is_residual).unwrap();
         let forward = grammar.legal(&from, 1);
         assert!(forward.iter().filter(|edit| edit.replaces).all(|edit| edit.position <= residual));

@@ -11,7 +11,7 @@ use super::liveness::Line;
 use super::register::Reg;
 
 /// An instruction by its number.
-pub type Word = u16;
+pub type InstructionNumber = u16;
 
 /// The instructions that a grammar can offer, and those of a program to start from.
 pub(super) struct Lexicon {
@@ -20,7 +20,7 @@ pub(super) struct Lexicon {
     lines: Vec<Line>,
     /// Each as a line of a program's text.
     texts: Vec<String>,
-    residual: Option<Word>,
+    residual: Option<InstructionNumber>,
 }
 
 impl Lexicon {
@@ -34,32 +34,36 @@ impl Lexicon {
         grammar.each_conceivable(|instruction| instructions.push(instruction));
         instructions.sort_by(|a, b| order(a).cmp(&order(b)));
         instructions.dedup();
-        assert!(instructions.len() <= Word::MAX as usize, "the grammar has too many instructions");
-        let line = |(word, instruction): (usize, &Instruction)| Line::new(word as Word, instruction);
+        assert!(
+            instructions.len() <= InstructionNumber::MAX as usize,
+            "the grammar has too many instructions"
+        );
+        let line =
+            |(word, instruction): (usize, &Instruction)| Line::new(word as InstructionNumber, instruction);
         let lines = instructions.iter().enumerate().map(line).collect();
         let texts = instructions.iter().map(|instruction| format!("  {instruction}\n")).collect();
-        let residual = instructions.iter().position(is_residual).map(|word| word as Word);
+        let residual = instructions.iter().position(is_residual).map(|word| word as InstructionNumber);
         Lexicon { instructions, lines, texts, residual }
     }
 
     /// The number of an instruction, its exchangeable operands in order.
-    pub fn word(&self, instruction: &Instruction) -> Option<Word> {
+    pub fn word(&self, instruction: &Instruction) -> Option<InstructionNumber> {
         let found = self.instructions.binary_search_by(|known| order(known).cmp(&order(instruction)));
-        found.ok().map(|word| word as Word)
+        found.ok().map(|word| word as InstructionNumber)
     }
 
     /// The instruction of this number.
-    pub fn instruction(&self, word: Word) -> &Instruction {
+    pub fn instruction(&self, word: InstructionNumber) -> &Instruction {
         &self.instructions[word as usize]
     }
 
     /// What liveness needs of it.
-    pub fn line(&self, word: Word) -> Line {
+    pub fn line(&self, word: InstructionNumber) -> Line {
         self.lines[word as usize]
     }
 
     /// The number of `v1 = v1 − b`.
-    pub fn residual(&self) -> Option<Word> {
+    pub fn residual(&self) -> Option<InstructionNumber> {
         self.residual
     }
 
@@ -67,22 +71,23 @@ impl Lexicon {
     ///
     /// # Panics
     /// If it has an instruction that the lexicon does not know.
-    pub fn words(&self, program: &Program) -> Vec<Word> {
+    pub fn words(&self, program: &Program) -> Vec<InstructionNumber> {
         let word = |instruction: &Instruction| self.word(instruction).expect("the lexicon knows it");
-        let setup = program.setup.len() as Word;
+        let setup = program.setup.len() as InstructionNumber;
         let program = normal(program);
         [setup].into_iter().chain(program.instructions().map(|(_, _, ins)| word(ins))).collect()
     }
 
     /// The program that these words make.
-    pub fn program(&self, words: &[Word]) -> Program {
-        let instructions = |words: &[Word]| words.iter().map(|&w| self.instruction(w).clone()).collect();
+    pub fn program(&self, words: &[InstructionNumber]) -> Program {
+        let instructions =
+            |words: &[InstructionNumber]| words.iter().map(|&w| self.instruction(w).clone()).collect();
         let [setup, iteration] = Section::BOTH.map(|section| instructions(part(words, section)));
         Program { setup, iteration }
     }
 
     /// Appends the text of the program that these words make.
-    pub fn print(&self, words: &[Word], text: &mut String) {
+    pub fn print(&self, words: &[InstructionNumber], text: &mut String) {
         for section in Section::BOTH {
             let words = part(words, section);
             if !words.is_empty() {
@@ -94,7 +99,7 @@ impl Lexicon {
 }
 
 /// The words of one section.
-pub(super) fn part(words: &[Word], section: Section) -> &[Word] {
+pub(super) fn part(words: &[InstructionNumber], section: Section) -> &[InstructionNumber] {
     let (setup, iteration) = words[1..].split_at(words[0] as usize);
     match section {
         Section::Setup => setup,

@@ -1,7 +1,7 @@
 //! Liveness: which instructions can still matter.
 
 use super::ast::Instruction;
-use super::lexicon::Word;
+use super::lexicon::InstructionNumber;
 use super::register::{Reg, RegSet};
 
 /// Whose values count when the program ends.
@@ -38,16 +38,16 @@ impl LiveOut {
 /// An instruction by its number, with what liveness needs of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    pub word: Word,
+    pub word: InstructionNumber,
     pub reads: RegSet,
     pub writes: RegSet,
 }
 
 /// Both sections of a program.
-pub(super) type Lines = [Vec<Line>; 2];
+pub(super) type SectionLines = [Vec<Line>; 2];
 
 impl Line {
-    pub fn new(word: Word, instruction: &Instruction) -> Line {
+    pub fn new(word: InstructionNumber, instruction: &Instruction) -> Line {
         Line { word, reads: instruction.reads(), writes: instruction.writes() }
     }
 
@@ -91,7 +91,7 @@ pub(super) fn ends(out: LiveOut) -> RegSet {
 }
 
 /// Which lines of setup and of the iteration can change what counts.
-pub(super) fn alive([setup, iteration]: &Lines, out: LiveOut, verdicts: &mut Verdicts) {
+pub(super) fn alive([setup, iteration]: &SectionLines, out: LiveOut, verdicts: &mut Verdicts) {
     let mut end = ends(out);
     // Carried registers are live at the end if the next iteration reads them: grow until nothing is added.
     let head = loop {

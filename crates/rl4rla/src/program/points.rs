@@ -5,7 +5,7 @@
 
 use super::ast::{Instruction, Program, Section};
 use super::grammar::Grammar;
-use super::lexicon::{Lexicon, Word};
+use super::lexicon::{InstructionNumber, Lexicon};
 use super::register::{Reg, RegSet};
 use super::types::Type;
 use super::typing::{Env, Slot};
@@ -13,12 +13,12 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// The number of the types at a point.
-pub(super) type Point = u32;
+pub(super) type TypePoint = u32;
 
 /// What is known after an instruction.
 #[derive(Clone, Copy)]
 pub(super) struct After {
-    pub point: Point,
+    pub point: TypePoint,
     /// Whether the instruction fits.
     pub fits: bool,
     /// Whether it is a longer way to write another one.
@@ -27,39 +27,39 @@ pub(super) struct After {
 
 /// An instruction that fits at a point, and the point after it.
 #[derive(Clone, Copy)]
-pub(super) struct Offer {
-    pub word: Word,
-    pub point: Point,
+pub(super) struct Continuation {
+    pub word: InstructionNumber,
+    pub point: TypePoint,
 }
 
 /// A register that one instruction can write at a point, and the point after it.
 #[derive(Clone, Copy)]
 pub(super) struct Write {
     pub reg: Reg,
-    pub point: Point,
+    pub point: TypePoint,
 }
 
 /// The points met so far.
-pub(super) struct Points<'a> {
+pub(super) struct TypePoints<'a> {
     pub grammar: &'a Grammar,
     pub lexicon: Lexicon,
     envs: Vec<Env>,
-    numbers: FxHashMap<Env, Point>,
+    numbers: FxHashMap<Env, TypePoint>,
     /// By point, word and section in one number, which is hashed faster than three.
     steps: FxHashMap<u64, After>,
     /// The offers at a point, as a range of `offered`.
-    offers: FxHashMap<(Point, Section), (u32, u32)>,
-    offered: Vec<Offer>,
+    offers: FxHashMap<(TypePoint, Section), (u32, u32)>,
+    offered: Vec<Continuation>,
     /// What can be written at a point, as a range of `written`.
-    writes: FxHashMap<(Point, Section), (u32, u32)>,
+    writes: FxHashMap<(TypePoint, Section), (u32, u32)>,
     written: Vec<Write>,
-    lost: FxHashMap<(Point, RegSet), Point>,
+    lost: FxHashMap<(TypePoint, RegSet), TypePoint>,
 }
 
-impl<'a> Points<'a> {
+impl<'a> TypePoints<'a> {
     /// The point where programs start, number 0.
-    pub fn new(grammar: &'a Grammar, start: &Program) -> Points<'a> {
-        let mut points = Points {
+    pub fn new(grammar: &'a Grammar, start: &Program) -> TypePoints<'a> {
+        let mut points = TypePoints {
             grammar,
             lexicon: Lexicon::new(grammar, start),
             envs: Vec::new(),
@@ -76,10 +76,10 @@ impl<'a> Points<'a> {
     }
 
     /// The point where programs start.
-    pub const START: Point = 0;
+    pub const START: TypePoint = 0;
 
-    fn number(&mut self, env: Env) -> Point {
-        let next = self.envs.len() as Point;
+    fn number(&mut self, env: Env) -> TypePoint {
+        let next = self.envs.len() as TypePoint;
         let number = *self.numbers.entry(env.clone()).or_insert(next);
         if number == next {
             self.envs.push(env);
@@ -88,17 +88,17 @@ impl<'a> Points<'a> {
     }
 
     /// The types at a point.
-    pub fn env(&self, point: Point) -> &Env {
+    pub fn env(&self, point: TypePoint) -> &Env {
         &self.envs[point as usize]
     }
 
     /// Whether v1 is what the update needs.
-    pub fn moves(&self, point: Point) -> bool {
+    pub fn moves(&self, point: TypePoint) -> bool {
         self.env(point).slot(Reg::V1) == Slot::Known(self.grammar.signature.result())
     }
 
     /// What an instruction makes of a point.
-    pub fn step(&mut self, point: Point, word: Word, section: Section) -> After {
+    pub fn step(&mut self, point: TypePoint, word: InstructionNumber, section: Section) -> After {
         let key = u64::from(point) << 32 | u64::from(word) << 1 | section as u64;
         if let Some(&known) = self.steps.get(&key) {
             return known;
@@ -114,7 +114,7 @@ impl<'a> Points<'a> {
     }
 
     /// The same point with these registers poisoned.
-    pub fn losing(&mut self, point: Point, lost: RegSet) -> Point {
+    pub fn losing(&mut self, point: TypePoint, lost: RegSet) -> TypePoint {
         if lost == RegSet::EMPTY {
             return point;
         }
@@ -129,7 +129,7 @@ impl<'a> Points<'a> {
     }
 
     /// Every instruction that fits at a point, in the grammar's order.
-    pub fn offers(&mut self, point: Point, section: Section) -> Range<usize> {
+    pub fn offers(&mut self, point: TypePoint, section: Section) -> Range<usize> {
         if let Some(&(start, end)) = self.offers.get(&(point, section)) {
             return start as usize..end as usize;
         }
@@ -141,7 +141,7 @@ impl<'a> Points<'a> {
         for instruction in found {
             let word = self.lexicon.word(&instruction).expect("what is offered is conceivable");
             let after = self.step(point, word, section);
-            self.offered.push(Offer { word, point: after.point });
+            self.offered.push(Continuation { word, point: after.point });
         }
         let end = self.offered.len();
         self.offers.insert((point, section), (start as u32, end as u32));
@@ -149,12 +149,12 @@ impl<'a> Points<'a> {
     }
 
     /// One of the offers.
-    pub fn offer(&self, number: usize) -> Offer {
+    pub fn offer(&self, number: usize) -> Continuation {
         self.offered[number]
     }
 
     /// What one instruction can write at a point, but for what is there already: that repairs nothing.
-    pub fn writes(&mut self, point: Point, section: Section) -> Range<usize> {
+    pub fn writes(&mut self, point: TypePoint, section: Section) -> Range<usize> {
         if let Some(&(start, end)) = self.writes.get(&(point, section)) {
             return start as usize..end as usize;
         }

@@ -11,9 +11,9 @@
 //! and pass through few types: both are numbered, and results about them are memoized.
 
 use super::ast::Section;
-use super::lexicon::Word;
-use super::liveness::Lines;
-use super::points::{Point, Points};
+use super::lexicon::InstructionNumber;
+use super::liveness::SectionLines;
+use super::points::{TypePoint, TypePoints};
 use super::register::{Reg, RegSet};
 use rustc_hash::FxHashMap;
 
@@ -23,7 +23,7 @@ pub(super) struct Repair {
     ends: Vec<End>,
     numbers: FxHashMap<(Step, bool, u32), u32>,
     /// Whether an end entered with these types fits after at most so many insertions.
-    verdicts: FxHashMap<(u32, Point, u32), bool>,
+    verdicts: FxHashMap<(u32, TypePoint, u32), bool>,
     /// The ends that are all of the program at hand.
     wholes: Vec<u32>,
 }
@@ -47,7 +47,7 @@ struct End {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Step {
     /// An instruction of setup or of the iteration.
-    Run(Section, Word),
+    Run(Section, InstructionNumber),
     /// From setup to the iteration; these registers are lost between iterations.
     Turn(RegSet),
     /// Out of the iteration; these registers are not handed on to the next.
@@ -65,7 +65,7 @@ impl Repair {
     }
 
     /// Whether one insertion or more, but at most `remaining`, make the live code of a program fit.
-    pub fn possible(&mut self, program: &Lines, remaining: usize, points: &mut Points) -> bool {
+    pub fn possible(&mut self, program: &SectionLines, remaining: usize, points: &mut TypePoints) -> bool {
         // A carried register with a poisoned write does no harm if no iteration reads what the one before left
         // there: try every set of registers to be lost between iterations.
         let written = program[1].iter().fold(RegSet::EMPTY, |set, line| set.union(line.writes));
@@ -76,13 +76,13 @@ impl Repair {
         }
         // Most programs can be distinguished without trying the larger budgets.
         let possible = (1..=remaining as u32)
-            .any(|budget| wholes.iter().any(|&whole| self.fits(whole, Points::START, budget, points)));
+            .any(|budget| wholes.iter().any(|&whole| self.fits(whole, TypePoints::START, budget, points)));
         self.wholes = wholes;
         possible
     }
 
     /// The end of a program that is all of it.
-    fn whole(&mut self, program: &Lines, lost: RegSet, points: &Points) -> u32 {
+    fn whole(&mut self, program: &SectionLines, lost: RegSet, points: &TypePoints) -> u32 {
         let mut rest = u32::MAX;
         let sections = [(Section::Iteration, Step::Leave(lost)), (Section::Setup, Step::Turn(lost))];
         for ((section, last), lines) in sections.into_iter().zip(program.iter().rev()) {
@@ -97,7 +97,7 @@ impl Repair {
         rest
     }
 
-    fn end(&mut self, step: Step, open: bool, rest: u32, points: &Points) -> u32 {
+    fn end(&mut self, step: Step, open: bool, rest: u32, points: &TypePoints) -> u32 {
         let next = self.ends.len() as u32;
         let number = *self.numbers.entry((step, open, rest)).or_insert(next);
         if number == next {
@@ -115,7 +115,7 @@ impl Repair {
     }
 
     /// Whether an end entered with these types fits after at most `budget` insertions.
-    fn fits(&mut self, end: u32, point: Point, budget: u32, points: &mut Points) -> bool {
+    fn fits(&mut self, end: u32, point: TypePoint, budget: u32, points: &mut TypePoints) -> bool {
         let key = (end, point, budget);
         if let Some(&known) = self.verdicts.get(&key) {
             return known;
@@ -127,7 +127,13 @@ impl Repair {
     }
 
     /// Whether an insertion at this point helps.
-    fn fits_with_one_here(&mut self, end: u32, point: Point, budget: u32, points: &mut Points) -> bool {
+    fn fits_with_one_here(
+        &mut self,
+        end: u32,
+        point: TypePoint,
+        budget: u32,
+        points: &mut TypePoints,
+    ) -> bool {
         let End { section, open, counts, .. } = self.ends[end as usize];
         if !open {
             return false;
@@ -144,7 +150,7 @@ impl Repair {
     }
 
     /// Whether everything that counts fits.
-    fn fits_as_it_is(&self, end: u32, mut point: Point, points: &mut Points) -> bool {
+    fn fits_as_it_is(&self, end: u32, mut point: TypePoint, points: &mut TypePoints) -> bool {
         let mut end = self.ends[end as usize];
         loop {
             let fits = match end.step {
@@ -169,7 +175,7 @@ impl Repair {
     }
 
     /// Whether insertions later on help.
-    fn fits_further_on(&mut self, end: u32, point: Point, budget: u32, points: &mut Points) -> bool {
+    fn fits_further_on(&mut self, end: u32, point: TypePoint, budget: u32, points: &mut TypePoints) -> bool {
         let End { step, rest, .. } = self.ends[end as usize];
         match step {
             Step::Run(section, word) => {
@@ -188,7 +194,7 @@ impl Repair {
 }
 
 /// Whether setup leaves what is to be kept.
-fn keeps(point: Point, points: &Points) -> bool {
+fn keeps(point: TypePoint, points: &TypePoints) -> bool {
     points.grammar.live_out.kept().iter().all(|reg| points.env(point).get(reg).is_some())
 }
 
@@ -198,6 +204,6 @@ fn handed_on(lost: RegSet) -> RegSet {
 }
 
 /// Whether an iteration can end with these types.
-fn leaves(point: Point, lost: RegSet, points: &Points) -> bool {
+fn leaves(point: TypePoint, lost: RegSet, points: &TypePoints) -> bool {
     points.moves(point) && handed_on(lost).iter().all(|reg| points.env(point).get(reg).is_some())
 }

@@ -87,7 +87,7 @@ impl Env {
     }
 
     /// What an operator makes of these operands, whatever it is then written to.
-    pub fn value(&self, op: Op, operands: &[Reg]) -> Result<Value, Cause> {
+    pub fn value(&self, op: Op, operands: &[Reg]) -> Result<TypedValue, Cause> {
         let sampled = if op.samples() { &[Reg::A, Reg::B][..] } else { &[] };
         let arg = |&reg: &Reg| match self.get(reg) {
             Some(ty) => Ok(Arg { reg, ty }),
@@ -95,7 +95,7 @@ impl Env {
         };
         let args: Vec<Arg> = operands.iter().chain(sampled).map(arg).collect::<Result<_, _>>()?;
         match self.made(op, operands.len(), &args) {
-            Some((pattern, ty)) => Ok(Value { args, pattern, ty }),
+            Some((pattern, ty)) => Ok(TypedValue { args, pattern, ty }),
             None => Err(Cause::operands(op, &args)),
         }
     }
@@ -128,7 +128,7 @@ impl Env {
     }
 
     /// The value of an instruction, if it fits where it stands.
-    pub fn result(&self, instruction: &Instruction, section: Section) -> Result<Value, Cause> {
+    pub fn result(&self, instruction: &Instruction, section: Section) -> Result<TypedValue, Cause> {
         if !instruction.op.sections.allow(section) {
             return Err(Cause::Section(section));
         }
@@ -138,7 +138,7 @@ impl Env {
     }
 
     /// Runs an instruction on types; one that does not fit poisons what it writes.
-    pub fn step(&mut self, instruction: &Instruction, section: Section) -> Result<Value, Cause> {
+    pub fn step(&mut self, instruction: &Instruction, section: Section) -> Result<TypedValue, Cause> {
         let result = self.result(instruction, section);
         match &result {
             Ok(value) => self.write(instruction.target, value.ty),
@@ -159,7 +159,7 @@ impl Env {
 
 /// What an operator makes of its operands.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Value {
+pub struct TypedValue {
     /// The operands with their types, those it samples included.
     pub args: Vec<Arg>,
     /// The kind of result.
@@ -322,7 +322,7 @@ pub fn check(program: &Program, signature: impl Into<Signature>) -> Result<Vec<T
             cause,
             geometry,
         };
-        let Value { args, ty, .. } = env.step(instruction, section).map_err(error)?;
+        let TypedValue { args, ty, .. } = env.step(instruction, section).map_err(error)?;
         typed.push(Typed { section, instruction, args, result: ty });
     }
     match env.slot(Reg::V1) {

@@ -1,14 +1,14 @@
 //! What came of one stage of a run.
 
 use super::SearchCost;
-use crate::analysis::Form;
+use crate::analysis::PreconditionerForm;
 use crate::curriculum::StageResult;
-use crate::discovery::{Offer, Stage, Tradeoff};
+use crate::discovery::{ParetoEntry, Stage, Tradeoff};
 use crate::equivalence::name;
 use crate::execute::Trace;
 use crate::program::{Document, Program, Signature, equation};
 use crate::reward::{Evaluation, Score, Summary};
-use crate::search::Stop;
+use crate::search::StopReason;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub struct StageRecord {
     #[serde(flatten)]
     pub cost: SearchCost,
     /// Why the search stopped.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// The mean reward of the chosen program on the final instances; 0 if there is none.
     #[serde(deserialize_with = "number")]
     pub reward: f64,
@@ -126,7 +126,7 @@ impl StageRecord {
             found: result.found(),
             matched: judgement.and_then(|judgement| judgement.matched).map(String::from),
             form: result.form.as_ref().map(ToString::to_string),
-            stable: result.form.as_ref().map(Form::is_stable),
+            stable: result.form.as_ref().map(PreconditionerForm::is_stable),
             reason: judgement.and_then(|judgement| judgement.unstable_from).map(unstable),
             cost: SearchCost::new(&attempt.counters, result.seconds),
             stop: attempt.stop,
@@ -163,7 +163,7 @@ impl StageRecord {
 }
 
 impl FrontEntry {
-    fn new(place: usize, offer: &Offer, signature: Signature) -> FrontEntry {
+    fn new(place: usize, offer: &ParetoEntry, signature: Signature) -> FrontEntry {
         let known = name(&offer.program, signature).ok().and_then(|naming| naming.entry());
         FrontEntry {
             place,

@@ -1,6 +1,6 @@
 //! Tables and figures as comma-separated values, for other programs.
 
-use super::{Axis, Cell, Figure, Mark, Shades, Table};
+use super::{Axis, Cell, Figure, Marker, Shades, Table};
 use crate::data::{csv_line as line, csv_number as number};
 
 impl Table {
@@ -32,7 +32,7 @@ impl Figure {
             for series in &panel.series {
                 for (place, [x, y]) in series.points.iter().enumerate() {
                     let more = match &series.mark {
-                        Mark::Band(more) | Mark::Cells(Shades { values: more, .. }) => {
+                        Marker::Band(more) | Marker::Cells(Shades { values: more, .. }) => {
                             more.get(place).copied().map(number)
                         }
                         _ => None,

@@ -19,7 +19,7 @@ pub enum Role {
 
 /// A box.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Node {
+pub struct DiagramNode {
     /// Its first line.
     pub title: String,
     /// What stands below it, smaller.
@@ -42,7 +42,7 @@ pub struct Diagram {
     /// What to see in it.
     pub caption: String,
     /// The boxes.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<DiagramNode>,
     /// From which box to which, and what stands at the arrow.
     pub arrows: Vec<(usize, usize, String)>,
     /// What each role is called, for the legend; those not named here have no line in it.

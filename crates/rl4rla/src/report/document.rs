@@ -44,7 +44,7 @@ pub enum Block {
 
 /// A section.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Section {
+pub struct ReportSection {
     /// What leads to it: the part of an address behind `#`.
     pub id: String,
     /// Its heading.
@@ -55,13 +55,13 @@ pub struct Section {
 
 /// Everything on one page.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Document {
+pub struct ReportPage {
     /// Its title.
     pub title: String,
     /// What it is, in a sentence or two.
     pub lead: String,
     /// Its sections.
-    pub sections: Vec<Section>,
+    pub sections: Vec<ReportSection>,
     /// How it was made: version, command, machine.
     pub colophon: Vec<(String, String)>,
 }

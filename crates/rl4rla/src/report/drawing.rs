@@ -1,8 +1,8 @@
 //! A diagram as a drawing: boxes as large as their words, arrows behind them, a legend below.
 
-use super::labels::Frame;
+use super::labels::Rectangle;
 use super::svg::{self, at, width, wrap};
-use super::{Diagram, Node, palette};
+use super::{Diagram, DiagramNode, palette};
 
 const TITLE: f64 = 13.8;
 const REMARK: f64 = 12.0;
@@ -19,12 +19,12 @@ const EDGE: f64 = 8.0;
 struct Placed {
     title: Vec<String>,
     remark: Vec<String>,
-    frame: Frame,
+    frame: Rectangle,
 }
 
 impl Placed {
     fn middle(&self) -> [f64; 2] {
-        let Frame { left, top, right, bottom } = self.frame;
+        let Rectangle { left, top, right, bottom } = self.frame;
         [(left + right) / 2.0, (top + bottom) / 2.0]
     }
 }
@@ -85,7 +85,7 @@ impl Diagram {
         let mut columns: Vec<usize> = self.nodes.iter().map(|node| node.column).collect();
         columns.sort_unstable();
         columns.dedup();
-        let row = |node: &Node| if node.row.is_finite() { node.row.clamp(-1e3, 1e3) } else { 0.0 };
+        let row = |node: &DiagramNode| if node.row.is_finite() { node.row.clamp(-1e3, 1e3) } else { 0.0 };
         let rows = Rows::of(self.nodes.iter().map(row).zip(boxes.iter().map(|placed| placed.frame.bottom)));
         let mut left = EDGE;
         let mut right = EDGE;
@@ -99,11 +99,11 @@ impl Diagram {
                 left += GAP[0].max(words);
             }
             for i in inside {
-                let Frame { bottom: height, .. } = boxes[i].frame;
+                let Rectangle { bottom: height, .. } = boxes[i].frame;
                 // Boxes of one row share a middle line, however high they are.
                 let middle = rows.middle(row(&self.nodes[i]));
                 let (top, bottom) = (middle - height / 2.0, middle + height / 2.0);
-                boxes[i].frame = Frame { left, top, right: left + widest, bottom };
+                boxes[i].frame = Rectangle { left, top, right: left + widest, bottom };
             }
             right = left + widest;
             left = right;
@@ -113,7 +113,7 @@ impl Diagram {
 
     fn arrows(&self, boxes: &[Placed]) -> String {
         let mut text = String::new();
-        let mut taken: Vec<Frame> = boxes.iter().map(|placed| placed.frame).collect();
+        let mut taken: Vec<Rectangle> = boxes.iter().map(|placed| placed.frame).collect();
         for (from, to, label) in &self.arrows {
             let (Some(a), Some(b)) = (boxes.get(*from), boxes.get(*to)) else { continue };
             let upright = self.nodes[*from].column == self.nodes[*to].column;
@@ -137,7 +137,7 @@ impl Diagram {
                         [end[0] - sign * (12.0 + wide / 2.0) - wide / 2.0, y]
                     }
                 };
-                let frame = |y: f64| Frame { left: x, top: y - 11.0, right: x + wide, bottom: y + 3.0 };
+                let frame = |y: f64| Rectangle { left: x, top: y - 11.0, right: x + wide, bottom: y + 3.0 };
                 let shifts = [0.0, 21.0, -21.0, 36.0, -36.0, 51.0, -51.0].map(|shift| y + shift);
                 let free = shifts.into_iter().find(|y| taken.iter().all(|other| !other.meets(&frame(*y))));
                 let y = free.unwrap_or(y);
@@ -219,13 +219,13 @@ fn arrow(start: [f64; 2], end: [f64; 2], upright: bool, sign: f64) -> String {
 
 impl Placed {
     /// As large as its words, at no place yet.
-    fn of(node: &Node) -> Placed {
+    fn of(node: &DiagramNode) -> Placed {
         let title = wrap(&node.title, ROOM - 18.0, TITLE, 2);
         let remark = wrap(&node.remark, ROOM, REMARK, 4);
         let widest = |lines: &[String], size| lines.iter().map(|line| width(line, size)).fold(0.0, f64::max);
         let words = (widest(&title, TITLE) + 18.0).max(widest(&remark, REMARK)).max(40.0);
         let lines = (title.len() + remark.len()).max(1) as f64;
-        let frame = Frame {
+        let frame = Rectangle {
             left: 0.0,
             top: 0.0,
             right: words + 2.0 * PAD,
@@ -234,8 +234,8 @@ impl Placed {
         Placed { title, remark, frame }
     }
 
-    fn svg(&self, node: &Node) -> String {
-        let Frame { left, top, right, bottom } = self.frame;
+    fn svg(&self, node: &DiagramNode) -> String {
+        let Rectangle { left, top, right, bottom } = self.frame;
         let [x, y, w, h] = [left, top, right - left, bottom - top].map(at);
         let rect = |class: &str| {
             format!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"6\"/>")
@@ -260,8 +260,8 @@ mod tests {
     use super::*;
     use crate::report::Role;
 
-    fn node(title: &str, role: Role, column: usize, row: f64) -> Node {
-        Node {
+    fn node(title: &str, role: Role, column: usize, row: f64) -> DiagramNode {
+        DiagramNode {
             title: title.into(), remark: "xₜ₊₁ = xₜ − η (A xₜ − b)".into(), role, column, row
         }
     }

@@ -2,7 +2,7 @@
 
 /// How numbers are laid out along an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Scale {
+pub enum AxisScale {
     /// Evenly.
     Linear,
     /// By their logarithm; what is not positive is left out.
@@ -15,7 +15,7 @@ pub struct Axis {
     /// What it measures, with its unit.
     pub label: String,
     /// How.
-    pub scale: Scale,
+    pub scale: AxisScale,
     /// From where to where; what the points need, if not given.
     pub range: Option<[f64; 2]>,
     /// The names of what stands at 0, 1, 2, …, where the axis has classes and not numbers.
@@ -25,18 +25,18 @@ pub struct Axis {
 impl Axis {
     /// An evenly spaced axis.
     pub fn linear(label: impl Into<String>) -> Axis {
-        Axis { label: label.into(), scale: Scale::Linear, range: None, classes: vec![] }
+        Axis { label: label.into(), scale: AxisScale::Linear, range: None, classes: vec![] }
     }
 
     /// A logarithmic axis.
     pub fn log(label: impl Into<String>) -> Axis {
-        Axis { label: label.into(), scale: Scale::Log, range: None, classes: vec![] }
+        Axis { label: label.into(), scale: AxisScale::Log, range: None, classes: vec![] }
     }
 
     /// An axis of classes: the first one stands at 0, the next at 1.
     pub fn classes(label: impl Into<String>, classes: Vec<String>) -> Axis {
         let range = Some([-0.5, classes.len() as f64 - 0.5]);
-        Axis { label: label.into(), scale: Scale::Linear, range, classes }
+        Axis { label: label.into(), scale: AxisScale::Linear, range, classes }
     }
 
     /// The same with these ends.
@@ -53,7 +53,7 @@ pub struct Ink(pub usize);
 
 /// How the points of a series are drawn.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Mark {
+pub enum Marker {
     /// Joined by lines.
     Line,
     /// Joined by steps: a value holds until the next.
@@ -96,7 +96,7 @@ pub struct Series {
     /// Its colour.
     pub ink: Ink,
     /// How it is drawn.
-    pub mark: Mark,
+    pub mark: Marker,
     /// Where its name stands.
     pub label: Label,
     /// The points; what is not finite breaks a line.
@@ -108,7 +108,7 @@ impl Series {
     pub fn new(
         name: impl Into<String>,
         ink: Ink,
-        mark: Mark,
+        mark: Marker,
         points: impl IntoIterator<Item = [f64; 2]>,
     ) -> Series {
         Series { name: name.into(), ink, mark, label: Label::Legend, points: points.into_iter().collect() }

@@ -1,7 +1,7 @@
 //! A document as files: the page, and beside it every figure and table for other programs.
 
 use super::html::distinct;
-use super::{Block, Diagram, Document, Figure, Table};
+use super::{Block, Diagram, Figure, ReportPage, Table};
 use crate::data::write_whole;
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ enum Part<'a> {
     Table(&'a Table),
 }
 
-impl Document {
+impl ReportPage {
     /// The files that [`write`](Document::write) writes, the page first.
     pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
         let (parts, names) = self.parts();

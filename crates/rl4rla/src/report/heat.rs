@@ -126,7 +126,7 @@ fn luminance(colour: [u8; 3]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{boxes, well_formed};
-    use super::super::{Axis, Figure, Ink, Mark, Panel, Series};
+    use super::super::{Axis, Figure, Ink, Marker, Panel, Series};
     use super::*;
 
     fn figure() -> Figure {
@@ -139,7 +139,7 @@ mod tests {
             title: "low leverage".into(),
             x: Axis::classes("κ", names(&["10", "10³", "10⁶", "10⁹"])),
             y: Axis::classes("m/n", names(&["2", "20", "100"])),
-            series: vec![Series::new("excess", Ink(0), Mark::Cells(shades), points)],
+            series: vec![Series::new("excess", Ink(0), Marker::Cells(shades), points)],
         };
         let [name, title, caption] = ["map", "A map", ""].map(String::from);
         Figure { name, title, caption, panels: vec![panel], columns: 1 }

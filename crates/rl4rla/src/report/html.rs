@@ -1,18 +1,18 @@
 //! A document as one page: no scripts, nothing from elsewhere, read on a phone, in the dark and on paper.
 
 use super::svg::{at, escape};
-use super::{Align, Block, Cell, Diagram, Document, Figure, Finding, Section, Table, palette};
+use super::{Align, Block, Cell, Diagram, Figure, Finding, ReportPage, ReportSection, Table, palette};
 use std::collections::BTreeSet;
 
-impl Document {
+impl ReportPage {
     /// The page, which needs nothing else.
     ///
     /// ```
-    /// use rl4rla::report::{Block, Document, Section};
+    /// use rl4rla::report::{Block, ReportPage, ReportSection};
     /// let blocks = vec![Block::Text("See `rl4rla list`.".into())];
-    /// let section = Section { id: "first".into(), title: "First".into(), blocks };
+    /// let section = ReportSection { id: "first".into(), title: "First".into(), blocks };
     /// let (title, lead) = ("A report".into(), String::new());
-    /// let document = Document { title, lead, sections: vec![section], colophon: vec![] };
+    /// let document = ReportPage { title, lead, sections: vec![section], colophon: vec![] };
     /// assert!(document.html().contains("See <code>rl4rla list</code>."));
     /// ```
     pub fn html(&self) -> String {
@@ -38,10 +38,10 @@ impl Page {
         Page { names: names.into_iter(), ids: BTreeSet::from(["top".to_string()]) }
     }
 
-    fn document(&mut self, document: &Document) -> String {
+    fn document(&mut self, document: &ReportPage) -> String {
         let ids: Vec<String> =
             document.sections.iter().map(|section| distinct(&mut self.ids, &section.id)).collect();
-        let link = |(section, id): (&Section, &String)| {
+        let link = |(section, id): (&ReportSection, &String)| {
             format!("<li><a href=\"#{id}\">{}</a></li>\n", escape(&section.title))
         };
         let links: String = document.sections.iter().zip(&ids).map(link).collect();
@@ -70,7 +70,7 @@ impl Page {
         )
     }
 
-    fn section(&mut self, section: &Section, id: &str) -> String {
+    fn section(&mut self, section: &ReportSection, id: &str) -> String {
         let blocks = self.blocks(&section.blocks);
         let title = escape(&section.title);
         format!(

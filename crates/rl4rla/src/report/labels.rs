@@ -11,22 +11,22 @@ const NEAR: f64 = 7.0;
 
 /// A rectangle.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Frame {
+pub(super) struct Rectangle {
     pub(super) left: f64,
     pub(super) top: f64,
     pub(super) right: f64,
     pub(super) bottom: f64,
 }
 
-impl Frame {
-    pub(super) fn meets(&self, other: &Frame) -> bool {
+impl Rectangle {
+    pub(super) fn meets(&self, other: &Rectangle) -> bool {
         self.left < other.right
             && other.left < self.right
             && self.top < other.bottom
             && other.top < self.bottom
     }
 
-    fn within(&self, outer: &Frame) -> bool {
+    fn within(&self, outer: &Rectangle) -> bool {
         self.left >= outer.left
             && self.right <= outer.right
             && self.top >= outer.top
@@ -50,20 +50,20 @@ pub(super) struct Wish {
 /// A name with its place.
 pub(super) struct Placed<'a> {
     pub(super) wish: &'a Wish,
-    pub(super) frame: Frame,
+    pub(super) frame: Rectangle,
     /// Whether it had to go so far that a line must lead to it.
     led: bool,
 }
 
 /// Places the names from top to bottom. Obstacles are avoided if possible, other names always: where nothing is
 /// free a name is left out.
-pub(super) fn place<'a>(wishes: &'a [Wish], obstacles: &[[f64; 2]], bounds: Frame) -> Vec<Placed<'a>> {
+pub(super) fn place<'a>(wishes: &'a [Wish], obstacles: &[[f64; 2]], bounds: Rectangle) -> Vec<Placed<'a>> {
     let mut order: Vec<&Wish> = wishes.iter().collect();
     order.sort_by(|a, b| a.point[1].total_cmp(&b.point[1]).then(a.point[0].total_cmp(&b.point[0])));
     let mut placed: Vec<Placed> = Vec::new();
     for wish in order {
-        let free = |frame: &Frame| frame.within(&bounds) && placed.iter().all(|p| !p.frame.meets(frame));
-        let cost = |frame: &Frame| obstacles.iter().filter(|point| frame.holds(**point)).count();
+        let free = |frame: &Rectangle| frame.within(&bounds) && placed.iter().all(|p| !p.frame.meets(frame));
+        let cost = |frame: &Rectangle| obstacles.iter().filter(|point| frame.holds(**point)).count();
         let width = svg::width(&wish.text, SIZE);
         let near = around(wish.point, width, wish.ends).filter(|(frame, _)| free(frame));
         let best = near.min_by_key(|(frame, _)| cost(frame));
@@ -76,10 +76,10 @@ pub(super) fn place<'a>(wishes: &'a [Wish], obstacles: &[[f64; 2]], bounds: Fram
 }
 
 /// Places around a point, the best first, and whether a line must lead to them.
-fn around([x, y]: [f64; 2], width: f64, ends: bool) -> impl Iterator<Item = (Frame, bool)> {
+fn around([x, y]: [f64; 2], width: f64, ends: bool) -> impl Iterator<Item = (Rectangle, bool)> {
     let frame = move |left: f64, middle: f64| {
         let top = middle - HEIGHT / 2.0;
-        Frame { left, top, right: left + width, bottom: top + HEIGHT }
+        Rectangle { left, top, right: left + width, bottom: top + HEIGHT }
     };
     // Right of the point, a little higher or lower if need be.
     let beside = [0.0, -4.0, 4.0, -7.0, 7.0].map(|shift| (frame(x + NEAR, y + shift), false));
@@ -105,13 +105,13 @@ fn around([x, y]: [f64; 2], width: f64, ends: bool) -> impl Iterator<Item = (Fra
 }
 
 /// Places all over the room.
-fn everywhere(bounds: Frame, width: f64) -> impl Iterator<Item = Frame> {
+fn everywhere(bounds: Rectangle, width: f64) -> impl Iterator<Item = Rectangle> {
     let rows = ((bounds.bottom - bounds.top) / HEIGHT).max(0.0) as usize;
     let columns = ((bounds.right - bounds.left - width) / 20.0).max(0.0) as usize + 1;
     (0..rows).flat_map(move |row| {
         (0..columns).rev().map(move |column| {
             let (left, top) = (bounds.left + 20.0 * column as f64, bounds.top + HEIGHT * row as f64);
-            Frame { left, top, right: left + width, bottom: top + HEIGHT }
+            Rectangle { left, top, right: left + width, bottom: top + HEIGHT }
         })
     })
 }
@@ -119,7 +119,7 @@ fn everywhere(bounds: Frame, width: f64) -> impl Iterator<Item = Frame> {
 impl Placed<'_> {
     /// The name, and the line that leads to it.
     pub(super) fn svg(&self) -> String {
-        let Frame { left, top, right, bottom } = self.frame;
+        let Rectangle { left, top, right, bottom } = self.frame;
         let mut text = String::new();
         if self.led {
             let [x, y] = self.wish.point;
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const BOUNDS: Frame = Frame { left: 50.0, top: 30.0, right: 350.0, bottom: 220.0 };
+    const BOUNDS: Rectangle = Rectangle { left: 50.0, top: 30.0, right: 350.0, bottom: 220.0 };
 
     fn wish(text: &str, x: f64, y: f64) -> Wish {
         Wish { text: text.into(), point: [x, y], ink: Ink(0), ends: text.len().is_multiple_of(2) }

@@ -23,8 +23,8 @@ mod testing;
 mod ticks;
 
 pub use crate::spread::{Rate, Spread};
-pub use diagram::{Diagram, Node, Role};
-pub use document::{Block, Document, Finding, Section};
-pub use figure::{Axis, Figure, Ink, Label, Mark, Panel, Scale, Series, Shades};
+pub use diagram::{Diagram, DiagramNode, Role};
+pub use document::{Block, Finding, ReportPage, ReportSection};
+pub use figure::{Axis, AxisScale, Figure, Ink, Label, Marker, Panel, Series, Shades};
 pub use numbers::{duration, exact, number};
 pub use table::{Align, Cell, Column, Table};

@@ -1,10 +1,10 @@
 //! A panel: axes, grid and series in a rectangle of fixed size, scaled by the viewer.
 
-use super::labels::{self, Frame, Wish};
+use super::labels::{self, Rectangle, Wish};
 use super::strokes::{self, Places};
 use super::svg::{self, at, width, wrap};
 use super::ticks::Extent;
-use super::{Axis, Label, Mark, Panel, Series};
+use super::{Axis, Label, Marker, Panel, Series};
 
 /// As wide as a phone, so that text stays readable there.
 pub(super) const WIDTH: f64 = 360.0;
@@ -16,7 +16,7 @@ const LEADING: f64 = 15.0;
 
 /// Where things stand in a panel.
 struct Layout {
-    plot: Frame,
+    plot: Rectangle,
     x: Extent,
     y: Extent,
     title: Vec<String>,
@@ -34,16 +34,16 @@ impl Panel {
         let mut text = svg::lines("t m", WIDTH / 2.0, 17.0, LEADING + 1.0, &layout.title);
         text += &layout.axes();
         // Clipped by a drawing inside the drawing, which needs no name.
-        let Frame { left, top, right, bottom } = layout.plot;
+        let Rectangle { left, top, right, bottom } = layout.plot;
         let [x, y, w, h] = [left - 3.0, top - 3.0, right - left + 6.0, bottom - top + 6.0].map(at);
         text +=
             &format!("<svg x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" viewBox=\"{x} {y} {w} {h}\">\n");
-        let is_band = |series: &Series| matches!(series.mark, Mark::Band(_));
+        let is_band = |series: &Series| matches!(series.mark, Marker::Band(_));
         for bands in [true, false] {
             for (series, (places, upper)) in self.series.iter().zip(&drawn) {
                 if is_band(series) == bands {
                     text += &match &series.mark {
-                        Mark::Cells(shades) => shades.svg(places, layout.unit()),
+                        Marker::Cells(shades) => shades.svg(places, layout.unit()),
                         _ => strokes::svg(series, places, upper),
                     };
                 }
@@ -62,7 +62,7 @@ impl Panel {
         let inside = |[x, y]: [f64; 2]| [x.clamp(plot.left, plot.right), y.clamp(plot.top, plot.bottom)];
         let wish = |(series, (places, _)): (&Series, &(Places, Places))| {
             let point = inside(places.iter().rev().find_map(|place| *place)?);
-            let ends = series.mark != Mark::Dots;
+            let ends = series.mark != Marker::Dots;
             let text = svg::shorten(&series.name, WIDTH * 0.6, labels::SIZE);
             (series.label == Label::Beside).then_some(Wish { text, point, ink: series.ink, ends })
         };
@@ -71,7 +71,7 @@ impl Panel {
             return String::new();
         }
         let obstacles: Vec<[f64; 2]> = drawn.iter().flat_map(|(places, _)| seen(places)).collect();
-        let bounds = Frame { right: WIDTH - 2.0, ..plot };
+        let bounds = Rectangle { right: WIDTH - 2.0, ..plot };
         labels::place(&wishes, &obstacles, bounds).iter().map(labels::Placed::svg).collect()
     }
 
@@ -105,7 +105,7 @@ impl Layout {
     fn of(panel: &Panel) -> Layout {
         let points = || panel.series.iter().flat_map(|series| &series.points);
         let upper = panel.series.iter().flat_map(|series| match &series.mark {
-            Mark::Band(upper) => upper.as_slice(),
+            Marker::Band(upper) => upper.as_slice(),
             _ => &[],
         });
         // What one axis cannot show must not stretch the other.
@@ -119,7 +119,7 @@ impl Layout {
         let y_label = wrap(&panel.y.label, bottom - top, TICK, 2);
         let widest = y_ticks.iter().map(|(_, text)| width(text, TICK)).fold(0.0, f64::max);
         let left = 10.0 + widest.min(WIDTH * 0.3) + (LEADING + 2.0) * y_label.len() as f64;
-        let plot = Frame { left, top, right: WIDTH - panel.margin(&x), bottom };
+        let plot = Rectangle { left, top, right: WIDTH - panel.margin(&x), bottom };
         let x_ticks = classes(&panel.x, &x).unwrap_or_else(|| fitting(&x, &plot));
         Layout { plot, x, y, title, x_label, y_label, x_ticks, y_ticks }
     }
@@ -144,14 +144,14 @@ impl Layout {
         let place = |x: f64, y: f64| Some([self.across(self.x.share(x)?), self.up(self.y.share(y)?)]);
         let points = series.points.iter().map(|[x, y]| place(*x, *y)).collect();
         let upper = match &series.mark {
-            Mark::Band(upper) => series.points.iter().zip(upper).map(|([x, _], y)| place(*x, *y)).collect(),
+            Marker::Band(upper) => series.points.iter().zip(upper).map(|([x, _], y)| place(*x, *y)).collect(),
             _ => vec![],
         };
         (points, upper)
     }
 
     fn axes(&self) -> String {
-        let Frame { left, top, right, bottom } = self.plot;
+        let Rectangle { left, top, right, bottom } = self.plot;
         let mut grid = String::new();
         let mut text = String::new();
         for (share, label) in &self.x_ticks {
@@ -190,7 +190,7 @@ fn kept_inside(x: f64, label: &str) -> f64 {
 }
 
 /// As many numbers as stand beside one another with some air.
-fn fitting(x: &Extent, plot: &Frame) -> Vec<(f64, String)> {
+fn fitting(x: &Extent, plot: &Rectangle) -> Vec<(f64, String)> {
     let apart = |ticks: &[(f64, String)]| {
         let ends: Vec<[f64; 2]> = ticks
             .iter()

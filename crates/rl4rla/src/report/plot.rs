@@ -3,7 +3,7 @@
 use super::heat::BAR;
 use super::panel::{HEIGHT, WIDTH, described};
 use super::svg::{self, at, escape, width, wrap};
-use super::{Figure, Ink, Label, Mark, Panel, Series, Shades, palette};
+use super::{Figure, Ink, Label, Marker, Panel, Series, Shades, palette};
 
 const LINE: f64 = 20.0;
 /// The length of a sample of a line in the legend.
@@ -13,8 +13,8 @@ impl Figure {
     /// The figure as an SVG file that needs nothing else.
     ///
     /// ```
-    /// use rl4rla::report::{Axis, Figure, Ink, Mark, Panel, Series};
-    /// let line = Series::new("ls-gd", Ink(0), Mark::Line, [[0.0, 1.0], [1.0, 0.1]]);
+    /// use rl4rla::report::{Axis, Figure, Ink, Marker, Panel, Series};
+    /// let line = Series::new("ls-gd", Ink(0), Marker::Line, [[0.0, 1.0], [1.0, 0.1]]);
     /// let panel = Panel {
     ///     title: "κ = 100".into(),
     ///     x: Axis::linear("iteration"),
@@ -62,9 +62,9 @@ impl Figure {
         for series in self.panels.iter().flat_map(|panel| &panel.series) {
             let known = entries.iter().position(|entry| entry.name == series.name);
             match known {
-                _ if series.label != Label::Legend || matches!(series.mark, Mark::Cells(_)) => {}
+                _ if series.label != Label::Legend || matches!(series.mark, Marker::Cells(_)) => {}
                 None => entries.push(series),
-                Some(place) if matches!(entries[place].mark, Mark::Band(_)) => entries[place] = series,
+                Some(place) if matches!(entries[place].mark, Marker::Band(_)) => entries[place] = series,
                 Some(_) => {}
             }
         }
@@ -126,7 +126,7 @@ impl Figure {
     /// What the colours of its heat maps stand for, if it has any.
     pub(super) fn heat(&self) -> Option<&Shades> {
         self.panels.iter().flat_map(|panel| &panel.series).find_map(|series| match &series.mark {
-            Mark::Cells(shades) => Some(shades),
+            Marker::Cells(shades) => Some(shades),
             _ => None,
         })
     }
@@ -137,12 +137,12 @@ fn sample(series: &Series, x: f64, y: f64) -> String {
     let Series { ink, mark, .. } = series;
     let marker = |ink: &Ink| format!("<path class=\"d\" d=\"{}\"/>", ink.marker(x + SAMPLE / 2.0, y, 3.6));
     let drawn = match mark {
-        Mark::Band(_) => {
+        Marker::Band(_) => {
             format!("<path class=\"b\" d=\"M{} {}h{}v12h-{}Z\"/>", at(x), at(y - 6.0), at(SAMPLE), at(SAMPLE))
         }
-        Mark::Dots => marker(ink),
-        Mark::Cells(_) => String::new(),
-        Mark::Line | Mark::Steps => {
+        Marker::Dots => marker(ink),
+        Marker::Cells(_) => String::new(),
+        Marker::Line | Marker::Steps => {
             let line = format!("M{} {}h{}", at(x), at(y), at(SAMPLE));
             format!("<path class=\"l\"{} d=\"{line}\"/>{}", ink.dash(), marker(ink))
         }
@@ -239,8 +239,8 @@ mod tests {
             columns in 0_usize..4,
         ) {
             let shades = Shades { label: name.clone(), values: upper.clone(), ends: range.unwrap_or([1e-9, 1.0]) };
-            let marks = [Mark::Line, Mark::Steps, Mark::Dots, Mark::Band(upper), Mark::Cells(shades)];
-            let series = |(i, mark): (usize, Mark)| {
+            let marks = [Marker::Line, Marker::Steps, Marker::Dots, Marker::Band(upper), Marker::Cells(shades)];
+            let series = |(i, mark): (usize, Marker)| {
                 let label = [Label::Legend, Label::Beside, Label::Hidden][i % 3];
                 Series::new(name.clone(), Ink(i), mark, points.clone()).labelled(label)
             };

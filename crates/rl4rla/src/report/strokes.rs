@@ -1,7 +1,7 @@
 //! How a series is drawn: lines, steps, dots and bands, no finer than can be seen.
 
 use super::svg::at;
-use super::{Mark, Series};
+use super::{Marker, Series};
 
 /// The most points a series is drawn with.
 pub(super) const MOST: usize = 2000;
@@ -15,12 +15,12 @@ pub(super) type Places = Vec<Option<[f64; 2]>>;
 pub(super) fn svg(series: &Series, places: &Places, upper: &Places) -> String {
     let class = series.ink.class();
     let body = match series.mark {
-        Mark::Line => stroke(series, &thinned(places), false),
-        Mark::Steps => stroke(series, &thinned(places), true),
-        Mark::Dots => dots(series, places),
-        Mark::Band(_) => band(places, upper),
+        Marker::Line => stroke(series, &thinned(places), false),
+        Marker::Steps => stroke(series, &thinned(places), true),
+        Marker::Dots => dots(series, places),
+        Marker::Band(_) => band(places, upper),
         // Cells know their own colours.
-        Mark::Cells(_) => String::new(),
+        Marker::Cells(_) => String::new(),
     };
     if body.is_empty() { body } else { format!("<g class=\"{class}\">\n{body}</g>\n") }
 }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::report::Ink;
 
-    fn series(mark: Mark) -> Series {
+    fn series(mark: Marker) -> Series {
         Series::new("s", Ink(1), mark, [])
     }
 
@@ -136,9 +136,9 @@ mod tests {
         let nan = f64::NAN;
         let line =
             places(&[[0.0, 0.0], [1.0, 1.0], [nan, 0.0], [3.0, 3.0], [nan, nan], [5.0, 5.0], [6.0, 4.0]]);
-        let drawn = svg(&series(Mark::Line), &line, &vec![]);
+        let drawn = svg(&series(Marker::Line), &line, &vec![]);
         assert!(drawn.contains("d=\"M0 0L1 1M3 3h0M5 5L6 4\""), "{drawn}");
-        let steps = svg(&series(Mark::Steps), &places(&[[0.0, 0.0], [2.0, 5.0]]), &vec![]);
+        let steps = svg(&series(Marker::Steps), &places(&[[0.0, 0.0], [2.0, 5.0]]), &vec![]);
         assert!(steps.contains("M0 0H2V5"), "{steps}");
     }
 
@@ -146,7 +146,7 @@ mod tests {
     fn a_band_is_a_closed_area_for_each_stretch() {
         let lower = places(&[[0.0, 5.0], [1.0, 5.0], [f64::NAN, 0.0], [3.0, 5.0], [4.0, 5.0]]);
         let upper = places(&[[0.0, 1.0], [1.0, 2.0], [2.0, 2.0], [3.0, 1.0], [4.0, 2.0]]);
-        let drawn = svg(&series(Mark::Band(vec![])), &lower, &upper);
+        let drawn = svg(&series(Marker::Band(vec![])), &lower, &upper);
         assert!(drawn.contains("d=\"M0 5L1 5L1 2L0 1ZM3 5L4 5L4 2L3 1Z\""), "{drawn}");
     }
 
@@ -157,13 +157,13 @@ mod tests {
         let thin = thinned(&long);
         assert!(thin.len() <= MOST && thin.contains(&Some([181.0, 3.0])) && thin.contains(&None));
         assert_eq!((thin.first(), thin.last()), (long.first(), long.last()));
-        let drawn = svg(&series(Mark::Dots), &long, &vec![]);
+        let drawn = svg(&series(Marker::Dots), &long, &vec![]);
         assert!(drawn.len() < 200_000);
     }
 
     #[test]
     fn nothing_is_drawn_as_nothing() {
-        for mark in [Mark::Line, Mark::Steps, Mark::Dots, Mark::Band(vec![])] {
+        for mark in [Marker::Line, Marker::Steps, Marker::Dots, Marker::Band(vec![])] {
             assert_eq!(svg(&series(mark), &vec![None; 3], &vec![None; 3]), "");
         }
     }

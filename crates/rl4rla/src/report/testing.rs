@@ -1,16 +1,17 @@
 //! What the tests of this module share: something to draw, and a reader of tags.
 
 use super::{
-    Axis, Block, Cell, Column, Diagram, Document, Figure, Finding, Ink, Label, Mark, Node, Panel, Role,
-    Section, Series, Table, svg,
+    Axis, Block, Cell, Column, Diagram, DiagramNode, Figure, Finding, Ink, Label, Marker, Panel, ReportPage,
+    ReportSection, Role, Series, Table, svg,
 };
 
 /// A small figure with hostile names.
 pub fn figure() -> Figure {
-    let line = Series::new("ls-gd <1>", Ink(0), Mark::Line, (0..40).map(|i| [f64::from(i), 0.8_f64.powi(i)]));
+    let line =
+        Series::new("ls-gd <1>", Ink(0), Marker::Line, (0..40).map(|i| [f64::from(i), 0.8_f64.powi(i)]));
     let lower = (0..40).map(|i| [f64::from(i), 0.5 * 0.8_f64.powi(i)]);
     let upper = (0..40).map(|i| 2.0 * 0.8_f64.powi(i)).collect();
-    let band = Series::new("quartiles", Ink(0), Mark::Band(upper), lower).labelled(Label::Hidden);
+    let band = Series::new("quartiles", Ink(0), Marker::Band(upper), lower).labelled(Label::Hidden);
     let (x, y) = (Axis::linear("iteration"), Axis::log("excess"));
     let panel = Panel { title: "κ = 100 & \"more\"".into(), x, y, series: vec![band, line] };
     Figure {
@@ -26,11 +27,11 @@ pub fn figure() -> Figure {
 pub fn labelled() -> Vec<Panel> {
     let line = |i: usize, end: f64| {
         let points = (0..30).map(move |t| [t as f64, 1.0 - (1.0 - end) * t as f64 / 29.0]);
-        Series::new(format!("method-{i}"), Ink(i), Mark::Line, points).labelled(Label::Beside)
+        Series::new(format!("method-{i}"), Ink(i), Marker::Line, points).labelled(Label::Beside)
     };
     let dot = |i: usize| {
         let at = [(1 + i % 3) as f64 * 10.0_f64.powi(i as i32), 0.4 + 0.01 * i as f64];
-        Series::new(format!("a program with a name {i}"), Ink(i), Mark::Dots, [at]).labelled(Label::Beside)
+        Series::new(format!("a program with a name {i}"), Ink(i), Marker::Dots, [at]).labelled(Label::Beside)
     };
     let panel = |x: Axis, y: Axis, series| Panel { title: "A title".into(), x, y, series };
     vec![
@@ -104,7 +105,7 @@ pub fn well_formed(text: &str) {
 }
 
 /// A document with every kind of block, and names that clash.
-pub fn document() -> Document {
+pub fn document() -> ReportPage {
     let text = |text: &str| text.to_string();
     let table = Table {
         name: "course".into(),
@@ -122,7 +123,8 @@ pub fn document() -> Document {
         facts: vec![(text("reward"), text("0.5 ± 0.1"))],
         figure: Some(figure()),
     };
-    let node = |column| Node { title: "n".into(), remark: text(""), role: Role::Base, column, row: 0.0 };
+    let node =
+        |column| DiagramNode { title: "n".into(), remark: text(""), role: Role::Base, column, row: 0.0 };
     let diagram = Diagram {
         name: "index".into(),
         title: "A tree".into(),
@@ -141,8 +143,8 @@ pub fn document() -> Document {
     ];
     let second =
         vec![Block::Finding(Box::new(finding)), Block::Folded("More".into(), vec![Block::Table(table)])];
-    let section = |title: &str, blocks| Section { id: "same".into(), title: title.into(), blocks };
-    Document {
+    let section = |title: &str, blocks| ReportSection { id: "same".into(), title: title.into(), blocks };
+    ReportPage {
         title: "A \"report\"".into(),
         lead: "What it is.".into(),
         sections: vec![section("First", first), section("Second & last", second)],

@@ -1,6 +1,6 @@
 //! From where to where an axis goes, and which numbers stand at it.
 
-use super::{Axis, Scale};
+use super::{Axis, AxisScale};
 
 /// Beyond this nothing can be subtracted safely any more; such a number is as good as infinite.
 const HUGE: f64 = 1e300;
@@ -8,7 +8,7 @@ const HUGE: f64 = 1e300;
 /// The ends of an axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Extent {
-    scale: Scale,
+    scale: AxisScale,
     /// The ends, as they are or as powers of ten.
     low: f64,
     high: f64,
@@ -25,20 +25,20 @@ impl Extent {
         }
         let mut needed = values.filter_map(|value| measure(scale, value));
         let Some(first) = needed.next() else {
-            return if scale == Scale::Log { ends(-1.0, 0.0) } else { ends(0.0, 1.0) };
+            return if scale == AxisScale::Log { ends(-1.0, 0.0) } else { ends(0.0, 1.0) };
         };
         let (low, high) = needed.fold((first, first), |(low, high), v| (low.min(v), high.max(v)));
         if !parted(low, high) {
             let room = match scale {
-                Scale::Log => 0.5,
-                Scale::Linear if high == 0.0 => 1.0,
-                Scale::Linear => high.abs() * 0.1,
+                AxisScale::Log => 0.5,
+                AxisScale::Linear if high == 0.0 => 1.0,
+                AxisScale::Linear => high.abs() * 0.1,
             };
             return ends(low - room, high + room);
         }
         let room = (high - low) * 0.05;
         // An axis that begins at nothing says so.
-        let bottom = if low == 0.0 && scale == Scale::Linear { 0.0 } else { low - room };
+        let bottom = if low == 0.0 && scale == AxisScale::Linear { 0.0 } else { low - room };
         ends(bottom, high + room)
     }
 
@@ -51,18 +51,18 @@ impl Extent {
     /// Numbers along the axis, at most this many and one: where they stand, and how they are read.
     pub(super) fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         let ticks = match self.scale {
-            Scale::Linear => linear(self.low, self.high, most),
-            Scale::Log => log(self.low, self.high, most),
+            AxisScale::Linear => linear(self.low, self.high, most),
+            AxisScale::Log => log(self.low, self.high, most),
         };
         ticks.into_iter().filter_map(|(value, text)| Some((self.share(value)?, text))).collect()
     }
 }
 
 /// A value as its axis measures it, if it can.
-fn measure(scale: Scale, value: f64) -> Option<f64> {
+fn measure(scale: AxisScale, value: f64) -> Option<f64> {
     match scale {
-        Scale::Linear => (value.abs() <= HUGE).then_some(value),
-        Scale::Log => (value > 0.0 && value.is_finite()).then(|| value.log10()),
+        AxisScale::Linear => (value.abs() <= HUGE).then_some(value),
+        AxisScale::Log => (value > 0.0 && value.is_finite()).then(|| value.log10()),
     }
 }
 

@@ -5,7 +5,9 @@ use super::profile::Profile;
 use super::score::Protocol;
 use super::term::Need;
 use super::weights::Terms;
-use crate::execute::{Bytes, Cache, Failure, Measuring, Plan, Prepared, Runner, Settings, Trace};
+use crate::execute::{
+    Bytes, Cache, Measuring, Plan, PreparedInstance, RunFailure, RunSettings, Runner, Trace,
+};
 use crate::program::{Canonical, Program, Section};
 use crate::rng::Stream;
 
@@ -13,18 +15,18 @@ use crate::rng::Stream;
 /// that share it, and without the terms and iterations that cannot change it.
 ///
 /// ```
-/// use rl4rla::{execute::Prepared, problem::Family, program::Entry, rng::Stream};
+/// use rl4rla::{execute::PreparedInstance, problem::Family, program::Entry, rng::Stream};
 /// use rl4rla::reward::{Profile, Protocol, SOUND_GRID, StepRule, reward, score};
 /// let mut family = Family::named("mid-cond").unwrap();
 /// (family.rows, family.cols, family.condition) = (300, 5, Some(100.0));
-/// let prepared = Prepared::draw(&family, &Stream::new(1)).unwrap();
+/// let prepared = PreparedInstance::draw(&family, &Stream::new(1)).unwrap();
 /// let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
 /// let protocol = Protocol::new(Profile::sound(), StepRule::Best(SOUND_GRID.to_vec()));
 /// let fast = reward(program, &prepared, &protocol, &Stream::new(2));
 /// let full = score(program, prepared.instance(), &protocol, &Stream::new(2)).reward;
 /// assert!(full > 0.1 && (fast - full).abs() < 1e-9);
 /// ```
-pub fn reward(program: &Program, prepared: &Prepared, protocol: &Protocol, stream: &Stream) -> f64 {
+pub fn reward(program: &Program, prepared: &PreparedInstance, protocol: &Protocol, stream: &Stream) -> f64 {
     earnings(program, prepared, protocol, stream, false, &Rewards::new()).reward
 }
 
@@ -59,7 +61,7 @@ impl Bytes for Earnings {
 /// What a program earns, with its condition number if that is wanted, unless a program that differs from this in the names of registers alone has earned it before.
 pub fn earnings(
     program: &Program,
-    prepared: &Prepared,
+    prepared: &PreparedInstance,
     protocol: &Protocol,
     stream: &Stream,
     conditioned: bool,
@@ -67,7 +69,7 @@ pub fn earnings(
 ) -> Earnings {
     let live = Canonical::new(program, protocol.live_out);
     let judge = Judge { live: &live, shape: prepared.shape(), problem: prepared.problem(), protocol };
-    let settings: Vec<Settings> =
+    let settings: Vec<RunSettings> =
         protocol.step.candidates().iter().map(|&step| judge.settings(step)).collect();
     let Ok(plan) = Plan::new(live.program(), judge.shape, &settings[0]) else { return Earnings::NOTHING };
     rewards
@@ -78,8 +80,8 @@ pub fn earnings(
 fn earned(
     judge: &Judge,
     plan: &Plan,
-    prepared: &Prepared,
-    settings: &[Settings],
+    prepared: &PreparedInstance,
+    settings: &[RunSettings],
     stream: &Stream,
     conditioned: bool,
 ) -> Earnings {
@@ -166,7 +168,7 @@ fn reached(run: &Runner, epsilon: f64) -> Option<usize> {
 }
 
 /// Follows a run to the tolerance, but for no more than `limit` iterations in all.
-fn reach(run: &mut Runner, epsilon: f64, limit: usize) -> Result<Option<usize>, Failure> {
+fn reach(run: &mut Runner, epsilon: f64, limit: usize) -> Result<Option<usize>, RunFailure> {
     while reached(run, epsilon).is_none() && run.iterations() < limit {
         run.advance()?;
     }
@@ -182,7 +184,7 @@ mod tests {
     #[test]
     fn programs_share_rewards_only_where_they_are_the_same_but_for_names() {
         let family = Family { rows: 60, cols: 4, condition: Some(3.0), ..Family::named("mid-cond").unwrap() };
-        let prepared = Prepared::draw(&family, &Stream::new(1)).unwrap();
+        let prepared = PreparedInstance::draw(&family, &Stream::new(1)).unwrap();
         let protocol = Protocol::new(Profile::sound(), StepRule::Fixed(0.5));
         let (rewards, luck) = (Rewards::new(), Stream::new(2));
         let gradient = |setup: &str, first: &str| {
@@ -234,7 +236,7 @@ mod tests {
     #[test]
     fn a_setup_that_reads_the_step_is_run_for_every_step() {
         let family = Family { rows: 60, cols: 4, condition: Some(3.0), ..Family::named("mid-cond").unwrap() };
-        let prepared = Prepared::draw(&family, &Stream::new(1)).unwrap();
+        let prepared = PreparedInstance::draw(&family, &Stream::new(1)).unwrap();
         let program: Program = "setup:\n v2 = VEC_MAT_MUL(b, A)\n v2 = SCALAR_VEC_MUL(eta, v2)\niteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_MAT_MUL(v1, A)\n v1 = VEC_VEC_SUB(v1, v2)\n".parse().unwrap();
         let weights = crate::reward::Weights::new(1.0, 1.0, 1.0, 0.0);
         let profile = Profile::Sound { weights, condition_only: false };

@@ -5,7 +5,7 @@ use super::profile::Profile;
 use super::score::Protocol;
 use super::tolerance::reached;
 use super::weights::{Terms, Wanted};
-use crate::execute::{Settings, Trace};
+use crate::execute::{RunSettings, Trace};
 use crate::problem::{Instance, Shape, Work};
 use crate::program::{Canonical, Model, Price, Sizes};
 
@@ -23,7 +23,7 @@ pub struct Judge<'a> {
 
 impl Judge<'_> {
     /// The settings of one run with this step.
-    pub fn settings(&self, step: f64) -> Settings {
+    pub fn settings(&self, step: f64) -> RunSettings {
         self.protocol.settings(self.shape.rows, self.shape.cols, step)
     }
 

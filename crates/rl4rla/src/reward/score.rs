@@ -4,7 +4,7 @@ use super::judge::{Judge, work};
 use super::profile::Profile;
 use super::step::StepRule;
 use super::weights::{Terms, Wanted};
-use crate::execute::{Bytes, Failure, Sampling, Settings, SketchKind, Trace, run};
+use crate::execute::{Bytes, RunFailure, RunSettings, Sampling, SketchKind, Trace, run};
 use crate::problem::Instance;
 use crate::program::{Canonical, LiveOut, Model, Program};
 use crate::rng::Stream;
@@ -46,16 +46,16 @@ impl Protocol {
     }
 
     /// The settings of one run with this step.
-    pub fn settings(&self, rows: usize, cols: usize, step: f64) -> Settings {
+    pub fn settings(&self, rows: usize, cols: usize, step: f64) -> RunSettings {
         let sketch_rows = ((self.sketch_factor * cols as f64).ceil() as usize).clamp(1, rows.max(1));
-        Settings {
+        RunSettings {
             iterations: self.iterations,
             step,
             sketch: self.sketch,
             sketch_rows,
             batch: self.batch.clamp(1, rows.max(1)),
             sampling: self.sampling,
-            ..Settings::for_size(rows, cols)
+            ..RunSettings::for_size(rows, cols)
         }
     }
 }
@@ -78,7 +78,7 @@ pub struct Score {
     /// Iterations to the tolerance, where the profile has one and it was reached.
     pub reached: Option<usize>,
     /// The run, or how it failed.
-    pub outcome: Result<Trace, Failure>,
+    pub outcome: Result<Trace, RunFailure>,
 }
 
 impl Bytes for Score {
@@ -99,7 +99,7 @@ pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream
         (step, outcome)
     });
     // Ties go to the first step tried, failures behind every success.
-    let rank = |outcome: &Result<Trace, Failure>| match outcome {
+    let rank = |outcome: &Result<Trace, RunFailure>| match outcome {
         Ok(trace) => judge.standing(trace),
         Err(_) => (f64::INFINITY, f64::INFINITY),
     };

@@ -5,7 +5,7 @@
 //! where w₀ is the work of the task's direct solver, QR for linear systems. One half means as good as that, one means for free, zero means that the
 //! tolerance was not reached. Average it over instances of mixed condition numbers, and no weight is left to choose.
 
-use crate::execute::Settings;
+use crate::execute::RunSettings;
 use crate::problem::Task;
 use crate::program::{Price, Sizes};
 use serde::{Deserialize, Serialize};
@@ -33,14 +33,14 @@ pub struct Charge {
 
 impl Charge {
     /// The sizes charged: the sketch keeps its ratio to the columns, the batch its number of rows.
-    fn sizes(&self, settings: &Settings, run_cols: usize) -> Sizes {
+    fn sizes(&self, settings: &RunSettings, run_cols: usize) -> Sizes {
         let ratio = settings.sketch_rows as f64 / run_cols as f64;
         let sketch_rows = ((ratio * self.cols as f64).round() as usize).min(self.rows);
-        Settings { sketch_rows, ..settings.clone() }.sizes(self.rows, self.cols)
+        RunSettings { sketch_rows, ..settings.clone() }.sizes(self.rows, self.cols)
     }
 
     /// The work of `iterations` iterations.
-    pub fn work(&self, price: &Price, settings: &Settings, run_cols: usize, iterations: usize) -> f64 {
+    pub fn work(&self, price: &Price, settings: &RunSettings, run_cols: usize, iterations: usize) -> f64 {
         let sizes = self.sizes(settings, run_cols);
         match self.unit {
             Unit::Flops => price.flops(&sizes, iterations),
@@ -80,7 +80,7 @@ mod tests {
         let entry = Entry::named("ls-gd").unwrap();
         let live = Canonical::new(&entry.document.program, LiveOut::Finished);
         let price = Price::of(&live, Geometry::Tall, Model::True).unwrap();
-        let settings = Settings::for_size(2000, 50);
+        let settings = RunSettings::for_size(2000, 50);
         let charge = Charge { unit: Unit::Flops, rows: 1_000_000, cols: 500 };
         assert_eq!(charge.work(&price, &settings, 50, 3), 3.0 * (4.0 * 5e8 + 1e6 + 1000.0));
         let passes = Charge { unit: Unit::Passes, ..charge };

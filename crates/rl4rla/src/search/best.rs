@@ -8,7 +8,7 @@
 use super::domain::Domain;
 use super::graph::{Edge, Graph, Sharing};
 use super::ledger::{Budget, Ledger, Watch};
-use super::outcome::{Outcome, Stop};
+use super::outcome::{Outcome, StopReason};
 use rustc_hash::FxHashMap;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -152,19 +152,19 @@ struct Best<'a, D: Domain> {
 }
 
 impl<D: Domain> Best<'_, D> {
-    fn run(&mut self) -> Stop {
+    fn run(&mut self) -> StopReason {
         if !self.meet(0..1) {
             return self.ledger.why();
         }
         loop {
             if self.graph.nodes[0].closed {
-                return if self.ledger.has_signal() { Stop::Confident } else { Stop::NoSignal };
+                return if self.ledger.has_signal() { StopReason::Confident } else { StopReason::NoSignal };
             }
             if self.ledger.is_spent() {
-                return Stop::Budget;
+                return StopReason::Budget;
             }
             if !self.ledger.goes_on() {
-                return Stop::Interrupted;
+                return StopReason::Interrupted;
             }
             let known = self.graph.nodes.len();
             for _ in 0..BATCH.min(self.ledger.playouts_left()) {

@@ -12,17 +12,17 @@ use super::backup::Backup;
 use super::domain::Domain;
 use super::graph::{End, Graph, Sharing};
 use super::ledger::{Budget, Ledger, Watch};
-use super::outcome::{Outcome, Stop};
-use super::rule::{Rule, Statistics};
+use super::outcome::{Outcome, StopReason};
+use super::rule::{SelectionRule, Statistics};
 use crate::rng::Stream;
 use rand::RngExt;
 
 /// Configuration of a graph search.
-pub struct Plan<'a> {
+pub struct GraphSearchPlan<'a> {
     /// Tree or graph.
     pub sharing: Sharing,
     /// The selection rule.
-    pub rule: &'a dyn Rule,
+    pub rule: &'a dyn SelectionRule,
     /// c, the weight of the bonus, in selection and in stopping.
     pub exploration: f64,
     /// How values travel up.
@@ -50,7 +50,7 @@ const LOOK: u64 = 64;
 /// Runs a graph search.
 pub fn graph_search<D: Domain>(
     domain: &D,
-    plan: &Plan,
+    plan: &GraphSearchPlan,
     watch: &mut dyn Watch<D::Solution>,
 ) -> Outcome<D::Solution> {
     let graph = Graph::new(domain, plan.sharing);
@@ -63,27 +63,29 @@ pub fn graph_search<D: Domain>(
 pub(super) struct Engine<'a, 'b, D: Domain> {
     pub(super) ledger: Ledger<'a, D>,
     pub(super) graph: Graph<'a, D>,
-    pub(super) plan: &'b Plan<'b>,
+    pub(super) plan: &'b GraphSearchPlan<'b>,
 }
 
 impl<D: Domain> Engine<'_, '_, D> {
     /// Makes one decision after the other, until nothing is left to decide.
-    fn decide(&mut self) -> Stop {
-        let (mut root, mut end) = (0, Stop::Lucb);
+    fn decide(&mut self) -> StopReason {
+        let (mut root, mut end) = (0, StopReason::Lucb);
         loop {
             self.graph.expand(root);
             if self.edges(root).is_empty() && root != 0 {
                 return end;
             }
             root = match self.settle(root) {
-                Stop::Lucb => self.advance(root),
-                Stop::Budget if !self.ledger.is_spent() && !self.edges(root).is_empty() => {
-                    end = Stop::Budget;
+                StopReason::Lucb => self.advance(root),
+                StopReason::Budget if !self.ledger.is_spent() && !self.edges(root).is_empty() => {
+                    end = StopReason::Budget;
                     self.advance(root)
                 }
-                Stop::Exhausted | Stop::NoSignal if self.may_return(root) => 0,
+                StopReason::Exhausted | StopReason::NoSignal if self.may_return(root) => 0,
                 // What is exhausted is the subtree that a decision without evidence led to.
-                Stop::Exhausted if end == Stop::Budget && !self.graph.nodes[0].closed => return end,
+                StopReason::Exhausted if end == StopReason::Budget && !self.graph.nodes[0].closed => {
+                    return end;
+                }
                 stop => return stop,
             };
         }
@@ -100,19 +102,19 @@ impl<D: Domain> Engine<'_, '_, D> {
     }
 
     /// Plays until the decision at `root` is made, or cannot be. Where there is none, `root` is measured.
-    fn settle(&mut self, root: usize) -> Stop {
+    fn settle(&mut self, root: usize) -> StopReason {
         let (mut turn, first) = (0u64, self.ledger.counters.playouts);
         loop {
             let closed = self.graph.nodes[root].closed;
             if closed && !(self.plan.patient && self.ledger.has_signal() && !self.may_return(root)) {
-                return if self.ledger.has_signal() { Stop::Exhausted } else { Stop::NoSignal };
+                return if self.ledger.has_signal() { StopReason::Exhausted } else { StopReason::NoSignal };
             }
             let spent = self.ledger.counters.playouts - first;
             if self.ledger.is_spent() || self.plan.decision.is_some_and(|most| spent >= most) {
-                return Stop::Budget;
+                return StopReason::Budget;
             }
             if self.ledger.counters.playouts.is_multiple_of(LOOK) && !self.ledger.goes_on() {
-                return Stop::Interrupted;
+                return StopReason::Interrupted;
             }
             let edges = self.edges(root);
             let first = match self.choices(root).find(|&i| edges[i].visits == 0) {
@@ -120,12 +122,12 @@ impl<D: Domain> Engine<'_, '_, D> {
                 Some(untried) => Some(untried),
                 None => {
                     let leader = self.leader(root);
-                    let Some(challenger) = self.challenger(root, leader) else { return Stop::Lucb };
+                    let Some(challenger) = self.challenger(root, leader) else { return StopReason::Lucb };
                     let bonus = self.bonus(root);
                     let width = |i: usize| self.plan.exploration * bonus(i);
                     let value = |i: usize| self.quality(root, i);
                     if value(leader) - width(leader) > value(challenger) + width(challenger) {
-                        return Stop::Lucb;
+                        return StopReason::Lucb;
                     }
                     turn += 1;
                     Some(if turn % 2 == 1 { leader } else { challenger })

@@ -3,7 +3,7 @@
 use super::domain::{Domain, walk};
 use super::ledger::{Budget, Watch};
 use super::nursery::{Individual, Nursery, REPLICATES};
-use super::outcome::{Outcome, Stop};
+use super::outcome::{Outcome, StopReason};
 use crate::rng::Stream;
 use rand::RngExt;
 use std::collections::VecDeque;
@@ -31,13 +31,13 @@ pub fn evolution<D: Domain>(
     nursery.ledger.close(stop, keep)
 }
 
-fn evolve<D: Domain>(nursery: &mut Nursery<D>, stream: &Stream) -> Stop {
+fn evolve<D: Domain>(nursery: &mut Nursery<D>, stream: &Stream) -> StopReason {
     let domain = nursery.ledger.domain();
     if nursery.ledger.is_spent() {
-        return Stop::Budget;
+        return StopReason::Budget;
     }
     if !nursery.ledger.goes_on() {
-        return Stop::Interrupted;
+        return StopReason::Interrupted;
     }
     let playouts = nursery.ledger.playouts_left();
     let individuals = playouts.min(nursery.ledger.evaluations_left() / REPLICATES as u64);
@@ -51,10 +51,10 @@ fn evolve<D: Domain>(nursery: &mut Nursery<D>, stream: &Stream) -> Stop {
     let mut population: VecDeque<Individual<D::State>> = founders.into();
     loop {
         if nursery.ledger.is_spent() {
-            return Stop::Budget;
+            return StopReason::Budget;
         }
         if !nursery.ledger.goes_on() {
-            return Stop::Interrupted;
+            return StopReason::Interrupted;
         }
         let mut rng = stream.derive("playout", nursery.ledger.counters.playouts).rng();
         let mut pick = |count: usize| rng.random_range(0..count);

@@ -3,7 +3,7 @@
 
 use super::domain::Domain;
 use super::ledger::{Budget, Ledger, Watch};
-use super::outcome::{Outcome, Stop};
+use super::outcome::{Outcome, StopReason};
 use rustc_hash::FxHashSet;
 
 /// How far solutions are measured.
@@ -31,7 +31,7 @@ pub fn exhaustive<D: Domain>(
 ) -> Outcome<D::Solution> {
     let mut ledger = Ledger::new(domain, budget.into(), watch);
     let stop = match enumerate(&mut ledger) {
-        Stop::Interrupted => return ledger.close(Stop::Interrupted, keep),
+        StopReason::Interrupted => return ledger.close(StopReason::Interrupted, keep),
         stop => stop,
     };
     let solutions: Vec<usize> = (0..ledger.count()).collect();
@@ -45,13 +45,13 @@ pub fn exhaustive<D: Domain>(
             let why = ledger.why();
             ledger.close(why, keep)
         }
-        (true, false) => ledger.close(stop.max(Stop::NoSignal), keep),
+        (true, false) => ledger.close(stop.max(StopReason::NoSignal), keep),
         (true, true) => ledger.close(stop, keep),
     }
 }
 
 /// Enters every solution into the ledger.
-fn enumerate<D: Domain>(ledger: &mut Ledger<D>) -> Stop {
+fn enumerate<D: Domain>(ledger: &mut Ledger<D>) -> StopReason {
     let domain = ledger.domain();
     let root = domain.root();
     if let Some(solved) = domain.solution(&root) {
@@ -66,13 +66,13 @@ fn enumerate<D: Domain>(ledger: &mut Ledger<D>) -> Stop {
             for child in domain.children(&state).iter() {
                 ledger.counters.node_visits += 1;
                 if ledger.counters.node_visits.is_multiple_of(LOOK) && !ledger.goes_on() {
-                    return Stop::Interrupted;
+                    return StopReason::Interrupted;
                 }
                 if !met.insert(domain.key(child)) {
                     continue;
                 }
                 if ledger.is_spent() {
-                    return Stop::Budget;
+                    return StopReason::Budget;
                 }
                 ledger.counters.playouts += 1;
                 ledger.counters.unique_states = met.len() as u64;
@@ -86,7 +86,7 @@ fn enumerate<D: Domain>(ledger: &mut Ledger<D>) -> Stop {
         }
         level = next;
     }
-    Stop::Exhausted
+    StopReason::Exhausted
 }
 
 /// Solutions measured between two looks at who leads.

@@ -1,7 +1,7 @@
 //! The graph of a search: states as nodes, each found once. Nodes, edges and links lie side by side, by number.
 
 use super::domain::Domain;
-use super::outcome::Size;
+use super::outcome::GraphSize;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
@@ -219,13 +219,13 @@ impl<'a, D: Domain> Graph<'a, D> {
     }
 
     /// What it takes, states that live elsewhere aside.
-    pub fn size(&self) -> Size {
+    pub fn size(&self) -> GraphSize {
         let bytes = size_of_val(&self.nodes[..])
             + size_of_val(&self.edges[..])
             + size_of_val(&self.means[..])
             + size_of_val(&self.links[..])
             + self.places.bytes();
-        Size { nodes: self.nodes.len(), edges: self.edges.len(), bytes }
+        GraphSize { nodes: self.nodes.len(), edges: self.edges.len(), bytes }
     }
 }
 

@@ -4,7 +4,7 @@
 use super::domain::{Domain, walk};
 use super::ledger::{Budget, Watch};
 use super::nursery::{Individual, Nursery};
-use super::outcome::{Outcome, Stop};
+use super::outcome::{Outcome, StopReason};
 use crate::rng::Stream;
 use rand::{Rng, RngExt};
 use rustc_hash::FxHashSet;
@@ -18,7 +18,7 @@ pub struct Parent<'a, S> {
 }
 
 /// A source of new states, given old ones.
-pub trait Proposer<D: Domain> {
+pub trait ProposalSource<D: Domain> {
     /// States to try. The parents come in the order of their scores, the best last, and may be none. No states is an answer
     /// too; none at all means that there will never be any more, and interrupts the search.
     fn propose(
@@ -41,7 +41,7 @@ pub struct Breeder;
 /// One proposal in so many has two parents.
 const PAIRS: usize = 4;
 
-impl<D: Domain> Proposer<D> for Breeder {
+impl<D: Domain> ProposalSource<D> for Breeder {
     fn propose(
         &mut self,
         domain: &D,
@@ -80,7 +80,7 @@ const PATIENCE: usize = 50;
 /// Evolves islands with this proposer. Playouts are individuals made, and answers that were none.
 pub fn islands<D: Domain>(
     domain: &D,
-    proposer: &mut dyn Proposer<D>,
+    proposer: &mut dyn ProposalSource<D>,
     budget: impl Into<Budget>,
     keep: usize,
     stream: &Stream,
@@ -161,12 +161,12 @@ fn softmax(weights: &[f64], rng: &mut impl Rng) -> usize {
 }
 
 impl<D: Domain> Sea<'_, D> {
-    fn evolve(&mut self, proposer: &mut dyn Proposer<D>, stream: &Stream) -> Stop {
+    fn evolve(&mut self, proposer: &mut dyn ProposalSource<D>, stream: &Stream) -> StopReason {
         if self.nursery.ledger.is_spent() {
-            return Stop::Budget;
+            return StopReason::Budget;
         }
         if !self.nursery.ledger.goes_on() {
-            return Stop::Interrupted;
+            return StopReason::Interrupted;
         }
         if !self.settle(stream) {
             return self.nursery.ledger.why();
@@ -175,10 +175,10 @@ impl<D: Domain> Sea<'_, D> {
         let (mut silence, mut reset) = (0, RESET);
         loop {
             if self.nursery.ledger.is_spent() || silence >= PATIENCE {
-                return Stop::Budget;
+                return StopReason::Budget;
             }
             if !self.nursery.ledger.goes_on() {
-                return Stop::Interrupted;
+                return StopReason::Interrupted;
             }
             let (made, before) =
                 (self.nursery.ledger.counters.playouts, self.nursery.ledger.counters.evaluations);
@@ -191,7 +191,7 @@ impl<D: Domain> Sea<'_, D> {
             let parents = self.islands[island].parents(&mut rng);
             let mut pick = |count: usize| rng.random_range(0..count);
             let Some(mut states) = proposer.propose(domain, &parents, &mut pick) else {
-                return Stop::Interrupted;
+                return StopReason::Interrupted;
             };
             states.truncate(self.nursery.ledger.playouts_left() as usize);
             if states.is_empty() {

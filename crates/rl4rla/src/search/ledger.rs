@@ -1,7 +1,7 @@
 //! The ledger: every value a search has requested, computed once.
 
 use super::domain::{Domain, Solved};
-use super::outcome::{Counters, Outcome, Ranked, Size, Stop};
+use super::outcome::{Counters, GraphSize, Outcome, Ranked, StopReason};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -291,13 +291,13 @@ impl<'a, D: Domain> Ledger<'a, D> {
     }
 
     /// Why a search must stop.
-    pub fn why(&self) -> Stop {
-        if self.interrupted { Stop::Interrupted } else { Stop::Budget }
+    pub fn why(&self) -> StopReason {
+        if self.interrupted { StopReason::Interrupted } else { StopReason::Budget }
     }
 
     /// Ends a search: the best `count` solutions, measured on every replicate so that none leads by one lucky draw.
     /// What that takes is counted, whatever the budget.
-    pub fn close(mut self, stop: Stop, count: usize) -> Outcome<D::Solution> {
+    pub fn close(mut self, stop: StopReason, count: usize) -> Outcome<D::Solution> {
         self.budget.evaluations = None;
         let replicates = self.domain.replicates();
         loop {
@@ -308,14 +308,14 @@ impl<'a, D: Domain> Ledger<'a, D> {
                 .filter(|&&place| !self.is_complete(place))
                 .map(|&place| (place, replicates))
                 .collect();
-            if stop == Stop::Interrupted || incomplete.is_empty() {
+            if stop == StopReason::Interrupted || incomplete.is_empty() {
                 let ranked = order.into_iter().take(count).map(|place| self.ranked(place)).collect();
-                return Outcome { ranked, stop, counters: self.counters, size: Size::default() };
+                return Outcome { ranked, stop, counters: self.counters, size: GraphSize::default() };
             }
             if !self.measure(&incomplete) {
                 let ranked = order.into_iter().take(count).map(|place| self.ranked(place)).collect();
-                let (counters, size) = (self.counters, Size::default());
-                return Outcome { ranked, stop: Stop::Interrupted, counters, size };
+                let (counters, size) = (self.counters, GraphSize::default());
+                return Outcome { ranked, stop: StopReason::Interrupted, counters, size };
             }
         }
     }

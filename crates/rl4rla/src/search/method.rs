@@ -3,15 +3,15 @@
 use super::backup::Backup;
 use super::best::{Confidence, best};
 use super::domain::Domain;
-use super::engine::{Plan, graph_search};
+use super::engine::{GraphSearchPlan, graph_search};
 use super::evolution::evolution;
 use super::exhaustive::{Measure, exhaustive};
 use super::graph::Sharing;
-use super::islands::{Breeder, Proposer, islands};
+use super::islands::{Breeder, ProposalSource, islands};
 use super::ledger::{Budget, Watch};
 use super::outcome::Outcome;
 use super::random::random;
-use super::rule::{Puct, Rule, Ucd, Uct};
+use super::rule::{Puct, SelectionRule, Ucd, Uct};
 use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::SQRT_2;
@@ -58,7 +58,7 @@ pub struct MethodInfo {
 #[derive(Clone, Copy)]
 pub enum Algorithm {
     /// A Monte Carlo search, which decides move by move. Its playouts are rollouts.
-    MonteCarlo(Sharing, &'static dyn Rule),
+    MonteCarlo(Sharing, &'static dyn SelectionRule),
     /// [`best`]; its playouts are nodes expanded.
     Best,
     /// [`exhaustive`]; its playouts are states generated.
@@ -151,7 +151,7 @@ pub const METHODS: [MethodInfo; 9] = [
 
 impl MethodInfo {
     /// The graph and the rule of a Monte Carlo search.
-    pub fn monte_carlo(&self) -> Option<(Sharing, &'static dyn Rule)> {
+    pub fn monte_carlo(&self) -> Option<(Sharing, &'static dyn SelectionRule)> {
         match self.algorithm {
             Algorithm::MonteCarlo(sharing, rule) => Some((sharing, rule)),
             _ => None,
@@ -199,10 +199,15 @@ impl Tuning {
     }
 
     /// The plan of a Monte Carlo search.
-    fn plan<'a>(&self, sharing: Sharing, rule: &'a dyn Rule, stream: &Stream) -> Plan<'a> {
+    fn plan<'a>(
+        &self,
+        sharing: Sharing,
+        rule: &'a dyn SelectionRule,
+        stream: &Stream,
+    ) -> GraphSearchPlan<'a> {
         let wider = if self.released && sharing == Sharing::Tree { SQRT_2 } else { 1.0 };
         let backup = if self.released { Backup::Latest } else { Backup::Idempotent };
-        Plan {
+        GraphSearchPlan {
             sharing,
             rule,
             exploration: self.exploration * wider,
@@ -249,7 +254,7 @@ impl Method {
     pub fn search_asking<D: Domain>(
         self,
         domain: &D,
-        proposer: &mut dyn Proposer<D>,
+        proposer: &mut dyn ProposalSource<D>,
         tuning: &Tuning,
         stream: &Stream,
         watch: &mut dyn Watch<D::Solution>,

@@ -7,7 +7,7 @@ use std::fmt;
 /// Why a search stopped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stop {
+pub enum StopReason {
     /// Every decision was settled by the LUCB criterion.
     Lucb,
     /// Nothing is left unexplored, and the leader has the highest mean over all replicates, with the confidence asked
@@ -23,21 +23,21 @@ pub enum Stop {
     Interrupted,
 }
 
-impl Stop {
+impl StopReason {
     /// Its name in results.
     pub fn name(self) -> &'static str {
         match self {
-            Stop::Lucb => "lucb",
-            Stop::Confident => "confident",
-            Stop::Exhausted => "exhausted",
-            Stop::NoSignal => "no-signal",
-            Stop::Budget => "budget",
-            Stop::Interrupted => "interrupted",
+            StopReason::Lucb => "lucb",
+            StopReason::Confident => "confident",
+            StopReason::Exhausted => "exhausted",
+            StopReason::NoSignal => "no-signal",
+            StopReason::Budget => "budget",
+            StopReason::Interrupted => "interrupted",
         }
     }
 }
 
-impl fmt::Display for Stop {
+impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -104,7 +104,7 @@ impl<S> Ranked<S> {
 
 /// The memory of a search's graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Size {
+pub struct GraphSize {
     /// Nodes, those never visited included.
     pub nodes: usize,
     /// Edges.
@@ -119,9 +119,9 @@ pub struct Outcome<S> {
     /// The best solutions, best first, each measured on every replicate.
     pub ranked: Vec<Ranked<S>>,
     /// Why it stopped.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// What it took, the final measurement of the best included.
     pub counters: Counters,
     /// The graph it built; nothing for a method that builds none.
-    pub size: Size,
+    pub size: GraphSize,
 }

@@ -2,7 +2,7 @@
 
 use super::domain::{Domain, walk};
 use super::ledger::{Budget, Ledger, Watch};
-use super::outcome::{Outcome, Stop};
+use super::outcome::{Outcome, StopReason};
 use crate::rng::Stream;
 use rand::RngExt;
 use rustc_hash::FxHashSet;
@@ -19,7 +19,7 @@ pub fn random<D: Domain>(
     let mut met = FxHashSet::default();
     while !ledger.is_spent() {
         if !ledger.goes_on() {
-            return ledger.close(Stop::Interrupted, keep);
+            return ledger.close(StopReason::Interrupted, keep);
         }
         let mut rng = stream.derive("playout", ledger.counters.playouts).rng();
         let state = walk(domain, &mut |count| rng.random_range(0..count), |state| {
@@ -33,5 +33,5 @@ pub fn random<D: Domain>(
         ledger.counters.playouts += 1;
         ledger.counters.unique_states = met.len() as u64;
     }
-    ledger.close(Stop::Budget, keep)
+    ledger.close(StopReason::Budget, keep)
 }

@@ -12,7 +12,7 @@ pub struct Statistics {
 }
 
 /// A selection rule: an edge's score is Q(s') + c·bonus.
-pub trait Rule: Sync {
+pub trait SelectionRule: Sync {
     /// What the bonus needs of N(s), the visits of the parent: found once for all its edges.
     fn parent(&self, visits: u32) -> f64;
 
@@ -29,7 +29,7 @@ pub struct Ucd;
 /// P(s, a)·√N(s) / (1 + N(s, a)): trusts the prior first.
 pub struct Puct;
 
-impl Rule for Uct {
+impl SelectionRule for Uct {
     fn parent(&self, visits: u32) -> f64 {
         f64::from(visits.max(1)).ln()
     }
@@ -39,7 +39,7 @@ impl Rule for Uct {
     }
 }
 
-impl Rule for Ucd {
+impl SelectionRule for Ucd {
     fn parent(&self, visits: u32) -> f64 {
         Uct.parent(visits)
     }
@@ -49,7 +49,7 @@ impl Rule for Ucd {
     }
 }
 
-impl Rule for Puct {
+impl SelectionRule for Puct {
     fn parent(&self, visits: u32) -> f64 {
         f64::from(visits).sqrt()
     }
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn formulas() {
         let counts = Statistics { edge: 4, child: 25, prior: 0.5 };
-        let bonus = |rule: &dyn Rule, counts| rule.bonus(rule.parent(100), counts);
+        let bonus = |rule: &dyn SelectionRule, counts| rule.bonus(rule.parent(100), counts);
         assert!((bonus(&Uct, counts) - (100f64.ln() / 4.0).sqrt()).abs() < 1e-15);
         assert!((bonus(&Ucd, counts) - (100f64.ln() / 25.0).sqrt()).abs() < 1e-15);
         assert_eq!(bonus(&Puct, counts), 1.0);

@@ -8,7 +8,7 @@
 //! - converged: reached, or excess ≤ max(τ, min(8εκ, 10⁻⁴))·‖r‖ + 4ε·(‖A‖‖x‖ + ‖b‖);
 //! - backward error: ‖(‖x‖²AᵀA + ‖r‖²I)^(−1/2)·Aᵀr‖/‖A‖_F, the estimate of Karlson and Waldén.
 
-use super::factor::Factor;
+use super::factor::ColumnFactor;
 use crate::execute::Seen;
 use crate::linalg;
 
@@ -47,7 +47,13 @@ pub struct Certificate {
 
 impl Certificate {
     /// Judges y by what was seen there; `size` is ‖b‖.
-    pub(super) fn of(factor: &Factor, y: &[f64], seen: &Seen, size: f64, tolerance: f64) -> Certificate {
+    pub(super) fn of(
+        factor: &ColumnFactor,
+        y: &[f64],
+        seen: &Seen,
+        size: f64,
+        tolerance: f64,
+    ) -> Certificate {
         let (distance, kappa) = (seen.distance, factor.kappa());
         let rotated = factor.rotated(&seen.gradient);
         let pieces: Vec<f64> = rotated.iter().zip(&factor.sigma).map(|(u, sigma)| u / sigma).collect();

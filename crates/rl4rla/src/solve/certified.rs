@@ -2,13 +2,13 @@
 
 use super::certificate::Certificate;
 use super::error::SolveError;
-use super::factor::Columns;
-use super::options::Step;
-use super::prepared::{PASSES, Prepared};
+use super::factor::ColumnSplit;
+use super::options::StepSize;
+use super::prepared::{PASSES, PreparedProblem};
 use super::progress::{Closest, STILL};
 use super::solution::{Ended, Solution};
-use super::solver::{Job, Method};
-use crate::execute::{Failure, Measuring, Runner, Seen};
+use super::solver::{Job, SolveMethod};
+use crate::execute::{Measuring, RunFailure, Runner, Seen};
 use crate::linalg;
 
 /// How often a diverging run is tried again with half the step.
@@ -21,7 +21,7 @@ const DIVERGED: f64 = 100.0;
 pub(super) struct Certified<'a> {
     job: &'a Job<'a>,
     runner: Runner<'a>,
-    columns: &'a Columns,
+    columns: &'a ColumnSplit,
     /// Iterations between two looks, where the program shows nothing.
     every: usize,
     step: f64,
@@ -38,22 +38,22 @@ pub(super) struct Certified<'a> {
 
 impl<'a> Certified<'a> {
     /// Runs setup and finds the step.
-    pub fn begin(job: &'a Job<'a>, columns: &'a Columns) -> Result<Certified<'a>, Failure> {
+    pub fn begin(job: &'a Job<'a>, columns: &'a ColumnSplit) -> Result<Certified<'a>, RunFailure> {
         let mut runner = job.begin(Measuring::Shown)?;
         // Looking costs a pass of 4mn flops; no more is spent on it than on running.
         let flops = job.price.iteration.flops.eval(&job.sizes).max(1.0);
         let rare = ((4.0 * job.sizes.rows * job.sizes.cols) / flops).ceil() as usize;
         let every = if job.options.history { 1 } else { rare.max(1) };
         let (step, tries) = match job.options.step {
-            Step::Auto => (runner.find_step()?, HALVINGS),
-            Step::Fixed(step) => (step, 0),
+            StepSize::Auto => (runner.find_step()?, HALVINGS),
+            StepSize::Fixed(step) => (step, 0),
         };
         let (first, residuals, still, closest) = Default::default();
         Ok(Certified { job, runner, columns, every, step, tries, first, residuals, still, closest })
     }
 
     /// The solution where every column is zero: x = 0, by no program.
-    pub fn nothing(prepared: &Prepared, columns: &Columns) -> Solution {
+    pub fn nothing(prepared: &PreparedProblem, columns: &ColumnSplit) -> Solution {
         let distance = linalg::norm(&prepared.instance.b);
         let residual = if distance == 0.0 { 0.0 } else { 1.0 };
         let seen = Seen { residual, distance, gradient: vec![] };
@@ -87,7 +87,7 @@ impl<'a> Certified<'a> {
     }
 }
 
-impl Method for Certified<'_> {
+impl SolveMethod for Certified<'_> {
     fn iterations(&self) -> usize {
         self.residuals.len() - 1
     }
@@ -104,7 +104,7 @@ impl Method for Certified<'_> {
         reached.then_some(Ended::Tolerance)
     }
 
-    fn advance(&mut self) -> Result<Option<Ended>, Failure> {
+    fn advance(&mut self) -> Result<Option<Ended>, RunFailure> {
         let before = self.x().to_vec();
         let seen = self.runner.advance()?;
         // What an iteration shows belongs to the iterate before it.
@@ -150,7 +150,7 @@ impl Method for Certified<'_> {
         &mut self,
         mean: Option<Vec<f64>>,
         mut ended: Ended,
-        failure: Option<Failure>,
+        failure: Option<RunFailure>,
     ) -> Result<Solution, SolveError> {
         let y = mean.unwrap_or_else(|| self.x().to_vec());
         let x = self.job.prepared.finite_answer(&y)?;
@@ -180,13 +180,13 @@ impl Method for Certified<'_> {
             flops: self.job.price.flops(&self.job.sizes, iterations),
             residuals,
             ended,
-            obstacle: failure.as_ref().map(Failure::to_string),
+            obstacle: failure.as_ref().map(RunFailure::to_string),
             failure,
             figures: instance.task.figures(instance, &y),
         })
     }
 
-    fn retry(&mut self) -> Result<bool, Failure> {
+    fn retry(&mut self) -> Result<bool, RunFailure> {
         if self.tries == 0 {
             return Ok(false);
         }

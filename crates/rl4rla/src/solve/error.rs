@@ -1,7 +1,7 @@
 //! Why there is no solution.
 
 use super::factor::Dependence;
-use crate::execute::{Failure, Fault, Step};
+use crate::execute::{FailurePoint, Fault, RunFailure};
 use crate::linalg::NumericError;
 use crate::problem::InstanceError;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Debug)]
 pub enum SolveError {
     /// The program failed.
-    Run(Failure),
+    Run(RunFailure),
     /// The data pose no problem of the task.
     Data(InstanceError),
     /// The task does not allow what was asked for.
@@ -65,8 +65,8 @@ impl Unsupported {
     }
 }
 
-impl From<Failure> for SolveError {
-    fn from(failure: Failure) -> SolveError {
+impl From<RunFailure> for SolveError {
+    fn from(failure: RunFailure) -> SolveError {
         SolveError::Run(failure)
     }
 }
@@ -75,7 +75,13 @@ impl From<NumericError> for SolveError {
     fn from(error: NumericError) -> SolveError {
         let fault = Fault::Numeric(error);
         let operation = "the factorisation of A".to_string();
-        SolveError::Run(Failure { step: Step::Check, operation, fault, shapes: vec![], residuals: vec![] })
+        SolveError::Run(RunFailure {
+            step: FailurePoint::Check,
+            operation,
+            fault,
+            shapes: vec![],
+            residuals: vec![],
+        })
     }
 }
 

@@ -53,7 +53,7 @@ pub struct Dependence {
 }
 
 /// The columns of A sorted into independent and dependent ones.
-pub(super) struct Columns {
+pub(super) struct ColumnSplit {
     /// The independent ones, in their order.
     pub kept: Vec<usize>,
     /// The others, in their order.
@@ -61,11 +61,11 @@ pub(super) struct Columns {
     /// For each of these, what it is made of: a multiple of every kept column.
     pub weights: Vec<Vec<f64>>,
     /// The factor of the kept ones.
-    pub factor: Factor,
+    pub factor: ColumnFactor,
 }
 
 /// A with columns of length 1, as R̂ = UΣVᵀ knows it: the columns that are kept.
-pub(super) struct Factor {
+pub(super) struct ColumnFactor {
     /// ‖aⱼ‖, up to the distortion of a sketch.
     pub lengths: Vec<f64>,
     /// Σ, largest first.
@@ -74,11 +74,11 @@ pub(super) struct Factor {
     V: Matrix,
 }
 
-impl Columns {
+impl ColumnSplit {
     /// Sorts the columns. A direction v, in columns of length 1, is one in which they depend on each other if
     /// σ = ‖Âv‖ ≤ ε·max(m·σ₁, 4√n·‖ν∘v‖): by the first as in NumPy's `lstsq`, by the second where the columns carry more
     /// rounding than their own, ν times ε.
-    pub fn sorted(triangle: &Triangle, noise: &[f64]) -> Result<Columns, NumericError> {
+    pub fn sorted(triangle: &Triangle, noise: &[f64]) -> Result<ColumnSplit, NumericError> {
         let R = &triangle.R;
         let n = R.cols();
         let rows = triangle.rows.max(FEWEST) as f64;
@@ -98,7 +98,7 @@ impl Columns {
             };
             let null: Vec<usize> = (0..kept.len()).filter(is_null).collect();
             if null.is_empty() {
-                return Ok(Columns::new(kept, &gone, &lengths, svd, &images));
+                return Ok(ColumnSplit::new(kept, &gone, &lengths, svd, &images));
             }
             let given_up = pivots(&svd.V, &null);
             let stays = |place: &usize| !given_up.contains(place);
@@ -106,7 +106,7 @@ impl Columns {
         }
     }
 
-    fn new(kept: Vec<usize>, gone: &[usize], lengths: &[f64], svd: Svd, images: &Matrix) -> Columns {
+    fn new(kept: Vec<usize>, gone: &[usize], lengths: &[f64], svd: Svd, images: &Matrix) -> ColumnSplit {
         let (mut dependent, mut weights) = (Vec::new(), Vec::new());
         for (d, column) in gone.iter().enumerate() {
             // What a column of length 1 is made of, of columns of length 1.
@@ -121,7 +121,7 @@ impl Columns {
             weights.push(shares.iter().zip(&kept).map(weight).collect());
         }
         let lengths = kept.iter().map(|j| lengths[*j]).collect();
-        Columns { kept, dependent, weights, factor: Factor { lengths, sigma: svd.sigma, V: svd.V } }
+        ColumnSplit { kept, dependent, weights, factor: ColumnFactor { lengths, sigma: svd.sigma, V: svd.V } }
     }
 
     /// The shortest of all x that give the same A·x as this one. Column j of A was divided by 2^(exponent j) before it was
@@ -177,7 +177,7 @@ impl Columns {
     }
 }
 
-impl Factor {
+impl ColumnFactor {
     /// σ₁/σₙ, with columns of length 1.
     pub fn kappa(&self) -> f64 {
         if let [first, .., last] = self.sigma[..] { first / last } else { 1.0 }
@@ -195,7 +195,7 @@ impl Factor {
         linalg::mat_vec(&self.V, &scaled)
     }
 
-    /// How far errors of r and of g = Aᵀr, of these sizes, may move each of what [`Factor::newton`] finds.
+    /// How far errors of r and of g = Aᵀr, of these sizes, may move each of what [`ColumnFactor::newton`] finds.
     pub fn amplification(&self, residual: f64, gradient: f64) -> Vec<f64> {
         let row = |j: usize| {
             let pieces = |power: i32| {

@@ -16,7 +16,7 @@ mod solver;
 pub use certificate::Certificate;
 pub use error::{SolveError, Unsupported};
 pub use factor::Dependence;
-pub use options::{Options, RankDeficient, Step};
+pub use options::{RankDeficient, SolveOptions, StepSize};
 pub use prediction::{Agreement, PredictError, Prediction, predict};
 pub use problem::Problem;
 pub use solution::{Ended, NotConverged, Solution};

@@ -1,10 +1,10 @@
 //! How to solve: the step, when it is good enough, what becomes of dependent columns.
 
-use crate::execute::{Sampling, Settings, SketchKind};
+use crate::execute::{RunSettings, Sampling, SketchKind};
 
 /// The step size η.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Step {
+pub enum StepSize {
     /// Found by a pilot of a few iterations, and halved as long as the run diverges.
     Auto,
     /// This one.
@@ -24,9 +24,9 @@ pub enum RankDeficient {
 
 /// How to solve.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Options {
+pub struct SolveOptions {
     /// The step size.
-    pub step: Step,
+    pub step: StepSize,
     /// The most iterations.
     pub iterations: usize,
     /// Good enough is ‖A(x − x*)‖ ≤ tolerance·‖Ax − b‖, or what rounding allows, as [`Certificate`](super::Certificate) estimates it; with 0 all
@@ -51,10 +51,10 @@ pub struct Options {
     pub seed: u64,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            step: Step::Auto,
+impl Default for SolveOptions {
+    fn default() -> SolveOptions {
+        SolveOptions {
+            step: StepSize::Auto,
             iterations: 1000,
             tolerance: 1e-10,
             rank_deficient: RankDeficient::Refuse,
@@ -69,18 +69,18 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl SolveOptions {
     /// The settings of a run on data of this size.
-    pub fn settings(&self, rows: usize, cols: usize) -> Settings {
+    pub fn settings(&self, rows: usize, cols: usize) -> RunSettings {
         let sketch_rows = (self.sketch_factor * cols as f64).ceil() as usize;
-        Settings {
+        RunSettings {
             iterations: self.iterations,
-            step: if let Step::Fixed(step) = self.step { step } else { 1.0 },
+            step: if let StepSize::Fixed(step) = self.step { step } else { 1.0 },
             sketch: self.sketch,
             sketch_rows: sketch_rows.clamp(1, rows.max(1)),
             batch: self.batch.min(rows),
             sampling: self.sampling,
-            ..Settings::for_size(rows, cols)
+            ..RunSettings::for_size(rows, cols)
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::certificate::Certificate;
 use super::error::SolveError;
-use super::factor::{Columns, Triangle, times_power};
-use super::options::{Options, RankDeficient};
+use super::factor::{ColumnSplit, Triangle, times_power};
+use super::options::{RankDeficient, SolveOptions};
 use super::problem::Problem;
 use crate::execute::Seen;
 use crate::linalg::{self, ColumnMap, Matrix, power_of_two_below};
@@ -12,11 +12,11 @@ use crate::rng::Stream;
 
 /// A problem of Ã = A·2^(−e) and b̃ = b·2^(−f), as far as its task allows that; where a triangle of A was asked for,
 /// without the columns that depend on others.
-pub(super) struct Prepared {
+pub(super) struct PreparedProblem {
     /// What the program runs on.
     pub instance: Instance,
     /// How the columns stand to each other, where solutions are known by a certificate.
-    pub columns: Option<Columns>,
+    pub columns: Option<ColumnSplit>,
     exponents: Vec<i32>,
     size: i32,
     shortest: bool,
@@ -25,9 +25,9 @@ pub(super) struct Prepared {
 /// Passes over A that preparing makes.
 pub(super) const PASSES: usize = 2;
 
-impl Prepared {
+impl PreparedProblem {
     /// Scales by powers of two, so that no digit changes. A symmetric A stays so: then all columns have one scale.
-    pub fn new(problem: Problem, options: &Options) -> Result<Prepared, SolveError> {
+    pub fn new(problem: Problem, options: &SolveOptions) -> Result<PreparedProblem, SolveError> {
         let Problem { task, matrix, b, noise } = problem;
         let Solving { stopping, scales_columns, .. } = task.solving();
         let certified = stopping == Stopping::Certificate;
@@ -44,7 +44,7 @@ impl Prepared {
         // Scaling may not make A symmetric by chance.
         instance.symmetric &= symmetric || !scales_columns;
         let columns = if certified { Some(sorted(&instance, &noise, options)?) } else { None };
-        if let Some(Columns { dependent, kept, .. }) = &columns
+        if let Some(ColumnSplit { dependent, kept, .. }) = &columns
             && !dependent.is_empty()
         {
             if options.rank_deficient == RankDeficient::Refuse {
@@ -54,7 +54,7 @@ impl Prepared {
             instance = Instance::unsolved(task, matrix.map_columns(ColumnMap::only(kept.clone())), b);
         }
         let shortest = options.rank_deficient == RankDeficient::MinNorm;
-        Ok(Prepared { instance, columns, exponents, size: exponent(size), shortest })
+        Ok(PreparedProblem { instance, columns, exponents, size: exponent(size), shortest })
     }
 
     /// The solution in the units of the data, an entry for every column.
@@ -78,24 +78,24 @@ impl Prepared {
     }
 
     /// The y that such a solution stands for: what is measured is what is returned.
-    pub fn question(&self, columns: &Columns, x: &[f64]) -> Vec<f64> {
+    pub fn question(&self, columns: &ColumnSplit, x: &[f64]) -> Vec<f64> {
         let scaled = x.iter().zip(&self.exponents).map(|(x, e)| times_power(*x, e - self.size));
         columns.folded(&scaled.collect::<Vec<f64>>())
     }
 
     /// How good y is.
-    pub fn judge(&self, columns: &Columns, y: &[f64], seen: &Seen, tolerance: f64) -> Certificate {
+    pub fn judge(&self, columns: &ColumnSplit, y: &[f64], seen: &Seen, tolerance: f64) -> Certificate {
         Certificate::of(&columns.factor, y, seen, linalg::norm(&self.instance.b), tolerance)
     }
 }
 
 /// How the columns of A stand to each other.
-fn sorted(instance: &Instance, noise: &[f64], options: &Options) -> Result<Columns, SolveError> {
+fn sorted(instance: &Instance, noise: &[f64], options: &SolveOptions) -> Result<ColumnSplit, SolveError> {
     let triangle = Triangle::of(&instance.A, &Stream::new(options.seed).derive("certificate", 0));
     if !triangle.is_finite() {
         return Err(SolveError::Unreadable(instance.A.read_failure().unwrap_or_default().to_string()));
     }
-    Ok(Columns::sorted(&triangle, noise)?)
+    Ok(ColumnSplit::sorted(&triangle, noise)?)
 }
 
 /// The powers of two that bring the columns of a matrix to lengths between 1 and 2; the largest of them for all columns of

@@ -1,7 +1,7 @@
 //! The data that somebody brings, and the task that they pose a problem of.
 
 use super::error::{SolveError, Unsupported};
-use super::options::{Options, RankDeficient};
+use super::options::{RankDeficient, SolveOptions};
 use crate::linalg::Matrix;
 use crate::problem::{InstanceError, Linear, Stopping, Task};
 use crate::program::Update;
@@ -57,7 +57,7 @@ impl Problem {
     }
 
     /// Refuses what the task has no hook for.
-    pub(super) fn admits(&self, options: &Options) -> Result<(), SolveError> {
+    pub(super) fn admits(&self, options: &SolveOptions) -> Result<(), SolveError> {
         let solving = self.task.solving();
         let refused = [
             (self.task.update() == Update::Answer, Unsupported::Answers),

@@ -4,11 +4,11 @@
 //! taken that does not lead to a smaller loss.
 
 use super::error::SolveError;
-use super::options::Step;
+use super::options::StepSize;
 use super::progress::{Closest, STILL};
 use super::solution::{Ended, Solution};
-use super::solver::{Job, Method};
-use crate::execute::{Failure, Fault, Measuring, Runner};
+use super::solver::{Job, SolveMethod};
+use crate::execute::{Fault, Measuring, RunFailure, Runner};
 use crate::problem::Instance;
 use crate::program::{Reg, Section, Update};
 use std::cell::OnceCell;
@@ -86,8 +86,8 @@ pub(super) struct Searched<'a> {
 
 impl<'a> Searched<'a> {
     /// Runs setup.
-    pub fn begin(job: &'a Job<'a>) -> Result<Searched<'a>, Failure> {
-        let first = if let Step::Fixed(step) = job.options.step { step } else { 1.0 };
+    pub fn begin(job: &'a Job<'a>) -> Result<Searched<'a>, RunFailure> {
+        let first = if let StepSize::Fixed(step) = job.options.step { step } else { 1.0 };
         let at = Point::new(job, job.begin(Measuring::ALL)?, first);
         let (start_loss, steps) = (at.loss(), VecDeque::new());
         let closest = Closest::default();
@@ -126,7 +126,7 @@ impl<'a> Searched<'a> {
     }
 
     /// One iteration with this step.
-    fn step(&self, step: f64) -> Result<Point<'a>, Failure> {
+    fn step(&self, step: f64) -> Result<Point<'a>, RunFailure> {
         let mut runner = self.at.runner.clone();
         runner.set_step(step);
         runner.advance()?;
@@ -135,14 +135,14 @@ impl<'a> Searched<'a> {
 
     /// One iteration with the best of the steps that are powers of two times the last one. Where losses do not tell, it is
     /// one of those that made the last visible progress, whichever leads closest. None if every step leads upwards.
-    fn search(&self) -> Result<Option<Point<'a>>, Failure> {
+    fn search(&self) -> Result<Option<Point<'a>>, RunFailure> {
         let (at, steps) = (&self.at, &self.steps);
         let again = self.job.plan.reads_step(Section::Iteration);
         let mut aimed = at.runner.clone();
         if !again {
             aimed.aim()?;
         }
-        let reached = |step: f64| -> Result<Option<Point<'a>>, Failure> {
+        let reached = |step: f64| -> Result<Option<Point<'a>>, RunFailure> {
             let mut runner = aimed.clone();
             runner.set_step(step);
             match if again { runner.advance().map(|_| ()) } else { runner.land() } {
@@ -188,7 +188,7 @@ impl<'a> Searched<'a> {
     }
 }
 
-impl Method for Searched<'_> {
+impl SolveMethod for Searched<'_> {
     fn iterations(&self) -> usize {
         self.at.runner.iterations()
     }
@@ -201,8 +201,8 @@ impl Method for Searched<'_> {
         self.judge()
     }
 
-    fn advance(&mut self) -> Result<Option<Ended>, Failure> {
-        let next = match self.job.options.step == Step::Auto && self.has_step() {
+    fn advance(&mut self) -> Result<Option<Ended>, RunFailure> {
+        let next = match self.job.options.step == StepSize::Auto && self.has_step() {
             true => self.search()?,
             false => Some(self.step(self.first)?),
         };
@@ -230,7 +230,7 @@ impl Method for Searched<'_> {
         &mut self,
         mean: Option<Vec<f64>>,
         ended: Ended,
-        failure: Option<Failure>,
+        failure: Option<RunFailure>,
     ) -> Result<Solution, SolveError> {
         let Job { prepared, options, price, sizes, .. } = self.job;
         let (instance, task) = (&prepared.instance, prepared.instance.task);
@@ -239,7 +239,7 @@ impl Method for Searched<'_> {
         let off = optimality.unwrap_or(f64::NAN);
         // Where all iterations were asked for, a solution is one to rounding.
         let good = off <= options.tolerance.max(RESOLVED);
-        let failed = failure.as_ref().map(Failure::to_string);
+        let failed = failure.as_ref().map(RunFailure::to_string);
         let obstacle = self.obstacle.or(optimality.err()).map(String::from).or(failed);
         let objection = || task.objection(instance, &y).map(String::from);
         let obstacle = obstacle.or_else(|| if good { objection() } else { None });
@@ -268,7 +268,7 @@ impl Method for Searched<'_> {
     }
 
     /// Every step was searched, or is the one that was asked for.
-    fn retry(&mut self) -> Result<bool, Failure> {
+    fn retry(&mut self) -> Result<bool, RunFailure> {
         Ok(false)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::certificate::Certificate;
 use super::factor::Dependence;
-use crate::execute::Failure;
+use crate::execute::RunFailure;
 use std::fmt;
 
 /// Why a run ended.
@@ -67,7 +67,7 @@ pub struct Solution {
     /// Why it ended.
     pub ended: Ended,
     /// What failed, where an iteration did after others had not.
-    pub failure: Option<Failure>,
+    pub failure: Option<RunFailure>,
     /// Why this is no solution, where more is known than that the tolerance was not reached.
     pub obstacle: Option<String>,
     /// What else the task tells of x: names and numbers.

@@ -2,13 +2,13 @@
 
 use super::certified::Certified;
 use super::error::SolveError;
-use super::options::Options;
-use super::prepared::Prepared;
+use super::options::SolveOptions;
+use super::prepared::PreparedProblem;
 use super::problem::Problem;
 use super::progress::Mean;
 use super::searched::Searched;
 use super::solution::{Ended, Solution};
-use crate::execute::{Data, Failure, Fault, Measuring, Plan, Runner, Settings};
+use crate::execute::{Fault, Measuring, Plan, RunData, RunFailure, RunSettings, Runner};
 use crate::program::{Canonical, Document, LiveOut, Model, Price, Program, Sizes};
 use crate::rng::Stream;
 
@@ -21,11 +21,11 @@ use crate::rng::Stream;
 /// [`optimality`](crate::problem::Task::optimality).
 ///
 /// ```
-/// use rl4rla::{problem::Logistic, program::Entry, rng::Stream, solve::{Options, Problem, solve}};
+/// use rl4rla::{problem::Logistic, program::Entry, rng::Stream, solve::{SolveOptions, Problem, solve}};
 /// let (m, n) = (5000, 8);
 /// let (a, b) = (Stream::new(1).normals(m * n), Stream::new(2).normals(m));
 /// let program = &Entry::named("sketched-precond-gd").unwrap().document;
-/// let solution = solve(program, Problem::from_rows(m, n, a, b).unwrap(), &Options::default()).unwrap();
+/// let solution = solve(program, Problem::from_rows(m, n, a, b).unwrap(), &SolveOptions::default()).unwrap();
 /// let certificate = solution.certificate.unwrap();
 /// assert!(certificate.excess < 1e-10 && certificate.backward_error < 1e-10);
 /// let x: Vec<f64> = solution.into_x().unwrap();
@@ -34,13 +34,13 @@ use crate::rng::Stream;
 /// // Three of four labels are positive: σ(x) = 3/4.
 /// let labels = Problem::from_rows(4, 1, [1.0; 4], [1.0, 1.0, 0.0, 1.0]).unwrap().for_task(&Logistic);
 /// let newton = &Entry::named("newton").unwrap().document;
-/// let x = solve(newton, labels, &Options::default()).unwrap().into_x().unwrap();
+/// let x = solve(newton, labels, &SolveOptions::default()).unwrap().into_x().unwrap();
 /// assert!((x[0] - 3f64.ln()).abs() < 1e-9);
 /// ```
-pub fn solve(program: &Document, problem: Problem, options: &Options) -> Result<Solution, SolveError> {
-    problem.task.admit(program).map_err(Failure::from)?;
+pub fn solve(program: &Document, problem: Problem, options: &SolveOptions) -> Result<Solution, SolveError> {
+    problem.task.admit(program).map_err(RunFailure::from)?;
     problem.admits(options)?;
-    let prepared = Prepared::new(problem, options)?;
+    let prepared = PreparedProblem::new(problem, options)?;
     // What cannot be read is not a number, and so the run fails.
     run(&program.program, &prepared, options).map_err(|error| match prepared.instance.A.read_failure() {
         Some(why) => SolveError::Unreadable(why.to_string()),
@@ -51,22 +51,26 @@ pub fn solve(program: &Document, problem: Problem, options: &Options) -> Result<
 /// A program about to run on prepared data, and what its runs cost.
 pub(super) struct Job<'a> {
     pub plan: &'a Plan<'a>,
-    pub prepared: &'a Prepared,
-    pub options: &'a Options,
-    settings: &'a Settings,
+    pub prepared: &'a PreparedProblem,
+    pub options: &'a SolveOptions,
+    settings: &'a RunSettings,
     pub price: Price,
     pub sizes: Sizes,
 }
 
 impl<'a> Job<'a> {
     /// Runs setup.
-    pub fn begin(&self, measuring: Measuring) -> Result<Runner<'a>, Failure> {
-        let (data, stream) = (Data::True(&self.prepared.instance, None), Stream::new(self.options.seed));
+    pub fn begin(&self, measuring: Measuring) -> Result<Runner<'a>, RunFailure> {
+        let (data, stream) = (RunData::True(&self.prepared.instance, None), Stream::new(self.options.seed));
         Runner::begin(self.plan, data, self.settings, &stream, measuring)
     }
 }
 
-fn run(program: &Program, prepared: &Prepared, options: &Options) -> Result<Solution, SolveError> {
+fn run(
+    program: &Program,
+    prepared: &PreparedProblem,
+    options: &SolveOptions,
+) -> Result<Solution, SolveError> {
     let instance = &prepared.instance;
     let (rows, cols) = (instance.rows(), instance.cols());
     if let (Some(columns), 0) = (&prepared.columns, cols) {
@@ -85,7 +89,7 @@ fn run(program: &Program, prepared: &Prepared, options: &Options) -> Result<Solu
 }
 
 /// How a run goes on from where it is, and how it is judged.
-pub(super) trait Method {
+pub(super) trait SolveMethod {
     /// Iterations made.
     fn iterations(&self) -> usize;
 
@@ -96,23 +100,23 @@ pub(super) trait Method {
     fn start(&mut self) -> Option<Ended>;
 
     /// Makes an iteration, and judges where it leads.
-    fn advance(&mut self) -> Result<Option<Ended>, Failure>;
+    fn advance(&mut self) -> Result<Option<Ended>, RunFailure>;
 
     /// What came of it, measured at the mean of iterates if there is one, and else at the last.
     fn finish(
         &mut self,
         mean: Option<Vec<f64>>,
         ended: Ended,
-        failure: Option<Failure>,
+        failure: Option<RunFailure>,
     ) -> Result<Solution, SolveError>;
 
     /// Goes back to the start with a smaller step, unless that cannot help.
-    fn retry(&mut self) -> Result<bool, Failure>;
+    fn retry(&mut self) -> Result<bool, RunFailure>;
 }
 
 /// Runs to the end, again with a smaller step as long as that diverges.
-fn pursue(method: &mut dyn Method, options: &Options) -> Result<Solution, SolveError> {
-    let overflows = |failure: &Failure| failure.fault == Fault::NotFinite;
+fn pursue(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Solution, SolveError> {
+    let overflows = |failure: &RunFailure| failure.fault == Fault::NotFinite;
     loop {
         let solution = once(method, options);
         let too_far = match &solution {
@@ -129,7 +133,7 @@ fn pursue(method: &mut dyn Method, options: &Options) -> Result<Solution, SolveE
 }
 
 /// Runs from the start to the end.
-fn once(method: &mut dyn Method, options: &Options) -> Result<Solution, SolveError> {
+fn once(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Solution, SolveError> {
     let (mut mean, mut failure, mut ended) = (Mean::default(), None, method.start());
     while ended.is_none() && method.iterations() < options.iterations {
         let begun = method.iterations() > 0;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::seal::{Part, Seal, hash, hash_row};
+use super::seal::{Seal, SealedPart, hash, hash_row};
 use super::{RunId, Store, StoreError};
 
 /// How long rows may wait for their commit, and how many at most.
@@ -15,7 +15,7 @@ const MOST_ROWS: usize = 1 << 18;
 
 /// The value of one program on one instance.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Evaluation {
+pub struct StoredReward {
     /// The stage of the curriculum, from zero.
     pub stage: u32,
     /// The id of the program.
@@ -51,7 +51,7 @@ impl Store {
     /// Logs evaluations of a run. One that is there already stays as it is: a pure function has one value.
     ///
     /// After an error the rows still wait, and the next commit tries them again.
-    pub fn append(&mut self, run: &RunId, rows: &[Evaluation]) -> Result<(), StoreError> {
+    pub fn append(&mut self, run: &RunId, rows: &[StoredReward]) -> Result<(), StoreError> {
         self.writable()?;
         self.buffer.evaluations.extend(rows.iter().map(|row| (run.row(), *row)));
         if self.buffer.is_due() { self.flush() } else { Ok(()) }
@@ -65,7 +65,7 @@ impl Store {
     }
 
     /// The evaluations of a run that are committed, by stage, program and instance.
-    pub fn evaluations(&self, run: &RunId) -> Result<Vec<Evaluation>, StoreError> {
+    pub fn evaluations(&self, run: &RunId) -> Result<Vec<StoredReward>, StoreError> {
         self.read(|connection| {
             let sql = "SELECT * FROM evaluation WHERE run = ?1 ORDER BY stage, key, instances, instance";
             let mut statement = connection.prepare_cached(sql)?;
@@ -73,10 +73,10 @@ impl Store {
             let rows = statement.query_map([run.row()], |row| {
                 seal.add(hash_row(row)?);
                 let (stage, key, set, index) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
-                Ok(Evaluation { stage, key, set, index, value: from_bits(row.get(5)?) })
+                Ok(StoredReward { stage, key, set, index, value: from_bits(row.get(5)?) })
             })?;
             let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-            seal.check(connection, run.row(), run.as_str(), Part::Evaluations)?;
+            seal.check(connection, run.row(), run.as_str(), SealedPart::Evaluations)?;
             Ok(rows)
         })
     }
@@ -106,7 +106,7 @@ pub(super) fn samples(connection: &Connection, run: i64, id: &str) -> rusqlite::
         })
     })?;
     let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-    seal.check(connection, run, id, Part::Samples)?;
+    seal.check(connection, run, id, SealedPart::Samples)?;
     Ok(rows)
 }
 
@@ -121,7 +121,7 @@ fn from_bits(bits: i64) -> f64 {
 /// Rows that wait for their commit, each with the row of its run.
 #[derive(Debug)]
 pub(super) struct Buffer {
-    evaluations: Vec<(i64, Evaluation)>,
+    evaluations: Vec<(i64, StoredReward)>,
     samples: Vec<(i64, Sample)>,
     /// The last time a commit was tried; after a failure the next one waits its turn too.
     last: Instant,
@@ -158,10 +158,10 @@ impl Buffer {
         // In the order of the primary key, neighbours share pages. Stable, so the first value of a key wins.
         self.evaluations.sort_by_key(|(run, e)| (*run, e.stage, e.key, e.set, e.index));
         for (run, seal) in write_evaluations(connection, &self.evaluations)? {
-            seal.amend(connection, run, Part::Evaluations)?;
+            seal.amend(connection, run, SealedPart::Evaluations)?;
         }
         for (run, seal) in write_samples(connection, &self.samples)? {
-            seal.amend(connection, run, Part::Samples)?;
+            seal.amend(connection, run, SealedPart::Samples)?;
         }
         Ok(())
     }
@@ -170,11 +170,11 @@ impl Buffer {
 /// What was added, by run.
 type Added = BTreeMap<i64, Seal>;
 
-fn write_evaluations(connection: &Connection, rows: &[(i64, Evaluation)]) -> rusqlite::Result<Added> {
+fn write_evaluations(connection: &Connection, rows: &[(i64, StoredReward)]) -> rusqlite::Result<Added> {
     let mut insert =
         connection.prepare_cached("INSERT OR IGNORE INTO evaluation VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
     let mut added = Added::new();
-    for (run, Evaluation { stage, key, set, index, value }) in rows {
+    for (run, StoredReward { stage, key, set, index, value }) in rows {
         let [number, set, index, bits] =
             [i64::from(*stage), i64::from(*set), i64::from(*index), to_bits(*value)];
         if insert.execute(params![run, number, key, set, index, bits])? > 0 {
@@ -214,7 +214,7 @@ mod tests {
     /// A clock that never strikes: only explicit commits.
     const NEVER: Duration = Duration::MAX;
 
-    fn bits(rows: &[Evaluation]) -> Vec<u64> {
+    fn bits(rows: &[StoredReward]) -> Vec<u64> {
         rows.iter().map(|row| row.value.to_bits()).collect()
     }
 
@@ -227,16 +227,16 @@ mod tests {
         let values =
             [0.0, -0.0, f64::NAN, nan, f64::INFINITY, f64::NEG_INFINITY, f64::MIN_POSITIVE / 4.0, -1.5];
         let edge =
-            |value| Evaluation { stage: u32::MAX, key: [255; 16], set: u8::MAX, index: u32::MAX, value };
-        let mut rows: Vec<Evaluation> =
-            (0..).zip(values).map(|(i, value)| Evaluation { value, ..evaluation(i) }).collect();
+            |value| StoredReward { stage: u32::MAX, key: [255; 16], set: u8::MAX, index: u32::MAX, value };
+        let mut rows: Vec<StoredReward> =
+            (0..).zip(values).map(|(i, value)| StoredReward { value, ..evaluation(i) }).collect();
         rows.push(edge(f64::MAX));
         store.append(&run, &rows).unwrap();
         drop(store);
         let store = Store::open_read_only(&folder.file("runs.db")).unwrap();
         let found = store.evaluations(&run).unwrap();
         assert_eq!(bits(&found), bits(&rows));
-        let place = |e: &Evaluation| (e.stage, e.key, e.set, e.index);
+        let place = |e: &StoredReward| (e.stage, e.key, e.set, e.index);
         assert!(found.iter().map(place).eq(rows.iter().map(place)));
     }
 
@@ -245,7 +245,7 @@ mod tests {
         let folder = Folder::new();
         let mut store = Store::open(&folder.file("runs.db")).unwrap();
         let [one, other] = [(); 2].map(|()| store.begin(&new_run()).unwrap());
-        let with = |value| Evaluation { value, ..evaluation(0) };
+        let with = |value| StoredReward { value, ..evaluation(0) };
         store.append(&one, &[with(1.0), with(2.0)]).unwrap();
         store.flush().unwrap();
         store.append(&one, &[with(3.0)]).unwrap();
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(store.evaluations(&run).unwrap(), [], "not yet");
         store.flush().unwrap();
         assert_eq!(store.evaluations(&run).unwrap().len(), 1);
-        let many: Vec<Evaluation> = (0..MOST_ROWS as u32).map(evaluation).collect();
+        let many: Vec<StoredReward> = (0..MOST_ROWS as u32).map(evaluation).collect();
         store.append(&run, &many[1..]).unwrap();
         assert_eq!(store.evaluations(&run).unwrap().len(), 1);
         store.append(&run, &many[..1]).unwrap();
@@ -303,7 +303,7 @@ mod tests {
         let folder = Folder::new();
         let mut store = Store::open(&folder.file("runs.db")).unwrap();
         let run = store.begin(&new_run()).unwrap();
-        let rows: Vec<Evaluation> = (0..20_000).map(evaluation).collect();
+        let rows: Vec<StoredReward> = (0..20_000).map(evaluation).collect();
         store.append(&run, &rows[..100]).unwrap();
         store.flush().unwrap();
         let pages: i64 = store.connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();

@@ -23,7 +23,7 @@ mod testing;
 
 pub use clock::utc;
 pub use error::StoreError;
-pub use evaluation::{Evaluation, Sample};
+pub use evaluation::{Sample, StoredReward};
 pub use lock::Holder;
 pub use record::{Recorder, Sampler, known};
 pub use run::{NewRun, Run, RunId, RunRow};
@@ -47,7 +47,7 @@ use lock::Lock;
 ///
 /// ```
 /// use rl4rla::record::Build;
-/// use rl4rla::store::{Evaluation, NewRun, Status, Store};
+/// use rl4rla::store::{StoredReward, NewRun, Status, Store};
 ///
 /// let folder = std::env::temp_dir().join(format!("rl4rla-example-{}", std::process::id()));
 /// std::fs::create_dir_all(&folder)?;
@@ -59,7 +59,7 @@ use lock::Lock;
 ///     build: &Build::current(),
 /// };
 /// let run = store.begin(&new)?;
-/// store.append(&run, &[Evaluation { stage: 0, key: [1; 16], set: 0, index: 3, value: 0.5 }])?;
+/// store.append(&run, &[StoredReward { stage: 0, key: [1; 16], set: 0, index: 3, value: 0.5 }])?;
 /// store.interrupted(&run)?;
 /// drop(store);
 ///
@@ -140,7 +140,7 @@ impl Store {
             self.read(|connection| {
                 let (run, id) = (row.id.row(), row.id.as_str());
                 let seal = seal::Seal::of_evaluations(connection, run)?;
-                seal.check(connection, run, id, seal::Part::Evaluations)
+                seal.check(connection, run, id, seal::SealedPart::Evaluations)
             })?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Recording: an observer that writes a run into the store, and what an earlier attempt left there.
 
-use super::{Evaluation, RunId, Sample, Store, StoreError};
-use crate::discovery::{Front, Known, Leader, Observer, Progress, Record, StageResult};
+use super::{RunId, Sample, Store, StoreError, StoredReward};
+use crate::discovery::{Front, Known, Leader, Observer, Progress, RewardKey, StageResult};
 use crate::problem::InstanceSet;
 use crate::record::StageRecord;
 
@@ -11,11 +11,11 @@ const SETS: [InstanceSet; 3] = [InstanceSet::Search, InstanceSet::Select, Instan
 /// What a run has computed already.
 pub fn known(store: &Store, run: &RunId) -> Result<Known, StoreError> {
     let rows = store.evaluations(run)?;
-    let entry = |row: Evaluation| {
+    let entry = |row: StoredReward| {
         // A set of a later version is nothing to us.
         let set = *SETS.get(row.set as usize)?;
         let key = u128::from_le_bytes(row.key);
-        Some((Record { stage: row.stage as usize, key, set, index: row.index as usize }, row.value))
+        Some((RewardKey { stage: row.stage as usize, key, set, index: row.index as usize }, row.value))
     };
     Ok(rows.into_iter().filter_map(entry).collect())
 }
@@ -110,12 +110,12 @@ impl<'a> Recorder<'a> {
 }
 
 impl Observer for Recorder<'_> {
-    fn evaluated(&mut self, record: Record, value: f64) {
+    fn evaluated(&mut self, record: RewardKey, value: f64) {
         if self.error.is_some() || self.known.contains_key(&record) {
             return;
         }
         let set = SETS.iter().position(|set| *set == record.set).expect("every set has a number");
-        let row = Evaluation {
+        let row = StoredReward {
             stage: record.stage as u32,
             key: record.key.to_le_bytes(),
             set: set as u8,

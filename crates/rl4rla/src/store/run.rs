@@ -10,7 +10,7 @@ use super::clock::now;
 use super::digest;
 use super::evaluation::samples;
 use super::result::json;
-use super::seal::{self, Part, RUN_COLUMNS, Seal, damaged, hash_row};
+use super::seal::{self, RUN_COLUMNS, Seal, SealedPart, damaged, hash_row};
 use super::stage::duration;
 use super::{Status, Store, StoreError, lock};
 use crate::record::{Build, RunRecord};
@@ -127,9 +127,9 @@ impl Store {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                 params![row, text, curriculum, method, seed as i64, spec, settings, build.version, now()],
             )?;
-            Seal::of_run(hash_of(transaction, row)?, 0).write(transaction, row, Part::Run)?;
-            Seal::default().write(transaction, row, Part::Evaluations)?;
-            Seal::default().write(transaction, row, Part::Samples)?;
+            Seal::of_run(hash_of(transaction, row)?, 0).write(transaction, row, SealedPart::Run)?;
+            Seal::default().write(transaction, row, SealedPart::Evaluations)?;
+            Seal::default().write(transaction, row, SealedPart::Samples)?;
             digest::write(transaction, row, build.digest.as_deref())?;
             seal::set_number_of_runs(transaction, row)?;
             Ok(RunId { text, row })
@@ -269,20 +269,20 @@ fn change(connection: &Connection, run: &RunId, sql: &str, values: impl Params) 
     if there == 0 {
         return Ok(0);
     }
-    let stages = Seal::read(connection, run.row, &run.text, Part::Run)?.count;
+    let stages = Seal::read(connection, run.row, &run.text, SealedPart::Run)?.count;
     let before = Seal::of_run(hash_of(connection, run.row)?, stages);
-    before.check(connection, run.row, &run.text, Part::Run)?;
+    before.check(connection, run.row, &run.text, SealedPart::Run)?;
     let changed = connection.execute(sql, values)?;
-    Seal::of_run(hash_of(connection, run.row)?, stages).write(connection, run.row, Part::Run)?;
+    Seal::of_run(hash_of(connection, run.row)?, stages).write(connection, run.row, SealedPart::Run)?;
     Ok(changed)
 }
 
 /// A run from its [`RUN_COLUMNS`], if it is as it was written.
 fn run_row(connection: &Connection, row: &Row, alive: bool) -> rusqlite::Result<RunRow> {
     let id = RunId { text: row.get(1)?, row: row.get(0)? };
-    let stages = Seal::read(connection, id.row, &id.text, Part::Run)?.count;
-    Seal::of_run(hash_row(row)?, stages).check(connection, id.row, &id.text, Part::Run)?;
-    let evaluations = Seal::read(connection, id.row, &id.text, Part::Evaluations)?.count;
+    let stages = Seal::read(connection, id.row, &id.text, SealedPart::Run)?.count;
+    Seal::of_run(hash_row(row)?, stages).check(connection, id.row, &id.text, SealedPart::Run)?;
+    let evaluations = Seal::read(connection, id.row, &id.text, SealedPart::Evaluations)?.count;
     // The points come by stage and then by playouts, so the last of each stage has the most.
     let samples = samples(connection, id.row, &id.text)?;
     let playouts = samples.chunk_by(|a, b| a.stage == b.stage).filter_map(|stage| stage.last());

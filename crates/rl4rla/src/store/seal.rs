@@ -17,7 +17,7 @@ const ALL: i64 = 0;
 
 /// What is sealed together.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Part {
+pub(super) enum SealedPart {
     /// The row of the run; its count is that of the finished stages.
     Run,
     /// The log of evaluations.
@@ -28,22 +28,22 @@ pub(super) enum Part {
     Stage(u32),
 }
 
-impl Part {
+impl SealedPart {
     fn number(self) -> i64 {
         match self {
-            Part::Run => 0,
-            Part::Evaluations => 1,
-            Part::Samples => 2,
-            Part::Stage(stage) => 3 + i64::from(stage),
+            SealedPart::Run => 0,
+            SealedPart::Evaluations => 1,
+            SealedPart::Samples => 2,
+            SealedPart::Stage(stage) => 3 + i64::from(stage),
         }
     }
 
     fn damaged(self, id: &str) -> Error {
         let what = match self {
-            Part::Run => format!("run {id}"),
-            Part::Evaluations => format!("the evaluations of run {id}"),
-            Part::Samples => format!("the curves of run {id}"),
-            Part::Stage(stage) => format!("stage {} of run {id}", u64::from(stage) + 1),
+            SealedPart::Run => format!("run {id}"),
+            SealedPart::Evaluations => format!("the evaluations of run {id}"),
+            SealedPart::Samples => format!("the curves of run {id}"),
+            SealedPart::Stage(stage) => format!("stage {} of run {id}", u64::from(stage) + 1),
         };
         damaged(format!("the checksum of {what} is wrong"))
     }
@@ -80,7 +80,7 @@ impl Seal {
         connection: &Connection,
         run: i64,
         id: &str,
-        part: Part,
+        part: SealedPart,
     ) -> rusqlite::Result<()> {
         match Seal::read(connection, run, id, part)? == self {
             true => Ok(()),
@@ -89,19 +89,24 @@ impl Seal {
     }
 
     /// What was sealed.
-    pub(super) fn read(connection: &Connection, run: i64, id: &str, part: Part) -> rusqlite::Result<Seal> {
+    pub(super) fn read(
+        connection: &Connection,
+        run: i64,
+        id: &str,
+        part: SealedPart,
+    ) -> rusqlite::Result<Seal> {
         let found = stored(connection, run, part.number())?;
         found.ok_or_else(|| part.damaged(id))
     }
 
     /// Adds to what was sealed.
-    pub(super) fn amend(self, connection: &Connection, run: i64, part: Part) -> rusqlite::Result<()> {
+    pub(super) fn amend(self, connection: &Connection, run: i64, part: SealedPart) -> rusqlite::Result<()> {
         let old = Seal::read(connection, run, &format!("in row {run}"), part)?;
         let (count, digest) = (old.count.wrapping_add(self.count), old.digest.wrapping_add(self.digest));
         Seal { count, digest }.write(connection, run, part)
     }
 
-    pub(super) fn write(self, connection: &Connection, run: i64, part: Part) -> rusqlite::Result<()> {
+    pub(super) fn write(self, connection: &Connection, run: i64, part: SealedPart) -> rusqlite::Result<()> {
         store(connection, run, part.number(), self)
     }
 
@@ -167,13 +172,17 @@ pub(super) fn seal_all(connection: &Connection) -> rusqlite::Result<()> {
     for &run in &runs {
         let stages = numbers("SELECT stage FROM stage WHERE run = ?1", &[run])?;
         let row = Seal::of(connection, &format!("SELECT {RUN_COLUMNS} FROM run WHERE row = ?1"), [run])?;
-        Seal::of_run(row.digest, stages.len() as i64).write(connection, run, Part::Run)?;
-        Seal::of_evaluations(connection, run)?.write(connection, run, Part::Evaluations)?;
+        Seal::of_run(row.digest, stages.len() as i64).write(connection, run, SealedPart::Run)?;
+        Seal::of_evaluations(connection, run)?.write(connection, run, SealedPart::Evaluations)?;
         let samples = Seal::of(connection, "SELECT * FROM sample WHERE run = ?1", [run])?;
-        samples.write(connection, run, Part::Samples)?;
+        samples.write(connection, run, SealedPart::Samples)?;
         for stage in stages {
             let sql = "SELECT * FROM stage WHERE run = ?1 AND stage = ?2";
-            Seal::of(connection, sql, [run, stage])?.write(connection, run, Part::Stage(stage as u32))?;
+            Seal::of(connection, sql, [run, stage])?.write(
+                connection,
+                run,
+                SealedPart::Stage(stage as u32),
+            )?;
         }
     }
     set_number_of_runs(connection, runs.len() as i64)

@@ -4,7 +4,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
 
 use super::result::json;
-use super::seal::{Part, Seal, damaged, hash, hash_row};
+use super::seal::{Seal, SealedPart, damaged, hash, hash_row};
 use super::{RunId, Store, StoreError};
 use crate::record::StageRecord;
 
@@ -21,11 +21,11 @@ impl Store {
             let mut seal = Seal::default();
             let [run, number] = [row, i64::from(stage)].map(ValueRef::Integer);
             seal.add(hash(&[run, number, ValueRef::Text(result.as_bytes()), ValueRef::Real(seconds)]));
-            seal.write(connection, row, Part::Stage(stage))?;
+            seal.write(connection, row, SealedPart::Stage(stage))?;
             if old.is_none() {
-                let mut seal = Seal::read(connection, row, id, Part::Run)?;
+                let mut seal = Seal::read(connection, row, id, SealedPart::Run)?;
                 seal.count += 1;
-                seal.write(connection, row, Part::Run)?;
+                seal.write(connection, row, SealedPart::Run)?;
             }
             Ok(())
         })
@@ -39,11 +39,11 @@ impl Store {
             let rows = statement.query_map([run.row()], |row| {
                 let mut seal = Seal::default();
                 seal.add(hash_row(row)?);
-                seal.check(connection, run.row(), run.as_str(), Part::Stage(row.get(1)?))?;
+                seal.check(connection, run.row(), run.as_str(), SealedPart::Stage(row.get(1)?))?;
                 Ok((row.get(1)?, row.get(2)?))
             })?;
             let rows = rows.collect::<rusqlite::Result<Vec<(u32, String)>>>()?;
-            let count = Seal::read(connection, run.row(), run.as_str(), Part::Run)?.count;
+            let count = Seal::read(connection, run.row(), run.as_str(), SealedPart::Run)?.count;
             match count == rows.len() as i64 {
                 true => Ok(rows),
                 false => Err(damaged(format!("run {run} finished {count} stages and has {}", rows.len()))),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Evaluation, NewRun};
+use super::{NewRun, StoredReward};
 use crate::record::{Build, RunRecord, SearchCost, StageRecord};
 
 /// An empty folder, removed when dropped.
@@ -50,8 +50,8 @@ pub fn new_run() -> NewRun<'static> {
 }
 
 /// Evaluations in the order of the log.
-pub fn evaluation(i: u32) -> Evaluation {
-    Evaluation { stage: 0, key: (u128::from(i) << 64).to_be_bytes(), set: 1, index: i, value: f64::from(i) }
+pub fn evaluation(i: u32) -> StoredReward {
+    StoredReward { stage: 0, key: (u128::from(i) << 64).to_be_bytes(), set: 1, index: i, value: f64::from(i) }
 }
 
 /// The result of a stage that took a while and found nothing.

@@ -45,9 +45,9 @@ fn opens(grammar: &Grammar, section: Section, position: usize, instructions: &[I
     let boundary = instructions.iter().rposition(is_residual).map_or(instructions.len(), |i| i + 1);
     grammar.open.contains(&section)
         && match (section, grammar.part) {
-            (Section::Setup, _) | (_, Part::Whole) => true,
-            (Section::Iteration, Part::Forward) => position <= boundary,
-            (Section::Iteration, Part::Update) => position >= boundary,
+            (Section::Setup, _) | (_, IterationPart::Whole) => true,
+            (Section::Iteration, IterationPart::Forward) => position <= boundary,
+            (Section::Iteration, IterationPart::Update) => position >= boundary,
         }
 }
 

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // every test file uses its own part
 
 use rl4rla::rng::Stream;
-use rl4rla::search::{Confidence, Counters, Domain, Outcome, Solved, Stop, Tuning};
+use rl4rla::search::{Confidence, Counters, Domain, Outcome, Solved, StopReason, Tuning};
 use std::sync::Arc;
 
 type Truth = Box<dyn Fn(&[u8]) -> Option<f64> + Sync>;
@@ -178,7 +178,7 @@ pub fn found(outcome: &Outcome<Vec<u8>>) -> &[u8] {
 }
 
 /// All that an outcome says.
-pub fn told(outcome: &Outcome<Vec<u8>>) -> (Stop, Counters, Vec<(u128, u64, usize)>) {
+pub fn told(outcome: &Outcome<Vec<u8>>) -> (StopReason, Counters, Vec<(u128, u64, usize)>) {
     let ranked = outcome.ranked.iter().map(|r| (r.solved.key, r.mean().to_bits(), r.values.len())).collect();
     (outcome.stop, outcome.counters, ranked)
 }

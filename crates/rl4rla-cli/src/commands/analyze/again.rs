@@ -3,14 +3,14 @@
 use super::Report;
 use crate::page::exact;
 use crate::shell::quoted;
-use rl4rla::analysis::Point;
+use rl4rla::analysis::StudyPoint;
 use rl4rla::execute::{Sampling, SketchKind};
 use rl4rla::problem::{Family, Leverage, Right, Scale};
 use rl4rla::reward::{Profile, Protocol, StepRule};
 
 impl Report<'_> {
     /// `rl4rla evaluate` with the options that give this point's instance, draws and run, to the last bit.
-    pub fn again(&self, point: &Point) -> String {
+    pub fn again(&self, point: &StudyPoint) -> String {
         let (family, study) = (&point.family, &self.study);
         let mut words = vec![format!("evaluate {}", quoted(self.source.lasting()))];
         words.extend(problem(family, &[family.condition]));

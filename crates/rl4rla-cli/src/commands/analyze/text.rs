@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::page::{accent, faint, indent, ledger, number, strong, table, warning};
-use rl4rla::analysis::{Analysis, Cell, Decided, Iteration, Worst};
+use rl4rla::analysis::{Analysis, Decided, Iteration, MapCell, Worst};
 use rl4rla::experiment::analyzed::numbers::{alone, cell, count, factor, interval, kappa};
 use rl4rla::experiment::analyzed::setting;
 use rl4rla::experiment::analyzed::words::{costs, ended, formula, steps};
@@ -128,14 +128,14 @@ fn precision(analysis: &Analysis) -> String {
 }
 
 /// A row for each leverage, noise and shape; a column for each condition number, and the worst of QR.
-fn map(cells: &[Cell]) -> String {
+fn map(cells: &[MapCell]) -> String {
     let lines = cells.chunk_by(|a, b| (a.leverage, a.noise, a.rows) == (b.leverage, b.noise, b.rows));
     let kappas: Vec<String> = cells
         .chunk_by(|a, b| (a.leverage, a.noise, a.rows) == (b.leverage, b.noise, b.rows))
         .next()
         .map(|line| line.iter().map(|cell| format!("κ {}", kappa(cell.kappa))).collect())
         .unwrap_or_default();
-    let row = |line: &[Cell]| {
+    let row = |line: &[MapCell]| {
         let first = &line[0];
         let mut row = vec![first.leverage.name().into(), first.noise.to_string(), first.aspect.to_string()];
         row.extend(line.iter().map(cell));

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::interrupt::stopped;
 use crate::{page, progress};
 use rl4rla::curriculum::{Curriculum, StageResult};
-use rl4rla::discovery::{Approach, Observer, Progress, Record};
+use rl4rla::discovery::{Approach, Observer, Progress, RewardKey};
 use rl4rla::record::StageRecord;
 use rl4rla::store::Recorder;
 
@@ -62,7 +62,7 @@ impl<'a> Live<'a> {
 }
 
 impl Observer for Live<'_> {
-    fn evaluated(&mut self, record: Record, value: f64) {
+    fn evaluated(&mut self, record: RewardKey, value: f64) {
         self.recorder.evaluated(record, value);
     }
 

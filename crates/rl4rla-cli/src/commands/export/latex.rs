@@ -2,7 +2,7 @@
 
 use super::toolchain::{Workshop, output};
 use rl4rla::experiment::ExperimentError;
-use rl4rla::experiment::exported::Verdict;
+use rl4rla::experiment::exported::TrialVerdict;
 use std::fs;
 use std::process::Command;
 
@@ -14,7 +14,7 @@ const TYPESETTERS: [(&str, &[&str]); 3] = [
 ];
 
 /// Typesets a document whose structure is right.
-pub fn typeset(text: &str, name: &str, workshop: &Workshop) -> Result<Verdict, ExperimentError> {
+pub fn typeset(text: &str, name: &str, workshop: &Workshop) -> Result<TrialVerdict, ExperimentError> {
     let file = format!("{name}.tex");
     fs::write(workshop.folder.join(&file), text)?;
     for (program, arguments) in TYPESETTERS {
@@ -23,9 +23,9 @@ pub fn typeset(text: &str, name: &str, workshop: &Workshop) -> Result<Verdict, E
         let said = String::from_utf8_lossy(&ran.stdout).into_owned();
         let fault = said.lines().find(|line| line.starts_with('!')).unwrap_or("it was not typeset");
         return Ok(match ran.status.success() {
-            true => Verdict::Sound("typeset"),
-            false => Verdict::Wrong(fault.into()),
+            true => TrialVerdict::Sound("typeset"),
+            false => TrialVerdict::Wrong(fault.into()),
         });
     }
-    Ok(Verdict::Sound("structure only; no LaTeX on this machine"))
+    Ok(TrialVerdict::Sound("structure only; no LaTeX on this machine"))
 }

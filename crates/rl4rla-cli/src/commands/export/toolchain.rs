@@ -3,7 +3,7 @@
 use super::latex;
 use crate::interrupt;
 use rl4rla::experiment::ExperimentError;
-use rl4rla::experiment::exported::{Absent, Machine, Verdict, make_inside};
+use rl4rla::experiment::exported::{Absent, CodeRunner, TrialVerdict, make_inside};
 use rl4rla::export::Language;
 use std::env;
 use std::fs::{self, File};
@@ -42,7 +42,7 @@ impl Workshop {
 /// What runs a language, by its name.
 const RUNNERS: [(&str, Runner); 3] = [("python", python), ("rust", rust), ("julia", julia)];
 
-impl Machine for Workshop {
+impl CodeRunner for Workshop {
     fn folder(&self) -> &Path {
         &self.folder
     }
@@ -54,7 +54,7 @@ impl Machine for Workshop {
         }
     }
 
-    fn typeset(&self, text: &str, name: &str) -> Result<Verdict, ExperimentError> {
+    fn typeset(&self, text: &str, name: &str) -> Result<TrialVerdict, ExperimentError> {
         latex::typeset(text, name, self)
     }
 }

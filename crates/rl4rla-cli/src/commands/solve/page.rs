@@ -4,10 +4,10 @@ use super::predict::Predicted;
 use super::{least_squares, others};
 use crate::args::Solve;
 use crate::page::{accent, duration, faint, number, path, sparkline, strong, table, warning};
-use crate::source::Source;
+use crate::source::NamedProgram;
 use rl4rla::problem::{Response, Task};
 use rl4rla::program::Reg;
-use rl4rla::report::{Axis, Figure, Ink, Mark, Panel, Series};
+use rl4rla::report::{Axis, Figure, Ink, Marker, Panel, Series};
 use rl4rla::solve::Solution;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 const SHOWN: usize = 10;
 
 /// What came of it.
-pub struct Outcome<'a> {
+pub struct SolveOutcome<'a> {
     /// The options.
     pub args: &'a Solve,
     /// The program.
-    pub source: &'a Source,
+    pub source: &'a NamedProgram,
     /// The file of A.
     pub matrix: &'a Path,
     /// What was asked for.
@@ -51,7 +51,7 @@ pub struct Outcome<'a> {
     pub files: Vec<PathBuf>,
 }
 
-impl Outcome<'_> {
+impl SolveOutcome<'_> {
     /// As a script reads it.
     pub fn json(&self) -> Value {
         let solution = &self.solution;
@@ -173,7 +173,7 @@ fn thin(values: &[f64]) -> Vec<f64> {
 }
 
 /// The residual of every iteration.
-pub fn figure(source: &Source, matrix: &Path, solution: &Solution, task: &dyn Task) -> Figure {
+pub fn figure(source: &NamedProgram, matrix: &Path, solution: &Solution, task: &dyn Task) -> Figure {
     let [loss, _] = task.measures();
     let points = solution.residuals.iter().enumerate().map(|(t, residual)| [t as f64, *residual]);
     let data = matrix.file_name().unwrap_or_default().to_string_lossy();
@@ -185,7 +185,7 @@ pub fn figure(source: &Source, matrix: &Path, solution: &Solution, task: &dyn Ta
             title: String::new(),
             x: Axis::linear("iteration"),
             y: Axis::log(loss),
-            series: vec![Series::new(source.name.clone(), Ink(0), Mark::Line, points)],
+            series: vec![Series::new(source.name.clone(), Ink(0), Marker::Line, points)],
         }],
         columns: 1,
     }

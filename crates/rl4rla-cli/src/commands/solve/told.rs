@@ -2,9 +2,9 @@
 
 use super::least_squares;
 use crate::failure::Failure;
-use crate::source::Source;
+use crate::source::NamedProgram;
 use rl4rla::data::System;
-use rl4rla::execute::{self, Fault};
+use rl4rla::execute::{Fault, RunFailure};
 use rl4rla::problem::InstanceError;
 use rl4rla::solve::{SolveError, Unsupported};
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// What errors are told by.
 pub struct Told<'a> {
     /// The program.
-    pub source: &'a Source,
+    pub source: &'a NamedProgram,
     /// The file of A.
     pub matrix: &'a Path,
     /// What was read of it.
@@ -27,7 +27,7 @@ impl Told<'_> {
             .advise("`rl4rla help solve` describes what can be solved")
     }
 
-    fn run(&self, failure: execute::Failure) -> Failure {
+    fn run(&self, failure: RunFailure) -> Failure {
         let advice = match failure.fault {
             Fault::NotInMemory => "a larger --max-memory, another --sketch, or another program",
             Fault::NotFinite => "a smaller --step, or --step auto",

@@ -4,7 +4,7 @@ use super::decimal::number;
 
 /// A cell, understood.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Cell {
+pub enum CsvCell {
     /// A finite number.
     Number(f64),
     /// One of the ways to say that there is no value.
@@ -18,20 +18,22 @@ pub enum Cell {
 /// The ways to say that there is no value, in small letters.
 const MISSING: [&str; 12] = ["", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "?", "-", "--"];
 
-impl Cell {
+impl CsvCell {
     /// Reads a cell without blanks around it.
-    pub fn read(cell: &[u8], decimal: u8) -> Cell {
+    pub fn read(cell: &[u8], decimal: u8) -> CsvCell {
         match number(cell, decimal) {
-            Some(number) if number.is_finite() => Cell::Number(number),
-            Some(number) if number.is_infinite() => Cell::Infinite,
-            _ if MISSING.iter().any(|marker| cell.eq_ignore_ascii_case(marker.as_bytes())) => Cell::Missing,
-            _ => Cell::Text,
+            Some(number) if number.is_finite() => CsvCell::Number(number),
+            Some(number) if number.is_infinite() => CsvCell::Infinite,
+            _ if MISSING.iter().any(|marker| cell.eq_ignore_ascii_case(marker.as_bytes())) => {
+                CsvCell::Missing
+            }
+            _ => CsvCell::Text,
         }
     }
 
     /// Whether the cell says something, and no number.
     pub fn is_text(self) -> bool {
-        self == Cell::Text
+        self == CsvCell::Text
     }
 }
 
@@ -41,18 +43,18 @@ mod tests {
 
     #[test]
     fn cells_are_numbers_nothing_or_something_else() {
-        let read = |cell: &str| Cell::read(cell.as_bytes(), b'.');
-        assert_eq!([read("1"), read("-2.5e3"), read("+7.")], [1.0, -2500.0, 7.0].map(Cell::Number));
+        let read = |cell: &str| CsvCell::read(cell.as_bytes(), b'.');
+        assert_eq!([read("1"), read("-2.5e3"), read("+7.")], [1.0, -2500.0, 7.0].map(CsvCell::Number));
         for missing in ["", "NA", "n/a", "NaN", "nan", "NULL", "None", "?", "-", "#N/A"] {
-            assert_eq!(read(missing), Cell::Missing, "{missing}");
+            assert_eq!(read(missing), CsvCell::Missing, "{missing}");
         }
         for infinite in ["inf", "-Infinity", "1e309", "-1e999999999"] {
-            assert_eq!(read(infinite), Cell::Infinite, "{infinite}");
+            assert_eq!(read(infinite), CsvCell::Infinite, "{infinite}");
         }
         for text in ["red", "1,5", "1 000", "0x1f", "2024-01-01", "−1", "1e", "nano"] {
-            assert_eq!(read(text), Cell::Text, "{text}");
+            assert_eq!(read(text), CsvCell::Text, "{text}");
         }
-        assert_eq!(Cell::read(b"1,5", b','), Cell::Number(1.5));
-        assert_eq!(Cell::read(b"\xff\xfe", b'.'), Cell::Text);
+        assert_eq!(CsvCell::read(b"1,5", b','), CsvCell::Number(1.5));
+        assert_eq!(CsvCell::read(b"\xff\xfe", b'.'), CsvCell::Text);
     }
 }

@@ -1,6 +1,6 @@
 //! Commas that set thousands apart, told from commas that are the decimal separator: `1,000` may be either, `1,5` is not.
 
-use super::super::error::{DataError, Place, shown};
+use super::super::error::{DataError, FilePosition, shown};
 use std::path::Path;
 
 /// What is known of the commas in a file whose detected decimal separator is the comma.
@@ -8,12 +8,12 @@ pub enum Commas {
     /// They are the decimal separator: someone said so, or a cell shows it.
     Decimal,
     /// Every one so far may set thousands apart; the first such cell and its place.
-    Doubtful(Option<(Place, Vec<u8>)>),
+    Doubtful(Option<(FilePosition, Vec<u8>)>),
 }
 
 impl Commas {
     /// Takes a cell into account. One that cannot be a whole number with its thousands set apart settles the matter.
-    pub fn see(&mut self, cell: &[u8], place: impl FnOnce() -> Place) {
+    pub fn see(&mut self, cell: &[u8], place: impl FnOnce() -> FilePosition) {
         let Commas::Doubtful(first) = self else { return };
         if !cell.contains(&b',') {
             return;

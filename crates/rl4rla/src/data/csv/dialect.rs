@@ -5,7 +5,7 @@
 //! whose lines have equally many cells; then the one with most cells; then the first of the table.
 
 use super::super::Reading;
-use super::cell::Cell;
+use super::cell::CsvCell;
 use super::fields::Delimiter;
 use std::cmp::Reverse;
 
@@ -59,7 +59,7 @@ impl Dialect {
         // The first may be names, and says nothing then.
         let body = if records.len() > 1 { &records[1..] } else { &records[..] };
         let cells = || body.iter().flat_map(|record| self.delimiter.fields(record));
-        let understood = cells().filter(|cell| !Cell::read(cell, self.decimal).is_text()).count();
+        let understood = cells().filter(|cell| !CsvCell::read(cell, self.decimal).is_text()).count();
         let all = cells().count().max(1);
         let count = |record: &&[u8]| self.delimiter.fields(record).count();
         let cols = body.first().map_or(0, count);

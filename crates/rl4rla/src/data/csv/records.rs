@@ -1,8 +1,8 @@
 //! The records of a text file: lines, or several of them where quotes hold line ends.
 
-use super::super::error::{DataError, Place};
+use super::super::error::{DataError, FilePosition};
 use super::super::lines::Lines;
-use super::super::{Reading, Source};
+use super::super::{ByteSource, Reading};
 use super::fields::{Delimiter, Fields};
 
 /// A file, record by record, without its blank lines.
@@ -17,12 +17,12 @@ pub struct Records {
 
 impl Records {
     /// The records from here on, `start` bytes into the file.
-    pub fn new(source: Source, start: u64, delimiter: Delimiter, reading: &Reading) -> Records {
+    pub fn new(source: ByteSource, start: u64, delimiter: Delimiter, reading: &Reading) -> Records {
         Records { lines: Lines::new(source, reading), delimiter, start, line: 0 }
     }
 
     /// The bytes behind the records.
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &ByteSource {
         self.lines.source()
     }
 
@@ -47,7 +47,12 @@ impl Records {
                 if !self.lines.append()? {
                     let message = "a quote is opened on this line and never closed";
                     let advice = "close it, or double a quote that is part of the text";
-                    return Err(DataError::at(self.source().path(), Place::Line(self.line), message, advice));
+                    return Err(DataError::at(
+                        self.source().path(),
+                        FilePosition::Line(self.line),
+                        message,
+                        advice,
+                    ));
                 }
                 inside = self.delimiter.ends_inside(&self.lines.text()[before..], true);
             }

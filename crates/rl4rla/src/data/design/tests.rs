@@ -29,7 +29,7 @@ fn table() -> String {
 }
 
 fn design(target: &str, intercept: bool, standardise: bool) -> Design {
-    Design { target: Target::Column(target.into()), intercept, standardise }
+    Design { target: TargetColumn::Column(target.into()), intercept, standardise }
 }
 
 fn solved(system: &System) -> Vec<f64> {
@@ -111,7 +111,7 @@ fn predictions_find_their_columns() {
 fn rows_that_belong_together_stay_together() {
     let matrix = Text::new("holes.csv", b"1\n2\nNA\n4\n5\n");
     let rhs = Text::new("holes-b.csv", b"2\n4\n6\n8\nNA\n");
-    let design = Design { target: Target::File(rhs.0.clone()), intercept: false, standardise: false };
+    let design = Design { target: TargetColumn::File(rhs.0.clone()), intercept: false, standardise: false };
     let reading = Reading { missing: Missing::DropRow, ..Reading::default() };
     let error = System::load(&matrix.0, &design, &reading).err().unwrap();
     assert!(error.message.contains("1 rows have missing values"), "{error}");

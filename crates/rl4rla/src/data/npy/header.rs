@@ -3,7 +3,7 @@
 //! `\x93NUMPY`, the version in two bytes, the length of the rest (two bytes in version 1, four later), then text such as
 //! `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`, filled up with blanks.
 
-use super::super::Source;
+use super::super::ByteSource;
 use super::super::error::{DataError, grouped, shown};
 use super::element::Element;
 use std::io::Read;
@@ -32,7 +32,7 @@ struct Wrong(String, &'static str);
 
 impl Header {
     /// Reads a header, up to the first entry.
-    pub fn read(source: &mut Source) -> Result<Header, DataError> {
+    pub fn read(source: &mut ByteSource) -> Result<Header, DataError> {
         let path = source.path().to_path_buf();
         let refuse = |Wrong(message, advice)| DataError::file(&path, message, advice);
         let mut start = [0; 12];

@@ -1,16 +1,16 @@
 //! The figures of an analysis.
 
 use super::numbers::kappa;
-use crate::analysis::{Analysis, Cell, Digits, Interval};
+use crate::analysis::{Analysis, Digits, Interval, MapCell};
 use crate::problem::Leverage;
-use crate::report::{Axis, Figure, Ink, Mark, Panel, Series, Shades};
+use crate::report::{Axis, Figure, Ink, Marker, Panel, Series, Shades};
 
 /// The excesses of the first and the last colour.
 const ENDS: [f64; 2] = [1e-15, 1.0];
 
 /// The robustness map: a panel for each leverage and noise.
-pub fn map(cells: &[Cell], iterations: usize) -> Option<Figure> {
-    let panels: Vec<&[Cell]> =
+pub fn map(cells: &[MapCell], iterations: usize) -> Option<Figure> {
+    let panels: Vec<&[MapCell]> =
         cells.chunk_by(|a, b| (a.leverage, a.noise) == (b.leverage, b.noise)).collect();
     let noises = panels.iter().filter(|panel| panel[0].leverage == panels[0][0].leverage).count();
     let drawn = panels.iter().map(|cells| panel(cells, iterations)).collect();
@@ -26,8 +26,8 @@ pub fn map(cells: &[Cell], iterations: usize) -> Option<Figure> {
     })
 }
 
-fn panel(cells: &[Cell], iterations: usize) -> Panel {
-    let distinct = |name: &dyn Fn(&Cell) -> String| {
+fn panel(cells: &[MapCell], iterations: usize) -> Panel {
+    let distinct = |name: &dyn Fn(&MapCell) -> String| {
         let mut names: Vec<String> = Vec::new();
         cells.iter().map(name).for_each(|name| {
             if !names.contains(&name) {
@@ -36,15 +36,15 @@ fn panel(cells: &[Cell], iterations: usize) -> Panel {
         });
         names
     };
-    let x_of = |cell: &Cell| kappa(cell.kappa);
-    let y_of = |cell: &Cell| format!("{}", cell.aspect);
+    let x_of = |cell: &MapCell| kappa(cell.kappa);
+    let y_of = |cell: &MapCell| format!("{}", cell.aspect);
     let (columns, rows) = (distinct(&x_of), distinct(&y_of));
     let place =
         |names: &[String], name: String| names.iter().position(|known| *known == name).unwrap_or(0) as f64;
-    let seen: Vec<&Cell> = cells.iter().filter(|cell| cell.excess.is_some() || cell.failed > 0).collect();
+    let seen: Vec<&MapCell> = cells.iter().filter(|cell| cell.excess.is_some() || cell.failed > 0).collect();
     let points: Vec<[f64; 2]> =
         seen.iter().map(|cell| [place(&columns, x_of(cell)), place(&rows, y_of(cell))]).collect();
-    let value = |cell: &&Cell| cell.excess.filter(|_| !cell.is_broken()).unwrap_or(f64::NAN);
+    let value = |cell: &&MapCell| cell.excess.filter(|_| !cell.is_broken()).unwrap_or(f64::NAN);
     let shades = Shades {
         label: format!("excess after {iterations} iterations"),
         values: seen.iter().map(value).collect(),
@@ -54,11 +54,11 @@ fn panel(cells: &[Cell], iterations: usize) -> Panel {
         title: title(&cells[0]),
         x: Axis::classes("κ", columns),
         y: Axis::classes("m/n", rows),
-        series: vec![Series::new("excess", Ink(0), Mark::Cells(shades), points)],
+        series: vec![Series::new("excess", Ink(0), Marker::Cells(shades), points)],
     }
 }
 
-fn title(cell: &Cell) -> String {
+fn title(cell: &MapCell) -> String {
     let rows = match cell.leverage {
         Leverage::Low => "low leverage",
         Leverage::High => "high leverage",
@@ -79,11 +79,11 @@ pub fn contraction(analysis: &Analysis) -> Option<Figure> {
     let lower = banded.iter().map(|(kappa, i)| [*kappa, 1.0 - i.high]);
     let upper = banded.iter().map(|(_, i)| 1.0 - i.low).collect();
     let mut series = vec![
-        Series::new("95 % interval", Ink(1), Mark::Band(upper), lower),
-        Series::new("measured", Ink(1), Mark::Line, measured),
+        Series::new("95 % interval", Ink(1), Marker::Band(upper), lower),
+        Series::new("measured", Ink(1), Marker::Line, measured),
     ];
     if rows.iter().any(|row| row.computed.is_some()) {
-        series.push(Series::new("computed, 1 − ρ(G)", Ink(0), Mark::Line, computed));
+        series.push(Series::new("computed, 1 − ρ(G)", Ink(0), Marker::Line, computed));
     }
     against_kappa(
         "speed",
@@ -105,11 +105,11 @@ pub fn precision(analysis: &Analysis) -> Option<Figure> {
             rows.iter().filter_map(|row| Some((row.kappa?, part(row)?))).collect();
         let lower = known.iter().map(|(kappa, i)| [*kappa, i.low]);
         let upper = known.iter().map(|(_, i)| i.high).collect();
-        series.push(Series::new(format!("{name}, 95 % interval"), Ink(ink), Mark::Band(upper), lower));
+        series.push(Series::new(format!("{name}, 95 % interval"), Ink(ink), Marker::Band(upper), lower));
         series.push(Series::new(
             name,
             Ink(ink),
-            Mark::Line,
+            Marker::Line,
             known.iter().map(|(kappa, i)| [*kappa, i.value]),
         ));
     }

@@ -5,7 +5,7 @@ pub mod numbers;
 mod page;
 pub mod words;
 
-use crate::analysis::{Analysis, Point, Study};
+use crate::analysis::{Analysis, Study, StudyPoint};
 use crate::program::Document;
 use numbers::kappa;
 
@@ -22,7 +22,7 @@ pub struct Analyzed<'a> {
     /// The command that makes it again.
     pub command: &'a str,
     /// The command that shows an instance again.
-    pub again: &'a dyn Fn(&Point) -> String,
+    pub again: &'a dyn Fn(&StudyPoint) -> String,
 }
 
 /// What was run, in two lines.

@@ -1,6 +1,6 @@
 //! How the numbers of an analysis are read.
 
-use crate::analysis::{Cell, Interval};
+use crate::analysis::{Interval, MapCell};
 use crate::experiment::words::whole;
 use crate::report::number;
 
@@ -43,7 +43,7 @@ pub fn count(value: f64) -> String {
 }
 
 /// The excess of a cell in a few letters.
-pub fn cell(cell: &Cell) -> String {
+pub fn cell(cell: &MapCell) -> String {
     match cell.excess {
         _ if cell.is_broken() => "failed".into(),
         Some(excess) if cell.failed > 0 => format!("{excess:.0e} ({} failed)", cell.failed),

@@ -5,13 +5,13 @@ use super::words::{costs, ended, formula, steps};
 use super::{Analyzed, figures};
 use crate::analysis::{Analysis, Worst};
 use crate::report::number;
-use crate::report::{Block, Cell, Column, Document, Section, Table};
+use crate::report::{Block, Cell, Column, ReportPage, ReportSection, Table};
 
 impl Analyzed<'_> {
     /// Everything, on one page.
-    pub fn document(&self) -> Document {
+    pub fn document(&self) -> ReportPage {
         let analysis = self.analysis;
-        let section = |id: &str, title: &str, blocks: Vec<Block>| Section {
+        let section = |id: &str, title: &str, blocks: Vec<Block>| ReportSection {
             id: id.into(),
             title: title.into(),
             blocks,
@@ -27,7 +27,7 @@ impl Analyzed<'_> {
         let digits =
             [Block::Table(precision(analysis))].into_iter().chain(figure(figures::precision(analysis)));
         let fact = |name: &str, value: String| (name.to_string(), value);
-        Document {
+        ReportPage {
             title: format!("Analysis of {}", self.title),
             lead: self.program.about.clone(),
             sections: vec![

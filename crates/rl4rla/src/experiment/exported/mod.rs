@@ -4,7 +4,7 @@
 mod problems;
 mod trial;
 
-pub use problems::Outcome;
+pub use problems::TrialOutcome;
 
 use super::ExperimentError;
 use crate::export::{Export, Language, Trial, latex_faults, unbalanced};
@@ -16,17 +16,17 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use problems::{Problem, write};
-use trial::Prepared;
+use problems::{TrialProblem, write};
+use trial::PreparedTrial;
 
 /// The largest difference between two histories that rounding may make, as a part of the largest value so far. The
 /// problems have small condition numbers, so a right program stays far below.
 pub const TOLERANCE: f64 = 1e-8;
 
 /// What came of a check.
-pub enum Verdict {
+pub enum TrialVerdict {
     /// It ran: its histories differ by so much from ours, and this came of its own defaults.
-    Ran(f64, Vec<Outcome>),
+    Ran(f64, Vec<TrialOutcome>),
     /// It was looked at without being run, and nothing is wrong.
     Sound(&'static str),
     /// Something is wrong.
@@ -35,31 +35,31 @@ pub enum Verdict {
     Unchecked(String),
 }
 
-impl Verdict {
+impl TrialVerdict {
     /// Whether the program passed, if that is known.
     pub fn passed(&self) -> Option<bool> {
         match self {
-            Verdict::Ran(deviation, outcomes) => {
+            TrialVerdict::Ran(deviation, outcomes) => {
                 Some(*deviation <= TOLERANCE && outcomes.iter().all(|outcome| outcome.fault.is_none()))
             }
-            Verdict::Sound(_) => Some(true),
-            Verdict::Wrong(_) => Some(false),
-            Verdict::Unchecked(_) => None,
+            TrialVerdict::Sound(_) => Some(true),
+            TrialVerdict::Wrong(_) => Some(false),
+            TrialVerdict::Unchecked(_) => None,
         }
     }
 
     /// How far its histories are from ours, if it ran.
     pub fn deviation(&self) -> Option<f64> {
         match self {
-            Verdict::Ran(deviation, _) => Some(*deviation),
+            TrialVerdict::Ran(deviation, _) => Some(*deviation),
             _ => None,
         }
     }
 
     /// What came of its own defaults.
-    pub fn outcomes(&self) -> &[Outcome] {
+    pub fn outcomes(&self) -> &[TrialOutcome] {
         match self {
-            Verdict::Ran(_, outcomes) => outcomes,
+            TrialVerdict::Ran(_, outcomes) => outcomes,
             _ => &[],
         }
     }
@@ -67,13 +67,13 @@ impl Verdict {
     /// What else there is to say.
     pub fn words(&self) -> String {
         match self {
-            Verdict::Ran(_, outcomes) => {
+            TrialVerdict::Ran(_, outcomes) => {
                 let faults: Vec<&str> =
                     outcomes.iter().filter_map(|outcome| outcome.fault.as_deref()).collect();
                 faults.join("; ")
             }
-            Verdict::Sound(how) => how.to_string(),
-            Verdict::Wrong(why) | Verdict::Unchecked(why) => why.clone(),
+            TrialVerdict::Sound(how) => how.to_string(),
+            TrialVerdict::Wrong(why) | TrialVerdict::Unchecked(why) => why.clone(),
         }
     }
 }
@@ -82,7 +82,7 @@ impl Verdict {
 pub struct Absent(pub String);
 
 /// The machine that exported code is tried on.
-pub trait Machine {
+pub trait CodeRunner {
     /// A folder for this check.
     fn folder(&self) -> &Path;
 
@@ -90,7 +90,7 @@ pub trait Machine {
     fn run(&self, language: Language, driver: &str) -> Result<Result<String, Absent>, ExperimentError>;
 
     /// Typesets a document whose structure is right, in a file of this name.
-    fn typeset(&self, text: &str, name: &str) -> Result<Verdict, ExperimentError>;
+    fn typeset(&self, text: &str, name: &str) -> Result<TrialVerdict, ExperimentError>;
 }
 
 /// Makes a folder inside another, and not the other, which is gone if the check is being interrupted.
@@ -132,21 +132,22 @@ pub fn check(
     language: Language,
     exports: &[Export],
     texts: &[String],
-    machine: &dyn Machine,
-) -> Result<Vec<Verdict>, ExperimentError> {
+    machine: &dyn CodeRunner,
+) -> Result<Vec<TrialVerdict>, ExperimentError> {
     let check = CHECKS.iter().find(|check| check.language == language.name);
     let check = check.expect("every language has a check; a test looks for it");
     let folder = machine.folder();
-    let verdicts: Vec<Verdict> = match (&check.way, language.driver) {
+    let verdicts: Vec<TrialVerdict> = match (&check.way, language.driver) {
         (Way::Run, Some(driver)) => {
-            let prepared: Vec<Prepared> = exports.iter().map(Prepared::new).collect::<Result<_, _>>()?;
+            let prepared: Vec<PreparedTrial> =
+                exports.iter().map(PreparedTrial::new).collect::<Result<_, _>>()?;
             for ((prepared, export), text) in prepared.iter().zip(exports).zip(texts) {
                 let name = export.identifier();
                 prepared.write(&folder.join(&name))?;
                 fs::write(folder.join(format!("{name}.{}", language.extension)), text)?;
             }
             let mut problems: BTreeMap<&'static str, Instance> = BTreeMap::new();
-            for problem in exports.iter().flat_map(Problem::all) {
+            for problem in exports.iter().flat_map(TrialProblem::all) {
                 if !problems.contains_key(problem.name) {
                     let instance = problem.instance()?;
                     write(&instance, &folder.join(problem.name))?;
@@ -160,10 +161,10 @@ pub fn check(
             let outcomes = |export: &Export| {
                 let file = |problem: &str| folder.join(problem).join(format!("{}.txt", export.identifier()));
                 let goal = export.course.goal;
-                let read = |problem: &Problem| {
-                    Outcome::read(problem.name, &problems[problem.name], goal, &file(problem.name))
+                let read = |problem: &TrialProblem| {
+                    TrialOutcome::read(problem.name, &problems[problem.name], goal, &file(problem.name))
                 };
-                Problem::all(export).iter().map(read).collect()
+                TrialProblem::all(export).iter().map(read).collect()
             };
             let pairs = exports.iter().zip(&prepared);
             pairs
@@ -176,38 +177,38 @@ pub fn check(
         }
         _ => texts.iter().zip(exports).map(|(text, export)| read_back(text, export)).collect(),
     };
-    let fault = |text: &String| (check.fault)(text).map(Verdict::Wrong);
+    let fault = |text: &String| (check.fault)(text).map(TrialVerdict::Wrong);
     Ok(texts.iter().zip(verdicts).map(|(text, verdict)| fault(text).unwrap_or(verdict)).collect())
 }
 
-fn trial<'a>(export: &'a Export<'a>, prepared: &'a Prepared) -> Trial<'a> {
-    let problems = Problem::all(export).iter().map(|problem| problem.name).collect();
+fn trial<'a>(export: &'a Export<'a>, prepared: &'a PreparedTrial) -> Trial<'a> {
+    let problems = TrialProblem::all(export).iter().map(|problem| problem.name).collect();
     Trial { export, settings: &prepared.settings, problems }
 }
 
 /// What the results in a folder say.
 fn compared(
-    prepared: &Prepared,
+    prepared: &PreparedTrial,
     folder: &Path,
     ended: &Result<String, Absent>,
-    outcomes: impl Fn() -> Vec<Outcome>,
-) -> Verdict {
+    outcomes: impl Fn() -> Vec<TrialOutcome>,
+) -> TrialVerdict {
     match ended {
-        Err(Absent(why)) => Verdict::Unchecked(why.clone()),
+        Err(Absent(why)) => TrialVerdict::Unchecked(why.clone()),
         Ok(said) => match prepared.deviation(folder) {
-            Some(deviation) => Verdict::Ran(deviation, outcomes()),
-            None => Verdict::Wrong(format!("gave no results: {said}")),
+            Some(deviation) => TrialVerdict::Ran(deviation, outcomes()),
+            None => TrialVerdict::Wrong(format!("gave no results: {said}")),
         },
     }
 }
 
 /// Whether data hold the program they were made from.
-fn read_back(text: &str, export: &Export) -> Verdict {
+fn read_back(text: &str, export: &Export) -> TrialVerdict {
     let data: Option<Value> = serde_json::from_str(text).ok();
     let program = data.as_ref().and_then(|data| data["program"].as_str());
     match program.map(str::parse::<Document>) {
-        Some(Ok(document)) if document.program == export.document.program => Verdict::Sound("read back"),
-        _ => Verdict::Wrong("the program cannot be read back".into()),
+        Some(Ok(document)) if document.program == export.document.program => TrialVerdict::Sound("read back"),
+        _ => TrialVerdict::Wrong("the program cannot be read back".into()),
     }
 }
 

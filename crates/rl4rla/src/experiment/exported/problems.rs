@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 /// A problem with its answer.
-pub struct Problem {
+pub struct TrialProblem {
     /// What it is called, and the folder of its data.
     pub name: &'static str,
     make: fn(&Stream) -> Result<Instance, InstanceError>,
@@ -21,12 +21,12 @@ pub struct Problem {
 const WRONG: f64 = 1e-4;
 
 /// Systems with noise in b.
-static TALL: [Problem; 5] = [
-    Problem {
+static TALL: [TrialProblem; 5] = [
+    TrialProblem {
         name: "gaussian-10000x50",
         make: |stream| system(10_000, 50, 1.0, stream, |_, _, entry| entry),
     },
-    Problem {
+    TrialProblem {
         name: "ill-conditioned",
         // Every column is close to the one before.
         make: |stream| {
@@ -37,42 +37,48 @@ static TALL: [Problem; 5] = [
             })
         },
     },
-    Problem { name: "consistent", make: |stream| system(1000, 12, 0.0, stream, |_, _, entry| entry) },
-    Problem {
+    TrialProblem { name: "consistent", make: |stream| system(1000, 12, 0.0, stream, |_, _, entry| entry) },
+    TrialProblem {
         name: "coherent",
         // A few rows decide everything.
         make: |stream| system(2000, 8, 0.1, stream, |i, _, entry| if i < 8 { 300.0 * entry } else { entry }),
     },
-    Problem {
+    TrialProblem {
         name: "units",
         make: |stream| system(1000, 8, 1.0, stream, |_, j, entry| entry * 10_f64.powi(2 * j as i32 - 7)),
     },
 ];
 
-static SQUARE: [Problem; 2] = [
-    Problem {
+static SQUARE: [TrialProblem; 2] = [
+    TrialProblem {
         name: "positive-definite",
         make: |stream| Linear.pose(covariance(30, 90, stream), stream.normals(30)),
     },
-    Problem {
+    TrialProblem {
         name: "covariance",
         make: |stream| Linear.pose(covariance(20, 30, stream), stream.normals(20)),
     },
 ];
 
-static LABELS: [Problem; 2] = [
-    Problem { name: "labels", make: |stream| labels(2000, 10, stream, |_| 1.0) },
-    Problem { name: "labels-units", make: |stream| labels(1000, 6, stream, |j| 10_f64.powi(j as i32 - 3)) },
+static LABELS: [TrialProblem; 2] = [
+    TrialProblem { name: "labels", make: |stream| labels(2000, 10, stream, |_| 1.0) },
+    TrialProblem {
+        name: "labels-units",
+        make: |stream| labels(1000, 6, stream, |j| 10_f64.powi(j as i32 - 3)),
+    },
 ];
 
-static SPECTRA: [Problem; 2] = [
-    Problem { name: "spectrum", make: |stream| Eigenvalue.pose(covariance(40, 60, stream), vec![]) },
-    Problem { name: "spectrum-wide", make: |stream| Eigenvalue.pose(covariance(60, 400, stream), vec![]) },
+static SPECTRA: [TrialProblem; 2] = [
+    TrialProblem { name: "spectrum", make: |stream| Eigenvalue.pose(covariance(40, 60, stream), vec![]) },
+    TrialProblem {
+        name: "spectrum-wide",
+        make: |stream| Eigenvalue.pose(covariance(60, 400, stream), vec![]),
+    },
 ];
 
-impl Problem {
+impl TrialProblem {
     /// Those for a program: none if nobody knows what it looks for.
-    pub fn all(export: &Export) -> &'static [Problem] {
+    pub fn all(export: &Export) -> &'static [TrialProblem] {
         match export.course.goal {
             _ if !export.listing.loops() => &[],
             Goal::Squares if export.is_square() => &SQUARE,
@@ -104,7 +110,7 @@ pub fn write(instance: &Instance, folder: &Path) -> Result<(), ExperimentError> 
 }
 
 /// What came of a program on a problem.
-pub struct Outcome {
+pub struct TrialOutcome {
     /// The problem.
     pub problem: &'static str,
     /// Whether the program says that it converged.
@@ -117,15 +123,15 @@ pub struct Outcome {
     pub fault: Option<String>,
 }
 
-impl Outcome {
+impl TrialOutcome {
     /// Reads what a program said of a problem, and judges it by the answer.
-    pub fn read(problem: &'static str, instance: &Instance, goal: Goal, file: &Path) -> Outcome {
+    pub fn read(problem: &'static str, instance: &Instance, goal: Goal, file: &Path) -> TrialOutcome {
         let text = fs::read_to_string(file).unwrap_or_else(|_| "gave no results".into());
         let Some((converged, iterations, mut x)) = said(&text, instance.cols()) else {
             // A matrix that cannot be inverted is a reason, and told.
             let fault = (!text.starts_with("refused: "))
                 .then(|| format!("{problem}: {}", text.lines().next().unwrap_or_default()));
-            return Outcome { problem, converged: false, iterations: 0, excess: f64::NAN, fault };
+            return TrialOutcome { problem, converged: false, iterations: 0, excess: f64::NAN, fault };
         };
         if goal == Goal::Eigenvector {
             // Its length is the program's own business.
@@ -143,7 +149,7 @@ impl Outcome {
             }
             _ => None,
         };
-        Outcome { problem, converged, iterations, excess, fault }
+        TrialOutcome { problem, converged, iterations, excess, fault }
     }
 }
 
@@ -221,7 +227,7 @@ mod tests {
             let file = std::env::temp_dir()
                 .join(format!("rl4rla-outcome-{}-{converged}-{scale}", std::process::id()));
             fs::write(&file, format!("{converged} 7\n{x}")).unwrap();
-            let outcome = Outcome::read("consistent", &instance, Goal::Squares, &file);
+            let outcome = TrialOutcome::read("consistent", &instance, Goal::Squares, &file);
             fs::remove_file(&file).unwrap();
             (outcome.iterations, outcome.fault.is_some())
         };
@@ -229,7 +235,7 @@ mod tests {
         assert_eq!(judged(1, 1.01), (7, true));
         assert_eq!(judged(0, 1.01), (7, false));
         assert_eq!(judged(0, 3.0), (7, true));
-        let missing = Outcome::read("consistent", &instance, Goal::Squares, Path::new("/nonexistent"));
+        let missing = TrialOutcome::read("consistent", &instance, Goal::Squares, Path::new("/nonexistent"));
         assert!(missing.fault.is_some());
     }
 }

@@ -1,11 +1,11 @@
 //! A small fixed problem, our own run on it, and what another program makes of the same draws.
 
 use super::make_inside;
-use crate::execute::{Recording, Settings, record};
+use crate::execute::{Recording, RunSettings, record};
 use crate::experiment::ExperimentError;
 use crate::export::Export;
 use crate::linalg::Matrix;
-use crate::problem::{Family, Instance, Kind, families};
+use crate::problem::{Family, FamilyKind, Instance, families};
 use crate::program::{Canonical, LiveOut, Update, check};
 use crate::rng::Stream;
 use std::fs;
@@ -20,21 +20,21 @@ const STEP: f64 = 0.5;
 const ITERATIONS: usize = 10;
 
 /// A program's own run, ready to be compared with.
-pub struct Prepared {
+pub struct PreparedTrial {
     instance: Instance,
     recording: Recording,
     /// How it ran.
-    pub settings: Settings,
+    pub settings: RunSettings,
 }
 
-impl Prepared {
+impl PreparedTrial {
     /// Runs a program on the problem for it.
-    pub fn new(export: &Export) -> Result<Prepared, ExperimentError> {
+    pub fn new(export: &Export) -> Result<PreparedTrial, ExperimentError> {
         let name = &export.provenance.name;
         let family = family(export)
             .ok_or_else(|| ExperimentError::new(format!("{name} fits no family, so it cannot be checked")))?;
         let instance = family.draw(&Stream::new(0).derive("export/instance", 0))?;
-        let settings = Settings {
+        let settings = RunSettings {
             // An answer that is found at once is given once.
             iterations: if export.listing.loops() { ITERATIONS } else { 1 },
             step: STEP,
@@ -47,7 +47,7 @@ impl Prepared {
             ExperimentError::new(format!("{name} fails on the problem used for the check: {failure}"))
                 .advise("leave --check out")
         })?;
-        Ok(Prepared { instance, recording, settings })
+        Ok(PreparedTrial { instance, recording, settings })
     }
 
     /// Writes the data and the draws into a folder.
@@ -102,7 +102,7 @@ fn deviation(ours: &[f64], theirs: &[f64]) -> f64 {
 /// The family that the program names, or the first that it fits, small; one of the shape it was typed for before others.
 fn family(export: &Export) -> Option<Family> {
     let own = Family::named(&export.document.family).into_iter();
-    let all = families().map(|row| Family::new(Kind(row)));
+    let all = families().map(|row| Family::new(FamilyKind(row)));
     let sized = |family: Family| {
         let (rows, cols) = if family.kind.info().square { SQUARE } else { TALL };
         family.sized(Some(rows), Some(cols))

@@ -1,7 +1,7 @@
 //! The ablation of Newton Sketch: what happens when stages are left out.
 
 use super::ask::{Ask, Scope, Setting};
-use super::item::{Means, Part, Row};
+use super::item::{ComparisonRow, Means, ReproducedItem};
 use super::paper::ABLATION;
 use super::way::label;
 use crate::experiment::ExperimentError;
@@ -31,8 +31,8 @@ pub fn asks(scope: Scope) -> Vec<Ask> {
 }
 
 /// The table.
-pub fn make(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let mut groups = Vec::new();
     for (curriculum, title, paper) in ABLATION {
         let mut lines = Vec::new();
@@ -49,7 +49,7 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
                 words::mean(tally.spread(Quantity::Evaluations)),
             ]);
             let what = format!("{title} · {}", method.name());
-            part.rows.push(Row::rate(what, setting.name(), theirs, tally.found()));
+            part.rows.push(ComparisonRow::rate(what, setting.name(), theirs, tally.found()));
         }
         groups.push(lines);
     }

@@ -5,7 +5,7 @@ use crate::curriculum::Curriculum;
 use crate::discovery::Approach;
 use crate::experiment::Campaign;
 use crate::experiment::ExperimentError;
-use crate::experiment::Settings;
+use crate::experiment::SearchSettings;
 use crate::experiment::{Tally, tallies};
 use crate::search::Method;
 
@@ -156,7 +156,7 @@ impl Ask {
             Some(text) => Curriculum::parse(&self.curriculum, text)?,
             None => builtin(&self.curriculum)?,
         };
-        let settings = Settings::new(self.setting.approach(self.method));
+        let settings = SearchSettings::new(self.setting.approach(self.method));
         // Times are compared where the paper has any.
         let timed = matches!(self.setting, Setting::Released | Setting::Matched | Setting::Repaired);
         Ok(Campaign {

@@ -5,13 +5,13 @@ mod arena;
 mod harness;
 
 use super::ask::{Ask, Scope};
-use super::found::{Candidate, Source, few};
-use super::item::{Means, Part, Row};
+use super::found::{ProgramSource, RunCandidate, few};
+use super::item::{ComparisonRow, Means, ReproducedItem};
 use crate::experiment::ExperimentError;
 use crate::experiment::words;
 use crate::report::number;
-use crate::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Mark, Panel, Series, Table};
-use arena::{ARENAS, Arena, FLOOR, LINEAR, Record};
+use crate::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Marker, Panel, Series, Table};
+use arena::{ARENAS, Arena, ArenaRecord, FLOOR, LINEAR};
 use serde_json::json;
 
 /// Excesses by which solvers are compared.
@@ -23,8 +23,8 @@ pub fn asks(scope: Scope) -> Vec<Ask> {
 }
 
 /// Every program of every arena, once.
-fn sources() -> Vec<Source> {
-    let mut sources: Vec<Source> = Vec::new();
+fn sources() -> Vec<ProgramSource> {
+    let mut sources: Vec<ProgramSource> = Vec::new();
     for source in ARENAS.iter().flat_map(|arena| arena.programs) {
         if !sources.contains(source) {
             sources.push(*source);
@@ -34,22 +34,27 @@ fn sources() -> Vec<Source> {
 }
 
 /// The figure, the table of who wins, the paper's own harnesses, and all results.
-pub fn make(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let candidates = sources().into_iter().map(|source| source.find(means)).collect::<Result<Vec<_>, _>>()?;
     let (mut panels, mut groups, mut winners) = (Vec::new(), Vec::new(), Vec::new());
     let mut records = Vec::new();
     for arena in &ARENAS {
         means.monitor.doing(&format!("solvers on {}", arena.title));
-        let own = |candidate: &&Candidate| arena.programs.contains(&candidate.source);
-        let programs: Vec<Candidate> = candidates.iter().filter(own).cloned().collect();
+        let own = |candidate: &&RunCandidate| arena.programs.contains(&candidate.source);
+        let programs: Vec<RunCandidate> = candidates.iter().filter(own).cloned().collect();
         let entries = arena.fight(&programs, means)?;
         panels.push(panel(arena, &entries));
         groups.push(entries.iter().map(|entry| line(arena, entry)).collect());
         winners.extend(GOALS.map(|goal| winner(arena, &entries, goal)));
         for entry in &entries {
-            let mut row =
-                Row::mean(format!("{} · {}", arena.title, entry.name), "excess", entry.origin, None, None);
+            let mut row = ComparisonRow::mean(
+                format!("{} · {}", arena.title, entry.name),
+                "excess",
+                entry.origin,
+                None,
+                None,
+            );
             row.ours = json!(entry.excess());
             row.count = arena.instances(means.scope) as usize;
             part.rows.push(row);
@@ -124,18 +129,18 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
 /// The ink of all baselines, whose names stand beside their points.
 const BASELINE: Ink = Ink(7);
 
-fn panel(arena: &Arena, records: &[Record]) -> Panel {
-    let series = |record: &Record| {
+fn panel(arena: &Arena, records: &[ArenaRecord]) -> Panel {
+    let series = |record: &ArenaRecord| {
         // What diverges would hide everything else.
         let points = record.points.iter().copied().filter(|point| point[1] <= WORST);
-        let named = |source: &Source| record.name.split(" (").next() == Some(source.name);
+        let named = |source: &ProgramSource| record.name.split(" (").next() == Some(source.name);
         match LINEAR.iter().position(named) {
-            Some(place) => Series::new(&*record.name, Ink(place), Mark::Line, points),
+            Some(place) => Series::new(&*record.name, Ink(place), Marker::Line, points),
             None if record.kind == "program" => {
                 let place = arena.programs.iter().position(named).unwrap_or(0);
-                Series::new(&*record.name, Ink(BASELINE.0 + 1 + place), Mark::Line, points)
+                Series::new(&*record.name, Ink(BASELINE.0 + 1 + place), Marker::Line, points)
             }
-            None => Series::new(&*record.name, BASELINE, Mark::Dots, points).labelled(Label::Beside),
+            None => Series::new(&*record.name, BASELINE, Marker::Dots, points).labelled(Label::Beside),
         }
     };
     Panel {
@@ -149,7 +154,7 @@ fn panel(arena: &Arena, records: &[Record]) -> Panel {
 /// The largest excess that is drawn.
 const WORST: f64 = 10.0;
 
-fn line(arena: &Arena, record: &Record) -> Vec<Cell> {
+fn line(arena: &Arena, record: &ArenaRecord) -> Vec<Cell> {
     let last = record.points.last();
     let value = |place: usize, factor: f64| {
         last.map_or_else(words::nothing, |point| {
@@ -174,7 +179,7 @@ fn line(arena: &Arena, record: &Record) -> Vec<Cell> {
 }
 
 /// The fastest of either kind that reaches the goal.
-fn winner(arena: &Arena, records: &[Record], goal: f64) -> Vec<Cell> {
+fn winner(arena: &Arena, records: &[ArenaRecord], goal: f64) -> Vec<Cell> {
     let fastest = |kind: &str| {
         let points = records.iter().filter(|record| record.kind == kind);
         let good = points.flat_map(|record| record.points.iter().map(move |point| (record, point)));
@@ -182,8 +187,8 @@ fn winner(arena: &Arena, records: &[Record], goal: f64) -> Vec<Cell> {
     };
     let (program, baseline) = (fastest("program"), fastest("baseline"));
     let name =
-        |best: Option<(&Record, &[f64; 2])>| Cell::from(best.map_or("none", |(record, _)| &record.name));
-    let time = |best: Option<(&Record, &[f64; 2])>| {
+        |best: Option<(&ArenaRecord, &[f64; 2])>| Cell::from(best.map_or("none", |(record, _)| &record.name));
+    let time = |best: Option<(&ArenaRecord, &[f64; 2])>| {
         best.map_or_else(words::nothing, |(_, point)| Cell::number(1e3 * point[0], number(1e3 * point[0])))
     };
     let factor = program.zip(baseline).map(|((_, p), (_, b))| b[0] / p[0]);
@@ -202,10 +207,11 @@ fn winner(arena: &Arena, records: &[Record], goal: f64) -> Vec<Cell> {
 const ALIKE: f64 = 100.0;
 
 /// What FunSearch's routine reaches on consistent tall systems, beside the paper's word for it.
-fn noncompetitive(records: &[Vec<Record>]) -> String {
+fn noncompetitive(records: &[Vec<ArenaRecord>]) -> String {
     let (mut alike, mut apart) = (Vec::new(), Vec::new());
     for (arena, records) in ARENAS.iter().zip(records).filter(|(arena, _)| arena.is_consistent()) {
-        let excess = |name: &str| records.iter().find(|record| record.name == name).and_then(Record::excess);
+        let excess =
+            |name: &str| records.iter().find(|record| record.name == name).and_then(ArenaRecord::excess);
         let Some((found, direct)) = excess("funsearch").zip(excess("qr")) else { continue };
         let words = format!("{} {} (QR {})", arena.title, number(found), number(direct));
         if found <= ALIKE * direct { alike.push(words) } else { apart.push(words) }
@@ -226,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_paper_s_word_is_held_against_what_was_measured() {
-        let record = |name: &str, excess| Record {
+        let record = |name: &str, excess| ArenaRecord {
             name: name.into(),
             kind: "baseline",
             origin: "baseline",

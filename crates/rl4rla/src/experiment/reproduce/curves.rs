@@ -1,14 +1,14 @@
 //! The figures of searches: the distribution of costs, the reuse of states.
 
 use super::ask::{Ask, Scope, Setting};
-use super::item::{Means, Part, Row};
+use super::item::{ComparisonRow, Means, ReproducedItem};
 use super::paper::METHODS;
 use super::way::{ink, label};
 use crate::experiment::ExperimentError;
 use crate::experiment::Tally;
-use crate::experiment::bands::{Bundle, Run, told};
+use crate::experiment::bands::{Bundle, RunHistory, told};
 use crate::record::Quantity;
-use crate::report::{Axis, Block, Figure, Mark, Panel, Series, Spread};
+use crate::report::{Axis, Block, Figure, Marker, Panel, Series, Spread};
 use crate::search::Method;
 use crate::store::Sample;
 
@@ -20,8 +20,8 @@ const ECDF: [(&str, &str, &str); 3] = [
 ];
 
 /// The distribution of costs.
-pub fn ecdf(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn ecdf(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let all = [Method::Mcts, Method::McgsUct, Method::McgsUcd, Method::Best, Method::Exhaustive];
     let kinds = [
         (
@@ -66,9 +66,15 @@ pub fn ecdf(means: &Means) -> Result<Part, ExperimentError> {
                 let mut points = vec![[low * 0.9, 0.0]];
                 points.extend(costs.iter().enumerate().map(|(i, &cost)| [cost, (i + 1) as f64 / trials]));
                 points.push([high * 1.1, costs.len() as f64 / trials]);
-                series.push(Series::new(label(*method, setting), ink(*method), Mark::Steps, points));
+                series.push(Series::new(label(*method, setting), ink(*method), Marker::Steps, points));
                 let (what, spread) = (format!("{title} · {}", method.name()), Spread::of(costs));
-                part.rows.push(Row::mean(what, "cost of success, mean", setting.name(), None, spread));
+                part.rows.push(ComparisonRow::mean(
+                    what,
+                    "cost of success, mean",
+                    setting.name(),
+                    None,
+                    spread,
+                ));
             }
             panels.push(Panel {
                 title: title.into(),
@@ -98,8 +104,8 @@ pub fn reuse_asks(scope: Scope) -> Vec<Ask> {
 const KACZMARZ: &str = "block-kaczmarz";
 
 /// Unique states and revisit rate against playouts.
-pub fn reuse(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn reuse(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let (mut states, mut rates) = (Vec::new(), Vec::new());
     for (method, _) in METHODS {
         let Some(campaign) = means.runs.campaign(KACZMARZ, method, Setting::Released) else { continue };
@@ -116,7 +122,7 @@ pub fn reuse(means: &Means) -> Result<Part, ExperimentError> {
         }
         let bundle = |value: fn(&Sample) -> f64| {
             let point = |sample: &Sample| [sample.playouts as f64, value(sample)];
-            let run = |(seed, seen): &(u64, Vec<Sample>)| Run {
+            let run = |(seed, seen): &(u64, Vec<Sample>)| RunHistory {
                 seed: *seed,
                 points: seen.iter().map(point).collect(),
             };
@@ -130,7 +136,7 @@ pub fn reuse(means: &Means) -> Result<Part, ExperimentError> {
             [(Quantity::UniqueStates, "unique states"), (Quantity::RevisitRate, "revisit rate")]
         {
             let spread = tally.as_ref().and_then(|tally| tally.spread(quantity));
-            part.rows.push(Row::mean(method.name(), name, Setting::Released.name(), None, spread));
+            part.rows.push(ComparisonRow::mean(method.name(), name, Setting::Released.name(), None, spread));
         }
     }
     let panel = |title: &str, y: Axis, bundles: &[Bundle]| {

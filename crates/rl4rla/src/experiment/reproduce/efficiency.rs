@@ -1,8 +1,8 @@
 //! What discovery costs: Table 2, end to end, and the table of stages.
 
 use super::ask::{Ask, Scope, Setting};
-use super::item::{Means, Part, Row};
-use super::paper::{self, Cost, METHODS, TARGETS, TRANSITIONS};
+use super::item::{ComparisonRow, Means, ReproducedItem};
+use super::paper::{self, METHODS, PaperCost, TARGETS, TRANSITIONS};
 use super::way::label;
 use crate::experiment::ExperimentError;
 use crate::experiment::Tally;
@@ -15,7 +15,7 @@ use crate::search::Method;
 const OURS: [Method; 2] = [Method::Best, Method::Exhaustive];
 
 /// Curricula under the paper's settings.
-pub fn paper_asks(targets: &[paper::Target], scope: Scope) -> Vec<Ask> {
+pub fn paper_asks(targets: &[paper::EfficiencyRow], scope: Scope) -> Vec<Ask> {
     let mut asks = Vec::new();
     for target in targets {
         for setting in Setting::PAPER {
@@ -57,7 +57,7 @@ struct Line<'a> {
     subject: &'a str,
     method: Method,
     setting: Setting,
-    paper: Option<Cost>,
+    paper: Option<PaperCost>,
     tally: Tally<'a>,
 }
 
@@ -78,26 +78,32 @@ impl Line<'_> {
         ]
     }
 
-    fn rows(&self) -> [Row; 4] {
+    fn rows(&self) -> [ComparisonRow; 4] {
         let what = format!("{} · {}", self.subject, self.method.name());
         let (setting, paper) = (self.setting.name(), self.paper);
         [
-            Row::mean(
+            ComparisonRow::mean(
                 &*what,
                 "playouts",
                 setting,
                 paper.map(|c| c.playouts),
                 self.tally.spread(Quantity::Playouts),
             ),
-            Row::mean(&*what, "evaluations", setting, None, self.tally.spread(Quantity::Evaluations)),
-            Row::mean(
+            ComparisonRow::mean(
+                &*what,
+                "evaluations",
+                setting,
+                None,
+                self.tally.spread(Quantity::Evaluations),
+            ),
+            ComparisonRow::mean(
                 &*what,
                 "seconds",
                 setting,
                 paper.map(|c| c.seconds),
                 self.tally.spread(Quantity::Seconds),
             ),
-            Row::rate(&*what, setting, paper.map(|c| c.found), self.tally.found()),
+            ComparisonRow::rate(&*what, setting, paper.map(|c| c.found), self.tally.found()),
         ]
     }
 }
@@ -130,7 +136,7 @@ const SETTINGS: &str = "Settings: `released` uses the paper's problems with the 
 fn lines<'a>(
     subject: &'a str,
     curriculum: &str,
-    paper: Option<&[Cost; METHODS.len()]>,
+    paper: Option<&[PaperCost; METHODS.len()]>,
     tally: impl Fn(Method, Setting) -> Option<Tally<'a>>,
 ) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
@@ -145,8 +151,8 @@ fn lines<'a>(
 }
 
 /// Table 2.
-pub fn end_to_end(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn end_to_end(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let mut groups = Vec::new();
     for target in &TARGETS {
         let tally = |method, setting| means.runs.total(target.curriculum, method, setting);
@@ -228,8 +234,8 @@ fn headline(means: &Means) -> String {
 }
 
 /// The table of stages: every transition that the paper reports, and those that it counts elsewhere.
-pub fn stages(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn stages(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let mut groups = Vec::new();
     for target in &TARGETS {
         let repaired = crate::experiment::reproduce::ask::builtin(target.curriculum)?;

@@ -1,7 +1,7 @@
 //! The eigenvalue curriculum: its table, and how the programs found converge.
 
 use super::ask::{Ask, Scope, Setting};
-use super::item::{Means, Part, Row};
+use super::item::{ComparisonRow, Means, ReproducedItem};
 use super::paper::EIGENVALUE;
 use super::way::label;
 use crate::execute::run;
@@ -10,7 +10,7 @@ use crate::experiment::words;
 use crate::problem::InstanceSet;
 use crate::program::Document;
 use crate::record::Quantity;
-use crate::report::{Axis, Block, Column, Figure, Ink, Label, Mark, Panel, Series, Spread, Table};
+use crate::report::{Axis, Block, Column, Figure, Ink, Label, Marker, Panel, Series, Spread, Table};
 use crate::reward::draws;
 use crate::search::Method;
 
@@ -25,8 +25,8 @@ pub fn asks(scope: Scope) -> Vec<Ask> {
 }
 
 /// The table and the figure.
-pub fn make(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let mut groups = Vec::new();
     for (number, (stage, size, condition, algorithm, paper)) in EIGENVALUE.into_iter().enumerate() {
         let mut lines = Vec::new();
@@ -47,9 +47,15 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
                 words::seconds(tally.spread(Quantity::Seconds)),
             ]);
             let what = format!("C{number}, {algorithm} · {}", method.name());
-            part.rows.push(Row::rate(&*what, Setting::Repaired.name(), theirs, tally.found()));
+            part.rows.push(ComparisonRow::rate(&*what, Setting::Repaired.name(), theirs, tally.found()));
             let spread = tally.spread(Quantity::Evaluations);
-            part.rows.push(Row::mean(&*what, "evaluations", Setting::Repaired.name(), None, spread));
+            part.rows.push(ComparisonRow::mean(
+                &*what,
+                "evaluations",
+                Setting::Repaired.name(),
+                None,
+                spread,
+            ));
         }
         groups.push(lines);
     }
@@ -74,7 +80,7 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
 }
 
 /// ρ(xₜ)/λmax of the programs found, on fresh instances.
-fn convergence(means: &Means, rows: &mut Vec<Row>) -> Result<Figure, ExperimentError> {
+fn convergence(means: &Means, rows: &mut Vec<ComparisonRow>) -> Result<Figure, ExperimentError> {
     let campaign = means.runs.campaign(CURRICULUM, Method::Best, Setting::Repaired);
     let campaign = campaign.ok_or_else(|| ExperimentError::new("the eigenvalue campaign was not run"))?;
     let first = campaign.done().next();
@@ -100,11 +106,17 @@ fn convergence(means: &Means, rows: &mut Vec<Row>) -> Result<Figure, ExperimentE
         let ink = Ink(number);
         let name = format!("C{number}: {}, n = {}", stage.name, family.cols);
         let at = |pick: fn(&Spread) -> f64| spreads.iter().enumerate().map(move |(t, s)| [t as f64, pick(s)]);
-        let band = Mark::Band(spreads.iter().map(|spread| spread.upper).collect());
+        let band = Marker::Band(spreads.iter().map(|spread| spread.upper).collect());
         series.push(Series::new(&*name, ink, band, at(|s| s.lower)).labelled(Label::Hidden));
-        series.push(Series::new(&*name, ink, Mark::Line, at(|s| s.median)));
+        series.push(Series::new(&*name, ink, Marker::Line, at(|s| s.median)));
         let spread = spreads.last().copied();
-        rows.push(Row::mean(name, "ρ/λmax after 30 iterations", Setting::Repaired.name(), Some(1.0), spread));
+        rows.push(ComparisonRow::mean(
+            name,
+            "ρ/λmax after 30 iterations",
+            Setting::Repaired.name(),
+            Some(1.0),
+            spread,
+        ));
     }
     Ok(Figure {
         name: "figure-eigenvalue".into(),

@@ -9,7 +9,7 @@ use crate::search::Method;
 
 /// Where a program is looked for.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Source {
+pub struct ProgramSource {
     /// What it is called in figures and tables.
     pub name: &'static str,
     pub curriculum: &'static str,
@@ -19,18 +19,18 @@ pub struct Source {
 }
 
 /// A source whose program has one name everywhere.
-pub const fn source(name: &'static str, curriculum: &'static str) -> Source {
-    Source { name, curriculum, stage: name, catalogue: name }
+pub const fn source(name: &'static str, curriculum: &'static str) -> ProgramSource {
+    ProgramSource { name, curriculum, stage: name, catalogue: name }
 }
 
-impl Source {
+impl ProgramSource {
     /// The campaign behind it.
     pub fn ask(self, seeds: u64) -> Ask {
         Ask::new(self.curriculum, Method::Best, Setting::Repaired, seeds)
     }
 
     /// The program of the first seed that found it, with how its stage runs it; else that of the catalogue.
-    pub fn find<'a>(self, means: &'a Means) -> Result<Candidate<'a>, ExperimentError> {
+    pub fn find<'a>(self, means: &'a Means) -> Result<RunCandidate<'a>, ExperimentError> {
         let missing =
             || ExperimentError::new(format!("no campaign of {} has {}", self.curriculum, self.stage));
         let campaign = means.runs.campaign(self.curriculum, Method::Best, Setting::Repaired);
@@ -46,7 +46,7 @@ impl Source {
             None => Entry::named(self.catalogue).ok_or_else(missing)?.document.program.clone(),
         };
         let protocol = &campaign.curriculum.stages[number].0.protocol;
-        Ok(Candidate { source: self, program, discovered: found.is_some(), protocol })
+        Ok(RunCandidate { source: self, program, discovered: found.is_some(), protocol })
     }
 }
 
@@ -57,8 +57,8 @@ pub fn few(scope: Scope) -> u64 {
 
 /// A program to be run.
 #[derive(Clone)]
-pub struct Candidate<'a> {
-    pub source: Source,
+pub struct RunCandidate<'a> {
+    pub source: ProgramSource,
     pub program: Program,
     /// Whether it came from a run.
     pub discovered: bool,
@@ -66,7 +66,7 @@ pub struct Candidate<'a> {
     pub protocol: &'a Protocol,
 }
 
-impl Candidate<'_> {
+impl RunCandidate<'_> {
     /// Its name, with a word where it is not from a run.
     pub fn title(&self) -> String {
         if self.discovered { self.source.name.into() } else { format!("{} (catalogue)", self.source.name) }

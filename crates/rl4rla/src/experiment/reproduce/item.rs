@@ -18,7 +18,7 @@ pub struct Item {
     /// The campaigns it needs.
     pub asks: fn(Scope) -> Vec<Ask>,
     /// How it is made from them.
-    pub make: fn(&Means) -> Result<Part, ExperimentError>,
+    pub make: fn(&Means) -> Result<ReproducedItem, ExperimentError>,
 }
 
 /// What items are made from.
@@ -37,20 +37,20 @@ pub struct Means<'a> {
 
 /// An item that was made.
 #[derive(Default)]
-pub struct Part {
+pub struct ReproducedItem {
     /// What is shown.
     pub blocks: Vec<Block>,
     /// Its numbers, the paper's beside ours.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
     /// Whether it could not be made.
     pub failed: bool,
 }
 
-impl Part {
+impl ReproducedItem {
     /// Says why there is nothing to see, where others have something.
-    pub fn failed(failure: ExperimentError) -> Part {
+    pub fn failed(failure: ExperimentError) -> ReproducedItem {
         let reason = format!("This item could not be produced: {}.", failure.message());
-        Part { blocks: vec![Block::Remark(reason)], rows: vec![], failed: true }
+        ReproducedItem { blocks: vec![Block::Remark(reason)], rows: vec![], failed: true }
     }
 
     /// Adds a block.
@@ -60,7 +60,7 @@ impl Part {
 }
 
 /// A number of the paper beside ours.
-pub struct Row {
+pub struct ComparisonRow {
     /// Of what.
     pub what: String,
     /// The quantity, with its unit.
@@ -77,10 +77,10 @@ pub struct Row {
     pub count: usize,
 }
 
-impl Row {
+impl ComparisonRow {
     /// A share of runs that found their target.
-    pub fn rate(what: impl Into<String>, setting: &str, paper: Option<f64>, ours: Rate) -> Row {
-        Row {
+    pub fn rate(what: impl Into<String>, setting: &str, paper: Option<f64>, ours: Rate) -> ComparisonRow {
+        ComparisonRow {
             what: what.into(),
             quantity: "success rate",
             setting: setting.into(),
@@ -98,8 +98,8 @@ impl Row {
         setting: &str,
         paper: Option<f64>,
         ours: Option<Spread>,
-    ) -> Row {
-        Row {
+    ) -> ComparisonRow {
+        ComparisonRow {
             what: what.into(),
             quantity,
             setting: setting.into(),

@@ -20,12 +20,12 @@ mod way;
 mod year;
 
 pub use ask::{Ask, Runs, Scope, Setting};
-pub use item::{Item, Means, Part, Row};
+pub use item::{ComparisonRow, Item, Means, ReproducedItem};
 
 use super::ExperimentError;
 use super::campaign::cores;
 use crate::program::nearest;
-use crate::report::{Block, Document, Section};
+use crate::report::{Block, ReportPage, ReportSection};
 
 /// Everything that can be reproduced, in the paper's order.
 pub const ITEMS: [Item; 16] = [
@@ -88,7 +88,7 @@ const fn row(
     title: &'static str,
     place: &'static str,
     asks: fn(Scope) -> Vec<Ask>,
-    make: fn(&Means) -> Result<Part, ExperimentError>,
+    make: fn(&Means) -> Result<ReproducedItem, ExperimentError>,
 ) -> Item {
     Item { name, title, place, asks, make }
 }
@@ -113,25 +113,25 @@ pub fn wanted(names: &[String]) -> Result<Vec<&'static Item>, ExperimentError> {
 }
 
 /// Makes the items; none if someone asked to stop.
-pub fn make(items: &[&'static Item], means: &Means) -> Option<Vec<(&'static Item, Part)>> {
+pub fn make(items: &[&'static Item], means: &Means) -> Option<Vec<(&'static Item, ReproducedItem)>> {
     let mut made = Vec::new();
     for &item in items {
         if means.monitor.stopped() {
             return None;
         }
         means.monitor.doing(&format!("producing {}", item.title));
-        made.push((item, (item.make)(means).unwrap_or_else(Part::failed)));
+        made.push((item, (item.make)(means).unwrap_or_else(ReproducedItem::failed)));
     }
     Some(made)
 }
 
 /// The page of everything that was made.
-pub fn document(made: &[(&Item, Part)], scope: Scope, seconds: f64) -> Document {
-    let section = |(item, part): &(&Item, Part)| {
+pub fn document(made: &[(&Item, ReproducedItem)], scope: Scope, seconds: f64) -> ReportPage {
+    let section = |(item, part): &(&Item, ReproducedItem)| {
         let origin =
             format!("Paper: {}. To reproduce only this item: `rl4rla reproduce {}`.", item.place, item.name);
         let blocks = std::iter::once(Block::Text(origin)).chain(part.blocks.iter().cloned()).collect();
-        Section { id: item.name.into(), title: item.title.into(), blocks }
+        ReportSection { id: item.name.into(), title: item.title.into(), blocks }
     };
     let size = match scope.quick {
         true => {
@@ -141,7 +141,7 @@ pub fn document(made: &[(&Item, Part)], scope: Scope, seconds: f64) -> Document 
         }
         false => "",
     };
-    Document {
+    ReportPage {
         title: "RL4RLA reproduction".into(),
         lead: format!(
             "Tables and figures of the paper, computed on this machine, with the paper's values next to ours. {size}"

@@ -2,7 +2,7 @@
 
 use super::ask::builtin;
 use super::ask::{Ask, Changes, Scope, Setting};
-use super::item::{Means, Part, Row};
+use super::item::{ComparisonRow, Means, ReproducedItem};
 use super::way::label;
 use crate::experiment::ExperimentError;
 use crate::experiment::words;
@@ -102,8 +102,8 @@ pub fn asks(scope: Scope) -> Vec<Ask> {
 }
 
 /// The table.
-pub fn make(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let mut lines = Vec::new();
     for way in &WAYS {
         let Some(tally) = means.runs.total(&way.name(), METHOD, way.setting()) else { continue };
@@ -117,7 +117,7 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
             words::mean(tally.spread(Quantity::Evaluations)),
             words::seconds(tally.spread(Quantity::Seconds)),
         ]);
-        part.rows.push(Row::rate(way.title, way.setting().name(), None, tally.found()));
+        part.rows.push(ComparisonRow::rate(way.title, way.setting().name(), None, tally.found()));
     }
     let names = ["change", "stages and edits", "search"].map(Column::words);
     let numbers = ["found (95 % interval)", "playouts, median (quartiles)", "programs", "evaluations", "s"]

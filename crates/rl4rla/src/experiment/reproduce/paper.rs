@@ -8,48 +8,48 @@ pub const METHODS: [(Method, &str); 3] =
 
 /// What a search cost, by its mean over 20 runs.
 #[derive(Clone, Copy)]
-pub struct Cost {
+pub struct PaperCost {
     pub playouts: f64,
     pub seconds: f64,
     /// The share of runs that found their target.
     pub found: f64,
 }
 
-const fn cost(playouts: f64, seconds: f64, found: f64) -> Cost {
-    Cost { playouts, seconds, found }
+const fn cost(playouts: f64, seconds: f64, found: f64) -> PaperCost {
+    PaperCost { playouts, seconds, found }
 }
 
 /// A row of the table of end-to-end efficiency, method by method.
-pub struct Target {
+pub struct EfficiencyRow {
     /// Our curriculum for it.
     pub curriculum: &'static str,
     pub title: &'static str,
-    pub costs: [Cost; 3],
+    pub costs: [PaperCost; 3],
 }
 
 /// Table 2: end-to-end curriculum completion.
-pub const TARGETS: [Target; 5] = [
-    Target {
+pub const TARGETS: [EfficiencyRow; 5] = [
+    EfficiencyRow {
         curriculum: "precond-weighted-sgd",
         title: "Preconditioned Weighted SGD",
         costs: [cost(34902.0, 380.7, 0.75), cost(13037.0, 193.2, 0.80), cost(10721.0, 191.1, 0.80)],
     },
-    Target {
+    EfficiencyRow {
         curriculum: "block-kaczmarz",
         title: "Block Randomized Kaczmarz",
         costs: [cost(66468.0, 468.0, 0.75), cost(38469.0, 307.8, 0.80), cost(25158.0, 205.0, 0.75)],
     },
-    Target {
+    EfficiencyRow {
         curriculum: "subsampled-ls-gd",
         title: "Subsampled Least Square GD",
         costs: [cost(15847.0, 10.4, 0.75), cost(7230.0, 8.3, 0.80), cost(5061.0, 8.9, 0.80)],
     },
-    Target {
+    EfficiencyRow {
         curriculum: "sketched-precond-gd",
         title: "Sketched Preconditioned GD",
         costs: [cost(17655.0, 142.9, 0.75), cost(8030.0, 54.8, 0.80), cost(6034.0, 58.4, 0.75)],
     },
-    Target {
+    EfficiencyRow {
         curriculum: "newton-sketch",
         title: "Newton Sketch",
         costs: [cost(2557.0, 5949.6, 1.0), cost(2682.0, 5265.4, 1.0), cost(1416.0, 4480.9, 1.0)],
@@ -57,7 +57,7 @@ pub const TARGETS: [Target; 5] = [
 ];
 
 /// The four curricula on linear systems: all but the last.
-pub fn linear() -> &'static [Target] {
+pub fn linear() -> &'static [EfficiencyRow] {
     &TARGETS[..4]
 }
 
@@ -66,14 +66,14 @@ pub struct Transition {
     pub curriculum: &'static str,
     /// The stage of ours that it ends with.
     pub stage: &'static str,
-    pub costs: [Cost; 3],
+    pub costs: [PaperCost; 3],
 }
 
-const LANDWEBER: [Cost; 3] = [cost(9371.0, 0.6, 0.75), cost(4651.0, 0.3, 0.80), cost(2632.0, 0.2, 0.80)];
-const LS_GD: [Cost; 3] = [cost(1032.0, 0.4, 1.0), cost(464.0, 0.4, 1.0), cost(453.0, 0.4, 1.0)];
-const PRECOND: [Cost; 3] = [cost(4456.0, 7.8, 1.0), cost(1999.0, 7.9, 1.0), cost(1999.0, 7.9, 1.0)];
+const LANDWEBER: [PaperCost; 3] = [cost(9371.0, 0.6, 0.75), cost(4651.0, 0.3, 0.80), cost(2632.0, 0.2, 0.80)];
+const LS_GD: [PaperCost; 3] = [cost(1032.0, 0.4, 1.0), cost(464.0, 0.4, 1.0), cost(453.0, 0.4, 1.0)];
+const PRECOND: [PaperCost; 3] = [cost(4456.0, 7.8, 1.0), cost(1999.0, 7.9, 1.0), cost(1999.0, 7.9, 1.0)];
 
-const fn row(curriculum: &'static str, stage: &'static str, costs: [Cost; 3]) -> Transition {
+const fn row(curriculum: &'static str, stage: &'static str, costs: [PaperCost; 3]) -> Transition {
     Transition { curriculum, stage, costs }
 }
 
@@ -117,7 +117,7 @@ pub const TRANSITIONS: [Transition; 15] = [
 ];
 
 /// A row of the curriculum tree: MCGS+UCD, median and interquartile range of playouts, success.
-pub struct Edge {
+pub struct TreeRow {
     pub title: &'static str,
     pub curriculum: &'static str,
     pub stage: &'static str,
@@ -133,12 +133,12 @@ const fn edge(
     stage: &'static str,
     distance: usize,
     [median, iqr, found]: [f64; 3],
-) -> Edge {
-    Edge { title, curriculum, stage, distance, median, iqr, found }
+) -> TreeRow {
+    TreeRow { title, curriculum, stage, distance, median, iqr, found }
 }
 
 /// The curriculum tree. What lies on several paths is taken from the first.
-pub const EDGES: [Edge; 11] = [
+pub const EDGES: [TreeRow; 11] = [
     edge("∅ → Landweber", "subsampled-ls-gd", "landweber", 2, [1238.0, 2013.0, 0.80]),
     edge("Landweber → LS-GD", "subsampled-ls-gd", "ls-gd", 1, [451.0, 9.0, 1.0]),
     edge("LS-GD → Subsampled LS-GD", "subsampled-ls-gd", "subsampled-ls-gd", 2, [1969.0, 32.0, 1.0]),

@@ -1,7 +1,7 @@
 //! Table 1: how a curriculum grows one algorithm out of another.
 
 use super::ask::{Ask, Scope, Setting};
-use super::item::{Means, Part, Row};
+use super::item::{ComparisonRow, Means, ReproducedItem};
 use super::paper::PROGRESSION;
 use crate::experiment::ExperimentError;
 use crate::experiment::words;
@@ -20,8 +20,8 @@ pub fn asks(scope: Scope) -> Vec<Ask> {
 }
 
 /// The table, and the programs of the first seed.
-pub fn make(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let campaign = means.runs.campaign(CURRICULUM, Method::Best, Setting::Repaired);
     let campaign = campaign.ok_or_else(|| ExperimentError::new("its campaign was not run"))?;
     let first = campaign.done().next();
@@ -52,7 +52,7 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
             words::rate(tally.as_ref().map(|tally| tally.found())),
         ]);
         if let Some(tally) = &tally {
-            let mut row = Row::rate(&*stage.name, Setting::Repaired.name(), None, tally.found());
+            let mut row = ComparisonRow::rate(&*stage.name, Setting::Repaired.name(), None, tally.found());
             row.quantity = "algorithm";
             (row.paper, row.ours) = (json!(paper), json!(name));
             part.rows.push(row);

@@ -1,7 +1,7 @@
 //! How often a graph search meets states it knows, by the size of the library and the length of programs.
 
 use super::ask::{Ask, Scope, Setting};
-use super::item::{Means, Part, Row};
+use super::item::{ComparisonRow, Means, ReproducedItem};
 use super::paper::{LENGTHS, SCALABILITY};
 use super::way::label;
 use crate::experiment::ExperimentError;
@@ -70,8 +70,8 @@ pub fn asks(scope: Scope) -> Vec<Ask> {
 }
 
 /// The table.
-pub fn make(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let mut lines = Vec::new();
     for (operators, papers) in SCALABILITY {
         let mut cells: Vec<Cell> = vec![Cell::number(operators as f64, operators.to_string())];
@@ -82,8 +82,8 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
             };
             let [graph, tree] = WAYS.map(ratio);
             let what = format!("{operators} operators, length {length}");
-            part.rows.push(Row::mean(&*what, "revisit ratio, mcgs-ucd", "ours", paper, graph));
-            part.rows.push(Row::mean(&*what, "revisit ratio, mcts", "ours", Some(0.0), tree));
+            part.rows.push(ComparisonRow::mean(&*what, "revisit ratio, mcgs-ucd", "ours", paper, graph));
+            part.rows.push(ComparisonRow::mean(&*what, "revisit ratio, mcts", "ours", Some(0.0), tree));
             cells.push(paper.map_or_else(words::nothing, |paper| Cell::number(paper, format!("{paper:.3}"))));
             cells.push(words::mean_as(graph, |ratio| format!("{ratio:.3}")));
             cells.push(words::mean_as(tree, |ratio| format!("{ratio:.3}")));

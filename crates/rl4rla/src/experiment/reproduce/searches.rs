@@ -1,12 +1,12 @@
 //! Program searches at equal evaluation budgets: chance, evolution, islands, and ours.
 
 use super::ask::{Ask, Scope, Setting};
-use super::item::{Means, Part, Row};
+use super::item::{ComparisonRow, Means, ReproducedItem};
 use super::way::ink;
 use crate::experiment::ExperimentError;
 use crate::experiment::label;
 use crate::experiment::words;
-use crate::report::{Axis, Block, Cell, Column, Figure, Mark, Panel, Series, Table};
+use crate::report::{Axis, Block, Cell, Column, Figure, Marker, Panel, Series, Table};
 use crate::search::Method;
 
 const WAYS: [Method; 5] = [Method::Random, Method::Evolution, Method::Islands, Method::McgsUcd, Method::Best];
@@ -31,8 +31,8 @@ pub fn asks(scope: Scope) -> Vec<Ask> {
 }
 
 /// The table and the figure.
-pub fn make(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let (mut groups, mut panels) = (Vec::new(), Vec::new());
     for curriculum in CURRICULA {
         let (mut lines, mut series) = (Vec::new(), Vec::new());
@@ -48,11 +48,11 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
                 if let Some(found) = found {
                     points.push([budget as f64, found.share()]);
                     let what = format!("{curriculum} · {} · {budget} evaluations a stage", method.name());
-                    part.rows.push(Row::rate(what, "capped", None, found));
+                    part.rows.push(ComparisonRow::rate(what, "capped", None, found));
                 }
             }
             lines.push(cells);
-            series.push(Series::new(name, ink(method), Mark::Line, points));
+            series.push(Series::new(name, ink(method), Marker::Line, points));
         }
         groups.push(lines);
         panels.push(Panel {

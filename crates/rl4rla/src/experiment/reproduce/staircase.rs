@@ -2,13 +2,13 @@
 
 use super::ask::{Ask, Scope, Setting};
 use super::efficiency;
-use super::item::{Means, Part, Row};
-use super::paper::{self, METHODS, Target};
+use super::item::{ComparisonRow, Means, ReproducedItem};
+use super::paper::{self, EfficiencyRow, METHODS};
 use super::way::{ink, label};
 use crate::experiment::ExperimentError;
 use crate::program::Document;
 use crate::record::{Quantity, StageRecord};
-use crate::report::{Axis, Block, Figure, Label, Mark, Panel, Series, Spread};
+use crate::report::{Axis, Block, Figure, Label, Marker, Panel, Series, Spread};
 use crate::reward::{Auxiliary, Protocol, auxiliary};
 use crate::search::Method;
 use serde_json::json;
@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 
 /// The campaigns of the staircase.
 pub fn asks(scope: Scope) -> Vec<Ask> {
-    let best = |target: &Target| Ask::new(target.curriculum, Method::Best, Setting::Repaired, scope.seeds);
+    let best =
+        |target: &EfficiencyRow| Ask::new(target.curriculum, Method::Best, Setting::Repaired, scope.seeds);
     efficiency::paper_asks(paper::linear(), scope)
         .into_iter()
         .chain(paper::linear().iter().map(best))
@@ -54,8 +55,8 @@ struct Step {
 }
 
 /// Auxiliary reward against cumulative playouts.
-pub fn make(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let mut known = BTreeMap::new();
     let mut panels = Vec::new();
     for target in paper::linear() {
@@ -69,7 +70,8 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
             let steps = climb(means, target, (method, setting), profile, &mut known)?;
             for step in &steps {
                 let what = format!("{} · {} · after {}", target.title, method.name(), step.stage);
-                let mut row = Row::mean(what, "auxiliary reward", setting.name(), None, Some(step.spread));
+                let mut row =
+                    ComparisonRow::mean(what, "auxiliary reward", setting.name(), None, Some(step.spread));
                 (row.ours, row.interval) = (json!(step.reward), None);
                 part.rows.push(row);
             }
@@ -103,7 +105,7 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
 /// The stages that were found, one after the other, up to the first that no run found.
 fn climb(
     means: &Means,
-    target: &Target,
+    target: &EfficiencyRow,
     (method, setting): (Method, Setting),
     profile: Auxiliary,
     known: &mut BTreeMap<String, f64>,
@@ -157,13 +159,13 @@ fn drawn(climbs: &[(Method, Setting, Vec<Step>)]) -> Vec<Series> {
         let points = steps.iter().map(|step| [step.playouts, step.reward]);
         let from = (!steps.is_empty()).then_some([start, 0.0]);
         let line = from.into_iter().chain(points);
-        series.push(Series::new(label(*method, *setting), ink(*method), Mark::Steps, line));
+        series.push(Series::new(label(*method, *setting), ink(*method), Marker::Steps, line));
     }
     // The paper's three searches climb the same stairs: names at one of them are enough.
     let named = climbs.iter().filter(|(method, ..)| matches!(method, Method::McgsUcd | Method::Best));
     for (method, _, steps) in named {
         let dot = |step: &Step| {
-            Series::new(short(&step.stage), ink(*method), Mark::Dots, [[step.playouts, step.reward]])
+            Series::new(short(&step.stage), ink(*method), Marker::Dots, [[step.playouts, step.reward]])
                 .labelled(Label::Beside)
         };
         series.extend(steps.iter().map(dot));

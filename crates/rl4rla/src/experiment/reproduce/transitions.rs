@@ -2,8 +2,8 @@
 
 use super::ask::builtin;
 use super::ask::{Ask, Scope, Setting};
-use super::item::{Means, Part, Row};
-use super::paper::{EDGES, METHODS, TARGETS, TRANSITIONS, Target};
+use super::item::{ComparisonRow, Means, ReproducedItem};
+use super::paper::{EDGES, EfficiencyRow, METHODS, TARGETS, TRANSITIONS};
 use crate::experiment::ExperimentError;
 use crate::experiment::words;
 use crate::record::Quantity;
@@ -12,22 +12,22 @@ use crate::search::Method;
 
 /// The campaigns behind it.
 pub fn asks(scope: Scope) -> Vec<Ask> {
-    let ask = |target: &Target| {
+    let ask = |target: &EfficiencyRow| {
         METHODS.map(|(method, _)| Ask::new(target.curriculum, method, Setting::Transitions, scope.seeds))
     };
     TARGETS.iter().flat_map(ask).collect()
 }
 
 /// What the paper reports of a transition, if it does.
-fn paper(target: &Target, stage: &str, place: usize) -> Option<f64> {
+fn paper(target: &EfficiencyRow, stage: &str, place: usize) -> Option<f64> {
     let known = TRANSITIONS.iter().find(|row| (row.curriculum, row.stage) == (target.curriculum, stage));
     let edge = EDGES.iter().find(|edge| edge.stage == stage && METHODS[place].0 == Method::McgsUcd);
     known.map(|row| row.costs[place].found).or(edge.map(|edge| edge.found))
 }
 
 /// The table.
-pub fn make(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let mut groups = Vec::new();
     for target in &TARGETS {
         let read = builtin(format!("paper/{}", target.curriculum))?;
@@ -49,7 +49,7 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
                     words::mean(tally.spread(Quantity::Evaluations)),
                 ]);
                 let what = format!("{subject} · {}", method.name());
-                part.rows.push(Row::rate(what, Setting::Transitions.name(), theirs, tally.found()));
+                part.rows.push(ComparisonRow::rate(what, Setting::Transitions.name(), theirs, tally.found()));
             }
         }
         groups.push(lines);

@@ -1,13 +1,13 @@
 //! The curriculum tree, as a table of transitions and as a diagram of methods.
 
 use super::ask::{Ask, Scope, Setting};
-use super::item::{Means, Part, Row};
+use super::item::{ComparisonRow, Means, ReproducedItem};
 use super::paper::EDGES;
 use super::way::label;
 use crate::experiment::ExperimentError;
 use crate::experiment::words;
 use crate::record::Quantity;
-use crate::report::{Block, Cell, Column, Diagram, Node, Role, Table};
+use crate::report::{Block, Cell, Column, Diagram, DiagramNode, Role, Table};
 use crate::search::Method;
 
 /// The campaigns of the table: the paper's method, under both settings.
@@ -23,8 +23,8 @@ pub fn table_asks(scope: Scope) -> Vec<Ask> {
 }
 
 /// The table of transitions.
-pub fn table(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn table(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let (mut trunk, mut branches) = (Vec::new(), Vec::new());
     for edge in &EDGES {
         let curriculum = crate::experiment::reproduce::ask::builtin(edge.curriculum)?;
@@ -62,12 +62,12 @@ pub fn table(means: &Means) -> Result<Part, ExperimentError> {
                 Quantity::Playouts => ("playouts, median", Some(edge.median)),
                 _ => ("evaluations, median", None),
             };
-            let mut row = Row::mean(&*what, name, setting.name(), theirs, spread);
+            let mut row = ComparisonRow::mean(&*what, name, setting.name(), theirs, spread);
             row.ours = serde_json::json!(median);
             row.interval = spread.map(|spread| [spread.lower, spread.upper]);
             part.rows.push(row);
             let theirs = (method == Method::McgsUcd).then_some(edge.found);
-            part.rows.push(Row::rate(&*what, setting.name(), theirs, found));
+            part.rows.push(ComparisonRow::rate(&*what, setting.name(), theirs, found));
         }
         if edge.stage == "landweber" || edge.stage == "ls-gd" { &mut trunk } else { &mut branches }
             .push(cells);
@@ -149,8 +149,8 @@ pub fn diagram_asks(scope: Scope) -> Vec<Ask> {
 }
 
 /// The diagram of methods.
-pub fn diagram(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn diagram(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     let (mut nodes, mut arrows) = (Vec::new(), Vec::new());
     for (number, &Place(title, curriculum, stage, role, column, row, from)) in PLACES.iter().enumerate() {
         let tally = means.runs.stage(curriculum, stage, Method::Best, Setting::Repaired);
@@ -162,9 +162,9 @@ pub fn diagram(means: &Means) -> Result<Part, ExperimentError> {
             )
         });
         if let Some(tally) = &tally {
-            part.rows.push(Row::rate(title, Setting::Repaired.name(), None, tally.found()));
+            part.rows.push(ComparisonRow::rate(title, Setting::Repaired.name(), None, tally.found()));
         }
-        nodes.push(Node { title: title.into(), remark, role, column, row });
+        nodes.push(DiagramNode { title: title.into(), remark, role, column, row });
         if number > 0 {
             arrows.push((from, number, String::new()));
         }

@@ -2,25 +2,25 @@
 
 use super::ask::builtin;
 use super::ask::{Ask, Scope};
-use super::found::{Candidate, Source, source};
-use super::item::{Means, Part, Row};
+use super::found::{ProgramSource, RunCandidate, source};
+use super::item::{ComparisonRow, Means, ReproducedItem};
 use super::paper::YEAR;
 use crate::baseline::{Baseline, Request};
 use crate::data::{FEATURES, STAND_IN_EXPLAINS, Split, TEST_ROWS, TRAIN_ROWS, Year};
-use crate::execute::{Sampling, Settings, Stop, run_large};
+use crate::execute::{RunSettings, Sampling, StoppingRule, run_large};
 use crate::experiment::ExperimentError;
 use crate::experiment::words;
 use crate::linalg::{self, Matrix};
 use crate::problem::{Instance, Linear, Task};
 use crate::program::Program;
 use crate::report::number;
-use crate::report::{Axis, Block, Cell, Column, Figure, Ink, Mark, Panel, Rate, Series, Spread, Table};
+use crate::report::{Axis, Block, Cell, Column, Figure, Ink, Marker, Panel, Rate, Series, Spread, Table};
 use crate::reward::draws;
 use crate::rng::Stream;
 use std::time::Instant;
 
 /// Where each program is found, in the order of the paper's table.
-const SOURCES: [Source; 4] = [
+const SOURCES: [ProgramSource; 4] = [
     source("precond-gd", "sketched-precond-gd"),
     source("sketched-precond-gd", "sketched-precond-gd"),
     source("precond-weighted-sgd", "precond-weighted-sgd"),
@@ -44,8 +44,8 @@ struct Transfer {
 }
 
 /// The table and the figure.
-pub fn make(means: &Means) -> Result<Part, ExperimentError> {
-    let mut part = Part::default();
+pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
+    let mut part = ReproducedItem::default();
     means.monitor.doing("YearPredictionMSD: reading");
     let data = read(means)?.standardised();
     let label = if data.stand_in { "a generated stand-in, not the data" } else { "YearPredictionMSD" };
@@ -88,10 +88,10 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
             ended.to_string().into(),
         ];
         lines.push((trial.setting, line));
-        part.rows.push(Row::mean(trial.title(), "relative residual", label, theirs, residual));
-        part.rows.push(Row::mean(trial.title(), "seconds", label, seconds, time));
+        part.rows.push(ComparisonRow::mean(trial.title(), "relative residual", label, theirs, residual));
+        part.rows.push(ComparisonRow::mean(trial.title(), "seconds", label, seconds, time));
         let dots = runs.iter().map(|run| [run.seconds, run.residual]);
-        points.push(Series::new(trial.title(), Ink(place), Mark::Dots, dots));
+        points.push(Series::new(trial.title(), Ink(place), Marker::Dots, dots));
     }
     part.add(Block::Table(Table {
         name: "table-year".into(),
@@ -186,7 +186,7 @@ enum Setting {
 }
 
 enum Solver {
-    Program(Program, Settings),
+    Program(Program, RunSettings),
     Direct(Baseline),
 }
 
@@ -204,7 +204,7 @@ fn trials(means: &Means) -> Result<Vec<Trial>, ExperimentError> {
     }
     for (place, batch, step) in GENTLER {
         let candidate = &found[place];
-        let settings = Settings { batch, step, ..staged(candidate) };
+        let settings = RunSettings { batch, step, ..staged(candidate) };
         trials.push(trial(candidate, Setting::Gentler, settings, None));
     }
     let qr = Baseline::named("qr").ok_or_else(|| ExperimentError::new("there is no baseline `qr`"))?;
@@ -213,19 +213,24 @@ fn trials(means: &Means) -> Result<Vec<Trial>, ExperimentError> {
     Ok(trials)
 }
 
-fn trial(candidate: &Candidate, setting: Setting, settings: Settings, paper: Option<[f64; 2]>) -> Trial {
+fn trial(
+    candidate: &RunCandidate,
+    setting: Setting,
+    settings: RunSettings,
+    paper: Option<[f64; 2]>,
+) -> Trial {
     let solver = Solver::Program(candidate.program.clone(), settings);
     Trial { name: candidate.title(), setting, solver, paper }
 }
 
 /// The settings of a program's stage at the size of the data.
-fn staged(candidate: &Candidate) -> Settings {
+fn staged(candidate: &RunCandidate) -> RunSettings {
     let protocol = candidate.protocol;
     protocol.settings(TRAIN_ROWS, FEATURES, protocol.step.candidates()[0])
 }
 
 /// Those of the stage of the paper's released code that has the same target.
-fn released(source: Source) -> Result<Settings, ExperimentError> {
+fn released(source: ProgramSource) -> Result<RunSettings, ExperimentError> {
     let curriculum = builtin(format!("paper/{}", source.curriculum))?;
     let stage = curriculum.stages.iter().find(|(stage, _)| stage.name == source.stage);
     let missing =
@@ -240,7 +245,7 @@ impl Trial {
         let (stream, start) = (draws(0, repeat, 0), Instant::now());
         let (x, passes) = match &self.solver {
             Solver::Program(program, settings) => {
-                let trace = run_large(program, large, settings, &stream, Stop::default()).ok()?;
+                let trace = run_large(program, large, settings, &stream, StoppingRule::default()).ok()?;
                 (trace.x, trace.passes as f64)
             }
             Solver::Direct(baseline) => {

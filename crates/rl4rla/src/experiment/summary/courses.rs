@@ -5,7 +5,7 @@ use crate::discovery::Stage;
 use crate::execute::Trace;
 use crate::problem::{Instance, InstanceSet};
 use crate::program::Program;
-use crate::report::{Axis, Figure, Ink, Label, Mark, Panel, Series, Spread};
+use crate::report::{Axis, Figure, Ink, Label, Marker, Panel, Series, Spread};
 use crate::reward::evaluate;
 
 /// Enough for quartiles.
@@ -41,8 +41,8 @@ pub fn course(program: &Program, stage: &Stage, past: &Past, name: &str) -> Opti
         x: Axis::linear("iteration"),
         y: Axis::log("excess"),
         series: vec![
-            Series::new("quartiles", Ink(0), Mark::Band(upper), lower),
-            Series::new("median", Ink(0), Mark::Line, middle).labelled(Label::Legend),
+            Series::new("quartiles", Ink(0), Marker::Band(upper), lower),
+            Series::new("median", Ink(0), Marker::Line, middle).labelled(Label::Legend),
         ],
     };
     Some(Figure {

@@ -1,13 +1,13 @@
 //! How searches went: reward of the leader, states and revisits against evaluations, from what runs noted on the way.
 
-use super::past::{Group, Past};
+use super::past::{Past, RunGroup};
 use super::{MOST, counted};
-use crate::experiment::bands::{Bundle, Run, told};
+use crate::experiment::bands::{Bundle, RunHistory, told};
 use crate::report::{Axis, Block, Figure, Ink, Panel};
 use crate::store::{Sample, Store, StoreError};
 
 /// Runs that differ in their seed only, with what each noted on the way.
-type Search<'a> = (&'a Group, Vec<(&'a Past, Vec<Sample>)>);
+type Search<'a> = (&'a RunGroup, Vec<(&'a Past, Vec<Sample>)>);
 
 /// What is read off a note: a name for files, a title, a label and the number.
 struct Measure {
@@ -40,7 +40,7 @@ const FURTHER: [Measure; 2] = [
 ];
 
 /// Figures for each curriculum of which some run noted anything.
-pub fn curves(store: &Store, groups: &[Group]) -> Result<Vec<Block>, StoreError> {
+pub fn curves(store: &Store, groups: &[RunGroup]) -> Result<Vec<Block>, StoreError> {
     let mut blocks = Vec::new();
     let (mut shown, mut left_out) = (0, 0);
     for groups in groups.chunk_by(|a, b| a.curriculum == b.curriculum) {
@@ -79,7 +79,7 @@ pub fn curves(store: &Store, groups: &[Group]) -> Result<Vec<Block>, StoreError>
 fn figure(searches: &[Search], measure: &Measure) -> Figure {
     let runs = || searches.iter().flat_map(|(group, runs)| runs.iter().map(move |run| (*group, run)));
     // No more than the runs have: a sample may say anything.
-    let planned = |(group, (past, _)): (&Group, &(&Past, Vec<Sample>))| {
+    let planned = |(group, (past, _)): (&RunGroup, &(&Past, Vec<Sample>))| {
         group.read.as_ref().map_or(past.steps.len(), |curriculum| curriculum.stages.len())
     };
     let most = runs().map(planned).max().unwrap_or(0) as u32;
@@ -88,7 +88,7 @@ fn figure(searches: &[Search], measure: &Measure) -> Figure {
         notes.map(|note| note.stage.saturating_add(1)).filter(|&stages| stages <= most).max().unwrap_or(0);
     let name = |stage: u32| {
         let place = stage as usize;
-        let named = |(group, (past, _)): (&Group, &(&Past, Vec<Sample>))| {
+        let named = |(group, (past, _)): (&RunGroup, &(&Past, Vec<Sample>))| {
             let planned =
                 group.read.as_ref().and_then(|c| c.stages.get(place)).map(|(stage, _)| stage.name.clone());
             planned.or_else(|| past.steps.get(place).map(|step| step.name.clone()))
@@ -101,7 +101,7 @@ fn figure(searches: &[Search], measure: &Measure) -> Figure {
             ink: Ink(number),
             runs: runs
                 .iter()
-                .map(|(past, samples)| Run {
+                .map(|(past, samples)| RunHistory {
                     seed: past.row.seed,
                     points: course(samples, stage, measure.number),
                 })

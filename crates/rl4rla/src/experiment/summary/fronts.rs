@@ -4,14 +4,14 @@ use super::Again;
 use super::past::Past;
 use crate::record::{FrontEntry, StageRecord};
 use crate::report::number;
-use crate::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Mark, Panel, Series, Table};
+use crate::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Marker, Panel, Series, Table};
 
 /// The front of a run's last stage, as a figure and as a table.
 pub fn front(step: &StageRecord, past: &Past, again: Again) -> Vec<Block> {
     // A series for each, so that each has its place beside it.
     let dots = step.front.iter().map(|FrontEntry { place, tradeoff, .. }| {
         let point = [tradeoff.flops, tradeoff.excess.max(1e-16)];
-        Series::new(format!("#{place}"), Ink(0), Mark::Dots, [point]).labelled(Label::Beside)
+        Series::new(format!("#{place}"), Ink(0), Marker::Dots, [point]).labelled(Label::Beside)
     });
     let figure = Figure {
         name: format!("front-{}", past.row.id),

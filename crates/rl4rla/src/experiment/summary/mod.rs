@@ -10,9 +10,9 @@ mod success;
 mod trees;
 
 use super::ExperimentError;
-use crate::report::{Block, Document, Section};
+use crate::report::{Block, ReportPage, ReportSection};
 use crate::store::{RunRow, Store, StoreError};
-use past::{Group, Past, groups};
+use past::{Past, RunGroup, groups};
 
 /// A command as it is to be typed to meet the same store.
 pub type Again<'a> = &'a dyn Fn(&str) -> String;
@@ -21,18 +21,18 @@ pub type Again<'a> = &'a dyn Fn(&str) -> String;
 const MOST: usize = 24;
 
 /// Runs, with those put together that differ in their seed only.
-pub struct Summary {
-    groups: Vec<Group>,
+pub struct RunSummary {
+    groups: Vec<RunGroup>,
     /// How many runs are not done.
     pub unfinished: usize,
 }
 
-impl Summary {
+impl RunSummary {
     /// Reads these runs of a store.
-    pub fn read(store: &Store, rows: Vec<RunRow>) -> Result<Summary, ExperimentError> {
+    pub fn read(store: &Store, rows: Vec<RunRow>) -> Result<RunSummary, ExperimentError> {
         let pasts = rows.into_iter().map(|row| Past::read(store, row)).collect::<Result<Vec<_>, _>>()?;
         let unfinished = pasts.iter().filter(|past| past.found.is_none()).count();
-        Ok(Summary { groups: groups(pasts), unfinished })
+        Ok(RunSummary { groups: groups(pasts), unfinished })
     }
 
     /// The page on them, with the programs of all of them if they were `named` one by one; made by `command`.
@@ -42,12 +42,12 @@ impl Summary {
         named: bool,
         command: &str,
         again: Again,
-    ) -> Result<Document, StoreError> {
+    ) -> Result<ReportPage, StoreError> {
         let groups = &self.groups;
         let count: usize = groups.iter().map(|group| group.runs.len()).sum();
         let mut curricula: Vec<&str> = groups.iter().map(|group| group.curriculum.as_str()).collect();
         curricula.dedup();
-        let section = |id: &str, title: &str, blocks: Vec<Block>| Section {
+        let section = |id: &str, title: &str, blocks: Vec<Block>| ReportSection {
             id: id.into(),
             title: title.into(),
             blocks,
@@ -61,7 +61,7 @@ impl Summary {
             section("runs", "Runs", runs::runs(groups, again)),
         ];
         let fact = |name: &str, value: String| (name.to_string(), value);
-        Ok(Document {
+        Ok(ReportPage {
             title: "Discovered algorithms".into(),
             lead: format!(
                 "Programs found by {} of {}, with confidence intervals and costs.",

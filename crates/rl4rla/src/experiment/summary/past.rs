@@ -48,7 +48,7 @@ impl Past {
 }
 
 /// Runs that differ in their seed only.
-pub struct Group {
+pub struct RunGroup {
     pub curriculum: String,
     /// The method, and what tells it from others of the same curriculum.
     pub method: String,
@@ -58,7 +58,7 @@ pub struct Group {
     pub read: Option<Curriculum>,
 }
 
-impl Group {
+impl RunGroup {
     /// The runs that are done.
     pub fn done(&self) -> impl Iterator<Item = &Past> {
         self.runs.iter().filter(|past| past.found.is_some())
@@ -72,7 +72,7 @@ impl Group {
 }
 
 /// Puts runs together that may be counted together: same text of the curriculum, same settings, same build.
-pub fn groups(pasts: Vec<Past>) -> Vec<Group> {
+pub fn groups(pasts: Vec<Past>) -> Vec<RunGroup> {
     let mut sorted: BTreeMap<Key, Vec<Past>> = BTreeMap::new();
     for past in pasts {
         let RunRow { curriculum, method, .. } = &past.row;
@@ -90,7 +90,7 @@ pub fn groups(pasts: Vec<Past>) -> Vec<Group> {
     let group = |((key, runs), method): ((Key, Vec<Past>), String)| {
         let [curriculum, _, spec, ..] = key;
         let read = Curriculum::parse(&curriculum, &spec).ok();
-        Group { curriculum, method, runs, read }
+        RunGroup { curriculum, method, runs, read }
     };
     sorted.into_iter().zip(names).map(group).collect()
 }

@@ -3,7 +3,7 @@
 use super::Again;
 use super::courses::course;
 use super::fronts::front;
-use super::past::{Group, Past};
+use super::past::{Past, RunGroup};
 use super::{MOST, counted};
 use crate::curriculum::{Curriculum, Target};
 use crate::discovery::Stage;
@@ -15,12 +15,13 @@ use crate::report::{Block, Cell, Column, Finding, Table};
 use crate::report::{duration, number};
 
 /// The program of the best run of each group, or of each run if runs were named.
-pub fn programs(groups: &[Group], named: bool, again: Again) -> Vec<Block> {
-    let shown: Vec<(&Group, &Past)> = match named {
+pub fn programs(groups: &[RunGroup], named: bool, again: Again) -> Vec<Block> {
+    let shown: Vec<(&RunGroup, &Past)> = match named {
         true => groups.iter().flat_map(|group| group.runs.iter().map(move |past| (group, past))).collect(),
         false => groups.iter().filter_map(|group| Some((group, group.best()?))).collect(),
     };
-    let shown: Vec<(&Group, &Past)> = shown.into_iter().filter(|(_, past)| !past.steps.is_empty()).collect();
+    let shown: Vec<(&RunGroup, &Past)> =
+        shown.into_iter().filter(|(_, past)| !past.steps.is_empty()).collect();
     let mut blocks: Vec<Block> = Vec::new();
     for (group, past) in shown.iter().take(MOST) {
         blocks.push(Block::Finding(Box::new(finding(group, past))));
@@ -45,7 +46,7 @@ pub fn programs(groups: &[Group], named: bool, again: Again) -> Vec<Block> {
     blocks
 }
 
-fn finding(group: &Group, past: &Past) -> Finding {
+fn finding(group: &RunGroup, past: &Past) -> Finding {
     let step = past.steps.last().expect("runs without stages are not shown");
     let place = past.steps.len() - 1;
     let stage = group.read.as_ref().and_then(|curriculum| curriculum.stages.get(place));

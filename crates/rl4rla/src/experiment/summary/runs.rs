@@ -2,7 +2,7 @@
 
 use super::Again;
 use super::counted;
-use super::past::{Group, Past};
+use super::past::{Past, RunGroup};
 use crate::record::Quantity;
 use crate::report::duration;
 use crate::report::{Block, Cell, Column, Table};
@@ -13,8 +13,8 @@ use serde_json::Value;
 const LISTED: usize = 200;
 
 /// The settings of each group, and the runs.
-pub fn runs(groups: &[Group], again: Again) -> Vec<Block> {
-    let mut all: Vec<(&Group, &Past)> =
+pub fn runs(groups: &[RunGroup], again: Again) -> Vec<Block> {
+    let mut all: Vec<(&RunGroup, &Past)> =
         groups.iter().flat_map(|group| group.runs.iter().map(move |past| (group, past))).collect();
     // The newest first.
     all.sort_by_key(|(_, past)| {
@@ -37,8 +37,8 @@ pub fn runs(groups: &[Group], again: Again) -> Vec<Block> {
     ]
 }
 
-fn settings(groups: &[Group]) -> Table {
-    let row = |group: &Group| {
+fn settings(groups: &[RunGroup]) -> Table {
+    let row = |group: &RunGroup| {
         let first = &group.runs[0];
         let seeds: Vec<u64> = group.runs.iter().map(|past| past.row.seed).collect();
         let (low, high) =
@@ -89,9 +89,9 @@ fn changed(settings: &str) -> String {
     words.join(", ")
 }
 
-fn listed(runs: &[(&Group, &Past)]) -> Table {
+fn listed(runs: &[(&RunGroup, &Past)]) -> Table {
     let number = |value: f64| Cell::number(value, format!("{value:.0}"));
-    let row = |(group, past): &(&Group, &Past)| {
+    let row = |(group, past): &(&RunGroup, &Past)| {
         vec![
             Cell::from(past.row.id.as_str()),
             Cell::from(group.curriculum.as_str()),

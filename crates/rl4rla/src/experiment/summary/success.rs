@@ -1,7 +1,7 @@
 //! How often things were found, and with how much work: in all, and for each transition.
 
 use super::Again;
-use super::past::{Group, Past};
+use super::past::{Past, RunGroup};
 use super::{MOST, counted};
 use crate::experiment::Forms;
 use crate::experiment::words;
@@ -10,7 +10,7 @@ use crate::report::{Block, Cell, Column, Rate, Spread, Table};
 use crate::report::{duration, number};
 
 /// The summary.
-pub fn summary(groups: &[Group], again: Again) -> Vec<Block> {
+pub fn summary(groups: &[RunGroup], again: Again) -> Vec<Block> {
     let runs = || groups.iter().flat_map(|group| &group.runs);
     let number = |wanted: fn(&Past) -> bool| runs().filter(|past| wanted(past)).count();
     let (done, found) = (number(|past| past.found.is_some()), number(|past| past.found == Some(true)));
@@ -41,8 +41,8 @@ pub fn summary(groups: &[Group], again: Again) -> Vec<Block> {
     blocks
 }
 
-fn table(groups: &[Group]) -> Table {
-    let row = |group: &Group| {
+fn table(groups: &[RunGroup]) -> Table {
+    let row = |group: &RunGroup| {
         let done: Vec<&Past> = group.done().collect();
         let total = |quantity| words::mean(Spread::of(done.iter().map(|past| past.total(quantity))));
         let rate = Rate {
@@ -57,7 +57,7 @@ fn table(groups: &[Group]) -> Table {
         cells.push(forms(last));
         cells
     };
-    let counted: Vec<&Group> = groups.iter().filter(|group| group.done().next().is_some()).collect();
+    let counted: Vec<&RunGroup> = groups.iter().filter(|group| group.done().next().is_some()).collect();
     let by_curriculum = counted.chunk_by(|a, b| a.curriculum == b.curriculum);
     Table {
         name: "summary".into(),
@@ -99,9 +99,10 @@ fn timed(values: impl Iterator<Item = f64>) -> Cell {
 }
 
 /// A table for each curriculum: what each step costs.
-pub fn transitions(groups: &[Group]) -> Vec<Block> {
-    let done: Vec<&Group> = groups.iter().filter(|group| group.done().any(|r| !r.steps.is_empty())).collect();
-    let curricula: Vec<&[&Group]> = done.chunk_by(|a, b| a.curriculum == b.curriculum).collect();
+pub fn transitions(groups: &[RunGroup]) -> Vec<Block> {
+    let done: Vec<&RunGroup> =
+        groups.iter().filter(|group| group.done().any(|r| !r.steps.is_empty())).collect();
+    let curricula: Vec<&[&RunGroup]> = done.chunk_by(|a, b| a.curriculum == b.curriculum).collect();
     let mut blocks: Vec<Block> =
         curricula.iter().take(MOST).map(|groups| Block::Table(steps(groups))).collect();
     if curricula.len() > MOST {
@@ -113,9 +114,9 @@ pub fn transitions(groups: &[Group]) -> Vec<Block> {
     blocks
 }
 
-fn steps(groups: &[&Group]) -> Table {
+fn steps(groups: &[&RunGroup]) -> Table {
     let columns = ["found", "share", "playouts", "evaluations", "seconds", "reward"].map(Column::numbers);
-    let rows = |group: &&Group| -> Vec<Vec<Cell>> {
+    let rows = |group: &&RunGroup| -> Vec<Vec<Cell>> {
         let stages = group.done().map(|past| past.steps.len()).max().unwrap_or(0);
         (0..stages).map(|place| transition(group, place)).collect()
     };
@@ -131,7 +132,7 @@ fn steps(groups: &[&Group]) -> Table {
 }
 
 /// The row of one stage.
-fn transition(group: &Group, place: usize) -> Vec<Cell> {
+fn transition(group: &RunGroup, place: usize) -> Vec<Cell> {
     let steps: Vec<&StageRecord> = group.done().filter_map(|past| past.steps.get(place)).collect();
     let before = |past: &Past| match place.checked_sub(1) {
         Some(before) => past.steps.get(before).map(|step| step.name.clone()),

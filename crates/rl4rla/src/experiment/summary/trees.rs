@@ -1,15 +1,15 @@
 //! The trees of curricula: which problem leads from which program to which.
 
-use super::past::{Group, Past};
+use super::past::{Past, RunGroup};
 use super::{MOST, counted};
 use crate::curriculum::Curriculum;
 use crate::discovery::Stage;
 use crate::problem::Choice;
 use crate::program::equation;
-use crate::report::{Block, Diagram, Node, Role};
+use crate::report::{Block, Diagram, DiagramNode, Role};
 
 /// A diagram for each curriculum.
-pub fn trees(groups: &[Group]) -> Vec<Block> {
+pub fn trees(groups: &[RunGroup]) -> Vec<Block> {
     let mut texts: Vec<&str> = Vec::new();
     let mut blocks: Vec<Block> = Vec::new();
     for group in groups {
@@ -29,7 +29,7 @@ pub fn trees(groups: &[Group]) -> Vec<Block> {
     blocks
 }
 
-fn tree(curriculum: &Curriculum, groups: &[&Group]) -> Diagram {
+fn tree(curriculum: &Curriculum, groups: &[&RunGroup]) -> Diagram {
     let best =
         groups.iter().filter_map(|group| group.best()).max_by_key(|past| (past.found, past.steps.len()));
     let last = curriculum.stages.len().saturating_sub(1);
@@ -38,9 +38,9 @@ fn tree(curriculum: &Curriculum, groups: &[&Group]) -> Diagram {
         false => ("start", curriculum.start.to_string().replace('\n', " ")),
     };
     let mut nodes =
-        vec![Node { title: start.0.into(), remark: start.1, role: Role::Base, column: 0, row: 0.0 }];
+        vec![DiagramNode { title: start.0.into(), remark: start.1, role: Role::Base, column: 0, row: 0.0 }];
     for (number, (stage, _)) in curriculum.stages.iter().enumerate() {
-        nodes.push(Node {
+        nodes.push(DiagramNode {
             title: stage.name.clone(),
             remark: found(curriculum, number, best),
             role: if number == last { Role::Precondition } else { Role::Base },

@@ -1,15 +1,15 @@
 //! What a drawn instance promises, for every kind and option.
 
 use super::*;
-use crate::problem::{Kind, Leverage};
+use crate::problem::{FamilyKind, Leverage};
 use proptest::prelude::*;
 use rayon::prelude::*;
 
-const TALL: [Kind; 3] = [Kind::LOW_COND, Kind::MID_COND, Kind::HIGH_COND];
+const TALL: [FamilyKind; 3] = [FamilyKind::LOW_COND, FamilyKind::MID_COND, FamilyKind::HIGH_COND];
 const RIGHTS: [Right; 3] = [Right::Gauss, Right::StudentT, Right::ScaledRows];
 const LEVERAGES: [Leverage; 3] = Leverage::ALL;
 
-fn tall(kind: Kind) -> Family {
+fn tall(kind: FamilyKind) -> Family {
     Family { rows: 60, cols: 8, ..Family::new(kind) }
 }
 
@@ -17,7 +17,7 @@ fn tall(kind: Kind) -> Family {
 fn all() -> Vec<Family> {
     let mut families = vec![];
     for scale in [Scale::Unit, Scale::Raw] {
-        families.push(Family { scale, ..Family::new(Kind::PSD) });
+        families.push(Family { scale, ..Family::new(FamilyKind::PSD) });
         for kind in TALL {
             for right in RIGHTS {
                 for leverage in LEVERAGES {
@@ -99,17 +99,18 @@ fn the_condition_is_as_asked() {
                 assert!((condition_of(family) / condition - 1.0).abs() < 1e-9, "{kind} {condition}");
             }
         }
-        let family = Family { condition: Some(condition), ..Family::new(Kind::PSD) };
+        let family = Family { condition: Some(condition), ..Family::new(FamilyKind::PSD) };
         assert!((condition_of(family) / condition - 1.0).abs() < 1e-9);
     }
-    assert!((condition_of(Family::new(Kind::PSD)) - 2.0).abs() < 1e-12);
-    assert!((condition_of(tall(Kind::LOW_COND)) - 2.0).abs() < 1e-5);
+    assert!((condition_of(Family::new(FamilyKind::PSD)) - 2.0).abs() < 1e-12);
+    assert!((condition_of(tall(FamilyKind::LOW_COND)) - 2.0).abs() < 1e-5);
 }
 
 #[test]
 fn psd_is_symmetric_and_positive_definite() {
     for scale in [Scale::Unit, Scale::Raw] {
-        let family = Family { rows: 12, cols: 12, scale, condition: Some(50.0), ..Family::new(Kind::PSD) };
+        let family =
+            Family { rows: 12, cols: 12, scale, condition: Some(50.0), ..Family::new(FamilyKind::PSD) };
         let instance = family.draw(&Stream::new(2)).unwrap();
         for i in 0..12 {
             for j in 0..i {
@@ -123,7 +124,7 @@ fn psd_is_symmetric_and_positive_definite() {
 
 #[test]
 fn raw_psd_norms_vary() {
-    let family = Family { scale: Scale::Raw, ..Family::new(Kind::PSD) };
+    let family = Family { scale: Scale::Raw, ..Family::new(FamilyKind::PSD) };
     let norms: Vec<f64> = (0..50).map(|i| family.draw(&Stream::new(i)).unwrap().spectrum()[0]).collect();
     let mean = norms.iter().sum::<f64>() / 50.0;
     assert!((2.0..4.0).contains(&mean), "{mean}"); // tends to 4 as n grows
@@ -134,7 +135,7 @@ fn raw_psd_norms_vary() {
 fn the_right_hand_side_is_mixed_as_asked() {
     for scale in [Scale::Unit, Scale::Raw] {
         for right in RIGHTS {
-            let family = Family { outside: 0.2, scale, right, ..tall(Kind::LOW_COND) };
+            let family = Family { outside: 0.2, scale, right, ..tall(FamilyKind::LOW_COND) };
             let instance = family.draw(&Stream::new(3)).unwrap();
             let level = instance.spectrum().iter().sum::<f64>() / 8.0;
             let inside = linalg::mat_vec(&instance.A, &instance.x_star);
@@ -171,20 +172,20 @@ fn degenerate_sizes_are_drawn() {
             }
         }
     }
-    let one = Family { rows: 1, cols: 1, ..Family::new(Kind::PSD) };
+    let one = Family { rows: 1, cols: 1, ..Family::new(FamilyKind::PSD) };
     let instance = one.draw(&Stream::new(5)).unwrap();
     assert_eq!((instance.A.get(0, 0), instance.spectrum()), (1.0, &[1.0][..]));
 }
 
 #[test]
 fn the_default_size_works() {
-    let family = Family { leverage: Leverage::High, outside: 0.1, ..Family::new(Kind::HIGH_COND) };
+    let family = Family { leverage: Leverage::High, outside: 0.1, ..Family::new(FamilyKind::HIGH_COND) };
     assert_sound(&family, &family.draw(&Stream::new(6)).unwrap());
 }
 
 #[test]
 fn invalid_families_are_not_drawn() {
-    let family = Family { rows: 2, ..tall(Kind::LOW_COND) };
+    let family = Family { rows: 2, ..tall(FamilyKind::LOW_COND) };
     assert_eq!(family.draw(&Stream::new(0)).err(), family.check().err());
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 fn tall() -> Family {
-    Family { rows: 20, cols: 4, ..Family::new(Kind::LOW_COND) }
+    Family { rows: 20, cols: 4, ..Family::new(FamilyKind::LOW_COND) }
 }
 
 fn message(family: Family) -> String {
@@ -14,7 +14,7 @@ fn message(family: Family) -> String {
 fn families_have_their_names_and_are_valid() {
     for info in families() {
         let family = Family::named(info.name).unwrap();
-        assert_eq!(family, Family::new(Kind(info)));
+        assert_eq!(family, Family::new(FamilyKind(info)));
         assert_eq!(family.check(), Ok(()));
         assert!(info.numbers.len() <= 3, "{}", info.name);
     }
@@ -36,7 +36,7 @@ fn own_numbers_have_names_and_ranges() {
 #[test]
 fn sizes_are_checked() {
     assert_eq!(
-        message(Family { cols: 7, ..Family::new(Kind::PSD) }),
+        message(Family { cols: 7, ..Family::new(FamilyKind::PSD) }),
         "family `psd` needs rows = cols, got 5 × 7; pass the same number twice"
     );
     assert!(message(Family { rows: 3, ..tall() }).contains("rows ≥ cols, got 3 × 4"));
@@ -70,12 +70,12 @@ fn outside_is_checked() {
     }
     assert_eq!(Family { outside: 0.9, ..tall() }.check(), Ok(()));
     assert!(message(Family { outside: 0.5, rows: 4, ..tall() }).contains("at 4 × 4 has none"));
-    assert!(message(Family { outside: 0.5, ..Family::new(Kind::PSD) }).contains("`psd`"));
+    assert!(message(Family { outside: 0.5, ..Family::new(FamilyKind::PSD) }).contains("`psd`"));
 }
 
 #[test]
 fn options_without_meaning_are_refused() {
-    let psd = Family::new(Kind::PSD);
+    let psd = Family::new(FamilyKind::PSD);
     assert!(message(Family { leverage: Leverage::High, ..psd }).contains("no option `leverage`"));
     assert!(message(Family { right: Right::StudentT, ..psd }).contains("no option `right`"));
 }

@@ -1,7 +1,7 @@
 //! What a logistic instance promises.
 
 use super::*;
-use crate::problem::Kind;
+use crate::problem::FamilyKind;
 
 fn family(rows: usize, cols: usize, kappa: f64) -> Family {
     Family { rows, cols, condition: Some(kappa), ..Family::named("logistic").unwrap() }
@@ -55,7 +55,7 @@ fn separable_data_are_measured_from_zero() {
         exact.draw(&Stream::new(1)).err(),
         Some(FamilyError::NoSolution { kind: exact.kind, why: SEPARABLE })
     );
-    assert_eq!(Kind(&FAMILIES[0]), exact.kind);
+    assert_eq!(FamilyKind(&FAMILIES[0]), exact.kind);
 }
 
 #[test]

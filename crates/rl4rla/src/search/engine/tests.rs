@@ -39,8 +39,8 @@ impl Domain for Multisets {
     }
 }
 
-fn plan(sharing: Sharing, rule: &dyn Rule, backup: Backup) -> Plan<'_> {
-    Plan {
+fn plan(sharing: Sharing, rule: &dyn SelectionRule, backup: Backup) -> GraphSearchPlan<'_> {
+    GraphSearchPlan {
         sharing,
         rule,
         exploration: 0.5,
@@ -56,13 +56,13 @@ fn plan(sharing: Sharing, rule: &dyn Rule, backup: Backup) -> Plan<'_> {
 }
 
 /// An engine whose root is expanded.
-fn expanded<'a>(plan: &'a Plan<'a>, watch: &'a mut Silent) -> Engine<'a, 'a, Multisets> {
+fn expanded<'a>(plan: &'a GraphSearchPlan<'a>, watch: &'a mut Silent) -> Engine<'a, 'a, Multisets> {
     let mut graph = Graph::new(&Multisets, plan.sharing);
     graph.expand(0);
     Engine { ledger: Ledger::new(&Multisets, plan.budget, watch), graph, plan }
 }
 
-fn check(sharing: Sharing, rule: &dyn Rule) {
+fn check(sharing: Sharing, rule: &dyn SelectionRule) {
     let (plan, mut watch) = (plan(sharing, rule, Backup::Idempotent), Silent);
     let mut engine = expanded(&plan, &mut watch);
     let mut before: Vec<u32> = Vec::new();

@@ -2,7 +2,9 @@ use crate::linalg::{self, Matrix};
 use crate::problem::Linear;
 use crate::program::{Document, Entry};
 use crate::rng::Stream;
-use crate::solve::{Dependence, Ended, Options, Problem, RankDeficient, Solution, SolveError, Step, solve};
+use crate::solve::{
+    Dependence, Ended, Problem, RankDeficient, Solution, SolveError, SolveOptions, StepSize, solve,
+};
 
 fn large(rows: usize, cols: usize, entry: impl Fn(usize, usize, f64) -> f64, noise: f64) -> Problem {
     let draws = Stream::new(5).normals(rows * (cols + 1));
@@ -16,7 +18,7 @@ fn large(rows: usize, cols: usize, entry: impl Fn(usize, usize, f64) -> f64, noi
     Problem::new(&Linear, a, b)
 }
 
-fn solved(name: &str, large: &Problem, options: &Options) -> Solution {
+fn solved(name: &str, large: &Problem, options: &SolveOptions) -> Solution {
     solve(&Entry::named(name).unwrap().document, large.clone(), options).unwrap()
 }
 
@@ -24,23 +26,30 @@ fn solved(name: &str, large: &Problem, options: &Options) -> Solution {
 fn a_run_ends_where_the_returned_iterate_is_good() {
     let large = large(300, 4, |_, j, draw| draw * [1.0, 2.0, 5.0, 9.0][j], 0.5);
     for (name, most) in [("ls-gd", 5000), ("precond-gd", 10), ("sketched-precond-gd", 100)] {
-        let solved = solved(name, &large, &Options { iterations: 20_000, ..Options::default() });
+        let solved = solved(name, &large, &SolveOptions { iterations: 20_000, ..SolveOptions::default() });
         assert!(solved.is_converged() && solved.ended == Ended::Tolerance, "{name}");
         assert!(solved.certificate.unwrap().excess <= 1e-9 && solved.iterations < most, "{name}: {solved:?}");
         assert_eq!(solved.residuals.len(), solved.iterations + 1);
     }
     // A step that is far too large is never good, whatever the iterate before looked like.
-    let wild =
-        solved("ls-gd", &large, &Options { tolerance: 0.1, step: Step::Fixed(10.0), ..Options::default() });
+    let wild = solved(
+        "ls-gd",
+        &large,
+        &SolveOptions { tolerance: 0.1, step: StepSize::Fixed(10.0), ..SolveOptions::default() },
+    );
     assert_eq!(wild.ended, Ended::Divergence);
-    let all = solved("precond-gd", &large, &Options { tolerance: 0.0, iterations: 40, ..Options::default() });
+    let all = solved(
+        "precond-gd",
+        &large,
+        &SolveOptions { tolerance: 0.0, iterations: 40, ..SolveOptions::default() },
+    );
     assert_eq!((all.ended, all.iterations), (Ended::Iterations, 40));
 }
 
 #[test]
 fn slow_progress_is_no_standstill() {
     let large = large(200, 3, |_, j, draw| draw * [1.0, 1.0, 0.01][j], 1.0);
-    let solved = solved("ls-gd", &large, &Options { iterations: 200_000, ..Options::default() });
+    let solved = solved("ls-gd", &large, &SolveOptions { iterations: 200_000, ..SolveOptions::default() });
     assert!(solved.is_converged(), "{solved:?}");
 }
 
@@ -57,11 +66,15 @@ fn dependent(noise: f64) -> Problem {
 #[test]
 fn dependent_columns_are_named_left_out_or_shared() {
     let program = &Entry::named("sketched-precond-gd").unwrap().document;
-    let error = solve(program, dependent(0.5), &Options::default()).unwrap_err();
+    let error = solve(program, dependent(0.5), &SolveOptions::default()).unwrap_err();
     let named = vec![Dependence { column: 3, on: vec![0, 2] }];
     assert_eq!(error, SolveError::Dependent { columns: named.clone(), rank: 3 });
     let run = |rank_deficient| {
-        solved("sketched-precond-gd", &dependent(0.5), &Options { rank_deficient, ..Options::default() })
+        solved(
+            "sketched-precond-gd",
+            &dependent(0.5),
+            &SolveOptions { rank_deficient, ..SolveOptions::default() },
+        )
     };
     let (dropped, shortest) = (run(RankDeficient::Drop), run(RankDeficient::MinNorm));
     assert!(dropped.is_converged() && shortest.is_converged(), "{dropped:?} {shortest:?}");
@@ -84,8 +97,8 @@ fn columns_of_any_size_are_solved() {
         let Problem { matrix: a, b, .. } = plain.clone();
         let scaled =
             Matrix::from_row_major(400, 4, (0..1600).map(|k| a.get(k / 4, k % 4) * sizes[k % 4]).collect());
-        let scaled = solved(name, &Problem::new(&Linear, scaled, b), &Options::default());
-        let plain = solved(name, &plain, &Options::default());
+        let scaled = solved(name, &Problem::new(&Linear, scaled, b), &SolveOptions::default());
+        let plain = solved(name, &plain, &SolveOptions::default());
         assert!(scaled.is_converged() && plain.is_converged(), "{name}: {scaled:?}");
         for ((x, plain), size) in scaled.x.iter().zip(&plain.x).zip(sizes) {
             assert!((x * size / plain - 1.0).abs() < 1e-8, "{name}: {:?}", scaled.x);
@@ -102,8 +115,8 @@ fn an_unstable_form_is_found_out() {
         _ => draws[6 * i + j],
     };
     let near = large(2000, 6, |i, j, _| near(i, j), 1.0);
-    let gram = solved("sketched-precond-gd-gram", &near, &Options::default());
-    let stable = solved("sketched-precond-gd-factored", &near, &Options::default());
+    let gram = solved("sketched-precond-gd-gram", &near, &SolveOptions::default());
+    let stable = solved("sketched-precond-gd-factored", &near, &SolveOptions::default());
     let excess = |solved: &Solution| solved.certificate.unwrap().excess;
     assert!(!gram.is_converged() && excess(&gram) > 1e-4, "{gram:?}");
     assert!(stable.is_converged() && excess(&stable) < 1e-4, "{stable:?}");
@@ -116,24 +129,28 @@ fn zeros_and_single_entries() {
         Problem::new(&Linear, Matrix::from_row_major(rows, cols, entries), b)
     };
     let zero = system(3, 2, vec![0.0; 6], vec![1.0, 2.0, 3.0]);
-    let drop = Options { rank_deficient: RankDeficient::Drop, ..Options::default() };
+    let drop = SolveOptions { rank_deficient: RankDeficient::Drop, ..SolveOptions::default() };
     let nothing = solved("precond-gd", &zero, &drop);
     assert_eq!((nothing.estimate().to_vec(), nothing.is_converged()), (vec![0.0, 0.0], true));
-    assert!(solve(&Entry::named("ls-gd").unwrap().document, zero, &Options::default()).is_err());
+    assert!(solve(&Entry::named("ls-gd").unwrap().document, zero, &SolveOptions::default()).is_err());
     for (a, b) in [(3.0, 6.0), (1e-200, 1e100), (-1e300, 1e300)] {
-        let one = solved("precond-gd", &system(1, 1, vec![a], vec![b]), &Options::default());
+        let one = solved("precond-gd", &system(1, 1, vec![a], vec![b]), &SolveOptions::default());
         assert!(one.is_converged() && (one.x[0] / (b / a) - 1.0).abs() < 1e-14, "{a} {b}: {one:?}");
     }
     let huge = system(1, 1, vec![1e-200], vec![1e200]);
     let program = &Entry::named("precond-gd").unwrap().document;
-    assert_eq!(solve(program, huge, &Options::default()), Err(SolveError::Overflow { column: 0 }));
+    assert_eq!(solve(program, huge, &SolveOptions::default()), Err(SolveError::Overflow { column: 0 }));
 }
 
 #[test]
 fn the_mean_of_samples_is_better_than_the_last() {
     let large = large(2000, 5, |_, _, draw| draw, 1.0);
     let run = |average| {
-        solved("precond-weighted-sgd", &large, &Options { average, iterations: 400, ..Options::default() })
+        solved(
+            "precond-weighted-sgd",
+            &large,
+            &SolveOptions { average, iterations: 400, ..SolveOptions::default() },
+        )
     };
     let excess = |average| run(average).certificate.unwrap().excess;
     assert!(excess(true) < 0.3 * excess(false));
@@ -142,7 +159,7 @@ fn the_mean_of_samples_is_better_than_the_last() {
 #[test]
 fn nothing_to_do_is_done() {
     let zero = Problem::new(&Linear, Matrix::from_row_major(3, 1, vec![1.0, 2.0, 3.0]), vec![0.0; 3]);
-    let solved = solved("ls-gd", &zero, &Options::default());
+    let solved = solved("ls-gd", &zero, &SolveOptions::default());
     assert_eq!((solved.x, solved.residual), (vec![0.0], 0.0));
 }
 
@@ -158,7 +175,7 @@ fn coefficients_that_rounding_hides_are_no_solution() {
         );
         let b = linalg::add(&linalg::mat_vec(&a, &[1.0, 1.0]), &draws[60..]);
         for name in ["sketched-precond-gd", "precond-gd", "precond-weighted-sgd"] {
-            let options = Options { batch: 10, iterations: 100, ..Options::default() };
+            let options = SolveOptions { batch: 10, iterations: 100, ..SolveOptions::default() };
             let large = Problem::new(&Linear, a.clone(), b.clone());
             let Ok(found) = solve(&Entry::named(name).unwrap().document, large, &options) else { continue };
             let excess = found.certificate.unwrap().excess;
@@ -179,7 +196,7 @@ fn the_shortest_solution_keeps_the_digits_of_small_coefficients() {
     let a = Matrix::from_row_major(400, 3, (0..1200).map(|k| entry(k / 3, k % 3)).collect());
     let noise: Vec<f64> = (0..400).map(|i| 1e-3 * draws[4 * i + 3]).collect();
     let b = linalg::add(&linalg::mat_vec(&a, &[1e9, 1.0, 0.0]), &noise);
-    let options = Options { rank_deficient: RankDeficient::MinNorm, ..Options::default() };
+    let options = SolveOptions { rank_deficient: RankDeficient::MinNorm, ..SolveOptions::default() };
     let found = solved("sketched-precond-gd-factored", &Problem::new(&Linear, a, b), &options);
     assert!(found.is_converged(), "{found:?}");
     assert!((found.x[2] / found.x[0] - 3.0).abs() < 1e-9 && (found.x[1] - 1.0).abs() < 1e-2, "{:?}", found.x);
@@ -194,7 +211,7 @@ fn what_fails_on_the_way_has_run() {
         .parse()
         .unwrap();
     let one = Problem::new(&Linear, Matrix::from_row_major(2, 1, vec![1.0, 1.0]), vec![1.0, 1.0]);
-    let options = Options { step: Step::Fixed(1.0), tolerance: 0.0, ..Options::default() };
+    let options = SolveOptions { step: StepSize::Fixed(1.0), tolerance: 0.0, ..SolveOptions::default() };
     let found = solve(&steepest, one, &options).unwrap();
     assert!(found.failure.is_some() && found.ended == Ended::Blocked, "{found:?}");
     assert_eq!((found.iterations, found.x), (1, vec![1.0]));

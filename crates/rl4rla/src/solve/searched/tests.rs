@@ -1,13 +1,13 @@
 //! Every run ends with a solution, or says why not.
 
-use super::super::prepared::Prepared;
+use super::super::prepared::PreparedProblem;
 use super::ROUNDING;
 use crate::execute::Fault;
 use crate::linalg::{self, Matrix};
 use crate::problem::{Eigenvalue, Family, Forward, InstanceError, Linear, Logistic, Misfit, Task};
 use crate::program::{Document, Entry};
 use crate::rng::Stream;
-use crate::solve::{Ended, Options, Problem, RankDeficient, Solution, SolveError, Step, solve};
+use crate::solve::{Ended, Problem, RankDeficient, Solution, SolveError, SolveOptions, StepSize, solve};
 
 fn named(name: &str) -> &'static Document {
     &Entry::named(name).unwrap().document
@@ -26,7 +26,12 @@ fn logistic(rows: usize, units: &[f64]) -> (Matrix, Vec<f64>) {
     (Matrix::from_row_major(rows, cols, (0..rows * cols).map(|k| entries[k] * units[k % cols]).collect()), b)
 }
 
-fn solved(name: &str, task: &'static dyn Task, (a, b): (Matrix, Vec<f64>), options: &Options) -> Solution {
+fn solved(
+    name: &str,
+    task: &'static dyn Task,
+    (a, b): (Matrix, Vec<f64>),
+    options: &SolveOptions,
+) -> Solution {
     solve(named(name), Problem::new(task, a, b), options).unwrap()
 }
 
@@ -36,7 +41,7 @@ fn newton_takes_few_iterations_in_all_units() {
         let data = logistic(2000, &units);
         let known = Logistic.pose(data.0.clone(), data.1.clone()).unwrap();
         for (name, most) in [("newton", 10), ("newton-sketch", 60)] {
-            let found = solved(name, &Logistic, data.clone(), &Options::default());
+            let found = solved(name, &Logistic, data.clone(), &SolveOptions::default());
             assert!(found.is_converged() && found.iterations <= most, "{name}: {:?}", found);
             let gap = linalg::sub(found.estimate(), &known.x_star);
             let off = gap.iter().zip(units).fold(0.0, |most: f64, (gap, unit)| most.max((gap * unit).abs()));
@@ -49,15 +54,15 @@ fn newton_takes_few_iterations_in_all_units() {
 fn gradient_descent_finds_its_step_and_never_gets_worse() {
     for scale in [1e-4, 1.0, 1e4] {
         let data = logistic(2000, &[scale, 3.0 * scale]);
-        let found = solved("logistic-gd", &Logistic, data, &Options::default());
+        let found = solved("logistic-gd", &Logistic, data, &SolveOptions::default());
         assert!(found.is_converged() && found.iterations < 300, "{scale}: {:?}", found);
         assert!(found.residuals.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + ROUNDING)));
     }
     // What cannot be done in time is told.
-    let few = Options { iterations: 4, ..Options::default() };
+    let few = SolveOptions { iterations: 4, ..SolveOptions::default() };
     let short = solved("logistic-gd", &Logistic, logistic(500, &[1.0, 1e4]), &few);
     assert!(!short.is_converged() && short.residual < 2f64.ln(), "{short:?}");
-    let wild = Options { step: Step::Fixed(50.0), iterations: 20, ..Options::default() };
+    let wild = SolveOptions { step: StepSize::Fixed(50.0), iterations: 20, ..SolveOptions::default() };
     let wild = solved("logistic-gd", &Logistic, logistic(500, &[1.0, 30.0]), &wild);
     assert!(!wild.is_converged(), "{wild:?}");
 }
@@ -67,7 +72,7 @@ fn separable_labels_are_not_solved() {
     let (a, _) = logistic(200, &[1.0, 2.0]);
     let b: Vec<f64> = (0..200).map(|i| f64::from(u8::from(a.get(i, 0) > 0.3 * a.get(i, 1)))).collect();
     for name in ["newton", "newton-sketch", "logistic-gd"] {
-        let found = solved(name, &Logistic, (a.clone(), b.clone()), &Options::default());
+        let found = solved(name, &Logistic, (a.clone(), b.clone()), &SolveOptions::default());
         assert_eq!(found.ended, Ended::Blocked, "{name}");
         assert!(found.obstacle.as_ref().unwrap().contains("the labels are linearly separable"), "{found:?}");
     }
@@ -76,7 +81,7 @@ fn separable_labels_are_not_solved() {
     let rare = |i: usize| b[i] == 1.0 && i < 12;
     let with =
         Matrix::from_fn(300, 2, |i, j| if j == 0 { a.get(i, 0) } else { f64::from(u8::from(rare(i))) });
-    let found = solved("newton", &Logistic, (with, b), &Options::default());
+    let found = solved("newton", &Logistic, (with, b), &SolveOptions::default());
     assert!(!found.is_converged(), "{found:?}");
     assert!(found.obstacle.as_ref().unwrap().contains("no minimum"), "{found:?}");
 }
@@ -84,7 +89,7 @@ fn separable_labels_are_not_solved() {
 #[test]
 fn the_optimum_at_the_start_takes_no_iteration() {
     let (a, b) = (Matrix::from_rows(&[&[1.0], &[1.0], &[2.0], &[2.0]]), vec![0.0, 1.0, 1.0, 0.0]);
-    let found = solved("newton", &Logistic, (a, b), &Options::default());
+    let found = solved("newton", &Logistic, (a, b), &SolveOptions::default());
     assert_eq!((found.is_converged(), found.iterations, found.estimate()), (true, 0, &[0.0][..]));
 }
 
@@ -94,10 +99,10 @@ fn an_eigenvector_is_told_from_what_a_sketch_makes_of_it() {
         Family { condition: Some(100.0), ..Family::named("eigenvalue").unwrap() }.sized(Some(40), None);
     let instance = family.draw(&Stream::new(1)).unwrap();
     let data = || ((*instance.A).clone(), vec![]);
-    let found = solved("power-iteration", &Eigenvalue, data(), &Options::default());
+    let found = solved("power-iteration", &Eigenvalue, data(), &SolveOptions::default());
     assert!(found.is_converged() && found.iterations < 1000, "{found:?}");
     assert!((found.figures[0].1 - 1.0).abs() < 1e-9, "{:?}", found.figures);
-    let options = Options { sketch_factor: 0.5, ..Options::default() };
+    let options = SolveOptions { sketch_factor: 0.5, ..SolveOptions::default() };
     let sketched = solved("sketched-power-iteration", &Eigenvalue, data(), &options);
     assert!(!sketched.is_converged() && sketched.gradient > 0.01, "{sketched:?}");
     // The smallest eigenvalue has an eigenvector too.
@@ -106,7 +111,7 @@ fn an_eigenvector_is_told_from_what_a_sketch_makes_of_it() {
             .parse()
             .unwrap();
     let problem = Problem::new(&Eigenvalue, (*instance.A).clone(), vec![]);
-    let smallest = solve(&inverse, problem, &Options::default()).unwrap();
+    let smallest = solve(&inverse, problem, &SolveOptions::default()).unwrap();
     assert!(!smallest.is_converged() && smallest.gradient > 0.5, "{smallest:?}");
 }
 
@@ -117,7 +122,8 @@ fn programs_of_other_tasks_are_refused_by_both_names() {
     for (name, made_for) in
         [("newton", "logistic"), ("power-iteration", "eigenvalue"), ("logistic-forward", "logistic-forward")]
     {
-        let SolveError::Run(refused) = solve(named(name), linear.clone(), &Options::default()).unwrap_err()
+        let SolveError::Run(refused) =
+            solve(named(name), linear.clone(), &SolveOptions::default()).unwrap_err()
         else {
             panic!("{name} is refused before it runs")
         };
@@ -127,7 +133,7 @@ fn programs_of_other_tasks_are_refused_by_both_names() {
             "{refused}"
         );
     }
-    let refused = solve(named("ls-gd"), linear.for_task(&Logistic), &Options::default()).unwrap_err();
+    let refused = solve(named("ls-gd"), linear.for_task(&Logistic), &SolveOptions::default()).unwrap_err();
     let misfit = Misfit::OtherTask { made_for: "linear", asked: "logistic" };
     assert!(matches!(refused, SolveError::Run(refused) if refused.fault == Fault::Task(Box::new(misfit))));
 }
@@ -140,7 +146,7 @@ fn what_a_run_carries_along_may_go_on_where_x_stays() {
         .parse()
         .unwrap();
     let (a, b) = logistic(400, &[1.0, 2.0]);
-    let found = solve(&heavy, Problem::new(&Logistic, a, b), &Options::default()).unwrap();
+    let found = solve(&heavy, Problem::new(&Logistic, a, b), &SolveOptions::default()).unwrap();
     assert!(!found.is_converged() && found.residual < 2f64.ln(), "{found:?}");
     assert!(found.iterations > 1);
 }
@@ -154,7 +160,7 @@ fn labels_that_are_partly_separated_have_no_solution_at_any_tolerance() {
     for (name, tolerance) in
         [("newton", 1e-2), ("newton", 1e-4), ("newton", 1e-6), ("newton", 1e-9), ("logistic-gd", 1e-2)]
     {
-        let options = Options { tolerance, ..Options::default() };
+        let options = SolveOptions { tolerance, ..SolveOptions::default() };
         let found = solved(name, &Logistic, (a.clone(), b.clone()), &options);
         assert!(!found.is_converged(), "{name} {tolerance}: {found:?}");
     }
@@ -163,29 +169,29 @@ fn labels_that_are_partly_separated_have_no_solution_at_any_tolerance() {
 #[test]
 fn columns_are_brought_to_even_units_where_the_task_allows_it() {
     let (a, b) = logistic(800, &[3e6, 1e-3]);
-    let found = solved("newton", &Logistic, (a.clone(), b.clone()), &Options::default());
+    let found = solved("newton", &Logistic, (a.clone(), b.clone()), &SolveOptions::default());
     let known = Logistic.pose(a, b).unwrap().x_star;
     let x = found.into_x().unwrap();
     assert!(x.iter().zip(&known).all(|(x, y)| (x / y - 1.0).abs() < 1e-8));
     // A matrix of eigenvectors is another one in other units.
     let symmetric = Matrix::from_rows(&[&[200.0, 1.0], &[1.0, 8.0]]);
     let kept = Problem::new(&Eigenvalue, symmetric.clone(), vec![]);
-    assert_eq!(*Prepared::new(kept, &Options::default()).unwrap().instance.A, symmetric);
+    assert_eq!(*PreparedProblem::new(kept, &SolveOptions::default()).unwrap().instance.A, symmetric);
 }
 
 #[test]
 fn what_a_task_has_no_hook_for_is_refused_with_a_reason() {
     let (a, b) = logistic(60, &[1.0, 1.0]);
     let problem = Problem::new(&Logistic, a, b);
-    let refused = |program: &str, problem: &Problem, options: Options| {
+    let refused = |program: &str, problem: &Problem, options: SolveOptions| {
         solve(named(program), problem.clone(), &options).unwrap_err().to_string()
     };
-    let mean = Options { average: true, ..Options::default() };
+    let mean = SolveOptions { average: true, ..SolveOptions::default() };
     assert!(refused("newton", &problem, mean).contains("the task `logistic` may have no solution between"));
-    let drop = Options { rank_deficient: RankDeficient::Drop, ..Options::default() };
+    let drop = SolveOptions { rank_deficient: RankDeficient::Drop, ..SolveOptions::default() };
     assert!(refused("newton", &problem, drop).contains("no rule for dependent columns"));
     let forward = problem.for_task(&Forward);
-    assert!(refused("logistic-forward", &forward, Options::default()).contains("number for every row"));
+    assert!(refused("logistic-forward", &forward, SolveOptions::default()).contains("number for every row"));
 }
 
 #[test]
@@ -198,17 +204,17 @@ fn wrong_lengths_are_errors() {
     for (rows, cols) in [(0, 0), (3, 0), (2, 3)] {
         let entries = vec![1.0; rows * cols];
         let problem = Problem::from_rows(rows, cols, entries, vec![1.0; rows]).unwrap();
-        let refused = solve(named("ls-gd"), problem, &Options::default()).unwrap_err();
+        let refused = solve(named("ls-gd"), problem, &SolveOptions::default()).unwrap_err();
         assert!(matches!(refused, SolveError::Data(_)), "{rows}×{cols}: {refused}");
     }
     let without = Problem::new(&Linear, Matrix::from_rows(&[&[1.0], &[2.0]]), vec![]);
-    let refused = solve(named("ls-gd"), without, &Options::default()).unwrap_err();
+    let refused = solve(named("ls-gd"), without, &SolveOptions::default()).unwrap_err();
     assert_eq!(refused, SolveError::Data(InstanceError::Length { rows: 2, length: 0 }));
 }
 
 #[test]
 fn what_has_not_converged_gives_no_x_by_mistake() {
-    let options = Options { iterations: 1, ..Options::default() };
+    let options = SolveOptions { iterations: 1, ..SolveOptions::default() };
     let found = solved("newton", &Logistic, logistic(400, &[1.0, 2.0]), &options);
     assert!(!found.is_converged() && found.estimate().len() == 2);
     let error = found.into_x().unwrap_err();

@@ -1,11 +1,11 @@
 //! Arenas: kinds of systems, who runs on them, and how far everyone gets.
 
 use crate::baseline::Baseline;
-use crate::execute::{Settings, Stop};
+use crate::execute::{RunSettings, StoppingRule};
 use crate::experiment::ExperimentError;
 use crate::experiment::contest::{Entrant, Solver, Standing, contest};
 use crate::experiment::reproduce::ask::Scope;
-use crate::experiment::reproduce::found::{Candidate, Source, source};
+use crate::experiment::reproduce::found::{ProgramSource, RunCandidate, source};
 use crate::experiment::reproduce::item::Means;
 use crate::problem::{Family, InstanceSet, Leverage};
 use crate::reward::{SOUND_GRID, draws};
@@ -18,16 +18,16 @@ pub struct Arena {
     leverage: Leverage,
     /// The weight of what of b is outside the range of A.
     outside: f64,
-    pub programs: &'static [Source],
+    pub programs: &'static [ProgramSource],
     /// AlgoTune's solver for it in the paper's table, where it was asked.
     pub tuned: Option<&'static str>,
 }
 
 /// Programs for tall linear systems, in the order of their inks.
-pub const LINEAR: &[Source] = &[
+pub const LINEAR: &[ProgramSource] = &[
     source("precond-gd", "sketched-precond-gd"),
     source("sketched-precond-gd", "precond-weighted-sgd"),
-    Source {
+    ProgramSource {
         name: "sketched-precond-gd-stable",
         curriculum: "sketched-precond-gd",
         stage: "sketched-precond-gd",
@@ -38,12 +38,12 @@ pub const LINEAR: &[Source] = &[
     source("subsampled-ls-gd", "subsampled-ls-gd"),
     source("subsampled-precond-gd", "subsampled-precond-gd"),
 ];
-const LOGISTIC: &[Source] = &[
+const LOGISTIC: &[ProgramSource] = &[
     source("logistic-gd", "newton-sketch"),
     source("newton", "newton-sketch"),
     source("newton-sketch", "newton-sketch"),
 ];
-pub const SQUARE: &[Source] = &[source("landweber", "sketched-precond-gd")];
+pub const SQUARE: &[ProgramSource] = &[source("landweber", "sketched-precond-gd")];
 
 const fn tall(
     title: &'static str,
@@ -93,7 +93,7 @@ const ITERATIONS: [usize; 4] = [3, 10, 30, 100];
 pub const FLOOR: f64 = 1e-17;
 
 /// A solver in an arena, over all instances.
-pub struct Record {
+pub struct ArenaRecord {
     /// As it is shown.
     pub name: String,
     /// `program` or `baseline`.
@@ -108,7 +108,7 @@ pub struct Record {
     pub losses: Vec<(Option<usize>, Vec<Option<f64>>)>,
 }
 
-impl Record {
+impl ArenaRecord {
     /// The excess at the end, if it came to one.
     pub fn excess(&self) -> Option<f64> {
         self.points.last().map(|point| point[1])
@@ -126,7 +126,11 @@ impl Arena {
     }
 
     /// Everyone on the same instances.
-    pub fn fight(&self, programs: &[Candidate], means: &Means) -> Result<Vec<Record>, ExperimentError> {
+    pub fn fight(
+        &self,
+        programs: &[RunCandidate],
+        means: &Means,
+    ) -> Result<Vec<ArenaRecord>, ExperimentError> {
         let mut family =
             Family::named(self.family).ok_or_else(|| ExperimentError::new("an unknown family"))?;
         if family.kind.info().name != "logistic-separable" {
@@ -151,15 +155,15 @@ impl Arena {
     }
 
     /// Every program with every number of iterations, then the baselines of the task.
-    fn entrants(&self, programs: &[Candidate], family: &Family) -> Vec<(Place, Entrant)> {
+    fn entrants(&self, programs: &[RunCandidate], family: &Family) -> Vec<(Place, Entrant)> {
         let mut entrants = Vec::new();
         for candidate in programs {
             for iterations in ITERATIONS {
                 let narrow = candidate.source.name == "block-kaczmarz";
                 let batch = if narrow { family.cols / 2 } else { 2 * family.cols };
-                let usual = Settings::for_size(family.rows, family.cols);
-                let settings = Settings { iterations, batch: batch.clamp(1, family.rows), ..usual };
-                let (steps, stop) = (SOUND_GRID.to_vec(), Stop::default());
+                let usual = RunSettings::for_size(family.rows, family.cols);
+                let settings = RunSettings { iterations, batch: batch.clamp(1, family.rows), ..usual };
+                let (steps, stop) = (SOUND_GRID.to_vec(), StoppingRule::default());
                 let program = candidate.program.clone();
                 let solver = Solver::Program { program, settings, steps, stop };
                 let place = Place { iterations: Some(iterations), origin: candidate.origin() };
@@ -183,8 +187,8 @@ struct Place {
 }
 
 /// The standings of all instances, solver by solver; a program's numbers of iterations become one curve.
-fn gather(places: &[Place], all: &[Vec<Standing>]) -> Vec<Record> {
-    let mut records: Vec<Record> = Vec::new();
+fn gather(places: &[Place], all: &[Vec<Standing>]) -> Vec<ArenaRecord> {
+    let mut records: Vec<ArenaRecord> = Vec::new();
     for (number, place) in places.iter().enumerate() {
         let same: Vec<&Standing> = all.iter().map(|standings| &standings[number]).collect();
         let Some(first) = same.first() else { continue };
@@ -202,7 +206,7 @@ fn gather(places: &[Place], all: &[Vec<Standing>]) -> Vec<Record> {
                 last.losses.push(losses);
                 (last.residual, last.failure) = (residual, failure);
             }
-            _ => records.push(Record {
+            _ => records.push(ArenaRecord {
                 name: first.solver.clone(),
                 kind: over.kind,
                 origin: place.origin,

@@ -1,10 +1,10 @@
 //! The paper's own harnesses for its baselines: AlgoTune's acceptance tests, and FunSearch's score.
 
-use super::arena::{ARENAS, Arena, LINEAR, Record, SQUARE};
+use super::arena::{ARENAS, Arena, ArenaRecord, LINEAR, SQUARE};
 use crate::baseline::Baseline;
 use crate::experiment::ExperimentError;
-use crate::experiment::reproduce::found::Candidate;
-use crate::experiment::reproduce::item::Row;
+use crate::experiment::reproduce::found::RunCandidate;
+use crate::experiment::reproduce::item::ComparisonRow;
 use crate::experiment::words;
 use crate::report::{Cell, Column, Rate, Table};
 use crate::reward::{FunSearchBatch, FunSearchScore};
@@ -38,7 +38,7 @@ impl Variant {
 }
 
 /// The instances on which a solver is accepted, of all, at the number of iterations where they are most; the first of those.
-fn accepted(record: &Record, below: f64) -> (Rate, Option<usize>) {
+fn accepted(record: &ArenaRecord, below: f64) -> (Rate, Option<usize>) {
     let mut best = (Rate { successes: 0, trials: 0 }, None);
     for (iterations, losses) in &record.losses {
         let successes = losses.iter().flatten().filter(|loss| **loss < below).count();
@@ -50,9 +50,9 @@ fn accepted(record: &Record, below: f64) -> (Rate, Option<usize>) {
 }
 
 /// Who passes AlgoTune's acceptance tests; records arena by arena.
-pub fn acceptance(records: &[Vec<Record>], rows: &mut Vec<Row>) -> Table {
+pub fn acceptance(records: &[Vec<ArenaRecord>], rows: &mut Vec<ComparisonRow>) -> Table {
     let mut solvers: Vec<(&str, &str)> = Vec::new();
-    let variants: Vec<(&Variant, &Arena, &[Record])> = VARIANTS
+    let variants: Vec<(&Variant, &Arena, &[ArenaRecord])> = VARIANTS
         .iter()
         .filter_map(|variant| {
             let place = variant.place()?;
@@ -81,8 +81,8 @@ pub fn acceptance(records: &[Vec<Record>], rows: &mut Vec<Row>) -> Table {
             line.push(Cell::number(rate.share(), text));
             let what = format!("{} · {name}", variant.name);
             let ours = json!(rate.share());
-            let row = Row::mean(what, "accepted share of instances", origin, None, None);
-            rows.push(Row { ours, count: rate.trials, ..row });
+            let row = ComparisonRow::mean(what, "accepted share of instances", origin, None, None);
+            rows.push(ComparisonRow { ours, count: rate.trials, ..row });
         }
         lines.push(line);
     }
@@ -112,12 +112,12 @@ pub fn acceptance(records: &[Vec<Record>], rows: &mut Vec<Row>) -> Table {
 type Scored = (String, &'static str, FunSearchScore, f64);
 
 /// The scores of programs and of the splittings on FunSearch's batch.
-pub fn scores(candidates: &[Candidate], rows: &mut Vec<Row>) -> Result<Table, ExperimentError> {
+pub fn scores(candidates: &[RunCandidate], rows: &mut Vec<ComparisonRow>) -> Result<Table, ExperimentError> {
     let batch = FunSearchBatch::draw(0)?;
     let mut endless = FunSearchBatch::draw(0)?;
     endless.tolerance = 0.0;
     let mut lines: Vec<Scored> = Vec::new();
-    let named = |candidate: &&Candidate| [LINEAR, SQUARE].concat().contains(&candidate.source);
+    let named = |candidate: &&RunCandidate| [LINEAR, SQUARE].concat().contains(&candidate.source);
     for candidate in candidates.iter().filter(named) {
         let [score, all] = [&batch, &endless].map(|batch| batch.score(&candidate.program));
         lines.push((candidate.title(), candidate.origin(), score, all.total));
@@ -132,8 +132,9 @@ pub fn scores(candidates: &[Candidate], rows: &mut Vec<Row>) -> Result<Table, Ex
     lines.sort_by(|a, b| b.2.total.total_cmp(&a.2.total));
     for (name, origin, score, all) in &lines {
         for (quantity, value) in [("score", score.total), ("score without the tolerance", *all)] {
-            let row = Row::mean(format!("FunSearch's batch · {name}"), quantity, origin, None, None);
-            rows.push(Row { ours: json!(value), count: 1, ..row });
+            let row =
+                ComparisonRow::mean(format!("FunSearch's batch · {name}"), quantity, origin, None, None);
+            rows.push(ComparisonRow { ours: json!(value), count: 1, ..row });
         }
     }
     let three = |value: f64| Cell::number(value, format!("{value:.3}"));
@@ -172,8 +173,8 @@ pub fn scores(candidates: &[Candidate], rows: &mut Vec<Row>) -> Result<Table, Ex
 mod tests {
     use super::*;
 
-    fn record(name: &str, losses: Vec<(Option<usize>, Vec<Option<f64>>)>) -> Record {
-        Record {
+    fn record(name: &str, losses: Vec<(Option<usize>, Vec<Option<f64>>)>) -> ArenaRecord {
+        ArenaRecord {
             name: name.into(),
             kind: "baseline",
             origin: "baseline",
