@@ -11,8 +11,8 @@ use crate::program::Dim;
 use crate::rng::Stream;
 use std::sync::{Arc, OnceLock};
 
-/// An instance prepared for many runs: in reduced coordinates if it is tall, with what runs on it share. Its rows are
-/// drawn when something must see them.
+/// An instance prepared for many runs: in reduced coordinates if it is tall, with a cache shared by the runs. Its
+/// rows are drawn on demand.
 ///
 /// ```
 /// use rl4rla::{execute::{Prepared, Settings, run, run_prepared}, problem::Family, program::Entry, rng::Stream};
@@ -29,21 +29,21 @@ pub struct Prepared {
     shape: Shape,
     instance: OnceLock<Instance>,
     outline: Option<Arc<Outline>>,
-    /// Computed on first use: not every instance that is drawn is searched on.
+    /// Computed on first use: not every instance drawn is used in a search.
     reduced: OnceLock<Option<Reduced>>,
-    /// What runs on the true matrices share.
+    /// The cache shared by runs on the original matrices.
     values: Values,
 }
 
 impl Prepared {
-    /// Prepares an instance; a tall one is factored once, when it is first run on.
+    /// Prepares an instance; a tall one is factored when it is first used.
     pub fn new(instance: Instance) -> Prepared {
         let shape = instance.shape();
         let (outline, reduced, values) = (None, OnceLock::new(), Values::new());
         Prepared { shape, instance: instance.into(), outline, reduced, values }
     }
 
-    /// Prepares the instance of a family that this stream names.
+    /// Prepares the instance of a family given by this stream.
     pub fn draw(family: &Family, stream: &Stream) -> Result<Prepared, FamilyError> {
         spend(Part::Instances, || Prepared::drawn(family, stream))
     }
@@ -71,13 +71,13 @@ impl Prepared {
         })
     }
 
-    /// The instance itself, or the same problem in other coordinates: no length is changed by them, so every x is as
-    /// good.
+    /// The instance itself, or the same problem in reduced coordinates: these preserve lengths, so every x has the
+    /// same residual.
     pub fn problem(&self) -> &Instance {
         self.reduced().map_or_else(|| self.instance(), |reduced| reduced.problem())
     }
 
-    /// Forgets what runs on it have found, to make room for others.
+    /// Empties the caches of its runs.
     pub fn forget(&self) {
         self.values.clear();
         if let Some(Some(reduced)) = self.reduced.get() {
@@ -85,18 +85,18 @@ impl Prepared {
         }
     }
 
-    /// The memory its matrices take, about.
+    /// Approximate memory use of its matrices in bytes.
     pub fn bytes(&self) -> usize {
         let drawn = self.outline.as_ref().map_or(0, |outline| outline.bytes());
         drawn + self.instance.get().map_or(0, |instance| instance.A.bytes())
     }
 
-    /// What typing and pricing know of it.
+    /// The signature and size, for type checking and cost models.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The coordinates in which this program can run: reduced ones, unless an operator must see true rows.
+    /// The coordinates in which a program can run: reduced ones, unless an operator needs true rows.
     pub(crate) fn data(&self, plan: &Plan, settings: &Settings) -> Data<'_> {
         match self.reduced() {
             Some(reduced) if !plan.fixes(Dim::Rows) => Data::Reduced(reduced, reduced.seen(plan, settings)),
@@ -117,7 +117,7 @@ mod tests {
         Prepared::draw(&family, &Stream::new(1)).unwrap()
     }
 
-    /// How a program with this setup is run: its sketches' rows, or nothing if on the true matrices.
+    /// How a program with this setup runs: the representation of sketch rows, or `None` if on the original matrices.
     fn seen(setup: &str, sketch_rows: usize) -> Option<Rows> {
         let (prepared, settings) = (prepared(), Settings { sketch_rows, ..Settings::for_size(40, 4) });
         let text = format!("setup:\n{setup}iteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n");
@@ -159,7 +159,7 @@ mod tests {
         }) {
             let plan = Plan::new(&entry.document.program, prepared.shape(), &settings).unwrap();
             let reduced = matches!(prepared.data(&plan, &settings), Data::Reduced(_, Rows::Reduced));
-            // pwSGD alone makes another matrix as tall as A, A·R⁻¹, of which it wants the rows.
+            // Only pwSGD forms another matrix as tall as A, A·R⁻¹, and needs its rows.
             assert_eq!(reduced, entry.name != "pwsgd", "{}", entry.name);
         }
     }
