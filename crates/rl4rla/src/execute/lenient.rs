@@ -66,7 +66,7 @@ impl<'a> Lenient<'a> {
         held.then(|| self.machine.call(Action::of(instruction.op), args, draws).ok()).flatten()
     }
 
-    /// Runs an instruction with these operands; `None` if it does not fit.
+    /// Runs an instruction with these operands; with `None`, for one that does not fit, its targets are emptied.
     pub fn step(&mut self, instruction: &Instruction, args: Option<&[Arg]>, draws: &mut Draws) {
         match args.and_then(|args| self.call(instruction, args, draws)) {
             Some(output) => self.machine.store(output, instruction.target),
