@@ -57,7 +57,7 @@ pub struct Machine<'a> {
     step: f64,
     pub registers: Registers,
     pub x: Arc<Vec<f64>>,
-    /// The last v1, if the update makes that the answer.
+    /// The last v1 if the update is `Answer`; initially ½ for every row.
     answer: Vec<f64>,
     pub residuals: Vec<f64>,
     pub excesses: Vec<f64>,
