@@ -21,7 +21,8 @@ pub(super) struct Npy {
 }
 
 impl Npy {
-    /// Reads the header; an error if the file does not have the size that the header claims, or, gzipped, cannot have it.
+    /// Reads the header; an error if the file does not have the size that the header claims, or, gzipped, cannot have
+    /// it.
     pub fn open(mut source: Source) -> Result<Npy, DataError> {
         let header = Header::read(&mut source)?;
         let npy = Npy { source, header, row: 0, bytes: Vec::new() };

@@ -189,8 +189,8 @@ pub struct Family {
     pub leverage: Leverage,
     /// The distribution of the right factor.
     pub right: Right,
-    /// The weight s of the component of b outside the range of A, in [0, 1): b = (1 − s)·r + s·o with ‖r‖ = ‖o‖, so that no x
-    /// has a relative residual below s/√(s² + (1 − s)²). Zero is consistent.
+    /// The weight s of the component of b outside the range of A, in [0, 1): b = (1 − s)·r + s·o with ‖r‖ = ‖o‖, so
+    /// that no x has a relative residual below s/√(s² + (1 − s)²). Zero is consistent.
     pub outside: f64,
     /// Whether A is divided by its norm.
     pub scale: Scale,

@@ -146,7 +146,8 @@ pub trait Task: Send + Sync {
         [1.0, 10.0, 8.0, 1.0]
     }
 
-    /// The cost of a reference method, in flops and in passes over A, to which the work to reach a tolerance is compared.
+    /// The cost of a reference method, in flops and in passes over A, to which the work to reach a tolerance is
+    /// compared.
     fn direct(&self, rows: f64, cols: f64) -> [f64; 2] {
         // A QR solve.
         [2.0 * rows * cols * cols - 2.0 / 3.0 * cols.powi(3), 1.0]

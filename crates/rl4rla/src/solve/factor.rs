@@ -28,8 +28,8 @@ pub(super) struct Triangle {
 }
 
 impl Triangle {
-    /// The triangular factor of A, or of a sketch of it with 4n + 64 rows if A has more than twice as many rows and more
-    /// than `FEW` columns.
+    /// The triangular factor of A, or of a sketch of it with 4n + 64 rows if A has more than twice as many rows and
+    /// more than `FEW` columns.
     pub fn of(A: &Matrix, stream: &Stream) -> Triangle {
         let (rows, n) = (A.rows(), A.cols());
         let size = 4 * n + 64;

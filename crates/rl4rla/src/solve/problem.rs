@@ -23,8 +23,8 @@ impl Problem {
         Problem { task, noise: vec![1.0; A.cols()], matrix: A, b }
     }
 
-    /// Least squares, min ‖Ax − b‖, on numbers in memory: the entries of A row by row, and b. A `Vec` is taken as it is,
-    /// a slice is copied once.
+    /// Least squares, min ‖Ax − b‖, on numbers in memory: the entries of A row by row, and b. A `Vec` is taken as it
+    /// is, a slice is copied once.
     ///
     /// ```
     /// use rl4rla::solve::Problem;
