@@ -10,7 +10,7 @@ pub enum Place {
     File,
     /// A line number, as shown by an editor.
     Line(usize),
-    /// A cell of a line, with the name of its column where there is one.
+    /// A cell of a line, with the name of its column if it has one.
     Cell {
         /// The line number, as shown by an editor.
         line: usize,

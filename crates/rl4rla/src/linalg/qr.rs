@@ -182,7 +182,7 @@ fn unblocked(mut packed: Mat<f64>) -> (Mat<f64>, Mat<f64>) {
     for k in 0..size {
         let (mut above, below) = packed.as_mut().subcols_mut(k, 1).split_at_row_mut(k + 1);
         let info = householder::make_householder_in_place(&mut above[(k, 0)], below.col_mut(0));
-        // H = I − v·vᵀ/τ, and τ = ∞ where there is nothing to reflect.
+        // H = I − v·vᵀ/τ, and τ = ∞ if there is nothing to reflect.
         coefficients[(0, k)] = info.tau;
         if info.tau.is_infinite() {
             continue;

@@ -26,7 +26,7 @@ pub struct Env {
     geometry: Geometry,
 }
 
-/// One byte per register, eight at a time: hashing types dominates the run time of the repair rule.
+/// One byte per register, eight at a time: looking up types is the most frequent operation of the repair rule.
 impl Hash for Env {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let byte = |slot: &Slot| match *slot {
