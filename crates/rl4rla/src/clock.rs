@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 /// A part of the work of a discovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WorkPhase {
-    /// Drawing instances and bringing them into reduced coordinates.
+    /// Drawing instances and computing their reduced coordinates.
     Instances,
     /// Rewards of candidates.
     Evaluation,
-    /// The search itself: moves, canonical forms, the graph.
+    /// The search itself: edits, canonical forms, the graph.
     Search,
-    /// Measuring what was chosen, by the full executor.
+    /// Measuring the chosen programs with the full executor.
     Report,
 }
 
 impl WorkPhase {
-    /// All of them.
+    /// All parts.
     pub const ALL: [WorkPhase; 4] =
         [WorkPhase::Instances, WorkPhase::Evaluation, WorkPhase::Search, WorkPhase::Report];
 
@@ -37,22 +37,22 @@ static RUNNING: AtomicBool = AtomicBool::new(false);
 static SPENT: [AtomicU64; WorkPhase::ALL.len()] = [const { AtomicU64::new(0) }; WorkPhase::ALL.len()];
 
 thread_local! {
-    /// Nanoseconds of the part under way that belong to parts inside it.
+    /// Nanoseconds of the current part that belong to nested parts.
     static INSIDE: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Starts the clock, from zero.
+/// Starts the clock from zero.
 pub fn start() {
     SPENT.iter().for_each(|spent| spent.store(0, Relaxed));
     RUNNING.store(true, Relaxed);
 }
 
-/// The time spent in a part since the start, added up over all threads; a part inside another counts as itself.
+/// The time spent in a part since the start, summed over all threads, without parts nested in it.
 pub fn spent(part: WorkPhase) -> Duration {
     Duration::from_nanos(SPENT[part as usize].load(Relaxed))
 }
 
-/// Does some work on account of a part.
+/// Runs `work` and charges its time to a part.
 pub fn spend<R>(part: WorkPhase, work: impl FnOnce() -> R) -> R {
     if !RUNNING.load(Relaxed) {
         return work();
@@ -65,7 +65,7 @@ pub fn spend<R>(part: WorkPhase, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Waits for work that others do, and account for themselves.
+/// Waits for work on other threads, which charge their own time; the waiting itself is not charged.
 pub fn wait<R>(work: impl FnOnce() -> R) -> R {
     if !RUNNING.load(Relaxed) {
         return work();
@@ -90,7 +90,7 @@ mod tests {
             spend(WorkPhase::Search, busy);
             7
         });
-        // Others may be using the clock as well, but none reports on this thread.
+        // Other tests may use the clock too, but none charges time on this thread.
         assert_eq!(result, 7);
         assert!(spent(WorkPhase::Search) >= Duration::from_millis(20));
         assert!(spent(WorkPhase::Report) - before >= Duration::from_millis(20));

@@ -2,37 +2,37 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// The confidence of all intervals.
+/// The confidence level of all intervals.
 const CONFIDENCE: f64 = 0.95;
 
 /// Summary statistics of a set of values.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Spread {
-    /// How many there are.
+    /// Number of values.
     pub count: usize,
-    /// Their mean.
+    /// The mean.
     pub mean: f64,
     /// Half the width of Student's 95 % confidence interval of the mean; 0 for a single value.
     pub error: f64,
-    /// Their median.
+    /// The median.
     pub median: f64,
     /// The first quartile.
     pub lower: f64,
     /// The third quartile.
     pub upper: f64,
-    /// The smallest.
+    /// The minimum.
     pub min: f64,
-    /// The largest.
+    /// The maximum.
     pub max: f64,
-    /// The values themselves, where there are few.
+    /// The values themselves, if there are few.
     few: [f64; FEW - 1],
 }
 
-/// Of fewer values than this a mean or a median with its error says less than the values themselves.
+/// With fewer values than this, the values themselves say more than a mean or a median with its error.
 const FEW: usize = 5;
 
 impl Spread {
-    /// Of these values; none if there are none.
+    /// The statistics of these values; `None` if there are none.
     ///
     /// ```
     /// use rl4rla::spread::Spread;
@@ -67,7 +67,7 @@ impl Spread {
         })
     }
 
-    /// The values themselves, the smallest first; nothing where there are five or more.
+    /// The values themselves in ascending order; `None` if there are five or more.
     ///
     /// ```
     /// use rl4rla::spread::Spread;
@@ -84,34 +84,34 @@ impl Spread {
     }
 }
 
-/// The middle of these; NaN if there is none.
+/// The median of these values; NaN if there are none.
 pub fn median(values: Vec<f64>) -> f64 {
     Spread::of(values).map_or(f64::NAN, |spread| spread.median)
 }
 
-/// A quantile of sorted values, linear between them.
+/// A quantile of sorted values, by linear interpolation.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     low + (high - low) * place.fract()
 }
 
-/// How often something came out as wanted.
+/// A success rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rate {
-    /// How often it did.
+    /// Number of successes.
     pub successes: usize,
-    /// How often it was tried.
+    /// Number of trials.
     pub trials: usize,
 }
 
 impl Rate {
-    /// The share; 0 if nothing was tried.
+    /// The fraction of successes; 0 without trials.
     pub fn share(self) -> f64 {
         self.successes as f64 / self.trials.max(1) as f64
     }
 
-    /// Wilson's 95 % confidence interval of the share.
+    /// Wilson's 95 % confidence interval of the fraction.
     ///
     /// ```
     /// use rl4rla::spread::Rate;

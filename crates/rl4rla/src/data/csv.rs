@@ -1,4 +1,4 @@
-//! CSV: numbers as text, a row on each line, in whatever way it is written.
+//! CSV: numbers as text, one row per line, in any common dialect.
 
 mod cell;
 mod commas;
@@ -19,16 +19,16 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::BufRead;
 
-/// Bytes of which the way of writing is told, if they have three lines; otherwise more are looked at.
+/// Bytes from which the dialect is detected; a larger sample is used if these contain fewer than three lines.
 const SAMPLE: usize = 1 << 16;
 const LARGE_SAMPLE: usize = 1 << 20;
 
-/// What the name of a column may take in memory besides its letters.
+/// Memory per column name in addition to its characters, in bytes.
 const NAME: u64 = 64;
 
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A text file being read, row after row.
+/// A text file read row by row.
 pub(super) struct Csv {
     records: Records,
     decimal: u8,
@@ -36,16 +36,17 @@ pub(super) struct Csv {
     missing: Missing,
     names: Option<Vec<String>>,
     cols: usize,
-    /// Rows that there are, missing values or not, if they were counted.
+    /// Number of rows, including those with missing values, if they were counted.
     counted: Option<usize>,
-    /// Whether the record at hand is yet to be told as a row.
+    /// Whether the current record has not been returned as a row yet.
     pending: bool,
     rows: usize,
     dropped: usize,
 }
 
 impl Csv {
-    /// Finds out how the file is written and reads its names; counts the rows before if asked to, and if it is plain.
+    /// Detects the dialect and reads the column names; counts the rows first if asked to and if the file is not
+    /// compressed.
     pub fn open(mut source: ByteSource, reading: &Reading, count: bool) -> Result<Csv, DataError> {
         let start = source.peek(UTF8_MARK.len())?.starts_with(UTF8_MARK) as usize * UTF8_MARK.len();
         source.consume(start);
@@ -104,7 +105,7 @@ impl Csv {
         })
     }
 
-    /// Columns.
+    /// Number of columns.
     pub fn cols(&self) -> usize {
         self.cols
     }
@@ -114,22 +115,22 @@ impl Csv {
         self.names.as_deref()
     }
 
-    /// Rows that there are, if they were counted and none will be dropped.
+    /// Number of rows, if they were counted and none will be dropped.
     pub fn rows(&self) -> Option<usize> {
         self.counted.filter(|_| self.missing == Missing::Refuse)
     }
 
-    /// The most rows that there can be.
+    /// Maximum number of rows, if they were counted.
     pub fn most_rows(&self) -> Option<usize> {
         self.counted
     }
 
-    /// Rows left out so far.
+    /// Number of rows dropped so far.
     pub fn dropped(&self) -> usize {
         self.dropped
     }
 
-    /// Appends up to `most` rows; 0 at the end.
+    /// Appends up to `most` rows and returns their number; 0 at the end.
     pub fn next(&mut self, most: usize, into: &mut Vec<f64>) -> Result<usize, DataError> {
         let mut rows = 0;
         while rows < most {
@@ -166,7 +167,7 @@ impl Csv {
         Ok(rows)
     }
 
-    /// Looks at the commas of the record at hand, as long as they are in doubt.
+    /// Examines the commas of the current record while their meaning is undecided.
     fn weigh(&mut self) {
         if let Commas::Doubtful(_) = self.commas {
             for (column, field) in self.records.fields().enumerate() {
@@ -176,7 +177,7 @@ impl Csv {
         }
     }
 
-    /// Appends the record at hand; says whether all its values are there.
+    /// Appends the current record; returns whether it has no missing value.
     fn row(&self, into: &mut Vec<f64>) -> Result<bool, DataError> {
         let (mut count, mut complete) = (0, true);
         let mut fields = self.records.fields();
@@ -203,7 +204,7 @@ impl Csv {
         }
     }
 
-    /// A row with more or fewer cells than the first.
+    /// The error for a row with more or fewer cells than the first.
     fn ragged(&self, found: usize) -> DataError {
         let like = if self.names.is_some() { "one per column name" } else { "as in the first row" };
         let message =
@@ -212,7 +213,7 @@ impl Csv {
         DataError::at(self.records.source().path(), FilePosition::Line(self.records.line()), message, advice)
     }
 
-    /// A cell that is no number. If the row is also too short or too long, then that is what is wrong.
+    /// The error for a cell that is not a number; a row of the wrong length is reported as such instead.
     fn refused(&self, place: usize, field: &[u8], cell: CsvCell) -> DataError {
         let found = self.records.fields().count();
         if found != self.cols {
@@ -244,16 +245,15 @@ impl Csv {
     }
 }
 
-/// Where a cell of the record at hand stands.
+/// The place of a cell of the current record.
 fn place_of(records: &Records, names: Option<&[String]>, column: usize) -> FilePosition {
     let name = names.and_then(|names| names.get(column)).cloned();
     FilePosition::Cell { line: records.line(), column: column + 1, name }
 }
 
-/// Names of columns, all distinct: a column without a name gets one, and two of one name are refused, because nobody could
-/// say which of them is meant.
+/// Distinct column names: unnamed columns get a name, and duplicates are an error because they are ambiguous.
 fn names<'a>(fields: impl Iterator<Item = Cow<'a, [u8]>>) -> Result<Vec<String>, String> {
-    // Names are shown in terminals: no line ends, nothing that moves the cursor.
+    // Names are printed in terminals: no line ends, no control characters.
     let clean = |field: Cow<[u8]>| {
         let name: String =
             String::from_utf8_lossy(&field).chars().map(|c| if is_obeyed(c) { ' ' } else { c }).collect();

@@ -1,74 +1,74 @@
-//! Designs: preprocessing of a table, and the solution in the table's own units.
+//! Designs: preprocessing of a table, and the solution in the units of the table.
 
 use super::scratch::{Scratch, ScratchStorage};
 use super::{DataError, Missing, Reading, open, probe};
 use crate::linalg::{ColumnMap, Matrix};
 use std::path::{Path, PathBuf};
 
-/// Where the right-hand side stands.
+/// Where the right-hand side is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TargetColumn {
-    /// In a column of the same file: its name, or its number from 1 on.
+    /// In a column of the same file: its name, or its number counted from 1.
     Column(String),
-    /// In a file of its own with one column.
+    /// In a separate file with one column.
     File(PathBuf),
-    /// Nowhere: the problem has none.
+    /// The problem has no right-hand side.
     None,
 }
 
-/// What is made of a table.
+/// How a table becomes a linear system.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Design {
-    /// Where b stands.
+    /// Where b is.
     pub target: TargetColumn,
-    /// Whether a column of ones is added, behind all others.
+    /// Whether a column of ones is appended.
     pub intercept: bool,
-    /// Whether columns are brought to deviation 1, and with an intercept to mean 0: other coordinates for the same
-    /// solution, in which steps are easier to choose.
+    /// Whether columns are scaled to standard deviation 1, and with an intercept shifted to mean 0: a change of
+    /// coordinates with the same solution, in which step sizes are easier to choose.
     pub standardise: bool,
 }
 
-/// A table made ready for solving.
+/// The linear system of a table.
 pub struct System {
     /// The matrix, in memory or in a file.
     pub matrix: Matrix,
     /// The right-hand side.
     pub b: Vec<f64>,
-    /// Which column of A is what.
+    /// The columns of A: their names and scaling.
     pub columns: Columns,
-    /// Rows that were left out because a value was missing.
+    /// Number of rows dropped because of a missing value.
     pub dropped: usize,
     _scratch: Option<Scratch>,
 }
 
-/// The columns of a system: their names in the table, and how they were brought to other units.
+/// The columns of a system: their names in the table, and how they were shifted and scaled.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Columns {
-    /// The names of the table's columns but for the target, or their numbers.
+    /// Names of the table's columns except the target, or their numbers.
     pub names: Vec<String>,
-    /// Whether the table itself named them.
+    /// Whether the names come from the table.
     pub named: bool,
-    /// Place and name of the target, if it stands in the same file.
+    /// Index and name of the target, if it is in the same file.
     pub target: Option<(usize, String)>,
-    /// Whether a column of ones stands behind them.
+    /// Whether a column of ones follows them.
     pub intercept: bool,
     means: Vec<f64>,
     scales: Vec<f64>,
-    /// What was subtracted from the target.
+    /// The mean subtracted from the target.
     offset: f64,
-    /// Rounding in each column, in units of ε times its length.
+    /// Rounding error of each column, in units of ε times its length.
     noise: Vec<f64>,
 }
 
-/// What the column of ones is called.
+/// Name of the column of ones.
 const INTERCEPT: &str = "(intercept)";
 
-/// Rows that are read, changed and passed on together.
+/// Rows read and processed at a time.
 const BATCH: usize = 4096;
 
 impl System {
-    /// Reads a table and makes the system of it. If the matrix takes more than half of what [`Reading::limit`] allows it
-    /// is kept in a file of the system's folder for such files, and read from there.
+    /// Reads a table and builds the system. A matrix that takes more than half of [`Reading::limit`] is kept in a
+    /// temporary file and read from there.
     pub fn load(path: &Path, design: &Design, reading: &Reading) -> Result<System, DataError> {
         let found = probe(path, reading)?;
         let target = match &design.target {
@@ -129,8 +129,8 @@ impl System {
         Ok(if design.standardise { system.in_units(true) } else { system })
     }
 
-    /// The same system with columns of mean 0 beside the column of ones, if there is one: what they have in common with it
-    /// hides no digits then. Coefficients are told in the units of the table as before.
+    /// The same system with columns of mean 0 if there is an intercept, so that large means do not cost accuracy.
+    /// Coefficients are still reported in the units of the table.
     pub fn centred(self) -> System {
         if self.columns.intercept && self.columns.means.iter().all(|mean| *mean == 0.0) {
             return self.in_units(false);
@@ -138,8 +138,8 @@ impl System {
         self
     }
 
-    /// The same system with a target of mean 0, where there is an intercept to make up for it: what is common to all of it
-    /// hides no digits of the rest. The intercept is told, and rows are predicted, as before.
+    /// The same system with a target of mean 0 if there is an intercept to compensate, so that a large mean does not
+    /// cost accuracy. The reported intercept and predictions are unchanged.
     pub fn with_target_centred(mut self) -> System {
         if !self.columns.intercept {
             return self;
@@ -156,7 +156,7 @@ impl System {
         self
     }
 
-    /// Subtracts means where there is an intercept, and brings columns to deviation 1 if asked to.
+    /// Subtracts means if there is an intercept, and scales columns to standard deviation 1 if asked to.
     fn in_units(self, deviations: bool) -> System {
         let System { matrix, mut columns, .. } = self;
         columns.measure(&matrix, deviations);
@@ -186,7 +186,7 @@ impl Columns {
         }
     }
 
-    /// Columns of A.
+    /// Number of columns of A.
     pub fn width(&self) -> usize {
         self.names.len() + usize::from(self.intercept)
     }
@@ -197,7 +197,7 @@ impl Columns {
         row.iter().enumerate().filter(move |(i, _)| Some(*i) != target).map(|(_, value)| *value)
     }
 
-    /// Appends the row of A that belongs to a row of the table.
+    /// Appends the row of A for a row of the table.
     fn add_row(&self, row: &[f64], into: &mut Vec<f64>) {
         into.extend(self.kept(row));
         if self.intercept {
@@ -205,8 +205,9 @@ impl Columns {
         }
     }
 
-    /// Finds means and deviations in one pass, by updating formulas that do not cancel. Without an intercept nothing may
-    /// be subtracted: then it is the root mean square. Sums that overflow, or vanish, leave a column its units.
+    /// Computes means and standard deviations in one pass, by update formulas without cancellation. Without an
+    /// intercept nothing may be subtracted, and columns are scaled by their root mean square. Columns whose sums
+    /// overflow or vanish are not scaled.
     fn measure(&mut self, matrix: &Matrix, deviations: bool) {
         let (n, width) = (self.names.len(), self.width());
         let (mut means, mut squares) = (vec![0.0; n], vec![0.0; n]);
@@ -223,7 +224,7 @@ impl Columns {
         });
         for (j, (mean, square)) in means.into_iter().zip(squares).enumerate() {
             let variance = square / count;
-            // A constant column becomes zero: the intercept has it already.
+            // A constant column becomes zero: the intercept already represents it.
             if self.intercept && mean.is_finite() {
                 self.means[j] = mean;
                 let noise = (1.0 + mean * mean / variance).sqrt();
@@ -236,12 +237,12 @@ impl Columns {
         }
     }
 
-    /// How large rounding is in each column of A, in units of ε times its length: more than 1 where a mean was subtracted.
+    /// Rounding error of each column of A, in units of ε times its length: more than 1 if a mean was subtracted.
     pub fn noise(&self) -> Vec<f64> {
         self.noise.iter().copied().chain(self.intercept.then_some(1.0)).collect()
     }
 
-    /// What x says in the units of the table: a coefficient for every name, and the intercept behind them.
+    /// The solution in the units of the table: a coefficient for every name, then the intercept.
     pub fn coefficients(&self, x: &[f64]) -> Vec<f64> {
         let mut all: Vec<f64> = x.iter().zip(&self.scales).map(|(x, scale)| x / scale).collect();
         all.truncate(self.names.len());
@@ -257,9 +258,9 @@ impl Columns {
         self.names.iter().cloned().chain(self.intercept.then(|| INTERCEPT.to_string())).collect()
     }
 
-    /// Goes through another table with the same columns, found by their names where both tables have them and by their
-    /// places where not: `each` gets every row's prediction by x, and the target if it is there. Says how many rows were
-    /// left out because a value was missing.
+    /// Reads another table with the same columns, matched by name if both tables have names and by position
+    /// otherwise. `each` is called with the prediction for every row, and the target if the table has it. Returns the
+    /// number of rows dropped because of a missing value.
     pub fn predict(
         &self,
         path: &Path,
@@ -285,7 +286,7 @@ impl Columns {
         Ok(rows.dropped())
     }
 
-    /// Where another table has these columns, and the target if it has it.
+    /// The positions of these columns, and of the target if present, in another table.
     fn places(
         &self,
         path: &Path,
@@ -316,7 +317,7 @@ impl Columns {
     }
 }
 
-/// c − Σ xⱼ·meanⱼ, as if computed with twice the digits: large means nearly cancel in it.
+/// c − Σ xⱼ·meanⱼ with compensated summation, as if in twice the precision: large means nearly cancel.
 fn intercept(constant: f64, parts: Vec<(f64, f64)>) -> f64 {
     let (mut sum, mut rest) = (constant, 0.0);
     for (x, mean) in parts {
@@ -330,7 +331,7 @@ fn intercept(constant: f64, parts: Vec<(f64, f64)>) -> f64 {
     if exact.is_finite() { exact } else { sum }
 }
 
-/// The place of a column that was asked for by name or by number.
+/// The index of a column given by name or by number.
 fn place(path: &Path, wanted: &str, cols: usize, names: Option<&[String]>) -> Result<usize, DataError> {
     if let Some(place) = names.and_then(|names| names.iter().position(|name| name == wanted)) {
         return Ok(place);
@@ -353,10 +354,10 @@ fn place(path: &Path, wanted: &str, cols: usize, names: Option<&[String]>) -> Re
     }
 }
 
-/// The one column of a file.
+/// The vector in a file with a single column.
 fn right_hand_side(path: &Path, reading: &Reading) -> Result<Vec<f64>, DataError> {
     let table = super::read(path, reading)?;
-    // A row of numbers is a vector too.
+    // A single row is a vector too.
     match table.cols == 1 || table.rows == 1 {
         true => Ok(table.entries),
         false => Err(DataError::file(

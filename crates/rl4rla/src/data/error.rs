@@ -1,20 +1,20 @@
-//! What is wrong with a file.
+//! Errors in files.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A place in a file; everything is counted from 1 on.
+/// A place in a file; everything is counted from 1.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FilePosition {
     /// The file as a whole.
     File,
-    /// A line, as an editor shows it.
+    /// A line number, as shown by an editor.
     Line(usize),
-    /// A cell of a line, with the name of its column where there is one.
+    /// A cell of a line, with the name of its column if it has one.
     Cell {
-        /// The line, as an editor shows it.
+        /// The line number, as shown by an editor.
         line: usize,
-        /// Which cell of that line.
+        /// The number of the cell in that line.
         column: usize,
         /// The name of the column.
         name: Option<String>,
@@ -42,12 +42,12 @@ pub struct DataError {
 }
 
 impl DataError {
-    /// Something is wrong with the whole file.
+    /// An error that concerns the whole file.
     pub fn file(path: &Path, message: impl Into<String>, advice: impl Into<String>) -> DataError {
         DataError::at(path, FilePosition::File, message, advice)
     }
 
-    /// Something is wrong in one place.
+    /// An error at one place.
     pub(super) fn at(
         path: &Path,
         place: FilePosition,
@@ -57,7 +57,7 @@ impl DataError {
         DataError { path: path.into(), place, message: message.into(), advice: advice.into() }
     }
 
-    /// The same, with other advice.
+    /// The same error with other advice.
     pub(super) fn advise(self, advice: impl Into<String>) -> DataError {
         DataError { advice: advice.into(), ..self }
     }
@@ -85,24 +85,24 @@ impl fmt::Display for DataError {
 
 impl std::error::Error for DataError {}
 
-/// The longest piece of a file that a message repeats, in characters.
+/// Maximum number of characters of a file that a message quotes.
 const SHOWN: usize = 40;
 
-/// Whether a character would be obeyed by a terminal instead of shown: control characters, with which escape sequences
-/// begin, and marks that turn the direction of writing.
+/// Whether a terminal would interpret a character instead of showing it: control characters, which start escape
+/// sequences, and marks that change the writing direction.
 pub(super) fn is_obeyed(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text from outside as it may stand on one line of a terminal: what the terminal would obey is written as `\u{1b}`.
+/// Text from outside, safe to print on one line of a terminal: control characters are written like `\u{1b}`.
 pub fn visible(text: &str) -> String {
     let shown = |c: char| if is_obeyed(c) { c.escape_default().collect() } else { vec![c] };
     text.chars().flat_map(shown).collect()
 }
 
-/// A piece of a file in quotes, cut where it is long, without characters that would move the cursor of a terminal.
+/// A piece of a file in quotes, truncated if it is long, without control characters.
 pub(super) fn shown(piece: &[u8]) -> String {
-    // A character has up to four bytes: no more than these can be shown.
+    // A character has up to four bytes: at most this many can be shown.
     let text = String::from_utf8_lossy(&piece[..piece.len().min(4 * SHOWN)]);
     let mut words = visible(&text.chars().take(SHOWN).collect::<String>());
     if text.chars().count() > SHOWN || piece.len() > 4 * SHOWN {
@@ -111,7 +111,7 @@ pub(super) fn shown(piece: &[u8]) -> String {
     format!("`{words}`")
 }
 
-/// A whole number with its thousands apart: `463,715`.
+/// A whole number with thousands separators: `463,715`.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -124,7 +124,7 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
-/// A number of bytes as people say it: `800 GB`.
+/// A number of bytes in readable form: `800 GB`.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"];
     let (mut value, mut unit) = (bytes as f64, 0);

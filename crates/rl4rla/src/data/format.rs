@@ -6,7 +6,7 @@ use std::fmt;
 /// The formats that can be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// NumPy's file of one array.
+    /// NumPy's format for one array.
     Npy,
     /// Numbers as text, a row on each line.
     Csv,
@@ -20,7 +20,7 @@ const MATRIX_MARKET: &[u8] = b"%%MatrixMarket";
 /// Number of bytes that determine the format.
 const HEAD: usize = 16;
 
-/// Files that are often tried: how they begin, what they are, what to do with them.
+/// Other common file types: their first bytes, what they are, and what to do with them.
 const OTHERS: [(&[u8], &str, &str); 11] = [
     (b"PK\x03\x04", "a ZIP archive (as .xlsx and .npz are)", "unpack it, or save the sheet as CSV"),
     (b"PAR1", "a Parquet file", "save it as NPY or CSV"),
@@ -36,7 +36,7 @@ const OTHERS: [(&[u8], &str, &str); 11] = [
 ];
 
 impl Format {
-    /// The format of a file at its beginning. What is nothing else is CSV, and must then read as such.
+    /// The format of a file from its first bytes. Anything not recognized is parsed as CSV.
     pub(super) fn of(source: &mut ByteSource) -> Result<Format, DataError> {
         let head = source.peek(HEAD)?.to_vec();
         if head.starts_with(NPY) {

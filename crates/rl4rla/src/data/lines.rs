@@ -1,16 +1,16 @@
-//! A file, line by line, in memory that does not grow with it.
+//! A file read line by line, in constant memory.
 
 use super::error::{DataError, FilePosition, size};
 use super::{ByteSource, Reading};
 use std::io::{BufRead, Read};
 
-/// A line longer than this belongs to no matrix.
+/// Maximum length of a line in bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// The lines of a file, one or some at a time.
+/// The lines of a file, one or several at a time.
 pub(super) struct Lines {
     source: ByteSource,
-    /// The number of the last line read, from 1 on.
+    /// The number of the last line read, from 1.
     number: usize,
     text: Vec<u8>,
     longest: u64,
@@ -22,28 +22,28 @@ impl Lines {
         Lines { source, number: 0, text: Vec::new(), longest: LONGEST.min(reading.limit) }
     }
 
-    /// The bytes behind the lines.
+    /// The underlying source.
     pub fn source(&self) -> &ByteSource {
         &self.source
     }
 
-    /// The number of the last line read, from 1 on.
+    /// The number of the last line read, from 1.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// What was read, with its line ends.
+    /// The current text, including line ends.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// Goes to the next line; says no at the end of the file.
+    /// Moves to the next line; returns false at the end of the file.
     pub fn next(&mut self) -> Result<bool, DataError> {
         self.text.clear();
         self.append()
     }
 
-    /// Adds the next line to the text; says no at the end of the file.
+    /// Appends the next line to the text; returns false at the end of the file.
     pub fn append(&mut self) -> Result<bool, DataError> {
         let before = self.text.len() as u64;
         let mut bounded = self.source.by_ref().take(self.longest.saturating_sub(before) + 1);
@@ -58,7 +58,7 @@ impl Lines {
         Ok(count > 0)
     }
 
-    /// Goes back to a place of a plain file where its first line begins.
+    /// Returns to an offset of an uncompressed file at which its first line begins.
     pub fn restart(&mut self, place: u64) -> Result<(), DataError> {
         (self.number, self.text) = (0, Vec::new());
         self.source.seek(place)

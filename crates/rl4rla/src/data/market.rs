@@ -1,6 +1,6 @@
-//! Matrix Market: `array` files, column after column, and `coordinate` files, entry by entry.
+//! Matrix Market: `array` files, column by column, and `coordinate` files, entry by entry.
 //!
-//! Both become dense matrices. Entries of a coordinate file that are given twice are added up, as the format says.
+//! Both become dense matrices. Duplicate entries of a coordinate file are added up, as the format specifies.
 
 use super::csv::number;
 use super::error::{DataError, FilePosition, grouped, shown, size};
@@ -16,16 +16,16 @@ enum Layout {
     Coordinate,
 }
 
-/// What the numbers are.
+/// The type of the entries.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Field {
     Real,
     Integer,
-    /// No numbers: an entry that is listed is 1.
+    /// No values: an entry that is listed is 1.
     Pattern,
 }
 
-/// Which entries follow from others.
+/// The symmetry of the matrix: which entries are implied by others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Symmetry {
     General,
@@ -41,7 +41,7 @@ const SYMMETRIES: [(&str, Symmetry); 3] =
 
 const EXAMPLE: &str = "a first line such as `%%MatrixMarket matrix coordinate real general`";
 
-/// A file whose first lines are read.
+/// A file whose header has been read.
 pub(super) struct Market {
     lines: Lines,
     layout: Layout,
@@ -49,12 +49,12 @@ pub(super) struct Market {
     symmetry: Symmetry,
     rows: usize,
     cols: usize,
-    /// Entries that the file lists.
+    /// Number of entries that the file lists.
     listed: u64,
 }
 
 impl Market {
-    /// Reads up to the line with the sizes, and refuses a file that cannot hold what it claims.
+    /// Reads up to the line with the sizes; an error if the file is too small for them.
     pub fn open(source: ByteSource, reading: &Reading) -> Result<Market, DataError> {
         let mut lines = Lines::new(source, reading);
         lines.next()?;
@@ -91,17 +91,17 @@ impl Market {
         Ok(market)
     }
 
-    /// Rows of the matrix.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Columns of the matrix.
+    /// Number of columns.
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// Reads the line at hand, with the sizes.
+    /// Parses the current line, which holds the sizes.
     fn sizes(&mut self) -> Result<(), DataError> {
         let text = self.lines.text().trim_ascii();
         let sizes: Option<Vec<u64>> =
@@ -131,7 +131,7 @@ impl Market {
             Symmetry::Symmetric => below(rows).and_then(|below| below.checked_add(rows)),
             Symmetry::Skew => below(rows),
         };
-        // A digit or more for every number, and a sign behind it.
+        // At least one digit for every number, and a character after it.
         let numbers = match (self.layout, self.field) {
             (Layout::Array, _) => 1,
             (Layout::Coordinate, Field::Pattern) => 2,
@@ -158,7 +158,7 @@ impl Market {
         Ok(())
     }
 
-    /// Reads all entries into a dense matrix, if it may be held.
+    /// Reads all entries into a dense matrix, if the memory limit allows it.
     pub fn whole(mut self, reading: &Reading) -> Result<HeldMatrix, DataError> {
         let path = self.lines.source().path().to_path_buf();
         let count = reading.afford(&path, self.rows, self.cols).map_err(|error| {
@@ -199,12 +199,13 @@ impl Market {
         }
     }
 
-    /// The first place, row and column, that an array lists.
+    /// The first row and column that an array file lists.
     fn first(&self) -> (usize, usize) {
         (usize::from(self.symmetry == Symmetry::Skew), 0)
     }
 
-    /// The place that an array lists after this one: down the column, then from the top or the diagonal of the next.
+    /// The position that an array file lists after this one: down the column, then from the top or the diagonal of
+    /// the next.
     fn after(&self, (row, col): (usize, usize)) -> (usize, usize) {
         match (row + 1 < self.rows, self.symmetry) {
             (true, _) => (row + 1, col),
@@ -214,7 +215,7 @@ impl Market {
         }
     }
 
-    /// The entry in the line at hand of a coordinate file.
+    /// The entry on the current line of a coordinate file.
     fn entry(&self) -> Result<((usize, usize), f64), DataError> {
         let text = self.lines.text().trim_ascii();
         let mut words = words(text);
@@ -234,7 +235,7 @@ impl Market {
         }
     }
 
-    /// A row or column of 1, …, `most`, counted from 0 on.
+    /// A row or column index between 1 and `most`, converted to count from 0.
     fn index(&self, what: &str, word: &[u8], most: usize) -> Result<usize, DataError> {
         let index = std::str::from_utf8(word).ok().and_then(|word| word.parse::<usize>().ok());
         match index {
@@ -254,7 +255,7 @@ impl Market {
         }
     }
 
-    /// Adds a value to an entry and to the one that follows from it.
+    /// Adds a value to an entry and to its symmetric counterpart.
     fn put(&self, held: &mut HeldMatrix, (row, col): (usize, usize), value: f64) -> Result<(), DataError> {
         let mut sum = held.add(row, col, value);
         match self.symmetry {
@@ -282,7 +283,7 @@ impl Market {
     }
 }
 
-/// Goes to the next line that is neither blank nor a comment; says no at the end.
+/// Moves to the next line that is neither blank nor a comment; returns false at the end.
 fn next(lines: &mut Lines) -> Result<bool, DataError> {
     while lines.next()? {
         let text = lines.text().trim_ascii();
@@ -297,7 +298,7 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// What a word of the first line means.
+/// The meaning of a word of the first line.
 fn one_of<T: Copy>(lines: &Lines, word: &str, table: &[(&str, T)], advice: &str) -> Result<T, DataError> {
     table.iter().find(|(name, _)| *name == word).map(|(_, meaning)| *meaning).ok_or_else(|| {
         let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();

@@ -1,4 +1,4 @@
-//! NPY, NumPy's file of one array, in either order of its entries.
+//! NPY, NumPy's format for one array, in row-major or column-major order.
 
 mod element;
 mod header;
@@ -8,10 +8,10 @@ use super::reading::reserve;
 use super::{ByteSource, Reading};
 use header::Header;
 
-/// Bytes decoded at once.
+/// Bytes decoded at a time.
 const BLOCK: usize = 1 << 16;
 
-/// An array being read, row after row.
+/// An array read row by row.
 pub(super) struct Npy {
     source: ByteSource,
     header: Header,
@@ -21,7 +21,8 @@ pub(super) struct Npy {
 }
 
 impl Npy {
-    /// Reads the header, and refuses a file that cannot hold what it claims.
+    /// Reads the header; an error if the file does not have the size that the header claims, or, gzipped, cannot have
+    /// it.
     pub fn open(mut source: ByteSource) -> Result<Npy, DataError> {
         let header = Header::read(&mut source)?;
         let npy = Npy { source, header, row: 0, bytes: Vec::new() };
@@ -37,22 +38,22 @@ impl Npy {
         }
     }
 
-    /// Rows of the array.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.header.rows
     }
 
-    /// Columns of the array; one, where it has one dimension.
+    /// Number of columns; one for a one-dimensional array.
     pub fn cols(&self) -> usize {
         self.header.cols
     }
 
-    /// Whether rows can be had only by reading the whole file.
+    /// Whether rows are only available after reading the whole file.
     pub fn whole_only(&self) -> bool {
         self.header.fortran && self.source.packed()
     }
 
-    /// Appends up to `most` rows; 0 at the end.
+    /// Appends up to `most` rows and returns their number; 0 at the end.
     pub fn next(&mut self, most: usize, into: &mut Vec<f64>) -> Result<usize, DataError> {
         let rows = most.min(self.rows() - self.row);
         if rows == 0 {
@@ -72,7 +73,7 @@ impl Npy {
         Ok(rows)
     }
 
-    /// The whole array, if it may be held.
+    /// The whole array, if the memory limit allows it.
     pub fn whole(&mut self, reading: &Reading) -> Result<Vec<f64>, DataError> {
         let afforded = reading.afford(self.source.path(), self.rows(), self.cols());
         afforded.map_err(|error| {
@@ -97,7 +98,7 @@ impl Npy {
         let (row, cols, size) = (self.row, self.cols(), self.header.element.size());
         let mut block = vec![0.0; rows.min(BLOCK / size)];
         for col in 0..cols {
-            // Columns that are read whole follow each other, as they must where the file cannot be gone through freely.
+            // Whole columns are read in sequence, as a compressed file requires.
             if rows < self.rows() {
                 let place = (col * self.rows() + row) as u64 * size as u64;
                 self.source.seek(self.header.offset + place)?;
@@ -115,7 +116,8 @@ impl Npy {
         Ok(())
     }
 
-    /// Reads a block of entries that follow each other; `at` tells row and column of one by its place in the block.
+    /// Reads a block of consecutive entries; `at` gives the row and column of an entry from its position in the
+    /// block.
     fn decode(&mut self, into: &mut [f64], at: impl Fn(usize) -> (usize, usize)) -> Result<(), DataError> {
         let size = self.header.element.size();
         self.bytes.resize(BLOCK, 0);
@@ -141,7 +143,7 @@ impl Npy {
         }
     }
 
-    /// Counts rows as read; behind the last there must be nothing.
+    /// Counts rows as read; after the last one the file must end.
     fn finish(&mut self, rows: usize) -> Result<(), DataError> {
         self.row += rows;
         if self.row == self.rows() && self.source.packed() && !self.source.peek(1)?.is_empty() {
@@ -150,7 +152,7 @@ impl Npy {
         Ok(())
     }
 
-    /// The header claims something else than the file has.
+    /// The error for a header that does not match the file.
     fn lies(&self, found: String) -> DataError {
         let Header { element, rows, cols, .. } = &self.header;
         let bytes = self.header.bytes();

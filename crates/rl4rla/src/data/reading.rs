@@ -1,4 +1,4 @@
-//! How a file is read, and how much memory that may take.
+//! Options for reading files, and the memory limit.
 
 use super::error::{DataError, grouped, shown, size};
 use std::path::Path;
@@ -6,21 +6,21 @@ use std::path::Path;
 /// What to do with a missing value in a CSV file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Missing {
-    /// The file is refused, and the first such place named.
+    /// The file is rejected with an error at the first such place.
     #[default]
     Refuse,
-    /// The row is left out and counted.
+    /// The row is dropped and counted.
     DropRow,
 }
 
-/// How a file is read.
+/// Options for reading a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reading {
-    /// Most bytes that a matrix held in memory, or a line of text, may take. Buffers, about 1 MB, come on top.
+    /// Maximum size in bytes of a matrix held in memory, or of a line of text. Buffers, about 1 MB, are not included.
     pub limit: u64,
-    /// Missing values of CSV files.
+    /// Treatment of missing values in CSV files.
     pub missing: Missing,
-    /// Whether the first line of a CSV file has names; by default, whether it has a cell that is no number.
+    /// Whether the first line of a CSV file has names; by default, whether it has a cell that is not a number.
     pub header: Option<bool>,
     /// The delimiter of a CSV file, a space for any run of spaces; detected by default.
     pub delimiter: Option<u8>,
@@ -35,7 +35,7 @@ impl Default for Reading {
 }
 
 impl Reading {
-    /// Whether the settings make sense together.
+    /// An error if the options contradict each other.
     pub(super) fn check(&self, path: &Path) -> Result<(), DataError> {
         let refused = |what: &str, sign: u8, advice: &str| {
             Err(DataError::file(path, format!("{what} cannot be {}", shown(&[sign])), advice))
@@ -51,7 +51,7 @@ impl Reading {
         }
     }
 
-    /// How many entries a matrix has, if it may be held in memory.
+    /// The number of entries of a matrix, or an error if it exceeds the memory limit.
     pub(super) fn afford(&self, path: &Path, rows: usize, cols: usize) -> Result<usize, DataError> {
         let entries = rows.checked_mul(cols);
         let bytes = entries.and_then(|entries| entries.checked_mul(size_of::<f64>()));
@@ -61,7 +61,7 @@ impl Reading {
         }
     }
 
-    /// The matrix does not fit.
+    /// The error for a matrix that exceeds the memory limit.
     fn too_much(&self, path: &Path, rows: usize, cols: usize) -> DataError {
         let bytes = 8 * rows as u128 * cols as u128;
         DataError::file(
@@ -78,7 +78,7 @@ impl Reading {
     }
 }
 
-/// Room for `more` numbers, or an error where others would abort.
+/// Reserves room for `more` numbers, with an error instead of an abort if there is not enough memory.
 pub(super) fn reserve(path: &Path, entries: &mut Vec<f64>, more: usize) -> Result<(), DataError> {
     entries.try_reserve_exact(more).map_err(|_| {
         let bytes = (entries.len().saturating_add(more) as u64).saturating_mul(8);

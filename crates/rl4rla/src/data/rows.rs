@@ -1,4 +1,4 @@
-//! A file read some rows at a time.
+//! Reading a file in blocks of rows.
 
 use super::csv::Csv;
 use super::held::HeldMatrix;
@@ -8,10 +8,10 @@ use super::source::{ByteSource, Input};
 use super::{DataError, Format, Reading};
 use std::path::Path;
 
-/// A file read some rows at a time, in memory that does not grow with it.
+/// A file read in blocks of rows, in constant memory.
 ///
-/// Matrix Market files, and gzipped NPY files in Fortran order, do not have their rows one after the other: they are held
-/// whole, if the limit allows.
+/// Matrix Market files, and gzipped NPY files in Fortran order, do not store their rows contiguously: they are held
+/// in memory, if the limit allows it.
 pub struct Rows {
     pub(super) body: Body,
     format: Format,
@@ -23,32 +23,33 @@ pub(super) enum Body {
     Held(HeldMatrix),
 }
 
-/// What can be told of a file before it is read.
+/// What is known of a file before it is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileProbe {
     /// Its format.
     pub format: Format,
-    /// Rows of the matrix; of CSV, counted in a plain file and not known in a gzipped one, missing values or not.
+    /// Number of rows; for CSV including those with missing values, and unknown if the file is gzipped.
     pub rows: Option<usize>,
-    /// Columns of the matrix.
+    /// Number of columns.
     pub cols: usize,
-    /// The names of the columns, where the file has them.
+    /// The names of the columns, if the file has them.
     pub names: Option<Vec<String>>,
-    /// Bytes that the matrix takes in memory, as far as rows are known.
+    /// Memory of the matrix in bytes, if the number of rows is known.
     pub bytes: Option<u64>,
 }
 
-/// Opens a file to read it some rows at a time.
+/// Opens a file to read it in blocks of rows.
 pub fn open(path: &Path, reading: &Reading) -> Result<Rows, DataError> {
     Rows::start(ByteSource::open(path)?, reading, false)
 }
 
-/// Opens bytes that need not be a file's; `name` is what messages call them.
+/// Opens a source of bytes other than a file; `name` is used in messages.
 pub fn open_from(name: &Path, input: impl Input + 'static, reading: &Reading) -> Result<Rows, DataError> {
     Rows::start(ByteSource::new(name, Box::new(input))?, reading, false)
 }
 
-/// Tells the size of the matrix in a file. Of a plain CSV file the lines are counted; nothing else is read through.
+/// The size of the matrix in a file. Only the lines of an uncompressed CSV file are counted; no other file is read
+/// through.
 pub fn probe(path: &Path, reading: &Reading) -> Result<FileProbe, DataError> {
     reading.check(path)?;
     let mut source = ByteSource::open(path)?;
@@ -72,7 +73,7 @@ pub fn probe(path: &Path, reading: &Reading) -> Result<FileProbe, DataError> {
 }
 
 impl Rows {
-    /// Reads up to the first row; of a plain CSV file, counts the rows before if asked to.
+    /// Reads up to the first row; counts the rows of an uncompressed CSV file first if asked to.
     pub(super) fn start(mut source: ByteSource, reading: &Reading, count: bool) -> Result<Rows, DataError> {
         reading.check(source.path())?;
         let format = Format::of(&mut source)?;
@@ -94,7 +95,7 @@ impl Rows {
         self.format
     }
 
-    /// Columns of the matrix.
+    /// Number of columns.
     pub fn cols(&self) -> usize {
         match &self.body {
             Body::Npy(npy) => npy.cols(),
@@ -103,7 +104,7 @@ impl Rows {
         }
     }
 
-    /// The names of the columns, where the file has them.
+    /// The names of the columns, if the file has them.
     pub fn names(&self) -> Option<&[String]> {
         match &self.body {
             Body::Csv(csv) => csv.names(),
@@ -111,7 +112,7 @@ impl Rows {
         }
     }
 
-    /// Rows of the matrix, if the file tells before it is read.
+    /// Number of rows, if it is known before the file is read.
     pub fn rows(&self) -> Option<usize> {
         match &self.body {
             Body::Npy(npy) => Some(npy.rows()),
@@ -120,7 +121,7 @@ impl Rows {
         }
     }
 
-    /// Appends up to `most` rows; 0 at the end.
+    /// Appends up to `most` rows and returns their number; 0 at the end.
     pub fn next(&mut self, most: usize, into: &mut Vec<f64>) -> Result<usize, DataError> {
         match &mut self.body {
             Body::Npy(npy) => npy.next(most, into),
@@ -129,7 +130,7 @@ impl Rows {
         }
     }
 
-    /// Rows left out so far for missing values.
+    /// Number of rows dropped so far because of missing values.
     pub fn dropped(&self) -> usize {
         match &self.body {
             Body::Csv(csv) => csv.dropped(),

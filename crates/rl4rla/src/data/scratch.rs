@@ -1,4 +1,4 @@
-//! Where a matrix gathers while its file is read: in memory, or in a file of its own if there is not enough.
+//! Storage for a matrix while its file is read: memory, or a temporary file if there is not enough.
 
 use super::DataError;
 use crate::linalg::Matrix;
@@ -7,25 +7,25 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where the entries of A gather.
+/// Storage for the entries of A.
 pub enum ScratchStorage {
     Memory(Vec<f64>),
     File(BufWriter<File>, Scratch, u64),
 }
 
 impl ScratchStorage {
-    /// In memory, with room for so many.
+    /// In memory, with this capacity.
     pub fn memory(entries: usize) -> ScratchStorage {
         ScratchStorage::Memory(Vec::with_capacity(entries))
     }
 
-    /// In a file; `path` is what messages call the data.
+    /// In a temporary file; `path` is the name of the data in messages.
     pub fn file(path: &Path) -> Result<ScratchStorage, DataError> {
         let (file, scratch) = Scratch::new().map_err(|error| unwritable(path, &error))?;
         Ok(ScratchStorage::File(BufWriter::with_capacity(1 << 20, file), scratch, 0))
     }
 
-    /// Takes entries over; if there are too many for memory, all go to a file.
+    /// Appends entries; if there are too many for memory, all are moved to a file.
     pub fn take(
         &mut self,
         entries: &mut Vec<f64>,
@@ -34,7 +34,7 @@ impl ScratchStorage {
     ) -> Result<(), DataError> {
         match self {
             ScratchStorage::Memory(all) if within(8 * (all.len() + entries.len()) as u64) => {
-                // Grow by eighths if the size is not known in advance: doubling could take twice the memory.
+                // Grow by an eighth if the size is unknown: doubling could take twice the memory.
                 if all.len() + entries.len() > all.capacity() {
                     all.reserve_exact(entries.len().max(all.len() / 8));
                 }
@@ -56,7 +56,7 @@ impl ScratchStorage {
         Ok(())
     }
 
-    /// The matrix of so many columns.
+    /// The matrix with this number of columns.
     pub fn matrix(self, cols: usize, path: &Path) -> Result<(Matrix, Option<Scratch>), DataError> {
         match self {
             ScratchStorage::Memory(entries) => {
@@ -81,11 +81,11 @@ fn unwritable(path: &Path, error: &io::Error) -> DataError {
     )
 }
 
-/// A file for as long as it is needed.
+/// A temporary file, removed when it is no longer needed.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A new one in the folder for temporary files, which others may use too: never one that is there already.
+    /// Creates a file in the directory for temporary files, which is shared: never opens an existing one.
     fn new() -> io::Result<(File, Scratch)> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         loop {
@@ -99,7 +99,7 @@ impl Scratch {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 file => {
                     let file = file?;
-                    // Where the system allows it the name goes at once, so that nothing stays behind.
+                    // On Unix the name is removed at once, so that nothing stays behind.
                     let _ = cfg!(unix).then(|| fs::remove_file(&path));
                     return Ok((file, Scratch(path)));
                 }

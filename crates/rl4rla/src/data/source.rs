@@ -7,27 +7,27 @@ use std::fs::File;
 use std::io::{self, BufRead, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// Where bytes come from: a file, or memory.
+/// A source of bytes: a file or memory.
 pub trait Input: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> Input for T {}
 
-/// How gzipped files begin.
+/// The first bytes of gzipped files.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// The most bytes that one byte of deflate can stand for: a copy of 258 bytes takes two bits at least.
+/// Maximum expansion of deflate: a copy of 258 bytes takes at least two bits.
 const EXPANSION: u64 = 1032;
 
-/// Bytes read at once.
+/// Bytes read at a time.
 const BLOCK: usize = 1 << 16;
 
-/// The content of a file from its beginning on, unpacked if it is gzipped.
+/// The content of a file from its beginning, decompressed if it is gzipped.
 pub(super) struct ByteSource {
     path: PathBuf,
     stream: Stream,
-    /// Bytes of the file, as it is on the disk.
+    /// Size of the file on disk in bytes.
     length: u64,
-    /// Bytes of content that the stream has given.
+    /// Bytes of content read from the stream.
     given: u64,
     buffer: Vec<u8>,
     start: usize,
@@ -40,7 +40,7 @@ enum Stream {
 }
 
 impl ByteSource {
-    /// Opens a plain file.
+    /// Opens a file.
     pub fn open(path: &Path) -> Result<ByteSource, DataError> {
         let unreadable = |error: io::Error| match error.kind() {
             ErrorKind::NotFound => DataError::file(path, "there is no such file", "check the path"),
@@ -50,7 +50,7 @@ impl ByteSource {
             }
             _ => DataError::file(path, format!("cannot be read: {error}"), "check the path and the disk"),
         };
-        // Asked before opening, because opening a pipe waits for a writer.
+        // Checked before opening, because opening a pipe waits for a writer.
         let metadata = path.metadata().map_err(unreadable)?;
         if !metadata.is_file() {
             let what = if metadata.is_dir() { "this is a folder" } else { "this is not a plain file" };
@@ -59,7 +59,7 @@ impl ByteSource {
         ByteSource::new(path, Box::new(File::open(path).map_err(unreadable)?))
     }
 
-    /// Reads from anything; `path` is what messages call it.
+    /// Reads from any input; `path` is its name in messages.
     pub fn new(path: &Path, mut input: Box<dyn Input>) -> Result<ByteSource, DataError> {
         let mut head = Vec::new();
         let found = input
@@ -80,27 +80,27 @@ impl ByteSource {
         Ok(ByteSource { path: path.into(), stream, length, given: 0, buffer: Vec::new(), start: 0, end: 0 })
     }
 
-    /// What messages call the file.
+    /// The name of the file in messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Bytes of the file, as it is on the disk.
+    /// Size of the file on disk in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Whether the content is packed, so that it can be read once only and its length is not known.
+    /// Whether the content is compressed, so that it can only be read once and its length is unknown.
     pub fn packed(&self) -> bool {
         matches!(self.stream, Stream::Gzip(_))
     }
 
-    /// The most bytes that the content can have; of a plain file, what it has.
+    /// Maximum length of the content in bytes; exact for an uncompressed file.
     pub fn most(&self) -> u64 {
         if self.packed() { self.length.saturating_mul(EXPANSION) } else { self.length }
     }
 
-    /// The next bytes without taking them: `count` or more, or all that are left.
+    /// The next bytes without consuming them: at least `count`, or all that are left.
     pub fn peek(&mut self, count: usize) -> Result<&[u8], DataError> {
         while self.end - self.start < count {
             match self.more(count) {
@@ -112,7 +112,7 @@ impl ByteSource {
         Ok(&self.buffer[self.start..self.end])
     }
 
-    /// Fills `into` as far as there is content, and says how far.
+    /// Fills `into` as far as there is content, and returns the number of bytes.
     pub fn fill(&mut self, into: &mut [u8]) -> Result<usize, DataError> {
         let mut filled = 0;
         while filled < into.len() {
@@ -126,7 +126,7 @@ impl ByteSource {
         Ok(filled)
     }
 
-    /// Goes to a place of the content; only that of a plain file can be gone through in any order.
+    /// Moves to an offset of the content; only for uncompressed files.
     pub fn seek(&mut self, place: u64) -> Result<(), DataError> {
         (self.start, self.end) = (0, 0);
         let done = match &mut self.stream {
@@ -136,7 +136,7 @@ impl ByteSource {
         done.map_err(|error| self.broken(&error))
     }
 
-    /// What it means that reading failed.
+    /// The error for a failed read.
     pub fn broken(&self, error: &io::Error) -> DataError {
         let so_far = grouped(self.given);
         let damaged = "copy or download the file again; `gzip -t` tests it";
@@ -152,11 +152,11 @@ impl ByteSource {
         DataError::file(&self.path, message, advice)
     }
 
-    /// Reads into the buffer behind what is there, with room for `count` bytes in all.
+    /// Reads into the buffer after its content, with room for at least `count` bytes in total.
     fn more(&mut self, count: usize) -> io::Result<usize> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
-        // A file of a few bytes needs no large buffer.
+        // A small file needs no large buffer.
         let room = BLOCK.max(count).min(usize::try_from(self.most()).unwrap_or(usize::MAX));
         if self.buffer.len() < room {
             self.buffer.resize(room, 0);

@@ -1,4 +1,4 @@
-//! A file read whole.
+//! Reading a whole file.
 
 use super::reading::reserve;
 use super::rows::Body;
@@ -6,21 +6,21 @@ use super::source::{ByteSource, Input};
 use super::{DataError, Format, Missing, Reading, Rows};
 use std::path::Path;
 
-/// Entries read between two looks at the memory taken.
+/// Entries read between two checks of the memory limit.
 const BLOCK: usize = 1 << 16;
 
-/// A matrix as read: entries row after row, with the columns' names where the file has them.
+/// A matrix read from a file: entries row by row, with the column names if the file has them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DataTable {
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Columns.
+    /// Number of columns.
     pub cols: usize,
-    /// Entries, row after row; all are finite.
+    /// Entries, row by row; all are finite.
     pub entries: Vec<f64>,
     /// The names of the columns, all distinct.
     pub names: Option<Vec<String>>,
-    /// Rows left out for missing values.
+    /// Number of rows dropped because of missing values.
     pub dropped: usize,
     /// The format of the file.
     pub format: Format,
@@ -31,7 +31,7 @@ pub fn read(path: &Path, reading: &Reading) -> Result<DataTable, DataError> {
     DataTable::read(ByteSource::open(path)?, reading)
 }
 
-/// Reads bytes that need not be a file's; `name` is what messages call them.
+/// Reads from a source of bytes other than a file; `name` is used in messages.
 ///
 /// ```
 /// use rl4rla::data::{Reading, read_from};
@@ -66,7 +66,7 @@ impl DataTable {
         match (&from.body, from.rows()) {
             (_, Some(rows)) => reserve(&path, &mut entries, reading.afford(&path, rows, cols)?)?,
             (Body::Csv(csv), None) => {
-                // Some of the rows counted may be dropped, and a cell takes two bytes of the file.
+                // Some of the rows counted may be dropped, and a cell takes at least two bytes of the file.
                 let counted = csv.most_rows().unwrap_or(0).saturating_mul(cols) as u64;
                 let room = counted.min(most / 2 + 1).min(reading.limit / 8);
                 reserve(&path, &mut entries, room as usize)?;
@@ -77,7 +77,7 @@ impl DataTable {
         loop {
             let more = block * cols;
             if entries.capacity() - entries.len() < more && from.rows().is_none() {
-                // By eighths and not by doubling: what is reserved may be all the memory there is.
+                // Grow by an eighth instead of doubling: the reserved memory may be all there is.
                 let room = more.max(entries.len() / 8);
                 reserve(&path, &mut entries, room)?;
             }

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all, wherever their path leads.
+//! Atomic file writes: a file appears whole or not at all, also through symbolic links.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The longest chain of symbolic links that is followed, as on Linux.
+/// Maximum number of symbolic links that are followed, as on Linux.
 const MOST_LINKS: usize = 40;
 
-/// Files that are being written under a passing name.
+/// Files being written under a temporary name.
 static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished { files: Vec::new(), over: false });
 
 struct Unfinished {
     files: Vec<PathBuf>,
-    /// Whether the process is about to end, so that nothing may be begun any more.
+    /// Whether the process is about to exit, so that no further file may be started.
     over: bool,
 }
 
@@ -22,9 +22,9 @@ fn unfinished() -> MutexGuard<'static, Unfinished> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes a file under a passing name beside its place and then gives it its own: a process that is killed leaves the
-/// old file or the new one, never a half. A symbolic link is followed and stays; the new file has the permissions of the
-/// old one. What is no regular file, such as a pipe or a device, is written to as it is.
+/// Writes a file under a temporary name in the same directory and then renames it: a process that is killed leaves
+/// the old file or the new one, never half of one. Symbolic links are followed and kept; the new file has the
+/// permissions of the old one. Anything but a regular file, such as a pipe or a device, is written to directly.
 pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -35,7 +35,7 @@ pub fn write_whole(
     }
     let target = behind_links(path)?;
     let old = match OpenOptions::new().write(true).open(&target) {
-        // A file that must not be written must not be replaced either, though its folder would allow it.
+        // A read-only file must not be replaced either, although its directory would allow it.
         Ok(file) => Some(file.metadata()?),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
@@ -45,19 +45,19 @@ pub fn write_whole(
     let done = write(&mut file)
         .and_then(|()| file.flush())
         .and_then(|()| old.map_or(Ok(()), |old| inherit(&passing, &old)))
-        // A file system may otherwise keep the new name and lose the content when the power goes.
+        // Otherwise a file system may keep the new name and lose the content in a power failure.
         .and_then(|()| file.get_ref().sync_all())
         .and_then(|()| fs::rename(&passing, &target));
     if done.is_err() {
-        // The first error is the one to tell.
+        // The first error is the one to report.
         let _ = fs::remove_file(&passing);
     }
     unfinished().files.retain(|other| *other != passing);
     done
 }
 
-/// Removes what is half written, for a process that is about to end. Whoever begins to write a file after that waits for
-/// the end.
+/// Removes half-written files, for a process that is about to exit. Any later attempt to write a file blocks until
+/// the exit.
 pub fn discard_unfinished() {
     let mut unfinished = unfinished();
     unfinished.over = true;
@@ -66,7 +66,7 @@ pub fn discard_unfinished() {
     }
 }
 
-/// A new file beside its place, known to be unfinished from the moment it is there.
+/// Creates a file in the same directory, recorded as unfinished from the start.
 fn begin(target: &Path) -> io::Result<(File, PathBuf)> {
     let mut unfinished = unfinished();
     if unfinished.over {
@@ -80,7 +80,7 @@ fn begin(target: &Path) -> io::Result<(File, PathBuf)> {
     Ok((file, passing))
 }
 
-/// What a path leads to, opened for writing, if that is there and no regular file.
+/// The target of a path, opened for writing, if it exists and is not a regular file.
 fn opened_as_it_is(path: &Path) -> io::Result<Option<File>> {
     let found = match fs::metadata(path) {
         Ok(found) => found,
@@ -93,12 +93,12 @@ fn opened_as_it_is(path: &Path) -> io::Result<Option<File>> {
     if found.is_file() {
         return Ok(None);
     }
-    // A folder is refused by the system here.
+    // The operating system rejects a directory here.
     OpenOptions::new().write(true).open(path).map(Some)
 }
 
-/// Standard output or standard error, if this is it: `/dev/stdout` may lead to a file that is being written, in the
-/// middle of which the rest has to go.
+/// Standard output or standard error, if the path is one of them: `/dev/stdout` may refer to a file that is being
+/// written, and output must continue at its current position.
 #[cfg(unix)]
 fn own_stream(found: &Metadata) -> Option<File> {
     use std::os::fd::AsFd;
@@ -116,7 +116,7 @@ fn own_stream(_: &Metadata) -> Option<File> {
     None
 }
 
-/// The place that a path means: links are followed, also to a file that is not there yet.
+/// The target of a path: symbolic links are followed, also to a file that does not exist yet.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_path_buf();
     for _ in 0..MOST_LINKS {
@@ -131,7 +131,8 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// A new file in the same folder. Its name is short, so that every name that fits there can be written.
+/// Creates a file in the same directory. Its name is short, so that it works for the longest allowed target names
+/// too.
 fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     loop {
@@ -144,7 +145,7 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// Gives a file the owner, as far as that is allowed, and the permissions of the one it replaces.
+/// Gives a file the permissions of the one it replaces, and its owner as far as that is allowed.
 fn inherit(path: &Path, old: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -180,7 +181,7 @@ mod tests {
     #[test]
     fn a_file_appears_whole_and_a_failure_leaves_the_old_one() {
         let folder = folder("plain");
-        // As long as a name may be.
+        // The maximum length of a name.
         let path = folder.join("n".repeat(255));
         write_whole(&path, |file| file.write_all(b"one")).unwrap();
         let half = write_whole(&path, |file| {
@@ -250,7 +251,7 @@ mod tests {
             file.flush()?;
             let there = names(&folder);
             assert!(there.len() == 1 && unfinished().files.iter().any(|path| path.starts_with(&folder)));
-            // As `discard_unfinished`, but other tests write too.
+            // Like `discard_unfinished`, but only for this test's files.
             unfinished().files.retain(|path| !path.starts_with(&folder) || fs::remove_file(path).is_err());
             Ok(())
         });
@@ -259,7 +260,7 @@ mod tests {
     }
     const CHILD: &str = "RL4RLA_TEST_WHOLE";
 
-    /// The process that ends in the next test, while it writes one file after the other.
+    /// The process killed in the next test while it writes one file after another.
     #[test]
     fn child() {
         let Some(folder) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
@@ -284,7 +285,7 @@ mod tests {
             assert_eq!(command.output().unwrap().status.code(), Some(7));
             let (names, time) = (names(&folder), std::time::SystemTime::now());
             assert!(names.iter().all(|name| !name.ends_with(".part")), "{names:?}");
-            // Whatever is there was begun before.
+            // Anything left was started before.
             let age = |name: &String| {
                 let written = fs::metadata(folder.join(name)).unwrap().modified().unwrap();
                 time.duration_since(written).unwrap_or_default().as_millis()

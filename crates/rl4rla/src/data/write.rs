@@ -1,13 +1,13 @@
-//! Files for other programs: matrices as NPY and CSV, whole or not at all.
+//! Files for other programs: matrices as NPY and CSV, written atomically.
 
 use super::{DataError, write_whole};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// NumPy wants the entries to begin at a multiple of this.
+/// NumPy wants the offset of the entries to be a multiple of this.
 const ALIGNMENT: usize = 64;
 
-/// Writes a matrix, its entries row after row, as NPY of `<f8`; one column is written as an array of one dimension.
+/// Writes a matrix, given row by row, as NPY of type `<f8`; a single column is written as a one-dimensional array.
 ///
 /// # Panics
 /// If there are not `rows`×`cols` entries.
@@ -15,7 +15,7 @@ pub fn write_npy(path: &Path, rows: usize, cols: usize, entries: &[f64]) -> Resu
     assert_eq!(entries.len(), rows * cols, "as many entries as the shape says");
     let shape = if cols == 1 { format!("({rows},)") } else { format!("({rows}, {cols})") };
     let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
-    // Magic, version and length take ten bytes, and the header ends with a line end.
+    // Magic, version and length take ten bytes, and the header ends with a newline.
     let blanks = (10 + header.len() + 1).next_multiple_of(ALIGNMENT) - (10 + header.len() + 1);
     header.extend(std::iter::repeat_n(' ', blanks));
     header.push('\n');
@@ -28,11 +28,11 @@ pub fn write_npy(path: &Path, rows: usize, cols: usize, entries: &[f64]) -> Resu
     .map_err(|error| unwritten(path, &error))
 }
 
-/// Writes a matrix as CSV, a name over every column. With labels every row begins with one, and so the first name is
-/// that of the labels.
+/// Writes a matrix as CSV with a header line. With labels, every row begins with one, and the first name is that of
+/// the label column.
 ///
 /// # Panics
-/// If rows, names and labels do not fit together.
+/// If the numbers of rows, names and labels do not match.
 pub fn write_csv(
     path: &Path,
     names: &[String],
@@ -52,7 +52,7 @@ pub fn write_csv(
     .map_err(|error| unwritten(path, &error))
 }
 
-/// The shortest digits that give the same number back.
+/// The shortest decimal representation that parses to the same number.
 pub(crate) fn csv_number(value: f64) -> String {
     let size = value.abs();
     match size == 0.0 || (1e-5..1e17).contains(&size) || !size.is_finite() {
@@ -61,7 +61,7 @@ pub(crate) fn csv_number(value: f64) -> String {
     }
 }
 
-/// Cells as a line of a CSV file, in quotes where they need them.
+/// A line of a CSV file, with cells quoted as needed.
 pub(crate) fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
     let cells: Vec<String> = cells.into_iter().map(|cell| quoted(&cell)).collect();
     cells.join(",") + "\r\n"

@@ -1,6 +1,6 @@
-//! YearPredictionMSD, the paper's real data: the year of a song from 90 numbers about its timbre.
+//! YearPredictionMSD, the paper's real data: the year of a song from 90 timbre features.
 //!
-//! The file of the UCI repository has 515,345 lines `year,f₁,…,f₉₀`. By its authors' split the first 463,715 are for
+//! The file of the UCI repository has 515,345 lines `year,f₁,…,f₉₀`. In its authors' split the first 463,715 are for
 //! training and the rest for testing, so that no artist is in both.
 
 use super::{DataError, FilePosition};
@@ -12,20 +12,21 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// The part of the years' variance that the features of the stand-in explain, about, by construction: chosen after the
-/// paper's residual, 1 − 0.869² = 0.245.
+/// The fraction of the variance of the years that the features of the stand-in explain, approximately, by
+/// construction: chosen after the paper's residual, 1 − 0.869² = 0.245.
 pub const STAND_IN_EXPLAINS: f64 = 0.25;
 
-/// Numbers in a line besides the year.
+/// Number of features per line.
 pub const FEATURES: usize = 90;
-/// Lines of the official training part.
+/// Rows of the official training part.
 pub const TRAIN_ROWS: usize = 463_715;
-/// Lines of the official test part.
+/// Rows of the official test part.
 pub const TEST_ROWS: usize = 51_630;
 
-/// A line is about 900 bytes; one much longer belongs to another file, and is not read to its end.
+/// Maximum length of a line in bytes. A line has about 900; a much longer one belongs to another file and is not read
+/// to its end.
 const LONGEST: usize = 8192;
-/// The years of the data, from the earliest to the latest.
+/// The earliest and the latest year of the data.
 const YEARS: [f64; 2] = [1922.0, 2011.0];
 
 const SOURCE: &str = "YearPredictionMSD.txt from the UCI Machine Learning Repository, dataset 203, unpacked";
@@ -33,26 +34,26 @@ const SOURCE: &str = "YearPredictionMSD.txt from the UCI Machine Learning Reposi
 /// One part of the data.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Split {
-    /// A row for every song.
+    /// The features, one row per song.
     pub features: Matrix,
-    /// Its year.
+    /// The years of the songs.
     pub years: Vec<f64>,
 }
 
-/// The data in both parts.
+/// The data with their split.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Year {
-    /// For fitting.
+    /// The training part.
     pub train: Split,
-    /// For looking at what was fitted.
+    /// The test part.
     pub test: Split,
-    /// Whether it was generated: no song behind it.
+    /// Whether the data were generated, not read.
     pub stand_in: bool,
 }
 
 impl Year {
-    /// Reads the file with its official split, if it has the shape of the data: 515,345 rows, 90 features, years from 1922
-    /// to 2011.
+    /// Reads the file with its official split; an error unless it has the shape of the data: 515,345 rows, 90
+    /// features, years from 1922 to 2011.
     pub fn read(path: &Path) -> Result<Year, DataError> {
         let data = Year::read_split(path, TRAIN_ROWS, TEST_ROWS)?;
         let mut years = Range::default();
@@ -61,8 +62,7 @@ impl Year {
         Ok(data)
     }
 
-    /// Whether a file has that shape. It is read to its end and not kept, so that hours of work need not end with a bad
-    /// file.
+    /// Checks that a file has that shape by reading it to its end, so that hours of work are not lost to a bad file.
     pub fn check(path: &Path) -> Result<(), DataError> {
         Year::check_rows(path, TRAIN_ROWS + TEST_ROWS)
     }
@@ -86,8 +86,9 @@ impl Year {
         Ok(Year { train, test, stand_in: false })
     }
 
-    /// Something of the same form where the file is not at hand: 12 averages and 78 covariances with heavy tails, very
-    /// different scales and uneven leverage, and years of which the features explain about a quarter of the variance, by construction.
+    /// Synthetic data of the same form for use without the file: 12 averages and 78 covariances with heavy tails,
+    /// very different scales and uneven leverage, and years of which the features explain about a quarter of the
+    /// variance, by construction.
     pub fn stand_in(train: usize, test: usize, stream: &Stream) -> Year {
         let scales: Vec<f64> =
             stream.derive("scales", 0).normals(FEATURES).iter().map(|z| 30.0 * (1.2 * z).exp()).collect();
@@ -106,8 +107,8 @@ impl Year {
         Year { train: part("train", train), test: part("test", test), stand_in: true }
     }
 
-    /// Features and years less their means over the training part, the features divided by their standard deviations
-    /// there; a feature that does not vary becomes 0.
+    /// Features and years minus their means over the training part, the features divided by their standard deviations
+    /// there; a constant feature becomes 0.
     #[must_use]
     pub fn standardised(self) -> Year {
         let (means, deviations) = moments(&self.train.features);
@@ -127,23 +128,23 @@ impl Year {
     }
 }
 
-/// Fills in the features of a song and tells its year.
+/// Writes the features of a song to `row` and returns its year.
 fn song(stream: &Stream, row: &mut [f64], weights: &[f64], length: f64, scales: &[f64]) -> f64 {
     let mut rng = stream.rng();
     let z = stream.derive("normals", 0).normals(FEATURES + 2);
-    // Loud songs are loud in all features: this is what makes leverage uneven.
+    // Loud songs are loud in all features, which makes leverage uneven.
     let loudness = (0.5 * z[FEATURES]).exp();
     let mut signal = 0.0;
     let mut before = 0.0;
     for j in 0..FEATURES {
-        // Neighbouring features go together.
+        // Adjacent features are correlated.
         before = 0.6 * before + 0.8 * z[j];
         signal += weights[j] * before / length;
-        // The averages have a middle of their own; covariances vary about 0.
+        // The averages have nonzero means; the covariances have mean 0.
         let middle = if j < 12 { scales[j] * weights[j] } else { 0.0 };
         row[j] = middle + scales[j] * loudness * before;
     }
-    // Most songs are of the last years, a few much older.
+    // Most songs are recent, a few much older.
     let late = -rng.random::<f64>().max(1e-300).ln();
     let year = 2008.0 + 6.3 * signal - 8.0 * late + 2.0 * z[FEATURES + 1];
     year.round().clamp(1922.0, 2011.0)
@@ -165,7 +166,7 @@ fn moments(matrix: &Matrix) -> (Vec<f64>, Vec<f64>) {
     (means, squares.into_iter().map(f64::sqrt).collect())
 }
 
-/// From the earliest year to the latest.
+/// The earliest and the latest year.
 #[derive(Default)]
 struct Range(Option<[f64; 2]>);
 
@@ -175,7 +176,7 @@ impl Range {
         self.0 = Some([least.min(year), most.max(year)]);
     }
 
-    /// Whether they are the years of the data.
+    /// An error unless these are the years of the data.
     fn check(&self, path: &Path) -> Result<(), DataError> {
         let (Some([least, most]), [first, last]) = (self.0, YEARS) else { return Ok(()) };
         if [least, most] == YEARS {
@@ -186,11 +187,11 @@ impl Range {
     }
 }
 
-/// A file, line by line.
+/// A file read line by line.
 struct Lines<'a> {
     path: &'a Path,
     reader: BufReader<File>,
-    /// Of the line at hand, from 1 on.
+    /// The number of the current line, from 1.
     number: usize,
     text: Vec<u8>,
 }
@@ -201,7 +202,7 @@ impl<'a> Lines<'a> {
         Ok(Lines { path, reader: BufReader::with_capacity(1 << 20, file), number: 0, text: Vec::new() })
     }
 
-    /// Goes to the next line that is not empty; says no at the end.
+    /// Moves to the next nonempty line; returns false at the end.
     fn next(&mut self) -> Result<bool, DataError> {
         loop {
             self.text.clear();
@@ -233,7 +234,7 @@ impl<'a> Lines<'a> {
         Ok(Split { features: Matrix::from_row_major(rows, FEATURES, entries), years })
     }
 
-    /// The year of the next line, its features added to `entries`; none at the end.
+    /// The year of the next line, with its features appended to `entries`; `None` at the end.
     fn song(&mut self, entries: &mut Vec<f64>) -> Result<Option<f64>, DataError> {
         if !self.next()? {
             return Ok(None);
@@ -265,12 +266,12 @@ impl<'a> Lines<'a> {
         Ok(song)
     }
 
-    /// That the file ends too early.
+    /// The error for a file that ends too early.
     fn short(&self, expected: usize, found: usize) -> DataError {
         self.wrong(None, format!("expected {expected} rows, found {found}: the file ends here"))
     }
 
-    /// Sees that nothing follows the last of so many rows.
+    /// An error if anything follows the last of the expected rows.
     fn end(&mut self, expected: usize) -> Result<(), DataError> {
         if !self.next()? {
             return Ok(());

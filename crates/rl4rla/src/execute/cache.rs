@@ -1,4 +1,4 @@
-//! A bounded memory for values that are functions of their keys: what it holds changes the time taken and no result.
+//! A bounded cache for values that are pure functions of their keys: it affects run time but never a result.
 
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -7,33 +7,33 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The bytes that all caches of a process may hold together.
+/// Limit on the bytes held by all caches of the process together.
 static LIMIT: AtomicUsize = AtomicUsize::new(1 << 30);
-/// The bytes they hold.
+/// Bytes currently held by all caches.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// Lets all caches together hold this many bytes, from now on. No result depends on it.
+/// Sets the limit on the bytes held by all caches together. No result depends on it.
 pub fn set_cache_limit(bytes: usize) {
     LIMIT.store(bytes, Relaxed);
 }
 
-/// The bytes that all caches hold now.
+/// The bytes currently held by all caches.
 pub fn cache_bytes() -> usize {
     HELD.load(Relaxed)
 }
 
-/// The bytes that all caches together may hold.
+/// The limit on the bytes held by all caches together.
 pub fn cache_limit() -> usize {
     LIMIT.load(Relaxed)
 }
 
-/// How much memory a value takes.
+/// Memory use of a value.
 pub trait Bytes {
-    /// In bytes, about.
+    /// Approximate size in bytes.
     fn bytes(&self) -> usize;
 }
 
-/// Remembers values while there is room for them; of its own the oldest go first.
+/// A cache that evicts its own oldest values when the common limit is reached.
 pub struct Cache<K, V: Bytes> {
     held: Mutex<Held<K, V>>,
 }
@@ -54,7 +54,7 @@ impl<K: Copy + Eq + Hash, V: Clone + Bytes> Cache<K, V> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets everything.
+    /// Removes all values.
     pub fn clear(&self) {
         let mut held = self.lock();
         HELD.fetch_sub(held.values.values().map(Bytes::bytes).sum(), Relaxed);
@@ -62,14 +62,14 @@ impl<K: Copy + Eq + Hash, V: Clone + Bytes> Cache<K, V> {
         held.order.clear();
     }
 
-    /// The value of `key`, made if it is not held, where making it cannot fail.
+    /// The value of `key`, computed by `make` if it is not cached; `make` cannot fail.
     pub fn find(&self, key: K, make: impl FnOnce() -> V) -> V {
         let Ok(value) = self.get(key, || Ok::<V, Infallible>(make()));
         value
     }
 
-    /// The value of `key`, made if it is not held; what cannot be made is not kept. Two threads may make it at once:
-    /// the lock is not kept meanwhile.
+    /// The value of `key`, computed by `make` if it is not cached; errors are not cached. Two threads may compute the
+    /// same value at once, because the lock is not held meanwhile.
     pub fn get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         if let Some(value) = self.lock().values.get(&key) {
             return Ok(value.clone());
@@ -108,7 +108,7 @@ mod tests {
 
     impl Bytes for u32 {
         fn bytes(&self) -> usize {
-            // So large that other tests' caches do not matter.
+            // So large that the caches of other tests do not matter.
             1 << 40
         }
     }
@@ -129,7 +129,7 @@ mod tests {
         };
         assert_eq!([1, 1, 2, 1].map(made), [true, false, true, false]);
         assert_eq!(cache.get(7, || Err("no")), Err("no"));
-        // The third pushes out the first.
+        // The third value evicts the first.
         assert_eq!([3, 2, 1, 3].map(made), [true, false, true, false]);
         assert!(made(2));
         assert!(cache_bytes() >= 2 << 40);

@@ -1,4 +1,4 @@
-//! The random objects of a run, and what else of the data cannot be had from coordinates.
+//! The random objects of a run, and other properties of the data that reduced coordinates do not contain.
 
 use super::failure::Fault;
 use super::kernels::Values;
@@ -12,10 +12,10 @@ use crate::program::{Arg, Datum, Dim, Reg, Type};
 use crate::rng::{Discrete, Stream};
 use std::sync::{Arc, OnceLock};
 
-/// What a run sees of its instance.
+/// The data that a run sees.
 #[derive(Clone, Copy)]
 pub enum RunData<'a> {
-    /// The instance as it is, with what runs on it share, if anything.
+    /// The instance itself, with the cache shared by runs on it, if any.
     True(&'a Instance, Option<&'a Values>),
     /// The same problem in reduced coordinates.
     Reduced(&'a Reduced, SketchRows),
@@ -30,7 +30,7 @@ impl<'a> RunData<'a> {
         }
     }
 
-    /// m, the rows of A as they are.
+    /// m, the rows of the original A.
     pub fn rows(self) -> usize {
         match self {
             RunData::True(instance, _) => instance.rows(),
@@ -38,7 +38,7 @@ impl<'a> RunData<'a> {
         }
     }
 
-    /// What runs on these data share.
+    /// The cache shared by runs on these data.
     pub fn values(self) -> Option<&'a Values> {
         match self {
             RunData::True(_, values) => values,
@@ -46,7 +46,7 @@ impl<'a> RunData<'a> {
         }
     }
 
-    /// Every true row as likely as any other.
+    /// The uniform distribution over the m rows.
     pub fn uniform(self) -> Arc<Discrete> {
         match self {
             RunData::True(instance, _) => {
@@ -57,7 +57,7 @@ impl<'a> RunData<'a> {
     }
 }
 
-/// The random objects of one section at one time, drawn on first use.
+/// The random objects of a section in one iteration, drawn on first use.
 pub struct Draws<'a> {
     /// The RNG stream of the run, and the iteration.
     luck: (Stream, &'static str, u64),
@@ -70,7 +70,7 @@ pub struct Draws<'a> {
 }
 
 impl<'a> Draws<'a> {
-    /// Nothing is drawn yet, in setup where t = 0 and in iteration t elsewhere.
+    /// No draws yet; t = 0 is setup, t ≥ 1 is iteration t.
     pub fn new(stream: &Stream, t: usize, settings: &'a RunSettings, data: RunData<'a>) -> Draws<'a> {
         let section = if t == 0 { "setup" } else { "iteration" };
         let luck = (*stream, section, t as u64);
@@ -83,7 +83,7 @@ impl<'a> Draws<'a> {
         self.stream.get_or_init(|| luck.derive(section, t)).derive(label, index)
     }
 
-    /// S·M or S·v. Every SKETCH of a section uses the same S, so that S·A and S·b belong together.
+    /// S·M or S·v. Every SKETCH of a section uses the same S, so that S·A and S·b are consistent.
     pub fn sketch(&self, arg: &Arg, value: &Datum) -> Datum {
         let settings = self.settings;
         let stream = || self.stream("sketch", 0);
@@ -98,7 +98,7 @@ impl<'a> Draws<'a> {
             }
             RunData::Reduced(reduced, rows) => {
                 let image = self.image.get_or_init(|| reduced.image(settings, rows, stream()));
-                // Only the data themselves have m rows and stand in A or b.
+                // Only the data themselves, in registers A and b, have m rows.
                 match (arg.reg, value) {
                     (Reg::A, _) => Datum::Matrix(image.a.clone()),
                     (Reg::B, _) => Datum::Vector(image.b.clone()),
@@ -109,7 +109,7 @@ impl<'a> Draws<'a> {
         }
     }
 
-    /// Rows of A and b by their probabilities. Each sample has a stream of its own.
+    /// A sample of rows of A and b with these probabilities. Each sample has its own stream.
     pub fn sample(
         &mut self,
         arg: &Arg,
@@ -127,31 +127,31 @@ impl<'a> Draws<'a> {
         sampled.ok_or(Fault::TooFewRows { batch })
     }
 
-    /// The sketch of this section, entry by entry.
+    /// The sketching matrix of this section, as a dense matrix.
     pub fn sketch_matrix(&self) -> Matrix {
         let rows = self.data.rows();
         let RunSettings { sketch, sketch_rows, .. } = *self.settings;
         Sketch::draw(sketch, sketch_rows, rows, &self.stream("sketch", 0)).apply(&Matrix::identity(rows))
     }
 
-    /// The rows that the next sample will take; none if there are too few to draw from.
+    /// The rows that the next sample will take; `None` if there are too few rows to draw from.
     pub fn next_rows(&self, weights: &Discrete) -> Option<Vec<usize>> {
         let RunSettings { batch, sampling, .. } = *self.settings;
         let stream = self.stream("sample", self.samples + 1);
         ChosenRows::draw(weights, batch, sampling, &stream).map(ChosenRows::rows)
     }
 
-    /// Goes on to the next sample: this one is known.
+    /// Skips a sample whose value is already known.
     pub fn pass_sample(&mut self) {
         self.samples += 1;
     }
 
-    /// How many samples were drawn.
+    /// Number of samples drawn so far.
     pub fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// Goes on, or back, to where so many samples were drawn.
+    /// Sets the number of samples drawn so far.
     pub fn go_on_after(&mut self, samples: u64) {
         self.samples = samples;
     }
@@ -166,7 +166,7 @@ impl<'a> Draws<'a> {
     }
 }
 
-/// Whether this is A as it was given: only a sample replaces it, and a sample has k rows.
+/// Whether the operand is A as given: only a sample replaces A, and a sample has k rows.
 pub fn is_data(arg: &Arg) -> bool {
     arg.reg == Reg::A && !matches!(arg.ty, Type::Matrix(Dim::Batch, ..))
 }

@@ -1,4 +1,4 @@
-//! How a run can fail: a value that says where and why, never a panic.
+//! Failures of a run: values that say where and why, never panics.
 
 use crate::linalg::NumericError;
 use crate::problem::Misfit;
@@ -9,43 +9,43 @@ use std::fmt;
 /// Why a run stopped.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Fault {
-    /// The program is made for another task; nothing ran.
+    /// The program is for another task; nothing was run.
     Task(Box<Misfit>),
-    /// The program does not fit the problem's shape; nothing ran.
+    /// The program does not fit the shape of the problem; nothing was run.
     Shape(Box<ShapeError>),
-    /// An operation would cost more than the cap; nothing ran.
+    /// An operation would exceed the flop limit; nothing was run.
     TooCostly {
-        /// What it would cost.
+        /// The flops of the operation.
         flops: f64,
-        /// What is allowed.
+        /// The limit.
         cap: f64,
     },
-    /// A result would hold more entries than the cap; nothing ran.
+    /// A result would exceed the limit on entries; nothing was run.
     TooLarge {
-        /// How many entries it would hold.
+        /// The entries of the result.
         entries: f64,
-        /// How many are allowed.
+        /// The limit.
         cap: f64,
     },
-    /// More iterations than the cap; nothing ran.
+    /// The number of iterations exceeds the limit; nothing was run.
     TooLong {
-        /// How many were asked for.
+        /// The number asked for.
         iterations: usize,
-        /// How many are allowed.
+        /// The limit.
         cap: usize,
     },
     /// A factorisation failed.
     Numeric(NumericError),
-    /// Probabilities that are none.
+    /// Weights that do not define probabilities.
     Weights(WeightError),
-    /// Fewer rows can be drawn than a sample without replacement needs.
+    /// A sample without replacement needs more rows than can be drawn.
     TooFewRows {
-        /// How many were asked for.
+        /// The rows asked for.
         batch: usize,
     },
-    /// The data are in a file and the operation needs all of them at once; nothing ran.
+    /// The data are in a file, and the operation needs all of them at once; nothing was run.
     NotInMemory,
-    /// A value is infinite or not a number.
+    /// A value is infinite or NaN.
     NotFinite,
 }
 
@@ -77,10 +77,10 @@ impl fmt::Display for Fault {
     }
 }
 
-/// When a run stopped.
+/// The point at which a run stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailurePoint {
-    /// Before anything ran.
+    /// Before anything was run.
     Check,
     /// In setup.
     Setup,
@@ -98,18 +98,18 @@ impl fmt::Display for FailurePoint {
     }
 }
 
-/// A run that stopped before its end.
+/// A run that failed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunFailure {
-    /// When.
+    /// When it failed.
     pub step: FailurePoint,
-    /// The operation at fault, as text.
+    /// The failing operation, as text.
     pub operation: String,
-    /// Why.
+    /// Why it failed.
     pub fault: Fault,
-    /// Rows and columns of its operands.
+    /// Rows and columns of the operands.
     pub shapes: Vec<(usize, usize)>,
-    /// The residuals up to there.
+    /// The residuals measured before the failure.
     pub residuals: Vec<f64>,
 }
 

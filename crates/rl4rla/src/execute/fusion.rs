@@ -4,18 +4,18 @@ use super::draws::is_data;
 use super::plan::Planned;
 use crate::program::{Access, Arg, Core, Dim, Reg, Type};
 
-/// Two products with A that one pass gives together: r = A·u, or A·u − b, and then Aᵀ·r. All by position.
+/// Two products with A that one pass computes together: r = A·u, or A·u − b, and then Aᵀ·r. All fields are positions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pass {
-    /// Where A·u is asked for.
+    /// Position of the instruction that computes A·u.
     pub product: usize,
-    /// Where b is subtracted from it, if it is.
+    /// Position of the subtraction of b, if there is one.
     pub difference: Option<Difference>,
-    /// Where Aᵀ·r is asked for.
+    /// Position of the instruction that computes Aᵀ·r.
     pub gradient: usize,
 }
 
-/// Where A·u and b are subtracted.
+/// The subtraction of A·u and b.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Difference {
     /// The position.
@@ -25,8 +25,8 @@ pub struct Difference {
 }
 
 impl Pass {
-    /// Every pass of an iteration. By the flow of data, not by names of registers: A·u may be used by nothing but the
-    /// subtraction, because with b subtracted it is not kept; r may be used anywhere.
+    /// Every fused pass of an iteration, found from the data flow, not from register names. If b is subtracted,
+    /// nothing else may use A·u, because it is not kept; r may be used anywhere.
     pub fn all(iteration: &[Planned]) -> Vec<Pass> {
         (0..iteration.len()).filter_map(|product| Pass::from(iteration, product)).collect()
     }
@@ -50,13 +50,13 @@ impl Pass {
         Some(Pass { product, difference: Some(difference), gradient })
     }
 
-    /// Whether r is the residual of the iterate.
+    /// Whether r is the residual of the iterate x.
     pub fn measures(&self, iteration: &[Planned]) -> bool {
         self.difference.is_some() && args(&iteration[self.product])[1].reg == Reg::X
     }
 }
 
-/// How often an instruction reads all of the data: once or not at all. A sample reads only its own rows.
+/// Number of reads of all of the data by an instruction: one or none. A sample reads only its own rows.
 pub fn passes(planned: &Planned) -> usize {
     let reads = !planned.typed.instruction.op.samples() && args(planned).iter().any(is_data);
     usize::from(reads)
@@ -70,16 +70,16 @@ fn args<'a>(planned: &'a Planned) -> &'a [Arg] {
     &planned.typed.args
 }
 
-/// Whether this is b as it was given.
+/// Whether the operand is b as given.
 fn is_right_hand_side(arg: &Arg) -> bool {
     arg.reg == Reg::B && arg.ty != Type::Vector(Dim::Batch)
 }
 
-/// What becomes of a result within its section.
+/// The uses of a result within its section.
 struct Uses {
-    /// Where it is read.
+    /// Positions of the instructions that read it.
     positions: Vec<usize>,
-    /// Whether it is live at the end.
+    /// Whether it is live at the end of the section.
     kept: bool,
 }
 
@@ -97,7 +97,7 @@ fn uses(section: &[Planned], at: usize) -> Uses {
     Uses { positions, kept: target == Reg::V1 || target.access() == Access::Carried }
 }
 
-/// Where Aᵀ times the result of an instruction is asked for first.
+/// Position of the first instruction that multiplies Aᵀ with the result of instruction `at`.
 fn transposed(section: &[Planned], at: usize) -> Option<usize> {
     let product =
         |later: &usize| is(&section[*later], Core::VecMatMul) && is_data(&args(&section[*later])[1]);
@@ -112,7 +112,7 @@ mod tests {
     use crate::program::{Program, Section};
     use crate::rng::Stream;
 
-    /// The passes of an iteration, each as product, difference and gradient, and whether it measures x.
+    /// The fused passes of an iteration, each as product, difference and gradient, and whether it measures x.
     fn found(iteration: &str) -> Vec<(usize, Option<usize>, usize, bool)> {
         let family = Family { rows: 30, cols: 4, ..Family::named("mid-cond").unwrap() };
         let instance = family.draw(&Stream::new(1)).unwrap();

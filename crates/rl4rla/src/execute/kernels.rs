@@ -1,4 +1,4 @@
-//! Kernels: what each operator does to numbers.
+//! Kernels: the arithmetic of each operator.
 
 use super::cache::{Bytes, Cache};
 use super::draws::{Draws, is_data};
@@ -10,20 +10,20 @@ use crate::program::{Arg, Compute, Core, Datum, Dim, Op, Type, is_upper};
 
 /// One call of an operator.
 pub struct Call<'a> {
-    /// The operands' registers and types.
+    /// Registers and types of the operands.
     pub args: &'a [Arg],
-    /// All registers; typing says that the operands' hold values.
+    /// All registers; type checking ensures that those of the operands hold values.
     pub registers: &'a [Option<Datum>],
 }
 
-/// What a kernel gives back.
+/// The output of a kernel.
 #[derive(Clone)]
 pub enum Output {
     /// A value for the target.
     One(Datum),
     /// A new pair A, b.
     System(SampledRows),
-    /// Nothing.
+    /// No value.
     None,
 }
 
@@ -38,12 +38,12 @@ impl Output {
     }
 }
 
-/// What runs on one instance share, by the key of [`ValueContext`](super::origin::Context).
+/// Values shared by runs on one instance, by the key of [`ValueContext`](super::origin::Context).
 pub type Values = Cache<u128, Output>;
 
 impl Bytes for Output {
     fn bytes(&self) -> usize {
-        // The key, its place in the order, and the counts of shared pointers.
+        // The key, its entry in the eviction order, and the reference counts.
         const EACH: usize = 128;
         let entries = match self {
             Output::One(datum) => datum.shape().0 * datum.shape().1,
@@ -61,10 +61,10 @@ pub type Kernel = fn(&Call, &mut Draws) -> Result<Output, Fault>;
 #[derive(Clone, Copy)]
 pub struct KernelRow {
     kernel: Kernel,
-    /// The dimensions along which it must see true entries. All else gives the same result in any orthonormal
-    /// coordinates.
+    /// The dimensions along which it needs the true entries. Along all others, the result is the same in any
+    /// orthonormal coordinates.
     fixes: fn(&[Arg]) -> [Option<Dim>; 2],
-    /// Whether one pass over data in a file, from the first row to the last, or single rows of them are enough.
+    /// Whether it can process data in a file, by one pass from the first row to the last or by reading single rows.
     streams: fn(&[Arg], SketchKind) -> bool,
 }
 
@@ -104,8 +104,8 @@ fn shape(arg: &Arg) -> [Option<Dim>; 2] {
     }
 }
 
-/// R depends on the order of the columns, and on the rows through RᵀR = MᵀM alone. But with more columns than
-/// the data have, there may be more than coordinates, and then rounding decides the last rows of R.
+/// R depends on the order of the columns, and on the rows only through RᵀR = MᵀM. But a matrix with more columns than
+/// the data may have more columns than coordinates, and then the last rows of R are determined by rounding.
 fn householder(args: &[Arg]) -> [Option<Dim>; 2] {
     match shape(&args[0]) {
         [_, Some(Dim::Cols)] => [None, None],
@@ -131,7 +131,7 @@ fn row(core: Core) -> KernelRow {
             })
         }),
         Core::MatTransMatMul => KernelRow {
-            // AᵀM for another M is no Gram matrix.
+            // AᵀM for another M is not a Gram matrix.
             streams: |args, _| args[0].reg == args[1].reg,
             ..plain(|c, _| {
                 one(match c.same() {
@@ -175,12 +175,13 @@ fn row(core: Core) -> KernelRow {
     }
 }
 
-/// A kernel that gives the same in all coordinates, as products, sums and inner products do, and needs its operands whole.
+/// A kernel with the same result in all orthonormal coordinates, such as products, sums and inner products, that
+/// needs its operands in memory.
 const fn plain(kernel: Kernel) -> KernelRow {
     KernelRow { kernel, fixes: |_| [None, None], streams: |_, _| false }
 }
 
-/// A kernel that takes its operands row by row, and gives the same in all coordinates.
+/// A kernel that reads its operands row by row and has the same result in all orthonormal coordinates.
 const fn by_rows(kernel: Kernel) -> KernelRow {
     KernelRow { streams: |_, _| true, ..plain(kernel) }
 }
@@ -188,14 +189,14 @@ const fn by_rows(kernel: Kernel) -> KernelRow {
 /// How an operator is computed.
 #[derive(Clone, Copy)]
 pub enum Action {
-    /// As one of the paper's.
+    /// By one of the paper's kernels.
     Core(KernelRow),
-    /// By its own function.
+    /// By a function of the operator.
     Pure(fn(&[&Datum]) -> Result<Datum, NumericError>),
 }
 
 impl Action {
-    /// That of an operator.
+    /// The action of an operator.
     pub fn of(op: Op) -> Action {
         match op.compute {
             Compute::Core(core) => Action::Core(row(core)),
@@ -203,7 +204,7 @@ impl Action {
         }
     }
 
-    /// Runs it.
+    /// Computes the result.
     pub fn run(self, call: &Call, draws: &mut Draws) -> Result<Output, Fault> {
         match self {
             Action::Core(row) => (row.kernel)(call, draws),
@@ -214,7 +215,7 @@ impl Action {
         }
     }
 
-    /// Whether it reads the data in a way that needs all of them at once.
+    /// Whether it needs all of the data in memory at once.
     pub fn needs_whole(self, args: &[Arg], sketch: SketchKind) -> bool {
         let streams = match self {
             Action::Core(row) => (row.streams)(args, sketch),
@@ -223,7 +224,8 @@ impl Action {
         args.iter().any(is_data) && !streams
     }
 
-    /// Whether it must see true entries along this dimension. Of a function nothing is known, so it sees all.
+    /// Whether it needs the true entries along this dimension. Nothing is known of a custom function, so it needs
+    /// all.
     pub fn fixes(self, args: &[Arg], dim: Dim) -> bool {
         match self {
             Action::Core(row) => (row.fixes)(args).contains(&Some(dim)),

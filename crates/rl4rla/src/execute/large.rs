@@ -1,4 +1,4 @@
-//! Runs on large data: A is read as seldom as possible, and measured by what the program's own passes show.
+//! Runs on large data: A is read as rarely as possible, and residuals come from the program's own passes.
 
 use super::draws::RunData;
 use super::failure::RunFailure;
@@ -11,13 +11,13 @@ use crate::problem::Instance;
 use crate::program::Program;
 use crate::rng::Stream;
 
-/// When a run may end before its last iteration: never, unless set. What is looked at belongs to the iterate before
-/// the last, and must come from a pass that the program makes anyway.
+/// When a run may end before its last iteration; never by default. The criteria are evaluated at the iterate before
+/// the last, from passes that the program makes anyway.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct StoppingRule {
-    /// ‖Aᵀ(Ax − b)‖ is less than this part of what it was at the start.
+    /// Stop if ‖Aᵀ(Ax − b)‖ is less than this fraction of its initial value.
     pub gradient: f64,
-    /// ‖Ax − b‖ has changed by less than this part of itself since the iterate before.
+    /// Stop if the relative change of ‖Ax − b‖ since the previous iterate is less than this.
     pub residual: f64,
 }
 
@@ -29,13 +29,13 @@ impl StoppingRule {
     }
 }
 
-/// Runs a program for tall linear systems on large data, which need no known solution: a matrix made by
-/// [`Matrix::from_row_major`](linalg::Matrix::from_row_major) stays where it is, and so does one in a file. What it draws
-/// is what [`run`](super::run) draws, and what it gives differs by rounding alone. Threads are those of the pool it is
-/// called in, and their number changes no bit.
+/// Runs a program for tall linear systems on large data without a known solution: a matrix made by
+/// [`Matrix::from_row_major`](linalg::Matrix::from_row_major), or one in a file, is not copied. The random draws are
+/// those of [`run`](super::run), and the results differ only by rounding. It runs in the current thread pool, and
+/// results are bitwise independent of the number of threads.
 ///
-/// The trace has no excesses, and its residuals are NaN where one would have cost a pass of its own, which only the last
-/// one is worth.
+/// The trace has no excesses. Residuals are NaN if measuring them would have cost an additional pass; only the last
+/// residual is worth one.
 ///
 /// ```
 /// use rl4rla::{execute::{RunSettings, StoppingRule, run_large}, linalg::Matrix, program::Entry, rng::Stream};

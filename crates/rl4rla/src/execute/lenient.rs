@@ -1,4 +1,4 @@
-//! Lenient execution: programs that are not finished, one instruction at a time.
+//! Lenient execution of unfinished programs, one instruction at a time.
 
 use super::draws::{Draws, RunData};
 use super::kernels::{Action, Output};
@@ -9,8 +9,8 @@ use crate::program::{Access, Arg, Datum, Instruction, Reg, Update};
 use crate::rng::Stream;
 use std::sync::Arc;
 
-/// The registers of a program being run. An instruction that does not fit, or fails, or reads what is not there,
-/// leaves its target empty.
+/// The registers of a partial program. An instruction that does not fit, fails, or reads an empty register leaves its
+/// target empty.
 #[derive(Clone)]
 pub struct Lenient<'a> {
     machine: Machine<'a>,
@@ -19,8 +19,9 @@ pub struct Lenient<'a> {
 }
 
 impl<'a> Lenient<'a> {
-    /// Before setup, for an iteration that will begin at `start`, if not at zero: setup finds it too where x stays, and
-    /// moved round by one entry where x is assigned, so that the first x and the one after it are distinguished.
+    /// The state before setup, for an iteration that starts at `start` (or at zero). Setup sees `start` as x if x
+    /// never changes, and `start` rotated by one entry if x is assigned, so that the initial x differs from the one
+    /// after it.
     pub fn new(
         instance: &'a Instance,
         update: Update,
@@ -38,7 +39,7 @@ impl<'a> Lenient<'a> {
         Lenient { machine, samples: 0 }
     }
 
-    /// Begins the iteration elsewhere than at zero.
+    /// Starts the iteration at x, with these values in the carried registers.
     pub fn place(&mut self, x: &[f64], carried: impl Fn(Reg) -> Vec<f64>) {
         self.machine.x = Arc::new(x.to_vec());
         self.machine.registers[Reg::X.index()] = Some(x.to_vec().into());
@@ -48,24 +49,24 @@ impl<'a> Lenient<'a> {
         self.samples = 0;
     }
 
-    /// What every register holds.
+    /// The values of all registers.
     pub fn registers(&self) -> &Registers {
         &self.machine.registers
     }
 
-    /// The random objects of section number `t`: 0 is setup, and t the t-th iteration.
+    /// The random objects of setup (t = 0) or of iteration t.
     pub fn draws(&self, stream: &Stream, t: usize) -> Draws<'a> {
         self.machine.draws(stream, t)
     }
 
-    /// What an instruction with these operands gives here.
+    /// The result of an instruction with these operands; `None` if it fails.
     pub fn call(&self, instruction: &Instruction, args: &[Arg], draws: &mut Draws) -> Option<Output> {
         let held = args.iter().all(|arg| self.machine.value(arg.reg).is_some());
         draws.go_on_after(self.samples);
         held.then(|| self.machine.call(Action::of(instruction.op), args, draws).ok()).flatten()
     }
 
-    /// Runs an instruction with these operands; none if it does not fit.
+    /// Runs an instruction with these operands; with `None`, for one that does not fit, its targets are emptied.
     pub fn step(&mut self, instruction: &Instruction, args: Option<&[Arg]>, draws: &mut Draws) {
         match args.and_then(|args| self.call(instruction, args, draws)) {
             Some(output) => self.machine.store(output, instruction.target),
@@ -76,7 +77,7 @@ impl<'a> Lenient<'a> {
         }
     }
 
-    /// Ends an iteration: moves x on by v1, if there is a proper one.
+    /// Ends an iteration: applies the update if v1 has the right shape.
     pub fn advance(&mut self) {
         if let Some(Datum::Vector(v1)) = self.machine.value(Reg::V1).cloned()
             && v1.len() == self.machine.result().len()
@@ -86,7 +87,7 @@ impl<'a> Lenient<'a> {
         self.machine.registers[Reg::X.index()] = Some(Datum::Vector(self.machine.x.clone()));
     }
 
-    /// Begins another iteration with what setup left.
+    /// Starts another iteration from the registers after setup.
     pub fn restart(&mut self, after_setup: &Registers) {
         let scratch = Reg::all().filter(|reg| reg.access() != Access::Carried).collect();
         self.machine.restart(scratch, after_setup);

@@ -1,4 +1,4 @@
-//! The machine: the registers of a run, and the history of its residuals.
+//! The machine: the registers of a run and its convergence history.
 
 use super::draws::{Draws, RunData};
 use super::failure::{FailurePoint, Fault, RunFailure};
@@ -14,25 +14,25 @@ use std::sync::Arc;
 
 pub type Registers = Vec<Option<Datum>>;
 
-/// Which iterates of a run are measured; the history holds NaN for the others.
+/// Which iterates are measured; the history holds NaN for the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measuring {
-    /// Every iterate, by its loss and its excess, or by its excess alone.
+    /// Every iterate, by loss and excess or by excess alone.
     Every {
-        /// Whether the loss counts too.
+        /// Whether the loss is measured too.
         losses: bool,
     },
-    /// The first and the last, in the same way.
+    /// The first and the last iterate.
     Ends {
-        /// Whether the loss counts too.
+        /// Whether the loss is measured too.
         losses: bool,
     },
-    /// Those that a pass over A shows which the program makes anyway, by ‖Ax − b‖/‖b‖.
+    /// Those whose residual ‖Ax − b‖/‖b‖ is shown by a pass over A that the program makes anyway.
     Shown,
 }
 
 impl Measuring {
-    /// Everything there is to measure.
+    /// Loss and excess of every iterate.
     pub const ALL: Measuring = Measuring::Every { losses: true };
 
     fn losses(self) -> bool {
@@ -40,24 +40,24 @@ impl Measuring {
     }
 }
 
-/// Vectors longer than this are worth looking up.
+/// Minimum length of vectors for which looking up a result pays off.
 const LONG: usize = 500;
 
-/// The data of an instance are at most 1e150 in size: what is measured of a result below this cannot overflow.
+/// The data of an instance are at most 1e150 in magnitude: measuring a result smaller than this cannot overflow.
 const HARMLESS: f64 = 1e100;
 
-/// The registers of a run, with the history of its residuals.
+/// The registers of a run and its convergence history.
 #[derive(Clone)]
 pub struct Machine<'a> {
     data: RunData<'a>,
     settings: &'a RunSettings,
-    /// What is measured.
+    /// Which iterates are measured.
     pub measuring: Measuring,
     update: Update,
     step: f64,
     pub registers: Registers,
     pub x: Arc<Vec<f64>>,
-    /// What the program said last, where that and not x is its result; at first nothing is known of any row.
+    /// The last v1 if the update is `Answer`; initially ½ for every row.
     answer: Vec<f64>,
     pub residuals: Vec<f64>,
     pub excesses: Vec<f64>,
@@ -86,13 +86,13 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// Goes on with another step size.
+    /// Continues with another step size.
     pub fn set_step(&mut self, step: f64) {
         self.step = self.settings.precision.number(step);
         self.registers[Reg::ETA.index()] = Some(self.step.into());
     }
 
-    /// Adds what is measured here to the history.
+    /// Measures the current result and adds it to the history.
     pub fn measure(&mut self) {
         let (problem, result) = (self.data.problem(), self.result());
         let at_start = self.residuals.is_empty() && self.update != Update::Answer;
@@ -106,7 +106,7 @@ impl<'a> Machine<'a> {
         self.excesses.push(excess);
     }
 
-    /// Skips measurements that are not needed and could not fail.
+    /// Skips a measurement that is not needed and could not overflow; returns whether it did.
     fn pass(&mut self) -> bool {
         let ends = matches!(self.measuring, Measuring::Ends { .. });
         let unasked = ends && self.residuals.len() < self.settings.iterations;
@@ -118,12 +118,12 @@ impl<'a> Machine<'a> {
         passes
     }
 
-    /// What is measured: the iterate, or the answer.
+    /// The result to be measured: the iterate, or the answer.
     pub fn result(&self) -> &[f64] {
         if self.update == Update::Answer { &self.answer } else { &self.x }
     }
 
-    /// Puts these registers back to what setup left, and x to where it is.
+    /// Resets these registers to their values after setup, and register x to the current iterate.
     pub fn restart(&mut self, restored: RegSet, after_setup: &Registers) {
         for reg in restored.iter() {
             self.registers[reg.index()].clone_from(&after_setup[reg.index()]);
@@ -131,7 +131,7 @@ impl<'a> Machine<'a> {
         self.registers[Reg::X.index()] = Some(Datum::Vector(self.x.clone()));
     }
 
-    /// Runs a section: setup where t = 0, and iteration t elsewhere.
+    /// Runs a section: setup for t = 0, otherwise iteration t.
     pub fn execute(
         &mut self,
         planned: &[Planned],
@@ -168,7 +168,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The result of an instruction: what another run on these data has found already, or what is found here.
+    /// The result of an instruction, from the cache shared by runs on these data or computed here.
     fn shared(
         &self,
         planned: &Planned,
@@ -213,7 +213,7 @@ impl<'a> Machine<'a> {
         Draws::new(stream, t, self.settings, self.data)
     }
 
-    /// Rows and columns of a value of this type, in whatever coordinates it is held.
+    /// Rows and columns of a value of this type in the original problem, whatever coordinates it is held in.
     fn shape(&self, ty: Type) -> (usize, usize) {
         let sizes: Sizes = self.settings.sizes(self.data.rows(), self.data.problem().cols());
         let size = |dim| sizes.of(dim) as usize;
@@ -224,12 +224,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What a register holds.
+    /// The value of a register.
     pub fn value(&self, reg: Reg) -> Option<&Datum> {
         self.registers[reg.index()].as_ref()
     }
 
-    /// Puts a result where it belongs.
+    /// Writes a result to its target.
     pub fn store(&mut self, output: Output, target: Option<Reg>) {
         match (self.settings.precision.output(output), target) {
             (Output::One(datum), Some(target)) => self.registers[target.index()] = Some(datum),
@@ -241,16 +241,16 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Forgets what a register holds.
+    /// Empties a register.
     pub fn clear(&mut self, reg: Reg) {
         self.registers[reg.index()] = None;
     }
 
-    /// Makes of v1 what becomes of it.
+    /// Applies the update.
     pub fn advance(&mut self, v1: &[f64]) {
         match self.update {
             Update::Subtract => {
-                // Nobody else holds x then, and it is changed where it is.
+                // Drop the register's reference, so that x is changed in place.
                 self.registers[Reg::X.index()] = None;
                 Arc::make_mut(&mut self.x).iter_mut().zip(v1).for_each(|(x, v)| *x -= self.step * v);
             }
@@ -262,7 +262,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Ends an iteration: moves on by v1, and measures where that leads.
+    /// Ends an iteration: applies the update and measures the result.
     pub fn update(&mut self, step: FailurePoint) -> Result<(), RunFailure> {
         let v1 = self.registers[Reg::V1.index()].clone().expect("typing demands v1");
         self.advance(v1.vector());

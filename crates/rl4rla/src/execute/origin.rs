@@ -1,7 +1,7 @@
-//! Origins: where the values of a program come from, so that programs that begin alike share what they compute.
+//! Origins: the expression behind every value of a program, so that programs share common subexpressions.
 //!
-//! A value is known by the expression that makes it. Two expressions that are written alike have the same value, on
-//! the same instance with the same random draws, whatever program they occur in: it is computed once.
+//! Equal expressions have equal values on the same instance with the same random draws, whatever program they occur
+//! in, so they are computed once.
 
 use super::draws::RunData;
 use super::reduced::SketchRows;
@@ -10,7 +10,7 @@ use crate::program::{Access, Arg, Instruction, Reg, Section};
 use crate::rng::Stream;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-/// When a value is the same for everyone who writes it alike.
+/// When all programs share the value of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Common {
     /// In every iteration.
@@ -26,14 +26,14 @@ enum Common {
 pub struct Origin {
     expression: u128,
     common: Common,
-    /// Whether it depends on the random draws of an iteration.
+    /// Whether it depends on random draws of an iteration.
     drawn: bool,
 }
 
-/// Told apart from every operator by being no hash of one.
+/// Marks iterated values; not the hash of any operator.
 const ITERATED: u128 = u128::MAX;
 
-/// The expressions behind all registers, at one point of a program.
+/// The origins of all registers at one point of a program.
 pub struct Origins {
     registers: [Origin; Reg::COUNT],
     /// Samples drawn so far in this section.
@@ -41,7 +41,7 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Those of a program's start.
+    /// The origins at the start of a program.
     pub fn start() -> Origins {
         let of = |i: usize| Origin { expression: i as u128, common: Common::Always, drawn: false };
         let mut registers = std::array::from_fn(of);
@@ -49,11 +49,11 @@ impl Origins {
         Origins { registers, samples: 0 }
     }
 
-    /// Goes on from setup to an iteration.
+    /// Moves from setup to an iteration.
     pub fn iterate(&mut self) {
         for reg in Reg::all().filter(|&reg| reg == Reg::X || reg.access() == Access::Carried) {
             let origin = &mut self.registers[reg.index()];
-            // It is another value from here on, whatever it starts from.
+            // It is a different value from here on, whatever its initial value.
             *origin = Origin {
                 expression: mix([ITERATED, origin.expression]),
                 common: origin.common.max(Common::First),
@@ -63,23 +63,23 @@ impl Origins {
         self.samples = 0;
     }
 
-    /// What the registers hold that are looked at from outside: v1 and what is carried, after the last instruction.
+    /// The expressions of the observable registers after the last instruction: v1 and the carried ones.
     pub fn results(&self) -> impl Iterator<Item = u128> {
         let seen = std::iter::once(Reg::V1).chain(Reg::carried());
         seen.map(|reg| self.registers[reg.index()].expression)
     }
 
-    /// Where the value of a register comes from.
+    /// The origin of a register's value.
     pub fn of(&self, reg: Reg) -> Origin {
         self.registers[reg.index()]
     }
 
-    /// Notes an instruction, and says where its result comes from.
+    /// Records an instruction and returns the origin of its result.
     pub fn step(&mut self, instruction: &Instruction, args: &[Arg], section: Section) -> Origin {
         let lucky = instruction.op.draws();
         self.samples += u64::from(instruction.op.samples());
         let operands = args.iter().map(|arg| self.registers[arg.reg.index()]);
-        // What is the same register may be computed by other means than what only holds the same.
+        // Repeating a register may use another algorithm than two registers with equal values.
         let first = |arg: &Arg| args.iter().position(|other| other.reg == arg.reg).unwrap_or_default();
         let luck = if lucky { [1, section as u64, self.samples] } else { [0; 3] };
         let mut bytes = Vec::with_capacity(32 + 17 * args.len());
@@ -93,7 +93,7 @@ impl Origins {
             drawn: (lucky && section == Section::Iteration) || operands.clone().any(|origin| origin.drawn),
         };
         for reg in instruction.writes().iter() {
-            // A and b are written together, and are two values; elsewhere the name of a register is no matter.
+            // A and b are written together but are two values; otherwise register names do not matter.
             let part = if instruction.op.samples() { reg.index() as u128 } else { 0 };
             self.registers[reg.index()] =
                 Origin { expression: origin.expression.wrapping_add(part), ..origin };
@@ -102,24 +102,24 @@ impl Origins {
     }
 }
 
-/// One key of several, in their order.
+/// A hash of several keys, in order.
 pub fn mix(parts: impl IntoIterator<Item = u128>) -> u128 {
     xxh3_128(&parts.into_iter().flat_map(u128::to_le_bytes).collect::<Vec<u8>>())
 }
 
 impl Origin {
-    /// The expression's name.
+    /// The hash of the expression.
     pub fn expression(&self) -> u128 {
         self.expression
     }
 }
 
-/// What the values of a run depend on besides their expressions, on a given instance.
+/// Everything besides expressions that values of a run depend on, for a given instance.
 #[derive(Clone, Copy)]
 pub struct ValueContext(u128);
 
 impl ValueContext {
-    /// That of runs with these settings except for the step size, on these data with this RNG stream.
+    /// The context of runs with these settings (except for the step size), data and RNG stream.
     pub fn new(settings: &RunSettings, data: RunData, stream: &Stream) -> ValueContext {
         let coordinates = match data {
             RunData::True(..) => 0,
@@ -137,7 +137,7 @@ impl ValueContext {
         ValueContext(xxh3_128(&bytes))
     }
 
-    /// The name of a value at iteration t, 0 for setup; none if it is this program's own.
+    /// The cache key of a value in iteration t (0 is setup); `None` if the value is specific to this run.
     pub fn key(self, origin: &Origin, t: usize) -> Option<u128> {
         let at = match origin.common {
             Common::Always if origin.drawn => t,

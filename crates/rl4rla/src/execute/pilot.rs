@@ -4,28 +4,29 @@ use super::failure::RunFailure;
 use super::runner::Runner;
 use crate::linalg;
 
-/// Iterations of a pilot: an even number, since the step sizes of exact line searches come in pairs.
+/// Iterations of a pilot run: an even number, because the step sizes of exact line search alternate between two
+/// values.
 const PILOTS: usize = 16;
 
-/// Of these, the first are not looked at where the last are what counts.
+/// Initial iterations that are ignored if the asymptotic step sizes are wanted.
 const SETTLING: usize = 8;
 
-/// Directions are looked at until ‖A·v1‖² has fallen to this part of what it was.
+/// The pilot run stops when ‖A·v1‖² has fallen to this fraction of its initial value.
 const HIDDEN: f64 = 1e-6;
 
-/// What one line search found: ⟨r, A·v1⟩ and ‖A·v1‖².
+/// Result of one line search: ⟨r, A·v1⟩ and ‖A·v1‖².
 struct Search {
     gain: f64,
     cost: f64,
 }
 
 impl Runner<'_> {
-    /// Looks for a good step size, sets it, and starts anew: η = 0 if no direction leads downwards.
+    /// Determines a step size, sets it, and restarts the run: η = 0 if there is no descent direction.
     ///
-    /// The pilot minimises ‖Ax − b‖ along every direction: ηₜ = ⟨r, A·v1⟩/‖A·v1‖². Where directions are M·Aᵀr for a
-    /// fixed M, such steps come to alternate between two values whose harmonic mean is 2/(λmin + λmax) of the spectrum
-    /// of M·AᵀA, the optimal constant step size; that mean is used. Where every iteration has its own random draws, all
-    /// searches are made at the start and η is the best for all of them together, Σ⟨r, A·v1⟩/Σ‖A·v1‖².
+    /// The pilot run minimizes ‖Ax − b‖ along every direction: ηₜ = ⟨r, A·v1⟩/‖A·v1‖². If directions are M·Aᵀr for a
+    /// fixed M, these step sizes come to alternate between two values whose harmonic mean is 2/(λmin + λmax) of the
+    /// spectrum of M·AᵀA, the optimal constant step size; that mean is used. If iterations have random draws, all
+    /// line searches are made at the start, and η is the best common step size, Σ⟨r, A·v1⟩/Σ‖A·v1‖².
     pub fn find_step(&mut self) -> Result<f64, RunFailure> {
         let lucky = self.draws_in_iterations();
         self.restart_with(1.0, self.stream().derive("pilot", 0))?;
@@ -33,7 +34,7 @@ impl Runner<'_> {
         let mut searches = Vec::with_capacity(PILOTS);
         for _ in 0..PILOTS {
             match self.aim() {
-                // What fails later than at the start may not come to that with another step.
+                // A failure after the first iteration may not occur with another step size.
                 Err(_) if !searches.is_empty() => break,
                 found => {
                     found?;
@@ -43,7 +44,7 @@ impl Runner<'_> {
             let search = Search { gain: linalg::dot(&r, &image), cost: linalg::dot(&image, &image) };
             let step = search.gain / search.cost;
             let first = searches.first().map_or(search.cost, |first: &Search| first.cost);
-            // Where rounding hides the solution there is nothing more to learn.
+            // Once rounding hides the solution, further iterations show nothing.
             let hidden = search.cost <= HIDDEN * first;
             if hidden || !(step.is_finite() && (lucky || step > 0.0)) {
                 break;
@@ -61,14 +62,14 @@ impl Runner<'_> {
     }
 }
 
-/// The step that is best for all searches together.
+/// The step size that is best for all line searches together.
 fn common(searches: &[Search]) -> f64 {
     let sum = |of: fn(&Search) -> f64| searches.iter().map(of).sum::<f64>();
     let step = sum(|search| search.gain) / sum(|search| search.cost);
     if step.is_finite() { step.max(0.0) } else { 0.0 }
 }
 
-/// The harmonic mean of the last steps, an even number of them where there are enough.
+/// The harmonic mean of the last step sizes, an even number of them if there are enough.
 fn mean(searches: &[Search]) -> f64 {
     let last = &searches[SETTLING.min(searches.len() / 2)..];
     let last = &last[last.len() % 2 * usize::from(last.len() > 1)..];
@@ -84,7 +85,7 @@ mod tests {
     use crate::program::Entry;
     use crate::rng::Stream;
 
-    /// The step found for a named program on a system of this condition number, and the singular values of A.
+    /// The step size found for a named program on a system with this condition number, and the singular values of A.
     fn found(name: &str, condition: f64, outside: f64) -> (f64, Vec<f64>) {
         let family = Family {
             rows: 2000,
@@ -111,7 +112,7 @@ mod tests {
             let best = 2.0 / (spectrum[0].powi(2) + spectrum[9].powi(2));
             assert!((step / best - 1.0).abs() < 0.15, "{condition}: {step} {best}");
         }
-        // Where κ is large it is at least stable.
+        // For large κ it is at least stable.
         let (step, spectrum) = found("ls-gd", 1e4, 0.1);
         assert!(step > 0.9 / spectrum[0].powi(2) && step < 2.0 / spectrum[0].powi(2), "{step}");
     }

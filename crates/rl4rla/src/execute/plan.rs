@@ -1,4 +1,4 @@
-//! Plans: a program typed, found affordable and matched with its kernels, before anything runs.
+//! Plans: a program that is type-checked, within its cost limits and matched with kernels before it runs.
 
 use super::failure::{FailurePoint, Fault, RunFailure};
 use super::kernels::Action;
@@ -14,19 +14,19 @@ pub struct Planned<'a> {
     pub(super) origin: Origin,
 }
 
-/// A program that fits the shape of an instance and its cost limits. The step size is no part of it.
+/// A program that fits the shape of an instance and its cost limits. A plan does not depend on the step size.
 pub struct Plan<'a> {
     planned: Vec<Planned<'a>>,
     setup: usize,
-    /// What an iteration changes and the next must find as setup left it.
+    /// Registers that an iteration changes and that are reset to their values after setup before the next one.
     pub(super) restored: RegSet,
     identity: u128,
-    /// Where what setup leaves in R1 comes from.
+    /// Origin of the value of R1 after setup.
     pub(super) preconditioner: Origin,
 }
 
 impl<'a> Plan<'a> {
-    /// The plan of a program, or why nothing of it may run.
+    /// The plan of a program, or the reason why it may not run.
     pub fn new(program: &'a Program, shape: Shape, settings: &RunSettings) -> Result<Plan<'a>, RunFailure> {
         let typed = check(program, shape.signature)
             .map_err(|error| refuse(String::new(), Fault::Shape(Box::new(error))))?;
@@ -43,7 +43,7 @@ impl<'a> Plan<'a> {
         let preconditioner = origins.of(Reg::R1);
         origins.iterate();
         planned.extend(typed.map(|typed| plan(typed, &mut origins)));
-        // Within a section, the order of what does not depend on each other is no matter, nor are names of registers.
+        // Within a section, neither the order of independent instructions nor register names matter.
         let [once, again] = [&planned[..setup], &planned[setup..]].map(|section| {
             let mut all: Vec<u128> = section.iter().map(|planned| planned.origin.expression()).collect();
             all.sort_unstable();
@@ -64,37 +64,37 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The same for programs that do the same operations on the same values, whatever their registers are called: their
-    /// runs do not differ in a bit.
+    /// A hash that is equal for programs that apply the same operations to the same values, whatever their register
+    /// names: their runs are bitwise identical.
     pub fn identity(&self) -> u128 {
         self.identity
     }
 
-    /// Whether what a section makes depends on the step size.
+    /// Whether a section reads the step size.
     pub fn reads_step(&self, section: Section) -> bool {
         self.section(section).iter().any(|p| p.typed.instruction.operands.contains(&Reg::ETA))
     }
 
-    /// Whether an iteration leaves the next one something besides x.
+    /// Whether an iteration passes anything besides x to the next one.
     pub fn carries(&self) -> bool {
         let writes =
             |p: &Planned| p.typed.instruction.writes().iter().any(|reg| reg.access() == Access::Carried);
         self.section(Section::Iteration).iter().any(writes)
     }
 
-    /// Whether setup leaves a matrix in R1 that is n×n by type and not by a coincidence of sizes.
+    /// Whether setup leaves a matrix in R1 whose type is n×n, not merely its size.
     pub(super) fn preconditions(&self) -> bool {
         let setup = self.section(Section::Setup).iter().rev();
         let written = setup.map(|p| &p.typed).find(|typed| typed.instruction.target == Some(Reg::R1));
         written.is_some_and(|t| matches!(t.result, Some(Type::Matrix(Dim::Cols, Dim::Cols, _))))
     }
 
-    /// Whether some operator must see the true entries along this dimension.
+    /// Whether some operator needs the true entries along this dimension.
     pub(super) fn fixes(&self, dim: Dim) -> bool {
         self.planned.iter().any(|p| p.action.fixes(&p.typed.args, dim))
     }
 
-    /// Refuses what needs the data in memory as a whole.
+    /// An error if an operator needs all of the data in memory.
     pub(super) fn refuse_whole(&self, settings: &RunSettings) -> Result<(), RunFailure> {
         let whole = |p: &&Planned| p.action.needs_whole(&p.typed.args, settings.sketch);
         match self.planned.iter().find(whole) {
@@ -103,7 +103,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether its iterations draw random objects, not only its setup.
+    /// Whether iterations, not only setup, draw random objects.
     pub fn draws_in_iterations(&self) -> bool {
         self.section(Section::Iteration).iter().any(|p| p.typed.instruction.op.draws())
     }
@@ -118,7 +118,7 @@ fn refuse(operation: String, fault: Fault) -> RunFailure {
     RunFailure { step: FailurePoint::Check, operation, fault, shapes: vec![], residuals: vec![] }
 }
 
-/// Refuses what would cost too much, from the types alone.
+/// An error if the types show that a cost limit would be exceeded.
 fn within_limits(typed: &[Typed], sizes: &Sizes, settings: &RunSettings) -> Result<(), RunFailure> {
     let Limits { flops: flop_cap, entries: entry_cap, iterations: cap } = settings.limits;
     if settings.iterations > cap {

@@ -1,22 +1,22 @@
-//! How many digits a run keeps.
+//! Floating-point precision of a run.
 
 use super::kernels::Output;
 use crate::linalg::Matrix;
 use crate::program::Datum;
 use std::sync::Arc;
 
-/// The numbers that registers hold. Kernels compute with 64 bits in any case: what is rounded is what is stored.
+/// The precision of registers. Kernels always compute in 64 bits; only stored values are rounded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Precision {
     /// 64 bits.
     #[default]
     Double,
-    /// 32 bits: the data, every result and every iterate are rounded to them.
+    /// 32 bits: the data, all results and all iterates are rounded.
     Single,
 }
 
 impl Precision {
-    /// A number as it is held.
+    /// A number in this precision.
     pub fn number(self, a: f64) -> f64 {
         match self {
             Precision::Double => a,
@@ -24,7 +24,7 @@ impl Precision {
         }
     }
 
-    /// A vector as it is held.
+    /// A vector in this precision.
     pub fn vector(self, v: Arc<Vec<f64>>) -> Arc<Vec<f64>> {
         match self {
             Precision::Double => v,
@@ -32,7 +32,7 @@ impl Precision {
         }
     }
 
-    /// A matrix as it is held.
+    /// A matrix in this precision.
     pub fn matrix(self, m: Arc<Matrix>) -> Arc<Matrix> {
         match self {
             Precision::Double => m,
@@ -40,7 +40,7 @@ impl Precision {
         }
     }
 
-    /// A result as it is held; probabilities are no numbers of the program.
+    /// A result in this precision; probabilities are not rounded.
     pub fn output(self, output: Output) -> Output {
         match (self, output) {
             (Precision::Double, output) => output,

@@ -11,8 +11,8 @@ use crate::program::Dim;
 use crate::rng::Stream;
 use std::sync::{Arc, OnceLock};
 
-/// An instance prepared for many runs: in reduced coordinates if it is tall, with what runs on it share. Its rows are
-/// drawn when something must see them.
+/// An instance prepared for many runs: in reduced coordinates if it is tall, with a cache shared by the runs. Its
+/// rows are drawn on demand.
 ///
 /// ```
 /// use rl4rla::{execute::{PreparedInstance, RunSettings, run, run_prepared}, problem::Family, program::Entry, rng::Stream};
@@ -29,21 +29,21 @@ pub struct PreparedInstance {
     shape: Shape,
     instance: OnceLock<Instance>,
     outline: Option<Arc<Outline>>,
-    /// Computed on first use: not every instance that is drawn is searched on.
+    /// Computed on first use: not every instance drawn is used in a search.
     reduced: OnceLock<Option<Reduced>>,
-    /// What runs on the true matrices share.
+    /// The cache shared by runs on the original matrices.
     values: Values,
 }
 
 impl PreparedInstance {
-    /// Prepares an instance; a tall one is factored once, when it is first run on.
+    /// Prepares an instance; a tall one is factored when it is first used.
     pub fn new(instance: Instance) -> PreparedInstance {
         let shape = instance.shape();
         let (outline, reduced, values) = (None, OnceLock::new(), Values::new());
         PreparedInstance { shape, instance: instance.into(), outline, reduced, values }
     }
 
-    /// Prepares the instance of a family that this stream names.
+    /// Prepares the instance of a family given by this stream.
     pub fn draw(family: &Family, stream: &Stream) -> Result<PreparedInstance, FamilyError> {
         spend(WorkPhase::Instances, || PreparedInstance::drawn(family, stream))
     }
@@ -73,13 +73,13 @@ impl PreparedInstance {
         })
     }
 
-    /// The instance itself, or the same problem in other coordinates: no length is changed by them, so every x is as
-    /// good.
+    /// The instance itself, or the same problem in reduced coordinates: these preserve lengths, so every x has the
+    /// same residual.
     pub fn problem(&self) -> &Instance {
         self.reduced().map_or_else(|| self.instance(), |reduced| reduced.problem())
     }
 
-    /// Forgets what runs on it have found, to make room for others.
+    /// Empties the caches of its runs.
     pub fn forget(&self) {
         self.values.clear();
         if let Some(Some(reduced)) = self.reduced.get() {
@@ -87,18 +87,18 @@ impl PreparedInstance {
         }
     }
 
-    /// The memory its matrices take, about.
+    /// Approximate memory use of its matrices in bytes.
     pub fn bytes(&self) -> usize {
         let drawn = self.outline.as_ref().map_or(0, |outline| outline.bytes());
         drawn + self.instance.get().map_or(0, |instance| instance.A.bytes())
     }
 
-    /// What typing and pricing know of it.
+    /// The signature and size, for type checking and cost models.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The coordinates in which this program can run: reduced ones, unless an operator must see true rows.
+    /// The coordinates in which a program can run: reduced ones, unless an operator needs true rows.
     pub(crate) fn data(&self, plan: &Plan, settings: &RunSettings) -> RunData<'_> {
         match self.reduced() {
             Some(reduced) if !plan.fixes(Dim::Rows) => {
@@ -121,7 +121,7 @@ mod tests {
         PreparedInstance::draw(&family, &Stream::new(1)).unwrap()
     }
 
-    /// How a program with this setup is run: its sketches' rows, or nothing if on the true matrices.
+    /// How a program with this setup runs: the representation of sketch rows, or `None` if on the original matrices.
     fn seen(setup: &str, sketch_rows: usize) -> Option<SketchRows> {
         let (prepared, settings) = (prepared(), RunSettings { sketch_rows, ..RunSettings::for_size(40, 4) });
         let text = format!("setup:\n{setup}iteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n");
@@ -163,7 +163,7 @@ mod tests {
         }) {
             let plan = Plan::new(&entry.document.program, prepared.shape(), &settings).unwrap();
             let reduced = matches!(prepared.data(&plan, &settings), RunData::Reduced(_, SketchRows::Reduced));
-            // pwSGD alone makes another matrix as tall as A, A·R⁻¹, of which it wants the rows.
+            // Only pwSGD forms another matrix as tall as A, A·R⁻¹, and needs its rows.
             assert_eq!(reduced, entry.name != "pwsgd", "{}", entry.name);
         }
     }

@@ -1,4 +1,4 @@
-//! Recordings: a run with all that chance gave it, so that it can be repeated elsewhere.
+//! Recordings: a run with all its random draws, so that other software can repeat it.
 
 use super::draws::RunData;
 use super::failure::{FailurePoint, RunFailure};
@@ -14,7 +14,7 @@ use crate::rng::Stream;
 /// A run and its random objects, in the order they were drawn.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// One for each section that sketches and each time it ran.
+    /// The sketching matrices, one for every execution of a section that sketches.
     pub sketches: Vec<Matrix>,
     /// The rows of every sample.
     pub samples: Vec<Vec<usize>>,
@@ -24,7 +24,7 @@ pub struct Recording {
     pub excesses: Vec<f64>,
 }
 
-/// The same run as [`run`](super::run), recorded.
+/// The same run as [`run`](super::run), with a recording of its random draws.
 pub fn record(
     program: &Program,
     instance: &Instance,

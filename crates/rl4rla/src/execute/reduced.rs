@@ -1,9 +1,9 @@
-//! Reduced coordinates: a tall problem seen through the n + 1 directions that a program can reach.
+//! Reduced coordinates: a tall problem restricted to the n + 1 dimensions that a program can reach.
 //!
-//! With [A b] = Q·R, every m-vector that a program builds from A, b and x is Q times n + 1 coordinates: products,
-//! sums, inner products and R factors are the same in coordinates, where A is R's first n columns and b its last.
-//! Where b is in the range of A, the n directions of A = Q·R are enough.
-//! What needs true rows is kept here: S·Q for a sketch, sampled rows of A and b, and the row norms of A.
+//! With [A b] = Q·R, every m-vector that a program builds from A, b and x is Q times a vector of n + 1 coordinates:
+//! products, sums, inner products and R factors are the same in coordinates, where A is the first n columns of R and
+//! b its last. If b is in the range of A, the n dimensions of A = Q·R are enough. Operations on true rows are
+//! implemented here: S·Q for a sketch, sampled rows of A and b, and the row norms of A.
 
 use super::cache::{Bytes, Cache};
 use super::kernels::Values;
@@ -17,13 +17,13 @@ use crate::program::{Dim, Geometry, Section};
 use crate::rng::{Discrete, Stream, WeightError};
 use std::sync::{Arc, OnceLock};
 
-/// Where A and b differ more than this in size, one could vanish beside the other in their factorisation.
+/// Largest ratio of the magnitudes of A and b: beyond it, one could be lost to rounding in their joint factorization.
 const LARGEST_RATIO: f64 = 1e100;
 
 /// How a sketch's rows are represented.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SketchRows {
-    /// As they are.
+    /// The true rows of S·A.
     True,
     /// By n + 1 coordinates, S·Q = Q₂·R₂.
     Reduced,
@@ -33,9 +33,9 @@ pub enum SketchRows {
 pub struct Image {
     /// S·Q, or R₂.
     pub operator: Matrix,
-    /// What it makes of A.
+    /// The sketch of A.
     pub a: Arc<Matrix>,
-    /// What it makes of b.
+    /// The sketch of b.
     pub b: Arc<Vec<f64>>,
 }
 
@@ -56,9 +56,9 @@ pub struct Reduced {
     values: Values,
 }
 
-/// Q.
+/// The orthonormal basis Q.
 enum Basis {
-    /// From a factorisation of these data.
+    /// From a factorization of the data.
     Found(Box<Found>),
     /// Drawn on first use.
     Outlined(Arc<Outline>),
@@ -70,14 +70,14 @@ struct Found {
 }
 
 impl Reduced {
-    /// `None` where there is nothing to gain.
+    /// `None` if reduced coordinates would not be smaller.
     pub fn of_outline(outline: &Arc<Outline>) -> Option<Reduced> {
         let enough = outline.rows() > outline.problem.cols() + 1;
         let basis = Basis::Outlined(outline.clone());
         enough.then(|| Reduced::new(outline.problem.clone(), basis, outline.rows()))?
     }
 
-    /// `None` where there is nothing to gain, or no safe factorisation.
+    /// `None` if reduced coordinates would not be smaller, or there is no safe factorization.
     pub fn of_instance(truth: &Instance) -> Option<Reduced> {
         let (m, n) = (truth.rows(), truth.cols());
         if truth.geometry() != Geometry::Tall || m <= n + 1 || !truth.task.is_isometric() {
@@ -88,7 +88,7 @@ impl Reduced {
             return None;
         }
         let (basis, problem) = if truth.attainable() == 0.0 {
-            // b lies in the range of A already.
+            // b is in the range of A.
             let (basis, r) = linalg::thin_qr(&truth.A)?;
             let b = linalg::vec_mat(&truth.b, &basis);
             (basis, truth.in_coordinates(r, b))
@@ -123,12 +123,12 @@ impl Reduced {
         }
     }
 
-    /// m, the rows of A as they are.
+    /// m, the rows of the original A.
     pub fn rows(&self) -> usize {
         self.uniform.len()
     }
 
-    /// Forgets what runs have found.
+    /// Empties the caches of runs.
     pub fn forget(&self) {
         self.values.clear();
         self.images.clear();
@@ -139,20 +139,20 @@ impl Reduced {
         &self.problem
     }
 
-    /// What runs in these coordinates share.
+    /// The cache shared by runs in these coordinates.
     pub fn values(&self) -> &Values {
         &self.values
     }
 
-    /// A sketch's rows can be reduced if nothing looks at them, if there are enough of them, and if only one sketch
-    /// is met at a time: those of setup and of an iteration have different Q₂.
+    /// How sketch rows are represented. They can be reduced if no operator needs them, if there are enough of them,
+    /// and if only one sketch is in use at a time: those of setup and of an iteration have different Q₂.
     pub fn seen(&self, plan: &Plan, settings: &RunSettings) -> SketchRows {
         let two_sketches = Section::BOTH.iter().all(|&section| plan.sketches(section));
         let few = settings.sketch_rows < self.problem.rows();
         if two_sketches || few || plan.fixes(Dim::Sketch) { SketchRows::True } else { SketchRows::Reduced }
     }
 
-    /// The sketch of this stream.
+    /// The sketch drawn from this stream.
     pub fn image(&self, settings: &RunSettings, rows: SketchRows, stream: Stream) -> Arc<Image> {
         let (kind, sketch_rows) = (settings.sketch, settings.sketch_rows);
         self.images.find((stream, kind, sketch_rows, rows), || {
@@ -166,12 +166,12 @@ impl Reduced {
         })
     }
 
-    /// Every row as likely as any other.
+    /// The uniform distribution over the m rows.
     pub fn uniform(&self) -> &Arc<Discrete> {
         &self.uniform
     }
 
-    /// Rows of A by their squared norms.
+    /// The distribution over rows of A proportional to their squared norms.
     pub fn leverage(&self) -> Result<Arc<Discrete>, WeightError> {
         let law = || {
             let norms = match &self.basis {
@@ -185,7 +185,7 @@ impl Reduced {
         self.leverage.get_or_init(law).clone()
     }
 
-    /// True rows of A and b.
+    /// A sample of true rows of A and b.
     pub fn sample(&self, weights: &Discrete, settings: &RunSettings, stream: Stream) -> Option<SampledRows> {
         let RunSettings { batch, sampling, .. } = *settings;
         let chosen = ChosenRows::draw(weights, batch, sampling, &stream)?;

@@ -15,7 +15,7 @@ use crate::program::{Program, Sizes};
 use crate::rng::Stream;
 use std::sync::Arc;
 
-/// How a program is run.
+/// Settings of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunSettings {
     /// T, the number of iterations.
@@ -30,16 +30,16 @@ pub struct RunSettings {
     pub batch: usize,
     /// How rows are drawn.
     pub sampling: Sampling,
-    /// How many digits registers keep.
+    /// The precision of registers.
     pub precision: Precision,
-    /// What the run may cost.
+    /// The cost limits.
     pub limits: Limits,
 }
 
-/// What a run may cost; checked before anything runs.
+/// Cost limits of a run, checked before anything is run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Limits {
-    /// Floating-point operations of one operation.
+    /// Flops of one operation.
     pub flops: f64,
     /// Entries of one result.
     pub entries: f64,
@@ -48,7 +48,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The released code's cap of 10⁹ flops, raised for large problems to twenty direct solves (2mn² each).
+    /// The released code's limit of 10⁹ flops, raised for large problems to twenty direct solves (2mn² each).
     pub fn for_size(rows: usize, cols: usize) -> Limits {
         let solve = 2.0 * rows as f64 * (cols as f64).powi(2);
         Limits { flops: (20.0 * solve).max(1e9), entries: (1u64 << 27) as f64, iterations: 1_000_000 }
@@ -56,7 +56,7 @@ impl Limits {
 }
 
 impl RunSettings {
-    /// The released code's settings for a problem of this size: T = 10, s = 8n and k = 100, but no more than m.
+    /// The released code's settings for a problem of this size: T = 10, s = 8n and k = 100, but at most m.
     pub fn for_size(rows: usize, cols: usize) -> RunSettings {
         RunSettings {
             iterations: 10,
@@ -70,7 +70,7 @@ impl RunSettings {
         }
     }
 
-    /// The numbers behind the symbols of a cost.
+    /// The values of the symbols of a cost polynomial.
     pub fn sizes(&self, rows: usize, cols: usize) -> Sizes {
         Sizes {
             rows: rows as f64,
@@ -82,7 +82,7 @@ impl RunSettings {
     }
 }
 
-/// The convergence history of a run, and what it ended with.
+/// The convergence history and the final result of a run.
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// The loss at the start and after every iteration; for linear systems ‖Ax − b‖/‖b‖.
@@ -91,11 +91,11 @@ pub struct Trace {
     pub excesses: Vec<f64>,
     /// The last iterate, or the answer.
     pub x: Vec<f64>,
-    /// How many operations of the program read all of A; on large data the last residual counts too.
+    /// Number of operations that read all of A; on large data this includes the last residual.
     pub passes: usize,
-    /// `R1` as setup left it, if it is n×n: where a preconditioner is built.
+    /// `R1` after setup, if it is n×n: the register of the preconditioner.
     pub preconditioner: Option<Arc<Matrix>>,
-    /// Its name among all that runs on the same data make, where they share what they compute.
+    /// Identifies it among the values shared by runs on the same data.
     pub(crate) preconditioner_name: Option<u64>,
 }
 
@@ -121,7 +121,7 @@ pub fn run(
     Runner::begin(&plan, RunData::True(instance, None), settings, stream, Measuring::ALL)?.finish()
 }
 
-/// The last iterate of the same run alone: nothing is measured between its ends.
+/// Only the last iterate of the same run: nothing is measured between start and end.
 pub fn run_unmeasured(
     program: &Program,
     instance: &Instance,
@@ -133,7 +133,7 @@ pub fn run_unmeasured(
     Ok(Runner::begin(&plan, RunData::True(instance, None), settings, stream, measuring)?.finish()?.x)
 }
 
-/// Where the first iteration leads from each of these points, after one setup: an iteration as the function of x it is.
+/// The result of the first iteration from each of these points, after one setup: an iteration as a function of x.
 pub fn step_from(
     program: &Program,
     instance: &Instance,
@@ -151,8 +151,8 @@ pub fn step_from(
     points.into_iter().map(step).collect()
 }
 
-/// The same run in reduced coordinates where the program allows it, and on the true matrices where it does not: what
-/// it gives differs from [`run`] by rounding alone, and what it draws not at all.
+/// The same run in reduced coordinates if the program allows it, otherwise on the original matrices: the random draws
+/// are those of [`run`], and the result differs only by rounding.
 pub fn run_prepared(
     program: &Program,
     prepared: &PreparedInstance,

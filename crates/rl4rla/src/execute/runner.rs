@@ -1,7 +1,7 @@
-//! The runner: setup, and then iteration after iteration, on drawn, large and file-backed data alike.
+//! The runner: setup, then one iteration after another, on drawn, large and file-backed data alike.
 //!
-//! What differs is a policy, which iterates are measured, and a property of plan and data: where an iteration asks for
-//! A·u − b and then for Aᵀ times that, one pass over A gives both, and the residual of the iterate with it.
+//! Runs differ in which iterates are measured and in fusion, a property of plan and data: if an iteration computes
+//! A·u − b and then Aᵀ times that, one pass over A gives both, and with them the residual of the iterate.
 
 use super::draws::{Draws, RunData};
 use super::failure::{FailurePoint, Fault, RunFailure};
@@ -28,14 +28,14 @@ pub struct Runner<'a> {
     /// Products of an iteration that share a pass over A.
     fused: Vec<Pass>,
     stream: Stream,
-    /// What the iterations draw from.
+    /// The RNG stream of the iterations.
     luck: Stream,
     context: ValueContext,
     passes: usize,
     t: usize,
 }
 
-/// What a pass over A shows of the iterate it was made at.
+/// What a pass over A shows of the iterate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Seen {
     /// ‖Ax − b‖/‖b‖.
@@ -54,7 +54,7 @@ impl Seen {
 }
 
 impl<'a> Runner<'a> {
-    /// Measures the start, where the policy is to measure anything, and runs setup.
+    /// Runs setup; the start is measured first, unless only the program's own passes are used for measurement.
     pub fn begin(
         plan: &'a Plan<'a>,
         data: RunData<'a>,
@@ -66,7 +66,7 @@ impl<'a> Runner<'a> {
         if in_file {
             plan.refuse_whole(settings)?;
         }
-        // In memory a second pass is cheap, and a product of its own tells which operation fails.
+        // In memory a second pass is cheap, and separate products tell which operation fails.
         let fuses = measuring == Measuring::Shown || in_file;
         let mut runner = Runner {
             plan,
@@ -85,7 +85,7 @@ impl<'a> Runner<'a> {
         Ok(runner)
     }
 
-    /// A machine at the start, which is measured unless only passes of the program are to show anything.
+    /// A machine at the start, which is measured unless only the program's own passes are used for measurement.
     fn machine(data: RunData<'a>, settings: &'a RunSettings, measuring: Measuring) -> Machine<'a> {
         let mut machine = Machine::new(data, data.problem().task.update(), settings);
         if measuring != Measuring::Shown {
@@ -103,7 +103,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The same run with another step size, if setup does not read it and no iteration is done.
+    /// A copy of the run with another step size; only before the first iteration and if setup does not read the step
+    /// size.
     pub fn with_step(&self, step: f64) -> Runner<'a> {
         debug_assert!(!self.plan.reads_step(Section::Setup) && self.t == 0);
         let mut runner = self.clone();
@@ -112,7 +113,7 @@ impl<'a> Runner<'a> {
         runner
     }
 
-    /// The same run with x elsewhere, if no iteration is done; setup has seen x where the problem starts.
+    /// A copy of the run that starts at x; only before the first iteration. Setup has used the start of the problem.
     pub fn moved_to(&self, x: Vec<f64>) -> Runner<'a> {
         debug_assert!(self.t == 0);
         let mut runner = self.clone();
@@ -120,13 +121,13 @@ impl<'a> Runner<'a> {
         runner
     }
 
-    /// The same run, measured there only.
+    /// The same run with other iterates measured.
     pub fn measuring(mut self, measuring: Measuring) -> Runner<'a> {
         self.machine.measuring = measuring;
         self
     }
 
-    /// Starts again from the first x with another step size, after the same setup unless that depends on the step.
+    /// Restarts from the initial x with another step size; setup is run again only if it depends on the step size.
     pub fn restart(&mut self, step: f64) -> Result<(), RunFailure> {
         self.restart_with(step, self.stream)
     }
@@ -147,17 +148,17 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The RNG stream that the run was begun with.
+    /// The RNG stream that the run was started with.
     pub(super) fn stream(&self) -> &Stream {
         &self.stream
     }
 
-    /// What is measured now: the iterate, or the answer.
+    /// The current result: the iterate, or the answer.
     pub fn result(&self) -> &[f64] {
         self.machine.result()
     }
 
-    /// Iterations begun.
+    /// Iterations started.
     pub fn iterations(&self) -> usize {
         self.t
     }
@@ -172,29 +173,29 @@ impl<'a> Runner<'a> {
         &self.machine.residuals
     }
 
-    /// How many operations have read all of A.
+    /// Number of operations that have read all of A.
     pub fn passes(&self) -> usize {
         self.passes
     }
 
-    /// Whether iterations draw random numbers, and not setup alone.
+    /// Whether iterations, not only setup, draw random numbers.
     pub fn draws_in_iterations(&self) -> bool {
         self.plan.draws_in_iterations()
     }
 
-    /// Goes on with another step size from here; what setup made of the one before stays.
+    /// Continues with another step size; values that setup computed from the previous one stay.
     pub fn set_step(&mut self, step: f64) {
         self.machine.set_step(step);
     }
 
-    /// Runs one iteration, and says what a pass showed of the iterate before it.
+    /// Runs one iteration and returns what a pass showed of the iterate before it.
     pub fn advance(&mut self) -> Result<Option<Seen>, RunFailure> {
         let seen = self.aim()?;
         self.land()?;
         Ok(seen)
     }
 
-    /// The first half of an iteration: everything up to its v1.
+    /// The first half of an iteration: all instructions, up to v1.
     pub fn aim(&mut self) -> Result<Option<Seen>, RunFailure> {
         self.t += 1;
         let Runner { plan, machine, after_setup, fused, luck, context, passes, t, .. } = self;
@@ -209,7 +210,7 @@ impl<'a> Runner<'a> {
         Ok(seen)
     }
 
-    /// The second half: moves on by v1, and measures where that leads.
+    /// The second half of an iteration: applies the update and measures the result.
     pub fn land(&mut self) -> Result<(), RunFailure> {
         self.machine.update(FailurePoint::Iteration(self.t))
     }
@@ -220,7 +221,7 @@ impl<'a> Runner<'a> {
         self.product(v1.vector())
     }
 
-    /// A·v, counted as the pass it is.
+    /// A·v, counted as a pass.
     fn product(&mut self, v: &[f64]) -> Vec<f64> {
         self.passes += 1;
         linalg::mat_vec(&self.data.problem().A, v)
@@ -231,7 +232,7 @@ impl<'a> Runner<'a> {
         self.data.problem()
     }
 
-    /// The residual and the gradient of a vector, by a pass of their own.
+    /// The residual and the gradient at a vector, by a separate pass.
     pub fn measure_at(&mut self, x: &[f64]) -> Seen {
         self.passes += 1;
         let instance = self.data.problem();
@@ -239,12 +240,12 @@ impl<'a> Runner<'a> {
         Seen::of(instance, &r, &gradient)
     }
 
-    /// The same of the iterate.
+    /// The residual and the gradient at the iterate, by a separate pass.
     pub fn measure(&mut self) -> Seen {
         self.measure_at(&self.machine.x.clone())
     }
 
-    /// Runs what is left.
+    /// Runs the remaining iterations.
     pub fn finish(mut self) -> Result<Trace, RunFailure> {
         while self.t < self.settings.iterations {
             self.advance()?;
@@ -252,10 +253,10 @@ impl<'a> Runner<'a> {
         Ok(self.end())
     }
 
-    /// Ends the run where it is.
+    /// Ends the run here.
     pub fn end(mut self) -> Trace {
         if self.machine.measuring == Measuring::Shown {
-            // The residual alone, for half the work of a gradient.
+            // Only the residual, for half the work of a gradient.
             let (image, instance) = (self.product(&self.machine.x.clone()), self.data.problem());
             let distance = linalg::norm(&linalg::sub(&image, &instance.b));
             self.machine.residuals.push(instance.relative(distance));
@@ -273,7 +274,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// One iteration under way.
+/// One iteration in progress.
 struct Iteration<'m, 'a, 'p> {
     machine: &'m mut Machine<'a>,
     iteration: &'m [Planned<'p>],
@@ -284,10 +285,10 @@ struct Iteration<'m, 'a, 'p> {
 }
 
 impl Iteration<'_, '_, '_> {
-    /// Runs it, and says what it saw of the iterate.
+    /// Runs it and returns what a pass showed of the iterate.
     fn run(&mut self, draws: &mut Draws, count: &mut usize) -> Result<Option<Seen>, RunFailure> {
         let mut seen = None;
-        // Results of a pass that wait for the instruction that asks for them.
+        // Results of a fused pass whose instruction has not been reached yet.
         let mut waiting: Vec<(usize, Datum)> = Vec::new();
         for (at, planned) in self.iteration.iter().enumerate() {
             let pass = self.fused.iter().find(|pass| pass.product == at);
@@ -312,7 +313,7 @@ impl Iteration<'_, '_, '_> {
         Ok(seen)
     }
 
-    /// r and Aᵀ·r of a pass.
+    /// r and Aᵀ·r of a fused pass.
     fn make(&self, pass: &Pass) -> (Vec<f64>, Vec<f64>) {
         let value = |reg: Reg| self.machine.value(reg).expect("typing admits no undefined operand");
         let u = value(self.iteration[pass.product].typed.args[1].reg).vector();

@@ -1,4 +1,4 @@
-//! Row sampling: which rows SUBSAMPLING takes, and how it weighs them.
+//! Row sampling: which rows SUBSAMPLING takes, and how they are scaled.
 
 use crate::linalg::{Matrix, scale_rows};
 use crate::rng::{Discrete, Stream};
@@ -18,21 +18,21 @@ pub enum Sampling {
 }
 
 impl Sampling {
-    /// Both ways.
+    /// Both methods.
     pub const ALL: [Sampling; 2] = [Sampling::Unbiased, Sampling::Released];
 }
 
-/// A matrix and a vector with as many entries as it has rows.
+/// A matrix and a vector with one entry per row.
 pub type SampledRows = (Arc<Matrix>, Arc<Vec<f64>>);
 
-/// The rows of one sample and the factor of each.
+/// The rows of one sample and their scale factors.
 pub struct ChosenRows {
     rows: Vec<usize>,
     scales: Vec<f64>,
 }
 
 impl ChosenRows {
-    /// Draws `batch` rows; none if there are too few to draw from.
+    /// Draws `batch` rows; `None` if there are too few to draw from.
     pub fn draw(weights: &Discrete, batch: usize, sampling: Sampling, stream: &Stream) -> Option<ChosenRows> {
         Some(match sampling {
             Sampling::Unbiased => {
@@ -47,7 +47,7 @@ impl ChosenRows {
         })
     }
 
-    /// Which rows they are.
+    /// The indices of the rows.
     pub fn rows(self) -> Vec<usize> {
         self.rows
     }
@@ -59,13 +59,13 @@ impl ChosenRows {
         self.scaled(self.rows_of(A), b)
     }
 
-    /// The chosen rows of a matrix, as they are.
+    /// The chosen rows of a matrix, unscaled.
     #[allow(non_snake_case)]
     pub fn rows_of(&self, M: &Matrix) -> Matrix {
         M.rows_at(&self.rows)
     }
 
-    /// What the chosen rows of A and b are scaled to.
+    /// Scales the chosen rows of A and b.
     #[allow(non_snake_case)]
     pub fn scaled(&self, A: Matrix, b: Vec<f64>) -> SampledRows {
         let b = b.iter().zip(&self.scales).map(|(b, scale)| scale * b).collect();
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::linalg::{mat_vec, sub, vec_mat};
 
-    /// The mean sampled gradient over many draws, and how far chance may carry it.
+    /// The deviation of the mean sampled gradient from the exact one, in standard errors.
     #[allow(non_snake_case)]
     fn gradient_error(weights: &Discrete, sampling: Sampling) -> f64 {
         let (m, n, batch, draws) = (40, 3, 8, 20_000u64);

@@ -1,4 +1,4 @@
-//! Sketching: random S with few rows, such that S·A keeps the geometry of the columns of A.
+//! Sketching: random S with few rows, such that S·A preserves the geometry of the columns of A.
 
 mod kind;
 #[cfg(test)]
@@ -14,7 +14,7 @@ use crate::rng::Stream;
 /// Nonzeros in each column of a sparse Johnson-Lindenstrauss transform.
 pub const SJLT_NONZEROS: usize = 8;
 
-/// One drawn S ∈ R^{s×m}: a function of kind, s, m and stream, and of nothing else.
+/// One drawn S ∈ R^{s×m}: a function of kind, s, m and stream only.
 pub struct Sketch {
     sketch_rows: usize,
     rows: usize,
@@ -22,16 +22,16 @@ pub struct Sketch {
 }
 
 enum Operator {
-    /// `nonzeros` entries per column of S, ±1/√nonzeros, listed column after column.
+    /// `nonzeros` entries per column of S, ±1/√nonzeros, listed column by column.
     Sparse { nonzeros: usize, entries: Vec<Entry> },
-    /// Only the stream is kept: S itself is generated anew, block by block, whenever it is applied.
+    /// Only the stream is kept: S itself is generated again, block by block, whenever it is applied.
     Gaussian(Stream),
-    /// The diagonal of D, and the rows of H that P picks.
+    /// The diagonal of D, and the rows of H selected by P.
     Hadamard { signs: Vec<f64>, picked: Vec<usize> },
 }
 
-/// A row below 2³¹ and, in the highest bit, whether the entry is negative: there are as many of them as the data have
-/// rows, times eight.
+/// A row below 2³¹, with the sign of the entry in the highest bit: compact, because there are up to eight per row of
+/// the data.
 #[derive(Clone, Copy)]
 struct Entry(u32);
 
@@ -51,14 +51,14 @@ impl Entry {
     }
 }
 
-/// Rows of A that meet one block of a Gaussian S. Part of what S is: each block has its own stream.
+/// Rows of A per block of a Gaussian S. Part of the definition of S: each block has its own stream.
 const GAUSSIAN_BLOCK: usize = 64;
 
 impl Sketch {
     /// Draws S with `sketch_rows` rows, for matrices with `rows` rows.
     ///
-    /// An SRHT picks rows of the Hadamard matrix of size 2^p ≥ `rows` without replacement, as long as there
-    /// are enough of them; if `sketch_rows` > 2^p, with replacement. E SᵀS = I either way.
+    /// An SRHT selects rows of the Hadamard matrix of size 2^p ≥ `rows` without replacement if there are enough of
+    /// them; if `sketch_rows` > 2^p, with replacement. E SᵀS = I either way.
     pub fn draw(kind: SketchKind, sketch_rows: usize, rows: usize, stream: &Stream) -> Self {
         let operator = match kind {
             SketchKind::Sjlt => sparse(SJLT_NONZEROS.min(sketch_rows), sketch_rows, rows, stream),
@@ -88,7 +88,7 @@ impl Sketch {
         self.apply(&Matrix::from_fn(v.len(), 1, |i, _| v[i])).column(0).to_vec()
     }
 
-    /// Adds each row of A, with its signs, to `nonzeros` rows of the result: by rows, all access is contiguous.
+    /// Adds each row of A, with its signs, to `nonzeros` rows of the result: row-major, so all access is contiguous.
     #[allow(non_snake_case)]
     fn apply_sparse(&self, nonzeros: usize, entries: &[Entry], A: &Matrix) -> Matrix {
         let (s, n) = (self.sketch_rows, A.cols());
@@ -98,7 +98,7 @@ impl Sketch {
             add_rows(A.row_major(), n, nonzeros, entries, 0, &mut sums);
             return Matrix::from_fn(s, n, |i, j| factor * sums[i * n + j]);
         }
-        // Each thread has its own rows of the result, so no sum depends on how many threads there are.
+        // Each thread has its own rows of the result, so no sum depends on the number of threads.
         let band = s.div_ceil(rayon::current_num_threads());
         A.each_part(1, |first, part| {
             let entries = &entries[first * nonzeros..];
@@ -131,7 +131,7 @@ impl Sketch {
     }
 }
 
-/// Adds the rows, n entries each, to those sums that begin with row `first` of the result.
+/// Adds rows of n entries each to `sums`, the rows of the result starting at `first`.
 fn add_rows(rows: &[f64], n: usize, nonzeros: usize, entries: &[Entry], first: usize, sums: &mut [f64]) {
     if sums.is_empty() {
         return;
@@ -141,7 +141,7 @@ fn add_rows(rows: &[f64], n: usize, nonzeros: usize, entries: &[Entry], first: u
         || {
             for (row, entries) in rows.chunks_exact(n).zip(entries.chunks_exact(nonzeros)) {
                 for entry in entries {
-                    // What belongs to sums before the first wraps round to where there are none.
+                    // Entries for sums before the first wrap around to an index out of range.
                     let start = (entry.row() as usize).wrapping_sub(first).saturating_mul(n);
                     if start < sums.len() {
                         let sign = entry.sign();
@@ -161,7 +161,7 @@ fn sparse(nonzeros: usize, rows: usize, cols: usize, stream: &Stream) -> Operato
         let start = entries.len();
         // Floyd's sampling: one draw for each element of a uniformly random subset.
         for last in rows - nonzeros..rows {
-            // One word gives the row by its high bits and the sign by its lowest.
+            // The high bits of a word give the row, its lowest bit the sign.
             let word = rng.next_u64();
             let drawn = below(word, last + 1) as u32;
             let taken = entries[start..].iter().any(|entry| entry.row() == drawn);
@@ -172,7 +172,7 @@ fn sparse(nonzeros: usize, rows: usize, cols: usize, stream: &Stream) -> Operato
     Operator::Sparse { nonzeros, entries }
 }
 
-/// `count` numbers below `bound`: distinct if there are that many, else independent.
+/// `count` numbers below `bound`: distinct if there are enough, otherwise independent.
 fn pick(count: usize, bound: usize, rng: &mut impl Rng) -> Vec<usize> {
     if count > bound {
         return (0..count).map(|_| below(rng.next_u64(), bound)).collect();
@@ -185,7 +185,7 @@ fn pick(count: usize, bound: usize, rng: &mut impl Rng) -> Vec<usize> {
     all
 }
 
-/// A uniform word made a number below `bound`, with a relative bias of at most bound/2⁶⁴.
+/// A number below `bound` from a uniform word, with a relative bias of at most bound/2⁶⁴.
 fn below(word: u64, bound: usize) -> usize {
     ((u128::from(word) * bound as u128) >> 64) as usize
 }

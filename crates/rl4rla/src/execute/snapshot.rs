@@ -1,4 +1,4 @@
-//! Snapshots: what every register holds, also for programs that are not finished.
+//! Snapshots: the values of all registers, also for unfinished programs.
 
 use super::lenient::Lenient;
 use super::run::RunSettings;
@@ -11,11 +11,12 @@ pub type Snapshot = Vec<Option<Datum>>;
 
 /// The registers after setup and after every iteration.
 ///
-/// Unlike [`run`](super::run), this takes partial programs: an instruction that does not fit, or fails, or reads what
-/// is not there, leaves its target empty, and an iteration without a proper `v1` leaves x as it is. It takes any update,
-/// whatever the instance's task. And it can begin the iteration elsewhere than at zero, where many different programs
-/// stand still: `start` is put into x after setup, and, reversed, into the carried registers. Setup finds it too where x
-/// stays, and moved round by one entry where x is assigned, so that the first x and the one after it are distinguished.
+/// Unlike [`run`](super::run), this accepts partial programs: an instruction that does not fit, fails, or reads an
+/// empty register leaves its target empty, and an iteration without a `v1` of the right shape leaves x unchanged. It
+/// accepts any update, whatever the instance's task. The iteration can start elsewhere than at zero, where many
+/// different programs have the same iterates: `start` is written to x after setup and, reversed, to the carried
+/// registers. Setup sees `start` as x if x never changes, and `start` rotated by one entry if x is assigned, so that
+/// the initial x differs from the one after it.
 pub fn snapshots(
     program: &Program,
     instance: &Instance,
@@ -30,7 +31,7 @@ pub fn snapshots(
     let after_setup = run.registers().clone();
     let mut taken = vec![after_setup.clone()];
     if let Some(start) = start {
-        // All alike, because which of them a program uses is only a name.
+        // All carried registers get the same value, because their names do not matter.
         let carried: Vec<f64> = start.iter().rev().copied().collect();
         run.place(start, |_| carried.clone());
     }

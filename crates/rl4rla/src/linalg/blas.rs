@@ -9,11 +9,10 @@ use super::by_rows::{ByRows, gram_height};
 use super::vector::inner;
 use super::{Matrix, sub, wide};
 
-/// Rows of the result of A·x that are finished before the next are begun, so that they stay in the first
-/// level of cache while the columns of A pass by.
+/// Rows of A·x computed at a time, so that they stay in the L1 cache while the columns of A stream through.
 const ROW_BLOCK: usize = 1024;
 
-/// Rows of P that stay in cache while they meet all columns of Q.
+/// Rows of P per block; a block stays in cache while it is multiplied by all columns of Q.
 const PRODUCT_BLOCK: usize = 128;
 
 /// Columns combined in one pass over such a block.
@@ -77,7 +76,7 @@ fn add_products(A: &Matrix, x: &[f64], rows: Range<usize>, y: &mut [f64]) {
     }
 }
 
-/// y ← y + what K columns, from `first` on, add to these rows of A·x.
+/// y ← y + the contribution of K columns, starting at `first`, to these rows of A·x.
 #[inline(always)]
 #[allow(non_snake_case)]
 fn add_group<const K: usize>(A: &Matrix, x: &[f64], first: usize, rows: Range<usize>, y: &mut [f64]) {
@@ -88,7 +87,7 @@ fn add_group<const K: usize>(A: &Matrix, x: &[f64], first: usize, rows: Range<us
 /// y ← y + Σₖ xₖ·cₖ.
 #[inline(always)]
 fn accumulate<const K: usize>(y: &mut [f64], x: [f64; K], columns: [&[f64]; K]) {
-    // Equal lengths in a form that lets the bounds checks go and the loop become vector code.
+    // Slices of equal length let the compiler drop bounds checks and vectorize the loop.
     let columns = columns.map(|column| &column[..y.len()]);
     for (i, y) in y.iter_mut().enumerate() {
         let mut sum = *y;
@@ -184,7 +183,7 @@ pub fn t_matmul(P: &Matrix, Q: &Matrix) -> Matrix {
     product(P.as_faer().transpose(), Q.as_faer())
 }
 
-/// P·Q, each row as it would be alone: the same to the last bit whatever other rows there are.
+/// P·Q with each row computed independently: its bits do not depend on the other rows.
 #[allow(non_snake_case)]
 pub fn row_by_row(P: &Matrix, Q: &Matrix) -> Matrix {
     assert_eq!(P.cols(), Q.rows(), "P·Q of unequal lengths");
@@ -192,7 +191,7 @@ pub fn row_by_row(P: &Matrix, Q: &Matrix) -> Matrix {
     wide(
         #[inline(always)]
         || {
-            // A block of P stays in cache while it meets all columns of Q.
+            // A block of P stays in cache while it is multiplied by all columns of Q.
             for start in (0..P.rows()).step_by(PRODUCT_BLOCK) {
                 let rows = start..P.rows().min(start + PRODUCT_BLOCK);
                 for j in 0..Q.cols() {
@@ -349,7 +348,7 @@ mod tests {
     fn equal_values_give_equal_bits() {
         let v = normal(403, 1, 12);
         assert_reproducible(&normal(403, 37, 13), |a| {
-            // The same vector, off any alignment.
+            // The same vector at another alignment.
             let shifted: Vec<f64> = std::iter::once(0.0).chain(v.column(0).iter().copied()).collect();
             assert_eq!(vec_mat(v.column(0), a), vec_mat(&shifted[1..], a));
             let g = gram(a);

@@ -1,8 +1,8 @@
-//! Kernels for matrices stored by rows: large data, read once per product, by all threads.
+//! Kernels for matrices stored by rows: large data, read once per product, in parallel.
 //!
-//! The work is cut into blocks whose boundaries depend on the shape alone, and partial sums are added in the order
-//! of the blocks: the same bits come out whatever the number of threads. Sums run over fixed lanes without fused
-//! multiply-adds, so the width of the machine's vectors does not show either.
+//! The work is split into blocks whose boundaries depend only on the shape, and partial sums are added in block
+//! order, so that results are bitwise independent of the number of threads. Sums use a fixed number of lanes without
+//! fused multiply-adds, so they do not depend on the SIMD width either.
 
 use faer::MatRef;
 use rayon::prelude::*;
@@ -11,23 +11,23 @@ use super::blas::symmetric_product;
 use super::vector::inner;
 use super::{Matrix, add, wide};
 
-/// Entries of a block, about a megabyte: enough to be worth a task, small enough that all threads get some.
+/// Entries per block, about a megabyte: enough to be worth a task, small enough to keep all threads busy.
 const BLOCK: usize = 1 << 17;
 
-/// Entries of the rows whose residuals are found before they are used: with x and the sum, they stay in the first
-/// level of cache.
+/// Entries of the rows whose residuals are computed before they are used: together with x and the sum they fit into
+/// the L1 cache.
 const GROUP: usize = 1600;
 
-/// Rows that are added to a sum together, so that it is loaded and stored less often.
+/// Rows added to a sum at once, so that the sum is loaded and stored less often.
 const TOGETHER: usize = 4;
 
-/// Neighbouring sums that are found together.
+/// Adjacent sums updated at once.
 const CHUNK: usize = 4;
 
-/// Parts whose Gram matrices are found apart.
+/// Number of parts whose Gram matrices are computed separately.
 const GRAM_PARTS: usize = 16;
 
-/// The most entries of such a part: what is read from a file is held part by part.
+/// Maximum number of entries of such a part: data read from a file are held one part at a time.
 const GRAM_ENTRIES: usize = 1 << 22;
 
 /// The entries of a matrix that is stored by rows.
@@ -54,7 +54,7 @@ impl<'a> ByRows<'a> {
         self.entries
     }
 
-    /// Rows of a block of a matrix with so many columns.
+    /// Rows per block of a matrix with `cols` columns.
     pub fn height_of(cols: usize) -> usize {
         (BLOCK / cols.max(1)).next_multiple_of(TOGETHER).max(TOGETHER)
     }
@@ -80,7 +80,7 @@ impl<'a> ByRows<'a> {
         y
     }
 
-    /// Adds Aᵀ·v to the sum of the rows before, if there are any.
+    /// Adds Aᵀ·v to `sum`, the total over the preceding rows, if any.
     pub fn vec_mat(self, v: &[f64], sum: &mut Option<Vec<f64>>) {
         let blocks = self.blocks().zip(v.par_chunks(self.height()));
         let parts = blocks.map(|(block, v)| {
@@ -94,7 +94,8 @@ impl<'a> ByRows<'a> {
         total(parts, sum);
     }
 
-    /// Makes r = A·x − b of b, and adds Aᵀ·r to the sum of the rows before, reading A once.
+    /// Replaces b in `r` by r = A·x − b and adds Aᵀ·r to `sum`, the total over the preceding rows, if any. Reads A
+    /// once.
     pub fn residual_and_gradient(self, x: &[f64], r: &mut [f64], sum: &mut Option<Vec<f64>>) {
         if self.cols == 0 {
             r.iter_mut().for_each(|r| *r = 0.0 - *r);
@@ -135,7 +136,7 @@ impl<'a> ByRows<'a> {
         norms
     }
 
-    /// The Gram matrices of parts of this height, exactly symmetric.
+    /// The Gram matrices of consecutive parts of `height` rows, exactly symmetric.
     pub fn grams(self, height: usize) -> Vec<Matrix> {
         self.parts(height).map(|part| symmetric_product(part.as_faer().transpose())).collect()
     }
@@ -147,29 +148,29 @@ impl<'a> ByRows<'a> {
         self.entries.par_chunks((height * cols).max(1)).map(part)
     }
 
-    /// A matrix of its own, by rows as well.
+    /// A copy as a matrix, also stored by rows.
     pub fn to_matrix(self) -> Matrix {
         Matrix::from_row_major(self.rows, self.cols, self.entries.to_vec())
     }
 
-    /// View for faer's own routines.
+    /// View for faer's routines.
     pub fn as_faer(self) -> MatRef<'a, f64> {
         MatRef::from_row_major_slice(self.entries, self.rows, self.cols)
     }
 }
 
-/// Adds vectors to a sum, in their order.
+/// Adds vectors to a sum, in order.
 fn total(parts: impl IndexedParallelIterator<Item = Vec<f64>>, sum: &mut Option<Vec<f64>>) {
     let parts: Vec<Vec<f64>> = parts.collect();
     *sum = sum.take().into_iter().chain(parts).reduce(|sum, part| add(&sum, &part));
 }
 
-/// Rows of the parts whose Gram matrices are found apart: so many parts, or more if those were large.
+/// Rows per part for separate Gram matrices: `GRAM_PARTS` parts, or more if a part would exceed `GRAM_ENTRIES`.
 pub fn gram_height(rows: usize, cols: usize) -> usize {
     rows.div_ceil(GRAM_PARTS).min(GRAM_ENTRIES / cols.max(1)).max(1)
 }
 
-/// y ← A·x − y, one row after the other: memory is fastest when read in order.
+/// y ← A·x − y, row by row: memory is fastest when read in order.
 #[inline(always)]
 fn subtract_from_products(rows: &[f64], x: &[f64], y: &mut [f64]) {
     for (row, y) in rows.chunks_exact(x.len()).zip(y) {
@@ -194,10 +195,10 @@ fn add_multiples(rows: &[f64], v: &[f64], sum: &mut [f64]) {
 /// sum ← sum + Σₖ vₖ·rowₖ.
 #[inline(always)]
 fn add_together<const K: usize>(rows: [&[f64]; K], v: [f64; K], sum: &mut [f64]) {
-    // Short chunks, because rows are short: what a compiler leaves over of longer ones would be as much again.
+    // Short chunks because rows are short: with longer ones, the scalar remainder would take as long again.
     let (sums, sum_rest) = sum.as_chunks_mut::<CHUNK>();
     let rows = rows.map(|row| row.as_chunks::<CHUNK>());
-    // Equal lengths in a form that lets the bounds checks go.
+    // Slices of equal length let the compiler drop bounds checks.
     let chunks = rows.map(|(chunks, _)| &chunks[..sums.len()]);
     for (j, sum) in sums.iter_mut().enumerate() {
         for k in 0..K {

@@ -1,14 +1,15 @@
-//! Cholesky factors, and by way of the Gram matrix orthonormal columns: one product instead of a sequence of reflections.
+//! Cholesky factors, and orthonormal columns from the Gram matrix: one matrix product instead of a sequence of
+//! reflections.
 
 use super::{Matrix, NumericError, gram, triangular_inverse};
 use faer::Side;
 use faer::linalg::cholesky::llt::factor::LltError;
 
-/// How far M is from having orthonormal columns, as ‖R⁻¹‖²/n for M·D = Q·R, D scaling the columns of M to length 1.
-/// The columns of M·T are orthonormal up to about this many roundings.
+/// Largest ‖R⁻¹‖²/n, for M·D = Q·R with D scaling the columns of M to length 1, at which one pass is enough. The
+/// columns of M·T are orthonormal up to about this many rounding errors.
 const WELL: f64 = 10.0;
 
-/// Beyond this the Gram matrix has too few digits left for a second pass to mend the first.
+/// Above this, the Gram matrix has too few correct digits for a second pass to correct the first.
 const MENDABLE: f64 = 1e10;
 
 /// Orthonormal columns as a product M·T.
@@ -21,8 +22,8 @@ pub struct Orthonormal {
     pub T: Matrix,
 }
 
-/// Q = M·T with the Q of [`thin_q`](super::thin_q), for tall M of full rank: M as given where one pass is enough,
-/// M already nearly orthonormal where two are. Where reflections are needed, M comes back.
+/// Q = M·T with the Q of [`thin_q`](super::thin_q), for tall M of full rank: M as given if one pass is enough, M
+/// already nearly orthonormal if two are needed. Returns M as the error if it needs Householder reflections.
 #[allow(non_snake_case)]
 pub fn orthonormalised(M: Matrix) -> Result<Orthonormal, Matrix> {
     match through_gram(&M) {
@@ -38,8 +39,8 @@ pub fn orthonormalised(M: Matrix) -> Result<Orthonormal, Matrix> {
     }
 }
 
-/// The R of G = RᵀR, upper triangular with a positive diagonal, of a symmetric G whose lower triangle is read. Where G
-/// is not positive definite, the pivot that is not is named.
+/// The R of G = RᵀR, upper triangular with a positive diagonal, for a symmetric G of which the lower triangle is
+/// read. If G is not positive definite, the error gives the index of the failing pivot.
 #[allow(non_snake_case)]
 pub fn cholesky_r(G: &Matrix) -> Result<Matrix, NumericError> {
     if !G.is_finite() {

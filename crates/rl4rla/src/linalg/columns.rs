@@ -1,4 +1,4 @@
-//! Columns of a matrix in other units: their lengths, and a matrix with other columns made in place.
+//! Column norms, and shifting, scaling and selecting the columns of a matrix in place.
 
 use rayon::prelude::*;
 
@@ -6,32 +6,32 @@ use super::Matrix;
 use super::by_rows::ByRows;
 use super::matrix::power_of_two_below;
 
-/// Other columns for a matrix: (value − shift)/scale, for those columns that are kept.
+/// A change of columns: (value − shift)/scale, for the columns that are kept.
 ///
-/// A scale that is a power of two changes no digit.
+/// Scaling by a power of two is exact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnMap {
-    /// Which columns stay, in their order.
+    /// Indices of the columns kept, in order.
     pub kept: Vec<usize>,
-    /// What is subtracted from each of them.
+    /// Subtracted from each kept column.
     pub shift: Vec<f64>,
-    /// What each is then divided by.
+    /// Divisor of each kept column, applied after the shift.
     pub scale: Vec<f64>,
 }
 
 impl ColumnMap {
-    /// All columns, moved and scaled.
+    /// Keeps all columns, shifted and scaled.
     pub fn all(shift: Vec<f64>, scale: Vec<f64>) -> ColumnMap {
         ColumnMap { kept: (0..shift.len()).collect(), shift, scale }
     }
 
-    /// Some columns as they are.
+    /// Keeps some columns, unchanged.
     pub fn only(kept: Vec<usize>) -> ColumnMap {
         let n = kept.len();
         ColumnMap { kept, shift: vec![0.0; n], scale: vec![1.0; n] }
     }
 
-    /// Changes rows of `cols` entries, which stand at the beginning of `entries` afterwards.
+    /// Applies the map to rows of `cols` entries; the result is packed at the beginning of `entries`.
     pub(super) fn apply(&self, cols: usize, entries: &mut Vec<f64>) {
         let n = self.kept.len();
         if n == cols {
@@ -55,11 +55,11 @@ impl ColumnMap {
     }
 }
 
-/// ‖aⱼ‖ of every column, without overflow or underflow on the way.
+/// ‖aⱼ‖ for every column, without intermediate overflow or underflow.
 pub fn column_norms(matrix: &Matrix) -> Vec<f64> {
     let n = matrix.cols();
     let squares = column_sums(matrix, &vec![0.0; n], |value, _| value * value);
-    // Within these bounds nothing overflowed, and what underflowed is below rounding.
+    // Within these bounds nothing overflowed, and anything that underflowed is below rounding error.
     if squares.iter().all(|sum| (1e-280..1e300).contains(sum)) {
         return squares.into_iter().map(f64::sqrt).collect();
     }
@@ -75,7 +75,7 @@ pub fn column_norms(matrix: &Matrix) -> Vec<f64> {
     scaled.into_iter().zip(units).map(|(sum, unit)| sum.sqrt() * unit).collect()
 }
 
-/// Σᵢ term(aᵢⱼ, uⱼ) of every column.
+/// Σᵢ term(aᵢⱼ, uⱼ) for every column.
 fn column_sums(matrix: &Matrix, u: &[f64], term: impl Fn(f64, f64) -> f64 + Sync) -> Vec<f64> {
     fold(
         matrix,
@@ -88,7 +88,7 @@ fn column_sums(matrix: &Matrix, u: &[f64], term: impl Fn(f64, f64) -> f64 + Sync
     )
 }
 
-/// Goes through all rows by all threads, in blocks that the shape alone decides.
+/// Folds over all rows in parallel, in blocks that depend only on the shape.
 fn fold(
     matrix: &Matrix,
     row: impl Fn(&[f64], &mut [f64]) + Sync,

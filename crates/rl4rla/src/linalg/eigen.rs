@@ -10,7 +10,7 @@ pub fn symmetric_eigen(M: &Matrix) -> Option<(Vec<f64>, Matrix)> {
     let (scaled, factor) = M.normalized()?;
     let n = M.cols();
     let eigen = scaled.self_adjoint_eigen(Side::Lower).ok()?;
-    // faer sorts upwards.
+    // faer sorts in ascending order.
     let values: Vec<f64> = eigen.S().column_vector().iter().rev().map(|s| s * factor).collect();
     let vectors = Matrix::from_fn(n, n, |i, j| eigen.U()[(i, n - 1 - j)]);
     (values.iter().all(|v| v.is_finite()) && vectors.is_finite()).then_some((values, vectors))

@@ -1,4 +1,4 @@
-//! What can go wrong in a numerical kernel.
+//! Errors of numerical kernels.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub enum NumericError {
         /// Position on the diagonal, counted from zero.
         index: usize,
     },
-    /// The input holds a NaN or an infinity, or the result would.
+    /// The input or the result contains a NaN or an infinity.
     NotFinite,
     /// The singular value decomposition did not converge.
     NoConvergence,

@@ -28,11 +28,12 @@ pub fn inverse(M: &Matrix) -> Result<Matrix, NumericError> {
 /// M⁻¹·v by LU with partial pivoting; an error if a pivot is rounding noise or something overflows.
 #[allow(non_snake_case)]
 pub fn solve(M: &Matrix, v: &[f64]) -> Result<Vec<f64>, NumericError> {
-    // M has size 1 when it is factored, so what is left of a dependent column is a few roundings of 1.
+    // M is scaled to magnitude 1 before it is factored, so the pivot of a dependent column is a few rounding errors
+    // of 1.
     solve_with_pivots_above(100.0 * M.cols() as f64 * f64::EPSILON, M, v)
 }
 
-/// M⁻¹·v by LU with partial pivoting, as LAPACK's `gesv` gives it: an error only if a pivot is exactly zero or something
+/// M⁻¹·v by LU with partial pivoting, like LAPACK's `gesv`: an error only if a pivot is exactly zero or something
 /// overflows.
 #[allow(non_snake_case)]
 pub fn solve_unless_zero_pivot(M: &Matrix, v: &[f64]) -> Result<Vec<f64>, NumericError> {
@@ -53,9 +54,9 @@ fn solve_with_pivots_above(noise: f64, M: &Matrix, v: &[f64]) -> Result<Vec<f64>
     if x.iter().all(|x| x.is_finite()) { Ok(x) } else { Err(NumericError::NotFinite) }
 }
 
-/// argmin ‖A·x − b‖, and the shortest such x where there are several.
+/// argmin ‖A·x − b‖, the x of minimum norm if there are several.
 ///
-/// NaN throughout if A or b is not finite.
+/// All NaN if A or b is not finite.
 #[allow(non_snake_case)]
 pub fn least_squares(A: &Matrix, b: &[f64]) -> Vec<f64> {
     assert_eq!(A.rows(), b.len(), "least squares of unequal lengths");
@@ -65,7 +66,7 @@ pub fn least_squares(A: &Matrix, b: &[f64]) -> Vec<f64> {
 #[allow(non_snake_case)]
 fn try_least_squares(A: &Matrix, b: &[f64]) -> Result<Vec<f64>, NumericError> {
     let n = A.cols();
-    // A and b are brought to size 1 apart, or the smaller could vanish beside the larger.
+    // A and b are scaled separately, or the smaller could underflow relative to the larger.
     let a_factor = power_of_two_below(A.magnitude().ok_or(NumericError::NotFinite)?);
     let b_factor = power_of_two_below(magnitude(b).ok_or(NumericError::NotFinite)?);
     let (to_a, to_b) = (a_factor.recip(), b_factor.recip());
@@ -82,7 +83,7 @@ fn try_least_squares(A: &Matrix, b: &[f64]) -> Result<Vec<f64>, NumericError> {
     Ok(scale(to_a, &scale(b_factor, &x)))
 }
 
-/// By LU with partial pivoting; not finite if a pivot is zero.
+/// M⁻¹ by LU with partial pivoting; not finite if a pivot is zero.
 #[allow(non_snake_case)]
 fn explicit_inverse(M: &Matrix) -> Matrix {
     let n = M.cols();
@@ -95,7 +96,7 @@ fn explicit_inverse(M: &Matrix) -> Matrix {
     let (_, permutation) =
         factor::lu_in_place(LU.as_mut(), &mut forward, &mut backward, Par::Seq, stack, Default::default());
     let mut inverse = Mat::zeros(n, n);
-    // L and U share a matrix: each is read on its own side of the diagonal only.
+    // L and U share a matrix: only one side of the diagonal is read for each.
     lu_inverse::inverse(inverse.as_mut(), LU.as_ref(), LU.as_ref(), permutation, Par::Seq, stack);
     Matrix::from_faer(inverse)
 }
@@ -154,7 +155,7 @@ mod tests {
         }
         let nearly = conditioned(20, 20, 1e15, 5);
         assert_eq!(inverse(&nearly), pseudo_inverse(&nearly));
-        // Ill conditioned is not singular: here the true inverse is returned.
+        // Ill-conditioned is not singular: the true inverse is returned here.
         let ill = conditioned(20, 20, 1e9, 5);
         assert_ne!(inverse(&ill), pseudo_inverse(&ill));
         let wide = normal(3, 5, 6);
@@ -173,7 +174,7 @@ mod tests {
         assert_eq!(inverse(&Matrix::from_rows(&[&[1e-320]])), Err(NumericError::NotFinite));
     }
 
-    /// The residual is orthogonal to the columns, and x has no part in the null space.
+    /// The residual is orthogonal to the columns, and x has no component in the null space.
     #[track_caller]
     fn check_least_squares(a: &Matrix, b: &[f64], rank: usize) {
         let x = least_squares(a, b);

@@ -1,4 +1,4 @@
-//! The dense matrix every other module passes around.
+//! The dense matrix type used by all other modules.
 
 use std::fs::File;
 use std::io;
@@ -10,11 +10,12 @@ use super::by_rows::ByRows;
 use super::columns::ColumnMap;
 use super::spool::Spool;
 
-/// A dense f64 matrix, stored by columns or by rows, with a copy in the other order made on first need, or in a file.
+/// A dense f64 matrix, stored by columns or by rows with a copy in the other order made on first use, or kept in a
+/// file.
 ///
-/// Factorisations and products want columns; gathering and sketching rows want rows, and so do data too large to be
-/// copied. What is computed from a matrix depends on how it was made, by rounding, but not on which copies exist.
-/// Of a matrix in a file there is no copy: it is read part by part, and who asks for all of it at once panics.
+/// Factorizations and products use columns; gathering and sketching rows use rows, and so do data too large to be
+/// copied. The rounding of a result depends on how the matrix was made, but not on which copies exist. A matrix in a
+/// file is never copied: it is read part by part, and asking for all of it at once panics.
 pub struct Matrix {
     layout: Layout,
 }
@@ -26,18 +27,17 @@ enum Layout {
 }
 
 impl Matrix {
-    /// Takes over a faer matrix.
+    /// Takes ownership of a faer matrix.
     pub fn from_faer(columns: Mat<f64>) -> Self {
-        // faer starts every column of a new matrix on a cache line. A matrix that was resized may not, and
-        // kernels may then sum in another order: copying restores the layout on which reproducibility rests.
+        // faer aligns every column of a new matrix to a cache line. A resized matrix may not be aligned, and kernels
+        // may then sum in another order: copying restores the layout that reproducibility relies on.
         let canonical = columns.nrows().next_multiple_of(CACHE_LINE) as isize;
         let is_canonical = columns.ncols() < 2 || columns.col_stride() == canonical;
         let entries = if is_canonical { columns } else { columns.as_ref().to_owned() };
         Self { layout: Layout::Columns { entries, by_rows: OnceLock::new() } }
     }
 
-    /// Takes over entries that are stored row after row, and keeps them so: products read them where they are, with
-    /// all threads.
+    /// Takes ownership of entries stored row by row, and keeps that order: products read them in place, in parallel.
     ///
     /// ```
     /// use rl4rla::linalg::{Matrix, residual_and_gradient};
@@ -50,17 +50,18 @@ impl Matrix {
         Self { layout: Layout::Rows { entries, shape: (rows, cols), by_columns: OnceLock::new() } }
     }
 
-    /// The matrix whose entries a file holds row after row, as little-endian f64 and nothing else. Nobody may change it.
+    /// The matrix whose entries a file stores row by row, as little-endian f64 and nothing else. The file must not
+    /// change.
     pub fn in_file(file: File, rows: usize, cols: usize) -> io::Result<Self> {
         Ok(Self { layout: Layout::File(Arc::new(Spool::new(file, rows, cols)?)) })
     }
 
-    /// Whether it is in a file and not in memory.
+    /// Whether the matrix is in a file rather than in memory.
     pub fn is_in_file(&self) -> bool {
         matches!(self.layout, Layout::File(_))
     }
 
-    /// Why its file could not be read, if that has happened; what could not be read was taken for NaN.
+    /// The first error in reading its file, if any; entries that could not be read were taken to be NaN.
     pub fn read_failure(&self) -> Option<&str> {
         match &self.layout {
             Layout::File(spool) => spool.failure(),
@@ -108,7 +109,7 @@ impl Matrix {
         }
     }
 
-    /// The memory it takes, both copies counted.
+    /// Memory used in bytes, including both copies.
     pub fn bytes(&self) -> usize {
         let copies = match &self.layout {
             Layout::Columns { by_rows, .. } => 1 + usize::from(by_rows.get().is_some()),
@@ -130,7 +131,7 @@ impl Matrix {
         }
     }
 
-    /// View for faer's own routines.
+    /// View for faer's routines.
     pub fn as_faer(&self) -> MatRef<'_, f64> {
         match &self.layout {
             Layout::Columns { entries, .. } => entries.as_ref(),
@@ -139,13 +140,13 @@ impl Matrix {
         }
     }
 
-    /// Whether its rows are what it was made of, in memory or in a file.
+    /// Whether it was made from rows, in memory or in a file.
     pub(crate) fn is_by_rows(&self) -> bool {
         !matches!(self.layout, Layout::Columns { .. })
     }
 
-    /// Calls `f` with all rows of a matrix that was made of them, and the number of the first: all at once from memory,
-    /// and some at a time from a file, but whole units.
+    /// Calls `f` with consecutive rows of a matrix made from rows, and the index of the first: all at once from
+    /// memory, in parts from a file. Part boundaries are multiples of `unit` rows.
     pub(crate) fn each_part(&self, unit: usize, mut f: impl FnMut(usize, ByRows)) {
         match &self.layout {
             Layout::Columns { .. } => f(0, ByRows::new(self.row_major(), self.rows(), self.cols())),
@@ -154,7 +155,7 @@ impl Matrix {
         }
     }
 
-    /// The first entry for which this holds, row by row: its row, its column and its value.
+    /// The first entry, in row order, for which `holds` is true: its row, column and value.
     pub(crate) fn find(&self, holds: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {
         let (m, n) = (self.rows(), self.cols());
         if !self.is_by_rows() {
@@ -169,7 +170,7 @@ impl Matrix {
         found
     }
 
-    /// The matrix of these of its rows.
+    /// The matrix of the rows with these indices.
     pub(crate) fn rows_at(&self, rows: &[usize]) -> Matrix {
         match &self.layout {
             Layout::File(spool) => {
@@ -180,7 +181,7 @@ impl Matrix {
         }
     }
 
-    /// The same matrix, made by columns: what many small computations share must not wait for threads.
+    /// The same matrix, stored by columns: matrices shared by many small computations must not wait for threads.
     pub fn by_columns(self) -> Self {
         match self.layout {
             Layout::Columns { .. } => self,
@@ -189,7 +190,7 @@ impl Matrix {
         }
     }
 
-    /// The same matrix, made by rows: what is large is read by all threads then.
+    /// The same matrix, stored by rows, so that large data are read by all threads.
     pub fn by_rows(self) -> Self {
         let (rows, cols) = (self.rows(), self.cols());
         self.row_major();
@@ -201,7 +202,7 @@ impl Matrix {
         }
     }
 
-    /// Column j; if made by rows, out of a copy by columns, made once.
+    /// Column j; for a matrix made from rows, taken from a copy by columns that is made once.
     pub fn column(&self, j: usize) -> &[f64] {
         match &self.layout {
             Layout::Columns { entries, .. } => entries.col_as_slice(j),
@@ -212,7 +213,7 @@ impl Matrix {
         }
     }
 
-    /// All entries, row after row; if made by columns, a copy, made once.
+    /// All entries, row by row; for a matrix made from columns, a copy that is made once.
     pub fn row_major(&self) -> &[f64] {
         let (columns, by_rows) = match &self.layout {
             Layout::Columns { entries, by_rows } => (entries, by_rows),
@@ -248,7 +249,7 @@ impl Matrix {
             }
             Layout::Rows { entries, shape: (m, n), .. } => {
                 let mut columns = Mat::zeros(*m, *n);
-                // As above, with the cache lines being read.
+                // As above, for the cache lines being read.
                 for (band, block) in entries.chunks((BAND * n).max(1)).enumerate() {
                     for j in 0..*n {
                         let column = &mut columns.col_as_slice_mut(j)[band * BAND..];
@@ -263,13 +264,13 @@ impl Matrix {
         }
     }
 
-    /// Row i; if made by columns, out of the copy by rows.
+    /// Row i; for a matrix made from columns, taken from the copy by rows.
     pub fn row(&self, i: usize) -> &[f64] {
         let n = self.cols();
         &self.row_major()[i * n..(i + 1) * n]
     }
 
-    /// Whether it is its own transpose, to the last bit.
+    /// Whether it equals its transpose, bit for bit.
     pub fn is_symmetric(&self) -> bool {
         let n = self.rows();
         n == self.cols() && (0..n).all(|i| (0..i).all(|j| self.get(i, j) == self.get(j, i)))
@@ -290,7 +291,7 @@ impl Matrix {
         }
     }
 
-    /// The matrix with other columns: in place where it is in memory, and on reading where it is in a file.
+    /// Applies a column map: in place if the matrix is in memory, on reading if it is in a file.
     pub fn map_columns(self, map: ColumnMap) -> Self {
         let (rows, cols) = (self.rows(), map.kept.len());
         match self.layout {
@@ -341,7 +342,7 @@ impl Matrix {
     }
 }
 
-/// Programs that would ask are refused before they run.
+/// Programs that need the whole matrix are rejected before they run.
 fn not_in_memory() -> ! {
     panic!("a matrix in a file is read part by part")
 }
@@ -356,7 +357,7 @@ const BAND: usize = 64;
 pub(super) fn magnitude(values: &[f64]) -> Option<f64> {
     const LANES: usize = 8;
     let mut largest = [0.0_f64; LANES];
-    // 0·x is 0 for a finite x and NaN otherwise, and a sum keeps a NaN, as a maximum would not.
+    // 0·x is 0 for a finite x and NaN otherwise; a sum propagates NaN, a maximum would not.
     let mut poison = [0.0_f64; LANES];
     let (chunks, rest) = values.as_chunks::<LANES>();
     for chunk in chunks {

@@ -10,13 +10,14 @@ use super::Matrix;
 use super::by_rows::ByRows;
 use super::vector::dot;
 
-/// Rows of a part, in columns: the parts' Rs have an eighth of the entries of the whole.
+/// Rows per part, in multiples of the number of columns: the R factors of the parts have an eighth of the entries of
+/// the whole.
 const STRIP: usize = 8;
 
-/// The R of M = Q·R: cols × cols, upper triangular, with a nonnegative diagonal, so that it is unique when M
-/// has full rank. With fewer rows than columns it is filled up by zero rows: RᵀR = MᵀM for every shape.
+/// The R of M = Q·R: cols × cols, upper triangular, with a nonnegative diagonal, so that it is unique if M has full
+/// rank. If M has fewer rows than columns, zero rows are appended: RᵀR = MᵀM for every shape.
 ///
-/// NaN throughout if M is not finite.
+/// All NaN if M is not finite.
 #[allow(non_snake_case)]
 pub fn qr_r(M: &Matrix) -> Matrix {
     let n = M.cols();
@@ -30,8 +31,8 @@ pub fn qr_r(M: &Matrix) -> Matrix {
     Packed::factor(M).map_or_else(|| not_a_number(n, n), |qr| qr.r())
 }
 
-/// R and c of [M b] = Q·[R c; 0 ρ], with the R of [`qr_r`], so that ‖Mx − b‖² = ‖Rx − c‖² + ρ². No copy is made of a
-/// matrix that was made by rows.
+/// R and c of [M b] = Q·[R c; 0 ρ], with the R of [`qr_r`], so that ‖Mx − b‖² = ‖Rx − c‖² + ρ². A matrix made from
+/// rows is not copied.
 #[allow(non_snake_case)]
 pub fn qr_r_with(M: &Matrix, b: &[f64]) -> (Matrix, Vec<f64>) {
     assert_eq!(M.rows(), b.len(), "QR of a system of unequal lengths");
@@ -49,8 +50,8 @@ pub fn qr_r_with(M: &Matrix, b: &[f64]) -> (Matrix, Vec<f64>) {
     (Matrix::from_fn(n, n, |i, j| R.get(i, j)), R.column(n)[..n].to_vec())
 }
 
-/// The R of a matrix with n columns of which `part` makes some rows out of rows of M, told the number of the first: the R
-/// of the parts' Rs is the R of the whole, and no copy of the whole is made.
+/// The R of a matrix with n columns whose rows `part` computes from consecutive rows of M and the index of the first.
+/// The R of the stacked R factors of the parts is the R of the whole, so the whole is never copied.
 #[allow(non_snake_case)]
 fn in_parts(M: &Matrix, n: usize, part: impl Fn(usize, ByRows) -> Matrix + Sync) -> Matrix {
     let height = STRIP * n;
@@ -68,28 +69,28 @@ fn in_parts(M: &Matrix, n: usize, part: impl Fn(usize, ByRows) -> Matrix + Sync)
 
 /// The Q of M = Q·R with the R of [`qr_r`]: rows × min(rows, cols), with orthonormal columns.
 ///
-/// NaN throughout if M is not finite.
+/// All NaN if M is not finite.
 #[allow(non_snake_case)]
 pub fn thin_q(M: &Matrix) -> Matrix {
     let (m, size) = (M.rows(), M.rows().min(M.cols()));
     Packed::factor(M).map_or_else(|| not_a_number(m, size), |qr| qr.q())
 }
 
-/// The Q of [`thin_q`] and the R of [`qr_r`] at the price of one factorisation; `None` if M is not finite.
+/// The Q of [`thin_q`] and the R of [`qr_r`] from a single factorization; `None` if M is not finite.
 #[allow(non_snake_case)]
 pub fn thin_qr(M: &Matrix) -> Option<(Matrix, Matrix)> {
     Packed::factor(M).map(|qr| (qr.q(), qr.r()))
 }
 
-/// A column of which a smaller part than this stands apart from those before it depends on them.
+/// A column is dependent if its component orthogonal to the preceding columns is at most this fraction of its norm.
 const DEPENDENT: f64 = 1e-12;
 
-/// The first column that is a combination of those before it, to rounding; units of columns do not matter.
+/// The first column that is a linear combination of those before it, up to rounding; column scaling does not matter.
 #[allow(non_snake_case)]
 pub fn dependent_column(M: &Matrix) -> Option<usize> {
     let R = qr_r(M);
     let own = |j: usize| R.get(j, j).abs();
-    // Lengths of columns are those of M. A column of zeros depends, and one that is not a number too.
+    // R has the column norms of M. A column that is zero or contains NaN counts as dependent.
     let stands_apart = |j: usize| own(j) > DEPENDENT * super::norm(R.column(j));
     (0..R.cols()).find(|&j| !stands_apart(j))
 }
@@ -98,12 +99,12 @@ fn not_a_number(rows: usize, cols: usize) -> Matrix {
     Matrix::from_fn(rows, cols, |_, _| f64::NAN)
 }
 
-/// A factorisation in place: R on and above the diagonal, the reflectors below it, their leading 1 implied.
+/// A factorization in place: R on and above the diagonal, the reflectors below it with an implicit leading 1.
 struct Packed {
     packed: Mat<f64>,
     /// Block reflector coefficients, as faer keeps them; their number of rows is the block size.
     coefficients: Mat<f64>,
-    /// What R is still to be multiplied by.
+    /// Scale factor still to be applied to R.
     factor: f64,
 }
 
@@ -112,8 +113,8 @@ impl Packed {
     #[allow(non_snake_case)]
     fn factor(M: &Matrix) -> Option<Self> {
         let (packed, factor) = M.normalized()?;
-        // faer gives up a column of which less than 16·m·ε is left: a backward error that grows with the
-        // number of rows, and a zero on the diagonal. Such matrices are rare here, and go the plain way.
+        // faer skips a column whose remainder is below 16·m·ε, which gives a backward error that grows with the
+        // number of rows and a zero on the diagonal. Such matrices are rare here and take the unblocked path.
         let (packed, coefficients) = blocked(packed).unwrap_or_else(|| {
             let (packed, _) = M.normalized().expect("finite, as it was above");
             unblocked(packed)
@@ -150,7 +151,7 @@ impl Packed {
         Matrix::from_faer(Q)
     }
 
-    /// The sign by which row i of R becomes nonnegative on the diagonal.
+    /// The sign that makes the diagonal entry of row i of R nonnegative.
     fn sign(&self, i: usize) -> f64 {
         1.0_f64.copysign(self.packed[(i, i)])
     }
@@ -173,7 +174,7 @@ fn blocked(mut packed: Mat<f64>) -> Option<(Mat<f64>, Mat<f64>)> {
     (info.rank == size).then_some((packed, coefficients))
 }
 
-/// One reflector at a time, every column, however little is left of it.
+/// One reflector at a time, for every column, however small its remainder.
 fn unblocked(mut packed: Mat<f64>) -> (Mat<f64>, Mat<f64>) {
     let (m, n) = packed.shape();
     let size = m.min(n);
@@ -181,7 +182,7 @@ fn unblocked(mut packed: Mat<f64>) -> (Mat<f64>, Mat<f64>) {
     for k in 0..size {
         let (mut above, below) = packed.as_mut().subcols_mut(k, 1).split_at_row_mut(k + 1);
         let info = householder::make_householder_in_place(&mut above[(k, 0)], below.col_mut(0));
-        // H = I − v·vᵀ/τ, and τ = ∞ where there is nothing to reflect.
+        // H = I − v·vᵀ/τ, and τ = ∞ if there is nothing to reflect.
         coefficients[(0, k)] = info.tau;
         if info.tau.is_infinite() {
             continue;
@@ -254,7 +255,7 @@ mod tests {
         for (m, n, rank) in [(3, 3, 1), (20, 20, 5), (50, 20, 19), (400, 50, 49), (400, 50, 1), (20, 50, 7)] {
             check(&deficient(m, n, rank, 3));
         }
-        // Dependent to just below faer's threshold of 16·m·ε, which a tall matrix must not feel.
+        // Dependent to just below faer's threshold of 16·m·ε, which must not affect a tall matrix.
         let a = normal(2000, 10, 4);
         for gap in [1e-10, 1e-12, 1e-14, 0.0] {
             let near = |i, j| if j == 9 { a.get(i, 8) + gap * a.get(i, 9) } else { a.get(i, j) };

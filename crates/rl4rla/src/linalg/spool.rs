@@ -1,4 +1,4 @@
-//! A matrix in a file: what does not fit into memory.
+//! A matrix in a file, for data that do not fit into memory.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,26 +10,26 @@ use super::columns::ColumnMap;
 /// Bytes of an entry in the file: a little-endian f64.
 const ENTRY: usize = 8;
 
-/// Entries that are held at once, 32 MiB.
+/// Entries held in memory at once, 32 MiB.
 const HELD: usize = 1 << 22;
 
 /// Row-major entries in a file that must not change while it is in use.
 ///
-/// A kernel has no way to say that a disk failed. What cannot be read is NaN, so the run stops there, and the reason is
-/// kept for whoever asks.
+/// Kernels cannot return I/O errors: entries that cannot be read become NaN, so that the run stops there, and the
+/// reason is kept in `failure`.
 pub struct Spool {
     file: Arc<Mutex<File>>,
     pub rows: usize,
     pub cols: usize,
     /// Columns in the file.
     stored: usize,
-    /// What becomes of them on reading, one after the other.
+    /// Column maps applied on reading, in order.
     maps: Vec<ColumnMap>,
     failure: Arc<OnceLock<String>>,
 }
 
 impl Spool {
-    /// The matrix in this file, which holds its entries and nothing else.
+    /// The matrix in this file, which must hold its entries and nothing else.
     pub fn new(file: File, rows: usize, cols: usize) -> io::Result<Spool> {
         let (wanted, found) = (rows as u128 * cols as u128 * ENTRY as u128, file.metadata()?.len());
         if u128::from(found) != wanted {
@@ -40,7 +40,7 @@ impl Spool {
         Ok(Spool { file, rows, cols, stored: cols, maps: vec![], failure: Arc::default() })
     }
 
-    /// The same file with other columns.
+    /// The same file with a further column map.
     pub fn mapped(&self, map: ColumnMap) -> Spool {
         Spool {
             file: self.file.clone(),
@@ -52,12 +52,13 @@ impl Spool {
         }
     }
 
-    /// Why something could not be read, if that has happened.
+    /// The first read error, if any.
     pub fn failure(&self) -> Option<&str> {
         self.failure.get().map(String::as_str)
     }
 
-    /// Consecutive rows, with the number of the first: as many as may be held at once, but whole units.
+    /// Calls `f` with consecutive rows and the index of the first: as many rows as may be held at once, in multiples
+    /// of `unit`.
     pub fn each_part(&self, unit: usize, mut f: impl FnMut(usize, ByRows)) {
         let unit = unit.max(1);
         let height = (HELD / (unit * self.stored).max(1)).max(1) * unit;
@@ -69,7 +70,7 @@ impl Spool {
         }
     }
 
-    /// These rows, one after the other.
+    /// The entries of these rows, row by row.
     pub fn rows_at(&self, rows: &[usize]) -> Vec<f64> {
         let (mut bytes, mut row, mut all) = (Vec::new(), Vec::new(), Vec::new());
         for &i in rows {

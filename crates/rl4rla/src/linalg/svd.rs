@@ -31,7 +31,8 @@ pub fn condition_number(M: &Matrix) -> f64 {
     }
 }
 
-/// The Moore-Penrose inverse of a matrix of any shape: singular values up to max(rows, cols)·ε·σ₁ count as zero.
+/// The Moore-Penrose inverse of a matrix of any shape: singular values up to max(rows, cols)·ε·σ₁ are treated as
+/// zero.
 #[allow(non_snake_case)]
 pub fn pseudo_inverse(M: &Matrix) -> Result<Matrix, NumericError> {
     if M.rows() < M.cols() {

@@ -1,4 +1,4 @@
-//! What the tests of this module share: matrices with known properties and scaled residuals.
+//! Test helpers of this module: matrices with known properties and scaled residuals.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -24,7 +24,7 @@ pub const SHAPES: [(usize, usize); 14] = [
     (400, 50),
 ];
 
-/// Sizes of the square ones.
+/// Sizes of square test matrices.
 pub const SIZES: [usize; 7] = [0, 1, 2, 3, 7, 20, 50];
 
 /// Residual ratios are accepted below this, as in LAPACK's own tests.
@@ -94,7 +94,7 @@ pub fn assert_small(residual: f64, size: f64) {
     );
 }
 
-/// Asserts that `f` gives the same bits on equal matrices, however built, at every call and in every thread.
+/// Asserts that `f` returns the same bits for equal matrices, however built, on every call and in every thread.
 #[track_caller]
 pub fn assert_reproducible(a: &Matrix, f: impl Fn(&Matrix) -> Vec<Matrix> + Sync) {
     let bits = |a: &Matrix| -> Vec<u64> {
@@ -103,7 +103,7 @@ pub fn assert_reproducible(a: &Matrix, f: impl Fn(&Matrix) -> Vec<Matrix> + Sync
     let expected = bits(a);
     let all_agree = |thread: usize| {
         (0..8).all(|round| {
-            // Something in the way, so that memory is handed out elsewhere.
+            // An extra allocation, so that later ones get other addresses.
             let _shift = vec![0_u8; 1000 + 24 * (8 * thread + round)];
             let mut grown = faer::Mat::with_capacity(a.rows() + round, a.cols() + round);
             grown.resize_with(a.rows(), a.cols(), |i, j| a.get(i, j));

@@ -1,4 +1,4 @@
-//! Inverting and solving with an upper triangular matrix. What is below the diagonal is never read.
+//! Inverting and solving with an upper triangular matrix. Entries below the diagonal are never read.
 
 use faer::linalg::triangular_inverse::invert_upper_triangular;
 use faer::{Mat, Par};
@@ -45,7 +45,7 @@ pub fn solve_upper_transposed(R: &Matrix, v: &[f64]) -> Result<Vec<f64>, Numeric
     finite(z)
 }
 
-/// Every diagonal entry must be one that can be divided by.
+/// An error unless every diagonal entry can be divided by.
 #[allow(non_snake_case)]
 fn check_diagonal(R: &Matrix) -> Result<(), NumericError> {
     assert_eq!(R.rows(), R.cols(), "a triangular matrix is square");

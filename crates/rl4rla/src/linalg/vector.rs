@@ -31,7 +31,7 @@ pub(super) fn inner(a: &[f64], b: &[f64]) -> f64 {
 
 /// Whether every entry is a finite number.
 pub fn is_finite(v: &[f64]) -> bool {
-    // Of a number that is not finite all bits of the exponent are set.
+    // A number is not finite if all its exponent bits are set.
     const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
     wide(
         #[inline(always)]
@@ -39,10 +39,10 @@ pub fn is_finite(v: &[f64]) -> bool {
     )
 }
 
-/// ‖v‖₂, without overflow or underflow on the way.
+/// ‖v‖₂, without intermediate overflow or underflow.
 pub fn norm(v: &[f64]) -> f64 {
     let sum = dot(v, v);
-    // Within these bounds nothing overflowed, and what underflowed is below rounding.
+    // Within these bounds nothing overflowed, and anything that underflowed is below rounding error.
     if (1e-280..1e300).contains(&sum) {
         return sum.sqrt();
     }

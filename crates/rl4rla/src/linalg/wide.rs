@@ -1,13 +1,13 @@
-//! Plain loops, compiled once more for processors with wider vectors.
+//! Plain loops, compiled a second time for processors with wider vectors.
 //!
-//! A product is rounded before it is added, in every version: what is computed is the same to the last bit.
+//! Products are rounded before they are added in every version, so results are identical to the last bit.
 
 use faer::traits::pulp::Arch;
 use std::sync::LazyLock;
 
 static ARCH: LazyLock<Arch> = LazyLock::new(Arch::new);
 
-/// Runs `loops` with the widest vectors there are. They must be inlined into it to gain anything.
+/// Runs `loops` with the widest vectors available. The loops must be inlined into it to benefit.
 #[inline(always)]
 pub fn wide<R>(loops: impl FnOnce() -> R) -> R {
     ARCH.dispatch(loops)

@@ -1,4 +1,4 @@
-//! Drawing matrices and linear systems: pure functions of a family and a stream.
+//! Draws matrices and linear systems: pure functions of a family and a stream.
 #![allow(non_snake_case)]
 
 use super::outline::{Frame, Outline};
@@ -13,7 +13,7 @@ pub(super) fn symmetric(lambda: &[f64], stream: &Stream) -> (Matrix, Matrix) {
     let n = lambda.len();
     let Q = factors::haar(n, n, &stream.derive("vectors", 0));
     let P = linalg::matmul_t(&scale_columns(&Q, lambda), &Q);
-    // Rounding leaves P symmetric only almost.
+    // Rounding leaves P not exactly symmetric.
     let A = Mat::from_fn(n, n, |i, j| 0.5 * (P.get(i, j) + P.get(j, i)));
     (Matrix::from_faer(A), Q)
 }
@@ -45,7 +45,7 @@ pub(super) struct Tall {
     pub sigma: Vec<f64>,
 }
 
-/// A = U·Σ·Vᵀ as the family asks; normalised to the norm given.
+/// A = U·Σ·Vᵀ with the family's options, scaled to the given norm if the family is normalized.
 pub(super) fn tall(
     family: &Family,
     law: SpectrumLaw,

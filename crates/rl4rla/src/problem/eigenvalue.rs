@@ -1,8 +1,8 @@
 //! Eigenvalue problems: find the leading eigenvector of a positive semidefinite A, the paper's third task.
 //!
-//! Instances are A = QΛQᵀ with a Haar-distributed Q and log-uniform eigenvalues, the ends fixed at
-//! λmax = 1 and λmax/κ. A run starts from a random unit vector, and every iteration gives the next one. The loss is how
-//! far the Rayleigh quotient is from the largest eigenvalue,
+//! Instances are A = QΛQᵀ with a Haar-distributed Q and log-uniform eigenvalues, the ends fixed at λmax = 1 and
+//! λmax/κ. A run starts from a random unit vector, and every iteration computes the next iterate. The loss is the
+//! relative distance of the Rayleigh quotient from the largest eigenvalue,
 //!
 //! 1 − ρ(x)/λmax,  ρ(x) = xᵀAx / xᵀx
 //!
@@ -21,18 +21,18 @@ use crate::linalg::{self, Matrix};
 use crate::program::{EIGENVALUE_OPERATORS, Operator, Reg, RegSet, Update};
 use crate::rng::Stream;
 
-/// Tolerance of the unit length of x.
+/// Tolerance for the unit length of x.
 const UNIT: f64 = 1e-6;
-/// Tolerance of the symmetry of data, relative to the largest entry.
+/// Tolerance for the symmetry of the data, relative to the largest entry.
 const SYMMETRIC: f64 = 1e-12;
-/// Eigenvalues may be this much below zero, relative to the largest.
+/// Tolerance for negative eigenvalues, relative to the largest.
 const POSITIVE: f64 = 1e-12;
-/// Decades of the gap, from that of a random start down, over which accuracy is distinguished.
+/// Decades of the excess, below that of a random start, over which the accuracy term grows from 0 to 1.
 const DECADES: f64 = 4.0;
 /// The cost of reading an entry of A, in flops: models a matrix that does not fit into memory.
 const PASS: f64 = 100.0;
 
-/// The leading eigenvector.
+/// The task of finding the leading eigenvector.
 pub struct Eigenvalue;
 
 impl Task for Eigenvalue {
@@ -57,7 +57,7 @@ impl Task for Eigenvalue {
         if largest == 0.0 {
             return (0.0, 0.0);
         }
-        // 1 − ρ/λ = (x − αx*)ᵀ(λI − A)(x − αx*)/λ for every α: near x* nothing cancels.
+        // 1 − ρ/λ = (x − αx*)ᵀ(λI − A)(x − αx*)/λ for every α: no cancellation near x*.
         let x = linalg::scale(length.recip(), x);
         let alpha = linalg::dot(&x, &instance.x_star);
         let rest = linalg::sub(&x, &linalg::scale(alpha, &instance.x_star));
@@ -72,7 +72,7 @@ impl Task for Eigenvalue {
         if rows != cols {
             return Err(InstanceError::NotSquare { rows, cols });
         }
-        // There is no right-hand side; one that is given is not looked at.
+        // There is no right-hand side; one that is given is ignored.
         InstanceError::check(&A, &vec![0.0; rows])?;
         drop(b);
         let entries = || (0..rows).flat_map(|i| (0..i).map(move |j| (i, j)));
@@ -96,7 +96,7 @@ impl Task for Eigenvalue {
         let y = linalg::mat_vec(&instance.A, x);
         let rho = rayleigh(x, &y);
         let residual = linalg::norm(&linalg::sub(&y, &linalg::scale(rho, x)));
-        // Of A = 0 every vector is one.
+        // For A = 0 every vector is an eigenvector.
         Ok(if residual == 0.0 { gap } else { (residual / (rho.abs() * linalg::norm(x))).max(gap) })
     }
 
@@ -134,7 +134,7 @@ impl Task for Eigenvalue {
         Some(if last == 0.0 { 1.0 } else { ((first / last).log10() / DECADES).clamp(0.0, 1.0) })
     }
 
-    /// Flops, and the time to read A, between a sixty-fourth of an iteration of power iteration and two of them.
+    /// Flops plus the cost of reading A, between 1/64 of an iteration of power iteration and two of them.
     fn thrift(&self, work: &Work) -> Option<f64> {
         let entries = work.sizes.cols * work.sizes.cols;
         let plain = (2.0 + PASS) * entries;
@@ -179,7 +179,7 @@ fn draw(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
     Ok(instance(A, Q.column(0).to_vec(), lambda, stream))
 }
 
-/// The problem with this leading eigenvector and spectrum, from a random start.
+/// The problem with this leading eigenvector and spectrum, with a random start.
 fn instance(A: Matrix, leading: Vec<f64>, spectrum: Vec<f64>, stream: &Stream) -> Instance {
     let (n, start) = (A.cols(), stream.derive("start", 0).normals(A.cols()));
     let mut instance = Instance::posed(&Eigenvalue, A, vec![0.0; n], leading, 0.0, spectrum);

@@ -17,10 +17,11 @@ const STUDENT_DEGREES: f64 = 3.0;
 /// Chi-square draws below this are raised to it, so that 1/√χ² ≤ 1e150 and ratios of scales stay finite.
 const SMALLEST_CHI_SQUARE: f64 = 1e-300;
 
-/// How far QᵀQ may be from the identity.
+/// Largest accepted entry of |QᵀQ − I|.
 const ORTHONORMAL: f64 = 1e-10;
 
-/// The left factor: `rows × cols` with orthonormal columns, and one more, orthogonal to them, out of `beyond`.
+/// The left factor: `rows × cols` with orthonormal columns, and one more column orthogonal to them, drawn from
+/// `beyond`.
 pub(super) fn left(
     rows: usize,
     cols: usize,
@@ -37,13 +38,13 @@ pub(super) fn left(
         }
         Leverage::High => {
             let d = scales(LEVERAGE_DEGREES, rows, &stream.derive("scale", 0));
-            // A basis is determined only up to a rotation; a uniformly random one makes the law of U
+            // A basis is determined only up to a rotation; a uniformly random one makes the distribution of U
             // independent of how the basis was computed.
             (scaled_basis(G, cols, &d), haar(cols, cols, &stream.derive("rotation", 0)))
         }
     };
     let Frame { drawn, turn: straight } = Frame::of(drawn);
-    // The column beyond stays where it is.
+    // The additional column is not rotated.
     let turned = |i: usize, j: usize| match (i < cols, j < cols) {
         (true, true) => turn.get(i, j),
         (own, other) => f64::from(u8::from(own == other)),
@@ -82,7 +83,7 @@ fn signs(n: usize, stream: &Stream) -> Matrix {
     Matrix::from_fn(n, n, |i, j| if i == j { s[j] } else { 0.0 })
 }
 
-/// `rows × cols` standard normals, and one more column out of `beyond`.
+/// `rows × cols` standard normals, and one more column drawn from `beyond`.
 pub(super) fn gaussian(rows: usize, cols: usize, beyond: Option<&Stream>, stream: &Stream) -> Mat<f64> {
     let mut G = Mat::zeros(rows, cols + usize::from(beyond.is_some()));
     let (mut own, mut other) = (stream.normal_draws(), beyond.map(|stream| stream.normal_draws()));
@@ -102,7 +103,7 @@ fn scales(degrees: f64, n: usize, stream: &Stream) -> Vec<f64> {
     draws.into_iter().map(|c| c.max(SMALLEST_CHI_SQUARE).sqrt().recip()).collect()
 }
 
-/// The same columns, but the last of the `cols` is a unit vector, and its row is zero in all others.
+/// The same matrix with column `cols` − 1 replaced by a unit vector whose row is zero in all other columns.
 fn alone(mut G: Mat<f64>, cols: usize, row: usize) -> Mat<f64> {
     G.col_as_slice_mut(cols - 1).fill(0.0);
     for j in 0..G.ncols() {
@@ -111,8 +112,8 @@ fn alone(mut G: Mat<f64>, cols: usize, row: usize) -> Mat<f64> {
     G
 }
 
-/// A basis of the range of D·G, D = diag(d), for the first `cols` columns of G, whatever the spread of d. What
-/// columns are beyond stay as they are.
+/// A basis of the range of D·G, D = diag(d), for the first `cols` columns of G, whatever the range of d. Further
+/// columns are unchanged.
 ///
 /// QR of D·G itself would lose all but the few largest rows to rounding. With T the rows of the
 /// `cols` largest scales, W = D·G·(D_T·G_T)⁻¹ has the same range, W_T = I, and elsewhere
@@ -214,7 +215,7 @@ mod tests {
             let mut high = leverages(&left(rows, cols, Leverage::High, &Stream::new(seed)));
             assert!(largest(&high) > 0.9, "{}", largest(&high));
             assert!((high.iter().sum::<f64>() - cols as f64).abs() < 1e-9);
-            // The heavy rows are anywhere, not the first ones.
+            // The rows of high leverage are anywhere, not the first ones.
             assert!(high[..cols].iter().sum::<f64>() < 0.5 * cols as f64);
             high.sort_by(f64::total_cmp);
             assert!(high[rows / 2] < 1e-3 * even, "the median row matters: {}", high[rows / 2]);
@@ -254,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_scaled_basis_survives_any_spread() {
-        // Scales 1e150, 1e140, … : in exact arithmetic the first `cols` rows carry everything.
+        // Scales 1e150, 1e140, … : in exact arithmetic the first `cols` rows determine everything.
         let (rows, cols) = (30, 4);
         let G = gaussian(rows, cols, None, &Stream::new(4));
         let d: Vec<f64> = (0..rows).map(|i| 10_f64.powi(150 - 10 * i as i32)).collect();

@@ -1,4 +1,4 @@
-//! Families of random problems: their names, their options and what is allowed.
+//! Families of random problems: names, options and validity checks.
 
 use super::family_error::FamilyError;
 use super::instance::Instance;
@@ -14,7 +14,7 @@ use std::hash::{Hash, Hasher};
 /// Memory limit for drawing one instance.
 pub const MAX_BYTES: u128 = 4 << 30;
 
-/// Matrices of the size of A that are alive at once while an instance is drawn.
+/// Number of matrices of the size of A that are in memory at once while an instance is drawn.
 const COPIES: u128 = 3;
 
 /// A row of the table of families.
@@ -23,7 +23,7 @@ pub struct FamilyInfo {
     pub name: &'static str,
     /// One line of help.
     pub doc: &'static str,
-    /// The task whose problems these are.
+    /// The task of its problems.
     pub task: &'static dyn Task,
     /// The default number of rows.
     pub rows: usize,
@@ -33,9 +33,9 @@ pub struct FamilyInfo {
     pub square: bool,
     /// The common options that apply to this family.
     pub options: &'static [Choice],
-    /// Its own parameters; at most three.
+    /// Its own parameters, at most three.
     pub numbers: &'static [Number],
-    /// Draws an instance of a family that was checked: the same bits for the same stream, every time.
+    /// Draws an instance of a family that has been checked: the same bits for the same stream, every time.
     pub draw: fn(&Family, &Stream) -> Result<Instance, FamilyError>,
 }
 
@@ -116,13 +116,13 @@ pub enum Leverage {
     Low,
     /// A few rows dominate: Gaussian rows divided by √χ²(0.1).
     High,
-    /// As low, but a single row carries the weakest direction: its leverage is 1 and its norm the smallest singular
-    /// value, so that row norms do not reveal it.
+    /// Like `Low`, but a single row carries the weakest direction: its leverage score is 1 and its norm the smallest
+    /// singular value, so that row norms do not reveal it.
     Coherent,
 }
 
 impl Leverage {
-    /// Every one.
+    /// All values.
     pub const ALL: [Leverage; 3] = [Leverage::Low, Leverage::High, Leverage::Coherent];
 
     /// Its name, as serde reads and writes it.
@@ -144,13 +144,13 @@ pub enum Right {
     Gauss,
     /// An orthonormalised matrix with heavy-tailed (Student t) rows.
     StudentT,
-    /// An orthonormalised Gaussian with rows scaled by U(0.5, 2), so the columns of A are; V is not
+    /// An orthonormalized Gaussian matrix with rows scaled by U(0.5, 2), which scales the columns of A; V is not
     /// orthonormal, and the spectrum of A only approximates the prescribed one.
     ScaledRows,
 }
 
 impl Right {
-    /// Every one.
+    /// All values.
     pub const ALL: [Right; 3] = [Right::Gauss, Right::StudentT, Right::ScaledRows];
 
     /// Its name, as serde reads and writes it.
@@ -163,38 +163,38 @@ impl Right {
     }
 }
 
-/// Whether instances are normalised.
+/// Whether instances are normalized.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// The data are brought to a fixed norm, so that one step size suits every instance.
+    /// The data are scaled to a fixed norm, so that one step size suits every instance.
     #[default]
     Unit,
-    /// The data are left as drawn.
+    /// The data are used as drawn.
     Raw,
 }
 
-/// A distribution over problems.
+/// A random distribution over problems.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Family {
-    /// The row of the table.
+    /// The kind: its row in the table of families.
     pub kind: FamilyKind,
     /// Rows of A.
     pub rows: usize,
     /// Columns of A.
     pub cols: usize,
-    /// The condition number κ = σmax/σmin to impose, or `None` for the kind's own.
+    /// The condition number κ = σmax/σmin to impose, or `None` for that of the kind.
     pub condition: Option<f64>,
     /// The distribution of the left singular vectors.
     pub leverage: Leverage,
     /// The distribution of the right factor.
     pub right: Right,
-    /// The weight s of the component of b outside the range of A, in [0, 1): b = (1 − s)·r + s·o with ‖r‖ = ‖o‖, so that no x
-    /// has a relative residual below s/√(s² + (1 − s)²). Zero is consistent.
+    /// The weight s of the component of b outside the range of A, in [0, 1): b = (1 − s)·r + s·o with ‖r‖ = ‖o‖, so
+    /// that no x has a relative residual below s/√(s² + (1 − s)²). Zero is consistent.
     pub outside: f64,
     /// Whether A is divided by its norm.
     pub scale: Scale,
-    /// The numbers that only this kind takes, in the order of its row.
+    /// The values of the kind's own parameters, in the order of its row.
     pub numbers: [f64; 3],
 }
 
@@ -222,7 +222,7 @@ impl Family {
         families().find(|info| info.name == name).map(|info| Family::new(FamilyKind(info)))
     }
 
-    /// The same with another size; for square families one number suffices.
+    /// The same family with another size; square families need only one number.
     #[must_use]
     pub fn sized(self, rows: Option<usize>, cols: Option<usize>) -> Family {
         let (rows, cols) =
@@ -236,7 +236,7 @@ impl Family {
         self.numbers.get(place).copied()
     }
 
-    /// The same with another value of this parameter, if the kind has it.
+    /// The same family with another value of this parameter; `None` if the kind does not have it.
     pub fn with_number(mut self, name: &str, value: f64) -> Option<Family> {
         let place = self.kind.info().numbers.iter().position(|number| number.name == name)?;
         *self.numbers.get_mut(place)? = value;
@@ -253,19 +253,19 @@ impl Family {
         self.kind.info().task.signature(self.geometry())
     }
 
-    /// The instance that `stream` names: the same bits every time, on any thread.
+    /// The instance given by `stream`: the same bits every time, on any thread.
     pub fn draw(&self, stream: &Stream) -> Result<Instance, FamilyError> {
         self.check()?;
         (self.kind.info().draw)(self, stream)
     }
 
-    /// The same instance before its rows are drawn, where its task knows such a thing.
+    /// The same instance before its rows are drawn, if its task supports that.
     pub fn outline(&self, stream: &Stream) -> Result<Option<Outline>, FamilyError> {
         self.check()?;
         self.kind.info().task.outline(self, stream).transpose()
     }
 
-    /// The memory that drawing an instance takes.
+    /// The memory needed to draw an instance, in bytes.
     pub fn bytes(&self) -> u128 {
         (8 * COPIES * self.rows as u128).saturating_mul(self.cols as u128)
     }

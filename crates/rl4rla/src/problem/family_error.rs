@@ -1,16 +1,16 @@
-//! What can be wrong with a family.
+//! Errors of families.
 
 use super::family::{FamilyKind, MAX_BYTES, Number};
 use crate::data::csv_number;
 use std::fmt;
 
-/// Why a family has no instances.
+/// Why no instance of a family can be drawn.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[allow(missing_docs)] // the fields are the family's own
 pub enum FamilyError {
     /// There are no rows or no columns.
     Empty { rows: usize, cols: usize },
-    /// A square family has a size that is not.
+    /// A square family was given different numbers of rows and columns.
     NotSquare { kind: FamilyKind, rows: usize, cols: usize },
     /// There are more columns than rows.
     Wide { kind: FamilyKind, rows: usize, cols: usize },
@@ -22,19 +22,20 @@ pub enum FamilyError {
     OneColumn { condition: f64 },
     /// The family has no such option.
     NotAnOption { kind: FamilyKind, option: &'static str },
-    /// The weight of what is outside the range is not in [0, 1).
+    /// The weight of the component outside the range of A is not in [0, 1).
     Outside { outside: f64 },
-    /// The range of A is the whole space.
+    /// The range of A is the whole space, so nothing is outside it.
     NothingOutside { kind: FamilyKind, rows: usize, cols: usize, outside: f64 },
-    /// A number of the family's own is out of range.
+    /// A parameter of the family is out of range.
     Number { number: Number, value: f64 },
     /// The singular values of a drawn matrix could not be computed.
     NoSpectrum { kind: FamilyKind },
     /// The drawn problem has no solution.
     NoSolution { kind: FamilyKind, why: &'static str },
-    /// A table has too few rows to draw such problems from.
+    /// A table has too few rows to draw such problems.
     FewRows { kind: FamilyKind, held: usize, rest: usize, rows: usize, cols: usize },
-    /// In all samples of a table's rows a column depends on the others; it has this value in so many of the rows.
+    /// A column depends on the others in every sample of a table's rows; it has this value in `count` of the `of`
+    /// rows.
     Dependent { kind: FamilyKind, rows: usize, column: &'static str, value: f64, count: usize, of: usize },
 }
 

@@ -9,6 +9,6 @@ pub enum Goal {
     CrossEntropy,
     /// Ax = λx.
     Eigenvector,
-    /// Only that iterations no longer change the result.
+    /// None known: only that iterations no longer change the result.
     Standstill,
 }

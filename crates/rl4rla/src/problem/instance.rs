@@ -73,7 +73,7 @@ impl Instance {
     }
 
     /// A problem of any task: its data, a solution, the smallest possible loss, and the singular values of A, largest
-    /// first. A run starts at zero unless [`Instance::start`] is set.
+    /// first. Runs start at zero unless [`Instance::start`] is set.
     pub fn posed(
         task: &'static dyn Task,
         A: Matrix,
@@ -101,19 +101,19 @@ impl Instance {
         }
     }
 
-    /// A problem that is not solved beforehand: its solution, its least loss and the singular values of A are not known,
-    /// so that excesses are NaN. The data are taken as they are; [`InstanceError`] checks them.
+    /// A problem that has not been solved: its solution, its smallest loss and the singular values of A are unknown,
+    /// so that excesses are NaN. The data are not checked; [`InstanceError`] does that.
     pub fn unsolved(task: &'static dyn Task, A: Matrix, b: Vec<f64>) -> Instance {
         let unknown = vec![f64::NAN; A.cols()];
         Instance::posed(task, A, b, unknown, f64::NAN, vec![])
     }
 
-    /// A and b; the matrix is copied only where a clone of this instance shares it.
+    /// A and b; the matrix is copied only if a clone of this instance shares it.
     pub(crate) fn into_data(self) -> (Matrix, Vec<f64>) {
         (Arc::try_unwrap(self.A).unwrap_or_else(|shared| (*shared).clone()), self.b)
     }
 
-    /// The least-squares problem given by data. Its solution is the minimum-norm one.
+    /// The least-squares problem given by data, with the solution of minimum norm.
     pub fn from_data(A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
         InstanceError::check(&A, &b)?;
         let spectrum = linalg::singular_values(&linalg::qr_r(&A)).ok_or(InstanceError::NoSolution)?;
@@ -122,7 +122,7 @@ impl Instance {
         Ok(Instance::new(A, b, x, spectrum, distance))
     }
 
-    /// The same problem with A stored by rows, and nowhere else.
+    /// The same problem with A stored by rows only.
     pub fn by_rows(self) -> Instance {
         if self.A.is_by_rows() {
             return self;
@@ -161,9 +161,9 @@ impl Instance {
         self.triangle.get_or_init(|| linalg::qr_r(&self.A))
     }
 
-    /// The same instance, whose R is known: that of the problem in coordinates, which has the same AᵀA.
+    /// The same instance with a known R: that of the problem in coordinates, which has the same AᵀA.
     pub(super) fn with_triangle_of(self, problem: &Instance) -> Instance {
-        // Found already or found here, it is the same: one instance for everyone who draws it.
+        // Computed earlier or here, R is the same, so that everyone who draws the instance gets the same bits.
         let triangle = OnceLock::from(problem.triangle().clone());
         Instance { triangle, ..self }
     }
@@ -178,21 +178,21 @@ impl Instance {
         self.gram.get_or_init(|| linalg::gram(&self.A))
     }
 
-    /// The same problem in other coordinates: `A` and `b` such that Q·A and Q·b are what they are here, for some Q
-    /// with orthonormal columns. Norms are preserved, so every x has the same loss.
+    /// The same problem in other coordinates: `A` and `b` such that Q·A and Q·b are the A and b of this instance, for
+    /// some Q with orthonormal columns. Norms are preserved, so every x has the same loss.
     pub fn in_coordinates(&self, A: Matrix, b: Vec<f64>) -> Instance {
         let (triangle, gram, condition, at_start) = Default::default();
         Instance { A: Arc::new(A), b, triangle, gram, condition, at_start, ..self.clone() }
     }
 
-    /// The same of the start, measured once.
+    /// The loss and the excess of the start, measured once.
     pub fn measure_start(&self) -> (f64, f64) {
         let (start, measured) = self.at_start.get_or_init(|| (self.start.clone(), self.measure(&self.start)));
-        // The start may have been set since.
+        // The start may have been changed since.
         if *start == self.start { *measured } else { self.measure(&self.start) }
     }
 
-    /// The excess of a result alone, where that is cheaper than both.
+    /// Only the excess of a result, if that is cheaper than both.
     pub fn measure_excess(&self, result: &[f64]) -> Option<f64> {
         self.task.excess(self, result)
     }
@@ -212,7 +212,7 @@ impl Instance {
         Shape { signature: self.signature(), rows: self.rows(), cols: self.cols() }
     }
 
-    /// The problem as typing sees it.
+    /// The signature of the problem, for type checking.
     pub fn signature(&self) -> Signature {
         self.task.signature(self.geometry())
     }
@@ -239,12 +239,12 @@ impl Instance {
         self.relative(linalg::norm(&linalg::mat_vec(&self.A, &gap)))
     }
 
-    /// A length in units of ‖b‖, or as it is if b = 0.
+    /// A length relative to ‖b‖, or unchanged if b = 0.
     pub(crate) fn relative(&self, length: f64) -> f64 {
         relative(length, self.norm_b)
     }
 
-    /// Both of these, in one pass over A.
+    /// The residual and the excess, in one pass over A.
     pub fn residual_and_excess(&self, x: &[f64]) -> (f64, f64) {
         let [y, gap] = linalg::mat_vecs(&self.A, [x, &linalg::sub(x, &self.x_star)]);
         let residual = linalg::norm(&linalg::sub(&y, &self.b));

@@ -5,7 +5,7 @@ use crate::data::csv_number;
 use crate::linalg::Matrix;
 use std::fmt;
 
-/// Entries of data may not exceed this, so that sums of squares do not overflow.
+/// Largest magnitude of the entries of data, so that sums of squares do not overflow.
 const LARGEST_ENTRY: f64 = 1e150;
 
 /// Why data do not pose a solvable problem.
@@ -16,7 +16,7 @@ pub enum InstanceError {
     Empty { rows: usize, cols: usize },
     /// A and b have different numbers of rows.
     Length { rows: usize, length: usize },
-    /// There are more or fewer numbers than the shape says.
+    /// The number of values does not match the shape.
     Count { what: &'static str, expected: usize, found: usize },
     /// There are more unknowns than equations.
     Wide { rows: usize, cols: usize },
@@ -28,7 +28,7 @@ pub enum InstanceError {
     NoSolution,
     /// All labels are the same.
     OneClass { value: f64 },
-    /// A label differs from both values that precede it.
+    /// A third label, besides the two known ones.
     ThirdClass { row: usize, value: f64, known: [f64; 2] },
     /// A column is a linear combination of those before it, so the solution is not unique.
     Dependent { column: usize },
@@ -43,7 +43,7 @@ pub enum InstanceError {
 }
 
 impl InstanceError {
-    /// Whether there are as many numbers as the shape says.
+    /// An error unless there are as many values as the shape requires.
     pub(crate) fn check_count(
         what: &'static str,
         expected: usize,
@@ -55,7 +55,7 @@ impl InstanceError {
         }
     }
 
-    /// What is wrong with the entries or the shape of these data, whatever the task.
+    /// Checks the shape and the entries of data, whatever the task.
     pub fn check(A: &Matrix, b: &[f64]) -> Result<(), InstanceError> {
         InstanceError::check_up_to(A, b, LARGEST_ENTRY)
     }
@@ -91,7 +91,7 @@ impl InstanceError {
 struct Named<'a>(&'a InstanceError, &'a [String]);
 
 impl InstanceError {
-    /// What is wrong, with columns called by these names, in the order of A. Rows and columns count from 1 on.
+    /// The message, with columns called by these names, in the order of A. Rows and columns count from 1.
     pub fn with_names(&self, names: &[String]) -> String {
         Named(self, names).to_string()
     }

@@ -34,7 +34,7 @@ impl Task for Linear {
         if instance.attainable() > 0.0 {
             return instance.residual_and_excess(x);
         }
-        // For a consistent system they are one.
+        // For a consistent system the two are equal.
         let residual = instance.residual(x);
         (residual, residual)
     }
@@ -47,8 +47,8 @@ impl Task for Linear {
         Instance::from_data(A, b)
     }
 
-    /// The data only have to be finite. A that is its own transpose is known as such, so that programs for symmetric
-    /// systems fit too.
+    /// Data only have to be finite. A symmetric A is recognized, so that programs for symmetric systems can be used
+    /// too.
     fn pose_unsolved(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
         InstanceError::check_finite(&A, &b)?;
         let mut instance = Instance::unsolved(&Linear, A, b);
@@ -123,7 +123,7 @@ const TALL: FamilyInfo = FamilyInfo {
     },
 };
 
-/// How the singular values of a tall family are drawn.
+/// The distribution of the singular values of a tall family.
 fn law(kind: FamilyKind) -> Option<SpectrumLaw> {
     let laws = [
         (FamilyKind::LOW_COND, SpectrumLaw::Low),

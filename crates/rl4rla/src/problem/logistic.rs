@@ -1,8 +1,9 @@
 //! Logistic regression: the paper's second task, as a fit and as a forward pass.
 //!
-//! Labels are yᵢ = sign(aᵢᵀw* + εᵢ), ε ~ N(0, σ²). A program sees b = (1 + y)/2, so that the gradient of the
+//! Labels are yᵢ = sign(aᵢᵀw* + εᵢ), ε ~ N(0, σ²). A program gets b = (1 + y)/2, so that the gradient of the
 //! cross-entropy is Aᵀ(σ(Ax) − b). The true weights w* are such that all singular directions of A matter equally and
-//! the margins aᵢᵀw* have mean square 1; with ‖A‖₂ = 2 the step size η = 1 suits both gradient descent and Newton's method.
+//! the margins aᵢᵀw* have mean square 1; with ‖A‖₂ = 2, the step size η = 1 suits both gradient descent and Newton's
+//! method.
 #![allow(non_snake_case)]
 
 pub(crate) mod fit;
@@ -23,15 +24,15 @@ use crate::rng::Stream;
 pub(super) use fit::sigmoid;
 use fit::{fit, fit_from, gradient_descent, loss, separates};
 
-/// The norm of A, so that 1 is the step 4/‖A‖² of gradient descent.
+/// The norm of A, for which the step size 4/‖A‖² of gradient descent is 1.
 const NORM: f64 = 2.0;
-/// Newton's decrement, in units of the gradient that tells of it, where columns hide it.
+/// Ratio of the Newton decrement to the gradient above which nearly dependent columns are suspected.
 const HIDDEN: f64 = 1e4;
-/// The share of the loss that may be left to gain then.
+/// Largest possible reduction of the loss, relative to the loss, that is accepted in that case.
 const LEFT: f64 = 1e-9;
-/// At a minimum Newton's method moves no margin by more than this; on the way to infinity it moves some by 1.
+/// Largest change of a margin by a Newton step at a minimum; if the minimum is at infinity, some margins change by 1.
 const RESTLESS: f64 = 0.1;
-/// Decades of gap below or above gradient descent's over which accuracy is distinguished.
+/// Decades of the excess below or above that of gradient descent over which the accuracy term varies.
 const DECADES: f64 = 8.0;
 
 /// MᵀM is written MAT_GRAM(M).
@@ -60,7 +61,7 @@ impl Task for Logistic {
         let mean = loss(&z, &instance.b) / m;
         let least = instance.attainable();
         if least == 0.0 {
-            // The labels are separable: what is left is measured in units of the start.
+            // The labels are separable: the loss is measured relative to the start.
             return (mean, mean / 2f64.ln());
         }
         let above = (mean - least) / least;
@@ -74,7 +75,7 @@ impl Task for Logistic {
         Ok(fitted(A, b, x_star, spectrum))
     }
 
-    /// Nothing is left to be done before a run but to see that the columns are independent.
+    /// Before a run, only the linear independence of the columns needs to be checked.
     fn pose_unsolved(&self, A: Matrix, labels: Vec<f64>) -> Result<Instance, InstanceError> {
         let b = targets(&A, &labels)?;
         if let Some(column) = linalg::dependent_column(&A) {
@@ -105,10 +106,10 @@ impl Task for Logistic {
         "gradient: largest |aⱼᵀr|/(‖aⱼ‖‖r‖)"
     }
 
-    /// Where only some of the labels are separated the gradient vanishes on the way to infinity. Two things tell: from there
-    /// Newton's method does not arrive anywhere, and the rows that are not sure of their label do not determine x. And
-    /// where columns nearly depend on each other a small gradient hides a loss that is still to fall; its size is half the
-    /// square of Newton's decrement.
+    /// If the labels are partly separable, the gradient vanishes although the minimum is at infinity. Two signs
+    /// reveal this: Newton's method does not converge, and the rows with an uncertain label do not determine x. If
+    /// columns are nearly dependent, a small gradient hides a loss that can still decrease, by about half the square
+    /// of the Newton decrement.
     fn objection(&self, instance: &Instance, x: &[f64]) -> Option<&'static str> {
         let (A, z) = (&instance.A, linalg::mat_vec(&instance.A, x));
         let r: Vec<f64> = z.iter().zip(&instance.b).map(|(z, b)| sigmoid(*z) - b).collect();
@@ -153,8 +154,8 @@ impl Task for Logistic {
         ["mean cross-entropy L(x)", "L(x)/L(x*) − 1"]
     }
 
-    /// One half for the excess that gradient descent reaches after as many iterations, on a logarithmic scale; 0
-    /// without progress.
+    /// One half for the excess that gradient descent reaches after the same number of iterations, on a logarithmic
+    /// scale; 0 without progress.
     fn accuracy(&self, history: &History) -> Option<f64> {
         let (first, last) = history.ends();
         let instance = history.instance;
@@ -171,7 +172,7 @@ impl Task for Logistic {
             .or(Some(0.0))
     }
 
-    /// Between an iteration of gradient descent, 4mn, and about eight of Newton's, 8mn².
+    /// Between one iteration of gradient descent, 4mn, and about eight of Newton's method, 8mn².
     fn thrift(&self, work: &Work) -> Option<f64> {
         let (m, n) = (work.sizes.rows, work.sizes.cols);
         Some(work.cheapness(work.flops, 4.0 * m * n, 8.0 * m * n * n.max(2.0)))
@@ -193,8 +194,8 @@ impl Task for Logistic {
 
 /// The forward pass: given weights, find the probability of every label. The weights are in x, and v1 is the answer.
 ///
-/// It is scored by the expected cross-entropy of labels freshly drawn from the model, not of those in b: an answer that
-/// copies b would be perfect there, but useless.
+/// It is scored by the expected cross-entropy of labels freshly drawn from the model, not of those in b: otherwise
+/// copying b would be a perfect but useless answer.
 pub struct Forward;
 
 impl Task for Forward {
@@ -214,7 +215,7 @@ impl Task for Forward {
         let truth = linalg::mat_vec(&instance.A, &instance.start).into_iter().map(sigmoid);
         let (mut entropy, mut divergence) = (0.0, 0.0);
         for (p, &q) in truth.zip(answer) {
-            // What is no probability is as wrong as the nearest that is allowed.
+            // A value that is not a probability is scored like the nearest allowed one.
             let q = q.clamp(SURE, 1.0 - SURE);
             entropy -= p * q.ln() + (1.0 - p) * (1.0 - q).ln();
             divergence += share(p, q) + share(1.0 - p, 1.0 - q);
@@ -362,7 +363,7 @@ fn drawn(family: &Family, stream: &Stream) -> Result<Drawn, FamilyError> {
     let Tall { core, sigma } = tall;
     let z = stream.derive("solution", 0).normals(family.cols);
     let length = (family.rows as f64).sqrt() / linalg::norm(&z);
-    // A = U·coreᵀ, so coreᵀ·w* = z does it.
+    // A = U·coreᵀ, so w* solves coreᵀ·w* = z.
     let weights = linalg::solve(&core.transpose(), &linalg::scale(length, &z))
         .map_err(|_| FamilyError::NoSpectrum { kind: family.kind })?;
     let noise = family.number("noise").unwrap_or(NOISE.default);
@@ -372,7 +373,7 @@ fn drawn(family: &Family, stream: &Stream) -> Result<Drawn, FamilyError> {
     Ok(Drawn { A, b, sigma, weights })
 }
 
-/// Rows y·s·u + N(0, I) with a unit vector u, brought to ‖A‖₂ = 2.
+/// Rows y·s·u + N(0, I) with a unit vector u, scaled to ‖A‖₂ = 2.
 fn separable(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
     let (rows, cols) = (family.rows, family.cols);
     let separation = family.number("separation").unwrap_or(SEPARATION.default);
@@ -386,7 +387,7 @@ fn separable(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> 
     let (A, sigma) = (A.map(|a| a * unit), linalg::scale(unit, &sigma));
     let b: Vec<f64> = signs.iter().map(|y| 0.5 * (1.0 + y)).collect();
     Ok(match fit(&A, &b) {
-        // Small separations overlap, and then there is a minimum.
+        // Classes with a small separation overlap, and then there is a minimum.
         Some(x_star) => fitted(A, b, x_star, sigma),
         None => Instance::posed(&Logistic, A, b, vec![0.0; cols], 0.0, sigma),
     })
@@ -409,7 +410,7 @@ fn targets(A: &Matrix, labels: &[f64]) -> Result<Vec<f64>, InstanceError> {
 /// The x of minimum cross-entropy from a starting point, computed with columns scaled to similar norms.
 fn fit_data(A: &Matrix, b: &[f64], start: &[f64]) -> Option<Vec<f64>> {
     let length = |j: usize| linalg::norm(A.column(j));
-    // Powers of two, by which no digit is lost.
+    // Powers of two, so that scaling is exact.
     let unit = |j: usize| if length(j) > 0.0 { length(j).log2().round().exp2() } else { 1.0 };
     let units: Vec<f64> = (0..A.cols()).map(unit).collect();
     let scaled = Matrix::from_fn(A.rows(), A.cols(), |i, j| A.get(i, j) / units[j]);
@@ -417,8 +418,8 @@ fn fit_data(A: &Matrix, b: &[f64], start: &[f64]) -> Option<Vec<f64>> {
     Some(x.iter().zip(&units).map(|(x, unit)| x / unit).collect())
 }
 
-/// How far Newton's method would move a margin from here: A·s with s = argmin ‖√D·A·s − r/√D‖, D = σ(z)σ(−z), which keeps
-/// its digits however small D is. Infinite where the rows do not determine s.
+/// The largest change of a margin by a Newton step: max |A·s| with s = argmin ‖√D·A·s − r/√D‖, D = σ(z)σ(−z), which
+/// is accurate however small D is. Infinite if the rows do not determine s.
 fn restlessness(A: &Matrix, b: &[f64], x: &[f64]) -> f64 {
     let z = linalg::mat_vec(A, x);
     let root: Vec<f64> = z.iter().map(|z| (sigmoid(*z) * sigmoid(-z)).sqrt()).collect();
@@ -434,7 +435,7 @@ fn restlessness(A: &Matrix, b: &[f64], x: &[f64]) -> f64 {
 
 /// ‖aⱼ‖, computed on first use.
 fn column_norm(instance: &Instance, j: usize) -> f64 {
-    // The keys below are numbers of iterations.
+    // Smaller keys are numbers of iterations.
     const KEY: u64 = 1 << 32;
     instance.remember(KEY + j as u64, || {
         let entries: Vec<f64> = (0..instance.rows()).map(|i| instance.A.get(i, j)).collect();

@@ -1,4 +1,4 @@
-//! The task a program is made for, and why it does not fit the problem at hand.
+//! The task of a program, and why it does not fit the problem.
 
 use super::family::Family;
 use super::linear::Linear;
@@ -6,7 +6,7 @@ use super::task::Task;
 use crate::program::{Document, Update};
 use std::fmt;
 
-/// Why a program is not for a task.
+/// Why a program does not fit a task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Misfit {
     /// The family in its header belongs to another task.
@@ -55,7 +55,7 @@ impl fmt::Display for Misfit {
 impl std::error::Error for Misfit {}
 
 impl dyn Task {
-    /// The task that a program is made for: that of the family in its header, or linear systems by default.
+    /// The task of a program: that of the family in its header, or linear systems by default.
     pub fn of(document: &Document) -> Result<&'static dyn Task, Misfit> {
         let task = match (document.family.as_str(), Family::named(&document.family)) {
             ("", _) => &Linear,
@@ -65,7 +65,7 @@ impl dyn Task {
         task.admit(document).map(|()| task)
     }
 
-    /// Whether a program is for problems of this task. One that names no family is taken for what it can be.
+    /// Whether a program fits this task. A program without a family is accepted if its update fits.
     pub fn admit(&self, document: &Document) -> Result<(), Misfit> {
         let asked = self.name();
         let family = Family::named(&document.family);

@@ -39,8 +39,8 @@ pub use task::{History, Task, TaskError, Work, families, register, tasks};
 
 use crate::rng::Stream;
 
-/// The use of an instance. Instances of different sets are independent, so that a program is
-/// never reported on an instance that was used to choose it.
+/// The use of an instance. Instances of different sets are independent, so that the figures reported for a program
+/// never come from an instance that was used to choose it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum InstanceSet {
     /// Instances that score candidates during the search.

@@ -9,18 +9,20 @@ use crate::rng::Stream;
 use faer::Mat;
 use std::sync::OnceLock;
 
-/// A matrix with orthonormal columns as a product of what was drawn, tall, and what makes it so, small.
+/// A matrix Q with orthonormal columns as the product of a tall matrix, as drawn, and a small matrix that
+/// orthonormalizes it.
 ///
-/// Sketches, samples and products of Q are those of the tall factor, turned: Q itself is never needed.
+/// Sketches, samples and products of Q are computed from the tall factor and then multiplied by the small one: Q
+/// itself is never formed.
 pub struct Frame {
-    /// m × k.
+    /// The tall matrix, m × k.
     pub drawn: Matrix,
-    /// k × k, such that Q = drawn·turn.
+    /// The small matrix, k × k, such that Q = drawn·turn.
     pub turn: Matrix,
 }
 
 impl Frame {
-    /// The Q of a tall matrix of full rank.
+    /// The frame of a tall matrix of full rank.
     pub(super) fn of(drawn: Mat<f64>) -> Frame {
         match linalg::orthonormalised(Matrix::from_faer(drawn)) {
             Ok(Orthonormal { M, T }) => Frame { drawn: M, turn: T },
@@ -28,28 +30,28 @@ impl Frame {
         }
     }
 
-    /// One whose columns are orthonormal as they are.
+    /// The frame of a matrix whose columns are already orthonormal.
     pub fn known(drawn: Matrix) -> Frame {
         let turn = Matrix::identity(drawn.cols());
         Frame { drawn, turn }
     }
 }
 
-/// A system A·x ≈ b with A = Q·A' and b = Q·b', of which A' and b' are known and Q can be had.
+/// A system A·x ≈ b with A = Q·A' and b = Q·b', of which A' and b' are known and Q is drawn on demand.
 ///
-/// A program that neither sketches nor samples does not see the m rows, and drawing them is most of the work.
+/// A program that neither sketches nor samples does not use the m rows, and drawing them is most of the work.
 pub struct Outline {
     /// The problem in coordinates, A'·x ≈ b'.
     pub problem: Instance,
     family: Family,
     stream: Stream,
     frame: OnceLock<Frame>,
-    /// What makes rows of A, and of what of b is outside its range, out of rows as they were drawn.
+    /// Maps rows as drawn to rows of A, and to the component of b outside its range.
     turned: OnceLock<(Matrix, Vec<f64>)>,
 }
 
 impl Outline {
-    /// A' is coreᵀ, over a row of zeros if b is partly outside the range of A, by the length of `outside` there.
+    /// A' is coreᵀ; if b has a component outside the range of A, of length `outside`, a row of zeros is appended.
     pub(super) fn new(
         family: &Family,
         core: &Matrix,
@@ -74,7 +76,7 @@ impl Outline {
         self.family.rows
     }
 
-    /// The memory that what was drawn takes.
+    /// The memory of the matrix drawn, in bytes; 0 before it is drawn.
     pub fn bytes(&self) -> usize {
         self.frame.get().map_or(0, |frame| frame.drawn.bytes())
     }
@@ -89,7 +91,7 @@ impl Outline {
         self.frame.get_or_init(|| spend(WorkPhase::Instances, draw))
     }
 
-    /// The system as it is.
+    /// The full system.
     pub fn instance(&self) -> Instance {
         let (x, sigma) = (self.problem.x_star.clone(), self.problem.spectrum().to_vec());
         let instance = match self.rows_of(&self.frame().drawn) {
@@ -99,8 +101,8 @@ impl Outline {
         instance.with_triangle_of(&self.problem)
     }
 
-    /// The rows of A and of what of b is outside its range, if anything, for some rows of the frame as they were drawn:
-    /// the same to the last bit whatever other rows there are.
+    /// Rows of A, and of the component of b outside its range, if any, from the corresponding rows of the frame as
+    /// drawn: bitwise independent of which other rows are computed.
     fn rows_of(&self, drawn: &Matrix) -> (Matrix, Option<Vec<f64>>) {
         let (to_A, to_o) = self.turned.get_or_init(|| {
             let (problem, turn) = (&self.problem, &self.frame().turn);
@@ -113,7 +115,7 @@ impl Outline {
         (linalg::row_by_row(drawn, to_A), o)
     }
 
-    /// Rows of A and of b, for some rows of the frame as they were drawn.
+    /// Rows of A and b, from the corresponding rows of the frame as drawn.
     pub fn system_of(&self, drawn: &Matrix) -> (Matrix, Vec<f64>) {
         let (A, o) = self.rows_of(drawn);
         let b = Instance::right_hand_side(&A, &self.problem.x_star, o.as_deref());

@@ -25,11 +25,11 @@ struct Own {
 
 static KNOWN: Registry<&'static Own> = Registry::new();
 
-/// The share of rows that are held out.
+/// The fraction of rows that are held out.
 pub const HELD_OUT: &str = "held-out";
 /// 1 if rows are drawn with replacement, as a bootstrap does.
 pub const BOOTSTRAP: &str = "bootstrap";
-/// 1 if rows are drawn from those held out.
+/// 1 if rows are drawn from the held-out ones.
 const FINAL: &str = "final";
 
 const NUMBERS: [Number; 3] = [
@@ -53,14 +53,14 @@ const NUMBERS: [Number; 3] = [
 /// Default number of rows per problem.
 const ROWS: usize = 1000;
 
-/// Samples that are drawn for one problem before a table is given up: the first with independent columns is taken.
+/// Maximum number of samples drawn for one problem: the first one with independent columns is used.
 const TRIES: u64 = 1000;
-/// Before anything is searched fewer have to do, so that those after it do not run out.
+/// A smaller maximum for the check before a search, so that draws during the search do not run out of attempts.
 const FIRST_TRIES: u64 = 50;
 
 impl Family {
-    /// The family of a table: its problems are samples of the table's rows. The same table has the same family, whose name
-    /// tells the file and what is in it.
+    /// The family of a table: its problems are samples of the table's rows. Equal tables give the same family, whose
+    /// name identifies the file and its content.
     pub fn of_table(path: &Path, design: &Design, reading: &Reading) -> Result<Family, DataError> {
         let system = System::load(path, design, reading)?;
         let (rows, cols) = (system.matrix.rows(), system.matrix.cols());
@@ -68,7 +68,7 @@ impl Family {
             let advice = "a part of its rows: problems are samples of them anyway";
             return Err(DataError::file(path, "too large to draw problems from", advice));
         }
-        // A quarter is held out unless said otherwise, and a problem has half of that at most.
+        // A quarter is held out by default, and a problem has at most half as many rows as that.
         let enough = 16 * cols;
         if rows < enough {
             let message = format!("{rows} rows are too few to draw problems with {cols} columns");
@@ -91,7 +91,7 @@ impl Family {
             };
             let labels = system.columns.labels();
             let own: &'static Own = Box::leak(Box::new(Own { info, system, labels }));
-            // Another thread may have been faster; then that one is known, and the same.
+            // Another thread may have added the same family first.
             let _ = KNOWN.add(own, |known| known.info.name == name, std::iter::empty());
             own
         };
@@ -99,7 +99,7 @@ impl Family {
         Ok(Family::new(FamilyKind(&own.info)))
     }
 
-    /// The family of an unread table: it describes what tables have in common, and nothing can be drawn from it.
+    /// The family of a table that has not been read: it has the options that tables have in common, but no instances.
     pub(crate) fn of_unread_table() -> Family {
         static UNREAD: FamilyInfo = FamilyInfo {
             name: "data",
@@ -122,9 +122,10 @@ impl Family {
         self.number(FINAL).is_some() && find(self.kind.info().name).is_some()
     }
 
-    /// Whether samples of a table's rows, and of those held out, have independent columns often enough to draw problems.
+    /// Whether samples of a table's rows, and of its held-out rows, have independent columns often enough to draw
+    /// problems.
     pub fn check_samples(&self) -> Result<(), FamilyError> {
-        // Of a table that was not read nothing is drawn.
+        // A table that was not read has no instances.
         let sets = [InstanceSet::Search, InstanceSet::Final];
         for set in sets.into_iter().filter(|_| self.is_of_table()) {
             let family = self.for_set(set);
@@ -134,7 +135,7 @@ impl Family {
         Ok(())
     }
 
-    /// The family that a set of instances is drawn from: of a table, the final set has rows of its own.
+    /// The family from which a set of instances is drawn: for a table, the final set has rows of its own.
     #[must_use]
     pub fn for_set(self, set: InstanceSet) -> Family {
         match set {
@@ -149,7 +150,7 @@ fn held_out(family: &Family, rows: usize) -> usize {
     (family.number(HELD_OUT).unwrap_or_default() * rows as f64).round() as usize
 }
 
-/// Whether a table has enough rows for what is asked: problems drawn without replacement from few rows would all be one.
+/// Whether a table has enough rows: problems drawn without replacement from few rows would be almost the same.
 pub(super) fn check(family: &Family) -> Result<(), FamilyError> {
     let Some(own) = find(family.kind.info().name) else { return Ok(()) };
     let all = own.system.matrix.rows();
@@ -168,7 +169,7 @@ fn find(name: &str) -> Option<&'static Own> {
     KNOWN.all().find(|known| known.info.name == name)
 }
 
-/// A number that changes with every entry.
+/// A hash of all entries.
 fn digest(system: &System) -> u64 {
     let mut hash = Xxh3::new();
     let entries = system.matrix.row_major().iter().chain(&system.b);
@@ -176,7 +177,7 @@ fn digest(system: &System) -> u64 {
     hash.digest()
 }
 
-/// Rows of the table, drawn by this stream.
+/// A sample of rows of the table, drawn from this stream.
 fn draw(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
     let (drawn, right) = sample(family, stream, TRIES)?;
     let largest = linalg::singular_values(&drawn).and_then(|sigma| sigma.first().copied());
@@ -188,13 +189,13 @@ fn draw(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
     Linear.pose(drawn, right).map_err(|_| FamilyError::NoSolution { kind: family.kind, why })
 }
 
-/// Rows of the table with independent columns, and their right-hand sides. A sample that misses a rare category has none
-/// to tell of it: then the next one is drawn, by a stream that follows from this one.
+/// Rows of the table with independent columns, and their right-hand sides. A sample without any row of a rare
+/// category has dependent columns: then another one is drawn, from a stream derived from this one.
 fn sample(family: &Family, stream: &Stream, tries: u64) -> Result<(Matrix, Vec<f64>), FamilyError> {
     let own = find(family.kind.info().name).expect("a table is known before its family is");
     let number = |name| family.number(name).expect("a number of this family");
     let System { matrix, b, .. } = &own.system;
-    // The same rows are held out whatever the seed, or a figure would not be comparable with another.
+    // The same rows are held out for every seed, so that figures are comparable.
     let order = Stream::new(0).derive("held-out", matrix.rows() as u64).permutation(matrix.rows());
     let held = held_out(family, matrix.rows());
     let from = if number(FINAL) > 0.5 { &order[..held] } else { &order[held..] };
@@ -221,15 +222,15 @@ fn sample(family: &Family, stream: &Stream, tries: u64) -> Result<(Matrix, Vec<f
     Err(FamilyError::Dependent { kind, rows, column, value, count, of })
 }
 
-/// The column to name where `dependent` is the first that depends on those before it: a column of ones does so because
-/// another does not change.
+/// The column to name in the error if `dependent` is the first that depends on those before it: if that is the column
+/// of ones, the constant column it depends on.
 fn culprit(drawn: &Matrix, dependent: usize, intercept: bool) -> usize {
     let constant = |j: &usize| (1..drawn.rows()).all(|i| drawn.get(i, *j) == drawn.get(0, *j));
     let ones = intercept && dependent + 1 == drawn.cols();
     (0..dependent).find(|j| ones && constant(j)).unwrap_or(dependent)
 }
 
-/// The value that occurs most often, the smallest of them if there are several, and how often.
+/// The most frequent value, the smallest one in case of ties, and its count.
 fn commonest(values: impl Iterator<Item = f64>) -> (f64, usize) {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);
@@ -260,7 +261,7 @@ mod tests {
         family
     }
 
-    /// The rows of an instance, by what their right-hand sides say.
+    /// The rows of an instance, identified by their right-hand sides.
     fn rows(family: &Family, set: InstanceSet, index: u64) -> BTreeSet<usize> {
         let instance = family.for_set(set).draw(&set.stream(0, index)).unwrap();
         instance.b.iter().map(|b| *b as usize).collect()
@@ -284,7 +285,7 @@ mod tests {
         let bootstrap = Family { rows: 300, ..family }.with_number(BOOTSTRAP, 1.0).unwrap();
         let distinct = rows(&bootstrap, InstanceSet::Search, 0).len();
         assert!((160..220).contains(&distinct), "{distinct}");
-        // Without it problems of that size would all be one.
+        // Without replacement, problems of that size would all be the same.
         assert!(Family { rows: 300, ..family }.check().unwrap_err().to_string().contains("at most 50"));
         assert!(family.with_number(HELD_OUT, 0.01).unwrap().check().is_err());
         // With replacement there may be more rows than the table has.
@@ -326,7 +327,7 @@ mod tests {
     fn a_category_that_no_sample_has_is_refused_by_name() {
         let refused = rare("never", 1).check_samples().unwrap_err().to_string();
         assert!(refused.contains("Column `rare` is 0 in "), "{refused}");
-        // All ones: it is the column of ones that depends, and not that one which is to be named.
+        // All ones: the column of ones is the dependent one, but the constant column is to be named.
         let refused = rare("always", 400).check_samples().unwrap_err().to_string();
         assert!(refused.contains("Column `rare` is 1 in 300 of the 300 rows"), "{refused}");
     }

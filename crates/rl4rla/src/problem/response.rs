@@ -1,4 +1,4 @@
-//! The type of a target, and its prediction by a solution.
+//! The type of a target, and its prediction from a solution.
 
 use super::instance_error::InstanceError;
 use super::logistic::sigmoid;
@@ -13,7 +13,7 @@ pub enum Response {
 }
 
 impl Response {
-    /// The two values that labels have, whatever they are.
+    /// The two distinct values of the labels.
     pub fn classes(labels: &[f64]) -> Result<Response, InstanceError> {
         let first = *labels.first().ok_or(InstanceError::Empty { rows: 0, cols: 0 })?;
         let Some(&second) = labels.iter().find(|label| **label != first) else {

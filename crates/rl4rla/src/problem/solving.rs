@@ -1,36 +1,37 @@
-//! What `solve` may do with the problems of a task.
+//! How `solve` may treat the problems of a task.
 
-/// What `solve` may do with the problems of a task, and by what it knows a solution. A task that says nothing promises
-/// nothing: see [`Solving::CAUTIOUS`].
+/// How `solve` may treat the problems of a task, and how it recognizes a solution. The default assumes nothing: see
+/// [`Solving::CAUTIOUS`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Solving {
-    /// How a run finds its step size, and when it may end.
+    /// How the step size is determined, and when a run may stop.
     pub stopping: Stopping,
-    /// Whether a column of A may be in other units, and its entry of x in their inverse: the same problem.
+    /// Whether scaling a column of A, and its entry of x inversely, gives an equivalent problem.
     pub scales_columns: bool,
     /// Whether the data may stay in a file: [`pose_unsolved`](super::Task::pose_unsolved),
     /// [`measure`](super::Task::measure), [`optimality`](super::Task::optimality) and
-    /// [`objection`](super::Task::objection) meet A in products with vectors alone.
+    /// [`objection`](super::Task::objection) use A only in products with vectors.
     pub streams: bool,
-    /// Whether the mean of iterates is a result too, and a better one where iterations draw samples.
+    /// Whether the mean of the iterates is also a valid result, and a better one if iterations draw samples.
     pub averages: bool,
-    /// Whether a constant may be subtracted from b where A has an intercept: the same problem but for that coefficient.
+    /// Whether subtracting a constant from b changes only the intercept, if A has one.
     pub centres_target: bool,
 }
 
-/// How a run finds its step size, and when it may end.
+/// How the step size is determined, and when a run may stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stopping {
-    /// By [`optimality`](super::Task::optimality), at most the tolerance. Every iteration searches its step by the loss. For
-    /// any task.
+    /// Stop when [`optimality`](super::Task::optimality) is at most the tolerance; every iteration has a line search
+    /// on the loss. For any task.
     Optimality,
-    /// By a certificate: a triangle R of A turns a gradient into ‖A(x − x*)‖, and tells which columns depend on each other.
-    /// One step, from a pilot run, serves the whole run. For min ‖Ax − b‖ over all x from x = 0, and nothing else.
+    /// Stop by a certificate: a triangular factor R of A turns a gradient into ‖A(x − x*)‖ and shows which columns
+    /// are dependent. One step size, from a pilot run, is used for the whole run. Only for min ‖Ax − b‖ over all x,
+    /// starting from x = 0.
     Certificate,
 }
 
 impl Solving {
-    /// Data in memory and in their own units, the last iterate, and the task's optimality: right for every task.
+    /// Data in memory and unscaled, the last iterate, and the task's optimality measure: valid for every task.
     pub const CAUTIOUS: Solving = Solving {
         stopping: Stopping::Optimality,
         scales_columns: false,

@@ -2,7 +2,7 @@
 
 use crate::rng::Stream;
 
-/// How singular values are drawn.
+/// The distribution of singular values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SpectrumLaw {
     /// Linearly spaced from 1 to 1/κ.
@@ -15,20 +15,21 @@ pub(super) enum SpectrumLaw {
     High,
     /// Geometrically spaced from 1 to 1/κ.
     Geometric,
-    /// The ends 1 and 1/κ, and between them uniform in the logarithm.
+    /// The ends are 1 and 1/κ, the others log-uniform between them.
     LogUniform,
 }
 
 /// Added to every singular value of a tall family: keeps the smallest away from zero.
 const FLOOR: f64 = 1e-6;
 
-/// The condition number of the laws that are made from one, when none is asked for.
+/// Default condition number of the distributions that are defined by one.
 const CONDITION: f64 = 2.0;
 
-/// The singular values of one instance before normalisation, largest first.
+/// The singular values of one instance before normalization, largest first.
 ///
-/// Where a law is not made from a condition number and one is asked for, the spectrum drawn is mapped affinely in its
-/// logarithm, σ ↦ σmax·κ^(−t) with t = ln(σmax/σ)/ln(σmax/σmin), so that σmax stays and σmax/σmin = κ.
+/// If a condition number is asked for and the distribution is not defined by one, the spectrum drawn is mapped
+/// affinely in its logarithm, σ ↦ σmax·κ^(−t) with t = ln(σmax/σ)/ln(σmax/σmin), so that σmax stays and σmax/σmin =
+/// κ.
 pub(super) fn draw(law: SpectrumLaw, n: usize, condition: Option<f64>, stream: &Stream) -> Vec<f64> {
     let kappa = condition.unwrap_or(if n == 1 { 1.0 } else { CONDITION });
     let powers = |exponents: Vec<f64>| exponents.into_iter().map(|t| kappa.powf(-t)).collect();
@@ -53,14 +54,14 @@ pub(super) fn draw(law: SpectrumLaw, n: usize, condition: Option<f64>, stream: &
     sigma
 }
 
-/// `n` numbers from `first` to `last` in equal steps; just `last` if one is all there is.
+/// `n` evenly spaced numbers from `first` to `last`; only `last` if n = 1.
 fn evenly(first: f64, last: f64, n: usize) -> Vec<f64> {
     (0..n).rev().map(|i| last + (first - last) * i as f64 / (n.max(2) - 1) as f64).collect()
 }
 
 fn impose(sigma: &mut [f64], condition: f64) {
     let (largest, smallest) = (sigma[0], sigma[sigma.len() - 1]);
-    // Equal values stay equal: only a single column has them.
+    // Equal values stay equal: this happens only for a single column.
     let range = (largest / smallest).ln().max(f64::MIN_POSITIVE);
     for s in sigma {
         let t = (largest / *s).ln() / range;

@@ -1,6 +1,5 @@
-//! Tasks: the classes of problems that programs are searched for. A task says what a program is given and what becomes
-//! of its result, which operators help, where problems come from, and how far a run has got. Nothing to the right of
-//! this folder knows any task by name.
+//! Tasks: the classes of problems that programs are searched for. A task defines the inputs of a program and its
+//! update, additional operators, families of problems, and the loss. No later stage refers to a task by name.
 
 use super::family::{Family, FamilyInfo, FamilyKind};
 use super::family_error::FamilyError;
@@ -19,9 +18,9 @@ use crate::program::{
 use crate::rng::Stream;
 use std::fmt;
 
-/// A class of problems. Five methods are needed; the others have defaults that suit linear systems.
+/// A class of problems. Five methods are required; the others have defaults that suit linear systems.
 ///
-/// `docs/new-task.md` writes one step by step.
+/// `docs/new-task.md` implements one step by step.
 pub trait Task: Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
@@ -29,77 +28,78 @@ pub trait Task: Send + Sync {
     /// The goal, in one line.
     fn doc(&self) -> &'static str;
 
-    /// Where its problems come from; each family's name is its own in the whole table.
+    /// The families of its problems; family names are unique among all tasks.
     fn families(&self) -> &'static [FamilyInfo];
 
-    /// How far a result is: its loss, and how much more that is than the least there is, in units of the task's choice.
-    /// The result is the iterate x, or v1 where the update is [`Update::Answer`].
+    /// The loss of a result, and its excess over the smallest possible loss, in units of the task's choice. The
+    /// result is the iterate x, or v1 if the update is [`Update::Answer`].
     fn measure(&self, instance: &Instance, result: &[f64]) -> (f64, f64);
 
-    /// The second of these alone, where it can be had for less than both and [`Task::accuracy`] looks at no loss.
+    /// Only the excess, if it is cheaper than both and [`Task::accuracy`] does not use losses.
     fn excess(&self, _instance: &Instance, _result: &[f64]) -> Option<f64> {
         None
     }
 
-    /// The problem that data pose, solved by a trusted method, or what is wrong with them.
+    /// The problem posed by data, solved by a trusted method, or what is wrong with the data.
     #[allow(non_snake_case)]
     fn pose(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError>;
 
-    /// The same problem without its solution, for callers that only run a program on it: the excess of a result may mean nothing
-    /// there. [`Task::optimality`] must do without.
+    /// The same problem without its solution, for callers that only run a program on it: the excess of a result may
+    /// be meaningless there. [`Task::optimality`] must not use the solution.
     #[allow(non_snake_case)]
     fn pose_unsolved(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
         self.pose(A, b)
     }
 
-    /// How far a result is from solving the problem, which is what `solve` stops by: 0 at a solution, at most about 1
-    /// where nothing is done, and the same in all units of A and b. Or why there is nothing to come near to. Unless said
-    /// otherwise it is the excess over the solution that [`Task::pose`] found.
+    /// The optimality measure by which `solve` stops: 0 at a solution, at most about 1 without progress, and
+    /// invariant under scaling of A and b; or why the problem has no solution to converge to. By default the excess
+    /// over the solution found by [`Task::pose`].
     fn optimality(&self, instance: &Instance, result: &[f64]) -> Result<f64, &'static str> {
         Ok(self.measure(instance, result).1)
     }
 
-    /// What `solve` may do with its problems: scale columns, leave data in a file, take means.
+    /// How `solve` may treat its problems: scale columns, keep data in a file, average iterates.
     fn solving(&self) -> Solving {
         Solving::CAUTIOUS
     }
 
-    /// The name of [`Task::optimality`], for people.
+    /// The display name of [`Task::optimality`].
     fn optimality_name(&self) -> &'static str {
         self.measures()[1]
     }
 
-    /// Why a result that is good by [`Task::optimality`] solves nothing all the same. Asked once, so it may take longer.
+    /// Why a result with a small [`Task::optimality`] is not a solution all the same. Called once, so it may take
+    /// longer.
     fn objection(&self, _instance: &Instance, _result: &[f64]) -> Option<&'static str> {
         None
     }
 
-    /// What else is worth telling of a result: names and numbers.
+    /// Further figures of a result to report: names and values.
     fn figures(&self, _instance: &Instance, _result: &[f64]) -> Vec<(&'static str, f64)> {
         vec![]
     }
 
-    /// What a target is, by its column: what x predicts of it.
+    /// The type of a target column, which determines what x predicts.
     fn response(&self, _target: &[f64]) -> Result<Response, InstanceError> {
         Ok(Response::Number)
     }
 
-    /// By what exported programs know a solution.
+    /// How exported programs recognize a solution.
     fn goal(&self) -> Goal {
         Goal::Standstill
     }
 
-    /// A problem of a family as it is before the rows of A are drawn, where that is enough to run programs on.
+    /// A problem of a family before the rows of A are drawn, if that is enough to run programs on.
     fn outline(&self, _family: &Family, _stream: &Stream) -> Option<Result<Outline, FamilyError>> {
         None
     }
 
-    /// What becomes of v1 at the end of an iteration.
+    /// The update at the end of an iteration.
     fn update(&self) -> Update {
         Update::Subtract
     }
 
-    /// What a program may read from the start.
+    /// The input registers of a program.
     fn inputs(&self) -> RegSet {
         Reg::inputs().collect()
     }
@@ -109,7 +109,7 @@ pub trait Task: Send + Sync {
         &[]
     }
 
-    /// Whether a search may call an operator on these operands in that section, shapes apart.
+    /// Whether a search may apply an operator to these operands in that section, apart from their shapes.
     fn legality(&self) -> fn(Op, &[Reg], Section) -> bool {
         |_, _, _| true
     }
@@ -119,58 +119,60 @@ pub trait Task: Send + Sync {
         &[]
     }
 
-    /// Names of the loss and the excess, for people.
+    /// Display names of the loss and the excess.
     fn measures(&self) -> [&'static str; 2] {
         ["loss", "loss above the minimum"]
     }
 
-    /// The accuracy term, from 0 to 1, where the common scale of the excess (0 at 0.1, 1 at 10⁻⁶) does not suit.
+    /// The accuracy term, in [0, 1], if the common scale of the excess (0 at 0.1, 1 at 10⁻⁶) does not suit.
     fn accuracy(&self, _history: &History) -> Option<f64> {
         None
     }
 
-    /// Whether [`Task::accuracy`] looks at the first and the last excess alone, and [`Task::measure`] is finite for every
+    /// Whether [`Task::accuracy`] uses only the first and the last excess, and [`Task::measure`] is finite for every
     /// finite result: then a search need not measure the iterates between, and the history holds NaN for them.
     fn looks_at_ends(&self) -> bool {
         false
     }
 
-    /// The cost term of a run that made progress, from 0 to 1, where the common scale (one half at five flops per entry
-    /// of A and iteration) does not suit.
+    /// The cost term of a run that made progress, in [0, 1], if the common scale (one half at five flops per entry of
+    /// A and iteration) does not suit.
     fn thrift(&self, _work: &Work) -> Option<f64> {
         None
     }
 
-    /// The weights of accuracy, decay, cost and condition number, unless a stage says otherwise.
+    /// The default weights of accuracy, decay, cost and condition number.
     fn weights(&self) -> [f64; 4] {
         [1.0, 10.0, 8.0, 1.0]
     }
 
-    /// The work that a tolerance is measured against, in flops and in passes over A.
+    /// The cost of a reference method, in flops and in passes over A, to which the work to reach a tolerance is
+    /// compared.
     fn direct(&self, rows: f64, cols: f64) -> [f64; 2] {
         // A QR solve.
         [2.0 * rows * cols * cols - 2.0 / 3.0 * cols.powi(3), 1.0]
     }
 
-    /// Whether the measure depends on A and b through lengths and angles alone, so that a run may be made in reduced
+    /// Whether loss and excess depend on A and b only through lengths and angles, so that programs can run in reduced
     /// coordinates.
     fn is_isometric(&self) -> bool {
         false
     }
 
-    /// Whether R1 can be a preconditioner of AᵀA, so that the condition term and the released formulas mean something.
+    /// Whether R1 can be a preconditioner of AᵀA, so that the condition number term and the released formulas are
+    /// meaningful.
     fn is_least_squares(&self) -> bool {
         false
     }
 }
 
 impl dyn Task {
-    /// Its problems of this shape, as typing sees them.
+    /// The signature of its problems of this shape, for type checking.
     pub fn signature(&self, geometry: Geometry) -> Signature {
         Signature { geometry, inputs: self.inputs(), update: self.update() }
     }
 
-    /// The operators a search may use: the paper's, and its own.
+    /// The operators a search may use: the paper's and the task's own.
     pub fn vocabulary(&self) -> impl Iterator<Item = Op> {
         OPERATORS.iter().chain(self.operators()).map(Op)
     }
@@ -190,7 +192,7 @@ impl fmt::Debug for dyn Task {
 
 /// The convergence history of a finished run.
 pub struct History<'a> {
-    /// What was run on.
+    /// The instance.
     pub instance: &'a Instance,
     /// The loss at the start and after every iteration.
     pub losses: &'a [f64],
@@ -199,7 +201,7 @@ pub struct History<'a> {
 }
 
 impl History<'_> {
-    /// Iterations made.
+    /// Number of iterations.
     pub fn iterations(&self) -> usize {
         self.excesses.len() - 1
     }
@@ -210,21 +212,21 @@ impl History<'_> {
     }
 }
 
-/// What a run costs.
+/// The cost of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Work {
     /// Floating-point operations of setup and all iterations.
     pub flops: f64,
     /// Passes over A.
     pub passes: f64,
-    /// How many iterations.
+    /// Number of iterations.
     pub iterations: usize,
     /// The size of the problem.
     pub sizes: Sizes,
 }
 
 impl Work {
-    /// How cheap an iteration is, setup shared out, on a logarithmic scale: 1 at `least`, 0 at `most`.
+    /// The cost per iteration, including a share of setup, on a logarithmic scale: 1 at `least`, 0 at `most`.
     pub fn cheapness(&self, charged: f64, least: f64, most: f64) -> f64 {
         let each = charged / self.iterations as f64;
         ((most / each).ln() / (most / least).ln()).clamp(0.0, 1.0)
@@ -236,7 +238,7 @@ const BUILTIN: [&dyn Task; 4] =
 
 static REGISTERED: Registry<&'static dyn Task> = Registry::new();
 
-/// Every task: those of this crate, and those registered since.
+/// Every task: built-in and registered ones.
 pub fn tasks() -> impl Iterator<Item = &'static dyn Task> {
     BUILTIN.into_iter().chain(REGISTERED.all())
 }
@@ -258,12 +260,12 @@ impl fmt::Display for TaskError {
 
 impl std::error::Error for TaskError {}
 
-/// Makes a task known: from here on curricula may draw from its families, programs may use its operators, and its
-/// programs have names.
+/// Registers a task: from here on curricula may use its families, programs may use its operators, and its programs
+/// are in the catalogue.
 pub fn register(task: &'static dyn Task) -> Result<(), TaskError> {
     let taken =
         |what: &str, name: &str| TaskError(format!("task `{}`: {what} `{name}` is taken", task.name()));
-    // All names are looked at before any is taken.
+    // All names are checked before anything is registered.
     if let Some(row) = task.families().iter().find(|row| row.task != task || row.numbers.len() > 3) {
         let why = format!("family `{}` must name this task and take at most three numbers", row.name);
         return Err(TaskError(format!("task `{}`: {why}", task.name())));
@@ -275,7 +277,7 @@ pub fn register(task: &'static dyn Task) -> Result<(), TaskError> {
     if let Some(row) = families {
         return Err(taken("the family name", row.name));
     }
-    // An operator of the tables may be shared.
+    // Operators already in the tables may be shared.
     let own = || task.operators().iter().filter(|row| !Op::known().any(|known| std::ptr::eq(known.0, *row)));
     if let Some(row) = own().find(|row| Op::named(row.name).is_some()) {
         return Err(taken("the operator", row.name));
@@ -302,7 +304,7 @@ pub fn register(task: &'static dyn Task) -> Result<(), TaskError> {
     Ok(())
 }
 
-/// A program of a task, if it can be read, ends its iterations as the task does, and fits the shapes of a family.
+/// A program of a task, if it can be parsed, has the task's update, and fits the shapes of one of its families.
 fn checked(task: &dyn Task, text: &str) -> Result<Document, String> {
     let document: Document = text.parse().map_err(|error: ParseError| error.to_string())?;
     if document.update != task.update() {

@@ -1,11 +1,11 @@
-//! Programs: two sections of instructions, setup once and then the iteration.
+//! Programs: two sections of instructions, a setup that runs once and the iteration.
 
 use super::op::Op;
 use super::operands::Operands;
 use super::register::{Reg, RegSet};
 use std::fmt;
 
-/// A part of a program.
+/// A section of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Section {
     /// Runs once, before the first iteration.
@@ -18,7 +18,7 @@ impl Section {
     /// Both sections, in the order they run.
     pub const BOTH: [Section; 2] = [Section::Setup, Section::Iteration];
 
-    /// Its name in the text format.
+    /// The name in the text format.
     pub fn name(self) -> &'static str {
         match self {
             Section::Setup => "setup",
@@ -36,22 +36,22 @@ impl fmt::Display for Section {
 /// `target = operator(operands)`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Instruction {
-    /// What is written: `A` stands for the pair `A, b`; none for an operator without a result.
+    /// The register written: `A` stands for the pair `A, b`; `None` for an operator without a result.
     pub target: Option<Reg>,
     /// The operator.
     pub op: Op,
-    /// What is read.
+    /// The registers read.
     pub operands: Operands,
 }
 
 impl Instruction {
-    /// Every register whose value it takes: its operands, and `A, b` when it samples them.
+    /// Every register it reads: its operands, and `A, b` if it samples them.
     pub fn reads(&self) -> RegSet {
         let operands: RegSet = self.operands.iter().copied().collect();
         operands.union(self.sampled())
     }
 
-    /// Every register it changes.
+    /// Every register it writes.
     pub fn writes(&self) -> RegSet {
         let target: RegSet = self.target.into_iter().collect();
         target.union(self.sampled())
@@ -74,7 +74,7 @@ impl fmt::Display for Instruction {
     }
 }
 
-/// An algorithm: what is done once, and what is done every iteration.
+/// A program: setup, which runs once, and the iteration.
 ///
 /// ```
 /// use rl4rla::program::Program;
@@ -99,7 +99,7 @@ impl Program {
         }
     }
 
-    /// The instructions of a section, to change them.
+    /// The instructions of a section, mutable.
     pub fn section_mut(&mut self, section: Section) -> &mut Vec<Instruction> {
         match section {
             Section::Setup => &mut self.setup,
@@ -114,12 +114,12 @@ impl Program {
         })
     }
 
-    /// How many instructions there are.
+    /// Number of instructions.
     pub fn len(&self) -> usize {
         self.setup.len() + self.iteration.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no instructions.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! The canonical form: one representative for programs that differ in dead code, in the order of exchangeable
+//! The canonical form: one representative of all programs that differ only in dead code, in the order of commutative
 //! operands, or in the order of independent instructions.
 
 use super::ast::{Instruction, Program, Section};
@@ -7,7 +7,7 @@ use super::liveness::{Line, LiveOut, SectionLines, Verdicts, alive};
 use super::register::Reg;
 use std::fmt;
 
-/// A program in canonical form. Equality, hash and order of search states come from here and nowhere else.
+/// A program in canonical form. It defines equality, hash and order of search states.
 ///
 /// ```
 /// use rl4rla::program::{Canonical, LiveOut, Program};
@@ -20,7 +20,7 @@ use std::fmt;
 pub struct Canonical(Program);
 
 impl Canonical {
-    /// The canonical form of a program, given what counts at its end.
+    /// The canonical form of a program, for these live registers at its end.
     pub fn new(program: &Program, out: LiveOut) -> Canonical {
         let program = normal(program);
         let mut known: Vec<&Instruction> = program.instructions().map(|(_, _, ins)| ins).collect();
@@ -44,7 +44,7 @@ impl Canonical {
         &self.0
     }
 
-    /// A 128-bit name for this program, the same on every machine and in every version that prints it alike.
+    /// A 128-bit hash of the program text, the same on every machine and in every version with the same text format.
     pub fn id(&self) -> u128 {
         xxhash_rust::xxh3::xxh3_128(self.0.to_string().as_bytes())
     }
@@ -56,7 +56,7 @@ impl fmt::Debug for Canonical {
     }
 }
 
-/// The program with exchangeable operands in order.
+/// The program with commutative operands in canonical order.
 pub(super) fn normal(program: &Program) -> Program {
     let mut program = program.clone();
     for instruction in program.setup.iter_mut().chain(&mut program.iteration) {
@@ -65,20 +65,20 @@ pub(super) fn normal(program: &Program) -> Program {
     program
 }
 
-/// Puts exchangeable operands in order.
+/// Puts commutative operands in canonical order.
 pub(super) fn exchange(instruction: &mut Instruction) {
     if instruction.op.commutative {
         instruction.operands.sort();
     }
 }
 
-/// What the canonical order of instructions goes by: v1 is written last.
+/// The sort key of instructions: v1 is written last.
 pub(super) fn order(instruction: &Instruction) -> (bool, &Instruction) {
     (instruction.target == Some(Reg::V1), instruction)
 }
 
-/// Brings setup and iteration, whose words are in canonical order, into canonical form: without dead code, in their
-/// first order. The operands are in theirs.
+/// Brings the lines of setup and iteration into canonical form: removes dead code and puts them in canonical order.
+/// Commutative operands must be in order already.
 pub(super) fn tidy(sections: &mut SectionLines, out: LiveOut, verdicts: &mut Verdicts) {
     alive(sections, out, verdicts);
     for (lines, alive) in sections.iter_mut().zip(verdicts) {
@@ -88,13 +88,14 @@ pub(super) fn tidy(sections: &mut SectionLines, out: LiveOut, verdicts: &mut Ver
     }
 }
 
-/// The alphabetically first order that respects all dependences, with everything else as early as it can be before
-/// what writes v1: a matrix that an insertion will use must not stand behind the place where it is needed. The order
-/// is unique: two instructions that are equal write the same register, so one depends on the other.
+/// The lexicographically first order that respects all dependences, in which instructions that write v1 come as late
+/// as possible: a matrix must be available wherever a later insertion may use it. The order is unique: equal
+/// instructions write the same register, so one depends on the other.
 fn first_order(lines: &mut [Line]) {
     for placed in 0..lines.len() {
         let waiting = &mut lines[placed..];
-        // What those before it in waiting read and write: a line that touches it must keep its place behind them.
+        // Registers read and written by the waiting lines before line i: a line that conflicts with them cannot be
+        // moved ahead of them.
         let (mut read, mut written) = (waiting[0].reads, waiting[0].writes);
         let mut first = 0;
         for i in 1..waiting.len() {

@@ -10,9 +10,9 @@ static REGISTERED: Registry<&'static Entry> = Registry::new();
 /// A program with a name.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What one types to get it.
+    /// The name by which users refer to it.
     pub name: &'static str,
-    /// Its file.
+    /// The content of its file.
     pub document: Document,
 }
 
@@ -22,18 +22,18 @@ impl Entry {
         Entry::known().find(|entry| entry.name == name)
     }
 
-    /// Every named program: those that come along, and those registered since.
+    /// Every named program: built-in and registered ones.
     pub fn known() -> impl Iterator<Item = &'static Entry> {
         CATALOGUE.iter().chain(REGISTERED.all())
     }
 
-    /// Gives a program a name; a second of the same name is refused.
+    /// Registers a program under a name; an error if the name is taken.
     pub fn register(name: &'static str, document: Document) -> Result<&'static Entry, Taken> {
         let entry: &'static Entry = Box::leak(Box::new(Entry { name, document }));
         REGISTERED.add(entry, |known| known.name == name, CATALOGUE.iter())
     }
 
-    /// The problem it is made for.
+    /// The signature of the problems it is for.
     pub fn signature(&self) -> Signature {
         self.document.signature().unwrap_or_else(|| panic!("programs/{}.rla fits no shape", self.name))
     }
@@ -68,7 +68,7 @@ const FILES: [(&str, &str); 20] = files![
     "sketched-power-iteration",
 ];
 
-/// Every named program, from the simplest on.
+/// Every built-in program, the simplest first.
 pub static CATALOGUE: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let entry = |&(name, text): &(&'static str, &str)| {
         let document = text.parse().unwrap_or_else(|error| panic!("programs/{name}.rla: {error}"));

@@ -1,9 +1,9 @@
-//! The paper's operators by their identity: what the executor and the algebra match on.
+//! The paper's operators as an enum, for exhaustive matches in the executor and the algebra.
 
 use super::operators::OPERATORS;
 
-/// One of the paper's 17 operators, in the order of its appendix A. Kernels and algebraic meanings are exhaustive matches
-/// on it, so that the compiler names every place that a new operator needs.
+/// One of the paper's 17 operators, in the order of its appendix A. Kernels and algebraic meanings are exhaustive
+/// matches on it, so that the compiler points to every place that a new operator needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Core {
     /// u + v.
@@ -38,16 +38,16 @@ pub enum Core {
     Subsampling,
     /// Probabilities proportional to squared row norms.
     LeverageScore,
-    /// Nothing.
+    /// No operation.
     DoNothing,
 }
 
 impl Core {
-    /// How many there are.
+    /// Number of operators.
     pub const COUNT: usize = Core::DoNothing as usize + 1;
 }
 
-// The table has one row for each, in this order.
+// The table has one row per operator, in this order.
 const _: () = {
     let mut row = 0;
     while row < Core::COUNT {

@@ -1,4 +1,4 @@
-//! What a program costs: floating-point operations and data read, in symbols, from its types alone.
+//! The cost of a program: flops and data read, as polynomials, derived from its types alone.
 
 use super::ast::Section;
 use super::canon::Canonical;
@@ -8,16 +8,16 @@ use super::signature::Signature;
 use super::types::{Dim, Geometry, Type};
 use super::typing::{ShapeError, Typed, check};
 
-/// Who counts.
+/// A cost model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Model {
-    /// The work as it is.
+    /// The actual work.
     True,
-    /// The paper's released code.
+    /// The cost model of the paper's released code.
     Released,
 }
 
-/// Work, in symbols.
+/// A cost, as polynomials in the dimensions.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Cost {
     /// Floating-point operations.
@@ -27,7 +27,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// What one instruction costs.
+    /// The cost of one instruction.
     pub fn of(typed: &Typed, geometry: Geometry, model: Model) -> Cost {
         let op = typed.instruction.op;
         let flops = match model {
@@ -38,7 +38,7 @@ impl Cost {
         let mut data = Poly::default();
         for (i, arg) in typed.args.iter().enumerate() {
             let Type::Matrix(rows, cols, _) = arg.ty else { continue };
-            // A transposed copy of the data is read like the data.
+            // A transposed copy of the data costs as much to read as the data.
             let rows_of_data = geometry.dim(Dim::Rows);
             let tall = (rows == rows_of_data || cols == rows_of_data)
                 && (geometry == Geometry::Tall || arg.reg == Reg::A);
@@ -58,17 +58,17 @@ impl Cost {
     }
 }
 
-/// The price of a program: what it costs once, and what every iteration costs.
+/// The cost of a program: of setup, and of every iteration.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Price {
-    /// Spent once.
+    /// The cost of setup.
     pub setup: Cost,
-    /// Spent every iteration, the update included.
+    /// The cost of one iteration, including the update.
     pub iteration: Cost,
 }
 
 impl Price {
-    /// The price of a program. It is charged in canonical form, so for live code only.
+    /// The cost of a program. It must be in canonical form, so that only live code is charged.
     pub fn of(live: &Canonical, signature: impl Into<Signature>, model: Model) -> Result<Price, ShapeError> {
         let signature = signature.into();
         let typed = check(live.program(), signature)?;

@@ -1,10 +1,10 @@
-//! What a register holds while a program runs.
+//! The value of a register while a program runs.
 
 use crate::linalg::{self, Matrix};
 use crate::rng::Discrete;
 use std::sync::Arc;
 
-/// A value. Copies are cheap: an iteration starts from what setup left, and setup's values never change.
+/// A value. Copies are cheap: an iteration starts from the values after setup, which never change.
 #[derive(Clone, Debug)]
 pub enum Datum {
     /// A number.
@@ -42,7 +42,7 @@ impl From<Discrete> for Datum {
 }
 
 impl Datum {
-    /// Rows and columns: a vector is one column.
+    /// Rows and columns; a vector is one column.
     pub fn shape(&self) -> (usize, usize) {
         match self {
             Datum::Scalar(_) => (1, 1),
@@ -62,7 +62,7 @@ impl Datum {
         }
     }
 
-    /// The number, where typing says there is one.
+    /// The number; the type checker guarantees that it is one.
     pub fn scalar(&self) -> f64 {
         match self {
             Datum::Scalar(a) => *a,
@@ -70,7 +70,7 @@ impl Datum {
         }
     }
 
-    /// The vector, where typing says there is one.
+    /// The vector; the type checker guarantees that it is one.
     pub fn vector(&self) -> &[f64] {
         match self {
             Datum::Vector(v) => v,
@@ -78,7 +78,7 @@ impl Datum {
         }
     }
 
-    /// The matrix, where typing says there is one.
+    /// The matrix; the type checker guarantees that it is one.
     pub fn matrix(&self) -> &Matrix {
         match self {
             Datum::Matrix(m) => m,
@@ -86,7 +86,7 @@ impl Datum {
         }
     }
 
-    /// The probabilities, where typing says there are some.
+    /// The probabilities; the type checker guarantees that it holds some.
     pub fn weights(&self) -> &Arc<Discrete> {
         match self {
             Datum::Weights(w) => w,

@@ -1,8 +1,8 @@
-//! A program about to be edited: what can be put into it, and which of that is legal.
+//! The legal insertions into a program.
 //!
-//! An edit is judged by the program it leaves. Most verdicts do not need that program in canonical form: an insertion
-//! leaves the types before it alone, what it writes must count behind it, and neither dead code nor the order of
-//! independent instructions decides whether live code fits.
+//! An edit is judged by the program it results in. Usually this does not require the canonical form of that program:
+//! an insertion does not change the types before it, its result must be live after it, and neither dead code nor the
+//! order of independent instructions affects whether live code fits.
 
 use super::ast::Section;
 use super::canon::tidy;
@@ -17,34 +17,34 @@ use super::repair::Repair;
 #[derive(Default)]
 pub(super) struct Draft {
     lines: SectionLines,
-    /// The program as the search keeps it.
+    /// The program in canonical form.
     here: SectionLines,
     /// The types before each instruction of both sections and after the last.
     points: [Vec<TypePoint>; 2],
     /// Whether each instruction fits.
     fits: Verdicts,
-    /// What counts while the program is being written, and when it is finished.
+    /// Liveness for a partial program, and for a finished one.
     partial: Flow,
     finished: Flow,
-    /// Whether the program, as it is, is well-shaped.
+    /// Whether the program is well-shaped without any edit.
     well_shaped: bool,
-    /// Whether what counts behind the place of the edits at hand fits, by the types there.
+    /// Whether the live code after the current position fits, by the point there.
     behind: Vec<(TypePoint, bool)>,
-    /// The program with an edit made, tidied.
+    /// The program after an edit, in canonical form.
     child: SectionLines,
     verdicts: Verdicts,
 }
 
-/// What counts at each point of a program.
+/// Liveness at each point of a program.
 #[derive(Default)]
 struct Flow {
-    /// The registers that count before each instruction of both sections and after the last.
+    /// The live registers before each instruction of both sections and after the last.
     counts: [Vec<RegSet>; 2],
-    /// Of the instructions before each point of a section, how many count, and how many of these do not fit.
+    /// The numbers of live instructions before each point of a section, and of those that do not fit.
     before: [Vec<Tally>; 2],
 }
 
-/// Instructions that count.
+/// Counts of live instructions.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     alive: usize,
@@ -73,7 +73,8 @@ impl Flow {
         }
     }
 
-    /// What counts before `position` of a section when these registers count there, and before the section.
+    /// The live instructions before `position` of a section if these registers are live there, and the registers live
+    /// before the section.
     fn before(
         &self,
         lines: &[Line],
@@ -84,7 +85,7 @@ impl Flow {
     ) -> (Tally, RegSet) {
         let mut tally = Tally::default();
         for i in (0..position).rev() {
-            // From where it makes no difference any more, it is as it was.
+            // From here on backwards, liveness is unchanged.
             if live == self.counts[s][i + 1] {
                 let rest = self.before[s][i + 1];
                 let sum = Tally { alive: tally.alive + rest.alive, misfits: tally.misfits + rest.misfits };
@@ -99,7 +100,7 @@ impl Flow {
 }
 
 impl Draft {
-    /// Types a program.
+    /// Type-checks a program.
     pub fn read(&mut self, words: &[InstructionNumber], points: &mut TypePoints) {
         let mut point = TypePoints::START;
         for section in Section::BOTH {
@@ -110,7 +111,7 @@ impl Draft {
             for &word in part(words, section) {
                 self.lines[s].push(points.lexicon.line(word));
                 self.points[s].push(point);
-                // An instruction that does not fit leaves poison; the repair rule knows what to do.
+                // An instruction that does not fit leaves poison, which the repair rule handles.
                 let after = points.step(point, word, section);
                 self.fits[s].push(after.fits);
                 point = after.point;
@@ -127,7 +128,8 @@ impl Draft {
             && points.moves(point);
     }
 
-    /// The insertions that are legal if `left` edits are left after them, in order; one that does nothing once.
+    /// The legal insertions, in order, if `left` edits remain after them; an instruction without effect is offered
+    /// once.
     pub fn legal(
         &mut self,
         points: &mut TypePoints,
@@ -176,15 +178,15 @@ impl Draft {
         if !fits && left == 0 {
             return false;
         }
-        // Judged as the search will keep it: tidying may remove what a repair would have used.
+        // Judged in canonical form, as the search stores it: a repair might otherwise use code that canonicalization
+        // removes.
         self.child.clone_from(&self.lines);
         self.child[it.section as usize].insert(it.position, it.line);
         tidy(&mut self.child, points.grammar.live_out.partial(), &mut self.verdicts);
         (nothing || !same(&self.child, &self.here)) && (fits || repair.possible(&self.child, left, points))
     }
 
-    /// Whether an edit that counts leaves more or fewer lines alive than there were: a difference that is seen without
-    /// tidying.
+    /// Whether a live insertion changes the number of live lines: a difference that shows without canonicalization.
     fn changes_length(&self, it: Inserted, points: &TypePoints) -> bool {
         let tallies = self.before(&self.partial, it, points.grammar.live_out.partial());
         let s = it.section as usize;
@@ -193,10 +195,10 @@ impl Draft {
             || s == 1 && tallies[0].alive != before(0, self.lines[0].len())
     }
 
-    /// Whether an edit leaves a well-shaped program.
+    /// Whether an insertion results in a well-shaped program.
     fn fits_at_once(&mut self, it: Inserted, points: &mut TypePoints) -> bool {
         let live_out = points.grammar.live_out;
-        // What counts at the end of an iteration depends on which carried registers are read.
+        // Liveness at the end of an iteration depends on which carried registers are read.
         let reads = self.lines[1].iter().fold(it.line.reads, |reads, line| reads.union(line.reads));
         if reads.meets(RegSet::carried()) {
             return self.fits_around_the_loop(it, points);
@@ -211,7 +213,7 @@ impl Draft {
             && self.fits_behind(it, points)
     }
 
-    /// What counts before an edit that counts, in both sections.
+    /// The live instructions before a live insertion, in both sections.
     fn before(&self, flow: &Flow, it: Inserted, out: LiveOut) -> [Tally; 2] {
         let s = it.section as usize;
         let after = flow.counts[s][it.position];
@@ -226,7 +228,7 @@ impl Draft {
         }
     }
 
-    /// Whether everything fits that counts behind an edit.
+    /// Whether all live instructions after an insertion fit.
     fn fits_behind(&mut self, it: Inserted, points: &mut TypePoints) -> bool {
         if let Some(&(_, known)) = self.behind.iter().find(|(point, _)| *point == it.offer.point) {
             return known;
@@ -247,7 +249,7 @@ impl Draft {
         fits
     }
 
-    /// Whether an edit leaves a well-shaped program, when carried registers are read.
+    /// Whether an insertion results in a well-shaped program, if carried registers are read.
     fn fits_around_the_loop(&mut self, it: Inserted, points: &mut TypePoints) -> bool {
         let s = it.section as usize;
         self.lines[s].insert(it.position, it.line);
@@ -273,7 +275,7 @@ impl Draft {
         all && points.moves(point)
     }
 
-    /// Whether setup writes what is to be kept, with this edit.
+    /// Whether setup, with this insertion, writes all registers to be kept.
     fn keeps(&self, it: Option<Inserted>, points: &TypePoints) -> bool {
         let inserted = it.filter(|it| it.section == Section::Setup).map(|it| it.line);
         let written = |reg| self.lines[0].iter().chain(&inserted).any(|line| line.writes.contains(reg));
@@ -281,7 +283,7 @@ impl Draft {
     }
 }
 
-/// An edit to be judged.
+/// An insertion to be judged.
 #[derive(Clone, Copy)]
 struct Inserted {
     section: Section,

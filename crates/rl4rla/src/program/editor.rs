@@ -1,7 +1,7 @@
-//! The editor: what a search does to programs, on words.
+//! The editor: how a search lists and makes edits, on programs encoded as words.
 //!
-//! A program is a few numbers: how many of its instructions stand in setup, then each by its number in the lexicon.
-//! Results about one program that can serve the next are memoized.
+//! A program is a short sequence of numbers: the number of instructions in setup, then the index of each instruction
+//! in the lexicon. Results that can be reused for other programs are memoized.
 
 use super::ast::{Instruction, Program, Section};
 use super::canon::{exchange, tidy};
@@ -13,32 +13,32 @@ use super::points::TypePoints;
 use super::register::Reg;
 use super::repair::Repair;
 
-/// A legal edit, by numbers.
+/// A legal edit, with the instruction as a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edit {
-    /// Where.
+    /// The section edited.
     pub section: Section,
-    /// Before which instruction.
+    /// The index of the instruction before which it is inserted.
     pub position: u16,
-    /// What.
+    /// The new instruction.
     pub word: InstructionNumber,
-    /// Whether it takes the place of the instruction there.
+    /// Whether it replaces the instruction there.
     pub replaces: bool,
 }
 
-/// Lists and makes the edits that a grammar allows, from one program on.
+/// Lists and makes the edits that a grammar allows, starting from one program.
 pub struct Editor<'a> {
     points: TypePoints<'a>,
     repair: Repair,
     draft: Draft,
-    /// What is being tidied.
+    /// The lines of the program being processed.
     lines: SectionLines,
     verdicts: Verdicts,
     text: String,
 }
 
 impl<'a> Editor<'a> {
-    /// For all that can be made of `start`.
+    /// The editor for all programs reachable from `start`.
     ///
     /// # Panics
     /// If the grammar has more than 65,535 different instructions.
@@ -56,36 +56,36 @@ impl<'a> Editor<'a> {
     /// The words of a program.
     ///
     /// # Panics
-    /// If edits of the start do not lead to it.
+    /// If the program is not reachable from the start by edits.
     pub fn words(&self, program: &Program) -> Vec<InstructionNumber> {
         self.points.lexicon.words(program)
     }
 
-    /// The number of an instruction, exchangeable operands in any order; none if no edit offers it.
+    /// The word of an instruction, with commutative operands in any order; `None` if no edit offers it.
     pub fn word(&self, instruction: &Instruction) -> Option<InstructionNumber> {
         let mut instruction = instruction.clone();
         exchange(&mut instruction);
         self.points.lexicon.word(&instruction)
     }
 
-    /// The instruction of this number.
+    /// The instruction of a word.
     pub fn instruction(&self, word: InstructionNumber) -> &Instruction {
         self.points.lexicon.instruction(word)
     }
 
-    /// The program of these words.
+    /// The program encoded by these words.
     pub fn program(&self, words: &[InstructionNumber]) -> Program {
         self.points.lexicon.program(words)
     }
 
-    /// The name of the program of these words: that of [`Canonical::id`](super::Canonical::id).
+    /// The hash of the program encoded by these words: that of [`Canonical::id`](super::Canonical::id).
     pub fn id(&mut self, words: &[InstructionNumber]) -> u128 {
         self.text.clear();
         self.points.lexicon.print(words, &mut self.text);
         xxhash_rust::xxh3::xxh3_128(self.text.as_bytes())
     }
 
-    /// The legal edits, as [`Grammar::legal`] has them.
+    /// The legal edits, as defined by [`Grammar::legal`].
     pub fn legal(&mut self, words: &[InstructionNumber], remaining: usize, edits: &mut Vec<Edit>) {
         edits.clear();
         if remaining > 0 {
@@ -116,8 +116,8 @@ impl<'a> Editor<'a> {
         self.tidy(self.points.grammar.live_out.partial(), found);
     }
 
-    /// Adds the legal redirections: an open instruction with one operand exchanged, as a new program that fits or can be
-    /// made to fit by `left` insertions.
+    /// Adds the legal redirections: an editable instruction with one operand replaced, if the resulting program is
+    /// new and fits or can be made to fit by `left` insertions.
     fn redirections(&mut self, words: &[InstructionNumber], left: usize, edits: &mut Vec<Edit>) {
         let (mut here, mut child) = (Vec::new(), Vec::new());
         self.load(words);
@@ -128,7 +128,7 @@ impl<'a> Editor<'a> {
             let residual = self.points.lexicon.residual();
             let last = || old.iter().rposition(|&word| Some(word) == residual);
             let open = self.points.grammar.places(section, old.len(), last);
-            // Of the places where something may be put, the last is behind what is open.
+            // The last insertion position is after the last editable instruction.
             let open = open.start..open.end.saturating_sub(1);
             for (position, &word) in old.iter().enumerate() {
                 let offers = if open.contains(&position) { self.points.offers(point, section) } else { 0..0 };
@@ -153,10 +153,10 @@ impl<'a> Editor<'a> {
         }
     }
 
-    /// Whether a program fits as it is, or can be made to fit by `left` insertions.
+    /// Whether a program fits, or can be made to fit by `left` insertions.
     fn may_fit(&mut self, words: &[InstructionNumber], left: usize) -> bool {
         let mut finished = Vec::new();
-        // What is a longer way to write something else is sorted out when the program is finished.
+        // Redundant instructions are only rejected in the finished program.
         if self.finish(words, words, &mut finished) {
             return true;
         }
@@ -164,8 +164,8 @@ impl<'a> Editor<'a> {
         left > 0 && self.repair.possible(&self.lines, left, &mut self.points)
     }
 
-    /// Appends the finished program to `found`: only what counts. Says whether it fits, leaves what is to be kept, and
-    /// has no instruction but those of `old` that is a longer way to write another one.
+    /// Appends the finished program to `found`: only its live code. Returns whether it fits, writes the registers to
+    /// be kept, and has no redundant instruction except those of `old`.
     pub fn finish(
         &mut self,
         words: &[InstructionNumber],
@@ -203,7 +203,7 @@ impl<'a> Editor<'a> {
     }
 }
 
-/// Whether two instructions differ in one operand, and in nothing else.
+/// Whether two instructions differ in exactly one operand.
 fn redirects(new: &Instruction, old: &Instruction) -> bool {
     let one_differs =
         |new: &[Reg], old: &[Reg]| new.iter().zip(old).filter(|(new, old)| new != old).count() == 1;

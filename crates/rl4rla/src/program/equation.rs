@@ -1,4 +1,4 @@
-//! The equation of a program: what one iteration does to x.
+//! The equation of a program: the update of x in one iteration.
 
 use super::ast::{Program, Section};
 use super::canon::Canonical;
@@ -8,7 +8,7 @@ use super::register::{Access, Reg};
 use super::signature::{Signature, Update};
 use super::typing::{ShapeError, check};
 
-/// A program as mathematics.
+/// A program as an equation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Equation {
     /// In Unicode text.
@@ -17,16 +17,16 @@ pub struct Equation {
     pub latex: String,
 }
 
-/// The direction v1 that an iteration takes, as a formula.
+/// The direction v1 of an iteration, as a formula.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Direction {
     /// v1.
     pub v1: Expr,
-    /// What the names in it stand for, in text and in LaTeX.
+    /// Definitions of the names in it, in text and in LaTeX.
     pub definitions: Vec<(String, String)>,
 }
 
-/// Reads the direction of a program.
+/// The direction of a program, read symbolically.
 ///
 /// ```
 /// use rl4rla::program::{Entry, direction};
@@ -40,7 +40,7 @@ pub fn direction(program: &Program, signature: impl Into<Signature>) -> Result<D
     Ok(Direction { v1: value(&values, Reg::V1), definitions: names.definitions })
 }
 
-/// Reads a program as an equation.
+/// The equation of a program, read symbolically.
 ///
 /// ```
 /// use rl4rla::program::{Geometry, equation};
@@ -70,7 +70,7 @@ pub fn equation(program: &Program, signature: impl Into<Signature>) -> Result<Eq
     Ok(Equation { text: text.join(", "), latex: latex.join(",\\quad ") })
 }
 
-/// A program that was read: what every register holds at the end of an iteration.
+/// A program read symbolically: the formula of every register at the end of an iteration.
 struct Reading {
     live: Canonical,
     x: Expr,
@@ -83,13 +83,13 @@ impl Reading {
         let live = Canonical::new(program, LiveOut::Finished);
         let typed = check(live.program(), signature)?;
         let mut names = Names::new();
-        // Where x stays there is nothing to count.
+        // If x never changes, there is no iteration index.
         let x = match signature.update {
             Update::Answer => Some(Expr::symbol("x")),
             Update::Subtract | Update::Assign => initial(Reg::X),
         };
         let mut values: Vec<Option<Expr>> = Reg::all().map(initial).collect();
-        // Setup sees x before it has moved.
+        // Setup uses the initial x.
         values[Reg::X.index()] = Some(Expr::Symbol("x₀".into(), "x_0".into()));
         for instruction in &typed {
             if names.section != instruction.section {
@@ -129,7 +129,7 @@ fn written(program: &Program, reg: Reg) -> bool {
     program.section(Section::Iteration).iter().any(|ins| ins.target == Some(reg))
 }
 
-/// The name of what a register holds before the program writes it.
+/// The symbol for the initial value of a register.
 fn initial(reg: Reg) -> Option<Expr> {
     let name = reg.name();
     match reg {

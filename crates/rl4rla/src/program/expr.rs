@@ -1,9 +1,9 @@
-//! Expressions over A, b, x and the random objects, for showing what a program computes as a formula.
+//! Expressions over A, b, x and random objects, to display what a program computes as a formula.
 
 use super::ast::Section;
 use super::types::Type;
 
-/// A formula. The constructors below keep it tidy; nothing here decides equality of programs.
+/// A formula. The constructors simplify it; equality of programs is not decided here.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Expr {
     /// A named object, in text and in LaTeX.
@@ -93,7 +93,7 @@ impl Expr {
         Symbol("η".into(), "\\eta".into())
     }
 
-    /// M and r = y − b, if this is M·(y − b): factors in front of both y and b belong to M.
+    /// M and r = y − b, if this is M·(y − b): common factors of y and b belong to M.
     pub fn over_residual(&self) -> Option<(Expr, Expr)> {
         let factors = |expr: &Expr| match expr {
             Product(factors) => factors.clone(),
@@ -114,13 +114,13 @@ impl Expr {
         matches!(self, Number(..) | Quotient(..) | Dot(..)) || *self == Expr::eta()
     }
 
-    /// The transpose, pushed inwards: (AB)ᵀ = BᵀAᵀ, Mᵀᵀ = M, and a scalar is its own.
+    /// The transpose, pushed inwards: (AB)ᵀ = BᵀAᵀ, Mᵀᵀ = M, and a scalar is its own transpose.
     pub fn transpose(self) -> Expr {
         match self {
             scalar if scalar.is_scalar() => scalar,
             Product(factors) => Product(factors.into_iter().rev().map(Expr::transpose).collect()),
             Transpose(inner) => *inner,
-            // Diagonal.
+            // A diagonal matrix is its own transpose.
             Root(inner) => Root(inner),
             other => Transpose(Box::new(other)),
         }
@@ -134,7 +134,7 @@ impl Expr {
         }
     }
 
-    /// How many symbols it is written with.
+    /// Number of symbols in the formula.
     pub fn size(&self) -> usize {
         match self {
             Symbol(..) | Number(..) => 1,
@@ -179,7 +179,7 @@ impl Expr {
         }
     }
 
-    /// As a factor of a product, or as what is subtracted: sums need brackets.
+    /// As a factor of a product, or as a subtrahend: sums need brackets.
     fn write_inside(&self, style: &Style) -> String {
         match self {
             Sum(..) | Difference(..) => format!("({})", self.write(style)),
@@ -241,17 +241,17 @@ const LATEX: Style = Style {
 
 /// The names given to random objects and factors while a program is read, with their definitions.
 pub struct Names {
-    /// The section being read: what is drawn in the iteration is drawn afresh each time.
+    /// The section being read: objects drawn in the iteration are drawn again each time.
     pub section: Section,
-    /// What the names stand for, in text and in LaTeX, in order of appearance.
+    /// Definitions of the names, in text and in LaTeX, in order of appearance.
     pub definitions: Vec<(String, String)>,
     factors: Vec<(Expr, Expr)>,
     diagonals: Vec<(Expr, Expr)>,
     parts: Vec<(Expr, Expr)>,
 }
 
-/// What is written with more symbols than this gets a name, so that a formula grows with its program and no faster: a
-/// value that is used twice would else be written twice, and one doubled twenty times a million times.
+/// Formulas with more symbols than this get a name, so that the text grows linearly with the program: a value that is
+/// used twice would otherwise be written twice, and one doubled twenty times a million times.
 const LONGEST: usize = 60;
 
 impl Names {
@@ -279,7 +279,7 @@ impl Names {
         Symbol(text.into(), latex.into())
     }
 
-    /// The row-sampling matrix of this section, for these probabilities. A sample of a sample gets a prime.
+    /// The row-sampling matrix of this section for these probabilities. A sample of a sample gets a prime.
     pub fn sample(&mut self, weights: &Expr) -> Expr {
         let (text, latex, when) = match self.section {
             Section::Setup => ("S₀", "S_0", "drawn once"),
@@ -295,7 +295,7 @@ impl Names {
         Symbol(text, latex)
     }
 
-    /// R of M = QR.
+    /// The R factor of M = QR.
     pub fn factor(&mut self, of: Expr) -> Expr {
         let (name, new) = named("R", &mut self.factors, &of);
         if new {
@@ -316,7 +316,7 @@ impl Names {
         Root(Box::new(name))
     }
 
-    /// A name for what is too long to be written out: c for a number, w for a vector, M for a matrix.
+    /// A name for a formula that is too long: c for a number, w for a vector, M for a matrix.
     pub fn shortened(&mut self, value: Expr, ty: Type) -> Expr {
         if value.size() <= LONGEST {
             return value;
@@ -328,7 +328,7 @@ impl Names {
             Type::Scalar => ("c", Number),
             Type::Vector(_) => ("w", Symbol),
             Type::Matrix(..) => ("M", Symbol),
-            // Probabilities are words, and short.
+            // Formulas of probabilities are always short.
             Type::Weights(_) => return value,
         };
         let number = 1 + self.parts.len();
@@ -362,7 +362,7 @@ fn named(letter: &str, known: &mut Vec<(Expr, Expr)>, of: &Expr) -> (Expr, bool)
     (name, true)
 }
 
-/// A digit as an index.
+/// A digit as a subscript.
 fn subscript(digit: char) -> char {
     let value = digit.to_digit(10).unwrap_or(0);
     char::from_u32('₀' as u32 + value).unwrap_or(digit)

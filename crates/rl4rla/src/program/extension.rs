@@ -1,5 +1,5 @@
-//! Operators beyond the paper's 17: those that tasks add, and two more that any curriculum may name. A row has the same
-//! form, and brings its own arithmetic.
+//! Operators beyond the paper's 17: those that tasks add, and two more that any curriculum may use. Their rows have
+//! the same form, and include the arithmetic.
 
 use super::datum::Datum;
 use super::expr::Expr;
@@ -12,12 +12,12 @@ use crate::linalg;
 
 const VECTOR_TO_VECTOR: &[Form] = &[Form { operands: &[Vector(A)], result: Vector(A) }];
 
-/// What no row can do without: what algebra knows of it, and how exported code writes it.
+/// The required fields of a row: its algebraic meaning and its export templates.
 const fn added(meaning: Meaning, export: Templates) -> Operator {
     Operator { meaning, export: Some(export), ..Operator::PLAIN }
 }
 
-/// The operators that the tasks of this crate add, and two that none of them needs.
+/// The operators added by the tasks of this crate, and two that none of them needs.
 pub static EXTENSIONS: [&[Operator]; 3] = [LOGISTIC_OPERATORS, EIGENVALUE_OPERATORS, FREE_OPERATORS];
 
 /// The operators of the logistic tasks.
@@ -26,7 +26,7 @@ pub static LOGISTIC_OPERATORS: &[Operator] = &[
         name: "VEC_SIGMOID",
         doc: "σ(v) = 1/(1 + e⁻ᵛ), entry by entry",
         forms: VECTOR_TO_VECTOR,
-        // A sign, an exponential, a sum and a quotient.
+        // A negation, an exponential, a sum and a quotient.
         flops: |args| length(args).times(4.0),
         formula: |_, exprs, _| Expr::call("σ", "\\sigma", exprs),
         compute: Compute::Pure(|values| Ok(mapped(values[0], |z| 1.0 / (1.0 + (-z).exp())))),
@@ -156,7 +156,7 @@ pub static EIGENVALUE_OPERATORS: &[Operator] = &[Operator {
     )
 }];
 
-/// Operators that any curriculum may name.
+/// Operators that any curriculum may use.
 static FREE_OPERATORS: &[Operator] = &[
     Operator {
         name: "VEC_VEC_MUL",
@@ -230,7 +230,7 @@ mod tests {
             [1.0, -6.0]
         );
         assert_eq!(call("VEC_ABS", &[vec![2.0, -3.0].into()]).vector(), [2.0, 3.0]);
-        // What cannot be computed is not finite, and the machine stops there.
+        // A failed computation gives a value that is not finite, and the machine stops there.
         assert!(!call("VEC_NORMALIZE", &[vec![0.0; 3].into()]).is_finite());
         assert!(!call("VEC_MAT_SCALE", &[vec![-1.0, 1.0].into(), m()]).is_finite());
     }

@@ -1,4 +1,4 @@
-//! The grammar: every legal way to add one instruction to a program.
+//! The grammar: all legal edits of a program.
 
 use super::ast::{Instruction, Program, Section};
 use super::canon::Canonical;
@@ -12,57 +12,57 @@ use super::types::{Pattern, Type};
 use super::typing::{Env, accepts, check};
 use std::ops::Range;
 
-/// What a search may do: the operators it may use, the registers it may touch, the sections it may edit.
+/// The edits that a search may make: allowed operators, registers and sections.
 #[derive(Clone, Debug)]
 pub struct Grammar {
     /// The operators, in the order they are offered.
     pub operators: Vec<Op>,
     /// The registers that may be read or written.
     pub registers: RegSet,
-    /// The registers that setup may not write; `v1` belongs to the iteration.
+    /// The registers that setup may not write, such as `v1`.
     pub iteration_only: RegSet,
-    /// The registers that the iteration may not write; a search may keep its matrices to setup.
+    /// The registers that the iteration may not write; a search may restrict its matrices to setup.
     pub setup_only: RegSet,
     /// The sections open to edits.
     pub open: Vec<Section>,
-    /// The part of the iteration that is, where the iteration is open.
+    /// The part of the iteration that is open to edits, if the iteration is.
     pub part: IterationPart,
-    /// Whether an edit may also give an instruction another operand.
+    /// Whether an edit may also replace an operand of an instruction.
     pub redirect: bool,
-    /// The problem as typing sees it.
+    /// The signature of the problem, for type checking.
     pub signature: Signature,
-    /// What counts at the end of a finished program.
+    /// The live registers at the end of a finished program.
     pub live_out: LiveOut,
-    /// Whether an operator may be called on these operands there, shapes apart.
+    /// Whether an operator may be applied to these operands in that section, apart from their shapes.
     pub legality: fn(Op, &[Reg], Section) -> bool,
 }
 
-/// A part of the iteration. The paper's code divides it where the residual is there: `v1 = v1 − b`.
+/// A part of the iteration. The paper's code splits it at the residual, `v1 = v1 − b`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IterationPart {
-    /// All of it.
+    /// The whole iteration.
     Whole,
-    /// Up to the residual and right after it.
+    /// Up to the residual, and directly after it.
     Forward,
-    /// What comes after the residual.
+    /// After the residual.
     Update,
 }
 
-/// One edit: an instruction put before position `position` of a section, or in the place of the one there.
+/// One edit: an instruction inserted before position `position` of a section, or replacing the one there.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Insertion {
-    /// Where.
+    /// The section edited.
     pub section: Section,
-    /// Before which instruction.
+    /// The index of the instruction before which it is inserted.
     pub position: usize,
-    /// What.
+    /// The new instruction.
     pub instruction: Instruction,
-    /// Whether it takes the place of the instruction there, from which it differs in one operand.
+    /// Whether it replaces the instruction there, from which it differs in one operand.
     pub replaces: bool,
 }
 
 impl Insertion {
-    /// The program with this edit made, nothing tidied.
+    /// The program after this edit, not canonicalized.
     pub fn apply(&self, program: &Program) -> Program {
         let mut edited = program.clone();
         let (section, instruction) = (edited.section_mut(self.section), self.instruction.clone());
@@ -91,31 +91,31 @@ impl Grammar {
         }
     }
 
-    /// The state a search is in after writing `program`: its partial canonical form.
+    /// The search state of a program: its partial canonical form.
     pub fn state(&self, program: &Program) -> Canonical {
         Canonical::new(program, self.live_out.partial())
     }
 
-    /// The finished program: only what counts.
+    /// The finished program: only its live code.
     pub fn finish(&self, program: &Program) -> Canonical {
         Canonical::new(program, self.live_out)
     }
 
-    /// Whether the live code of `program` fits its shapes, and setup leaves what is to be kept.
+    /// Whether the live code of `program` fits its shapes, and setup writes the registers to be kept.
     pub fn is_well_shaped(&self, program: &Program) -> bool {
         let finished = self.finish(program);
         let written = |reg: Reg| finished.program().setup.iter().any(|ins| ins.writes().contains(reg));
         check(finished.program(), self.signature).is_ok() && self.live_out.kept().iter().all(written)
     }
 
-    /// Whether something may be put before `position` of a section that holds these instructions.
+    /// Whether an instruction may be inserted before `position` of a section with these instructions.
     pub fn opens(&self, section: Section, position: usize, instructions: &[Instruction]) -> bool {
         let residual = || instructions.iter().rposition(is_residual);
         self.places(section, instructions.len(), residual).contains(&position)
     }
 
-    /// The positions where something may be put, in a section of so many instructions. `residual` finds the last
-    /// `v1 = v1 − b` among them.
+    /// The positions at which an instruction may be inserted, in a section of `count` instructions. `residual` finds
+    /// the last `v1 = v1 − b` among them.
     pub(super) fn places(
         &self,
         section: Section,
@@ -131,12 +131,11 @@ impl Grammar {
         }
     }
 
-    /// Every legal insertion when `remaining` edits are left, this one included, in a fixed order.
+    /// Every legal insertion if `remaining` edits are left, including this one, in a fixed order.
     ///
-    /// An insertion is legal if the instruction fits where it is put, is not a longer way to write another
-    /// one, is not removed at once as dead code, and leaves a program whose live code fits its shapes, or
-    /// can be made to fit by the edits that remain. `DO_NOTHING` is offered once. With `redirect`, an instruction may also be
-    /// replaced by one that differs from it in one operand.
+    /// An insertion is legal if the instruction fits at its position, is not redundant, is not dead code, and results
+    /// in a program whose live code fits its shapes, or can be made to fit by the remaining edits. `DO_NOTHING` is
+    /// offered once. With `redirect`, an instruction may also be replaced by one that differs from it in one operand.
     pub fn legal(&self, program: &Program, remaining: usize) -> Vec<Insertion> {
         if remaining == 0 {
             return Vec::new();
@@ -157,7 +156,7 @@ impl Grammar {
         found
     }
 
-    /// Calls `found` with every instruction that could fit at some point, and maybe some that cannot.
+    /// Calls `found` with every instruction that may fit at some point; some of them may fit nowhere.
     pub(super) fn each_conceivable(&self, mut found: impl FnMut(Instruction)) {
         let of_kind =
             Kind::ALL.map(|kind| self.registers.iter().filter(|r| r.kind() == kind).collect::<RegSet>());
@@ -211,7 +210,7 @@ impl Grammar {
         }
     }
 
-    /// The registers that an operator may write, as far as its operands do not matter.
+    /// The registers that an operator may write, whatever its operands.
     fn targets(&self, op: Op, section: Section) -> RegSet {
         match op.forms[0].result {
             Pattern::Nothing => RegSet::EMPTY,
@@ -226,7 +225,7 @@ impl Grammar {
         }
     }
 
-    /// Whether a result may be put into `reg` in `section`; sampling, which replaces `A, b`, is no such result.
+    /// Whether a result may be written to `reg` in `section`; this does not include sampling, which replaces `A, b`.
     pub fn writes(&self, reg: Reg, section: Section) -> bool {
         match (reg.access(), section) {
             (Access::Input, _) => false,
@@ -236,7 +235,7 @@ impl Grammar {
     }
 }
 
-/// Calls `found` with all ways to choose registers for these operands, with repetition, in order.
+/// Calls `found` with all assignments of registers to these operands, with repetition, in order.
 fn each_tuple(
     choices: &impl Fn(Pattern) -> RegSet,
     operands: &[Pattern],
@@ -257,7 +256,7 @@ mod tests {
     use crate::program::{CATALOGUE, Entry, Geometry, OPERATORS};
     use std::collections::HashSet;
 
-    /// Looks for an order in which the target's own instructions can be inserted one by one.
+    /// Searches for an order in which the instructions of the target can be inserted one by one.
     fn reachable(grammar: &Grammar, target: &Program) -> bool {
         let all: Vec<(Section, Instruction)> =
             target.instructions().map(|(s, _, ins)| (s, ins.clone())).collect();
@@ -297,7 +296,7 @@ mod tests {
             let program = &entry.document.program;
             let mut grammar = Grammar::full(entry.signature());
             grammar.operators = Op::known().collect();
-            // Only the registers it uses: reachability is the point here, not the size of the space.
+            // Only the registers it uses: this is about reachability, not the size of the search space.
             grammar.registers = program.instructions().fold(
                 [Reg::A, Reg::B, Reg::X, Reg::ETA].into_iter().collect(),
                 |set: RegSet, (_, _, ins)| set.union(ins.reads()).union(ins.writes()),
@@ -381,7 +380,7 @@ mod tests {
                 set.union(ins.reads()).union(ins.writes())
             });
         grammar.open = vec![Section::Iteration];
-        // Newton's method but for the operand of its Gram matrix: the weights reach nothing yet.
+        // Newton's method except for the operand of its Gram matrix: the weights are not used yet.
         let from: Program = to.to_string().replace("MAT_GRAM(R1)", "MAT_GRAM(A)").parse().unwrap();
         let inserted = grammar.legal(&from, 1);
         assert!(inserted.iter().all(|edit| !edit.replaces));
@@ -404,7 +403,7 @@ mod tests {
         let residual = from.iteration.iter().position(is_residual).unwrap();
         let forward = grammar.legal(&from, 1);
         assert!(forward.iter().filter(|edit| edit.replaces).all(|edit| edit.position <= residual));
-        // Operands of a sum stand in order, which an exchange may change.
+        // The operands of a sum are in canonical order, which a replacement may change.
         let sum = |operands: &str| -> Instruction {
             format!("iteration:\n v1 = VEC_VEC_ADD({operands})\n").parse::<Program>().unwrap().iteration[0]
                 .clone()

@@ -1,7 +1,7 @@
-//! The lexicon: the instructions a search can meet, numbered.
+//! The lexicon: the instructions that can occur in a search, numbered.
 //!
-//! A search writes programs of a few hundred different instructions, millions of times. It writes them as numbers,
-//! given in canonical order: comparing numbers is comparing instructions.
+//! A search handles millions of programs made of a few hundred different instructions. They are encoded as indices in
+//! canonical order, so that comparing indices compares instructions.
 
 use super::ast::{Instruction, Program, Section};
 use super::canon::{normal, order};
@@ -10,21 +10,21 @@ use super::grammar::Grammar;
 use super::liveness::Line;
 use super::register::Reg;
 
-/// An instruction by its number.
+/// An instruction, as an index into the lexicon.
 pub type InstructionNumber = u16;
 
-/// The instructions that a grammar can offer, and those of a program to start from.
+/// The instructions that a grammar can offer, and those of the program to start from.
 pub(super) struct Lexicon {
     /// In canonical order.
     instructions: Vec<Instruction>,
     lines: Vec<Line>,
-    /// Each as a line of a program's text.
+    /// The text of each instruction, as a line of a program.
     texts: Vec<String>,
     residual: Option<InstructionNumber>,
 }
 
 impl Lexicon {
-    /// What can be met from `start` on.
+    /// The lexicon of all programs reachable from `start`.
     ///
     /// # Panics
     /// If there are more than 65,535 different instructions.
@@ -46,31 +46,31 @@ impl Lexicon {
         Lexicon { instructions, lines, texts, residual }
     }
 
-    /// The number of an instruction, its exchangeable operands in order.
+    /// The word of an instruction whose commutative operands are in order.
     pub fn word(&self, instruction: &Instruction) -> Option<InstructionNumber> {
         let found = self.instructions.binary_search_by(|known| order(known).cmp(&order(instruction)));
         found.ok().map(|word| word as InstructionNumber)
     }
 
-    /// The instruction of this number.
+    /// The instruction of a word.
     pub fn instruction(&self, word: InstructionNumber) -> &Instruction {
         &self.instructions[word as usize]
     }
 
-    /// What liveness needs of it.
+    /// The registers read and written by the instruction of a word.
     pub fn line(&self, word: InstructionNumber) -> Line {
         self.lines[word as usize]
     }
 
-    /// The number of `v1 = v1 − b`.
+    /// The word of `v1 = v1 − b`.
     pub fn residual(&self) -> Option<InstructionNumber> {
         self.residual
     }
 
-    /// The words of a program: how many of them stand in setup, and then all of them, in the order they run.
+    /// The words of a program: the number of instructions in setup, then all instructions in the order they run.
     ///
     /// # Panics
-    /// If it has an instruction that the lexicon does not know.
+    /// If an instruction is not in the lexicon.
     pub fn words(&self, program: &Program) -> Vec<InstructionNumber> {
         let word = |instruction: &Instruction| self.word(instruction).expect("the lexicon knows it");
         let setup = program.setup.len() as InstructionNumber;
@@ -78,7 +78,7 @@ impl Lexicon {
         [setup].into_iter().chain(program.instructions().map(|(_, _, ins)| word(ins))).collect()
     }
 
-    /// The program that these words make.
+    /// The program encoded by these words.
     pub fn program(&self, words: &[InstructionNumber]) -> Program {
         let instructions =
             |words: &[InstructionNumber]| words.iter().map(|&w| self.instruction(w).clone()).collect();
@@ -86,7 +86,7 @@ impl Lexicon {
         Program { setup, iteration }
     }
 
-    /// Appends the text of the program that these words make.
+    /// Appends the text of the program encoded by these words.
     pub fn print(&self, words: &[InstructionNumber], text: &mut String) {
         for section in Section::BOTH {
             let words = part(words, section);
@@ -107,7 +107,7 @@ pub(super) fn part(words: &[InstructionNumber], section: Section) -> &[Instructi
     }
 }
 
-/// Whether this is `v1 = v1 − b`, which divides the iteration.
+/// Whether this is `v1 = v1 − b`, which splits the iteration.
 pub(super) fn is_residual(instruction: &Instruction) -> bool {
     instruction.op.is(Core::VecVecSub)
         && instruction.target == Some(Reg::V1)

@@ -1,24 +1,24 @@
-//! Liveness: which instructions can still matter.
+//! Liveness: which instructions can affect the result.
 
 use super::ast::Instruction;
 use super::lexicon::InstructionNumber;
 use super::register::{Reg, RegSet};
 
-/// Whose values count when the program ends.
+/// Which registers are live at the end of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LiveOut {
-    /// A finished program: `x` alone, and with it the `v1` of every iteration.
+    /// A finished program: only `x`, and with it the `v1` of every iteration.
     Finished,
-    /// A stage that builds something for later: `x`, and these registers as setup leaves them.
+    /// A stage that prepares something for later: `x`, and the values of these registers after setup.
     Keeping(RegSet),
-    /// A program still being written: any register may be read by an instruction yet to come, so only what
-    /// is overwritten before it is read is dead. This is the paper's redundancy elimination. The registers named
-    /// are kept as setup leaves them.
+    /// A program still being written: any register may be read by an instruction yet to be inserted, so only values
+    /// that are overwritten before they are read are dead. This is the paper's redundancy elimination. The values of
+    /// the given registers after setup are kept.
     Partial(RegSet),
 }
 
 impl LiveOut {
-    /// A program still being written, of which a finished part keeps nothing but x.
+    /// A program still being written that keeps no registers but x.
     pub const PARTIAL: LiveOut = LiveOut::Partial(RegSet::EMPTY);
 
     /// The same for a program that is still being written.
@@ -26,7 +26,7 @@ impl LiveOut {
         LiveOut::Partial(self.kept())
     }
 
-    /// The registers kept as setup leaves them.
+    /// The registers whose values after setup are kept.
     pub fn kept(self) -> RegSet {
         match self {
             LiveOut::Finished => RegSet::EMPTY,
@@ -35,7 +35,7 @@ impl LiveOut {
     }
 }
 
-/// An instruction by its number, with what liveness needs of it.
+/// An instruction as a word, with the registers it reads and writes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub word: InstructionNumber,
@@ -51,16 +51,16 @@ impl Line {
         Line { word, reads: instruction.reads(), writes: instruction.writes() }
     }
 
-    /// The registers that count before it, given those that count after it; none if it is dead.
+    /// The registers live before it, given those live after it; `None` if it is dead.
     pub fn counting(&self, after: RegSet) -> Option<RegSet> {
         self.writes.meets(after).then(|| after.minus(self.writes).union(self.reads))
     }
 }
 
-/// A verdict for each line of both sections.
+/// A flag for each line of both sections.
 pub(super) type Verdicts = [Vec<bool>; 2];
 
-/// The registers read from `live` backwards through the lines, with a verdict for each.
+/// The registers live before the lines, given those live after them, with a flag for each line that is live.
 fn backward(lines: &[Line], mut live: RegSet, alive: &mut Vec<bool>) -> RegSet {
     alive.clear();
     alive.resize(lines.len(), false);
@@ -72,7 +72,7 @@ fn backward(lines: &[Line], mut live: RegSet, alive: &mut Vec<bool>) -> RegSet {
     live
 }
 
-/// The registers that count before each line, and after the last, where `end` count.
+/// The registers live before each line and after the last, given those live at the `end`.
 pub(super) fn counting(lines: &[Line], end: RegSet, points: &mut Vec<RegSet>) {
     points.clear();
     points.resize(lines.len() + 1, end);
@@ -81,7 +81,7 @@ pub(super) fn counting(lines: &[Line], end: RegSet, points: &mut Vec<RegSet>) {
     }
 }
 
-/// What counts at the end of an iteration if nothing is carried on to the next.
+/// The registers live at the end of an iteration if nothing is carried over to the next.
 pub(super) fn ends(out: LiveOut) -> RegSet {
     match out {
         LiveOut::Partial(_) => RegSet::all(),
@@ -90,10 +90,10 @@ pub(super) fn ends(out: LiveOut) -> RegSet {
     }
 }
 
-/// Which lines of setup and of the iteration can change what counts.
+/// Which lines of setup and of the iteration are live.
 pub(super) fn alive([setup, iteration]: &SectionLines, out: LiveOut, verdicts: &mut Verdicts) {
     let mut end = ends(out);
-    // Carried registers are live at the end if the next iteration reads them: grow until nothing is added.
+    // Carried registers are live at the end if the next iteration reads them: iterate to a fixed point.
     let head = loop {
         let head = backward(iteration, end, &mut verdicts[1]);
         let grown = end.union(head.and(RegSet::carried()));

@@ -1,4 +1,4 @@
-//! What an operator is: a row that drives the grammar, the parser, typing, cost, formulas and help.
+//! The definition of an operator: a row used by the grammar, the parser, typing, cost, formulas and help.
 
 use super::ast::Section;
 use super::core_operator::Core;
@@ -35,12 +35,12 @@ impl Sections {
     }
 }
 
-/// One way to call an operator.
+/// One signature of an operator.
 #[derive(PartialEq, Debug)]
 pub struct Form {
-    /// What it takes.
+    /// The operands.
     pub operands: &'static [Pattern],
-    /// What it gives.
+    /// The result.
     pub result: Pattern,
 }
 
@@ -49,11 +49,11 @@ pub struct Form {
 pub struct Arg {
     /// The register read.
     pub reg: Reg,
-    /// What it holds.
+    /// Its type.
     pub ty: Type,
 }
 
-/// As operators are listed: what it takes, and what it gives.
+/// As operators are listed: operands and result.
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let operands: Vec<String> = self.operands.iter().map(Pattern::to_string).collect();
@@ -67,60 +67,59 @@ pub struct Operator {
     pub name: &'static str,
     /// What it does, in one line.
     pub doc: &'static str,
-    /// The ways to call it; the first that fits is taken.
+    /// The signatures; the first that fits is used.
     pub forms: &'static [Form],
     /// Where it is allowed.
     pub sections: Sections,
     /// Whether its two operands may be exchanged.
     pub commutative: bool,
-    /// What is known of a matrix it makes.
+    /// The known structure of a matrix result.
     pub structure: fn(&[Arg]) -> Structure,
     /// Floating-point operations.
     pub flops: fn(&[Arg]) -> Poly,
-    /// Floating-point operations as the paper's released code charges them.
+    /// Flops by the cost model of the paper's released code.
     pub released_flops: fn(&[Arg]) -> Poly,
-    /// Whether a shorter or plainer call gives the same value, so that a search need not offer this one.
+    /// Whether a shorter or simpler call gives the same value, so that a search need not offer this one.
     pub redundant: fn(&[Arg]) -> bool,
-    /// What it computes, as a formula.
+    /// The formula of the result.
     pub formula: fn(&[Arg], Vec<Expr>, &mut Names) -> Expr,
-    /// How it computes it.
+    /// The arithmetic.
     pub compute: Compute,
-    /// How many times its flops it can take at worst, where no operand is triangular.
+    /// Worst-case ratio of the actual work to `flops`, if no operand is triangular.
     pub slowdown: f64,
-    /// What is known of its result beyond its being a function of the operands. Of the paper's operators everything is
-    /// known, and this says nothing.
+    /// Algebraic properties of the result. The algebra knows the paper's operators without it.
     pub meaning: Meaning,
-    /// How exported code writes it; none if programs that use it cannot be exported.
+    /// How exported code writes it; `None` if programs that use it cannot be exported.
     pub export: Option<Templates>,
-    /// How exported code writes calls of special shapes.
+    /// How exported code writes calls with special operand types.
     pub export_when: &'static [(CallShape, Templates)],
 }
 
 /// The arithmetic of an operator.
 #[derive(Clone, Copy)]
 pub enum Compute {
-    /// One of the paper's: the executor knows it, and what of it can be shared, drawn or reduced.
+    /// One of the paper's operators: the executor knows how to compute, share and reduce it.
     Core(Core),
     /// A function of the operands' values. A result that is not finite counts as a failure.
     Pure(fn(&[&Datum]) -> Result<Datum, NumericError>),
 }
 
-/// What algebra knows of an operator that a task adds: programs that say the same in other words are recognised as equal.
+/// Algebraic properties of an operator that a task adds, by which equivalent programs are recognized.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Meaning {
-    /// Equal operands give equal results, and no more.
+    /// A function of the operands, with no further properties.
     Function,
-    /// MᵀM of M.
+    /// MᵀM for an operand M.
     Gram,
-    /// M⁻¹v of M and v; a singular M is an error.
+    /// M⁻¹v for operands M and v; an error for a singular M.
     Solution,
-    /// diag(√v) M of v and M.
+    /// diag(√v) M for operands v and M.
     RowScaling,
-    /// v/‖v‖ of v.
+    /// v/‖v‖ for an operand v.
     UnitVector,
-    /// σ(v) of v, entry by entry: positive.
+    /// σ(v) for an operand v, entrywise: positive.
     Sigmoid,
-    /// p(1 − p) of p, entry by entry: positive where p is a sigmoid.
+    /// p(1 − p) for an operand p, entrywise: positive if p is a sigmoid.
     SigmoidSlope,
 }
 
@@ -144,12 +143,12 @@ impl Operator {
         export_when: &[],
     };
 
-    /// Whether it is this one of the paper's.
+    /// Whether it is this operator of the paper.
     pub fn is(&self, core: Core) -> bool {
         self.is_core_at(core as usize)
     }
 
-    /// Whether it is the paper's operator of this place.
+    /// Whether it is the paper's operator with this index.
     pub(super) const fn is_core_at(&self, place: usize) -> bool {
         matches!(self.compute, Compute::Core(core) if core as usize == place)
     }
@@ -164,7 +163,7 @@ impl Operator {
         self.is(Core::Sketch)
     }
 
-    /// Whether chance has a part in its result.
+    /// Whether its result is random.
     pub fn draws(&self) -> bool {
         self.samples() || self.sketches()
     }
@@ -190,23 +189,22 @@ impl Op {
         matches!(self.compute, Compute::Core(_))
     }
 
-    /// The operators of this crate.
+    /// The built-in operators.
     fn built_in() -> impl Iterator<Item = Op> {
         Op::all().chain(EXTENSIONS.iter().copied().flatten().map(Op))
     }
 
-    /// Every operator: the paper's, those that the tasks of this crate add, and those registered since.
+    /// Every operator: the paper's, those added by the tasks of this crate, and registered ones.
     pub fn known() -> impl Iterator<Item = Op> {
         Op::built_in().chain(REGISTERED.all())
     }
 
-    /// Makes an operator known by its name to all who read programs. Once is enough; a second of the same name is
-    /// refused.
+    /// Registers an operator by its name, for all programs parsed from here on; an error if the name is taken.
     ///
     /// # Panics
-    /// If the row has no form, forms of different numbers of operands or of more than four, samples, brings no arithmetic,
-    /// claims a meaning with other forms than the operator of this crate that has it, or exports with a place that no
-    /// operand fills: these are faults of the table.
+    /// If the row has no signature, has signatures with different numbers of operands or with more than four,
+    /// samples, has no arithmetic, claims a meaning with other signatures than the built-in operator with that
+    /// meaning, or has an export template with a placeholder that no operand fills: these are errors in the table.
     pub fn register(row: &'static Operator) -> Result<Op, Taken> {
         assert!(!row.forms.is_empty(), "{} has no form", row.name);
         let operands = row.forms[0].operands.len();
@@ -264,7 +262,7 @@ impl fmt::Display for Op {
     }
 }
 
-/// The single or the two formulas of an operator's operands.
+/// The formulas of an operator's operands, as an array.
 pub(super) fn take<const N: usize>(exprs: Vec<Expr>) -> [Expr; N] {
     exprs.try_into().expect("typing gives an operator as many operands as its form has")
 }

@@ -1,4 +1,4 @@
-//! The operands of an instruction, kept in place.
+//! The operands of an instruction, stored inline.
 
 use super::register::Reg;
 use std::cmp::Ordering;
@@ -6,8 +6,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 
-/// Up to four registers. Equality, order and hash are those of the slice: programs are compared by them, and copied,
-/// too often for operands that live elsewhere.
+/// Up to four registers. Equality, order and hash are those of the slice. Stored inline, because programs are
+/// compared and copied very often.
 #[derive(Clone, Copy)]
 pub struct Operands {
     count: u8,
@@ -15,13 +15,13 @@ pub struct Operands {
 }
 
 impl Operands {
-    /// The most operands an operator has.
+    /// Maximum number of operands.
     pub const MOST: usize = 4;
 
     /// No operands.
     pub const NONE: Operands = Operands { count: 0, regs: [Reg::A; Operands::MOST] };
 
-    /// Adds one; says no if there is no room.
+    /// Adds an operand; returns false if there is no room.
     pub fn push(&mut self, reg: Reg) -> bool {
         let room = self.len() < Operands::MOST;
         if room {

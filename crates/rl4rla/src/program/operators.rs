@@ -11,7 +11,7 @@ use super::types::Size::{A, B, C, Is};
 
 const BINARY_VECTOR: &[Form] = &[Form { operands: &[Vector(A), Vector(A)], result: Vector(A) }];
 
-/// What no row can do without: which operator it is, and how exported code writes it.
+/// The required fields of a row: which operator it is, and its export templates.
 const fn core(core: Core, export: Templates) -> Operator {
     Operator { compute: Compute::Core(core), export: Some(export), ..Operator::PLAIN }
 }
@@ -196,7 +196,7 @@ pub static OPERATORS: [Operator; Core::COUNT] = [
         forms: &[Form { operands: &[Matrix(A, A)], result: Matrix(A, A) }],
         structure: kept,
         flops: invert,
-        // A singular matrix has its pseudo-inverse from an SVD.
+        // The pseudo-inverse of a singular matrix is computed from an SVD.
         slowdown: 20.0,
         released_flops: invert_released,
         formula: |_, exprs, _| {

@@ -1,7 +1,7 @@
-//! Points: the types at a point of a program, numbered, with what can follow there.
+//! Points: the types at a point of a program, numbered, with the instructions that fit there.
 //!
-//! All the programs of a search pass through few different types. What an instruction makes of them, and which
-//! instructions fit, is found out once.
+//! All programs of a search have few different points. The effect of an instruction on a point, and the instructions
+//! that fit there, are computed once.
 
 use super::ast::{Instruction, Program, Section};
 use super::grammar::Grammar;
@@ -12,16 +12,16 @@ use super::typing::{Env, Slot};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// The number of the types at a point.
+/// The index of a set of types.
 pub(super) type TypePoint = u32;
 
-/// What is known after an instruction.
+/// The effect of an instruction.
 #[derive(Clone, Copy)]
 pub(super) struct After {
     pub point: TypePoint,
     /// Whether the instruction fits.
     pub fits: bool,
-    /// Whether it is a longer way to write another one.
+    /// Whether a shorter or simpler instruction gives the same value.
     pub redundant: bool,
 }
 
@@ -45,19 +45,19 @@ pub(super) struct TypePoints<'a> {
     pub lexicon: Lexicon,
     envs: Vec<Env>,
     numbers: FxHashMap<Env, TypePoint>,
-    /// By point, word and section in one number, which is hashed faster than three.
+    /// Point, word and section packed into one number, which hashes faster than three.
     steps: FxHashMap<u64, After>,
     /// The offers at a point, as a range of `offered`.
     offers: FxHashMap<(TypePoint, Section), (u32, u32)>,
     offered: Vec<Continuation>,
-    /// What can be written at a point, as a range of `written`.
+    /// The possible writes at a point, as a range of `written`.
     writes: FxHashMap<(TypePoint, Section), (u32, u32)>,
     written: Vec<Write>,
     lost: FxHashMap<(TypePoint, RegSet), TypePoint>,
 }
 
 impl<'a> TypePoints<'a> {
-    /// The point where programs start, number 0.
+    /// The points of a search; point 0 is the start of a program.
     pub fn new(grammar: &'a Grammar, start: &Program) -> TypePoints<'a> {
         let mut points = TypePoints {
             grammar,
@@ -75,7 +75,7 @@ impl<'a> TypePoints<'a> {
         points
     }
 
-    /// The point where programs start.
+    /// The start of a program.
     pub const START: TypePoint = 0;
 
     fn number(&mut self, env: Env) -> TypePoint {
@@ -92,12 +92,12 @@ impl<'a> TypePoints<'a> {
         &self.envs[point as usize]
     }
 
-    /// Whether v1 is what the update needs.
+    /// Whether v1 has the type that the update needs.
     pub fn moves(&self, point: TypePoint) -> bool {
         self.env(point).slot(Reg::V1) == Slot::Known(self.grammar.signature.result())
     }
 
-    /// What an instruction makes of a point.
+    /// The effect of an instruction at a point.
     pub fn step(&mut self, point: TypePoint, word: InstructionNumber, section: Section) -> After {
         let key = u64::from(point) << 32 | u64::from(word) << 1 | section as u64;
         if let Some(&known) = self.steps.get(&key) {
@@ -148,12 +148,13 @@ impl<'a> TypePoints<'a> {
         start..end
     }
 
-    /// One of the offers.
+    /// The offer with this index.
     pub fn offer(&self, number: usize) -> Continuation {
         self.offered[number]
     }
 
-    /// What one instruction can write at a point, but for what is there already: that repairs nothing.
+    /// What one instruction can write at a point; values of the type that the register already has are left out,
+    /// since they repair nothing.
     pub fn writes(&mut self, point: TypePoint, section: Section) -> Range<usize> {
         if let Some(&(start, end)) = self.writes.get(&(point, section)) {
             return start as usize..end as usize;
@@ -177,7 +178,7 @@ impl<'a> TypePoints<'a> {
         start..end
     }
 
-    /// One of the writes.
+    /// The write with this index.
     pub fn written(&self, number: usize) -> Write {
         self.written[number]
     }

@@ -1,11 +1,11 @@
-//! Polynomials in the dimensions: what a program costs, before any size is chosen.
+//! Polynomials in the dimensions: the cost of a program for any size.
 
 use super::types::Dim;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul};
 
-/// The numbers that stand behind the symbols of a cost.
+/// The values of the symbols of a cost.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sizes {
     /// m, the rows of the data.
@@ -16,12 +16,12 @@ pub struct Sizes {
     pub sketch: f64,
     /// k, the rows of a sample.
     pub batch: f64,
-    /// ζ, the flops a sketch spends on each entry of what it compresses.
+    /// ζ, the flops of a sketch per entry of its operand.
     pub sketch_work: f64,
 }
 
 impl Sizes {
-    /// The number behind a dimension.
+    /// The value of a dimension.
     pub fn of(&self, dim: Dim) -> f64 {
         match dim {
             Dim::Rows => self.rows,
@@ -68,7 +68,7 @@ impl Poly {
         Poly::number(c) * self
     }
 
-    /// ζ, the flops a sketch spends on each entry of what it compresses.
+    /// ζ, the flops of a sketch per entry of its operand.
     pub fn sketch_work() -> Poly {
         Poly::symbol(4)
     }
@@ -101,9 +101,10 @@ impl Poly {
         sum
     }
 
-    /// The terms that no other outgrows, without their coefficients, knowing of the sizes that m ≥ s ≥ n and m ≥ k.
+    /// The terms not dominated by another, without their coefficients, given that m ≥ s ≥ n and m ≥ k.
     pub fn leading(&self) -> Poly {
-        // The extreme rays of that cone, in logarithms: what is no smaller along each is no smaller anywhere.
+        // The extreme rays of that cone, in logarithms: a term at least as large along each ray is at least as large
+        // everywhere.
         const RAYS: [[i16; 5]; 7] = [
             [1, 0, 0, 0, 0],
             [1, 0, 1, 0, 0],
@@ -143,7 +144,7 @@ impl Poly {
             return "0".into();
         }
         let mut text = String::new();
-        // Largest powers first, as one writes a cost by hand.
+        // Highest powers first, as costs are usually written.
         for (powers, c) in self.terms.iter().rev() {
             let sign = if *c < 0.0 { "−" } else { "+" };
             match (text.is_empty(), sign) {
@@ -165,7 +166,7 @@ impl Poly {
     }
 }
 
-/// Thirds are common in operation counts and unreadable as decimals.
+/// Formats thirds as fractions: they are common in operation counts and unreadable as decimals.
 fn coefficient(c: f64) -> String {
     let thirds = c * 3.0;
     if c.fract() != 0.0 && (thirds - thirds.round()).abs() < 1e-9 {
@@ -249,7 +250,7 @@ mod tests {
         let of = |p: Poly| p.leading().to_string();
         let square = n.clone() * n.clone();
         assert_eq!(of(m.clone() * n.clone() + m.clone() + square.clone().times(9.0)), "mn");
-        // A sketch of more rows or a wider matrix may cost more: both stay.
+        // Either mnζ or n²s may be larger: both stay.
         let sketched =
             m.clone() * n.clone() * Poly::sketch_work() + square.clone() * s + square.clone() * n.clone();
         assert_eq!(of(sketched), "mnζ + n²s");

@@ -6,7 +6,7 @@ use super::register::Reg;
 use super::types::{Pattern, Type};
 use super::typing::{Env, accepts};
 
-/// What an operator makes of its operands, as [`Env::quick`] finds it.
+/// The result of an operator on its operands, as computed by [`Env::quick`].
 pub(super) struct Quick {
     args: [Arg; Quick::MOST],
     count: usize,
@@ -15,17 +15,17 @@ pub(super) struct Quick {
 }
 
 impl Quick {
-    /// The most operands an operator has, those it samples included; a test checks it.
+    /// Maximum number of operands, including those it samples; checked by a test.
     const MOST: usize = 4;
 
-    /// The operands with their types, those it samples included.
+    /// The operands with their types, including those it samples.
     pub(super) fn args(&self) -> &[Arg] {
         &self.args[..self.count]
     }
 }
 
 impl Env {
-    /// What [`Env::value`] finds.
+    /// The same as [`Env::value`], but `None` instead of an error.
     pub(super) fn quick(&self, op: Op, operands: &[Reg]) -> Option<Quick> {
         let sampled = if op.samples() { &[Reg::A, Reg::B][..] } else { &[] };
         let (count, all) = (operands.len(), operands.len() + sampled.len());
@@ -40,7 +40,7 @@ impl Env {
         Some(Quick { args, count: all, pattern, ty })
     }
 
-    /// Does what [`Env::step`] does, and says whether the instruction fits.
+    /// The same as [`Env::step`], but returns only whether the instruction fits.
     pub(super) fn quick_step(&mut self, instruction: &Instruction, section: Section) -> bool {
         let allowed = instruction.op.sections.allow(section);
         let value = allowed.then(|| self.quick(instruction.op, &instruction.operands)).flatten();

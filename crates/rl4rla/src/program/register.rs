@@ -1,8 +1,8 @@
-//! Registers: the named places a program reads and writes.
+//! Registers: the variables of a program.
 
 use std::fmt;
 
-/// What a register can hold; its dimensions come from typing.
+/// The kind of value of a register; its dimensions come from typing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A number.
@@ -16,18 +16,18 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, in the order of their numbers.
+    /// All kinds, in the order of their discriminants.
     pub(super) const ALL: [Kind; 4] = [Kind::Scalar, Kind::Vector, Kind::Matrix, Kind::Weights];
 }
 
-/// How long a register keeps its value, and who may write it.
+/// How long a register keeps its value, and what may write it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Given from outside. `A` and `b` change only together, by sampling their rows.
+    /// Given as input. `A` and `b` change only together, by sampling their rows.
     Input,
-    /// Written by the program. Every iteration starts from what setup left here.
+    /// Written by the program. Every iteration starts from the value after setup.
     Scratch,
-    /// Written in the iteration and kept from one iteration to the next; zero at the start, `n` long.
+    /// Written in the iteration and carried over to the next; initially zero, of length `n`.
     Carried,
 }
 
@@ -60,7 +60,7 @@ const TABLE: &[Row] = &[
 pub struct Reg(u8);
 
 impl Reg {
-    /// How many registers there are.
+    /// Number of registers.
     pub const COUNT: usize = TABLE.len();
     /// The data matrix.
     pub const A: Reg = Reg(0);
@@ -87,12 +87,12 @@ impl Reg {
         (0..Reg::COUNT as u8).map(Reg)
     }
 
-    /// The registers that are given from outside.
+    /// The input registers.
     pub fn inputs() -> impl Iterator<Item = Reg> {
         Reg::all().filter(|reg| reg.access() == Access::Input)
     }
 
-    /// The registers that are kept from one iteration to the next.
+    /// The registers carried over from one iteration to the next.
     pub fn carried() -> impl Iterator<Item = Reg> {
         Reg::all().filter(|reg| reg.access() == Access::Carried)
     }
@@ -102,17 +102,17 @@ impl Reg {
         TABLE[self.index()].0
     }
 
-    /// What it holds.
+    /// The kind of value it holds.
     pub fn kind(self) -> Kind {
         TABLE[self.index()].1
     }
 
-    /// Who may write it.
+    /// How long it keeps its value, and what may write it.
     pub fn access(self) -> Access {
         TABLE[self.index()].2
     }
 
-    /// Its position in the table.
+    /// Its index in the table.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -135,7 +135,7 @@ impl fmt::Debug for Reg {
 pub struct RegSet(u32);
 
 impl RegSet {
-    /// The set with nothing in it.
+    /// The empty set.
     pub const EMPTY: RegSet = RegSet(0);
 
     /// Every register.
@@ -143,7 +143,7 @@ impl RegSet {
         Reg::all().collect()
     }
 
-    /// The registers that are kept from one iteration to the next.
+    /// The registers carried over from one iteration to the next.
     pub const fn carried() -> RegSet {
         let (mut set, mut i) = (0, 0);
         while i < TABLE.len() {
@@ -166,38 +166,38 @@ impl RegSet {
         RegSet(self.0 | 1 << reg.0)
     }
 
-    /// The set with `reg` taken out.
+    /// The set with `reg` removed.
     #[must_use]
     pub fn without(self, reg: Reg) -> RegSet {
         RegSet(self.0 & !(1 << reg.0))
     }
 
-    /// Everything in either set.
+    /// The union.
     #[must_use]
     pub fn union(self, other: RegSet) -> RegSet {
         RegSet(self.0 | other.0)
     }
 
-    /// Everything in both sets.
+    /// The intersection.
     #[must_use]
     pub fn and(self, other: RegSet) -> RegSet {
         RegSet(self.0 & other.0)
     }
 
-    /// Everything in this set and not in the other.
+    /// The set difference.
     #[must_use]
     pub fn minus(self, other: RegSet) -> RegSet {
         RegSet(self.0 & !other.0)
     }
 
-    /// Whether the sets have a member in common.
+    /// Whether the intersection is nonempty.
     pub fn meets(self, other: RegSet) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Every set of its members, the empty one first.
+    /// Every subset, the empty one first.
     pub(super) fn subsets(self) -> impl Iterator<Item = RegSet> {
-        // Counting in the binary digits that the set has.
+        // Counts in the binary digits of the set.
         let next = move |&RegSet(set): &RegSet| {
             let next = set.wrapping_sub(self.0) & self.0;
             (next != 0).then_some(RegSet(next))

@@ -1,25 +1,25 @@
-//! Registries: what a user adds to the tables of this crate while a program runs.
+//! Registries: entries that users add at run time to the tables of this crate.
 
 use std::fmt;
 use std::sync::{PoisonError, RwLock};
 
-/// A table that grows. What is in it stays, so that a name means the same for as long as the process lives.
+/// A table that grows. Entries are never removed, so that a name keeps its meaning while the process lives.
 pub struct Registry<T> {
     added: RwLock<Vec<T>>,
 }
 
 impl<T: Copy> Registry<T> {
-    /// Nothing added yet.
+    /// An empty registry.
     pub const fn new() -> Registry<T> {
         Registry { added: RwLock::new(Vec::new()) }
     }
 
-    /// Everything added, in the order it came.
+    /// Everything added, in order.
     pub fn all(&self) -> std::vec::IntoIter<T> {
         self.added.read().unwrap_or_else(PoisonError::into_inner).clone().into_iter()
     }
 
-    /// Adds an item unless one that is the `same` is there, or among those `built_in`.
+    /// Adds an item unless the registry or `built_in` has one that is the `same`.
     pub fn add(
         &self,
         item: T,
@@ -41,7 +41,7 @@ impl<T: Copy> Default for Registry<T> {
     }
 }
 
-/// A name that something else has.
+/// A name that is already taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Taken;
 

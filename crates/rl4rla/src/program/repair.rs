@@ -1,14 +1,14 @@
 //! The repair rule: which ill-shaped partial programs are worth keeping.
 //!
-//! Building a program by insertions passes through programs that do not fit. From preconditioned gradient
-//! descent, `R1 = SKETCH(A)` leaves an s×n matrix where `MAT_INV` wants a square one, until `HHQR` is put
-//! between them. Such a program is kept exactly if at most `remaining` well-typed instructions, put at
-//! open places, make its live code fit.
+//! Building a program by insertions passes through programs that do not fit. Starting from preconditioned gradient
+//! descent, `R1 = SKETCH(A)` leaves an s×n matrix where `MAT_INV` needs a square one, until `HHQR` is inserted
+//! between them. Such a program is kept if and only if at most `remaining` well-typed insertions at open positions
+//! make its live code fit.
 //!
 //! Deciding this needs types only. An instruction that does not fit poisons its target; poison that is overwritten
-//! before it counts was dead code. What can still be repaired depends on the types at a point, on the program from
-//! there on and on the insertions left. Programs that differ in one instruction have most of their ends in common,
-//! and pass through few types: both are numbered, and results about them are memoized.
+//! before it is used was dead code. What can still be repaired depends on the types at a point, on the rest of the
+//! program and on the insertions left. Programs that differ in one instruction share most of their suffixes and have
+//! few different types: both are numbered, and results about them are memoized.
 
 use super::ast::Section;
 use super::lexicon::InstructionNumber;
@@ -17,30 +17,30 @@ use super::points::{TypePoint, TypePoints};
 use super::register::{Reg, RegSet};
 use rustc_hash::FxHashMap;
 
-/// The repair rule of one grammar, with its memoized results.
+/// The repair rule of one grammar, with memoized results.
 #[derive(Default)]
 pub(super) struct Repair {
     ends: Vec<End>,
     numbers: FxHashMap<(Step, bool, u32), u32>,
-    /// Whether an end entered with these types fits after at most so many insertions.
+    /// Whether a suffix fits after at most this many insertions, given the types before it.
     verdicts: FxHashMap<(u32, TypePoint, u32), bool>,
-    /// The ends that are all of the program at hand.
+    /// The suffixes that are the whole current program.
     wholes: Vec<u32>,
 }
 
-/// Ends remembered at most, some 100 bytes each with their verdicts; beyond that all are forgotten, at no cost but
-/// time.
+/// Maximum number of suffixes memoized, about 100 bytes each with their results; beyond that all are dropped, which
+/// costs only time.
 const MOST: usize = 1 << 18;
 
-/// A program from some point on: something may be inserted if it is open, then comes a step, then the rest.
+/// A suffix of a program: an optional insertion if it is open, then a step, then the rest.
 #[derive(Clone, Copy)]
 struct End {
     section: Section,
     open: bool,
-    /// The registers that count here.
+    /// The registers live here.
     counts: RegSet,
     step: Step,
-    /// The number of the rest; none for the last.
+    /// The index of the rest; `u32::MAX` for the last.
     rest: u32,
 }
 
@@ -48,14 +48,14 @@ struct End {
 enum Step {
     /// An instruction of setup or of the iteration.
     Run(Section, InstructionNumber),
-    /// From setup to the iteration; these registers are lost between iterations.
+    /// From setup to the iteration; these registers are not carried between iterations.
     Turn(RegSet),
-    /// Out of the iteration; these registers are not handed on to the next.
+    /// The end of the iteration; these registers are not carried over to the next.
     Leave(RegSet),
 }
 
 impl Repair {
-    /// Makes room before a program is judged.
+    /// Clears the memoized results if there are too many.
     pub fn begin(&mut self) {
         if self.ends.len() > MOST {
             self.ends.clear();
@@ -64,24 +64,24 @@ impl Repair {
         }
     }
 
-    /// Whether one insertion or more, but at most `remaining`, make the live code of a program fit.
+    /// Whether at least one and at most `remaining` insertions make the live code of a program fit.
     pub fn possible(&mut self, program: &SectionLines, remaining: usize, points: &mut TypePoints) -> bool {
-        // A carried register with a poisoned write does no harm if no iteration reads what the one before left
-        // there: try every set of registers to be lost between iterations.
+        // Poison in a carried register is harmless if no iteration reads the value from the one before: try every set
+        // of registers that are not carried over.
         let written = program[1].iter().fold(RegSet::EMPTY, |set, line| set.union(line.writes));
         let mut wholes = std::mem::take(&mut self.wholes);
         wholes.clear();
         for lost in written.and(RegSet::carried()).subsets() {
             wholes.push(self.whole(program, lost, points));
         }
-        // Most programs can be distinguished without trying the larger budgets.
+        // Most programs are decided without trying the larger budgets.
         let possible = (1..=remaining as u32)
             .any(|budget| wholes.iter().any(|&whole| self.fits(whole, TypePoints::START, budget, points)));
         self.wholes = wholes;
         possible
     }
 
-    /// The end of a program that is all of it.
+    /// The suffix that is the whole program.
     fn whole(&mut self, program: &SectionLines, lost: RegSet, points: &TypePoints) -> u32 {
         let mut rest = u32::MAX;
         let sections = [(Section::Iteration, Step::Leave(lost)), (Section::Setup, Step::Turn(lost))];
@@ -114,7 +114,7 @@ impl Repair {
         number
     }
 
-    /// Whether an end entered with these types fits after at most `budget` insertions.
+    /// Whether a suffix fits after at most `budget` insertions, given the types before it.
     fn fits(&mut self, end: u32, point: TypePoint, budget: u32, points: &mut TypePoints) -> bool {
         let key = (end, point, budget);
         if let Some(&known) = self.verdicts.get(&key) {
@@ -126,7 +126,7 @@ impl Repair {
         fits
     }
 
-    /// Whether an insertion at this point helps.
+    /// Whether it fits with an insertion at this point.
     fn fits_with_one_here(
         &mut self,
         end: u32,
@@ -138,7 +138,7 @@ impl Repair {
         if !open {
             return false;
         }
-        // The last insertion must write what the rest of the program counts on, or it is wasted.
+        // The last insertion must write a register that is live, or it is wasted.
         let useful = |reg| counts.contains(reg) || reg == Reg::A && counts.contains(Reg::B);
         points.writes(point, section).any(|number| {
             let write = points.written(number);
@@ -149,7 +149,7 @@ impl Repair {
         })
     }
 
-    /// Whether everything that counts fits.
+    /// Whether all live code fits without insertions.
     fn fits_as_it_is(&self, end: u32, mut point: TypePoint, points: &mut TypePoints) -> bool {
         let mut end = self.ends[end as usize];
         loop {
@@ -174,7 +174,7 @@ impl Repair {
         }
     }
 
-    /// Whether insertions later on help.
+    /// Whether it fits with insertions at later points.
     fn fits_further_on(&mut self, end: u32, point: TypePoint, budget: u32, points: &mut TypePoints) -> bool {
         let End { step, rest, .. } = self.ends[end as usize];
         match step {
@@ -193,12 +193,12 @@ impl Repair {
     }
 }
 
-/// Whether setup leaves what is to be kept.
+/// Whether setup writes all registers to be kept.
 fn keeps(point: TypePoint, points: &TypePoints) -> bool {
     points.grammar.live_out.kept().iter().all(|reg| points.env(point).get(reg).is_some())
 }
 
-/// The carried registers that are not lost between iterations.
+/// The carried registers, except those that are `lost` between iterations.
 fn handed_on(lost: RegSet) -> RegSet {
     RegSet::carried().minus(lost)
 }

@@ -1,7 +1,7 @@
-//! The rules the operator table refers to: what is known of a result, what it costs, which calls are redundant.
+//! Rules used by the operator table: the structure of results, costs, and redundant calls.
 //!
-//! A cost is a polynomial in the dimensions. It stands twice where it must: as the work really is, and as the
-//! paper's released code charges it.
+//! A cost is a polynomial in the dimensions. Some operators have two: the actual work, and the cost model of the
+//! paper's released code.
 
 use super::op::Arg;
 use super::poly::Poly;
@@ -17,13 +17,13 @@ pub fn is_symmetric(arg: &Arg) -> bool {
     arg.ty.structure() == Structure::Symmetric
 }
 
-/// Whether both operands are one register.
+/// Whether both operands are the same register.
 pub fn same(args: &[Arg]) -> bool {
     args[0].reg == args[1].reg
 }
 
 // Structure of results.
-/// Nothing is known.
+/// No known structure.
 pub fn general(_: &[Arg]) -> Structure {
     Structure::General
 }
@@ -76,7 +76,7 @@ pub fn twice_length(args: &[Arg]) -> Poly {
 fn matrix(args: &[Arg]) -> &Arg {
     args.iter().find(|a| matches!(a.ty, Type::Matrix(..))).expect("one operand is a matrix")
 }
-/// Matrix times vector, in either order: 2ab, or n² when half the matrix is zero.
+/// Matrix times vector, in either order: 2ab, or n² if the matrix is triangular.
 pub fn apply(args: &[Arg]) -> Poly {
     let matrix = matrix(args);
     times(if is_upper(matrix) { 1.0 } else { 2.0 }, entries(matrix))
@@ -94,11 +94,11 @@ pub fn multiply(args: &[Arg]) -> Poly {
 pub fn multiply_released(args: &[Arg]) -> Poly {
     times(if is_upper(&args[1]) { 1.0 } else { 2.0 }, entries(&args[0]) * shape(&args[1]).1)
 }
-/// P·Qᵀ: 2pqr, or the share of it that a symmetric result needs.
+/// P·Qᵀ: 2pqr, or the fraction needed for a symmetric result.
 pub fn multiply_transposed(args: &[Arg]) -> Poly {
     symmetric_share(args, entries(&args[0]) * shape(&args[1]).0)
 }
-/// M·Mᵀ and MᵀM need one triangle only, and a third of that when M is triangular.
+/// M·Mᵀ and MᵀM need only one triangle, and a third of that if M is triangular.
 fn symmetric_share(args: &[Arg], full: Poly) -> Poly {
     match (same(args), is_upper(&args[0])) {
         (true, true) => times(1.0 / 3.0, full),
@@ -110,11 +110,11 @@ fn symmetric_share(args: &[Arg], full: Poly) -> Poly {
 pub fn multiply_transposed_released(args: &[Arg]) -> Poly {
     times(2.0, entries(&args[0]) * shape(&args[1]).0) + entries(&args[1])
 }
-/// Pᵀ·Q: 2pqr, or the share of it that a symmetric result needs.
+/// Pᵀ·Q: 2pqr, or the fraction needed for a symmetric result.
 pub fn transposed_multiply(args: &[Arg]) -> Poly {
     symmetric_share(args, entries(&args[0]) * shape(&args[1]).1)
 }
-/// MᵀM, one triangle of it.
+/// MᵀM, only one triangle.
 pub fn gram(args: &[Arg]) -> Poly {
     transposed_multiply(&[args[0], args[0]])
 }
@@ -139,7 +139,7 @@ pub fn invert(args: &[Arg]) -> Poly {
 pub fn invert_released(args: &[Arg]) -> Poly {
     if is_upper(&args[0]) { entries(&args[0]) } else { times(2.0 / 3.0, cube(args)) }
 }
-/// Householder QR, R only: 2ab² − ⅔b³ where a ≥ b is certain. Elsewhere 2ab² bounds it.
+/// Householder QR, R only: 2ab² − ⅔b³ if a ≥ b is known; otherwise the upper bound 2ab².
 pub fn householder(args: &[Arg]) -> Poly {
     let (_, b) = shape(&args[0]);
     let tall = match args[0].ty {
@@ -154,11 +154,11 @@ pub fn householder_released(args: &[Arg]) -> Poly {
     let (a, b) = shape(&args[0]);
     times(2.0, a * b.clone() * b)
 }
-/// ζ for every entry compressed.
+/// ζ for every entry of the operand.
 pub fn sketch(args: &[Arg]) -> Poly {
     Poly::sketch_work() * entries(&args[0])
 }
-/// 8·s·cols: the released code counts the sketch's rows where the data's belong.
+/// 8·s·cols: the released code uses the rows of the sketch instead of those of the data.
 pub fn sketch_released(args: &[Arg]) -> Poly {
     times(8.0, Poly::dim(Dim::Sketch) * shape(&args[0]).1)
 }
@@ -174,12 +174,12 @@ pub fn sample_released(args: &[Arg]) -> Poly {
 pub fn one(_: &[Arg]) -> Poly {
     Poly::number(1.0)
 }
-/// Nothing.
+/// No cost.
 pub fn free(_: &[Arg]) -> Poly {
     Poly::default()
 }
 
-// Calls a search need not offer.
+// Calls that a search need not offer.
 
 pub fn never(_: &[Arg]) -> bool {
     false

@@ -6,23 +6,23 @@ use super::poly::Poly;
 use super::register::{Reg, RegSet};
 use super::types::{Dim, Geometry, Type};
 
-/// What becomes of `v1` at the end of every iteration.
+/// The update: what happens to `v1` at the end of every iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub enum Update {
-    /// It is a direction: x ← x − η·v1.
+    /// v1 is a direction: x ← x − η·v1.
     #[default]
     Subtract,
-    /// It is the next iterate: x ← v1.
+    /// v1 is the next iterate: x ← v1.
     Assign,
-    /// It is the answer itself, one number for each row of A; x is given and stays.
+    /// v1 is the answer, one number for each row of A; x is an input and never changes.
     Answer,
 }
 
 impl Update {
-    /// Every update.
+    /// All updates.
     pub const ALL: [Update; 3] = [Update::Subtract, Update::Assign, Update::Answer];
 
-    /// Its name in the text format.
+    /// The name in the text format.
     pub fn name(self) -> &'static str {
         match self {
             Update::Subtract => "subtract",
@@ -31,7 +31,8 @@ impl Update {
         }
     }
 
-    /// The text of a program that ends so, which reads back as it is meant; the usual update is not written.
+    /// The text of a program with this update, which parses to the same program and update; the default is not
+    /// written.
     pub fn text(self, program: &Program) -> String {
         match self {
             Update::Subtract => program.to_string(),
@@ -39,7 +40,7 @@ impl Update {
         }
     }
 
-    /// What it does, as a formula.
+    /// The formula of the update.
     pub fn formula(self) -> &'static str {
         match self {
             Update::Subtract => "x ← x − η·v1",
@@ -48,7 +49,7 @@ impl Update {
         }
     }
 
-    /// The length that `v1` must have.
+    /// The dimension of `v1`.
     fn length(self) -> Dim {
         match self {
             Update::Subtract | Update::Assign => Dim::Cols,
@@ -56,7 +57,7 @@ impl Update {
         }
     }
 
-    /// Floating-point operations of the update itself.
+    /// Flops of the update.
     pub(super) fn flops(self) -> Poly {
         match self {
             Update::Subtract => Poly::number(2.0) * Poly::dim(Dim::Cols),
@@ -64,7 +65,7 @@ impl Update {
         }
     }
 
-    /// Both sides of the equation of one iteration, for x and v1 as given; the left one in text and in LaTeX.
+    /// Both sides of the equation of one iteration, given formulas of x and v1; the left one in text and in LaTeX.
     pub(super) fn equation(self, x: Expr, v1: Expr) -> ([&'static str; 2], Expr) {
         let next = ["xₜ₊₁", "x_{t+1}"];
         match self {
@@ -75,19 +76,19 @@ impl Update {
     }
 }
 
-/// What typing needs to know of a problem. A bare [`Geometry`] stands for a linear system of that shape.
+/// What type checking needs to know of a problem. A bare [`Geometry`] stands for a linear system of that shape.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Signature {
     /// The shape of the data.
     pub geometry: Geometry,
-    /// What is given from outside.
+    /// The input registers.
     pub inputs: RegSet,
-    /// What becomes of the result.
+    /// The update rule.
     pub update: Update,
 }
 
 impl Signature {
-    /// The signature of a problem of this shape that gives everything there is.
+    /// The signature of a problem of this shape with all inputs.
     pub fn new(geometry: Geometry, update: Update) -> Signature {
         Signature { geometry, inputs: Reg::inputs().collect(), update }
     }

@@ -3,8 +3,8 @@
 use super::op::{Arg, Operator};
 use super::types::{Structure, Type};
 
-/// A call in every language of exports, as an expression: `$0`, `$1` … stand for the operands, `$S` for the sketch of the
-/// section. Where rows are sampled, `A` and `b` are the last two operands.
+/// A call as an expression in every export language: `$0`, `$1` … stand for the operands, `$S` for the sketch of the
+/// section. If rows are sampled, `A` and `b` are the last two operands.
 #[derive(Clone, Copy, Debug)]
 pub struct Templates {
     /// In Python, with NumPy as `np`.
@@ -23,10 +23,10 @@ impl Templates {
     }
 }
 
-/// What typing knows of the operands, as far as it decides how a call is written.
+/// The types of operands that affect how a call is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallShape {
-    /// Nothing that matters.
+    /// No special operand types.
     Plain,
     /// The first operand is upper triangular.
     Upper,
@@ -50,13 +50,13 @@ impl CallShape {
 }
 
 impl Operator {
-    /// How a call of this shape is written; none if the operator cannot be exported.
+    /// The templates for a call of this shape; `None` if the operator cannot be exported.
     pub fn templates(&self, shape: CallShape) -> Option<&Templates> {
         let special = self.export_when.iter().find(|(own, _)| *own == shape);
         special.map(|(_, templates)| templates).or(self.export.as_ref())
     }
 
-    /// The first template with a place that no operand fills, if there is one.
+    /// The first template with a placeholder that no operand fills, if any.
     pub(super) fn faulty_template(&self) -> Option<&'static str> {
         let operands = self.forms[0].operands.len() + if self.samples() { 2 } else { 0 };
         let fills = |place: &str| match place.chars().next() {

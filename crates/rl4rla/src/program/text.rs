@@ -1,4 +1,4 @@
-//! The `.rla` text format: a header, two sections, one instruction a line, `#` comments.
+//! The `.rla` text format: a header, two sections, one instruction per line, `#` comments.
 //!
 //! ```text
 //! title: Landweber iteration
@@ -17,10 +17,10 @@ use super::typing::check;
 use std::fmt;
 use std::str::FromStr;
 
-/// No program worth reading is longer.
+/// Maximum size of a program file in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// A program file: what it is called, where it comes from, and the program.
+/// A program file: its title, its references and the program.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Document {
     /// Its full name.
@@ -33,22 +33,22 @@ pub struct Document {
     pub paper: String,
     /// What the literature calls it.
     pub literature: String,
-    /// Where it differs from what the literature describes.
+    /// How it differs from the algorithm in the literature.
     pub differs: String,
-    /// The problem family it was made for.
+    /// The problem family it is for.
     pub family: String,
-    /// What becomes of its result.
+    /// The update at the end of an iteration.
     pub update: Update,
     /// The program.
     pub program: Program,
 }
 
-/// Where a text stops being a program, and what was expected there.
+/// A syntax error: where the text stops being a program, and what was expected there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// The column in characters, from 1.
     pub column: usize,
     /// What is wrong and what was expected.
     pub message: String,
@@ -109,7 +109,7 @@ impl FromStr for Document {
                         let instruction = cursor.instruction()?;
                         document.program.section_mut(section).push(instruction);
                     }
-                    // A title may contain `#`, so the header takes the line as it is.
+                    // A title may contain `#`, so the header takes the whole line.
                     None => document.header(Cursor { text: line, ..cursor })?,
                 },
             }
@@ -124,13 +124,13 @@ fn section_named(text: &str) -> Option<Section> {
 }
 
 impl Document {
-    /// What the paper calls it, what the literature does, and where they part: the lines given, each with its label.
+    /// The names in the paper and in the literature, and how they differ: the lines present, each with its label.
     pub fn names(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let lines = [("paper", &self.paper), ("literature", &self.literature), ("differs", &self.differs)];
         lines.into_iter().map(|(label, line)| (label, line.as_str())).filter(|(_, line)| !line.is_empty())
     }
 
-    /// The problem it fits: tall rather than symmetric if both, none if neither.
+    /// The signature it fits: tall rather than symmetric if both, `None` if neither.
     pub fn signature(&self) -> Option<Signature> {
         let shapes = [Geometry::Tall, Geometry::Symmetric].map(|shape| Signature::new(shape, self.update));
         shapes.into_iter().find(|shape| check(&self.program, *shape).is_ok())
@@ -178,18 +178,18 @@ impl Document {
     }
 }
 
-/// The unknown word, with the nearest known one.
+/// The unknown word, with the nearest known one as a suggestion.
 fn found(word: &str, known: &[&str]) -> String {
     let short: String = word.chars().take(40).collect();
     match nearest(word, known.iter().copied()) {
-        // Nothing is one letter away from `A`, but was not meant to be `A`.
+        // The empty word is one edit from `A`, but not a misspelling of it.
         _ if word.is_empty() => "something else".into(),
         Some(name) => format!("`{short}` (did you mean `{name}`?)"),
         None => format!("`{short}`"),
     }
 }
 
-/// The name closest to `word` by edit distance, if it is close enough to be meant.
+/// The name closest to `word` by edit distance, if it is close enough to be a misspelling.
 ///
 /// ```
 /// use rl4rla::program::nearest;
@@ -207,7 +207,7 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     (distance <= name.chars().count().max(2) / 2).then_some(name)
 }
 
-/// How many insertions, deletions and replacements turn one sequence into the other.
+/// The edit distance: the number of insertions, deletions and replacements that turn one sequence into the other.
 pub fn edits<T: PartialEq>(a: &[T], b: &[T]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
@@ -222,7 +222,7 @@ pub fn edits<T: PartialEq>(a: &[T], b: &[T]) -> usize {
     row[b.len()]
 }
 
-/// A place in a line.
+/// A position in a line.
 #[derive(Clone, Copy)]
 struct Cursor<'a> {
     line: usize,
@@ -370,7 +370,7 @@ mod tests {
         let assigned: Document = "update: assign\niteration:\n v1 = VEC_NORMALIZE(x)\n".parse().unwrap();
         assert_eq!(assigned.update, Update::Assign);
         assert!(error("update: asign\n").2.contains("did you mean `assign`?"));
-        // Files without the lines on names are as good as ever.
+        // Files without these lines are still valid.
         assert_eq!(document.names().count(), 0);
         let told: Document =
             "differs: no Aᵀ\npaper: GD\niteration:\n v1 = VEC_VEC_ADD(x, x)\n".parse().unwrap();

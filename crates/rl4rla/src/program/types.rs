@@ -1,9 +1,9 @@
-//! Shapes as symbols: a program that fits its types runs at every size.
+//! Symbolic shapes: a program that type-checks runs at every size.
 
 use super::register::Kind;
 use std::fmt;
 
-/// A dimension, known by name and not by number, so that a coincidence of sizes never makes a program legal.
+/// A dimension, identified by name and not by number, so that coincidentally equal sizes never make a program legal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Dim {
     /// m, the rows of the data.
@@ -27,10 +27,10 @@ impl fmt::Display for Dim {
     }
 }
 
-/// What is known of a matrix beyond its shape.
+/// The known structure of a matrix.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Structure {
-    /// Nothing.
+    /// No known structure.
     General,
     /// M = Mᵀ.
     Symmetric,
@@ -62,7 +62,7 @@ impl Type {
         }
     }
 
-    /// The structure of a matrix; nothing is known of anything else.
+    /// The structure of a matrix; `General` for anything else.
     pub fn structure(self) -> Structure {
         match self {
             Type::Matrix(_, _, structure) => structure,
@@ -84,12 +84,12 @@ impl fmt::Display for Type {
     }
 }
 
-/// The shape of a problem: all that typing needs to know of the data.
+/// The shape of a problem, for type checking.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Geometry {
-    /// m ≥ n, rows and columns apart.
+    /// m ≥ n, rows and columns are different dimensions.
     Tall,
-    /// m = n: rows *are* columns.
+    /// m = n: rows and columns are the same dimension.
     Square,
     /// m = n and A = Aᵀ, as in the PSD family.
     Symmetric,
@@ -99,7 +99,7 @@ impl Geometry {
     /// Every shape, the tall one first.
     pub const ALL: [Geometry; 3] = [Geometry::Tall, Geometry::Square, Geometry::Symmetric];
 
-    /// The shape of data of this size, known to be symmetric or not.
+    /// The shape of data of this size.
     pub fn of(symmetric: bool, rows: usize, cols: usize) -> Geometry {
         match (symmetric, rows == cols) {
             (true, _) => Geometry::Symmetric,
@@ -108,7 +108,7 @@ impl Geometry {
         }
     }
 
-    /// The symbol that stands for `dim` here: in a square system `m` is `n`.
+    /// The dimension that `dim` denotes here: in a square system `m` is `n`.
     pub fn dim(self, dim: Dim) -> Dim {
         match (self, dim) {
             (Geometry::Square | Geometry::Symmetric, Dim::Rows) => Dim::Cols,
@@ -126,14 +126,14 @@ impl Geometry {
     }
 }
 
-/// A size in an operator's signature.
+/// A dimension in an operator's signature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Size {
-    /// Any dimension, the same wherever `a` stands.
+    /// Any dimension, the same for every occurrence of `a`.
     A,
-    /// Any dimension, the same wherever `b` stands.
+    /// Any dimension, the same for every occurrence of `b`.
     B,
-    /// Any dimension, the same wherever `c` stands.
+    /// Any dimension, the same for every occurrence of `c`.
     C,
     /// This dimension.
     Is(Dim),
@@ -150,10 +150,10 @@ impl fmt::Display for Size {
     }
 }
 
-/// A shape in an operator's signature.
+/// A type in an operator's signature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pattern {
-    /// No value at all.
+    /// No value.
     Nothing,
     /// A number.
     Scalar,
@@ -165,12 +165,12 @@ pub enum Pattern {
     Upper(Size),
     /// Probabilities over rows.
     Weights(Size),
-    /// The pair `A, b`, cut to this many rows.
+    /// The pair `A, b`, reduced to this many rows.
     System(Size),
 }
 
 impl Pattern {
-    /// The kind of register it stands for; none where there is no value.
+    /// The kind of register for it; `None` if there is no value.
     pub fn kind(self) -> Option<Kind> {
         match self {
             Pattern::Nothing => None,
@@ -196,14 +196,14 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// The dimensions that the sizes `a`, `b`, `c` of a signature have taken.
+/// The dimensions bound to the variables `a`, `b`, `c` of a signature.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Binding {
     sizes: [Option<Dim>; 3],
 }
 
 impl Binding {
-    /// Makes `pattern` equal to `ty`, or says that it cannot be.
+    /// Unifies `pattern` with `ty`; returns false if that is impossible.
     pub fn unify(&mut self, pattern: Pattern, ty: Type, geometry: Geometry) -> bool {
         match (pattern, ty) {
             (Pattern::Scalar, Type::Scalar) => true,
@@ -228,7 +228,7 @@ impl Binding {
         *slot.get_or_insert(dim) == dim
     }
 
-    /// The dimension of a size that the operands have bound.
+    /// The dimension bound to a size by the operands.
     pub fn dim(&self, size: Size, geometry: Geometry) -> Dim {
         let bound = match size {
             Size::Is(dim) => return geometry.dim(dim),

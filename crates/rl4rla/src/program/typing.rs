@@ -1,4 +1,4 @@
-//! Typing: the shapes of all registers at every point of a program, and why a program does not fit.
+//! Typing: the shapes of all registers at every point of a program, and errors if a program does not fit.
 
 use super::ast::{Instruction, Program, Section};
 use super::op::{Arg, Op};
@@ -8,7 +8,7 @@ use super::types::{Binding, Dim, Geometry, Pattern, Structure, Type};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// What is known of a register at one point.
+/// The state of a register at one point.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Slot {
     /// Never written.
@@ -26,7 +26,7 @@ pub struct Env {
     geometry: Geometry,
 }
 
-/// A byte per register, eight at a time: the repair rule looks up types more than it does anything else.
+/// One byte per register, eight at a time: looking up types is the most frequent operation of the repair rule.
 impl Hash for Env {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let byte = |slot: &Slot| match *slot {
@@ -44,7 +44,7 @@ impl Hash for Env {
 }
 
 impl Env {
-    /// What a program finds when it starts.
+    /// The types at the start of a program.
     pub fn start(signature: impl Into<Signature>) -> Env {
         let Signature { geometry, inputs, .. } = signature.into();
         let mut env = Env { slots: [Slot::Undefined; Reg::COUNT], geometry };
@@ -65,12 +65,12 @@ impl Env {
         env
     }
 
-    /// What is known of `reg`.
+    /// The state of `reg`.
     pub fn slot(&self, reg: Reg) -> Slot {
         self.slots[reg.index()]
     }
 
-    /// The type of `reg`, if it has one.
+    /// The type of `reg`, if it is known.
     pub fn get(&self, reg: Reg) -> Option<Type> {
         match self.slot(reg) {
             Slot::Known(ty) => Some(ty),
@@ -86,7 +86,7 @@ impl Env {
         self.slots[reg.index()] = Slot::Poison;
     }
 
-    /// What an operator makes of these operands, whatever it is then written to.
+    /// The result of an operator on these operands, whatever it is written to.
     pub fn value(&self, op: Op, operands: &[Reg]) -> Result<TypedValue, Cause> {
         let sampled = if op.samples() { &[Reg::A, Reg::B][..] } else { &[] };
         let arg = |&reg: &Reg| match self.get(reg) {
@@ -100,7 +100,7 @@ impl Env {
         }
     }
 
-    /// The result of an operator on `count` operands, those it samples behind them, if they fit.
+    /// The result of an operator on `count` operands, followed by those it samples, if they fit.
     pub(super) fn made(&self, op: Op, count: usize, args: &[Arg]) -> Option<(Pattern, Option<Type>)> {
         let (pattern, binding) = op.forms.iter().find_map(|form| {
             let mut binding = Binding::default();
@@ -116,7 +116,7 @@ impl Env {
             Pattern::Weights(a) => Some(Type::Weights(dim(a))),
             Pattern::Upper(a) => Some(Type::Matrix(dim(a), dim(a), Structure::Upper)),
             Pattern::Matrix(a, b) => Some(Type::Matrix(dim(a), dim(b), (op.structure)(args))),
-            // A sample is drawn from the rows that are there now.
+            // A sample is drawn from the current rows.
             Pattern::System(k) => match (args[0].ty, args[1].ty) {
                 (Type::Weights(p), Type::Matrix(rows, cols, _)) if p == rows => {
                     Some(Type::Matrix(dim(k), cols, Structure::General))
@@ -127,7 +127,7 @@ impl Env {
         Some((pattern, ty))
     }
 
-    /// The value of an instruction, if it fits where it stands.
+    /// The result of an instruction, if it fits in this section.
     pub fn result(&self, instruction: &Instruction, section: Section) -> Result<TypedValue, Cause> {
         if !instruction.op.sections.allow(section) {
             return Err(Cause::Section(section));
@@ -137,7 +137,7 @@ impl Env {
         Ok(value)
     }
 
-    /// Runs an instruction on types; one that does not fit poisons what it writes.
+    /// Applies an instruction to the types; one that does not fit poisons its targets.
     pub fn step(&mut self, instruction: &Instruction, section: Section) -> Result<TypedValue, Cause> {
         let result = self.result(instruction, section);
         match &result {
@@ -147,7 +147,7 @@ impl Env {
         result
     }
 
-    /// Puts a value of this type into `target`; sampling `A` cuts `b` as well.
+    /// Writes a value of this type to `target`; sampling `A` reduces `b` as well.
     pub(super) fn write(&mut self, target: Option<Reg>, ty: Option<Type>) {
         let (Some(target), Some(ty)) = (target, ty) else { return };
         self.set(target, ty);
@@ -157,18 +157,18 @@ impl Env {
     }
 }
 
-/// What an operator makes of its operands.
+/// The result of an operator on its operands.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TypedValue {
-    /// The operands with their types, those it samples included.
+    /// The operands with their types, including those it samples.
     pub args: Vec<Arg>,
-    /// The kind of result.
+    /// The pattern of the result.
     pub pattern: Pattern,
-    /// Its type; none for an operator without a result.
+    /// Its type; `None` for an operator without a result.
     pub ty: Option<Type>,
 }
 
-/// Whether `target` may take a value of this pattern and type in `section`.
+/// Whether a value of this pattern and type may be written to `target` in `section`.
 pub(super) fn accepts(
     target: Option<Reg>,
     gives: Pattern,
@@ -196,33 +196,33 @@ pub(super) fn accepts(
 /// Why an instruction does not fit.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Cause {
-    /// Reads a register before anything is written to it.
+    /// Reads an undefined register.
     Undefined(Reg),
-    /// No form of the operator takes these operands.
+    /// No signature of the operator matches these operands.
     Operands {
-        /// What was given.
+        /// The operands given.
         given: String,
-        /// What the operator takes.
+        /// The operands the operator takes.
         takes: String,
     },
     /// The target cannot hold the result.
     Target {
-        /// The register named.
+        /// The target given.
         given: Option<Reg>,
-        /// The operator's result.
+        /// The result of the operator.
         gives: Pattern,
     },
-    /// Writes a register that is given from outside.
+    /// Writes an input register.
     ReadOnly(Reg),
-    /// The operator may not stand in this section.
+    /// The operator is not allowed in this section.
     Section(Section),
     /// The update needs `v1` of another type.
     Update {
-        /// What the update makes of it.
+        /// The update.
         update: Update,
-        /// What it needs.
+        /// The type it needs.
         needs: Type,
-        /// What there is.
+        /// The state of `v1`.
         slot: Slot,
     },
 }
@@ -266,16 +266,16 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A program that does not fit a geometry: where, and why.
+/// An error for a program that does not fit a geometry: where, and why.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ShapeError {
-    /// Section and position of the instruction; none when the update is at fault.
+    /// Section and position of the instruction; `None` if the update is at fault.
     pub place: Option<(Section, usize)>,
     /// The instruction as text.
     pub instruction: String,
     /// What is wrong.
     pub cause: Cause,
-    /// The shape it was checked against.
+    /// The geometry it was checked against.
     pub geometry: Geometry,
 }
 
@@ -295,21 +295,21 @@ impl fmt::Display for ShapeError {
 
 impl std::error::Error for ShapeError {}
 
-/// The types of every instruction's operands and result.
+/// An instruction with the types of its operands and result.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Typed<'a> {
-    /// Where it stands.
+    /// The section it is in.
     pub section: Section,
     /// The instruction.
     pub instruction: &'a Instruction,
-    /// Its operands, those it samples included.
+    /// Its operands, including those it samples.
     pub args: Vec<Arg>,
     /// The type of its target.
     pub result: Option<Type>,
 }
 
-/// Types a whole program, or says where it does not fit. Dead code is held to the same rule:
-/// canonicalise first to judge the live code alone.
+/// Type-checks a whole program, or returns where it does not fit. This includes dead code: canonicalize first to
+/// check only the live code.
 pub fn check(program: &Program, signature: impl Into<Signature>) -> Result<Vec<Typed<'_>>, ShapeError> {
     let signature = signature.into();
     let Signature { geometry, update, .. } = signature;

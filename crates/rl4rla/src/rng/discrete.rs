@@ -134,11 +134,11 @@ impl Discrete {
 }
 
 /// The first `k` of independent arrivals at times Tᵢ = Eᵢ/wᵢ, Eᵢ ~ Exp(1): the order of arrival has
-/// the law of successive sampling because exponential times have no memory.
+/// the distribution of successive sampling because exponential times are memoryless.
 fn first_arrivals(weights: &[f64], stream: &Stream, k: usize) -> Option<Vec<usize>> {
     let mut rng = stream.rng();
-    // One draw per outcome whatever its weight, so that a weight set to zero leaves the others' times
-    // alone. Times are compared by their logarithms, which neither overflow nor underflow.
+    // One draw per outcome whatever its weight, so that setting a weight to zero does not change the other
+    // times. Times are compared by their logarithms, which neither overflow nor underflow.
     let time = |(i, w): (usize, &f64)| (rng.sample::<f64, _>(Exp1).ln() - w.ln(), i);
     let mut arrivals: Vec<(f64, usize)> = weights.iter().enumerate().map(time).collect();
     arrivals.retain(|&(_, i)| weights[i] > 0.0);

@@ -1,52 +1,52 @@
-//! When a solution is good enough, and by what a user knows it.
+//! The convergence certificate of least squares.
 //!
-//! With r = Ax − b and columns of length 1, R a triangle of A (or of a sketch of it):
+//! With r = Ax − b, columns scaled to length 1, and R the triangular factor of A (or of a sketch of it):
 //!
-//! - excess: ‖R⁻ᵀAᵀr‖ ≈ ‖A(x − x*)‖, the distance of Ax from the best there is, whatever κ is;
-//! - reached: excess ≤ τ·‖r‖, or every |xⱼ − xⱼ*| + its own rounding ≤ τ·|xⱼ| by R⁻¹R⁻ᵀAᵀr; where r is nothing but
-//!   rounding, excess ≤ 4ε·(‖A‖‖x‖ + ‖b‖);
+//! - excess: ‖R⁻ᵀAᵀr‖ ≈ ‖A(x − x*)‖, the distance of Ax from Ax*, whatever κ is;
+//! - reached: excess ≤ τ·‖r‖, or |xⱼ − xⱼ*| plus its own rounding error ≤ τ·|xⱼ| for every j, by R⁻¹R⁻ᵀAᵀr; if r is
+//!   only rounding error, excess ≤ 4ε·(‖A‖‖x‖ + ‖b‖);
 //! - converged: reached, or excess ≤ max(τ, min(8εκ, 10⁻⁴))·‖r‖ + 4ε·(‖A‖‖x‖ + ‖b‖);
-//! - backward error: ‖(‖x‖²AᵀA + ‖r‖²I)^(−1/2)·Aᵀr‖/‖A‖_F, the estimate of Karlson and Waldén.
+//! - backward error: ‖(‖x‖²AᵀA + ‖r‖²I)^(−1/2)·Aᵀr‖/‖A‖_F, the Karlson–Waldén estimate.
 
 use super::factor::ColumnFactor;
 use crate::execute::Seen;
 use crate::linalg;
 
-/// What rounding leaves to a backward stable method, in ε·κ‖r‖.
+/// Rounding error of a backward stable method, in units of ε·κ‖r‖.
 const CONDITIONED: f64 = 8.0;
 
-/// But at most this part of ‖r‖ passes for rounding.
+/// Maximum fraction of ‖r‖ that is accepted as rounding error.
 const MOST: f64 = 1e-4;
 
-/// The same in ε·(‖A‖‖x‖ + ‖b‖).
+/// Rounding error in units of ε·(‖A‖‖x‖ + ‖b‖).
 const ROUNDED: f64 = 4.0;
 
-/// A residual of so many roundings may be nothing else.
+/// A residual of at most this many rounding errors may be nothing but rounding error.
 const CONSISTENT: f64 = 1e3;
 
-/// How good a solution of least squares is, as estimated from a triangle of A.
+/// Accuracy of a least-squares solution, estimated from a triangular factor of A.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Certificate {
-    /// Whether it is as good as the tolerance asks for.
+    /// Whether the tolerance is met.
     pub reached: bool,
-    /// The same, or as good as rounding is sure to allow.
+    /// Whether the tolerance is met, or the excess is within the rounding error of a backward stable method.
     pub converged: bool,
     /// ‖A(x − x*)‖/‖Ax − b‖, the excess in units of the residual; 0 if there is no residual.
     pub excess: f64,
-    /// The excess in the same units up to which it counts as converged.
+    /// The largest such ratio that counts as converged.
     pub allowed: f64,
-    /// max |aⱼᵀr|/(‖aⱼ‖‖r‖), the largest cosine of a column and the residual.
+    /// max |aⱼᵀr|/(‖aⱼ‖‖r‖), the relative gradient.
     pub cosine: f64,
-    /// The relative change of A for which x is the exact solution, by the estimate of Karlson and Waldén.
+    /// The smallest relative change of A for which x is an exact solution (Karlson–Waldén estimate).
     pub backward_error: f64,
-    /// How many columns are independent.
+    /// Number of independent columns.
     pub rank: usize,
-    /// κ of these, with columns of length 1.
+    /// Condition number of the independent columns, scaled to length 1.
     pub kappa: f64,
 }
 
 impl Certificate {
-    /// Judges y by what was seen there; `size` is ‖b‖.
+    /// The certificate of y from the residual and gradient measured there; `size` is ‖b‖.
     pub(super) fn of(
         factor: &ColumnFactor,
         y: &[f64],
@@ -66,7 +66,8 @@ impl Certificate {
         let allowed = tolerance.max(conditioned) * distance + rounded;
         let known = || {
             let gaps = factor.newton(&rotated);
-            // What rounding may hide of a gap: that of r comes through R⁻¹, and that of the product Aᵀr through R⁻¹R⁻ᵀ.
+            // Rounding errors that may hide in a gap: that of r is amplified by R⁻¹, that of the product Aᵀr by
+            // R⁻¹R⁻ᵀ.
             let hidden = factor.amplification(rounded, ROUNDED * f64::EPSILON * distance);
             gaps.iter()
                 .zip(&hidden)

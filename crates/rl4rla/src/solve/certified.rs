@@ -1,4 +1,4 @@
-//! Least squares: one step for the whole run, from a pilot run, and a certificate that tells when it is good.
+//! Least squares: one step size for the whole run, from a pilot run, and a certificate that decides convergence.
 
 use super::certificate::Certificate;
 use super::error::SolveError;
@@ -11,36 +11,36 @@ use super::solver::{Job, SolveMethod};
 use crate::execute::{Measuring, RunFailure, Runner, Seen};
 use crate::linalg;
 
-/// How often a diverging run is tried again with half the step.
+/// How often a diverging run is restarted with half the step size.
 const HALVINGS: usize = 12;
 
-/// A residual, in units of the first, from which no converging run comes back.
+/// Residual, relative to the initial one, above which a run is taken to diverge.
 const DIVERGED: f64 = 100.0;
 
-/// A run under way, with what was seen of it.
+/// A run in progress, with its measurements.
 pub(super) struct Certified<'a> {
     job: &'a Job<'a>,
     runner: Runner<'a>,
     columns: &'a ColumnSplit,
-    /// Iterations between two looks, where the program shows nothing.
+    /// Iterations between two measurements, if the program's own passes show nothing.
     every: usize,
     step: f64,
-    /// How often the step may still be halved.
+    /// How often the step size may still be halved.
     tries: usize,
     /// The residual at the start.
     first: f64,
-    /// The same, and after every iteration.
+    /// The residual at the start and after every iteration.
     residuals: Vec<f64>,
-    /// Iterations in a row that changed nothing.
+    /// Consecutive iterations without any change.
     still: usize,
     closest: Closest,
 }
 
 impl<'a> Certified<'a> {
-    /// Runs setup and finds the step.
+    /// Runs setup and determines the step size.
     pub fn begin(job: &'a Job<'a>, columns: &'a ColumnSplit) -> Result<Certified<'a>, RunFailure> {
         let mut runner = job.begin(Measuring::Shown)?;
-        // Looking costs a pass of 4mn flops; no more is spent on it than on running.
+        // A measurement costs a pass of 4mn flops; measuring may cost at most as much as running.
         let flops = job.price.iteration.flops.eval(&job.sizes).max(1.0);
         let rare = ((4.0 * job.sizes.rows * job.sizes.cols) / flops).ceil() as usize;
         let every = if job.options.history { 1 } else { rare.max(1) };
@@ -52,7 +52,7 @@ impl<'a> Certified<'a> {
         Ok(Certified { job, runner, columns, every, step, tries, first, residuals, still, closest })
     }
 
-    /// The solution where every column is zero: x = 0, by no program.
+    /// The solution x = 0 for a matrix of zero columns; no program runs.
     pub fn nothing(prepared: &PreparedProblem, columns: &ColumnSplit) -> Solution {
         let distance = linalg::norm(&prepared.instance.b);
         let residual = if distance == 0.0 { 0.0 } else { 1.0 };
@@ -81,7 +81,7 @@ impl<'a> Certified<'a> {
         self.job.prepared.judge(self.columns, y, seen, self.job.options.tolerance)
     }
 
-    /// Whether it may end early: with a tolerance of 0, or for a mean, all iterations are wanted.
+    /// Whether the run may end before the iteration limit; not with a tolerance of 0, nor if a mean is asked for.
     fn may_stop(&self) -> bool {
         self.job.options.tolerance > 0.0 && !self.job.options.average
     }
@@ -107,14 +107,14 @@ impl SolveMethod for Certified<'_> {
     fn advance(&mut self) -> Result<Option<Ended>, RunFailure> {
         let before = self.x().to_vec();
         let seen = self.runner.advance()?;
-        // What an iteration shows belongs to the iterate before it.
+        // The residual shown by an iteration is that of the iterate before it.
         if let (Some(seen), Some(place)) = (&seen, self.residuals.last_mut()) {
             *place = seen.residual;
         }
         let (may_stop, iterations) = (self.may_stop(), self.residuals.len());
         let shown = seen.as_ref().map(|seen| self.judge(&before, seen));
         let looked = match &shown {
-            // The iterate that is returned has to be good, not the one before it.
+            // The iterate that is returned has to meet the tolerance, not the one before it.
             Some(shown) if may_stop && (shown.reached || (shown.converged && self.closest.is_slow())) => {
                 Some(self.runner.measure())
             }
@@ -129,7 +129,7 @@ impl SolveMethod for Certified<'_> {
         if let (Some(now), Some(newest)) = (judged.or(shown), newest) {
             self.closest.look(now.excess * newest.distance);
         }
-        // A standstill of samples is chance.
+        // With random samples, an unchanged iterate may be coincidence.
         let may_stand = may_stop && !self.runner.draws_in_iterations();
         Ok(if newest.is_some_and(|now| now.residual > DIVERGED * self.first) {
             Some(Ended::Divergence)

@@ -1,4 +1,4 @@
-//! Why there is no solution.
+//! Errors of `solve`.
 
 use super::factor::Dependence;
 use crate::execute::{FailurePoint, Fault, RunFailure};
@@ -11,46 +11,46 @@ use std::fmt;
 pub enum SolveError {
     /// The program failed.
     Run(RunFailure),
-    /// The data pose no problem of the task.
+    /// The data do not pose a problem of the task.
     Data(InstanceError),
-    /// The task does not allow what was asked for.
+    /// The task does not support what was asked for.
     Unsupported {
         /// The task.
         task: &'static str,
-        /// What it does not allow.
+        /// What it does not support.
         what: Unsupported,
     },
-    /// Columns depend on each other, so that the coefficients are not determined.
+    /// Columns are linearly dependent, so that the coefficients are not determined.
     Dependent {
-        /// Which depend on which.
+        /// The dependent columns, and which columns they depend on.
         columns: Vec<Dependence>,
-        /// How many are independent.
+        /// Number of independent columns.
         rank: usize,
     },
-    /// The file of the matrix could not be read any more.
+    /// The file that holds the matrix could not be read.
     Unreadable(String),
-    /// A coefficient is beyond the range of double precision.
+    /// A coefficient overflows double precision.
     Overflow {
-        /// Its column.
+        /// The column of the coefficient.
         column: usize,
     },
 }
 
-/// What a task may not allow; [`Task::solving`](crate::problem::Task::solving) says.
+/// What a task may not support; see [`Task::solving`](crate::problem::Task::solving).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unsupported {
-    /// Its programs answer for every row, and find no x.
+    /// Programs of the task give an answer for every row and find no x.
     Answers,
-    /// Data that stay in a file.
+    /// Data kept in a file.
     File,
-    /// The mean of iterates.
+    /// The mean of the iterates.
     Average,
-    /// Columns that depend on each other.
+    /// Linearly dependent columns.
     RankDeficient,
 }
 
 impl Unsupported {
-    /// Why it is refused, and what to do.
+    /// Why it is rejected, and what to do.
     pub fn words(self) -> &'static str {
         match self {
             Unsupported::Answers => {

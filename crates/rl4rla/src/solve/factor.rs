@@ -1,32 +1,35 @@
-//! How the columns of A stand to each other, from one triangle: their rank, which of them depend on which, and κ.
+//! Linear dependence of the columns of A: their rank, which columns depend on which, and κ.
 //!
-//! A triangle R with RᵀR ≈ AᵀA tells all of it. For large data it comes from a sketch of A, in one pass.
+//! All of it follows from a triangular factor R with RᵀR ≈ AᵀA. For large data, R comes from a sketch of A, in one
+//! pass.
 #![allow(non_snake_case)]
 
 use crate::execute::{Sketch, SketchKind};
 use crate::linalg::{self, Matrix, NumericError, Svd};
 use crate::rng::Stream;
 
-/// With so few columns the triangle of A itself costs no more than a sketch, and takes less memory.
+/// With at most this many columns, the R factor of A itself is as cheap as a sketch and takes less memory.
 const FEW: usize = 8;
 
-/// Columns count as dependent where changing entries by this many of the roundings that they carry makes them so, times √n.
+/// Columns count as dependent if changing their entries by this many times the rounding error they carry, times √n,
+/// makes them so.
 const ROUNDINGS: f64 = 4.0;
 
-/// And up to σ = ε·σ₁ times the number of rows, but at least so many.
+/// Also if σ ≤ ε·σ₁ times the number of rows, or times this number if there are fewer rows.
 const FEWEST: usize = 32;
 
-/// A share of a column that is worth naming another column for.
+/// Smallest share of a column for which another column is named.
 const NAMED: f64 = 1e-6;
 
-/// A triangle R with RᵀR ≈ AᵀA.
+/// A triangular factor R with RᵀR ≈ AᵀA.
 pub(super) struct Triangle {
     R: Matrix,
     rows: usize,
 }
 
 impl Triangle {
-    /// The triangle of A, or of a sketch of it with 4n + 64 rows if A has more than twice as many.
+    /// The triangular factor of A, or of a sketch of it with 4n + 64 rows if A has more than twice as many rows and
+    /// more than `FEW` columns.
     pub fn of(A: &Matrix, stream: &Stream) -> Triangle {
         let (rows, n) = (A.rows(), A.cols());
         let size = 4 * n + 64;
@@ -43,47 +46,47 @@ impl Triangle {
     }
 }
 
-/// A column that others make up.
+/// A column that is a linear combination of others.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dependence {
     /// The column.
     pub column: usize,
-    /// Those that make it up; none for a column that is zero to rounding.
+    /// The columns it depends on; none for a column that is zero up to rounding.
     pub on: Vec<usize>,
 }
 
-/// The columns of A sorted into independent and dependent ones.
+/// The columns of A, split into independent and dependent ones.
 pub(super) struct ColumnSplit {
-    /// The independent ones, in their order.
+    /// Indices of the independent columns, in order.
     pub kept: Vec<usize>,
-    /// The others, in their order.
+    /// The dependent columns, in order.
     pub dependent: Vec<Dependence>,
-    /// For each of these, what it is made of: a multiple of every kept column.
+    /// The coefficients of each dependent column with respect to the kept ones.
     pub weights: Vec<Vec<f64>>,
-    /// The factor of the kept ones.
+    /// The factor of the kept columns.
     pub factor: ColumnFactor,
 }
 
-/// A with columns of length 1, as R̂ = UΣVᵀ knows it: the columns that are kept.
+/// The kept columns of A, scaled to length 1, by the SVD R̂ = UΣVᵀ of their triangular factor.
 pub(super) struct ColumnFactor {
     /// ‖aⱼ‖, up to the distortion of a sketch.
     pub lengths: Vec<f64>,
-    /// Σ, largest first.
+    /// The diagonal of Σ, largest first.
     pub sigma: Vec<f64>,
-    /// V.
+    /// The right singular vectors.
     V: Matrix,
 }
 
 impl ColumnSplit {
-    /// Sorts the columns. A direction v, in columns of length 1, is one in which they depend on each other if
-    /// σ = ‖Âv‖ ≤ ε·max(m·σ₁, 4√n·‖ν∘v‖): by the first as in NumPy's `lstsq`, by the second where the columns carry more
-    /// rounding than their own, ν times ε.
+    /// Splits the columns into independent and dependent ones. With columns scaled to length 1, v is a null direction
+    /// if σ = ‖Âv‖ ≤ ε·max(m·σ₁, 4√n·‖ν∘v‖): the first bound is that of NumPy's `lstsq`, the second applies if
+    /// columns carry more than one rounding error, ν times ε.
     pub fn sorted(triangle: &Triangle, noise: &[f64]) -> Result<ColumnSplit, NumericError> {
         let R = &triangle.R;
         let n = R.cols();
         let rows = triangle.rows.max(FEWEST) as f64;
         let carried = |noise: f64| f64::EPSILON * ROUNDINGS * (n as f64).sqrt() * noise;
-        // A column of nothing but rounding is as good as zero.
+        // A column that is only rounding error is treated as zero.
         let length = |j: usize| if carried(noise[j]) < 1.0 { linalg::norm(R.column(j)) } else { 0.0 };
         let lengths: Vec<f64> = (0..n).map(length).collect();
         let mut kept: Vec<usize> = (0..n).filter(|j| lengths[*j] > 0.0).collect();
@@ -109,7 +112,7 @@ impl ColumnSplit {
     fn new(kept: Vec<usize>, gone: &[usize], lengths: &[f64], svd: Svd, images: &Matrix) -> ColumnSplit {
         let (mut dependent, mut weights) = (Vec::new(), Vec::new());
         for (d, column) in gone.iter().enumerate() {
-            // What a column of length 1 is made of, of columns of length 1.
+            // The coefficients of a column of length 1 with respect to columns of length 1.
             let rotated = linalg::vec_mat(images.column(d), &svd.U);
             let present = if lengths[*column] > 0.0 { 1.0 } else { 0.0 };
             let pieces = rotated.iter().zip(&svd.sigma).map(|(u, sigma)| present * u / sigma);
@@ -124,13 +127,13 @@ impl ColumnSplit {
         ColumnSplit { kept, dependent, weights, factor: ColumnFactor { lengths, sigma: svd.sigma, V: svd.V } }
     }
 
-    /// The shortest of all x that give the same A·x as this one. Column j of A was divided by 2^(exponent j) before it was
-    /// sorted; x has an entry for every column, and is in the units before.
+    /// The vector of smallest norm among all x with the same A·x. Column j of A was divided by 2^(exponent j) before
+    /// the split; x has an entry for every column, in the units before the scaling.
     pub fn shortest(&self, x: &[f64], exponents: &[i32]) -> Vec<f64> {
         if self.dependent.is_empty() {
             return x.to_vec();
         }
-        // A column may be exchanged for what it is made of: such directions change nothing.
+        // Replacing a dependent column by its combination of others leaves A·x unchanged.
         let directions = self.dependent.iter().zip(&self.weights).map(|(dependence, weights)| {
             let mut direction = vec![(-1.0, dependence.column)];
             direction.extend(weights.iter().copied().zip(self.kept.iter().copied()));
@@ -143,15 +146,15 @@ impl ColumnSplit {
         });
         let directions: Vec<Vec<f64>> = directions.collect();
         let Q = linalg::thin_q(&Matrix::from_fn(x.len(), directions.len(), |i, d| directions[d][i]));
-        // In units of its largest entry, so that nothing overflows.
+        // In units of the largest entry, to avoid overflow.
         let size = x.iter().fold(0.0_f64, |size, x| size.max(x.abs()));
         if size == 0.0 {
             return x.to_vec();
         }
         let x: Vec<f64> = x.iter().map(|x| x / size).collect();
         let shorter = linalg::sub(&x, &linalg::mat_vec(&Q, &linalg::vec_mat(&x, &Q)));
-        // Each entry of that has an error of ε times the largest. So only what becomes of the dependent columns is taken
-        // from it, and the kept ones make up for it, each in its own units.
+        // Every entry of the result has an error of ε times the largest. So only the entries of the dependent columns
+        // are taken from it, and those of the kept columns are corrected accordingly, each in its own units.
         let mut answer = x.clone();
         for (dependence, weights) in self.dependent.iter().zip(&self.weights) {
             let d = dependence.column;
@@ -164,7 +167,7 @@ impl ColumnSplit {
         linalg::scale(size, &answer)
     }
 
-    /// The kept entries of the vector that gives the same A·y and is zero elsewhere.
+    /// The kept entries of the vector with the same A·y that is zero in the other entries.
     pub fn folded(&self, y: &[f64]) -> Vec<f64> {
         let mut folded: Vec<f64> = self.kept.iter().map(|j| y[*j]).collect();
         for (dependence, weights) in self.dependent.iter().zip(&self.weights) {
@@ -178,24 +181,24 @@ impl ColumnSplit {
 }
 
 impl ColumnFactor {
-    /// σ₁/σₙ, with columns of length 1.
+    /// σ₁/σₙ of the columns scaled to length 1.
     pub fn kappa(&self) -> f64 {
         if let [first, .., last] = self.sigma[..] { first / last } else { 1.0 }
     }
 
-    /// Vᵀg for a gradient g = Aᵀr, brought to columns of length 1.
+    /// Vᵀg for a gradient g = Aᵀr, transformed to columns of length 1.
     pub fn rotated(&self, gradient: &[f64]) -> Vec<f64> {
         let unit: Vec<f64> = gradient.iter().zip(&self.lengths).map(|(g, length)| g / length).collect();
         linalg::vec_mat(&unit, &self.V)
     }
 
-    /// VΣ⁻²u: how far the coefficients of columns of length 1 are from the solution, for u = Vᵀg.
+    /// VΣ⁻²u: the distance of the coefficients from the solution, with columns scaled to length 1, for u = Vᵀg.
     pub fn newton(&self, rotated: &[f64]) -> Vec<f64> {
         let scaled: Vec<f64> = rotated.iter().zip(&self.sigma).map(|(u, sigma)| u / sigma / sigma).collect();
         linalg::mat_vec(&self.V, &scaled)
     }
 
-    /// How far errors of r and of g = Aᵀr, of these sizes, may move each of what [`ColumnFactor::newton`] finds.
+    /// Bounds on the change of each entry of [`ColumnFactor::newton`] due to errors of these sizes in r and in g = Aᵀr.
     pub fn amplification(&self, residual: f64, gradient: f64) -> Vec<f64> {
         let row = |j: usize| {
             let pieces = |power: i32| {
@@ -207,13 +210,13 @@ impl ColumnFactor {
         (0..self.lengths.len()).map(row).collect()
     }
 
-    /// Coefficients of columns of length 1.
+    /// The coefficients with respect to columns scaled to length 1.
     pub fn in_units(&self, x: &[f64]) -> Vec<f64> {
         x.iter().zip(&self.lengths).map(|(x, length)| x * length).collect()
     }
 }
 
-/// The triangle of the columns `first` of R, of length 1, and what it makes of the columns `then`.
+/// The triangular factor of the columns `first` of R, scaled to length 1, and the columns `then` in its coordinates.
 fn corner(R: &Matrix, lengths: &[f64], first: &[usize], then: &[usize]) -> (Matrix, Matrix) {
     let (n, k) = (R.rows(), first.len());
     let place = |j: usize| if j < k { first[j] } else { then[j - k] };
@@ -223,7 +226,7 @@ fn corner(R: &Matrix, lengths: &[f64], first: &[usize], then: &[usize]) -> (Matr
     (Matrix::from_fn(k, k, |i, j| all.get(i, j)), Matrix::from_fn(k, then.len(), |i, j| all.get(i, k + j)))
 }
 
-/// The SVD of a triangle, which may be empty.
+/// The SVD of a triangular factor, which may be empty.
 fn decomposed(triangle: &Matrix) -> Result<Svd, NumericError> {
     match triangle.cols() {
         0 => Ok(Svd { U: Matrix::zeros(0, 0), sigma: vec![], V: Matrix::zeros(0, 0) }),
@@ -231,14 +234,14 @@ fn decomposed(triangle: &Matrix) -> Result<Svd, NumericError> {
     }
 }
 
-/// y·2^exponent, without overflow on the way.
+/// y·2^exponent, without intermediate overflow.
 pub(super) fn times_power(y: f64, exponent: i32) -> f64 {
     let third = exponent / 3;
     [third, third, exponent - 2 * third].into_iter().fold(y, |y, part| y * 2.0_f64.powi(part))
 }
 
-/// Which rows of the null directions to give up, one for each: Gaussian elimination that prefers the last of rows of about
-/// the same weight, so that a column depends on those before it.
+/// The columns to declare dependent, one for each null direction: Gaussian elimination that prefers the last among
+/// rows of similar weight, so that a column depends on those before it.
 fn pivots(V: &Matrix, null: &[usize]) -> Vec<usize> {
     let n = V.rows();
     let mut columns: Vec<Vec<f64>> = null.iter().map(|i| V.column(*i).to_vec()).collect();

@@ -1,42 +1,42 @@
-//! How to solve: the step, when it is good enough, what becomes of dependent columns.
+//! Options of `solve`: step size, tolerance, treatment of dependent columns.
 
 use crate::execute::{RunSettings, Sampling, SketchKind};
 
 /// The step size η.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum StepSize {
-    /// Found by a pilot of a few iterations, and halved as long as the run diverges.
+    /// Determined by a pilot run of a few iterations, and halved as long as the run diverges.
     Auto,
-    /// This one.
+    /// A given step size.
     Fixed(f64),
 }
 
-/// What becomes of columns that depend on others.
+/// Treatment of linearly dependent columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RankDeficient {
-    /// Nothing is solved, and they are named.
+    /// An error that names them.
     Refuse,
     /// They are left out: their coefficients are 0.
     Drop,
-    /// Of all solutions the one of least ‖x‖ is taken.
+    /// The solution of minimum norm.
     MinNorm,
 }
 
-/// How to solve.
+/// Options of `solve`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SolveOptions {
     /// The step size.
     pub step: StepSize,
-    /// The most iterations.
+    /// The iteration limit.
     pub iterations: usize,
-    /// Good enough is ‖A(x − x*)‖ ≤ tolerance·‖Ax − b‖, or what rounding allows, as [`Certificate`](super::Certificate) estimates it; with 0 all
-    /// iterations are made.
+    /// The run converges if ‖A(x − x*)‖ ≤ tolerance·‖Ax − b‖, or up to rounding error, as estimated by
+    /// [`Certificate`](super::Certificate); with 0, it runs to the iteration limit.
     pub tolerance: f64,
-    /// What becomes of dependent columns.
+    /// Treatment of linearly dependent columns.
     pub rank_deficient: RankDeficient,
-    /// Whether the answer is the mean of the iterates of the second half, in which the noise of samples cancels.
+    /// Whether to return the mean of the iterates of the second half, which reduces the noise of row samples.
     pub average: bool,
-    /// Whether the residual of every iterate is wanted, at the price of a pass over A each where the program does not
+    /// Whether to measure the residual of every iterate, at the cost of a pass over A each if the program does not
     /// show it.
     pub history: bool,
     /// The kind of sketch.

@@ -1,52 +1,52 @@
-//! What a solution says of the rows of another table.
+//! Predictions of a solution for the rows of another table.
 
 use crate::data::{Columns, DataError, Reading};
 use crate::problem::Response;
 use std::fmt;
 use std::path::Path;
 
-/// What is predicted of a table, row by row.
+/// The predictions for a table, row by row.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Prediction {
-    /// For every row the number, or the probability of the larger class.
+    /// The predicted number, or the probability of the larger class, for every row.
     pub values: Vec<f64>,
     /// Rows left out because a value was missing.
     pub dropped: usize,
-    /// How well that agrees with the target, where the table has it.
+    /// Agreement with the target, if the table has it.
     pub agreement: Option<Agreement>,
 }
 
-/// Predictions against the truth.
+/// Accuracy of predictions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Agreement {
-    /// For numbers.
+    /// For a numeric target.
     Number {
-        /// The root mean square of what is missed.
+        /// Root mean square error of the predictions.
         rmse: f64,
-        /// The root mean square of the truth itself.
+        /// Root mean square of the target itself.
         truth: f64,
     },
-    /// For classes.
+    /// For two classes.
     Classes {
-        /// The share of rows whose likelier class is theirs.
+        /// Fraction of rows whose more likely class is the true one.
         accuracy: f64,
         /// The mean cross-entropy.
         log_loss: f64,
     },
 }
 
-/// Why nothing is predicted.
+/// Why a prediction failed.
 #[derive(Debug)]
 pub enum PredictError {
     /// The table cannot be used.
     Data(DataError),
-    /// A label that the solution was not fitted to, which cannot be judged.
+    /// A label that did not occur in the data the solution was fitted to.
     Label {
         /// Its row, counted from 0.
         row: usize,
         /// The label.
         value: f64,
-        /// Those that the solution was fitted to.
+        /// The labels the solution was fitted to.
         known: [f64; 2],
     },
 }
@@ -66,7 +66,7 @@ impl fmt::Display for PredictError {
 
 impl std::error::Error for PredictError {}
 
-/// Predicts the target of every row of a table that has the columns that x was found on.
+/// Predicts the target for every row of a table that has the columns x was fitted to.
 pub fn predict(
     path: &Path,
     reading: &Reading,
@@ -81,7 +81,7 @@ pub fn predict(
     };
     let dropped = columns.predict(path, reading, x, each).map_err(PredictError::Data)?;
     let values: Vec<f64> = products.iter().map(|product| response.predict(*product)).collect();
-    // A table of no rows has nothing to be judged by.
+    // A table without rows has no accuracy.
     let agreement = match response {
         _ if targets.is_empty() || targets.len() < values.len() => None,
         Response::Number => Some(numbers(&values, &targets)),
@@ -105,7 +105,7 @@ fn classes(products: &[f64], targets: &[f64], known: [f64; 2]) -> Result<Agreeme
     let sides = products.iter().zip(targets).map(|(z, t)| if *t == known[1] { *z } else { -*z });
     let (mut right, mut loss) = (0.0, 0.0);
     for side in sides {
-        // A probability of one half is right half of the time.
+        // A probability of one half counts as half correct.
         right += if side == 0.0 { 0.5 } else { f64::from(u8::from(side > 0.0)) };
         loss += missed(side);
     }

@@ -1,4 +1,4 @@
-//! Data made ready for a program: columns of about the same length, dependent ones left out.
+//! Data prepared for a program: columns scaled to about the same length, dependent columns left out.
 
 use super::certificate::Certificate;
 use super::error::SolveError;
@@ -10,23 +10,24 @@ use crate::linalg::{self, ColumnMap, Matrix, power_of_two_below};
 use crate::problem::{Instance, Solving, Stopping};
 use crate::rng::Stream;
 
-/// A problem of Ã = A·2^(−e) and b̃ = b·2^(−f), as far as its task allows that; where a triangle of A was asked for,
-/// without the columns that depend on others.
+/// The problem with Ã = A·2^(−e) and b̃ = b·2^(−f), as far as its task allows scaling; without the dependent columns
+/// if the task uses a certificate.
 pub(super) struct PreparedProblem {
-    /// What the program runs on.
+    /// The problem that the program runs on.
     pub instance: Instance,
-    /// How the columns stand to each other, where solutions are known by a certificate.
+    /// The linear dependence of the columns, if the task uses a certificate.
     pub columns: Option<ColumnSplit>,
     exponents: Vec<i32>,
     size: i32,
     shortest: bool,
 }
 
-/// Passes over A that preparing makes.
+/// Passes over A made by the preparation.
 pub(super) const PASSES: usize = 2;
 
 impl PreparedProblem {
-    /// Scales by powers of two, so that no digit changes. A symmetric A stays so: then all columns have one scale.
+    /// Scales by powers of two, which is exact. A symmetric A stays symmetric: all its columns are scaled by one
+    /// factor.
     pub fn new(problem: Problem, options: &SolveOptions) -> Result<PreparedProblem, SolveError> {
         let Problem { task, matrix, b, noise } = problem;
         let Solving { stopping, scales_columns, .. } = task.solving();
@@ -41,7 +42,7 @@ impl PreparedProblem {
             false => matrix,
         };
         let mut instance = task.pose_unsolved(matrix, b).map_err(SolveError::Data)?;
-        // Scaling may not make A symmetric by chance.
+        // Scaling may not make A symmetric by coincidence.
         instance.symmetric &= symmetric || !scales_columns;
         let columns = if certified { Some(sorted(&instance, &noise, options)?) } else { None };
         if let Some(ColumnSplit { dependent, kept, .. }) = &columns
@@ -57,7 +58,7 @@ impl PreparedProblem {
         Ok(PreparedProblem { instance, columns, exponents, size: exponent(size), shortest })
     }
 
-    /// The solution in the units of the data, an entry for every column.
+    /// The solution in the units of the data, with an entry for every column.
     pub fn answer(&self, y: &[f64]) -> Vec<f64> {
         let unscaled = |y: f64, j: usize| times_power(y, self.size - self.exponents[j]);
         let Some(columns) = &self.columns else {
@@ -68,7 +69,7 @@ impl PreparedProblem {
         if self.shortest { columns.shortest(&x, &self.exponents) } else { x }
     }
 
-    /// The same, or which entry of it is too large.
+    /// The same, or an error that names the entry that overflows.
     pub fn finite_answer(&self, y: &[f64]) -> Result<Vec<f64>, SolveError> {
         let x = self.answer(y);
         match x.iter().position(|x| !x.is_finite()) {
@@ -77,19 +78,19 @@ impl PreparedProblem {
         }
     }
 
-    /// The y that such a solution stands for: what is measured is what is returned.
+    /// The y that corresponds to such a solution, so that the x returned is the one measured.
     pub fn question(&self, columns: &ColumnSplit, x: &[f64]) -> Vec<f64> {
         let scaled = x.iter().zip(&self.exponents).map(|(x, e)| times_power(*x, e - self.size));
         columns.folded(&scaled.collect::<Vec<f64>>())
     }
 
-    /// How good y is.
+    /// The certificate of y.
     pub fn judge(&self, columns: &ColumnSplit, y: &[f64], seen: &Seen, tolerance: f64) -> Certificate {
         Certificate::of(&columns.factor, y, seen, linalg::norm(&self.instance.b), tolerance)
     }
 }
 
-/// How the columns of A stand to each other.
+/// Splits the columns of A into independent and dependent ones.
 fn sorted(instance: &Instance, noise: &[f64], options: &SolveOptions) -> Result<ColumnSplit, SolveError> {
     let triangle = Triangle::of(&instance.A, &Stream::new(options.seed).derive("certificate", 0));
     if !triangle.is_finite() {
@@ -98,8 +99,8 @@ fn sorted(instance: &Instance, noise: &[f64], options: &SolveOptions) -> Result<
     Ok(ColumnSplit::sorted(&triangle, noise)?)
 }
 
-/// The powers of two that bring the columns of a matrix to lengths between 1 and 2; the largest of them for all columns of
-/// a symmetric one.
+/// The powers of two that scale the columns of a matrix to lengths between 1 and 2; for a symmetric matrix the
+/// largest of them, for all columns.
 fn scales(matrix: &Matrix, symmetric: bool) -> Vec<f64> {
     let scales: Vec<f64> = linalg::column_norms(matrix).into_iter().map(power).collect();
     match symmetric {
@@ -108,7 +109,7 @@ fn scales(matrix: &Matrix, symmetric: bool) -> Vec<f64> {
     }
 }
 
-/// The power of two that brings a length to between 1 and 2; 1 for nothing.
+/// The power of two that scales a length to between 1 and 2; 1 for a length of 0.
 fn power(length: f64) -> f64 {
     match length {
         0.0 => 1.0,
@@ -117,7 +118,7 @@ fn power(length: f64) -> f64 {
     }
 }
 
-/// e of 2^e.
+/// The e of 2^e.
 fn exponent(power: f64) -> i32 {
     (power.to_bits() >> 52) as i32 - 1023
 }

@@ -1,4 +1,4 @@
-//! The data that somebody brings, and the task that they pose a problem of.
+//! The user's data, and the task they pose a problem of.
 
 use super::error::{SolveError, Unsupported};
 use super::options::{RankDeficient, SolveOptions};
@@ -6,7 +6,7 @@ use crate::linalg::Matrix;
 use crate::problem::{InstanceError, Linear, Stopping, Task};
 use crate::program::Update;
 
-/// Data to be solved. They are looked at by [`solve`](super::solve), not before.
+/// Data of a problem. They are checked by [`solve`](super::solve), not before.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Problem {
     pub(super) task: &'static dyn Task,
@@ -16,15 +16,15 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The problem of a task on these data; without b for tasks that need none. A should be made by
+    /// The problem of a task on these data, with an empty b for tasks that need none. A should be made by
     /// [`Matrix::from_row_major`], or every product is sequential.
     #[allow(non_snake_case)]
     pub fn new(task: &'static dyn Task, A: Matrix, b: Vec<f64>) -> Problem {
         Problem { task, noise: vec![1.0; A.cols()], matrix: A, b }
     }
 
-    /// Least squares, min ‖Ax − b‖, on numbers in memory: the entries of A row by row, and b. A `Vec` is taken as it is,
-    /// a slice is copied once.
+    /// Least squares, min ‖Ax − b‖, on numbers in memory: the entries of A row by row, and b. A `Vec` is taken as it
+    /// is, a slice is copied once.
     ///
     /// ```
     /// use rl4rla::solve::Problem;
@@ -49,14 +49,14 @@ impl Problem {
         Problem { task, ..self }
     }
 
-    /// Tells how large rounding is in each column, in units of ε times its length: more than 1 where something large was
-    /// subtracted from it. Whether columns depend on each other is judged by it.
+    /// Sets the rounding error of each column, in units of ε times its length: more than 1 if something large was
+    /// subtracted from it. It is used to decide which columns are dependent.
     pub fn with_noise(self, noise: Vec<f64>) -> Result<Problem, InstanceError> {
         InstanceError::check_count("the rounding of columns", self.matrix.cols(), noise.len())?;
         Ok(Problem { noise, ..self })
     }
 
-    /// Refuses what the task has no hook for.
+    /// An error if the options ask for something that the task does not support.
     pub(super) fn admits(&self, options: &SolveOptions) -> Result<(), SolveError> {
         let solving = self.task.solving();
         let refused = [

@@ -1,17 +1,19 @@
-//! How far a run has come, and how long it has come no further.
+//! Progress of a run, and how long it has made none.
 
 use crate::linalg;
 
-/// Iterations in a row that change nothing before a run is at a standstill.
+/// Consecutive iterations without any change after which a run has stalled.
 pub(super) const STILL: usize = 8;
 
-/// Looks in a row that come no closer: then rounding, or the program's own error, hides the rest.
+/// Consecutive measurements without improvement after which rounding, or the error of the program itself, hides the
+/// rest.
 const STALE: usize = 100;
 
-/// Looks in a row that do not come half as close again: then a run that is good up to rounding need not go on.
+/// Consecutive measurements without halving the distance after which a run that is accurate up to rounding may stop.
 const SLOW: usize = 10;
 
-/// How close a run has come, how many looks ago, and how many looks ago it had come half as close.
+/// The smallest distance reached, the measurements since then, and the measurements since the distance was last
+/// halved.
 pub(super) struct Closest {
     distance: f64,
     since: usize,
@@ -26,7 +28,7 @@ impl Default for Closest {
 }
 
 impl Closest {
-    /// Takes note of a distance.
+    /// Records a measured distance.
     pub fn look(&mut self, distance: f64) {
         (self.distance, self.since) =
             if distance < self.distance { (distance, 0) } else { (self.distance, self.since + 1) };
@@ -34,12 +36,12 @@ impl Closest {
             if distance < 0.5 * self.mark { (distance, 0) } else { (self.mark, self.since_mark + 1) };
     }
 
-    /// Whether little more is to be expected.
+    /// Whether little more progress can be expected.
     pub fn is_slow(&self) -> bool {
         self.since_mark >= SLOW
     }
 
-    /// Whether nothing more is to be expected.
+    /// Whether no more progress can be expected.
     pub fn is_stale(&self) -> bool {
         self.since >= STALE
     }

@@ -1,7 +1,7 @@
-//! Any task: every iteration searches its step by the loss, and the task's optimality tells when it is good.
+//! Any task: every iteration has a line search on the loss, and the task's optimality measure decides convergence.
 //!
-//! Where a program moves by η·v1, every iteration looks for its own η among powers of two times the last one: no step is
-//! taken that does not lead to a smaller loss.
+//! If the update is x ← x − η·v1, every iteration chooses η among powers of two times the last one; a step is only
+//! taken if it does not increase the loss.
 
 use super::error::SolveError;
 use super::options::StepSize;
@@ -14,26 +14,26 @@ use crate::program::{Reg, Section, Update};
 use std::cell::OnceCell;
 use std::collections::VecDeque;
 
-/// How often a step is halved or doubled in the first search, which knows nothing of the units of the data.
+/// Maximum number of halvings or doublings in the first line search, when the scale of the data is not yet known.
 const FIRST: usize = 100;
 
-/// And in those after it.
+/// The same for later line searches.
 const LATER: usize = 12;
 
-/// Steps that are remembered for when losses no longer tell which is best.
+/// Step sizes remembered for when losses no longer tell which one is best.
 const REMEMBERED: usize = 8;
 
-/// Losses that differ by a smaller part than this do not tell which of two points is better.
+/// Losses with a smaller relative difference do not tell which of two points is better.
 const ROUNDING: f64 = 1e-12;
 
-/// No result is known to be closer to a solution than this.
+/// The smallest optimality measure that can be resolved.
 const RESOLVED: f64 = 1e-13;
 
-/// A run as far as it has got. How far that is from a solution is found when it is asked for.
+/// The state of a run. Its optimality measure is computed on demand.
 struct Point<'a> {
     runner: Runner<'a>,
     instance: &'a Instance,
-    /// The step that led here.
+    /// The step size that led here.
     step: f64,
     optimality: OnceCell<Result<f64, &'static str>>,
 }
@@ -55,12 +55,12 @@ impl<'a> Point<'a> {
         *self.optimality.get_or_init(|| self.instance.task.optimality(self.instance, self.x()))
     }
 
-    /// The same as a number; that of a problem without a solution is not one.
+    /// The same as a number; NaN for a problem without a solution.
     fn off(&self) -> f64 {
         self.optimality().unwrap_or(f64::NAN)
     }
 
-    /// The loss less another's, 0 where that is rounding.
+    /// The difference of the losses; 0 if it is only rounding error.
     fn above(&self, other: &Point) -> f64 {
         let (own, others) = (self.loss(), other.loss());
         let gap = own - others;
@@ -68,19 +68,19 @@ impl<'a> Point<'a> {
     }
 }
 
-/// A run under way.
+/// A run in progress.
 pub(super) struct Searched<'a> {
     job: &'a Job<'a>,
     at: Point<'a>,
-    /// The step at first, or of every iteration if one is given.
+    /// The initial step size, or that of every iteration if one is given.
     first: f64,
     start_loss: f64,
-    /// The last steps that made visible progress.
+    /// The last step sizes that made measurable progress.
     steps: VecDeque<f64>,
-    /// Iterations in a row that changed nothing.
+    /// Consecutive iterations without any change.
     still: usize,
     closest: Closest,
-    /// Why there is nothing to come near to.
+    /// Why the problem has no solution to converge to.
     obstacle: Option<&'static str>,
 }
 
@@ -94,10 +94,10 @@ impl<'a> Searched<'a> {
         Ok(Searched { job, at, first, start_loss, steps, still: 0, closest, obstacle: None })
     }
 
-    /// Whether the run is at its end.
+    /// Whether the run has ended.
     fn judge(&mut self) -> Option<Ended> {
         let options = self.job.options;
-        // For a mean, all iterations are wanted.
+        // A mean needs all iterations.
         let may_stop = options.tolerance > 0.0 && !options.average;
         match self.at.optimality() {
             Err(why) => {
@@ -107,7 +107,7 @@ impl<'a> Searched<'a> {
             Ok(off) if may_stop && off <= options.tolerance => return Some(Ended::Tolerance),
             Ok(off) => self.closest.look(off),
         }
-        // Luck may do in the next iteration what it did not in this one.
+        // With random draws, the next iteration may succeed where this one did not.
         let patient = !may_stop || self.job.plan.draws_in_iterations();
         if patient || self.iterations() == options.iterations {
             None
@@ -118,14 +118,14 @@ impl<'a> Searched<'a> {
         }
     }
 
-    /// Whether a step size decides where an iteration leads.
+    /// Whether the result of an iteration depends on a step size.
     fn has_step(&self) -> bool {
         let task = self.job.prepared.instance.task;
         task.inputs().contains(Reg::ETA)
             && (task.update() == Update::Subtract || self.job.plan.reads_step(Section::Iteration))
     }
 
-    /// One iteration with this step.
+    /// One iteration with this step size.
     fn step(&self, step: f64) -> Result<Point<'a>, RunFailure> {
         let mut runner = self.at.runner.clone();
         runner.set_step(step);
@@ -133,8 +133,8 @@ impl<'a> Searched<'a> {
         Ok(Point::new(self.job, runner, step))
     }
 
-    /// One iteration with the best of the steps that are powers of two times the last one. Where losses do not tell, it is
-    /// one of those that made the last visible progress, whichever leads closest. None if every step leads upwards.
+    /// One iteration with the best step size among powers of two times the last one. If losses do not tell, the
+    /// remembered step size that comes closest to a solution. `None` if every step size increases the loss.
     fn search(&self) -> Result<Option<Point<'a>>, RunFailure> {
         let (at, steps) = (&self.at, &self.steps);
         let again = self.job.plan.reads_step(Section::Iteration);
@@ -147,14 +147,14 @@ impl<'a> Searched<'a> {
             runner.set_step(step);
             match if again { runner.advance().map(|_| ()) } else { runner.land() } {
                 Ok(()) => Ok(Some(Point::new(self.job, runner, step))),
-                // Too far.
+                // The step is too long.
                 Err(failure) if failure.fault == Fault::NotFinite => Ok(None),
                 Err(failure) => Err(failure),
             }
         };
         let most = if steps.is_empty() { FIRST } else { LATER };
         let mut best = reached(at.step)?;
-        // Twice what leads nowhere is not worth a try, and half of it may still be too much.
+        // If the last step size overflows, doubling it is not worth trying, and it may have to be halved several times.
         for (factor, tries) in [(2.0, if best.is_some() { most } else { 0 }), (0.5, most)] {
             let mut step = at.step;
             for _ in 0..tries {
@@ -214,7 +214,7 @@ impl SolveMethod for Searched<'_> {
                 }
                 self.at = next;
             }
-            // x stays, and what an iteration leaves the next moves on.
+            // x stays, but the carried registers are updated.
             None => {
                 let step = self.at.step;
                 (self.still, self.at) = (self.still + 1, Point { step, ..self.step(0.0)? });
@@ -237,7 +237,7 @@ impl SolveMethod for Searched<'_> {
         let y = mean.unwrap_or_else(|| self.x().to_vec());
         let (loss, optimality) = (instance.measure(&y).0, task.optimality(instance, &y));
         let off = optimality.unwrap_or(f64::NAN);
-        // Where all iterations were asked for, a solution is one to rounding.
+        // If all iterations were asked for, the result must be a solution up to rounding.
         let good = off <= options.tolerance.max(RESOLVED);
         let failed = failure.as_ref().map(RunFailure::to_string);
         let obstacle = self.obstacle.or(optimality.err()).map(String::from).or(failed);
@@ -267,7 +267,7 @@ impl SolveMethod for Searched<'_> {
         })
     }
 
-    /// Every step was searched, or is the one that was asked for.
+    /// Every step size was found by line search, or was given.
     fn retry(&mut self) -> Result<bool, RunFailure> {
         Ok(false)
     }

@@ -1,4 +1,4 @@
-//! What came of a run: a solution, or how far it got.
+//! The result of `solve`: a solution, or how far the run got.
 
 use super::certificate::Certificate;
 use super::factor::Dependence;
@@ -10,20 +10,20 @@ use std::fmt;
 pub enum Ended {
     /// The tolerance was reached.
     Tolerance,
-    /// In double precision nothing changes any more.
+    /// Nothing changes any more in double precision.
     Standstill,
-    /// The excess no longer falls, short of the tolerance.
+    /// The excess no longer decreases, although the tolerance is not met.
     Floor,
     /// The iteration limit was reached.
     Iterations,
-    /// It ended worse than it began, with every step that was tried.
+    /// The final residual is larger than the initial one, for every step size tried.
     Divergence,
-    /// It cannot go on: an operation fails, or there is nothing to come near to.
+    /// The run cannot continue: an operation fails, or the problem has no solution to converge to.
     Blocked,
 }
 
 impl Ended {
-    /// In words.
+    /// A description in words.
     pub fn words(self) -> &'static str {
         match self {
             Ended::Tolerance => "the tolerance is reached",
@@ -36,62 +36,63 @@ impl Ended {
     }
 }
 
-/// What a run came to. Its x is had by [`Solution::into_x`], which is an error where the run has not converged, or by
-/// [`Solution::estimate`], which says so in its name.
+/// The result of `solve`. [`Solution::into_x`] returns x, or an error if the run has not converged;
+/// [`Solution::estimate`] returns the last x either way.
 #[must_use = "a run may not have converged: `into_x` tells"]
 #[derive(Clone, PartialEq, Debug)]
 pub struct Solution {
     pub(super) x: Vec<f64>,
     pub(super) converged: bool,
-    /// What is left: for least squares ‖Ax − b‖/‖b‖, else the task's loss.
+    /// For least squares ‖Ax − b‖/‖b‖, else the task's loss.
     pub residual: f64,
-    /// For least squares max |aⱼᵀr|/(‖aⱼ‖‖r‖), r = Ax − b: the largest cosine of a column and the residual;
-    /// else the task's [`optimality`](crate::problem::Task::optimality), NaN where there is nothing to come near to.
+    /// For least squares the relative gradient max |aⱼᵀr|/(‖aⱼ‖‖r‖), r = Ax − b; else the task's
+    /// [`optimality`](crate::problem::Task::optimality), NaN if the problem has no solution to converge to.
     pub gradient: f64,
-    /// For least squares, by what one knows.
+    /// The certificate, for least squares.
     pub certificate: Option<Certificate>,
-    /// Columns that depend on others, where that was not refused.
+    /// The linearly dependent columns, if they were allowed.
     pub dependent: Vec<Dependence>,
-    /// η.
+    /// η, the step size.
     pub step: f64,
     /// Iterations made.
     pub iterations: usize,
-    /// Passes over A of setup and all iterations, by the program's price.
+    /// Passes over A of setup and all iterations, by the program's cost.
     pub passes: f64,
-    /// Operations that read all of A, those of a pilot and of measuring included; 0 where each step is searched.
+    /// Operations that read all of A, including those of pilot runs and measurements; 0 if every step size is found
+    /// by line search.
     pub reads: usize,
-    /// Floating-point operations of setup and all iterations, by the program's price.
+    /// Floating-point operations of setup and all iterations, by the program's cost.
     pub flops: f64,
     /// The residual at the start and after every iteration; NaN where it was not measured.
     pub residuals: Vec<f64>,
-    /// Why it ended.
+    /// Why the run ended.
     pub ended: Ended,
-    /// What failed, where an iteration did after others had not.
+    /// The failure of an iteration, if earlier iterations succeeded.
     pub failure: Option<RunFailure>,
-    /// Why this is no solution, where more is known than that the tolerance was not reached.
+    /// Why x is not a solution, if more is known than that the tolerance was not met.
     pub obstacle: Option<String>,
-    /// What else the task tells of x: names and numbers.
+    /// Further figures of the task: names and values.
     pub figures: Vec<(&'static str, f64)>,
 }
 
 impl Solution {
-    /// Whether x is as good as was asked for.
+    /// Whether the tolerance is met, or, for least squares, the certificate holds up to rounding error.
     pub fn is_converged(&self) -> bool {
         self.converged
     }
 
-    /// x, if it is as good as was asked for.
+    /// x, or an error if the run has not converged.
     pub fn into_x(self) -> Result<Vec<f64>, NotConverged> {
         if self.converged { Ok(self.x) } else { Err(NotConverged(Box::new(self))) }
     }
 
-    /// The last x, or the mean that was asked for, converged or not.
+    /// The last x, or the mean if that was asked for, converged or not.
     pub fn estimate(&self) -> &[f64] {
         &self.x
     }
 }
 
-/// A run that has not converged, with all that is known of it.
+/// A run that has not converged, with its result.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NotConverged(pub Box<Solution>);
 

@@ -1,4 +1,4 @@
-//! One solver for every task: which method, how it goes on and when it stops.
+//! One solver for every task: choice of method, iteration and stopping.
 
 use super::certified::Certified;
 use super::error::SolveError;
@@ -12,13 +12,12 @@ use crate::execute::{Fault, Measuring, Plan, RunData, RunFailure, RunSettings, R
 use crate::program::{Canonical, Document, LiveOut, Model, Price, Program, Sizes};
 use crate::rng::Stream;
 
-/// Solves a problem by a program for its task, until it is as good as the tolerance asks for; a program whose head says
-/// that it is made for another task is refused. A pure function of its arguments; the number of threads changes no bit.
+/// Solves a problem by a program for its task until the tolerance is met; a program whose header names another task
+/// is rejected. A pure function of its arguments; the result is bitwise independent of the number of threads.
 ///
-/// What is done beyond running, the task allows by [`Task::solving`](crate::problem::Task::solving): columns are brought
-/// to about the same length in place, by powers of two; data may stay in a file; means are taken. For least squares a
-/// certificate tells how good the solution is, for other tasks their
-/// [`optimality`](crate::problem::Task::optimality).
+/// [`Task::solving`](crate::problem::Task::solving) says what else the task allows: scaling columns in place to about
+/// the same length, by powers of two; data kept in a file; means of iterates. Convergence is decided by a certificate
+/// for least squares, and for other tasks by their [`optimality`](crate::problem::Task::optimality).
 ///
 /// ```
 /// use rl4rla::{problem::Logistic, program::Entry, rng::Stream, solve::{SolveOptions, Problem, solve}};
@@ -41,14 +40,14 @@ pub fn solve(program: &Document, problem: Problem, options: &SolveOptions) -> Re
     problem.task.admit(program).map_err(RunFailure::from)?;
     problem.admits(options)?;
     let prepared = PreparedProblem::new(problem, options)?;
-    // What cannot be read is not a number, and so the run fails.
+    // Entries that cannot be read are NaN, so the run fails.
     run(&program.program, &prepared, options).map_err(|error| match prepared.instance.A.read_failure() {
         Some(why) => SolveError::Unreadable(why.to_string()),
         None => error,
     })
 }
 
-/// A program about to run on prepared data, and what its runs cost.
+/// A program about to run on prepared data, and its cost.
 pub(super) struct Job<'a> {
     pub plan: &'a Plan<'a>,
     pub prepared: &'a PreparedProblem,
@@ -88,7 +87,7 @@ fn run(
     }
 }
 
-/// How a run goes on from where it is, and how it is judged.
+/// How a run advances, and how it is judged.
 pub(super) trait SolveMethod {
     /// Iterations made.
     fn iterations(&self) -> usize;
@@ -96,13 +95,13 @@ pub(super) trait SolveMethod {
     /// The iterate.
     fn x(&self) -> &[f64];
 
-    /// Judges the start: whether it is the end, too.
+    /// Judges the start; `Some` if the run ends there.
     fn start(&mut self) -> Option<Ended>;
 
-    /// Makes an iteration, and judges where it leads.
+    /// Makes one iteration and judges the result.
     fn advance(&mut self) -> Result<Option<Ended>, RunFailure>;
 
-    /// What came of it, measured at the mean of iterates if there is one, and else at the last.
+    /// The result, measured at the mean of the iterates if there is one, else at the last iterate.
     fn finish(
         &mut self,
         mean: Option<Vec<f64>>,
@@ -110,11 +109,11 @@ pub(super) trait SolveMethod {
         failure: Option<RunFailure>,
     ) -> Result<Solution, SolveError>;
 
-    /// Goes back to the start with a smaller step, unless that cannot help.
+    /// Restarts with a smaller step size; false if that cannot help.
     fn retry(&mut self) -> Result<bool, RunFailure>;
 }
 
-/// Runs to the end, again with a smaller step as long as that diverges.
+/// Runs to the end, and restarts with a smaller step size as long as the run diverges.
 fn pursue(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Solution, SolveError> {
     let overflows = |failure: &RunFailure| failure.fault == Fault::NotFinite;
     loop {
@@ -132,7 +131,7 @@ fn pursue(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Soluti
     }
 }
 
-/// Runs from the start to the end.
+/// Runs from start to end.
 fn once(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Solution, SolveError> {
     let (mut mean, mut failure, mut ended) = (Mean::default(), None, method.start());
     while ended.is_none() && method.iterations() < options.iterations {

@@ -1,25 +1,25 @@
-//! What stands in a cell of a text file: a number, nothing, or something else.
+//! The content of a cell of a text file: a number, a missing value, or something else.
 
 use super::decimal::number;
 
-/// A cell, understood.
+/// A parsed cell.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum CsvCell {
     /// A finite number.
     Number(f64),
-    /// One of the ways to say that there is no value.
+    /// One of the notations for a missing value.
     Missing,
-    /// Infinity, or a number beyond the largest of 64 bits.
+    /// Infinity, or a number that overflows 64 bits.
     Infinite,
     /// Anything else.
     Text,
 }
 
-/// The ways to say that there is no value, in small letters.
+/// The notations for a missing value, in lower case.
 const MISSING: [&str; 12] = ["", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "?", "-", "--"];
 
 impl CsvCell {
-    /// Reads a cell without blanks around it.
+    /// Parses a cell without surrounding blanks.
     pub fn read(cell: &[u8], decimal: u8) -> CsvCell {
         match number(cell, decimal) {
             Some(number) if number.is_finite() => CsvCell::Number(number),
@@ -31,7 +31,7 @@ impl CsvCell {
         }
     }
 
-    /// Whether the cell says something, and no number.
+    /// Whether the cell has content that is not a number.
     pub fn is_text(self) -> bool {
         self == CsvCell::Text
     }

@@ -1,18 +1,18 @@
-//! Commas that set thousands apart, told from commas that are the decimal separator: `1,000` may be either, `1,5` is not.
+//! Distinguishes thousands separators from decimal commas: `1,000` may be either, `1,5` is a decimal number.
 
 use super::super::error::{DataError, FilePosition, shown};
 use std::path::Path;
 
-/// What is known of the commas in a file whose detected decimal separator is the comma.
+/// The meaning of commas in a file whose detected decimal separator is the comma.
 pub enum Commas {
-    /// They are the decimal separator: someone said so, or a cell shows it.
+    /// Decimal separators: by a setting, or because a cell shows it.
     Decimal,
-    /// Every one so far may set thousands apart; the first such cell and its place.
+    /// Every comma so far may separate thousands; with the first such cell and its place.
     Doubtful(Option<(FilePosition, Vec<u8>)>),
 }
 
 impl Commas {
-    /// Takes a cell into account. One that cannot be a whole number with its thousands set apart settles the matter.
+    /// Examines a cell. One that cannot be a whole number with thousands separators decides for decimal commas.
     pub fn see(&mut self, cell: &[u8], place: impl FnOnce() -> FilePosition) {
         let Commas::Doubtful(first) = self else { return };
         if !cell.contains(&b',') {
@@ -25,7 +25,7 @@ impl Commas {
         }
     }
 
-    /// At the end of the file: whether its numbers can be trusted.
+    /// At the end of the file: an error if the commas are still ambiguous.
     pub fn settle(&self, path: &Path) -> Result<(), DataError> {
         let Commas::Doubtful(Some((place, cell))) = self else { return Ok(()) };
         let message = format!(
@@ -37,7 +37,7 @@ impl Commas {
     }
 }
 
-/// Whether a cell is a whole number with its thousands set apart by commas: `1,000` or `-12,345,678`, but not `0,125`.
+/// Whether a cell is a whole number with commas as thousands separators: `1,000` or `-12,345,678`, but not `0,125`.
 pub fn grouped(cell: &[u8]) -> bool {
     let digits = cell.strip_prefix(b"-").or_else(|| cell.strip_prefix(b"+")).unwrap_or(cell);
     let mut groups = digits.split(|byte| *byte == b',');

@@ -1,8 +1,8 @@
-//! Decimal numbers, correctly rounded: plain ones by one division, all others by the standard library.
+//! Decimal numbers, correctly rounded: plain ones by a single division, all others by the standard library.
 
 use std::str;
 
-/// Digits that 64 bits hold, whatever they are.
+/// Number of decimal digits that always fit into 64 bits.
 const DIGITS: usize = 19;
 
 /// 10⁰, …, 10¹⁹.
@@ -16,19 +16,19 @@ const POWERS: [u64; DIGITS + 1] = {
     powers
 };
 
-/// The number with this text, rounded as [`str::parse`] does it; it need not be finite.
+/// Parses a number, rounded like [`str::parse`]; it may be infinite or NaN.
 pub fn number(text: &[u8], decimal: u8) -> Option<f64> {
     match plain(text, decimal) {
         Some((number, end)) if end == text.len() => Some(number),
         _ if decimal == b'.' => str::from_utf8(text).ok()?.parse().ok(),
-        // A point in such a file sets thousands apart, or is a mistake: never to be taken for the decimal separator.
+        // A point in such a file separates thousands or is a mistake; it must not be taken for the decimal separator.
         _ if text.contains(&b'.') => None,
         _ => str::from_utf8(text).ok()?.replacen(char::from(decimal), ".", 1).parse().ok(),
     }
 }
 
-/// The number with which a text begins, and where it ends, if it has at most 19 digits and no exponent; what follows may
-/// belong to it, so the caller must look.
+/// The number at the beginning of a text, and where it ends, if it has at most 19 digits and no exponent. The caller
+/// must check that the number does not continue after that.
 pub fn plain(text: &[u8], decimal: u8) -> Option<(f64, usize)> {
     let negative = text.first() == Some(&b'-');
     let start = usize::from(negative);
@@ -36,7 +36,7 @@ pub fn plain(text: &[u8], decimal: u8) -> Option<(f64, usize)> {
     for &byte in &text[start..] {
         let digit = byte.wrapping_sub(b'0');
         if digit < 10 {
-            // What overflows is refused below, by the number of digits.
+            // Overflow is rejected below, by the number of digits.
             mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
         } else if byte == decimal && point.is_none() {
             point = Some(at + 1);
@@ -54,23 +54,23 @@ pub fn plain(text: &[u8], decimal: u8) -> Option<(f64, usize)> {
     Some((if negative { -size } else { size }, at))
 }
 
-/// m/10ᵏ to the nearest number of 64 bits, to the even one of two, for k ≤ 19.
+/// m/10ᵏ rounded to the nearest f64, ties to even, for k ≤ 19.
 fn quotient(m: u64, k: usize) -> f64 {
     let d = POWERS[k];
-    // Both are exact, as powers of ten are up to 10²²: one division, rounded once.
+    // Both are exact, as powers of ten are up to 10²²: a single division rounds once.
     if m <= 1 << f64::MANTISSA_DIGITS {
         return m as f64 / d as f64;
     }
     if k == 0 {
         return m as f64;
     }
-    // With both shifted to their highest bit, q = ⌊2⁶³m/d⌋ has 63 or 64 bits. Its last bit is set if anything is left over:
-    // it is far below the bits that stay, and all that rounding must know of what was left.
+    // With both shifted to their highest bit, q = ⌊2⁶³m/d⌋ has 63 or 64 bits. Its last bit is set if there is a
+    // remainder: this sticky bit is far below the bits that are kept, and is all that rounding needs.
     let (m_shift, d_shift) = (m.leading_zeros(), d.leading_zeros());
     let (n, d) = (u128::from(m << m_shift) << 63, u128::from(d << d_shift));
     let q = (n / d) as u64 | u64::from(n % d != 0);
     let exponent = d_shift as i32 - m_shift as i32 - 63;
-    // A power of two changes no digit: m/10ᵏ is at least 10⁻¹⁹, far from the smallest number.
+    // Multiplying by a power of two is exact: m/10ᵏ is at least 10⁻¹⁹, far from underflow.
     q as f64 * f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
@@ -119,7 +119,7 @@ mod tests {
             " 1",
             "1 ",
             "١",
-            // Halves between two neighbours, and next to them.
+            // Halfway between two adjacent numbers, and next to that.
             "9007199254740993",
             "9007199254740992.5",
             "9007199254740993.0",
@@ -157,8 +157,8 @@ mod tests {
             same(&format!("{y:.digits$e}"));
         }
 
-        /// h/2ᵗ, in the middle between two numbers of 64 bits, cut to 19 digits, and the next decimal above: only what is
-        /// left over by the division tells these from the middle.
+        /// h/2ᵗ, halfway between two adjacent f64, truncated to 19 digits, and the next decimal above: only the
+        /// remainder of the division distinguishes these from the halfway point.
         #[test]
         fn what_is_next_to_a_middle_is_rounded_to_its_side(
             half in (1_u64 << 52)..(1 << 53),

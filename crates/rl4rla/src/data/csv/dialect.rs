@@ -1,15 +1,16 @@
-//! How a text file writes its rows: the delimiter and the decimal separator.
+//! The dialect of a text file: the delimiter and the decimal separator.
 //!
-//! Every way of writing is tried on the first lines. The one in which most cells are numbers or missing values is taken;
-//! among equals one with several cells in a line, so that no `1,2` is taken for 1.2 where it may be a 1 and a 2; then one
-//! whose lines have equally many cells; then the one with most cells; then the first of the table.
+//! Every dialect is tried on the first lines. The one in which most cells are numbers or missing values is chosen.
+//! Ties are broken in favour of dialects with several cells per line, so that `1,2` is not taken for 1.2 if it may be
+//! a 1 and a 2; then of those with equally many cells in every line; then of the one with most cells; then of the
+//! first in the table.
 
 use super::super::Reading;
 use super::cell::CsvCell;
 use super::fields::Delimiter;
 use std::cmp::Reverse;
 
-/// A way of writing rows of numbers.
+/// A dialect of CSV.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dialect {
     /// The delimiter.
@@ -18,7 +19,7 @@ pub struct Dialect {
     pub decimal: u8,
 }
 
-/// The ways that are tried, common ones first.
+/// The dialects that are tried, common ones first.
 const WAYS: [(u8, u8); 10] = [
     (b',', b'.'),
     (b';', b'.'),
@@ -29,15 +30,15 @@ const WAYS: [(u8, u8); 10] = [
     (b'\t', b','),
     (b'|', b','),
     (b' ', b','),
-    // Only with quotes around the numbers.
+    // Only with quoted numbers.
     (b',', b','),
 ];
 
-/// Lines that are looked at.
+/// Number of lines examined.
 const RECORDS: usize = 50;
 
 impl Dialect {
-    /// The way in which a file that begins so is written; what the settings say is not questioned.
+    /// The dialect of a file that begins with this sample; explicit settings take precedence.
     pub fn of(sample: &[u8], reading: &Reading) -> Dialect {
         let given = reading.delimiter.into_iter().flat_map(|sign| [(sign, b'.'), (sign, b',')]);
         let ways = WAYS.into_iter().chain(given);
@@ -53,10 +54,11 @@ impl Dialect {
             .expect("every sign is a way with one of the decimal signs")
     }
 
-    /// How well a sample fits: cells understood of 2¹⁶, whether lines have several, and equally many, and how many.
+    /// Goodness of fit: understood cells per 2¹⁶, whether lines have several cells, whether all have equally many,
+    /// how many.
     fn fit(self, sample: &[u8]) -> (usize, bool, bool, usize) {
         let records = self.records(sample);
-        // The first may be names, and says nothing then.
+        // The first record may hold the names.
         let body = if records.len() > 1 { &records[1..] } else { &records[..] };
         let cells = || body.iter().flat_map(|record| self.delimiter.fields(record));
         let understood = cells().filter(|cell| !CsvCell::read(cell, self.decimal).is_text()).count();
@@ -67,7 +69,7 @@ impl Dialect {
         ((understood << 16) / all, cols > 1, even, cols)
     }
 
-    /// The first records of a sample, without one that may be cut off at its end.
+    /// The first records of a sample, except one that may be cut off at its end.
     fn records(self, sample: &[u8]) -> Vec<&[u8]> {
         let (mut records, mut rest) = (Vec::new(), sample);
         while !rest.is_empty() && records.len() < RECORDS {
@@ -118,9 +120,9 @@ mod tests {
             ("  1   2.5 3\n 4  5 6\n", (b' ', '.')),
             ("1,5 2,5\n3,5 4,5\n", (b' ', ',')),
             ("\"1,5\",\"2,5\"\n\"3,5\",\"4,5\"\n", (b',', ',')),
-            // One column: nothing stands between cells.
+            // One column: no delimiter.
             ("1.5\n2.5\n", (b',', '.')),
-            // Two columns, not one with a decimal comma.
+            // Two columns, not one column with a decimal comma.
             ("1,5\n2,5\n", (b',', '.')),
             ("a note, and more\n1,5\n2,5\n", (b',', '.')),
             ("a note\n1,5\n2,5\n", (b',', '.')),

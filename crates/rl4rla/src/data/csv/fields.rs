@@ -1,4 +1,4 @@
-//! A record cut into its fields.
+//! Splits a record into its fields.
 
 use super::decimal::plain;
 use std::borrow::Cow;
@@ -6,14 +6,14 @@ use std::borrow::Cow;
 /// The delimiter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delimiter {
-    /// One sign.
+    /// A single character.
     Sign(u8),
     /// Any run of blanks and tabs.
     Blanks,
 }
 
 impl Delimiter {
-    /// The delimiter that this sign stands for.
+    /// The delimiter given by this character; a space means any run of blanks.
     pub fn of(sign: u8) -> Delimiter {
         if sign == b' ' { Delimiter::Blanks } else { Delimiter::Sign(sign) }
     }
@@ -25,12 +25,12 @@ impl Delimiter {
         }
     }
 
-    /// Whether a line has no field. Tabs that are delimiters have fields between them.
+    /// Whether a line has no field. If tabs are delimiters, there are fields between them.
     pub fn blank(self, line: &[u8]) -> bool {
         line.iter().all(|byte| byte.is_ascii_whitespace() && self != Delimiter::Sign(*byte))
     }
 
-    /// The fields of a record, without the blanks and the quotes around them.
+    /// The fields of a record, without surrounding blanks and quotes.
     pub fn fields(self, record: &[u8]) -> Fields<'_> {
         let record = record.strip_suffix(b"\n").unwrap_or(record);
         let record = record.strip_suffix(b"\r").unwrap_or(record);
@@ -38,9 +38,9 @@ impl Delimiter {
         Fields { rest: Some(rest), delimiter: self, quotes: record.contains(&b'"') }
     }
 
-    /// Whether the text ends inside quotes, if it begins `inside` them or where a record begins.
+    /// Whether the text ends inside quotes, if it begins `inside` quotes or else at the start of a record.
     pub fn ends_inside(self, text: &[u8], mut inside: bool) -> bool {
-        // A quote opens a field only at its beginning; elsewhere it is a sign like others.
+        // A quote opens a field only at its beginning; elsewhere it is an ordinary character.
         let mut opening = !inside;
         let mut at = 0;
         while at < text.len() {
@@ -64,15 +64,15 @@ impl Delimiter {
 
 /// The fields of a record.
 pub struct Fields<'a> {
-    /// What is left; nothing, when the last field was told.
+    /// The remaining text; `None` after the last field.
     rest: Option<&'a [u8]>,
     delimiter: Delimiter,
-    /// Whether there are quotes at all.
+    /// Whether the record contains any quote.
     quotes: bool,
 }
 
 impl<'a> Fields<'a> {
-    /// The field in quotes with which the rest begins, and the place behind it; none if it does not begin so.
+    /// The quoted field at the beginning of the rest, and the position after it; `None` if there is none.
     fn quoted(&self, rest: &'a [u8]) -> Option<(Cow<'a, [u8]>, usize)> {
         let blanks = rest.iter().take_while(|byte| **byte == b' ').count();
         let body = rest[blanks..].strip_prefix(b"\"")?;
@@ -86,12 +86,12 @@ impl<'a> Fields<'a> {
         }
         let after = &body[end + 1..];
         let gap = self.until_delimiter(after);
-        // What follows the closing quote belongs to no field: the whole is then taken as it stands.
+        // If something follows the closing quote, the field is taken literally, with its quotes.
         let place = after[..gap].trim_ascii().is_empty().then_some(blanks + 1 + end + 1 + gap)?;
         let field = match doubled {
             false => Cow::Borrowed(&body[..end]),
             true => {
-                // The first of two quotes is dropped.
+                // Drops the first of two quotes.
                 let mut before = false;
                 let keep = |byte: &&u8| {
                     before = **byte == b'"' && !before;
@@ -103,7 +103,7 @@ impl<'a> Fields<'a> {
         Some((field, place))
     }
 
-    /// Takes the next field if it is plainly a number: most are, and nothing else need be known of them.
+    /// Takes the next field if it is a plain number: the fast path for most fields.
     pub fn number(&mut self, decimal: u8) -> Option<f64> {
         let rest = self.rest?;
         let (number, end) = plain(rest, decimal)?;
@@ -116,7 +116,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Leaves what is behind a field that ends there.
+    /// Moves past a field that ends at `end`.
     fn advance(&mut self, rest: &'a [u8], end: usize) {
         self.rest = match self.delimiter {
             Delimiter::Sign(_) => rest.get(end + 1..),
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(fields("\"a,b\", \"c\"\"d\" ,\"e\nf\"\n", b','), ["a,b", "c\"d", "e\nf"]);
         assert_eq!(fields("\"\",\"\"\"\"", b','), ["", "\""]);
         assert_eq!(fields("\"a b\" c", b' '), ["a b", "c"]);
-        // A quote that opens no field, and one with something behind it.
+        // A quote that does not open a field, and a quoted part with something after it.
         assert_eq!(fields("5\" pipe,3", b','), ["5\" pipe", "3"]);
         assert_eq!(fields("\"1\"2,3", b','), ["\"1\"2", "3"]);
         assert_eq!(fields("\"never closed,3", b','), ["\"never closed", "3"]);
@@ -211,7 +211,7 @@ mod tests {
             }
         }
 
-        /// The short way takes nothing that the long way reads otherwise.
+        /// The fast path accepts nothing that the general parser reads differently.
         #[test]
         fn numbers_taken_at_once_are_those_of_the_fields(record in "[0-9.,; \"-]{0,20}", sign in prop::sample::select(vec![b',', b';', b' '])) {
             let delimiter = Delimiter::of(sign);

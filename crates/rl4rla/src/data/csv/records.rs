@@ -1,17 +1,17 @@
-//! The records of a text file: lines, or several of them where quotes hold line ends.
+//! The records of a text file: lines, or several lines if quotes contain line ends.
 
 use super::super::error::{DataError, FilePosition};
 use super::super::lines::Lines;
 use super::super::{ByteSource, Reading};
 use super::fields::{Delimiter, Fields};
 
-/// A file, record by record, without its blank lines.
+/// A file read record by record, without blank lines.
 pub struct Records {
     lines: Lines,
     delimiter: Delimiter,
-    /// Where the first record begins: behind a mark of the byte order.
+    /// Offset of the first record, after a byte order mark.
     start: u64,
-    /// The line at which the record at hand begins.
+    /// The line number at which the current record begins.
     line: usize,
 }
 
@@ -21,22 +21,22 @@ impl Records {
         Records { lines: Lines::new(source, reading), delimiter, start, line: 0 }
     }
 
-    /// The bytes behind the records.
+    /// The underlying source.
     pub fn source(&self) -> &ByteSource {
         self.lines.source()
     }
 
-    /// The line at which the record at hand begins.
+    /// The line number at which the current record begins.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// The fields of the record at hand.
+    /// The fields of the current record.
     pub fn fields(&self) -> Fields<'_> {
         self.delimiter.fields(self.lines.text())
     }
 
-    /// Goes to the next record; says no at the end of the file.
+    /// Moves to the next record; returns false at the end of the file.
     pub fn next(&mut self) -> Result<bool, DataError> {
         while self.lines.next()? {
             self.line = self.lines.number();
@@ -63,7 +63,7 @@ impl Records {
         Ok(false)
     }
 
-    /// How many records there are, by going through a plain file once; then it is at its beginning again.
+    /// Counts the records of an uncompressed file by reading it once, and returns to its beginning.
     pub fn count(&mut self) -> Result<usize, DataError> {
         let mut count = 0;
         while self.next()? {

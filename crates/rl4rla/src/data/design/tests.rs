@@ -40,7 +40,7 @@ fn solved(system: &System) -> Vec<f64> {
 fn coefficients_are_in_the_units_of_the_table() {
     let text = Text::new("units.csv", table().as_bytes());
     let system = System::load(&text.0, &design("y", true, true), &Reading::default()).unwrap();
-    // The constant column is nothing beside the intercept.
+    // The constant column is zero beside the intercept.
     assert!(system.matrix.row_major().chunks(4).all(|row| row[1] == 0.0 && row[3] == 1.0));
     let means: Vec<f64> =
         (0..3).map(|j| (0..90).map(|i| system.matrix.get(i, j)).sum::<f64>() / 90.0).collect();

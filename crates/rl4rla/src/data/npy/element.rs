@@ -1,15 +1,15 @@
-//! The kinds of numbers that NPY files hold.
+//! The number types of NPY files.
 
 use std::fmt;
 
-/// One kind: its code in NumPy, its bytes, and how numbers of this kind are read.
+/// A number type: its NumPy code, its size, and its decoder.
 struct Kind {
     code: &'static str,
     size: usize,
     decode: fn(&[u8], bool, &mut [f64]),
 }
 
-/// A row of the table for a kind of numbers that Rust has too. Integers beyond 2⁵³ are rounded.
+/// A table row for a number type that Rust has too. Integers beyond 2⁵³ are rounded.
 macro_rules! kind {
     ($code:literal, $number:ty) => {
         Kind {
@@ -46,7 +46,7 @@ static KINDS: [Kind; 11] = [
     },
 ];
 
-/// A kind of numbers, and the order of their bytes.
+/// A number type and its byte order.
 #[derive(Clone, Copy)]
 pub struct Element {
     kind: &'static Kind,
@@ -54,7 +54,7 @@ pub struct Element {
 }
 
 impl Element {
-    /// The element that NumPy writes so: `<f8`, `>i4`, `|u1`.
+    /// The element type with this NumPy name: `<f8`, `>i4`, `|u1`.
     pub fn named(name: &str) -> Option<Element> {
         let kind = KINDS.iter().find(|kind| name.get(1..) == Some(kind.code))?;
         match name.as_bytes()[0] {
@@ -65,17 +65,17 @@ impl Element {
         }
     }
 
-    /// The codes of all kinds.
+    /// The codes of all types.
     pub fn codes() -> String {
         KINDS.iter().map(|kind| kind.code).collect::<Vec<_>>().join(", ")
     }
 
-    /// Bytes of one.
+    /// Size in bytes.
     pub fn size(self) -> usize {
         self.kind.size
     }
 
-    /// Reads as many numbers as there is room for.
+    /// Decodes as many numbers as `into` has room for.
     pub fn decode(self, bytes: &[u8], into: &mut [f64]) {
         (self.kind.decode)(bytes, self.big, into);
     }

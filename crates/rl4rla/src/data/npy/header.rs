@@ -1,33 +1,33 @@
-//! The header of an NPY file: a Python dictionary of three known keys, and nothing more general than that.
+//! The header of an NPY file: a Python dictionary with three known keys, and nothing more general.
 //!
-//! `\x93NUMPY`, the version in two bytes, the length of the rest (two bytes in version 1, four later), then text such as
-//! `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`, filled up with blanks.
+//! `\x93NUMPY`, the version in two bytes, the length of the rest (two bytes in version 1, four later), then text such
+//! as `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`, padded with blanks.
 
 use super::super::ByteSource;
 use super::super::error::{DataError, grouped, shown};
 use super::element::Element;
 use std::io::Read;
 
-/// No header of a plain array is longer.
+/// Maximum length of a header in bytes.
 const LONGEST: usize = 1 << 16;
 
 const ADVICE: &str = "save the array again with `numpy.save`";
 
-/// What the file claims to hold.
+/// The array that the header describes.
 pub struct Header {
-    /// The kind of its numbers.
+    /// The type of its entries.
     pub element: Element,
-    /// Whether columns follow each other, and not rows.
+    /// Whether the entries are in column-major order.
     pub fortran: bool,
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Columns.
+    /// Number of columns.
     pub cols: usize,
-    /// Bytes before the first entry.
+    /// Offset of the first entry in bytes.
     pub offset: u64,
 }
 
-/// What is wrong with a header, and what to do.
+/// An error in a header: what is wrong, and what to do.
 struct Wrong(String, &'static str);
 
 impl Header {
@@ -64,14 +64,14 @@ impl Header {
         literal.header((before + length) as u64).map_err(refuse)
     }
 
-    /// Bytes of all entries.
+    /// Size of all entries in bytes.
     pub fn bytes(&self) -> u64 {
-        // Checked when the header was read.
+        // Overflow was checked when the header was read.
         (self.rows * self.cols * self.element.size()) as u64
     }
 }
 
-/// The text of a header, and how far it is read.
+/// The text of a header, and the current position.
 struct Literal<'a> {
     text: &'a [u8],
     at: usize,
@@ -163,7 +163,7 @@ impl<'a> Literal<'a> {
             return Err(Wrong(format!("the NPY header claims a size of {}", shown(&rest[..count])), ADVICE));
         };
         self.at += count;
-        // Python 2 marked long numbers so.
+        // Python 2 marked long integers like this.
         self.next_is(b'L');
         Ok(number)
     }
@@ -182,7 +182,7 @@ impl<'a> Literal<'a> {
         Ok(&rest[1..=end])
     }
 
-    /// Takes the next sign, if it is this one.
+    /// Consumes the next character if it is this one.
     fn next_is(&mut self, sign: u8) -> bool {
         self.skip();
         let is = self.text.get(self.at) == Some(&sign);
@@ -210,7 +210,7 @@ impl<'a> Literal<'a> {
     }
 }
 
-/// Rows and columns of an array of this shape, with all its bytes counted without overflow.
+/// Rows and columns of an array of this shape; an error if the number of bytes overflows.
 fn matrix(shape: &[u64], element: Element) -> Result<(usize, usize), Wrong> {
     let said: Vec<String> = shape.iter().map(|size| grouped(*size)).collect();
     let (rows, cols) = match shape {

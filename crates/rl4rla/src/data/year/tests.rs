@@ -1,11 +1,11 @@
-//! Files of the right form and of others, and the stand-in.
+//! Files of the right and of other forms, and the stand-in.
 
 use super::*;
 use crate::linalg;
 use std::fs;
 use std::path::PathBuf;
 
-/// A file that is gone when the test is.
+/// A file that is removed at the end of the test.
 struct Text(PathBuf);
 
 impl Text {
@@ -100,7 +100,7 @@ fn a_file_of_another_shape_is_refused_whole() {
     };
     let file = Text::new("whole", &good.join("\n"));
     assert_eq!(Year::check_rows(&file.0, 3), Ok(()));
-    // Sizes of the real file are asked for where nothing else is said.
+    // The sizes of the real file are expected by default.
     for error in [Year::check(&file.0).unwrap_err(), Year::read(&file.0).unwrap_err()] {
         let error = error.to_string();
         assert!(error.ends_with("line 3: expected 515345 rows, found 3: the file ends here"), "{error}");
@@ -137,7 +137,7 @@ fn the_stand_in_is_as_hard_to_explain_as_the_data() {
     let x = linalg::least_squares(&data.train.features, &data.train.years);
     let fitted = linalg::mat_vec(&data.train.features, &x);
     let residual = linalg::norm(&linalg::sub(&fitted, &data.train.years)) / linalg::norm(&data.train.years);
-    // 0.87 in the paper.
+    // The paper reports 0.87.
     assert!((0.8..0.92).contains(&residual), "{residual}");
     let explained = 1.0 - residual.powi(2);
     assert!((explained - STAND_IN_EXPLAINS).abs() < 0.03, "{explained}");

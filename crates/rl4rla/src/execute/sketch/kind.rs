@@ -1,4 +1,4 @@
-//! Which sketches there are, and their names.
+//! The kinds of sketches and their names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ pub enum SketchKind {
     Srht,
 }
 
-/// What there is to say about a kind.
+/// The properties of a kind.
 struct Row {
     name: &'static str,
     summary: &'static str,
@@ -74,8 +74,8 @@ impl SketchKind {
         }
     }
 
-    /// The name, as read by [`FromStr`] and written by [`Display`](fmt::Display) and serde. The pieces of code that draw
-    /// it in exported programs go by it, too.
+    /// The name, as read by [`FromStr`] and written by [`Display`](fmt::Display) and serde. It also names the code
+    /// that draws it in exported programs.
     pub fn name(self) -> &'static str {
         self.row().name
     }
@@ -90,12 +90,12 @@ impl SketchKind {
         self.row().latex
     }
 
-    /// ζ: the flops S with `sketch_rows` rows spends on each entry of a matrix with `rows` rows.
+    /// ζ: the flops per entry of a matrix with `rows` rows that S with `sketch_rows` rows needs.
     pub fn work(self, sketch_rows: usize, rows: usize) -> f64 {
         (self.row().work)(sketch_rows, rows)
     }
 
-    /// Whether one pass over the data, from the first row to the last, is enough to apply it.
+    /// Whether it can be applied in one pass over the data, from the first row to the last.
     pub fn streams(self) -> bool {
         self.row().streams
     }
@@ -116,7 +116,7 @@ impl FromStr for SketchKind {
     }
 }
 
-/// A name that no sketch has.
+/// A name that is not that of a sketch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownSketch(pub String);
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::linalg::testing::{assert_small, conditioned, difference, frobenius, normal};
 use crate::linalg::{gram, norm, qr_r, singular_values, sub, thin_q, triangular_inverse};
 
-/// (s, m), the edges included.
+/// (s, m), including edge cases.
 const SHAPES: [(usize, usize); 10] =
     [(0, 0), (0, 4), (3, 0), (1, 1), (1, 9), (9, 1), (5, 3), (8, 30), (20, 100), (30, 130)];
 
@@ -132,8 +132,8 @@ fn the_fast_transform_is_multiplication_by_the_hadamard_matrix() {
     }
 }
 
-/// Orthonormal bases: a random one, one on a few rows, which is hard for sparse sketches, and one that the
-/// Hadamard transform takes to a few rows, which is hard for an SRHT without its signs.
+/// Orthonormal bases: a random one; one supported on a few rows, which is hard for sparse sketches; and one that the
+/// Hadamard transform maps to a few rows, which is hard for an SRHT without its signs.
 fn subspaces(m: usize, n: usize) -> [Matrix; 3] {
     [
         thin_q(&normal(m, n, 10)),
@@ -191,7 +191,7 @@ fn a_sketched_factor_preconditions() {
     }
 }
 
-/// Frozen: a change here changes every stored result.
+/// Frozen: a change here would change every stored result.
 #[test]
 fn known_answer() {
     let sketch = draw(SketchKind::Sjlt, 10, 2, 14);

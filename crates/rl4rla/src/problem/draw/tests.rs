@@ -1,4 +1,4 @@
-//! What a drawn instance promises, for every kind and option.
+//! Properties of drawn instances, for every kind and option.
 
 use super::*;
 use crate::problem::{FamilyKind, Leverage};
@@ -45,7 +45,7 @@ fn sub(x: &[f64], y: &[f64]) -> Vec<f64> {
     x.iter().zip(y).map(|(x, y)| x - y).collect()
 }
 
-/// The promises of any instance of `family`.
+/// Checks the properties of an instance of `family`.
 fn assert_sound(family: &Family, instance: &Instance) {
     let A = &instance.A;
     assert_eq!((A.rows(), A.cols(), instance.b.len()), (family.rows, family.cols, family.rows));

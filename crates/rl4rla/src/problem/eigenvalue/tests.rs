@@ -1,4 +1,4 @@
-//! What an eigenvalue problem promises.
+//! Properties of eigenvalue problems.
 
 use super::*;
 
@@ -22,12 +22,12 @@ fn the_measure_is_the_rayleigh_quotient() {
     let x = &instance.start;
     let rho = linalg::dot(x, &linalg::mat_vec(&instance.A, x));
     assert!((instance.measure(x).0 - (1.0 - rho)).abs() < 1e-14);
-    // Length counts, direction's sign does not.
+    // The length of x matters, its sign does not.
     assert_eq!(instance.measure(&linalg::scale(2.0, x)), (1.0, 1.0));
     assert_eq!(instance.measure(&[f64::NAN; 8]), (1.0, 1.0));
     let turned = instance.measure(&linalg::scale(-1.0, x)).0;
     assert!((turned - instance.measure(x).0).abs() < 1e-15);
-    // Far below what 1 − ρ could tell.
+    // Far below what 1 − ρ could resolve.
     let mut near = instance.x_star.clone();
     near[0] += 1e-10;
     let gap = instance.measure(&near).0;
@@ -62,7 +62,7 @@ fn only_the_leading_eigenvector_is_optimal() {
     let off = |x: &[f64]| Eigenvalue.optimality(&instance, x).unwrap();
     assert_eq!(off(&[0.0, 1.0, 0.0]), 0.0);
     assert_eq!(Eigenvalue.figures(&instance, &[0.0, 1.0, 0.0]), [("eigenvalue", 5.0)]);
-    // An eigenvector of another eigenvalue, a mixture, and one of another length.
+    // An eigenvector of another eigenvalue, a mixture, and a vector of another length.
     assert!((off(&[0.0, 0.0, 1.0]) - 0.2).abs() < 1e-12);
     assert!((off(&[0.0, 0.6, 0.8]) - (1.0 - 4.36 / 5.0)).abs() < 1e-12);
     assert!((off(&[0.0, 0.8, 0.6]) - 0.48 / 4.64).abs() < 1e-12);

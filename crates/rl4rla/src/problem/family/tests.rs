@@ -1,4 +1,4 @@
-//! What a family allows.
+//! Validity checks of families.
 
 use super::*;
 

@@ -7,9 +7,9 @@
 
 use crate::linalg::{self, Matrix};
 
-/// Newton steps before giving up: those of a problem that has a solution need about ten.
+/// Maximum number of Newton steps; problems that have a solution need about ten.
 const MOST_STEPS: usize = 100;
-/// A decrease that promises less than this share of the loss is rounding.
+/// A predicted decrease below this fraction of the loss is rounding error.
 const ROUNDING: f64 = 1e-15;
 
 /// ln(1 + eᶻ), without overflow.
@@ -27,7 +27,7 @@ pub fn loss(z: &[f64], b: &[f64]) -> f64 {
     z.iter().zip(b).map(|(z, b)| softplus(*z) - b * z).sum()
 }
 
-/// L at z less L at another point, term by term, so that what they share cancels before it is rounded.
+/// The difference of L at two points, term by term, so that common parts cancel before they are rounded.
 pub fn loss_above(z: &[f64], other: &[f64], b: &[f64]) -> f64 {
     let term = |((z, o), b): ((&f64, &f64), &f64)| softplus(*z) - softplus(*o) - b * (z - o);
     z.iter().zip(other).zip(b).map(term).sum()
@@ -39,34 +39,33 @@ pub fn gradient(A: &Matrix, z: &[f64], b: &[f64]) -> Vec<f64> {
     linalg::vec_mat(&misfit, A)
 }
 
-/// Whether every margin is on the side of its label, so that a larger x is always better.
+/// Whether every margin has the sign of its label, so that scaling x up always reduces the loss.
 pub fn separates(z: &[f64], b: &[f64]) -> bool {
     z.iter().zip(b).all(|(z, b)| (b - 0.5) * z > 0.0)
 }
 
-/// The x of least L, by Newton's method with halved steps; none if L has no minimum, because a plane separates the
-/// labels or nearly so.
+/// The minimizer of L, by Newton's method with step halving; `None` if L has no minimum because a hyperplane
+/// separates the labels, or nearly so.
 pub fn fit(A: &Matrix, b: &[f64]) -> Option<Vec<f64>> {
     fit_from(A, b, vec![0.0; A.cols()])
 }
 
-/// The same, from another start.
+/// The same from another starting point.
 pub fn fit_from(A: &Matrix, b: &[f64], mut x: Vec<f64>) -> Option<Vec<f64>> {
     let mut z = linalg::mat_vec(A, &x);
     for _ in 0..MOST_STEPS {
         let slopes: Vec<f64> = z.iter().map(|z| sigmoid(*z)).map(|p| (p * (1.0 - p)).sqrt()).collect();
         let hessian = linalg::gram(&linalg::scale_rows(&slopes, A));
         let g = gradient(A, &z, b);
-        // A direction without data has no curvature: the pseudo-inverse stays out of it.
+        // Directions without data have no curvature: the pseudo-inverse ignores them.
         let step = linalg::mat_vec(&linalg::inverse(&hessian).ok()?, &g);
         let along = linalg::mat_vec(A, &step);
         let promised = linalg::dot(&g, &step);
         let here = loss(&z, b);
-        // NaN is no minimum.
         if promised.is_nan() || !here.is_finite() {
             return None;
         }
-        // A last full step squares what error is left.
+        // A last full Newton step squares the remaining error.
         let last = promised <= ROUNDING.sqrt() * here;
         let moved = |t: f64| z.iter().zip(&along).map(|(z, d)| z - t * d).collect::<Vec<f64>>();
         let enough = |t: f64| last || loss_above(&moved(t), &z, b) <= -1e-4 * t * promised;
@@ -77,7 +76,7 @@ pub fn fit_from(A: &Matrix, b: &[f64], mut x: Vec<f64>) -> Option<Vec<f64>> {
             return None;
         }
         if promised <= ROUNDING * here {
-            // Where margins still grow with nothing left to gain, the minimum is at infinity.
+            // If margins still grow although the loss no longer decreases, the minimum is at infinity.
             let still = along.iter().all(|d| d.abs() < 0.1);
             return still.then_some(x);
         }
@@ -85,7 +84,7 @@ pub fn fit_from(A: &Matrix, b: &[f64], mut x: Vec<f64>) -> Option<Vec<f64>> {
     None
 }
 
-/// Where gradient descent is after so many steps of the length that suits every problem, 4/‖A‖².
+/// The iterate of gradient descent after `steps` steps of size 4/‖A‖², which suits every problem.
 pub fn gradient_descent(A: &Matrix, b: &[f64], norm: f64, steps: usize) -> Vec<f64> {
     let (mut x, length) = (vec![0.0; A.cols()], 4.0 / norm.powi(2).max(f64::MIN_POSITIVE));
     for _ in 0..steps {
@@ -124,7 +123,7 @@ mod tests {
         let A = Matrix::from_rows(&[&[1.0], &[2.0], &[-1.0]]);
         assert_eq!(fit(&A, &[1.0, 1.0, 0.0]), None);
         assert!(fit(&A, &[1.0, 0.0, 0.0]).is_some());
-        // Two equal points with different labels: every loss is at least 2·ln 2 there, but the rest separates.
+        // Two equal points with different labels: the loss is at least 2·ln 2 there, but the others are separable.
         let A = Matrix::from_rows(&[&[0.0, 1.0], &[0.0, 1.0], &[1.0, 0.0], &[-1.0, 0.0]]);
         assert_eq!(fit(&A, &[1.0, 0.0, 1.0, 0.0]), None);
     }

@@ -1,4 +1,4 @@
-//! What a logistic instance promises.
+//! Properties of logistic instances.
 
 use super::*;
 use crate::problem::FamilyKind;
@@ -27,7 +27,7 @@ fn labels_follow_their_noise() {
         margins.iter().zip(&instance.b).filter(|(z, b)| (**z > 0.0) != (**b > 0.5)).count()
     };
     assert_eq!(wrong(0.0), 0);
-    // P(sign(z + ε) ≠ sign(z)) = 1/4 for z and ε of one law.
+    // P(sign(z + ε) ≠ sign(z)) = 1/4 for z and ε of the same distribution.
     assert!((900..1100).contains(&wrong(1.0)), "{}", wrong(1.0));
 }
 
@@ -49,7 +49,7 @@ fn separable_data_are_measured_from_zero() {
     assert!(instance.attainable() == 0.0 && (instance.measure(&[0.0; 4]).1 - 1.0).abs() < 1e-12);
     let overlapping = separable.with_number("separation", 0.5).unwrap().draw(&Stream::new(1)).unwrap();
     assert!(overlapping.attainable() > 0.1);
-    // Without noise the labels of `logistic` are separable, and that is said.
+    // Without noise the labels of `logistic` are separable, and the error says so.
     let exact = family(60, 3, 2.0).with_number("noise", 0.0).unwrap();
     assert_eq!(
         exact.draw(&Stream::new(1)).err(),
@@ -115,7 +115,7 @@ fn what_has_no_minimum_is_never_optimal() {
     let separable = Logistic.pose_unsolved(Matrix::from_rows(&rows), vec![1.0, 1.0, 0.0]).unwrap();
     assert!(Logistic.optimality(&separable, &[0.0]).unwrap() > 0.5);
     assert_eq!(Logistic.optimality(&separable, &[30.0]), Err(SEPARATED));
-    // The second column is 1 in one row alone, whose label it explains ever better.
+    // The second column is 1 in a single row, whose label it explains better and better.
     let draws = Stream::new(3).normals(40);
     let A = Matrix::from_fn(40, 2, |i, j| if j == 0 { draws[i] } else { f64::from(u8::from(i == 0)) });
     let labels: Vec<f64> = (0..40).map(|i| f64::from(u8::from(i % 2 == 0))).collect();
@@ -124,14 +124,14 @@ fn what_has_no_minimum_is_never_optimal() {
     x.push(40.0);
     assert!(Logistic.optimality(&partly, &x).unwrap() < 1e-10);
     assert_eq!(Logistic.objection(&partly, &x), Some(PARTLY_SEPARATED));
-    // Two columns that differ by a part in 10⁸: along their difference the gradient tells nothing.
+    // Two columns that differ by 1 part in 10⁸: the gradient shows nothing along their difference.
     let near = Matrix::from_fn(40, 2, |i, j| draws[i] + f64::from(u8::from(j == 1)) * 1e-8 * draws[39 - i]);
     let near = Logistic.pose_unsolved(near, partly.b.clone()).unwrap();
     let whole = fit(&Matrix::from_fn(40, 1, |i, _| draws[i]), &partly.b).unwrap();
     let off = Logistic.optimality(&near, &[whole[0], 0.0]).unwrap();
     assert!(off < 1e-7, "{off}");
     assert_eq!(Logistic.objection(&near, &[whole[0], 0.0]), Some(NEARLY_DEPENDENT));
-    // Columns that depend on each other have no one solution.
+    // With dependent columns the solution is not unique.
     let A = Matrix::from_fn(40, 2, |i, j| draws[i] * [1.0, -2.0][j]);
     assert_eq!(
         Logistic.pose_unsolved(A, partly.b.clone()).err(),

@@ -31,7 +31,7 @@ fn a_run_ends_where_the_returned_iterate_is_good() {
         assert!(solved.certificate.unwrap().excess <= 1e-9 && solved.iterations < most, "{name}: {solved:?}");
         assert_eq!(solved.residuals.len(), solved.iterations + 1);
     }
-    // A step that is far too large is never good, whatever the iterate before looked like.
+    // A step size that is far too large never converges, whatever the previous iterate looked like.
     let wild = solved(
         "ls-gd",
         &large,
@@ -53,7 +53,7 @@ fn slow_progress_is_no_standstill() {
     assert!(solved.is_converged(), "{solved:?}");
 }
 
-/// Four columns of which the last is made of others.
+/// Four columns, the last a combination of the others.
 fn dependent(noise: f64) -> Problem {
     let draws = Stream::new(6).normals(300 * 4);
     let entry = |i: usize, j: usize| match j {
@@ -79,7 +79,7 @@ fn dependent_columns_are_named_left_out_or_shared() {
     let (dropped, shortest) = (run(RankDeficient::Drop), run(RankDeficient::MinNorm));
     assert!(dropped.is_converged() && shortest.is_converged(), "{dropped:?} {shortest:?}");
     assert_eq!((dropped.x[3], &dropped.dependent), (0.0, &named));
-    // As the pseudo-inverse has it.
+    // The same as by the pseudo-inverse.
     let Problem { matrix: a, b, .. } = dependent(0.5);
     let expected = linalg::mat_vec(&linalg::pseudo_inverse(&a.by_columns()).unwrap(), &b);
     assert!(linalg::norm(&linalg::sub(&shortest.x, &expected)) < 1e-9, "{:?} {expected:?}", shortest.x);
@@ -165,7 +165,7 @@ fn nothing_to_do_is_done() {
 
 #[test]
 fn coefficients_that_rounding_hides_are_no_solution() {
-    // The second column differs from the first by less than rounding tells at κ².
+    // The second column differs from the first by less than the rounding error at κ².
     for seed in 0..60 {
         let draws = Stream::new(seed).normals(30 * 3);
         let a = Matrix::from_row_major(
@@ -186,7 +186,7 @@ fn coefficients_that_rounding_hides_are_no_solution() {
 
 #[test]
 fn the_shortest_solution_keeps_the_digits_of_small_coefficients() {
-    // Coefficients of 1e9 and 1, and a column that is made of the first.
+    // Coefficients of 1e9 and 1, and a column that depends on the first.
     let draws = Stream::new(8).normals(400 * 4);
     let entry = |i: usize, j: usize| match j {
         0 => 1e-9 * draws[4 * i],

@@ -1,4 +1,4 @@
-//! Every run ends with a solution, or says why not.
+//! Every run ends with a solution or a reason why there is none.
 
 use super::super::prepared::PreparedProblem;
 use super::ROUNDING;
@@ -13,7 +13,7 @@ fn named(name: &str) -> &'static Document {
     &Entry::named(name).unwrap().document
 }
 
-/// Labels of a logistic model, whose columns have these units.
+/// Labels of a logistic model whose columns have these units.
 fn logistic(rows: usize, units: &[f64]) -> (Matrix, Vec<f64>) {
     let (stream, cols) = (Stream::new(7), units.len());
     let entries = stream.derive("A", 0).normals(rows * cols);
@@ -58,7 +58,7 @@ fn gradient_descent_finds_its_step_and_never_gets_worse() {
         assert!(found.is_converged() && found.iterations < 300, "{scale}: {:?}", found);
         assert!(found.residuals.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + ROUNDING)));
     }
-    // What cannot be done in time is told.
+    // A run that hits the iteration limit says so.
     let few = SolveOptions { iterations: 4, ..SolveOptions::default() };
     let short = solved("logistic-gd", &Logistic, logistic(500, &[1.0, 1e4]), &few);
     assert!(!short.is_converged() && short.residual < 2f64.ln(), "{short:?}");
@@ -76,7 +76,7 @@ fn separable_labels_are_not_solved() {
         assert_eq!(found.ended, Ended::Blocked, "{name}");
         assert!(found.obstacle.as_ref().unwrap().contains("the labels are linearly separable"), "{found:?}");
     }
-    // A column that is 1 where all labels are 1 separates a part of them.
+    // A column that is 1 only where the label is 1 separates some of the labels.
     let (a, b) = logistic(300, &[1.0]);
     let rare = |i: usize| b[i] == 1.0 && i < 12;
     let with =
@@ -140,7 +140,7 @@ fn programs_of_other_tasks_are_refused_by_both_names() {
 
 #[test]
 fn what_a_run_carries_along_may_go_on_where_x_stays() {
-    // The gradient and twice the direction before: what is remembered grows, and soon points uphill.
+    // The gradient plus twice the previous direction: the momentum grows and soon points uphill.
     let heavy: Document = "family: logistic\niteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_SIGMOID(v1)\n \
          v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n v1 = VEC_VEC_ADD(v1, m1)\n m1 = VEC_VEC_ADD(v1, v1)\n"
         .parse()
@@ -153,7 +153,7 @@ fn what_a_run_carries_along_may_go_on_where_x_stays() {
 
 #[test]
 fn labels_that_are_partly_separated_have_no_solution_at_any_tolerance() {
-    // Where the second column is 1 every label is 0: its coefficient only falls.
+    // Wherever the second column is 1 the label is 0: its coefficient decreases forever.
     let rows = [(0.0, 0.0), (0.0, 1.0), (0.0, 0.0), (1.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 0.0)];
     let a = Matrix::from_fn(rows.len(), 2, |i, j| if j == 0 { 1.0 } else { rows[i].0 });
     let b: Vec<f64> = rows.iter().map(|row| row.1).collect();
@@ -173,7 +173,7 @@ fn columns_are_brought_to_even_units_where_the_task_allows_it() {
     let known = Logistic.pose(a, b).unwrap().x_star;
     let x = found.into_x().unwrap();
     assert!(x.iter().zip(&known).all(|(x, y)| (x / y - 1.0).abs() < 1e-8));
-    // A matrix of eigenvectors is another one in other units.
+    // Eigenvectors change if the columns are scaled.
     let symmetric = Matrix::from_rows(&[&[200.0, 1.0], &[1.0, 8.0]]);
     let kept = Problem::new(&Eigenvalue, symmetric.clone(), vec![]);
     assert_eq!(*PreparedProblem::new(kept, &SolveOptions::default()).unwrap().instance.A, symmetric);
