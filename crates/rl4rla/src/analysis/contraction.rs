@@ -1,9 +1,9 @@
 //! The contraction factor of the excess per iteration, computed and measured, against the condition number.
 
-use super::interval::Interval;
 use super::iteration::Nature;
 use super::spectrum::Spectrum;
 use super::study::{ExcessHistory, Study};
+use crate::statistics::Interval;
 use serde::Serialize;
 
 /// The contraction at one condition number.

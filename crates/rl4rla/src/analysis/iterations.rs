@@ -1,9 +1,9 @@
 //! Iterations to a tolerance: predicted from the contraction, and observed.
 
 use super::contraction::rate;
-use super::interval::Interval;
 use super::spectrum::Spectrum;
 use super::study::{ExcessHistory, Study};
+use crate::statistics::Interval;
 use serde::Serialize;
 
 /// Iterations to a tolerance at one condition number.

@@ -1,11 +1,11 @@
 //! The robustness map: the excess after T iterations over condition number, leverage, aspect ratio and noise.
 
-use super::interval::Interval;
 use super::study::{ExcessHistory, Study, StudyPoint, last};
 use crate::baseline::{Baseline, Request};
 use crate::execute::run;
 use crate::problem::{Choice, Family, Leverage};
 use crate::reward::draws;
+use crate::statistics::Interval;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -124,14 +124,14 @@ fn cell(study: &Study, family: &Family, noise: f64) -> MapCell {
             undrawn += 1;
             continue;
         };
-        let luck = draws(point.seed, 0, 0);
-        let trace = run(study.live.program(), &instance, &settings, &luck);
+        let stream = draws(point.seed, 0, 0);
+        let trace = run(study.live.program(), &instance, &settings, &stream);
         let course = trace.map(|trace| trace.excesses).map_err(|failure| failure.to_string());
         if worst.is_none_or(|(_, excess)| last(&course) > excess) {
             worst = Some((point, last(&course)));
         }
         courses.push(course);
-        let solved = qr.and_then(|qr| qr.solve(&Request::new(&instance.A, &instance.b, luck)).ok());
+        let solved = qr.and_then(|qr| qr.solve(&Request::new(&instance.A, &instance.b, stream)).ok());
         direct.extend(solved.map(|found| instance.excess(&found.x)));
     }
     let ends = courses.iter().flatten().filter_map(|course| course.last().copied());

@@ -1,8 +1,8 @@
 //! Digits: the best excess that 32 and 64 bits reach, against the condition number.
 
-use super::interval::Interval;
 use super::study::{ExcessHistory, Study};
 use crate::execute::{Precision, RunSettings};
+use crate::statistics::Interval;
 use serde::Serialize;
 
 /// The best excess within T iterations at one condition number.

@@ -35,7 +35,7 @@ impl Spectrum {
             (0..n).map(|j| linalg::solve_upper(R, &unit(j)).ok()).collect::<Option<_>>()?;
         let settings = RunSettings { iterations: 1, ..study.settings(family) };
         let program = study.live.program();
-        let ends = step_from(program, &homogeneous, &settings, points.clone(), &study.luck(index)).ok()?;
+        let ends = step_from(program, &homogeneous, &settings, points.clone(), &study.stream(index)).ok()?;
         // η·M·A·R⁻¹·eⱼ is what the iteration takes away.
         let taken = |(from, to): (&Vec<f64>, &Vec<f64>)| linalg::mat_vec(R, &linalg::sub(from, to));
         let columns: Vec<Vec<f64>> = points.iter().zip(&ends).map(taken).collect();

@@ -1,9 +1,9 @@
 //! The steps with which a program converges: (0, ηmax), and the best of them.
 
-use super::interval::Interval;
 use super::spectrum::Spectrum;
 use super::study::{Study, last};
 use crate::execute::RunSettings;
+use crate::statistics::Interval;
 use rayon::prelude::*;
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use super::effort::Effort;
 use crate::execute::{RunSettings, run};
 use crate::problem::{Choice, Family, Instance, InstanceSet};
-use crate::program::{Canonical, LiveOut, Model, Price, Program, Reg, Section, ShapeError};
+use crate::program::{Canonical, LiveOut, Model, Program, ProgramCost, Reg, Section, ShapeError};
 use crate::reward::{Protocol, draws};
 use crate::rng::Stream;
 use rayon::prelude::*;
@@ -53,7 +53,7 @@ pub struct Study {
     /// How much is tried.
     pub effort: Effort,
     /// What the program costs, in symbols.
-    pub price: Price,
+    pub price: ProgramCost,
 }
 
 /// The condition numbers compared where none are asked for.
@@ -74,7 +74,7 @@ impl Study {
         care: Care,
     ) -> Result<Study, ShapeError> {
         let live = Canonical::new(program, LiveOut::Finished);
-        let price = Price::of(&live, family.signature(), Model::True)?;
+        let price = ProgramCost::of(&live, family.signature(), Model::True)?;
         let takes_kappa = family.kind.info().options.contains(&Choice::Condition) && family.cols > 1;
         let kappas: Vec<Option<f64>> = match (takes_kappa, kappas.is_empty()) {
             (false, _) => vec![family.condition],
@@ -171,7 +171,7 @@ impl Study {
     }
 
     /// The program's RNG stream on the instance of this index.
-    pub fn luck(&self, index: u64) -> Stream {
+    pub fn stream(&self, index: u64) -> Stream {
         draws(self.care.seed, index, 0)
     }
 

@@ -2,9 +2,9 @@
 
 use super::bench::{Bench, Measured};
 use super::stage::Stage;
-use crate::program::{Canonical, Model, Price, Program};
+use crate::program::{Canonical, Model, Program, ProgramCost};
 use crate::reward::Score;
-use crate::spread::Spread;
+use crate::statistics::Spread;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +87,7 @@ impl Front {
 
     /// Offers a program by its first run, if it halves what there was to gain.
     pub(super) fn notice(&mut self, program: &Program, measured: &Measured, stage: &Stage, bench: &Bench) {
-        let earned = measured.seen.unwrap_or_else(|| bench.earnings(program, 0));
+        let earned = measured.seen.unwrap_or_else(|| bench.reward_sample(program, 0));
         if earned.excess <= 0.5 * bench.start(0) {
             let flops = flops_of(program, stage, earned.reached);
             self.offer(Tradeoff { excess: earned.excess, flops, condition: earned.condition }, program);
@@ -147,7 +147,8 @@ fn flops_of(program: &Program, stage: &Stage, reached: Option<usize>) -> f64 {
     let (rows, cols) = (stage.families[0].rows, stage.families[0].cols);
     let live = Canonical::new(program, stage.protocol.live_out);
     let sizes = stage.protocol.settings(rows, cols, 1.0).sizes(rows, cols);
-    let price = Price::of(&live, stage.grammar.signature, Model::True).expect("a candidate fits its shapes");
+    let price =
+        ProgramCost::of(&live, stage.grammar.signature, Model::True).expect("a candidate fits its shapes");
     price.flops(&sizes, reached.unwrap_or(stage.protocol.iterations))
 }
 

@@ -143,7 +143,7 @@ pub(super) fn at_its_start(instance: &Instance, update: Update) -> Instance {
 }
 
 /// The random objects of all runs that are compared draw for draw.
-pub(super) fn luck() -> Stream {
+pub(super) fn random_draws() -> Stream {
     Stream::new(1).derive("draws", 0)
 }
 
@@ -191,7 +191,7 @@ pub fn compare(p: &Program, q: &Program, signature: impl Into<Signature>, from: 
         debug_assert_eq!(instance.geometry(), shape);
         let iterations = if from == Start::True { FROM_START } else { ITERATIONS };
         let settings = RunSettings { iterations, ..settings };
-        let course = |program| course(program, &instance, update, &settings, from, &luck());
+        let course = |program| course(program, &instance, update, &settings, from, &random_draws());
         let (xs, ys) = (course(p), course(q));
         instances += 1;
         if xs.len() != ys.len() {

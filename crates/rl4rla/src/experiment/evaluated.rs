@@ -4,8 +4,8 @@ use super::{ExperimentError, Monitor};
 use crate::execute::Trace;
 use crate::problem::{Family, FamilyError, Instance, InstanceSet};
 use crate::program::Program;
-use crate::reward::{Protocol, Score, Summary, draws, score};
-use crate::spread::median;
+use crate::reward::{Protocol, Score, draws, score};
+use crate::statistics::{Summary, median};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -91,9 +91,9 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
         data: sections([&price.setup.data, &price.iteration.data]),
         parameters: Parameter::of(listing).into_iter().map(Parameter::name).collect(),
         settings: &export.defaults,
-        stop: listing.loops().then(|| export.course.stop()),
+        stop: listing.loops().then(|| export.run_loop.stop()),
         step: (listing.loops() && listing.reads_step() && export.step().is_none())
-            .then(|| export.course.step()),
+            .then(|| export.run_loop.step()),
         program: document.update.text(&document.program),
         origin: provenance.origin.iter().map(|(what, which)| (what.as_str(), which.as_str())).collect(),
         version: &provenance.version,

@@ -7,8 +7,9 @@ use crate::discovery::{ParetoEntry, Stage, Tradeoff};
 use crate::equivalence::name;
 use crate::execute::Trace;
 use crate::program::{Document, Program, Signature, equation};
-use crate::reward::{Evaluation, Score, Summary};
+use crate::reward::{Evaluation, Score};
 use crate::search::StopReason;
+use crate::statistics::Summary;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@ use super::judge::work;
 use super::profile::Profile;
 use super::score::Protocol;
 use crate::problem::Family;
-use crate::program::{Canonical, Price, Program};
+use crate::program::{Canonical, Program, ProgramCost};
 
 /// An upper bound on the reward of a program on any instance of a family: perfect but for its price.
 ///
@@ -22,7 +22,7 @@ use crate::program::{Canonical, Price, Program};
 pub fn bound(program: &Program, family: &Family, protocol: &Protocol) -> f64 {
     let live = Canonical::new(program, protocol.live_out);
     let (rows, cols) = (family.rows, family.cols);
-    let Ok(price) = Price::of(&live, family.signature(), protocol.profile.model()) else { return 0.0 };
+    let Ok(price) = ProgramCost::of(&live, family.signature(), protocol.profile.model()) else { return 0.0 };
     let settings = protocol.settings(rows, cols, 0.0);
     let (task, work) =
         (family.kind.info().task, work(&price, settings.sizes(rows, cols), protocol.iterations));

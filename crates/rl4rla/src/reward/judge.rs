@@ -7,7 +7,7 @@ use super::tolerance::reached;
 use super::weights::{Terms, Wanted};
 use crate::execute::{RunSettings, Trace};
 use crate::problem::{Instance, Shape, Work};
-use crate::program::{Canonical, Model, Price, Sizes};
+use crate::program::{Canonical, Model, ProgramCost, Sizes};
 
 /// One program, one instance, one protocol.
 pub struct Judge<'a> {
@@ -28,8 +28,8 @@ impl Judge<'_> {
     }
 
     /// What the program costs, once it is known to run.
-    pub fn price(&self, model: Model) -> Price {
-        Price::of(self.live, self.shape.signature, model).expect("a program that ran fits its shapes")
+    pub fn price(&self, model: Model) -> ProgramCost {
+        ProgramCost::of(self.live, self.shape.signature, model).expect("a program that ran fits its shapes")
     }
 
     /// How well a run ended, smaller is better: iterations to the tolerance if there is one, then the last residual.
@@ -84,7 +84,7 @@ impl Judge<'_> {
 }
 
 /// The work of a program of this price.
-pub fn work(price: &Price, sizes: Sizes, iterations: usize) -> Work {
+pub fn work(price: &ProgramCost, sizes: Sizes, iterations: usize) -> Work {
     Work {
         flops: price.flops(&sizes, iterations),
         passes: price.passes(&sizes, iterations),

@@ -2,7 +2,7 @@
 
 use super::judge::{Judge, work};
 use super::profile::Profile;
-use super::step::StepRule;
+use super::step_rule::StepRule;
 use super::weights::{Terms, Wanted};
 use crate::execute::{Bytes, RunFailure, RunSettings, Sampling, SketchKind, Trace, run};
 use crate::problem::Instance;

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Why a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ended {
+pub enum Termination {
     /// The tolerance was reached.
     Tolerance,
     /// In double precision nothing changes any more.
@@ -22,16 +22,16 @@ pub enum Ended {
     Blocked,
 }
 
-impl Ended {
+impl Termination {
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
-            Ended::Tolerance => "the tolerance is reached",
-            Ended::Standstill => "x no longer changes in double precision",
-            Ended::Floor => "no further progress",
-            Ended::Iterations => "the iteration limit is reached",
-            Ended::Divergence => "it diverges: x = 0 is better",
-            Ended::Blocked => "it cannot continue",
+            Termination::Tolerance => "the tolerance is reached",
+            Termination::Standstill => "x no longer changes in double precision",
+            Termination::Floor => "no further progress",
+            Termination::Iterations => "the iteration limit is reached",
+            Termination::Divergence => "it diverges: x = 0 is better",
+            Termination::Blocked => "it cannot continue",
         }
     }
 }
@@ -65,7 +65,7 @@ pub struct Solution {
     /// The residual at the start and after every iteration; NaN where it was not measured.
     pub residuals: Vec<f64>,
     /// Why it ended.
-    pub ended: Ended,
+    pub ended: Termination,
     /// What failed, where an iteration did after others had not.
     pub failure: Option<RunFailure>,
     /// Why this is no solution, where more is known than that the tolerance was not reached.

@@ -2,14 +2,14 @@
 
 use super::certified::Certified;
 use super::error::SolveError;
+use super::line_search::LineSearch;
 use super::options::SolveOptions;
 use super::prepared::PreparedProblem;
 use super::problem::Problem;
 use super::progress::Mean;
-use super::searched::Searched;
-use super::solution::{Ended, Solution};
+use super::solution::{Solution, Termination};
 use crate::execute::{Fault, Measuring, Plan, RunData, RunFailure, RunSettings, Runner};
-use crate::program::{Canonical, Document, LiveOut, Model, Price, Program, Sizes};
+use crate::program::{Canonical, Document, LiveOut, Model, Program, ProgramCost, Sizes};
 use crate::rng::Stream;
 
 /// Solves a problem by a program for its task, until it is as good as the tolerance asks for; a program whose head says
@@ -54,7 +54,7 @@ pub(super) struct Job<'a> {
     pub prepared: &'a PreparedProblem,
     pub options: &'a SolveOptions,
     settings: &'a RunSettings,
-    pub price: Price,
+    pub price: ProgramCost,
     pub sizes: Sizes,
 }
 
@@ -79,12 +79,12 @@ fn run(
     let settings = options.settings(rows, cols);
     let live = Canonical::new(program, LiveOut::Finished);
     let plan = Plan::new(live.program(), instance.shape(), &settings)?;
-    let price = Price::of(&live, instance.signature(), Model::True).expect("a plan is typed");
+    let price = ProgramCost::of(&live, instance.signature(), Model::True).expect("a plan is typed");
     let sizes = settings.sizes(rows, cols);
     let job = Job { plan: &plan, prepared, options, settings: &settings, price, sizes };
     match &prepared.columns {
         Some(columns) => pursue(&mut Certified::begin(&job, columns)?, options),
-        None => pursue(&mut Searched::begin(&job)?, options),
+        None => pursue(&mut LineSearch::begin(&job)?, options),
     }
 }
 
@@ -97,16 +97,16 @@ pub(super) trait SolveMethod {
     fn x(&self) -> &[f64];
 
     /// Judges the start: whether it is the end, too.
-    fn start(&mut self) -> Option<Ended>;
+    fn start(&mut self) -> Option<Termination>;
 
     /// Makes an iteration, and judges where it leads.
-    fn advance(&mut self) -> Result<Option<Ended>, RunFailure>;
+    fn advance(&mut self) -> Result<Option<Termination>, RunFailure>;
 
     /// What came of it, measured at the mean of iterates if there is one, and else at the last.
     fn finish(
         &mut self,
         mean: Option<Vec<f64>>,
-        ended: Ended,
+        ended: Termination,
         failure: Option<RunFailure>,
     ) -> Result<Solution, SolveError>;
 
@@ -121,7 +121,7 @@ fn pursue(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Soluti
         let solution = once(method, options);
         let too_far = match &solution {
             Ok(solution) => {
-                solution.ended == Ended::Divergence || solution.failure.as_ref().is_some_and(overflows)
+                solution.ended == Termination::Divergence || solution.failure.as_ref().is_some_and(overflows)
             }
             Err(SolveError::Run(failure)) => overflows(failure),
             Err(_) => false,
@@ -141,7 +141,7 @@ fn once(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Solution
             Ok(ended) => ended,
             Err(error) if begun => {
                 failure = Some(error);
-                Some(Ended::Blocked)
+                Some(Termination::Blocked)
             }
             Err(error) => return Err(error.into()),
         };
@@ -149,5 +149,5 @@ fn once(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Solution
             mean.add(method.x());
         }
     }
-    method.finish(mean.value(), ended.unwrap_or(Ended::Iterations), failure)
+    method.finish(mean.value(), ended.unwrap_or(Termination::Iterations), failure)
 }
