@@ -49,14 +49,14 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let shrunk = if size > 0.0 { norm(&system.b) / size } else { 1.0 };
     let (rows, cols, in_file) = (system.matrix.rows(), system.matrix.cols(), system.matrix.is_in_file());
     let (a, b) = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
-    let told = ErrorReporter { source: &source, matrix, system: &system };
-    let response = task.response(&b).map_err(|error| told.data(error))?;
+    let reporter = ErrorReporter { source: &source, matrix, system: &system };
+    let response = task.response(&b).map_err(|error| reporter.data(error))?;
     let problem = Problem::new(task, a, b).with_noise(system.columns.noise());
     progress::doing(format!("solving with {}", source.name));
     let begun = Instant::now();
     let solution =
         problem.map_err(SolveError::Data).and_then(|problem| solve(&source.document, problem, &options));
-    let mut solution = solution.map_err(|error| told.error(error))?;
+    let mut solution = solution.map_err(|error| reporter.error(error))?;
     solution.residuals.iter_mut().chain([&mut solution.residual]).for_each(|residual| *residual *= shrunk);
     let seconds = begun.elapsed().as_secs_f64();
     let System { columns, dropped, .. } = &system;

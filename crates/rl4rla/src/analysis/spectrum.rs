@@ -175,11 +175,11 @@ mod tests {
         let study = study("sketched-precond-gd", "mid-cond", (300, 8), &[1e3], Some(0.5));
         let instance = study.instance(&study.family, 0, 0).unwrap();
         let spectrum = Spectrum::of(&study, &study.family, &instance, 0).unwrap();
-        let course = study.history(&study.family, &study.settings(&study.family), 0, 0).unwrap();
-        for pair in course.windows(2).filter(|pair| pair[0] > 1e-9) {
+        let history = study.history(&study.family, &study.settings(&study.family), 0, 0).unwrap();
+        for pair in history.windows(2).filter(|pair| pair[0] > 1e-9) {
             assert!(pair[1] <= spectrum.norm(0.5) * pair[0] * (1.0 + 1e-6));
         }
-        let measured = super::super::contraction::rate(&course).unwrap();
+        let measured = super::super::contraction::rate(&history).unwrap();
         assert!((measured / spectrum.radius(0.5) - 1.0).abs() < 0.05, "{measured}");
     }
 

@@ -149,7 +149,7 @@ pub struct Candidate {
 /// The result of an attempt.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// The candidates, the chosen one first; none if no program earned anything.
+    /// The candidates, the chosen one first; none if no program has a positive reward.
     pub candidates: Vec<Candidate>,
     /// The chosen program on the final instances, by the full executor.
     pub report: Option<Evaluation>,

@@ -8,7 +8,7 @@ use crate::rng::Stream;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Instances drawn so far, and what programs have earned on them: shared by the stages of a run that draw from the same
+/// Instances drawn so far, and the rewards of programs on them: shared by the stages of a run that draw from the same
 /// families, and by runs with the same seed. No result depends on what is held.
 #[derive(Default)]
 pub struct Problems {
@@ -35,7 +35,7 @@ struct Terms {
     turns: Option<usize>,
 }
 
-/// What programs have earned on one set of instances under one protocol.
+/// The rewards of programs on one set of instances under one protocol.
 pub struct MeasuredRewards {
     /// In reduced coordinates.
     pub(super) rewards: Rewards,
@@ -79,7 +79,7 @@ impl Problems {
         Ok(prepared)
     }
 
-    /// What programs have earned so far on these terms.
+    /// The rewards measured so far on these terms.
     pub fn measured(
         &self,
         protocol: &Protocol,

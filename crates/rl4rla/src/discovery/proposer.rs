@@ -51,7 +51,7 @@ impl ProposalSource<Patches<'_>> for Asking<'_> {
     }
 
     /// Whoever is asked does not work for nothing, and may say the same again and again.
-    fn price(&self) -> u64 {
+    fn cost(&self) -> u64 {
         1
     }
 }

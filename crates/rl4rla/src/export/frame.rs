@@ -108,9 +108,9 @@ fn run<C: Code>(export: &Export) -> String {
 /// The pieces that run the iterations, as this loop needs them.
 pub fn runners<C: Code>(run_loop: &RunLoop, pieces: &Pieces) -> Vec<String> {
     let [iterate, ty] = C::ITERATE;
-    let told: String = run_loop.told().iter().map(|name| format!(", {name}")).collect();
+    let told: String = run_loop.arguments().iter().map(|name| format!(", {name}")).collect();
     let types: String =
-        run_loop.told().iter().map(|name| if *name == "t" { ", usize" } else { ", f64" }).collect();
+        run_loop.arguments().iter().map(|name| if *name == "t" { ", usize" } else { ", f64" }).collect();
     let adapted = |name: &&str| {
         let piece = pieces.when(name, |condition| run_loop.has(condition));
         let call = |more: &str| format!("{}({iterate}{more})", run_loop.function());

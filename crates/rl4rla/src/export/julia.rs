@@ -49,7 +49,7 @@ impl Code for Julia {
     }
 
     fn inner(run_loop: &RunLoop, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
-        let told: String = run_loop.told().iter().map(|name| format!(", {name}")).collect();
+        let told: String = run_loop.arguments().iter().map(|name| format!(", {name}")).collect();
         let mut lines = vec![format!("function {}({of}{told})", run_loop.function())];
         if !run_loop.memory.is_empty() {
             lines.push("    if t == 0".into());

@@ -48,7 +48,7 @@ impl Code for Python {
     }
 
     fn inner(run_loop: &RunLoop, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
-        let told: String = run_loop.told().iter().map(|name| format!(", {name}")).collect();
+        let told: String = run_loop.arguments().iter().map(|name| format!(", {name}")).collect();
         let mut lines = vec![format!("def {}({of}{told}):", run_loop.function())];
         if !run_loop.memory.is_empty() {
             let names: Vec<&str> = run_loop.memory.iter().map(|reg| reg.name()).collect();

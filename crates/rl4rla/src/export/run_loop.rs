@@ -55,7 +55,7 @@ impl RunLoop {
     }
 
     /// What that function is told beside x.
-    pub fn told(&self) -> Vec<&'static str> {
+    pub fn arguments(&self) -> Vec<&'static str> {
         let step = (self.told_step && self.descends()).then_some("step");
         step.into_iter().chain((!self.memory.is_empty()).then_some("t")).collect()
     }
@@ -229,6 +229,6 @@ mod tests {
         let momentum = "iteration:\n m1 = VEC_VEC_ADD(m1, x)\n v1 = MAT_VEC_MUL(A, m1)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
         let momentum = run_loop(momentum);
         assert!(momentum.shown.is_empty());
-        assert_eq!(momentum.told(), ["t"]);
+        assert_eq!(momentum.arguments(), ["t"]);
     }
 }

@@ -52,7 +52,7 @@ impl Code for Rust {
     }
 
     fn inner(run_loop: &RunLoop, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
-        let told = run_loop.told();
+        let told = run_loop.arguments();
         let told: String = told
             .iter()
             .map(|name| format!(", {name}: {}", if *name == "t" { "usize" } else { "f64" }))

@@ -36,7 +36,7 @@ pub struct Export<'a> {
     /// What one iteration does.
     pub equation: Equation,
     /// What it costs.
-    pub price: ProgramCost,
+    pub cost: ProgramCost,
 }
 
 impl<'a> Export<'a> {
@@ -51,9 +51,9 @@ impl<'a> Export<'a> {
         let listing = Listing::new(program, signature)?;
         let run_loop = RunLoop::new(document, &listing);
         let live = Canonical::new(program, LiveOut::Finished);
-        let price = ProgramCost::of(&live, signature, Model::True)?;
+        let cost = ProgramCost::of(&live, signature, Model::True)?;
         let equation = equation(program, signature)?;
-        Ok(Export { document, defaults, provenance, listing, run_loop, equation, price })
+        Ok(Export { document, defaults, provenance, listing, run_loop, equation, cost })
     }
 
     /// The program in a language: the text of one file.
@@ -84,7 +84,7 @@ impl<'a> Export<'a> {
             let fixed = self.defaults.sketch.work(8, 8) == work;
             if fixed { flops.with_sketch_work(work) } else { flops.clone() }
         };
-        [&self.price.setup.flops, &self.price.iteration.flops].map(shown)
+        [&self.cost.setup.flops, &self.cost.iteration.flops].map(shown)
     }
 
     /// Whether rows are columns.

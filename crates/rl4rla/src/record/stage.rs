@@ -49,7 +49,7 @@ pub struct StageRecord {
     pub instances: Option<usize>,
     /// On how many of them the program failed.
     pub failures: Option<usize>,
-    /// The chosen program; none if no program earned anything.
+    /// The chosen program; none if no program has a positive reward.
     pub program: Option<String>,
     /// Its equation.
     pub equation: Option<String>,

@@ -33,7 +33,7 @@ pub fn reward(program: &Program, prepared: &PreparedInstance, protocol: &Protoco
 /// Rewards of programs under one protocol, by what they compute and by their RNG stream.
 pub type Rewards = Cache<(u128, Stream), RewardSample>;
 
-/// What a run earned, and what else was seen of it.
+/// The reward of a run, and what else was seen of it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RewardSample {
     /// The reward.
@@ -59,7 +59,7 @@ impl Bytes for RewardSample {
     }
 }
 
-/// What a program earns, with its condition number if that is wanted, unless a program that differs from this in the names of registers alone has earned it before.
+/// The reward of a program, with its condition number if that is wanted, unless a program that differs from this in the names of registers alone has earned it before.
 pub fn reward_sample(
     program: &Program,
     prepared: &PreparedInstance,
@@ -101,7 +101,7 @@ fn measured(
     }
 }
 
-/// What is earned by the best of these runs, one for each step size; `one_setup` if they all began alike.
+/// The reward of the best of these runs, one for each step size; `one_setup` if they all began alike.
 fn best_of<'a>(
     judge: &Judge,
     runs: impl Iterator<Item = Runner<'a>>,

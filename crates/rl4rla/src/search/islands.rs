@@ -28,9 +28,9 @@ pub trait ProposalSource<D: Domain> {
         pick: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Vec<D::State>>;
 
-    /// The evaluations that a proposal takes from the budget at least, whatever comes of it: where proposing has a price of
+    /// The evaluations that a proposal takes from the budget at least, whatever comes of it: where proposing has a cost of
     /// its own, states that are known already are not for nothing.
-    fn price(&self) -> u64 {
+    fn cost(&self) -> u64 {
         0
     }
 }
@@ -195,14 +195,14 @@ impl<D: Domain> Sea<'_, D> {
             };
             states.truncate(self.evaluator.ledger.playouts_left() as usize);
             if states.is_empty() {
-                self.evaluator.ledger.charge(proposer.price());
+                self.evaluator.ledger.charge(proposer.cost());
                 (silence, self.evaluator.ledger.counters.playouts) = (silence + 1, made + 1);
                 continue;
             }
             silence = 0;
             let Some(children) = self.evaluator.evaluate(states) else { return self.evaluator.ledger.why() };
             let spent = self.evaluator.ledger.counters.evaluations - before;
-            self.evaluator.ledger.charge(proposer.price().saturating_sub(spent));
+            self.evaluator.ledger.charge(proposer.cost().saturating_sub(spent));
             children.into_iter().for_each(|child| self.register(island, child));
         }
     }

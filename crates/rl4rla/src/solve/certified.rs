@@ -41,7 +41,7 @@ impl<'a> Certified<'a> {
     pub fn begin(job: &'a Job<'a>, columns: &'a ColumnSplit) -> Result<Certified<'a>, RunFailure> {
         let mut runner = job.begin(Measuring::Shown)?;
         // Looking costs a pass of 4mn flops; no more is spent on it than on running.
-        let flops = job.price.iteration.flops.eval(&job.sizes).max(1.0);
+        let flops = job.cost.iteration.flops.eval(&job.sizes).max(1.0);
         let rare = ((4.0 * job.sizes.rows * job.sizes.cols) / flops).ceil() as usize;
         let every = if job.options.history { 1 } else { rare.max(1) };
         let (step, tries) = match job.options.step {
@@ -175,9 +175,9 @@ impl SolveMethod for Certified<'_> {
             dependent: self.columns.dependent.clone(),
             step: self.step,
             iterations,
-            passes: self.job.price.passes(&self.job.sizes, iterations),
+            passes: self.job.cost.passes(&self.job.sizes, iterations),
             reads: PASSES + self.runner.passes(),
-            flops: self.job.price.flops(&self.job.sizes, iterations),
+            flops: self.job.cost.flops(&self.job.sizes, iterations),
             residuals,
             ended,
             obstacle: failure.as_ref().map(RunFailure::to_string),

@@ -232,7 +232,7 @@ impl SolveMethod for LineSearch<'_> {
         ended: Termination,
         failure: Option<RunFailure>,
     ) -> Result<Solution, SolveError> {
-        let Job { prepared, options, price, sizes, .. } = self.job;
+        let Job { prepared, options, cost, sizes, .. } = self.job;
         let (instance, task) = (&prepared.instance, prepared.instance.task);
         let y = mean.unwrap_or_else(|| self.x().to_vec());
         let (loss, optimality) = (instance.measure(&y).0, task.optimality(instance, &y));
@@ -256,9 +256,9 @@ impl SolveMethod for LineSearch<'_> {
             dependent: vec![],
             step: self.at.step,
             iterations,
-            passes: price.passes(sizes, iterations),
+            passes: cost.passes(sizes, iterations),
             reads: 0,
-            flops: price.flops(sizes, iterations),
+            flops: cost.flops(sizes, iterations),
             residuals,
             ended: if worse && ended != Termination::Tolerance { Termination::Divergence } else { ended },
             failure,

@@ -54,7 +54,7 @@ pub(super) struct Job<'a> {
     pub prepared: &'a PreparedProblem,
     pub options: &'a SolveOptions,
     settings: &'a RunSettings,
-    pub price: ProgramCost,
+    pub cost: ProgramCost,
     pub sizes: Sizes,
 }
 
@@ -79,9 +79,9 @@ fn run(
     let settings = options.settings(rows, cols);
     let live = Canonical::new(program, LiveOut::Finished);
     let plan = Plan::new(live.program(), instance.shape(), &settings)?;
-    let price = ProgramCost::of(&live, instance.signature(), Model::True).expect("a plan is typed");
+    let cost = ProgramCost::of(&live, instance.signature(), Model::True).expect("a plan is typed");
     let sizes = settings.sizes(rows, cols);
-    let job = Job { plan: &plan, prepared, options, settings: &settings, price, sizes };
+    let job = Job { plan: &plan, prepared, options, settings: &settings, cost, sizes };
     match &prepared.columns {
         Some(columns) => pursue(&mut Certified::begin(&job, columns)?, options),
         None => pursue(&mut LineSearch::begin(&job)?, options),
