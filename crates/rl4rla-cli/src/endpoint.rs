@@ -1,4 +1,4 @@
-//! An author behind an OpenAI-compatible chat-completions endpoint, for `--method islands --proposer URL`.
+//! A proposer behind an OpenAI-compatible chat-completions endpoint, for `--method islands --proposer URL`.
 //!
 //! Every answer goes into a transcript, and whatever stands there is not asked again: with it a run is a function of its
 //! seed again, and can be repeated and resumed without anyone to ask.
@@ -9,7 +9,7 @@ mod transcript;
 
 use crate::failure::Failure;
 use crate::interrupt::{pause, stopped, unless_stopped};
-use rl4rla::discovery::{Author, Commission};
+use rl4rla::discovery::{Commission, Proposer};
 use rl4rla::experiment::ProposerSettings;
 use rl4rla::program::{Document, MAX_BYTES, Program, Update};
 use rl4rla::record::ProposerRecord;
@@ -168,7 +168,7 @@ fn program(answer: &str, update: Update) -> Option<Program> {
     meant.then_some(document.program)
 }
 
-impl Author for Endpoint {
+impl Proposer for Endpoint {
     fn write(&mut self, commission: &Commission) -> Option<Vec<Program>> {
         let question = json!({
             "model": self.proposer.model,

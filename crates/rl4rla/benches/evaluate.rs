@@ -29,8 +29,8 @@ fn candidates(stage: &Stage, start: &Program, draws: bool, count: usize) -> Vec<
     let mut found = BTreeMap::new();
     for walk in 0..20 * count as u64 {
         let mut program = stage.grammar.state(start).program().clone();
-        let luck = Stream::new(walk).uniforms(stage.edits);
-        for (i, u) in luck.iter().enumerate() {
+        let stream = Stream::new(walk).uniforms(stage.edits);
+        for (i, u) in stream.iter().enumerate() {
             let legal = stage.grammar.legal(&program, stage.edits - i);
             let Some(chosen) = legal.get((u * legal.len() as f64) as usize) else { break };
             program = stage.grammar.state(&chosen.apply(&program)).program().clone();
@@ -56,10 +56,10 @@ fn seconds_each<T>(work: &[T], mut one: impl FnMut(&T)) -> f64 {
 
 /// The least microseconds of a reward over some rounds, once everything shared is there.
 fn microseconds(pairs: &[(&Program, &PreparedInstance)], protocol: &Protocol) -> f64 {
-    let luck = Stream::new(3);
+    let stream = Stream::new(3);
     let round = || {
         seconds_each(pairs, |(program, instance)| {
-            black_box(reward(program, instance, protocol, &luck));
+            black_box(reward(program, instance, protocol, &stream));
         })
     };
     round();
@@ -79,20 +79,20 @@ fn main() {
         let streams = [0, 1].map(|i| InstanceSet::Search.stream(1, i));
         let prepared =
             streams.map(|stream| PreparedInstance::draw(&stage.families[0], &stream).expect("can be drawn"));
-        let luck = Stream::new(3);
+        let stream = Stream::new(3);
         let pairs: Vec<(&Program, &PreparedInstance)> = prepared
             .iter()
             .flat_map(|instance| programs.iter().map(move |program| (program, instance)))
             .collect();
         let first = seconds_each(&pairs, |(program, instance)| {
-            black_box(reward(program, instance, &stage.protocol, &luck));
+            black_box(reward(program, instance, &stage.protocol, &stream));
         });
         let reduced = microseconds(&pairs, &stage.protocol);
         let some: Vec<_> = pairs.iter().take(programs.len()).step_by(programs.len() / 20 + 1).collect();
         some[0].1.instance();
         let full = 1e6
             * seconds_each(&some, |(program, instance)| {
-                black_box(score(program, instance.instance(), &stage.protocol, &luck));
+                black_box(score(program, instance.instance(), &stage.protocol, &stream));
             });
         println!(
             "{name}/{}{}, {} programs, T = {}: first {:.0} µs, then {reduced:.1} µs ({:.0}/s); full executor {full:.0} µs, {:.0} times as long",

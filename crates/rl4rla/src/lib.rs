@@ -4,7 +4,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | foundation | [`clock`], [`rng`], [`spread`], [`linalg`], [`data`] |
+//! | foundation | [`clock`], [`rng`], [`statistics`], [`linalg`], [`data`] |
 //! | language | [`program`], [`problem`] |
 //! | running | [`execute`], [`solve`], [`baseline`], [`reward`], [`equivalence`], [`analysis`], [`export`] |
 //! | searching | [`search`], [`discovery`], [`curriculum`] |
@@ -150,6 +150,6 @@ pub mod reward;
 pub mod rng;
 pub mod search;
 pub mod solve;
-pub mod spread;
+pub mod statistics;
 #[cfg(feature = "store")]
 pub mod store;

@@ -1,8 +1,8 @@
 //! Random streams: every number is a pure function of a seed and a path of labels.
 
-mod discrete;
 #[cfg(test)]
-pub(crate) mod statistics;
+pub(crate) mod assertions;
+mod discrete;
 
 pub use discrete::{Discrete, WeightError};
 
@@ -108,7 +108,7 @@ impl Normals {
 
 #[cfg(test)]
 mod tests {
-    use super::statistics::{assert_counts, assert_law, assert_uncorrelated};
+    use super::assertions::{assert_counts, assert_law, assert_uncorrelated};
     use super::*;
     use proptest::prelude::*;
     use statrs::distribution::{ContinuousCDF, Normal};

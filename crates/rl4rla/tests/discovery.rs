@@ -139,7 +139,7 @@ impl Observer for Notes {
         self.log.push((record, value));
     }
 
-    fn goes_on(&mut self, _: &Progress) -> bool {
+    fn continues(&mut self, _: &Progress) -> bool {
         self.log.len() < self.most
     }
 }
@@ -227,7 +227,7 @@ fn fresh_evaluations_draw_anew_and_are_pure() {
             bench.draws(program) == usize::MAX,
             fresh == Fresh::Instances || fresh == Fresh::Draws && name != "ls-gd"
         );
-        (0..bench.count()).map(|index| bench.earnings(program, index).reward).collect()
+        (0..bench.count()).map(|index| bench.reward_sample(program, index).reward).collect()
     };
     let different =
         |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<std::collections::BTreeSet<_>>().len();

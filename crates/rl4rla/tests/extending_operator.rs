@@ -8,7 +8,7 @@ use rl4rla::linalg;
 use rl4rla::problem::Family;
 use rl4rla::program::{
     Canonical, Compute, Document, Expr, Form, Geometry, LiveOut, Meaning, Model, Op, Operator, Pattern,
-    Price, Program, Size, Taken, Templates, check, equation, length,
+    Program, ProgramCost, Size, Taken, Templates, check, equation, length,
 };
 use rl4rla::rng::Stream;
 use std::panic::catch_unwind;
@@ -83,7 +83,7 @@ fn one_row_is_parsed_typed_priced_shown_and_run() {
     let live = Canonical::new(program, LiveOut::Finished);
     let sizes = RunSettings::for_size(200, 5).sizes(200, 5);
     let flops =
-        |program: &Canonical| Price::of(program, Geometry::Tall, Model::True).unwrap().flops(&sizes, 1);
+        |program: &Canonical| ProgramCost::of(program, Geometry::Tall, Model::True).unwrap().flops(&sizes, 1);
     let plain = self::document("DO_NOTHING()").program;
     assert_eq!(flops(&live) - flops(&Canonical::new(&plain, LiveOut::Finished)), 2.0 * 200.0);
     let family = Family { rows: 200, cols: 5, ..Family::named("low-cond").unwrap() };

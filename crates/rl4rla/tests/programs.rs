@@ -124,7 +124,7 @@ proptest! {
         for geometry in GEOMETRIES {
             // Typing and pricing refuse or accept; they do not panic.
             let live = Canonical::new(&program, LiveOut::Finished);
-            prop_assert_eq!(check(live.program(), geometry).is_ok(), Price::of(&live, geometry, Model::True).is_ok());
+            prop_assert_eq!(check(live.program(), geometry).is_ok(), ProgramCost::of(&live, geometry, Model::True).is_ok());
             prop_assert_eq!(check(live.program(), geometry).is_ok(), equation(&program, geometry).is_ok());
         }
     }
@@ -142,8 +142,8 @@ proptest! {
         let live = Canonical::new(&program, LiveOut::Finished);
         let untidy = with_dead_code(&mut Dice::new(seed), &program, geometry);
         for model in [Model::True, Model::Released] {
-            let price = Price::of(&live, geometry, model).unwrap();
-            prop_assert_eq!(&price, &Price::of(&Canonical::new(&untidy, LiveOut::Finished), geometry, model).unwrap());
+            let price = ProgramCost::of(&live, geometry, model).unwrap();
+            prop_assert_eq!(&price, &ProgramCost::of(&Canonical::new(&untidy, LiveOut::Finished), geometry, model).unwrap());
             let (rows, cols) = (1000.0, if geometry == Geometry::Tall { 10.0 } else { 1000.0 });
             let sizes = Sizes { rows, cols, sketch: rows.min(8.0 * cols), batch: 3.0, sketch_work: 16.0 };
             for instruction in check(&program, geometry).unwrap() {
@@ -177,7 +177,7 @@ fn factoring_a_wide_matrix_has_its_price() {
     let wide = "setup:\n R1 = HHQR(A)\n R1 = MAT_MAT_TRANS_MUL(R1, A)\n R1 = HHQR(R1)\n";
     let live = format!("{wide}iteration:\n v1 = MAT_VEC_MUL(R1, b)\n v1 = VEC_MAT_MUL(v1, A)\n");
     let live = Canonical::new(&parse(&live), LiveOut::Finished);
-    let price = Price::of(&live, Geometry::Tall, Model::True).unwrap();
+    let price = ProgramCost::of(&live, Geometry::Tall, Model::True).unwrap();
     let sizes = Sizes { rows: 1000.0, cols: 10.0, sketch: 80.0, batch: 10.0, sketch_work: 16.0 };
     assert!(price.flops(&sizes, 10) > 0.0, "{}", price.setup.flops);
 }

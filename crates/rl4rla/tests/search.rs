@@ -179,7 +179,7 @@ fn the_printed_back_up_decides_too() {
 struct Until(u64);
 
 impl<S> Watch<S> for Until {
-    fn goes_on(&mut self, counters: &Counters, _: Option<(&S, f64)>) -> bool {
+    fn continues(&mut self, counters: &Counters, _: Option<(&S, f64)>) -> bool {
         counters.evaluations < self.0
     }
 }
@@ -322,7 +322,7 @@ proptest! {
 fn the_watch_sees_the_highest_mean() {
     struct Sees(Vec<Option<(usize, f64)>>);
     impl Watch<usize> for Sees {
-        fn goes_on(&mut self, _: &Counters, best: Option<(&usize, f64)>) -> bool {
+        fn continues(&mut self, _: &Counters, best: Option<(&usize, f64)>) -> bool {
             self.0.push(best.map(|(solution, mean)| (*solution, mean)));
             true
         }

@@ -5,7 +5,7 @@ use rl4rla::linalg::{self, Matrix};
 use rl4rla::problem::{FamilyError, FamilyInfo, Instance, InstanceError, Solving, Task, register};
 use rl4rla::program::{Compute, Document, Entry, Expr, Form, Operator, Pattern, Size, Update};
 use rl4rla::rng::Stream;
-use rl4rla::solve::{Ended, Problem, SolveError, SolveOptions, StepSize, Unsupported, solve};
+use rl4rla::solve::{Problem, SolveError, SolveOptions, StepSize, Termination, Unsupported, solve};
 use std::sync::Once;
 
 /// min ‖Ax − b‖ over x ≥ 0; with hooks or without.
@@ -127,7 +127,7 @@ fn hooks_give_tolerance_and_data_from_a_file() {
     let memory = Problem::from_rows(rows, 4, a.clone(), b.clone()).unwrap().for_task(&HOOKED);
     let memory = solve(&program, memory, &options).unwrap();
     let file = solve(&program, Problem::new(&HOOKED, in_file(), b.clone()), &options).unwrap();
-    assert_eq!(memory.ended, Ended::Tolerance);
+    assert_eq!(memory.ended, Termination::Tolerance);
     assert_eq!((memory.estimate(), &memory.residuals), (file.estimate(), &file.residuals));
     let x = memory.into_x().unwrap();
     assert!(x[0] > 1.5 && x[1] == 0.0 && x[2] > 30.0 && x[3] == 0.0, "{x:?}");

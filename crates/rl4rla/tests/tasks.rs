@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use rl4rla::execute::{RunSettings, SketchKind, Trace, run};
 use rl4rla::linalg;
 use rl4rla::problem::{Family, Instance};
-use rl4rla::program::{Canonical, Entry, LiveOut, Model, Price, Program};
+use rl4rla::program::{Canonical, Entry, LiveOut, Model, Program, ProgramCost};
 use rl4rla::rng::Stream;
 
 fn program(name: &str) -> &'static Program {
@@ -36,7 +36,7 @@ fn newton_is_exact_and_its_sketch_is_cheap() {
     let flops = |name: &str| {
         let live = Canonical::new(program(name), LiveOut::Finished);
         let signature = Entry::named(name).unwrap().signature();
-        Price::of(&live, signature, Model::True).unwrap().flops(&settings().sizes(5000, 50), 10)
+        ProgramCost::of(&live, signature, Model::True).unwrap().flops(&settings().sizes(5000, 50), 10)
     };
     assert!(3.0 * flops("newton-sketch") < flops("newton"));
     (0..8u64).into_par_iter().for_each(|seed| {

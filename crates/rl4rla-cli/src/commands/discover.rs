@@ -16,7 +16,7 @@ use front::preference;
 use live::Live;
 use present::page;
 use rl4rla::curriculum::{Curriculum, Discovery, SpecError, discover};
-use rl4rla::discovery::{Approach, Author, Context, Known, Preference};
+use rl4rla::discovery::{Approach, Context, Known, Preference, Proposer};
 use rl4rla::experiment::{ProposerSettings, SearchSettings, unreadable};
 use rl4rla::program::nearest;
 use rl4rla::record::{Build, RunRecord};
@@ -253,9 +253,9 @@ impl Task {
         endpoint: Option<&mut Endpoint>,
     ) -> Result<Discovery, Failure> {
         let mut live = Live::new(recorder, &self.curriculum, &self.settings.approach);
-        let author = endpoint.map(|endpoint| endpoint as &mut dyn Author);
+        let proposer = endpoint.map(|endpoint| endpoint as &mut dyn Proposer);
         let mut context =
-            Context { known: known.clone(), author, observer: Some(&mut live), ..Context::default() };
+            Context { known: known.clone(), proposer, observer: Some(&mut live), ..Context::default() };
         let outcome = discover(&self.curriculum, &self.settings.approach, self.seed, &mut context);
         live.close()?;
         outcome.map_err(|error| {

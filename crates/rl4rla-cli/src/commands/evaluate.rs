@@ -14,7 +14,7 @@ use rl4rla::equivalence::{full_name, name};
 use rl4rla::experiment::{Evaluated, EvaluatedRun};
 use rl4rla::problem::{Choice, Family, Task};
 use rl4rla::reward::{Profile, Protocol, Score, auxiliary};
-use rl4rla::spread::median;
+use rl4rla::statistics::median;
 use serde_json::{Value, json};
 
 /// Evaluates a program.

@@ -8,7 +8,8 @@ use crate::source::NamedProgram;
 use rl4rla::equivalence::{Naming, Verdict, name};
 use rl4rla::experiment::costs;
 use rl4rla::program::{
-    Canonical, Cost, Geometry, LiveOut, Model, Poly, Price, Program, Section, Signature, check, equation,
+    Canonical, Cost, Geometry, LiveOut, Model, Poly, Program, ProgramCost, Section, Signature, check,
+    equation,
 };
 use serde_json::json;
 
@@ -18,7 +19,7 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
     let program = &source.document.program;
     let signature = common(&[&source], args.shape)?.signature;
     let live = Canonical::new(program, LiveOut::Finished);
-    let price = Price::of(&live, signature, Model::True)?;
+    let price = ProgramCost::of(&live, signature, Model::True)?;
     let equation = equation(program, signature)?;
     let (setup, iteration) = costs(program, signature)?;
     let total = match setup.is_zero() {

@@ -1,10 +1,10 @@
 //! `rl4rla solve`.
 
+mod errors;
 mod least_squares;
 mod others;
 mod page;
 mod predict;
-mod told;
 
 use crate::args::{Shared, Solve};
 use crate::data::{refused, system};
@@ -14,6 +14,7 @@ use crate::page::{Page, path};
 use crate::progress;
 use crate::request::positive;
 use crate::source::NamedProgram;
+use errors::ErrorReporter;
 use page::{SolveOutcome, figure};
 use predict::Predicted;
 use rl4rla::data::{System, write_csv, write_npy};
@@ -21,11 +22,10 @@ use rl4rla::linalg::{Matrix, norm};
 use rl4rla::problem::{Misfit, Stopping, Task, families};
 use rl4rla::program::{Reg, Update, nearest};
 use rl4rla::report::Figure;
-use rl4rla::solve::{Ended, Problem, RankDeficient, SolveError, SolveOptions, StepSize, solve};
+use rl4rla::solve::{Problem, RankDeficient, SolveError, SolveOptions, StepSize, Termination, solve};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use told::Told;
 
 /// Solves the user's data by a program.
 pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
@@ -49,21 +49,21 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let shrunk = if size > 0.0 { norm(&system.b) / size } else { 1.0 };
     let (rows, cols, in_file) = (system.matrix.rows(), system.matrix.cols(), system.matrix.is_in_file());
     let (a, b) = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
-    let told = Told { source: &source, matrix, system: &system };
-    let response = task.response(&b).map_err(|error| told.data(error))?;
+    let reporter = ErrorReporter { source: &source, matrix, system: &system };
+    let response = task.response(&b).map_err(|error| reporter.data(error))?;
     let problem = Problem::new(task, a, b).with_noise(system.columns.noise());
     progress::doing(format!("solving with {}", source.name));
     let begun = Instant::now();
     let solution =
         problem.map_err(SolveError::Data).and_then(|problem| solve(&source.document, problem, &options));
-    let mut solution = solution.map_err(|error| told.error(error))?;
+    let mut solution = solution.map_err(|error| reporter.error(error))?;
     solution.residuals.iter_mut().chain([&mut solution.residual]).for_each(|residual| *residual *= shrunk);
     let seconds = begun.elapsed().as_secs_f64();
     let System { columns, dropped, .. } = &system;
     let coefficients = columns.coefficients(solution.estimate());
     let mut files: Vec<PathBuf> = Vec::new();
     // What is worse than x = 0 is nothing to keep.
-    let answered = solution.ended != Ended::Divergence;
+    let answered = solution.ended != Termination::Divergence;
     if let Some(out) = args.out.as_ref().filter(|_| answered) {
         write(out, &["name", "value"], Some(&columns.labels()), &coefficients)?;
         files.push(out.clone());

@@ -1,9 +1,9 @@
 //! The contraction factor of the excess per iteration, computed and measured, against the condition number.
 
-use super::interval::Interval;
 use super::iteration::Nature;
 use super::spectrum::Spectrum;
 use super::study::{ExcessHistory, Study};
+use crate::statistics::Interval;
 use serde::Serialize;
 
 /// The contraction at one condition number.
@@ -33,19 +33,23 @@ const NEAR: f64 = 10.0;
 
 impl Contraction {
     /// At every condition number of a study, given its spectra and convergence histories there.
-    pub fn all(study: &Study, spectra: &[Vec<Spectrum>], courses: &[Vec<ExcessHistory>]) -> Vec<Contraction> {
-        let row = |((&kappa, spectra), courses): ((&Option<f64>, &Vec<Spectrum>), &Vec<ExcessHistory>)| {
+    pub fn all(
+        study: &Study,
+        spectra: &[Vec<Spectrum>],
+        histories: &[Vec<ExcessHistory>],
+    ) -> Vec<Contraction> {
+        let row = |((&kappa, spectra), histories): ((&Option<f64>, &Vec<Spectrum>), &Vec<ExcessHistory>)| {
             let over =
                 |f: fn(&Spectrum, f64) -> f64| Interval::mean(spectra.iter().map(|s| f(s, study.step)));
             let computed = over(Spectrum::radius).zip(over(Spectrum::norm));
             Contraction {
                 kappa,
                 computed: computed.map(|(radius, norm)| Computed { radius, norm }),
-                measured: Interval::mean(courses.iter().flatten().filter_map(|course| rate(course))),
-                failed: courses.iter().filter(|course| course.is_err()).count(),
+                measured: Interval::mean(histories.iter().flatten().filter_map(|history| rate(history))),
+                failed: histories.iter().filter(|history| history.is_err()).count(),
             }
         };
-        study.kappas.iter().zip(spectra).zip(courses).map(row).collect()
+        study.kappas.iter().zip(spectra).zip(histories).map(row).collect()
     }
 }
 
@@ -82,12 +86,12 @@ mod tests {
 
     #[test]
     fn geometric_courses_have_their_rate() {
-        let course = |q: f64, floor: f64| (0..60).map(|t| q.powi(t) + floor).collect::<Vec<f64>>();
+        let history = |q: f64, floor: f64| (0..60).map(|t| q.powi(t) + floor).collect::<Vec<f64>>();
         for q in [0.9, 0.5, 1.1] {
-            assert!((rate(&course(q, 0.0)).unwrap() - q).abs() < 1e-12);
+            assert!((rate(&history(q, 0.0)).unwrap() - q).abs() < 1e-12);
         }
         // A floor is not part of it.
-        let floored = rate(&course(0.5, 1e-6)).unwrap();
+        let floored = rate(&history(0.5, 1e-6)).unwrap();
         assert!((floored - 0.5).abs() < 0.01, "{floored}");
         // A fast start is not the rate.
         let two: Vec<f64> = (0..200).map(|t| 0.1f64.powi(t) + 0.01 * 0.9f64.powi(t)).collect();

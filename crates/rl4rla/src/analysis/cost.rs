@@ -4,7 +4,7 @@ use super::crossover::Region;
 use super::iterations::Wait;
 use super::study::Study;
 use crate::baseline::{Baseline, Request};
-use crate::program::{Price, Sizes};
+use crate::program::{ProgramCost, Sizes};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -74,7 +74,7 @@ const MOST_COLS: u64 = 10_000_000;
 impl Costs {
     /// That of a study's program, given how long it takes at the first condition number.
     pub fn of(study: &Study, wait: &Wait) -> Costs {
-        let Price { setup, iteration } = &study.price;
+        let ProgramCost { setup, iteration } = &study.cost;
         let (rows, cols) = (study.family.rows, study.family.cols);
         let sizes = sizes(study, rows as u64, cols as u64);
         let symbols = |flops: &dyn ToString, data: &dyn ToString| Symbols {
@@ -82,7 +82,7 @@ impl Costs {
             data: data.to_string(),
         };
         let spent =
-            |t: usize| Spent { flops: study.price.flops(&sizes, t), passes: study.price.passes(&sizes, t) };
+            |t: usize| Spent { flops: study.cost.flops(&sizes, t), passes: study.cost.passes(&sizes, t) };
         let once = spent(0);
         let each = Spent { flops: spent(1).flops - once.flops, passes: spent(1).passes - once.passes };
         let observed = wait.observed.filter(|_| wait.reached == wait.count);
@@ -134,7 +134,7 @@ fn compare(
     let (m, n) = (study.family.rows as u64, study.family.cols as u64);
     let square = study.family.kind.info().square;
     let cheaper = |m: u64, n: u64| {
-        let program = ours.map(|t| study.price.flops(&sizes(study, m, n), t.round() as usize));
+        let program = ours.map(|t| study.cost.flops(&sizes(study, m, n), t.round() as usize));
         match (program, &flops) {
             (Some(program), Some(rival)) => program < rival(m as f64, n as f64),
             // Reaching the tolerance beats not reaching it.
@@ -160,7 +160,7 @@ fn lsqr(study: &Study) -> Option<f64> {
             let request = Request {
                 iterations: Some(iterations as usize),
                 tolerance: Some(0.0),
-                ..Request::new(&instance.A, &instance.b, study.luck(index))
+                ..Request::new(&instance.A, &instance.b, study.stream(index))
             };
             baseline.solve(&request).is_ok_and(|found| instance.excess(&found.x) <= study.care.tolerance)
         };
@@ -178,9 +178,9 @@ fn lsqr(study: &Study) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::interval::Interval;
     use super::super::study::tests::study;
     use super::*;
+    use crate::statistics::Interval;
 
     fn wait(iterations: f64) -> Wait {
         let value = Interval { value: iterations, low: iterations, high: iterations, count: 3 };

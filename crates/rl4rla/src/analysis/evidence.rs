@@ -75,10 +75,10 @@ impl Evidence {
     pub fn of(study: &Study, nature: Nature, typical: f64, point: &StudyPoint) -> Option<Evidence> {
         let StudyPoint { family, seed } = *point;
         let instance = study.instance(&family, seed, 0).ok()?;
-        let (settings, luck) = (study.settings(&family), draws(seed, 0, 0));
+        let (settings, stream) = (study.settings(&family), draws(seed, 0, 0));
         let program = study.live.program();
         let end =
-            run(program, &instance, &settings, &luck).ok().and_then(|trace| trace.excesses.last().copied());
+            run(program, &instance, &settings, &stream).ok().and_then(|trace| trace.excesses.last().copied());
         let alike = Study { care: Care { seed, ..study.care }, ..study.clone() };
         let spectrum =
             (nature == Nature::Stationary).then(|| Spectrum::of(&alike, &family, &instance, 0)).flatten();
@@ -99,7 +99,7 @@ impl Evidence {
             stable: spectrum.as_ref().map(Spectrum::stable),
             iterations: settings.iterations,
             sampled: sampled(study, &instance, &point.family, seed),
-            unsampled: unsampled(study, &instance, &settings, &luck),
+            unsampled: unsampled(study, &instance, &settings, &stream),
             batch_factor: per_column(settings.batch),
             sketch_factor: sketches.then(|| per_column(settings.sketch_rows)),
             gram: program.instructions().any(|(_, _, ins)| squares(ins)),
@@ -111,7 +111,7 @@ impl Evidence {
 const AFFORDABLE: f64 = 2e7;
 
 /// The excess after T iterations when every sample is all rows.
-fn unsampled(study: &Study, instance: &Instance, settings: &RunSettings, luck: &Stream) -> Option<f64> {
+fn unsampled(study: &Study, instance: &Instance, settings: &RunSettings, stream: &Stream) -> Option<f64> {
     let mut program = study.live.program().clone();
     let before = program.len();
     for section in Section::BOTH {
@@ -119,7 +119,7 @@ fn unsampled(study: &Study, instance: &Instance, settings: &RunSettings, luck: &
     }
     let limits = Limits { flops: AFFORDABLE, ..settings.limits };
     let settings = RunSettings { limits, ..settings.clone() };
-    let run = (program.len() < before).then(|| run(&program, instance, &settings, luck).ok()).flatten();
+    let run = (program.len() < before).then(|| run(&program, instance, &settings, stream).ok()).flatten();
     run.and_then(|trace| trace.excesses.last().copied())
 }
 

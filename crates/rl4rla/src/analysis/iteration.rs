@@ -119,12 +119,12 @@ fn probed(study: &Study) -> Option<bool> {
     let (rows, cols) = if study.family.kind.info().square { (PROBE.1, PROBE.1) } else { PROBE };
     let family = Family { rows, cols, ..study.family };
     let instance = study.instance(&family, study.care.seed, 0).ok()?;
-    let points = |label| study.luck(0).derive(label, 0).normals(cols);
+    let points = |label| study.stream(0).derive(label, 0).normals(cols);
     let (x, y) = (points("x"), points("y"));
     let sum: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x + y).collect();
     let starts = [sum, x, y, vec![0.0; cols]];
     let settings = study.protocol.settings(rows, cols, study.step);
-    let ends = step_from(study.live.program(), &instance, &settings, starts, &study.luck(0)).ok()?;
+    let ends = step_from(study.live.program(), &instance, &settings, starts, &study.stream(0)).ok()?;
     let [both, x, y, zero] = &ends[..] else { return None };
     let gap = sub(&sub(both, x), &sub(y, zero));
     Some(norm(&gap) <= LINEAR * ends.iter().map(|end| norm(end)).fold(0.0, f64::max))

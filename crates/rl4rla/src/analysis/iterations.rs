@@ -1,9 +1,9 @@
 //! Iterations to a tolerance: predicted from the contraction, and observed.
 
 use super::contraction::rate;
-use super::interval::Interval;
 use super::spectrum::Spectrum;
 use super::study::{ExcessHistory, Study};
+use crate::statistics::Interval;
 use serde::Serialize;
 
 /// Iterations to a tolerance at one condition number.
@@ -25,34 +25,34 @@ pub struct Wait {
 
 impl Wait {
     /// At every condition number of a study, given its spectra and convergence histories there.
-    pub fn all(study: &Study, spectra: &[Vec<Spectrum>], courses: &[Vec<ExcessHistory>]) -> Vec<Wait> {
+    pub fn all(study: &Study, spectra: &[Vec<Spectrum>], histories: &[Vec<ExcessHistory>]) -> Vec<Wait> {
         let epsilon = study.care.tolerance;
-        let row = |((&kappa, spectra), courses): ((&Option<f64>, &Vec<Spectrum>), &Vec<ExcessHistory>)| {
-            let ran: Vec<&Vec<f64>> = courses.iter().flatten().collect();
-            let start = Interval::mean(ran.iter().map(|course| course[0])).map_or(1.0, |start| start.value);
+        let row = |((&kappa, spectra), histories): ((&Option<f64>, &Vec<Spectrum>), &Vec<ExcessHistory>)| {
+            let ran: Vec<&Vec<f64>> = histories.iter().flatten().collect();
+            let start = Interval::mean(ran.iter().map(|history| history[0])).map_or(1.0, |start| start.value);
             let factors: Vec<f64> = match spectra.is_empty() {
-                true => ran.iter().filter_map(|course| rate(course)).collect(),
+                true => ran.iter().filter_map(|history| rate(history)).collect(),
                 false => spectra.iter().map(|spectrum| spectrum.radius(study.step)).collect(),
             };
             let each: Option<Vec<f64>> =
                 factors.into_iter().map(|factor| predicted(factor, epsilon / start)).collect();
-            let observed: Vec<f64> = ran.iter().filter_map(|course| reached(course, epsilon)).collect();
+            let observed: Vec<f64> = ran.iter().filter_map(|history| reached(history, epsilon)).collect();
             Wait {
                 kappa,
                 predicted: each.and_then(Interval::mean),
                 reached: observed.len(),
                 observed: Interval::median(observed),
-                count: courses.len(),
+                count: histories.len(),
                 within: study.horizon(),
             }
         };
-        study.kappas.iter().zip(spectra).zip(courses).map(row).collect()
+        study.kappas.iter().zip(spectra).zip(histories).map(row).collect()
     }
 }
 
 /// The first iteration whose excess is at most ε.
-fn reached(course: &[f64], epsilon: f64) -> Option<f64> {
-    course.iter().position(|excess| *excess <= epsilon).map(|t| t as f64)
+fn reached(history: &[f64], epsilon: f64) -> Option<f64> {
+    history.iter().position(|excess| *excess <= epsilon).map(|t| t as f64)
 }
 
 /// The iterations after which ρᵗ ≤ ε; nothing if it never is.

@@ -1,11 +1,11 @@
 //! The robustness map: the excess after T iterations over condition number, leverage, aspect ratio and noise.
 
-use super::interval::Interval;
 use super::study::{ExcessHistory, Study, StudyPoint, last};
 use crate::baseline::{Baseline, Request};
 use crate::execute::run;
 use crate::problem::{Choice, Family, Leverage};
 use crate::reward::draws;
+use crate::statistics::Interval;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -115,7 +115,7 @@ fn places(study: &Study) -> Vec<(Family, f64)> {
 fn cell(study: &Study, family: &Family, noise: f64) -> MapCell {
     let settings = study.settings(family);
     let qr = Baseline::named("qr").filter(|_| family.kind.info().task.is_least_squares());
-    let (mut courses, mut direct, mut undrawn): (Vec<ExcessHistory>, Vec<f64>, usize) = Default::default();
+    let (mut histories, mut direct, mut undrawn): (Vec<ExcessHistory>, Vec<f64>, usize) = Default::default();
     let mut worst: Option<(StudyPoint, f64)> = None;
     for replicate in 0..study.effort.replicates {
         // A seed for each run, so that each is the first of an evaluation.
@@ -124,17 +124,17 @@ fn cell(study: &Study, family: &Family, noise: f64) -> MapCell {
             undrawn += 1;
             continue;
         };
-        let luck = draws(point.seed, 0, 0);
-        let trace = run(study.live.program(), &instance, &settings, &luck);
-        let course = trace.map(|trace| trace.excesses).map_err(|failure| failure.to_string());
-        if worst.is_none_or(|(_, excess)| last(&course) > excess) {
-            worst = Some((point, last(&course)));
+        let stream = draws(point.seed, 0, 0);
+        let trace = run(study.live.program(), &instance, &settings, &stream);
+        let history = trace.map(|trace| trace.excesses).map_err(|failure| failure.to_string());
+        if worst.is_none_or(|(_, excess)| last(&history) > excess) {
+            worst = Some((point, last(&history)));
         }
-        courses.push(course);
-        let solved = qr.and_then(|qr| qr.solve(&Request::new(&instance.A, &instance.b, luck)).ok());
+        histories.push(history);
+        let solved = qr.and_then(|qr| qr.solve(&Request::new(&instance.A, &instance.b, stream)).ok());
         direct.extend(solved.map(|found| instance.excess(&found.x)));
     }
-    let ends = courses.iter().flatten().filter_map(|course| course.last().copied());
+    let ends = histories.iter().flatten().filter_map(|history| history.last().copied());
     let excess = Interval::median(ends);
     MapCell {
         kappa: family.condition,
@@ -146,7 +146,7 @@ fn cell(study: &Study, family: &Family, noise: f64) -> MapCell {
         excess: excess.map(|excess| excess.value),
         low: excess.map(|excess| excess.low),
         high: excess.map(|excess| excess.high),
-        failed: courses.iter().filter(|course| course.is_err()).count(),
+        failed: histories.iter().filter(|history| history.is_err()).count(),
         undrawn,
         count: study.effort.replicates as usize,
         direct: Interval::median(direct).map(|direct| direct.value),

@@ -1,8 +1,8 @@
 //! Digits: the best excess that 32 and 64 bits reach, against the condition number.
 
-use super::interval::Interval;
 use super::study::{ExcessHistory, Study};
 use crate::execute::{Precision, RunSettings};
+use crate::statistics::Interval;
 use serde::Serialize;
 
 /// The best excess within T iterations at one condition number.
@@ -25,13 +25,14 @@ impl Digits {
     pub fn all(study: &Study) -> Vec<Digits> {
         let row = |&kappa: &Option<f64>| {
             let family = study.at(kappa);
-            let courses =
+            let histories =
                 |precision| study.histories(&family, &RunSettings { precision, ..study.settings(&family) });
-            let [single, double] = [Precision::Single, Precision::Double].map(courses);
-            let best = |courses: &[ExcessHistory]| {
-                Interval::median(courses.iter().flatten().map(|course| least(course)))
+            let [single, double] = [Precision::Single, Precision::Double].map(histories);
+            let best = |histories: &[ExcessHistory]| {
+                Interval::median(histories.iter().flatten().map(|history| least(history)))
             };
-            let failed = |courses: &[ExcessHistory]| courses.iter().filter(|course| course.is_err()).count();
+            let failed =
+                |histories: &[ExcessHistory]| histories.iter().filter(|history| history.is_err()).count();
             Digits {
                 kappa,
                 single: best(&single),
@@ -44,8 +45,8 @@ impl Digits {
     }
 }
 
-fn least(course: &[f64]) -> f64 {
-    course.iter().copied().fold(f64::INFINITY, f64::min)
+fn least(history: &[f64]) -> f64 {
+    history.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ impl Spectrum {
             (0..n).map(|j| linalg::solve_upper(R, &unit(j)).ok()).collect::<Option<_>>()?;
         let settings = RunSettings { iterations: 1, ..study.settings(family) };
         let program = study.live.program();
-        let ends = step_from(program, &homogeneous, &settings, points.clone(), &study.luck(index)).ok()?;
+        let ends = step_from(program, &homogeneous, &settings, points.clone(), &study.stream(index)).ok()?;
         // η·M·A·R⁻¹·eⱼ is what the iteration takes away.
         let taken = |(from, to): (&Vec<f64>, &Vec<f64>)| linalg::mat_vec(R, &linalg::sub(from, to));
         let columns: Vec<Vec<f64>> = points.iter().zip(&ends).map(taken).collect();
@@ -175,11 +175,11 @@ mod tests {
         let study = study("sketched-precond-gd", "mid-cond", (300, 8), &[1e3], Some(0.5));
         let instance = study.instance(&study.family, 0, 0).unwrap();
         let spectrum = Spectrum::of(&study, &study.family, &instance, 0).unwrap();
-        let course = study.history(&study.family, &study.settings(&study.family), 0, 0).unwrap();
-        for pair in course.windows(2).filter(|pair| pair[0] > 1e-9) {
+        let history = study.history(&study.family, &study.settings(&study.family), 0, 0).unwrap();
+        for pair in history.windows(2).filter(|pair| pair[0] > 1e-9) {
             assert!(pair[1] <= spectrum.norm(0.5) * pair[0] * (1.0 + 1e-6));
         }
-        let measured = super::super::contraction::rate(&course).unwrap();
+        let measured = super::super::contraction::rate(&history).unwrap();
         assert!((measured / spectrum.radius(0.5) - 1.0).abs() < 0.05, "{measured}");
     }
 

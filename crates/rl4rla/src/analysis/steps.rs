@@ -1,9 +1,9 @@
 //! The steps with which a program converges: (0, ηmax), and the best of them.
 
-use super::interval::Interval;
 use super::spectrum::Spectrum;
 use super::study::{Study, last};
 use crate::execute::RunSettings;
+use crate::statistics::Interval;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -100,8 +100,8 @@ fn search(study: &Study, kappa: Option<f64>, index: u64) -> (Option<f64>, Option
     let (mut best, mut least) = (None, f64::INFINITY);
     let mut falls = |step: f64| {
         let settings = RunSettings { step, ..study.settings(&family) };
-        let course = study.history(&family, &settings, study.care.seed, index);
-        let (end, start) = (last(&course), course.ok().and_then(|c| c.first().copied()).unwrap_or(0.0));
+        let history = study.history(&family, &settings, study.care.seed, index);
+        let (end, start) = (last(&history), history.ok().and_then(|c| c.first().copied()).unwrap_or(0.0));
         if end < least {
             (best, least) = (Some(step), end);
         }

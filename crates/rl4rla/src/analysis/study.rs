@@ -3,7 +3,7 @@
 use super::effort::Effort;
 use crate::execute::{RunSettings, run};
 use crate::problem::{Choice, Family, Instance, InstanceSet};
-use crate::program::{Canonical, LiveOut, Model, Price, Program, Reg, Section, ShapeError};
+use crate::program::{Canonical, LiveOut, Model, Program, ProgramCost, Reg, Section, ShapeError};
 use crate::reward::{Protocol, draws};
 use crate::rng::Stream;
 use rayon::prelude::*;
@@ -53,7 +53,7 @@ pub struct Study {
     /// How much is tried.
     pub effort: Effort,
     /// What the program costs, in symbols.
-    pub price: Price,
+    pub cost: ProgramCost,
 }
 
 /// The condition numbers compared where none are asked for.
@@ -74,7 +74,7 @@ impl Study {
         care: Care,
     ) -> Result<Study, ShapeError> {
         let live = Canonical::new(program, LiveOut::Finished);
-        let price = Price::of(&live, family.signature(), Model::True)?;
+        let cost = ProgramCost::of(&live, family.signature(), Model::True)?;
         let takes_kappa = family.kind.info().options.contains(&Choice::Condition) && family.cols > 1;
         let kappas: Vec<Option<f64>> = match (takes_kappa, kappas.is_empty()) {
             (false, _) => vec![family.condition],
@@ -86,10 +86,10 @@ impl Study {
         // Of a general inverse by singular values, the flops say too little.
         let iteration = live.program().section(Section::Iteration);
         let slowdown = iteration.iter().map(|ins| ins.op.slowdown).fold(1.0, f64::max);
-        let flops = price.flops(&sizes, protocol.iterations) * slowdown;
+        let flops = cost.flops(&sizes, protocol.iterations) * slowdown;
         let effort = Effort::within(care.quick, flops);
         let step = protocol.step.candidates()[0];
-        let mut study = Study { live, family, kappas, protocol, step, care, effort, price };
+        let mut study = Study { live, family, kappas, protocol, step, care, effort, cost };
         study.step = study.best_of(study.protocol.step.candidates());
         Ok(study)
     }
@@ -100,12 +100,12 @@ impl Study {
             return *step;
         }
         let standing = |step: &f64| {
-            let courses =
+            let histories =
                 self.histories(&self.family, &RunSettings { step: *step, ..self.settings(&self.family) });
-            let reached = |course: &Vec<f64>| course.iter().position(|e| *e <= self.care.tolerance);
-            let waits = courses.iter().map(|course| course.as_ref().ok().and_then(reached));
+            let reached = |history: &Vec<f64>| history.iter().position(|e| *e <= self.care.tolerance);
+            let waits = histories.iter().map(|history| history.as_ref().ok().and_then(reached));
             let waits = waits.map(|wait| wait.map_or(f64::INFINITY, |t| t as f64));
-            (*step, (middle(waits.collect()), middle(courses.iter().map(last).collect())))
+            (*step, (middle(waits.collect()), middle(histories.iter().map(last).collect())))
         };
         let ranked = steps.iter().map(standing);
         ranked.reduce(|best, next| if next.1 < best.1 { next } else { best }).map_or(1.0, |(step, _)| step)
@@ -155,7 +155,7 @@ impl Study {
     pub fn horizon(&self) -> usize {
         let t = self.protocol.iterations;
         let sizes = self.settings(&self.family).sizes(self.family.rows, self.family.cols);
-        let affordable = (LONG_RUN / self.price.iteration.flops.eval(&sizes).max(1.0)) as usize;
+        let affordable = (LONG_RUN / self.cost.iteration.flops.eval(&sizes).max(1.0)) as usize;
         affordable.clamp(t, t.saturating_mul(LONGER))
     }
 
@@ -171,21 +171,21 @@ impl Study {
     }
 
     /// The program's RNG stream on the instance of this index.
-    pub fn luck(&self, index: u64) -> Stream {
+    pub fn stream(&self, index: u64) -> Stream {
         draws(self.care.seed, index, 0)
     }
 
-    /// The course of a run on the instance of this index.
+    /// The convergence history of a run on the instance of this index.
     pub fn history(&self, family: &Family, settings: &RunSettings, seed: u64, index: u64) -> ExcessHistory {
         let instance = self.instance(family, seed, index)?;
         let trace = run(self.live.program(), &instance, settings, &draws(seed, index, 0));
         trace.map(|trace| trace.excesses).map_err(|failure| failure.to_string())
     }
 
-    /// The courses of runs on as many instances as there are replicates.
+    /// The convergence histories of runs on as many instances as there are replicates.
     pub fn histories(&self, family: &Family, settings: &RunSettings) -> Vec<ExcessHistory> {
-        let course = |index| self.history(family, settings, self.care.seed, index);
-        (0..self.care.replicates).into_par_iter().map(course).collect()
+        let history = |index| self.history(family, settings, self.care.seed, index);
+        (0..self.care.replicates).into_par_iter().map(history).collect()
     }
 
     /// Whether the step size means something to the program.
@@ -211,9 +211,9 @@ fn middle(mut values: Vec<f64>) -> f64 {
     values[(values.len() - 1) / 2]
 }
 
-/// The last excess of a course, infinite where it failed.
+/// The last excess of a history, infinite where it failed.
 pub(super) fn last(history: &ExcessHistory) -> f64 {
-    history.as_ref().ok().and_then(|course| course.last()).copied().unwrap_or(f64::INFINITY)
+    history.as_ref().ok().and_then(|history| history.last()).copied().unwrap_or(f64::INFINITY)
 }
 
 #[cfg(test)]

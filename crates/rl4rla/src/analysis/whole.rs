@@ -53,16 +53,16 @@ impl Analysis {
         let iteration = Iteration::of(study);
         let nature = iteration.nature;
         let spectra = spectra(study, nature);
-        let course = |kappa: &Option<f64>| -> Vec<ExcessHistory> {
+        let history = |kappa: &Option<f64>| -> Vec<ExcessHistory> {
             let family = study.at(*kappa);
             study.histories(&family, &RunSettings { iterations: study.horizon(), ..study.settings(&family) })
         };
-        let courses: Vec<Vec<ExcessHistory>> = study.kappas.iter().map(course).collect();
-        let iterations = Wait::all(study, &spectra, &courses);
+        let histories: Vec<Vec<ExcessHistory>> = study.kappas.iter().map(history).collect();
+        let iterations = Wait::all(study, &spectra, &histories);
         let map = MapCell::all(study);
         Analysis {
             iteration,
-            contraction: Contraction::all(study, &spectra, &courses),
+            contraction: Contraction::all(study, &spectra, &histories),
             step_range: StepRange::of(study, &spectra),
             flops: Costs::of(study, &iterations[0]),
             iterations,

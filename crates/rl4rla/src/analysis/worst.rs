@@ -102,10 +102,10 @@ impl Worst {
         worst = worst.worse(mild);
         let evidence = Evidence::of(study, nature, typical, &mild.point)?;
         let diagnosis = Diagnosis::of(&evidence);
-        let course =
+        let history =
             |point: &StudyPoint| study.history(&point.family, &study.settings(&point.family), point.seed, 0);
-        let end = |course: &ExcessHistory| course.as_ref().ok().and_then(|course| course.last()).copied();
-        let (there, mildest) = (course(&worst.point), course(&mild.point));
+        let end = |history: &ExcessHistory| history.as_ref().ok().and_then(|history| history.last()).copied();
+        let (there, mildest) = (history(&worst.point), history(&mild.point));
         let excess = end(&there);
         Some(Worst {
             name: diagnosis.name,
@@ -405,7 +405,7 @@ mod tests {
         assert!(found.excess.is_none_or(|excess| excess >= most), "{most:e} {found:#?}");
         let again =
             study.history(&found.point.family, &study.settings(&found.point.family), found.point.seed, 0);
-        assert_eq!(again.ok().and_then(|course| course.last().copied()), found.excess);
+        assert_eq!(again.ok().and_then(|history| history.last().copied()), found.excess);
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //! ```
 
 mod blendenpik;
+mod catalogue;
 mod cgls;
 mod direct;
 mod error;
@@ -28,12 +29,11 @@ mod request;
 mod sgd;
 mod sketched;
 mod splitting;
-mod table;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use catalogue::{BASELINES, Baseline, BaselineInfo, MethodGroup};
 pub use error::BaselineError;
 pub use request::{BaselineSolution, Request};
-pub use table::{BASELINES, Baseline, BaselineInfo, MethodGroup};

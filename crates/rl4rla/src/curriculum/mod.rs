@@ -7,8 +7,8 @@ mod error;
 mod reader;
 mod run;
 mod spec;
-mod table;
 mod target;
+mod user_table;
 mod written;
 
 pub use crate::discovery::{Judgement, StageResult};
@@ -21,7 +21,7 @@ pub use target::Target;
 
 use crate::discovery::Stage;
 use crate::program::{IterationPart, Program, RegSet, Section};
-use table::Tables;
+use user_table::Tables;
 
 /// A sequence of stages, each starting from the program found by the previous one.
 #[derive(Clone, Debug)]

@@ -30,7 +30,7 @@ impl Discovery {
     }
 }
 
-/// Runs a curriculum: a pure function of curriculum, approach and seed, but for the time it takes, as long as the author in
+/// Runs a curriculum: a pure function of curriculum, approach and seed, but for the time it takes, as long as the proposer in
 /// the context is one, if there is one.
 pub fn discover(
     curriculum: &Curriculum,

@@ -3,8 +3,8 @@
 use super::Curriculum;
 use super::error::SpecError;
 use super::reader::{self, TableItem, TableReader};
-use super::table::{DATA, Tables, marked, table};
 use super::target::Target;
+use super::user_table::{DATA, Tables, marked, table};
 use super::written::{Written, program, refuse_other_task};
 use crate::discovery::{Fresh, Instances, Merge, Stage};
 use crate::equivalence::solves_systems;

@@ -4,6 +4,7 @@
 //! by a header are checked against the file size and the memory limit before anything is allocated.
 
 mod csv;
+mod data_table;
 mod design;
 mod error;
 mod format;
@@ -15,11 +16,11 @@ mod reading;
 mod rows;
 mod scratch;
 mod source;
-mod table;
 mod whole;
 mod write;
 mod year;
 
+pub use data_table::{DataTable, read, read_from};
 pub use design::{Columns, Design, System, TargetColumn};
 pub use error::{DataError, FilePosition, size, visible};
 pub use format::Format;
@@ -27,7 +28,6 @@ pub use reading::{Missing, Reading};
 pub use rows::{FileProbe, Rows, open, open_from, probe};
 use source::ByteSource;
 pub use source::Input;
-pub use table::{DataTable, read, read_from};
 pub use whole::{discard_unfinished, write_whole};
 #[cfg(feature = "report")]
 pub(crate) use write::csv_line;

@@ -315,9 +315,9 @@ impl Watch<Edits> for Reader<'_, '_> {
         self.watch.evaluated(key, replicate, value);
     }
 
-    fn goes_on(&mut self, counters: &Counters, best: Option<(&Edits, f64)>) -> bool {
+    fn continues(&mut self, counters: &Counters, best: Option<(&Edits, f64)>) -> bool {
         let best = best.map(|(edits, mean)| (self.appending.finish(edits), mean));
-        self.watch.goes_on(counters, best.as_ref().map(|(program, mean)| (program, *mean)))
+        self.watch.continues(counters, best.as_ref().map(|(program, mean)| (program, *mean)))
     }
 }
 

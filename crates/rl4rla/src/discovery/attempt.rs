@@ -1,7 +1,6 @@
 //! An attempt at a stage: search, select, report.
 
 use super::appending::Appending;
-use super::author::Asking;
 use super::bench::Bench;
 use super::context::Context;
 use super::front::{Front, ParetoEntry, flops};
@@ -10,6 +9,7 @@ use super::log::RewardKey;
 use super::merge::Merge;
 use super::observe::{Leader, Observer, Progress};
 use super::patches::Patches;
+use super::proposer::Asking;
 use super::space::Space;
 use super::stage::{Fresh, Instances, Stage};
 use crate::clock::{WorkPhase, spend};
@@ -149,7 +149,7 @@ pub struct Candidate {
 /// The result of an attempt.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// The candidates, the chosen one first; none if no program earned anything.
+    /// The candidates, the chosen one first; none if no program has a positive reward.
     pub candidates: Vec<Candidate>,
     /// The chosen program on the final instances, by the full executor.
     pub report: Option<Evaluation>,
@@ -162,7 +162,7 @@ pub struct Attempt {
 }
 
 /// Searches a stage from a program, chooses the best candidate on the select instances, and measures it on the final
-/// ones: a pure function of stage, start, approach and seed, as long as the author in the context is one, if there is one.
+/// ones: a pure function of stage, start, approach and seed, as long as the proposer in the context is one, if there is one.
 pub fn attempt(
     stage: &Stage,
     start: &Program,
@@ -171,7 +171,7 @@ pub fn attempt(
     number: usize,
     context: &mut Context,
 ) -> Result<Attempt, FamilyError> {
-    let Context { problems, known, author, observer } = context;
+    let Context { problems, known, proposer, observer } = context;
     let instances = Instances { fresh: approach.fresh.unwrap_or(stage.instances.fresh), ..stage.instances };
     let stage = &Stage { instances, ..stage.clone() };
     let bench = |set| Bench::new(stage, set, seed, number, known, problems);
@@ -188,9 +188,9 @@ pub fn attempt(
         Moves::Appending | Moves::Insertions => {
             method.search(&Insertions::new(space), &tuning, &stream, &mut watch)
         }
-        Moves::Patches => match author {
-            Some(author) => {
-                let mut asking = Asking { author: &mut **author, stage };
+        Moves::Patches => match proposer {
+            Some(proposer) => {
+                let mut asking = Asking { proposer: &mut **proposer, stage };
                 method.search_asking(&Patches::new(space), &mut asking, &tuning, &stream, &mut watch)
             }
             None => method.search(&Patches::new(space), &tuning, &stream, &mut watch),
@@ -263,9 +263,9 @@ impl Watch<Program> for Adaptor<'_> {
         self.observer.evaluated(record, value);
     }
 
-    fn goes_on(&mut self, counters: &Counters, best: Option<(&Program, f64)>) -> bool {
+    fn continues(&mut self, counters: &Counters, best: Option<(&Program, f64)>) -> bool {
         let best = best.map(|(program, reward)| Leader { program, reward });
         let front = &self.front.lock().unwrap_or_else(PoisonError::into_inner);
-        self.observer.goes_on(&Progress { stage: self.number, counters: *counters, best, front })
+        self.observer.continues(&Progress { stage: self.number, counters: *counters, best, front })
     }
 }

@@ -1,13 +1,13 @@
 //! The bench: the instances of a stage, and the rewards of programs on them.
 
 use super::log::{Known, RewardKey};
-use super::problems::{Earned, Problems};
+use super::problems::{MeasuredRewards, Problems};
 use super::stage::{Fresh, Stage};
 use crate::clock::{WorkPhase, spend};
 use crate::execute::PreparedInstance;
 use crate::problem::{Family, FamilyError, InstanceSet};
 use crate::program::Program;
-use crate::reward::{Earnings, Protocol, Score, draws, earnings, score};
+use crate::reward::{Protocol, RewardSample, Score, draws, reward_sample, score};
 use crate::rng::Stream;
 use crate::search::Solved;
 use std::collections::VecDeque;
@@ -27,14 +27,14 @@ pub struct Bench<'a> {
     seed: u64,
     number: usize,
     known: &'a Known,
-    earned: Arc<Earned>,
+    measured: Arc<MeasuredRewards>,
 }
 
 /// A reward with all that was seen of its run; nothing but the reward where that was known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
     pub reward: f64,
-    pub seen: Option<Earnings>,
+    pub seen: Option<RewardSample>,
 }
 
 /// Replicates by which the best programs are compared in the end, at least, where evaluations are fresh.
@@ -60,9 +60,10 @@ impl<'a> Bench<'a> {
         };
         let instances = problems.draw(&stage.families, set, seed, count)?;
         let (families, protocol) = (&stage.families, &stage.protocol);
-        let earned = problems.earned(protocol, families, set, seed, (fresh != Fresh::No).then_some(count));
+        let measured =
+            problems.measured(protocol, families, set, seed, (fresh != Fresh::No).then_some(count));
         let latest = Mutex::default();
-        Ok(Bench { instances, fresh, latest, families, protocol, set, seed, number, known, earned })
+        Ok(Bench { instances, fresh, latest, families, protocol, set, seed, number, known, measured })
     }
 
     /// How many replicates there are of every value; without fresh evaluations, one for each instance.
@@ -97,18 +98,25 @@ impl<'a> Bench<'a> {
         if let Some(&reward) = self.known.get(&self.record(solved.key, index)) {
             return Measured { reward, seen: None };
         }
-        let seen = spend(WorkPhase::Evaluation, || self.earnings(&solved.solution, index));
+        let seen = spend(WorkPhase::Evaluation, || self.reward_sample(&solved.solution, index));
         Measured { reward: seen.reward, seen: Some(seen) }
     }
 
     /// The same, whatever is known.
-    pub fn earnings(&self, program: &Program, index: usize) -> Earnings {
+    pub fn reward_sample(&self, program: &Program, index: usize) -> RewardSample {
         // Without random draws, all replicates on one instance are equal.
         let one = self.fresh == Fresh::Draws && !has_luck(program);
         let index = if one { index % self.instances.len() } else { index };
-        let luck = self.luck(index);
+        let stream = self.stream(index);
         // Fronts look at the first instance; elsewhere singular values would be found for nothing.
-        earnings(program, &self.instance(index), self.protocol, &luck, index == 0, &self.earned.rewards)
+        reward_sample(
+            program,
+            &self.instance(index),
+            self.protocol,
+            &stream,
+            index == 0,
+            &self.measured.rewards,
+        )
     }
 
     /// The instance of replicate `index`.
@@ -141,14 +149,14 @@ impl<'a> Bench<'a> {
 
     /// The whole score of a program on instance `index`, by the full executor.
     pub fn score(&self, program: &Program, index: usize) -> Score {
-        let luck = self.luck(index);
-        self.earned.score(program, luck, || {
+        let stream = self.stream(index);
+        self.measured.score(program, stream, || {
             let instance = self.instances[index].instance();
-            spend(WorkPhase::Report, || score(program, instance, self.protocol, &luck))
+            spend(WorkPhase::Report, || score(program, instance, self.protocol, &stream))
         })
     }
 
-    fn luck(&self, index: usize) -> Stream {
+    fn stream(&self, index: usize) -> Stream {
         draws(self.seed, index as u64, self.set as u64)
     }
 }

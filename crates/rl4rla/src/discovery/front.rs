@@ -2,13 +2,13 @@
 
 use super::bench::{Bench, Measured};
 use super::stage::Stage;
-use crate::program::{Canonical, Model, Price, Program};
+use crate::program::{Canonical, Model, Program, ProgramCost};
 use crate::reward::Score;
-use crate::spread::Spread;
+use crate::statistics::Spread;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// What a program offers and what it costs; of each, less is better.
+/// What a program achieves and what it costs; of each, less is better.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Tradeoff {
     /// Accuracy: the excess at the end of a run.
@@ -42,7 +42,7 @@ impl Tradeoff {
 pub struct ParetoEntry {
     /// The program.
     pub program: Program,
-    /// What it offers: medians over the select instances.
+    /// What it achieves: medians over the select instances.
     pub tradeoff: Tradeoff,
     /// Its mean reward on them.
     pub reward: f64,
@@ -59,7 +59,7 @@ const MOST: usize = 64;
 
 impl Front {
     /// Takes a program in, unless it is covered by one that is there; throws out those it covers.
-    pub fn offer(&mut self, tradeoff: Tradeoff, program: &Program) -> bool {
+    pub fn insert(&mut self, tradeoff: Tradeoff, program: &Program) -> bool {
         if !tradeoff.is_finite() || self.points.iter().any(|(known, _)| known.covers(&tradeoff)) {
             return false;
         }
@@ -87,10 +87,10 @@ impl Front {
 
     /// Offers a program by its first run, if it halves what there was to gain.
     pub(super) fn notice(&mut self, program: &Program, measured: &Measured, stage: &Stage, bench: &Bench) {
-        let earned = measured.seen.unwrap_or_else(|| bench.earnings(program, 0));
-        if earned.excess <= 0.5 * bench.start(0) {
-            let flops = flops_of(program, stage, earned.reached);
-            self.offer(Tradeoff { excess: earned.excess, flops, condition: earned.condition }, program);
+        let sample = measured.seen.unwrap_or_else(|| bench.reward_sample(program, 0));
+        if sample.excess <= 0.5 * bench.start(0) {
+            let flops = flops_of(program, stage, sample.reached);
+            self.insert(Tradeoff { excess: sample.excess, flops, condition: sample.condition }, program);
         }
     }
 
@@ -101,16 +101,16 @@ impl Front {
         // Few if any are left out; of those that are, the least accurate.
         best.sort_by(|(a, p), (b, q)| a.excess.total_cmp(&b.excess).then_with(|| p.cmp(q)));
         best.truncate(MOST);
-        let offers: Vec<ParetoEntry> =
+        let entries: Vec<ParetoEntry> =
             best.par_iter().filter_map(|(_, program)| measure(program, stage, bench)).collect();
         let mut front = Front::default();
-        for offer in &offers {
-            front.offer(offer.tradeoff, &offer.program);
+        for entry in &entries {
+            front.insert(entry.tradeoff, &entry.program);
         }
-        let kept = |offer: &ParetoEntry| front.points.iter().any(|(_, program)| *program == offer.program);
-        let mut kept: Vec<ParetoEntry> = offers.into_iter().filter(kept).collect();
+        let kept = |entry: &ParetoEntry| front.points.iter().any(|(_, program)| *program == entry.program);
+        let mut kept: Vec<ParetoEntry> = entries.into_iter().filter(kept).collect();
         kept.sort_by(|a, b| {
-            let key = |offer: &ParetoEntry| [offer.tradeoff.excess, offer.tradeoff.flops];
+            let key = |entry: &ParetoEntry| [entry.tradeoff.excess, entry.tradeoff.flops];
             key(a).partial_cmp(&key(b)).expect("they are finite").then_with(|| a.program.cmp(&b.program))
         });
         kept
@@ -147,8 +147,9 @@ fn flops_of(program: &Program, stage: &Stage, reached: Option<usize>) -> f64 {
     let (rows, cols) = (stage.families[0].rows, stage.families[0].cols);
     let live = Canonical::new(program, stage.protocol.live_out);
     let sizes = stage.protocol.settings(rows, cols, 1.0).sizes(rows, cols);
-    let price = Price::of(&live, stage.grammar.signature, Model::True).expect("a candidate fits its shapes");
-    price.flops(&sizes, reached.unwrap_or(stage.protocol.iterations))
+    let cost =
+        ProgramCost::of(&live, stage.grammar.signature, Model::True).expect("a candidate fits its shapes");
+    cost.flops(&sizes, reached.unwrap_or(stage.protocol.iterations))
 }
 
 /// A preference among the programs of a Pareto front.
@@ -163,11 +164,11 @@ pub struct Preference {
 }
 
 impl Preference {
-    /// The place of the offer that suits best: each quality from 0 for the worst of the front to 1 for the best, on a
+    /// The place of the entry that suits best: each quality from 0 for the worst of the front to 1 for the best, on a
     /// logarithmic scale, weighted; of equals the first.
-    pub fn choose(&self, offers: &[Tradeoff]) -> Option<usize> {
+    pub fn choose(&self, entries: &[Tradeoff]) -> Option<usize> {
         let scale = |of: fn(&Tradeoff) -> f64| -> Vec<f64> {
-            let logs: Vec<f64> = offers.iter().map(|offer| of(offer).log10()).collect();
+            let logs: Vec<f64> = entries.iter().map(|entry| of(entry).log10()).collect();
             let (low, high) =
                 logs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
             logs.iter().map(|log| if high > low { (high - log) / (high - low) } else { 1.0 }).collect()
@@ -175,7 +176,7 @@ impl Preference {
         let qualities = [scale(|t| t.excess.max(1e-14)), scale(|t| t.flops), scale(|t| t.condition.max(1.0))];
         let weights = [self.accuracy, self.speed, self.stability];
         let worth = |i: usize| weights.iter().zip(&qualities).map(|(w, quality)| w * quality[i]).sum::<f64>();
-        (0..offers.len()).reduce(|best, next| if worth(next) > worth(best) + 1e-12 { next } else { best })
+        (0..entries.len()).reduce(|best, next| if worth(next) > worth(best) + 1e-12 { next } else { best })
     }
 }
 
@@ -195,14 +196,14 @@ mod tests {
     fn what_is_beaten_everywhere_is_not_kept() {
         let mut front = Front::default();
         let any = program("MAT_VEC_MUL(A, x)");
-        assert!(front.offer(tradeoff(1e-3, 100.0, 10.0), &any));
-        assert!(!front.offer(tradeoff(1e-2, 100.0, 10.0), &any));
-        assert!(!front.offer(tradeoff(1.1e-3, 100.0, 10.1), &any), "the difference is chance");
-        assert!(!front.offer(tradeoff(f64::NAN, 1.0, 1.0), &any));
-        assert!(front.offer(tradeoff(1e-6, 500.0, 10.0), &any));
-        assert!(front.offer(tradeoff(1e-2, 100.0, 1.0), &any));
+        assert!(front.insert(tradeoff(1e-3, 100.0, 10.0), &any));
+        assert!(!front.insert(tradeoff(1e-2, 100.0, 10.0), &any));
+        assert!(!front.insert(tradeoff(1.1e-3, 100.0, 10.1), &any), "the difference is chance");
+        assert!(!front.insert(tradeoff(f64::NAN, 1.0, 1.0), &any));
+        assert!(front.insert(tradeoff(1e-6, 500.0, 10.0), &any));
+        assert!(front.insert(tradeoff(1e-2, 100.0, 1.0), &any));
         assert_eq!((front.len(), front.ends()), (3, Some([1e-6, 100.0])));
-        assert!(front.offer(tradeoff(1e-9, 50.0, 1.0), &any));
+        assert!(front.insert(tradeoff(1e-9, 50.0, 1.0), &any));
         assert_eq!(front.len(), 1);
     }
 
@@ -218,7 +219,7 @@ mod tests {
         let kept = |order: Vec<usize>| {
             let mut front = Front::default();
             for i in order {
-                front.offer(points[i], &any);
+                front.insert(points[i], &any);
             }
             let mut kept: Vec<[f64; 3]> = front.points.iter().map(|(point, _)| point.steps()).collect();
             kept.sort_by(|a, b| a.partial_cmp(b).unwrap());
@@ -231,8 +232,8 @@ mod tests {
 
     #[test]
     fn a_preference_chooses_its_end_of_the_front() {
-        let offers = [tradeoff(1e-12, 1e9, 1e2), tradeoff(1e-6, 1e8, 1.0), tradeoff(1e-2, 1e6, 1e4)];
-        let choose = |accuracy, speed, stability| Preference { accuracy, speed, stability }.choose(&offers);
+        let entries = [tradeoff(1e-12, 1e9, 1e2), tradeoff(1e-6, 1e8, 1.0), tradeoff(1e-2, 1e6, 1e4)];
+        let choose = |accuracy, speed, stability| Preference { accuracy, speed, stability }.choose(&entries);
         assert_eq!(
             [choose(1.0, 0.0, 0.0), choose(0.0, 1.0, 0.0), choose(0.0, 0.0, 1.0)],
             [Some(0), Some(2), Some(1)]

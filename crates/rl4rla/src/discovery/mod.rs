@@ -2,7 +2,6 @@
 
 mod appending;
 mod attempt;
-mod author;
 mod behaviour;
 mod bench;
 mod context;
@@ -15,6 +14,7 @@ mod merge;
 mod observe;
 mod patches;
 mod problems;
+mod proposer;
 mod result;
 mod space;
 mod stage;
@@ -22,7 +22,6 @@ mod states;
 
 pub use appending::Appending;
 pub use attempt::{Approach, Attempt, Candidate, attempt};
-pub use author::{Author, Commission};
 pub use bench::Bench;
 pub use context::Context;
 pub use front::{Front, ParetoEntry, Preference, Tradeoff};
@@ -31,7 +30,8 @@ pub use log::{Known, RewardKey};
 pub use merge::Merge;
 pub use observe::{Leader, Observer, Progress};
 pub use patches::{Patch, Patches};
-pub use problems::{Earned, Problems};
+pub use problems::{MeasuredRewards, Problems};
+pub use proposer::{Commission, Proposer};
 pub use result::{Judgement, StageResult};
 pub use space::Space;
 pub use stage::{Fresh, Instances, Stage};

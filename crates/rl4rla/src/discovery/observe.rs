@@ -37,7 +37,7 @@ pub trait Observer {
     fn evaluated(&mut self, _record: RewardKey, _value: f64) {}
 
     /// Whether the run should continue.
-    fn goes_on(&mut self, _progress: &Progress) -> bool {
+    fn continues(&mut self, _progress: &Progress) -> bool {
         true
     }
 
@@ -55,8 +55,8 @@ impl<O: Observer + ?Sized> Observer for Option<&mut O> {
         self.iter_mut().for_each(|observer| observer.evaluated(record, value));
     }
 
-    fn goes_on(&mut self, progress: &Progress) -> bool {
-        self.iter_mut().all(|observer| observer.goes_on(progress))
+    fn continues(&mut self, progress: &Progress) -> bool {
+        self.iter_mut().all(|observer| observer.continues(progress))
     }
 
     fn ended(&mut self, number: usize, result: &StageResult) {

@@ -8,12 +8,12 @@ use crate::rng::Stream;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Instances drawn so far, and what programs have earned on them: shared by the stages of a run that draw from the same
+/// Instances drawn so far, and the rewards of programs on them: shared by the stages of a run that draw from the same
 /// families, and by runs with the same seed. No result depends on what is held.
 #[derive(Default)]
 pub struct Problems {
     drawn: Mutex<Vec<(Place, Arc<PreparedInstance>)>>,
-    earned: Mutex<Vec<(Terms, Arc<Earned>)>>,
+    measured: Mutex<Vec<(Terms, Arc<MeasuredRewards>)>>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -35,8 +35,8 @@ struct Terms {
     turns: Option<usize>,
 }
 
-/// What programs have earned on one set of instances under one protocol.
-pub struct Earned {
+/// The rewards of programs on one set of instances under one protocol.
+pub struct MeasuredRewards {
     /// In reduced coordinates.
     pub(super) rewards: Rewards,
     /// By the full executor.
@@ -47,10 +47,10 @@ fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Earned {
+impl MeasuredRewards {
     /// The score of a program with this RNG stream, by the full executor.
-    pub(super) fn score(&self, program: &Program, luck: Stream, make: impl FnOnce() -> Score) -> Score {
-        self.scores.find((Canonical::new(program, LiveOut::PARTIAL).id(), luck), make)
+    pub(super) fn score(&self, program: &Program, stream: Stream, make: impl FnOnce() -> Score) -> Score {
+        self.scores.find((Canonical::new(program, LiveOut::PARTIAL).id(), stream), make)
     }
 }
 
@@ -79,22 +79,22 @@ impl Problems {
         Ok(prepared)
     }
 
-    /// What programs have earned so far on these terms.
-    pub fn earned(
+    /// The rewards measured so far on these terms.
+    pub fn measured(
         &self,
         protocol: &Protocol,
         families: &[Family],
         set: InstanceSet,
         seed: u64,
         turns: Option<usize>,
-    ) -> Arc<Earned> {
+    ) -> Arc<MeasuredRewards> {
         let terms = Terms { protocol: protocol.clone(), families: families.to_vec(), set, seed, turns };
-        let mut earned = lock(&self.earned);
-        if let Some((_, known)) = earned.iter().find(|(other, _)| *other == terms) {
+        let mut measured = lock(&self.measured);
+        if let Some((_, known)) = measured.iter().find(|(other, _)| *other == terms) {
             return known.clone();
         }
-        let new = Arc::new(Earned { rewards: Rewards::new(), scores: Cache::new() });
-        earned.push((terms, new.clone()));
+        let new = Arc::new(MeasuredRewards { rewards: Rewards::new(), scores: Cache::new() });
+        measured.push((terms, new.clone()));
         new
     }
 

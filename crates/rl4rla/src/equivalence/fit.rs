@@ -1,6 +1,6 @@
 //! What carried registers hold, found from runs: a register as a sum of multiples of others.
 
-use super::numeric::{at_its_start, luck, probes};
+use super::numeric::{at_its_start, probes, random_draws};
 use super::rule::NormalisationWork;
 use super::scalar::{Scalar, ScalarAtom};
 use super::vector::{Vector, VectorSource};
@@ -31,7 +31,7 @@ impl CarriedStates {
             let instance = at_its_start(&instance, signature.update);
             STEPS.map(|step| {
                 let settings = RunSettings { step, iterations: ITERATIONS, ..settings.clone() };
-                let taken = snapshots(program, &instance, signature.update, &settings, None, &luck());
+                let taken = snapshots(program, &instance, signature.update, &settings, None, &random_draws());
                 let mut held: BTreeMap<Reg, Vec<f64>> = BTreeMap::new();
                 for (t, snapshot) in taken.iter().enumerate() {
                     if t > 0 && snapshot[Reg::V1.index()].is_none() {

@@ -1,7 +1,7 @@
 //! The execution test for programs that draw different random objects: compares distributions instead of iterates.
 
 use super::budget;
-use super::numeric::{ITERATIONS, KAPPA, Numeric, STEP, Start, course, draw, named};
+use super::numeric::{ITERATIONS, KAPPA, Numeric, STEP, Start, draw, iterates, named};
 use crate::execute::RunSettings;
 use crate::linalg::norm;
 use crate::problem::{Family, Leverage};
@@ -61,11 +61,11 @@ pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>,
                 let stream = Stream::new(2).derive(label, replicates);
                 let run = |i| {
                     let stream = stream.derive("replicate", i);
-                    course(program, &instance, update, &settings, from, &stream)
+                    iterates(program, &instance, update, &settings, from, &stream)
                 };
-                let courses: Vec<Vec<Vec<f64>>> = (0..replicates).map(run).collect();
-                let complete = courses.iter().filter(|course| course.len() == settings.iterations).count();
-                (courses.into_iter().filter_map(|mut course| course.pop()).collect(), complete)
+                let runs: Vec<Vec<Vec<f64>>> = (0..replicates).map(run).collect();
+                let complete = runs.iter().filter(|iterates| iterates.len() == settings.iterations).count();
+                (runs.into_iter().filter_map(|mut iterates| iterates.pop()).collect(), complete)
             };
             let ((xs, x_ends), (ys, y_ends)) = (sample(p, "p"), sample(q, "q"));
             let all = replicates as usize;

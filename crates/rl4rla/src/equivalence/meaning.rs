@@ -1,8 +1,8 @@
 //! What operators mean in algebra: a program is read instruction by instruction, and every operator makes a value in
 //! normal form of those of its operands.
 
-use super::draw::{DrawSite, SamplingLaw};
 use super::normal::{Normal, start};
+use super::random_object::{DrawSite, SamplingLaw};
 use super::rule::NormalisationWork;
 use super::scalar::{Scalar, ScalarAtom};
 use super::value::{Opaque, Value};

@@ -1,7 +1,6 @@
 //! Equivalence: decides whether two programs are the same algorithm, by algebra and by execution.
 
 mod budget;
-mod draw;
 mod fingerprint;
 mod fit;
 mod law;
@@ -10,6 +9,7 @@ mod naming;
 mod normal;
 mod numeric;
 mod probe;
+mod random_object;
 mod reduce;
 mod rule;
 mod scalar;

@@ -4,8 +4,8 @@ use super::normal::Normal;
 use super::verdict::{Answer, Symbolic, Verdict, equivalent};
 use crate::execute::RunSettings;
 use crate::program::{
-    Canonical, Cost, Entry, Instruction, LiveOut, Model, Operator, Poly, Price, Program, Section, ShapeError,
-    Signature,
+    Canonical, Cost, Entry, Instruction, LiveOut, Model, Operator, Poly, Program, ProgramCost, Section,
+    ShapeError, Signature,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -47,9 +47,9 @@ pub struct Growth {
 impl Growth {
     /// The order of a program's work on problems of this shape.
     pub fn of(program: &Program, signature: impl Into<Signature>) -> Result<Growth, ShapeError> {
-        let price = Price::of(&Canonical::new(program, LiveOut::Finished), signature, Model::True)?;
+        let cost = ProgramCost::of(&Canonical::new(program, LiveOut::Finished), signature, Model::True)?;
         let order = |cost: &Cost| Cost { flops: cost.flops.leading(), data: cost.data.leading() };
-        Ok(Growth { setup: order(&price.setup), iteration: order(&price.iteration) })
+        Ok(Growth { setup: order(&cost.setup), iteration: order(&cost.iteration) })
     }
 }
 

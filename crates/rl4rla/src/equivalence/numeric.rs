@@ -143,12 +143,12 @@ pub(super) fn at_its_start(instance: &Instance, update: Update) -> Instance {
 }
 
 /// The random objects of all runs that are compared draw for draw.
-pub(super) fn luck() -> Stream {
+pub(super) fn random_draws() -> Stream {
     Stream::new(1).derive("draws", 0)
 }
 
 /// The iterates of a program up to the first failure; its answers where x stays.
-pub(super) fn course(
+pub(super) fn iterates(
     program: &Program,
     instance: &Instance,
     update: Update,
@@ -191,8 +191,8 @@ pub fn compare(p: &Program, q: &Program, signature: impl Into<Signature>, from: 
         debug_assert_eq!(instance.geometry(), shape);
         let iterations = if from == Start::True { FROM_START } else { ITERATIONS };
         let settings = RunSettings { iterations, ..settings };
-        let course = |program| course(program, &instance, update, &settings, from, &luck());
-        let (xs, ys) = (course(p), course(q));
+        let iterates = |program| iterates(program, &instance, update, &settings, from, &random_draws());
+        let (xs, ys) = (iterates(p), iterates(q));
         instances += 1;
         if xs.len() != ys.len() {
             one_sided.push(name.clone());

@@ -1,6 +1,6 @@
 //! Values in normal form, and operators of which algebra knows nothing.
 
-use super::draw::SamplingLaw;
+use super::random_object::SamplingLaw;
 use super::scalar::Scalar;
 use super::vector::{Vector, VectorSource};
 use super::word::{MatrixAtom, Word};

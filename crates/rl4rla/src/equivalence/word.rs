@@ -4,7 +4,7 @@
 //! matrices, triangular factors, inverses, diagonal matrices, what other operators make, and their transposes. A word is kept reduced by the rules below; two
 //! matrices are shown equal if their words are.
 
-use super::draw::{DrawSite, SamplingLaw};
+use super::random_object::{DrawSite, SamplingLaw};
 use super::reduce::reduce;
 use super::rule::{NormalisationWork, Rule};
 use super::value::Opaque;

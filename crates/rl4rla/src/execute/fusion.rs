@@ -1,7 +1,7 @@
 //! Fusion: which products of an iteration can share one pass over the data.
 
-use super::draws::is_data;
 use super::plan::Planned;
+use super::run_draws::is_data;
 use crate::program::{Access, Arg, Core, Dim, Reg, Type};
 
 /// Two products with A that one pass computes together: r = A·u, or A·u − b, and then Aᵀ·r. All fields are positions.

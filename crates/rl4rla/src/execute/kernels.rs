@@ -1,8 +1,8 @@
 //! Kernels: the arithmetic of each operator.
 
 use super::cache::{Bytes, Cache};
-use super::draws::{Draws, is_data};
 use super::failure::Fault;
+use super::run_draws::{Draws, is_data};
 use super::sample::SampledRows;
 use super::sketch::SketchKind;
 use crate::linalg::{self, Matrix, NumericError};

@@ -1,10 +1,10 @@
 //! Runs on large data: A is read as rarely as possible, and residuals come from the program's own passes.
 
-use super::draws::RunData;
 use super::failure::RunFailure;
 use super::machine::Measuring;
 use super::plan::Plan;
 use super::run::{RunSettings, Trace};
+use super::run_draws::RunData;
 use super::runner::{Runner, Seen};
 use crate::linalg;
 use crate::problem::Instance;

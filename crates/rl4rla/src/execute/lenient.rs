@@ -1,9 +1,9 @@
 //! Lenient execution of unfinished programs, one instruction at a time.
 
-use super::draws::{Draws, RunData};
 use super::kernels::{Action, Output};
 use super::machine::{Machine, Registers};
 use super::run::RunSettings;
+use super::run_draws::{Draws, RunData};
 use crate::problem::Instance;
 use crate::program::{Access, Arg, Datum, Instruction, Reg, Update};
 use crate::rng::Stream;

@@ -1,12 +1,12 @@
 //! The machine: the registers of a run and its convergence history.
 
-use super::draws::{Draws, RunData};
 use super::failure::{FailurePoint, Fault, RunFailure};
 use super::kernels::{Action, Call, Output};
 use super::origin::ValueContext;
 use super::plan::Planned;
 use super::precision::Precision;
 use super::run::RunSettings;
+use super::run_draws::{Draws, RunData};
 use crate::linalg;
 use crate::program::{Arg, Datum, Reg, RegSet, Sizes, Type, Typed, Update};
 use crate::rng::Stream;

@@ -1,7 +1,6 @@
 //! Execution: from a program and an instance to its convergence history.
 
 mod cache;
-mod draws;
 mod failure;
 mod fusion;
 mod kernels;
@@ -9,13 +8,14 @@ mod large;
 mod lenient;
 mod machine;
 mod origin;
-mod pilot;
+mod pilot_step;
 mod plan;
 mod precision;
 mod prepared;
 mod recording;
 mod reduced;
 mod run;
+mod run_draws;
 mod runner;
 mod sample;
 mod sketch;
@@ -23,7 +23,6 @@ mod snapshot;
 
 pub(crate) use cache::{Bytes, Cache};
 pub use cache::{cache_bytes, cache_limit, set_cache_limit};
-pub(crate) use draws::{Draws, RunData};
 pub use failure::{FailurePoint, Fault, RunFailure};
 pub(crate) use kernels::Output;
 pub use large::{StoppingRule, run_large};
@@ -35,6 +34,7 @@ pub use precision::Precision;
 pub use prepared::PreparedInstance;
 pub use recording::{Recording, record};
 pub use run::{Limits, RunSettings, Trace, run, run_prepared, run_unmeasured, step_from};
+pub(crate) use run_draws::{Draws, RunData};
 pub(crate) use runner::{Runner, Seen};
 pub use sample::Sampling;
 pub use sketch::{SJLT_NONZEROS, Sketch, SketchKind, UnknownSketch};

@@ -3,9 +3,9 @@
 //! Equal expressions have equal values on the same instance with the same random draws, whatever program they occur
 //! in, so they are computed once.
 
-use super::draws::RunData;
 use super::reduced::SketchRows;
 use super::run::RunSettings;
+use super::run_draws::RunData;
 use crate::program::{Access, Arg, Instruction, Reg, Section};
 use crate::rng::Stream;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -76,21 +76,21 @@ impl Origins {
 
     /// Records an instruction and returns the origin of its result.
     pub fn step(&mut self, instruction: &Instruction, args: &[Arg], section: Section) -> Origin {
-        let lucky = instruction.op.draws();
+        let random = instruction.op.draws();
         self.samples += u64::from(instruction.op.samples());
         let operands = args.iter().map(|arg| self.registers[arg.reg.index()]);
         // Repeating a register may use another algorithm than two registers with equal values.
         let first = |arg: &Arg| args.iter().position(|other| other.reg == arg.reg).unwrap_or_default();
-        let luck = if lucky { [1, section as u64, self.samples] } else { [0; 3] };
+        let draw = if random { [1, section as u64, self.samples] } else { [0; 3] };
         let mut bytes = Vec::with_capacity(32 + 17 * args.len());
         bytes.extend_from_slice(&xxh3_64(instruction.op.name.as_bytes()).to_le_bytes());
-        bytes.extend(luck.iter().flat_map(|part| part.to_le_bytes()));
+        bytes.extend(draw.iter().flat_map(|part| part.to_le_bytes()));
         bytes.extend(args.iter().map(|arg| first(arg) as u8));
         bytes.extend(operands.clone().flat_map(|origin| origin.expression.to_le_bytes()));
         let origin = Origin {
             expression: xxh3_128(&bytes),
             common: operands.clone().map(|origin| origin.common).max().unwrap_or(Common::Always),
-            drawn: (lucky && section == Section::Iteration) || operands.clone().any(|origin| origin.drawn),
+            drawn: (random && section == Section::Iteration) || operands.clone().any(|origin| origin.drawn),
         };
         for reg in instruction.writes().iter() {
             // A and b are written together but are two values; otherwise register names do not matter.

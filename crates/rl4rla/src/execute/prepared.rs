@@ -1,10 +1,10 @@
 //! Instances prepared for many runs.
 
-use super::draws::RunData;
 use super::kernels::Values;
 use super::plan::Plan;
 use super::reduced::Reduced;
 use super::run::RunSettings;
+use super::run_draws::RunData;
 use crate::clock::{WorkPhase, spend};
 use crate::problem::{Family, FamilyError, Instance, Outline, Shape};
 use crate::program::Dim;

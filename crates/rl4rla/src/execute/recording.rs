@@ -1,11 +1,11 @@
 //! Recordings: a run with all its random draws, so that other software can repeat it.
 
-use super::draws::RunData;
 use super::failure::{FailurePoint, RunFailure};
 use super::machine::Machine;
 use super::origin::ValueContext;
 use super::plan::Plan;
 use super::run::RunSettings;
+use super::run_draws::RunData;
 use crate::linalg::Matrix;
 use crate::problem::Instance;
 use crate::program::{Program, Section};

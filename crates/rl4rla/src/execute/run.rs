@@ -1,11 +1,11 @@
 //! Runs: a program on an instance, and the residual of every iteration.
 
-use super::draws::RunData;
 use super::failure::RunFailure;
 use super::machine::Measuring;
 use super::plan::Plan;
 use super::precision::Precision;
 use super::prepared::PreparedInstance;
+use super::run_draws::RunData;
 use super::runner::Runner;
 use super::sample::Sampling;
 use super::sketch::SketchKind;

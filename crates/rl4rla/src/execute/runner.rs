@@ -3,7 +3,6 @@
 //! Runs differ in which iterates are measured and in fusion, a property of plan and data: if an iteration computes
 //! A·u − b and then Aᵀ times that, one pass over A gives both, and with them the residual of the iterate.
 
-use super::draws::{Draws, RunData};
 use super::failure::{FailurePoint, Fault, RunFailure};
 use super::fusion::{Pass, passes};
 use super::kernels::Output;
@@ -11,6 +10,7 @@ use super::machine::{Machine, Measuring, Registers};
 use super::origin::ValueContext;
 use super::plan::{Plan, Planned};
 use super::run::{RunSettings, Trace};
+use super::run_draws::{Draws, RunData};
 use crate::linalg;
 use crate::problem::Instance;
 use crate::program::{Datum, Reg, Section};
@@ -29,7 +29,7 @@ pub struct Runner<'a> {
     fused: Vec<Pass>,
     stream: Stream,
     /// The RNG stream of the iterations.
-    luck: Stream,
+    iteration_stream: Stream,
     context: ValueContext,
     passes: usize,
     t: usize,
@@ -76,7 +76,7 @@ impl<'a> Runner<'a> {
             after_setup: vec![],
             fused: if fuses { Pass::all(plan.section(Section::Iteration)) } else { vec![] },
             stream: *stream,
-            luck: *stream,
+            iteration_stream: *stream,
             context: ValueContext::new(settings, data, stream),
             passes: 0,
             t: 0,
@@ -133,7 +133,7 @@ impl<'a> Runner<'a> {
     }
 
     /// The same, with iterations that draw from another RNG stream.
-    pub(super) fn restart_with(&mut self, step: f64, luck: Stream) -> Result<(), RunFailure> {
+    pub(super) fn restart_with(&mut self, step: f64, stream: Stream) -> Result<(), RunFailure> {
         self.machine = Runner::machine(self.data, self.settings, self.machine.measuring);
         self.t = 0;
         let again = self.plan.reads_step(Section::Setup);
@@ -144,7 +144,7 @@ impl<'a> Runner<'a> {
         if again {
             self.set_up()?;
         }
-        self.luck = luck;
+        self.iteration_stream = stream;
         Ok(())
     }
 
@@ -198,9 +198,9 @@ impl<'a> Runner<'a> {
     /// The first half of an iteration: all instructions, up to v1.
     pub fn aim(&mut self) -> Result<Option<Seen>, RunFailure> {
         self.t += 1;
-        let Runner { plan, machine, after_setup, fused, luck, context, passes, t, .. } = self;
+        let Runner { plan, machine, after_setup, fused, iteration_stream, context, passes, t, .. } = self;
         machine.restart(plan.restored, after_setup);
-        let mut draws = machine.draws(luck, *t);
+        let mut draws = machine.draws(iteration_stream, *t);
         let (iteration, instance) = (plan.section(Section::Iteration), self.data.problem());
         let seen = Iteration { machine, iteration, fused, t: *t, context: *context, instance }
             .run(&mut draws, passes)?;

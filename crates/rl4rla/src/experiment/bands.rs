@@ -72,7 +72,7 @@ impl Bundle {
 }
 
 /// Of how many runs curves are, and what their bands are: "one run each, seed 0", or the seeds behind a median.
-pub fn told(bundles: &[Bundle]) -> String {
+pub fn caption(bundles: &[Bundle]) -> String {
     let mut seeds: Vec<u64> = bundles.iter().flat_map(Bundle::seen).map(|run| run.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
@@ -120,8 +120,8 @@ mod tests {
         let series = alone[0].series();
         assert_eq!((series.len(), &series[0].mark), (1, &Marker::Steps));
         assert_eq!(series[0].points, alone[0].runs[0].points);
-        assert_eq!(told(&alone), "one run each, seed 0");
-        assert_eq!(told(&[bundle("best", &[4]), bundle("mcts", &[9])]), "one run each, seeds 4, 9");
+        assert_eq!(caption(&alone), "one run each, seed 0");
+        assert_eq!(caption(&[bundle("best", &[4]), bundle("mcts", &[9])]), "one run each, seeds 4, 9");
     }
 
     #[test]
@@ -140,17 +140,17 @@ mod tests {
         // A run of which nothing is drawn does not count.
         let mut partly = bundle("best", &[0, 1]);
         partly.runs[1].points.clear();
-        assert!(partly.is_alone() && told(&[partly]) == "one run each, seed 0");
+        assert!(partly.is_alone() && caption(&[partly]) == "one run each, seed 0");
     }
 
     #[test]
     fn the_runs_behind_curves_are_told() {
         let seeds: Vec<u64> = (0..20).collect();
-        let many = told(&[bundle("best", &seeds), bundle("mcts", &seeds)]);
+        let many = caption(&[bundle("best", &seeds), bundle("mcts", &seeds)]);
         assert_eq!(many, "median of 20 runs each, seeds 0–19; the band is the interquartile range");
-        let mixed = told(&[bundle("best", &seeds), bundle("mcts", &[0])]);
+        let mixed = caption(&[bundle("best", &seeds), bundle("mcts", &[0])]);
         assert!(mixed.contains("1 to 20 runs") && mixed.ends_with("single runs: mcts"), "{mixed}");
-        let few = told(&[bundle("best", &[0, 1])]);
+        let few = caption(&[bundle("best", &[0, 1])]);
         assert_eq!(few, "median of 2 runs each, seeds 0–1; the band spans minimum to maximum");
     }
 }

@@ -262,7 +262,7 @@ struct Watcher<'a> {
 const POINTS: u64 = 20;
 
 impl Observer for Watcher<'_> {
-    fn goes_on(&mut self, progress: &Progress) -> bool {
+    fn continues(&mut self, progress: &Progress) -> bool {
         self.samples.extend(self.sampler.take(progress));
         !self.monitor.stopped()
     }

@@ -7,7 +7,7 @@ use crate::execute::{RunSettings, StoppingRule, run_large, run_unmeasured};
 use crate::problem::Instance;
 use crate::program::Program;
 use crate::rng::Stream;
-use crate::spread::median;
+use crate::statistics::median;
 use std::hint::black_box;
 use std::time::Instant;
 

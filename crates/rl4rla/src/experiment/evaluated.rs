@@ -4,8 +4,8 @@ use super::{ExperimentError, Monitor};
 use crate::execute::Trace;
 use crate::problem::{Family, FamilyError, Instance, InstanceSet};
 use crate::program::Program;
-use crate::reward::{Protocol, Score, Summary, draws, score};
-use crate::spread::median;
+use crate::reward::{Protocol, Score, draws, score};
+use crate::statistics::{Summary, median};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,7 +17,7 @@ pub fn draw(families: &[Family], index: u64, seed: u64) -> Result<Instance, Fami
 
 /// One instance, and what came of it.
 pub struct EvaluatedRun {
-    /// What it earned, and its trace.
+    /// Its reward, and its trace.
     pub score: Score,
     /// The least residual there is.
     pub attainable: f64,
@@ -55,7 +55,7 @@ impl Evaluated {
         Ok(Evaluated { runs })
     }
 
-    /// What each run earned.
+    /// The score of each run.
     pub fn scores(&self) -> impl Iterator<Item = &Score> {
         self.runs.iter().map(|run| &run.score)
     }

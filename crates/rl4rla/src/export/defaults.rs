@@ -153,7 +153,7 @@ impl Parameter {
         match self {
             Parameter::Step => match export.step() {
                 Some(step) => format!("{step}"),
-                None => export.course.step().into(),
+                None => export.run_loop.step().into(),
             },
             Parameter::Tolerance => format!("{:e}", defaults.tolerance),
             Parameter::Iterations => format!("{}", defaults.iterations),

@@ -1,10 +1,10 @@
 //! What languages of statements share: how a listing becomes the body of a function.
 
-use super::course::Course;
 use super::defaults::Parameter;
 use super::error::ExportError;
 use super::listing::Listing;
 use super::pieces::Pieces;
+use super::run_loop::RunLoop;
 use super::style::Style;
 use super::subject::Export;
 use crate::problem::Goal;
@@ -32,7 +32,7 @@ pub trait Code: Style {
     fn moved(result: &str) -> String;
 
     /// An iteration as a function of x inside a function: its statements, and what it gives.
-    fn inner(course: &Course, statements: Vec<String>, given: &[String], of: &str) -> Vec<String>;
+    fn inner(run_loop: &RunLoop, statements: Vec<String>, given: &[String], of: &str) -> Vec<String>;
 
     /// A step that is a number, where one may be missing.
     const GIVEN_STEP: &'static str;
@@ -52,7 +52,7 @@ pub trait Code: Style {
 
 /// The statements of setup and of the iterations, indented by four.
 pub fn body<C: Code>(export: &Export) -> Result<String, ExportError> {
-    let Export { listing, course, .. } = export;
+    let Export { listing, run_loop, .. } = export;
     let setup = section::<C>(listing, Section::Setup, &[])?;
     let mut lines = Vec::new();
     if !setup.is_empty() {
@@ -60,20 +60,20 @@ pub fn body<C: Code>(export: &Export) -> Result<String, ExportError> {
         lines.push(format!("{} Setup, once.", C::COMMENT));
         lines.extend(setup);
     }
-    let iteration = section::<C>(listing, Section::Iteration, &course.shown)?;
+    let iteration = section::<C>(listing, Section::Iteration, &run_loop.shown)?;
     let result = C::name(listing.result);
     lines.push(String::new());
     if listing.loops() {
         let update = listing.signature.update;
-        let first = match (course.goal, update) {
+        let first = match (run_loop.goal, update) {
             (Goal::Standstill, Update::Subtract) => C::moved(&result),
             _ => result,
         };
         let given: Vec<String> =
-            [first].into_iter().chain(course.shown.iter().map(|(_, name)| name.to_string())).collect();
+            [first].into_iter().chain(run_loop.shown.iter().map(|(_, name)| name.to_string())).collect();
         // An answer depends on what is given, and on no answer before.
         let of = if update == Update::Answer { "_" } else { "x" };
-        lines.extend(C::inner(course, iteration, &given, of));
+        lines.extend(C::inner(run_loop, iteration, &given, of));
         lines.push(String::new());
         lines.push(run::<C>(export));
     } else {
@@ -85,39 +85,39 @@ pub fn body<C: Code>(export: &Export) -> Result<String, ExportError> {
 
 /// Ends a function by running its iterations.
 fn run<C: Code>(export: &Export) -> String {
-    let Export { listing, course, .. } = export;
+    let Export { listing, run_loop, .. } = export;
     let start = match listing.signature.update {
         Update::Answer => C::HALVES,
         Update::Subtract | Update::Assign => "x",
     };
-    let called = if course.descends() { "descend" } else { "iterate_until" };
-    let step = if course.finds_step() { "step" } else { C::GIVEN_STEP };
-    let mut with = vec![course.function()];
-    with.extend(match course.goal {
+    let called = if run_loop.descends() { "descend" } else { "iterate_until" };
+    let step = if run_loop.finds_step() { "step" } else { C::GIVEN_STEP };
+    let mut with = vec![run_loop.function()];
+    with.extend(match run_loop.goal {
         Goal::Squares | Goal::CrossEntropy => vec!["A", "b", start, step],
         Goal::Eigenvector => vec!["A", start],
         Goal::Standstill => vec![start],
     });
     with.extend(["tolerance", "iterations"]);
-    if course.goal == Goal::Squares && course.shown.is_empty() {
+    if run_loop.goal == Goal::Squares && run_loop.shown.is_empty() {
         with.push(C::every(listing));
     }
     C::run(called, &with)
 }
 
-/// The pieces that run the iterations, as this course needs them.
-pub fn runners<C: Code>(course: &Course, pieces: &Pieces) -> Vec<String> {
+/// The pieces that run the iterations, as this loop needs them.
+pub fn runners<C: Code>(run_loop: &RunLoop, pieces: &Pieces) -> Vec<String> {
     let [iterate, ty] = C::ITERATE;
-    let told: String = course.told().iter().map(|name| format!(", {name}")).collect();
+    let told: String = run_loop.arguments().iter().map(|name| format!(", {name}")).collect();
     let types: String =
-        course.told().iter().map(|name| if *name == "t" { ", usize" } else { ", f64" }).collect();
+        run_loop.arguments().iter().map(|name| if *name == "t" { ", usize" } else { ", f64" }).collect();
     let adapted = |name: &&str| {
-        let piece = pieces.when(name, |condition| course.has(condition));
-        let call = |more: &str| format!("{}({iterate}{more})", course.function());
+        let piece = pieces.when(name, |condition| run_loop.has(condition));
+        let call = |more: &str| format!("{}({iterate}{more})", run_loop.function());
         let typed = |more: &str| format!("FnMut({ty}{more}) -> ");
         piece.replace(&call(""), &call(&told)).replace(&typed(""), &typed(&types))
     };
-    course.pieces().iter().map(adapted).collect()
+    run_loop.pieces().iter().map(adapted).collect()
 }
 
 fn section<C: Code>(
@@ -152,7 +152,7 @@ pub fn sizes(export: &Export) -> [bool; 2] {
 /// What a function takes first: the data, and where it starts.
 pub fn data(export: &Export) -> Vec<&'static str> {
     let listing = &export.listing;
-    let b = (listing.reads_b() || export.course.descends()).then_some("b");
+    let b = (listing.reads_b() || export.run_loop.descends()).then_some("b");
     let start = match listing.signature.update {
         Update::Subtract | Update::Assign => Some("x0"),
         Update::Answer => listing.finds(Reg::X).then_some("x"),
@@ -167,8 +167,8 @@ pub fn given(export: &Export) -> Vec<&'static str> {
 
 /// What is shown after every iteration.
 pub fn seen(export: &Export) -> &'static str {
-    match export.course.goal {
-        Goal::Squares if export.course.finds_step() => {
+    match export.run_loop.goal {
+        Goal::Squares if export.run_loop.finds_step() => {
             "every iterate, those of attempts that diverged included"
         }
         _ => "every iterate",
@@ -177,7 +177,7 @@ pub fn seen(export: &Export) -> &'static str {
 
 /// What comes of a call, in a line.
 pub fn gives(export: &Export) -> &'static str {
-    match (export.listing.loops(), export.course.goal) {
+    match (export.listing.loops(), export.run_loop.goal) {
         (false, _) => "The answer, one number for each row of A",
         (true, Goal::Squares) => "Minimises ‖Ax − b‖",
         (true, Goal::CrossEntropy) => {
@@ -200,7 +200,7 @@ pub fn arguments(export: &Export) -> Vec<(&'static str, String)> {
         let doc = match (name, square) {
             ("A", false) => "an m×n matrix with m ≥ n",
             ("A", true) => square_matrix,
-            ("b", false) if export.course.goal == Goal::CrossEntropy => "a vector of m labels, 0 or 1",
+            ("b", false) if export.run_loop.goal == Goal::CrossEntropy => "a vector of m labels, 0 or 1",
             ("b", false) => "a vector of m numbers",
             ("b", true) => "a vector of n numbers",
             ("x", _) => "a vector of n numbers",

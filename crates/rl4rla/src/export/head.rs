@@ -23,7 +23,7 @@ pub fn head(export: &Export) -> Vec<String> {
     lines.push(format!("Symbols: {}.", symbols(export)));
     lines.push(format!("Settings: {}.", settings(export)));
     if export.listing.loops() {
-        lines.push(format!("It ends where {}.", export.course.stop()));
+        lines.push(format!("It ends where {}.", export.run_loop.stop()));
     }
     lines.push(format!(
         "Origin: {}; exported by rl4rla {}.",

@@ -62,7 +62,7 @@ struct Sections {
 
 /// A program as one JSON object.
 pub fn write(export: &Export) -> Result<String, ExportError> {
-    let Export { document, listing, price, provenance, .. } = export;
+    let Export { document, listing, cost, provenance, .. } = export;
     let sections = |[setup, iteration]: [&Poly; 2]| Sections {
         setup: setup.to_string(),
         iteration: iteration.to_string(),
@@ -87,13 +87,13 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
         latex: &export.equation.latex,
         setup: lines(Section::Setup),
         iteration: lines(Section::Iteration),
-        flops: sections([&price.setup.flops, &price.iteration.flops]),
-        data: sections([&price.setup.data, &price.iteration.data]),
+        flops: sections([&cost.setup.flops, &cost.iteration.flops]),
+        data: sections([&cost.setup.data, &cost.iteration.data]),
         parameters: Parameter::of(listing).into_iter().map(Parameter::name).collect(),
         settings: &export.defaults,
-        stop: listing.loops().then(|| export.course.stop()),
+        stop: listing.loops().then(|| export.run_loop.stop()),
         step: (listing.loops() && listing.reads_step() && export.step().is_none())
-            .then(|| export.course.step()),
+            .then(|| export.run_loop.step()),
         program: document.update.text(&document.program),
         origin: provenance.origin.iter().map(|(what, which)| (what.as_str(), which.as_str())).collect(),
         version: &provenance.version,

@@ -1,6 +1,5 @@
 //! Julia, with its standard library alone.
 
-use super::course::Course;
 use super::defaults::Parameter;
 use super::error::ExportError;
 use super::frame::{Code, arguments, body, data, given, gives, runners, seen};
@@ -8,6 +7,7 @@ use super::head::comment;
 use super::language::Trial;
 use super::listing::Listing;
 use super::pieces::Pieces;
+use super::run_loop::RunLoop;
 use super::style::Style;
 use super::subject::Export;
 use crate::execute::Sampling;
@@ -48,12 +48,12 @@ impl Code for Julia {
         format!("x - step * {result}")
     }
 
-    fn inner(course: &Course, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
-        let told: String = course.told().iter().map(|name| format!(", {name}")).collect();
-        let mut lines = vec![format!("function {}({of}{told})", course.function())];
-        if !course.memory.is_empty() {
+    fn inner(run_loop: &RunLoop, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
+        let told: String = run_loop.arguments().iter().map(|name| format!(", {name}")).collect();
+        let mut lines = vec![format!("function {}({of}{told})", run_loop.function())];
+        if !run_loop.memory.is_empty() {
             lines.push("    if t == 0".into());
-            lines.extend(course.memory.iter().map(|reg| format!("        {reg} = zeros(size(A, 2))")));
+            lines.extend(run_loop.memory.iter().map(|reg| format!("        {reg} = zeros(size(A, 2))")));
             lines.push("    end".into());
         }
         lines.extend(statements.iter().map(|line| format!("    {line}")));
@@ -105,7 +105,7 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
         pieces.called(&["probabilities", "triangle", "inverse"], &function).into_iter().map(String::from),
     );
     if listing.loops() {
-        parts.extend(runners::<Julia>(&export.course, &runs));
+        parts.extend(runners::<Julia>(&export.run_loop, &runs));
     }
     parts.push(function);
     let code = parts.join("\n");
@@ -117,7 +117,7 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
 fn function(export: &Export) -> Result<String, ExportError> {
     let listing = &export.listing;
     let update = listing.signature.update;
-    let result = match (listing.loops(), export.course.goal) {
+    let result = match (listing.loops(), export.run_loop.goal) {
         (false, _) => ".",
         (true, Goal::Squares) => {
             ", and gives (; x, converged, iterations, step, residual, gradient): residual is ‖Ax − b‖, gradient the\n\

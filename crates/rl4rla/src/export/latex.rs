@@ -122,7 +122,7 @@ fn algorithm(export: &Export) -> Result<String, ExportError> {
     text += &section(export, Section::Setup)?;
     if listing.loops() {
         text += "\\For{$t = 1, \\dots, T$}\n";
-        text += &format!("\\State stop if {}\n", stop(export.course.goal));
+        text += &format!("\\State stop if {}\n", stop(export.run_loop.goal));
     }
     text += &section(export, Section::Iteration)?;
     text += &match update {
@@ -204,8 +204,8 @@ fn notes(export: &Export, algorithm: &str) -> Vec<String> {
             Sampling::Released => format!("{rows}, without replacement"),
         });
     }
-    if export.listing.reads_step() && export.listing.loops() && export.course.finds_step() {
-        notes.push(format!("$\\eta$ is, unless given, {}", export.course.step()));
+    if export.listing.reads_step() && export.listing.loops() && export.run_loop.finds_step() {
+        notes.push(format!("$\\eta$ is, unless given, {}", export.run_loop.step()));
     }
     let used = LEGEND.iter().filter(|(sign, _)| algorithm.contains(sign));
     notes.extend(used.map(|(_, note)| note.to_string()));

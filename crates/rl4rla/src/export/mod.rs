@@ -4,7 +4,6 @@
 //! a template for every operator, a writer that puts the statements into a function, and a driver that runs such functions
 //! functions on given data and random draws, so that they can be compared with the executor.
 
-mod course;
 mod defaults;
 mod error;
 mod frame;
@@ -18,6 +17,7 @@ mod names;
 mod pieces;
 mod provenance;
 mod python;
+mod run_loop;
 mod rust;
 mod structure;
 mod style;
@@ -25,11 +25,11 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-pub use course::Course;
 pub use defaults::{Defaults, Parameter};
 pub use error::ExportError;
 pub use language::{Language, Trial};
 pub use listing::{Listing, Name, Statement, ValueVersion};
 pub use provenance::Provenance;
+pub use run_loop::RunLoop;
 pub use structure::{latex_faults, unbalanced};
 pub use subject::Export;

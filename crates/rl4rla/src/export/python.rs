@@ -1,6 +1,5 @@
 //! Python, with NumPy, and SciPy where it helps.
 
-use super::course::Course;
 use super::defaults::Parameter;
 use super::error::ExportError;
 use super::frame::{Code, arguments, body, data, given, gives, runners, seen, sizes};
@@ -8,6 +7,7 @@ use super::head::comment;
 use super::language::Trial;
 use super::listing::Listing;
 use super::pieces::Pieces;
+use super::run_loop::RunLoop;
 use super::style::Style;
 use super::subject::Export;
 use crate::execute::Sampling;
@@ -47,11 +47,11 @@ impl Code for Python {
         format!("x - step * {result}")
     }
 
-    fn inner(course: &Course, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
-        let told: String = course.told().iter().map(|name| format!(", {name}")).collect();
-        let mut lines = vec![format!("def {}({of}{told}):", course.function())];
-        if !course.memory.is_empty() {
-            let names: Vec<&str> = course.memory.iter().map(|reg| reg.name()).collect();
+    fn inner(run_loop: &RunLoop, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
+        let told: String = run_loop.arguments().iter().map(|name| format!(", {name}")).collect();
+        let mut lines = vec![format!("def {}({of}{told}):", run_loop.function())];
+        if !run_loop.memory.is_empty() {
+            let names: Vec<&str> = run_loop.memory.iter().map(|reg| reg.name()).collect();
             lines.push(format!("    nonlocal {}", names.join(", ")));
             lines.push("    if t == 0:".into());
             lines.extend(names.iter().map(|name| format!("        {name} = np.zeros(n)")));
@@ -100,8 +100,8 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
     }
     let mut parts: Vec<String> = parts.into_iter().map(String::from).collect();
     if export.listing.loops() {
-        parts.push(runs.get(export.course.solution()).into());
-        parts.extend(runners::<Python>(&export.course, &runs));
+        parts.push(runs.get(export.run_loop.solution()).into());
+        parts.extend(runners::<Python>(&export.run_loop, &runs));
     }
     let mut code = draws(export, &pieces, kind);
     for part in parts.into_iter().chain([function]) {

@@ -1,6 +1,5 @@
 //! Rust, with the crate faer.
 
-use super::course::Course;
 use super::defaults::Parameter;
 use super::error::ExportError;
 use super::frame::{Code, arguments, body, data, given, gives, runners, seen};
@@ -8,6 +7,7 @@ use super::head::comment;
 use super::language::Trial;
 use super::listing::Listing;
 use super::pieces::Pieces;
+use super::run_loop::RunLoop;
 use super::style::Style;
 use super::subject::Export;
 use crate::execute::Sampling;
@@ -51,16 +51,16 @@ impl Code for Rust {
         format!("(&x - Scale(step) * &{result})")
     }
 
-    fn inner(course: &Course, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
-        let told = course.told();
+    fn inner(run_loop: &RunLoop, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
+        let told = run_loop.arguments();
         let told: String = told
             .iter()
             .map(|name| format!(", {name}: {}", if *name == "t" { "usize" } else { "f64" }))
             .collect();
-        let mut lines = vec![format!("let {} = |{of}: ColRef<'_, f64>{told}| {{", course.function())];
-        if !course.memory.is_empty() {
+        let mut lines = vec![format!("let {} = |{of}: ColRef<'_, f64>{told}| {{", run_loop.function())];
+        if !run_loop.memory.is_empty() {
             lines.push("    if t == 0 {".into());
-            lines.extend(course.memory.iter().map(|reg| format!("        {reg} = Col::zeros(n);")));
+            lines.extend(run_loop.memory.iter().map(|reg| format!("        {reg} = Col::zeros(n);")));
             lines.push("    }".into());
         }
         lines.extend(statements.iter().map(|line| format!("    {line}")));
@@ -101,11 +101,11 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
     };
     let mut parts = vec![options(export)];
     if export.listing.loops() {
-        parts.push(runs.get(export.course.solution()).into());
+        parts.push(runs.get(export.run_loop.solution()).into());
     }
     parts.push(function.clone());
     if export.listing.loops() {
-        parts.extend(runners::<Rust>(&export.course, &runs).into_iter().rev());
+        parts.extend(runners::<Rust>(&export.run_loop, &runs).into_iter().rev());
     }
     parts.extend(draws(export, &pieces, sampling));
     if export.listing.has_sample() {
@@ -133,13 +133,13 @@ fn options(export: &Export) -> String {
     let (mut fields, mut values) = (String::new(), String::new());
     for parameter in &parameters {
         let ty = match parameter {
-            Parameter::Step if export.course.finds_step() => "Option<f64>",
+            Parameter::Step if export.run_loop.finds_step() => "Option<f64>",
             Parameter::Step | Parameter::Tolerance => "f64",
             Parameter::Iterations | Parameter::SketchRows | Parameter::Batch => "usize",
         };
         let found = match parameter {
-            Parameter::Step if export.course.finds_step() => {
-                format!("; if there is none, {}", export.course.step())
+            Parameter::Step if export.run_loop.finds_step() => {
+                format!("; if there is none, {}", export.run_loop.step())
             }
             _ => String::new(),
         };
@@ -166,7 +166,7 @@ fn options(export: &Export) -> String {
 fn default(parameter: Parameter, export: &Export) -> String {
     let defaults = &export.defaults;
     match parameter {
-        Parameter::Step if export.course.finds_step() => format!("{:?}", export.step()),
+        Parameter::Step if export.run_loop.finds_step() => format!("{:?}", export.step()),
         Parameter::Step => format!("{:?}", export.step().unwrap_or(1.0)),
         Parameter::Tolerance => format!("{:e}", defaults.tolerance),
         Parameter::Iterations => defaults.iterations.to_string(),
@@ -276,7 +276,7 @@ pub fn driver(trials: &[Trial]) -> String {
         let mut given: Vec<String> = given(export).into_iter().map(String::from).collect();
         let data = given.join(", ");
         let value = |parameter: &Parameter| match parameter {
-            Parameter::Step if export.course.finds_step() => format!("Some({})", parameter.value(settings)),
+            Parameter::Step if export.run_loop.finds_step() => format!("Some({})", parameter.value(settings)),
             other => other.value(settings),
         };
         let values: Vec<String> =
@@ -296,11 +296,11 @@ pub fn driver(trials: &[Trial]) -> String {
         let [b, x0, draws] = ["b", "x0", "draws"].map(used);
         main += &format!("    run(\"{name}\", &|A, {b}, {x0}, {draws}| {{\n        {run}\n    }});\n");
         let options = format!("&{name}::Options::for_size(A.nrows(), A.ncols())");
-        let luck = if listing.is_random() { format!(", &mut {name}::Random(1)") } else { String::new() };
+        let random = if listing.is_random() { format!(", &mut {name}::Random(1)") } else { String::new() };
         for problem in problems {
             main += &format!(
                 "    try_on(\"{problem}\", \"{name}\", &|A, {b}, {x0}| {{\n        \
-                 let found = {name}::{name}({data}, {options}{luck}, |_| ());\n        \
+                 let found = {name}::{name}({data}, {options}{random}, |_| ());\n        \
                  (found.converged, found.iterations, found.x)\n    }});\n"
             );
         }

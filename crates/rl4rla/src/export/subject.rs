@@ -1,13 +1,14 @@
 //! A program ready to be written in any language.
 
-use super::course::Course;
 use super::defaults::Defaults;
 use super::error::ExportError;
 use super::language::Language;
 use super::listing::Listing;
 use super::provenance::Provenance;
+use super::run_loop::RunLoop;
 use crate::program::{
-    Canonical, Document, Equation, Geometry, LiveOut, Model, Poly, Price, ShapeError, Signature, equation,
+    Canonical, Document, Equation, Geometry, LiveOut, Model, Poly, ProgramCost, ShapeError, Signature,
+    equation,
 };
 
 /// A program with all that is told of it.
@@ -31,11 +32,11 @@ pub struct Export<'a> {
     /// Its statements.
     pub listing: Listing,
     /// How its iterations are run.
-    pub course: Course,
+    pub run_loop: RunLoop,
     /// What one iteration does.
     pub equation: Equation,
     /// What it costs.
-    pub price: Price,
+    pub cost: ProgramCost,
 }
 
 impl<'a> Export<'a> {
@@ -48,11 +49,11 @@ impl<'a> Export<'a> {
     ) -> Result<Export<'a>, ShapeError> {
         let program = &document.program;
         let listing = Listing::new(program, signature)?;
-        let course = Course::new(document, &listing);
+        let run_loop = RunLoop::new(document, &listing);
         let live = Canonical::new(program, LiveOut::Finished);
-        let price = Price::of(&live, signature, Model::True)?;
+        let cost = ProgramCost::of(&live, signature, Model::True)?;
         let equation = equation(program, signature)?;
-        Ok(Export { document, defaults, provenance, listing, course, equation, price })
+        Ok(Export { document, defaults, provenance, listing, run_loop, equation, cost })
     }
 
     /// The program in a language: the text of one file.
@@ -62,7 +63,7 @@ impl<'a> Export<'a> {
 
     /// The step size if nothing is said; none if it is looked for.
     pub fn step(&self) -> Option<f64> {
-        self.defaults.step.or((!self.course.finds_step()).then_some(1.0))
+        self.defaults.step.or((!self.run_loop.finds_step()).then_some(1.0))
     }
 
     /// What it is called in code.
@@ -83,7 +84,7 @@ impl<'a> Export<'a> {
             let fixed = self.defaults.sketch.work(8, 8) == work;
             if fixed { flops.with_sketch_work(work) } else { flops.clone() }
         };
-        [&self.price.setup.flops, &self.price.iteration.flops].map(shown)
+        [&self.cost.setup.flops, &self.cost.iteration.flops].map(shown)
     }
 
     /// Whether rows are columns.

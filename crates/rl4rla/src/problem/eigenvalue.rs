@@ -9,12 +9,12 @@
 //! and x must have unit length; the loss of any other x is 1.
 #![allow(non_snake_case)]
 
-use super::draw;
 use super::family::{Choice, Family, FamilyInfo};
 use super::family_error::FamilyError;
 use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
+use super::random_matrices;
 use super::spectrum::{self, SpectrumLaw};
 use super::task::{History, Task, Work};
 use crate::linalg::{self, Matrix};
@@ -175,7 +175,7 @@ static FAMILIES: [FamilyInfo; 1] = [FamilyInfo {
 fn draw(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
     let lambda =
         spectrum::draw(SpectrumLaw::LogUniform, family.cols, family.condition, &stream.derive("spectrum", 0));
-    let (A, Q) = draw::symmetric(&lambda, stream);
+    let (A, Q) = random_matrices::symmetric(&lambda, stream);
     Ok(instance(A, Q.column(0).to_vec(), lambda, stream))
 }
 

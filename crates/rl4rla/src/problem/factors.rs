@@ -160,7 +160,7 @@ fn defect(Q: &Matrix) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::statistics::assert_law;
+    use crate::rng::assertions::assert_law;
 
     fn left(rows: usize, cols: usize, leverage: Leverage, stream: &Stream) -> Matrix {
         let Frame { drawn, turn } = super::left(rows, cols, leverage, None, stream);

@@ -315,7 +315,7 @@ impl Family {
                 return Err(FamilyError::Number { number: *number, value });
             }
         }
-        super::own::check(self)
+        super::user_table_family::check(self)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Linear systems: min ‖Ax − b‖, the paper's first task.
 #![allow(non_snake_case)]
 
-use super::draw::{symmetric_system, tall_system};
 use super::family::{Choice, Family, FamilyInfo, FamilyKind};
 use super::family_error::FamilyError;
 use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::outline::Outline;
+use super::random_matrices::{symmetric_system, tall_system};
 use super::solving::{Solving, Stopping};
 use super::spectrum::SpectrumLaw;
 use super::task::Task;

@@ -8,12 +8,12 @@
 
 pub(crate) mod fit;
 
-use super::draw::{self, Tall};
 use super::family::{Choice, Family, FamilyInfo, Number};
 use super::family_error::FamilyError;
 use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
+use super::random_matrices::{self, Tall};
 use super::response::Response;
 use super::solving::Solving;
 use super::spectrum::SpectrumLaw;
@@ -358,7 +358,7 @@ struct Drawn {
 
 /// A = UΣVᵀ, w* with Aw* = √m·Uz/‖z‖, and labels sign(Aw* + ε).
 fn drawn(family: &Family, stream: &Stream) -> Result<Drawn, FamilyError> {
-    let tall = draw::tall(family, SpectrumLaw::Geometric, NORM, stream)?;
+    let tall = random_matrices::tall(family, SpectrumLaw::Geometric, NORM, stream)?;
     let A = tall.matrix(family, stream);
     let Tall { core, sigma } = tall;
     let z = stream.derive("solution", 0).normals(family.cols);

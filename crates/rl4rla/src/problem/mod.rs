@@ -3,7 +3,6 @@
 //! An instance is a pure function of a [`Family`] and a [`Stream`], so it can be named and redrawn
 //! anywhere and is never stored.
 
-mod draw;
 mod eigenvalue;
 mod factors;
 mod family;
@@ -15,11 +14,12 @@ mod linear;
 mod logistic;
 mod misfit;
 mod outline;
-mod own;
+mod random_matrices;
 mod response;
 mod solving;
 mod spectrum;
 mod task;
+mod user_table_family;
 
 pub use eigenvalue::Eigenvalue;
 pub use family::{Choice, Family, FamilyInfo, FamilyKind, Leverage, MAX_BYTES, Number, Right, Scale};
@@ -32,10 +32,10 @@ pub(crate) use logistic::fit as cross_entropy;
 pub use logistic::{Forward, Logistic};
 pub use misfit::Misfit;
 pub use outline::{Frame, Outline};
-pub use own::{BOOTSTRAP, HELD_OUT};
 pub use response::Response;
 pub use solving::{Solving, Stopping};
 pub use task::{History, Task, TaskError, Work, families, register, tasks};
+pub use user_table_family::{BOOTSTRAP, HELD_OUT};
 
 use crate::rng::Stream;
 

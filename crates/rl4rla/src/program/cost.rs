@@ -60,19 +60,23 @@ impl Cost {
 
 /// The cost of a program: of setup, and of every iteration.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Price {
+pub struct ProgramCost {
     /// The cost of setup.
     pub setup: Cost,
     /// The cost of one iteration, including the update.
     pub iteration: Cost,
 }
 
-impl Price {
+impl ProgramCost {
     /// The cost of a program. It must be in canonical form, so that only live code is charged.
-    pub fn of(live: &Canonical, signature: impl Into<Signature>, model: Model) -> Result<Price, ShapeError> {
+    pub fn of(
+        live: &Canonical,
+        signature: impl Into<Signature>,
+        model: Model,
+    ) -> Result<ProgramCost, ShapeError> {
         let signature = signature.into();
         let typed = check(live.program(), signature)?;
-        let mut price = Price::default();
+        let mut price = ProgramCost::default();
         price.iteration.flops += signature.update.flops();
         for instruction in &typed {
             let cost = Cost::of(instruction, signature.geometry, model);
@@ -101,9 +105,9 @@ mod tests {
     use super::*;
     use crate::program::LiveOut;
 
-    fn price(text: &str, model: Model) -> Price {
+    fn price(text: &str, model: Model) -> ProgramCost {
         let live = Canonical::new(&text.parse().unwrap(), LiveOut::Finished);
-        Price::of(&live, Geometry::Tall, model).unwrap()
+        ProgramCost::of(&live, Geometry::Tall, model).unwrap()
     }
 
     const LS_GD: &str =

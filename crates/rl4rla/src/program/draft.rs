@@ -145,8 +145,8 @@ impl Draft {
             let last = || self.lines[s].iter().rposition(|line| Some(line.word) == residual);
             for position in points.grammar.places(section, self.lines[s].len(), last) {
                 self.behind.clear();
-                for number in points.offers(self.points[s][position], section) {
-                    let offer = points.offer(number);
+                for number in points.continuations(self.points[s][position], section) {
+                    let offer = points.continuation(number);
                     let line = points.lexicon.line(offer.word);
                     if line.writes == RegSet::EMPTY && std::mem::replace(&mut nothing, true) {
                         continue;

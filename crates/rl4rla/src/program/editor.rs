@@ -131,12 +131,13 @@ impl<'a> Editor<'a> {
             // The last insertion position is after the last editable instruction.
             let open = open.start..open.end.saturating_sub(1);
             for (position, &word) in old.iter().enumerate() {
-                let offers = if open.contains(&position) { self.points.offers(point, section) } else { 0..0 };
+                let offers =
+                    if open.contains(&position) { self.points.continuations(point, section) } else { 0..0 };
                 for number in offers {
                     let edit = Edit {
                         section,
                         position: position as u16,
-                        word: self.points.offer(number).word,
+                        word: self.points.continuation(number).word,
                         replaces: true,
                     };
                     if !redirects(self.instruction(edit.word), self.instruction(word)) {

@@ -34,7 +34,7 @@ pub use ast::{Instruction, Program, Section};
 pub use canon::Canonical;
 pub use catalogue::{CATALOGUE, Entry};
 pub use core_operator::Core;
-pub use cost::{Cost, Model, Price};
+pub use cost::{Cost, Model, ProgramCost};
 pub use datum::Datum;
 pub use editor::{Edit, Editor};
 pub use equation::{Direction, Equation, direction, equation};

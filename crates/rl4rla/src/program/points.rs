@@ -129,7 +129,7 @@ impl<'a> TypePoints<'a> {
     }
 
     /// Every instruction that fits at a point, in the grammar's order.
-    pub fn offers(&mut self, point: TypePoint, section: Section) -> Range<usize> {
+    pub fn continuations(&mut self, point: TypePoint, section: Section) -> Range<usize> {
         if let Some(&(start, end)) = self.offers.get(&(point, section)) {
             return start as usize..end as usize;
         }
@@ -149,7 +149,7 @@ impl<'a> TypePoints<'a> {
     }
 
     /// The offer with this index.
-    pub fn offer(&self, number: usize) -> Continuation {
+    pub fn continuation(&self, number: usize) -> Continuation {
         self.offered[number]
     }
 

@@ -7,8 +7,9 @@ use crate::discovery::{ParetoEntry, Stage, Tradeoff};
 use crate::equivalence::name;
 use crate::execute::Trace;
 use crate::program::{Document, Program, Signature, equation};
-use crate::reward::{Evaluation, Score, Summary};
+use crate::reward::{Evaluation, Score};
 use crate::search::StopReason;
+use crate::statistics::Summary;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
@@ -48,7 +49,7 @@ pub struct StageRecord {
     pub instances: Option<usize>,
     /// On how many of them the program failed.
     pub failures: Option<usize>,
-    /// The chosen program; none if no program earned anything.
+    /// The chosen program; none if no program has a positive reward.
     pub program: Option<String>,
     /// Its equation.
     pub equation: Option<String>,

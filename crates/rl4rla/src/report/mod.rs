@@ -22,7 +22,7 @@ mod table;
 mod testing;
 mod ticks;
 
-pub use crate::spread::{Rate, Spread};
+pub use crate::statistics::{Rate, Spread};
 pub use diagram::{Diagram, DiagramNode, Role};
 pub use document::{Block, Finding, ReportPage, ReportSection};
 pub use figure::{Axis, AxisScale, Figure, Ink, Label, Marker, Panel, Series, Shades};

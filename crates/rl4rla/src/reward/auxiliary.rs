@@ -5,7 +5,7 @@
 use super::evaluation::evaluate;
 use super::profile::Profile;
 use super::score::Protocol;
-use super::step::{PAPER_GRID, StepRule};
+use super::step_rule::{PAPER_GRID, StepRule};
 use super::weights::Weights;
 use crate::problem::{Family, FamilyError, InstanceSet, Leverage, Scale};
 use crate::program::Program;

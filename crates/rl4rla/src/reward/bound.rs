@@ -4,9 +4,9 @@ use super::judge::work;
 use super::profile::Profile;
 use super::score::Protocol;
 use crate::problem::Family;
-use crate::program::{Canonical, Price, Program};
+use crate::program::{Canonical, Program, ProgramCost};
 
-/// An upper bound on the reward of a program on any instance of a family: perfect but for its price.
+/// An upper bound on the reward of a program on any instance of a family: perfect but for its cost.
 ///
 /// ```
 /// use rl4rla::{problem::Family, program::Entry};
@@ -22,13 +22,13 @@ use crate::program::{Canonical, Price, Program};
 pub fn bound(program: &Program, family: &Family, protocol: &Protocol) -> f64 {
     let live = Canonical::new(program, protocol.live_out);
     let (rows, cols) = (family.rows, family.cols);
-    let Ok(price) = Price::of(&live, family.signature(), protocol.profile.model()) else { return 0.0 };
+    let Ok(cost) = ProgramCost::of(&live, family.signature(), protocol.profile.model()) else { return 0.0 };
     let settings = protocol.settings(rows, cols, 0.0);
     let (task, work) =
-        (family.kind.info().task, work(&price, settings.sizes(rows, cols), protocol.iterations));
+        (family.kind.info().task, work(&cost, settings.sizes(rows, cols), protocol.iterations));
     match &protocol.profile {
         // Whoever gets there pays for setup at least.
-        Profile::Tolerance { charge, .. } => charge.reward(task, charge.work(&price, &settings, cols, 0)),
+        Profile::Tolerance { charge, .. } => charge.reward(task, charge.work(&cost, &settings, cols, 0)),
         profile => {
             profile.weighted(&profile.most(task, &work)).expect("only a tolerance is not made of terms")
         }

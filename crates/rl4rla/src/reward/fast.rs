@@ -27,15 +27,15 @@ use crate::rng::Stream;
 /// assert!(full > 0.1 && (fast - full).abs() < 1e-9);
 /// ```
 pub fn reward(program: &Program, prepared: &PreparedInstance, protocol: &Protocol, stream: &Stream) -> f64 {
-    earnings(program, prepared, protocol, stream, false, &Rewards::new()).reward
+    reward_sample(program, prepared, protocol, stream, false, &Rewards::new()).reward
 }
 
 /// Rewards of programs under one protocol, by what they compute and by their RNG stream.
-pub type Rewards = Cache<(u128, Stream), Earnings>;
+pub type Rewards = Cache<(u128, Stream), RewardSample>;
 
-/// What a run earned, and what else was seen of it.
+/// The reward of a run, and what else was seen of it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Earnings {
+pub struct RewardSample {
     /// The reward.
     pub reward: f64,
     /// The excess it ended with, or the tolerance it reached; NaN if it failed.
@@ -46,45 +46,47 @@ pub struct Earnings {
     pub reached: Option<usize>,
 }
 
-impl Earnings {
+impl RewardSample {
     /// A failed run's.
-    const NOTHING: Earnings = Earnings { reward: 0.0, excess: f64::NAN, condition: f64::NAN, reached: None };
+    const NOTHING: RewardSample =
+        RewardSample { reward: 0.0, excess: f64::NAN, condition: f64::NAN, reached: None };
 }
 
-impl Bytes for Earnings {
+impl Bytes for RewardSample {
     fn bytes(&self) -> usize {
         // With a key and its place in the order.
         144
     }
 }
 
-/// What a program earns, with its condition number if that is wanted, unless a program that differs from this in the names of registers alone has earned it before.
-pub fn earnings(
+/// The reward of a program, with its condition number if that is wanted, unless a program that differs from this in the names of registers alone has earned it before.
+pub fn reward_sample(
     program: &Program,
     prepared: &PreparedInstance,
     protocol: &Protocol,
     stream: &Stream,
     conditioned: bool,
     rewards: &Rewards,
-) -> Earnings {
+) -> RewardSample {
     let live = Canonical::new(program, protocol.live_out);
     let judge = Judge { live: &live, shape: prepared.shape(), problem: prepared.problem(), protocol };
     let settings: Vec<RunSettings> =
         protocol.step.candidates().iter().map(|&step| judge.settings(step)).collect();
-    let Ok(plan) = Plan::new(live.program(), judge.shape, &settings[0]) else { return Earnings::NOTHING };
-    rewards
-        .find((plan.identity(), *stream), || earned(&judge, &plan, prepared, &settings, stream, conditioned))
+    let Ok(plan) = Plan::new(live.program(), judge.shape, &settings[0]) else { return RewardSample::NOTHING };
+    rewards.find((plan.identity(), *stream), || {
+        measured(&judge, &plan, prepared, &settings, stream, conditioned)
+    })
 }
 
 /// The reward of a planned program, for the best of several settings that differ in their step size.
-fn earned(
+fn measured(
     judge: &Judge,
     plan: &Plan,
     prepared: &PreparedInstance,
     settings: &[RunSettings],
     stream: &Stream,
     conditioned: bool,
-) -> Earnings {
+) -> RewardSample {
     let data = prepared.data(plan, &settings[0]);
     let begin = |settings| Runner::begin(plan, data, settings, stream, Measuring::ALL);
     if plan.reads_step(Section::Setup) {
@@ -95,23 +97,23 @@ fn earned(
         Ok(start) => {
             best_of(judge, settings.iter().map(|other| start.with_step(other.step)), true, conditioned)
         }
-        Err(_) => Earnings::NOTHING,
+        Err(_) => RewardSample::NOTHING,
     }
 }
 
-/// What is earned by the best of these runs, one for each step size; `one_setup` if they all began alike.
+/// The reward of the best of these runs, one for each step size; `one_setup` if they all began alike.
 fn best_of<'a>(
     judge: &Judge,
     runs: impl Iterator<Item = Runner<'a>>,
     one_setup: bool,
     conditioned: bool,
-) -> Earnings {
+) -> RewardSample {
     if let Profile::Tolerance { epsilon, .. } = judge.protocol.profile {
         let excesses = runs.map(|run| run.measuring(Measuring::Every { losses: false }));
         let reached = fewest(excesses.collect(), epsilon, judge.protocol.iterations);
         let reward = judge.reward(&Terms::default(), reached);
         let excess = if reached.is_some() { epsilon } else { f64::NAN };
-        return Earnings { reward, excess, condition: 1.0, reached };
+        return RewardSample { reward, excess, condition: 1.0, reached };
     }
     let wanted = judge.protocol.profile.counting();
     let ends = !wanted.need(Need::Iterates) && judge.problem.task.looks_at_ends();
@@ -128,11 +130,11 @@ fn best_of<'a>(
         };
         finished.reduce(better)
     };
-    best.map_or(Earnings::NOTHING, |trace| {
+    best.map_or(RewardSample::NOTHING, |trace| {
         let reward = judge.reward(&judge.terms(&trace, &wanted), None);
         let excess = *trace.excesses.last().expect("a history holds at least the start");
         let condition = if conditioned { judge.condition(&trace) } else { 1.0 };
-        Earnings { reward, excess, condition, reached: None }
+        RewardSample { reward, excess, condition, reached: None }
     })
 }
 
@@ -186,7 +188,7 @@ mod tests {
         let family = Family { rows: 60, cols: 4, condition: Some(3.0), ..Family::named("mid-cond").unwrap() };
         let prepared = PreparedInstance::draw(&family, &Stream::new(1)).unwrap();
         let protocol = Protocol::new(Profile::sound(), StepRule::Fixed(0.5));
-        let (rewards, luck) = (Rewards::new(), Stream::new(2));
+        let (rewards, stream) = (Rewards::new(), Stream::new(2));
         let gradient = |setup: &str, first: &str| {
             format!(
                 "setup:\n{setup} R1 = HHQR(A)\niteration:\n{first} v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_MAT_MUL(v1, A)\n v1 = VEC_VEC_SUB(v1, v2)\n"
@@ -214,9 +216,9 @@ mod tests {
         ];
         for text in all.iter().chain(all.iter().rev()) {
             let program: Program = text.parse().unwrap();
-            let alone = reward(&program, &prepared, &protocol, &luck);
+            let alone = reward(&program, &prepared, &protocol, &stream);
             assert_eq!(
-                earnings(&program, &prepared, &protocol, &luck, false, &rewards).reward,
+                reward_sample(&program, &prepared, &protocol, &stream, false, &rewards).reward,
                 alone,
                 "{text}"
             );

@@ -13,13 +13,13 @@ use super::decay::decay;
 use super::evaluation::draws;
 use super::profile::Profile;
 use super::score::Protocol;
-use super::step::{PAPER_GRID, StepRule};
+use super::step_rule::{PAPER_GRID, StepRule};
 use super::weights::Terms;
 use crate::baseline::{Baseline, Request};
 use crate::execute::run;
 use crate::linalg;
 use crate::problem::{Family, FamilyError, Instance, InstanceSet, Leverage, Right, Scale};
-use crate::program::{Canonical, Model, Price, Program};
+use crate::program::{Canonical, Model, Program, ProgramCost};
 
 /// The most iterations of a candidate.
 const ITERATIONS: usize = 10;
@@ -36,7 +36,7 @@ pub struct FunSearchBatch {
     seed: u64,
 }
 
-/// What a candidate earned.
+/// The score of a candidate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FunSearchScore {
     /// The reward on each system; none where the candidate does not run, which counts as 0 in the total.
@@ -90,9 +90,9 @@ impl FunSearchBatch {
                 }
             }
             let residuals = best?;
-            let price = Price::of(&live, instance.shape().signature, Model::Released).ok()?;
+            let cost = ProgramCost::of(&live, instance.shape().signature, Model::Released).ok()?;
             let sizes = protocol.settings(rows, cols, 1.0).sizes(rows, cols);
-            reward(instance, &residuals, price.flops(&sizes, residuals.len() - 1))
+            reward(instance, &residuals, cost.flops(&sizes, residuals.len() - 1))
         })
     }
 

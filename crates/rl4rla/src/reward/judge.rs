@@ -7,7 +7,7 @@ use super::tolerance::reached;
 use super::weights::{Terms, Wanted};
 use crate::execute::{RunSettings, Trace};
 use crate::problem::{Instance, Shape, Work};
-use crate::program::{Canonical, Model, Price, Sizes};
+use crate::program::{Canonical, Model, ProgramCost, Sizes};
 
 /// One program, one instance, one protocol.
 pub struct Judge<'a> {
@@ -28,8 +28,8 @@ impl Judge<'_> {
     }
 
     /// What the program costs, once it is known to run.
-    pub fn price(&self, model: Model) -> Price {
-        Price::of(self.live, self.shape.signature, model).expect("a program that ran fits its shapes")
+    pub fn cost(&self, model: Model) -> ProgramCost {
+        ProgramCost::of(self.live, self.shape.signature, model).expect("a program that ran fits its shapes")
     }
 
     /// How well a run ended, smaller is better: iterations to the tolerance if there is one, then the last residual.
@@ -56,7 +56,7 @@ impl Judge<'_> {
         let work = || {
             // The step is not priced.
             let sizes = self.settings(0.0).sizes(shape.rows, shape.cols);
-            work(&self.price(protocol.profile.model()), sizes, protocol.iterations)
+            work(&self.cost(protocol.profile.model()), sizes, protocol.iterations)
         };
         protocol.profile.terms(problem, trace, wanted, &work)
     }
@@ -73,8 +73,8 @@ impl Judge<'_> {
     pub fn reward(&self, terms: &Terms, reached: Option<usize>) -> f64 {
         match (&self.protocol.profile, reached) {
             (Profile::Tolerance { charge, .. }, Some(t)) => {
-                let price = self.price(Model::True);
-                let work = charge.work(&price, &self.settings(0.0), self.shape.cols, t);
+                let cost = self.cost(Model::True);
+                let work = charge.work(&cost, &self.settings(0.0), self.shape.cols, t);
                 charge.reward(self.problem.task, work)
             }
             (Profile::Tolerance { .. }, None) => 0.0,
@@ -83,12 +83,7 @@ impl Judge<'_> {
     }
 }
 
-/// The work of a program of this price.
-pub fn work(price: &Price, sizes: Sizes, iterations: usize) -> Work {
-    Work {
-        flops: price.flops(&sizes, iterations),
-        passes: price.passes(&sizes, iterations),
-        iterations,
-        sizes,
-    }
+/// The work of a program of this cost.
+pub fn work(cost: &ProgramCost, sizes: Sizes, iterations: usize) -> Work {
+    Work { flops: cost.flops(&sizes, iterations), passes: cost.passes(&sizes, iterations), iterations, sizes }
 }

@@ -2,7 +2,7 @@
 
 use super::judge::{Judge, work};
 use super::profile::Profile;
-use super::step::StepRule;
+use super::step_rule::StepRule;
 use super::weights::{Terms, Wanted};
 use crate::execute::{Bytes, RunFailure, RunSettings, Sampling, SketchKind, Trace, run};
 use crate::problem::Instance;
@@ -60,7 +60,7 @@ impl Protocol {
     }
 }
 
-/// What one program earned on one instance.
+/// The score of one program on one instance.
 #[derive(Clone, Debug)]
 pub struct Score {
     /// The reward.
@@ -119,7 +119,7 @@ pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream
     let terms = judge.terms(&trace, &Wanted::only(protocol.profile.shown()));
     let reached = judge.reached(&trace.excesses);
     let sizes = judge.settings(step).sizes(instance.rows(), instance.cols());
-    let work = work(&judge.price(Model::True), sizes, protocol.iterations);
+    let work = work(&judge.cost(Model::True), sizes, protocol.iterations);
     Score {
         reward: judge.reward(&terms, reached),
         terms,

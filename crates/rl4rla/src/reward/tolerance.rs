@@ -7,7 +7,7 @@
 
 use crate::execute::RunSettings;
 use crate::problem::Task;
-use crate::program::{Price, Sizes};
+use crate::program::{ProgramCost, Sizes};
 use serde::{Deserialize, Serialize};
 
 /// What is counted.
@@ -40,11 +40,17 @@ impl Charge {
     }
 
     /// The work of `iterations` iterations.
-    pub fn work(&self, price: &Price, settings: &RunSettings, run_cols: usize, iterations: usize) -> f64 {
+    pub fn work(
+        &self,
+        cost: &ProgramCost,
+        settings: &RunSettings,
+        run_cols: usize,
+        iterations: usize,
+    ) -> f64 {
         let sizes = self.sizes(settings, run_cols);
         match self.unit {
-            Unit::Flops => price.flops(&sizes, iterations),
-            Unit::Passes => price.passes(&sizes, iterations),
+            Unit::Flops => cost.flops(&sizes, iterations),
+            Unit::Passes => cost.passes(&sizes, iterations),
         }
     }
 
@@ -79,12 +85,12 @@ mod tests {
     fn charged_at_the_users_size() {
         let entry = Entry::named("ls-gd").unwrap();
         let live = Canonical::new(&entry.document.program, LiveOut::Finished);
-        let price = Price::of(&live, Geometry::Tall, Model::True).unwrap();
+        let cost = ProgramCost::of(&live, Geometry::Tall, Model::True).unwrap();
         let settings = RunSettings::for_size(2000, 50);
         let charge = Charge { unit: Unit::Flops, rows: 1_000_000, cols: 500 };
-        assert_eq!(charge.work(&price, &settings, 50, 3), 3.0 * (4.0 * 5e8 + 1e6 + 1000.0));
+        assert_eq!(charge.work(&cost, &settings, 50, 3), 3.0 * (4.0 * 5e8 + 1e6 + 1000.0));
         let passes = Charge { unit: Unit::Passes, ..charge };
-        assert_eq!(passes.work(&price, &settings, 50, 3), 6.0);
+        assert_eq!(passes.work(&cost, &settings, 50, 3), 6.0);
         assert_eq!(passes.reward(&crate::problem::Linear, 1.0), 0.5);
     }
 }

@@ -157,7 +157,7 @@ fn first_arrivals(weights: &[f64], stream: &Stream, k: usize) -> Option<Vec<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::statistics::assert_counts;
+    use crate::rng::assertions::assert_counts;
     use proptest::prelude::*;
 
     #[test]

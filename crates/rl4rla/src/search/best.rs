@@ -163,7 +163,7 @@ impl<D: Domain> Best<'_, D> {
             if self.ledger.is_spent() {
                 return StopReason::Budget;
             }
-            if !self.ledger.goes_on() {
+            if !self.ledger.continues() {
                 return StopReason::Interrupted;
             }
             let known = self.graph.nodes.len();
@@ -303,8 +303,8 @@ mod tests {
         let seen = Seen { squares: 100.0 * spread.powi(2), freedom: 100.0 };
         let zeros = [0.0; 32];
         let mistaken = |seed: u64| {
-            let luck: Vec<f64> = Stream::new(seed).normals(32).iter().map(|z| spread * z).collect();
-            [2, 4, 8, 16, 32].iter().any(|&count| settles(confidence, &luck, &zeros[..count], 1, seen))
+            let noise: Vec<f64> = Stream::new(seed).normals(32).iter().map(|z| spread * z).collect();
+            [2, 4, 8, 16, 32].iter().any(|&count| settles(confidence, &noise, &zeros[..count], 1, seen))
         };
         (0..2_000).filter(|&seed| mistaken(seed)).count()
     }

@@ -113,7 +113,7 @@ impl<D: Domain> Engine<'_, '_, D> {
             if self.ledger.is_spent() || self.plan.decision.is_some_and(|most| spent >= most) {
                 return StopReason::Budget;
             }
-            if self.ledger.counters.playouts.is_multiple_of(LOOK) && !self.ledger.goes_on() {
+            if self.ledger.counters.playouts.is_multiple_of(LOOK) && !self.ledger.continues() {
                 return StopReason::Interrupted;
             }
             let edges = self.edges(root);

@@ -1,14 +1,14 @@
 //! Regularised evolution: a population in which the oldest die, whatever they are worth (Real et al., *AutoML-Zero*, 2020).
 
 use super::domain::{Domain, walk};
+use super::fitness::{FitnessEvaluator, Individual, REPLICATES};
 use super::ledger::{Budget, Watch};
-use super::nursery::{Individual, Nursery, REPLICATES};
 use super::outcome::{Outcome, StopReason};
 use crate::rng::Stream;
 use rand::RngExt;
 use std::collections::VecDeque;
 
-/// Population size limit.
+/// FitnessEvaluator size limit.
 const POPULATION: u64 = 100;
 
 /// A tournament is one in so many of the population, and at least two.
@@ -26,46 +26,46 @@ pub fn evolution<D: Domain>(
     stream: &Stream,
     watch: &mut dyn Watch<D::Solution>,
 ) -> Outcome<D::Solution> {
-    let mut nursery = Nursery::new(domain, budget.into(), watch);
-    let stop = evolve(&mut nursery, stream);
-    nursery.ledger.close(stop, keep)
+    let mut evaluator = FitnessEvaluator::new(domain, budget.into(), watch);
+    let stop = evolve(&mut evaluator, stream);
+    evaluator.ledger.close(stop, keep)
 }
 
-fn evolve<D: Domain>(nursery: &mut Nursery<D>, stream: &Stream) -> StopReason {
-    let domain = nursery.ledger.domain();
-    if nursery.ledger.is_spent() {
+fn evolve<D: Domain>(evaluator: &mut FitnessEvaluator<D>, stream: &Stream) -> StopReason {
+    let domain = evaluator.ledger.domain();
+    if evaluator.ledger.is_spent() {
         return StopReason::Budget;
     }
-    if !nursery.ledger.goes_on() {
+    if !evaluator.ledger.continues() {
         return StopReason::Interrupted;
     }
-    let playouts = nursery.ledger.playouts_left();
-    let individuals = playouts.min(nursery.ledger.evaluations_left() / REPLICATES as u64);
+    let playouts = evaluator.ledger.playouts_left();
+    let individuals = playouts.min(evaluator.ledger.evaluations_left() / REPLICATES as u64);
     let population = (individuals / FOUNDERS).clamp(2, POPULATION).min(playouts);
     let founder = |number| {
         let mut rng = stream.derive("founder", number).rng();
         walk(domain, &mut |count| rng.random_range(0..count), |_| {})
     };
-    let founders = nursery.raise((0..population).map(founder).collect());
-    let Some(founders) = founders else { return nursery.ledger.why() };
+    let founders = evaluator.evaluate((0..population).map(founder).collect());
+    let Some(founders) = founders else { return evaluator.ledger.why() };
     let mut population: VecDeque<Individual<D::State>> = founders.into();
     loop {
-        if nursery.ledger.is_spent() {
+        if evaluator.ledger.is_spent() {
             return StopReason::Budget;
         }
-        if !nursery.ledger.goes_on() {
+        if !evaluator.ledger.continues() {
             return StopReason::Interrupted;
         }
-        let mut rng = stream.derive("playout", nursery.ledger.counters.playouts).rng();
+        let mut rng = stream.derive("playout", evaluator.ledger.counters.playouts).rng();
         let mut pick = |count: usize| rng.random_range(0..count);
         let rivals: Vec<usize> =
             (0..population.len().div_ceil(SHARE).max(2)).map(|_| pick(population.len())).collect();
-        let fitness = |rival: usize| nursery.fitness(&population[rival]);
+        let fitness = |rival: usize| evaluator.fitness(&population[rival]);
         let winner =
             rivals.into_iter().reduce(|best, next| if fitness(next) > fitness(best) { next } else { best });
         let parent = &population[winner.expect("a tournament has rivals")].state;
         let child = domain.mutate(parent, &mut pick).unwrap_or_else(|| walk(domain, &mut pick, |_| {}));
-        let Some(child) = nursery.raise(vec![child]) else { return nursery.ledger.why() };
+        let Some(child) = evaluator.evaluate(vec![child]) else { return evaluator.ledger.why() };
         population.extend(child);
         population.pop_front();
     }

@@ -65,7 +65,7 @@ fn enumerate<D: Domain>(ledger: &mut Ledger<D>) -> StopReason {
         for state in level {
             for child in domain.children(&state).iter() {
                 ledger.counters.node_visits += 1;
-                if ledger.counters.node_visits.is_multiple_of(LOOK) && !ledger.goes_on() {
+                if ledger.counters.node_visits.is_multiple_of(LOOK) && !ledger.continues() {
                     return StopReason::Interrupted;
                 }
                 if !met.insert(domain.key(child)) {

@@ -2,8 +2,8 @@
 //! (Romera-Paredes et al., *FunSearch*, 2023).
 
 use super::domain::{Domain, walk};
+use super::fitness::{FitnessEvaluator, Individual};
 use super::ledger::{Budget, Watch};
-use super::nursery::{Individual, Nursery};
 use super::outcome::{Outcome, StopReason};
 use crate::rng::Stream;
 use rand::{Rng, RngExt};
@@ -28,9 +28,9 @@ pub trait ProposalSource<D: Domain> {
         pick: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Vec<D::State>>;
 
-    /// The evaluations that a proposal takes from the budget at least, whatever comes of it: where proposing has a price of
+    /// The evaluations that a proposal takes from the budget at least, whatever comes of it: where proposing has a cost of
     /// its own, states that are known already are not for nothing.
-    fn price(&self) -> u64 {
+    fn cost(&self) -> u64 {
         0
     }
 }
@@ -86,13 +86,13 @@ pub fn islands<D: Domain>(
     stream: &Stream,
     watch: &mut dyn Watch<D::Solution>,
 ) -> Outcome<D::Solution> {
-    let mut sea = Sea { nursery: Nursery::new(domain, budget.into(), watch), islands: Vec::new() };
+    let mut sea = Sea { evaluator: FitnessEvaluator::new(domain, budget.into(), watch), islands: Vec::new() };
     let stop = sea.evolve(proposer, stream);
-    sea.nursery.ledger.close(stop, keep)
+    sea.evaluator.ledger.close(stop, keep)
 }
 
 struct Sea<'a, D: Domain> {
-    nursery: Nursery<'a, D>,
+    evaluator: FitnessEvaluator<'a, D>,
     islands: Vec<Island<D::State>>,
 }
 
@@ -162,26 +162,26 @@ fn softmax(weights: &[f64], rng: &mut impl Rng) -> usize {
 
 impl<D: Domain> Sea<'_, D> {
     fn evolve(&mut self, proposer: &mut dyn ProposalSource<D>, stream: &Stream) -> StopReason {
-        if self.nursery.ledger.is_spent() {
+        if self.evaluator.ledger.is_spent() {
             return StopReason::Budget;
         }
-        if !self.nursery.ledger.goes_on() {
+        if !self.evaluator.ledger.continues() {
             return StopReason::Interrupted;
         }
         if !self.settle(stream) {
-            return self.nursery.ledger.why();
+            return self.evaluator.ledger.why();
         }
-        let domain = self.nursery.ledger.domain();
+        let domain = self.evaluator.ledger.domain();
         let (mut silence, mut reset) = (0, RESET);
         loop {
-            if self.nursery.ledger.is_spent() || silence >= PATIENCE {
+            if self.evaluator.ledger.is_spent() || silence >= PATIENCE {
                 return StopReason::Budget;
             }
-            if !self.nursery.ledger.goes_on() {
+            if !self.evaluator.ledger.continues() {
                 return StopReason::Interrupted;
             }
             let (made, before) =
-                (self.nursery.ledger.counters.playouts, self.nursery.ledger.counters.evaluations);
+                (self.evaluator.ledger.counters.playouts, self.evaluator.ledger.counters.evaluations);
             let mut rng = stream.derive("playout", made).rng();
             if made >= reset {
                 self.reset(&mut rng);
@@ -193,30 +193,30 @@ impl<D: Domain> Sea<'_, D> {
             let Some(mut states) = proposer.propose(domain, &parents, &mut pick) else {
                 return StopReason::Interrupted;
             };
-            states.truncate(self.nursery.ledger.playouts_left() as usize);
+            states.truncate(self.evaluator.ledger.playouts_left() as usize);
             if states.is_empty() {
-                self.nursery.ledger.charge(proposer.price());
-                (silence, self.nursery.ledger.counters.playouts) = (silence + 1, made + 1);
+                self.evaluator.ledger.charge(proposer.cost());
+                (silence, self.evaluator.ledger.counters.playouts) = (silence + 1, made + 1);
                 continue;
             }
             silence = 0;
-            let Some(children) = self.nursery.raise(states) else { return self.nursery.ledger.why() };
-            let spent = self.nursery.ledger.counters.evaluations - before;
-            self.nursery.ledger.charge(proposer.price().saturating_sub(spent));
+            let Some(children) = self.evaluator.evaluate(states) else { return self.evaluator.ledger.why() };
+            let spent = self.evaluator.ledger.counters.evaluations - before;
+            self.evaluator.ledger.charge(proposer.cost().saturating_sub(spent));
             children.into_iter().for_each(|child| self.register(island, child));
         }
     }
 
     /// Founds the islands; says no if the search must stop.
     fn settle(&mut self, stream: &Stream) -> bool {
-        let domain = self.nursery.ledger.domain();
+        let domain = self.evaluator.ledger.domain();
         let walks = (0..ISLANDS * FOUNDERS).map(|number| {
             let mut rng = stream.derive("founder", number as u64).rng();
             walk(domain, &mut |count| rng.random_range(0..count), |_| {})
         });
         let states = std::iter::once(domain.root()).chain(walks);
-        let most = usize::try_from(self.nursery.ledger.playouts_left()).unwrap_or(usize::MAX);
-        let Some(founders) = self.nursery.raise(states.take(most).collect()) else { return false };
+        let most = usize::try_from(self.evaluator.ledger.playouts_left()).unwrap_or(usize::MAX);
+        let Some(founders) = self.evaluator.evaluate(states.take(most).collect()) else { return false };
         self.islands = (0..ISLANDS).map(|_| Island::new()).collect();
         for (number, founder) in founders.into_iter().enumerate() {
             match number {
@@ -229,7 +229,7 @@ impl<D: Domain> Sea<'_, D> {
 
     fn register(&mut self, island: usize, individual: Individual<D::State>) {
         let Some(place) = individual.place else { return };
-        let (island, ledger) = (&mut self.islands[island], &self.nursery.ledger);
+        let (island, ledger) = (&mut self.islands[island], &self.evaluator.ledger);
         if !island.known.insert(place) {
             return;
         }

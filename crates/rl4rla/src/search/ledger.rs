@@ -12,7 +12,7 @@ pub trait Watch<S> {
     fn evaluated(&mut self, _key: u128, _replicate: usize, _value: f64) {}
 
     /// Whether the search should continue. `best` is the solution of the highest mean so far, with that mean.
-    fn goes_on(&mut self, _counters: &Counters, _best: Option<(&S, f64)>) -> bool {
+    fn continues(&mut self, _counters: &Counters, _best: Option<(&S, f64)>) -> bool {
         true
     }
 }
@@ -227,7 +227,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
         let all = affordable == missing.len();
         for batch in missing[..affordable].chunks(BATCH) {
             self.compute(batch);
-            if batch.len() > 1 && !self.goes_on() {
+            if batch.len() > 1 && !self.continues() {
                 return false;
             }
         }
@@ -283,10 +283,10 @@ impl<'a, D: Domain> Ledger<'a, D> {
     }
 
     /// Whether the observer lets the search continue.
-    pub fn goes_on(&mut self) -> bool {
+    pub fn continues(&mut self) -> bool {
         let best = self.best().map(|place| &self.entries[place]);
         let best = best.map(|entry| (&entry.solved.solution, entry.mean()));
-        self.interrupted = !self.watch.goes_on(&self.counters, best);
+        self.interrupted = !self.watch.continues(&self.counters, best);
         !self.interrupted
     }
 

@@ -18,7 +18,7 @@ pub fn random<D: Domain>(
     let mut ledger = Ledger::new(domain, budget.into(), watch);
     let mut met = FxHashSet::default();
     while !ledger.is_spent() {
-        if !ledger.goes_on() {
+        if !ledger.continues() {
             return ledger.close(StopReason::Interrupted, keep);
         }
         let mut rng = stream.derive("playout", ledger.counters.playouts).rng();

@@ -6,7 +6,7 @@ use super::factor::ColumnSplit;
 use super::options::StepSize;
 use super::prepared::{PASSES, PreparedProblem};
 use super::progress::{Closest, STILL};
-use super::solution::{Ended, Solution};
+use super::solution::{Solution, Termination};
 use super::solver::{Job, SolveMethod};
 use crate::execute::{Measuring, RunFailure, Runner, Seen};
 use crate::linalg;
@@ -41,7 +41,7 @@ impl<'a> Certified<'a> {
     pub fn begin(job: &'a Job<'a>, columns: &'a ColumnSplit) -> Result<Certified<'a>, RunFailure> {
         let mut runner = job.begin(Measuring::Shown)?;
         // A measurement costs a pass of 4mn flops; measuring may cost at most as much as running.
-        let flops = job.price.iteration.flops.eval(&job.sizes).max(1.0);
+        let flops = job.cost.iteration.flops.eval(&job.sizes).max(1.0);
         let rare = ((4.0 * job.sizes.rows * job.sizes.cols) / flops).ceil() as usize;
         let every = if job.options.history { 1 } else { rare.max(1) };
         let (step, tries) = match job.options.step {
@@ -70,7 +70,7 @@ impl<'a> Certified<'a> {
             reads: PASSES,
             flops: 0.0,
             residuals: vec![residual],
-            ended: Ended::Tolerance,
+            ended: Termination::Tolerance,
             failure: None,
             obstacle: None,
             figures: vec![],
@@ -96,15 +96,15 @@ impl SolveMethod for Certified<'_> {
         self.runner.result()
     }
 
-    fn start(&mut self) -> Option<Ended> {
+    fn start(&mut self) -> Option<Termination> {
         let first = self.runner.measure();
         (self.first, self.residuals) = (first.residual, vec![first.residual]);
         (self.still, self.closest) = Default::default();
         let reached = self.may_stop() && self.judge(self.x(), &first).reached;
-        reached.then_some(Ended::Tolerance)
+        reached.then_some(Termination::Tolerance)
     }
 
-    fn advance(&mut self) -> Result<Option<Ended>, RunFailure> {
+    fn advance(&mut self) -> Result<Option<Termination>, RunFailure> {
         let before = self.x().to_vec();
         let seen = self.runner.advance()?;
         // The residual shown by an iteration is that of the iterate before it.
@@ -132,15 +132,15 @@ impl SolveMethod for Certified<'_> {
         // With random samples, an unchanged iterate may be coincidence.
         let may_stand = may_stop && !self.runner.draws_in_iterations();
         Ok(if newest.is_some_and(|now| now.residual > DIVERGED * self.first) {
-            Some(Ended::Divergence)
+            Some(Termination::Divergence)
         } else if may_stop && judged.is_some_and(|now| now.reached) {
-            Some(Ended::Tolerance)
+            Some(Termination::Tolerance)
         } else if may_stop && judged.is_some_and(|now| now.converged) && self.closest.is_slow() {
-            Some(Ended::Floor)
+            Some(Termination::Floor)
         } else if may_stand && self.still >= STILL {
-            Some(Ended::Standstill)
+            Some(Termination::Standstill)
         } else if may_stand && self.closest.is_stale() {
-            Some(Ended::Floor)
+            Some(Termination::Floor)
         } else {
             None
         })
@@ -149,7 +149,7 @@ impl SolveMethod for Certified<'_> {
     fn finish(
         &mut self,
         mean: Option<Vec<f64>>,
-        mut ended: Ended,
+        mut ended: Termination,
         failure: Option<RunFailure>,
     ) -> Result<Solution, SolveError> {
         let y = mean.unwrap_or_else(|| self.x().to_vec());
@@ -161,23 +161,23 @@ impl SolveMethod for Certified<'_> {
         let mut residuals = std::mem::take(&mut self.residuals);
         residuals[iterations] = last.residual;
         if last.residual.is_nan() || last.residual > self.first * (1.0 + 1e-9) {
-            ended = Ended::Divergence;
-        } else if ended == Ended::Tolerance && !certificate.converged {
-            ended = Ended::Floor;
+            ended = Termination::Divergence;
+        } else if ended == Termination::Tolerance && !certificate.converged {
+            ended = Termination::Floor;
         }
         let instance = &self.job.prepared.instance;
         Ok(Solution {
             x,
-            converged: certificate.converged && ended != Ended::Divergence,
+            converged: certificate.converged && ended != Termination::Divergence,
             residual: last.residual,
             gradient: certificate.cosine,
             certificate: Some(certificate),
             dependent: self.columns.dependent.clone(),
             step: self.step,
             iterations,
-            passes: self.job.price.passes(&self.job.sizes, iterations),
+            passes: self.job.cost.passes(&self.job.sizes, iterations),
             reads: PASSES + self.runner.passes(),
-            flops: self.job.price.flops(&self.job.sizes, iterations),
+            flops: self.job.cost.flops(&self.job.sizes, iterations),
             residuals,
             ended,
             obstacle: failure.as_ref().map(RunFailure::to_string),

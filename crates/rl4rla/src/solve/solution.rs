@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Why a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ended {
+pub enum Termination {
     /// The tolerance was reached.
     Tolerance,
     /// Nothing changes any more in double precision.
@@ -22,16 +22,16 @@ pub enum Ended {
     Blocked,
 }
 
-impl Ended {
+impl Termination {
     /// A description in words.
     pub fn words(self) -> &'static str {
         match self {
-            Ended::Tolerance => "the tolerance is reached",
-            Ended::Standstill => "x no longer changes in double precision",
-            Ended::Floor => "no further progress",
-            Ended::Iterations => "the iteration limit is reached",
-            Ended::Divergence => "it diverges: x = 0 is better",
-            Ended::Blocked => "it cannot continue",
+            Termination::Tolerance => "the tolerance is reached",
+            Termination::Standstill => "x no longer changes in double precision",
+            Termination::Floor => "no further progress",
+            Termination::Iterations => "the iteration limit is reached",
+            Termination::Divergence => "it diverges: x = 0 is better",
+            Termination::Blocked => "it cannot continue",
         }
     }
 }
@@ -66,7 +66,7 @@ pub struct Solution {
     /// The residual at the start and after every iteration; NaN where it was not measured.
     pub residuals: Vec<f64>,
     /// Why the run ended.
-    pub ended: Ended,
+    pub ended: Termination,
     /// The failure of an iteration, if earlier iterations succeeded.
     pub failure: Option<RunFailure>,
     /// Why x is not a solution, if more is known than that the tolerance was not met.

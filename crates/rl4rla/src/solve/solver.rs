@@ -2,14 +2,14 @@
 
 use super::certified::Certified;
 use super::error::SolveError;
+use super::line_search::LineSearch;
 use super::options::SolveOptions;
 use super::prepared::PreparedProblem;
 use super::problem::Problem;
 use super::progress::Mean;
-use super::searched::Searched;
-use super::solution::{Ended, Solution};
+use super::solution::{Solution, Termination};
 use crate::execute::{Fault, Measuring, Plan, RunData, RunFailure, RunSettings, Runner};
-use crate::program::{Canonical, Document, LiveOut, Model, Price, Program, Sizes};
+use crate::program::{Canonical, Document, LiveOut, Model, Program, ProgramCost, Sizes};
 use crate::rng::Stream;
 
 /// Solves a problem by a program for its task until the tolerance is met; a program whose header names another task
@@ -53,7 +53,7 @@ pub(super) struct Job<'a> {
     pub prepared: &'a PreparedProblem,
     pub options: &'a SolveOptions,
     settings: &'a RunSettings,
-    pub price: Price,
+    pub cost: ProgramCost,
     pub sizes: Sizes,
 }
 
@@ -78,12 +78,12 @@ fn run(
     let settings = options.settings(rows, cols);
     let live = Canonical::new(program, LiveOut::Finished);
     let plan = Plan::new(live.program(), instance.shape(), &settings)?;
-    let price = Price::of(&live, instance.signature(), Model::True).expect("a plan is typed");
+    let cost = ProgramCost::of(&live, instance.signature(), Model::True).expect("a plan is typed");
     let sizes = settings.sizes(rows, cols);
-    let job = Job { plan: &plan, prepared, options, settings: &settings, price, sizes };
+    let job = Job { plan: &plan, prepared, options, settings: &settings, cost, sizes };
     match &prepared.columns {
         Some(columns) => pursue(&mut Certified::begin(&job, columns)?, options),
-        None => pursue(&mut Searched::begin(&job)?, options),
+        None => pursue(&mut LineSearch::begin(&job)?, options),
     }
 }
 
@@ -96,16 +96,16 @@ pub(super) trait SolveMethod {
     fn x(&self) -> &[f64];
 
     /// Judges the start; `Some` if the run ends there.
-    fn start(&mut self) -> Option<Ended>;
+    fn start(&mut self) -> Option<Termination>;
 
     /// Makes one iteration and judges the result.
-    fn advance(&mut self) -> Result<Option<Ended>, RunFailure>;
+    fn advance(&mut self) -> Result<Option<Termination>, RunFailure>;
 
     /// The result, measured at the mean of the iterates if there is one, else at the last iterate.
     fn finish(
         &mut self,
         mean: Option<Vec<f64>>,
-        ended: Ended,
+        ended: Termination,
         failure: Option<RunFailure>,
     ) -> Result<Solution, SolveError>;
 
@@ -120,7 +120,7 @@ fn pursue(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Soluti
         let solution = once(method, options);
         let too_far = match &solution {
             Ok(solution) => {
-                solution.ended == Ended::Divergence || solution.failure.as_ref().is_some_and(overflows)
+                solution.ended == Termination::Divergence || solution.failure.as_ref().is_some_and(overflows)
             }
             Err(SolveError::Run(failure)) => overflows(failure),
             Err(_) => false,
@@ -140,7 +140,7 @@ fn once(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Solution
             Ok(ended) => ended,
             Err(error) if begun => {
                 failure = Some(error);
-                Some(Ended::Blocked)
+                Some(Termination::Blocked)
             }
             Err(error) => return Err(error.into()),
         };
@@ -148,5 +148,5 @@ fn once(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Solution
             mean.add(method.x());
         }
     }
-    method.finish(mean.value(), ended.unwrap_or(Ended::Iterations), failure)
+    method.finish(mean.value(), ended.unwrap_or(Termination::Iterations), failure)
 }

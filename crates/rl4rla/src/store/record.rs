@@ -126,7 +126,7 @@ impl Observer for Recorder<'_> {
         self.note(written);
     }
 
-    fn goes_on(&mut self, progress: &Progress) -> bool {
+    fn continues(&mut self, progress: &Progress) -> bool {
         if let Some(sample) = self.sampler.take(progress) {
             self.sample(sample);
         }

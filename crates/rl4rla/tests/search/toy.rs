@@ -127,8 +127,8 @@ impl Domain for Words {
             if self.noise == 0.0 {
                 return truth;
             }
-            let luck = stream.derive("word", solved.key as u64).derive("replicate", replicate as u64);
-            (truth + self.noise * luck.normals(1)[0]).clamp(0.0, 1.0)
+            let draws = stream.derive("word", solved.key as u64).derive("replicate", replicate as u64);
+            (truth + self.noise * draws.normals(1)[0]).clamp(0.0, 1.0)
         };
         requests.iter().map(value).collect()
     }

@@ -66,9 +66,9 @@ impl Observer for Live<'_> {
         self.recorder.evaluated(record, value);
     }
 
-    fn goes_on(&mut self, progress: &Progress) -> bool {
+    fn continues(&mut self, progress: &Progress) -> bool {
         progress::update(|| self.message(progress));
-        self.recorder.goes_on(progress) && !stopped()
+        self.recorder.continues(progress) && !stopped()
     }
 
     fn begins(&mut self, number: usize) {

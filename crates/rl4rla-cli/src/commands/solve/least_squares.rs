@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::page::number;
-use rl4rla::solve::{Certificate, Dependence, Ended, RankDeficient, Solution};
+use rl4rla::solve::{Certificate, Dependence, RankDeficient, Solution, Termination};
 use serde_json::{Value, json};
 
 /// Dependent columns that are named, and columns that one of them is said to depend on.
@@ -95,7 +95,7 @@ pub fn warning(solution: &Solution, known: &Certificate) -> Option<(String, &'st
     if solution.is_converged() {
         return None;
     }
-    if solution.ended == Ended::Divergence {
+    if solution.ended == Termination::Divergence {
         let why = "Not converged: with every step size tried, the result is worse than x = 0.".to_string();
         return Some((why, "another program, or `rl4rla compare` with its baselines on the same file"));
     }
@@ -110,7 +110,7 @@ pub fn warning(solution: &Solution, known: &Certificate) -> Option<(String, &'st
         ended
     );
     let advice = match solution.ended {
-        Ended::Iterations => {
+        Termination::Iterations => {
             "more --iterations, another --step, a larger --tolerance or another program may help"
         }
         _ => "a more accurate program, such as sketched-precond-gd-factored, or a larger --tolerance",

@@ -1,9 +1,10 @@
 //! The figures of an analysis.
 
 use super::numbers::kappa;
-use crate::analysis::{Analysis, Digits, Interval, MapCell};
+use crate::analysis::{Analysis, Digits, MapCell};
 use crate::problem::Leverage;
 use crate::report::{Axis, Figure, Ink, Marker, Panel, Series, Shades};
+use crate::statistics::Interval;
 
 /// The excesses of the first and the last colour.
 const ENDS: [f64; 2] = [1e-15, 1.0];

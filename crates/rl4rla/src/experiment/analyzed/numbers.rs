@@ -1,8 +1,9 @@
 //! How the numbers of an analysis are read.
 
-use crate::analysis::{Interval, MapCell};
+use crate::analysis::MapCell;
 use crate::experiment::words::whole;
 use crate::report::number;
+use crate::statistics::Interval;
 
 /// A contraction factor: close to 1, what is missing is what counts.
 pub fn factor(value: f64) -> String {

@@ -160,7 +160,7 @@ pub fn check(
             let results = |export: &Export| folder.join(export.identifier());
             let outcomes = |export: &Export| {
                 let file = |problem: &str| folder.join(problem).join(format!("{}.txt", export.identifier()));
-                let goal = export.course.goal;
+                let goal = export.run_loop.goal;
                 let read = |problem: &TrialProblem| {
                     TrialOutcome::read(problem.name, &problems[problem.name], goal, &file(problem.name))
                 };

@@ -79,7 +79,7 @@ static SPECTRA: [TrialProblem; 2] = [
 impl TrialProblem {
     /// Those for a program: none if nobody knows what it looks for.
     pub fn all(export: &Export) -> &'static [TrialProblem] {
-        match export.course.goal {
+        match export.run_loop.goal {
             _ if !export.listing.loops() => &[],
             Goal::Squares if export.is_square() => &SQUARE,
             Goal::Squares => &TALL,

@@ -6,7 +6,7 @@ use super::paper::METHODS;
 use super::way::{ink, label};
 use crate::experiment::ExperimentError;
 use crate::experiment::Tally;
-use crate::experiment::bands::{Bundle, RunHistory, told};
+use crate::experiment::bands::{Bundle, RunHistory, caption};
 use crate::record::Quantity;
 use crate::report::{Axis, Block, Figure, Marker, Panel, Series, Spread};
 use crate::search::Method;
@@ -150,7 +150,7 @@ pub fn reuse(means: &Means) -> Result<ReproducedItem, ExperimentError> {
             "The last stage of Block Randomized Kaczmarz: {}. |S| counts the nodes visited, |V| the visits. A tree \
              has no transpositions, so its number of nodes keeps growing after a graph search has visited all \
              states.",
-            told(&states)
+            caption(&states)
         ),
         panels: vec![
             panel("Unique states |S|", Axis::log("nodes visited"), &states),

@@ -2,7 +2,7 @@
 
 use super::past::{Past, RunGroup};
 use super::{MOST, counted};
-use crate::experiment::bands::{Bundle, RunHistory, told};
+use crate::experiment::bands::{Bundle, RunHistory, caption};
 use crate::report::{Axis, Block, Figure, Ink, Panel};
 use crate::store::{Sample, Store, StoreError};
 
@@ -133,7 +133,7 @@ fn figure(searches: &[Search], measure: &Measure) -> Figure {
     Figure {
         name: format!("search-{}-{curriculum}", measure.name),
         title: format!("{} in the search through {curriculum}.", measure.title),
-        caption: format!("A panel for each stage: {}.{alone}", told(&bundles(0))),
+        caption: format!("A panel for each stage: {}.{alone}", caption(&bundles(0))),
         panels: (0..stages).map(panel).collect(),
         columns: 3,
     }

@@ -1,8 +1,8 @@
 //! What the runs of a store came to: found programs, how surely and at what price, on one page.
 
-mod courses;
 mod curves;
 mod fronts;
+mod histories;
 mod past;
 mod programs;
 mod runs;

@@ -1,8 +1,8 @@
 //! What was discovered: each program with what speaks for it.
 
 use super::Again;
-use super::courses::course;
 use super::fronts::front;
+use super::histories::history;
 use super::past::{Past, RunGroup};
 use super::{MOST, counted};
 use crate::curriculum::{Curriculum, Target};
@@ -68,7 +68,7 @@ fn finding(group: &RunGroup, past: &Past) -> Finding {
         }
         facts.extend(judged(&program, stage, target));
         facts.extend(priced(&whole, stage, step));
-        finding.figure = course(&whole, stage, past, past.row.id.as_str());
+        finding.figure = history(&whole, stage, past, past.row.id.as_str());
     }
     let effort = format!(
         "{} playouts, {} evaluations, {}; its last stage stopped: {}",

@@ -22,7 +22,7 @@ function find_step(direction, A, b, x)
     steps = steps[(length(steps) > 1 ? 1 + length(steps) % 2 : 1):end]
     return isempty(steps) ? 0.0 : length(steps) / sum(1 ./ steps)
 end
-#% find_step-lucky
+#% find_step-random
 """The step that is best for 16 directions from the start together."""
 function find_step(direction, A, b, x)
     step = 1.0 #? told step

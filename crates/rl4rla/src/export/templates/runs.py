@@ -29,7 +29,7 @@ def find_step(direction, A, b, x):
     steps = steps[min(8, len(steps) // 2) :]
     steps = steps[len(steps) % 2 if len(steps) > 1 else 0 :]
     return len(steps) / sum(1 / step for step in steps) if steps else 0.0
-#% find_step-lucky
+#% find_step-random
 def find_step(direction, A, b, x):
     """The step that is best for 16 directions from the start together."""
     step = 1.0  #? told step

@@ -50,7 +50,7 @@ fn find_step(
     let last = &last[if last.len() > 1 { last.len() % 2 } else { 0 }..];
     if last.is_empty() { 0.0 } else { last.len() as f64 / last.iter().map(|step| 1.0 / step).sum::<f64>() }
 }
-//% find_step-lucky
+//% find_step-random
 /// The step that is best for 16 directions from the start together.
 fn find_step(
     direction: &mut impl FnMut(ColRef<'_, f64>) -> Col<f64>, //? hidden

@@ -3,7 +3,7 @@ use crate::problem::Linear;
 use crate::program::{Document, Entry};
 use crate::rng::Stream;
 use crate::solve::{
-    Dependence, Ended, Problem, RankDeficient, Solution, SolveError, SolveOptions, StepSize, solve,
+    Dependence, Problem, RankDeficient, Solution, SolveError, SolveOptions, StepSize, Termination, solve,
 };
 
 fn large(rows: usize, cols: usize, entry: impl Fn(usize, usize, f64) -> f64, noise: f64) -> Problem {
@@ -27,7 +27,7 @@ fn a_run_ends_where_the_returned_iterate_is_good() {
     let large = large(300, 4, |_, j, draw| draw * [1.0, 2.0, 5.0, 9.0][j], 0.5);
     for (name, most) in [("ls-gd", 5000), ("precond-gd", 10), ("sketched-precond-gd", 100)] {
         let solved = solved(name, &large, &SolveOptions { iterations: 20_000, ..SolveOptions::default() });
-        assert!(solved.is_converged() && solved.ended == Ended::Tolerance, "{name}");
+        assert!(solved.is_converged() && solved.ended == Termination::Tolerance, "{name}");
         assert!(solved.certificate.unwrap().excess <= 1e-9 && solved.iterations < most, "{name}: {solved:?}");
         assert_eq!(solved.residuals.len(), solved.iterations + 1);
     }
@@ -37,13 +37,13 @@ fn a_run_ends_where_the_returned_iterate_is_good() {
         &large,
         &SolveOptions { tolerance: 0.1, step: StepSize::Fixed(10.0), ..SolveOptions::default() },
     );
-    assert_eq!(wild.ended, Ended::Divergence);
+    assert_eq!(wild.ended, Termination::Divergence);
     let all = solved(
         "precond-gd",
         &large,
         &SolveOptions { tolerance: 0.0, iterations: 40, ..SolveOptions::default() },
     );
-    assert_eq!((all.ended, all.iterations), (Ended::Iterations, 40));
+    assert_eq!((all.ended, all.iterations), (Termination::Iterations, 40));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn an_unstable_form_is_found_out() {
     let excess = |solved: &Solution| solved.certificate.unwrap().excess;
     assert!(!gram.is_converged() && excess(&gram) > 1e-4, "{gram:?}");
     assert!(stable.is_converged() && excess(&stable) < 1e-4, "{stable:?}");
-    assert!(gram.iterations < 1000 || gram.ended == Ended::Iterations);
+    assert!(gram.iterations < 1000 || gram.ended == Termination::Iterations);
 }
 
 #[test]
@@ -213,6 +213,6 @@ fn what_fails_on_the_way_has_run() {
     let one = Problem::new(&Linear, Matrix::from_row_major(2, 1, vec![1.0, 1.0]), vec![1.0, 1.0]);
     let options = SolveOptions { step: StepSize::Fixed(1.0), tolerance: 0.0, ..SolveOptions::default() };
     let found = solve(&steepest, one, &options).unwrap();
-    assert!(found.failure.is_some() && found.ended == Ended::Blocked, "{found:?}");
+    assert!(found.failure.is_some() && found.ended == Termination::Blocked, "{found:?}");
     assert_eq!((found.iterations, found.x), (1, vec![1.0]));
 }

@@ -16,7 +16,7 @@ pub struct Commission<'a> {
 }
 
 /// A source of programs.
-pub trait Author {
+pub trait Proposer {
     /// Programs to try; none at all if there will never be any more, which interrupts the run.
     fn write(&mut self, commission: &Commission) -> Option<Vec<Program>>;
 
@@ -24,9 +24,9 @@ pub trait Author {
     fn refused(&mut self, _program: &Program) {}
 }
 
-/// Lets an author propose.
+/// Lets a proposer propose.
 pub(super) struct Asking<'a> {
-    pub author: &'a mut dyn Author,
+    pub proposer: &'a mut dyn Proposer,
     pub stage: &'a Stage,
 }
 
@@ -41,17 +41,17 @@ impl ProposalSource<Patches<'_>> for Asking<'_> {
             parents.iter().map(|parent| (domain.program(parent.state), parent.score)).collect();
         let commission = Commission { stage: self.stage, start: &domain.start(), parents: &parents };
         let mut patches = Vec::new();
-        for program in self.author.write(&commission)? {
+        for program in self.proposer.write(&commission)? {
             match domain.adopt(&program) {
                 Some(patch) => patches.push(patch),
-                None => self.author.refused(&program),
+                None => self.proposer.refused(&program),
             }
         }
         Some(patches)
     }
 
     /// Whoever is asked does not work for nothing, and may say the same again and again.
-    fn price(&self) -> u64 {
+    fn cost(&self) -> u64 {
         1
     }
 }

@@ -1,10 +1,7 @@
 //! Numbers over replicates, with what chance leaves open.
 
-use crate::spread::Spread;
+use super::{CONFIDENCE, Spread};
 use serde::Serialize;
-
-/// The confidence of all intervals.
-const CONFIDENCE: f64 = 0.95;
 
 /// A number over replicates with its 95 % confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -30,7 +27,7 @@ impl Interval {
     /// and the most where there are too few replicates for that. None of nothing.
     ///
     /// ```
-    /// use rl4rla::analysis::Interval;
+    /// use rl4rla::statistics::Interval;
     /// let interval = Interval::median((1..=9).map(f64::from)).unwrap();
     /// assert_eq!((interval.low, interval.value, interval.high), (2.0, 5.0, 8.0));
     /// ```

@@ -1,5 +1,11 @@
 //! Summary statistics of repeated runs: mean with confidence interval, median, quartiles, range.
 
+mod interval;
+mod summary;
+
+pub use interval::Interval;
+pub use summary::Summary;
+
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// The confidence level of all intervals.
@@ -35,7 +41,7 @@ impl Spread {
     /// The statistics of these values; `None` if there are none.
     ///
     /// ```
-    /// use rl4rla::spread::Spread;
+    /// use rl4rla::statistics::Spread;
     /// let spread = Spread::of([3.0, 1.0, 2.0, 4.0]).unwrap();
     /// assert_eq!((spread.mean, spread.median, spread.lower, spread.upper), (2.5, 2.5, 1.75, 3.25));
     /// ```
@@ -70,7 +76,7 @@ impl Spread {
     /// The values themselves in ascending order; `None` if there are five or more.
     ///
     /// ```
-    /// use rl4rla::spread::Spread;
+    /// use rl4rla::statistics::Spread;
     /// assert_eq!(Spread::of([3.0, 1.0]).unwrap().few(), Some(&[1.0, 3.0][..]));
     /// assert_eq!(Spread::of([1.0; 5]).unwrap().few(), None);
     /// ```
@@ -114,7 +120,7 @@ impl Rate {
     /// Wilson's 95 % confidence interval of the fraction.
     ///
     /// ```
-    /// use rl4rla::spread::Rate;
+    /// use rl4rla::statistics::Rate;
     /// let [low, high] = Rate { successes: 20, trials: 20 }.interval();
     /// assert!((low - 0.839).abs() < 1e-3 && (high - 1.0).abs() < 1e-12);
     /// ```

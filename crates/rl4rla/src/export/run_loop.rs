@@ -1,4 +1,4 @@
-//! The course of an exported function: by what it knows a solution, what its iterations show of that, and what they are
+//! The loop of an exported function: by what it knows a solution, what its iterations show of that, and what they are
 //! told.
 
 use super::listing::{Listing, Name, Statement, ValueVersion};
@@ -7,13 +7,13 @@ use crate::program::{Compute, Core, Document, Meaning, Reg, Section, Update};
 
 /// How the iterations of a listing are run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Course {
+pub struct RunLoop {
     /// By what a solution is known.
     pub goal: Goal,
     /// What iterations compute of it anyway: statements of the iteration, and what their results are.
     pub shown: Vec<(usize, &'static str)>,
     /// Whether iterations draw anything.
-    pub lucky: bool,
+    pub random: bool,
     /// Whether iterations read η.
     pub told_step: bool,
     /// Whether setup reads η, so that no step can be looked for after it.
@@ -22,9 +22,9 @@ pub struct Course {
     pub memory: Vec<Reg>,
 }
 
-impl Course {
-    /// The course of a program.
-    pub fn new(document: &Document, listing: &Listing) -> Course {
+impl RunLoop {
+    /// The loop of a program.
+    pub fn new(document: &Document, listing: &Listing) -> RunLoop {
         let goal = goal(document);
         let reads_step = |section: Section| {
             let reads =
@@ -34,10 +34,10 @@ impl Course {
         let written = |reg: &Reg| {
             listing.statements.iter().any(|statement| statement.targets.iter().any(|name| name.reg == *reg))
         };
-        Course {
+        RunLoop {
             goal,
             shown: shown(goal, listing),
-            lucky: listing.section(Section::Iteration).any(|statement| statement.op.draws()),
+            random: listing.section(Section::Iteration).any(|statement| statement.op.draws()),
             told_step: reads_step(Section::Iteration),
             set_up_with_step: reads_step(Section::Setup),
             memory: listing.carried().into_iter().filter(written).collect(),
@@ -55,7 +55,7 @@ impl Course {
     }
 
     /// What that function is told beside x.
-    pub fn told(&self) -> Vec<&'static str> {
+    pub fn arguments(&self) -> Vec<&'static str> {
         let step = (self.told_step && self.descends()).then_some("step");
         step.into_iter().chain((!self.memory.is_empty()).then_some("t")).collect()
     }
@@ -73,7 +73,9 @@ impl Course {
     /// The piece that runs the iterations, and those that it calls before it.
     pub fn pieces(&self) -> &'static [&'static str] {
         match self.goal {
-            Goal::Squares if self.lucky => &["find_step-lucky", "measurable", "spectrum", "descend-squares"],
+            Goal::Squares if self.random => {
+                &["find_step-random", "measurable", "spectrum", "descend-squares"]
+            }
             Goal::Squares => &["find_step", "measurable", "spectrum", "descend-squares"],
             Goal::CrossEntropy => &["line_search", "measurable", "descend-entropy"],
             Goal::Eigenvector => &["iterate-eigenvector"],
@@ -86,7 +88,7 @@ impl Course {
         self.descends() && !self.set_up_with_step
     }
 
-    /// Whether a line of a piece belongs to this course.
+    /// Whether a line of a piece belongs to this loop.
     pub fn has(&self, condition: &str) -> bool {
         match condition {
             "shown" => !self.shown.is_empty(),
@@ -112,7 +114,7 @@ impl Course {
     /// Where a step comes from that is not given, in words.
     pub fn step(&self) -> &'static str {
         match self.goal {
-            Goal::Squares if self.lucky => {
+            Goal::Squares if self.random => {
                 "found by line searches along 16 directions from the start, halved while it diverges"
             }
             Goal::Squares => "found by line searches along the first directions, halved while it diverges",
@@ -185,15 +187,15 @@ mod tests {
     use super::*;
     use crate::program::{Entry, Geometry, Signature};
 
-    fn course(text: &str) -> Course {
+    fn run_loop(text: &str) -> RunLoop {
         let document: Document = text.parse().unwrap();
         let signature = Signature::new(Geometry::Tall, document.update);
-        Course::new(&document, &Listing::new(&document.program, signature).unwrap())
+        RunLoop::new(&document, &Listing::new(&document.program, signature).unwrap())
     }
 
-    fn named(name: &str) -> Course {
+    fn named(name: &str) -> RunLoop {
         let entry = Entry::named(name).unwrap();
-        Course::new(&entry.document, &Listing::new(&entry.document.program, entry.signature()).unwrap())
+        RunLoop::new(&entry.document, &Listing::new(&entry.document.program, entry.signature()).unwrap())
     }
 
     #[test]
@@ -208,25 +210,25 @@ mod tests {
             ("power-iteration", Goal::Eigenvector, 1),
             ("sketched-power-iteration", Goal::Eigenvector, 0),
         ] {
-            let course = named(name);
-            assert_eq!((course.goal, course.shown.len()), (goal, shown), "{name}");
+            let run_loop = named(name);
+            assert_eq!((run_loop.goal, run_loop.shown.len()), (goal, shown), "{name}");
         }
         assert_eq!(named("ls-gd").shown, [(1, "r"), (2, "g")]);
-        assert!(named("newton-sketch").lucky && !named("sketched-precond-gd").lucky);
+        assert!(named("newton-sketch").random && !named("sketched-precond-gd").random);
     }
 
     #[test]
     fn without_a_family_words_tell_the_task() {
         let gradient =
             "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(b, v1)\n v1 = VEC_MAT_MUL(v1, A)\n";
-        assert_eq!(course(gradient).goal, Goal::Squares);
-        assert_eq!(course(gradient).shown.len(), 2);
+        assert_eq!(run_loop(gradient).goal, Goal::Squares);
+        assert_eq!(run_loop(gradient).shown.len(), 2);
         let logistic = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_SIGMOID(v1)\n v2 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v2, A)\n";
-        assert_eq!((course(logistic).goal, course(logistic).shown.len()), (Goal::CrossEntropy, 2));
+        assert_eq!((run_loop(logistic).goal, run_loop(logistic).shown.len()), (Goal::CrossEntropy, 2));
         // The residual at another point than x says nothing.
         let momentum = "iteration:\n m1 = VEC_VEC_ADD(m1, x)\n v1 = MAT_VEC_MUL(A, m1)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
-        let momentum = course(momentum);
+        let momentum = run_loop(momentum);
         assert!(momentum.shown.is_empty());
-        assert_eq!(momentum.told(), ["t"]);
+        assert_eq!(momentum.arguments(), ["t"]);
     }
 }

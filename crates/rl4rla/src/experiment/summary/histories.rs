@@ -1,4 +1,4 @@
-//! The course of a program on fresh instances: it is really run.
+//! The convergence history of a program on fresh instances: it is really run.
 
 use super::past::Past;
 use crate::discovery::Stage;
@@ -14,7 +14,7 @@ const INSTANCES: u64 = 8;
 const MOST_ENTRIES: usize = 20_000_000;
 
 /// The excess against the iteration; none where the program does not run.
-pub fn course(program: &Program, stage: &Stage, past: &Past, name: &str) -> Option<Figure> {
+pub fn history(program: &Program, stage: &Stage, past: &Past, name: &str) -> Option<Figure> {
     let family = &stage.families[0];
     if family.rows.saturating_mul(family.cols) > MOST_ENTRIES {
         return None;

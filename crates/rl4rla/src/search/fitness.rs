@@ -15,18 +15,22 @@ pub(super) struct Individual<S> {
 }
 
 /// Creates and counts individuals; known ones cost nothing.
-pub(super) struct Nursery<'a, D: Domain> {
+pub(super) struct FitnessEvaluator<'a, D: Domain> {
     pub ledger: Ledger<'a, D>,
     met: FxHashSet<u128>,
 }
 
-impl<'a, D: Domain> Nursery<'a, D> {
-    pub fn new(domain: &'a D, budget: Budget, watch: &'a mut dyn Watch<D::Solution>) -> Nursery<'a, D> {
-        Nursery { ledger: Ledger::new(domain, budget, watch), met: FxHashSet::default() }
+impl<'a, D: Domain> FitnessEvaluator<'a, D> {
+    pub fn new(
+        domain: &'a D,
+        budget: Budget,
+        watch: &'a mut dyn Watch<D::Solution>,
+    ) -> FitnessEvaluator<'a, D> {
+        FitnessEvaluator { ledger: Ledger::new(domain, budget, watch), met: FxHashSet::default() }
     }
 
     /// Makes individuals of these states and measures them together; none if the search must stop.
-    pub fn raise(&mut self, states: Vec<D::State>) -> Option<Vec<Individual<D::State>>> {
+    pub fn evaluate(&mut self, states: Vec<D::State>) -> Option<Vec<Individual<D::State>>> {
         let domain = self.ledger.domain();
         let mut individuals = Vec::with_capacity(states.len());
         for state in states {

@@ -60,7 +60,7 @@ impl<'a> RunData<'a> {
 /// The random objects of a section in one iteration, drawn on first use.
 pub struct Draws<'a> {
     /// The RNG stream of the run, and the iteration.
-    luck: (Stream, &'static str, u64),
+    source: (Stream, &'static str, u64),
     stream: OnceLock<Stream>,
     settings: &'a RunSettings,
     data: RunData<'a>,
@@ -73,14 +73,14 @@ impl<'a> Draws<'a> {
     /// No draws yet; t = 0 is setup, t ≥ 1 is iteration t.
     pub fn new(stream: &Stream, t: usize, settings: &'a RunSettings, data: RunData<'a>) -> Draws<'a> {
         let section = if t == 0 { "setup" } else { "iteration" };
-        let luck = (*stream, section, t as u64);
+        let source = (*stream, section, t as u64);
         let (stream, sketch, image) = Default::default();
-        Draws { luck, stream, settings, data, sketch, image, samples: 0 }
+        Draws { source, stream, settings, data, sketch, image, samples: 0 }
     }
 
     fn stream(&self, label: &str, index: u64) -> Stream {
-        let (luck, section, t) = self.luck;
-        self.stream.get_or_init(|| luck.derive(section, t)).derive(label, index)
+        let (root, section, t) = self.source;
+        self.stream.get_or_init(|| root.derive(section, t)).derive(label, index)
     }
 
     /// S·M or S·v. Every SKETCH of a section uses the same S, so that S·A and S·b are consistent.

@@ -28,7 +28,7 @@ impl Runner<'_> {
     /// spectrum of M·AᵀA, the optimal constant step size; that mean is used. If iterations have random draws, all
     /// line searches are made at the start, and η is the best common step size, Σ⟨r, A·v1⟩/Σ‖A·v1‖².
     pub fn find_step(&mut self) -> Result<f64, RunFailure> {
-        let lucky = self.draws_in_iterations();
+        let random = self.draws_in_iterations();
         self.restart_with(1.0, self.stream().derive("pilot", 0))?;
         let mut r = linalg::scale(-1.0, &self.problem().b);
         let mut searches = Vec::with_capacity(PILOTS);
@@ -46,17 +46,17 @@ impl Runner<'_> {
             let first = searches.first().map_or(search.cost, |first: &Search| first.cost);
             // Once rounding hides the solution, further iterations show nothing.
             let hidden = search.cost <= HIDDEN * first;
-            if hidden || !(step.is_finite() && (lucky || step > 0.0)) {
+            if hidden || !(step.is_finite() && (random || step > 0.0)) {
                 break;
             }
             searches.push(search);
-            if !lucky {
+            if !random {
                 self.set_step(step);
                 self.land()?;
                 r = linalg::sub(&r, &linalg::scale(step, &image));
             }
         }
-        let step = if lucky { common(&searches) } else { mean(&searches) };
+        let step = if random { common(&searches) } else { mean(&searches) };
         self.restart(step)?;
         Ok(step)
     }
@@ -100,8 +100,8 @@ mod tests {
         let settings = RunSettings::for_size(2000, 10);
         let program = &Entry::named(name).unwrap().document.program;
         let plan = Plan::new(program, unsolved.shape(), &settings).unwrap();
-        let (data, luck) = (RunData::True(&unsolved, None), Stream::new(4));
-        let mut runner = Runner::begin(&plan, data, &settings, &luck, Measuring::Shown).unwrap();
+        let (data, stream) = (RunData::True(&unsolved, None), Stream::new(4));
+        let mut runner = Runner::begin(&plan, data, &settings, &stream, Measuring::Shown).unwrap();
         (runner.find_step().unwrap(), instance.spectrum().to_vec())
     }
 

@@ -10,7 +10,7 @@ use rl4rla::solve::{SolveError, Unsupported};
 use std::path::Path;
 
 /// What errors are told by.
-pub struct Told<'a> {
+pub struct ErrorReporter<'a> {
     /// The program.
     pub source: &'a NamedProgram,
     /// The file of A.
@@ -19,7 +19,7 @@ pub struct Told<'a> {
     pub system: &'a System,
 }
 
-impl Told<'_> {
+impl ErrorReporter<'_> {
     /// Data that pose no problem.
     pub fn data(&self, error: InstanceError) -> Failure {
         let told = error.with_names(&self.system.columns.labels());

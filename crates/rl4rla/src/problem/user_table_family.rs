@@ -204,10 +204,10 @@ fn sample(family: &Family, stream: &Stream, tries: u64) -> Result<(Matrix, Vec<f
     let law = Discrete::uniform(from.len()).map_err(|_| unsolved("there are no rows to draw from"))?;
     let mut dependent = 0;
     for attempt in 0..tries {
-        let luck = if attempt == 0 { *stream } else { stream.derive("redraw", attempt) };
+        let redrawn = if attempt == 0 { *stream } else { stream.derive("redraw", attempt) };
         let places = match bootstrap {
-            true => law.sample(&luck, family.rows),
-            false => law.sample_distinct(&luck, family.rows).ok_or(unsolved("there are too few rows"))?,
+            true => law.sample(&redrawn, family.rows),
+            false => law.sample_distinct(&redrawn, family.rows).ok_or(unsolved("there are too few rows"))?,
         };
         let row = |i: usize| matrix.row(from[places[i]]);
         let drawn = Matrix::from_fn(family.rows, matrix.cols(), |i, j| row(i)[j]);

@@ -6,7 +6,7 @@
 use super::error::SolveError;
 use super::options::StepSize;
 use super::progress::{Closest, STILL};
-use super::solution::{Ended, Solution};
+use super::solution::{Solution, Termination};
 use super::solver::{Job, SolveMethod};
 use crate::execute::{Fault, Measuring, RunFailure, Runner};
 use crate::problem::Instance;
@@ -69,7 +69,7 @@ impl<'a> Point<'a> {
 }
 
 /// A run in progress.
-pub(super) struct Searched<'a> {
+pub(super) struct LineSearch<'a> {
     job: &'a Job<'a>,
     at: Point<'a>,
     /// The initial step size, or that of every iteration if one is given.
@@ -84,27 +84,27 @@ pub(super) struct Searched<'a> {
     obstacle: Option<&'static str>,
 }
 
-impl<'a> Searched<'a> {
+impl<'a> LineSearch<'a> {
     /// Runs setup.
-    pub fn begin(job: &'a Job<'a>) -> Result<Searched<'a>, RunFailure> {
+    pub fn begin(job: &'a Job<'a>) -> Result<LineSearch<'a>, RunFailure> {
         let first = if let StepSize::Fixed(step) = job.options.step { step } else { 1.0 };
         let at = Point::new(job, job.begin(Measuring::ALL)?, first);
         let (start_loss, steps) = (at.loss(), VecDeque::new());
         let closest = Closest::default();
-        Ok(Searched { job, at, first, start_loss, steps, still: 0, closest, obstacle: None })
+        Ok(LineSearch { job, at, first, start_loss, steps, still: 0, closest, obstacle: None })
     }
 
     /// Whether the run has ended.
-    fn judge(&mut self) -> Option<Ended> {
+    fn judge(&mut self) -> Option<Termination> {
         let options = self.job.options;
         // A mean needs all iterations.
         let may_stop = options.tolerance > 0.0 && !options.average;
         match self.at.optimality() {
             Err(why) => {
                 self.obstacle = Some(why);
-                return Some(Ended::Blocked);
+                return Some(Termination::Blocked);
             }
-            Ok(off) if may_stop && off <= options.tolerance => return Some(Ended::Tolerance),
+            Ok(off) if may_stop && off <= options.tolerance => return Some(Termination::Tolerance),
             Ok(off) => self.closest.look(off),
         }
         // With random draws, the next iteration may succeed where this one did not.
@@ -112,9 +112,9 @@ impl<'a> Searched<'a> {
         if patient || self.iterations() == options.iterations {
             None
         } else if self.still >= STILL || (self.still > 0 && !self.job.plan.carries()) {
-            Some(Ended::Standstill)
+            Some(Termination::Standstill)
         } else {
-            self.closest.is_stale().then_some(Ended::Floor)
+            self.closest.is_stale().then_some(Termination::Floor)
         }
     }
 
@@ -188,7 +188,7 @@ impl<'a> Searched<'a> {
     }
 }
 
-impl SolveMethod for Searched<'_> {
+impl SolveMethod for LineSearch<'_> {
     fn iterations(&self) -> usize {
         self.at.runner.iterations()
     }
@@ -197,11 +197,11 @@ impl SolveMethod for Searched<'_> {
         self.at.x()
     }
 
-    fn start(&mut self) -> Option<Ended> {
+    fn start(&mut self) -> Option<Termination> {
         self.judge()
     }
 
-    fn advance(&mut self) -> Result<Option<Ended>, RunFailure> {
+    fn advance(&mut self) -> Result<Option<Termination>, RunFailure> {
         let next = match self.job.options.step == StepSize::Auto && self.has_step() {
             true => self.search()?,
             false => Some(self.step(self.first)?),
@@ -229,10 +229,10 @@ impl SolveMethod for Searched<'_> {
     fn finish(
         &mut self,
         mean: Option<Vec<f64>>,
-        ended: Ended,
+        ended: Termination,
         failure: Option<RunFailure>,
     ) -> Result<Solution, SolveError> {
-        let Job { prepared, options, price, sizes, .. } = self.job;
+        let Job { prepared, options, cost, sizes, .. } = self.job;
         let (instance, task) = (&prepared.instance, prepared.instance.task);
         let y = mean.unwrap_or_else(|| self.x().to_vec());
         let (loss, optimality) = (instance.measure(&y).0, task.optimality(instance, &y));
@@ -256,11 +256,11 @@ impl SolveMethod for Searched<'_> {
             dependent: vec![],
             step: self.at.step,
             iterations,
-            passes: price.passes(sizes, iterations),
+            passes: cost.passes(sizes, iterations),
             reads: 0,
-            flops: price.flops(sizes, iterations),
+            flops: cost.flops(sizes, iterations),
             residuals,
-            ended: if worse && ended != Ended::Tolerance { Ended::Divergence } else { ended },
+            ended: if worse && ended != Termination::Tolerance { Termination::Divergence } else { ended },
             failure,
             obstacle,
             figures: task.figures(instance, &y),

@@ -7,7 +7,9 @@ use crate::linalg::{self, Matrix};
 use crate::problem::{Eigenvalue, Family, Forward, InstanceError, Linear, Logistic, Misfit, Task};
 use crate::program::{Document, Entry};
 use crate::rng::Stream;
-use crate::solve::{Ended, Problem, RankDeficient, Solution, SolveError, SolveOptions, StepSize, solve};
+use crate::solve::{
+    Problem, RankDeficient, Solution, SolveError, SolveOptions, StepSize, Termination, solve,
+};
 
 fn named(name: &str) -> &'static Document {
     &Entry::named(name).unwrap().document
@@ -17,10 +19,10 @@ fn named(name: &str) -> &'static Document {
 fn logistic(rows: usize, units: &[f64]) -> (Matrix, Vec<f64>) {
     let (stream, cols) = (Stream::new(7), units.len());
     let entries = stream.derive("A", 0).normals(rows * cols);
-    let luck = stream.derive("b", 0).uniforms(rows);
+    let uniforms = stream.derive("b", 0).uniforms(rows);
     let label = |i: usize| {
         let z: f64 = (0..cols).map(|j| [1.0, -0.5][j % 2] * entries[i * cols + j]).sum();
-        f64::from(u8::from(luck[i] < 1.0 / (1.0 + (-z).exp())))
+        f64::from(u8::from(uniforms[i] < 1.0 / (1.0 + (-z).exp())))
     };
     let b = (0..rows).map(label).collect();
     (Matrix::from_row_major(rows, cols, (0..rows * cols).map(|k| entries[k] * units[k % cols]).collect()), b)
@@ -73,7 +75,7 @@ fn separable_labels_are_not_solved() {
     let b: Vec<f64> = (0..200).map(|i| f64::from(u8::from(a.get(i, 0) > 0.3 * a.get(i, 1)))).collect();
     for name in ["newton", "newton-sketch", "logistic-gd"] {
         let found = solved(name, &Logistic, (a.clone(), b.clone()), &SolveOptions::default());
-        assert_eq!(found.ended, Ended::Blocked, "{name}");
+        assert_eq!(found.ended, Termination::Blocked, "{name}");
         assert!(found.obstacle.as_ref().unwrap().contains("the labels are linearly separable"), "{found:?}");
     }
     // A column that is 1 only where the label is 1 separates some of the labels.
