@@ -43,7 +43,7 @@ pub trait Code: Style {
     /// Number of iterations between residual checks, chosen so that the checks cost little.
     fn every(listing: &Listing) -> &'static str;
 
-    /// Starting value of a program that computes an answer.
+    /// Starting value of an answer: probability 1/2 for every row.
     const HALVES: &'static str;
 
     /// Final statement of a function without iterations.

@@ -133,7 +133,7 @@ impl Listing {
     }
 }
 
-/// The registers other than `A` and `b` that an iteration reads before it writes them.
+/// The registers, carried ones excepted, that an iteration both writes and reads before the first write.
 fn found_and_written(program: &Program) -> RegSet {
     let (mut found, mut written) = (RegSet::EMPTY, RegSet::EMPTY);
     for instruction in &program.iteration {
