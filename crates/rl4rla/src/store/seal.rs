@@ -134,7 +134,7 @@ fn store(connection: &Connection, run: i64, part: i64, seal: Seal) -> rusqlite::
     connection.prepare_cached(sql)?.execute(params![run, part, count, digest, sum]).map(drop)
 }
 
-/// A stored seal; an error if it is damaged itself.
+/// A stored seal; `None` if it is missing or damaged itself.
 fn stored(connection: &Connection, run: i64, part: i64) -> rusqlite::Result<Option<Seal>> {
     let sql = "SELECT * FROM seal WHERE run = ?1 AND part = ?2";
     let numbers = |row: &Row| -> rusqlite::Result<[i64; 5]> {

@@ -54,7 +54,7 @@ impl Store {
     }
 }
 
-/// A nonnegative, finite duration: SQLite has no NaN, and clocks can run backwards.
+/// A duration that can be summed: 0 for NaN, which SQLite cannot store, and for negative ones of a clock set back.
 pub(super) fn duration(seconds: f64) -> f64 {
     seconds.max(0.0)
 }
