@@ -138,7 +138,7 @@ fn best_of<'a>(
 /// The smallest number of iterations to the tolerance, among the runs that do not fail up to `iterations`.
 ///
 /// A run is only continued while it can still be the best. The first one to reach the tolerance is continued to the
-/// end, because it scores nothing if it fails later; then the others are continued.
+/// end, because it scores nothing if it fails later; if it does fail, the others are continued.
 fn fewest(mut runs: Vec<Runner>, epsilon: f64, iterations: usize) -> Option<usize> {
     loop {
         let mut best: Option<usize> = None;
