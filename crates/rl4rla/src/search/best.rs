@@ -241,8 +241,8 @@ impl<D: Domain> Best<'_, D> {
         true
     }
 
-    /// Measures new solutions against the leader until each is significantly worse, cannot catch up, or has been
-    /// measured on every replicate.
+    /// Measures new solutions against the leader until each is worse with confidence, cannot catch up, or has
+    /// been measured on every replicate.
     fn race(&mut self, mut running: Vec<usize>) -> bool {
         let replicates = self.ledger.domain().replicates();
         let bar = self.leader.map_or(0.0, |leader| self.ledger.mean(leader));

@@ -12,10 +12,10 @@ use std::collections::VecDeque;
 /// Population size limit.
 const POPULATION: u64 = 100;
 
-/// A tournament has this fraction of the population, and at least two members.
+/// A tournament has 1/`SHARE` of the population, and at least two members.
 const SHARE: usize = 10;
 
-/// At most this fraction of the affordable individuals are founders; the rest is for evolution.
+/// At most 1/`FOUNDERS` of the individuals that the budget allows are founders; the rest is for evolution.
 const FOUNDERS: u64 = 4;
 
 /// Starts a population from random walks; then the winner of each tournament gets a mutated child, and the oldest
