@@ -68,7 +68,7 @@ fn error(from: &str, to: &str) -> SpecError {
 
 #[test]
 fn every_key_is_read() {
-    // Keys that the text lacks, added at the end so that its line numbers stay.
+    // Keys that the text lacks, added only here so that its line numbers stay.
     let more =
         "budget = 7\nbudget-per = \"decision\"\nredirect = true\nmerge = \"fingerprint\"\nstable = true\n";
     let whole = TEXT.replace("budget = 7\n", more).replace("report = 3 }", "report = 3, fresh = \"draws\" }");

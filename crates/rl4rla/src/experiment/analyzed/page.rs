@@ -8,7 +8,7 @@ use crate::report::number;
 use crate::report::{Block, Cell, Column, Document, Section, Table};
 
 impl Analyzed<'_> {
-    /// Everything, on one page.
+    /// The complete page.
     pub fn document(&self) -> Document {
         let analysis = self.analysis;
         let section = |id: &str, title: &str, blocks: Vec<Block>| Section {
