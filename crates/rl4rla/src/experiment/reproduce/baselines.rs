@@ -1,5 +1,5 @@
-//! Runtime against residual: programs that runs found, the solvers of AlgoTune and FunSearch as the paper's tables print
-//! them, and what a practitioner would use.
+//! Runtime against residual: discovered programs, the solvers of AlgoTune and FunSearch as printed in the paper's
+//! tables, and standard solvers.
 
 mod arena;
 mod harness;
@@ -14,15 +14,15 @@ use crate::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Mark, Panel, 
 use arena::{ARENAS, Arena, FLOOR, LINEAR, Record};
 use serde_json::json;
 
-/// Excesses by which solvers are compared.
+/// Excesses at which solvers are compared.
 const GOALS: [f64; 3] = [1e-2, 1e-6, 1e-12];
 
-/// The campaigns that find its programs.
+/// The sweeps that find its programs.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     sources().into_iter().map(|source| source.ask(few(scope))).collect()
 }
 
-/// Every program of every arena, once.
+/// Every program of every problem class, once.
 fn sources() -> Vec<Source> {
     let mut sources: Vec<Source> = Vec::new();
     for source in ARENAS.iter().flat_map(|arena| arena.programs) {
@@ -33,7 +33,7 @@ fn sources() -> Vec<Source> {
     sources
 }
 
-/// The figure, the table of who wins, the paper's own harnesses, and all results.
+/// The figure, the table of fastest solvers, the paper's own harnesses, and all results.
 pub fn make(means: &Means) -> Result<Part, ExperimentError> {
     let mut part = Part::default();
     let candidates = sources().into_iter().map(|source| source.find(means)).collect::<Result<Vec<_>, _>>()?;
@@ -121,12 +121,12 @@ pub fn make(means: &Means) -> Result<Part, ExperimentError> {
     Ok(part)
 }
 
-/// The ink of all baselines, whose names stand beside their points.
+/// Colour of all baselines, whose names are next to their points.
 const BASELINE: Ink = Ink(7);
 
 fn panel(arena: &Arena, records: &[Record]) -> Panel {
     let series = |record: &Record| {
-        // What diverges would hide everything else.
+        // Diverging solvers would dominate the figure.
         let points = record.points.iter().copied().filter(|point| point[1] <= WORST);
         let named = |source: &Source| record.name.split(" (").next() == Some(source.name);
         match LINEAR.iter().position(named) {
@@ -146,7 +146,7 @@ fn panel(arena: &Arena, records: &[Record]) -> Panel {
     }
 }
 
-/// The largest excess that is drawn.
+/// The largest excess drawn.
 const WORST: f64 = 10.0;
 
 fn line(arena: &Arena, record: &Record) -> Vec<Cell> {
@@ -173,7 +173,7 @@ fn line(arena: &Arena, record: &Record) -> Vec<Cell> {
     ]
 }
 
-/// The fastest of either kind that reaches the goal.
+/// The fastest program and the fastest baseline that reach the tolerance.
 fn winner(arena: &Arena, records: &[Record], goal: f64) -> Vec<Cell> {
     let fastest = |kind: &str| {
         let points = records.iter().filter(|record| record.kind == kind);
@@ -198,10 +198,10 @@ fn winner(arena: &Arena, records: &[Record], goal: f64) -> Vec<Cell> {
     ]
 }
 
-/// Excesses within this factor of QR's are called alike.
+/// Excesses within this factor of QR's count as equal.
 const ALIKE: f64 = 100.0;
 
-/// What FunSearch's routine reaches on consistent tall systems, beside the paper's word for it.
+/// What FunSearch's routine reaches on consistent tall systems, compared with the paper's statement.
 fn noncompetitive(records: &[Vec<Record>]) -> String {
     let (mut alike, mut apart) = (Vec::new(), Vec::new());
     for (arena, records) in ARENAS.iter().zip(records).filter(|(arena, _)| arena.is_consistent()) {
