@@ -60,7 +60,7 @@ impl<'a> Sketched<'a> {
         Ok(Sketched { A: request.A, R, start, lengths, norm, condition })
     }
 
-    /// ‖AD⁻¹‖‖Dx‖ with D the column norms of A: an upper bound on ‖Ax‖.
+    /// ‖AD⁻¹‖‖Dx‖ with D the column norms of A: an upper bound on ‖Ax‖, up to the distortion.
     pub(super) fn reach(&self, x: &[f64]) -> f64 {
         let scaled: Vec<f64> = x.iter().zip(&self.lengths).map(|(x, length)| x * length).collect();
         self.norm * linalg::norm(&scaled)
