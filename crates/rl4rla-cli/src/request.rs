@@ -61,7 +61,7 @@ fn own_numbers(family: &Family, name: &str) -> Failure {
     }
 }
 
-/// Rejects more instances than fit into memory at once.
+/// Rejects instances that take more than `MAX_BYTES` together, since all are in memory at once.
 pub fn refuse_too_many(instances: u64, family: &Family) -> Result<(), Failure> {
     let bytes = instances as u128 * family.rows as u128 * family.cols as u128 * 8;
     if bytes <= MAX_BYTES {

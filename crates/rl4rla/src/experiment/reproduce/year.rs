@@ -190,8 +190,8 @@ enum Solver {
     Direct(Baseline),
 }
 
-/// The paper's four programs as found, with the settings of our stages and of the released ones, two of them with
-/// smaller steps or larger samples, and a direct solve.
+/// The paper's four programs as found, with the settings of our stages and of the released ones, two of them also
+/// with other k and η, and a direct solve.
 fn trials(means: &Means) -> Result<Vec<Trial>, ExperimentError> {
     let found = SOURCES.into_iter().map(|source| source.find(means)).collect::<Result<Vec<_>, _>>()?;
     let mut trials = Vec::new();
