@@ -97,7 +97,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         predicted,
         files,
     };
-    // With --quiet and --json the warning is printed separately.
+    // With `--quiet` or `--json` the page has no warning, so it goes to standard error.
     if shared.quiet || shared.json {
         let _ = write!(anstream::stderr(), "{}", outcome.verdict());
     }

@@ -74,7 +74,7 @@ fn settings(groups: &[Group]) -> Table {
     }
 }
 
-/// The settings that differ from the curriculum and the defaults.
+/// The settings that are neither left to the curriculum nor off.
 fn changed(settings: &str) -> String {
     let Ok(settings) = serde_json::from_str::<Value>(settings) else { return "not readable".into() };
     let approach = settings["approach"].as_object().into_iter().flatten();
