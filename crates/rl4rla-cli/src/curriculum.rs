@@ -8,13 +8,13 @@ use rl4rla::program::nearest;
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// Curricula are short; a larger file is something else.
+/// Curricula are short; a larger file is rejected.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Finds a curriculum.
 pub fn find(typed: impl AsRef<OsStr>) -> Result<Curriculum, Failure> {
     let typed = typed.as_ref();
-    // A path need not be text; messages and the store show it as well as they can.
+    // A path need not be valid text; messages and the store show it as well as they can.
     let name = &*typed.to_string_lossy();
     let text = match BUILTIN.iter().find(|(builtin, _)| *builtin == name) {
         Some((_, text)) => text.to_string(),
@@ -27,10 +27,10 @@ pub fn find(typed: impl AsRef<OsStr>) -> Result<Curriculum, Failure> {
     Ok(curriculum)
 }
 
-/// Refuses a curriculum whose instances take more memory than there is.
+/// Rejects a curriculum whose instances need more memory than available.
 pub fn afford(curriculum: &Curriculum) -> Result<(), Failure> {
     for (stage, _) in &curriculum.stages {
-        // Rows that are asked for stay in memory until the stage has ended.
+        // Rows that were computed stay in memory until the stage has ended.
         let Instances { search, select, report, .. } = stage.instances;
         let count = search + select + report;
         let largest = stage.families.iter().map(|family| family.rows * family.cols).max().unwrap_or(0);

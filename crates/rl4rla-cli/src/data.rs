@@ -1,4 +1,4 @@
-//! The user's data: options as typed, made into a system, or refused.
+//! Converts the options about the user's data into a system, or rejects them.
 
 use crate::args::DataArguments;
 use crate::failure::Failure;
@@ -6,7 +6,7 @@ use crate::memory;
 use rl4rla::data::{DataError, Design, Missing, Reading, System, TargetColumn};
 use std::path::Path;
 
-/// How files are to be read.
+/// How to read the files.
 pub fn reading(args: &DataArguments) -> Reading {
     Reading {
         limit: args.max_memory.unwrap_or_else(memory::left),
@@ -32,7 +32,7 @@ pub fn system(args: &DataArguments, matrix: &Path, needs_target: bool) -> Result
     System::load(matrix, &design, &reading(args)).map_err(refused)
 }
 
-/// A file that cannot be used.
+/// The error for a file that cannot be used.
 pub fn refused(error: DataError) -> Failure {
     let advice = error.advice.clone();
     Failure::new(error.to_string()).advise(advice)

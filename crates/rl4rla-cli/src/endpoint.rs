@@ -1,7 +1,7 @@
 //! A proposer behind an OpenAI-compatible chat-completions endpoint, for `--method islands --proposer URL`.
 //!
-//! Every answer goes into a transcript, and whatever stands there is not asked again: with it a run is a function of its
-//! seed again, and can be repeated and resumed without anyone to ask.
+//! Every answer is written to a transcript, and questions answered there are not asked again: with the transcript a
+//! run is a function of its seed, and can be repeated and resumed without the endpoint.
 
 mod prompt;
 mod redact;
@@ -19,22 +19,22 @@ use std::path::Path;
 use std::time::Duration;
 use transcript::Transcript;
 
-/// How often one question is put before the endpoint counts as out of reach.
+/// Number of attempts per question before the endpoint counts as unreachable.
 const TRIES: u32 = 5;
 
-/// The wait before the second try; it doubles from then on.
+/// Delay before the second attempt; it doubles from then on.
 const WAIT: Duration = Duration::from_millis(250);
 
-/// What is shorter is no secret, and would tear holes into everything that is said.
+/// Shorter keys are not secret, and redacting them would garble messages.
 const SHORTEST_KEY: usize = 4;
 
-/// The endpoint, with what it has said.
+/// The endpoint with its transcript.
 pub struct Endpoint {
     agent: ureq::Agent,
     proposer: ProposerSettings,
     key: Option<String>,
     transcript: Transcript,
-    /// How often each question was put in this run.
+    /// How often each question was asked in this run.
     put: HashMap<String, u64>,
     answers: u64,
     bad: u64,
@@ -42,7 +42,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Reads the transcript, by default next to the store; nothing is contacted yet.
+    /// Reads the transcript, by default next to the store; the endpoint is not contacted yet.
     pub fn new(proposer: &ProposerSettings, store: &Path, seed: u64) -> Result<Endpoint, Failure> {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(Duration::from_secs(proposer.timeout)))
@@ -59,14 +59,14 @@ impl Endpoint {
             bad: 0,
             failure: None,
         };
-        // A transcript may hold every answer; without one the first question could not be asked.
+        // With a transcript all answers may be known; without one the first question needs the endpoint.
         if endpoint.transcript.is_empty() {
             endpoint.connectable()?;
         }
         Ok(endpoint)
     }
 
-    /// Refuses an address that this build cannot connect to.
+    /// Rejects a URL that this build cannot connect to.
     fn connectable(&self) -> Result<(), Failure> {
         if cfg!(feature = "tls") || !self.proposer.url.starts_with("https://") {
             return Ok(());
@@ -77,12 +77,12 @@ impl Endpoint {
         Err(Failure::new(message).advise(advice))
     }
 
-    /// Why it gave up, if it did.
+    /// The error that stopped it, if any.
     pub fn failure(&mut self) -> Option<Failure> {
         self.failure.take()
     }
 
-    /// What it did.
+    /// Its statistics.
     pub fn record(&self) -> ProposerRecord {
         ProposerRecord { model: self.proposer.model.clone(), answers: self.answers, bad: self.bad }
     }
@@ -101,7 +101,7 @@ impl Endpoint {
         Ok(answer)
     }
 
-    /// Asks until there is an answer. One that cannot be read is empty.
+    /// Asks until there is an answer. A malformed answer becomes an empty one.
     fn fetch(&self, question: &str) -> Result<String, Failure> {
         self.connectable()?;
         let mut trouble = String::new();
@@ -116,7 +116,7 @@ impl Endpoint {
                 Ok((status @ (429 | 500..600), _)) => trouble = format!("it answers with status {status}"),
                 Ok((status, text)) => {
                     let text: String = text.trim().chars().filter(|c| !c.is_control()).collect();
-                    // Redacted before it is cut, so that no part of the key is left.
+                    // Redacted before truncation, so that no part of the key is left.
                     let said: String = self.redacted(&text).chars().take(200).collect();
                     let message = format!("{} answers with status {status}: {said}", self.proposer.url);
                     return Err(Failure::new(message));
@@ -128,7 +128,7 @@ impl Endpoint {
         Err(Failure::new(format!("{} cannot be reached: {trouble}", self.proposer.url)))
     }
 
-    /// What was said, without the key: some endpoints repeat what they were sent, and answers are kept and shown.
+    /// The text without the API key: some endpoints echo requests, and answers are stored and shown.
     fn redacted(&self, said: &str) -> String {
         match self.key.as_deref().filter(|key| key.len() >= SHORTEST_KEY) {
             Some(key) => redact::without(key, said),
@@ -153,17 +153,17 @@ fn post(request: Request, question: &str) -> Result<(u16, String), ureq::Error> 
     Ok((response.status().as_u16(), String::from_utf8_lossy(&body).into_owned()))
 }
 
-/// What the model says in a completion.
+/// The message in a completion.
 fn content(completion: &str) -> Option<String> {
     let completion: Value = serde_json::from_str(completion).ok()?;
     Some(completion["choices"][0]["message"]["content"].as_str()?.to_string())
 }
 
-/// The program in an answer, fenced or not.
+/// The program in an answer, in a code fence or not.
 fn program(answer: &str, update: Update) -> Option<Program> {
     let fenced = answer.split("```").nth(1).and_then(|block| block.split_once('\n'));
     let document: Document = fenced.map_or(answer, |(_, block)| block).parse().ok()?;
-    // A head that says nothing of the update means the one of the stage.
+    // A header without an update means that of the stage.
     let meant = document.update == update || document.update == Update::default();
     meant.then_some(document.program)
 }
@@ -183,7 +183,7 @@ impl Proposer for Endpoint {
                 Some(program.into_iter().collect())
             }
             Err(failure) => {
-                // Who asked to stop knows why there is no answer.
+                // After an interrupt there is no error to report.
                 self.failure = (!stopped()).then_some(failure);
                 None
             }

@@ -1,4 +1,4 @@
-//! Bad input: a message a person can act on, and exit code 2.
+//! Bad input: a message that users can act on, and exit code 2.
 
 use crate::page::{error, lines, strong};
 use rl4rla::experiment::ExperimentError;
@@ -9,7 +9,7 @@ use std::fmt;
 /// The exit code for bad input or usage.
 pub const BAD_INPUT: u8 = 2;
 
-/// Why a command did not run.
+/// The reason why a command did not run.
 #[derive(Debug)]
 pub struct Failure {
     message: String,
@@ -17,17 +17,17 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What is wrong.
+    /// An error with this message.
     pub fn new(message: impl Into<String>) -> Failure {
         Failure { message: message.into(), advice: None }
     }
 
-    /// And what to do about it.
+    /// The same error with a suggestion.
     pub fn advise(self, advice: impl Into<String>) -> Failure {
         Failure { advice: Some(advice.into()), ..self }
     }
 
-    /// A command line that could not be read: clap's first paragraph, and its tip or usage line.
+    /// A usage error: clap's first paragraph, and its tip or usage line.
     pub fn usage(error: &clap::Error) -> Failure {
         let text = error.to_string();
         let (what, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
@@ -37,7 +37,7 @@ impl Failure {
         Failure { message: what.join(" "), advice }
     }
 
-    /// As a script reads it.
+    /// The error as JSON.
     pub fn json(&self) -> Value {
         json!({ "error": { "message": self.message, "advice": self.advice } })
     }
@@ -45,7 +45,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        // Messages repeat names and texts from outside.
+        // Messages contain names and texts from outside.
         write!(f, "{} {}", error("error:"), lines(&self.message))?;
         match &self.advice {
             Some(advice) => write!(f, "\n{} {}", strong("try:"), lines(advice)),
@@ -56,7 +56,7 @@ impl fmt::Display for Failure {
 
 impl<E: std::error::Error + 'static> From<E> for Failure {
     fn from(error: E) -> Failure {
-        // An experiment brings its own advice.
+        // An experiment error has its own suggestion.
         let advice = (&error as &dyn Any).downcast_ref::<ExperimentError>().and_then(ExperimentError::advice);
         Failure { message: error.to_string(), advice: advice.map(str::to_string) }
     }

@@ -1,9 +1,9 @@
-//! Interrupts. Ctrl-C, a request to terminate and a hang-up end every command within two seconds, with exit code 130,
-//! one JSON document that says so, no child left behind and no half of a file.
+//! Interrupts. Ctrl-C, SIGTERM and SIGHUP end every command within two seconds, with exit code 130, one JSON document
+//! that says so, and without leaving child processes or partial files behind.
 //!
-//! A command that keeps nothing ends at once. One that saves its work says so with [`saving`]; it looks at [`stopped`]
-//! and ends in good order, and if it is too slow for that, what was committed is as safe as when it is killed. A second
-//! signal ends either at once.
+//! A command without anything to save ends at once. One that saves its work calls [`saving`]; it polls [`stopped`]
+//! and ends in good order, and if it is too slow for that, committed work is as safe as after a kill. A second signal
+//! ends either at once.
 
 use crate::page::Page;
 use crate::progress;
@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 /// The exit code of a command that was interrupted, with its work saved.
 pub const INTERRUPTED: u8 = 130;
 
-/// How long a command may take to save its work, or to print what it has found.
+/// Time allowed for a command to save its work, or to print its result.
 const GRACE: Duration = Duration::from_millis(1500);
 
-/// How long an interrupted command may take to clean up, and then to say so: its output may have no reader.
+/// Time allowed for an interrupted command to clean up, and then to report: its output may have no reader.
 const TIDYING: Duration = Duration::from_millis(500);
 const SAYING: Duration = Duration::from_millis(300);
 
@@ -32,23 +32,23 @@ const TICK: Duration = Duration::from_millis(20);
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Whether someone has begun to print the result: the command itself, or the thread that ends it.
+/// Whether the result is being printed, by the command itself or by the thread that ends it.
 static SPOKEN: AtomicBool = AtomicBool::new(false);
 
 static LEFT: Mutex<Left> =
     Mutex::new(Left { json: false, words: None, folders: Vec::new(), children: Vec::new(), over: false });
 
-/// What is left to do when the process ends early.
+/// What remains to be done when the process ends early.
 struct Left {
-    /// Whether a script listens.
+    /// Whether JSON output is wanted.
     json: bool,
-    /// What is said of work that is saved, for a script and for a person.
+    /// The message about saved work, as JSON and text.
     words: Option<[String; 2]>,
-    /// Folders for passing use.
+    /// Temporary folders.
     folders: Vec<PathBuf>,
-    /// Processes that work for this one, by id.
+    /// Child processes, by id.
     children: Vec<u32>,
-    /// Whether it is being done.
+    /// Whether cleanup has started.
     over: bool,
 }
 
@@ -56,7 +56,7 @@ fn left() -> MutexGuard<'static, Left> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same for whoever adds to it: there is no return once nobody would do it.
+/// Locks the list for adding to it; never returns once cleanup has started, since additions would be missed.
 fn adding() -> MutexGuard<'static, Left> {
     let left = left();
     if left.over {
@@ -72,16 +72,16 @@ fn wait_for_the_end() -> ! {
     }
 }
 
-/// Listens to signals; once, before anything else.
+/// Installs the signal handler; called once, first of all.
 pub fn listen(json: bool) {
     left().json = json;
     leave_ignored();
-    // Someone else may listen already; then theirs is the choice.
+    // A handler may be installed already; then that one is kept.
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::SeqCst) {
             end();
         }
-        // Apart, so that a second signal is heard.
+        // On another thread, so that a second signal is received.
         std::thread::spawn(|| {
             if left().words.is_some() || SPOKEN.load(Ordering::SeqCst) {
                 std::thread::sleep(GRACE);
@@ -91,12 +91,12 @@ pub fn listen(json: bool) {
     });
 }
 
-/// Whether a script listens, which wants a JSON document whatever happens.
+/// Whether JSON output is wanted, which is then printed in all cases.
 pub fn wants_json() -> bool {
     LEFT.try_lock().is_ok_and(|left| left.json)
 }
 
-/// Signals that whoever started this process chose to ignore, as `nohup` does, stay ignored.
+/// Signals that the parent process chose to ignore, as `nohup` does, stay ignored.
 #[cfg(unix)]
 fn leave_ignored() {
     use nix::sys::signal::{SigSet, Signal};
@@ -109,19 +109,19 @@ fn leave_ignored() {
             blocked.add(signal);
         }
     }
-    // Every thread that is started from here on inherits it.
+    // Threads started from here on inherit the mask.
     let _ = blocked.thread_block();
 }
 
 #[cfg(not(unix))]
 fn leave_ignored() {}
 
-/// Whether someone asked to stop.
+/// Whether a stop was requested.
 pub fn stopped() -> bool {
     STOP.load(Ordering::SeqCst)
 }
 
-/// The person at the terminal, who waits for an experiment: progress is shown there, and a signal asks to stop.
+/// The monitor of experiments run in a terminal: shows progress, and stops on signals.
 pub struct Terminal;
 
 impl Monitor for Terminal {
@@ -134,13 +134,13 @@ impl Monitor for Terminal {
     }
 }
 
-/// What a command says that was interrupted with its runs in the store.
+/// The page of an interrupted command whose runs are in the store.
 pub fn resumable() -> Page {
     let text = "interrupted; repeat the command to continue\n".to_string();
     Page { json: json!({ "interrupted": true }), text, code: INTERRUPTED }
 }
 
-/// Waits, unless someone asks to stop.
+/// Sleeps, unless a stop is requested.
 pub fn pause(duration: Duration) {
     let end = Instant::now() + duration;
     while !stopped() && Instant::now() < end {
@@ -148,10 +148,10 @@ pub fn pause(duration: Duration) {
     }
 }
 
-/// The result of some work that cannot be interrupted, or none if someone asks to stop before it is there.
+/// The result of work that cannot be interrupted; `None` if a stop is requested before it is finished.
 pub fn unless_stopped<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (send, receive) = std::sync::mpsc::channel();
-    // Whoever gave up does not listen any more.
+    // After a stop nobody receives the result.
     std::thread::spawn(move || drop(send.send(work())));
     loop {
         match receive.recv_timeout(TICK) {
@@ -162,19 +162,19 @@ pub fn unless_stopped<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
     }
 }
 
-/// From here on the command saves its work, looks whether it should stop, and says this of it if it is interrupted.
+/// From here on the command saves its work and polls for a stop; `page` is printed if it is interrupted.
 pub fn saving(page: Page) {
     left().words = Some([page.json.to_string(), page.text]);
 }
 
-/// The command has its result and is about to print it. Never returns to one that was ended before.
+/// Called by a command that is about to print its result. Does not return if it was ended before.
 pub fn finish() {
     if SPOKEN.swap(true, Ordering::SeqCst) {
         wait_for_the_end();
     }
 }
 
-/// Makes a folder that is removed however the command ends.
+/// Creates a folder that is removed however the command ends.
 pub fn passing_folder(folder: &Path) -> io::Result<()> {
     let mut left = adding();
     fs::create_dir_all(folder)?;
@@ -182,9 +182,9 @@ pub fn passing_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs another program, which ends with this one.
+/// Runs another program, which is ended together with this one.
 pub fn output(command: &mut Command) -> io::Result<Output> {
-    // With its own children in a group of its own, by which all of them can be ended.
+    // In its own process group, so that its children can be ended as well.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -200,12 +200,12 @@ pub fn output(command: &mut Command) -> io::Result<Output> {
     output
 }
 
-/// Ends the process: nothing goes on and nothing half is left behind.
+/// Ends the process without leaving child processes or partial files behind.
 fn end() -> ! {
-    // A second signal does not cut off what the first one has to say.
+    // A second signal does not cut off the message of the first.
     static ENDING: Mutex<()> = Mutex::new(());
     let _alone = ENDING.lock();
-    // First of all: what fails from here on, because its files are gone, is nobody's result.
+    // First of all: errors from here on, caused by removed files, must not be printed as a result.
     let spoken = SPOKEN.swap(true, Ordering::SeqCst);
     within(TIDYING, tidy);
     if !spoken {
@@ -215,14 +215,14 @@ fn end() -> ! {
     std::process::exit(i32::from(INTERRUPTED))
 }
 
-/// Does something, for so long at most.
+/// Does some work, waiting at most this long.
 fn within(time: Duration, work: impl FnOnce() + Send + 'static) {
     let (done, waiting) = std::sync::mpsc::channel::<()>();
     let work = move || {
         work();
         drop(done);
     };
-    // Without a thread to spare it is left undone.
+    // If no thread can be started, the work is skipped.
     let _ = std::thread::Builder::new().spawn(work);
     let _ = waiting.recv_timeout(time);
 }
@@ -237,19 +237,19 @@ fn tidy() {
     left.folders.drain(..).for_each(|folder| remove(&folder));
 }
 
-/// Removes a folder in which someone may still be at work.
+/// Removes a folder that may still be in use.
 fn remove(folder: &Path) {
-    // Under another name, nobody finds it to put more into it.
+    // After renaming, no more files can be added by its path.
     let away = folder.with_extension("removed");
     let folder = if fs::rename(folder, &away).is_ok() { &away } else { folder };
-    // Who works in it is ending, and may put something there until then.
+    // A process in it is ending, and may still add files until then.
     let end = Instant::now() + TIDYING;
     while fs::remove_dir_all(folder).is_err() && folder.exists() && Instant::now() < end {
         std::thread::sleep(TICK);
     }
 }
 
-/// Says that the command was interrupted, and what is saved.
+/// Reports the interruption, and what was saved.
 fn say() {
     let (json, words) = {
         let mut left = left();
@@ -260,7 +260,7 @@ fn say() {
         (true, None) => writeln!(out, "{}", json!({ "interrupted": true })),
         (true, Some([script, _])) => writeln!(out, "{script}"),
         (false, Some([_, person])) => writeln!(out, "{}", person.trim_end()),
-        // There is no result, and so nothing for whoever reads results.
+        // There is no result, so nothing goes to standard output.
         (false, None) => writeln!(anstream::stderr(), "interrupted"),
     };
     let _ = out.flush();
@@ -286,7 +286,7 @@ mod tests {
             fs::create_dir_all(folder.join("deep")).unwrap();
             let begun = AtomicBool::new(false);
             std::thread::scope(|scope| {
-                // It goes on until its folder is gone.
+                // It continues until its folder is gone.
                 scope.spawn(|| {
                     let write = |i: u32| fs::write(folder.join(format!("deep/{}", i % 500)), "x").is_ok();
                     (0..200_000).take_while(|i| write(*i)).for_each(|_| begun.store(true, Ordering::SeqCst));

@@ -1,7 +1,7 @@
-//! `rl4rla`: the command. The science is in the library; this is the only place that prints.
+//! `rl4rla`: the command line. The science is in the library; only this crate prints.
 //!
-//! It is a library itself, so that a program that registers a task of its own can hand over to all the commands:
-//! `examples/nnls.rs` does.
+//! It is a library itself, so that a program that registers its own task can use all commands; see
+//! `examples/nnls.rs`.
 
 mod args;
 mod commands;
@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 /// Runs the command on the arguments of this process.
 pub fn main() -> ExitCode {
-    // Asked before parsing, because a script that wants JSON wants it for a usage error too.
+    // Checked before parsing, because a script that wants JSON also wants it for usage errors.
     let json = std::env::args_os().any(|arg| arg == "--json");
     interrupt::listen(json);
     let cli = match Cli::try_parse() {
@@ -83,11 +83,12 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
     }
 }
 
-/// Prints what clap says of a command line, which it repeats, in its own styles. Printing can only fail if the reader is gone.
+/// Prints a message of clap, which quotes the command line, in its own styles. Printing can only fail if the reader
+/// is gone.
 fn usage(error: &clap::Error) {
     let styled = error.render().ansi().to_string();
     let plain = anstream::adapter::strip_str(&styled).to_string();
-    // What is typed may hold escape sequences; then nothing is told in colours.
+    // Arguments may contain escape sequences; then colours are dropped.
     let text = if page::lines(&plain) == plain { styled } else { page::lines(&plain) };
     let _ = match error.use_stderr() {
         true => write!(anstream::stderr(), "{text}"),
@@ -100,7 +101,7 @@ fn complain(failure: &Failure) {
     let _ = writeln!(anstream::stderr(), "{failure}");
 }
 
-/// Prints to standard output and says whether that went well; a reader that has gone away is not an error.
+/// Prints to standard output; returns whether that succeeded. A reader that has gone away is not an error.
 fn put(text: &str) -> bool {
     let mut out = anstream::stdout();
     match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {

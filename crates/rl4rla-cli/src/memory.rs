@@ -1,4 +1,4 @@
-//! Memory: how much this process may still take, and what becomes of a command that needs more.
+//! Available memory, and what happens to a command that needs more.
 
 use crate::failure::{BAD_INPUT, Failure};
 use crate::page::printable_json;
@@ -10,10 +10,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What is allowed where the system does not tell how much memory is free.
+/// Assumed limit if the system does not report the free memory.
 const CAUTIOUS: u64 = 4 << 30;
 
-/// Bytes that may still be taken: what is free, or what is left of the limits of the process and of its control group.
+/// Available bytes: free memory, or what is left of the limits of the process and of its control group.
 pub fn left() -> u64 {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let status = read("/proc/self/status");
@@ -25,7 +25,7 @@ pub fn left() -> u64 {
     ways.into_iter().flatten().min().unwrap_or(CAUTIOUS)
 }
 
-/// Refuses what takes more bytes than there are, before it is begun.
+/// Rejects work that needs more bytes than available, before it starts.
 pub fn afford(bytes: u128, what: &str, advice: &str) -> Result<(), Failure> {
     let left = left();
     if bytes <= u128::from(left) {
@@ -36,14 +36,14 @@ pub fn afford(bytes: u128, what: &str, advice: &str) -> Result<(), Failure> {
     Err(Failure::new(message).advise(advice))
 }
 
-/// A number of kB in the files of Linux, in bytes.
+/// A number of kB in a Linux status file, in bytes.
 fn field(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
 
-/// What `ulimit -v` and `ulimit -d` leave.
+/// What is left of `ulimit -v` and `ulimit -d`.
 fn below_limits(limits: &str, status: &str) -> Option<u64> {
     let left = |limit: &str, used: &str| {
         let line = limits.lines().find_map(|line| line.strip_prefix(limit))?;
@@ -53,13 +53,13 @@ fn below_limits(limits: &str, status: &str) -> Option<u64> {
     [left("Max address space", "VmSize:"), left("Max data size", "VmData:")].into_iter().flatten().min()
 }
 
-/// What the control group leaves, and those that it is in: of version 2, or of version 1 with a folder for memory.
+/// What is left of the limits of the control group and its parents: version 2, or version 1 with a memory folder.
 fn within_group(root: &Path, groups: &str) -> Option<u64> {
     let left = |folder: &Path, names: [&str; 3]| {
         let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
         let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
         let [most, used, idle] = names;
-        // What was read of files and not looked at again is given back when it is asked for.
+        // Inactive page cache is reclaimed on demand.
         let statistics = read("memory.stat").unwrap_or_default();
         let idle = statistics.lines().find_map(|line| line.strip_prefix(idle)?.trim().parse().ok());
         let used = number(used)?.saturating_sub(idle.unwrap_or(0));
@@ -67,7 +67,7 @@ fn within_group(root: &Path, groups: &str) -> Option<u64> {
     };
     let along = |top: &Path, path: &str, names: [&str; 3]| {
         let own = top.join(path.trim_start_matches('/'));
-        // The group may be known by another path inside a container: its parents are looked at too.
+        // Inside a container the group may have another path, so its parents are checked too.
         let folders = own.ancestors().take_while(|folder| folder.starts_with(top));
         folders.filter_map(|folder| left(folder, names)).min()
     };
@@ -85,11 +85,11 @@ fn within_group(root: &Path, groups: &str) -> Option<u64> {
     each.min()
 }
 
-/// The system's allocator. A command for which there is no more memory says so and ends with exit code 2; it would be
-/// aborted, or panic somewhere deep inside a factorisation.
+/// The system's allocator. A command that runs out of memory prints a message and ends with exit code 2; otherwise it
+/// would abort, or panic deep inside a factorisation.
 pub struct Allocator;
 
-// SAFETY: every call goes to the system's allocator as it is.
+// SAFETY: every call is passed to the system's allocator unchanged.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -112,10 +112,10 @@ unsafe impl GlobalAlloc for Allocator {
 fn granted(place: *mut u8, bytes: usize) -> *mut u8 {
     static ENDING: AtomicBool = AtomicBool::new(false);
     thread_local!(static SPEAKING: Cell<bool> = const { Cell::new(false) });
-    // There may be no memory for these words either: then whoever asked is told no, and aborts.
+    // There may be no memory for the message either: then the allocation fails and the process aborts.
     if place.is_null() && !SPEAKING.replace(true) {
         while ENDING.swap(true, Ordering::SeqCst) {
-            // Another thread has had none and is saying so.
+            // Another thread has run out of memory and is printing the message.
             std::thread::sleep(Duration::from_secs(1));
         }
         let message = format!("there is no memory for another {}", size(bytes as u64));
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(below_limits(limits, status), Some(1048576000 - (512 << 20)));
         assert_eq!(below_limits(&limits.replace("unlimited ", "2097152   "), status), Some(1 << 20));
         assert_eq!(below_limits("", status), None);
-        // More than allowed is nothing left.
+        // If the limit is exceeded, nothing is left.
         assert_eq!(below_limits(&limits.replace("1048576000", "1024"), status), Some(0));
     }
 

@@ -1,5 +1,4 @@
-//! Where a command may write: not over what it reads, not over the store, not twice to one file, and not where it would
-//! be refused after the work is done.
+//! Checks of output paths: not an input, not the store, not used twice, and writable, all before the work is done.
 
 use crate::args::Shared;
 use crate::failure::Failure;
@@ -9,22 +8,22 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the store keeps beside itself, by the endings of its name.
+/// Suffixes of the files that belong to the store.
 const BESIDE_STORE: [&str; 6] = ["", "-wal", "-shm", "-journal", ".lock", ".new"];
 
-/// The longest chain of symbolic links that is followed, as on Linux.
+/// Maximum length of a chain of symbolic links, as on Linux.
 const MOST_LINKS: usize = 40;
 
-/// The files that a command reads or has said that it will write.
+/// The files that a command reads or will write.
 pub struct Outputs {
     taken: Vec<(String, PathBuf)>,
     json: bool,
 }
 
 impl Outputs {
-    /// The store is never written over, whether the command uses it or not.
+    /// The store is never overwritten, whether the command uses it or not.
     pub fn new(shared: &Shared) -> Outputs {
-        // The store itself keeps them beside the file, and not beside a link to it.
+        // The store's files are next to the file itself, not next to a link to it.
         let store = real(&shared.store).unwrap_or_else(|| shared.store.clone());
         let file = |ending: &str| {
             let mut name = store.as_os_str().to_os_string();
@@ -34,16 +33,16 @@ impl Outputs {
         Outputs { taken: BESIDE_STORE.iter().map(|ending| file(ending)).collect(), json: shared.json }
     }
 
-    /// This file is read, if there is one.
+    /// Registers an input file, if there is one.
     pub fn reads(mut self, what: &str, path: Option<&Path>) -> Outputs {
         self.taken.extend(path.map(|path| (what.to_string(), path.to_path_buf())));
         self
     }
 
-    /// Asks to write a file, before any work is done for it.
+    /// Checks an output file before any work is done for it.
     pub fn writes(&mut self, option: &str, path: &Path) -> Result<(), Failure> {
         self.claims(option, path)?;
-        // What is no regular file, such as a pipe, may only be opened once.
+        // A path that is not a regular file, such as a pipe, may only be opened once.
         if path.exists() && !path.is_file() {
             return Ok(());
         }
@@ -53,7 +52,7 @@ impl Outputs {
         })
     }
 
-    /// Asks to write files into a folder, which is made when there is something to put into it.
+    /// Checks an output folder, which is created when the first file is written.
     pub fn writes_into(&self, option: &str, folder: &Path) -> Result<(), Failure> {
         let place =
             |folder: &Path| if folder.as_os_str().is_empty() { ".".into() } else { folder.to_path_buf() };
@@ -64,7 +63,7 @@ impl Outputs {
             .map_err(|error| unwritten(option, folder, &error))
     }
 
-    /// Asks to add to a file, or else to write it.
+    /// Checks a file that is appended to or created.
     pub fn claims(&mut self, option: &str, path: &Path) -> Result<(), Failure> {
         let shown = path.display();
         if path.is_dir() {
@@ -79,7 +78,7 @@ impl Outputs {
             let message = format!("{option} {shown}: standard output is reserved for the JSON document");
             return Err(Failure::new(message).advise("another path, or no --json"));
         }
-        // Any number of results may go to one device or pipe.
+        // Any number of results may go to a device or pipe.
         if path.exists() && !path.is_file() {
             return Ok(());
         }
@@ -91,7 +90,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Writes a document into a folder, none of its files over anything that is read.
+    /// Writes a document into a folder; none of its files may overwrite an input.
     pub fn write(
         &mut self,
         document: &ReportPage,
@@ -107,7 +106,7 @@ impl Outputs {
     }
 }
 
-/// Whether two paths lead to one file, by whatever links.
+/// Whether two paths refer to the same file, through any links.
 fn same(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]
     if let (Ok(a), Ok(b)) = (fs::metadata(a), fs::metadata(b)) {
@@ -117,7 +116,7 @@ fn same(a: &Path, b: &Path) -> bool {
     matches!((real(a), real(b)), (Some(a), Some(b)) if a == b)
 }
 
-/// The place of a file that may not be there yet, whatever links lead there.
+/// The resolved path of a file that may not exist yet.
 fn real(path: &Path) -> Option<PathBuf> {
     let folder = |path: &Path| match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
@@ -131,7 +130,7 @@ fn real(path: &Path) -> Option<PathBuf> {
     Some(fs::canonicalize(folder(&place)).ok()?.join(place.file_name()?))
 }
 
-/// Whether a file can be written: it is begun and given up, which leaves nothing behind and what is there as it is.
+/// Whether a file can be written: tested by starting and abandoning a write, which leaves everything unchanged.
 fn probe(path: &Path) -> io::Result<()> {
     let mut begun = false;
     let given_up = write_whole(path, |_| {
@@ -146,7 +145,7 @@ fn unwritten(option: &str, folder: &Path, error: &io::Error) -> Failure {
         .advise(format!("{option} with a folder that can be written to"))
 }
 
-/// Whether what is written there goes to whoever reads standard output; a terminal or `/dev/null` may take both.
+/// Whether a path is standard output; a terminal or `/dev/null` may receive both.
 #[cfg(unix)]
 fn is_standard_output(path: &Path) -> bool {
     use std::os::fd::AsFd;

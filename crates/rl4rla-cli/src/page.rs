@@ -1,4 +1,4 @@
-//! What a command has to say, for a person and for a script.
+//! The output of a command, as text and JSON.
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -9,16 +9,16 @@ use std::path::Path;
 
 /// The output of a command.
 pub struct Page {
-    /// For a script.
+    /// JSON output.
     pub json: Value,
-    /// For a person; colours are taken out where they are not wanted.
+    /// Text output; colours are removed if not wanted.
     pub text: String,
     /// 0 for success, 1 for "ran, but the answer is no".
     pub code: u8,
 }
 
 impl Page {
-    /// A command that did what it was asked.
+    /// The page of a successful command.
     pub fn ok(json: Value, text: String) -> Page {
         Page { json, text, code: 0 }
     }
@@ -30,24 +30,24 @@ const FAINT: Style = Style::new().dimmed();
 const WARNING: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
 const ERROR: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red))).bold();
 
-/// A text in a style, each of its lines [`visible`]: what is styled may come from outside.
+/// Text in a style, each of its lines [`visible`], since it may come from outside.
 fn styled(style: Style, text: &str) -> String {
     format!("{style}{}{style:#}", lines(text))
 }
 
-/// Lines of text from outside, without what a terminal would obey.
+/// Lines of text from outside, without control sequences.
 pub fn lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// A path, as a terminal may show it.
+/// A path, safe to print in a terminal.
 pub fn path(path: &Path) -> String {
     visible(&path.to_string_lossy())
 }
 
-/// A whole page as it may go to a terminal: our own styles stay, and nothing else that a terminal would obey.
+/// A page, safe to print in a terminal: our own styles are kept, all other control sequences are escaped.
 pub fn printable(page: &str) -> String {
-    // Errors are bold too, so the longer sequence is looked for first.
+    // Errors are bold too, so the longer sequence is tried first.
     let ours = [ERROR, STRONG, ACCENT, FAINT, WARNING].map(|style| style.render().to_string());
     let reset = STRONG.render_reset().to_string();
     let mut safe = String::with_capacity(page.len());
@@ -63,8 +63,8 @@ pub fn printable(page: &str) -> String {
     safe + &lines(rest)
 }
 
-/// A JSON document as it may go to a terminal. JSON itself escapes most of what a terminal would obey; the rest stands in
-/// strings only, where an escape means the same.
+/// A JSON document, safe to print in a terminal. JSON escapes most control characters; the rest occur only in
+/// strings, where an escape means the same.
 pub fn printable_json(json: &Value) -> String {
     let text = json.to_string();
     let escape =
@@ -103,12 +103,12 @@ pub fn error(text: &str) -> String {
     styled(ERROR, text)
 }
 
-/// A table without lines, as wide as the terminal.
+/// A table without rules, fitted to the terminal.
 pub fn table(rows: impl IntoIterator<Item = Vec<String>>) -> String {
     columns(rows, 0..0)
 }
 
-/// The same under a heading, with numbers flush right in some columns.
+/// The same with a heading, and numbers aligned right in some columns.
 pub fn ledger(
     head: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,
@@ -121,7 +121,7 @@ pub fn ledger(
 fn columns(rows: impl IntoIterator<Item = Vec<String>>, numbers: std::ops::Range<usize>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    // A terminal that does not know its width says 0.
+    // A terminal that does not know its width reports 0.
     if table.width().is_some_and(|width| width < 40) {
         table.set_width(80);
     }
@@ -141,7 +141,7 @@ pub fn indent(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-/// The course of positive numbers on a logarithmic scale, as a line of bars.
+/// Positive numbers on a logarithmic scale, as a line of bars.
 pub fn sparkline(values: &[f64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let logs: Vec<f64> = values.iter().map(|v| v.max(1e-17).log10()).collect();
@@ -168,7 +168,7 @@ mod tests {
         }
         let page = format!("{}\n{}\n{}", strong("a"), warning("b"), error("c"));
         assert_eq!(printable(&page), page, "our own styles stay");
-        // Colours of others do not: they could hide what stands beside them.
+        // Foreign colours are removed: they could hide adjacent text.
         assert_eq!(printable("\x1b[8mhidden"), "\\u{1b}[8mhidden");
         let json = serde_json::json!({ "é\u{9b}\u{7f}": "\x1b" });
         let printed = printable_json(&json);

@@ -1,4 +1,4 @@
-//! What `evaluate` and `compare` were both asked for: options as typed, made into families and steps, or refused.
+//! Converts options common to `evaluate` and `compare` into families and step sizes, or rejects them.
 
 use crate::args::{Chance, ProblemArguments, Running};
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ use rl4rla::problem::{self, Family, FamilyError, MAX_BYTES, Task};
 use rl4rla::program::{Canonical, LiveOut, Reg, check, nearest};
 use rl4rla::reward::{Profile, Protocol, StepRule};
 
-/// One family for each condition number asked for, checked before anything is drawn.
+/// One family per requested condition number, checked before anything is drawn.
 pub fn families(
     args: &ProblemArguments,
     source: Option<&NamedProgram>,
@@ -54,7 +54,7 @@ pub fn families(
     Ok(families)
 }
 
-/// The family takes no number of this name; these it does.
+/// The error for a parameter that the family does not have, listing those it has.
 fn own_numbers(family: &Family, name: &str) -> Failure {
     let info = family.kind.info();
     let known: Vec<&str> = info.numbers.iter().map(|number| number.name).collect();
@@ -65,7 +65,7 @@ fn own_numbers(family: &Family, name: &str) -> Failure {
     }
 }
 
-/// All instances are alive at once.
+/// Rejects instances that take more than `MAX_BYTES` together, since all are in memory at once.
 pub fn refuse_too_many(instances: u64, family: &Family) -> Result<(), Failure> {
     let bytes = instances as u128 * family.rows as u128 * family.cols as u128 * 8;
     if bytes <= MAX_BYTES {
@@ -81,7 +81,7 @@ pub fn refuse_too_many(instances: u64, family: &Family) -> Result<(), Failure> {
     Err(Failure::new(message).advise("fewer --instances, or smaller --rows and --cols"))
 }
 
-/// The family's own words, and the option that would have been right.
+/// The family's error, with the option to use.
 fn refused(error: FamilyError) -> Failure {
     let advice = match error {
         FamilyError::Empty { .. } | FamilyError::Wide { .. } | FamilyError::TooLarge { .. } => {
@@ -112,7 +112,7 @@ pub fn positive(value: f64, option: &str, example: &str) -> Result<f64, Failure>
     }
 }
 
-/// How programs are evaluated that draw so.
+/// The evaluation protocol for these options.
 pub fn protocol(
     chance: &Chance,
     iterations: u64,
@@ -138,14 +138,14 @@ pub fn steps(args: &Running, task: &dyn Task, grid: &[f64]) -> Result<Vec<f64>, 
         }
     };
     match &args.step[..] {
-        // Where there is no step, one is as good as any.
+        // If the task has no step size, any value will do.
         [word] if word == "best" && !task.inputs().contains(Reg::ETA) => Ok(vec![1.0]),
         [word] if word == "best" => Ok(grid.to_vec()),
         steps => steps.iter().map(step).collect(),
     }
 }
 
-/// A program that does not fit the family's shape is bad input, told before anything is drawn.
+/// Rejects a program that does not fit the family's shape, before anything is drawn.
 pub fn refuse_misfits(source: &NamedProgram, family: &Family, live_out: LiveOut) -> Result<(), Failure> {
     let (update, meant) = (family.kind.info().task.update(), source.document.update);
     if update != meant {

@@ -1,4 +1,4 @@
-//! The shape of problems that programs are shown, compared and exported for.
+//! The problem shape for which programs are shown, compared and exported.
 
 use crate::args::ShapeOption;
 use crate::failure::Failure;
@@ -6,16 +6,16 @@ use crate::source::NamedProgram;
 use rl4rla::problem::Family;
 use rl4rla::program::{Geometry, ShapeError, Signature, check};
 
-/// A shape that programs fit, and a remark where the choice may surprise.
+/// A shape that programs fit, with a remark if the choice may be surprising.
 pub struct ChosenShape {
-    /// The problems.
+    /// The signature of the problems.
     pub signature: Signature,
-    /// Why these, where the programs name families of different shapes.
+    /// The reason for the choice, if the programs name families of different shapes.
     pub remark: Option<String>,
 }
 
-/// The first problem that all these programs fit: of the wanted shape, or else of a family that one of them names, or
-/// else any; tall before square before symmetric. They must end their iterations alike.
+/// The first signature that all these programs fit: of the wanted shape, else of a family that one of them names,
+/// else any; tall before square before symmetric. They must have the same update.
 pub fn common(sources: &[&NamedProgram], wanted: Option<ShapeOption>) -> Result<ChosenShape, Failure> {
     let update = sources[0].document.update;
     if let Some(other) = sources.iter().find(|source| source.document.update != update) {
@@ -56,7 +56,7 @@ pub fn common(sources: &[&NamedProgram], wanted: Option<ShapeOption>) -> Result<
     for source in sources {
         let misfits: Result<Vec<ShapeError>, ()> =
             tried.iter().map(|signature| fits(source, *signature).err().ok_or(())).collect();
-        // What keeps it from the first problem that was tried says most.
+        // The error for the first signature tried is the most informative.
         if let Ok(Some(error)) = misfits.map(|errors| errors.into_iter().next()) {
             let failure = Failure::new(format!("{}: {error}", source.name));
             return Err(failure.advise(match wanted {
@@ -70,7 +70,7 @@ pub fn common(sources: &[&NamedProgram], wanted: Option<ShapeOption>) -> Result<
     Err(Failure::new(message).advise("`rl4rla show` says which shape each is made for"))
 }
 
-/// A shape by its name.
+/// Name of a shape.
 pub fn name_of(geometry: Geometry) -> &'static str {
     match geometry {
         Geometry::Tall => "tall",

@@ -1,9 +1,9 @@
-//! Commands that a person may copy into a shell: every argument comes back as it is.
+//! Quoting of shell commands for users to copy.
 
 use std::ffi::OsStr;
 
-/// An argument as a shell takes it: as it stands where that means nothing else, in quotes where it would, and with its
-/// bytes written out, as bash, zsh and ksh read them, where they are no text or would be obeyed by a terminal.
+/// An argument quoted for a shell: unchanged if it has no special characters, otherwise in quotes, and in `$'…'`
+/// (bash, zsh, ksh) if it is not text or contains control characters.
 pub fn quoted(argument: impl AsRef<OsStr>) -> String {
     let argument = argument.as_ref();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%#".contains(c);
@@ -22,7 +22,7 @@ fn escaped(byte: u8) -> String {
     match byte {
         b'\'' | b'\\' => format!("\\{}", char::from(byte)),
         b' '..=b'~' => char::from(byte).into(),
-        // Three octal digits end by themselves; hexadecimal ones may take what follows.
+        // Octal escapes have at most three digits; hexadecimal ones could absorb the next character.
         _ => format!("\\{byte:03o}"),
     }
 }
@@ -49,7 +49,7 @@ mod tests {
         }
     }
 
-    /// The shell gives back what it was given; skipped where there is no bash.
+    /// Bash returns every quoted argument unchanged; skipped if there is no bash.
     #[cfg(unix)]
     #[test]
     fn a_shell_gives_every_argument_back() {

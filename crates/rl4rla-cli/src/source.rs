@@ -13,26 +13,26 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// A program with the name it was asked for.
+/// A program with the name it was requested by.
 pub struct NamedProgram {
-    /// As typed, as far as that is text.
+    /// As typed, converted to text.
     pub name: String,
-    /// As typed, to the byte.
+    /// As typed, byte for byte.
     pub typed: OsString,
-    /// The program and what is known of it.
+    /// The program and its file header.
     pub document: Document,
-    /// Where it was found.
+    /// Its origin.
     pub origin: ProgramOrigin,
 }
 
-/// Where a program was found.
+/// The origin of a program.
 #[derive(Default)]
 pub struct ProgramOrigin {
-    /// What and which, from the outside in, such as `("run", "3f9a2c1d")` and `("stage", "ls-gd")`.
+    /// Kinds and names from the outside in, such as `("run", "3f9a2c1d")` and `("stage", "ls-gd")`.
     pub parts: Vec<(&'static str, String)>,
-    /// How the stage ran programs that it was discovered by.
+    /// The protocol of the stage that discovered it.
     pub protocol: Option<Protocol>,
-    /// Whether it is a file of the user's.
+    /// Whether it is a user's file.
     pub file: bool,
 }
 
@@ -58,7 +58,7 @@ impl NamedProgram {
         Ok(NamedProgram { name: name.into(), typed: typed.into(), document, origin })
     }
 
-    /// What was typed, with the id of a run in place of what may mean another one tomorrow.
+    /// The argument as typed, with the id of the run in place of `last` and the like, which change their meaning.
     pub fn lasting(&self) -> OsString {
         let run = self.origin.parts.iter().find(|(what, _)| *what == "run").map(|(_, id)| id);
         let (Some(run), Some(rest)) = (run, self.name.strip_prefix("run:")) else {
@@ -68,18 +68,18 @@ impl NamedProgram {
         format!("run:{run}{which}").into()
     }
 
-    /// The file it was read from, if it was.
+    /// The file it was read from, if any.
     pub fn file(&self) -> Option<&Path> {
         self.origin.file.then_some(Path::new(&self.typed))
     }
 
-    /// Its title, or else the name it was asked for.
+    /// Its title, or else the name it was requested by.
     pub fn title(&self) -> &str {
         if self.document.title.is_empty() { &self.name } else { &self.document.title }
     }
 }
 
-/// The run of this id, this beginning of an id, or the last.
+/// The run with this id or prefix of an id, or the last one.
 pub fn wanted(store: &Store, name: &str) -> Result<RunId, Failure> {
     if name.eq_ignore_ascii_case("last")
         && let Some(row) = store.runs()?.pop()
@@ -132,7 +132,7 @@ fn discovered(name: &str, path: &Path) -> Result<(Document, ProgramOrigin), Fail
         && let Some((stage, _)) = curriculum.stages.get(place)
     {
         let family = stage.families[0].kind.info().name;
-        // A table of the user's has no name that means something elsewhere.
+        // The family of a user's table has no name that other commands know.
         document.family = if Family::named(family).is_some() { family.into() } else { String::new() };
         document.update = stage.grammar.signature.update;
         origin.protocol = Some(stage.protocol.clone());
@@ -140,7 +140,7 @@ fn discovered(name: &str, path: &Path) -> Result<(Document, ProgramOrigin), Fail
     Ok((document, origin))
 }
 
-/// The chosen program of a stage, or one of its front by its place from 1 on.
+/// The chosen program of a stage, or one of its Pareto front by its number, from 1.
 fn wanted_of<'a>(stage: &'a StageRecord, offered: Option<&str>) -> Result<&'a str, String> {
     let Some(offered) = offered else {
         return stage.program.as_deref().ok_or_else(|| "found no program".into());
@@ -164,12 +164,12 @@ fn read(name: &str, path: &Path) -> Result<Document, Failure> {
     let unreadable = |error: std::io::Error| {
         Failure::new(format!("cannot read {name}: {error}")).advise("check the permissions of the file")
     };
-    // Asked before opening, because opening a pipe waits for a writer.
+    // Checked before opening, because opening a pipe would block until it has a writer.
     if !path.metadata().map_err(unreadable)?.is_file() {
         let what = if path.is_dir() { "a folder" } else { "not a plain file" };
         return Err(Failure::new(format!("{name} is {what}")).advise("a path to a .rla file"));
     }
-    // One byte more than allowed is enough to know; a huge file is never read.
+    // One byte more than allowed is enough to know; a huge file is never read completely.
     let mut bytes = Vec::new();
     File::open(path)
         .map_err(unreadable)?

@@ -1,4 +1,4 @@
-//! The options of `solve` and `compare` that say which files, and how to read them.
+//! The options of `solve` and `compare` that select the input files and their format.
 
 use clap::Args;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The options of `evaluate` and `compare` alike: which problems, and how programs run on them.
+//! The options common to `evaluate` and `compare`: the problems, and how programs run on them.
 
 use super::named;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! How curricula are searched: by one run, by many, or by enumeration.
+//! The options of searches: a single run, a sweep, or an enumeration.
 
 use super::{Resources, Threads, named};
 use clap::Args;

@@ -17,7 +17,7 @@ use rl4rla::report::ReportPage;
 use rl4rla::reward::{Profile, SOUND_GRID, StepRule};
 use serde_json::{Value, json};
 
-/// The size of tall problems where none is asked for: hundreds of them must be solved.
+/// Default size of tall problems; small, because hundreds of them must be solved.
 const SIZE: (usize, usize) = (2000, 20);
 
 /// Analyses a program.
@@ -44,7 +44,7 @@ pub fn run(args: &Analyze, shared: &Shared) -> Result<Page, Failure> {
     Ok(Page::ok(json, text))
 }
 
-/// A program, what was asked of it, and the study that answers.
+/// A program, the options, and the study.
 struct Report<'a> {
     args: &'a Analyze,
     shared: &'a Shared,
@@ -70,7 +70,7 @@ fn study(args: &Analyze, source: &NamedProgram) -> Result<Study, Failure> {
     Ok(Study::new(&source.document.program, family, &kappas, protocol, care)?)
 }
 
-/// The family at the size asked for, or at one that is small enough to be drawn often.
+/// The family at the requested size, or at one small enough to be drawn often.
 fn sized(args: &Analyze, family: Family) -> Family {
     let own = args.problem.rows.is_none() && args.problem.cols.is_none() && !family.kind.info().square;
     let (rows, cols) = if own { SIZE } else { (family.rows, family.cols) };

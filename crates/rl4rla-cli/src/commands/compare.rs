@@ -53,25 +53,25 @@ pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
     Ok(Page { json, text: text(args, &arena, &rows, shared.quiet), code: u8::from(failed) })
 }
 
-/// Where solvers meet.
+/// The problems that solvers are compared on.
 struct Arena {
-    /// What it is called.
+    /// Display name.
     name: String,
     task: &'static dyn Task,
-    /// Where the problems were drawn from, if they were drawn.
+    /// The families of the problems, if they were drawn.
     families: Vec<Family>,
     instances: Vec<Instance>,
 }
 
 impl Arena {
-    /// Fresh instances of a family, or of one for each condition number.
+    /// Fresh instances of one family, or of one family per condition number.
     fn of_family(args: &Compare, sources: &[NamedProgram]) -> Result<Arena, Failure> {
         let families = families(&args.problem, sources.first(), args.instances)?;
         for source in sources {
             refuse_misfits(source, &families[0], LiveOut::Finished)?;
         }
         let kind = families[0].kind;
-        // One copy of each is kept, and drawing takes some more of one.
+        // One copy of each instance is kept, and drawing needs additional memory for one.
         let each = families.iter().map(Family::bytes).max().unwrap_or(0);
         let what = format!("{} instances of {}×{}", args.instances, families[0].rows, families[0].cols);
         let bytes = each.saturating_add(each / 3 * u128::from(args.instances));
@@ -81,7 +81,7 @@ impl Arena {
         Ok(Arena { name: kind.to_string(), task: kind.info().task, families, instances })
     }
 
-    /// The one problem that the user's data pose.
+    /// The problem given by the user's data.
     fn of_data(args: &Compare, matrix: &Path, sources: &[NamedProgram]) -> Result<Arena, Failure> {
         let ProblemArguments { family, rows, cols, kappa, outside, numbers, .. } = &args.problem;
         let sized = rows.is_some() || cols.is_some() || *outside > 0.0 || !numbers.is_empty();
@@ -117,7 +117,7 @@ impl Arena {
     }
 }
 
-/// Programs first, as typed; then baselines in the order of their table.
+/// Programs first, in the order typed; then baselines in the order of their table.
 fn entrants(args: &Compare, sources: &[NamedProgram], arena: &Arena) -> Result<Vec<Entrant>, Failure> {
     let task = arena.task;
     if args.stop.is_nan() || args.stop < 0.0 {
@@ -131,7 +131,7 @@ fn entrants(args: &Compare, sources: &[NamedProgram], arena: &Arena) -> Result<V
     let program = |source: &NamedProgram| Entrant {
         name: source.name.clone(),
         solver: Solver::Program {
-            // Without what it computes for nothing.
+            // Without dead code.
             program: Canonical::new(&source.document.program, LiveOut::Finished).program().clone(),
             settings: settings.clone(),
             steps: steps.clone(),
@@ -150,7 +150,7 @@ fn entrants(args: &Compare, sources: &[NamedProgram], arena: &Arena) -> Result<V
     Ok(sources.iter().map(program).chain(wanted.into_iter().map(baseline)).collect())
 }
 
-/// The baselines of these names, each once, in the order of the table.
+/// The baselines with these names, without duplicates, in the order of the table.
 fn baselines(names: &[String], arena: &str, task: &'static dyn Task) -> Result<Vec<Baseline>, Failure> {
     for name in names.iter().filter(|name| *name != "all") {
         let Some(baseline) = Baseline::named(name) else {

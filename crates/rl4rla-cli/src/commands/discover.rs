@@ -38,7 +38,7 @@ pub fn method(name: &str) -> Result<Method, Failure> {
     })
 }
 
-/// The option that chooses one of these methods.
+/// The option that selects one of these methods, for messages.
 fn methods(chosen: fn(&MethodInfo) -> bool) -> String {
     let names: Vec<&str> = METHODS.iter().filter(|row| chosen(row)).map(|row| row.name).collect();
     let names = names.split_last().map_or(String::new(), |(last, others)| match others.is_empty() {
@@ -48,7 +48,7 @@ fn methods(chosen: fn(&MethodInfo) -> bool) -> String {
     format!("--method {names}")
 }
 
-/// How stages are to be searched.
+/// The search settings.
 pub fn settings(searching: &Searching, method: Method) -> Result<SearchSettings, Failure> {
     let Searching { budget, evaluations, merge, exploration, released, patient, delta, no_hints, .. } =
         *searching;
@@ -96,7 +96,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<SearchSettings,
     Ok(SearchSettings { approach, hints: !no_hints, proposer: None })
 }
 
-/// Who is to be asked for programs.
+/// The external proposer, if any.
 fn proposer(proposing: &Proposing, method: Method) -> Result<Option<ProposerSettings>, Failure> {
     let Proposing { proposer, model, key_env, temperature, timeout, transcript } = proposing;
     let (Some(url), Some(model)) = (proposer.clone(), model.clone()) else { return Ok(None) };
@@ -110,7 +110,7 @@ fn proposer(proposing: &Proposing, method: Method) -> Result<Option<ProposerSett
     }
     let rest = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
     if rest.is_none_or(|rest| rest.contains(['@', '?', '#']) || rest.contains(char::is_whitespace)) {
-        // It is kept in the store and shown in messages.
+        // The URL is kept in the store and shown in messages, so it must not contain secrets.
         let message = "--proposer takes a URL that begins with http:// or https:// and has no user name, key or query in it";
         return Err(Failure::new(message).advise("the key in an environment variable, named by --key-env"));
     }
@@ -140,13 +140,13 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
         let file = Some(Path::new(&args.curriculum)).filter(|path| path.is_file());
         let mut outputs = Outputs::new(shared).reads("the curriculum", file);
         match transcript.exists() {
-            // It is added to, for which its folder need not be written to.
+            // Appending needs no write permission for its folder.
             true => outputs.claims("--transcript", transcript)?,
             false => outputs.writes("--transcript", transcript)?,
         }
     }
     if let Some(proposer) = &settings.proposer {
-        // A file that is no transcript is refused before a run is begun.
+        // A file that is not a transcript is rejected before a run is begun.
         Endpoint::new(proposer, &shared.store, args.seed)?;
     }
     let mut store = Store::open(&shared.store)?;
@@ -163,17 +163,17 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     task.go_on(&mut store, shared)
 }
 
-/// Goes on with a run, or prints again what came of it.
+/// Resumes a run, or reloads a finished one.
 pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
     let preference = args.prefer.as_deref().map(preference).transpose()?;
-    // A store that is not there is not made just to say that the run is not in it.
+    // A missing store is not created just to report that the run is not in it.
     let store = Store::open_read_only(&shared.store)?;
     let id = wanted(&store, &args.run)?;
     let run = store.run(&id)?;
     let unusable = |what: &str, error: SpecError| {
         let failure = Failure::new(format!("run {id} in {} cannot {what}: {error}", shared.store.display()));
-        // Where there is something else to do about it, the error says so.
+        // If the error has its own suggestion, that is kept.
         if error.advice.is_some() { failure } else { failure.advise("start a new run") }
     };
     if let Some(record) = run.result? {
@@ -197,7 +197,7 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
     task.go_on(&mut store, shared)
 }
 
-/// A run with all it was asked to do.
+/// A run with its settings.
 struct Task {
     id: RunId,
     curriculum: Curriculum,
@@ -207,7 +207,7 @@ struct Task {
 }
 
 impl Task {
-    /// Works on it, from what is in the store, until it ends or is interrupted.
+    /// Runs it, starting from what is in the store, until it ends or is interrupted.
     fn go_on(&self, store: &mut Store, shared: &Shared) -> Result<Page, Failure> {
         interrupt::saving(self.interrupted(shared));
         let (start, known) = (Instant::now(), Arc::new(known(store, &self.id)?));
@@ -236,7 +236,7 @@ impl Task {
         Ok(page(&record, &self.curriculum, shared))
     }
 
-    /// What is said when it is interrupted.
+    /// The page printed if it is interrupted.
     fn interrupted(&self, shared: &Shared) -> Page {
         let command = shared.again(&format!("resume {}", self.id));
         Page {

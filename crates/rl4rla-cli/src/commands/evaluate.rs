@@ -48,7 +48,7 @@ pub fn run(args: &Evaluate, shared: &Shared) -> Result<Page, Failure> {
     Ok(Page { json, text, code: u8::from(failed) })
 }
 
-/// Refuses instances that take more memory than there is: as many are drawn at once as there are threads.
+/// Rejects instances that need more memory than available: one per thread is drawn at a time.
 fn afford(families: &[Family], instances: u64) -> Result<(), Failure> {
     let at_once = instances.min(rayon::current_num_threads() as u64);
     let bytes = families.iter().map(Family::bytes).max().unwrap_or(0) * u128::from(at_once);
@@ -65,7 +65,7 @@ struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// The algorithm with the settings that were used, if the catalogue knows it.
+    /// The catalogue name of the algorithm with its settings, if it is known.
     fn algorithm(&self) -> Option<String> {
         let family = &self.families[0];
         let entry = name(&self.source.document.program, family.signature()).ok()?.entry()?;
@@ -141,7 +141,7 @@ impl Outcome<'_> {
         text
     }
 
-    /// The result, a row for each number.
+    /// The result as table rows.
     fn rows(&self) -> Vec<Vec<String>> {
         let row = |name: &str, value: String, remark: &str| vec![name.into(), value, faint(remark)];
         let reward = self.evaluated.reward();
@@ -183,12 +183,12 @@ impl Outcome<'_> {
         self.families[0].kind.info().task
     }
 
-    /// The condition numbers imposed.
+    /// The prescribed condition numbers.
     fn kappas(&self) -> Vec<f64> {
         self.families.iter().filter_map(|family| family.condition).collect()
     }
 
-    /// What was run, in two lines.
+    /// The setting, in two lines.
     fn setting(&self) -> String {
         let (family, protocol) = (&self.families[0], self.protocol);
         let kappas: Vec<String> = self.kappas().iter().map(|k| format!("{k:e}")).collect();
@@ -203,7 +203,7 @@ impl Outcome<'_> {
         });
         let numbers = info.numbers.iter().zip(family.numbers).map(|(n, value)| format!("{} {value}", n.name));
         let options: String = options.chain(numbers).map(|option| format!(", {option}")).collect();
-        // As typed where that is short.
+        // As typed, if that is short.
         let short = |s: &f64| if (1e-4..1e4).contains(s) { s.to_string() } else { format!("{s:e}") };
         let steps: Vec<String> = self.evaluated.steps().iter().map(short).collect();
         let count = self.evaluated.runs.len();
@@ -227,7 +227,7 @@ impl Outcome<'_> {
     }
 }
 
-/// At most `most` of the values, evenly spaced, ends included.
+/// At most `most` of the values, evenly spaced, including both ends.
 fn thinned(values: &[f64], most: usize) -> Vec<f64> {
     if values.len() <= most {
         return values.to_vec();

@@ -91,7 +91,7 @@ fn export<'a>(source: &'a NamedProgram, args: &args::ExportArguments) -> Result<
     Export::new(document, signature, defaults, provenance).map_err(misfit)
 }
 
-/// The stage of a run, a file without its folder and ending, or the name in the catalogue.
+/// The stage of a run, a file name without folder and extension, or the catalogue name.
 fn short_name(source: &NamedProgram) -> String {
     let stage = source.origin.parts.iter().find(|(what, _)| *what == "stage");
     let stem = || Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -99,11 +99,11 @@ fn short_name(source: &NamedProgram) -> String {
     named.or_else(stem).unwrap_or_else(|| source.name.clone())
 }
 
-/// What was typed, else what the run that found the program used, else the executor's own.
+/// The options as typed, else the settings of the run that found the program, else the executor's defaults.
 fn defaults(args: &args::ExportArguments, protocol: Option<&Protocol>) -> Result<Defaults, Failure> {
     let own = Defaults::default();
     let own = protocol.map_or(own, |protocol| Defaults {
-        // A stage's step and its few iterations suit the problems of the stage, and no others.
+        // A stage's step size and iteration count suit only the problems of the stage.
         iterations: own.iterations,
         tolerance: own.tolerance,
         step: own.step,
@@ -123,7 +123,7 @@ fn defaults(args: &args::ExportArguments, protocol: Option<&Protocol>) -> Result
     })
 }
 
-/// Two programs of one name would overwrite each other.
+/// Rejects two programs with the same name, which would overwrite each other.
 fn refuse_twins(exports: &[Export]) -> Result<(), Failure> {
     let mut names: Vec<String> = exports.iter().map(Export::identifier).collect();
     names.sort();
@@ -134,7 +134,7 @@ fn refuse_twins(exports: &[Export]) -> Result<(), Failure> {
     }
 }
 
-/// Writes the files that were asked for, and says which.
+/// Writes the requested files and lists them.
 fn written(
     args: &args::ExportArguments,
     shared: &Shared,
@@ -198,7 +198,7 @@ fn several(language: Language, items: Vec<Value>, verdicts: Option<&[TrialVerdic
     json
 }
 
-/// A row for every program.
+/// One row per program.
 fn verdict_text(sources: &[NamedProgram], verdicts: &[TrialVerdict]) -> String {
     let row = |(source, verdict): (&NamedProgram, &TrialVerdict)| {
         let word = match verdict.passed() {

@@ -36,7 +36,7 @@ const TOPICS: [(&str, &str); 19] = topics![
     "performance",
 ];
 
-/// The index of the documents, which has one line on each.
+/// The index of the documents, with one line on each.
 const INDEX: &str = include_str!("../../docs/README.md");
 
 /// The index entry of a topic.
@@ -45,7 +45,7 @@ fn summary(topic: &str) -> Option<&'static str> {
     INDEX.lines().find_map(|line| line.strip_prefix(&head)?.strip_suffix(" |"))
 }
 
-/// What `--help` prints.
+/// The output of `--help`.
 fn usage(args: &[&str]) -> String {
     let asked = Cli::command().try_get_matches_from(["rl4rla"].iter().chain(args));
     asked.err().map_or(String::new(), |help| help.to_string())

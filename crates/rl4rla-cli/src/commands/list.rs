@@ -13,7 +13,7 @@ use rl4rla::store::{RunRow, Store, utc};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Lists what was asked for.
+/// Lists the requested items.
 pub fn run(args: &List, shared: &Shared) -> Result<Page, Failure> {
     let (items, rows): (Vec<Value>, Vec<Vec<String>>) = match args.what {
         Listed::Runs => return list_runs(args, shared),
@@ -66,7 +66,7 @@ fn list_runs(args: &List, shared: &Shared) -> Result<Page, Failure> {
     Ok(Page::ok(json!({ "items": items }), text))
 }
 
-/// The runs of a store; none if there is no store yet.
+/// The runs of a store; empty if there is no store yet.
 fn runs(path: &Path, check: bool) -> Result<Vec<(Value, Vec<String>)>, Failure> {
     if !path.exists() {
         return Ok(vec![]);
@@ -110,7 +110,7 @@ fn runs(path: &Path, check: bool) -> Result<Vec<(Value, Vec<String>)>, Failure> 
     Ok(store.runs()?.into_iter().map(shown).collect())
 }
 
-/// Reads everything in a store: its structure, the checksum of every row, and every program.
+/// Verifies a store: its structure, the checksum of every row, and every program.
 fn examine(store: &Store) -> Result<(), Failure> {
     store.integrity()?;
     for row in store.runs()? {

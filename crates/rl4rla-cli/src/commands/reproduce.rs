@@ -23,7 +23,7 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
         Year::check(path).map_err(|error| Failure::new(error.to_string()).advise(error.advice))?;
     }
     let mut outputs = Outputs::new(shared).reads("the data", args.data.as_deref());
-    // Not after hours of work.
+    // Checked now and not after hours of work.
     outputs.writes_into("--out", &args.out)?;
     let scope = Scope::new(args.quick, args.seeds, args.seed);
     let begin = Instant::now();
@@ -55,7 +55,7 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     Ok(Page { json, text, code: u8::from(made.iter().any(|(_, part)| part.failed)) })
 }
 
-/// Which runs it takes, and how many of them are done.
+/// The runs needed, and how many of them are done.
 fn planned(runs: &mut Runs, shared: &Shared) -> Result<Page, Failure> {
     if shared.store.exists() {
         campaign::recall(&Store::open_read_only(&shared.store)?, &mut runs.campaigns)?;
@@ -86,7 +86,7 @@ fn planned(runs: &mut Runs, shared: &Shared) -> Result<Page, Failure> {
     Ok(Page::ok(json!({ "dry_run": true, "campaigns": json }), text.to_string()))
 }
 
-/// An item as one reads it in a terminal: its tables; the figures are in their files.
+/// The tables of an item for the terminal; the figures are in their files.
 fn in_terminal(item: &Item, part: &ReproducedItem) -> String {
     let mut text = format!("{}  {}\n\n", strong(item.title), faint(item.place));
     for block in &part.blocks {
@@ -106,7 +106,7 @@ fn table_text(table: &Table) -> String {
     let mut above = None;
     let rows = table.rows().map(|row| {
         let mut cells: Vec<String> = row.iter().map(|cell| cell.text.clone()).collect();
-        // The same head again is left out.
+        // A repeated first cell is left out.
         if above == row.first() {
             cells[0].clear();
         }

@@ -96,7 +96,7 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
     Ok(Page::ok(json, text))
 }
 
-/// What the catalogue knows of the program; nothing where that is plain.
+/// The catalogue match of the program; empty if it is obvious.
 fn known(naming: &Naming, asked: &str) -> String {
     let remark = match naming {
         Naming::Known(entry, _) if entry.name == asked => return String::new(),
@@ -118,7 +118,7 @@ fn known(naming: &Naming, asked: &str) -> String {
     format!("{}\n", faint(&remark))
 }
 
-/// Where rounding parts a program from the one that names it.
+/// Where rounding separates a program from the catalogue program.
 fn accuracy(verdict: &Verdict) -> String {
     let remark = verdict.stability.as_ref().map(|s| {
         let which = if s.first_is_steadier { "more" } else { "less" };
@@ -127,7 +127,7 @@ fn accuracy(verdict: &Verdict) -> String {
     remark.unwrap_or_default()
 }
 
-/// The program with the type of every result beside it.
+/// The program with the types of all results.
 fn annotated(program: &Program, signature: Signature) -> Result<String, Failure> {
     let typed = check(program, signature)?;
     let width = typed.iter().map(|t| t.instruction.to_string().chars().count()).max().unwrap_or(0);

@@ -27,7 +27,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Solves the user's data by a program.
+/// Solves the problem given by the user's data with a program.
 pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let source = NamedProgram::find(&args.program, &shared.store)?;
     let options = options(args)?;
@@ -39,13 +39,13 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     refuse_unfit(args, &source, task)?;
     args.threads.apply()?;
     progress::doing(format!("reading {}", path(matrix)));
-    // The system itself stays until the end: it may hold the file that its matrix is read from.
+    // The system is kept until the end: it may hold the open file that its matrix is read from.
     let mut system = system(&args.data, matrix, task.inputs().contains(Reg::B))?.centred();
     let size = norm(&system.b);
     if task.solving().centres_target {
         system = system.with_target_centred();
     }
-    // What is told is told in units of the target as it is in the file.
+    // Reported numbers are in units of the target as it is in the file.
     let shrunk = if size > 0.0 { norm(&system.b) / size } else { 1.0 };
     let (rows, cols, in_file) = (system.matrix.rows(), system.matrix.cols(), system.matrix.is_in_file());
     let (a, b) = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
@@ -62,7 +62,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let System { columns, dropped, .. } = &system;
     let coefficients = columns.coefficients(solution.estimate());
     let mut files: Vec<PathBuf> = Vec::new();
-    // What is worse than x = 0 is nothing to keep.
+    // A result worse than x = 0 is not kept.
     let answered = solution.ended != Termination::Divergence;
     if let Some(out) = args.out.as_ref().filter(|_| answered) {
         write(out, &["name", "value"], Some(&columns.labels()), &coefficients)?;
@@ -97,14 +97,14 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         predicted,
         files,
     };
-    // Whatever a user reads, a warning is part of it.
+    // With `--quiet` or `--json` the page has no warning, so it goes to standard error.
     if shared.quiet || shared.json {
         let _ = write!(anstream::stderr(), "{}", outcome.verdict());
     }
     Ok(Page { json: outcome.json(), text: outcome.text(shared.quiet), code })
 }
 
-/// Refuses to write over what is read, before anything is computed.
+/// Rejects output files that are also inputs, before anything is computed.
 fn refuse_outputs(args: &Solve, shared: &Shared, source: &NamedProgram) -> Result<(), Failure> {
     let mut outputs = Outputs::new(shared)
         .reads("the program", source.file())
@@ -118,7 +118,7 @@ fn refuse_outputs(args: &Solve, shared: &Shared, source: &NamedProgram) -> Resul
     files.chain(plot).try_for_each(|(option, path)| outputs.writes(option, path))
 }
 
-/// Refuses what the task does not have.
+/// Rejects options that the task does not have.
 fn refuse_unfit(args: &Solve, source: &NamedProgram, task: &dyn Task) -> Result<(), Failure> {
     let solving = task.solving();
     let asked = [
@@ -172,7 +172,7 @@ fn options(args: &Solve) -> Result<SolveOptions, Failure> {
     })
 }
 
-/// The task that a program says it is made for; linear systems if it says nothing.
+/// The task that a program declares; linear systems by default.
 pub fn task_of(source: &NamedProgram) -> Result<&'static dyn Task, Failure> {
     if source.document.update == Update::Answer {
         let message = format!("{} predicts every row and does not compute a solution", source.name);
@@ -191,7 +191,7 @@ pub fn task_of(source: &NamedProgram) -> Result<&'static dyn Task, Failure> {
     })
 }
 
-/// A column of numbers, as NPY if the path ends so, and else as CSV.
+/// Writes a column of numbers, as NPY if the path has that extension, otherwise as CSV.
 fn write(path: &Path, head: &[&str], labels: Option<&[String]>, values: &[f64]) -> Result<(), Failure> {
     let npy = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
     let head: Vec<String> = head.iter().map(|name| name.to_string()).collect();

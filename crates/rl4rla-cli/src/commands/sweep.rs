@@ -48,7 +48,7 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
              them",
         );
     }
-    // How often something was found is the answer, whatever it is.
+    // The success rate is the answer, whatever it is.
     Ok(Page::ok(json, text))
 }
 
@@ -74,7 +74,7 @@ fn json(tally: &Tally) -> Value {
 }
 
 fn cells(tally: &Tally) -> Vec<String> {
-    // Of a few runs the numbers themselves, which need no median beside them.
+    // For a few runs the values themselves are shown, without a median.
     let told = |quantity: Quantity, pick: fn(&Spread) -> f64| {
         let spread = tally.spread(quantity);
         spread.map_or("–".into(), |s| values(&s, whole).unwrap_or_else(|| whole(pick(&s))))

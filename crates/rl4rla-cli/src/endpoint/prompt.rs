@@ -1,9 +1,9 @@
-//! What an endpoint is told.
+//! The prompt for an endpoint.
 
 use rl4rla::discovery::Commission;
 use rl4rla::program::{Op, Program, Reg, Section};
 
-/// The question for one better program.
+/// The prompt that asks for one better program.
 pub fn text(commission: &Commission) -> String {
     let grammar = &commission.stage.grammar;
     let update = grammar.signature.update;

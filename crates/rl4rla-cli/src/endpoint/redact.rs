@@ -1,9 +1,9 @@
-//! What an endpoint says, without the key: some repeat what they were sent, in whatever way they write JSON.
+//! Removal of the API key from answers: some endpoints echo it, in any JSON encoding.
 
-/// What stands where the key stood.
+/// Replacement for the key.
 const REDACTED: &str = "[key]";
 
-/// A text without a key, wherever and however it stands there.
+/// The text without the key, in any encoding.
 pub fn without(key: &str, text: &str) -> String {
     let mut said = String::with_capacity(text.len());
     let mut rest = text;
@@ -22,8 +22,8 @@ pub fn without(key: &str, text: &str) -> String {
     said
 }
 
-/// The text after a character that it begins with: as it is, after a backslash or several, as in JSON inside of JSON, or
-/// by its number.
+/// The rest of a text that starts with this character: literal, after one or more backslashes as in nested JSON, or
+/// as a numeric escape.
 fn after(text: &str, c: char) -> Option<&str> {
     let bare = text.trim_start_matches('\\');
     let numbered = || {
@@ -33,7 +33,7 @@ fn after(text: &str, c: char) -> Option<&str> {
     let escaped = || numbered().or_else(|| bare.strip_prefix(c));
     match (bare.len() < text.len()).then(escaped).flatten() {
         Some(tail) => Some(tail),
-        // A backslash that is a part of the key is one of several, or alone.
+        // A backslash in the key is escaped by others, or stands alone.
         None if c == '\\' && bare.len() < text.len() => Some(bare),
         None => text.strip_prefix(c),
     }

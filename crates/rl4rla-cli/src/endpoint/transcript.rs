@@ -1,4 +1,4 @@
-//! The transcript: every question with its answer, a line of JSON each.
+//! The transcript: every question with its answer, one line of JSON each.
 
 use crate::failure::Failure;
 use serde_json::{Value, json};
@@ -7,19 +7,19 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Questions and answers of all runs that share a file. Runs with different seeds have answers of their own, and so has a
-/// question put a second time in a run.
+/// Questions and answers of all runs that share a file. Answers are separate for each seed, and for repeated
+/// questions within a run.
 pub struct Transcript {
     path: PathBuf,
     seed: u64,
     answers: HashMap<(String, u64), String>,
-    /// Opened when there is something to write.
+    /// Opened on the first write.
     file: Option<File>,
 }
 
 impl Transcript {
-    /// Reads what was said to runs with this seed. A line that is none, because its writer was killed, is passed over. A
-    /// file of other lines alone is something else, such as the table that a curriculum is about, and is not added to.
+    /// Reads the answers for this seed. An incomplete line, left by a killed process, is skipped. A file with only
+    /// other lines is something else, such as the table of a curriculum, and is rejected.
     pub fn open(path: PathBuf, seed: u64) -> Result<Transcript, Failure> {
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
@@ -33,7 +33,7 @@ impl Transcript {
         };
         let lines = || bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         let said: Vec<_> = lines().filter_map(read).collect();
-        // Half of a line begins as a whole one does.
+        // An incomplete line starts like a complete one.
         let half = |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<Value>(line).is_err();
         if said.is_empty() && lines().any(|line| !line.is_empty() && !half(line)) {
             let message = format!("{} is not a transcript and would be overwritten", path.display());
@@ -43,17 +43,17 @@ impl Transcript {
         Ok(Transcript { path, seed, answers: answers.collect(), file: None })
     }
 
-    /// Whether it holds no answer for this seed.
+    /// Whether it has no answer for this seed.
     pub fn is_empty(&self) -> bool {
         self.answers.is_empty()
     }
 
-    /// What was answered when this was asked for this time in a run, counted from 0.
+    /// The answer to this question when asked for the given time in a run, counted from 0.
     pub fn answer(&self, question: &str, time: u64) -> Option<&String> {
         self.answers.get(&(question.to_string(), time))
     }
 
-    /// Writes down an answer, before anyone uses it.
+    /// Writes an answer before it is used.
     pub fn add(&mut self, question: &Value, time: u64, answer: &str) -> Result<(), Failure> {
         let line = json!({ "seed": self.seed, "question": question, "time": time, "answer": answer });
         self.write(&line.to_string()).map_err(|error| trouble(&self.path, &error))?;
@@ -66,7 +66,7 @@ impl Transcript {
             Some(file) => file,
             None => {
                 let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
-                // The last line may have been cut off.
+                // The last line may be incomplete.
                 file.write_all(b"\n")?;
                 self.file.insert(file)
             }

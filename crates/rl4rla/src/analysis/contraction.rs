@@ -9,30 +9,30 @@ use serde::Serialize;
 /// The contraction at one condition number.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Contraction {
-    /// κ, if one was imposed.
+    /// κ, if it was prescribed.
     pub kappa: Option<f64>,
     /// From the spectrum of the iteration matrix, for stationary methods.
     pub computed: Option<Computed>,
-    /// The geometric rate of the excess in the last iterations before rounding or noise.
+    /// The geometric rate of the excess in the last iterations before rounding or noise dominates.
     pub measured: Option<Interval>,
-    /// Runs that failed.
+    /// Number of failed runs.
     pub failed: usize,
 }
 
-/// What the iteration matrix G = I − η·M·A says.
+/// Quantities of the iteration matrix G = I − η·M·A.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Computed {
     /// ρ(G), the asymptotic convergence factor.
     pub radius: Interval,
-    /// ‖A·G·A⁺‖, the largest possible change of the excess in one iteration.
+    /// ‖A·G·A⁺‖, the largest possible factor of the excess in one iteration.
     pub norm: Interval,
 }
 
-/// A floor is reached when the excess comes this close to the least it ever is.
+/// The floor is reached when the excess is within this factor of its minimum.
 const NEAR: f64 = 10.0;
 
 impl Contraction {
-    /// At every condition number of a study, given its spectra and convergence histories there.
+    /// The contraction at every condition number of a study, from its spectra and convergence histories there.
     pub fn all(
         study: &Study,
         spectra: &[Vec<Spectrum>],
@@ -53,7 +53,7 @@ impl Contraction {
     }
 }
 
-/// The spectra at every condition number, one for each replicate; none unless the iteration is one matrix.
+/// The spectra at every condition number, one per replicate; empty unless the iteration is stationary.
 pub(super) fn spectra(study: &Study, nature: Nature) -> Vec<Vec<Spectrum>> {
     let at = |kappa: &Option<f64>| {
         let family = study.at(*kappa);
@@ -65,8 +65,8 @@ pub(super) fn spectra(study: &Study, nature: Nature) -> Vec<Vec<Spectrum>> {
     study.kappas.iter().map(at).collect()
 }
 
-/// The factor by which these excesses shrink from one to the next: the geometric mean over the last half of the history,
-/// up to where it reaches its floor. Above 1 if it grows.
+/// The contraction factor of these excesses per iteration: the geometric mean over the last half of the history, up
+/// to where it reaches its floor. Above 1 if the excess grows.
 pub fn rate(excesses: &[f64]) -> Option<f64> {
     let end = excesses.len().checked_sub(1)?;
     let (first, last) = (excesses[0], excesses[end]);
@@ -74,7 +74,7 @@ pub fn rate(excesses: &[f64]) -> Option<f64> {
     let floor = NEAR * least;
     let falls = last < first && floor < first;
     let reached = excesses.iter().position(|e| *e <= floor).filter(|_| falls).unwrap_or(end);
-    // An excess of zero has no rate; the one before it has.
+    // An excess of zero has no rate, but the one before it has.
     let from = reached / 2;
     let ratio = excesses[reached] / excesses[from];
     (reached > from && ratio > 0.0).then(|| ratio.powf(1.0 / (reached - from) as f64))
@@ -90,10 +90,10 @@ mod tests {
         for q in [0.9, 0.5, 1.1] {
             assert!((rate(&history(q, 0.0)).unwrap() - q).abs() < 1e-12);
         }
-        // A floor is not part of it.
+        // The floor is excluded.
         let floored = rate(&history(0.5, 1e-6)).unwrap();
         assert!((floored - 0.5).abs() < 0.01, "{floored}");
-        // A fast start is not the rate.
+        // A fast start does not count.
         let two: Vec<f64> = (0..200).map(|t| 0.1f64.powi(t) + 0.01 * 0.9f64.powi(t)).collect();
         assert!((rate(&two).unwrap() - 0.9).abs() < 1e-3);
     }

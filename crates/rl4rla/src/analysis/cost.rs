@@ -8,41 +8,41 @@ use crate::program::{ProgramCost, Sizes};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// The cost of a program, in symbols and at a size.
+/// The cost of a program, as polynomials and at one size.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Costs {
-    /// Spent once, in symbols.
+    /// Cost of setup, as polynomials.
     pub setup: Symbols,
-    /// Spent every iteration, in symbols.
+    /// Cost of one iteration, as polynomials.
     pub iteration: Symbols,
-    /// ζ: the flops that the sketch spends on each entry of what it compresses.
+    /// ζ: the flops of the sketch per entry of the matrix it compresses.
     pub sketch_work: f64,
     /// m.
     pub rows: usize,
     /// n.
     pub cols: usize,
-    /// Spent once at this size.
+    /// Cost of setup at this size.
     pub once: Spent,
-    /// Spent every iteration at this size.
+    /// Cost of one iteration at this size.
     pub each: Spent,
-    /// Iterations to the tolerance at the first condition number; nothing if it is not reached.
+    /// Iterations to the tolerance at the first condition number; `None` if it is not reached.
     pub iterations: Option<f64>,
-    /// Spent until then.
+    /// Total cost to the tolerance.
     pub total: Option<Spent>,
-    /// What it is compared with.
+    /// The methods it is compared with.
     pub rivals: Vec<Rival>,
 }
 
-/// Work in symbols.
+/// Costs as polynomials.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Symbols {
     /// Floating-point operations.
     pub flops: String,
-    /// Entries of the data that are read.
+    /// Entries of A read.
     pub data: String,
 }
 
-/// Work in numbers.
+/// Costs as numbers.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Spent {
     /// Floating-point operations.
@@ -51,28 +51,28 @@ pub struct Spent {
     pub passes: f64,
 }
 
-/// Another method, and when the program is cheaper.
+/// A competing method, and the sizes at which the program is cheaper.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Rival {
     /// Its name.
     pub name: &'static str,
-    /// Its flops at this size; nothing if it does not reach the tolerance either.
+    /// Its flops at this size; `None` if it does not reach the tolerance.
     pub flops: Option<f64>,
     /// Its iterations to the tolerance at the first condition number, if it iterates.
     pub iterations: Option<f64>,
-    /// The m at which the program is cheaper, for this n; nothing if it never gets there, or A is square.
+    /// The m for which the program is cheaper, at this n; `None` if it does not reach the tolerance, or A is square.
     pub rows: Option<Region>,
-    /// The n at which the program is cheaper, for this m.
+    /// The n for which the program is cheaper, at this m.
     pub cols: Option<Region>,
 }
 
-/// The most rows that a crossover is looked for at.
+/// Largest number of rows considered for a crossover.
 const MOST_ROWS: u64 = 1_000_000_000_000;
-/// The most columns of a square problem.
+/// Largest number of columns considered for square problems.
 const MOST_COLS: u64 = 10_000_000;
 
 impl Costs {
-    /// That of a study's program, given how long it takes at the first condition number.
+    /// The costs of a study's program, given its iterations to the tolerance at the first condition number.
     pub fn of(study: &Study, wait: &Wait) -> Costs {
         let ProgramCost { setup, iteration } = &study.cost;
         let (rows, cols) = (study.family.rows, study.family.cols);
@@ -107,7 +107,7 @@ fn sizes(study: &Study, rows: u64, cols: u64) -> Sizes {
     study.protocol.settings(rows, cols, study.step).sizes(rows, cols)
 }
 
-/// The flops of a rival at a size.
+/// The flops of a competing method as a function of m and n.
 type Flops<'a> = Box<dyn Fn(f64, f64) -> f64 + 'a>;
 
 fn rivals(study: &Study, iterations: Option<f64>) -> Vec<Rival> {
@@ -117,7 +117,7 @@ fn rivals(study: &Study, iterations: Option<f64>) -> Vec<Rival> {
     let mut rivals = vec![compare(study, iterations, name, None, Some(direct))];
     if task.is_least_squares() {
         let needed = lsqr(study);
-        // Two products with A, and a few sums of vectors.
+        // Two products with A, and a few vector updates.
         let flops = needed.map(|t| -> Flops { Box::new(move |m, n| t * (4.0 * m * n + 3.0 * m + 5.0 * n)) });
         rivals.push(compare(study, iterations, "lsqr", needed, flops));
     }
@@ -137,7 +137,7 @@ fn compare(
         let program = ours.map(|t| study.cost.flops(&sizes(study, m, n), t.round() as usize));
         match (program, &flops) {
             (Some(program), Some(rival)) => program < rival(m as f64, n as f64),
-            // Reaching the tolerance beats not reaching it.
+            // A method that reaches the tolerance counts as cheaper than one that does not.
             (program, _) => program.is_some(),
         }
     };
@@ -149,8 +149,8 @@ fn compare(
     Rival { name, flops: flops.map(|flops| flops(m as f64, n as f64)), iterations, rows, cols }
 }
 
-/// The median over the replicates of the iterations that LSQR needs to the tolerance. Its excess never grows, so they are
-/// found by bisection.
+/// The median over the replicates of the iterations that LSQR needs to the tolerance. Its excess never grows, so
+/// bisection finds them.
 fn lsqr(study: &Study) -> Option<f64> {
     let baseline = Baseline::named("lsqr")?;
     let most = 10 * (4 * study.family.cols).max(100);

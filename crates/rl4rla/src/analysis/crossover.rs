@@ -1,4 +1,4 @@
-//! Where one cost is below another: the sizes from which, or up to which, a program is the cheaper one.
+//! Crossovers: the sizes from which, or up to which, a program is the cheaper one.
 
 use serde::Serialize;
 
@@ -6,21 +6,21 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "cheaper", rename_all = "kebab-case")]
 pub enum Region {
-    /// At all that were looked at.
+    /// All sizes considered.
     Always,
-    /// At none.
+    /// None of them.
     Never,
-    /// From here on.
+    /// From this size on.
     From {
         /// The first size.
         from: u64,
     },
-    /// Up to here.
+    /// Up to this size.
     UpTo {
         /// The last size.
         to: u64,
     },
-    /// Between these.
+    /// Between these sizes.
     Between {
         /// The first size.
         from: u64,
@@ -29,12 +29,12 @@ pub enum Region {
     },
 }
 
-/// Sizes looked at for each doubling.
+/// Sizes tested per factor of two.
 const PER_DOUBLING: f64 = 4.0;
 
 impl Region {
-    /// Of the sizes between these ends, those at which `cheaper` holds. Costs are polynomials with few terms, so what
-    /// holds at two neighbours on a fine grid is taken to hold between them.
+    /// The sizes between these ends at which `cheaper` holds. Costs are polynomials with few terms, so a condition
+    /// that holds at two neighbours of a fine grid is assumed to hold between them.
     ///
     /// ```
     /// use rl4rla::analysis::Region;
@@ -60,7 +60,7 @@ impl Region {
         }
     }
 
-    /// In words, for a size called `name`.
+    /// The region in words, for a size called `name`.
     pub fn words(self, name: &str) -> String {
         match self {
             Region::Always => format!("at every {name}"),
@@ -72,7 +72,7 @@ impl Region {
     }
 }
 
-/// The last size at which it holds, going from `yes` towards `no`.
+/// The last size at which `cheaper` holds, going from `yes` towards `no`, by bisection.
 fn edge(mut no: u64, mut yes: u64, cheaper: &impl Fn(u64) -> bool) -> u64 {
     while no.abs_diff(yes) > 1 {
         let middle = no.midpoint(yes);

@@ -1,25 +1,25 @@
-//! Names for the ways in which programs break: a table of predicates on what was measured, the first that holds counts.
+//! Failure modes: a table of predicates on the measurements, of which the first that holds gives the diagnosis.
 
 use super::evidence::{Evidence, RowSampling};
 
-/// A way to break.
+/// A failure mode.
 pub struct Diagnosis {
     /// Its name.
     pub name: &'static str,
-    /// What happens, and what helps.
+    /// Explanation and remedy.
     pub why: &'static str,
-    /// Whether this is it.
+    /// Whether the measurements show this failure mode.
     pub holds: fn(&Evidence) -> bool,
 }
 
-/// κ²·ε from which a Gram matrix has lost the digits that matter: κ ≥ 2·10⁶.
+/// κ²·ε above which a Gram matrix has lost the significant digits: κ ≥ 2·10⁶.
 const GRAM_LOST: f64 = 1e-3;
-/// A mismatch of leverage and probability that no even matrix has.
+/// A ratio of leverage to probability that does not occur with uniform leverage.
 const MISMATCH: f64 = 10.0;
-/// What is a hundred times better without sampling broke by sampling.
+/// Sampling is the cause if the result is this many times better without it.
 const CURED: f64 = 100.0;
 
-/// The ways to break, the surest ones first.
+/// The failure modes, the most certain ones first.
 pub static DIAGNOSES: [Diagnosis; 14] = [
     Diagnosis {
         name: "nothing broke",
@@ -104,7 +104,7 @@ pub static DIAGNOSES: [Diagnosis; 14] = [
 ];
 
 impl Diagnosis {
-    /// The name of what was measured.
+    /// The failure mode that the measurements show.
     pub fn of(evidence: &Evidence) -> &'static Diagnosis {
         let found = DIAGNOSES.iter().find(|diagnosis| (diagnosis.holds)(evidence));
         found.expect("the last one always holds")
@@ -112,19 +112,20 @@ impl Diagnosis {
 }
 
 impl Evidence {
-    /// Whether a stationary method converges, and after T iterations is still above the tolerance by theory alone.
+    /// Whether a stationary method converges but, by its convergence factor, is above the tolerance after T
+    /// iterations.
     fn is_slow(&self) -> bool {
         let left = |radius: f64| self.start * radius.powi(self.iterations as i32);
         self.radius.is_some_and(|radius| radius < 1.0 && left(radius) > self.tolerance)
     }
 }
 
-/// The excess above which a result is worse than asked for and ten times worse than usual.
+/// The excess above which a result misses the tolerance and is ten times worse than typical.
 pub(super) fn unusual(tolerance: f64, typical: f64) -> f64 {
     tolerance.max(10.0 * typical)
 }
 
-/// Whether samples by this law miss rows that matter, and all rows in their place would have done.
+/// Whether samples from this distribution miss rows of high leverage, and using all rows would have succeeded.
 fn overlooks(e: &Evidence, law: RowSampling) -> bool {
     let end = e.end.unwrap_or(f64::INFINITY).min(CURED * e.start);
     let cured = e.unsampled.is_none_or(|unsampled| CURED * unsampled <= end);
@@ -194,7 +195,7 @@ mod tests {
         for (case, diagnosis) in cases.into_iter().zip(&DIAGNOSES) {
             assert_eq!(name(case), diagnosis.name);
         }
-        // What is as bad without sampling has another reason.
+        // If the result is as bad without sampling, the cause is another one.
         let other = Evidence {
             sampled: sampled(RowSampling::RowNorms, false, 50.0),
             unsampled: Some(1e-2),

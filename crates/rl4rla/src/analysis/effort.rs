@@ -1,27 +1,27 @@
-//! How much is tried: the grid of the robustness map and the length of the search for the worst case.
+//! Size of the robustness map's grid and length of the search for the worst case.
 
 use serde::Serialize;
 
-/// How much is tried.
+/// Amount of work in an analysis.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Effort {
-    /// κ of the map's columns.
+    /// Values of κ in the map.
     pub kappas: &'static [f64],
-    /// m/n of the map's rows.
+    /// Values of m/n in the map.
     pub aspects: &'static [usize],
-    /// The weights of what of b is outside the range of A, or what the family calls noise.
+    /// Weights of the component of b outside the range of A, or the family's own noise parameter.
     pub noises: &'static [f64],
-    /// Runs in every cell of the map.
+    /// Runs per cell of the map.
     pub replicates: u64,
-    /// Runs in search of the worst case.
+    /// Runs of the search for the worst case.
     pub evaluations: usize,
 }
 
-/// The flops that the map and the search may take together, about.
+/// Approximate flops allowed for the map and the search together.
 const BUDGET: f64 = 5e10;
 
 impl Effort {
-    /// What takes half a minute.
+    /// About half a minute.
     pub const FULL: Effort = Effort {
         kappas: &[1e1, 1e3, 1e6, 1e9],
         aspects: &[2, 20, 100],
@@ -30,7 +30,7 @@ impl Effort {
         evaluations: 240,
     };
 
-    /// What takes seconds.
+    /// A few seconds.
     pub const QUICK: Effort = Effort {
         kappas: &[1e1, 1e4, 1e8],
         aspects: &[2, 20],
@@ -39,7 +39,7 @@ impl Effort {
         evaluations: 80,
     };
 
-    /// The most of what was asked for that expensive programs can be put to: `flops` is a run's price.
+    /// The largest effort that fits the budget if a run takes this many `flops`.
     pub fn within(quick: bool, flops: f64) -> Effort {
         let full = Effort::FULL;
         let levels = [full.clone(), Effort { replicates: 3, evaluations: 120, ..full }, Effort::QUICK];
@@ -48,7 +48,7 @@ impl Effort {
         fitting.unwrap_or(Effort { replicates: 2, evaluations: 32, ..Effort::QUICK })
     }
 
-    /// Runs in all, with every leverage in the map.
+    /// Total number of runs, with every leverage in the map.
     fn runs(&self) -> usize {
         let cells = 3 * self.kappas.len() * self.aspects.len() * self.noises.len();
         cells * self.replicates as usize + self.evaluations

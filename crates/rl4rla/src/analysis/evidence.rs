@@ -1,4 +1,4 @@
-//! What is measured on an instance where a program broke, for a name to be given to it.
+//! Measurements on an instance where a program failed, from which the failure mode is diagnosed.
 #![allow(non_snake_case)]
 
 use super::iteration::Nature;
@@ -12,55 +12,56 @@ use crate::reward::draws;
 use crate::rng::{Discrete, Stream};
 use serde::Serialize;
 
-/// By what rows are sampled.
+/// The distribution by which rows are sampled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowSampling {
     /// Uniformly.
     Uniform,
-    /// The squared norms of the rows of A.
+    /// In proportion to the squared row norms of A.
     RowNorms,
-    /// Something else.
+    /// Any other distribution.
     Other,
 }
 
-/// How a program samples rows, and what it overlooks.
+/// How a program samples rows, and how well that matches the leverage scores.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct SamplingEvidence {
-    /// By what.
+    /// The sampling distribution.
     pub law: RowSampling,
-    /// Whether once, in setup, and not afresh in every iteration.
+    /// Whether rows are sampled once in setup, instead of in every iteration.
     pub once: bool,
-    /// max ℓᵢ/(n·pᵢ) with the leverage scores ℓᵢ and probabilities pᵢ: 1 where rows are drawn as they matter.
+    /// max ℓᵢ/(n·pᵢ) with leverage scores ℓᵢ and probabilities pᵢ: 1 for leverage score sampling.
     pub mismatch: f64,
-    /// max ℓᵢ/(k·pᵢ): above 1, a sample of k rows is expected to miss a row that its weight must stand for.
+    /// max ℓᵢ/(k·pᵢ): above 1, a sample of k rows is likely to miss a row of high leverage.
     pub oversight: f64,
 }
 
-/// What is measured on an instance.
+/// Measurements on an instance.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Evidence {
     /// The excess at the start.
     pub start: f64,
-    /// The excess after T iterations, if the run came to its end.
+    /// The excess after T iterations; `None` if the run failed.
     pub end: Option<f64>,
     /// The median excess on the study's own family.
     pub typical: f64,
-    /// ε.
+    /// ε, the tolerance.
     pub tolerance: f64,
-    /// κ as it is.
+    /// The actual κ of the instance.
     pub kappa: Option<f64>,
-    /// What of b is outside the range of A.
+    /// Weight of the component of b outside the range of A.
     pub outside: f64,
     /// ρ(G) of a stationary method.
     pub radius: Option<f64>,
-    /// The step below which a stationary method converges.
+    /// The step size below which a stationary method converges.
     pub stable: Option<f64>,
-    /// T.
+    /// T, the number of iterations.
     pub iterations: usize,
     /// How rows are sampled, if they are.
     pub sampled: Option<SamplingEvidence>,
-    /// The excess of the same program on the same instance with all rows in place of samples, if that can be run.
+    /// The excess of the same program on the same instance with all rows in place of samples; `None` if that cannot
+    /// be run.
     pub unsampled: Option<f64>,
     /// Rows of a sample per column of A.
     pub batch_factor: f64,
@@ -71,7 +72,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// What is measured of a study's program at a point; none if there is no instance.
+    /// The measurements for a study's program at a point; `None` if the instance cannot be drawn.
     pub fn of(study: &Study, nature: Nature, typical: f64, point: &StudyPoint) -> Option<Evidence> {
         let StudyPoint { family, seed } = *point;
         let instance = study.instance(&family, seed, 0).ok()?;
@@ -107,10 +108,10 @@ impl Evidence {
     }
 }
 
-/// The most flops of one operation without sampling: what is meant for a few rows may be expensive on all.
+/// Maximum flops of one operation without sampling: operations meant for a few rows may be expensive on all.
 const AFFORDABLE: f64 = 2e7;
 
-/// The excess after T iterations when every sample is all rows.
+/// The excess after T iterations if every sample is replaced by all rows.
 fn unsampled(study: &Study, instance: &Instance, settings: &RunSettings, stream: &Stream) -> Option<f64> {
     let mut program = study.live.program().clone();
     let before = program.len();
@@ -160,7 +161,7 @@ fn most_overlooked(instance: &Instance, probabilities: &Discrete) -> f64 {
     (0..instance.rows()).map(|i| score(i) / probabilities.probability(i)).fold(0.0, f64::max)
 }
 
-/// By what a program samples.
+/// The sampling distribution of a program.
 fn law(program: &Program) -> RowSampling {
     let written = program.instructions().filter(|(_, _, ins)| ins.target == Some(Reg::P1)).last();
     match written {

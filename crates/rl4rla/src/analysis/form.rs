@@ -1,4 +1,4 @@
-//! The form of a preconditioner: how a program holds (MᵀM)⁻¹, and up to which condition number it keeps its digits.
+//! The form of a preconditioner: how a program represents (MᵀM)⁻¹, and up to which condition number that is stable.
 
 use crate::equivalence::solves_systems;
 use crate::execute::{RunSettings, run};
@@ -9,35 +9,36 @@ use crate::rng::Stream;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How a program holds (MᵀM)⁻¹, for M the data, a sketch of it or a sample.
+/// How a program represents (MᵀM)⁻¹, where M is A, a sketch of it or a sample.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Factor {
-    /// As the R of M = QR, with R⁻ᵀ and R⁻¹ applied one after the other.
+    /// As the R of M = QR, applying R⁻ᵀ and R⁻¹ one after the other.
     InTurn,
-    /// As the product R⁻¹R⁻ᵀ: its condition number is that of M squared.
+    /// As the product R⁻¹R⁻ᵀ, whose condition number is that of M squared.
     MultipliedOut,
-    /// As the inverse of MᵀM: the condition number is squared before anything is inverted.
+    /// As the inverse of MᵀM: the condition number is squared before the inversion.
     Gram,
 }
 
-/// How a program holds its preconditioner, and what that does to its accuracy.
+/// How a program represents its preconditioner, and the effect on accuracy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PreconditionerForm {
-    /// How it is held.
+    /// The representation.
     pub factor: Factor,
-    /// The largest power of ten, up to [`PreconditionerForm::LAST`], to which linear systems with that condition number are solved to
-    /// rounding; none where easy ones are not, as by programs that sample, or were not tried.
+    /// The largest power of ten, up to [`PreconditionerForm::LAST`], such that linear systems of that condition number are solved
+    /// to rounding; `None` if even well-conditioned ones are not, as by programs that sample, or if that was not
+    /// tested.
     pub holds: Option<f64>,
 }
 
 impl PreconditionerForm {
-    /// The largest condition number tried.
+    /// The largest condition number tested.
     pub const LAST: f64 = 1e14;
     const DECADES: i32 = 14;
-    /// Relative error of x that rounding alone explains, for each unit of κ: some hundred roundings.
+    /// Relative error of x, per unit of κ, that is explained by rounding alone: some hundred rounding errors.
     const ROUNDING: f64 = 1e-12;
 
-    /// The form of a program; none where it holds no such inverse.
+    /// The form of a program; `None` if it does not represent such an inverse.
     pub fn of(program: &Program, signature: impl Into<Signature>) -> Option<PreconditionerForm> {
         let signature = signature.into();
         if !solves_systems(program, signature) {
@@ -49,14 +50,14 @@ impl PreconditionerForm {
         Some(PreconditionerForm { factor, holds: holds.flatten() })
     }
 
-    /// Whether systems of every condition number tried are solved to rounding.
+    /// Whether systems of every tested condition number are solved to rounding.
     pub fn is_stable(&self) -> bool {
         self.holds == Some(PreconditionerForm::LAST)
     }
 
     fn holds(program: &Program) -> Option<f64> {
         let (rows, cols) = (600, 30);
-        // Long enough for a sketch with 8n rows at a step that every form bears.
+        // Enough iterations for a sketch with 8n rows at a step size that is stable for every form.
         let settings =
             RunSettings { iterations: 150, step: 0.5, batch: 40, ..RunSettings::for_size(rows, cols) };
         let solves = |kappa: f64| {
@@ -64,7 +65,7 @@ impl PreconditionerForm {
             let family = Family { rows, cols, condition: Some(kappa), ..usual };
             let instance = family.draw(&Stream::new(0).derive("form", 0)).ok()?;
             let trace = run(program, &instance, &settings, &Stream::new(3)).ok()?;
-            // The error of x, not of Ax: it sees the small directions that the residual does not.
+            // The error of x, not of Ax: it shows the directions of small singular values, which the residual hides.
             let error = norm(&sub(&trace.x, &instance.x_star)) / norm(&instance.x_star);
             (error <= PreconditionerForm::ROUNDING * kappa).then_some(kappa)
         };
@@ -72,16 +73,16 @@ impl PreconditionerForm {
     }
 }
 
-/// What is known of a matrix beyond its type.
+/// How a matrix was computed, beyond its type.
 #[derive(Clone, Copy, PartialEq)]
 enum Made {
     /// MᵀM or MMᵀ.
     Squared,
-    /// A triangle, or its inverse.
+    /// A triangular factor, or its inverse.
     Triangle,
 }
 
-/// How typed live code holds the inverse of a Gram matrix: the worst way of those it uses.
+/// How typed live code represents the inverse of a Gram matrix; the least stable way if it uses several.
 fn factor(live: &[Typed]) -> Option<Factor> {
     let mut made: BTreeMap<Reg, Made> = BTreeMap::new();
     let mut worst = None;
@@ -97,10 +98,10 @@ fn factor(live: &[Typed]) -> Option<Factor> {
         let first = typed.args.first().and_then(|arg| before(arg.reg));
         let (now, used) = match structure {
             Structure::Upper => (Some(Made::Triangle), Some(Factor::InTurn)),
-            // What is symmetric because a matrix met its own transpose.
+            // A symmetric product of a matrix with its own transpose.
             Structure::Symmetric if first == Some(Made::Triangle) => (None, Some(Factor::MultipliedOut)),
             Structure::Symmetric if !structured(Structure::Symmetric) => (Some(Made::Squared), None),
-            // Of a symmetric matrix the inverse alone is symmetric again.
+            // Of the operators on a symmetric matrix only inversion gives a symmetric result.
             Structure::Symmetric if first == Some(Made::Squared) => (None, Some(Factor::Gram)),
             Structure::Symmetric | Structure::General => (None, None),
         };

@@ -1,4 +1,4 @@
-//! The iteration as x ← x − η·M·(Ax − b), and whether M is one matrix.
+//! The iteration as x ← x − η·M·(Ax − b), and whether M is a fixed matrix.
 
 use super::study::Study;
 use crate::equivalence::Normal;
@@ -8,15 +8,15 @@ use crate::problem::Family;
 use crate::program::{Section, Update, direction};
 use serde::Serialize;
 
-/// What kind of function of x an iteration is.
+/// Type of an iteration as a function of x.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Nature {
-    /// x ← G·x + c with one G: its spectrum says everything.
+    /// x ← G·x + c with a fixed G, whose spectrum determines the convergence.
     Stationary,
-    /// The same with a G that is drawn afresh every time.
+    /// The same with a G that is drawn anew in every iteration.
     Randomised,
-    /// Linear in x and in what is carried from one iteration to the next.
+    /// Linear in x and the carried registers.
     Carried,
     /// Anything else.
     Nonlinear,
@@ -34,22 +34,22 @@ impl Nature {
     }
 }
 
-/// How that was determined.
+/// How the type was determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decided {
-    /// From the normal form.
+    /// By the normal form.
     Algebra,
-    /// By running an iteration from several points with the same draws.
+    /// By running an iteration from several points on the same random draws.
     Probe,
 }
 
-/// One iteration as mathematics.
+/// One iteration as a formula.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Iteration {
-    /// What kind of function of x it is.
+    /// Its type as a function of x.
     pub nature: Nature,
-    /// How that was determined.
+    /// How the type was determined.
     pub decided: Decided,
     /// v1 as a formula.
     pub direction: String,
@@ -59,19 +59,19 @@ pub struct Iteration {
     pub multiplier_latex: Option<String>,
     /// r, a difference from b.
     pub residual: Option<String>,
-    /// What becomes of v1.
+    /// The update of x.
     pub update: String,
-    /// What the names stand for.
+    /// Definitions of the names used.
     pub definitions: Vec<String>,
 }
 
-/// The size of the instance that decides where algebra cannot.
+/// Size of the test instance used if algebra cannot decide.
 const PROBE: (usize, usize) = (40, 5);
-/// What is linear is so to this relative precision.
+/// Relative tolerance of the linearity test.
 const LINEAR: f64 = 1e-9;
 
 impl Iteration {
-    /// That of a study's program.
+    /// The iteration of a study's program.
     pub fn of(study: &Study) -> Iteration {
         let signature = study.family.signature();
         let program = study.live.program();
@@ -114,7 +114,7 @@ fn nature(study: &Study) -> (Nature, Decided) {
     (nature, decided)
 }
 
-/// Whether f(x + y) − f(x) − f(y) + f(0) vanishes for an iteration f, the same draws throughout; unknown where it fails.
+/// Whether f(x + y) − f(x) − f(y) + f(0) vanishes for an iteration f with fixed random draws; `None` if it fails.
 fn probed(study: &Study) -> Option<bool> {
     let (rows, cols) = if study.family.kind.info().square { (PROBE.1, PROBE.1) } else { PROBE };
     let family = Family { rows, cols, ..study.family };

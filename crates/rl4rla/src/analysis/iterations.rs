@@ -1,4 +1,4 @@
-//! Iterations to a tolerance: predicted from the contraction, and observed.
+//! Iterations to the tolerance: predicted from the contraction factor, and observed.
 
 use super::contraction::rate;
 use super::spectrum::Spectrum;
@@ -6,25 +6,25 @@ use super::study::{ExcessHistory, Study};
 use crate::statistics::Interval;
 use serde::Serialize;
 
-/// Iterations to a tolerance at one condition number.
+/// Iterations to the tolerance at one condition number.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Wait {
-    /// κ, if one was imposed.
+    /// κ, if it was prescribed.
     pub kappa: Option<f64>,
-    /// ln(ε/e₀)/ln ρ, with ρ from the spectrum, or measured where there is none; nothing if ρ ≥ 1.
+    /// ln(ε/e₀)/ln ρ, with ρ from the spectrum, or measured if there is none; `None` if ρ ≥ 1.
     pub predicted: Option<Interval>,
-    /// The first iteration whose excess is at most ε, over the runs that came there.
+    /// The first iteration whose excess is at most ε, over the runs that reached it.
     pub observed: Option<Interval>,
-    /// How many runs came there.
+    /// Number of runs that reached the tolerance.
     pub reached: usize,
-    /// How many were made.
+    /// Number of runs.
     pub count: usize,
-    /// After how many iterations they ended.
+    /// Iteration limit of the runs.
     pub within: usize,
 }
 
 impl Wait {
-    /// At every condition number of a study, given its spectra and convergence histories there.
+    /// The iterations at every condition number of a study, from its spectra and convergence histories there.
     pub fn all(study: &Study, spectra: &[Vec<Spectrum>], histories: &[Vec<ExcessHistory>]) -> Vec<Wait> {
         let epsilon = study.care.tolerance;
         let row = |((&kappa, spectra), histories): ((&Option<f64>, &Vec<Spectrum>), &Vec<ExcessHistory>)| {
@@ -55,12 +55,12 @@ fn reached(history: &[f64], epsilon: f64) -> Option<f64> {
     history.iter().position(|excess| *excess <= epsilon).map(|t| t as f64)
 }
 
-/// The iterations after which ρᵗ ≤ ε; nothing if it never is.
+/// The number of iterations after which ρᵗ ≤ ε; `None` if that never happens.
 pub(super) fn predicted(factor: f64, epsilon: f64) -> Option<f64> {
     match factor {
         _ if epsilon >= 1.0 => Some(0.0),
         factor if !(0.0..1.0).contains(&factor) => None,
-        // What vanishes in one iteration does not vanish in less.
+        // At least one iteration is needed.
         factor => Some((epsilon.ln() / factor.max(f64::MIN_POSITIVE).ln()).ceil().max(1.0)),
     }
 }

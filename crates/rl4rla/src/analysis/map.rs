@@ -12,9 +12,9 @@ use serde::Serialize;
 /// One cell of the map.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct MapCell {
-    /// κ, if one was imposed.
+    /// κ, if it was prescribed.
     pub kappa: Option<f64>,
-    /// How unevenly rows matter.
+    /// Uniformity of the leverage scores.
     pub leverage: Leverage,
     /// m/n.
     pub aspect: f64,
@@ -22,23 +22,23 @@ pub struct MapCell {
     pub rows: usize,
     /// n.
     pub cols: usize,
-    /// The weight of what of b is outside the range of A, or what the family calls noise.
+    /// Weight of the component of b outside the range of A, or the family's own noise parameter.
     pub noise: f64,
-    /// The median excess after T iterations, over the runs that came to their end.
+    /// The median excess after T iterations, over the runs that did not fail.
     pub excess: Option<f64>,
     /// The lower end of its 95 % confidence interval.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
-    /// Runs that failed.
+    /// Number of failed runs.
     pub failed: usize,
-    /// Instances that cannot be drawn.
+    /// Number of instances that cannot be drawn.
     pub undrawn: usize,
-    /// Runs that were tried.
+    /// Number of runs.
     pub count: usize,
     /// The median excess of a QR solve on the same instances, for linear systems.
     pub direct: Option<f64>,
-    /// The run that ended worst, and its excess, infinite if it failed.
+    /// The run with the largest final excess, and that excess, infinite if it failed.
     #[serde(skip)]
     pub worst: Option<(StudyPoint, f64)>,
 }
@@ -49,19 +49,19 @@ impl MapCell {
         2 * self.failed > self.count - self.undrawn.min(self.count) && self.failed > 0
     }
 
-    /// All cells of a study's map: by leverage, then noise, aspect ratio and condition number.
+    /// All cells of a study's map, ordered by leverage, noise, aspect ratio and condition number.
     pub fn all(study: &Study) -> Vec<MapCell> {
         places(study).into_par_iter().map(|(family, noise)| cell(study, &family, noise)).collect()
     }
 }
 
-/// What a family calls noise.
+/// The noise parameter of a family.
 enum Noise {
     /// `outside`.
     Outside,
-    /// A number of its own, with its default.
+    /// A parameter of its own, with its default.
     Number(&'static str, f64),
-    /// Nothing.
+    /// No noise parameter.
     Nothing,
 }
 
@@ -118,7 +118,7 @@ fn cell(study: &Study, family: &Family, noise: f64) -> MapCell {
     let (mut histories, mut direct, mut undrawn): (Vec<ExcessHistory>, Vec<f64>, usize) = Default::default();
     let mut worst: Option<(StudyPoint, f64)> = None;
     for replicate in 0..study.effort.replicates {
-        // A seed for each run, so that each is the first of an evaluation.
+        // Each run has its own seed, so that it is the first instance of an evaluation with that seed.
         let point = StudyPoint { family: *family, seed: study.care.seed.wrapping_add(replicate) };
         let Ok(instance) = study.instance(family, point.seed, 0) else {
             undrawn += 1;
@@ -165,12 +165,12 @@ mod tests {
         let cells = MapCell::all(&study);
         assert_eq!(cells.len(), 3 * 2 * 2 * 3);
         assert!(cells.iter().all(|cell| cell.failed == 0 && cell.undrawn == 0 && cell.count == 3));
-        // Everywhere, up to the digits that κ takes.
+        // Accurate everywhere, up to the digits lost to κ.
         let good =
             |cell: &MapCell| cell.excess.unwrap() < 1e-14 * cell.kappa.unwrap() && cell.direct.is_some();
         assert!(cells.iter().all(good), "{cells:#?}");
         assert!(cells.iter().all(|cell| cell.low <= cell.excess && cell.excess <= cell.high));
-        // The run that ended worst is a run of the cell, and seen again by itself.
+        // The worst run is a run of its cell and can be reproduced separately.
         let (point, excess) = cells[0].worst.unwrap();
         assert!(cells[0].high <= Some(excess));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Digits: the best excess that 32 and 64 bits reach, against the condition number.
+//! Attainable accuracy: the best excess in 32-bit and 64-bit arithmetic, by condition number.
 
 use super::study::{ExcessHistory, Study};
 use crate::execute::{Precision, RunSettings};
@@ -8,20 +8,20 @@ use serde::Serialize;
 /// The best excess within T iterations at one condition number.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Digits {
-    /// κ, if one was imposed.
+    /// κ, if it was prescribed.
     pub kappa: Option<f64>,
-    /// With data, registers and iterates rounded to 32 bits; the excess is that of the data as they were.
+    /// With data, registers and iterates rounded to 32 bits; the excess is measured on the original data.
     pub single: Option<Interval>,
     /// With 64 bits.
     pub double: Option<Interval>,
-    /// Runs that failed with 32 bits.
+    /// Number of runs that failed with 32 bits.
     pub failed_single: usize,
-    /// Runs that failed with 64 bits.
+    /// Number of runs that failed with 64 bits.
     pub failed_double: usize,
 }
 
 impl Digits {
-    /// At every condition number of a study.
+    /// The attainable accuracy at every condition number of a study.
     pub fn all(study: &Study) -> Vec<Digits> {
         let row = |&kappa: &Option<f64>| {
             let family = study.at(kappa);

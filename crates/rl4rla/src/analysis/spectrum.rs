@@ -10,7 +10,7 @@ use crate::execute::{RunSettings, step_from};
 use crate::linalg::{self, Matrix};
 use crate::problem::{Family, Instance};
 
-/// B = R·M·A·R⁻¹ of one instance and its draws, with its eigenvalues.
+/// B = R·M·A·R⁻¹ for one instance and its random draws, with its eigenvalues.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spectrum {
     B: Matrix,
@@ -18,13 +18,14 @@ pub struct Spectrum {
     pub eigenvalues: Vec<[f64; 2]>,
 }
 
-/// An imaginary part up to this share of the largest eigenvalue is one of rounding.
+/// Imaginary parts up to this fraction of the largest eigenvalue count as rounding.
 const REAL: f64 = 1e-7;
-/// Steps of the golden section.
+/// Iterations of the golden-section search.
 const SECTIONS: usize = 200;
 
 impl Spectrum {
-    /// That of a study's program on the instance of this index; none where an iteration fails or A loses rank.
+    /// The spectrum of a study's program on the instance of this index; `None` if an iteration fails or A is rank
+    /// deficient.
     pub fn of(study: &Study, family: &Family, instance: &Instance, index: u64) -> Option<Spectrum> {
         let n = instance.cols();
         let mut homogeneous = instance.clone();
@@ -36,25 +37,25 @@ impl Spectrum {
         let settings = RunSettings { iterations: 1, ..study.settings(family) };
         let program = study.live.program();
         let ends = step_from(program, &homogeneous, &settings, points.clone(), &study.stream(index)).ok()?;
-        // η·M·A·R⁻¹·eⱼ is what the iteration takes away.
+        // The change of x in one iteration is η·M·A·R⁻¹·eⱼ.
         let taken = |(from, to): (&Vec<f64>, &Vec<f64>)| linalg::mat_vec(R, &linalg::sub(from, to));
         let columns: Vec<Vec<f64>> = points.iter().zip(&ends).map(taken).collect();
         Spectrum::from_matrix(Matrix::from_fn(n, n, |i, j| columns[j][i] / study.step))
     }
 
-    /// That of an iteration with this B; none if it is not finite.
+    /// The spectrum of an iteration with this B; `None` if it is not finite.
     pub fn from_matrix(B: Matrix) -> Option<Spectrum> {
         let eigenvalues = linalg::eigenvalues(&B)?;
         Some(Spectrum { B, eigenvalues })
     }
 
-    /// ρ(I − η·M·A) = max |1 − ηλ|: the factor by which the error shrinks in the long run.
+    /// ρ(I − η·M·A) = max |1 − ηλ|: the asymptotic convergence factor.
     pub fn radius(&self, step: f64) -> f64 {
         let factor = |[re, im]: &[f64; 2]| (1.0 - step * re).hypot(step * im);
         self.eigenvalues.iter().map(factor).fold(0.0, f64::max)
     }
 
-    /// ‖I − η·B‖ = ‖A·G·A⁺‖: the most by which one iteration can change the excess.
+    /// ‖I − η·B‖ = ‖A·G·A⁺‖: the largest possible factor of the excess in one iteration.
     pub fn norm(&self, step: f64) -> f64 {
         let n = self.B.cols();
         let identity = |i, j| f64::from(u8::from(i == j));
@@ -62,7 +63,8 @@ impl Spectrum {
         linalg::singular_values(&G).and_then(|sigma| sigma.first().copied()).unwrap_or(f64::INFINITY)
     }
 
-    /// The step below which the iteration converges: min 2·Re λ/|λ|², 2/λmax for real ones; 0 if there is none.
+    /// The step size below which the iteration converges: min 2·Re λ/|λ|², 2/λmax for real eigenvalues; 0 if there is
+    /// none.
     pub fn stable(&self) -> f64 {
         let bound = |[re, im]: &[f64; 2]| match re * re + im * im {
             0.0 => 0.0,
@@ -71,7 +73,8 @@ impl Spectrum {
         self.eigenvalues.iter().map(bound).fold(f64::INFINITY, f64::min)
     }
 
-    /// The step of the least radius: 2/(λmin + λmax) for positive eigenvalues; none if no step converges.
+    /// The step size with the smallest spectral radius: 2/(λmin + λmax) for positive eigenvalues; `None` if the
+    /// iteration converges for no step size.
     pub fn best(&self) -> Option<f64> {
         let stable = self.stable();
         if !(stable > 0.0 && stable.is_finite()) {
@@ -119,7 +122,7 @@ mod tests {
             let (spectrum, instance) = spectrum("ls-gd", "mid-cond", (120, 6), kappa, step);
             let theory = instance.spectrum().iter().map(|s| (1.0 - step * s * s).abs()).fold(0.0, f64::max);
             assert!((spectrum.radius(step) - theory).abs() < 1e-10, "κ {kappa}");
-            // The matrix is symmetric in these coordinates: radius and norm are one.
+            // The matrix is symmetric in these coordinates, so spectral radius and norm are equal.
             assert!((spectrum.norm(step) - theory).abs() < 1e-10, "κ {kappa}");
             assert!((spectrum.stable() - 2.0).abs() < 1e-9, "2/σmax², σmax = 1");
             let best = 2.0 / (1.0 + kappa.powi(-2));
@@ -151,14 +154,14 @@ mod tests {
         );
     }
 
-    /// S·A = Q₂R₂: the singular values of A·R₂⁻¹ are the inverses of those of S·Q, which lie in 1 ± ε with ε = √(n/s)
-    /// and a little more, so that the eigenvalues of M·A are in [1/(1 + ε)², 1/(1 − ε)²].
+    /// S·A = Q₂R₂: the singular values of A·R₂⁻¹ are the inverses of those of S·Q, which lie in 1 ± ε with ε slightly
+    /// above √(n/s), so that the eigenvalues of M·A are in [1/(1 + ε)², 1/(1 − ε)²].
     #[test]
     fn a_sketched_preconditioner_stays_within_its_embedding() {
         for name in ["sketched-precond-gd", "sketched-precond-gd-factored", "sketched-precond-gd-gram"] {
             for (kappa, step) in [(10.0, 0.5), (1e3, 0.67), (1e5, 1.0)] {
                 let (spectrum, _) = spectrum(name, "mid-cond", (1000, 10), kappa, step);
-                // s = 8n; a tenth for the draw.
+                // s = 8n, with a margin of 0.1 for the draw.
                 let epsilon = (1.0f64 / 8.0).sqrt() + 0.1;
                 let ends = [1.0 - epsilon, 1.0 + epsilon].map(|end: f64| (1.0 - step / end.powi(2)).abs());
                 let bound = ends[0].max(ends[1]);

@@ -1,4 +1,4 @@
-//! The steps with which a program converges: (0, ηmax), and the best of them.
+//! The step sizes for which a program converges, (0, ηmax), and the best of them.
 
 use super::spectrum::Spectrum;
 use super::study::{Study, last};
@@ -7,55 +7,55 @@ use crate::statistics::Interval;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// How a range of steps was found.
+/// How the range of step sizes was determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Found {
     /// From the eigenvalues of M·A: ηmax = min 2·Re λ/|λ|².
     Spectrum,
-    /// By trying: the largest step with which the excess falls over T iterations, by bisection.
+    /// By experiment: the largest step size for which the excess decreases over T iterations, by bisection.
     Bisection,
-    /// Nothing to find: the program has no step.
+    /// Not applicable: the program has no step size.
     NotApplicable,
 }
 
-/// The steps with which a program converges.
+/// The step sizes for which a program converges.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct StepRange {
-    /// How they were found.
+    /// How they were determined.
     pub found: Found,
-    /// The step that all else here is measured with.
+    /// The step size used in the rest of the analysis.
     pub used: f64,
-    /// Where the range begins.
+    /// Lower end of the range.
     pub low: f64,
-    /// Where it ends at the first condition number; nothing if no end was found.
+    /// Upper end at the first condition number; `None` if no end was found.
     pub high: Option<f64>,
-    /// The best of them there.
+    /// The best step size there.
     pub best: Option<f64>,
-    /// The same at every condition number.
+    /// The range at every condition number.
     pub rows: Vec<StepRow>,
 }
 
-/// The steps at one condition number.
+/// The step sizes at one condition number.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct StepRow {
-    /// κ, if one was imposed.
+    /// κ, if it was prescribed.
     pub kappa: Option<f64>,
-    /// ηmax; nothing if no end was found, 0 if no step converges.
+    /// ηmax; `None` if no end was found, 0 if the program converges for no step size.
     pub high: Option<Interval>,
-    /// The step of the least contraction factor, or of the least excess after T iterations.
+    /// The step size with the smallest contraction factor, or with the smallest excess after T iterations.
     pub best: Option<Interval>,
 }
 
-/// Powers of two between which a step is looked for.
+/// Exponents of the powers of two that are tried.
 const POWERS: std::ops::RangeInclusive<i32> = -12..=8;
-/// Halvings of the last interval: three digits.
+/// Bisections of the last interval: three digits.
 const HALVINGS: usize = 8;
-/// The most replicates that look for an end.
+/// Maximum number of replicates used.
 const REPLICATES: u64 = 3;
 
 impl StepRange {
-    /// That of a study, given its spectra at every condition number.
+    /// The range of a study, given its spectra at every condition number.
     pub fn of(study: &Study, spectra: &[Vec<Spectrum>]) -> StepRange {
         let known = spectra.iter().any(|spectra| !spectra.is_empty()) && !study.reads_step();
         let found = match (study.has_step(), known) {
@@ -79,13 +79,13 @@ impl StepRange {
     }
 }
 
-/// Tries steps on a few instances, each for itself.
+/// Determines the range on a few instances separately.
 fn bisected(study: &Study, kappa: Option<f64>) -> StepRow {
-    // As many as the map has, where runs are too expensive for more.
+    // As many replicates as the map has if runs are too expensive for more.
     let replicates = study.care.replicates.min(study.effort.replicates / 2).clamp(1, REPLICATES);
     let ends: Vec<(Option<f64>, Option<f64>)> =
         (0..replicates).into_par_iter().map(|index| search(study, kappa, index)).collect();
-    // One instance without an end is enough for there to be none.
+    // If one instance has no upper end, the result has none.
     let high: Option<Vec<f64>> = ends.iter().map(|(high, _)| *high).collect();
     StepRow {
         kappa,
@@ -94,7 +94,7 @@ fn bisected(study: &Study, kappa: Option<f64>) -> StepRow {
     }
 }
 
-/// The end of the range, 0 if nothing converges and nothing if everything does, and the best step that was tried.
+/// Upper end of the range, 0 if no step size converges and `None` if all do, and the best step size tried.
 fn search(study: &Study, kappa: Option<f64>, index: u64) -> (Option<f64>, Option<f64>) {
     let family = study.at(kappa);
     let (mut best, mut least) = (None, f64::INFINITY);
@@ -107,7 +107,7 @@ fn search(study: &Study, kappa: Option<f64>, index: u64) -> (Option<f64>, Option
         }
         end < start
     };
-    // A tiny step may be too small to be seen and a huge one is too large: the first that is too large counts.
+    // Tiny steps may make no visible progress, so the end is at the first step size that is too large.
     let powers: Vec<f64> = POWERS.map(|power| 2f64.powi(power)).collect();
     let tried: Vec<bool> = powers.iter().map(|step| falls(*step)).collect();
     let Some(begin) = tried.iter().position(|falls| *falls) else { return (Some(0.0), None) };

@@ -1,4 +1,4 @@
-//! A study: one program, the problems it is studied on, and how it runs. Every number follows from it.
+//! A study: a program, the problems it is analysed on, and its settings. All numbers of an analysis follow from it.
 
 use super::effort::Effort;
 use crate::execute::{RunSettings, run};
@@ -10,10 +10,10 @@ use rayon::prelude::*;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The excess at the start and after every iteration, or why there is none.
+/// The excess at the start and after every iteration, or the reason of a failure.
 pub type ExcessHistory = Result<Vec<f64>, String>;
 
-/// An instance: a family and the seed of its draw and of the program's random draws.
+/// An instance: a family, and the seed of the instance and of the program's random draws.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct StudyPoint {
     /// The family.
@@ -22,49 +22,49 @@ pub struct StudyPoint {
     pub seed: u64,
 }
 
-/// How carefully a program is studied.
+/// Accuracy and seed of an analysis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Care {
-    /// ε, the excess to be reached.
+    /// ε, the tolerance on the excess.
     pub tolerance: f64,
-    /// Instances and draws behind every number.
+    /// Number of instances and random draws behind every number.
     pub replicates: u64,
     /// The seed of all of them.
     pub seed: u64,
-    /// Whether a coarse picture in seconds is enough.
+    /// Whether a coarse result within seconds is enough.
     pub quick: bool,
 }
 
-/// One program, the problems it is studied on, and how it runs.
+/// A program, the problems it is analysed on, and its settings.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// The program without what it computes for nothing.
+    /// The program without dead code.
     pub live: Canonical,
-    /// The problems; their condition number is the first of `kappas`.
+    /// The family; its condition number is the first of `kappas`.
     pub family: Family,
-    /// The condition numbers to compare; one `None` where the family has its own.
+    /// The condition numbers to compare; a single `None` if the family determines its own.
     pub kappas: Vec<Option<f64>>,
-    /// How it runs; its T is that of the map and of the worst case.
+    /// The protocol; its T is that of the map and of the worst case.
     pub protocol: Protocol,
     /// η, chosen once and used everywhere.
     pub step: f64,
-    /// How carefully.
+    /// Accuracy and seed.
     pub care: Care,
-    /// How much is tried.
+    /// Amount of work.
     pub effort: Effort,
-    /// What the program costs, in symbols.
+    /// The cost of the program, as polynomials.
     pub cost: ProgramCost,
 }
 
-/// The condition numbers compared where none are asked for.
+/// The condition numbers compared by default.
 const KAPPAS: [f64; 5] = [1e1, 1e2, 1e4, 1e6, 1e8];
-/// Runs that measure a rate may be this much longer than T.
+/// Maximum length of runs that measure a rate, in multiples of T.
 const LONGER: usize = 10;
-/// The flops that such a run may take, T iterations apart.
+/// Flops that such a run may take, unless T iterations take more.
 const LONG_RUN: f64 = 3e8;
 
 impl Study {
-    /// A study of a program. Of several steps that the protocol names, the one is taken that is soonest at the
+    /// A study of a program. If the protocol has several step sizes, the one is chosen that first reaches the
     /// tolerance on the family at the first condition number, by the median over the replicates.
     pub fn new(
         program: &Program,
@@ -83,7 +83,7 @@ impl Study {
         };
         let family = Family { condition: kappas[0], ..family };
         let sizes = protocol.settings(family.rows, family.cols, 1.0).sizes(family.rows, family.cols);
-        // Of a general inverse by singular values, the flops say too little.
+        // The flop count underestimates the time of a general inverse, which is computed by singular values.
         let iteration = live.program().section(Section::Iteration);
         let slowdown = iteration.iter().map(|ins| ins.op.slowdown).fold(1.0, f64::max);
         let flops = cost.flops(&sizes, protocol.iterations) * slowdown;
@@ -94,7 +94,8 @@ impl Study {
         Ok(study)
     }
 
-    /// The first of those steps that come to the tolerance soonest, or end lowest where none does.
+    /// The first of the step sizes that reach the tolerance in the fewest iterations, or with the smallest final
+    /// excess if none does.
     fn best_of(&self, steps: &[f64]) -> f64 {
         if let [step] = steps {
             return *step;
@@ -111,8 +112,8 @@ impl Study {
         ranked.reduce(|best, next| if next.1 < best.1 { next } else { best }).map_or(1.0, |(step, _)| step)
     }
 
-    /// A name for all that its numbers follow from: the program without what it computes for nothing, the problems, how it runs,
-    /// and the seed. The same question has the same name on every machine and in every call.
+    /// A hash of everything that its numbers depend on: the program without dead code, the problems, the settings and
+    /// the seed. The same on every machine and in every call.
     ///
     /// ```
     /// use rl4rla::analysis::{Care, Study};
@@ -136,7 +137,7 @@ impl Study {
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }
 
-    /// The median excess after T iterations on the family, runs that fail counted as infinite.
+    /// The median excess after T iterations on the family; failed runs count as infinite.
     pub fn typical(&self) -> f64 {
         middle(self.histories(&self.family, &self.settings(&self.family)).iter().map(last).collect())
     }
@@ -146,12 +147,12 @@ impl Study {
         Family { condition, ..self.family }
     }
 
-    /// How the program runs on problems of this family.
+    /// The settings of a run on problems of this family.
     pub fn settings(&self, family: &Family) -> RunSettings {
         self.protocol.settings(family.rows, family.cols, self.step)
     }
 
-    /// The iterations of a run that measures a rate: more than T where that is cheap.
+    /// The number of iterations of a run that measures a rate: more than T if that is cheap.
     pub fn horizon(&self) -> usize {
         let t = self.protocol.iterations;
         let sizes = self.settings(&self.family).sizes(self.family.rows, self.family.cols);
@@ -159,7 +160,7 @@ impl Study {
         affordable.clamp(t, t.saturating_mul(LONGER))
     }
 
-    /// The instance that `evaluate` draws under this seed at this place.
+    /// The instance with this index that `evaluate` draws with this seed.
     pub fn instance(&self, family: &Family, seed: u64, index: u64) -> Result<Instance, String> {
         family.draw(&InstanceSet::Final.stream(seed, index)).map_err(|error| error.to_string())
     }
@@ -182,18 +183,18 @@ impl Study {
         trace.map(|trace| trace.excesses).map_err(|failure| failure.to_string())
     }
 
-    /// The convergence histories of runs on as many instances as there are replicates.
+    /// The convergence histories of runs on one instance per replicate.
     pub fn histories(&self, family: &Family, settings: &RunSettings) -> Vec<ExcessHistory> {
         let history = |index| self.history(family, settings, self.care.seed, index);
         (0..self.care.replicates).into_par_iter().map(history).collect()
     }
 
-    /// Whether the step size means something to the program.
+    /// Whether the task has a step size.
     pub fn has_step(&self) -> bool {
         self.family.kind.info().task.inputs().contains(Reg::ETA)
     }
 
-    /// Whether the program computes with η beyond the step itself.
+    /// Whether the program reads η in an instruction.
     pub fn reads_step(&self) -> bool {
         self.live.program().instructions().any(|(_, _, ins)| ins.operands.contains(&Reg::ETA))
     }
@@ -205,13 +206,13 @@ impl Study {
     }
 }
 
-/// The middle one of these, the lower of two.
+/// The median, the lower of two.
 fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[(values.len() - 1) / 2]
 }
 
-/// The last excess of a history, infinite where it failed.
+/// The last excess of a history, infinite if the run failed.
 pub(super) fn last(history: &ExcessHistory) -> f64 {
     history.as_ref().ok().and_then(|history| history.last()).copied().unwrap_or(f64::INFINITY)
 }
@@ -222,7 +223,7 @@ pub(super) mod tests {
     use crate::program::Entry;
     use crate::reward::{Profile, SOUND_GRID, StepRule, evaluate};
 
-    /// A small study of a catalogue program, with this step or the best.
+    /// A small study of a catalogue program, with this step size or the best one.
     pub fn study(name: &str, family: &str, size: (usize, usize), kappas: &[f64], step: Option<f64>) -> Study {
         let rule = step.map_or(StepRule::Best(SOUND_GRID.to_vec()), StepRule::Fixed);
         let protocol = Protocol { iterations: 40, ..Protocol::new(Profile::sound(), rule) };

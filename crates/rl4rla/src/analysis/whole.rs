@@ -29,26 +29,26 @@ use serde::Serialize;
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Analysis {
-    /// The iteration as mathematics.
+    /// The iteration as a formula.
     pub iteration: Iteration,
-    /// How fast it converges, at every condition number.
+    /// The contraction factor at every condition number.
     pub contraction: Vec<Contraction>,
-    /// With which steps.
+    /// The step sizes for which it converges.
     pub step_range: StepRange,
-    /// After how many iterations.
+    /// Iterations to the tolerance.
     pub iterations: Vec<Wait>,
-    /// At what price.
+    /// The cost.
     pub flops: Costs,
-    /// With how many digits.
+    /// Attainable accuracy.
     pub precision: Vec<Digits>,
-    /// Where it works.
+    /// The robustness map.
     pub map: Vec<MapCell>,
-    /// Where it breaks; nothing where no instance could be drawn.
+    /// The worst case; `None` if no instance could be drawn.
     pub worst: Option<Worst>,
 }
 
 impl Analysis {
-    /// That of a study: a pure function of it, the same with any number of threads.
+    /// Analyses a study: a pure function, independent of the number of threads.
     pub fn of(study: &Study) -> Analysis {
         let iteration = Iteration::of(study);
         let nature = iteration.nature;

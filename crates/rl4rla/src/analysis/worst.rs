@@ -1,9 +1,11 @@
-//! The failure finder: a search over instances for the one that a program does worst on, and a name for what happens.
+//! The failure finder: a search over instances for the worst case of a program, and a diagnosis of the failure.
 //!
-//! It begins with every leverage at a few condition numbers and with random points, goes on with changes of the worst one, and ends by taking back whatever the failure
-//! does not need, so that what is left, the mildest case, says why. For that, runs that fail or end ten times above their start
-//! are equally broken: of them the one with the least condition number counts, because it says most about the program. The worst
-//! case itself is the run that failed or ended highest, of the search and of the robustness map.
+//! The search starts with every leverage at a few condition numbers and with random points, continues with mutations
+//! of the worst one, and ends by undoing every change that the failure does not need, so that the remaining instance,
+//! the mildest case, shows the cause. For this purpose all runs that fail or end ten times above their start count as
+//! equally broken: among them the one with the smallest condition number is preferred, because it says most about the
+//! program. The worst case itself is the run that failed or has the largest final excess, in the search and in the
+//! robustness map.
 
 use super::diagnosis::{Diagnosis, unusual};
 use super::evidence::Evidence;
@@ -16,45 +18,45 @@ use crate::rng::Stream;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// The worst case found, and the mildest that says why.
+/// The worst case found, and the mildest case that shows its cause.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Worst {
-    /// What happens in the mildest case, by name.
+    /// The failure mode of the mildest case.
     pub name: &'static str,
-    /// Why, and what helps.
+    /// Explanation and remedy.
     pub why: &'static str,
     /// Whether it is a failure at all.
     pub broke: bool,
-    /// The instance that no other run of the search or of the robustness map was worse on.
+    /// The worst instance of the search and of the robustness map.
     pub point: StudyPoint,
-    /// The excess there after T iterations; nothing if the run failed.
+    /// The excess there after T iterations; `None` if the run failed.
     pub excess: Option<f64>,
-    /// How the run failed, if it did.
+    /// The reason of the failure, if it failed.
     pub failure: Option<String>,
-    /// The median excess on the study's own family; nothing if runs fail there too.
+    /// The median excess on the study's own family; `None` if runs fail there too.
     pub typical: Option<f64>,
-    /// How many times worse that is; nothing if the run failed.
+    /// Ratio of the excess to the typical one; `None` if the run failed.
     pub ratio: Option<f64>,
-    /// Runs that the search took.
+    /// Number of runs of the search.
     pub evaluations: usize,
     /// An instance as close to the study's own family as the failure allows.
     pub mildest: Mildest,
-    /// What was measured on the mildest case.
+    /// The measurements on the mildest case.
     pub evidence: Evidence,
 }
 
 /// The mildest case of a failure.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Mildest {
-    /// Where.
+    /// The instance.
     pub point: StudyPoint,
-    /// The excess after T iterations; nothing if the run failed.
+    /// The excess after T iterations; `None` if the run failed.
     pub excess: Option<f64>,
-    /// How the run failed, if it did.
+    /// The reason of the failure, if it failed.
     pub failure: Option<String>,
 }
 
-/// What can be changed of a point.
+/// A parameter of a point that the search can change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Gene {
     Kind,
@@ -67,31 +69,32 @@ enum Gene {
     Seed,
 }
 
-/// Condition numbers are powers of ten up to this one, in quarters: beyond it, 64 bits are the weakest part of any method.
+/// Condition numbers are powers of ten up to this one, in steps of a quarter: beyond it, 64-bit arithmetic limits
+/// every method.
 const LARGEST_POWER: f64 = 8.0;
-/// Condition numbers that are tried with every leverage before chance has its turn.
+/// Condition numbers that are combined with every leverage before random points are tried.
 const CORNERS: [f64; 4] = [1e1, 1e2, 1e4, 1e8];
-/// log₁₀ of the excess from which a run is broken, however far it went: ten times where a run starts, about.
+/// log₁₀ of the excess above which a run counts as broken: about ten times the excess at the start.
 const BROKEN: f64 = 1.0;
-/// Changes of the worst point that are tried at once.
+/// Number of mutations tried at once.
 const BROOD: usize = 8;
-/// The weights of what of b is outside the range of A, and the aspect ratios.
+/// Weights of the component of b outside the range of A, and aspect ratios.
 const SHARES: [f64; 5] = [0.0, 0.1, 0.3, 0.5, 0.9];
 const ASPECTS: [usize; 6] = [1, 2, 5, 10, 50, 100];
-/// What a number of a family is multiplied by.
+/// Factors for the numeric parameters of a family.
 const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
-/// Seeds are short, so that commands are.
+/// Seeds are small, so that they are easy to type.
 const SEEDS: f64 = 1000.0;
 
 impl Worst {
-    /// The worst case of a study, whose robustness map is given; none if nothing could be drawn.
+    /// The worst case of a study with this robustness map; `None` if no instance could be drawn.
     pub fn find(study: &Study, nature: Nature, map: &[MapCell]) -> Option<Worst> {
         let search = Search { study, genes: genes(&study.family) };
         let (found, mut evaluations) = search.explore()?;
         let Pair { mut mild, mut worst } = found;
         let seen = map.iter().filter_map(|cell| cell.worst);
         for case in seen.map(|(point, excess)| Ranked { point, rank: rank(excess) }) {
-            // Shapes of the search leave room for sketches and samples, so that what breaks there says more.
+            // The shapes of the search leave room for sketches and samples, so failures there are more informative.
             if mild.rank < BROKEN && case.beats(&mild) {
                 mild = case;
             }
@@ -123,7 +126,7 @@ impl Worst {
     }
 }
 
-/// A point and how bad it is: the logarithm of its excess, infinite where the run failed.
+/// A point with its rank: the logarithm of its excess, infinite if the run failed.
 #[derive(Clone, Copy, Debug)]
 struct Ranked {
     point: StudyPoint,
@@ -136,19 +139,19 @@ fn rank(excess: f64) -> f64 {
 }
 
 impl Ranked {
-    /// Whether it says more about the program: it is worse, or as bad and milder. All that is broken is equally bad.
+    /// Whether it is more informative: worse, or equally bad and milder. All broken runs are equally bad.
     fn beats(&self, other: &Ranked) -> bool {
         let kappa = |ranked: &Ranked| -ranked.point.family.condition.unwrap_or(1.0);
         (self.rank.min(BROKEN), kappa(self)) > (other.rank.min(BROKEN), kappa(other))
     }
 
-    /// The worse of two, however far both went; this one if they are alike.
+    /// The worse of two without a cap; `self` on ties.
     fn worse(self, other: Ranked) -> Ranked {
         if other.rank > self.rank { other } else { self }
     }
 }
 
-/// What counts of many points: the one that says most, and the worst.
+/// The most informative point and the worst one.
 #[derive(Clone, Copy)]
 struct Pair {
     mild: Ranked,
@@ -156,7 +159,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Of both, what counts.
+    /// The more informative and the worse of both pairs.
     fn joined(self, other: Pair) -> Pair {
         let mild = if other.mild.beats(&self.mild) { other.mild } else { self.mild };
         Pair { mild, worst: self.worst.worse(other.worst) }
@@ -169,7 +172,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Random points, then changes of the one that says most; and how many were tried.
+    /// Tries corner points and random points, then mutations of the most informative one. Returns the result and the
+    /// number of points tried.
     fn explore(&self) -> Option<(Pair, usize)> {
         let budget = self.study.effort.evaluations;
         let root = Stream::new(self.study.care.seed).derive("worst", 0);
@@ -187,7 +191,7 @@ impl Search<'_> {
                 let draws = root.derive("change", (tried + i) as u64).uniforms(4);
                 let gene = |u: f64| self.genes[(u * self.genes.len() as f64) as usize];
                 let once = self.changed(found.mild.point, gene(draws[0]), draws[1]);
-                // Every other one is changed twice.
+                // Every other point is mutated twice.
                 if i.is_multiple_of(2) { once } else { self.changed(once, gene(draws[2]), draws[3]) }
             };
             let brood: Vec<StudyPoint> = (0..BROOD.min(budget - tried)).map(mutant).collect();
@@ -197,7 +201,7 @@ impl Search<'_> {
         Some((found, tried))
     }
 
-    /// Every leverage at a few condition numbers, where the family takes these; home otherwise.
+    /// Every leverage at a few condition numbers, as far as the family has these options.
     fn corners(&self, home: StudyPoint) -> Vec<StudyPoint> {
         let has = |gene| self.genes.contains(&gene);
         let leverages = if has(Gene::Leverage) { Leverage::ALL.to_vec() } else { vec![home.family.leverage] };
@@ -210,8 +214,9 @@ impl Search<'_> {
         leverages.iter().flat_map(|leverage| kappas.iter().map(|kappa| at(*leverage, *kappa))).collect()
     }
 
-    /// Takes back every change that the failure does not need: what is broken must stay so, and other excesses within a
-    /// factor of ten and unusual. A condition number that is needed is lowered as far as it goes. Says how many points that took.
+    /// Undoes every change that the failure does not need: a broken run must stay broken, any other excess must stay
+    /// within a factor of ten and unusual. A condition number that is needed is lowered as far as possible. Returns
+    /// the number of points tried.
     fn simplify(&self, worst: &mut Ranked, unusual: f64) -> usize {
         let home = self.study.family;
         let within = (worst.rank - 1.0).max(unusual.log10() + f64::EPSILON).min(worst.rank);
@@ -244,7 +249,7 @@ impl Search<'_> {
         tried
     }
 
-    /// What counts of these points, the first of equals; none if none can be drawn.
+    /// The most informative and the worst of these points, the first on ties; `None` if none can be drawn.
     fn best_of(&self, points: Vec<StudyPoint>) -> Option<Pair> {
         let ranked: Vec<Ranked> =
             points.into_par_iter().map(|point| Ranked { point, rank: self.rank(&point) }).collect();
@@ -252,17 +257,17 @@ impl Search<'_> {
         drawn.map(|ranked| Pair { mild: ranked, worst: ranked }).reduce(Pair::joined)
     }
 
-    /// log₁₀ of the excess after T iterations; minus infinity where nothing can be drawn.
+    /// log₁₀ of the excess after T iterations; −∞ if the instance cannot be drawn.
     fn rank(&self, point: &StudyPoint) -> f64 {
         let StudyPoint { family, seed } = point;
-        // Drawn twice where it runs, and cheap beside the run.
+        // Drawn a second time by the run, which is cheap compared to it.
         if self.study.instance(family, *seed, 0).is_err() {
             return f64::NEG_INFINITY;
         }
         rank(last(&self.study.history(family, &self.study.settings(family), *seed, 0)))
     }
 
-    /// With fewer rows, sketches and samples would be smaller than they are meant to be.
+    /// The smallest number of rows that leaves sketches and samples their intended size.
     fn fewest_rows(&self) -> usize {
         let settings = self.study.settings(&self.study.family);
         let [samples, sketches] = [0, 1].map(|i| Section::BOTH.iter().any(|s| self.study.draws_in(*s)[i]));
@@ -270,7 +275,7 @@ impl Search<'_> {
         needed.into_iter().filter(|(used, _)| *used).map(|(_, rows)| rows).max().unwrap_or(0)
     }
 
-    /// The point with one thing changed, to what u in [0, 1) says.
+    /// The point with one parameter changed to a value selected by u in [0, 1).
     fn changed(&self, point: StudyPoint, gene: Gene, u: f64) -> StudyPoint {
         let mut family = point.family;
         let pick = |count: usize| ((u * count as f64) as usize).min(count - 1);
@@ -293,7 +298,7 @@ impl Search<'_> {
             }
         }
         family.condition = family.condition.map(two_digits);
-        // A square system has nothing outside the range of A.
+        // In a square system no component of b is outside the range of A.
         if family.rows == family.cols {
             family.outside = 0.0;
         }
@@ -301,7 +306,7 @@ impl Search<'_> {
     }
 }
 
-/// What can be changed of the problems of a family.
+/// The parameters that can be changed for a family.
 fn genes(family: &Family) -> Vec<Gene> {
     let info = family.kind.info();
     let gene = |(choice, gene): (Choice, Gene)| info.options.contains(&choice).then_some(gene);
@@ -315,11 +320,11 @@ fn genes(family: &Family) -> Vec<Gene> {
     let numbers = (0..info.numbers.len()).map(Gene::Number);
     let shape = (!info.square).then_some(Gene::Rows);
     let kind = (peers(family).len() > 1).then_some(Gene::Kind);
-    // In this order they are taken back: what says least about a failure first.
+    // Changes are undone in this order: the least informative about a failure first.
     shape.into_iter().chain(kind).chain([Gene::Seed]).chain(numbers).chain(options).collect()
 }
 
-/// The families of the same task and shape that take the same options.
+/// Families of the same task and shape with the same options.
 fn peers(family: &Family) -> Vec<FamilyKind> {
     let own = family.kind.info();
     let alike =
@@ -327,12 +332,12 @@ fn peers(family: &Family) -> Vec<FamilyKind> {
     alike.map(FamilyKind).collect()
 }
 
-/// The family with another row of the table behind it.
+/// The family with another kind.
 fn moved(family: Family, kind: FamilyKind) -> Family {
     Family { kind, numbers: Family::new(kind).numbers, ..family }
 }
 
-/// The family with one thing as it is at home.
+/// The family with one parameter reset to its original value.
 fn restored(family: Family, home: &Family, gene: Gene) -> Family {
     match gene {
         Gene::Kind => moved(family, home.kind),
@@ -346,7 +351,7 @@ fn restored(family: Family, home: &Family, gene: Gene) -> Family {
     }
 }
 
-/// A number to two digits, so that it can be typed.
+/// A number rounded to two digits, so that it can be typed.
 fn two_digits(value: f64) -> f64 {
     format!("{value:.1e}").parse().unwrap_or(value)
 }
@@ -374,10 +379,10 @@ mod tests {
         assert_eq!(found.name, "row-norm sampling misses coherent rows", "{found:#?}");
         assert!(found.broke && found.evaluations <= study.effort.evaluations + 20);
         assert_eq!(found.mildest.point.family.leverage, Leverage::Coherent, "{found:#?}");
-        // What it does not need is gone.
+        // Changes that it does not need have been undone.
         let mildest = found.mildest.point.family;
         assert_eq!((mildest.outside, mildest.right), (0.0, Right::Gauss));
-        // And the worst is as bad, or worse.
+        // The worst case is at least as bad.
         assert!(found.excess >= found.mildest.excess || found.failure.is_some(), "{found:#?}");
         assert!(study.typical() < 1e-6, "it is no failure at home: {}", study.typical());
         assert!(found.evidence.unsampled.unwrap() < 1e-6, "and none without sampling");
@@ -395,7 +400,7 @@ mod tests {
 
     #[test]
     fn nothing_in_the_map_is_worse_than_the_worst_case() {
-        // With twelve rows the sketch is hardly one: the map sees what the search leaves out.
+        // With twelve rows the sketch hardly compresses: the map covers what the search leaves out.
         let study = study("sketched-precond-gd", "mid-cond", (600, 6), &[10.0], Some(0.67));
         let map = MapCell::all(&study);
         let found = Worst::find(&study, Iteration::of(&study).nature, &map).unwrap();

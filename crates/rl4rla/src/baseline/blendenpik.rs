@@ -7,15 +7,15 @@ use super::request::{BaselineSolution, Request};
 use super::sketched::Sketched;
 use crate::linalg;
 
-/// Rows of the sketch, in columns of A.
+/// Rows of the sketch per column of A.
 const FACTOR: usize = 4;
-/// The most iterations: the condition number left, about 3, needs some fifty.
+/// Iteration limit: the remaining condition number, about 3, needs some fifty iterations.
 const ITERATIONS: usize = 100;
 
 /// x = x₀ + R⁻¹y,  y = argmin ‖AR⁻¹y − (b − Ax₀)‖ by LSQR, with the R and x₀ of a sparse sketch of 4n rows.
 ///
-/// The published method mixes rows by a fast transform instead; the preconditioner is as good. Stops as LSQR does,
-/// τ = 10⁻¹⁴, or after 100 iterations.
+/// The published method mixes rows by a fast transform instead; the preconditioner is equally good. Stops as LSQR
+/// does, τ = 10⁻¹⁴, or after 100 iterations.
 pub fn blendenpik(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (_, n) = request.tall()?;
     let sketched = Sketched::draw(request, FACTOR * n)?;

@@ -1,4 +1,4 @@
-//! The baselines, by name.
+//! The table of baselines.
 
 use super::error::BaselineError;
 use super::request::{BaselineSolution, Request};
@@ -12,16 +12,16 @@ use std::fmt;
 
 static REGISTERED: Registry<Baseline> = Registry::new();
 
-/// Where a method comes from.
+/// Class of a method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MethodGroup {
     /// Factorisations.
     Direct,
     /// FunSearch's initial and retained routines, transcribed from the paper's tables.
     Transcribed,
-    /// Iterations on A and b as they are.
+    /// Iterations on A and b without preconditioning.
     Iterative,
-    /// Iterations behind a sketch.
+    /// Iterations preconditioned by a sketch.
     Sketched,
     /// Iterations on a few rows at a time.
     Stochastic,
@@ -44,17 +44,17 @@ impl MethodGroup {
 pub struct BaselineInfo {
     /// The name users write.
     pub name: &'static str,
-    /// Where it comes from.
+    /// Its class.
     pub group: MethodGroup,
     /// One line of help.
     pub doc: &'static str,
-    /// Who described it first.
+    /// Original reference.
     pub reference: &'static str,
     /// Whether it draws random numbers.
     pub randomized: bool,
     /// The task it solves.
     pub task: &'static dyn Task,
-    /// Floating-point operations of one iteration on an m×n matrix, where they are stated.
+    /// Flops of one iteration on an m×n matrix, if known.
     pub flops: Option<fn(f64, f64) -> f64>,
     /// The solver.
     pub solve: fn(&Request) -> Result<BaselineSolution, BaselineError>,
@@ -71,12 +71,12 @@ impl fmt::Debug for BaselineInfo {
 pub struct Baseline(pub &'static BaselineInfo);
 
 impl Baseline {
-    /// Every baseline: those of this crate, and those registered since.
+    /// All baselines: the built-in ones and those registered since.
     pub fn all() -> impl Iterator<Item = Baseline> {
         BASELINES.iter().map(Baseline).chain(REGISTERED.all())
     }
 
-    /// Makes a solver known by its name to comparisons; a name that is taken is refused.
+    /// Registers a solver by name for comparisons; an error if the name is taken.
     pub fn register(row: &'static BaselineInfo) -> Result<Baseline, Taken> {
         REGISTERED.add(Baseline(row), |known| known.0.name == row.name, BASELINES.iter().map(Baseline))
     }
@@ -86,7 +86,7 @@ impl Baseline {
         Baseline::all().find(|baseline| baseline.info().name == name)
     }
 
-    /// Those that solve a task.
+    /// The baselines for a task.
     pub fn of(task: &'static dyn Task) -> impl Iterator<Item = Baseline> {
         Baseline::all().filter(move |baseline| baseline.info().task == task)
     }

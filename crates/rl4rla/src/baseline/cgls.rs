@@ -23,7 +23,7 @@ pub fn cgls(request: &Request) -> Result<BaselineSolution, BaselineError> {
             return BaselineSolution::new(x, iteration, 1.0 + 2.0 * iteration as f64, true);
         }
         let q = linalg::mat_vec(A, &p);
-        // As quotients of lengths, whose squares may overflow.
+        // Ratios of norms, because their squares may overflow.
         let step = (length / linalg::norm(&q)).powi(2);
         if !step.is_finite() {
             return Err(BaselineError::Diverged { iteration });
@@ -49,7 +49,7 @@ mod tests {
     fn it_makes_the_iterates_of_lsqr() {
         // Both minimise ‖Ax − b‖ over the same Krylov space.
         let (A, b) = (conditioned(80, 10, 50.0, 1), normal(80, 1, 2).column(0).to_vec());
-        // As far as rounding lets them agree: the first singular values are found after that.
+        // Compared as long as rounding permits: later the iterates differ.
         for iterations in 1..6 {
             let asked = Request { iterations: Some(iterations), ..request(&A, &b) };
             let (one, other) = (cgls(&asked).unwrap().x, super::super::lsqr::lsqr(&asked).unwrap().x);

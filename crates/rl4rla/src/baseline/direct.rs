@@ -8,8 +8,8 @@ use crate::linalg::{self, NumericError};
 
 /// x = R⁻¹R⁻ᵀAᵀb,  AᵀA = RᵀR by Cholesky.
 ///
-/// The fastest way there is, and AlgoTune's solver for three of its tasks, transcribed from the paper's table; it feels κ²,
-/// and ends where κ² meets 1/ε.
+/// The fastest method, and AlgoTune's solver for three of its tasks, transcribed from the paper's table; its error
+/// grows with κ², and it fails where κ² reaches 1/ε.
 pub fn normal_equations(request: &Request) -> Result<BaselineSolution, BaselineError> {
     request.tall()?;
     let R = linalg::cholesky_r(&linalg::gram(request.A)).map_err(|error| match error {
@@ -32,7 +32,7 @@ pub fn qr(request: &Request) -> Result<BaselineSolution, BaselineError> {
 
 /// x = VΣ⁺Uᵀc with the R and c of QR,  R = UΣVᵀ; singular values up to max(m, n)·ε·σ₁ count as zero.
 ///
-/// As in LAPACK's `gelsd`: the shortest of all minimisers, whatever the shape and the rank of A.
+/// As in LAPACK's `gelsd`: the minimum-norm solution, whatever the shape and rank of A.
 pub fn svd(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.any_shape()?;
     let x = if m < n {
@@ -86,7 +86,7 @@ mod tests {
             let expected = linalg::mat_vec(&linalg::pseudo_inverse(&A).unwrap(), &b);
             assert!(linalg::norm(&linalg::sub(&x, &expected)) < 1e-11 * linalg::norm(&expected));
         }
-        // Nothing but zeros: every x is as good, and zero is the shortest.
+        // For the zero matrix every x is a minimizer, and zero has minimum norm.
         let zero = Matrix::zeros(4, 2);
         assert_eq!(svd(&request(&zero, &[1.0; 4])).unwrap().x, [0.0; 2]);
         assert!(qr(&request(&zero, &[1.0; 4])).is_err());

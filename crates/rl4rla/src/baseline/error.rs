@@ -1,11 +1,11 @@
-//! Why a baseline has no solution to give.
+//! Errors of baselines.
 
 use crate::data::csv_number;
 use crate::linalg::NumericError;
 use crate::rng::WeightError;
 use std::fmt;
 
-/// Why a solver gave up.
+/// The reason why a solver failed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[allow(missing_docs)] // the fields say what they are
 pub enum BaselineError {
@@ -13,25 +13,25 @@ pub enum BaselineError {
     Empty { rows: usize, cols: usize },
     /// A and b have different numbers of rows.
     Length { rows: usize, length: usize },
-    /// There are more unknowns than equations, and the method needs at least as many equations.
+    /// There are more unknowns than equations, which the method does not support.
     Wide { rows: usize, cols: usize },
     /// The method is for square systems.
     NotSquare { rows: usize, cols: usize },
     /// An entry of A or b is infinite or not a number.
     NotFinite,
-    /// AᵀA is not positive definite in this arithmetic, as its Cholesky factorisation sees at a pivot.
+    /// AᵀA is not numerically positive definite: its Cholesky factorisation fails at this pivot.
     NotPositiveDefinite { pivot: usize },
     /// A diagonal entry of A is zero, and the method divides by it.
     ZeroDiagonal { index: usize },
     /// The columns of A are dependent to working precision.
     RankDeficient { condition: f64 },
-    /// The iteration left the numbers, or moved away from every solution.
+    /// The iteration produced non-finite numbers or diverged.
     Diverged { iteration: usize },
     /// An entry of b is neither 0 nor 1.
     Label { row: usize, value: f64 },
     /// A factorisation or a triangular solve failed.
     Numeric(NumericError),
-    /// Row probabilities that are none.
+    /// Invalid row probabilities.
     Weights(WeightError),
 }
 

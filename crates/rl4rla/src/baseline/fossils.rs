@@ -1,7 +1,7 @@
 //! FOSSILS: a sketched solver as accurate and stable as Householder QR.
 //!
-//! Its inner solver is the heavy-ball method on the preconditioned normal equations, in the coordinates y = Rx; two steps of
-//! iterative refinement make that backward stable.
+//! Its inner solver is the heavy-ball method on the preconditioned normal equations, in the coordinates y = Rx; two
+//! steps of iterative refinement make it backward stable.
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;
@@ -11,19 +11,19 @@ use super::request::{BaselineSolution, Request};
 use super::sketched::{LEAST_ROWS, ROUNDING, Sketched};
 use crate::linalg;
 
-/// Rows of the sketch, in columns of A.
+/// Rows of the sketch per column of A.
 const FACTOR: usize = 12;
-/// Refinements: one is forward stable, two are backward stable.
+/// Refinement steps: one is forward stable, two are backward stable.
 const REFINEMENTS: usize = 2;
-/// The most inner iterations of a refinement.
+/// Iteration limit of a refinement.
 const ITERATIONS: usize = 100;
 
 /// x ← x + R⁻¹y,  (R⁻ᵀAᵀAR⁻¹)y = c,  c = R⁻ᵀAᵀ(b − Ax),  twice, from x₀ = R⁻¹QᵀSb.
 ///
-/// The inner equation is solved by yᵢ₊₁ = yᵢ + α(c − R⁻ᵀAᵀAR⁻¹yᵢ) + β(yᵢ − yᵢ₋₁),  β = n/d,  α = (1 − n/d)², from y₀ = c,
-/// with a sparse sketch of d = 12n rows, but at least 240. It ends when ‖yᵢ₊₁ − yᵢ‖ ≤ τ(‖A‖‖x‖ + 0.1·κ‖c‖), τ = ε, or after
-/// 100 iterations. ‖A‖, x and κ there are those after the columns of A were brought to length 1; all else does not feel the
-/// length of a column, as reflections and triangular solves do not.
+/// The inner equation is solved by yᵢ₊₁ = yᵢ + α(c − R⁻ᵀAᵀAR⁻¹yᵢ) + β(yᵢ − yᵢ₋₁),  β = n/d,  α = (1 − n/d)², from y₀
+/// = c, with a sparse sketch of d = 12n rows, but at least 240. It ends when ‖yᵢ₊₁ − yᵢ‖ ≤ τ(‖A‖‖x‖ + 0.1·κ‖c‖), τ =
+/// ε, or after 100 iterations. There ‖A‖, x and κ refer to A with columns scaled to length 1; everything else is
+/// invariant under column scaling, as reflections and triangular solves are.
 pub fn fossils(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.tall()?;
     let size = (FACTOR * n).max(LEAST_ROWS);
@@ -52,17 +52,18 @@ pub fn fossils(request: &Request) -> Result<BaselineSolution, BaselineError> {
 struct HeavyBall<'a> {
     sketched: &'a Sketched<'a>,
     parameters: (f64, f64),
-    /// A zero for every row.
+    /// A zero vector of length m.
     origin: Vec<f64>,
     tolerance: f64,
-    /// Iterations that may still be made.
+    /// Iterations left.
     left: usize,
     /// Iterations made.
     made: usize,
 }
 
 impl HeavyBall<'_> {
-    /// y of (R⁻ᵀAᵀAR⁻¹)y = c, and whether it stays where it is, to the accuracy that an x of this reach can have.
+    /// Solves (R⁻ᵀAᵀAR⁻¹)y = c; also returns whether y has converged to the accuracy that is attainable for an x of
+    /// this reach.
     fn solve(&mut self, c: &[f64], reach: f64) -> Result<(Vec<f64>, bool), BaselineError> {
         let (damping, momentum) = self.parameters;
         let norm_c = linalg::norm(c);
@@ -76,7 +77,7 @@ impl HeavyBall<'_> {
             last = std::mem::replace(&mut y, next);
             (self.made, self.left) = (self.made + 1, self.left - 1);
             let change = linalg::norm(&update);
-            // A bad draw: the matrix of the equation is near the identity otherwise.
+            // A bad sketch: otherwise the matrix of the equation is close to the identity.
             if change.is_nan() || change > 1e3 * norm_c {
                 return Err(BaselineError::Diverged { iteration: self.made });
             }
@@ -106,7 +107,7 @@ mod tests {
             assert!(own < 100.0 * reference, "κ {kappa:e}, noise {noise:e}: {own:e} against {reference:e}");
             assert!(own < 1e-13, "κ {kappa:e}, noise {noise:e}: {own:e}");
         }
-        // ε·κ² = 2 at the square root of 1/ε; below that Cholesky works, and loses.
+        // ε·κ² = 2 at κ = 1e8; below that Cholesky succeeds but is less accurate.
         let (A, b) = problem(2000, 20, 1e7, 1e-3, 1);
         let lost = backward_error(&A, &b, &normal_equations(&request(&A, &b)).unwrap().x);
         let kept = backward_error(&A, &b, &fossils(&request(&A, &b)).unwrap().x);
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn one_refinement_is_not_enough() {
-        // What tells FOSSILS from iterative sketching is its backward error on ill-conditioned problems.
+        // FOSSILS differs from iterative sketching in its backward error on ill-conditioned problems.
         let (A, b) = problem(2000, 20, 1e12, 1e-3, 2);
         let twice = fossils(&request(&A, &b)).unwrap();
         let first = super::super::iterative_sketching::iterative_sketching(&request(&A, &b)).unwrap();

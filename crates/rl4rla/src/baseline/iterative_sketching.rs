@@ -6,16 +6,16 @@ use super::request::{BaselineSolution, Request};
 use super::sketched::{LEAST_ROWS, ROUNDING, Sketched};
 use crate::linalg;
 
-/// The least number of rows of the sketch, in columns of A.
+/// Minimum rows of the sketch per column of A.
 const LEAST: usize = 4;
-/// The most iterations.
+/// Iteration limit.
 const ITERATIONS: usize = 100;
 
 /// xᵢ₊₁ = xᵢ − αR⁻¹R⁻ᵀAᵀ(Axᵢ − b) + β(xᵢ − xᵢ₋₁),  β = n/d,  α = (1 − n/d)²,  from x₀ = R⁻¹QᵀSb.
 ///
-/// With the R of a sparse sketch of d rows, as many as Epperly balances the cost of QR and of iterations by:
-/// d = ⌈n·exp W(4m/n²·ln(1/ε))⌉, W Lambert's, but at most m, and at least 4n and 240. Ends when
-/// ‖rᵢ₊₁ − rᵢ‖ ≤ τ(‖A‖‖x‖ + 0.1·κ‖r‖), τ = ε, columns of A brought to length 1, or after 100 iterations.
+/// R is that of a sparse sketch of d rows, where d balances the costs of QR and of the iterations as proposed by
+/// Epperly: d = ⌈n·exp W(4m/n²·ln(1/ε))⌉ with Lambert's W, but at most m, and at least 4n and 240. Ends when ‖rᵢ₊₁ −
+/// rᵢ‖ ≤ τ(‖A‖‖x‖ + 0.1·κ‖r‖), τ = ε, with the columns of A scaled to length 1, or after 100 iterations.
 pub fn iterative_sketching(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.tall()?;
     let size = sketch_rows(m, n);
@@ -35,7 +35,7 @@ pub fn iterative_sketching(request: &Request) -> Result<BaselineSolution, Baseli
         let before = std::mem::take(&mut r);
         (r, g) = linalg::residual_and_gradient(request.A, &x, request.b);
         let (change, length) = (linalg::norm(&linalg::sub(&r, &before)), linalg::norm(&r));
-        // A bad draw: the start is at least as good as zero, up to its distortion.
+        // A bad sketch: otherwise the starting point is at least as good as zero, up to the distortion.
         if length.is_nan() || length > 1e3 * first.max(linalg::norm(request.b)) {
             return Err(BaselineError::Diverged { iteration });
         }
@@ -53,16 +53,16 @@ pub(super) fn parameters(n: usize, d: usize) -> (f64, f64) {
     ((1.0 - ratio).powi(2), ratio)
 }
 
-/// d.
+/// The number d of sketch rows.
 fn sketch_rows(m: usize, n: usize) -> usize {
     let (rows, cols) = (m as f64, n as f64);
     let balanced = cols * lambert(4.0 * rows / (cols * cols) * (1.0 / f64::EPSILON).ln()).exp();
     (balanced.ceil() as usize).min(m).max(LEAST * n).max(LEAST_ROWS)
 }
 
-/// W(z), the w with w·eʷ = z, for z ≥ 0, by Newton's method.
+/// Lambert's W(z), the w with w·eʷ = z, for z ≥ 0, by Newton's method.
 fn lambert(z: f64) -> f64 {
-    // Convex and increasing there, so every step from above stays above.
+    // The function is convex and increasing there, so Newton's method stays above the root if it starts above.
     let mut w = z.ln_1p();
     for _ in 0..50 {
         w -= (w - z * (-w).exp()) / (w + 1.0);

@@ -1,4 +1,4 @@
-//! Randomized Kaczmarz: one row at a time, rows of larger norm more often.
+//! Randomized Kaczmarz: one row at a time, sampled by squared row norm.
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;
@@ -6,15 +6,16 @@ use super::request::{BaselineSolution, Request};
 use crate::linalg::{self, Matrix};
 use crate::rng::Discrete;
 
-/// The most projections, in rows of A.
+/// Maximum number of projections, in multiples of m.
 const EPOCHS: usize = 20;
-/// ‖Ax − b‖/‖b‖ below which it stops, looked at after every m projections.
+/// ‖Ax − b‖/‖b‖ below which it stops, checked after every m projections.
 const TOLERANCE: f64 = 1e-14;
 
 /// x ← x + (bᵢ − aᵢᵀx)/‖aᵢ‖²·aᵢ,  i drawn with probability ‖aᵢ‖²/‖A‖²_F, from x = 0.
 ///
-/// For consistent systems E‖xₖ − x*‖² ≤ (1 − 1/κ_F²)ᵏ‖x*‖² with κ_F = ‖A‖_F‖A⁺‖ (Strohmer and Vershynin); for others it ends
-/// in a ball round x*. Looks at ‖Ax − b‖ ≤ τ‖b‖, τ = 10⁻¹⁴, after every m projections; ends after 20m.
+/// For consistent systems E‖xₖ − x*‖² ≤ (1 − 1/κ_F²)ᵏ‖x*‖² with κ_F = ‖A‖_F‖A⁺‖ (Strohmer and Vershynin); for others
+/// it converges to a neighbourhood of x*. Checks ‖Ax − b‖ ≤ τ‖b‖, τ = 10⁻¹⁴, after every m projections; ends after
+/// 20m.
 pub fn kaczmarz(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.any_shape()?;
     let (A, b) = (request.A, request.b);
@@ -76,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_exact_for_orthonormal_columns() {
-        // All singular values equal: E‖xₖ − x*‖² = (1 − 1/n)ᵏ‖x*‖², no less and no more.
+        // All singular values equal: E‖xₖ − x*‖² = (1 − 1/n)ᵏ‖x*‖² exactly.
         let A = conditioned(60, 6, 1.0, 1);
         for k in [5, 15, 30] {
             let ((mean, error), expected) = (errors(&A, k, 400), (1.0 - 1.0 / 6.0_f64).powi(k as i32));

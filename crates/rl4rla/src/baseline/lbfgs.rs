@@ -8,23 +8,23 @@ use crate::linalg;
 use crate::problem::cross_entropy::{gradient, loss, loss_above};
 use std::collections::VecDeque;
 
-/// Pairs that are remembered.
+/// Number of pairs kept.
 const MEMORY: usize = 10;
-/// The most iterations.
+/// Iteration limit.
 const ITERATIONS: usize = 500;
-/// The share of the promised decrease that a step must bring.
+/// Constant of the Armijo condition.
 const ARMIJO: f64 = 1e-4;
-/// What rounding may add to the loss, as a part of it.
+/// Relative increase of the loss that rounding may cause.
 const ROUNDING: f64 = 1e-15;
-/// The most halvings of a step.
+/// Maximum number of step halvings.
 const HALVINGS: i32 = 40;
 
 /// x ← x − tH∇L(x), from x = 0, with H the BFGS approximation of the inverse Hessian from the last 10 pairs
 /// s = xₖ₊₁ − xₖ, y = ∇L(xₖ₊₁) − ∇L(xₖ), and t the first of 1, ½, ¼, … with L(x − tp) ≤ L(x) − 10⁻⁴·t·pᵀ∇L(x).
 ///
-/// L(x) = Σ ln(1 + exp zᵢ) − bᵢzᵢ, z = Ax, without a penalty. The line search moves along margins, which costs no pass; an
-/// iteration has two, Ap and Aᵀ(σ(z) − b). H begins as (4/‖A‖²_F)I, below every inverse Hessian there is, and then as
-/// (sᵀy/yᵀy)I. Ends when ‖∇L(x)‖ ≤ τ‖∇L(0)‖, τ = 10⁻¹⁰, or after 500 iterations.
+/// L(x) = Σ ln(1 + exp zᵢ) − bᵢzᵢ, z = Ax, without a penalty. The line search works on z and needs no pass; an
+/// iteration has two, Ap and Aᵀ(σ(z) − b). The initial H is (4/‖A‖²_F)I, a lower bound of every inverse Hessian, and
+/// then (sᵀy/yᵀy)I. Ends when ‖∇L(x)‖ ≤ τ‖∇L(0)‖, τ = 10⁻¹⁰, or after 500 iterations.
 pub fn lbfgs(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.labelled()?;
     let (A, b) = (request.A, request.b);
@@ -47,11 +47,11 @@ pub fn lbfgs(request: &Request) -> Result<BaselineSolution, BaselineError> {
             return Err(BaselineError::Diverged { iteration });
         }
         let moved = |t: f64| z.iter().zip(&along).map(|(z, d)| z - t * d).collect::<Vec<f64>>();
-        // A last decrease that the loss is too coarse to show is taken on trust.
+        // A decrease that is smaller than the rounding error of the loss is accepted.
         let hidden = ROUNDING * loss(&z, b);
         let enough = |t: f64| loss_above(&moved(t), &z, b) <= hidden - ARMIJO * t * promised;
         let Some(t) = (0..HALVINGS).map(|k| 0.5f64.powi(k)).find(|&t| enough(t)) else {
-            // Nothing is left to gain that rounding does not hide.
+            // No further decrease is possible beyond rounding.
             return BaselineSolution::new(x, iteration, passes, false);
         };
         let s = linalg::scale(-t, &p);
@@ -65,16 +65,16 @@ pub fn lbfgs(request: &Request) -> Result<BaselineSolution, BaselineError> {
     BaselineSolution::new(x, most, 1.0 + 2.0 * most as f64, converged)
 }
 
-/// What is known of the Hessian.
+/// The approximation of the inverse Hessian.
 struct Memory {
     /// s, y and sᵀy, the oldest first.
     pairs: VecDeque<(Vec<f64>, Vec<f64>, f64)>,
-    /// γ, where H begins as γI.
+    /// γ, the scale of the initial H = γI.
     scale: f64,
 }
 
 impl Memory {
-    /// H·g, by the two loops over the pairs.
+    /// H·g by the two-loop recursion.
     fn times(&self, g: &[f64]) -> Vec<f64> {
         let mut q = g.to_vec();
         let mut shares = Vec::with_capacity(self.pairs.len());
@@ -91,7 +91,7 @@ impl Memory {
         p
     }
 
-    /// Takes in a pair, unless rounding has eaten its curvature.
+    /// Adds a pair, unless its curvature is lost to rounding.
     fn learn(&mut self, s: Vec<f64>, y: Vec<f64>) {
         let (product, square) = (linalg::dot(&s, &y), linalg::dot(&y, &y));
         if product > f64::EPSILON * linalg::norm(&s) * square.sqrt() {

@@ -13,7 +13,7 @@ use crate::linalg::{self, Matrix};
 /// The tolerance of both stopping rules.
 pub(super) const TOLERANCE: f64 = 1e-14;
 
-/// A matrix B known by its products.
+/// A matrix B given by its products.
 pub(super) trait Products {
     /// r = By − w and Bᵀr.
     fn residual_and_gradient(&self, y: &[f64], w: &[f64]) -> Result<(Vec<f64>, Vec<f64>), BaselineError>;
@@ -28,7 +28,7 @@ impl Products for Matrix {
 /// LSQR on A itself, from x = 0.
 ///
 /// Ends when ‖r‖ ≤ τ(‖b‖ + ‖A‖‖x‖) or ‖Aᵀr‖ ≤ τ‖A‖‖r‖ by its own estimates, τ = 10⁻¹⁴, or after max(4n, 100)
-/// iterations. The number it needs grows with κ.
+/// iterations. The number of iterations needed grows with κ.
 pub fn lsqr(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (_, n) = request.any_shape()?;
     let start = linalg::residual_and_gradient(request.A, &vec![0.0; n], request.b);
@@ -37,32 +37,32 @@ pub fn lsqr(request: &Request) -> Result<BaselineSolution, BaselineError> {
     BaselineSolution::new(found.y, found.iterations, 1.0 + found.iterations as f64, found.converged)
 }
 
-/// When to stop.
+/// Stopping criteria.
 pub(super) struct LsqrLimits {
     /// τ.
     pub tolerance: f64,
-    /// ‖b‖ of the whole problem, in whose units a residual is small.
+    /// ‖b‖ of the whole problem, to which residuals are compared.
     pub size: f64,
-    /// The most iterations.
+    /// Iteration limit.
     pub iterations: usize,
 }
 
 impl LsqrLimits {
-    /// What was asked for, or else these.
+    /// The limits requested, or else these defaults.
     pub(super) fn of(request: &Request, size: f64, iterations: usize) -> LsqrLimits {
         let tolerance = request.tolerance.unwrap_or(TOLERANCE);
         LsqrLimits { tolerance, size, iterations: request.iterations.unwrap_or(iterations) }
     }
 }
 
-/// What LSQR found.
+/// The result of LSQR.
 pub(super) struct Minimiser {
     pub y: Vec<f64>,
     pub iterations: usize,
     pub converged: bool,
 }
 
-/// min ‖By + r‖ from y = 0, given r and g = Bᵀr: those of a point from which y is a step.
+/// min ‖By + r‖ from y = 0, given r and g = Bᵀr at the point to which y is a correction.
 pub(super) fn minimise(
     B: &impl Products,
     (r, g): (Vec<f64>, Vec<f64>),
@@ -74,7 +74,7 @@ pub(super) fn minimise(
     if !alpha_beta.is_finite() || !beta.is_finite() {
         return Err(BaselineError::Diverged { iteration: 0 });
     }
-    // No residual, or none that B could make smaller.
+    // The residual is zero, or B cannot reduce it.
     if beta == 0.0 || alpha_beta == 0.0 {
         return Ok(Minimiser { y, iterations: 0, converged: true });
     }
@@ -129,7 +129,7 @@ mod tests {
             let found = lsqr(&Request { tolerance: Some(1e-12), ..request(&A, &b) }).unwrap();
             assert_eq!((found.iterations, found.converged), (distinct, true));
             assert!(distance(&A, &b, &found.x) < 1e-12);
-            // One iteration less is not enough.
+            // One iteration fewer is not enough.
             let early = Request { iterations: Some(distinct - 1), ..request(&A, &b) };
             assert!(distance(&A, &b, &lsqr(&early).unwrap().x) > 1e-4);
         }

@@ -7,15 +7,15 @@ use super::request::{BaselineSolution, Request};
 use crate::execute::{Sketch, SketchKind};
 use crate::linalg::{self, Matrix};
 
-/// Rows of the sketch, in columns of A: κ(AN) is then about 5.8, whatever A is.
+/// Rows of the sketch per column of A: κ(AN) is then about 5.8, whatever A is.
 const FACTOR: f64 = 2.0;
-/// The most iterations.
+/// Iteration limit.
 const ITERATIONS: usize = 200;
 
 /// x = Ny,  y = argmin ‖ANy − b‖ by LSQR,  N = VΣ⁻¹ of SA = UΣVᵀ for a Gaussian S with ⌈2n⌉ rows.
 ///
-/// Singular values up to s·ε·σ₁ are left out, and x is the shortest solution. Stops as LSQR does, τ = 10⁻¹⁴, or after
-/// 200 iterations.
+/// Singular values up to s·ε·σ₁ are truncated, and x is the minimum-norm solution. Stops as LSQR does, τ = 10⁻¹⁴, or
+/// after 200 iterations.
 pub fn lsrn(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.tall()?;
     let size = (FACTOR * n as f64).ceil() as usize;

@@ -1,4 +1,4 @@
-//! The shortest least-squares solution, for many right-hand sides.
+//! The minimum-norm least-squares solution, for many right-hand sides.
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;

@@ -1,4 +1,4 @@
-//! Newton's method for logistic regression, as a reference solver does it: full steps, the exact Hessian.
+//! Newton's method for logistic regression as a reference solver: full steps, exact Hessian.
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;
@@ -6,17 +6,18 @@ use super::request::{BaselineSolution, Request};
 use crate::linalg::{self, NumericError};
 use crate::problem::cross_entropy::{gradient, sigmoid};
 
-/// Added to the diagonal of the mean's Hessian, so m times as much to that of the sum.
+/// Ridge added to the Hessian of the mean loss, so m times as much is added to that of the sum.
 const RIDGE: f64 = 1e-8;
-/// The most iterations.
+/// Iteration limit.
 const ITERATIONS: usize = 50;
 /// ‖∇L(x)‖/‖∇L(0)‖ at which it stops.
 pub(super) const TOLERANCE: f64 = 1e-10;
 
 /// x ← x − (Aᵀdiag(p(1 − p))A + 10⁻⁸m·I)⁻¹Aᵀ(p − b),  p = σ(Ax), from x = 0, by Cholesky.
 ///
-/// The reference solver of AlgoTune's logistic task, transcribed from the paper's text. The Hessian is that of the sum L(x) = Σ ln(1 + exp zᵢ) − bᵢzᵢ, z = Ax. Ends when
-/// ‖∇L(x)‖ ≤ τ‖∇L(0)‖, τ = 10⁻¹⁰, or after 50 iterations; where a plane separates the labels there is no minimum to end at.
+/// The reference solver of AlgoTune's logistic task, transcribed from the paper's text. The Hessian is that of the
+/// sum L(x) = Σ ln(1 + exp zᵢ) − bᵢzᵢ, z = Ax. Ends when ‖∇L(x)‖ ≤ τ‖∇L(0)‖, τ = 10⁻¹⁰, or after 50 iterations; if
+/// the labels are separable there is no minimizer.
 pub fn newton_direct(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (_, n) = request.labelled()?;
     let (A, b) = (request.A, request.b);
@@ -27,7 +28,7 @@ pub fn newton_direct(request: &Request) -> Result<BaselineSolution, BaselineErro
     let mut g = gradient(A, &z, b);
     let goal = tolerance * linalg::norm(&g);
     for iteration in 0..most {
-        // Two passes for the Hessian and the margins, one for the gradient.
+        // Two passes for the Hessian and z, one for the gradient.
         let passes = 1.0 + 3.0 * iteration as f64;
         if linalg::norm(&g) <= goal {
             return BaselineSolution::new(x, iteration, passes, true);

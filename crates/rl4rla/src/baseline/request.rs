@@ -1,4 +1,4 @@
-//! What a baseline is given, and what it gives.
+//! Input and output of a baseline.
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;
@@ -8,25 +8,25 @@ use crate::rng::Stream;
 /// A problem to solve: min ‖Ax − b‖, or the logistic fit of the labels b.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The matrix. One made by [`Matrix::from_row_major`] is read by all threads of the pool.
+    /// The matrix. If made by [`Matrix::from_row_major`], it is read by all threads of the pool.
     pub A: &'a Matrix,
     /// The right-hand side; labels 0 or 1 for logistic regression.
     pub b: &'a [f64],
-    /// When to stop; each solver says what it compares, and has a tolerance of its own for `None`.
+    /// Tolerance; each solver documents what it compares, and has its own default for `None`.
     pub tolerance: Option<f64>,
-    /// The most iterations; each solver has a number of its own for `None`.
+    /// Iteration limit; each solver has its own default for `None`.
     pub iterations: Option<usize>,
-    /// Where random numbers come from.
+    /// RNG stream.
     pub stream: Stream,
 }
 
 impl<'a> Request<'a> {
-    /// The problem of these data, solved as each solver sees fit.
+    /// The problem of these data with the solver's defaults.
     pub fn new(A: &'a Matrix, b: &'a [f64], stream: Stream) -> Request<'a> {
         Request { A, b, tolerance: None, iterations: None, stream }
     }
 
-    /// m and n, if there is something to solve and every number is finite.
+    /// m and n; an error if A is empty or a number is not finite.
     pub(super) fn any_shape(&self) -> Result<(usize, usize), BaselineError> {
         let (rows, cols) = (self.A.rows(), self.A.cols());
         if rows == 0 || cols == 0 {
@@ -41,19 +41,19 @@ impl<'a> Request<'a> {
         Ok((rows, cols))
     }
 
-    /// The same, if A is not wide.
+    /// The same; also an error if A is wide.
     pub(super) fn tall(&self) -> Result<(usize, usize), BaselineError> {
         let (rows, cols) = self.any_shape()?;
         if rows < cols { Err(BaselineError::Wide { rows, cols }) } else { Ok((rows, cols)) }
     }
 
-    /// n, if A is square.
+    /// n; an error if A is not square.
     pub(super) fn square(&self) -> Result<usize, BaselineError> {
         let (rows, cols) = self.any_shape()?;
         if rows == cols { Ok(cols) } else { Err(BaselineError::NotSquare { rows, cols }) }
     }
 
-    /// The same for labels.
+    /// The same for labels, which must be 0 or 1.
     pub(super) fn labelled(&self) -> Result<(usize, usize), BaselineError> {
         let shape = self.any_shape()?;
         match self.b.iter().position(|b| *b != 0.0 && *b != 1.0) {
@@ -63,21 +63,21 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What a solver found.
+/// The result of a solver.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BaselineSolution {
     /// The solution, every entry finite.
     pub x: Vec<f64>,
     /// Iterations made; 0 for a direct method.
     pub iterations: usize,
-    /// How many times all of A was read; a part for a part.
+    /// Number of passes over A, partial ones as fractions.
     pub passes: f64,
-    /// Whether the tolerance was reached; a direct method has none to miss.
+    /// Whether the tolerance was reached; always true for direct methods.
     pub converged: bool,
 }
 
 impl BaselineSolution {
-    /// A solution, unless it is no point.
+    /// A solution; an error if x is not finite.
     pub(super) fn new(
         x: Vec<f64>,
         iterations: usize,

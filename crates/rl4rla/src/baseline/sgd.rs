@@ -1,4 +1,4 @@
-//! Stochastic gradient descent on ½‖Ax − b‖², a batch of rows at a time.
+//! Stochastic gradient descent on ½‖Ax − b‖² with minibatches.
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;
@@ -7,18 +7,18 @@ use super::request::{BaselineSolution, Request};
 use crate::linalg::{self, Matrix};
 use crate::rng::{Discrete, Stream};
 
-/// Rows of a batch, k.
+/// Batch size k.
 const BATCH: usize = 100;
-/// The most steps, in passes over A.
+/// Maximum number of steps, in passes over A.
 const EPOCHS: usize = 20;
-/// Steps of power iteration for ‖A‖.
+/// Power iterations for ‖A‖.
 const POWER: usize = 10;
 
 /// x ← x − ηg,  g = (1/k)Σ(aᵢᵀx − bᵢ)aᵢ/pᵢ over k = min(100, m) rows drawn with pᵢ = ‖aᵢ‖²/‖A‖²_F, so that E g = Aᵀ(Ax − b).
 ///
-/// η = 1/(‖A‖²_F/k + (1 − 1/k)‖A‖²) is the step of least expected error after it, for consistent systems; with k = 1 this is
-/// randomized Kaczmarz. The answer is the mean of the last half of all iterates, in which noise averages out. Always
-/// makes all steps, 20m/k of them unless asked otherwise.
+/// η = 1/(‖A‖²_F/k + (1 − 1/k)‖A‖²) minimizes the expected error after a step for consistent systems; with k = 1 this
+/// is randomized Kaczmarz. Returns the mean of the last half of all iterates, which averages out the noise. Always
+/// makes all steps, 20m/k of them by default.
 pub fn sgd(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.any_shape()?;
     let (A, b, batch) = (request.A, request.b, BATCH.min(m));
@@ -50,7 +50,7 @@ pub fn sgd(request: &Request) -> Result<BaselineSolution, BaselineError> {
     BaselineSolution::new(mean, most, passes, false)
 }
 
-/// ‖A‖² by power iteration on AᵀA: from below, but to a few percent.
+/// ‖A‖² by power iteration on AᵀA: a lower bound, accurate to a few percent.
 fn squared_norm(A: &Matrix, stream: &Stream) -> f64 {
     let (mut v, mut norm, origin) = (stream.normals(A.cols()), 0.0, vec![0.0; A.rows()]);
     for _ in 0..POWER {
@@ -80,7 +80,7 @@ mod tests {
             let asked = Request { iterations: Some(iterations), ..request(&A, &noisy) };
             distance(&A, &noisy, &sgd(&asked).unwrap().x)
         };
-        // Sixteen times the steps, a quarter of the noise: half is asked for.
+        // Sixteen times the steps, a quarter of the noise: half is required.
         let (few, many) = (many(500), many(8000));
         assert!(few < 0.1 && many < 0.5 * few, "{few} {many}");
     }

@@ -1,4 +1,4 @@
-//! What sketching solvers share: the R of a sketch, as a preconditioner, and the solution of the sketched problem.
+//! Shared by the sketching solvers: the R of a sketch as a preconditioner, and the solution of the sketched problem.
 //!
 //! SA = QR,  x₀ = R⁻¹QᵀSb = argmin ‖S(Ax − b)‖
 //!
@@ -11,35 +11,34 @@ use super::request::Request;
 use crate::execute::{Sketch, SketchKind};
 use crate::linalg::{self, Matrix};
 
-/// The least number of rows where the parameters of an iteration are made from n/s: with few columns the singular values
-/// of AR⁻¹ stray from their interval, and more rows bring them back.
+/// Minimum number of rows if the parameters of an iteration are computed from n/s: with few columns the singular
+/// values of AR⁻¹ can leave their interval, and more rows prevent that.
 pub(super) const LEAST_ROWS: usize = 240;
 
-/// The part of ε·κ‖r‖ that rounding leaves in an update, as measured: with less, some problems never come to rest.
+/// The fraction of ε·κ‖r‖ that rounding leaves in an update, as measured: with less, some problems never converge.
 pub(super) const ROUNDING: f64 = 0.1;
 
-/// A condition number of R from which its columns count as dependent.
+/// Condition number of R above which its columns count as dependent.
 const DEPENDENT: f64 = 0.1 / f64::EPSILON;
 
 /// A sketch of [A b], factored.
 pub(super) struct Sketched<'a> {
     /// The matrix.
     A: &'a Matrix,
-    /// The triangle.
+    /// The triangular factor.
     R: Matrix,
-    /// x₀.
+    /// x₀, the solution of the sketched problem.
     pub start: Vec<f64>,
-    /// The lengths of the columns of R, about those of A.
+    /// Column norms of R, about those of A.
     lengths: Vec<f64>,
-    /// ‖R‖ after its columns were brought to length 1.
+    /// ‖R‖ with columns scaled to length 1.
     norm: f64,
-    /// κ of the same: what no scaling of columns would mend.
+    /// κ of R with columns scaled to length 1.
     pub condition: f64,
 }
 
 impl<'a> Sketched<'a> {
-    /// Draws a sparse S with this many rows, and factors what it leaves of [A b]. Sparse means eight entries ±1/√8 in
-    /// every column.
+    /// Draws a sparse S with this many rows and eight entries ±1/√8 per column, and factors S·[A b].
     pub(super) fn draw(request: &Request<'a>, size: usize) -> Result<Self, BaselineError> {
         let (m, n) = (request.A.rows(), request.A.cols());
         let S = Sketch::draw(SketchKind::Sjlt, size, m, &request.stream.derive("sketch", 0));
@@ -61,7 +60,7 @@ impl<'a> Sketched<'a> {
         Ok(Sketched { A: request.A, R, start, lengths, norm, condition })
     }
 
-    /// ‖AD⁻¹‖‖Dx‖, D the lengths of the columns of A: how large Ax could be.
+    /// ‖AD⁻¹‖‖Dx‖ with D the column norms of A: an upper bound on ‖Ax‖, up to the distortion.
     pub(super) fn reach(&self, x: &[f64]) -> f64 {
         let scaled: Vec<f64> = x.iter().zip(&self.lengths).map(|(x, length)| x * length).collect();
         self.norm * linalg::norm(&scaled)
@@ -99,12 +98,12 @@ mod tests {
         let AR = linalg::matmul(&A, &linalg::triangular_inverse(&sketched.R).unwrap());
         let sigma = linalg::singular_values(&AR).unwrap();
         let width = (20.0_f64 / 240.0).sqrt();
-        // A quarter more than the asymptotic interval.
+        // A quarter wider than the asymptotic interval.
         assert!(sigma[0] < 1.25 / (1.0 - width) && sigma[19] > 0.8 / (1.0 + width), "{sigma:?}");
         assert!((1e7..1e9).contains(&sketched.condition), "{:e}", sketched.condition);
         // ‖Ax‖ ≤ ‖AD⁻¹‖‖Dx‖ ≤ √n‖A‖‖D‖‖x‖ up to the distortion.
         assert!((0.5..10.0).contains(&(sketched.reach(&[1.0; 20]) / 20.0_f64.sqrt())));
-        // The sketched problem's solution is as good as its distortion lets it be.
+        // The solution of the sketched problem is as good as the distortion permits.
         assert!(
             linalg::norm(&linalg::sub(&linalg::mat_vec(&A, &sketched.start), &b)) < 1.1 * linalg::norm(&b)
         );

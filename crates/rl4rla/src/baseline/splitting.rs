@@ -14,11 +14,11 @@ const RETAINED_TOLERANCE: f64 = 1e-14;
 /// ‖xₖ₊₁ − xₖ‖ below which the initial routine stops.
 const JACOBI_TOLERANCE: f64 = 1e-6;
 
-/// x ← D⁻¹(b − (A − D)x),  D = diag(A), from x = 0: the Jacobi splitting that FunSearch was initialised with, which no
-/// model found.
+/// x ← D⁻¹(b − (A − D)x),  D = diag(A), from x = 0: the Jacobi splitting that FunSearch was initialised with; no
+/// model found it.
 ///
-/// As printed, D is solved with as a dense matrix, by LU, in every iteration. Ends when ‖xₖ₊₁ − xₖ‖ is below the
-/// tolerance, 10⁻⁶, or after 10 iterations. For square A only: D must be.
+/// As printed, D is treated as a dense matrix and solved with by LU in every iteration. Ends when ‖xₖ₊₁ − xₖ‖ is
+/// below the tolerance, 10⁻⁶, or after 10 iterations. For square A only.
 pub fn jacobi(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let n = request.square()?;
     let A = request.A;
@@ -32,7 +32,7 @@ pub fn jacobi(request: &Request) -> Result<BaselineSolution, BaselineError> {
     iterate(request, &rest, Rest { tolerance: JACOBI_TOLERANCE, passes: 2.0, left: moved }, solve)
 }
 
-/// x ← L⁻¹(b − (A − L)x),  L = tril(A), from x = 0: the iteration of Gauss and Seidel.
+/// x ← L⁻¹(b − (A − L)x),  L = tril(A), from x = 0: the Gauss-Seidel iteration.
 ///
 /// As printed, L is solved with in every iteration: by LU with partial pivoting, as `numpy.linalg.solve` does, and where
 /// that raises an error, because L is not square or singular, by a least-squares solve through the SVD, as
@@ -56,14 +56,14 @@ pub fn funsearch(request: &Request) -> Result<BaselineSolution, BaselineError> {
     })
 }
 
-/// Floating-point operations of one iteration of [`jacobi`] (n×n only), as its kernels are priced in the released
-/// flop model: a product 2mn, an LU (2/3)n³, two triangular solves n² each, a vector its length, a norm twice that.
+/// Flops of one iteration of [`jacobi`] (n×n only), by the kernel costs of the released flop model: a product 2mn, an
+/// LU (2/3)n³, two triangular solves n² each, a vector its length, a norm twice that.
 pub fn jacobi_flops(_: f64, n: f64) -> f64 {
     2.0 * n * n + n + lu_flops(n) + 3.0 * n
 }
 
-/// The same of [`funsearch`] on an m×n matrix. The least-squares solve is a QR 2mn², Qᵀv 4mn and the bidiagonalisation
-/// of R (8/3)n³, what comes after it being of lower order.
+/// The same for [`funsearch`] on an m×n matrix. The least-squares solve is a QR 2mn², Qᵀv 4mn and the
+/// bidiagonalisation of R (8/3)n³; the rest is of lower order.
 pub fn funsearch_flops(m: f64, n: f64) -> f64 {
     let solve = if m == n { lu_flops(n) } else { 2.0 * m * n * n + 4.0 * m * n + 8.0 / 3.0 * n.powi(3) };
     2.0 * m * n + m + solve + 2.0 * m * n + 3.0 * m
@@ -73,15 +73,15 @@ fn lu_flops(n: f64) -> f64 {
     2.0 / 3.0 * n.powi(3) + 2.0 * n * n
 }
 
-/// When an iteration ends, and how often it reads A.
+/// Stopping criterion of an iteration, and its number of passes over A.
 struct Rest<F> {
     tolerance: f64,
     passes: f64,
-    /// What must fall below the tolerance, of the new x and the old.
+    /// The quantity compared with the tolerance, a function of the new and the old x.
     left: F,
 }
 
-/// x ← M⁻¹(b − N·x) until little is left.
+/// x ← M⁻¹(b − N·x) until the stopping criterion holds.
 fn iterate(
     request: &Request,
     N: &Matrix,
@@ -136,7 +136,7 @@ mod tests {
         let (n, G) = (12, normal(20, 12, 1));
         let A = linalg::gram(&G);
         let b = normal(n, 1, 2).column(0).to_vec();
-        // Entry by entry, each from the newest of the others.
+        // Entry by entry, each from the latest values of the others.
         let mut x = vec![0.0; n];
         for _ in 0..7 {
             for i in 0..n {
@@ -158,11 +158,11 @@ mod tests {
         let found = funsearch(&request(&A, &b)).unwrap();
         let expected = linalg::least_squares(&A, &b);
         assert!(linalg::norm(&linalg::sub(&found.x, &expected)) < 1e-12 * linalg::norm(&expected));
-        // Nothing moves after the first step, and what is left is not zero: it goes on to its last iteration.
+        // Nothing changes after the first step, but the residual is not zero, so it runs to its iteration limit.
         assert_eq!((found.iterations, found.converged), (ITERATIONS, false));
         let consistent = funsearch(&request(&A, &linalg::mat_vec(&A, &[1.0, 2.0, 3.0, 4.0]))).unwrap();
         assert!(linalg::norm(&linalg::sub(&consistent.x, &[1.0, 2.0, 3.0, 4.0])) < 1e-12);
-        // The first step on any tall A is that solve too.
+        // The first step on any tall A is the same solve.
         let one = funsearch(&Request { iterations: Some(1), ..request(&G, &b) }).unwrap();
         assert!(linalg::norm(&linalg::sub(&one.x, &expected)) < 1e-12 * linalg::norm(&expected));
     }
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_tiny_pivot_is_divided_by_and_a_zero_one_is_not() {
-        // As `numpy.linalg.solve`, which raises an error at an exact zero alone.
+        // Like `numpy.linalg.solve`, which raises an error only at an exact zero.
         let tiny = Matrix::from_rows(&[&[1.0, 0.0], &[0.0, 1e-20]]);
         assert_eq!(funsearch(&request(&tiny, &[1.0, 1e-20])).unwrap().x, [1.0, 1.0]);
         let zero = Matrix::from_rows(&[&[1.0, 0.0], &[0.0, 0.0]]);

@@ -1,4 +1,4 @@
-//! What the tests of baselines share.
+//! Test fixtures for baselines.
 #![allow(non_snake_case)]
 
 use super::{BaselineError, BaselineSolution, Request};
@@ -9,19 +9,19 @@ use crate::rng::Stream;
 /// A baseline's function.
 pub type BaselineFunction = fn(&Request) -> Result<BaselineSolution, BaselineError>;
 
-/// The problem of these data with everything left to the solver.
+/// The problem of these data with the solver's defaults.
 pub fn request<'a>(A: &'a Matrix, b: &'a [f64]) -> Request<'a> {
     Request::new(A, b, Stream::new(1))
 }
 
-/// ‖A‖ = 1, condition κ, b = A·x + o with ‖x‖ = 1 and o orthogonal to the range of A, as long as asked for.
+/// ‖A‖ = 1, condition number κ, b = A·x + o with ‖x‖ = 1 and o orthogonal to the range of A, of length `noise`.
 pub fn problem(m: usize, n: usize, kappa: f64, noise: f64, seed: u64) -> (Matrix, Vec<f64>) {
     let A = conditioned(m, n, kappa, seed);
     let unit = |v: Matrix| linalg::scale(1.0 / linalg::norm(v.column(0)), v.column(0));
     let (x, o, Q) = (unit(normal(n, 1, seed + 100)), normal(m, 1, seed + 200), linalg::thin_q(&A));
     let inside = linalg::mat_vec(&Q, &linalg::vec_mat(o.column(0), &Q));
     let o = linalg::sub(o.column(0), &inside);
-    // A square A leaves nothing outside.
+    // For square A there is no component outside the range.
     let o = if m > n { linalg::scale(1.0 / linalg::norm(&o), &o) } else { vec![0.0; m] };
     let b = linalg::add(&linalg::mat_vec(&A, &x), &linalg::scale(noise, &o));
     (A, b)
@@ -40,7 +40,7 @@ pub fn slope(A: &Matrix, b: &[f64], x: &[f64]) -> f64 {
     if size == 0.0 { 0.0 } else { linalg::norm(&g) / size }
 }
 
-/// The backward error of x in units of ‖A‖_F, as Karlson and Waldén estimate it to a factor of about √2:
+/// The backward error of x in units of ‖A‖_F by the Karlson–Waldén estimate, accurate to a factor of about √2:
 ///
 /// ‖(AᵀA + μ²I)^(−1/2)Aᵀr‖/‖x‖ = ‖Qᵀ[r; 0]‖/‖x‖,  [A; μI] = QR,  μ = ‖r‖/‖x‖
 pub fn backward_error(A: &Matrix, b: &[f64], x: &[f64]) -> f64 {

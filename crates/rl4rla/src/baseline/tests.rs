@@ -1,4 +1,4 @@
-//! What all baselines have in common.
+//! Tests of all baselines.
 #![allow(non_snake_case)]
 
 use super::testing::*;
@@ -10,7 +10,7 @@ use crate::rng::Stream;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Those that solve every well-conditioned tall problem to rounding.
+/// Solvers that solve every well-conditioned tall problem to rounding.
 const ACCURATE: [&str; 9] =
     ["normal-equations", "qr", "svd", "lsqr", "cgls", "blendenpik", "lsrn", "iterative-sketching", "fossils"];
 
@@ -74,7 +74,7 @@ fn seeds_matter_to_those_that_draw_and_to_no_others() {
     }
 }
 
-/// Whatever is asked, the answer is a finite solution or a reason.
+/// Every request gives a finite solution or an error.
 #[track_caller]
 fn answers(row: &BaselineInfo, A: &Matrix, b: &[f64]) -> Result<(), BaselineError> {
     let found = (row.solve)(&request(A, b));

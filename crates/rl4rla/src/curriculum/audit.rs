@@ -1,4 +1,4 @@
-//! Auditing a curriculum: is each stage's target really the best program it can reach?
+//! Audit of a curriculum: checks that each stage's target is the best program it can reach.
 
 use super::{Curriculum, Target};
 use crate::discovery::{Appending, Bench, Known, Merge, Problems, Space, Stage};
@@ -8,28 +8,28 @@ use crate::program::Program;
 use crate::search::{Measure, Ranked, Watch};
 use std::collections::BTreeSet;
 
-/// What an audit says of one stage.
+/// The audit of one stage.
 #[derive(Clone, Debug)]
 pub struct Audited {
     /// The stage's name.
     pub name: String,
-    /// Programs within reach, different in canonical form.
+    /// Number of reachable programs with distinct canonical forms.
     pub programs: usize,
-    /// Of these, different in behaviour.
+    /// Number of distinct behaviours among them.
     pub classes: usize,
-    /// The number of equivalence classes with a higher reward than the target, plus one; none if it is unreachable.
+    /// The number of equivalence classes with a higher reward than the target, plus one; `None` if it is unreachable.
     pub target_rank: Option<usize>,
     /// The target's mean reward.
     pub target: f64,
     /// The best program equivalent to the target.
     pub best_form: Option<Program>,
-    /// The best program that is not the target, and its mean reward.
+    /// The best program that is not equivalent to the target, and its mean reward.
     pub runner_up: Option<(Program, f64)>,
     /// The target's lead over it, in mean reward.
     pub margin: f64,
-    /// The smallest lead on any one instance.
+    /// The smallest lead on a single instance.
     pub least_margin: f64,
-    /// Whether the watch let it finish.
+    /// Whether the observer let it finish.
     pub complete: bool,
 }
 
@@ -48,7 +48,7 @@ pub fn audit(
         problems.keep(&stage.families);
         let result = audit_stage(stage, target, &start, number, seed, budget, &problems, watch)?;
         ended(&result);
-        // Where the target is out of reach the next stage is audited from the target itself.
+        // If the target is out of reach, the next stage is audited from the target itself.
         start = result.best_form.clone().unwrap_or_else(|| target.sought());
         audited.push(result);
     }
@@ -74,7 +74,8 @@ fn audit_stage(
     let behaviour = |ranked: &Ranked<Program>| fingerprint(&ranked.solved.solution, signature, out);
     let classes: BTreeSet<u128> = outcome.ranked.iter().map(behaviour).collect();
     let is_target = |ranked: &&Ranked<Program>| target.judge(&ranked.solved.solution, signature).found;
-    // Ranked best first: everything before the target has a higher reward, and only the next one below it is needed.
+    // Ranked best first: all programs before the target have a higher reward, and only the next one below it is
+    // needed.
     let place = outcome.ranked.iter().position(|ranked| is_target(&ranked));
     let better: &[Ranked<Program>] = &outcome.ranked[..place.unwrap_or(0)];
     let best = place.map(|place| &outcome.ranked[place]);

@@ -1,5 +1,5 @@
-//! Curricula built in code. A builder writes the TOML that a user would have written and reads it back, so that both have
-//! one set of keys, one set of checks, and the text that a stored run keeps.
+//! Curricula built in code. A builder generates the TOML that a user would write and parses it, so that both have the
+//! same keys and checks, and a stored run has its text.
 
 use super::{Curriculum, SpecError};
 use crate::problem::Family;
@@ -44,12 +44,12 @@ impl Curriculum {
 }
 
 impl CurriculumBuilder {
-    /// Its full name; the short name unless set.
+    /// Its full title; the name unless set.
     pub fn title(self, title: &str) -> CurriculumBuilder {
         self.set("title", title)
     }
 
-    /// The program that the first stage starts from: a name of the catalogue, or a program's text.
+    /// The program that the first stage starts from: a catalogue name, or a program's text.
     pub fn start(self, program: &str) -> CurriculumBuilder {
         self.set("start", program)
     }
@@ -60,7 +60,7 @@ impl CurriculumBuilder {
         self
     }
 
-    /// Adds a stage after those there are.
+    /// Appends a stage.
     pub fn stage(mut self, stage: StageBuilder) -> CurriculumBuilder {
         self.stages.push(stage);
         self
@@ -71,7 +71,7 @@ impl CurriculumBuilder {
         let stages: Vec<Value> = self.stages.iter().map(|stage| stage.keys.clone().into()).collect();
         self.keys.insert("stage".into(), stages.into());
         let curriculum = Curriculum::parse(&self.name, &self.keys.to_string())?;
-        // An option that its kind does not take is not written, and must not be lost without a word.
+        // An option that its kind does not take is not written, and must not be lost silently.
         for (built, (stage, _)) in self.stages.iter().zip(&curriculum.stages) {
             if built.family.is_some_and(|family| stage.families != [family]) {
                 return Err(SpecError {
@@ -93,7 +93,7 @@ impl StageBuilder {
         StageBuilder { keys: Table::new(), family: None }.set("name", name)
     }
 
-    /// How many edits the search may make.
+    /// Maximum number of edits of the search.
     pub fn edits(self, edits: u8) -> StageBuilder {
         self.set("edits", i64::from(edits))
     }
@@ -109,12 +109,12 @@ impl StageBuilder {
         self.set("open", sections.to_vec())
     }
 
-    /// The operators a search may use, by name; all of the task's unless set.
+    /// The operators that the search may use, by name; all of the task's unless set.
     pub fn operators<const N: usize>(self, names: [&str; N]) -> StageBuilder {
         self.set("operators", names.to_vec())
     }
 
-    /// The registers a search may use besides the inputs.
+    /// The registers that the search may use besides the inputs.
     pub fn registers<const N: usize>(self, names: [&str; N]) -> StageBuilder {
         self.set("registers", names.to_vec())
     }
@@ -124,7 +124,7 @@ impl StageBuilder {
         self.set("step", step)
     }
 
-    /// The program that judges the result; the search never sees it.
+    /// The target that the result is judged against; the search never sees it.
     pub fn target(self, program: &str) -> StageBuilder {
         self.set("target", program)
     }

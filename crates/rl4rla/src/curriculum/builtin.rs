@@ -1,4 +1,4 @@
-//! The curricula that come along, kept as text under `curricula/`.
+//! The built-in curricula, stored as text under `curricula/`.
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
@@ -6,8 +6,8 @@ macro_rules! files {
     };
 }
 
-/// Every curriculum with its text: repaired settings, the released ones under `paper/`, searches from nothing under
-/// `free/`, and curricula with stages left out under `ablation/`.
+/// Every curriculum with its text: corrected settings, the released ones under `paper/`, searches from the empty
+/// program under `free/`, and curricula with stages left out under `ablation/`.
 pub const BUILTIN: [(&str, &str); 22] = files![
     "precond-weighted-sgd",
     "sketched-precond-gd",
@@ -82,13 +82,13 @@ mod tests {
         }
     }
 
-    /// The insertions of the grammar itself reach every target, whatever order they need.
+    /// Legal insertions reach every target, whatever their order.
     #[test]
     fn every_target_is_reached_by_legal_insertions() {
         for (name, _) in &BUILTIN {
             let curriculum = read(name);
             let mut previous = curriculum.start;
-            // What follows on a stage without a target starts from whatever was found there.
+            // A stage that follows one without a target starts from whatever was found there.
             let known = curriculum.stages.into_iter().take_while(|(_, target)| !target.is_open());
             for (stage, target) in known {
                 let (grammar, sought) = (&stage.grammar, target.sought());
@@ -148,14 +148,14 @@ mod tests {
         for name in chains {
             let (sound, paper) = (read(name), read(&format!("paper/{name}")));
             assert_eq!(sound.stages.last().unwrap().0.name, name);
-            // Ours may have stages more, which the paper has not thought of.
+            // Ours may have additional stages that are not in the paper.
             let shared =
                 sound.stages.iter().filter(|(ours, _)| paper.stages.iter().any(|(s, _)| s.name == ours.name));
             let shared: Vec<_> = shared.collect();
             assert_eq!(shared.len(), paper.stages.len());
             for ((ours, our_target), (theirs, their_target)) in shared.into_iter().zip(&paper.stages) {
                 assert_eq!(ours.name, theirs.name, "{name}");
-                // The same algorithm in exact arithmetic, in whatever form.
+                // The same algorithm in exact arithmetic, in any form.
                 let exact = Target { stable: false, ..our_target.clone() };
                 assert!(exact.judge(&their_target.program, ours.grammar.signature).found, "{name}");
                 assert!(our_target.name.is_none() || our_target == their_target, "{name}");

@@ -1,29 +1,29 @@
-//! What is wrong with a curriculum, and where.
+//! Errors in a curriculum, with their positions.
 
 use std::fmt;
 
-/// The first thing in a text that keeps it from being a curriculum.
+/// The first error in the text of a curriculum.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SpecError {
     /// Line, from 1.
     pub line: usize,
-    /// The stage it stands in, as words: ``stage `ls-gd` ``; empty outside the stages.
+    /// The stage, such as ``stage `ls-gd` ``; empty outside the stages.
     pub place: String,
-    /// The key, with the tables it stands in: `reward.acc`; empty where there is none.
+    /// The key with its tables, such as `reward.acc`; empty if there is none.
     pub key: String,
     /// What is wrong, and what was expected.
     pub message: String,
-    /// What to do about it.
+    /// A suggestion for fixing it.
     pub advice: Option<String>,
 }
 
 impl SpecError {
-    /// The same error with a word on what to do.
+    /// The same error with a suggestion.
     pub(super) fn advise(self, advice: impl Into<String>) -> SpecError {
         SpecError { advice: Some(advice.into()), ..self }
     }
 
-    /// The same error, asking whether the nearest of these names was meant.
+    /// The same error, suggesting the nearest of these names.
     pub(super) fn suggest<'a>(self, word: &str, names: impl IntoIterator<Item = &'a str>) -> SpecError {
         match crate::program::nearest(word, names) {
             Some(name) => self.advise(format!("did you mean `{name}`?")),

@@ -36,7 +36,7 @@ pub struct Curriculum {
     pub reference: String,
     /// The program the first stage starts from.
     pub start: Program,
-    /// The stages, each with the target, which its search never sees.
+    /// The stages, each with its target, which the search never sees.
     pub stages: Vec<(Stage, Target)>,
     /// The text it was read from.
     pub text: String,
@@ -78,8 +78,8 @@ impl Curriculum {
         BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| Curriculum::parse(name, text))
     }
 
-    /// The same without the hints of the stages: all operators, and both sections open. What remains is the
-    /// problem, the number of edits and the registers.
+    /// The same without the hints of the stages: all operators, and both sections open. The problem, the number of
+    /// edits and the registers remain.
     #[must_use]
     pub fn without_hints(mut self) -> Curriculum {
         for (stage, _) in &mut self.stages {

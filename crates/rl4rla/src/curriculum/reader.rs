@@ -1,4 +1,4 @@
-//! Typed reading of TOML: every value knows its key and its line, so every error can name them.
+//! Typed reading of TOML: every value knows its key and line, so that every error can name them.
 
 use super::error::SpecError;
 use crate::program::{Document, Instruction, ParseError, Program};
@@ -7,10 +7,10 @@ use std::ops::RangeInclusive;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
 
-/// No curriculum worth reading is longer.
+/// Maximum size of a curriculum.
 const MAX_BYTES: usize = 1 << 16;
 
-/// A table, and the one that answers for the keys it leaves out.
+/// A table, and the one that provides defaults for missing keys.
 #[derive(Clone)]
 pub(super) struct TableReader<'a> {
     text: &'a str,
@@ -21,17 +21,17 @@ pub(super) struct TableReader<'a> {
     defaults: Option<&'a DeTable<'a>>,
 }
 
-/// A value and where it stands.
+/// A value with its position.
 #[derive(Clone)]
 pub(super) struct TableItem<'a> {
     text: &'a str,
     place: String,
-    /// Its key, with the tables it stands in.
+    /// Its key with its tables.
     pub key: String,
     value: &'a Spanned<DeValue<'a>>,
 }
 
-/// The tables of a text.
+/// Parses a text.
 pub(super) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, SpecError> {
     let error = |line, message: String| SpecError {
         line,
@@ -61,15 +61,15 @@ impl<'a> TableReader<'a> {
         TableReader { text, line: 1, place: String::new(), prefix: String::new(), table, defaults: None }
     }
 
-    /// The same table as a place of its own, with `defaults` answering for the keys it leaves out.
+    /// The same table under a name for errors, with `defaults` for missing keys.
     pub fn placed(self, place: String, defaults: Option<&TableReader<'a>>) -> TableReader<'a> {
         TableReader { place, prefix: String::new(), defaults: defaults.map(|reader| reader.table), ..self }
     }
 
-    /// Refuses every key but these.
+    /// Rejects all keys but these.
     pub fn only(&self, keys: &[&str]) -> Result<(), SpecError> {
         let unknown = self.table.keys().filter(|key| !keys.contains(&key.get_ref().as_ref()));
-        // Tables are sorted by key; the reader of the text meets the first in it first.
+        // Tables are sorted by key; the first unknown key in the text is reported.
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
         let name: String = key.get_ref().chars().take(40).collect();
         let known = keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
@@ -78,7 +78,7 @@ impl<'a> TableReader<'a> {
         Err(error.suggest(&name, keys.iter().copied()))
     }
 
-    /// The value of a key, if it is there or has a default.
+    /// The value of a key, if it is present or has a default.
     pub fn get(&self, key: &str) -> Option<TableItem<'a>> {
         let item = |place: &str, prefix: &str, value| TableItem {
             text: self.text,
@@ -90,12 +90,12 @@ impl<'a> TableReader<'a> {
         own.or_else(|| self.defaults?.get(key).map(|value| item("", "defaults.", value)))
     }
 
-    /// The value of a key that has to be there.
+    /// The value of a required key.
     pub fn need(&self, key: &str) -> Result<TableItem<'a>, SpecError> {
         self.get(key).ok_or_else(|| self.error(key, "missing"))
     }
 
-    /// What `read` makes of a key, or the default where it is left out.
+    /// A key read by `read`, or the default if it is missing.
     pub fn or<T>(
         &self,
         key: &str,
@@ -105,7 +105,7 @@ impl<'a> TableReader<'a> {
         self.get(key).map_or(Ok(default), read)
     }
 
-    /// An error at the head of the table, about this key.
+    /// An error at the start of the table, about this key.
     pub fn error(&self, key: &str, message: impl Into<String>) -> SpecError {
         let key = format!("{}{key}", self.prefix);
         SpecError { line: self.line, place: self.place.clone(), key, message: message.into(), advice: None }
@@ -113,7 +113,7 @@ impl<'a> TableReader<'a> {
 }
 
 impl<'a> TableItem<'a> {
-    /// An error here.
+    /// An error at this value.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
         SpecError {
             line: self.line(),
@@ -124,7 +124,7 @@ impl<'a> TableItem<'a> {
         }
     }
 
-    /// Something else was expected here.
+    /// The error that something else was expected here.
     pub fn wrong(&self, expected: &str) -> SpecError {
         let written = self.text.get(self.value.span()).unwrap_or("");
         let written = match self.value.get_ref() {
@@ -181,17 +181,17 @@ impl<'a> TableItem<'a> {
         self.finite().filter(|v| *v > 0.0).ok_or_else(|| self.wrong("a number above 0"))
     }
 
-    /// A number, zero or above.
+    /// A nonnegative number.
     pub fn weight(&self) -> Result<f64, SpecError> {
         self.finite().filter(|v| *v >= 0.0).ok_or_else(|| self.wrong("a number of at least 0"))
     }
 
-    /// Any number; its owner checks it.
+    /// Any number; the caller checks its range.
     pub fn number(&self) -> Result<f64, SpecError> {
         self.finite().ok_or_else(|| self.wrong("a number"))
     }
 
-    /// Yes or no.
+    /// A boolean.
     pub fn flag(&self) -> Result<bool, SpecError> {
         self.value.get_ref().as_bool().ok_or_else(|| self.wrong("true or false"))
     }
@@ -219,7 +219,7 @@ impl<'a> TableItem<'a> {
         self.one_of(all, |value| name(value).unwrap_or_default())
     }
 
-    /// The entries of a list that is not empty; none if it is no list.
+    /// The entries of a nonempty list; `None` if it is not a list.
     pub fn entries(&self) -> Option<Result<Vec<TableItem<'a>>, SpecError>> {
         let array = self.value.get_ref().as_array()?;
         let entry = |value| TableItem { value, ..self.clone() };
@@ -229,7 +229,7 @@ impl<'a> TableItem<'a> {
         })
     }
 
-    /// What `read` makes of the entries of a list.
+    /// The entries of a list, each read by `read`.
     pub fn list<T>(
         &self,
         expected: &str,
@@ -238,7 +238,7 @@ impl<'a> TableItem<'a> {
         self.entries().ok_or_else(|| self.wrong(expected))??.into_iter().map(read).collect()
     }
 
-    /// Some of these, by name, none of them twice.
+    /// Some of these, by name, without duplicates.
     pub fn several_of<T: Copy + PartialEq>(
         &self,
         expected: &str,
@@ -269,19 +269,19 @@ impl<'a> TableItem<'a> {
         })
     }
 
-    /// A program in the text format, with what its head says.
+    /// A program in the text format, with its header.
     pub fn document(&self) -> Result<Document, SpecError> {
         self.string()?.parse().map_err(|error| self.within(&error, 0))
     }
 
-    /// Instructions, one a line.
+    /// Instructions, one per line.
     pub fn instructions(&self) -> Result<Vec<Instruction>, SpecError> {
         let program: Program =
             format!("iteration:\n{}", self.string()?).parse().map_err(|error| self.within(&error, 1))?;
         Ok(program.iteration)
     }
 
-    /// An error in a program, `above` lines of which are not in the file.
+    /// An error in a program whose first `above` lines are not in the file.
     fn within(&self, error: &ParseError, above: usize) -> SpecError {
         let written = self.text.get(self.value.span()).unwrap_or("");
         // A line break right after the opening quotes is not part of the string.

@@ -1,5 +1,5 @@
-//! Running a curriculum: each stage starts from the program the one before really discovered, unless transitions are to be
-//! judged one by one.
+//! Running a curriculum: each stage starts from the program that the previous one found, unless transitions are
+//! judged separately.
 
 use super::Curriculum;
 use crate::discovery::{Approach, Context, Observer, StageResult, attempt};
@@ -10,7 +10,7 @@ use std::time::Instant;
 /// The result of a curriculum.
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
-    /// The stages tried: all of them, or up to the first that missed its target where the next starts from what it found.
+    /// The stages run: all of them, or up to the first that missed its target if the next one starts from its result.
     pub stages: Vec<StageResult>,
     /// Whether every stage found its target.
     pub found: bool,
@@ -19,19 +19,19 @@ pub struct Discovery {
 }
 
 impl Discovery {
-    /// What all searches took together.
+    /// The sum of the counters of all searches.
     pub fn counters(&self) -> Counters {
         self.stages.iter().fold(Counters::default(), |sum, stage| sum.plus(stage.attempt.counters))
     }
 
-    /// How long it took.
+    /// Duration in seconds.
     pub fn seconds(&self) -> f64 {
         self.stages.iter().map(|stage| stage.seconds).sum()
     }
 }
 
-/// Runs a curriculum: a pure function of curriculum, approach and seed, but for the time it takes, as long as the proposer in
-/// the context is one, if there is one.
+/// Runs a curriculum: apart from durations a pure function of curriculum, approach and seed, provided that the
+/// proposer in the context, if any, is one.
 pub fn discover(
     curriculum: &Curriculum,
     approach: &Approach,

@@ -1,4 +1,4 @@
-//! The keys of a curriculum, what each may be, and what stands in for those left out.
+//! The keys of a curriculum, their valid values, and their defaults.
 
 use super::Curriculum;
 use super::error::SpecError;
@@ -16,7 +16,7 @@ use crate::program::{
 use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, TermIndex, Unit, Weights};
 use std::ops::RangeInclusive;
 
-/// The operators that the paper's released code searches.
+/// The operators that the paper's released code searches over.
 const PAPER_OPERATORS: [Core; 11] = [
     Core::VecVecAdd,
     Core::VecVecSub,
@@ -66,7 +66,7 @@ const FAMILY_KEYS: [&str; 8] = ["kind", "rows", "cols", "condition", "leverage",
 
 pub(super) const ANY: RangeInclusive<u64> = 1..=u64::MAX;
 
-/// No set of instances worth drawing, no batch and no size worth charging for, is larger.
+/// Range of instance counts, batch sizes and problem sizes.
 const COUNT: RangeInclusive<u64> = 1..=100_000;
 const SIZE: RangeInclusive<u64> = 1..=1_000_000_000_000;
 
@@ -79,14 +79,14 @@ pub(super) fn curriculum(name: &str, text: &str, tables: Tables) -> Result<Curri
     let about = optional_text(&reader, "about")?;
     let reference = optional_text(&reader, "reference")?;
     let start = reader.get("start").map(|item| program(&item)).transpose()?;
-    // What the stage before is made for, where that is known.
+    // The task of the previous stage, if known.
     let mut before = start.as_ref().and_then(|start| start.task);
     let start = start.map_or_else(Program::default, |start| start.program);
     let defaults = reader.get("defaults").map(|item| item.table()).transpose()?;
     defaults.iter().try_for_each(|defaults| defaults.only(&STAGE_KEYS))?;
     let stage_tables = reader.need("stage").map_err(|error| error.advise("start one with `[[stage]]`"))?;
     let mut stages: Vec<(Stage, Target)> = Vec::new();
-    // What the stage before leaves, where that is known.
+    // The result of the previous stage, if known.
     let mut previous = Some(start.clone());
     let stage_tables = stage_tables.list("tables, each headed `[[stage]]`", |item| item.table())?;
     for (i, table) in stage_tables.iter().enumerate() {
@@ -98,7 +98,8 @@ pub(super) fn curriculum(name: &str, text: &str, tables: Tables) -> Result<Curri
         reader.only(&STAGE_KEYS)?;
         let name = stage_name(&reader.need("name")?, &stages)?;
         let (stage, target) = stage(&reader, name, previous.as_ref(), tables)?;
-        // Programs may lead from one task to another, as from a forward pass to a fit; a table does not say which it poses.
+        // Programs may lead from one task to another, as from a forward pass to a fit; the task of a table is not
+        // given.
         if stage.families[0].is_of_table() {
             let what = "what the stage starts from";
             refuse_other_task(&reader.need("family")?, &stage.families[0], what, before)?;
@@ -130,7 +131,7 @@ fn stage_name(item: &TableItem, stages: &[(Stage, Target)]) -> Result<String, Sp
     }
 }
 
-/// What `open` may name: a section, or a part of the iteration.
+/// The values of `open`: a section, or a part of the iteration.
 const OPEN: [(&str, Section, IterationPart); 4] = [
     ("setup", Section::Setup, IterationPart::Whole),
     ("iteration", Section::Iteration, IterationPart::Whole),
@@ -144,7 +145,7 @@ fn open(item: &TableItem) -> Result<(Vec<Section>, IterationPart), SpecError> {
     let mut parts: Vec<IterationPart> =
         named.iter().filter(|row| row.1 == Section::Iteration).map(|row| row.2).collect();
     parts.dedup();
-    // Both parts are the whole.
+    // Both parts together are the whole iteration.
     Ok((sections, if let [part] = parts[..] { part } else { IterationPart::Whole }))
 }
 
@@ -221,7 +222,7 @@ fn operators(item: &TableItem, all: &[Op]) -> Result<Vec<Op>, SpecError> {
             .filter(|op| !paper || PAPER_OPERATORS.iter().any(|core| op.is(*core)))
             .collect());
     }
-    // A list may name operators that the task does without.
+    // A list may name operators that the task does not have.
     let known: Vec<Op> = Op::known().collect();
     item.several_of("\"all\", \"paper\" or a list of operators", &known, |op| op.name.into())
 }
@@ -324,7 +325,7 @@ fn reward_keys(others: &[&'static str]) -> Vec<&'static str> {
     ["profile"].into_iter().chain(terms).chain(others.iter().copied()).collect()
 }
 
-/// The weights, and whether the condition term is all there is.
+/// The weights, and whether the reward is the condition term alone.
 fn weights(reader: &TableReader, family: &Family) -> Result<(Weights, bool), SpecError> {
     let mut weights = Weights::of(family.kind.info().task);
     for term in TermIndex::all() {
@@ -339,7 +340,7 @@ fn weights(reader: &TableReader, family: &Family) -> Result<(Weights, bool), Spe
 }
 
 fn best(profile: &Profile, task: &dyn Task) -> StepRule {
-    // Where there is no step, one is as good as any.
+    // If the task has no step size, any value will do.
     if !task.inputs().contains(Reg::ETA) {
         return StepRule::Fixed(1.0);
     }

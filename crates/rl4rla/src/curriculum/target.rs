@@ -1,22 +1,22 @@
-//! Targets: what a stage is meant to find, used to judge what it found and for nothing else.
+//! Targets: the program that a stage's result is judged against. Used for nothing else.
 
 use crate::analysis::PreconditionerForm;
 use crate::discovery::Judgement;
 use crate::equivalence::{Answer, Verdict, equivalent, name};
 use crate::program::{Grammar, Instruction, Program, Section, Signature};
 
-/// What is hidden from the search of a stage.
+/// The target of a stage, hidden from its search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Target {
-    /// The program to be found; empty if there is no target.
+    /// The target program; empty if there is no target.
     pub program: Program,
-    /// Its name in the catalogue, if it was given by one.
+    /// Its catalogue name, if it was given by name.
     pub name: Option<&'static str>,
-    /// Added to the end of the iteration before judging: for a stage that only builds what these use.
+    /// Instructions appended to the iteration before judging, for a stage that only builds what they use.
     pub completed_by: Vec<Instruction>,
-    /// Whether a program that is equal in exact arithmetic but less accurate on ill-conditioned problems is refused.
+    /// Whether a program is rejected that is equal in exact arithmetic but less accurate on ill-conditioned problems.
     pub stable: bool,
-    /// The failure mode that the stage puts on stage, in one line.
+    /// The failure mode that the stage is about, in one line.
     pub about: String,
 }
 
@@ -26,12 +26,12 @@ impl Target {
         Target { program: Program::default(), name: None, completed_by: vec![], stable: false, about }
     }
 
-    /// Whether whatever is found is right.
+    /// Whether any result counts as found.
     pub fn is_open(&self) -> bool {
         self.program.is_empty()
     }
 
-    /// Judges what a search found, modulo equivalence: as it is, or else with what completes it.
+    /// Compares the result of a search with the target by equivalence, as it is or with `completed_by` appended.
     pub fn judge(&self, found: &Program, signature: impl Into<Signature>) -> Judgement {
         let signature = signature.into();
         let compare = |program: &Program| equivalent(program, &self.program, signature).ok().map(Box::new);
@@ -39,7 +39,7 @@ impl Target {
         let is_equal = |verdict: &Option<Box<Verdict>>| {
             verdict.as_ref().is_some_and(|verdict| verdict.answer == Answer::Equivalent)
         };
-        // A search that may edit the iteration can get ahead of its stage.
+        // A search that may edit the iteration can find the completed program itself.
         let verdict =
             Some(verdict(found)).filter(is_equal).unwrap_or_else(|| verdict(&self.completed(found)));
         let parted = verdict.as_ref().and_then(|verdict| verdict.stability.as_ref());
@@ -50,7 +50,7 @@ impl Target {
         Judgement { found, matched, verdict, unstable_from }
     }
 
-    /// How a program that was found holds its preconditioner: as it is, or else with what completes it.
+    /// How a result represents its preconditioner, as it is or with `completed_by` appended.
     pub fn form(&self, found: &Program, signature: impl Into<Signature>) -> Option<PreconditionerForm> {
         let signature = signature.into();
         PreconditionerForm::of(found, signature)
@@ -63,7 +63,7 @@ impl Target {
         completed
     }
 
-    /// The part that the search itself has to write: the program without what completes it.
+    /// The part that the search has to find: the program without `completed_by`.
     pub fn sought(&self) -> Program {
         let mut sought = self.program.clone();
         if let Some(rest) = self.program.iteration.strip_suffix(self.completed_by.as_slice()) {
@@ -72,9 +72,10 @@ impl Target {
         sought
     }
 
-    /// Why `edits` insertions by this grammar cannot lead from `previous` to the target as it is written.
+    /// Why `edits` insertions by this grammar cannot lead from `previous` to the target as written; `None` if they
+    /// can.
     ///
-    /// Instructions of `previous` that the target lacks are taken to die, as they do when they are overwritten.
+    /// Instructions of `previous` that the target lacks are assumed to become dead, as when they are overwritten.
     pub(super) fn obstacle(&self, previous: &Program, grammar: &Grammar, edits: usize) -> Option<Obstacle> {
         let sought = self.sought();
         let missing = Section::BOTH.into_iter().flat_map(|section| {
@@ -97,13 +98,13 @@ impl Target {
     }
 }
 
-/// What stands between a program and a target.
+/// The reason why a target is out of reach.
 pub(super) struct Obstacle {
     pub message: String,
     pub advice: Option<&'static str>,
 }
 
-/// Why a grammar does not insert this instruction into this section.
+/// Why a grammar does not allow this instruction in this section.
 fn refusal(grammar: &Grammar, section: Section, instruction: &Instruction) -> Option<String> {
     let op = instruction.op;
     let mut touched = instruction.reads().union(instruction.writes()).iter();
@@ -232,12 +233,12 @@ mod tests {
         assert!(!target.judge(&twice, Geometry::Tall).found, "completed twice");
         let bare = named("ls-gd").program;
         assert!(!target.judge(&bare, Geometry::Tall).found, "nothing was built");
-        // A target that does not end so is sought as it is.
+        // A target that does not end with `completed_by` is searched for as a whole.
         target.completed_by = vec![target.program.iteration[0].clone()];
         assert_eq!(target.sought(), target.program);
     }
 
-    /// The least insertions, by trying every subsequence.
+    /// The smallest number of insertions, by trying every subsequence.
     fn least(from: &[Instruction], to: &[Instruction]) -> usize {
         let within = |part: &[&Instruction]| {
             let mut rest = from.iter();
@@ -297,7 +298,7 @@ mod tests {
             obstacle(&|g| g.iteration_only = RegSet::EMPTY.with(Reg::R1), 2)
                 .ends_with("setup may not write R1")
         );
-        // Closed to nothing that is inserted, and sampling writes the inputs.
+        // Setup is open for all that is inserted, and sampling may write the inputs.
         assert_eq!(obstacle(&|g| g.open = vec![Section::Setup], 2), "");
         let sampling = Op::named("SUBSAMPLING").unwrap();
         let draw = Instruction { target: Some(Reg::A), op: sampling, operands: vec![Reg::P1].into() };

@@ -1,4 +1,4 @@
-//! Stages that draw their problems from a table of the user's.
+//! Stages that draw their problems from the user's table.
 
 use super::error::SpecError;
 use super::reader::{TableItem, TableReader};
@@ -9,22 +9,22 @@ use crate::discovery::Stage;
 use crate::problem::{BOOTSTRAP, Family, HELD_OUT, Scale};
 use std::path::Path;
 
-/// The kind that means a table of the user's.
+/// The family kind of the user's table.
 pub(super) const DATA: &str = "data";
 
 const DATA_KEYS: [&str; 9] =
     ["kind", "file", "target", "intercept", "standardise", "rows", "held-out", "bootstrap", "scale"];
 
-/// Whether the tables that problems are drawn from are read with the curriculum.
+/// Whether to read the tables that problems are drawn from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tables {
-    /// They are.
+    /// Read them.
     Read,
-    /// They are not: nothing will be drawn.
+    /// Skip them: nothing will be drawn.
     Skip,
 }
 
-/// The family of a table: its rows are what problems are made of.
+/// The family of a table: problems are samples of its rows.
 pub(super) fn table(reader: &TableReader, tables: Tables) -> Result<Family, SpecError> {
     reader.only(&DATA_KEYS)?;
     let file = reader.need("file")?;
@@ -57,10 +57,10 @@ pub(super) fn table(reader: &TableReader, tables: Tables) -> Result<Family, Spec
     Ok(family)
 }
 
-/// A line that says which data a curriculum was read with.
+/// Prefix of a line that identifies the data a curriculum was read with.
 const MARK: &str = "# data of this run: ";
 
-/// The text with a line for every table it draws from, so that a run can be resumed, and recalled, with these data alone.
+/// The text with one line per table it draws from, so that a run can be resumed or reloaded only with the same data.
 pub(super) fn marked(text: &str, stages: &[(Stage, Target)]) -> Result<String, SpecError> {
     let families = stages.iter().flat_map(|(stage, _)| &stage.families).filter(|family| family.is_of_table());
     let mut names: Vec<&str> = families.map(|family| family.kind.info().name).collect();

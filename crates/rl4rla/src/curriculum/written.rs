@@ -1,23 +1,23 @@
-//! Programs as they are written in a curriculum: a name of the catalogue, or a text.
+//! Programs in a curriculum: a catalogue name, or a text.
 
 use super::error::SpecError;
 use super::reader::TableItem;
 use crate::problem::{Family, Task};
 use crate::program::{Entry, Program};
 
-/// A program as it is written in a curriculum.
+/// A program in a curriculum.
 pub(super) struct Written {
     /// The program itself.
     pub program: Program,
     /// Its name in the catalogue.
     pub name: Option<&'static str>,
-    /// What it says it is made for.
+    /// The task it declares, if any.
     pub task: Option<&'static dyn Task>,
 }
 
-/// A program: the name of one in the catalogue, or its text.
+/// Reads a program: a catalogue name, or its text.
 pub(super) fn program(item: &TableItem) -> Result<Written, SpecError> {
-    // Every text has a heading such as `iteration:`, and no name a colon.
+    // Every text has a heading such as `iteration:`, and no name contains a colon.
     let (document, name) = match item.string()?.contains(':') {
         true => (item.document()?, None),
         false => {
@@ -33,7 +33,7 @@ pub(super) fn program(item: &TableItem) -> Result<Written, SpecError> {
     Ok(Written { program: document.program, name, task })
 }
 
-/// A program that says which task it is made for is not run on problems of another.
+/// Rejects a program that declares another task than that of the problems.
 pub(super) fn refuse_other_task(
     item: &TableItem,
     family: &Family,

@@ -1,12 +1,12 @@
 //! Enumeration by appending: every program that insertions can reach, built from left to right.
 //!
-//! Whatever is inserted into a program of k instructions falls into one of its k + 1 gaps, so the result can also be
-//! written from its beginning: copy the old program up to a gap, add an instruction, copy on. Two beginnings that
-//! leave the registers alike, at the same gap, have the same future; of those one is enough, the one that took the
-//! fewest edits. This meets far fewer states than insertion, where every order of the same edits is a path, and all
-//! programs that insertions into the old program, as it stands, can make.
+//! Every instruction inserted into a program of k instructions falls into one of its k + 1 gaps, so the result can
+//! also be built from left to right: copy the old program up to a gap, add an instruction, continue copying. Two
+//! prefixes with equal register contents at the same gap have the same continuations; only the one with the fewest
+//! edits is kept. This visits far fewer states than insertion, where every order of the same edits is a path, and
+//! still reaches all programs that insertions into the old program as it is can make.
 //!
-//! There can be millions of beginnings, so one is kept as its edits alone and written out again when it is looked at.
+//! There can be millions of prefixes, so a prefix is stored as its edits and written out again when it is needed.
 
 use super::behaviour::Lab;
 use super::growing::Growing;
@@ -18,41 +18,41 @@ use crate::search::{Budget, Counters, Domain, Measure, Outcome, Ranked, Solved, 
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// An instruction, by its number, put into a gap of the old program. The gaps of setup come first.
+/// An instruction, by its number, in a gap of the old program. The gaps of setup come first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Edit {
     gap: u32,
     instruction: u32,
 }
 
-/// A program as the edits that make it of the old one, from left to right.
+/// A program as the edits of the old one, from left to right.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Edits(Arc<[Edit]>);
 
-/// The beginning of a program: up to its last edit.
+/// A prefix of a program, up to its last edit.
 #[derive(Clone)]
 pub struct Beginning {
     edits: Edits,
     key: u128,
 }
 
-/// The moves: copy up to a gap, and add an instruction there.
+/// The moves: copy up to a gap and add an instruction there.
 pub struct Appending<'a> {
     space: Space<'a>,
-    /// In canonical order, as insertions see it.
+    /// In canonical form, as for insertions.
     old: Program,
     desk: Mutex<Desk>,
 }
 
-/// Where beginnings are written out.
+/// Working memory in which prefixes are written out.
 struct Desk {
-    /// Every instruction met, and its number.
+    /// Every instruction seen, indexed by its number.
     instructions: Vec<Instruction>,
     numbers: FxHashMap<Instruction, u32>,
-    /// Where beginnings are run, if it matters what they do.
+    /// Where prefixes are run, if states are merged by behaviour.
     labs: Option<[Lab; 2]>,
     root: Growing,
-    /// The beginning last looked at, with everything on the way to it: most of it serves for the next one too.
+    /// The latest prefix with all shorter prefixes of it, most of which are reused for the next one.
     path: Vec<(Edit, Growing)>,
 }
 
@@ -68,7 +68,7 @@ impl Desk {
 }
 
 impl<'a> Appending<'a> {
-    /// Of this space.
+    /// The moves of this space.
     pub fn new(space: Space<'a>) -> Appending<'a> {
         let grammar = &space.stage.grammar;
         let labs = (space.merge == Merge::Fingerprint).then(|| Lab::both(grammar.signature));
@@ -78,7 +78,7 @@ impl<'a> Appending<'a> {
         Appending { old: grammar.state(space.start).program().clone(), space, desk }
     }
 
-    /// Enumerates all there is; the playouts of `budget` are states, `keep` the solutions that are told of.
+    /// Enumerates the whole space; the playouts of `budget` are states, `keep` is the number of solutions returned.
     pub fn enumerate(
         &self,
         measure: Measure,
@@ -89,7 +89,7 @@ impl<'a> Appending<'a> {
         self.searched(watch, |domain, watch| exhaustive(domain, measure, budget, keep, watch))
     }
 
-    /// What a search finds, as programs.
+    /// Runs a search and returns its solutions as programs.
     pub(super) fn searched(
         &self,
         watch: &mut dyn Watch<Program>,
@@ -118,7 +118,7 @@ impl<'a> Appending<'a> {
         self.old.len() as u32 + 1
     }
 
-    /// Copies what stands between a gap and the next one: an old instruction, or the end of setup.
+    /// Copies what is between a gap and the next one: an old instruction, or the end of setup.
     fn copy_one(&self, growing: &mut Growing, gap: u32, labs: Option<&mut [Lab; 2]>) {
         let (section, position) = self.place(gap);
         match self.old.section(section).get(position) {
@@ -127,12 +127,12 @@ impl<'a> Appending<'a> {
         }
     }
 
-    /// Adds to a beginning that has come to gap `from` what follows up to gap `to`.
+    /// Extends a prefix that ends at gap `from` up to gap `to`.
     fn copy(&self, growing: &mut Growing, from: u32, to: u32, labs: &mut Option<[Lab; 2]>) {
         (from..to).for_each(|gap| self.copy_one(growing, gap, labs.as_mut()));
     }
 
-    /// Writes out a beginning.
+    /// Writes out a prefix.
     fn write<'d>(&self, desk: &'d mut Desk, edits: &[Edit]) -> &'d mut Growing {
         let Desk { instructions, labs, root, path, .. } = desk;
         let same = path.iter().zip(edits).take_while(|((known, _), edit)| known == *edit).count();
@@ -147,7 +147,7 @@ impl<'a> Appending<'a> {
         path.last_mut().map_or(root, |(_, growing)| growing)
     }
 
-    /// The program that edits make.
+    /// The program made by these edits.
     fn program(&self, edits: &Edits) -> Program {
         let desk = self.desk();
         let mut edits = edits.0.iter().peekable();
@@ -162,7 +162,7 @@ impl<'a> Appending<'a> {
         program
     }
 
-    /// The finished program that edits make.
+    /// The finished program made by these edits.
     fn finish(&self, edits: &Edits) -> Program {
         self.space.stage.grammar.finish(&self.program(edits)).program().clone()
     }
@@ -171,7 +171,7 @@ impl<'a> Appending<'a> {
         Solved { key: solved.key, solution: self.finish(&solved.solution) }
     }
 
-    /// The key of a beginning that has come to a gap, with one more instruction if there is one.
+    /// The key of a prefix that ends at a gap, with one more instruction if given.
     fn key(
         &self,
         growing: &mut Growing,
@@ -188,8 +188,8 @@ impl<'a> Appending<'a> {
         mix([program, section as u128, position as u128])
     }
 
-    /// Whether v1 has the type it must have, if nothing is added to these edits: all others are no solutions, and most are
-    /// found out here.
+    /// Whether v1 has the required type if nothing is added to these edits: a quick test that rejects most prefixes
+    /// that are not solutions.
     fn moves_x(&self, before: &Growing, gap: u32, instructions: &[Instruction], edit: Edit) -> bool {
         let mut env = before.env.clone();
         let added = &instructions[edit.instruction as usize];
@@ -304,7 +304,7 @@ impl Domain for Appending<'_> {
     }
 }
 
-/// Tells a watch for programs of what happens to edits.
+/// Forwards the events of a search over edits to an observer of programs.
 struct Reader<'a, 'b> {
     appending: &'a Appending<'b>,
     watch: &'a mut dyn Watch<Program>,
@@ -346,7 +346,7 @@ mod tests {
         }
     }
 
-    /// The finished program, if it fits, with its key as the store keeps it.
+    /// The finished program, if it is valid, with its key as stored.
     fn finished(space: &Space, program: &Program) -> Option<Solved<Program>> {
         let grammar = &space.stage.grammar;
         let finished = grammar.finish(program);
@@ -379,14 +379,14 @@ mod tests {
                     let copied =
                         position + if section == Section::Iteration { one.old.setup.len() } else { 0 };
                     assert_eq!(old(&after), copied + next.edits.0.len());
-                    // All of the program begins with its beginning.
+                    // The whole program starts with the prefix.
                     let whole = one.program(&next.edits);
                     assert_eq!(whole.len(), one.old.len() + next.edits.0.len());
                     assert!(
                         whole.setup.starts_with(&after.setup)
                             && whole.iteration.starts_with(&after.iteration)
                     );
-                    // Another desk, which has seen nothing of the way here, finds the same key.
+                    // Another working memory, without any history, gives the same key.
                     let (other, desk) = (fresh(), one.desk());
                     other.desk().instructions.clone_from(&desk.instructions);
                     drop(desk);

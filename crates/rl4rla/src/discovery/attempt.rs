@@ -22,54 +22,54 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 
-/// How stages are searched.
+/// Search method and options.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Approach {
     /// The method.
     pub method: Method,
-    /// Instead of the stage's own rule of which programs are one.
+    /// Overrides the merge key of the stage.
     pub merge: Option<Merge>,
-    /// The constants and the back-up of the released code.
+    /// Use the constants and the backup rule of the released code.
     pub released: bool,
     /// Only LUCB or the budget ends a decision.
     pub patient: bool,
-    /// Instead of the stage's own budget.
+    /// Overrides the budget of the stage.
     pub budget: Option<u64>,
-    /// Back-up rule, if not the default. Serialized only if set, as are the options below.
+    /// Backup rule, if not the default. Serialized only if set, as are the options below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<Backup>,
-    /// Closed children are passed over.
+    /// Skip closed children.
     #[serde(default, skip_serializing_if = "is_no")]
     pub skip_closed: bool,
-    /// Back to the root when the subtree decided for is closed.
+    /// Return to the root if the chosen subtree is closed.
     #[serde(default, skip_serializing_if = "is_no")]
     pub return_to_root: bool,
-    /// The budget is that of each decision, also where the stage says otherwise.
+    /// The budget applies to each decision, even if the stage says otherwise.
     #[serde(default, skip_serializing_if = "is_no")]
     pub budget_per_decision: bool,
-    /// What is fresh in every evaluation, instead of the stage's own rule.
+    /// What is redrawn in every evaluation; overrides the rule of the stage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fresh: Option<Fresh>,
-    /// Every stage starts from the target of the one before, found or not.
+    /// Every stage starts from the target of the previous one, found or not.
     #[serde(default, skip_serializing_if = "is_no")]
     pub from_targets: bool,
     /// Maximum evaluations per stage. Serialized only if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluations: Option<u64>,
-    /// The most evaluations of a whole run: a stage may spend what those before it left.
+    /// Maximum evaluations of a whole run: a stage may use what the stages before it left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_evaluations: Option<u64>,
-    /// The most playouts of a whole run.
+    /// Maximum playouts of a whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_playouts: Option<u64>,
-    /// Instead of the stage's own exploration constant.
+    /// Overrides the exploration constant of the stage.
     pub exploration: Option<f64>,
-    /// δ, for the methods that have one.
+    /// δ, for methods that use one.
     pub delta: f64,
 }
 
 impl Approach {
-    /// A method with everything else as usual.
+    /// A method with default options.
     pub fn new(method: Method) -> Approach {
         Approach {
             method,
@@ -91,7 +91,7 @@ impl Approach {
         }
     }
 
-    /// The same for what is left of a run that has spent so much.
+    /// The same options with the remaining budget of a run that has spent this much.
     #[must_use]
     pub fn after(&self, spent: Counters) -> Approach {
         let left = |run: Option<u64>, spent: u64| run.map(|run| run.saturating_sub(spent));
@@ -102,7 +102,7 @@ impl Approach {
         }
     }
 
-    /// The inputs of the search.
+    /// The parameters of the search.
     pub fn tuning(&self, stage: &Stage) -> Tuning {
         let budget = self.budget.unwrap_or(stage.budget);
         let decision = (self.budget_per_decision || stage.budget_per_decision).then_some(budget);
@@ -129,13 +129,13 @@ fn is_no(flag: &bool) -> bool {
     !flag
 }
 
-/// Candidates that go from the search to the selection.
+/// Number of candidates passed from the search to the selection.
 const CANDIDATES: usize = 5;
 
-/// Rewards closer than this are equal: what remains is rounding.
+/// Rewards closer than this count as equal: the difference is rounding.
 const TIE: f64 = 1e-6;
 
-/// A program that made it to the selection.
+/// A program passed to the selection.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The program.
@@ -149,20 +149,21 @@ pub struct Candidate {
 /// The result of an attempt.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// The candidates, the chosen one first; none if no program has a positive reward.
+    /// The candidates, the chosen one first; empty if no program has a positive reward.
     pub candidates: Vec<Candidate>,
-    /// The chosen program on the final instances, by the full executor.
+    /// The chosen program on the final instances, run by the full executor.
     pub report: Option<Evaluation>,
-    /// Of everything evaluated, the programs that none beats in accuracy, work and stability at once.
+    /// The Pareto front of all programs evaluated.
     pub front: Vec<ParetoEntry>,
     /// Why the search stopped.
     pub stop: StopReason,
-    /// What the search took.
+    /// Counters of the search.
     pub counters: Counters,
 }
 
 /// Searches a stage from a program, chooses the best candidate on the select instances, and measures it on the final
-/// ones: a pure function of stage, start, approach and seed, as long as the proposer in the context is one, if there is one.
+/// ones: a pure function of stage, start, approach and seed, provided that the proposer in the context, if any, is
+/// one.
 pub fn attempt(
     stage: &Stage,
     start: &Program,
@@ -211,7 +212,7 @@ pub fn attempt(
     Ok(Attempt { candidates, report, front, stop, counters })
 }
 
-/// Ranks candidates by their reward on the select instances; of equals the cheaper, then the shorter.
+/// Ranks candidates by their reward on the select instances; on ties the cheaper, then the shorter.
 fn select(
     ranked: Vec<Ranked<Program>>,
     bench: &Bench,
@@ -250,7 +251,7 @@ fn report(program: &Program, bench: &Bench) -> Evaluation {
     Evaluation { scores: (0..bench.count()).into_par_iter().map(|i| bench.score(program, i)).collect() }
 }
 
-/// Tells an observer of a run what a search does.
+/// Forwards the events of a search to the observer of a run.
 struct Adaptor<'a> {
     observer: &'a mut dyn Observer,
     number: usize,

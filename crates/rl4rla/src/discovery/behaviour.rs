@@ -1,36 +1,37 @@
-//! The behaviour of beginnings: what every register holds, kept while a program grows.
+//! The behaviour of prefixes: the contents of every register, updated while a program grows.
 //!
-//! An iteration is a function of x, of what setup left and of what is carried. So a beginning is known by what its
-//! registers hold at a few points, the same for every program, and one instruction more is run once at each of them,
-//! whatever came before it. (A fingerprint follows the iterates instead, and has to begin again whenever v1 changes.)
+//! An iteration is a function of x, the registers left by setup and the carried registers. So the behaviour of a
+//! prefix is given by its register contents at a few points, which are the same for every program, and a further
+//! instruction is run once at each of them, whatever came before it. (A fingerprint follows the iterates instead, and
+//! must be recomputed whenever v1 changes.)
 
 use crate::equivalence::{ITERATIONS, Print, Probe};
 use crate::execute::{Draws, Lenient, Output};
 use crate::program::{Arg, Datum, Geometry, Instruction, Reg, RegSet, Section, Signature, Typed, Update};
 
-/// What the registers hold at one point, rounded; zero where they are empty.
+/// Rounded contents of the registers at one point; zero for empty registers.
 type Codes = [u64; Reg::COUNT];
 
-/// The points of a probe, and the random objects that are drawn there.
+/// The points of a probe, and the random objects drawn there.
 pub(super) struct Lab {
     probe: &'static Probe,
     update: Update,
-    /// Of setup, and at every point.
+    /// Draws of setup, and at every point.
     draws: Vec<Draws<'static>>,
     points: Vec<Point>,
 }
 
-/// Where an iteration is looked at.
+/// A point at which the iteration is evaluated.
 struct Point {
     x: Vec<f64>,
     carried: Vec<Vec<f64>>,
 }
 
-/// What a beginning holds in a lab.
+/// Register contents of a prefix at all points of a lab.
 #[derive(Clone)]
 pub(super) struct LabState {
     setup: Lenient<'static>,
-    /// At every point; none before the iteration.
+    /// At every point; empty before the iteration.
     points: Vec<Lenient<'static>>,
     after_setup: Codes,
     at_points: [Codes; ITERATIONS],
@@ -50,12 +51,12 @@ impl Lab {
             let other =
                 |label: &str, i: u64| stream.derive(label, t).derive(label, i).normals(probe.start.len());
             match t {
-                // Where fingerprints begin.
+                // The starting point of fingerprints.
                 0 => Point {
                     x: probe.start.clone(),
                     carried: vec![probe.start.iter().rev().copied().collect(); Reg::COUNT],
                 },
-                // An x that stays is the same everywhere.
+                // If the update does not change x, it is the same at all points.
                 _ => Point {
                     x: if update == Update::Answer { probe.start.clone() } else { other("x", 0) },
                     carried: (0..Reg::COUNT as u64).map(|i| other("carried", i)).collect(),
@@ -70,7 +71,7 @@ impl Lab {
         }
     }
 
-    /// Before anything is written.
+    /// The initial contents.
     pub fn begin(&self) -> LabState {
         let Probe { instance, settings, start, .. } = self.probe;
         LabState {
@@ -81,7 +82,7 @@ impl Lab {
         }
     }
 
-    /// Goes on from setup to the iteration.
+    /// Moves from setup to the iteration.
     pub fn turn(&self, held: &mut LabState) {
         held.at_points = [held.after_setup; ITERATIONS];
         held.points = vec![held.setup.clone(); ITERATIONS];
@@ -90,7 +91,7 @@ impl Lab {
         }
     }
 
-    /// Runs an instruction with these operands; none if it does not fit.
+    /// Runs an instruction with these operands; `None` if it does not type-check.
     pub fn step(&mut self, held: &mut LabState, instruction: &Instruction, args: Option<&[Arg]>) {
         let probe = self.probe;
         let step = |run: &mut Lenient<'static>, codes: &mut Codes, draws: &mut Draws<'static>| {
@@ -106,7 +107,7 @@ impl Lab {
         points.zip(&mut self.draws[1..]).for_each(|((run, codes), draws)| step(run, codes, draws));
     }
 
-    /// What would be held after an instruction with these operands.
+    /// The register contents after an instruction with these operands.
     fn codes(
         &mut self,
         held: &LabState,
@@ -137,8 +138,8 @@ impl Lab {
         (after_setup, at_points)
     }
 
-    /// Adds to `text` what is held in the registers written so far, where `handed_on` count as setup left them, and
-    /// says whether none of it is missing; with one more instruction, if there is one.
+    /// Appends the contents of the registers written so far to `text`, and those of `handed_on` as left by setup;
+    /// with one more instruction if given. Returns whether none of them is missing.
     pub fn describe(
         &mut self,
         held: &LabState,
@@ -167,8 +168,8 @@ impl Lab {
         complete
     }
 
-    /// The fingerprint of the finished program, of which `kept` count as setup leaves them, if it does not fail: the
-    /// beginning has run its setup and its first iteration.
+    /// The fingerprint of the finished program, with the registers `kept` hashed as left by setup; `None` if it
+    /// fails. The prefix has run setup and its first iteration.
     pub fn fingerprint(&mut self, held: &LabState, finished: &[Typed], kept: RegSet) -> Option<u128> {
         let moved = RegSet::EMPTY.with(Reg::X).with(Reg::V1);
         let written = Section::BOTH.map(|section| {
@@ -196,11 +197,11 @@ impl Lab {
     }
 }
 
-/// A value as two projections, never coarser than six digits. Zero is for what is missing.
+/// Two projections of a value in at least six digits. Zero stands for a missing value.
 fn code(probe: &Probe, datum: &Datum) -> u64 {
     let rounded = |direction| match probe.number(datum, direction) {
         0.0 => 1,
-        // Sign, exponent and the first 20 bits, to the nearest.
+        // Sign, exponent and the first 20 bits, rounded to nearest.
         number => 2 + ((number.to_bits() + (1 << 31)) >> 32),
     };
     rounded(0) << 32 | rounded(1)

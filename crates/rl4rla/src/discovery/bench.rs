@@ -15,11 +15,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// One set of instances of a stage, with the protocol that scores programs on them.
 pub struct Bench<'a> {
-    /// Drawn once.
+    /// Instances drawn once.
     instances: Vec<Arc<PreparedInstance>>,
     /// What is redrawn for every evaluation.
     fresh: Fresh,
-    /// Of the instances drawn for one evaluation, the latest.
+    /// The latest instances that were drawn for single evaluations.
     latest: Mutex<VecDeque<(usize, Arc<PreparedInstance>)>>,
     families: &'a [Family],
     protocol: &'a Protocol,
@@ -30,21 +30,21 @@ pub struct Bench<'a> {
     measured: Arc<MeasuredRewards>,
 }
 
-/// A reward with all that was seen of its run; nothing but the reward where that was known.
+/// A reward with other measurements of its run; these are missing if the reward was already known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
     pub reward: f64,
     pub seen: Option<RewardSample>,
 }
 
-/// Replicates by which the best programs are compared in the end, at least, where evaluations are fresh.
+/// Minimum number of replicates for the final comparison of the best programs, if evaluations are fresh.
 const REPLICATES: usize = 16;
 
-/// Fresh instances held at most.
+/// Maximum number of fresh instances kept.
 const LATEST: usize = 32;
 
 impl<'a> Bench<'a> {
-    /// Draws the instances of a set, for stage `number` of a run; what is `known` need not be computed again.
+    /// Draws the instances of a set for stage `number` of a run; rewards in `known` are not computed again.
     pub fn new(
         stage: &'a Stage,
         set: InstanceSet,
@@ -66,7 +66,7 @@ impl<'a> Bench<'a> {
         Ok(Bench { instances, fresh, latest, families, protocol, set, seed, number, known, measured })
     }
 
-    /// How many replicates there are of every value; without fresh evaluations, one for each instance.
+    /// Number of replicates of every value; one per instance unless evaluations are fresh.
     pub fn count(&self) -> usize {
         match self.fresh {
             Fresh::No => self.instances.len(),
@@ -74,7 +74,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// How many different values can be drawn of a program.
+    /// Number of different values that can be drawn for a program.
     pub fn draws(&self, program: &Program) -> usize {
         match self.fresh {
             Fresh::Instances => usize::MAX,
@@ -83,7 +83,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The name of a reward on replicate `index`.
+    /// The log key of a reward on replicate `index`.
     pub fn record(&self, key: u128, index: usize) -> RewardKey {
         RewardKey { stage: self.number, key, set: self.set, index }
     }
@@ -93,7 +93,7 @@ impl<'a> Bench<'a> {
         self.measure(solved, index).reward
     }
 
-    /// The same, with what else was seen of the run if it was made.
+    /// The same with the other measurements of the run, if it was made.
     pub(super) fn measure(&self, solved: &Solved<Program>, index: usize) -> Measured {
         if let Some(&reward) = self.known.get(&self.record(solved.key, index)) {
             return Measured { reward, seen: None };
@@ -102,13 +102,13 @@ impl<'a> Bench<'a> {
         Measured { reward: seen.reward, seen: Some(seen) }
     }
 
-    /// The same, whatever is known.
+    /// The same, computed even if the reward is known.
     pub fn reward_sample(&self, program: &Program, index: usize) -> RewardSample {
         // Without random draws, all replicates on one instance are equal.
         let one = self.fresh == Fresh::Draws && !has_luck(program);
         let index = if one { index % self.instances.len() } else { index };
         let stream = self.stream(index);
-        // Fronts look at the first instance; elsewhere singular values would be found for nothing.
+        // The Pareto front uses the first instance only; elsewhere the singular values are not needed.
         reward_sample(
             program,
             &self.instance(index),
@@ -130,7 +130,7 @@ impl<'a> Bench<'a> {
             return known.clone();
         }
         let family = self.families[index % self.families.len()].for_set(self.set);
-        // Those of a table may be refused; the first ones were not.
+        // A sample of a table may be rejected; the initial instances were not.
         let Ok(drawn) = PreparedInstance::draw(&family, &self.set.stream(self.seed, index as u64)) else {
             return usual.clone();
         };
@@ -142,12 +142,12 @@ impl<'a> Bench<'a> {
         drawn
     }
 
-    /// The excess that instance `index` starts with.
+    /// The excess at the starting point of instance `index`.
     pub fn start(&self, index: usize) -> f64 {
         self.instances[index].problem().measure_start().1
     }
 
-    /// The whole score of a program on instance `index`, by the full executor.
+    /// The full score of a program on instance `index`, by the full executor.
     pub fn score(&self, program: &Program, index: usize) -> Score {
         let stream = self.stream(index);
         self.measured.score(program, stream, || {
@@ -161,7 +161,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Whether a program draws anything.
+/// Whether a program makes random draws.
 fn has_luck(program: &Program) -> bool {
     program.setup.iter().chain(&program.iteration).any(|instruction| instruction.op.draws())
 }

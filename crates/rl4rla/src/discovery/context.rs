@@ -1,4 +1,4 @@
-//! The context of a run: what it shares with others, whom it asks, and who watches.
+//! The context of a run: shared caches, proposer and observer.
 
 use super::log::Known;
 use super::observe::Observer;
@@ -6,8 +6,8 @@ use super::problems::Problems;
 use super::proposer::Proposer;
 use std::sync::Arc;
 
-/// What a run may use and whom it tells. No result depends on it, unless the proposer's programs do. The default shares nothing,
-/// asks nobody and tells nobody.
+/// The environment of a run. No result depends on it, except through the programs of a proposer. The default has
+/// empty caches, no proposer and no observer.
 ///
 /// ```
 /// use rl4rla::discovery::{Context, Observer, Progress};
@@ -23,12 +23,12 @@ use std::sync::Arc;
 /// ```
 #[derive(Default)]
 pub struct Context<'a> {
-    /// What runs with the same seed have drawn and computed.
+    /// Instances and rewards shared by runs with the same seed.
     pub problems: Arc<Problems>,
     /// Rewards that an earlier attempt at the same run computed.
     pub known: Arc<Known>,
-    /// Who writes programs, for methods that ask; without one they breed.
+    /// Proposer of programs, for methods that use one; without it they mutate and recombine.
     pub proposer: Option<&'a mut dyn Proposer>,
-    /// Who hears how the run goes, and may end it.
+    /// Observer of the run, which may stop it.
     pub observer: Option<&'a mut dyn Observer>,
 }

@@ -6,11 +6,11 @@ use crate::program::{Canonical, Editor, InstructionNumber, Program};
 use crate::search::Solved;
 use rustc_hash::FxHashMap;
 
-/// Finishes programs, and remembers what that costs time.
+/// Finishes programs, and caches the expensive part.
 pub(super) struct Finishing {
     /// The program the stage starts from.
     old: Vec<InstructionNumber>,
-    /// The keys of finished programs by their ids, where those are not the keys.
+    /// The keys of finished programs by id, if the key differs from the id.
     keys: FxHashMap<u128, u128>,
     words: Vec<InstructionNumber>,
 }
@@ -20,7 +20,7 @@ impl Finishing {
         Finishing { old: editor.words(space.start), keys: FxHashMap::default(), words: Vec::new() }
     }
 
-    /// The finished program of these words, if it is one.
+    /// The finished program of these words, if it is valid.
     pub fn solved(
         &mut self,
         editor: &mut Editor,

@@ -1,4 +1,4 @@
-//! The front: of everything a search has evaluated, the programs that none beats in accuracy, work and stability at once.
+//! The Pareto front of all evaluated programs in accuracy, work and stability.
 
 use super::bench::{Bench, Measured};
 use super::stage::Stage;
@@ -8,26 +8,26 @@ use crate::statistics::Spread;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// What a program achieves and what it costs; of each, less is better.
+/// The three objectives of a program; smaller is better in each.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Tradeoff {
-    /// Accuracy: the excess at the end of a run.
+    /// Accuracy: the final excess of a run.
     pub excess: f64,
     /// Work: the floating-point operations of a run.
     pub flops: f64,
-    /// Stability: the effective condition number; 1 where the task knows none.
+    /// Stability: the effective condition number; 1 for tasks without one.
     pub condition: f64,
 }
 
 impl Tradeoff {
-    /// As they are compared: steps of a quarter of a power of ten, since what differs by less differs by chance. Below
-    /// the accuracy of double precision all are alike.
+    /// The objectives as compared: rounded to quarters of a power of ten, since smaller differences are due to
+    /// chance. Excesses below double precision are equal.
     fn steps(&self) -> [f64; 3] {
         let step = |value: f64| (4.0 * value.log10()).round();
         [step(self.excess.max(1e-14)), self.flops, step(self.condition.max(1.0))]
     }
 
-    /// Whether this is nowhere worse than the other.
+    /// Whether this is at least as good as the other in every objective.
     pub fn covers(&self, other: &Tradeoff) -> bool {
         self.steps().iter().zip(other.steps()).all(|(own, other)| *own <= other)
     }
@@ -42,23 +42,24 @@ impl Tradeoff {
 pub struct ParetoEntry {
     /// The program.
     pub program: Program,
-    /// What it achieves: medians over the select instances.
+    /// Its objectives: medians over the select instances.
     pub tradeoff: Tradeoff,
-    /// Its mean reward on them.
+    /// Its mean reward on the select instances.
     pub reward: f64,
 }
 
-/// Programs that none beats so far.
+/// The Pareto front so far.
 #[derive(Clone, Debug, Default)]
 pub struct Front {
     points: Vec<(Tradeoff, Program)>,
 }
 
-/// The most programs that are measured again at the end.
+/// Maximum number of programs that are measured again at the end.
 const MOST: usize = 64;
 
 impl Front {
-    /// Takes a program in, unless it is covered by one that is there; throws out those it covers.
+    /// Adds a program unless one of the front covers it, and removes those that it covers. Returns whether it was
+    /// added.
     pub fn insert(&mut self, tradeoff: Tradeoff, program: &Program) -> bool {
         if !tradeoff.is_finite() || self.points.iter().any(|(known, _)| known.covers(&tradeoff)) {
             return false;
@@ -78,14 +79,14 @@ impl Front {
         self.points.is_empty()
     }
 
-    /// The least excess and the least work among them.
+    /// The smallest excess and the smallest work in the front.
     pub fn ends(&self) -> Option<[f64; 2]> {
         let least =
             |of: fn(&Tradeoff) -> f64| self.points.iter().map(|(point, _)| of(point)).reduce(f64::min);
         Some([least(|point| point.excess)?, least(|point| point.flops)?])
     }
 
-    /// Offers a program by its first run, if it halves what there was to gain.
+    /// Offers a program by its first run, if that at least halves the excess.
     pub(super) fn notice(&mut self, program: &Program, measured: &Measured, stage: &Stage, bench: &Bench) {
         let sample = measured.seen.unwrap_or_else(|| bench.reward_sample(program, 0));
         if sample.excess <= 0.5 * bench.start(0) {
@@ -94,11 +95,11 @@ impl Front {
         }
     }
 
-    /// Measures them on other instances than those they were noticed by, and keeps those that still none beats: the most
-    /// accurate first.
+    /// Measures the programs of the front again on the select instances and returns those that are still not
+    /// dominated, the most accurate first.
     pub(super) fn measured(&self, stage: &Stage, bench: &Bench) -> Vec<ParetoEntry> {
         let mut best: Vec<&(Tradeoff, Program)> = self.points.iter().collect();
-        // Few if any are left out; of those that are, the least accurate.
+        // Few if any are left out, and those are the least accurate.
         best.sort_by(|(a, p), (b, q)| a.excess.total_cmp(&b.excess).then_with(|| p.cmp(q)));
         best.truncate(MOST);
         let entries: Vec<ParetoEntry> =
@@ -117,7 +118,7 @@ impl Front {
     }
 }
 
-/// A program on all instances of a bench; nothing if it fails on one.
+/// A program measured on all instances of a bench; `None` if it fails on one.
 fn measure(program: &Program, stage: &Stage, bench: &Bench) -> Option<ParetoEntry> {
     let scores: Vec<Score> = (0..bench.count()).map(|index| bench.score(program, index)).collect();
     let median = |of: &dyn Fn(&Score) -> f64| {
@@ -142,7 +143,7 @@ pub(super) fn flops(program: &Program, stage: &Stage) -> f64 {
     flops_of(program, stage, None)
 }
 
-/// The same of as many iterations as it took to reach the tolerance, where there is one.
+/// The same, up to the iteration at which the tolerance was reached, if there is one.
 fn flops_of(program: &Program, stage: &Stage, reached: Option<usize>) -> f64 {
     let (rows, cols) = (stage.families[0].rows, stage.families[0].cols);
     let live = Canonical::new(program, stage.protocol.live_out);
@@ -155,17 +156,17 @@ fn flops_of(program: &Program, stage: &Stage, reached: Option<usize>) -> f64 {
 /// A preference among the programs of a Pareto front.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Preference {
-    /// How much accuracy counts.
+    /// Weight of accuracy.
     pub accuracy: f64,
-    /// How much little work counts.
+    /// Weight of low work.
     pub speed: f64,
-    /// How much stability counts.
+    /// Weight of stability.
     pub stability: f64,
 }
 
 impl Preference {
-    /// The place of the entry that suits best: each quality from 0 for the worst of the front to 1 for the best, on a
-    /// logarithmic scale, weighted; of equals the first.
+    /// The index of the preferred program: each objective is scaled logarithmically from 0 for the worst of the front
+    /// to 1 for the best, and weighted; the first on ties.
     pub fn choose(&self, entries: &[Tradeoff]) -> Option<usize> {
         let scale = |of: fn(&Tradeoff) -> f64| -> Vec<f64> {
             let logs: Vec<f64> = entries.iter().map(|entry| of(entry).log10()).collect();

@@ -1,11 +1,11 @@
-//! A program that grows from left to right, with what is known of it: its types, and what it does.
+//! A program built from left to right, with its types and its behaviour.
 
 use super::behaviour::{Lab, LabState};
 use super::merge::{handed_on, inverts_generally, stable};
 use crate::program::{Arg, Canonical, Env, Instruction, Program, RegSet, Section, Signature, Typed};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The beginning of a program.
+/// A prefix of a program.
 #[derive(Clone)]
 pub(super) struct Growing {
     pub written: Program,
@@ -15,11 +15,11 @@ pub(super) struct Growing {
     /// The types after it.
     pub env: Env,
     lines: Vec<Line>,
-    /// What it holds on the first probe, and on the second if anyone asked.
+    /// Its register contents on the first probe, and on the second if they were needed.
     held: [Option<LabState>; 2],
 }
 
-/// What liveness and stability need of an instruction.
+/// The properties of an instruction that liveness and stability depend on.
 #[derive(Clone, Copy)]
 struct Line {
     section: Section,
@@ -37,7 +37,7 @@ impl Line {
 }
 
 impl Growing {
-    /// Nothing yet; watched in the labs, if there are any.
+    /// The empty prefix; its behaviour is tracked if there are labs.
     pub fn new(signature: Signature, labs: Option<&[Lab; 2]>) -> Growing {
         Growing {
             written: Program::default(),
@@ -49,7 +49,7 @@ impl Growing {
         }
     }
 
-    /// Goes on from setup to the iteration.
+    /// Moves from setup to the iteration.
     pub fn turn(&mut self, labs: Option<&mut [Lab; 2]>) {
         self.section = Section::Iteration;
         for (lab, held) in labs.into_iter().flatten().zip(&mut self.held) {
@@ -57,7 +57,8 @@ impl Growing {
         }
     }
 
-    /// Adds an instruction. What does not fit poisons its target, and counts for nothing if that is dead.
+    /// Adds an instruction. One that does not type-check invalidates its target, which does not matter if that is
+    /// dead.
     pub fn push(&mut self, instruction: &Instruction, labs: Option<&mut [Lab; 2]>) {
         let value = self.env.step(instruction, self.section).ok();
         let args = value.as_ref().map(|value| &value.args[..]);
@@ -75,8 +76,8 @@ impl Growing {
         program
     }
 
-    /// A key of what it does, with one more instruction if there is one: of what the registers hold, and of what decides
-    /// its stability. Beginnings with equal keys can be gone on with in the same ways, to the same ends.
+    /// A key of its behaviour, with one more instruction if given: of the register contents, and of the properties
+    /// that determine stability. Prefixes with equal keys have the same continuations with the same results.
     pub fn behaviour(
         &mut self,
         instruction: Option<&Instruction>,
@@ -104,7 +105,7 @@ impl Growing {
         xxh3_128(&text)
     }
 
-    /// What it holds in a lab where it was not watched.
+    /// Its register contents in a lab where it was not tracked.
     fn replayed(&self, lab: &mut Lab) -> LabState {
         let mut held = lab.begin();
         let mut env = Env::start(self.signature);
@@ -120,8 +121,8 @@ impl Growing {
         held
     }
 
-    /// The registers written; those of them that still count as setup left them; how many live instructions invert a
-    /// matrix that is not triangular. Anything may still be read by what is yet to come.
+    /// The registers written; those among them that count as left by setup; the number of live instructions that
+    /// invert a matrix that is not triangular. Every register may still be read by later instructions.
     fn counting(&self, last: Option<Line>, kept: RegSet) -> (RegSet, RegSet, u64) {
         let lines = |of: Section| {
             let lines = last.iter().chain(self.lines.iter().rev());
@@ -145,8 +146,8 @@ impl Growing {
         (setup.union(written(Section::Iteration)), handed_on, inverses)
     }
 
-    /// The key of the finished program that this is a way to write, as [`Merge::finished`](super::Merge) makes it; none if
-    /// that has to be asked.
+    /// The key of the finished program, as computed by [`Merge::finished`](super::Merge); `None` if it cannot be
+    /// determined here.
     pub fn finished(
         &self,
         finished: &Canonical,
@@ -184,7 +185,7 @@ mod tests {
         growing
     }
 
-    /// Random beginnings: calls `met` with one, and with an instruction that may be added to it.
+    /// Random prefixes: calls `met` with each, and with an instruction that may be added to it.
     fn walk(
         grammar: &Grammar,
         seed: u64,
@@ -220,7 +221,7 @@ mod tests {
                     let whole = growing.with(Some(instruction));
                     let mut again = written(&whole, growing.section, signature, labs);
                     assert_eq!(added, again.behaviour(None, kept, labs), "{whole}");
-                    // Nor do dead code and the order of independent instructions matter.
+                    // Dead code and the order of independent instructions do not matter either.
                     let tidy = Canonical::new(&whole, crate::program::LiveOut::Partial(kept));
                     let mut tidy = written(tidy.program(), growing.section, signature, labs);
                     assert_eq!(added, tidy.behaviour(None, kept, labs), "{whole}");
@@ -255,7 +256,7 @@ mod tests {
         let mut pairs = 0;
         for signature in signatures() {
             let mut grammar = everything(signature);
-            // Few registers, so that many walks meet.
+            // Few registers, so that many walks reach equal states.
             grammar.registers = ["A", "b", "x", "v1", "R1", "p1", "m1"]
                 .map(|name| Reg::named(name).unwrap())
                 .into_iter()
@@ -267,8 +268,8 @@ mod tests {
                     let key = growing.behaviour(None, RegSet::EMPTY, labs);
                     let other = known.entry((key, growing.section)).or_insert_with(|| growing.clone());
                     let alike = grammar.state(&other.written) == grammar.state(&growing.written);
-                    // Where types differ, one of them knows more of the same matrix. And code that dies may have
-                    // counted for the stability of one of them.
+                    // If the types differ, one is more specific about the same matrix. And dead code may have counted
+                    // for the stability of one of them.
                     let line = Line::new(growing.section, instruction, None);
                     let survives = |beginning: &Growing| {
                         let [before, after] =

@@ -1,8 +1,8 @@
 //! The paper's moves: insert one instruction anywhere.
 //!
-//! A draft is the number of a state; a state is the edits that are left and the words of a program. Legal edits are
-//! remembered for a while, each with the draft it leads to once it has been visited: a rollout goes to one child
-//! and must know how many there are, not what they look like.
+//! A draft is the number of a state; a state is the number of edits left and the words of a program. Legal edits are
+//! cached, each with the draft it leads to once that has been visited: a rollout goes to one child, and needs the
+//! number of children but not the others.
 
 use super::finishing::Finishing;
 use super::space::Space;
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A program being written, with the edits that are left.
+/// A partial program, with the number of edits left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DraftState(u32);
 
@@ -23,7 +23,7 @@ pub struct Insertions<'a> {
     desk: Mutex<Desk<'a>>,
 }
 
-/// Everything that is known of drafts.
+/// All data about drafts.
 struct Desk<'a> {
     editor: Editor<'a>,
     states: States,
@@ -35,27 +35,27 @@ struct Desk<'a> {
     words: Vec<InstructionNumber>,
 }
 
-/// An edit, and the draft it leads to if that is known.
+/// An edit, and the draft it leads to if known.
 #[derive(Clone, Copy)]
 struct Move {
     edit: Edit,
     child: Option<Child>,
 }
 
-/// A draft's number and one: leaves room for none.
+/// A draft's number plus one, so that `None` takes no space.
 type Child = std::num::NonZeroU32;
 
-/// Moves remembered at most, at 12 bytes; beyond that all are forgotten, at no cost but time.
+/// Maximum number of cached moves, 12 bytes each; beyond that the cache is cleared, which costs only time.
 const MOST: usize = 1 << 20;
 
 impl<'a> Insertions<'a> {
-    /// Of this space.
+    /// The moves of this space.
     pub fn new(space: Space<'a>) -> Insertions<'a> {
         let editor = Editor::new(&space.stage.grammar, space.start);
         let desk = Mutex::new(Desk {
             finishing: Finishing::new(&editor, &space),
             editor,
-            // The edits left, the length of setup, the program.
+            // Number of edits left, length of setup, program.
             states: States::new(2 + space.start.len() + space.stage.edits),
             moves: Vec::new(),
             known: FxHashMap::default(),
@@ -65,7 +65,7 @@ impl<'a> Insertions<'a> {
         Insertions { space, desk }
     }
 
-    /// How many drafts were met, and the memory they take.
+    /// The number of drafts, and the memory they take in bytes.
     pub fn memory(&self) -> (usize, usize) {
         let desk = self.desk();
         (desk.states.count(), desk.states.bytes())
@@ -106,7 +106,7 @@ impl Desk<'_> {
         start..self.moves.len()
     }
 
-    /// Where one of the moves of a draft leads.
+    /// The draft that a move leads to.
     fn child(&mut self, draft: DraftState, number: usize) -> DraftState {
         let Move { edit, child } = self.moves[number];
         if let Some(child) = child {
@@ -131,8 +131,8 @@ impl Domain for Insertions<'_> {
         desk.draft(self.space.stage.edits, &start)
     }
 
-    // Whatever the merge key: programs that leave the same registers have different middles, where the next
-    // instruction may go. And equal programs with different numbers of edits left have different futures.
+    // Independent of the merge key: programs with equal register contents differ in the places where instructions can
+    // be inserted, and equal programs with different numbers of edits left have different continuations.
     fn key(&self, draft: &DraftState) -> u128 {
         u128::from(draft.0)
     }

@@ -1,20 +1,20 @@
-//! What is known of rewards already computed: the memory that makes a run resumable.
+//! The log of rewards, from which a run can be resumed.
 
 use crate::problem::InstanceSet;
 use rustc_hash::FxHashMap;
 
-/// The name of one reward within a run.
+/// The key of one reward within a run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RewardKey {
-    /// The number of the stage.
+    /// Index of the stage.
     pub stage: usize,
-    /// The key of the program.
+    /// Key of the program.
     pub key: u128,
-    /// The set of the instance.
+    /// Instance set.
     pub set: InstanceSet,
-    /// Its number.
+    /// Index of the instance.
     pub index: usize,
 }
 
-/// Rewards by name. A reward is a pure function, so knowing it changes nothing but the time.
+/// Known rewards. A reward is a pure function, so knowing it changes only the time.
 pub type Known = FxHashMap<RewardKey, f64>;

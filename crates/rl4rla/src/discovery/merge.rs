@@ -1,4 +1,4 @@
-//! The merge key: which programs a search takes for one.
+//! The merge key: which programs a search treats as the same.
 
 use crate::equivalence::fingerprint;
 use crate::execute::mix;
@@ -8,20 +8,20 @@ use crate::program::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Which programs are one.
+/// Which programs are treated as the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Merge {
-    /// Those with one canonical form.
+    /// Programs with equal canonical forms.
     #[default]
     Canonical,
-    /// Those that behave alike on probe data, as long as they are alike in what decides their stability too: what
-    /// setup hands to the iteration, and whether anything but a triangular matrix is inverted.
+    /// Programs with equal fingerprints, provided that they also agree in what determines their stability: the
+    /// registers handed from setup to the iteration, and the number of inverted matrices that are not triangular.
     Fingerprint,
 }
 
 impl Merge {
-    /// Both keys.
+    /// Both merge keys.
     pub const ALL: [Merge; 2] = [Merge::Canonical, Merge::Fingerprint];
 
     /// The key of a finished program.
@@ -37,7 +37,7 @@ impl Merge {
     }
 }
 
-/// The registers that the iteration takes from setup.
+/// The registers that the iteration reads as left by setup.
 pub(super) fn handed_on(program: &Program) -> RegSet {
     let (mut taken, mut own) = (RegSet::EMPTY, RegSet::EMPTY);
     for instruction in &program.iteration {
@@ -48,8 +48,8 @@ pub(super) fn handed_on(program: &Program) -> RegSet {
     taken.iter().filter(|&reg| written.contains(reg)).collect()
 }
 
-/// How many matrices that are not triangular are inverted or solved with: equal in exact arithmetic, such forms lose twice the
-/// digits.
+/// The number of non-triangular matrices that are inverted or solved with: such forms are equal in exact arithmetic
+/// but lose twice as many digits.
 fn general_inverses(program: &Program, signature: Signature) -> u128 {
     let mut env = Env::start(signature);
     let general = |(section, _, instruction): (Section, usize, &Instruction)| {
@@ -59,14 +59,15 @@ fn general_inverses(program: &Program, signature: Signature) -> u128 {
     program.instructions().map(general).filter(|&general| general).count() as u128
 }
 
-/// Whether an instruction with these operands, none if it does not fit, inverts a matrix that is not triangular.
+/// Whether an instruction with these operands (`None` if it does not type-check) inverts a matrix that is not
+/// triangular.
 pub(super) fn inverts_generally(instruction: &Instruction, args: Option<&[Arg]>) -> bool {
     let op = instruction.op;
     (op.is(Core::MatInv) || op.meaning == Meaning::Solution)
         && args.is_some_and(|args| args[0].ty.structure() != Structure::Upper)
 }
 
-/// The key of a finished program that behaves like this and consists of these instructions.
+/// The key of a finished program with this behaviour and these instructions.
 pub(super) fn stable(behaviour: u128, typed: &[Typed]) -> u128 {
     let general = typed.iter().filter(|typed| inverts_generally(typed.instruction, Some(&typed.args)));
     mix([behaviour, general.count() as u128])

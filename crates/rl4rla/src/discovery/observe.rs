@@ -15,16 +15,16 @@ pub struct Leader<'a> {
     pub reward: f64,
 }
 
-/// Where a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// The number of the stage.
+    /// Index of the stage.
     pub stage: usize,
-    /// What its search has done.
+    /// Counters of its search.
     pub counters: Counters,
-    /// Who leads.
+    /// The best program so far.
     pub best: Option<Leader<'a>>,
-    /// The programs that none beats so far.
+    /// The Pareto front so far.
     pub front: &'a Front,
 }
 
@@ -33,7 +33,7 @@ pub trait Observer {
     /// A stage begins.
     fn begins(&mut self, _number: usize) {}
 
-    /// A reward was computed, or was known.
+    /// A reward was computed or taken from the log.
     fn evaluated(&mut self, _record: RewardKey, _value: f64) {}
 
     /// Whether the run should continue.
@@ -45,7 +45,7 @@ pub trait Observer {
     fn ended(&mut self, _number: usize, _result: &StageResult) {}
 }
 
-/// Nobody lets everything go on.
+/// Without an observer every run continues.
 impl<O: Observer + ?Sized> Observer for Option<&mut O> {
     fn begins(&mut self, number: usize) {
         self.iter_mut().for_each(|observer| observer.begins(number));

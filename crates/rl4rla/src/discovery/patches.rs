@@ -1,9 +1,9 @@
-//! Programs to be changed at will: the old program, with instructions put between its own.
+//! Programs under mutation: the old program with new instructions between its own.
 //!
-//! Insertions only ever add, and keep what is left in canonical form. Evolution also takes back and replaces, so here a
-//! state remembers which of its instructions are new, and nothing is tidied away before the program is finished. What is put
-//! in is what the grammar calls legal there; so a walk from the root is one of insertions, and a mutant has at most as
-//! many new instructions as there are edits, between all of the old ones.
+//! Insertions only add instructions, and keep the program in canonical form. Evolution also removes and replaces, so
+//! here a state records which of its instructions are new, and nothing is simplified before the program is finished.
+//! Only instructions that are legal by the grammar are put in; so a walk from the root is a sequence of insertions,
+//! and a mutant has at most as many new instructions as there are edits, in addition to all old ones.
 
 use super::finishing::Finishing;
 use super::space::Space;
@@ -36,47 +36,48 @@ struct Desk<'a> {
     edits: Vec<Edit>,
 }
 
-/// Mutations and recombinations tried for one that gives a program.
+/// Number of attempts at a mutation or recombination that gives a valid program.
 const TRIES: usize = 16;
 
-/// One mutation in so many starts afresh, as one of AutoML-Zero's three does: no valley holds a population for ever.
+/// One in this many mutations restarts from a random program, like one of the three mutations of AutoML-Zero, so that
+/// a population cannot be trapped for ever.
 const FRESH: usize = 5;
 
 const MUTATIONS: [Mutation; 4] = [Mutation::Insert, Mutation::Remove, Mutation::Replace, Mutation::Modify];
 
-/// What else a mutation does.
+/// The other mutations.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mutation {
-    /// Puts in an instruction.
+    /// Inserts an instruction.
     Insert,
-    /// Takes out a new one.
+    /// Removes a new instruction.
     Remove,
-    /// Puts another in the place of a new one.
+    /// Replaces a new instruction.
     Replace,
-    /// Gives a new one other registers.
+    /// Changes the registers of a new instruction.
     Modify,
 }
 
 impl<'a> Patches<'a> {
-    /// Of this space.
+    /// The patches of this space.
     pub fn new(space: Space<'a>) -> Patches<'a> {
         let editor = Editor::new(&space.stage.grammar, space.start);
         let finishing = Finishing::new(&editor, &space);
         Patches { space, desk: Mutex::new(Desk { editor, finishing, edits: Vec::new() }) }
     }
 
-    /// The program that all patches keep, in the order they keep it.
+    /// The program that all patches contain, in the order they keep it.
     pub fn start(&self) -> Program {
         self.space.stage.grammar.state(self.space.start).program().clone()
     }
 
-    /// The program as it is written, dead code and all.
+    /// The program as written, dead code included.
     pub fn program(&self, patch: &Patch) -> Program {
         self.desk().editor.program(&words(&patch.0))
     }
 
-    /// The patch that makes this program, if there is one: it has all of the old instructions in their order, not too many
-    /// others, and each of these is legal where it stands.
+    /// The patch that makes this program, if there is one: it must contain all old instructions in their order and
+    /// not too many new ones, each legal at its place.
     pub fn adopt(&self, program: &Program) -> Option<Patch> {
         let root = self.root();
         let mut lines = Vec::with_capacity(program.len());
@@ -104,7 +105,7 @@ impl<'a> Patches<'a> {
         self.desk.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// How many more instructions may be put in; none if there are too many already.
+    /// Number of instructions that may still be inserted; `None` if there are too many already.
     fn left(&self, lines: &[Line]) -> Option<usize> {
         self.space.stage.edits.checked_sub(lines.iter().filter(|line| line.new).count())
     }
@@ -113,7 +114,7 @@ impl<'a> Patches<'a> {
         desk.finishing.solved(&mut desk.editor, &words(lines), &self.space)
     }
 
-    /// The legal insertions that are wanted, each with its place among the lines.
+    /// The legal insertions that pass the filter, each with its position.
     fn offers(
         &self,
         desk: &mut Desk,
@@ -158,14 +159,14 @@ impl<'a> Patches<'a> {
     }
 }
 
-/// The lines with one more.
+/// The lines with one more instruction.
 fn with(lines: &[Line], (edit, place): (Edit, usize)) -> Vec<Line> {
     let mut lines = lines.to_vec();
     lines.insert(place, Line { section: edit.section, word: edit.word, new: true });
     lines
 }
 
-/// The words of a program: how many stand in setup, and all of them.
+/// The words of a program: the length of setup, then the instructions.
 fn words(lines: &[Line]) -> Vec<InstructionNumber> {
     let setup = lines.iter().filter(|line| line.section == Section::Setup).count() as InstructionNumber;
     [setup].into_iter().chain(lines.iter().map(|line| line.word)).collect()
@@ -215,7 +216,7 @@ impl Domain for Patches<'_> {
         })
     }
 
-    // The beginning of one and the end of the other, cut where both have come as far in the old program.
+    // The start of one and the end of the other, cut at the same position of the old program.
     fn recombine(&self, one: &Patch, other: &Patch, pick: &mut dyn FnMut(usize) -> usize) -> Option<Patch> {
         let old = |lines: &[Line]| lines.iter().filter(|line| !line.new).count();
         let in_order = |lines: &[Line]| lines.is_sorted_by_key(|line| line.section);

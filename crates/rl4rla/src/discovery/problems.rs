@@ -8,8 +8,8 @@ use crate::rng::Stream;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Instances drawn so far, and the rewards of programs on them: shared by the stages of a run that draw from the same
-/// families, and by runs with the same seed. No result depends on what is held.
+/// Instances drawn and rewards computed so far: shared by the stages of a run that draw from the same families, and
+/// by runs with the same seed. A cache: no result depends on its contents.
 #[derive(Default)]
 pub struct Problems {
     drawn: Mutex<Vec<(Place, Arc<PreparedInstance>)>>,
@@ -24,22 +24,22 @@ struct Place {
     index: usize,
 }
 
-/// What a reward depends on, besides the program and the random draws.
+/// Everything that a reward depends on, besides the program and the random draws.
 #[derive(Clone, PartialEq, Debug)]
 struct Terms {
     protocol: Protocol,
     families: Vec<Family>,
     set: InstanceSet,
     seed: u64,
-    /// How many instances were drawn at first, where replicates outnumber them; else each replicate has its own.
+    /// Number of initial instances, if replicates rotate over them; `None` if each replicate has its own.
     turns: Option<usize>,
 }
 
-/// The rewards of programs on one set of instances under one protocol.
+/// Rewards of programs on one set of instances under one protocol.
 pub struct MeasuredRewards {
-    /// In reduced coordinates.
+    /// Rewards computed in reduced coordinates.
     pub(super) rewards: Rewards,
-    /// By the full executor.
+    /// Scores computed by the full executor.
     scores: Cache<(u128, Stream), Score>,
 }
 
@@ -55,7 +55,7 @@ impl MeasuredRewards {
 }
 
 impl Problems {
-    /// The first `count` instances of a set, the families taking turns.
+    /// The first `count` instances of a set, alternating between the families.
     pub fn draw(
         &self,
         families: &[Family],
@@ -79,7 +79,7 @@ impl Problems {
         Ok(prepared)
     }
 
-    /// The rewards measured so far on these terms.
+    /// The cached rewards for this protocol and these instances.
     pub fn measured(
         &self,
         protocol: &Protocol,
@@ -98,10 +98,10 @@ impl Problems {
         new
     }
 
-    /// Makes room for the instances of these families, where there is too little: forgets all others.
+    /// Frees memory for the instances of these families if it is short, by dropping all others.
     pub fn keep(&self, families: &[Family]) {
         let mut drawn = lock(&self.drawn);
-        // A cache makes room by forgetting what is its own: what others hold is of no use to the stage at hand.
+        // Each cache evicts only its own entries, so values held by other instances are dropped here.
         if cache_bytes() > cache_limit() / 2 {
             drawn.iter().for_each(|(_, prepared)| prepared.forget());
         }

@@ -9,22 +9,22 @@ use crate::search::{Parent, ProposalSource};
 pub struct Commission<'a> {
     /// The stage.
     pub stage: &'a Stage,
-    /// The program it starts from, whose instructions stay, in their order.
+    /// The program it starts from; its instructions must be kept, in their order.
     pub start: &'a Program,
-    /// Programs that were tried, with their mean rewards, the best last.
+    /// Programs tried so far with their mean rewards, the best last.
     pub parents: &'a [(Program, f64)],
 }
 
 /// A source of programs.
 pub trait Proposer {
-    /// Programs to try; none at all if there will never be any more, which interrupts the run.
+    /// Programs to try; `None` if there will never be any more, which interrupts the run.
     fn write(&mut self, commission: &Commission) -> Option<Vec<Program>>;
 
-    /// A program was no program of the stage.
+    /// A proposed program is not valid for the stage.
     fn refused(&mut self, _program: &Program) {}
 }
 
-/// Lets a proposer propose.
+/// Adapts a proposer of programs to the search.
 pub(super) struct Asking<'a> {
     pub proposer: &'a mut dyn Proposer,
     pub stage: &'a Stage,
@@ -50,7 +50,7 @@ impl ProposalSource<Patches<'_>> for Asking<'_> {
         Some(patches)
     }
 
-    /// Whoever is asked does not work for nothing, and may say the same again and again.
+    /// A proposal is charged even if it repeats known programs, because asking is expensive.
     fn cost(&self) -> u64 {
         1
     }

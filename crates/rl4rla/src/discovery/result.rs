@@ -1,4 +1,4 @@
-//! What came of a stage.
+//! The result of a stage.
 
 use super::attempt::Attempt;
 use crate::analysis::PreconditionerForm;
@@ -8,13 +8,14 @@ use crate::program::Program;
 /// Whether a stage found its target.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Judgement {
-    /// Whether it did.
+    /// Whether the result counts as the target.
     pub found: bool,
-    /// The name of what it found, if the catalogue has one.
+    /// Catalogue name of the result, if it has one.
     pub matched: Option<&'static str>,
-    /// The comparison with the target; none where the program does not fit its problems.
+    /// The comparison with the target; `None` if the program does not fit its problems.
     pub verdict: Option<Box<Verdict>>,
-    /// The condition number from which it is less accurate than the target, where that alone keeps it from being found.
+    /// The condition number from which it is less accurate than the target, if that is the only reason for not being
+    /// found.
     pub unstable_from: Option<f64>,
 }
 
@@ -23,18 +24,18 @@ pub struct Judgement {
 pub struct StageResult {
     /// The stage's name.
     pub name: String,
-    /// What the search found, whether or not it was looked for.
+    /// The result of the search.
     pub attempt: Attempt,
-    /// How it compares with the target; none if nothing was found.
+    /// The comparison with the target; `None` if no program was found.
     pub judgement: Option<Judgement>,
-    /// How the chosen program holds its preconditioner, if it has one.
+    /// How the chosen program represents its preconditioner, if it has one.
     pub form: Option<PreconditionerForm>,
-    /// How long it took; no part of the result.
+    /// Duration in seconds; not part of the result.
     pub seconds: f64,
 }
 
 impl StageResult {
-    /// Whether the chosen program is the target.
+    /// Whether the chosen program counts as the target.
     pub fn found(&self) -> bool {
         self.judgement.as_ref().is_some_and(|judgement| judgement.found)
     }

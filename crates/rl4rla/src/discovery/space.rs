@@ -12,23 +12,24 @@ use crate::search::Solved;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// What a stage starts from, and what everyone who searches it shares.
+/// A stage, its starting program and the objects shared by all searches of it.
 pub struct Space<'a> {
     /// The stage.
     pub stage: &'a Stage,
     /// The program it starts from.
     pub start: &'a Program,
-    /// Which programs are one.
+    /// The merge key.
     pub merge: Merge,
     /// The instances that score candidates.
     pub bench: &'a Bench<'a>,
-    /// Where programs worth something are offered, if anyone asks for the front.
+    /// The Pareto front that good programs are offered to, if one is wanted.
     pub front: Option<&'a Mutex<Front>>,
 }
 
 impl Space<'_> {
-    /// The types of a finished program, if it fits, leaves what is to be kept, and no instruction that the stage added is
-    /// a longer way to write another one: the grammar offers none, but a later insertion before it can make it so.
+    /// The types of a finished program, if it is valid: it type-checks, writes all registers to be kept, and no
+    /// instruction added by the stage is redundant. The grammar offers no redundant ones, but a later insertion can
+    /// make one so.
     pub(super) fn typed<'p>(&self, finished: &'p Canonical) -> Option<Vec<Typed<'p>>> {
         let (grammar, program) = (&self.stage.grammar, finished.program());
         let typed = check(program, grammar.signature).ok()?;
@@ -43,7 +44,7 @@ impl Space<'_> {
     /// Upper bound on the reward of a program here.
     pub(super) fn bound(&self, program: &Program) -> f64 {
         let families = &self.stage.families;
-        // Families that differ in their spectra only have one bound.
+        // Families that differ only in their spectra have the same bound.
         let size = |family: &Family| (family.kind, family.rows, family.cols);
         let first = |i: usize| families[..i].iter().all(|other| size(other) != size(&families[i]));
         let bounds = (0..families.len()).filter(|&i| first(i));

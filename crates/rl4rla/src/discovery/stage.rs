@@ -11,9 +11,9 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fresh {
-    /// Nothing: the search instances alternate, each with its own fixed random draws.
+    /// Nothing: the search rotates over its instances, each with its own fixed random draws.
     No,
-    /// The draws of sketches and samples, with the search instances in rotation: the released code's rule.
+    /// The random draws of sketches and samples, rotating over the search instances: the rule of the released code.
     Draws,
     /// The instance too, as in the paper's definition of a curriculum.
     Instances,
@@ -34,16 +34,16 @@ impl fmt::Display for Fresh {
     }
 }
 
-/// How many instances there are of each set.
+/// Numbers of instances of the three sets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Instances {
-    /// That score candidates during the search.
+    /// Instances that score candidates during the search.
     pub search: usize,
-    /// That choose among the best candidates.
+    /// Instances that select among the best candidates.
     pub select: usize,
-    /// That measure the chosen program.
+    /// Instances that measure the chosen program.
     pub report: usize,
-    /// What is fresh in every evaluation of the search.
+    /// What is redrawn for every evaluation of the search.
     pub fresh: Fresh,
 }
 
@@ -53,27 +53,27 @@ impl Default for Instances {
     }
 }
 
-/// A stage as a search sees it.
+/// The inputs of a search.
 #[derive(Clone, Debug)]
 pub struct Stage {
     /// Its name.
     pub name: String,
-    /// What may be written, and where.
+    /// The legal instructions and their places.
     pub grammar: Grammar,
-    /// How many edits may be made.
+    /// Maximum number of edits.
     pub edits: usize,
     /// The families of the problems; instances alternate between them.
     pub families: Vec<Family>,
     /// How programs are run and rewarded.
     pub protocol: Protocol,
-    /// c, the weight of exploration.
+    /// c, the exploration constant.
     pub exploration: f64,
-    /// The most playouts, of the stage or of each decision.
+    /// Maximum number of playouts, of the stage or of each decision.
     pub budget: u64,
-    /// Whether the budget is that of each decision, as in the released code.
+    /// Whether the budget applies to each decision, as in the released code.
     pub budget_per_decision: bool,
-    /// Which programs are one.
+    /// The merge key.
     pub merge: Merge,
-    /// How many instances there are.
+    /// Numbers of instances.
     pub instances: Instances,
 }

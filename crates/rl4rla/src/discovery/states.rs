@@ -1,28 +1,28 @@
-//! States by number: every one is kept once, all of them side by side.
+//! A table of states: each is stored once and referred to by its number.
 
 use crate::program::InstructionNumber;
 
-/// The states met so far, each a few words. Equal words have one number.
+/// The states so far, each a few words. Equal words have the same number.
 pub(super) struct States {
-    /// As many for every state, those it does not need at the end.
+    /// The same number of words for every state, padded at the end.
     words: Vec<InstructionNumber>,
     width: usize,
-    /// Numbers by hash, at the next free place; a power of two of places, at most half of them taken.
+    /// Open-addressing hash table of state numbers; its size is a power of two, and it is at most half full.
     places: Vec<u32>,
 }
 
 const FREE: u32 = u32::MAX;
 
-/// Stands where a state has no more words.
+/// Padding.
 const BLANK: InstructionNumber = InstructionNumber::MAX;
 
 impl States {
-    /// None yet, and none will have more than `width` words.
+    /// An empty table for states of at most `width` words.
     pub fn new(width: usize) -> States {
         States { words: Vec::new(), width, places: vec![FREE; 64] }
     }
 
-    /// The number of a state, given when it is first met.
+    /// The number of a state, assigned when it is first seen.
     pub fn number(&mut self, state: &[InstructionNumber]) -> u32 {
         debug_assert!(state.len() <= self.width && !state.contains(&BLANK));
         let place = self.place(state);
@@ -45,17 +45,17 @@ impl States {
         &words[..words.iter().position(|&word| word == BLANK).unwrap_or(self.width)]
     }
 
-    /// How many there are.
+    /// Number of states.
     pub fn count(&self) -> usize {
         self.words.len() / self.width
     }
 
-    /// The memory they take.
+    /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.words[..]) + size_of_val(&self.places[..])
     }
 
-    /// Where a state stands, or would.
+    /// Slot of a state in the hash table, or the free slot where it belongs.
     fn place(&self, state: &[InstructionNumber]) -> usize {
         let last = self.places.len() - 1;
         let mut place = hash(state) as usize & last;
@@ -74,7 +74,7 @@ impl States {
     }
 }
 
-/// Every word reaches every bit.
+/// A hash in which every word affects every bit.
 fn hash(state: &[InstructionNumber]) -> u64 {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let mixed = |hash: u64| (hash ^ hash >> 32).wrapping_mul(ODD);
@@ -94,7 +94,7 @@ mod tests {
         let mut seed = 1u64;
         for _ in 0..20_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // Few different words and lengths: most states are met many times.
+            // Few different words and lengths, so that most states occur many times.
             let state: Vec<InstructionNumber> =
                 (0..(seed >> 60) % 7).map(|i| (seed >> (20 + 2 * i)) as InstructionNumber % 4).collect();
             let next = known.len() as u32;

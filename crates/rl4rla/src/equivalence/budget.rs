@@ -1,16 +1,16 @@
-//! How much work a verdict may take, counted in floating-point operations and not in time, so that a pair of programs is
-//! judged by the same runs wherever it is judged.
+//! The work allowed for a verdict, counted in floating-point operations and not in time, so that a pair of programs
+//! is judged by the same runs on every machine.
 
 use crate::execute::RunSettings;
 use crate::program::{Canonical, LiveOut, Program, Section, Signature, Structure, check};
 
-/// The work of one part of a verdict: about a second.
+/// Work allowed for one part of a verdict: about a second.
 pub const MOST: f64 = 6e9;
 
-/// What every instruction costs beside its arithmetic.
+/// Overhead of an instruction besides its arithmetic, in flops.
 const OVERHEAD: f64 = 500.0;
 
-/// The work of one run, at most; infinite where the program does not fit.
+/// Upper bound on the work of one run; infinite if the program does not fit the problem.
 pub fn work(
     program: &Program,
     signature: Signature,

@@ -1,8 +1,10 @@
-//! Fingerprints: a 128-bit hash of what a program does, for merging states that differ only in how they are written.
+//! Fingerprints: a 128-bit hash of a program's behaviour, for merging states that differ only in how they are
+//! written.
 //!
 //! The program runs on a small instance; every value is projected onto a fixed random direction and rounded to six
-//! digits. Rounding noise is ten million times smaller than the last digit kept, so it rarely moves one; different
-//! programs would have to agree in all projections to six digits to be merged. `docs/equivalence.md` has measured rates.
+//! digits. Rounding noise is ten million times smaller than the last digit kept, so it rarely changes one; different
+//! programs would have to agree in all projections to six digits to be merged. `docs/equivalence.md` has measured
+//! rates.
 
 use super::probe::{ITERATIONS, Probe};
 use crate::execute::snapshots;
@@ -10,7 +12,7 @@ use crate::program::{Canonical, Datum, LiveOut, Program, Reg, RegSet, Signature}
 use std::fmt::Write;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The fingerprint of a program: of how it moves x if it is finished, of everything it may still use if it is not.
+/// The fingerprint of a program: of its iterates if it is finished, and of every value it may still use if it is not.
 ///
 /// ```
 /// use rl4rla::equivalence::fingerprint;
@@ -25,7 +27,7 @@ pub fn fingerprint(program: &Program, signature: impl Into<Signature>, out: Live
     let live = Canonical::new(program, out);
     let written: RegSet =
         live.program().instructions().fold(RegSet::EMPTY, |set, (_, _, ins)| set.union(ins.writes()));
-    // What counts after setup, and after every iteration; without a v1 the program failed.
+    // The registers hashed after setup and after every iteration; without v1 the program failed.
     let moved = RegSet::EMPTY.with(Reg::X).with(Reg::V1);
     let (after_setup, after_iteration) = match out {
         LiveOut::Finished => (RegSet::EMPTY, moved),
@@ -48,12 +50,12 @@ pub fn fingerprint(program: &Program, signature: impl Into<Signature>, out: Live
     print.hash()
 }
 
-/// A fingerprint being taken, moment by moment.
+/// A fingerprint under construction.
 #[derive(Default)]
 pub(crate) struct Print(String);
 
 impl Print {
-    /// What these registers hold after setup, where t = 0, or after iteration t.
+    /// Adds the contents of these registers after setup (t = 0) or after iteration t.
     pub fn add(&mut self, probe: &Probe, t: usize, counted: RegSet, registers: &[Option<Datum>]) {
         for reg in counted.iter() {
             let number = registers[reg.index()].as_ref().map(|datum| probe.number(datum, 0));

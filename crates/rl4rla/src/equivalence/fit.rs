@@ -1,4 +1,4 @@
-//! What carried registers hold, found from runs: a register as a sum of multiples of others.
+//! Fits the contents of a carried register in runs as a linear combination of other registers.
 
 use super::numeric::{at_its_start, probes, random_draws};
 use super::rule::NormalisationWork;
@@ -9,19 +9,19 @@ use crate::linalg::{self, Matrix, dot, norm, sub};
 use crate::program::{Datum, Dim, Program, Reg, Signature};
 use std::collections::BTreeMap;
 
-/// Step sizes that tell multiples of η from plain ones.
+/// Several step sizes, to distinguish multiples of η from constant multiples.
 const STEPS: [f64; 5] = [0.37, 0.61, 0.23, 0.83, 0.47];
-/// Iterations of each run.
+/// Iterations per run.
 const ITERATIONS: usize = 4;
-/// The powers of η in a multiple, simple ones first.
+/// The powers of η that a coefficient may contain, simple ones first.
 const POWERS: [i32; 5] = [0, 1, -1, 2, -2];
-/// What is smaller than this beside its parts is rounding.
+/// Relative size below which a remainder counts as rounding.
 const NOISE: f64 = 1e-8;
-/// The denominators of multiples.
+/// Largest denominator of a coefficient.
 const DENOMINATORS: i64 = 64;
 
-/// What x and the carried registers hold in runs from the initial state: over all iterations, for every instance and step
-/// size on which the program runs.
+/// The contents of x and the carried registers in runs from the initial state: over all iterations, for every
+/// instance and step size on which the program runs.
 pub struct CarriedStates(Vec<Option<BTreeMap<Reg, Vec<f64>>>>);
 
 impl CarriedStates {
@@ -48,7 +48,7 @@ impl CarriedStates {
         CarriedStates(runs.collect())
     }
 
-    /// What a register holds, times a power of the step size, wherever the other program runs too.
+    /// The contents of a register times a power of the step size, wherever the other program runs too.
     fn values(&self, reg: Reg, power: i32, other: &CarriedStates) -> Vec<f64> {
         let steps = STEPS.iter().cycle();
         let runs = self.0.iter().zip(&other.0).zip(steps).filter_map(|((run, other), step)| {
@@ -59,7 +59,8 @@ impl CarriedStates {
     }
 }
 
-/// A register of one program as a sum of multiples of x and of these registers of another, as their runs suggest.
+/// A register of one program as a linear combination of x and of these registers of another, as suggested by their
+/// runs.
 pub fn fit(ours: &CarriedStates, reg: Reg, theirs: &CarriedStates, others: &[Reg]) -> Option<Vector> {
     let wanted = ours.values(reg, 0, theirs);
     let size = norm(&wanted);
@@ -72,7 +73,7 @@ pub fn fit(ours: &CarriedStates, reg: Reg, theirs: &CarriedStates, others: &[Reg
         for &other in others.iter().chain([&Reg::X]) {
             let column = theirs.values(other, power, ours);
             let length = norm(&column);
-            // Twice is enough to be orthogonal to rounding.
+            // Projecting twice makes it orthogonal to rounding.
             let project = |v: Vec<f64>| basis.iter().fold(v, |v, u| sub(&v, &linalg::scale(dot(u, &v), u)));
             let rest = project(project(column.clone()));
             if norm(&rest) > NOISE * length {
@@ -99,7 +100,7 @@ pub fn fit(ours: &CarriedStates, reg: Reg, theirs: &CarriedStates, others: &[Reg
     (norm(&sub(&made, &wanted)) <= NOISE * size && work.stop.is_none()).then_some(sum)
 }
 
-/// A number as the simplest fraction it can be.
+/// The simplest fraction that equals a number to rounding.
 fn fraction(number: f64) -> Option<(i64, i64)> {
     (1..=DENOMINATORS).find_map(|d| {
         let whole = (number * d as f64).round();
@@ -124,7 +125,7 @@ mod tests {
             "iteration:\n {gradient} v2 = VEC_VEC_SUB(m1, x)\n v1 = VEC_VEC_ADD(v1, v2)\n m1 = SCALAR_VEC_MUL(eta, x)\n a1 = SCALAR_DIV(eta, eta)\n a1 = SCALAR_DIV(a1, eta)\n m1 = SCALAR_VEC_MUL(a1, m1)\n"
         ));
         let m1 = Reg::carried().next().unwrap();
-        // x before was x + η·m1.
+        // The previous x was x + η·m1.
         let found = fit(&last, m1, &velocity, &[m1]).unwrap();
         let work = &mut NormalisationWork::new(Geometry::Tall);
         let source = |reg| Vector::source(VectorSource::Reg(reg), Dim::Cols);

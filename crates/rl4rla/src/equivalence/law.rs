@@ -56,7 +56,7 @@ pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>,
     for replicates in replicates {
         for &leverage in leverages {
             let instance = draw(&family(leverage), "law", 0);
-            // The last iterates, and how many runs came to their end.
+            // The last iterates, and the number of runs that did not fail.
             let sample = |program: &Program, label: &str| -> (Vec<Vec<f64>>, usize) {
                 let stream = Stream::new(2).derive(label, replicates);
                 let run = |i| {
@@ -94,7 +94,7 @@ pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>,
     ))
 }
 
-/// The largest gap between two empirical distribution functions.
+/// The Kolmogorov-Smirnov statistic: the largest distance between two empirical distribution functions.
 fn kolmogorov_smirnov(mut xs: Vec<f64>, mut ys: Vec<f64>) -> f64 {
     xs.sort_by(f64::total_cmp);
     ys.sort_by(f64::total_cmp);
@@ -102,7 +102,7 @@ fn kolmogorov_smirnov(mut xs: Vec<f64>, mut ys: Vec<f64>) -> f64 {
     xs.iter().chain(&ys).map(|&t| (share(&xs, t) - share(&ys, t)).abs()).fold(0.0, f64::max)
 }
 
-/// The quantile that the gap exceeds with probability at most `level` if the distributions are equal.
+/// The critical value that the statistic exceeds with probability at most `level` if the distributions are equal.
 fn critical(m: usize, n: usize, level: f64) -> f64 {
     let (m, n) = (m as f64, n as f64);
     ((2.0 / level).ln() / 2.0 * (m + n) / (m * n)).sqrt()

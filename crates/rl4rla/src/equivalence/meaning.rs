@@ -1,5 +1,5 @@
-//! What operators mean in algebra: a program is read instruction by instruction, and every operator makes a value in
-//! normal form of those of its operands.
+//! Algebraic semantics of the operators: a program is read instruction by instruction, and every operator maps its
+//! operands to a value in normal form.
 
 use super::normal::{Normal, start};
 use super::random_object::{DrawSite, SamplingLaw};
@@ -11,7 +11,7 @@ use super::word::Word;
 use crate::program::{Compute, Core, Dim, Meaning, Op, Reg, Section, Signature, Structure, Type, Typed};
 use std::collections::BTreeMap;
 
-/// What one iteration hands to the next: x and the carried registers.
+/// The state passed from one iteration to the next: x and the carried registers.
 fn states() -> impl Iterator<Item = Reg> {
     Reg::carried().chain([Reg::X])
 }
@@ -25,7 +25,7 @@ pub(super) struct ProgramReader {
 }
 
 impl ProgramReader {
-    /// A reader of programs for problems of this signature, before it has read anything.
+    /// A reader of programs for problems of this signature.
     pub fn new(signature: Signature) -> ProgramReader {
         let Signature { geometry, update, .. } = signature;
         let mut values = vec![None; Reg::COUNT];
@@ -41,7 +41,8 @@ impl ProgramReader {
         ProgramReader { values, section: Section::Setup, samples: 0, work: NormalisationWork::new(geometry) }
     }
 
-    /// Reads a program: setup sees x and the carried registers as they start, an iteration as the last one left them.
+    /// Reads a program. Setup sees x and the carried registers in their initial state, the iteration as the previous
+    /// one left them.
     pub fn read_all(mut self, typed: &[Typed], held: &BTreeMap<Reg, Vector>) -> Normal {
         let (setup, iteration) =
             typed.split_at(typed.partition_point(|typed| typed.section == Section::Setup));
@@ -91,7 +92,7 @@ impl ProgramReader {
         }
     }
 
-    /// Reads one instruction; nothing more once the work has stopped.
+    /// Reads one instruction, unless normalization has stopped.
     fn read(&mut self, typed: &Typed) {
         if self.work.stop.is_some() {
             return;
@@ -104,7 +105,7 @@ impl ProgramReader {
         }
     }
 
-    /// What an operator makes of its operands, when all that is known is that it is a function.
+    /// The result of an operator of which only "equal operands give equal results" is known.
     fn opaque(&mut self, typed: &Typed, operands: &[Reg]) -> Option<Value> {
         let op = typed.instruction.op;
         let mut args: Vec<Value> = operands.iter().map(|reg| self.value(*reg).clone()).collect();
@@ -123,14 +124,14 @@ impl ProgramReader {
         })
     }
 
-    /// The place of the next sample of this section.
+    /// The identity of the next sample of this section.
     fn next_sample(&mut self) -> DrawSite {
         self.samples += 1;
         DrawSite { section: self.section, index: self.samples }
     }
 }
 
-/// What an operator means: it reads operands and gives the value of its target, if it has one.
+/// The meaning of an operator: reads its operands and returns the value of its target, if it has one.
 type Reading = fn(&mut ProgramReader, &Typed, &[Reg]) -> Option<Value>;
 
 fn reading(op: Op) -> Reading {
@@ -185,7 +186,7 @@ fn core_reading(core: Core) -> Reading {
         },
         Core::MatInv => |r, typed, o| {
             let m = r.matrix(o[0]);
-            // A singular triangular matrix is an error; any other has a pseudo-inverse.
+            // Inverting a singular triangular matrix is an error; any other matrix has a pseudo-inverse.
             let upper = typed.args[0].ty.structure() == Structure::Upper;
             Some(Value::Matrix(if upper { m.true_inverse(&mut r.work) } else { m.inverse(&mut r.work) }))
         },
@@ -223,7 +224,7 @@ fn core_reading(core: Core) -> Reading {
     }
 }
 
-/// The meaning of operators that tasks add.
+/// The meaning of operators added by tasks.
 fn added_reading(meaning: Meaning) -> Reading {
     match meaning {
         Meaning::Function | Meaning::Sigmoid | Meaning::SigmoidSlope => {

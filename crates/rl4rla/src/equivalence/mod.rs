@@ -1,4 +1,4 @@
-//! Equivalence: decides whether two programs are the same algorithm, by algebra and by execution.
+//! Equivalence: decides whether two programs are equivalent, by algebra and by execution.
 
 mod budget;
 mod fingerprint;

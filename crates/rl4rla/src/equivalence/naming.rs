@@ -14,16 +14,16 @@ use std::sync::{LazyLock, Mutex};
 /// The catalogue match of a program.
 #[derive(Clone, Debug)]
 pub enum Naming {
-    /// It is this algorithm.
+    /// It is equivalent to this algorithm, at the same order of cost.
     Known(&'static Entry, Box<Verdict>),
     /// It has the iterates of this algorithm but a different order of cost.
     SameIterates(&'static Entry, Box<Verdict>, CostGap),
-    /// It is not in the catalogue; these are nearest, by the number of instructions to change.
+    /// It is not in the catalogue; these entries are nearest by edit distance.
     Unknown(Vec<(&'static Entry, usize)>),
 }
 
 impl Naming {
-    /// The algorithm that the program is.
+    /// The catalogue entry that the program is, if any.
     pub fn entry(&self) -> Option<&'static Entry> {
         match self {
             Naming::Known(entry, _) => Some(entry),
@@ -34,18 +34,18 @@ impl Naming {
 
 /// The order of a program's cost: the leading terms of its flops and data reads, in setup and per iteration.
 ///
-/// Two programs with the same iterates are one algorithm if they agree in this. A direct solver in setup has the iterates
-/// of preconditioned gradient descent, and reads no data afterwards.
+/// Two programs with the same iterates get the same name only if they agree in this. A direct solver in setup has the
+/// iterates of preconditioned gradient descent, but reads no data afterwards.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Growth {
-    /// Spent once.
+    /// Cost of setup.
     pub setup: Cost,
-    /// Spent every iteration.
+    /// Cost of one iteration.
     pub iteration: Cost,
 }
 
 impl Growth {
-    /// The order of a program's work on problems of this shape.
+    /// The order of a program's cost on problems of this shape.
     pub fn of(program: &Program, signature: impl Into<Signature>) -> Result<Growth, ShapeError> {
         let cost = ProgramCost::of(&Canonical::new(program, LiveOut::Finished), signature, Model::True)?;
         let order = |cost: &Cost| Cost { flops: cost.flops.leading(), data: cost.data.leading() };
@@ -56,9 +56,9 @@ impl Growth {
 /// The cost of a program next to that of the catalogue program with the same iterates.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CostGap {
-    /// Of the program.
+    /// Cost of the program.
     pub own: Growth,
-    /// Of the catalogue's.
+    /// Cost of the catalogue program.
     pub catalogue: Growth,
 }
 
@@ -78,13 +78,13 @@ impl fmt::Display for CostGap {
     }
 }
 
-/// Matches a program against the catalogue, modulo equivalence and by the order of its work.
+/// Matches a program against the catalogue, by equivalence and by order of cost.
 pub fn name(program: &Program, signature: impl Into<Signature>) -> Result<Naming, ShapeError> {
     let signature = signature.into();
     let normal = Normal::of(program, signature)?;
     let mut near: Vec<(&Entry, usize)> =
         Entry::known().map(|entry| (entry, distance(program, &entry.document.program))).collect();
-    // What becomes of v1 is half of what a program does.
+    // Programs with different updates are never equivalent.
     near.retain(|(entry, _)| entry.document.update == signature.update);
     near.sort_by_key(|(_, edits)| *edits);
     let own = Growth::of(program, signature)?;
@@ -99,8 +99,8 @@ pub fn name(program: &Program, signature: impl Into<Signature>) -> Result<Naming
             }
         }
     }
-    // Among equals that cost alike the one that rounds alike names it, and then the one written most alike: forms of
-    // one method differ in stability.
+    // Among equivalent entries of the same cost, the one with the same rounding behaviour is preferred, and then the
+    // one with the smallest edit distance: forms of one method differ in stability.
     let best =
         equals.into_iter().min_by_key(|(_, verdict, effort)| (*effort != own, verdict.stability.is_some()));
     near.truncate(3);
@@ -113,7 +113,7 @@ pub fn name(program: &Program, signature: impl Into<Signature>) -> Result<Naming
     })
 }
 
-/// The normal form of a catalogue program, computed once; none where it does not fit.
+/// The normal form of a catalogue program, computed once; `None` if it does not fit the problem.
 fn catalogue_form(entry: &'static Entry, signature: Signature) -> Option<Normal> {
     type Forms = BTreeMap<(&'static str, Signature), Option<Normal>>;
     static FORMS: LazyLock<Mutex<Forms>> = LazyLock::new(Mutex::default);
@@ -122,7 +122,8 @@ fn catalogue_form(entry: &'static Entry, signature: Signature) -> Option<Normal>
     forms.entry((entry.name, signature)).or_insert_with(form).clone()
 }
 
-/// The fewest instructions to insert, delete or replace to make one program's live code the other's.
+/// Edit distance: the smallest number of instructions to insert, delete or replace to turn the live code of one
+/// program into that of the other.
 pub fn distance(p: &Program, q: &Program) -> usize {
     let listed = |program: &Program| -> Vec<(Section, Instruction)> {
         let live = Canonical::new(program, LiveOut::Finished);
@@ -131,7 +132,7 @@ pub fn distance(p: &Program, q: &Program) -> usize {
     crate::program::edits(&listed(p), &listed(q))
 }
 
-/// A known algorithm with the settings it runs with, such as "Sketched Preconditioned GD, η = 0.7, SJLT 8n".
+/// Name of a catalogue program with its settings, such as "Sketched Preconditioned GD, η = 0.7, SJLT 8n".
 pub fn full_name(entry: &Entry, settings: &RunSettings, cols: usize) -> String {
     let mut name = format!("{}, η = {}", entry.document.title, settings.step);
     let uses = |wanted: fn(&Operator) -> bool| {
@@ -206,7 +207,7 @@ mod tests {
 
     #[test]
     fn work_of_another_order_is_told() {
-        // Gradient descent through the Gram matrix: mn² once, and n² instead of mn every iteration.
+        // Gradient descent through the Gram matrix: mn² once, and n² instead of mn per iteration.
         let gram = parse(
             "setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\n v2 = VEC_MAT_MUL(b, A)\niteration:\n v1 = MAT_VEC_MUL(R1, x)\n \
              v1 = VEC_VEC_SUB(v1, v2)\n",

@@ -1,4 +1,4 @@
-//! The normal form of a program: what one iteration does, as an expression.
+//! The normal form of a program: the effect of one iteration, as an expression.
 
 use super::meaning::ProgramReader;
 use super::rule::{NormalisationStop, Rule};
@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The effect of one iteration: the direction v1 and the new carried registers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Normal {
-    /// v1 and the carried registers, as functions of x and the carried registers before.
+    /// v1 and the new carried registers, as functions of x and the old carried registers.
     pub results: BTreeMap<Reg, Vector>,
-    /// The rules used on the way.
+    /// The rewrite rules used.
     pub rules: BTreeSet<Rule>,
-    /// Why the form is not complete, if it is not.
+    /// Why the form is incomplete, if it is.
     pub stop: Option<NormalisationStop>,
 }
 
@@ -23,7 +23,7 @@ impl Normal {
     pub fn of(program: &Program, signature: impl Into<Signature>) -> Result<Normal, ShapeError> {
         let signature = signature.into();
         let form = Normal::as_written(program, signature)?;
-        // The carried registers are exchangeable: of the two ways to name them the smaller form counts.
+        // The carried registers are interchangeable: of the two ways to name them, the smaller form is taken.
         if form.results.len() > 1 {
             let other = Normal::as_written(&exchanged(program), signature)?;
             return Ok(if other.results < form.results { other } else { form });
@@ -37,7 +37,7 @@ impl Normal {
         Ok(form)
     }
 
-    /// What an iteration does where the carried registers hold these values: all of it, under the names it has.
+    /// The effect of an iteration if the carried registers hold these values, complete and without renaming.
     pub(super) fn at(
         program: &Program,
         signature: Signature,
@@ -48,7 +48,7 @@ impl Normal {
         Ok(ProgramReader::new(signature).read_all(&typed, held))
     }
 
-    /// Forgets the carried registers that v1 does not depend on, now or later.
+    /// Removes the carried registers that never affect v1.
     pub(super) fn keep_what_counts(&mut self) {
         let mut count = BTreeSet::from([Reg::V1]);
         loop {
@@ -71,23 +71,24 @@ impl Normal {
         found
     }
 
-    /// Whether the form shows that what an iteration does is linear in x, b and the carried registers.
+    /// Whether the form shows that an iteration is linear in x, b and the carried registers.
     pub fn is_linear(&self) -> bool {
         self.stop.is_none() && self.results.values().all(|vector| vector.is_linear())
     }
 
-    /// Whether v1 depends on carried registers, now or later.
+    /// Whether v1 depends on carried registers, in this iteration or a later one.
     pub fn carries(&self) -> bool {
         self.results.len() > 1
     }
 
-    /// Whether two complete forms are the same.
+    /// Whether two complete forms are equal.
     pub fn equals(&self, other: &Normal) -> bool {
         self.stop.is_none() && other.stop.is_none() && self.results == other.results
     }
 }
 
-/// x before the first iteration: zero only where it moves by a direction; where it stays it is the same everywhere.
+/// x before the first iteration: zero if the update is x ← x − η·v1, otherwise an arbitrary vector, the same for all
+/// programs.
 pub(super) fn start(update: Update) -> Vector {
     match update {
         Update::Subtract => Vector::zero(Dim::Cols),
@@ -96,7 +97,7 @@ pub(super) fn start(update: Update) -> Vector {
     }
 }
 
-/// The program with its carried registers named the other way round.
+/// The program with its two carried registers exchanged.
 fn exchanged(program: &Program) -> Program {
     let names: Vec<Reg> = Reg::carried().collect();
     let other = |reg: &mut Reg| {

@@ -1,4 +1,4 @@
-//! The execution test: both programs run on instances neither was made for, and their iterates are compared.
+//! The execution test: both programs run on a fixed set of test instances, and their iterates are compared.
 
 use crate::execute::{RunSettings, snapshots};
 use crate::linalg::{norm, sub};
@@ -7,28 +7,28 @@ use crate::program::{Canonical, Datum, Geometry, LiveOut, Program, Reg, Section,
 use crate::rng::Stream;
 use std::fmt;
 
-/// κ of the instances that programs are compared on: small, so that rounding stays far below any real difference.
+/// κ of the test instances: small, so that rounding stays far below any real difference.
 pub(super) const KAPPA: f64 = 10.0;
-/// Iterates that agree to this relative precision agree: ε·κ⁴ times some room for products of inverses, and ten times
-/// more for every iteration after the fourth, as rounding grows where the iteration is not linear.
+/// Relative tolerance within which iterates agree: ε·κ⁴ with a margin for products of inverses, and ten times more
+/// for every iteration after the fourth, as rounding errors grow in nonlinear iterations.
 fn agree(iteration: usize) -> f64 {
     1e-9 * 10f64.powi(iteration.saturating_sub(ITERATIONS) as i32)
 }
-/// Iterates that differ by more than this differ; what lies between is not rounded to either answer.
+/// Relative deviation above which iterates differ; between the two thresholds the result is unclear.
 const DIFFER: f64 = 1e-5;
 /// A generic step size.
 pub(super) const STEP: f64 = 0.37;
 /// Enough iterations for carried registers to have an effect.
 pub(super) const ITERATIONS: usize = 4;
-/// From the initial state carried registers are zero, and take longer to have an effect.
+/// Iterations from the initial state: carried registers start at zero there and take longer to have an effect.
 const FROM_START: usize = 6;
 
-/// Where programs are started.
+/// The starting point of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
-    /// Where a run begins: x = 0, unless x is assigned or given, and the carried registers zero.
+    /// The initial state of a run: x = 0, unless x is assigned or given, and carried registers zero.
     True,
-    /// At a point where nothing is zero, the carried registers included: the iteration as the function it is.
+    /// A generic point where nothing is zero, carried registers included: tests the iteration as a function.
     Anywhere,
 }
 
@@ -48,7 +48,7 @@ pub enum Numeric {
     Agree,
     /// Both programs fail in the first iteration of a run; from a generic point their iterates agree.
     NeverRun,
-    /// They differ, for the first time here.
+    /// The iterates differ, for the first time at this iteration.
     Differ {
         /// The instance.
         instance: String,
@@ -78,10 +78,10 @@ pub enum Numeric {
     },
     /// The programs draw different random objects, and their results have different distributions.
     DifferInLaw {
-        /// What was measured.
+        /// The functional of the last iterate that differs.
         functional: &'static str,
     },
-    /// Neither: too close to differ, too far to agree, or never comparable.
+    /// Unclear: between the thresholds, or never comparable.
     Unclear(String),
 }
 
@@ -98,11 +98,11 @@ pub struct Comparison {
     pub always_one_sided: bool,
     /// Whether both programs ran at all on some instance.
     pub ran: bool,
-    /// Whether some iterate was not where the run began.
+    /// Whether some iterate differs from the starting point.
     pub moved: bool,
 }
 
-/// Instances to compare programs on: several sizes, samples smaller and larger than n, b outside the range of A.
+/// Test instances: several sizes, samples smaller and larger than n, b outside the range of A.
 pub(super) fn probes(geometry: Geometry) -> Vec<(String, Instance, RunSettings)> {
     let sizes: &[(usize, usize, usize, usize)] = match geometry {
         Geometry::Tall => &[(24, 4, 9, 3), (40, 7, 16, 11), (60, 10, 24, 6)],
@@ -127,12 +127,12 @@ pub(super) fn draw(family: &Family, label: &str, index: u64) -> Instance {
     family.draw(&Stream::new(0).derive(label, index)).expect("a family that can be drawn")
 }
 
-/// A point where nothing is zero.
+/// A vector without zero entries.
 fn point(cols: usize) -> Vec<f64> {
     Stream::new(1).derive("start", 0).normals(cols)
 }
 
-/// The problem as a run finds it: where x moves by a direction it starts at zero, and elsewhere anywhere.
+/// The instance with the initial x of a run: zero if the update is x ← x − η·v1, otherwise generic.
 pub(super) fn at_its_start(instance: &Instance, update: Update) -> Instance {
     let mut instance = instance.clone();
     instance.start = match update {
@@ -142,12 +142,12 @@ pub(super) fn at_its_start(instance: &Instance, update: Update) -> Instance {
     instance
 }
 
-/// The random objects of all runs that are compared draw for draw.
+/// The RNG stream shared by all runs that are compared iterate by iterate.
 pub(super) fn random_draws() -> Stream {
     Stream::new(1).derive("draws", 0)
 }
 
-/// The iterates of a program up to the first failure; its answers where x stays.
+/// The iterates of a program up to the first failure, or its answers if the update is `answer`.
 pub(super) fn iterates(
     program: &Program,
     instance: &Instance,
@@ -167,7 +167,7 @@ pub(super) fn iterates(
             snapshots(live.program(), instance, update, settings, Some(&start), stream)
         }
     };
-    // Whatever live code fails leaves v1 or a carried register empty.
+    // Live code that fails leaves v1 or a carried register empty.
     let written =
         |reg: &Reg| live.program().section(Section::Iteration).iter().any(|i| i.target == Some(*reg));
     let results: Vec<Reg> = Reg::carried().filter(written).chain([Reg::V1]).collect();
@@ -182,7 +182,7 @@ pub(super) fn iterates(
     moved.collect()
 }
 
-/// Compares two programs draw for draw.
+/// Compares the iterates of two programs on common random numbers.
 pub fn compare(p: &Program, q: &Program, signature: impl Into<Signature>, from: Start) -> Comparison {
     let Signature { geometry: shape, update, .. } = signature.into();
     let (mut largest, mut ran, mut moved, mut one_sided) = (0.0f64, false, false, Vec::new());

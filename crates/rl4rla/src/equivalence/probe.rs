@@ -1,4 +1,4 @@
-//! Probes: the small instances that fingerprints are taken on.
+//! Probes: the small instances used for fingerprints.
 
 use crate::execute::RunSettings;
 use crate::linalg::{dot, norm};
@@ -7,16 +7,16 @@ use crate::program::{Datum, Geometry};
 use crate::rng::Stream;
 use std::sync::LazyLock;
 
-/// Iterations run: enough for what is carried to show.
+/// Number of iterations: enough for carried registers to have an effect.
 pub(crate) const ITERATIONS: usize = 3;
 
-/// What a program is run on.
+/// An instance with its settings, starting point and projection directions.
 pub(crate) struct Probe {
     pub instance: Instance,
     pub settings: RunSettings,
-    /// Where the iteration begins.
+    /// The starting point of the iteration.
     pub start: Vec<f64>,
-    /// Values are projected onto these; the second is for those to whom one number is not enough.
+    /// Values are projected onto these; the second is for values for which one number is not enough.
     directions: [Vec<f64>; 2],
 }
 
@@ -34,7 +34,7 @@ impl Probe {
             ..RunSettings::for_size(rows, cols)
         };
         let instance = family.draw(&root.derive("instance", 0)).expect("a family that can be drawn");
-        // No value is larger than the longest dimension squared.
+        // No value has more entries than the longest dimension squared.
         let longest = rows.max(settings.sketch_rows).max(batch);
         Probe {
             instance,
@@ -44,8 +44,8 @@ impl Probe {
         }
     }
 
-    /// The probes for problems of this shape. In the first a sample has fewer rows than columns, so that projecting on
-    /// it is not solving it; the second is for programs that fail there.
+    /// The probes for problems of this shape. In the first a sample has fewer rows than columns, so that projecting
+    /// onto its solutions is not solving it; the second is for programs that fail on the first.
     pub fn of(geometry: Geometry) -> &'static [Probe; 2] {
         type Probes = LazyLock<[Probe; 2]>;
         static TALL: Probes = LazyLock::new(|| [3, 9].map(|batch| Probe::new("mid-cond", 12, 4, batch)));
@@ -58,12 +58,12 @@ impl Probe {
         }
     }
 
-    /// What the random objects of its runs are drawn from.
+    /// The RNG stream of the runs.
     pub fn stream() -> Stream {
         Stream::new(0).derive("fingerprint", 0)
     }
 
-    /// A value as a number: its projection onto a direction, or 0 where that is rounding noise.
+    /// The projection of a value onto a direction, or 0 if that is rounding noise.
     pub fn number(&self, datum: &Datum, direction: usize) -> f64 {
         let project = |values: &[f64]| {
             let size = norm(values);

@@ -7,25 +7,25 @@ use crate::program::Section;
 /// Where a random object is drawn. Programs that draw at the same place draw the same object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct DrawSite {
-    /// Once in setup, anew in every iteration.
+    /// In setup once, in the iteration anew every time.
     pub section: Section,
-    /// Which of the section's draws, from 1; all sketches of a section are one.
+    /// Number of the draw within the section, from 1; all sketches of a section are one draw.
     pub index: usize,
 }
 
-/// How rows are sampled.
+/// The distribution by which rows are sampled.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum SamplingLaw {
     /// Uniformly.
     Uniform,
     /// In proportion to the squared row norms of M, that is to the diagonal of this word, M·Mᵀ.
     RowNorms(Word),
-    /// From an operator unknown to algebra.
+    /// The result of an operator unknown to algebra.
     Opaque(Opaque),
 }
 
 impl SamplingLaw {
-    /// What it is made from.
+    /// The values it depends on.
     pub fn values(&self) -> impl Iterator<Item = Value> {
         match self {
             SamplingLaw::Uniform => vec![],

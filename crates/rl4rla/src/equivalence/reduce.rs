@@ -1,10 +1,10 @@
-//! Reduction: the rules of algebra applied to a product until none fits.
+//! Reduction: applies the rules of algebra to a product until none applies.
 
 use super::rule::{NormalisationWork, Rule};
 use super::word::{Letter, MatrixAtom, Word};
 use crate::program::Dim;
 
-/// Applies the rules until none fits.
+/// Applies the rules until none applies.
 pub fn reduce(mut letters: Vec<Letter>, work: &mut NormalisationWork) -> Vec<Letter> {
     while work.go_on(letters.len()) {
         let Some((at, length, replacement, rule)) = find(&letters, work) else { break };
@@ -14,9 +14,9 @@ pub fn reduce(mut letters: Vec<Letter>, work: &mut NormalisationWork) -> Vec<Let
     letters
 }
 
-/// The first place where a rule applies: position, length, what to put there, which rule.
+/// The first place where a rule applies: position, length, replacement, and the rule.
 fn find(letters: &[Letter], work: &NormalisationWork) -> Option<(usize, usize, Vec<Letter>, Rule)> {
-    // What is tried on the way is not part of the derivation.
+    // Rules tried in the search are not part of the derivation.
     let mut tried = NormalisationWork::new(work.geometry);
     (0..letters.len()).find_map(|i| {
         let found = pair(&letters[i..], &mut tried).or_else(|| gram_and_inverse(&letters[i..], &mut tried));
@@ -24,10 +24,10 @@ fn find(letters: &[Letter], work: &NormalisationWork) -> Option<(usize, usize, V
     })
 }
 
-/// Rules about two neighbours.
+/// Rules for two adjacent factors.
 fn pair(letters: &[Letter], work: &mut NormalisationWork) -> Option<(usize, Vec<Letter>, Rule)> {
     let [first, second, ..] = letters else { return None };
-    // The R of a matrix such as A·Aᵀ is singular, whatever rounding makes of it: who divides by it is defined nowhere.
+    // The R of a matrix such as A·Aᵀ is singular apart from rounding, so its inverse is undefined.
     let dividable = |n: &Word| n.cols == Dim::Cols || n.is_invertible();
     if first.factor().is_some_and(|(n, ..)| !dividable(n)) {
         return None;
@@ -47,10 +47,11 @@ fn pair(letters: &[Letter], work: &mut NormalisationWork) -> Option<(usize, Vec<
     }
 }
 
-/// Rules about a Gram matrix N, its inverse, and its factor R, which may span several letters.
+/// Rules for a Gram matrix N, its inverse, and its factor R, which may span several letters.
 fn gram_and_inverse(letters: &[Letter], work: &mut NormalisationWork) -> Option<(usize, Vec<Letter>, Rule)> {
     let first = &letters[0];
-    // R·N⁻¹ = R⁻ᵀ and R⁻ᵀ·N = R. Where N may be singular R⁻¹R⁻ᵀ becomes N⁺, and N⁺·N must stay whichever came first.
+    // R·N⁻¹ = R⁻ᵀ and R⁻ᵀ·N = R. If N may be singular, R⁻¹R⁻ᵀ becomes N⁺, and N⁺·N must not be cancelled in either
+    // order.
     if let Some((n, inverted, transposed)) = first.factor() {
         let (known, result) = match (inverted, transposed) {
             (false, false) if n.is_invertible() => {
@@ -98,7 +99,7 @@ fn gram_and_inverse(letters: &[Letter], work: &mut NormalisationWork) -> Option<
             return Some((2 + n.letters.len(), vec![first.clone()], Rule::Penrose));
         }
     }
-    // What starts with N: look for an inverse or a factor behind every prefix.
+    // A product that starts with N: look for an inverse or a factor after every prefix.
     for length in 1..letters.len() {
         let next = &letters[length];
         match &next.atom {
@@ -110,7 +111,7 @@ fn gram_and_inverse(letters: &[Letter], work: &mut NormalisationWork) -> Option<
                     return Some((2 * length + 1, n.letters.clone(), Rule::Penrose));
                 }
             }
-            // U·(UᵀU)⁺ = (UUᵀ)⁺·U: the inverse goes to the left.
+            // U·(UᵀU)⁺ = (UUᵀ)⁺·U: the inverse moves to the left.
             MatrixAtom::Inverse(n)
                 if n.letters.len() == 2 * length && n.letters[length..] == letters[..length] =>
             {

@@ -1,9 +1,9 @@
-//! The rules of algebra in use, each with what it assumes, and a bound on the work.
+//! The rewrite rules of the algebra, each with its assumptions, and a bound on the work.
 
 use crate::program::Geometry;
 use std::collections::BTreeSet;
 
-/// A rule of algebra. `docs/equivalence.md` states them; a test checks each on random matrices.
+/// A rewrite rule. `docs/equivalence.md` states them; a test checks each on random matrices.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Rule {
     /// (PQ)ᵀ = QᵀPᵀ.
@@ -104,7 +104,7 @@ impl Rule {
     }
 }
 
-/// Why normalisation stopped before its end.
+/// Why normalization stopped early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NormalisationStop {
     /// Too many rule applications.
@@ -121,7 +121,7 @@ const MOST_STEPS: usize = 20_000;
 const LONGEST: usize = 512;
 const HEAVIEST: usize = 1024;
 
-/// The work of one normalisation: what was used, and whether to go on.
+/// The state of one normalization: rules used, and whether a bound was reached.
 #[derive(Debug)]
 pub struct NormalisationWork {
     /// The shape of the problem.
@@ -134,17 +134,17 @@ pub struct NormalisationWork {
 }
 
 impl NormalisationWork {
-    /// Nothing done yet.
+    /// The initial state.
     pub fn new(geometry: Geometry) -> NormalisationWork {
         NormalisationWork { geometry, rules: BTreeSet::new(), stop: None, steps: 0 }
     }
 
-    /// Notes that a rule was used.
+    /// Records that a rule was used.
     pub fn used(&mut self, rule: Rule) {
         self.rules.insert(rule);
     }
 
-    /// Whether another step may be made on an object of this length.
+    /// Whether another step is allowed on an object of this length.
     pub fn go_on(&mut self, length: usize) -> bool {
         self.steps += 1;
         if self.steps > MOST_STEPS {
@@ -155,7 +155,7 @@ impl NormalisationWork {
         self.stop.is_none()
     }
 
-    /// Whether a product or a sum may go into a letter or an atom, by all that it holds.
+    /// Whether a product or a sum of this total weight may be nested in a letter or an atom.
     pub fn can_hold(&mut self, weight: usize) -> bool {
         if weight > HEAVIEST {
             self.halt(NormalisationStop::Size);
@@ -163,7 +163,7 @@ impl NormalisationWork {
         self.stop.is_none()
     }
 
-    /// Stops, keeping the first reason.
+    /// Stops; the first reason is kept.
     pub fn halt(&mut self, stop: NormalisationStop) {
         self.stop.get_or_insert(stop);
     }

@@ -15,16 +15,16 @@ pub enum ScalarAtom {
     Eta,
     /// uᵀMv.
     Dot(VectorSource, Arc<Word>, VectorSource),
-    /// A sum, where it is divided by.
+    /// A sum that is a divisor.
     Sum(Arc<Scalar>),
-    /// ‖v‖ = √(vᵀv), where it is divided by.
+    /// ‖v‖ = √(vᵀv) as a divisor.
     Norm(Arc<Scalar>),
     /// The result of an operator unknown to algebra.
     Opaque(Opaque),
 }
 
 impl ScalarAtom {
-    /// Whether it is positive wherever one may divide by it: η, a norm, and ‖Uv‖².
+    /// Whether it is positive wherever dividing by it is defined: η, a norm, and ‖Uv‖².
     fn is_positive(&self) -> bool {
         match self {
             ScalarAtom::Eta | ScalarAtom::Norm(_) => true,
@@ -66,8 +66,8 @@ impl Scalar {
         self.terms.is_empty()
     }
 
-    /// Whether it is known to be positive: a sum of products of positive numbers, of η, and of what is divided by and
-    /// cannot be negative.
+    /// Whether it is known to be positive: a sum of products of positive numbers, η, and divisors that cannot be
+    /// negative.
     pub fn is_positive(&self) -> bool {
         let positive = |(atom, power): (&ScalarAtom, &i32)| {
             *atom == ScalarAtom::Eta || (*power < 0 && atom.is_positive())
@@ -162,7 +162,7 @@ impl Scalar {
         })
     }
 
-    /// Divides out sums: p/s becomes a monomial where p is that monomial times s.
+    /// Cancels sums: p/s becomes a monomial if p is that monomial times s.
     fn cancel(&mut self, work: &mut NormalisationWork) {
         let divided =
             |monomial: &Monomial, atom: &ScalarAtom| monomial.get(atom).is_some_and(|power| *power < 0);
@@ -187,7 +187,7 @@ impl Scalar {
         Scalar { terms }
     }
 
-    /// α/β: common factors of β are divided out; what is left of a sum is one atom.
+    /// α/β: common factors of β are cancelled; a remaining sum becomes one atom.
     pub fn over(&self, divisor: &Scalar, work: &mut NormalisationWork) -> Scalar {
         let Some((unit, core)) = divisor.split(work) else {
             work.halt(NormalisationStop::DivisionByZero);
@@ -204,7 +204,7 @@ impl Scalar {
         quotient.times(&Scalar::term(Monomial::from([(ScalarAtom::Sum(Arc::new(core)), -1)]), (1, 1)), work)
     }
 
-    /// All atoms and the letters in them, those inside sums included.
+    /// Total number of atoms and letters, nested ones included.
     pub fn weight(&self) -> usize {
         let atoms = self.terms.keys().flat_map(|monomial| monomial.keys());
         let weight = |atom: &ScalarAtom| match atom {
@@ -216,14 +216,14 @@ impl Scalar {
         atoms.map(weight).sum()
     }
 
-    /// One over what is certainly positive and common to all its terms.
+    /// The reciprocal of the positive factor common to all terms.
     pub fn over_positive(&self) -> Scalar {
         let common = self.terms.keys().cloned().reduce(|m, n| shared(&m, &n)).unwrap_or_default();
         let positive = common.into_iter().filter(|(atom, _)| atom.is_positive());
         Scalar::term(positive.map(|(atom, power)| (atom, -power)).collect(), (1, 1))
     }
 
-    /// The largest fraction of which all coefficients in these are whole multiples.
+    /// The largest fraction of which all coefficients are integer multiples.
     pub fn content<'a>(scalars: impl Iterator<Item = &'a Scalar>, work: &mut NormalisationWork) -> Scalar {
         let coefficients = scalars.flat_map(|scalar| scalar.terms.values());
         let largest = coefficients.fold((0, 1), |so_far, c| exact(common_measure(so_far, *c), work));
@@ -235,7 +235,7 @@ impl Scalar {
         let common = self.terms.keys().cloned().reduce(|m, n| shared(&m, &n))?;
         let inverse: Monomial = common.into_iter().map(|(atom, power)| (atom, -power)).collect();
         let core = self.times(&Scalar::term(inverse.clone(), (1, 1)), work);
-        // Which term leads is known only now: a common factor may change their order.
+        // The leading term is known only now: a common factor may change the order of the terms.
         let (_, &leading) = core.terms.first_key_value()?;
         let core = core.times(&Scalar::term(Monomial::new(), reciprocal(leading)), work);
         Some((Scalar::term(inverse, reciprocal(leading)), core))
@@ -254,7 +254,8 @@ fn join(m: &Monomial, n: &Monomial) -> Monomial {
     product
 }
 
-/// Takes the squares of norms out of a product, and gives them with their powers. What stays of a norm is its −1st power.
+/// Removes the squares of norms from a product and returns them with their powers. A norm remains at most with power
+/// −1.
 fn take_squares(monomial: &mut Monomial) -> Vec<(Arc<Scalar>, i32)> {
     let mut taken = vec![];
     for (atom, power) in monomial.iter_mut() {
@@ -268,7 +269,7 @@ fn take_squares(monomial: &mut Monomial) -> Vec<(Arc<Scalar>, i32)> {
     taken
 }
 
-/// The greatest common factor: the smaller of the two powers of every atom, absent ones counting as 0.
+/// The greatest common factor: the smaller of the two powers of every atom, 0 for absent ones.
 fn shared(m: &Monomial, n: &Monomial) -> Monomial {
     let power = |of: &Monomial, atom: &ScalarAtom| of.get(atom).copied().unwrap_or(0);
     let smaller = |atom: &ScalarAtom| (atom.clone(), power(m, atom).min(power(n, atom)));
@@ -290,7 +291,7 @@ fn common_divisor(n: i64, d: i64) -> Option<i64> {
     Some(a)
 }
 
-/// The largest fraction of which both are whole multiples.
+/// The largest fraction of which both are integer multiples.
 fn common_measure((a, b): Fraction, (c, d): Fraction) -> Option<Fraction> {
     lowest(common_divisor(a.checked_mul(d)?, c.checked_mul(b)?)?, b.checked_mul(d)?)
 }

@@ -1,4 +1,4 @@
-//! Where two programs that are equal in exact arithmetic stop being so in use.
+//! The condition number from which programs that are equal in exact arithmetic differ in floating-point arithmetic.
 
 use super::budget;
 use super::numeric::{draw, named};
@@ -8,28 +8,28 @@ use crate::problem::Family;
 use crate::program::{Canonical, Geometry, LiveOut, Program, Signature, Update};
 use crate::rng::Stream;
 
-/// Where two programs that are equal in exact arithmetic stop being so in use.
+/// Where two programs that are equal in exact arithmetic differ in floating-point arithmetic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stability {
-    /// The condition number from which their results part.
+    /// The condition number from which their results differ.
     pub kappa: f64,
-    /// Whether the first program is the one that stays accurate.
+    /// Whether the first program is the more accurate one.
     pub first_is_steadier: bool,
 }
 
-/// What the runs on harder and harder systems say.
+/// The result of runs at increasing condition numbers.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Ladder {
-    /// Where the programs part, if they do.
+    /// Where the programs start to differ, if they do.
     pub parted: Option<Stability>,
     /// What was left out to bound the work.
     pub cut: Option<String>,
 }
 
-/// The condition numbers, 10 to this power.
+/// Decimal exponents of the condition numbers.
 const DECADES: std::ops::RangeInclusive<i32> = 1..=14;
 
-/// The systems, from the size that is meant to those for programs that make much of it.
+/// Sizes of the systems, in order of preference; the smaller ones are for expensive programs.
 fn sizes(geometry: Geometry) -> [(usize, usize); 5] {
     match geometry {
         Geometry::Tall => [(600, 30), (300, 20), (120, 12), (60, 8), (30, 6)],
@@ -37,13 +37,14 @@ fn sizes(geometry: Geometry) -> [(usize, usize); 5] {
     }
 }
 
-/// Whether a program can be meant for linear systems: it moves x by a direction, with the paper's operators alone.
+/// Whether a program can be run on linear systems: its update is x ← x − η·v1, and it uses only the paper's
+/// operators.
 pub fn solves_systems(program: &Program, signature: Signature) -> bool {
     signature.update == Update::Subtract && program.instructions().all(|(_, _, ins)| ins.op.is_core())
 }
 
-/// Runs both programs on harder and harder linear systems until one is a hundred times less accurate than the other.
-/// Programs that do not solve such systems, because they use a task's own operators or update, are not judged.
+/// Runs both programs on linear systems of increasing condition number until one is a hundred times less accurate
+/// than the other. Programs that use a task's own operators or another update are not compared.
 pub fn stability(p: &Program, q: &Program, signature: impl Into<Signature>) -> Ladder {
     let signature = signature.into();
     if !solves_systems(p, signature) || !solves_systems(q, signature) {
@@ -79,12 +80,12 @@ pub fn stability(p: &Program, q: &Program, signature: impl Into<Signature>) -> L
     let parted = DECADES.into_iter().find_map(|decade| {
         let kappa = 10f64.powi(decade);
         let instance = draw(&Family { rows, cols, condition: Some(kappa), ..named(name) }, "stability", 0);
-        // The error of x, not of Ax: it sees the small directions that the residual does not.
+        // The error of x, not of Ax: it shows the directions of small singular values, which the residual hides.
         let error = |program| {
             let trace = run(program, &instance, &settings, &Stream::new(3)).ok();
             trace.map_or(f64::INFINITY, |t| norm(&sub(&t.x, &instance.x_star)) / norm(&instance.x_star))
         };
-        // Below rounding at this κ no program is better than another.
+        // Errors below rounding at this κ are not compared.
         let floor = 1e-14 * kappa;
         let (e, f) = (error(p).max(floor), error(q).max(floor));
         (e > 100.0 * f || f > 100.0 * e).then_some(Stability { kappa, first_is_steadier: e < f })

@@ -1,9 +1,9 @@
-//! Changes of state. What carried registers hold is a matter of taste: a velocity, its negative, or the last iterate.
-//! Two programs are equivalent if the registers of one follow from x and those of the other by a linear map, at the
-//! start and, from one iteration to the next, for ever.
+//! Changes of state. The contents of carried registers are a matter of convention: a velocity, its negative, or the
+//! previous iterate. Two programs are equivalent if the registers of one are a linear function of x and the registers
+//! of the other, initially and, by induction, after every iteration.
 //!
-//! The map is guessed, and the guess is proved: with the registers of one program written in those of the other, both
-//! must give the same direction and the same registers afterwards, as normal forms.
+//! The linear map is guessed, and the guess is proved: with the registers of one program expressed in those of the
+//! other, both must give the same direction and the same registers after an iteration, as normal forms.
 
 use super::fit::{CarriedStates, fit};
 use super::normal::{Normal, start};
@@ -14,24 +14,24 @@ use super::word::MatrixAtom;
 use crate::program::{Canonical, Dim, LiveOut, Program, Reg, Section, Signature, Update};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What carried registers hold, in terms of x, b and the carried registers of the same or another program.
+/// Contents of carried registers, in terms of x, b and the carried registers of the same or another program.
 type State = BTreeMap<Reg, Vector>;
 
-/// A program as a system whose state is x and some of its carried registers, from which the others follow.
+/// A program as a dynamical system whose state is x and some of its carried registers, which determine the others.
 struct System {
     program: Program,
     signature: Signature,
-    /// The carried registers that follow, written in those that are left.
+    /// The dependent carried registers, expressed in the remaining ones.
     follow: State,
-    /// v1 and what becomes of the carried registers that are left.
+    /// v1 and the new values of the remaining carried registers.
     results: BTreeMap<Reg, Vector>,
-    /// What its runs hold, from the initial state on.
+    /// The contents of its registers in runs from the initial state.
     points: CarriedStates,
     rules: BTreeSet<Rule>,
 }
 
-/// Whether the carried registers of one program follow from those of the other, so that both move x alike from the true
-/// start on: the rules that show it, if so.
+/// The rules of a proof that the carried registers of one program are determined by those of the other, so that both
+/// have the same iterates from the initial state on; `None` if there is no proof.
 pub fn related(p: &Program, q: &Program, signature: Signature) -> Option<BTreeSet<Rule>> {
     let (p, q) = (System::of(p, signature)?, System::of(q, signature)?);
     for (a, b) in [(&p, &q), (&q, &p)] {
@@ -59,7 +59,7 @@ impl System {
         let mut form = system.read(&State::new())?;
         form.keep_what_counts();
         (system.results, system.rules) = (form.results, form.rules);
-        // A register that follows from the others is no state of its own.
+        // A register that is determined by the others is not part of the state.
         let less = |system: &System| system.carried().find_map(|reg| system.without(reg));
         while let Some((follow, form)) = less(&system) {
             system.rules.extend(form.rules);
@@ -68,7 +68,7 @@ impl System {
         Some(system)
     }
 
-    /// The carried registers that are state.
+    /// The carried registers in the state.
     fn carried(&self) -> impl Iterator<Item = Reg> {
         self.results.keys().copied().filter(|reg| *reg != Reg::V1)
     }
@@ -77,7 +77,7 @@ impl System {
         NormalisationWork::new(self.signature.geometry)
     }
 
-    /// What an iteration does where the state is this.
+    /// The effect of an iteration on this state.
     fn read(&self, state: &State) -> Option<Normal> {
         let mut work = self.work();
         let mut held = state.clone();
@@ -88,7 +88,7 @@ impl System {
         (form.stop.is_none() && work.stop.is_none()).then_some(form)
     }
 
-    /// What follows and what an iteration does without this register, if it follows from the others.
+    /// The system without this register, if it is determined by the others.
     fn without(&self, reg: Reg) -> Option<(State, Normal)> {
         let others: Vec<Reg> = self.carried().filter(|other| *other != reg).collect();
         let value = fit(&self.points, reg, &self.points, &others).filter(|value| !fleeting(value))?;
@@ -107,7 +107,7 @@ impl System {
         Some((follow, form))
     }
 
-    /// What becomes of a linear expression in x, b and the carried registers in an iteration with these results.
+    /// The value of a linear expression in x, b and the carried registers after an iteration with these results.
     fn next(&self, results: &State, value: &Vector, work: &mut NormalisationWork) -> Option<Vector> {
         let x = Vector::source(VectorSource::Reg(Reg::X), Dim::Cols);
         let v1 = &results[&Reg::V1];
@@ -123,7 +123,7 @@ impl System {
         )
     }
 
-    /// Whether it is zero at the start, as all carried registers are.
+    /// Whether it is zero initially, as all carried registers are.
     fn holds_at_the_start(&self, value: &Vector) -> bool {
         let mut work = self.work();
         let first = |reg| match reg {
@@ -134,14 +134,14 @@ impl System {
         substituted(value, &first, &mut work).is_some_and(|v| v.terms.is_empty() && work.stop.is_none())
     }
 
-    /// The state of this system by that of another: multiples that runs show.
+    /// The state of this system in terms of another's, fitted to runs.
     fn fitted(&self, other: &System) -> Option<State> {
         let theirs: Vec<Reg> = other.carried().collect();
         self.carried().map(|reg| Some((reg, fit(&self.points, reg, &other.points, &theirs)?))).collect()
     }
 
-    /// The state of this system by that of another: what it must be for both to give the same direction, register by
-    /// register, where each can be solved for.
+    /// The state of this system in terms of another's, solved register by register from the condition that both give
+    /// the same direction.
     fn solved(&self, other: &System) -> Option<State> {
         let mut work = self.work();
         let mut state = State::new();
@@ -155,7 +155,7 @@ impl System {
         self.carried().all(|reg| state.contains_key(&reg)).then_some(state)
     }
 
-    /// The one register in `ours` that is not known yet, solved for so that it equals `theirs`.
+    /// The only unknown register in `ours`, solved for so that `ours` equals `theirs`.
     fn unknown(
         &self,
         ours: &Vector,
@@ -191,9 +191,10 @@ impl System {
         (value.is_linear() && work.stop.is_none()).then_some((reg, value))
     }
 
-    /// Whether this system does as the other does, if its state follows from the other's so: the rules that show it.
+    /// The rules of a proof that this system behaves like the other if its state is given by `state`; `None` if there
+    /// is no proof.
     fn proves(&self, other: &System, state: &State) -> Option<BTreeSet<Rule>> {
-        // What an iteration draws is drawn anew in the next: no state can be told by it.
+        // Draws of an iteration are not available in the next, so no state can depend on them.
         if state.values().any(fleeting) {
             return None;
         }
@@ -211,7 +212,7 @@ impl System {
     }
 }
 
-/// Whether it depends on what is drawn in iterations.
+/// Whether it depends on draws of the iteration.
 fn fleeting(value: &Vector) -> bool {
     let mut found = BTreeSet::new();
     value.random(&mut found);
@@ -220,7 +221,7 @@ fn fleeting(value: &Vector) -> bool {
     })
 }
 
-/// A linear expression with other expressions for its registers, those that there are; none if it is not linear.
+/// A linear expression with its registers replaced where `by` gives an expression; `None` if it is not linear.
 fn substituted(
     value: &Vector,
     by: &dyn Fn(Reg) -> Option<Vector>,

@@ -1,4 +1,4 @@
-//! Values in normal form, and operators of which algebra knows nothing.
+//! Values in normal form, and results of operators unknown to algebra.
 
 use super::random_object::SamplingLaw;
 use super::scalar::Scalar;
@@ -42,7 +42,7 @@ impl Value {
         }
     }
 
-    /// Whether it is a sigmoid, as it is.
+    /// Whether it is the direct result of a sigmoid.
     fn is_sigmoid(&self) -> bool {
         let alone = |v: &Vector| v.terms.len() == 1 && v.terms.values().all(|c| *c == Scalar::number(1));
         let made = |v: &Vector| {
@@ -54,7 +54,7 @@ impl Value {
         matches!(self, Value::Vector(v) if alone(v) && made(v))
     }
 
-    /// All that it holds.
+    /// Total number of atoms and letters.
     pub fn weight(&self) -> usize {
         match self {
             Value::Scalar(s) => s.weight(),
@@ -65,7 +65,7 @@ impl Value {
     }
 }
 
-/// What an operator makes of its operands, when all that is known is that equal operands give equal results.
+/// The result of an operator of which only "equal operands give equal results" is known.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Opaque {
     /// The operator.
@@ -98,7 +98,7 @@ impl Opaque {
         self.args.iter().for_each(|arg| arg.sources(found));
     }
 
-    /// All that its operands hold.
+    /// Total weight of its operands.
     pub fn weight(&self) -> usize {
         1 + self.args.iter().map(Value::weight).sum::<usize>()
     }

@@ -1,5 +1,5 @@
-//! Vectors in normal form: sums of words applied to b, x, the carried registers, and what operators make that algebra
-//! does not know.
+//! Vectors in normal form: sums of words applied to b, x, the carried registers, and results of operators unknown to
+//! algebra.
 
 use super::rule::{NormalisationStop, NormalisationWork, Rule};
 use super::scalar::{Scalar, ScalarAtom};
@@ -9,10 +9,10 @@ use crate::program::{Dim, Reg};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a vector starts from.
+/// The vector that a word is applied to.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum VectorSource {
-    /// b, x or a carried register, as the iteration finds it.
+    /// b, x or a carried register at the start of the iteration.
     Reg(Reg),
     /// x before the first iteration.
     First,
@@ -39,7 +39,7 @@ impl VectorSource {
         }
     }
 
-    /// All that it holds.
+    /// Total number of atoms and letters.
     pub fn weight(&self) -> usize {
         match self {
             VectorSource::Reg(_) | VectorSource::First => 1,
@@ -63,7 +63,7 @@ impl Vector {
         Vector { dim, terms: BTreeMap::new() }
     }
 
-    /// A register by itself.
+    /// A single source.
     pub fn source(source: VectorSource, dim: Dim) -> Vector {
         let term = (Word::identity(dim), source);
         Vector { dim, terms: BTreeMap::from([(term, Scalar::number(1))]) }
@@ -129,8 +129,8 @@ impl Vector {
         }
     }
 
-    /// Whether it is linear in x, b and the carried registers: a sum of matrices that depend on none of them, times one
-    /// of them each. What algebra knows nothing of may be linear all the same.
+    /// Whether it is linear in x, b and the carried registers: a sum of matrices that depend on none of them, each
+    /// times one of them. Operators unknown to algebra may be linear all the same.
     pub fn is_linear(&self) -> bool {
         self.terms.iter().all(|((word, source), c)| {
             let mut found = BTreeSet::new();
@@ -140,7 +140,7 @@ impl Vector {
         })
     }
 
-    /// Whether algebra knows every entry to be positive: a sum of positive vectors with positive coefficients.
+    /// Whether every entry is known to be positive: a sum of positive vectors with positive coefficients.
     pub fn is_positive(&self) -> bool {
         let positive = |((word, source), c): (&(Word, VectorSource), &Scalar)| {
             let made = matches!(source, VectorSource::Opaque(opaque) if opaque.is_positive());
@@ -149,7 +149,7 @@ impl Vector {
         !self.terms.is_empty() && self.terms.iter().all(positive)
     }
 
-    /// All that it holds.
+    /// Total number of atoms and letters.
     pub fn weight(&self) -> usize {
         let term = |((word, source), c): (&(Word, VectorSource), &Scalar)| {
             word.weight() + source.weight() + c.weight()
@@ -157,7 +157,7 @@ impl Vector {
         self.terms.iter().map(term).sum()
     }
 
-    /// v/‖v‖ = u/‖u‖ for v = α·u with α > 0, so that the length of v does not count.
+    /// v/‖v‖, with positive factors of v removed: v/‖v‖ = u/‖u‖ for v = α·u with α > 0.
     pub fn normalized(&self, work: &mut NormalisationWork) -> Vector {
         let Some(leading) = self.terms.values().next() else {
             work.halt(NormalisationStop::DivisionByZero);

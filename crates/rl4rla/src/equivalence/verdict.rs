@@ -1,4 +1,4 @@
-//! The verdict: algebra and execution together.
+//! The verdict, combined from algebra and execution.
 
 use super::law::compare_in_law;
 use super::normal::Normal;
@@ -20,7 +20,7 @@ pub enum Answer {
     Undecided,
 }
 
-/// What algebra says of the iterations as functions.
+/// The result of algebra on the iterations as functions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Symbolic {
     /// Equal normal forms, by these rules.
@@ -34,7 +34,7 @@ pub enum Symbolic {
 }
 
 impl Symbolic {
-    /// What algebra says of two programs with these normal forms.
+    /// Compares two programs with these normal forms.
     pub(super) fn of(
         (p, left): (&Program, &Normal),
         (q, right): (&Program, &Normal),
@@ -50,13 +50,13 @@ impl Symbolic {
         }
     }
 
-    /// Whether it is a proof that they are equal.
+    /// Whether it proves equality.
     pub fn is_equal(&self) -> bool {
         matches!(self, Symbolic::Equal(_) | Symbolic::EqualByState(_))
     }
 }
 
-/// The two-step check of two programs.
+/// The result of both tests on two programs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Verdict {
     /// The answer.
@@ -93,7 +93,7 @@ pub fn equivalent(p: &Program, q: &Program, signature: impl Into<Signature>) -> 
     let symbolic = Symbolic::of((p, &left), (q, &right), signature);
     let start = compare(p, q, signature, Start::True);
     let map = compare(p, q, signature, Start::Anywhere);
-    // What the registers of one program hold means nothing in those of the other where only a change of state relates them.
+    // If only a change of state relates the programs, a common generic state means different things to them.
     let by_state = matches!(symbolic, Symbolic::EqualByState(_));
     let largest = if by_state { start.largest } else { start.largest.max(map.largest) };
     let mut one_sided = start.one_sided.clone();
@@ -107,7 +107,7 @@ pub fn equivalent(p: &Program, q: &Program, signature: impl Into<Signature>) -> 
             domain @ Numeric::Domain { .. } => (Answer::Different, domain),
             other => (Answer::Undecided, other),
         },
-        // Different draws differ draw for draw; the question is whether their laws do.
+        // Programs with different draws have different iterates; the question is whether their distributions differ.
         Symbolic::Different if left.random() != right.random() => match start.numeric {
             domain @ Numeric::Domain { .. } if start.always_one_sided => (Answer::Different, domain),
             _ => {
@@ -117,7 +117,7 @@ pub fn equivalent(p: &Program, q: &Program, signature: impl Into<Signature>) -> 
                 (if differ { Answer::Different } else { Answer::Undecided }, law)
             }
         },
-        // Which draws are the same is not known where algebra gave up.
+        // If normalization stopped, it is not known which draws are the same.
         Symbolic::Stopped(_) if [p, q].iter().any(|program| draws(program)) => match start.numeric {
             domain @ Numeric::Domain { .. } if start.always_one_sided => (Answer::Different, domain),
             other => (Answer::Undecided, other),
@@ -133,7 +133,7 @@ fn draws(program: &Program) -> bool {
     program.instructions().any(|(_, _, ins)| ins.op.draws())
 }
 
-/// The answer where algebra shows the iterations to be one function. It knows nothing of where they are defined.
+/// The answer if algebra proves the iterations equal as functions. It does not know where they are defined.
 fn of_equal_maps(start: Comparison, map: Comparison) -> (Answer, Numeric) {
     match (start.numeric, map.numeric) {
         // Algebra and execution contradict each other.
@@ -141,23 +141,23 @@ fn of_equal_maps(start: Comparison, map: Comparison) -> (Answer, Numeric) {
         (start @ (Numeric::Differ { .. } | Numeric::Domain { .. }), _) => (Answer::Different, start),
         (_, domain @ Numeric::Domain { .. }) => (Answer::Different, domain),
         (Numeric::Agree, Numeric::Agree) => (Answer::Equivalent, Numeric::Agree),
-        // Which sizes a program can be run on is no part of what it does there.
+        // The set of sizes on which a program can run is not part of its behaviour there.
         (sizes @ Numeric::Sizes { .. }, Numeric::Agree | Numeric::Sizes { .. })
         | (Numeric::Agree, sizes @ Numeric::Sizes { .. }) => (Answer::Equivalent, sizes),
-        // Programs that both fail where runs begin are as equal as they can be.
+        // Two programs that both fail in the initial state are equivalent as far as can be tested.
         (_, Numeric::Agree) if !start.ran => (Answer::Equivalent, Numeric::NeverRun),
         (Numeric::Agree, unclear) | (unclear, _) => (Answer::Undecided, unclear),
     }
 }
 
-/// The answer where algebra has no proof.
+/// The answer if algebra has no proof.
 fn of_different_maps(start: Comparison, map: Comparison, carries: bool) -> (Answer, Numeric) {
     match (start.numeric, map.numeric) {
         (start @ (Numeric::Differ { .. } | Numeric::Domain { .. } | Numeric::Sizes { .. }), _) => {
             (Answer::Different, start)
         }
-        // Programs that stand still go the same way from the start, but only from there. Those that carry something may
-        // be related by a change of state that algebra did not find.
+        // Programs that do not move x have equal iterates from the initial state, but only from there. Programs with
+        // carried registers may be related by a change of state that algebra did not find.
         (_, map @ (Numeric::Differ { .. } | Numeric::Domain { .. } | Numeric::Sizes { .. }))
             if !carries || !start.moved =>
         {

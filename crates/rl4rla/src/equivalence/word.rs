@@ -1,8 +1,8 @@
 //! Words: products of matrices in normal form.
 //!
-//! The paper's operators never add matrices, so every matrix a program builds is a product of letters: A, the random
-//! matrices, triangular factors, inverses, diagonal matrices, what other operators make, and their transposes. A word is kept reduced by the rules below; two
-//! matrices are shown equal if their words are.
+//! The paper's operators never add matrices, so every matrix that a program builds is a product of letters: A, random
+//! matrices, triangular factors, inverses, diagonal matrices, results of other operators, and their transposes. Words
+//! are kept reduced by the rules; two matrices are proved equal if their words are equal.
 
 use super::random_object::{DrawSite, SamplingLaw};
 use super::reduce::reduce;
@@ -20,7 +20,7 @@ pub enum MatrixAtom {
     Data(Geometry),
     /// S, s×m.
     Sketch(DrawSite),
-    /// The matrix that takes and scales k rows; k×m, or k×k when a sample is sampled.
+    /// The matrix that selects and scales k rows; k×m, or k×k if a sample is sampled.
     Sample(DrawSite, Box<SamplingLaw>),
     /// The upper triangular R with nonnegative diagonal and RᵀR = N, for a Gram matrix N.
     Factor(Arc<Word>),
@@ -32,18 +32,18 @@ pub enum MatrixAtom {
     Opaque(Opaque),
 }
 
-/// A matrix with its marks: M, Mᵀ, M⁻¹ or M⁻ᵀ.
+/// A matrix, possibly transposed and inverted: M, Mᵀ, M⁻¹ or M⁻ᵀ.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Letter {
     /// The matrix.
     pub atom: MatrixAtom,
     /// Whether it is transposed.
     pub transposed: bool,
-    /// Whether it is inverted; only for square matrices that are invertible where they are inverted.
+    /// Whether it is inverted; only for square matrices that are invertible wherever the program is defined.
     pub inverted: bool,
-    /// Rows, marks counted.
+    /// Rows of the letter, after transposition.
     pub rows: Dim,
-    /// Columns, marks counted.
+    /// Columns of the letter, after transposition.
     pub cols: Dim,
 }
 
@@ -64,7 +64,7 @@ impl Letter {
         self.inverted != other.inverted && self.transposed == other.transposed && self.atom == other.atom
     }
 
-    /// Whether the other letter is this one's transpose.
+    /// Whether the other letter is the transpose of this one.
     pub(super) fn mirrors(&self, other: &Letter) -> bool {
         match (&self.atom, &other.atom) {
             (MatrixAtom::Data(Geometry::Symmetric) | MatrixAtom::Diagonal(_), _) => self == other,
@@ -86,7 +86,7 @@ impl Letter {
         }
     }
 
-    /// The Gram matrix N of a triangular factor, with its marks (inverted, transposed).
+    /// The Gram matrix N of a triangular factor, and whether the letter is inverted and transposed.
     pub(super) fn factor(&self) -> Option<(&Word, bool, bool)> {
         match &self.atom {
             MatrixAtom::Factor(n) => Some((n, self.inverted, self.transposed)),
@@ -206,7 +206,7 @@ impl Word {
     pub fn triangle(&self, work: &mut NormalisationWork) -> Word {
         let gram = self.transpose(work).times(self, work);
         work.used(Rule::FactorOfGram);
-        // WᵀW = Tᵀ·N·T: what is triangular already stays outside.
+        // WᵀW = Tᵀ·N·T: factors that are triangular already stay outside.
         let (letters, dim) = (&gram.letters, self.cols);
         let upper = |letter: &Letter| {
             let positive = |n: &Word| letter.inverted || n.is_invertible();
@@ -287,7 +287,7 @@ impl Word {
         transposed.times(self, work).inverse(work).times(&transposed, work)
     }
 
-    /// The inverse as a letter of its own.
+    /// The inverse as an atom.
     fn opaque_inverse(&self, work: &mut NormalisationWork) -> Word {
         if let [Letter { atom: MatrixAtom::Inverse(n), .. }] = &self.letters[..] {
             work.used(Rule::InverseOfInverse);
@@ -299,7 +299,7 @@ impl Word {
         Word::of(Letter::new(MatrixAtom::Inverse(Arc::new(self.clone())), self.cols, self.rows))
     }
 
-    /// All letters, those inside letters included.
+    /// Total number of letters, nested ones included.
     pub fn weight(&self) -> usize {
         let inside = |letter: &Letter| match &letter.atom {
             MatrixAtom::Factor(n) | MatrixAtom::Inverse(n) => n.weight(),
@@ -321,13 +321,13 @@ impl Word {
         Some((half(left), half(right)))
     }
 
-    /// The shortest square parts whose product this word is: (AᵀA)(BᵀB) has two.
+    /// The shortest square blocks whose product is this word: (AᵀA)(BᵀB) has two.
     fn blocks(&self) -> impl DoubleEndedIterator<Item = &[Letter]> {
         let inside = |letter: &Letter| letter.cols != self.rows;
         self.letters.chunk_by(move |letter, _| inside(letter))
     }
 
-    /// Whether the word is invertible for every A of full column rank and every S that keeps its rank.
+    /// Whether the word is invertible for every A of full column rank and every S that preserves its rank.
     pub fn is_invertible(&self) -> bool {
         self.rows == self.cols && self.blocks().all(is_invertible_block)
     }
@@ -343,13 +343,13 @@ fn halves(letters: &[Letter]) -> Option<(&[Letter], &[Letter])> {
 fn is_invertible_block(letters: &[Letter]) -> bool {
     match letters {
         [letter] => match &letter.atom {
-            // Inverting the factor of a sample is only defined where the sample has full rank.
+            // The inverse of a sample's factor is only defined where the sample has full rank.
             MatrixAtom::Factor(n) => letter.inverted || n.is_invertible(),
             MatrixAtom::Inverse(n) => n.is_invertible(),
             MatrixAtom::Data(_) => letter.is_square(),
-            // A sample of a sample is square, and takes some rows twice and others not at all.
+            // A sample of a sample is square, but repeats some rows and omits others.
             MatrixAtom::Sketch(_) | MatrixAtom::Sample(..) | MatrixAtom::Opaque(_) => false,
-            // An entry may be zero, unless algebra knows better or the program fails there.
+            // An entry may be zero, unless algebra proves it positive or the program fails there.
             MatrixAtom::Diagonal(v) => letter.inverted || v.is_positive(),
         },
         // UᵀU with U of full column rank.
@@ -370,7 +370,7 @@ fn has_full_column_rank(letters: &[Letter]) -> bool {
     };
     let diagonals = rest.iter().take_while(|letter| is_weight(letter)).count();
     let rest = match &rest[diagonals..] {
-        // A sketch of a square matrix may be shorter than it is wide.
+        // A sketch of a square matrix may have fewer rows than columns.
         [a, rest @ ..] if is_data(a) && !(sketched && a.is_square()) => rest,
         _ => return false,
     };

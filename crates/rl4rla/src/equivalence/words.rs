@@ -7,7 +7,7 @@ use super::verdict::Symbolic;
 use std::collections::BTreeSet;
 
 impl Symbolic {
-    /// What algebra says, in a word and in a sentence.
+    /// The result of algebra, as a word and a sentence.
     pub fn words(&self) -> (&'static str, String) {
         match self {
             Symbolic::Equal(rules) => ("equal", format!("equal normal forms{}", by(rules))),
@@ -22,7 +22,7 @@ impl Symbolic {
 }
 
 impl Numeric {
-    /// What execution says of programs with these names, in a word and in a sentence.
+    /// The result of execution for programs with these names, as a word and a sentence.
     pub fn words(&self, [p, q]: [&str; 2]) -> (&'static str, String) {
         match self {
             Numeric::Agree => {
@@ -60,7 +60,7 @@ impl Numeric {
     }
 }
 
-/// The rules that lead to a normal form, if it took any.
+/// The rules that lead to a normal form, if any.
 fn by(rules: &BTreeSet<Rule>) -> String {
     let rules: Vec<&str> = rules.iter().map(|rule| rule.formula()).collect();
     if rules.is_empty() { String::new() } else { format!(", by {}", rules.join("; ")) }

@@ -4,42 +4,42 @@ use super::{ExperimentError, Monitor};
 use crate::curriculum::{Audited, Curriculum, audit};
 use crate::search::Silent;
 
-/// One stage over all seeds.
+/// The audit of one stage over all seeds.
 #[derive(Default)]
 pub struct AuditedStage {
-    /// What each seed says of it, at least one.
+    /// The audit for each seed, at least one.
     pub seeds: Vec<Audited>,
 }
 
 impl AuditedStage {
-    /// The worst rank of its target; none if it is out of reach for a seed.
+    /// The worst rank of its target; `None` if it is out of reach for some seed.
     pub fn worst_rank(&self) -> Option<usize> {
         let ranks: Option<Vec<usize>> = self.seeds.iter().map(|stage| stage.target_rank).collect();
         ranks?.into_iter().max()
     }
 
-    /// Whether every seed enumerated all of it.
+    /// Whether the enumeration was complete for every seed.
     pub fn is_complete(&self) -> bool {
         self.seeds.iter().all(|stage| stage.complete)
     }
 
-    /// Whether its target is the best program for every seed, for certain.
+    /// Whether its target is certainly the best program for every seed.
     pub fn is_first(&self) -> bool {
         self.worst_rank() == Some(1) && self.is_complete() && self.seeds.iter().all(|s| s.margin > 0.0)
     }
 
-    /// The least of a number over the seeds.
+    /// The minimum of a quantity over the seeds.
     pub fn least(&self, part: fn(&Audited) -> f64) -> f64 {
         self.seeds.iter().map(part).fold(f64::INFINITY, f64::min)
     }
 
-    /// The seed whose target leads by least.
+    /// The seed with the smallest lead of the target.
     pub fn closest(&self) -> &Audited {
         self.seeds.iter().min_by(|a, b| a.margin.total_cmp(&b.margin)).expect("at least one seed")
     }
 }
 
-/// Audits the stages of a curriculum with so many seeds from the first on, one after the other.
+/// Audits the stages of a curriculum with this many seeds, starting at the first.
 pub fn audit_seeds(
     curriculum: &Curriculum,
     first_seed: u64,

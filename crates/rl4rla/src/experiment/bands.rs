@@ -1,30 +1,30 @@
-//! Curves of searches: the runs of one search on one grid, as a median with a band, and a sentence that says of how many runs
-//! they are.
+//! Learning curves: the runs of one search interpolated on one grid, as a median with a band, and a sentence that
+//! states the number of runs.
 
 use crate::report::{Ink, Label, Marker, Series, Spread};
 
-/// Points of a curve.
+/// Number of points of a curve.
 const POINTS: usize = 120;
-/// Of fewer runs all are seen: the band goes from the least to the most.
+/// With fewer runs the band goes from the minimum to the maximum.
 const FEW: usize = 5;
 
 /// The runs of one search.
 pub struct Bundle {
-    /// The search's label.
+    /// Label of the search.
     pub name: String,
     pub ink: Ink,
-    /// The course of every run: values that hold until the next, by what they are drawn against, which must be positive.
+    /// The curves of all runs, as step functions of a positive abscissa.
     pub runs: Vec<RunHistory>,
 }
 
-/// The convergence history of a run.
+/// The curve of one run.
 pub struct RunHistory {
     pub seed: u64,
     pub points: Vec<[f64; 2]>,
 }
 
 impl RunHistory {
-    /// The value at a place; nothing before the first and behind the last.
+    /// The value at an abscissa; `None` before the first point and after the last.
     fn at(&self, x: f64) -> Option<f64> {
         let known = self.points.partition_point(|[at, _]| *at <= x);
         (self.points.last()?[0] >= x && known > 0).then(|| self.points[known - 1][1])
@@ -32,18 +32,18 @@ impl RunHistory {
 }
 
 impl Bundle {
-    /// The runs of which anything is drawn.
+    /// The runs that have any points.
     fn seen(&self) -> impl Iterator<Item = &RunHistory> {
         self.runs.iter().filter(|run| !run.points.is_empty())
     }
 
-    /// Whether its curve is that of one run.
+    /// Whether it has only one run.
     pub fn is_alone(&self) -> bool {
         self.seen().count() == 1
     }
 
-    /// One run as it is; of several the median, with a band of the middle half, or from the least to the most of fewer than
-    /// five. A curve ends where half of the runs have ended.
+    /// A single run as it is; for several runs the median with an interquartile band, or with a band from minimum to
+    /// maximum if there are fewer than five. A curve ends where half of the runs have ended.
     pub fn series(&self) -> Vec<Series> {
         let seen = || self.seen();
         if self.is_alone() {
@@ -71,7 +71,7 @@ impl Bundle {
     }
 }
 
-/// Of how many runs curves are, and what their bands are: "one run each, seed 0", or the seeds behind a median.
+/// A description of the runs behind the curves and bands: "one run each, seed 0", or the seeds behind a median.
 pub fn caption(bundles: &[Bundle]) -> String {
     let mut seeds: Vec<u64> = bundles.iter().flat_map(Bundle::seen).map(|run| run.seed).collect();
     seeds.sort_unstable();
@@ -132,12 +132,12 @@ mod tests {
         assert_eq!((lower[0], middle[0], upper[0]), ([1.0, 1.0], [1.0, 2.0], 3.0));
         assert_eq!((middle[POINTS - 1][1], upper[POINTS - 1]), (12.0, 13.0));
         assert_eq!((&series[0].label, &series[1].label), (&Label::Hidden, &Label::Legend));
-        // Fewer than five are seen whole.
+        // With fewer than five runs the band is the full range.
         let few = bundle("best", &[0, 3]).series();
         let Marker::Band(upper) = &few[0].mark else { panic!("the band comes first") };
         assert_eq!((few[0].points[0][1], upper[0]), (0.0, 3.0));
         assert!(bundle("best", &[]).series().is_empty());
-        // A run of which nothing is drawn does not count.
+        // A run without points does not count.
         let mut partly = bundle("best", &[0, 1]);
         partly.runs[1].points.clear();
         assert!(partly.is_alone() && caption(&[partly]) == "one run each, seed 0");

@@ -1,4 +1,4 @@
-//! Campaigns: one curriculum searched one way by many seeds, each seed once, kept in the store as they end.
+//! Sweeps: one curriculum searched with one method by many seeds; each run is saved to the store when it ends.
 
 use super::error::ExperimentError;
 use super::label::{label, limits};
@@ -15,44 +15,44 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// One curriculum searched one way, by many seeds.
+/// One curriculum searched with one method by many seeds.
 pub struct Campaign {
-    /// What is searched.
+    /// The curriculum.
     pub curriculum: Curriculum,
-    /// How.
+    /// Search settings.
     pub settings: SearchSettings,
     /// The first seed; the others follow it.
     pub first_seed: u64,
-    /// Whether every run computes all it needs itself, for the sake of the times it tells; otherwise runs with one seed
-    /// share what they have computed, and the first one pays.
+    /// Whether every run computes everything itself, so that its times are meaningful; otherwise runs with the same
+    /// seed share caches, and the first one bears the cost.
     pub alone: bool,
-    /// The results, by seed from the first on.
+    /// The results, in the order of seeds.
     pub results: Vec<Option<RunRecord>>,
 }
 
 impl Campaign {
-    /// A campaign of which nothing is done.
+    /// A sweep without results.
     pub fn new(curriculum: Curriculum, settings: SearchSettings, first_seed: u64, seeds: u64) -> Campaign {
         Campaign { curriculum, settings, first_seed, alone: false, results: vec![None; seeds as usize] }
     }
 
-    /// The name of its method.
+    /// Name of its method.
     pub fn method(&self) -> &'static str {
         self.settings.approach().method.name()
     }
 
-    /// Its method with the settings and limits it runs under.
+    /// The method with its settings and limits.
     pub fn label(&self) -> String {
         let settings: Value = serde_json::from_str(&self.settings.json()).unwrap_or_default();
         label(self.method(), limits(&self.curriculum.name, &settings))
     }
 
-    /// The results there are.
+    /// The results so far.
     pub fn done(&self) -> impl Iterator<Item = &RunRecord> {
         self.results.iter().flatten()
     }
 
-    /// How many runs there are to be.
+    /// Total number of runs.
     pub fn count(&self) -> usize {
         self.results.len()
     }
@@ -77,12 +77,12 @@ impl Campaign {
     }
 }
 
-/// All cores there are.
+/// Number of available cores.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Does what is missing, and takes from the store what was done before. Says no if it was interrupted.
+/// Reloads earlier runs from the store and computes the missing ones. Returns false if it was interrupted.
 pub fn run(
     campaigns: &mut [Campaign],
     store: &mut Store,
@@ -93,13 +93,13 @@ pub fn run(
     work(campaigns, store, threads, monitor)
 }
 
-/// How far the campaigns are, and how long they will take.
+/// Progress of the sweeps, with an estimate of the remaining time.
 struct Pace {
-    /// Runs done since the command began.
+    /// Runs finished since the command started.
     done: usize,
-    /// Runs there were to do.
+    /// Number of runs to do.
     total: usize,
-    /// Seconds left, if that can be told.
+    /// Estimated seconds left, if known.
     left: Option<f64>,
 }
 
@@ -114,9 +114,9 @@ impl fmt::Display for Pace {
     }
 }
 
-/// What runs have cost, by campaign: their times differ by a factor of a thousand.
+/// Durations of the runs by sweep: they differ by a factor of a thousand.
 struct Costs {
-    /// Seconds and number of runs.
+    /// Total seconds and number of runs.
     spent: Vec<(f64, usize)>,
     missing: Vec<usize>,
     begin: Instant,
@@ -144,14 +144,14 @@ impl Costs {
             .collect();
         let done = self.total - self.missing.iter().sum::<usize>();
         let rate = self.begin.elapsed().as_secs_f64() / done as f64;
-        // Until every campaign has had a run, all runs are taken for equal.
+        // Until every sweep has finished a run, all runs are assumed to take equally long.
         let left = known
             .map_or(rate * (self.total - done) as f64, |costs| costs.iter().sum::<f64>() / threads as f64);
         Pace { done, total: self.total, left: (done > 1).then_some(left) }
     }
 }
 
-/// Takes from the store what was done before, by the same build with the same settings.
+/// Reloads earlier runs of the same build with the same settings from the store.
 pub fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), ExperimentError> {
     let build = Build::current();
     let mut done: HashMap<(String, String), Vec<_>> = HashMap::new();
@@ -169,7 +169,7 @@ pub fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), Experimen
             let run = store.run(&row.id)?;
             let asked = campaign.new_run(&settings, &build, place);
             if (&*run.spec, &*run.settings, &run.build) == (asked.spec, asked.settings, asked.build) {
-                // Who wants times does not take those of runs that others helped.
+                // If times matter, runs that shared caches are not reloaded.
                 let fit = |record: &RunRecord| !campaign.alone || record.alone == Some(true);
                 if let Some(record) = run.result?.filter(fit) {
                     campaign.results[place] = Some(record);
@@ -180,7 +180,7 @@ pub fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), Experimen
     Ok(())
 }
 
-/// Runs what is missing, each run on one thread; says no if it was interrupted.
+/// Computes the missing runs, each on one thread; returns false if interrupted.
 fn work(
     campaigns: &mut [Campaign],
     store: &mut Store,
@@ -190,7 +190,7 @@ fn work(
     let missing =
         |(c, campaign): (usize, &Campaign)| campaign.missing().map(move |s| (c, s)).collect::<Vec<_>>();
     let mut runs: Vec<(usize, usize)> = campaigns.iter().enumerate().flat_map(missing).collect();
-    // Runs with one seed share their instances: one thread does them all, as long as there are enough seeds.
+    // Runs with the same seed share their instances: one thread computes them all, if there are enough seeds.
     runs.sort_by_key(|&(c, s)| (campaigns[c].seed(s), c));
     let by_seed: Vec<&[(usize, usize)]> =
         runs.chunk_by(|a, b| campaigns[a.0].seed(a.1) == campaigns[b.0].seed(b.1)).collect();
@@ -199,7 +199,7 @@ fn work(
     let next = AtomicUsize::new(0);
     let shared = Mutex::new((store, Costs::of(campaigns), Vec::new(), None));
     let worker = || {
-        // A pool of its own keeps a run to one thread: runs are many, and their memory is large.
+        // A pool of one thread per run: there are many runs, and each needs much memory.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(ExperimentError::from);
         let finish = |c: usize, s: usize, result| {
             let mut shared = shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -251,14 +251,14 @@ fn work(
     Ok(complete)
 }
 
-/// Goes on until someone asks to stop, and keeps the curves.
+/// Observer that stops on request and collects the learning curves.
 struct Watcher<'a> {
     monitor: &'a dyn Monitor,
     sampler: Sampler,
     samples: Vec<Sample>,
 }
 
-/// Points of a curve for every factor of e: campaigns have many runs.
+/// Points of a learning curve per factor of e; few, because sweeps have many runs.
 const POINTS: u64 = 20;
 
 impl Observer for Watcher<'_> {
@@ -276,10 +276,10 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// A finished run with the curves of its search.
+/// A finished run with its learning curves.
 type Finished = (RunRecord, Vec<Sample>);
 
-/// One run; none if it was interrupted.
+/// One run; `None` if it was interrupted.
 fn one(
     campaign: &Campaign,
     place: usize,
@@ -297,7 +297,7 @@ fn one(
     Ok((!discovery.interrupted).then(|| (record(), watcher.samples)))
 }
 
-/// Writes a result into the store, under an id of its own.
+/// Writes a result to the store under a new id.
 fn save(
     store: &mut Store,
     campaign: &Campaign,
@@ -306,7 +306,7 @@ fn save(
 ) -> Result<RunRecord, ExperimentError> {
     let (mut record, samples) = finished?;
     let settings = campaign.settings.json();
-    // Whoever is killed here leaves the whole run or nothing of it.
+    // One transaction: a killed process leaves the whole run or nothing of it.
     store.together(|store| {
         let run = store.begin(&campaign.new_run(&settings, &Build::current(), place))?;
         record.run = run.to_string();

@@ -1,4 +1,4 @@
-//! Contests: programs and baselines on one instance, measured and timed alike.
+//! Solver comparisons: programs and baselines on one instance, measured and timed in the same way.
 
 use super::error::ExperimentError;
 use super::monitor::Monitor;
@@ -11,28 +11,28 @@ use crate::statistics::median;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Who takes part.
+/// A solver in a comparison.
 pub struct Entrant {
-    /// The name in the table.
+    /// Name in the table.
     pub name: String,
     /// What it runs.
     pub solver: Solver,
 }
 
-/// What an entrant runs.
+/// A program or a baseline.
 pub enum Solver {
     /// A program.
     Program {
         /// The program.
         program: Program,
-        /// How it runs, the step apart.
+        /// Its settings, except for the step size.
         settings: RunSettings,
-        /// Steps to choose from: that of the least excess, before anything is timed.
+        /// Step sizes to try; the one with the smallest excess is chosen before anything is timed.
         steps: Vec<f64>,
-        /// When it may end early, on tall linear systems.
+        /// Early stopping, for tall linear systems.
         stop: StoppingRule,
     },
-    /// A baseline, by its own rules.
+    /// A baseline, with its own stopping rule.
     Baseline(Baseline),
 }
 
@@ -46,24 +46,24 @@ impl Solver {
     }
 }
 
-/// Excesses up to this are equally good.
+/// Excesses up to this count as equal.
 const ACCURATE: f64 = 1e-10;
 
-/// Where a solver stands after a contest.
+/// The result of a solver.
 pub struct Standing {
-    /// The entrant's name.
+    /// Name of the solver.
     pub solver: String,
     /// `program` or `baseline`.
     pub kind: &'static str,
-    /// How far it got, or why it did not.
+    /// The accuracy reached, or the reason of a failure.
     pub outcome: Result<Reached, String>,
-    /// Seconds of every timed run; none of a solver that failed.
+    /// Seconds of every timed run; empty for a solver that failed.
     pub seconds: Vec<f64>,
 }
 
 impl Standing {
-    /// The standing of a solver over all its instances: medians, and all its times. Who fails on one instance is not
-    /// measured by the others.
+    /// The result of a solver over all instances: medians, and all times. A solver that fails on one instance counts
+    /// as failed.
     pub fn over(all: &[&Standing]) -> Standing {
         let reached: Result<Vec<&Reached>, &String> =
             all.iter().map(|standing| standing.outcome.as_ref()).collect();
@@ -86,14 +86,14 @@ impl Standing {
         }
     }
 
-    /// The least, the median and the most seconds of a solver that did not fail.
+    /// Minimum, median and maximum seconds of a solver that did not fail.
     pub fn times(&self) -> Option<[f64; 3]> {
         let fold = |f: fn(f64, f64) -> f64| self.seconds.iter().copied().reduce(f);
         let times = [fold(f64::min)?, median(self.seconds.clone()), fold(f64::max)?];
         self.outcome.is_ok().then_some(times)
     }
 
-    /// What orders solvers: the power of ten of the excess, then the time; failures are last.
+    /// Sort key of solvers: the power of ten of the excess, then the time; failures are last.
     fn rank(&self) -> (f64, f64) {
         let decade = |reached: &Reached| reached.excess.max(ACCURATE).log10().floor();
         let time = self.times().map_or(f64::INFINITY, |t| t[1]);
@@ -101,54 +101,54 @@ impl Standing {
     }
 }
 
-/// How far a solver got.
+/// The accuracy and cost of a solver.
 #[derive(Clone, Debug)]
 pub struct Reached {
     /// The loss; for linear systems ‖Ax − b‖/‖b‖.
     pub residual: f64,
-    /// How much more that is than the least there is, as the task counts it.
+    /// The excess, as defined by the task.
     pub excess: f64,
-    /// Iterations made.
+    /// Number of iterations.
     pub iterations: usize,
-    /// Passes over A, where they are counted.
+    /// Passes over A, if counted.
     pub passes: Option<f64>,
-    /// The step of a program.
+    /// The step size, for a program.
     pub step: Option<f64>,
 }
 
-/// What a run gives before it is measured.
+/// The raw result of a run.
 struct Answer {
     x: Vec<f64>,
     iterations: usize,
     passes: Option<f64>,
 }
 
-/// Whether it is a tall linear system, which solvers read by rows.
+/// Whether it is a tall linear system, which is stored by rows.
 fn is_tall(instance: &Instance) -> bool {
     instance.task.is_least_squares() && !instance.symmetric
 }
 
-/// An instance as a contest wants it, so that it makes no copy.
+/// Converts an instance to the layout used here, so that no copy is needed later.
 pub fn ready(instance: Instance) -> Instance {
     if is_tall(&instance) { instance.by_rows() } else { instance }
 }
 
-/// One instance, made ready for everyone.
+/// One instance, prepared for all solvers.
 pub struct Contest<'a> {
     instance: &'a Instance,
-    /// Tall linear systems by rows, which all solvers read fastest.
+    /// Tall linear systems stored by rows, which all solvers read fastest.
     large: Option<Instance>,
     stream: Stream,
 }
 
 impl<'a> Contest<'a> {
-    /// Prepares an instance; all solvers draw from the same stream.
+    /// Prepares an instance; all solvers use the same RNG stream.
     pub fn new(instance: &'a Instance, stream: &Stream) -> Contest<'a> {
         let large = is_tall(instance).then(|| instance.clone().by_rows());
         Contest { instance, large, stream: *stream }
     }
 
-    /// One run, with this step if it is a program's.
+    /// One run; `step` applies to programs only.
     fn solve(&self, solver: &Solver, step: f64) -> Result<Answer, String> {
         match (solver, &self.large) {
             (Solver::Program { program, settings, stop, .. }, Some(large)) => {
@@ -160,7 +160,7 @@ impl<'a> Contest<'a> {
             }
             (Solver::Program { program, settings, .. }, None) => {
                 let settings = RunSettings { step, ..settings.clone() };
-                // Baselines do not look at their loss on the way either.
+                // Baselines do not evaluate their loss in between either.
                 let x = run_unmeasured(program, self.instance, &settings, &self.stream);
                 let x = x.map_err(|failure| failure.to_string())?;
                 Ok(Answer { iterations: settings.iterations, x, passes: None })
@@ -175,7 +175,7 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// The warm-up: the best step, and how far it leads.
+    /// The warm-up run: the best step size and its accuracy.
     fn reach(&self, solver: &Solver) -> Result<Reached, String> {
         let reached = |step: f64| {
             let Answer { x, iterations, passes } = self.solve(solver, step)?;
@@ -189,14 +189,14 @@ impl<'a> Contest<'a> {
         let Solver::Program { steps, .. } = solver else { return reached(1.0) };
         let mut all: Vec<Result<Reached, String>> = steps.iter().map(|step| reached(*step)).collect();
         let excess = |reached: &Result<Reached, String>| reached.as_ref().map_or(f64::INFINITY, |r| r.excess);
-        // The first of equals, and the first reason where all fail.
+        // The first on ties, and the first reason if all fail.
         let best = (0..all.len()).min_by(|&i, &j| excess(&all[i]).total_cmp(&excess(&all[j])));
         best.map_or(Err("no step size to try".into()), |best| all.swap_remove(best))
     }
 }
 
-/// Everyone on one instance: first all run once, for the result; then `repeats` times for the clock, each time beginning
-/// with another one, so that a busy machine is as unkind to each. Standings are in the order of the entrants.
+/// Runs all solvers on one instance: first once each for the result, then `repeats` times for timing, starting with a
+/// different solver each time so that load on the machine affects all alike. Results are in the order of the solvers.
 pub fn contest(
     entrants: &[Entrant],
     instance: &Instance,
@@ -230,8 +230,8 @@ pub fn contest(
     standings
 }
 
-/// How solvers stand after contests on all instances, the best first. Solvers run on so many threads, and draw from streams
-/// of this seed.
+/// The results of all solvers over all instances, the best first, with this many threads and RNG streams of this
+/// seed.
 pub fn standings(
     entrants: &[Entrant],
     instances: &[Instance],
@@ -252,11 +252,11 @@ pub fn standings(
     Ok(rows)
 }
 
-/// What takes less than this is timed by the clock on the wall, in seconds: the system counts time on a core in ticks.
+/// Durations below this, in seconds, are measured as wall time: the system counts CPU time in ticks.
 const SHORT: f64 = 0.1;
 
-/// How long something took: on the core if there is one thread and the system tells, because on a busy machine the clock
-/// on the wall counts what others do; else on the wall.
+/// Duration of `work`: CPU time if there is one thread and the system provides it, because wall time includes other
+/// processes; otherwise wall time.
 fn timed<R>(work: impl FnOnce() -> R) -> (f64, R) {
     let (start, core) = (Instant::now(), on_core());
     let result = work();
@@ -268,7 +268,7 @@ fn timed<R>(work: impl FnOnce() -> R) -> (f64, R) {
     (seconds, result)
 }
 
-/// Seconds this thread has had a core, if it is the only one of its pool and the system says so.
+/// CPU seconds of this thread, if it is the only one of its pool and the system provides them.
 fn on_core() -> Option<f64> {
     if rayon::current_num_threads() > 1 {
         return None;
@@ -306,7 +306,7 @@ mod tests {
         let reached = standings[0].outcome.as_ref().unwrap();
         assert_eq!((reached.step, reached.iterations), (Some(0.8), 60), "the better step");
         assert!(reached.excess < 1e-3 && standings[1].outcome.as_ref().unwrap().excess < 1e-12);
-        // Square systems only: a reason, and nothing timed.
+        // Square systems only: an error, and no times.
         assert!(standings[2].outcome.as_ref().unwrap_err().contains("square"));
         assert_eq!(standings.iter().map(|s| s.seconds.len()).collect::<Vec<_>>(), [3, 3, 0]);
     }

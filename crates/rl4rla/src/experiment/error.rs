@@ -1,8 +1,8 @@
-//! Why an experiment could not be made, and what to do about it.
+//! Errors of experiments, with suggestions.
 
 use std::fmt;
 
-/// What is wrong, and what to do about it.
+/// An error message with an optional suggestion.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExperimentError {
     message: String,
@@ -10,29 +10,29 @@ pub struct ExperimentError {
 }
 
 impl ExperimentError {
-    /// What is wrong.
+    /// An error with this message.
     pub fn new(message: impl Into<String>) -> ExperimentError {
         ExperimentError { message: message.into(), advice: None }
     }
 
-    /// And what to do about it.
+    /// The same error with a suggestion.
     #[must_use]
     pub fn advise(self, advice: impl Into<String>) -> ExperimentError {
         ExperimentError { advice: Some(advice.into()), ..self }
     }
 
-    /// What is wrong, in words.
+    /// The message.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What to do about it, if there is anything.
+    /// The suggestion, if any.
     pub fn advice(&self) -> Option<&str> {
         self.advice.as_deref()
     }
 }
 
-/// Something in the store that is not what was written there.
+/// The error for stored data that cannot be read.
 pub fn unreadable(what: &str, why: &dyn fmt::Display) -> ExperimentError {
     ExperimentError::new(format!("{what} cannot be read: {why}"))
         .advise("`rl4rla list runs --check` checks the store for damage")
@@ -46,7 +46,7 @@ impl fmt::Display for ExperimentError {
 
 impl std::error::Error for ExperimentError {}
 
-/// Errors of other stages, in their own words.
+/// Converts errors of other modules, keeping their messages.
 macro_rules! in_their_words {
     ($($error:ty),* $(,)?) => {
         $(impl From<$error> for ExperimentError {

@@ -1,4 +1,4 @@
-//! A program on fresh instances, with what the runs come to.
+//! Evaluation of a program on fresh instances.
 
 use super::{ExperimentError, Monitor};
 use crate::execute::Trace;
@@ -9,17 +9,17 @@ use crate::statistics::{Summary, median};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A fresh instance of the final set; condition numbers take turns.
+/// An instance of the final set; the condition numbers alternate.
 pub fn draw(families: &[Family], index: u64, seed: u64) -> Result<Instance, FamilyError> {
     let set = InstanceSet::Final;
     families[index as usize % families.len()].for_set(set).draw(&set.stream(seed, index))
 }
 
-/// One instance, and what came of it.
+/// The result on one instance.
 pub struct EvaluatedRun {
-    /// Its reward, and its trace.
+    /// The score with its trace.
     pub score: Score,
-    /// The least residual there is.
+    /// The attainable residual.
     pub attainable: f64,
     /// The condition number of the instance.
     pub kappa: Option<f64>,
@@ -27,12 +27,12 @@ pub struct EvaluatedRun {
 
 /// The runs of a program.
 pub struct Evaluated {
-    /// One for each instance.
+    /// One per instance.
     pub runs: Vec<EvaluatedRun>,
 }
 
 impl Evaluated {
-    /// Runs a program on so many instances, each of which is forgotten as soon as it is measured: they may be large.
+    /// Runs a program on this many instances; each is dropped once measured, since instances may be large.
     pub fn new(
         program: &Program,
         families: &[Family],
@@ -60,39 +60,39 @@ impl Evaluated {
         self.runs.iter().map(|run| &run.score)
     }
 
-    /// The runs that came to their end.
+    /// The traces of runs that did not fail.
     pub fn traces(&self) -> impl Iterator<Item = &Trace> {
         self.scores().filter_map(|s| s.outcome.as_ref().ok())
     }
 
-    /// The median of the least residuals there are, on the instances that the residuals are told of.
+    /// The median attainable residual, over the instances on which the program ran.
     pub fn attainable(&self) -> f64 {
         let told = self.runs.iter().filter(|run| run.score.outcome.is_ok());
         median(told.map(|run| run.attainable).collect())
     }
 
-    /// The reward over all instances.
+    /// The reward, summarized over all instances.
     pub fn reward(&self) -> Summary {
         Summary::of(self.scores().map(|score| score.reward))
     }
 
-    /// How many runs failed.
+    /// Number of failed runs.
     pub fn failures(&self) -> usize {
         self.scores().filter(|s| s.outcome.is_err()).count()
     }
 
-    /// The mean of a part of the score.
+    /// The mean of a component of the score.
     pub fn mean(&self, part: impl Fn(&Score) -> f64) -> f64 {
         Summary::of(self.scores().map(part)).mean
     }
 
-    /// The mean work of the runs that came to their end; a failure is not cheap.
+    /// The mean work of the runs that did not fail, since a failed run is not cheap.
     pub fn work(&self, part: impl Fn(&Score) -> f64) -> Option<f64> {
         let done = self.scores().filter(|s| s.outcome.is_ok());
         Some(Summary::of(done.map(part)).mean).filter(|mean| !mean.is_nan())
     }
 
-    /// The step sizes used, in order.
+    /// The distinct step sizes used, in order.
     pub fn steps(&self) -> Vec<f64> {
         let mut used: Vec<f64> = self.scores().map(|s| s.step).collect();
         used.sort_by(f64::total_cmp);
@@ -100,7 +100,7 @@ impl Evaluated {
         used
     }
 
-    /// The median over the instances at every iteration.
+    /// The median over the instances after every iteration.
     pub fn history(&self, pick: impl Fn(&Trace) -> &[f64]) -> Vec<f64> {
         let length = self.traces().next().map_or(0, |trace| trace.residuals.len());
         (0..length).map(|t| median(self.traces().map(|trace| pick(trace)[t]).collect())).collect()

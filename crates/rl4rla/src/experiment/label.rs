@@ -1,13 +1,13 @@
-//! Names of searches: a method with what it ran under, built in one place so that one search has one name in all tables and
-//! figures, and two that differ have two.
+//! Labels of searches: a method with its settings and limits, built in one place so that a search has the same label
+//! in all tables and figures, and different searches have different ones.
 
 use super::words::whole;
 use serde_json::Value;
 
-/// δ where nothing else was asked for.
+/// Default δ.
 const USUAL_DELTA: f64 = 0.05;
 
-/// The name of a method under these settings and limits.
+/// The label of a method with these settings and limits.
 pub fn label<T: AsRef<str>>(method: &str, limits: impl IntoIterator<Item = T>) -> String {
     let mut name = method.to_string();
     for limit in limits {
@@ -17,28 +17,28 @@ pub fn label<T: AsRef<str>>(method: &str, limits: impl IntoIterator<Item = T>) -
     name
 }
 
-/// The most playouts of a stage, in words.
+/// The playout limit of a stage, in words.
 pub fn playouts(most: u64) -> String {
     format!("{} playouts a stage", whole(most as f64))
 }
 
-/// The most evaluations of a stage, in words.
+/// The evaluation limit of a stage, in words.
 pub fn evaluations(most: u64) -> String {
     format!("{} evaluations a stage", whole(most as f64))
 }
 
-/// The most evaluations and playouts of a whole run, in words.
+/// The evaluation and playout limits of a whole run, in words.
 pub fn run(evaluations: u64, playouts: u64) -> String {
     format!("{} evaluations and {} playouts a run", whole(evaluations as f64), whole(playouts as f64))
 }
 
-/// The most playouts of a decision, in words.
+/// The playout limit of a decision, in words.
 pub fn decision(most: u64) -> String {
     format!("{} playouts a decision", whole(most as f64))
 }
 
-/// What settings, as the store keeps them, ask for beyond what a curriculum says; nothing where all is as usual. With the
-/// paper's own curricula the two settings of its figures have the names that these give them.
+/// The stored settings that differ from those of the curriculum; empty if none do. With the paper's curricula the two
+/// settings of its figures get the names used there.
 pub fn limits(curriculum: &str, settings: &Value) -> Vec<String> {
     let approach = &settings["approach"];
     let on = |key: &str| approach[key] == true;
@@ -51,7 +51,7 @@ pub fn limits(curriculum: &str, settings: &Value) -> Vec<String> {
             words.extend(patient.then(|| "patient".into()));
         }
     }
-    // Of a stage or of a decision, as the curriculum says.
+    // Per stage or per decision, as the curriculum says.
     let most = |most: u64| format!("at most {} playouts", whole(most as f64));
     let budget = |budget: u64| if on("budget_per_decision") { decision(budget) } else { most(budget) };
     words.extend(approach["budget"].as_u64().map(budget));

@@ -1,9 +1,9 @@
-//! Experiments: what many runs, solvers and analyses come to, as numbers, tables and figures.
+//! Experiments: results of many runs, solvers and analyses, as numbers, tables and figures.
 //!
-//! An experiment prints nothing. Whoever waits for it is a [`Monitor`], which hears what is being done and may ask to stop;
-//! what goes wrong is an [`ExperimentError`], with a word on what to do about it.
+//! An experiment prints nothing. Its caller passes a [`Monitor`], which receives progress messages and may ask to
+//! stop; errors are an [`ExperimentError`] with a suggestion.
 //!
-//! Many seeds of one search, kept in a store from which they are recalled the next time:
+//! Many seeds of one search, kept in a store from which they are reloaded the next time:
 //!
 //! ```
 //! use rl4rla::curriculum::Curriculum;

@@ -1,15 +1,15 @@
-//! Whoever waits for an experiment.
+//! Progress and cancellation of an experiment.
 
-/// Hears what is being done, and may ask to stop. Asked from every thread.
+/// Receives progress messages, and may ask to stop. Called from every thread.
 pub trait Monitor: Sync {
-    /// What the experiment is doing now.
+    /// The current activity.
     fn doing(&self, _what: &str) {}
 
-    /// Whether it should stop; what is done by then is kept.
+    /// Whether to stop; finished work is kept.
     fn stopped(&self) -> bool {
         false
     }
 }
 
-/// Nobody waits.
+/// No messages, never stops.
 impl Monitor for () {}

@@ -1,56 +1,56 @@
-//! What a run was asked for.
+//! Settings of a run.
 
 use crate::curriculum::Curriculum;
 use crate::discovery::Approach;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a run was asked for besides curriculum, method and seed, as the store keeps it.
+/// The settings of a run besides curriculum, method and seed, as stored.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SearchSettings {
-    /// How stages are searched.
+    /// Search method and options.
     pub approach: Approach,
-    /// Whether stages are read with the hints they give.
+    /// Whether the hints of the stages are used.
     pub hints: bool,
-    /// Who proposes programs, if not the grammar.
+    /// The proposer, if not the grammar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposer: Option<ProposerSettings>,
 }
 
-/// Who is to be asked for programs, as the store keeps it. The key is not kept.
+/// An external proposer, as stored. The API key is not stored.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ProposerSettings {
-    /// The address of its endpoint.
+    /// URL of its endpoint.
     pub url: String,
-    /// The model that answers there.
+    /// Name of the model.
     pub model: String,
-    /// The environment variable that holds the key.
+    /// The environment variable with the API key.
     pub key_env: String,
     /// The sampling temperature.
     pub temperature: f64,
-    /// Seconds that an answer may take.
+    /// Timeout of an answer in seconds.
     pub timeout: u64,
-    /// Where answers are kept, if not beside the store.
+    /// File of the transcript, if not next to the store.
     pub transcript: Option<PathBuf>,
 }
 
 impl SearchSettings {
-    /// Stages as they are, searched this way.
+    /// Stages with their hints, searched this way.
     pub fn new(approach: Approach) -> SearchSettings {
         SearchSettings { approach, hints: true, proposer: None }
     }
 
-    /// The curriculum as these settings read it.
+    /// The curriculum with these settings applied.
     pub fn apply(&self, curriculum: Curriculum) -> Curriculum {
         if self.hints { curriculum } else { curriculum.without_hints() }
     }
 
-    /// How its stages are searched.
+    /// Search method and options.
     pub fn approach(&self) -> &Approach {
         &self.approach
     }
 
-    /// As the store keeps them.
+    /// The settings as stored.
     pub fn json(&self) -> String {
         serde_json::to_string(self).expect("settings are plain data")
     }

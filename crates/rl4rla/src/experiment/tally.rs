@@ -1,4 +1,4 @@
-//! Tallies: what the runs of a campaign came to, transition by transition.
+//! Statistics of the runs of a sweep, by transition.
 
 use super::campaign::Campaign;
 use crate::record::{Quantity, RunRecord, SearchCost, StageRecord};
@@ -6,28 +6,28 @@ use crate::report::{Rate, Spread};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// One transition of a campaign, or all of them together.
+/// One transition of a sweep, or all of them together.
 pub struct Tally<'a> {
     /// The curriculum's name.
     pub curriculum: &'a str,
-    /// From which program to which; `total` for all together.
+    /// The programs it leads from and to; `total` for all together.
     pub transition: String,
     /// The method's name.
     pub method: &'static str,
-    /// The method with the settings and limits it ran under.
+    /// The method with its settings and limits.
     pub label: String,
-    /// What the runs that reached it say of it, seed by seed.
+    /// The results of the runs that reached it, by seed.
     pub parts: Vec<TransitionRecord<'a>>,
 }
 
-/// What one run says of a transition, or of all of them together.
+/// The result of one run for a transition, or for all of them together.
 #[derive(Clone, Copy)]
 pub struct TransitionRecord<'a> {
-    /// Whether it found the target, or all of them.
+    /// Whether it found the target, or all targets.
     pub found: bool,
-    /// What that took.
+    /// The cost of the search.
     pub cost: &'a SearchCost,
-    /// The stage, or the last that the run reached.
+    /// The stage, or the last one that the run reached.
     pub stage: Option<&'a StageRecord>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> TransitionRecord<'a> {
     }
 }
 
-/// The tallies of a campaign: a stage counts the runs that reached it, the last tally all of them.
+/// The statistics of a sweep: each stage counts the runs that reached it, the last entry counts all runs.
 pub fn tallies(campaign: &Campaign) -> Vec<Tally<'_>> {
     let tally = |transition, parts| Tally {
         curriculum: &campaign.curriculum.name,
@@ -68,12 +68,12 @@ pub fn tallies(campaign: &Campaign) -> Vec<Tally<'_>> {
 }
 
 impl Tally<'_> {
-    /// How often the target was found.
+    /// The success rate.
     pub fn found(&self) -> Rate {
         Rate { successes: self.successes().count(), trials: self.parts.len() }
     }
 
-    /// The forms of what was found: of the stage, or for all stages together of the last.
+    /// The forms of the programs found: of the stage, or of the last stage for all together.
     pub fn forms(&self) -> Forms {
         Forms::count(self.successes().filter_map(|part| part.stage?.form.as_deref()))
     }
@@ -83,18 +83,18 @@ impl Tally<'_> {
         self.parts.iter().filter(|part| part.found)
     }
 
-    /// The spread of a quantity over the runs.
+    /// The distribution of a quantity over the runs.
     pub fn spread(&self, quantity: Quantity) -> Option<Spread> {
         Spread::of(self.parts.iter().map(|part| quantity.of(part.cost)))
     }
 
-    /// Its mean; not a number if there are no runs.
+    /// Its mean; NaN if there are no runs.
     pub fn mean(&self, quantity: Quantity) -> f64 {
         self.spread(quantity).map_or(f64::NAN, |spread| spread.mean)
     }
 }
 
-/// In which forms preconditioners were found, and how often each.
+/// The forms of the preconditioners found, with their counts.
 #[derive(Default)]
 pub struct Forms(pub BTreeMap<String, usize>);
 
@@ -107,7 +107,7 @@ impl Forms {
     }
 }
 
-/// The most frequent first; nothing where no program has a preconditioner.
+/// The most frequent first; empty if no program has a preconditioner.
 impl fmt::Display for Forms {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let mut forms: Vec<(&String, &usize)> = self.0.iter().collect();

@@ -1,31 +1,32 @@
-//! How numbers are written in the tables of pages.
+//! Number formatting in the tables of pages.
 
 use crate::report::{Cell, Rate, Spread};
 
-/// A share in percent.
+/// A fraction in percent.
 pub fn percent(share: f64) -> Cell {
     Cell::number(share, format!("{:.0} %", 100.0 * share))
 }
 
-/// How often something was found, with its confidence interval in percent.
+/// A success rate with its confidence interval in percent.
 pub fn rate(rate: Option<Rate>) -> Cell {
     let Some(rate) = rate.filter(|rate| rate.trials > 0) else { return nothing() };
     let [low, high] = rate.interval().map(|end| 100.0 * end);
     Cell::number(rate.share(), format!("{rate} ({low:.0}–{high:.0} %)"))
 }
 
-/// A mean of counts with half its confidence interval; of fewer than five the values themselves.
+/// A mean of counts with the half-width of its confidence interval; the values themselves if there are fewer than
+/// five.
 pub fn mean(spread: Option<Spread>) -> Cell {
     mean_as(spread, whole)
 }
 
-/// A mean of other numbers.
+/// A mean of other quantities.
 pub fn mean_as(spread: Option<Spread>, word: fn(f64) -> String) -> Cell {
     summary(spread, word, |spread| (spread.mean, within(spread.mean, spread.error, word)))
 }
 
-/// What several numbers come to: in the words given, or the values themselves where they are fewer than five. The
-/// number behind the cell is the same in both cases.
+/// A summary in the given format, or the values themselves if there are fewer than five. The number behind the cell
+/// is the same in both cases.
 fn summary(
     spread: Option<Spread>,
     word: fn(f64) -> String,
@@ -36,50 +37,51 @@ fn summary(
     Cell::number(value, values(&spread, word).unwrap_or(text))
 }
 
-/// The values themselves where they are fewer than five.
+/// The values themselves if there are fewer than five.
 pub fn values(spread: &Spread, word: fn(f64) -> String) -> Option<String> {
     Some(spread.few()?.iter().copied().map(word).collect::<Vec<_>>().join("; "))
 }
 
-/// A value and its error; one that is of rounding alone is none.
+/// A value with its error, which is left out if it is rounding only.
 pub fn within(value: f64, error: f64, word: fn(f64) -> String) -> String {
     let error = if error <= 1e-12 * value.abs() { 0.0 } else { error };
     format!("{} ± {}", word(value), word(error))
 }
 
-/// A median of counts with the quartiles; of fewer than five the values themselves.
+/// A median of counts with the quartiles; the values themselves if there are fewer than five.
 pub fn median(spread: Option<Spread>) -> Cell {
     median_as(spread, whole)
 }
 
-/// A median of other numbers.
+/// A median of other quantities.
 pub fn median_as(spread: Option<Spread>, word: fn(f64) -> String) -> Cell {
     let quartiles = |s: &Spread| format!("{} ({}–{})", word(s.median), word(s.lower), word(s.upper));
     summary(spread, word, |spread| (spread.median, quartiles(spread)))
 }
 
-/// A median of other numbers, with the least and the most.
+/// A median of other quantities, with minimum and maximum.
 pub fn range_as(spread: Option<Spread>, word: fn(f64) -> String) -> Cell {
     let ends = |s: &Spread| format!("{} ({}–{})", word(s.median), word(s.min), word(s.max));
     summary(spread, word, |spread| (spread.median, ends(spread)))
 }
 
-/// A median of counts with the interquartile range, as the paper has it; of fewer than five the values themselves.
+/// A median of counts with the interquartile range, as in the paper; the values themselves if there are fewer than
+/// five.
 pub fn median_iqr(spread: Option<Spread>) -> Cell {
     summary(spread, whole, |s| (s.median, format!("{} ± {}", whole(s.median), whole(s.iqr()))))
 }
 
-/// A number in seconds.
+/// A duration in seconds.
 pub fn seconds(spread: Option<Spread>) -> Cell {
     spread.map_or_else(nothing, |spread| Cell::number(spread.mean, short(spread.mean)))
 }
 
-/// A number of the paper, if it has one.
+/// A number of the paper, if reported.
 pub fn paper(value: Option<f64>) -> Cell {
     value.map_or_else(nothing, |value| Cell::number(value, short(value)))
 }
 
-/// Nothing to be said.
+/// An empty cell.
 pub fn nothing() -> Cell {
     "–".into()
 }
@@ -87,7 +89,7 @@ pub fn nothing() -> Cell {
 /// Larger numbers are written with an exponent.
 const MANY: f64 = 1e15;
 
-/// A count, as one reads it.
+/// A count with digit grouping.
 pub fn whole(value: f64) -> String {
     if value != 0.0 && value.abs() < 10.0 && value.fract() != 0.0 {
         return format!("{value:.1}");
@@ -96,7 +98,7 @@ pub fn whole(value: f64) -> String {
         return crate::report::number(value);
     }
     let digits = format!("{value:.0}");
-    // 12345 is easier read as 12 345, and shorter numbers as they are.
+    // Digits are grouped in numbers of five and more: 12 345.
     if digits.len() <= 4 {
         return digits;
     }

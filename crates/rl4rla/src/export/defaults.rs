@@ -1,4 +1,4 @@
-//! What an exported function is called with if nothing else is said.
+//! Default arguments of exported functions.
 
 use super::listing::Listing;
 use super::subject::Export;
@@ -6,27 +6,27 @@ use crate::execute::{RunSettings, Sampling, SketchKind};
 use crate::solve::SolveOptions;
 use serde::Serialize;
 
-/// Settings that do not depend on the size of a problem.
+/// Settings that do not depend on the size of the problem.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Defaults {
-    /// T, the most iterations.
+    /// T, the iteration limit.
     pub iterations: usize,
-    /// τ, how good a solution must be.
+    /// τ, the tolerance.
     pub tolerance: f64,
-    /// η, the step size; looked for if there is none.
+    /// η, the step size; `None` to search for one.
     pub step: Option<f64>,
-    /// The kind of sketch.
+    /// Kind of sketch.
     pub sketch: SketchKind,
     /// s/n, the rows of a sketch per column of the data; a sketch is never taller than the data.
     pub sketch_factor: f64,
     /// k, the rows of a sample; no more than the data have.
     pub batch: usize,
-    /// How rows are drawn.
+    /// How rows are sampled.
     pub sampling: Sampling,
 }
 
 impl Default for Defaults {
-    /// Those of `solve`: no step is right for all data, nor a number of iterations.
+    /// The defaults of `solve`: no step size and no iteration count suits all data.
     fn default() -> Defaults {
         let SolveOptions { iterations, tolerance, .. } = SolveOptions::default();
         let (rows, cols) = (1_000_000, 100);
@@ -44,7 +44,7 @@ impl Default for Defaults {
 }
 
 impl Defaults {
-    /// How rows are drawn, in words.
+    /// The sampling rule, in words.
     pub fn sampling_words(&self) -> &'static str {
         match self.sampling {
             Sampling::Unbiased => "rows sampled with replacement, row i times 1/√(k·pᵢ)",
@@ -52,7 +52,7 @@ impl Defaults {
         }
     }
 
-    /// The settings that they are for a problem of this size.
+    /// These defaults for a problem of the given size.
     pub fn settings(&self, rows: usize, cols: usize) -> RunSettings {
         let sketch_rows = ((self.sketch_factor * cols as f64).ceil() as usize).clamp(1, rows.max(1));
         RunSettings {
@@ -67,23 +67,23 @@ impl Defaults {
     }
 }
 
-/// A number that an exported function takes.
+/// A numeric parameter of an exported function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parameter {
-    /// η.
+    /// Step size η.
     Step,
-    /// τ.
+    /// Tolerance τ.
     Tolerance,
-    /// T.
+    /// Iteration limit T.
     Iterations,
-    /// s.
+    /// Number of sketch rows s.
     SketchRows,
-    /// k.
+    /// Number of sampled rows k.
     Batch,
 }
 
 impl Parameter {
-    /// All of them.
+    /// All parameters.
     pub const ALL: [Parameter; 5] = [
         Parameter::Step,
         Parameter::Tolerance,
@@ -92,7 +92,7 @@ impl Parameter {
         Parameter::Batch,
     ];
 
-    /// Those that matter to a program.
+    /// The parameters that the program uses.
     pub fn of(listing: &Listing) -> Vec<Parameter> {
         let matters = |parameter: &Parameter| match parameter {
             Parameter::Step => listing.reads_step(),
@@ -103,7 +103,7 @@ impl Parameter {
         Parameter::ALL.into_iter().filter(matters).collect()
     }
 
-    /// Its name in code.
+    /// Name in code.
     pub fn name(self) -> &'static str {
         match self {
             Parameter::Step => "step",
@@ -114,7 +114,7 @@ impl Parameter {
         }
     }
 
-    /// Its symbol in formulas.
+    /// Symbol in formulas.
     pub fn symbol(self) -> &'static str {
         match self {
             Parameter::Step => "η",
@@ -125,7 +125,7 @@ impl Parameter {
         }
     }
 
-    /// What it is, in words.
+    /// Description.
     pub fn doc(self) -> &'static str {
         match self {
             Parameter::Step => "the step size",
@@ -136,7 +136,7 @@ impl Parameter {
         }
     }
 
-    /// Its number in these settings, as all languages write it. All iterations are wanted.
+    /// The literal for these settings, valid in every language. The tolerance is 0, so that all iterations are run.
     pub fn value(self, settings: &RunSettings) -> String {
         match self {
             Parameter::Step => format!("{:?}", settings.step),
@@ -147,7 +147,7 @@ impl Parameter {
         }
     }
 
-    /// What it is if nothing is said, as a formula in m and n.
+    /// Default value, as a formula in m and n.
     pub fn default(self, export: &Export) -> String {
         let defaults = &export.defaults;
         match self {

@@ -5,11 +5,11 @@ use std::fmt;
 /// Why a program cannot be exported.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ExportError {
-    /// The row of an operator that was registered since does not say how it is exported.
+    /// A registered operator has no template for this language.
     Operator {
-        /// The operator.
+        /// Name of the operator.
         op: &'static str,
-        /// The language.
+        /// Name of the language.
         language: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! What languages of statements share: how a listing becomes the body of a function.
+//! Code shared by the imperative languages: how a listing becomes the body of a function.
 
 use super::defaults::Parameter;
 use super::error::ExportError;
@@ -10,47 +10,47 @@ use super::subject::Export;
 use crate::problem::Goal;
 use crate::program::{Access, Geometry, Reg, Section, Update};
 
-/// A language of statements.
+/// An imperative language.
 pub trait Code: Style {
-    /// The sign of a comment.
+    /// The comment marker.
     const COMMENT: &'static str;
-    /// What stands between a statement and a remark on it.
+    /// Separator between a statement and a trailing comment.
     const REMARK: &'static str;
-    /// The iterate as a piece hands it on, and what follows it in the type of a function of it.
+    /// The iterate as an argument passed on by a template, and what follows it in a function's type.
     const ITERATE: [&'static str; 2];
 
-    /// Gives values names; one that is kept between iterations has its name already.
+    /// Assignment to the targets; `kept` if the variable is declared outside the iteration.
     fn assign(targets: &[String], expression: &str, kept: bool) -> String;
 
-    /// Gives a value another name.
+    /// A second name for a value.
     fn alias(name: &str, value: &str) -> String;
 
-    /// Draws the sketch of a section.
+    /// Statement that draws the sketch of a section.
     fn draw(section: Section) -> String;
 
-    /// x − η times a direction.
+    /// The expression x − η·`result`.
     fn moved(result: &str) -> String;
 
-    /// An iteration as a function of x inside a function: its statements, and what it gives.
+    /// One iteration as a local function of x: its statements and return values.
     fn inner(run_loop: &RunLoop, statements: Vec<String>, given: &[String], of: &str) -> Vec<String>;
 
-    /// A step that is a number, where one may be missing.
+    /// A given step size, where the parameter is optional.
     const GIVEN_STEP: &'static str;
 
-    /// Ends a function by running its iterations: what is called, with what.
+    /// Final statement: calls the function that runs the iterations, with these arguments.
     fn run(called: &str, with: &[&str]) -> String;
 
-    /// What looking at the residual seldom enough costs little: every so many iterations.
+    /// Number of iterations between residual checks, chosen so that the checks cost little.
     fn every(listing: &Listing) -> &'static str;
 
-    /// Where an answer begins.
+    /// Starting value of an answer: probability 1/2 for every row.
     const HALVES: &'static str;
 
-    /// Ends a function that needs no iterations.
+    /// Final statement of a function without iterations.
     fn answer(result: &str) -> String;
 }
 
-/// The statements of setup and of the iterations, indented by four.
+/// The statements of setup and iteration, indented by four spaces.
 pub fn body<C: Code>(export: &Export) -> Result<String, ExportError> {
     let Export { listing, run_loop, .. } = export;
     let setup = section::<C>(listing, Section::Setup, &[])?;
@@ -71,7 +71,7 @@ pub fn body<C: Code>(export: &Export) -> Result<String, ExportError> {
         };
         let given: Vec<String> =
             [first].into_iter().chain(run_loop.shown.iter().map(|(_, name)| name.to_string())).collect();
-        // An answer depends on what is given, and on no answer before.
+        // An answer depends on the inputs only, not on the previous answer.
         let of = if update == Update::Answer { "_" } else { "x" };
         lines.extend(C::inner(run_loop, iteration, &given, of));
         lines.push(String::new());
@@ -83,7 +83,7 @@ pub fn body<C: Code>(export: &Export) -> Result<String, ExportError> {
     Ok(lines.iter().map(|line| format!("{}\n", format!("    {line}").trim_end())).collect())
 }
 
-/// Ends a function by running its iterations.
+/// The final statement, which runs the iterations.
 fn run<C: Code>(export: &Export) -> String {
     let Export { listing, run_loop, .. } = export;
     let start = match listing.signature.update {
@@ -105,7 +105,7 @@ fn run<C: Code>(export: &Export) -> String {
     C::run(called, &with)
 }
 
-/// The pieces that run the iterations, as this loop needs them.
+/// The templates that run the iterations, specialized for this program.
 pub fn runners<C: Code>(run_loop: &RunLoop, pieces: &Pieces) -> Vec<String> {
     let [iterate, ty] = C::ITERATE;
     let told: String = run_loop.arguments().iter().map(|name| format!(", {name}")).collect();
@@ -139,7 +139,7 @@ fn section<C: Code>(
     Ok(lines)
 }
 
-/// The sizes of A that a function needs to know: m and n.
+/// Whether the function needs m, and whether it needs n.
 pub fn sizes(export: &Export) -> [bool; 2] {
     let listing = &export.listing;
     let answers = listing.signature.update == Update::Answer && listing.loops();
@@ -149,7 +149,7 @@ pub fn sizes(export: &Export) -> [bool; 2] {
     [rows, cols]
 }
 
-/// What a function takes first: the data, and where it starts.
+/// The leading arguments: the data, and the starting point.
 pub fn data(export: &Export) -> Vec<&'static str> {
     let listing = &export.listing;
     let b = (listing.reads_b() || export.run_loop.descends()).then_some("b");
@@ -160,12 +160,12 @@ pub fn data(export: &Export) -> Vec<&'static str> {
     ["A"].into_iter().chain(b).chain(start).collect()
 }
 
-/// The same as a driver calls it.
+/// The same arguments as the driver passes them.
 pub fn given(export: &Export) -> Vec<&'static str> {
     data(export).into_iter().map(|name| if name == "x" { "x0" } else { name }).collect()
 }
 
-/// What is shown after every iteration.
+/// What the history records after every iteration, in words.
 pub fn seen(export: &Export) -> &'static str {
     match export.run_loop.goal {
         Goal::Squares if export.run_loop.finds_step() => {
@@ -175,7 +175,7 @@ pub fn seen(export: &Export) -> &'static str {
     }
 }
 
-/// What comes of a call, in a line.
+/// What a call returns, in one line.
 pub fn gives(export: &Export) -> &'static str {
     match (export.listing.loops(), export.run_loop.goal) {
         (false, _) => "The answer, one number for each row of A",
@@ -188,7 +188,7 @@ pub fn gives(export: &Export) -> &'static str {
     }
 }
 
-/// What every argument is, a line for each; numbers with what they are if not given.
+/// Every argument with its description, defaults included.
 pub fn arguments(export: &Export) -> Vec<(&'static str, String)> {
     let (square, update) = (export.is_square(), export.listing.signature.update);
     let square_matrix = match export.listing.signature.geometry {

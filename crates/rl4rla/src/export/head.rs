@@ -1,10 +1,10 @@
-//! What stands at the head of every exported file: what the program does, what it is called, its settings, its origin.
+//! Header comment of every exported file: what the program computes, its name, its settings and its origin.
 
 use super::defaults::Parameter;
 use super::subject::Export;
 use crate::program::Poly;
 
-/// The head as lines of plain text, without the signs of a comment.
+/// The header as lines of plain text, without comment markers.
 pub fn head(export: &Export) -> Vec<String> {
     let document = export.document;
     let mut lines = vec![export.title().to_string()];
@@ -33,10 +33,10 @@ pub fn head(export: &Export) -> Vec<String> {
     lines.iter().flat_map(|line| wrapped(&plain(line))).collect()
 }
 
-/// The most letters of a line.
+/// Maximum line length.
 const WIDTH: usize = 100;
 
-/// A line as several, if it is long; those that follow are indented. Formulas stay as they are.
+/// Wraps a long line; continuation lines are indented. Formulas are not broken.
 fn wrapped(line: &str) -> Vec<String> {
     if line.starts_with(' ') || line.is_empty() {
         return vec![line.into()];
@@ -52,12 +52,12 @@ fn wrapped(line: &str) -> Vec<String> {
     lines
 }
 
-/// The head with the signs of a comment.
+/// The header as a comment.
 pub fn comment(export: &Export, sign: &str) -> String {
     head(export).iter().map(|line| format!("{}\n", format!("{sign} {line}").trim_end())).collect()
 }
 
-/// One line, without what an editor would not show as it is.
+/// The text on one line, with characters removed that an editor would not display as they are.
 pub fn plain(text: &str) -> String {
     let hidden = |c: char| {
         c.is_control()
@@ -66,7 +66,7 @@ pub fn plain(text: &str) -> String {
     text.chars().map(|c| if hidden(c) { ' ' } else { c }).collect()
 }
 
-/// What it costs, in symbols.
+/// The cost, as polynomials.
 pub fn flops(export: &Export) -> String {
     let [setup, iteration] = export.flops().map(|flops: Poly| flops.to_string());
     match (setup == "0", export.listing.loops()) {
@@ -77,7 +77,7 @@ pub fn flops(export: &Export) -> String {
     }
 }
 
-/// What the letters mean.
+/// Legend of the symbols used.
 fn symbols(export: &Export) -> String {
     let mut words = vec![match export.is_square() {
         true => "A is n×n".to_string(),
@@ -93,7 +93,7 @@ fn symbols(export: &Export) -> String {
     words.join(", ")
 }
 
-/// What it runs with if nothing else is said.
+/// The default settings.
 fn settings(export: &Export) -> String {
     let defaults = &export.defaults;
     let mut words = Vec::new();

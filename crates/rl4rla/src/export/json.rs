@@ -53,7 +53,7 @@ struct Operand {
     ty: String,
 }
 
-/// A polynomial for each section.
+/// One polynomial per section.
 #[derive(Serialize)]
 struct Sections {
     setup: String,
@@ -103,7 +103,7 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
 
 fn line(statement: &Statement) -> Line {
     let operands = &statement.operands;
-    // What is sampled is no operand of the instruction.
+    // The sampled A and b are not operands of the instruction as written.
     let named = operands.len() - if statement.op.samples() { 2 } else { 0 };
     let names: Vec<&str> = operands[..named].iter().map(|(name, _)| name.reg.name()).collect();
     let targets: Vec<&str> = statement.targets.iter().map(|name| name.reg.name()).collect();

@@ -1,4 +1,4 @@
-//! Julia, with its standard library alone.
+//! Julia, using only its standard library.
 
 use super::defaults::Parameter;
 use super::error::ExportError;
@@ -78,7 +78,7 @@ impl Code for Julia {
     }
 }
 
-/// What comes along, and the part of the standard library that it is in, beside that of matrices.
+/// Functions used, and the standard library modules besides `LinearAlgebra` that provide them.
 const LIBRARIES: [(&[&str], &str); 2] =
     [(&["default_rng(", "randperm(", "randexp("], "Random"), (&["sparse("], "SparseArrays")];
 
@@ -177,7 +177,7 @@ fn function(export: &Export) -> Result<String, ExportError> {
     Ok(text + "end\n")
 }
 
-/// The arguments that are given by name.
+/// The keyword arguments.
 fn keywords(export: &Export) -> Vec<String> {
     let (listing, defaults) = (&export.listing, &export.defaults);
     let default = |parameter: &Parameter| match parameter {
@@ -201,7 +201,7 @@ fn keywords(export: &Export) -> Vec<String> {
     keywords
 }
 
-/// A script that runs exported functions that are in the same folder, each in a module of its own.
+/// A script that runs the exported functions of its folder, each in its own module.
 pub fn driver(trials: &[Trial]) -> String {
     let mut text = include_str!("templates/driver.jl").to_string();
     for Trial { export, settings, problems } in trials {

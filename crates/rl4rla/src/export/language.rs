@@ -1,4 +1,4 @@
-//! The languages there are.
+//! The table of target languages.
 
 use super::error::ExportError;
 use super::subject::Export;
@@ -10,14 +10,14 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Language(&'static LanguageRow);
 
-/// A program to be run with these settings, on data and draws that a driver finds in a folder of the program's name.
+/// A program to run with these settings, on data and draws that a driver reads from a folder named after the program.
 pub struct Trial<'a> {
     /// The program.
     pub export: &'a Export<'a>,
     /// How it is run.
     pub settings: &'a RunSettings,
-    /// Folders of problems that it is also tried on with its own defaults and draws: `A.bin`, `b.bin` and `x0.bin` hold
-    /// numbers of eight bytes, the least first, and A row by row.
+    /// Folders of problems that it is also tried on with its own defaults and draws: `A.bin`, `b.bin` and `x0.bin`
+    /// hold little-endian 64-bit floats, A in row-major order.
     pub problems: Vec<&'static str>,
 }
 
@@ -27,16 +27,18 @@ pub struct LanguageRow {
     pub name: &'static str,
     /// One line of help.
     pub doc: &'static str,
-    /// How its files end.
+    /// File name extension.
     pub extension: &'static str,
-    /// Texts whose words no function may be called by: the language's own names, and what exported files bring along.
+    /// Texts whose words are reserved, so no exported function may use them as its name: keywords of the language,
+    /// and names defined by exported files.
     pub words: &'static [&'static str],
     /// Writes a program.
     pub write: fn(&Export) -> Result<String, ExportError>,
-    /// A program in the same language that runs exported ones, for those that can be run: it reads `A.txt`, `b.txt`,
-    /// `x0.txt`, `sketches.txt` and `samples.txt` in the folder of each and writes `results.txt`, a line for every result. In the folder of a problem it
-    /// writes `NAME.txt`: whether the program says that it converged, 0 or 1, after how many iterations, and where, or
-    /// else why there is nothing of that, after `refused:` where the program met a matrix that it cannot invert.
+    /// Writes a program in the same language that runs exported functions, for languages that can be run. It reads
+    /// `A.txt`, `b.txt`, `x0.txt`, `sketches.txt` and `samples.txt` from the folder of each program and writes
+    /// `results.txt`, one line per result. In the folder of a problem it writes `NAME.txt`: whether the program
+    /// reports convergence, 0 or 1, the number of iterations, and x; or else the error, after `refused:` if the
+    /// program met a matrix that it cannot invert.
     pub driver: Option<fn(&[Trial]) -> String>,
 }
 

@@ -27,7 +27,7 @@ impl Style for Latex {
             "a" => "\\alpha",
             letter => letter,
         };
-        // There is one distribution only.
+        // There is only one distribution, so it needs no index.
         let index = if reg == Reg::P1 { "" } else { index };
         let mark = match mark {
             ValueVersion::Plain => "",
@@ -49,7 +49,7 @@ impl Style for Latex {
     }
 }
 
-/// Signs that not every reader knows, and what they mean.
+/// Symbols that not every reader knows, with their meaning.
 const LEGEND: [(&str, &str); 6] = [
     (
         "\\operatorname{qr}(",
@@ -76,8 +76,8 @@ const PREAMBLE: &str = "\\documentclass{article}
 \\pagestyle{empty}
 ";
 
-/// A program as a document with one algorithm; what stands between `\\begin{algorithm}` and `\\end{algorithm}` can be
-/// copied into another.
+/// A document with one algorithm; the text between `\\begin{algorithm}` and `\\end{algorithm}` can be copied into
+/// another document.
 pub fn write(export: &Export) -> Result<String, ExportError> {
     let algorithm = algorithm(export)?;
     let lines = export.equation.latex.replace(",\\quad ", " \\\\\n").replace(";\\ ", " \\\\\n");
@@ -166,7 +166,7 @@ fn shape(ty: Type) -> String {
     }
 }
 
-/// What is given, with its shape.
+/// The inputs with their shapes.
 fn inputs(export: &Export) -> Vec<String> {
     let listing = &export.listing;
     let geometry = listing.signature.geometry;
@@ -186,7 +186,7 @@ fn inputs(export: &Export) -> Vec<String> {
     inputs
 }
 
-/// What has to be said about signs in the algorithm.
+/// Explanations of the symbols that occur in the algorithm.
 fn notes(export: &Export, algorithm: &str) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     if export.listing.has_sketch() {
@@ -212,7 +212,7 @@ fn notes(export: &Export, algorithm: &str) -> Vec<String> {
     notes
 }
 
-/// When a run ends, in formulas.
+/// The stopping criterion, in formulas.
 fn stop(goal: Goal) -> &'static str {
     match goal {
         Goal::Squares => {
@@ -228,7 +228,7 @@ fn stop(goal: Goal) -> &'static str {
     }
 }
 
-/// What it costs, in formulas.
+/// The cost, in formulas.
 fn flops(export: &Export) -> String {
     let [setup, iteration] = export.flops().map(|flops| flops.latex());
     match (setup == "0", export.listing.loops()) {
@@ -241,7 +241,7 @@ fn flops(export: &Export) -> String {
     }
 }
 
-/// Text as it is, with what has a meaning in LaTeX made harmless, and without letters its fonts lack.
+/// The text with LaTeX's special characters escaped and characters replaced that its fonts lack.
 fn escaped(text: &str) -> String {
     let escape = |c: char| match c {
         '\\' => "\\textbackslash{}".to_string(),

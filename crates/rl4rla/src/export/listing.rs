@@ -1,28 +1,29 @@
 //! The listing of a program: its live instructions as statements over named values, the same for every language.
 //!
-//! In a program every iteration starts from what setup left. In most languages a variable that is overwritten stays so.
-//! A register that the iteration both finds and writes therefore becomes two values with two names.
+//! In a program every iteration starts from the registers as setup left them; in most languages an overwritten
+//! variable stays overwritten. A register that the iteration both reads first and writes therefore becomes two values
+//! with two names.
 
 use crate::program::{
     Access, CallShape, Canonical, LiveOut, Op, Program, Reg, RegSet, Section, ShapeError, Signature, Type,
     Typed, Update, check,
 };
 
-/// Which of the values of a register is meant.
+/// Which value of a register is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueVersion {
-    /// The register as it is called.
+    /// The register under its own name.
     Plain,
-    /// What setup made of `A` or `b`.
+    /// `A` or `b` as written by setup.
     Once,
-    /// What this iteration made of a register that the next iteration finds as it was.
+    /// A value written by this iteration to a register that is reset for the next iteration.
     Again,
 }
 
-/// A value.
+/// A named value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name {
-    /// Where the program keeps it.
+    /// Its register.
     pub reg: Reg,
     /// Which of the register's values.
     pub mark: ValueVersion,
@@ -31,35 +32,35 @@ pub struct Name {
 /// `targets = operator(operands)`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Statement {
-    /// Where it stands.
+    /// Section it belongs to.
     pub section: Section,
     /// The operator.
     pub op: Op,
-    /// How it is called.
+    /// Shape of the call.
     pub shape: CallShape,
-    /// What is written: one value, or `A` and `b` where rows are sampled.
+    /// Values written: one, or `A` and `b` where rows are sampled.
     pub targets: Vec<Name>,
-    /// What is read, with types; `A` and `b` come last where rows are sampled.
+    /// Values read, with types; `A` and `b` come last where rows are sampled.
     pub operands: Vec<(Name, Type)>,
     /// The type of the first target.
     pub result: Option<Type>,
 }
 
-/// A program as a language needs it.
+/// A program as a list of statements.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Listing {
-    /// The problem it is for.
+    /// Signature of the problems it solves.
     pub signature: Signature,
-    /// The live instructions, in the order they run.
+    /// The live instructions, in execution order.
     pub statements: Vec<Statement>,
-    /// The value that the update looks at.
+    /// The value used by the update.
     pub result: Name,
 }
 
 impl Listing {
     /// The listing of a program for problems of this signature.
     pub fn new(program: &Program, signature: Signature) -> Result<Listing, ShapeError> {
-        // What does not fit is reported as it was written, dead code included.
+        // Checked before dead code is removed, so that errors refer to the program as written.
         check(program, signature)?;
         let live = Canonical::new(program, LiveOut::Finished);
         let typed = check(live.program(), signature)?;
@@ -74,7 +75,7 @@ impl Listing {
         self.statements.iter().filter(move |statement| statement.section == section)
     }
 
-    /// Whether a section draws a sketch: all its sketches share one.
+    /// Whether a section draws a sketch; all sketch instructions of a section share one.
     pub fn sketches(&self, section: Section) -> bool {
         self.section(section).any(|statement| statement.op.sketches())
     }
@@ -89,12 +90,12 @@ impl Listing {
         self.statements.iter().any(|statement| statement.op.samples())
     }
 
-    /// Whether chance has a part in it.
+    /// Whether the program makes random draws.
     pub fn is_random(&self) -> bool {
         self.has_sketch() || self.has_sample()
     }
 
-    /// Whether a register is read as it was before the program wrote it.
+    /// Whether a register is read before the program writes it.
     pub fn finds(&self, reg: Reg) -> bool {
         let mut written = RegSet::EMPTY;
         self.statements.iter().any(|statement| {
@@ -104,17 +105,17 @@ impl Listing {
         })
     }
 
-    /// Whether the given right-hand side is read.
+    /// Whether the original right-hand side is read.
     pub fn reads_b(&self) -> bool {
         self.finds(Reg::B)
     }
 
-    /// Whether the step size matters.
+    /// Whether the step size is used.
     pub fn reads_step(&self) -> bool {
         self.signature.update == Update::Subtract || self.finds(Reg::ETA)
     }
 
-    /// The registers that are kept from one iteration to the next.
+    /// The carried registers.
     pub fn carried(&self) -> Vec<Reg> {
         let used = |reg: &Reg| {
             let named = |name: &Name| name.reg == *reg;
@@ -125,14 +126,14 @@ impl Listing {
         Reg::carried().filter(used).collect()
     }
 
-    /// Whether a second iteration can differ from the first. An answer without memory and without chance is found at once.
+    /// Whether a second iteration can differ from the first; a deterministic answer without carried registers cannot.
     pub fn loops(&self) -> bool {
         let chance = self.section(Section::Iteration).any(|statement| statement.op.draws());
         self.signature.update != Update::Answer || !self.carried().is_empty() || chance
     }
 }
 
-/// The registers, `A` and `b` apart, that an iteration reads before it writes them, and writes.
+/// The registers, carried ones excepted, that an iteration both writes and reads before the first write.
 fn found_and_written(program: &Program) -> RegSet {
     let (mut found, mut written) = (RegSet::EMPTY, RegSet::EMPTY);
     for instruction in &program.iteration {
@@ -142,7 +143,7 @@ fn found_and_written(program: &Program) -> RegSet {
     found.and(written).minus(RegSet::carried())
 }
 
-/// The names of all registers at one point.
+/// The current name of every register at one point of the program.
 struct Names {
     current: [ValueVersion; Reg::COUNT],
     twice: RegSet,
@@ -166,7 +167,7 @@ impl Names {
     fn statement(&mut self, typed: &Typed) -> Statement {
         let Typed { section, instruction, args, result } = typed;
         let operands = args.iter().map(|arg| (self.of(arg.reg), arg.ty)).collect();
-        // Sampling `A` cuts `b` as well.
+        // Sampling `A` samples `b` as well.
         let pair = instruction.target.filter(|target| *target == Reg::A).map(|_| Reg::B);
         let targets =
             instruction.target.into_iter().chain(pair).map(|reg| self.write(reg, *section)).collect();

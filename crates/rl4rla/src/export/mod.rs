@@ -1,8 +1,8 @@
 //! Export: programs as standalone code in other languages.
 //!
-//! A program is typed, rid of dead code and made a [`Listing`], statements over named values. A language has
-//! a template for every operator, a writer that puts the statements into a function, and a driver that runs such functions
-//! functions on given data and random draws, so that they can be compared with the executor.
+//! A program is type-checked, stripped of dead code and turned into a [`Listing`], statements over named values. A
+//! language has a template for every operator, a writer that puts the statements into a function, and a driver that
+//! runs such functions on given data and random draws, so that they can be compared with the executor.
 
 mod defaults;
 mod error;

@@ -1,4 +1,4 @@
-//! What an exported function may be called: a name that is free in every language.
+//! Names of exported functions: identifiers that are free in every language.
 
 use super::defaults::Parameter;
 use super::language::Language;
@@ -6,16 +6,16 @@ use crate::program::Reg;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// What writers use beside the words of their templates; a test looks for words that are missing.
+/// Words that writers use besides those of their templates; a test looks for missing ones.
 const WRITTEN: &str = "\
     as_mat asarray cell densesolvecore eye for_size full omega options solve solve_triangular solvers sparsearrays special \
     trans uppertriangular";
 
-/// Every word that means something in a language or in an exported file, in lower case.
+/// All reserved words of the languages and of exported files, in lower case.
 static TAKEN: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let texts = Language::all().flat_map(|language| language.words.iter().copied());
     let parameters = Parameter::ALL.map(Parameter::name);
-    // As tables write what setup and an iteration make of a register.
+    // Names of the values of registers, as written in tables.
     let values = Reg::all().flat_map(|reg| ["0", "t"].map(|mark| format!("{reg}_{mark}").to_lowercase()));
     texts.chain([WRITTEN]).chain(parameters).flat_map(words).map(str::to_lowercase).chain(values).collect()
 });
@@ -25,18 +25,18 @@ pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// The most letters of an identifier, so that a file of its name can be written everywhere.
+/// Maximum length of an identifier, so that it is a valid file name on every system.
 const LONGEST: usize = 60;
 
-/// A name as an identifier that every language takes and that hides nothing: neither what a language brings along nor
-/// what an exported file calls by a name of its own.
+/// The name as an identifier that is valid in every language and shadows neither a name of the language nor one
+/// defined by an exported file.
 pub fn identifier(name: &str) -> String {
     let letters = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let plain: String = name.chars().map(letters).collect();
     let parts: Vec<&str> = plain.split('_').filter(|part| !part.is_empty()).collect();
     let joined = parts.join("_");
     let name = joined[..joined.len().min(LONGEST)].trim_end_matches('_');
-    // Registers and sizes have names of one or two letters.
+    // Names of one or two letters are registers and sizes.
     let free = name.len() > 2 && !TAKEN.contains(name);
     match name.chars().next() {
         Some(c) if c.is_ascii_alphabetic() && free => name.into(),
@@ -79,14 +79,14 @@ mod tests {
         assert_eq!(identifier(&"ab-".repeat(500)).len(), 59);
     }
 
-    /// Code without comments and texts about it.
+    /// Code without comments and doc strings.
     fn code(text: &str, sign: &str) -> String {
         let line = |line: &str| line.split(sign).next().unwrap_or_default().to_string() + "\n";
         let code: String = text.lines().map(line).collect();
         code.split("\"\"\"").step_by(2).collect()
     }
 
-    /// Every word of exported code, under every setting that changes it.
+    /// Every exported text, for all settings that change it.
     fn exported(document: &Document, name: &str) -> Vec<(&'static str, String)> {
         let mut texts = Vec::new();
         for sketch in SketchKind::ALL {

@@ -1,14 +1,14 @@
-//! Pieces of code that come along with an exported function where it calls them. They are kept as files in their own
-//! language, cut where a line says `% NAME` behind the sign of a comment.
+//! Templates: helper functions that are copied into an exported file if it calls them. They are kept as source files
+//! in their own language, split at comment lines of the form `% NAME`.
 
-/// The pieces of a file.
+/// The templates of one file.
 pub struct Pieces {
     comment: &'static str,
     pieces: Vec<(&'static str, String)>,
 }
 
 impl Pieces {
-    /// Cuts a file whose comments begin with this sign.
+    /// Splits a file with this comment marker.
     pub fn new(text: &'static str, comment: &'static str) -> Pieces {
         let mark = format!("{comment}% ");
         let mut pieces: Vec<(&str, String)> = Vec::new();
@@ -16,7 +16,7 @@ impl Pieces {
             match (line.strip_prefix(&mark), pieces.last_mut()) {
                 (Some(name), _) => pieces.push((name, String::new())),
                 (None, Some((_, piece))) => *piece += &format!("{line}\n"),
-                // What stands before the first piece is about the file itself.
+                // Text before the first template describes the file itself.
                 (None, None) => {}
             }
         }
@@ -24,16 +24,16 @@ impl Pieces {
         Pieces { comment, pieces }
     }
 
-    /// The piece of this name.
+    /// The template of this name.
     ///
     /// # Panics
-    /// If there is none: a fault of the file.
+    /// If there is none, which is a bug in the file.
     pub fn get(&self, name: &str) -> &str {
         let piece = self.pieces.iter().find(|(other, _)| *other == name);
         &piece.unwrap_or_else(|| panic!("there is no piece `{name}`")).1
     }
 
-    /// The piece of this name without the lines whose condition, behind a `?` in a comment at their end, is not met.
+    /// The template without the lines whose condition, given after `?` in a trailing comment, is not met.
     pub fn when(&self, name: &str, met: impl Fn(&str) -> bool) -> String {
         let kept = |line: &str| match line.rsplit_once(&format!("{}? ", self.comment)) {
             Some((line, condition)) => met(condition).then(|| line.trim_end().to_string()),
@@ -42,7 +42,7 @@ impl Pieces {
         self.get(name).lines().filter_map(kept).map(|line| line + "\n").collect()
     }
 
-    /// Those of the named pieces that the code calls, or that a called piece calls, in the order named.
+    /// The named templates that the code calls, directly or indirectly, in the order given.
     pub fn called(&self, names: &[&str], code: &str) -> Vec<&str> {
         let calls = |code: &str, name: &str| code.contains(&format!("{name}("));
         let mut called: Vec<bool> = names.iter().map(|name| calls(code, name)).collect();

@@ -1,27 +1,27 @@
-//! Where an exported program comes from.
+//! Origin of an exported program.
 
 use super::names::identifier;
 
-/// What is told of a program beside what it does.
+/// Name, origin and version recorded in an exported file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Provenance {
-    /// What it was asked for as; the exported function is called so, as far as a language allows.
+    /// The name it was requested by, from which the function name is made.
     pub name: String,
-    /// What the algorithm is known as.
+    /// Name of the known algorithm that it is, if any.
     pub known: Option<String>,
-    /// Where it was found: what, and which, such as `("catalogue entry", "ls-gd")` or `("run", "3f9a2c1d")`.
+    /// Origin as pairs of kind and name, such as `("catalogue entry", "ls-gd")` or `("run", "3f9a2c1d")`.
     pub origin: Vec<(String, String)>,
-    /// The version of the program that exported it.
+    /// Version of rl4rla that exported it.
     pub version: String,
 }
 
 impl Provenance {
-    /// The name as an identifier of every language.
+    /// The name as an identifier that is valid in every language.
     pub fn identifier(&self) -> String {
         identifier(&self.name)
     }
 
-    /// Where it was found, in words.
+    /// The origin, in words.
     pub fn words(&self) -> String {
         let parts: Vec<String> = self.origin.iter().map(|(what, which)| format!("{what} {which}")).collect();
         parts.join(", ")

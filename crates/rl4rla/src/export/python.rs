@@ -63,7 +63,7 @@ impl Code for Python {
 
     fn run(called: &str, with: &[&str]) -> String {
         let mut with = with.to_vec();
-        // What may be left out stands last.
+        // Optional arguments come last.
         let every = with.iter().position(|name| *name == "iterations").map_or(with.len(), |i| i + 1);
         with.insert(every, "callback");
         format!("return {called}({})", with.join(", "))
@@ -78,7 +78,7 @@ impl Code for Python {
     }
 }
 
-/// What comes along, and where it is imported from.
+/// Functions used, and where they are imported from.
 const IMPORTS: [(&str, &str); 4] = [
     ("sparse.", "from scipy import sparse"),
     ("solve_triangular(", "from scipy.linalg import solve_triangular"),
@@ -114,7 +114,7 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
     Ok(format!("{}\n{standard}import numpy as np\n{imports}{code}", comment(export, "#")))
 }
 
-/// The class of random objects, for a program that draws any.
+/// The class that makes the random draws, if the program needs one.
 fn draws(export: &Export, pieces: &Pieces, sampling: &str) -> String {
     let listing = &export.listing;
     let sketch = listing.has_sketch().then(|| format!("sketch-{}", export.defaults.sketch));
@@ -176,7 +176,7 @@ fn default(parameter: Parameter, export: &Export) -> String {
     }
 }
 
-/// Arguments made ready for the statements.
+/// Conversion and checks of the arguments.
 fn prologue(export: &Export) -> String {
     let listing = &export.listing;
     let mut lines: Vec<String> = data(export)
@@ -217,7 +217,7 @@ fn prologue(export: &Export) -> String {
     lines.iter().map(|line| format!("    {line}\n")).collect()
 }
 
-/// A script that runs exported functions that are in the same folder.
+/// A script that runs the exported functions of its folder.
 pub fn driver(trials: &[Trial]) -> String {
     let mut text = include_str!("templates/driver.py").to_string() + "\n\n";
     for Trial { export, settings, problems } in trials {

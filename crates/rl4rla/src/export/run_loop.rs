@@ -1,5 +1,5 @@
-//! The loop of an exported function: by what it knows a solution, what its iterations show of that, and what they are
-//! told.
+//! The iteration scheme of an exported function: its stopping criterion, the quantities that its iterations compute
+//! anyway, and the arguments they take.
 
 use super::listing::{Listing, Name, Statement, ValueVersion};
 use crate::problem::{Family, Goal, tasks};
@@ -8,22 +8,23 @@ use crate::program::{Compute, Core, Document, Meaning, Reg, Section, Update};
 /// How the iterations of a listing are run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunLoop {
-    /// By what a solution is known.
+    /// The optimality condition that the stopping test checks.
     pub goal: Goal,
-    /// What iterations compute of it anyway: statements of the iteration, and what their results are.
+    /// Quantities of the stopping test that the iteration computes anyway: the index of the statement, and the name
+    /// of its result.
     pub shown: Vec<(usize, &'static str)>,
-    /// Whether iterations draw anything.
+    /// Whether iterations make random draws.
     pub random: bool,
     /// Whether iterations read η.
     pub told_step: bool,
-    /// Whether setup reads η, so that no step can be looked for after it.
+    /// Whether setup reads η, so that a step size cannot be chosen after it.
     pub set_up_with_step: bool,
-    /// What is carried from one iteration to the next and written there.
+    /// Registers that are carried from one iteration to the next and written by the program.
     pub memory: Vec<Reg>,
 }
 
 impl RunLoop {
-    /// The loop of a program.
+    /// The iteration scheme of a program.
     pub fn new(document: &Document, listing: &Listing) -> RunLoop {
         let goal = goal(document);
         let reads_step = |section: Section| {
@@ -44,23 +45,23 @@ impl RunLoop {
         }
     }
 
-    /// Whether v1 is a direction to go against, by a step that can be looked for.
+    /// Whether the update is x ← x − η·v1 for a loss on which η can be found by a line search.
     pub fn descends(&self) -> bool {
         matches!(self.goal, Goal::Squares | Goal::CrossEntropy)
     }
 
-    /// What one iteration is called in code, as a function of x.
+    /// Name of the exported function that computes one iteration from x.
     pub fn function(&self) -> &'static str {
         if self.descends() { "direction" } else { "advance" }
     }
 
-    /// What that function is told beside x.
+    /// Arguments of that function besides x.
     pub fn arguments(&self) -> Vec<&'static str> {
         let step = (self.told_step && self.descends()).then_some("step");
         step.into_iter().chain((!self.memory.is_empty()).then_some("t")).collect()
     }
 
-    /// The piece that says what comes of a run.
+    /// Template of the result type.
     pub fn solution(&self) -> &'static str {
         match self.goal {
             Goal::Squares => "Solution-squares",
@@ -70,7 +71,7 @@ impl RunLoop {
         }
     }
 
-    /// The piece that runs the iterations, and those that it calls before it.
+    /// Templates that run the iterations, each after those it calls.
     pub fn pieces(&self) -> &'static [&'static str] {
         match self.goal {
             Goal::Squares if self.random => {
@@ -83,12 +84,12 @@ impl RunLoop {
         }
     }
 
-    /// Whether a step that is not given is looked for.
+    /// Whether a step size is searched for if the caller gives none.
     pub fn finds_step(&self) -> bool {
         self.descends() && !self.set_up_with_step
     }
 
-    /// Whether a line of a piece belongs to this loop.
+    /// Whether a template line with this condition belongs in the exported code.
     pub fn has(&self, condition: &str) -> bool {
         match condition {
             "shown" => !self.shown.is_empty(),
@@ -101,7 +102,7 @@ impl RunLoop {
         }
     }
 
-    /// When a run ends, in words.
+    /// The stopping criterion, in words.
     pub fn stop(&self) -> &'static str {
         match self.goal {
             Goal::Squares => "‖A(x − x*)‖ ≤ τ‖r‖ or ‖r‖ ≤ τ‖b‖ up to rounding; r = Ax − b, x* the best x",
@@ -111,7 +112,7 @@ impl RunLoop {
         }
     }
 
-    /// Where a step comes from that is not given, in words.
+    /// How the step size is chosen if none is given, in words.
     pub fn step(&self) -> &'static str {
         match self.goal {
             Goal::Squares if self.random => {
@@ -123,7 +124,8 @@ impl RunLoop {
     }
 }
 
-/// The goal of the task that a program is made for: that of its family, or the first whose words it uses.
+/// The optimality condition of the program's task: that of its family, or else of the first task whose operators it
+/// uses.
 fn goal(document: &Document) -> Goal {
     let ends_alike = |update: Update| update == document.update;
     let own = Family::named(&document.family).map(|family| family.kind.info().task);
@@ -136,7 +138,7 @@ fn goal(document: &Document) -> Goal {
     own.or_else(|| fitting.next()).map_or(Goal::Standstill, |task| task.goal())
 }
 
-/// A value that says something about x.
+/// A value from which the stopping test can be computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
     Image,
@@ -145,8 +147,8 @@ enum Value {
     Gradient,
 }
 
-/// Statements of the iteration whose results are r and Aᵀr, or Ax where an eigenvector is looked for; empty unless all
-/// that the goal looks at is there. The sign of r does not matter.
+/// Statements of the iteration whose results are r and Aᵀr (Ax for eigenvector problems); empty unless everything the
+/// stopping test needs is computed. The sign of r does not matter.
 fn shown(goal: Goal, listing: &Listing) -> Vec<(usize, &'static str)> {
     let given = |reg: Reg| Name { reg, mark: ValueVersion::Plain };
     let wanted: &[(Value, &'static str)] = match goal {
@@ -225,7 +227,7 @@ mod tests {
         assert_eq!(run_loop(gradient).shown.len(), 2);
         let logistic = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_SIGMOID(v1)\n v2 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v2, A)\n";
         assert_eq!((run_loop(logistic).goal, run_loop(logistic).shown.len()), (Goal::CrossEntropy, 2));
-        // The residual at another point than x says nothing.
+        // A residual at a point other than x is of no use to the stopping test.
         let momentum = "iteration:\n m1 = VEC_VEC_ADD(m1, x)\n v1 = MAT_VEC_MUL(A, m1)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
         let momentum = run_loop(momentum);
         assert!(momentum.shown.is_empty());

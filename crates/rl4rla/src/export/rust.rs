@@ -1,4 +1,4 @@
-//! Rust, with the crate faer.
+//! Rust, using the crate faer.
 
 use super::defaults::Parameter;
 use super::error::ExportError;
@@ -124,7 +124,7 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
     ))
 }
 
-/// The numbers that the function takes.
+/// The struct of numeric parameters.
 fn options(export: &Export) -> String {
     let parameters = Parameter::of(&export.listing);
     if parameters.is_empty() {
@@ -210,7 +210,7 @@ fn function(export: &Export) -> Result<String, ExportError> {
     Ok(text + "}\n")
 }
 
-/// Arguments made ready for the statements.
+/// Conversion and checks of the arguments.
 fn prologue(export: &Export, parameters: &[&str]) -> String {
     let listing = &export.listing;
     let mut lines = Vec::new();
@@ -241,7 +241,7 @@ fn prologue(export: &Export, parameters: &[&str]) -> String {
     lines.iter().map(|line| format!("    {line}\n")).collect()
 }
 
-/// The trait of random objects and a generator that has it, for a program that draws any.
+/// The trait for random draws and a generator that implements it, if the program needs them.
 fn draws(export: &Export, pieces: &Pieces, sampling: &str) -> Vec<String> {
     let listing = &export.listing;
     if !listing.is_random() {
@@ -266,7 +266,7 @@ fn draws(export: &Export, pieces: &Pieces, sampling: &str) -> Vec<String> {
     ]
 }
 
-/// A main file that runs exported functions that are in the same folder.
+/// A main file that runs the exported functions of its folder.
 pub fn driver(trials: &[Trial]) -> String {
     let mut text = include_str!("templates/driver.rs").to_string();
     let mut main = String::new();
@@ -289,7 +289,7 @@ pub fn driver(trials: &[Trial]) -> String {
             true => format!("let mut results = Vec::new();\n        let _ = {call};\n        results"),
             false => format!("vec![{call}]"),
         };
-        // What a program does not look at is not named.
+        // Inputs that the program does not use get no variable.
         let used = |name: &str| {
             if given.iter().any(|given| given == name) { name.into() } else { format!("_{name}") }
         };
@@ -308,7 +308,7 @@ pub fn driver(trials: &[Trial]) -> String {
     format!("{text}\nfn main() {{\n{main}}}\n")
 }
 
-/// Replayed draws as the module's own trait asks for them.
+/// Recorded draws as an implementation of the module's trait.
 fn replay(name: &str, listing: &Listing) -> String {
     if !listing.is_random() {
         return String::new();

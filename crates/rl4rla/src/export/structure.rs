@@ -1,15 +1,15 @@
-//! Whether text that no program here can run is at least put together right.
+//! Structural checks of exported text that cannot be run here.
 
 /// Words that open a block in Julia, each closed by `end`.
 const OPENERS: [&str; 12] =
     ["function", "for", "while", "if", "struct", "module", "begin", "let", "try", "do", "quote", "macro"];
 
-/// What is wrong with the blocks and brackets of Julia code; none if nothing is.
+/// The first unbalanced block or bracket of Julia code, if any.
 pub fn unbalanced(code: &str) -> Option<String> {
     let (mut blocks, mut brackets, mut quoted) = (0_i64, Vec::new(), false);
     for (i, line) in code.lines().enumerate() {
         let fault = |what: &str| Some(format!("line {}: {what}", i + 1));
-        // A line with an odd number of marks begins or ends a text of several lines.
+        // A line with an odd number of `"""` begins or ends a multi-line string.
         let marks = line.matches("\"\"\"").count();
         if quoted || marks > 0 {
             quoted ^= marks % 2 == 1;
@@ -24,7 +24,7 @@ pub fn unbalanced(code: &str) -> Option<String> {
                 ")" => "(",
                 "]" => "[",
                 "}" => "{",
-                // Between brackets `end` is an index, and `for` and `if` belong to a list.
+                // Inside brackets `end` is an index, and `for` and `if` belong to a comprehension.
                 word if brackets.is_empty() => {
                     blocks += i64::from(OPENERS.contains(&word)) - i64::from(word == "end");
                     if blocks < 0 {
@@ -45,7 +45,7 @@ pub fn unbalanced(code: &str) -> Option<String> {
     }
 }
 
-/// The words and brackets of a line, without its texts and its comment.
+/// The words and brackets of a line, without strings and comments.
 fn tokens(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -66,7 +66,7 @@ fn tokens(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The commands of LaTeX that exported documents may use.
+/// LaTeX commands that exported documents may use.
 const COMMANDS: &str = "\
     Comment EndFor Ensure For Omega Require Return State algorithmicensure algorithmicrequire \
     algrenewcommand alpha begin caption documentclass dots end eta frac gets in item label langle \
@@ -78,7 +78,7 @@ fn known(command: &str) -> bool {
     matches!(command, "$" | " ") || COMMANDS.split_whitespace().any(|known| known == command)
 }
 
-/// What is wrong with the structure of a LaTeX document: braces, environments, formulas and commands; none if nothing is.
+/// The first structural error of a LaTeX document, in braces, environments, formulas or commands, if any.
 pub fn latex_faults(document: &str) -> Option<String> {
     let (mut depth, mut environments, mut math) = (0_i64, Vec::new(), false);
     for (i, line) in document.lines().enumerate().filter(|(_, line)| !line.starts_with('%')) {
@@ -110,7 +110,7 @@ pub fn latex_faults(document: &str) -> Option<String> {
                 _ => {}
             }
         }
-        // No formula and no group of an exported document goes over a line.
+        // No formula and no group of an exported document spans lines.
         if math || depth != 0 {
             return fault("a formula or a group is not closed".into());
         }

@@ -1,4 +1,4 @@
-//! The style of a language: how it writes names and calls.
+//! How a language writes names and calls.
 
 use super::error::ExportError;
 use super::listing::{Name, Statement, ValueVersion};
@@ -6,13 +6,13 @@ use crate::program::{Reg, Section, Templates};
 
 /// How a language writes names and calls.
 pub trait Style {
-    /// The language, for messages.
+    /// Name of the language, for messages.
     const LANGUAGE: &'static str;
 
-    /// Its own of an operator's templates.
+    /// The language's template among those of an operator.
     fn template(templates: &Templates) -> &'static str;
 
-    /// A value; unless said otherwise, with no more than letters, digits and underscores.
+    /// Name of a value; by default only letters, digits and underscores.
     fn name(name: Name) -> String {
         match (name.reg, name.mark) {
             (Reg::ETA, _) => "step".into(),
@@ -22,7 +22,7 @@ pub trait Style {
         }
     }
 
-    /// The sketch of a section.
+    /// Name of the sketch of a section.
     fn sketch(section: Section) -> &'static str {
         match section {
             Section::Setup => "S",
@@ -40,7 +40,7 @@ pub trait Style {
     }
 }
 
-/// The text with its places filled.
+/// The template with its placeholders filled in.
 fn filled(text: &str, operands: &[String], sketch: &str) -> String {
     let mut parts = text.split('$');
     let mut filled = parts.next().unwrap_or_default().to_string();

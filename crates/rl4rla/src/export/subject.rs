@@ -1,4 +1,4 @@
-//! A program ready to be written in any language.
+//! A program prepared for export to any language.
 
 use super::defaults::Defaults;
 use super::error::ExportError;
@@ -11,7 +11,7 @@ use crate::program::{
     equation,
 };
 
-/// A program with all that is told of it.
+/// A program with everything that an exported file says about it.
 ///
 /// ```
 /// use rl4rla::export::{Defaults, Export, Language, Provenance};
@@ -23,24 +23,24 @@ use crate::program::{
 /// assert!(code.contains("def ls_gd(") && code.contains("v1 = A @ x"));
 /// ```
 pub struct Export<'a> {
-    /// The program and what its file says.
+    /// The program and its file header.
     pub document: &'a Document,
-    /// What it runs with if nothing else is said.
+    /// Default arguments.
     pub defaults: Defaults,
-    /// Where it comes from.
+    /// Its origin.
     pub provenance: Provenance,
     /// Its statements.
     pub listing: Listing,
-    /// How its iterations are run.
+    /// How the iterations are run.
     pub run_loop: RunLoop,
-    /// What one iteration does.
+    /// One iteration as an equation.
     pub equation: Equation,
-    /// What it costs.
+    /// Its cost.
     pub cost: ProgramCost,
 }
 
 impl<'a> Export<'a> {
-    /// The program for problems of this signature, if it fits them.
+    /// Prepares a program for problems of this signature; an error if it does not fit them.
     pub fn new(
         document: &'a Document,
         signature: Signature,
@@ -56,38 +56,38 @@ impl<'a> Export<'a> {
         Ok(Export { document, defaults, provenance, listing, run_loop, equation, cost })
     }
 
-    /// The program in a language: the text of one file.
+    /// The text of one file in this language.
     pub fn write(&self, language: Language) -> Result<String, ExportError> {
         (language.write)(self)
     }
 
-    /// The step size if nothing is said; none if it is looked for.
+    /// The default step size; `None` if it is searched for.
     pub fn step(&self) -> Option<f64> {
         self.defaults.step.or((!self.run_loop.finds_step()).then_some(1.0))
     }
 
-    /// What it is called in code.
+    /// Name of the exported function.
     pub fn identifier(&self) -> String {
         self.provenance.identifier()
     }
 
-    /// Its title, or else its name.
+    /// The title, or else the name.
     pub fn title(&self) -> &str {
         if self.document.title.is_empty() { &self.provenance.name } else { &self.document.title }
     }
 
-    /// Flops of setup and of an iteration, the kind of sketch filled in where its work per entry is a number.
+    /// Flops of setup and of an iteration, with the work of the sketch per entry filled in where it is a constant.
     pub fn flops(&self) -> [Poly; 2] {
         let work = self.defaults.sketch.work(usize::MAX, usize::MAX >> 1);
         let shown = |flops: &Poly| {
-            // Those two spend a fixed number of flops on an entry, whatever the sizes.
+            // These kinds of sketch spend a constant number of flops per entry.
             let fixed = self.defaults.sketch.work(8, 8) == work;
             if fixed { flops.with_sketch_work(work) } else { flops.clone() }
         };
         [&self.cost.setup.flops, &self.cost.iteration.flops].map(shown)
     }
 
-    /// Whether rows are columns.
+    /// Whether A is square.
     pub fn is_square(&self) -> bool {
         self.listing.signature.geometry != Geometry::Tall
     }

@@ -1,4 +1,4 @@
-//! Every program in every language, one of them to the letter, and what is refused.
+//! Exports of every program in every language, one of them compared letter by letter, and exports that are refused.
 
 use super::*;
 use crate::execute::{Sampling, SketchKind};
@@ -76,7 +76,7 @@ import numpy as np
 
 "
     );
-    // Between them is what runs the iterations.
+    // The code between them runs the iterations.
     let (_, function) = rest.split_once("def ls_gd(").unwrap();
     assert_eq!(
         function,
@@ -156,7 +156,7 @@ fn what_is_carried_and_what_is_answered_again_and_again() {
         rust.contains("let mut m1: Col<f64> = Col::zeros(n);") && rust.contains("\n        m1 = &x + &m1;"),
         "{rust}"
     );
-    // A run that starts again forgets.
+    // A restarted run resets the carried registers.
     assert!(rust.contains("if t == 0 {") && rust.contains("direction(x.as_ref(), step, t)"), "{rust}");
     let counting = "iteration:\n m1 = VEC_VEC_ADD(m1, x)\n v1 = MAT_VEC_MUL(A, m1)\n";
     let python = code(counting, Update::Answer, "python").unwrap();
@@ -177,7 +177,7 @@ fn text_of_a_file_cannot_leave_its_comment() {
     assert_eq!(latex_faults(&export.write(Language::named("latex").unwrap()).unwrap()), None);
 }
 
-/// An operator that no table knows.
+/// An operator without templates.
 static STRANGE: Operator = Operator {
     name: "STRANGE",
     doc: "v, as it is",

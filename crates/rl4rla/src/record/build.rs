@@ -1,4 +1,4 @@
-//! The build that computed something: two builds with one version may compute other numbers.
+//! The build that computed a result: two builds of the same version may compute different numbers.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -8,21 +8,21 @@ use std::fmt;
 pub struct Build {
     /// Its version.
     pub version: String,
-    /// The digest of all that can change results: sources, built-in programs and curricula, versions of dependencies.
-    /// Version 0.2.0 and those before it kept none.
+    /// Digest of everything that can change results: sources, built-in programs and curricula, versions of
+    /// dependencies. Missing in version 0.2.0 and before.
     pub digest: Option<String>,
 }
 
-/// The version without digests whose results this build repeats to the last bit. A change of results ends that.
+/// The version without digests whose results this build repeats bit for bit. To be removed when results change.
 const REPEATED: &str = "0.2.0";
 
 impl Build {
-    /// The build of the running program. What a program registers besides, such as tasks of its own, is not in the digest.
+    /// The build of the running program. Registered extensions, such as a user's tasks, are not in the digest.
     pub fn current() -> Build {
         Build { version: crate::VERSION.into(), digest: Some(env!("RL4RLA_DIGEST").into()) }
     }
 
-    /// Whether this build may go on with a run that the other began: both compute the same numbers.
+    /// Whether this build may resume a run begun by the other: both compute the same numbers.
     pub fn continues(&self, other: &Build) -> bool {
         match &other.digest {
             Some(_) => self.digest == other.digest,

@@ -1,38 +1,38 @@
-//! What a search took, of one stage or of all.
+//! The cost of a search, for one stage or all.
 
 use super::stage::number;
 use crate::search::Counters;
 use serde::{Deserialize, Serialize};
 
-/// What a search took.
+/// The cost of a search.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct SearchCost {
-    /// Descents from the root; for an enumeration, the states it generated.
+    /// Descents from the root; for an enumeration, the states generated.
     pub playouts: u64,
     /// Rewards computed, one for each program and instance.
     pub evaluations: u64,
-    /// Different programs among them.
+    /// Distinct programs among them.
     #[serde(default)]
     pub programs: u64,
-    /// |S|, the nodes of the graph that were visited.
+    /// |S|, the number of distinct nodes visited.
     #[serde(default)]
     pub unique_states: u64,
-    /// |V|, the visits of nodes.
+    /// |V|, the number of node visits.
     #[serde(default)]
     pub node_visits: u64,
     /// 1 − |S|/|V|.
     #[serde(default)]
     pub revisit_rate: f64,
-    /// The share of edges that led, when first taken, to a node known from elsewhere.
+    /// The fraction of edges that led, when first taken, to a node that was already known.
     #[serde(default)]
     pub transposition_rate: f64,
-    /// Wall time; no part of the result.
+    /// Wall time in seconds; not part of the result.
     #[serde(deserialize_with = "number")]
     pub seconds: f64,
 }
 
 impl SearchCost {
-    /// The cost of a search that counted this and took so long.
+    /// The cost from these counters and this duration.
     pub fn new(counters: &Counters, seconds: f64) -> SearchCost {
         SearchCost {
             playouts: counters.playouts,
@@ -47,27 +47,27 @@ impl SearchCost {
     }
 }
 
-/// A number of a search's cost, to be counted over runs.
+/// A component of a search's cost, for statistics over runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantity {
     /// Playouts.
     Playouts,
     /// Evaluations.
     Evaluations,
-    /// Different programs.
+    /// Distinct programs.
     Programs,
-    /// Nodes visited.
+    /// Distinct nodes visited.
     UniqueStates,
-    /// The share of visits that met a known node.
+    /// Fraction of visits to nodes visited before.
     RevisitRate,
-    /// The share of edges that led to a node known from elsewhere.
+    /// Fraction of edges that led to a node already known.
     TranspositionRate,
     /// Wall time.
     Seconds,
 }
 
 impl Quantity {
-    /// The number itself.
+    /// Its value.
     pub fn of(self, cost: &SearchCost) -> f64 {
         match self {
             Quantity::Playouts => cost.playouts as f64,

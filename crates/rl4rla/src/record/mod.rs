@@ -1,7 +1,7 @@
-//! Records: what came of a run, as it is stored, printed and read again.
+//! Records: results of runs, as stored, printed and read again.
 //!
-//! The JSON of a [`RunRecord`] is the document that `discover --json` prints. Records of earlier versions lack some keys
-//! and are read all the same; every page about a run is made from its record and the text of its curriculum.
+//! The JSON of a [`RunRecord`] is the document that `discover --json` prints. Records of earlier versions lack some
+//! keys and can still be read; every page about a run is made from its record and the text of its curriculum.
 
 mod build;
 mod cost;

@@ -1,11 +1,11 @@
-//! What came of a whole run.
+//! The result of a whole run.
 
 use super::{Build, FrontEntry, SearchCost, StageRecord};
 use crate::curriculum::{Curriculum, Discovery};
 use crate::discovery::{Preference, Tradeoff};
 use serde::{Deserialize, Serialize};
 
-/// What came of a run that has ended.
+/// The result of a run that has ended.
 ///
 /// ```
 /// use rl4rla::curriculum::{Curriculum, discover};
@@ -32,10 +32,10 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// The number of this format.
+    /// Version of this format.
     #[serde(default = "first")]
     pub format: u32,
-    /// The build that ended the run; none of version 0.2.0 and before.
+    /// The build that ended the run; missing in version 0.2.0 and before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub build: Option<Build>,
     /// The id of the run.
@@ -48,22 +48,22 @@ pub struct RunRecord {
     pub seed: u64,
     /// Whether every stage found its target.
     pub found: bool,
-    /// What all searches took together.
+    /// The total cost of all searches.
     #[serde(flatten)]
     pub cost: SearchCost,
-    /// What someone preferred of the last stage's front.
+    /// The program preferred by the user from the last stage's Pareto front.
     pub preferred: Option<PreferredEntry>,
-    /// Whether it computed all it needed itself, for runs of a campaign.
+    /// For runs of a sweep: whether it computed everything itself, without sharing caches with other runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone: Option<bool>,
-    /// Who proposed programs, if not the grammar.
+    /// The proposer, if not the grammar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposer: Option<ProposerRecord>,
-    /// The stages tried, in order.
+    /// The stages run, in order.
     pub stages: Vec<StageRecord>,
 }
 
-/// An entry of the last front that someone preferred.
+/// The preferred entry of the last Pareto front.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PreferredEntry {
     /// The entry.
@@ -71,31 +71,31 @@ pub struct PreferredEntry {
     pub entry: FrontEntry,
     /// The name of the stage.
     pub stage: String,
-    /// How commands call the program.
+    /// How commands refer to the program.
     pub source: String,
 }
 
-/// What an external proposer did.
+/// Statistics of an external proposer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ProposerRecord {
-    /// The model that was asked.
+    /// Name of the model.
     pub model: String,
-    /// How many answers it gave.
+    /// Number of answers.
     pub answers: u64,
-    /// How many of them were no programs of their stage.
+    /// Number of answers that were not valid programs of their stage.
     pub bad: u64,
 }
 
-/// The format of records that do not say which they are.
+/// The format of records without a format number.
 fn first() -> u32 {
     1
 }
 
 impl RunRecord {
-    /// The latest format. Keys that are added do not change it: readers pass over those they do not know.
+    /// The current format. New keys do not change it: readers ignore unknown ones.
     pub const FORMAT: u32 = 1;
 
-    /// The record of a run that this build has ended.
+    /// The record of a run that ended in this build.
     pub fn new(
         run: &str,
         curriculum: &Curriculum,
@@ -120,7 +120,7 @@ impl RunRecord {
         }
     }
 
-    /// The same with what is preferred of the last stage's front; nothing if there is no preference.
+    /// The same with the preferred program of the last stage's Pareto front, if there is a preference.
     #[must_use]
     pub fn preferring(mut self, preference: Option<&Preference>) -> RunRecord {
         self.preferred = preference.zip(self.stages.last()).and_then(|(preference, stage)| {
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    /// A document of version 0.2.0 with everything in it.
+    /// A document of version 0.2.0 with all keys.
     fn document() -> Value {
         let text = "iteration:\n  v1 = MAT_VEC_MUL(A, x)\n";
         let entry = |place: usize, excess: f64, flops: f64| {

@@ -1,4 +1,4 @@
-//! What came of one stage of a run.
+//! The result of one stage of a run.
 
 use super::SearchCost;
 use crate::analysis::PreconditionerForm;
@@ -18,17 +18,17 @@ use std::collections::BTreeMap;
 pub struct StageRecord {
     /// The stage's name.
     pub name: String,
-    /// Whether the chosen program is the target.
+    /// Whether the chosen program counts as the target.
     pub found: bool,
-    /// Its name in the catalogue, if it has one.
+    /// Its catalogue name, if it has one.
     pub matched: Option<String>,
-    /// How it holds its preconditioner, if it has one.
+    /// How it represents its preconditioner, if it has one.
     pub form: Option<String>,
-    /// Whether that form solves systems of every condition number tried to rounding.
+    /// Whether that form solves systems of every tested condition number to rounding.
     pub stable: Option<bool>,
-    /// Why a program that equals the target in exact arithmetic is not the one asked for.
+    /// Why a program that equals the target in exact arithmetic was rejected.
     pub reason: Option<String>,
-    /// What the search took.
+    /// The cost of the search.
     #[serde(flatten)]
     pub cost: SearchCost,
     /// Why the search stopped.
@@ -41,15 +41,15 @@ pub struct StageRecord {
     /// The means of the terms of the reward.
     #[serde(flatten)]
     pub terms: TermMeans,
-    /// The mean number of floating-point operations of a run.
+    /// The mean number of flops of a run.
     pub flops: Option<f64>,
-    /// The mean excess at the end, on the instances where the program ran.
+    /// The mean final excess, over the instances on which the program ran.
     pub excess: Option<f64>,
     /// The number of final instances.
     pub instances: Option<usize>,
-    /// On how many of them the program failed.
+    /// The number of final instances on which the program failed.
     pub failures: Option<usize>,
-    /// The chosen program; none if no program has a positive reward.
+    /// The chosen program; `None` if no program has a positive reward.
     pub program: Option<String>,
     /// Its equation.
     pub equation: Option<String>,
@@ -61,12 +61,12 @@ pub struct StageRecord {
     pub front: Vec<FrontEntry>,
 }
 
-/// Means over the final instances by the key of a reward term; none where nothing was found.
+/// Means over the final instances by the key of a reward term; `None` if nothing was found.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct TermMeans(pub BTreeMap<String, Option<f64>>);
 
 impl<'de> Deserialize<'de> for TermMeans {
-    /// Takes every number that no other field takes, so that records with a user's own terms are read without them registered.
+    /// Takes all remaining numeric keys, so that records with a user's terms can be read without registering them.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TermMeans, D::Error> {
         let all = BTreeMap::<String, serde_json::Value>::deserialize(deserializer)?;
         let numbers = all.into_iter().filter(|(_, value)| value.is_number() || value.is_null());
@@ -74,7 +74,7 @@ impl<'de> Deserialize<'de> for TermMeans {
     }
 }
 
-/// A program that made it to the selection.
+/// A program passed to the selection.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CandidateRecord {
     /// The program.
@@ -90,15 +90,15 @@ pub struct CandidateRecord {
 /// A program of the Pareto front.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FrontEntry {
-    /// Its place from 1 on.
+    /// Its number in the front, from 1.
     pub place: usize,
     /// Accuracy, work and stability: medians over the select instances.
     #[serde(flatten)]
     pub tradeoff: Tradeoff,
-    /// Its mean reward on them.
+    /// Its mean reward on the select instances.
     #[serde(deserialize_with = "number")]
     pub reward: f64,
-    /// Its name in the catalogue, if it has one.
+    /// Its catalogue name, if it has one.
     pub name: Option<String>,
     /// Its equation.
     pub equation: Option<String>,
@@ -107,7 +107,7 @@ pub struct FrontEntry {
 }
 
 impl StageRecord {
-    /// The record of a stage that has ended.
+    /// The record of a finished stage.
     pub fn new(stage: &Stage, result: &StageResult) -> StageRecord {
         let (attempt, signature) = (&result.attempt, stage.grammar.signature);
         let report = attempt.report.as_ref();
@@ -151,12 +151,12 @@ impl StageRecord {
         }
     }
 
-    /// The chosen program; none if there is none, or none that this build can read.
+    /// The chosen program; `None` if there is none or this build cannot parse it.
     pub fn parsed(&self) -> Option<Program> {
         Some(self.program.as_ref()?.parse::<Document>().ok()?.program)
     }
 
-    /// By how much the chosen program was ahead of the next candidate.
+    /// Lead of the chosen program over the next candidate.
     pub fn lead(&self) -> Option<f64> {
         let [first, second, ..] = &self.candidates[..] else { return None };
         Some(first.select - second.select)
@@ -181,14 +181,14 @@ fn equation_of(program: &Program, signature: Signature) -> Option<String> {
     equation(program, signature).ok().map(|equation| equation.text)
 }
 
-/// Why a program that is less accurate from this condition number on is refused.
+/// The reason for rejecting a program that is less accurate from this condition number on.
 fn unstable(kappa: f64) -> String {
     format!(
         "equal to the target in exact arithmetic, but less accurate from κ = {kappa:e} on; this stage requires the stable form"
     )
 }
 
-/// A number; JSON has null where it is not finite.
+/// A number; JSON has null for non-finite ones.
 pub(super) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }

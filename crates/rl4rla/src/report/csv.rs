@@ -1,10 +1,10 @@
-//! Tables and figures as comma-separated values, for other programs.
+//! Tables and figures as comma-separated values.
 
 use super::{Axis, Cell, Figure, Marker, Shades, Table};
 use crate::data::{csv_line as line, csv_number as number};
 
 impl Table {
-    /// The table as CSV: numbers as they were computed, words as they are read.
+    /// The table as CSV: numbers at full precision, other cells as displayed.
     ///
     /// ```
     /// use rl4rla::report::{Cell, Column, Table};
@@ -23,8 +23,8 @@ impl Table {
 }
 
 impl Figure {
-    /// All points as CSV, one on each line with its panel and its series; of a band both ends, the upper one apart, and of
-    /// a heat map the value of every cell.
+    /// All points as CSV, one per line with its panel and series; bands have an extra column for the upper end, heat
+    /// maps one for the value of each cell.
     pub fn csv(&self) -> String {
         let last = if self.heat().is_some() { "value" } else { "upper" };
         let mut text = line(["panel", "series", "x", "y", last].map(String::from));
@@ -47,7 +47,7 @@ impl Figure {
     }
 }
 
-/// Where a point stands on an axis: the name of its class, or a number.
+/// Coordinate of a point on an axis: the name of its class, or a number.
 fn coordinate(axis: &Axis, at: f64) -> String {
     axis.classes.get(at as usize).cloned().unwrap_or_else(|| number(at))
 }

@@ -1,9 +1,9 @@
 //! Diagrams: boxes joined by arrows from left to right, such as a tree of methods.
 
-/// What a box stands for, which decides its colour.
+/// The role of a box, which determines its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// A step on the way.
+    /// An intermediate step.
     Base,
     /// Sketch-and-precondition.
     Precondition,
@@ -22,29 +22,29 @@ pub enum Role {
 pub struct DiagramNode {
     /// Its first line.
     pub title: String,
-    /// What stands below it, smaller.
+    /// Smaller text below the title.
     pub remark: String,
     /// Its colour.
     pub role: Role,
-    /// Where it stands, from the left.
+    /// Column, counted from the left.
     pub column: usize,
-    /// Where it stands, from the top; halves are allowed.
+    /// Row, counted from the top; halves are allowed.
     pub row: f64,
 }
 
 /// Boxes and the arrows between them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Diagram {
-    /// The name of its files.
+    /// Base name of its files.
     pub name: String,
     /// What it shows.
     pub title: String,
-    /// What to see in it.
+    /// Explanation below the diagram.
     pub caption: String,
     /// The boxes.
     pub nodes: Vec<DiagramNode>,
-    /// From which box to which, and what stands at the arrow.
+    /// Arrows: source, target and label.
     pub arrows: Vec<(usize, usize, String)>,
-    /// What each role is called, for the legend; those not named here have no line in it.
+    /// Names of the roles, for the legend; roles that are not listed are left out of it.
     pub legend: Vec<(Role, String)>,
 }

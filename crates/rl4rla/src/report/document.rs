@@ -1,19 +1,19 @@
-//! A document: sections of blocks, to become one page.
+//! A document: sections of blocks, rendered as one HTML page.
 
 use super::{Diagram, Figure, Table};
 
-/// A discovered program with everything known of it.
+/// A discovered program and its properties.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Finding {
-    /// What it is called.
+    /// Name of the program.
     pub name: String,
-    /// Whether it is what was looked for.
+    /// Whether it is equivalent to the target.
     pub found: bool,
     /// Its equation.
     pub equation: String,
     /// Its code.
     pub code: String,
-    /// What speaks for it: reward, evidence, cost, each with its name.
+    /// Named properties: reward, evidence, cost.
     pub facts: Vec<(String, String)>,
     /// Its convergence history, if there is one.
     pub figure: Option<Figure>,
@@ -22,13 +22,13 @@ pub struct Finding {
 /// A piece of a section.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Block {
-    /// A paragraph. `` `code` `` stands in it as in Markdown.
+    /// A paragraph; `` `code` `` is rendered as in Markdown.
     Text(String),
-    /// A remark the reader should not miss.
+    /// A highlighted remark.
     Remark(String),
-    /// Something to type, or a file.
+    /// A command or a file, in monospace.
     Code(String),
-    /// Names and values.
+    /// A list of names and values.
     Facts(Vec<(String, String)>),
     /// A table.
     Table(Table),
@@ -38,22 +38,22 @@ pub enum Block {
     Diagram(Diagram),
     /// A discovered program.
     Finding(Box<Finding>),
-    /// Blocks that are folded away until they are asked for, under a title.
+    /// Collapsed blocks with a title.
     Folded(String, Vec<Block>),
 }
 
 /// A section.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReportSection {
-    /// What leads to it: the part of an address behind `#`.
+    /// Anchor: the part of a URL after `#`.
     pub id: String,
     /// Its heading.
     pub title: String,
-    /// What it says.
+    /// Its content.
     pub blocks: Vec<Block>,
 }
 
-/// Everything on one page.
+/// A whole page.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReportPage {
     /// Its title.
@@ -62,6 +62,6 @@ pub struct ReportPage {
     pub lead: String,
     /// Its sections.
     pub sections: Vec<ReportSection>,
-    /// How it was made: version, command, machine.
+    /// Version, command and machine that produced it.
     pub colophon: Vec<(String, String)>,
 }

@@ -1,4 +1,4 @@
-//! A diagram as a drawing: boxes as large as their words, arrows behind them, a legend below.
+//! Renders a diagram as SVG: boxes sized to their text, arrows behind them, a legend below.
 
 use super::labels::Rectangle;
 use super::svg::{self, at, width, wrap};
@@ -7,15 +7,15 @@ use super::{Diagram, DiagramNode, palette};
 const TITLE: f64 = 13.8;
 const REMARK: f64 = 12.0;
 const LEADING: f64 = 16.0;
-/// Between a box and its words.
+/// Padding between a box and its text.
 const PAD: f64 = 11.0;
-/// Between boxes, at least.
+/// Minimum gaps between boxes, horizontal and vertical.
 const GAP: [f64; 2] = [44.0, 30.0];
-/// The widest a box becomes.
+/// Maximum width of the text in a box.
 const ROOM: f64 = 300.0;
 const EDGE: f64 = 8.0;
 
-/// A box with its words and its place.
+/// A box with its text and position.
 struct Placed {
     title: Vec<String>,
     remark: Vec<String>,
@@ -30,12 +30,12 @@ impl Placed {
 }
 
 impl Diagram {
-    /// The diagram as an SVG file that needs nothing else.
+    /// The diagram as a self-contained SVG file.
     pub fn svg(&self) -> String {
         self.draw(true).0
     }
 
-    /// The diagram inside a page, whose style it uses, and how wide it is.
+    /// The diagram for embedding in a page, whose style it uses, and its width.
     pub(super) fn svg_in_page(&self) -> (String, f64) {
         self.draw(false)
     }
@@ -43,7 +43,7 @@ impl Diagram {
     fn draw(&self, alone: bool) -> (String, f64) {
         let mut boxes: Vec<Placed> = self.nodes.iter().map(Placed::of).collect();
         let right = self.arrange(&mut boxes);
-        // Words beside an upright arrow may reach further than the boxes.
+        // Labels of vertical arrows may extend beyond the boxes.
         let words = self.arrows.iter().filter_map(|(from, to, label)| {
             let (a, b) = (self.nodes.get(*from)?, self.nodes.get(*to)?);
             (a.column == b.column).then(|| boxes[*to].middle()[0] + 9.0 + width(label, REMARK))
@@ -72,7 +72,7 @@ impl Diagram {
         (format!("{text}{body}{legend}</svg>\n"), full)
     }
 
-    /// The arrows in words.
+    /// A description of the arrows in words, for screen readers.
     fn described(&self) -> String {
         let name = |node: usize| self.nodes.get(node).map(|node| node.title.as_str());
         let arrow =
@@ -80,7 +80,7 @@ impl Diagram {
         self.arrows.iter().filter_map(arrow).collect::<Vec<_>>().join("; ")
     }
 
-    /// Gives the boxes their places, columns as wide as they need to be, and says how far right they reach.
+    /// Positions the boxes, with columns as wide as necessary; returns the right edge.
     fn arrange(&self, boxes: &mut [Placed]) -> f64 {
         let mut columns: Vec<usize> = self.nodes.iter().map(|node| node.column).collect();
         columns.sort_unstable();
@@ -100,7 +100,7 @@ impl Diagram {
             }
             for i in inside {
                 let Rectangle { bottom: height, .. } = boxes[i].frame;
-                // Boxes of one row share a middle line, however high they are.
+                // Boxes of one row share a centre line, whatever their heights.
                 let middle = rows.middle(row(&self.nodes[i]));
                 let (top, bottom) = (middle - height / 2.0, middle + height / 2.0);
                 boxes[i].frame = Rectangle { left, top, right: left + widest, bottom };
@@ -132,7 +132,7 @@ impl Diagram {
                 let [x, y] = match upright {
                     true => [end[0] + 9.0, (start[1] + end[1]) / 2.0 + 4.0],
                     false => {
-                        // On the side from which no line comes.
+                        // On the side that the line does not come from.
                         let y = end[1] + if by > ay + 1.0 { 15.0 } else { -6.0 };
                         [end[0] - sign * (12.0 + wide / 2.0) - wide / 2.0, y]
                     }
@@ -166,7 +166,7 @@ impl Diagram {
     }
 }
 
-/// Where rows stand, each as high as its boxes; those between two whole ones stand in between.
+/// Centre lines of the rows, each row as high as its boxes; half rows lie between whole ones.
 struct Rows {
     first: f64,
     middles: Vec<f64>,
@@ -183,7 +183,7 @@ impl Rows {
         let middle = |number: usize| {
             let own =
                 boxes.iter().filter(|(row, _)| *row == first + number as f64).map(|(_, height)| *height);
-            // Boxes between rows need the room of the tallest.
+            // Boxes between rows need the space of the tallest box.
             let height = if all_whole { own.fold(0.0, f64::max) } else { tallest };
             top += height + GAP[1];
             top - GAP[1] - height / 2.0
@@ -199,10 +199,10 @@ impl Rows {
     }
 }
 
-/// A curve that leaves and arrives straight, with a head.
+/// A curve with horizontal or vertical ends, and an arrow head.
 fn arrow(start: [f64; 2], end: [f64; 2], upright: bool, sign: f64) -> String {
     let ([x0, y0], [x1, y1]) = (start, end);
-    // It ends at the head, so that no line shows at the tip.
+    // The line ends at the base of the head, so that it does not show at the tip.
     let (tip, head) = match upright {
         true => ([x1, y1 - sign * 7.0], [[x1 - 4.0, y1 - sign * 8.0], [x1 + 4.0, y1 - sign * 8.0]]),
         false => ([x1 - sign * 7.0, y1], [[x1 - sign * 8.0, y1 - 4.0], [x1 - sign * 8.0, y1 + 4.0]]),
@@ -218,7 +218,7 @@ fn arrow(start: [f64; 2], end: [f64; 2], upright: bool, sign: f64) -> String {
 }
 
 impl Placed {
-    /// As large as its words, at no place yet.
+    /// A box sized to its text, not positioned yet.
     fn of(node: &DiagramNode) -> Placed {
         let title = wrap(&node.title, ROOM - 18.0, TITLE, 2);
         let remark = wrap(&node.remark, ROOM, REMARK, 4);
@@ -241,7 +241,7 @@ impl Placed {
             format!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"6\"/>")
         };
         let ink = node.role.ink();
-        // What marks a role is a shape too, for those who do not see its colour.
+        // A role has a shape as well as a colour, for colour-blind readers.
         let mark = ink.marker(left + PAD + 5.0, top + PAD + 6.5, 4.5);
         let (text, first) = (left + PAD, top + PAD + 11.0);
         format!(

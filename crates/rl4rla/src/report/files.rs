@@ -1,4 +1,4 @@
-//! A document as files: the page, and beside it every figure and table for other programs.
+//! A document as files: the page, and every figure and table as a separate file.
 
 use super::html::distinct;
 use super::{Block, Diagram, Figure, ReportPage, Table};
@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What has files of its own.
+/// A part of a document that has its own files.
 enum Part<'a> {
     Figure(&'a Figure),
     Diagram(&'a Diagram),
@@ -30,7 +30,7 @@ impl ReportPage {
         std::iter::once(folder.join("index.html")).chain(files).collect()
     }
 
-    /// What has files of its own, in the order of the page, and their names.
+    /// The parts that have their own files, in page order, with their names.
     fn parts(&self) -> (Vec<Part<'_>>, Vec<String>) {
         let mut parts = Vec::new();
         self.sections.iter().for_each(|section| collect(&section.blocks, &mut parts));
@@ -39,8 +39,8 @@ impl ReportPage {
         (parts, names)
     }
 
-    /// Writes `index.html`, `NAME.svg` for each figure and diagram, and `NAME.csv` for each figure and table, and says
-    /// what was written, the page first. A file appears whole or not at all.
+    /// Writes `index.html`, `NAME.svg` for each figure and diagram, and `NAME.csv` for each figure and table. Returns
+    /// the paths written, the page first. Each file is written atomically.
     pub fn write(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
         fs::create_dir_all(folder)?;
         let (parts, names) = self.parts();
@@ -56,7 +56,7 @@ impl ReportPage {
                 write_whole(path, |file| file.write_all(text.as_bytes()))?;
             }
         }
-        // Last, so that its links lead somewhere.
+        // Written last, so that its links are valid.
         let page = self.html_with(names);
         write_whole(&written[0], |file| file.write_all(page.as_bytes()))?;
         Ok(written)
@@ -69,7 +69,7 @@ impl Figure {
         [path.into(), path.with_extension("csv")]
     }
 
-    /// Writes the figure alone, and its points as CSV next to it: both paths.
+    /// Writes the figure and, next to it, its points as CSV; returns both paths.
     pub fn write(&self, path: &Path) -> io::Result<[PathBuf; 2]> {
         let [drawing, points] = Figure::files(path);
         write_whole(&drawing, |file| file.write_all(self.svg().as_bytes()))?;
@@ -88,7 +88,7 @@ impl Part<'_> {
     }
 }
 
-/// The parts with files, in the order of the page.
+/// Collects the parts that have files, in page order.
 fn collect<'a>(blocks: &'a [Block], parts: &mut Vec<Part<'a>>) {
     for block in blocks {
         match block {
@@ -111,7 +111,7 @@ mod tests {
     fn every_part_has_its_files_and_the_page_links_to_them() {
         let folder = std::env::temp_dir().join(format!("rl4rla-report-{}", std::process::id()));
         let written = document().write(&folder).unwrap();
-        // Again over what is there.
+        // Overwrites existing files.
         assert_eq!(document().write(&folder).unwrap(), written);
         let mut there: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
         let mut expected = written.clone();

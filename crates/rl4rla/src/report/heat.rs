@@ -1,7 +1,7 @@
-//! Heat maps: cells whose colour is a value on a logarithmic scale, with the value in them and failures hatched.
+//! Heat maps: cells coloured by value on a logarithmic scale, with the value printed in them and failures hatched.
 //!
-//! The scale goes from dark blue over grey to yellow: lightness alone tells the values apart, so it is read without
-//! colour vision and in print, and it is the same by day and by night.
+//! The scale goes from dark blue through grey to yellow. Lightness alone distinguishes the values, so it can be read
+//! in print and without colour vision, and it is the same in light and dark mode.
 
 use super::Axis;
 use super::Shades;
@@ -9,24 +9,24 @@ use super::strokes::Places;
 use super::svg::{self, at, width};
 use super::ticks::Extent;
 
-/// The scale from its low end to its high one.
+/// The colour scale from its low to its high end.
 const SCALE: [[u8; 3]; 5] =
     [[0x0b, 0x2a, 0x5b], [0x44, 0x55, 0x75], [0x83, 0x82, 0x7d], [0xc4, 0xb0, 0x62], [0xff, 0xe2, 0x4d]];
-/// The space between cells.
+/// Gap between cells.
 const GAP: f64 = 1.5;
-/// The distance of the lines of a hatching.
+/// Distance between hatching lines.
 const HATCH: f64 = 7.0;
-/// Values are written in cells that are at least this high.
+/// Minimum height of cells with printed values.
 const LEAST_HEIGHT: f64 = 16.0;
 const TEXT: f64 = 12.0;
 
-/// The width and the height of the bar that explains the colours.
+/// Width and height of the colour bar.
 pub(super) const BAR: [f64; 2] = [360.0, 56.0];
-/// The pieces of that bar.
+/// Number of segments of the colour bar.
 const PIECES: usize = 48;
 
 impl Shades {
-    /// The cells around these places, each of this size.
+    /// The cells around these points, all of this size.
     pub(super) fn svg(&self, places: &Places, [w, h]: [f64; 2]) -> String {
         let cell = |(place, value): (&Option<[f64; 2]>, &f64)| {
             let Some([x, y]) = place else { return String::new() };
@@ -42,19 +42,19 @@ impl Shades {
         places.iter().zip(&self.values).map(cell).collect()
     }
 
-    /// Where a value stands on the scale; nowhere if it is no number. Zero stands at the low end.
+    /// Position of a value on the scale, from 0 to 1; `None` for NaN. Zero is at the low end.
     fn share(&self, value: f64) -> Option<f64> {
         let [low, high] = self.ends.map(|end| end.max(f64::MIN_POSITIVE).log10());
         let share = (value.max(f64::MIN_POSITIVE).log10() - low) / (high - low);
         (!value.is_nan()).then(|| if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) })
     }
 
-    /// The scale as a bar with numbers, what it shows, and what failures look like.
+    /// The colour bar with numbers, its label, and the sign for failures.
     pub(super) fn bar(&self) -> String {
         let [full, _] = BAR;
         let (left, right, top, high) = (14.0, full - 96.0, 20.0, 12.0);
         let piece = (right - left) / PIECES as f64;
-        // A little wider than they are apart: no line shows between them.
+        // Segments overlap slightly, so that no gap shows between them.
         let block = |i: usize| {
             let place =
                 [left + piece * i as f64, top, if i + 1 < PIECES { piece + 0.5 } else { piece }, high];
@@ -79,7 +79,7 @@ fn rectangle([r, g, b]: [u8; 3], place: [f64; 4]) -> String {
     format!("<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" fill=\"#{r:02x}{g:02x}{b:02x}\"/>\n")
 }
 
-/// A frame with diagonal lines in it.
+/// A frame filled with diagonal lines.
 fn hatching([left, top, w, h]: [f64; 4]) -> String {
     let mut path = format!("M{} {}h{}v{}h{}Z", at(left), at(top), at(w), at(h), at(-w));
     // The lines x + y = c, each from where it enters the frame to where it leaves it.
@@ -92,7 +92,7 @@ fn hatching([left, top, w, h]: [f64; 4]) -> String {
     format!("<path class=\"x\" d=\"{path}\"/>\n")
 }
 
-/// The value in its cell, if it fits, in black or white: what is read better there.
+/// The value printed in its cell, if it fits, in black or white, whichever has more contrast.
 fn written(value: f64, share: f64, [x, y]: [f64; 2], [w, h]: [f64; 2]) -> String {
     let text = match value {
         0.0 => "0".to_string(),
@@ -104,7 +104,7 @@ fn written(value: f64, share: f64, [x, y]: [f64; 2], [w, h]: [f64; 2]) -> String
     if fits { svg::text(class, x, y + 4.0, &text) } else { String::new() }
 }
 
-/// The colour at a share of the scale.
+/// The colour at this position of the scale.
 fn colour(share: f64) -> [u8; 3] {
     let place = share * (SCALE.len() - 1) as f64;
     let (low, high) = (SCALE[place.floor() as usize], SCALE[place.ceil() as usize]);
@@ -114,7 +114,7 @@ fn colour(share: f64) -> [u8; 3] {
     })
 }
 
-/// How light a colour is, as WCAG defines it.
+/// Relative luminance of a colour, as defined by WCAG.
 fn luminance(colour: [u8; 3]) -> f64 {
     let [r, g, b] = colour.map(|c| {
         let c = f64::from(c) / 255.0;
@@ -161,7 +161,7 @@ mod tests {
         let figure = figure();
         let svg = figure.svg();
         well_formed(&svg);
-        // The paper, eleven cells and the bar.
+        // The background, eleven cells and the colour bar.
         assert_eq!(svg.matches("<rect").count(), 1 + 11 + PIECES);
         assert_eq!(svg.matches("class=\"x\"").count(), 2, "a cell and the bar");
         assert_eq!(svg.matches(">10⁶</text>").count(), 1);

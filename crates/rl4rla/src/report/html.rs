@@ -1,11 +1,11 @@
-//! A document as one page: no scripts, nothing from elsewhere, read on a phone, in the dark and on paper.
+//! A document as one HTML page: no scripts and no external resources; readable on a phone, in dark mode and in print.
 
 use super::svg::{at, escape};
 use super::{Align, Block, Cell, Diagram, Figure, Finding, ReportPage, ReportSection, Table, palette};
 use std::collections::BTreeSet;
 
 impl ReportPage {
-    /// The page, which needs nothing else.
+    /// The self-contained page.
     ///
     /// ```
     /// use rl4rla::report::{Block, ReportPage, ReportSection};
@@ -19,7 +19,7 @@ impl ReportPage {
         Page::new(vec![]).document(self)
     }
 
-    /// The page with links to the files next to it: what each figure, diagram and table is called, in order.
+    /// The page with links to the files next to it, given their names in page order.
     pub(super) fn html_with(&self, names: Vec<String>) -> String {
         Page::new(names).document(self)
     }
@@ -27,9 +27,9 @@ impl ReportPage {
 
 /// A page being written.
 struct Page {
-    /// The names of files not linked yet, in order.
+    /// Names of files that are not linked yet, in page order.
     names: std::vec::IntoIter<String>,
-    /// The addresses that are taken.
+    /// Anchors in use.
     ids: BTreeSet<String>,
 }
 
@@ -118,7 +118,7 @@ impl Page {
     fn diagram(&mut self, diagram: &Diagram) -> String {
         let (svg, width) = diagram.svg_in_page();
         let label = escape(&diagram.title);
-        // It shrinks a little, and then scrolls: its words must stay readable.
+        // The diagram shrinks a little and then scrolls, so that its text stays readable.
         let inside = format!(
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n\
              <div class=\"diagram\" style=\"--width:{}px\">\n{svg}</div>\n</div>\n",
@@ -155,7 +155,8 @@ impl Page {
         };
         let row = |(row, rows): (&Vec<Cell>, usize)| {
             let cells: String = row.iter().enumerate().map(|place| cell(place, rows)).collect();
-            // What rows have in common stands above them, so that the column that stays in sight tells them apart.
+            // The shared first cell becomes a heading above its rows, so that the column that stays visible when
+            // scrolling distinguishes them.
             let above = match row.first() {
                 Some(first) if headed && rows > 0 => format!(
                     "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{}\"><span>{}</span></th></tr>\n",
@@ -167,7 +168,7 @@ impl Page {
             format!("{above}<tr>{cells}</tr>\n")
         };
         let body = |group: &Vec<Vec<Cell>>| {
-            // What rows that follow each other have in common at their head stands there once.
+            // Consecutive rows with equal first cells show it once.
             let heads = group.chunk_by(|a, b| a.first() == b.first()).map(<[_]>::len);
             let spans = heads.flat_map(|rows| std::iter::once(rows).chain(std::iter::repeat_n(0, rows - 1)));
             format!("<tbody>\n{}</tbody>\n", group.iter().zip(spans).map(row).collect::<String>())
@@ -183,7 +184,7 @@ impl Page {
         self.framed("numbers", &table.name, [&table.title, &table.caption], &["csv"], &inside)
     }
 
-    /// A figure, a diagram or a table with its caption and its files.
+    /// A figure, diagram or table with its caption and links to its files.
     fn framed(&mut self, class: &str, name: &str, words: [&str; 2], kinds: &[&str], inside: &str) -> String {
         let id = distinct(&mut self.ids, name);
         let [title, caption] = words.map(inline);
@@ -212,7 +213,7 @@ impl Page {
             escape(&finding.name)
         );
         if !finding.equation.is_empty() {
-            // What the letters mean stands below the equation.
+            // The legend of the symbols goes below the equation.
             let (equation, meaning) =
                 finding.equation.split_once(", where ").unwrap_or((&finding.equation, ""));
             text += &format!("<p class=\"equation\" tabindex=\"0\">{}</p>\n", escape(equation));
@@ -232,7 +233,7 @@ impl Page {
     }
 }
 
-/// Everything a page looks like.
+/// The style sheet of a page.
 fn style() -> String {
     format!(
         ":root{{{light}}}\n@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{rules}{page}\
@@ -244,14 +245,15 @@ fn style() -> String {
     )
 }
 
-/// Whether rows share their first cell and are distinguished by words in the second: then the first stands above them.
+/// Whether rows share their first cell and are distinguished by text in the second; the first is then shown above
+/// them.
 fn headed(table: &Table) -> bool {
     let shared = |group: &Vec<Vec<Cell>>| group.windows(2).any(|pair| pair[0].first() == pair[1].first());
     let words = table.columns.get(1).is_some_and(|column| column.align == Align::Left);
     table.columns.len() > 2 && words && table.groups.iter().any(shared)
 }
 
-/// The text of a cell.
+/// The text of a cell as HTML.
 fn words(cell: &Cell) -> String {
     let text = inline(&cell.text);
     if cell.strong { format!("<strong>{text}</strong>") } else { text }
@@ -271,16 +273,16 @@ fn facts(named: &[(String, String)]) -> String {
     format!("<dl>\n{}</dl>\n", lines.collect::<String>())
 }
 
-/// Paragraphs, which empty lines part.
+/// Paragraphs, separated by empty lines.
 fn paragraphs(text: &str) -> String {
     let parts = text.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
     parts.map(|part| format!("<p>{}</p>\n", inline(part))).collect()
 }
 
-/// Text with its `code`.
+/// Text with inline `code`.
 fn inline(text: &str) -> String {
     let mut parts: Vec<&str> = text.split('`').collect();
-    // A mark without its partner is itself.
+    // An unpaired backquote is kept as it is.
     let single = if parts.len().is_multiple_of(2) { parts.pop() } else { None };
     let part = |(number, part): (usize, &&str)| match number % 2 {
         0 => escape(part),
@@ -293,8 +295,7 @@ fn inline(text: &str) -> String {
     text
 }
 
-/// A name that can stand in an address and in a folder, and that nothing else has; ones that differ in case only
-/// are one in some folders.
+/// A unique name that is valid in a URL and as a file name; compared without case, since some file systems ignore it.
 pub(super) fn distinct(taken: &mut BTreeSet<String>, wanted: &str) -> String {
     let plain: String = wanted
         .chars()
@@ -373,7 +374,7 @@ mod tests {
             headed.contains("<tr><th scope=\"row\">best</th><td class=\"number\">5</td></tr>"),
             "{headed}"
         );
-        // Numbers tell rows apart less well than what they share.
+        // A column of numbers distinguishes rows less well than the cell they share.
         let spanned = table(Column::numbers("size"));
         assert!(spanned.contains("rowspan=\"2\">GD</th>") && !spanned.contains("colspan"), "{spanned}");
     }

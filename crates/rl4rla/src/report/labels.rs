@@ -1,12 +1,12 @@
-//! Labels of points: close to them, never overlapping, never outside the panel.
+//! Placement of labels: near their points, without overlap, inside the panel.
 
 use super::Ink;
 use super::svg::{self, at, escape};
 
-/// The size of labels.
+/// Font size of labels.
 pub(super) const SIZE: f64 = 12.0;
 const HEIGHT: f64 = 15.0;
-/// From a point to its label where nothing is in the way.
+/// Distance of a label from its point if nothing is in the way.
 const NEAR: f64 = 7.0;
 
 /// A rectangle.
@@ -38,25 +38,25 @@ impl Rectangle {
     }
 }
 
-/// A name and the point it belongs to.
+/// A label to be placed, and its point.
 pub(super) struct Wish {
     pub(super) text: String,
     pub(super) point: [f64; 2],
     pub(super) ink: Ink,
-    /// Whether a line ends there: names of lines form a column, names of dots keep close.
+    /// Whether it labels the end of a line: such labels form a column, labels of dots stay close.
     pub(super) ends: bool,
 }
 
-/// A name with its place.
+/// A label with its position.
 pub(super) struct Placed<'a> {
     pub(super) wish: &'a Wish,
     pub(super) frame: Rectangle,
-    /// Whether it had to go so far that a line must lead to it.
+    /// Whether it is so far from its point that a leader line is needed.
     led: bool,
 }
 
-/// Places the names from top to bottom. Obstacles are avoided if possible, other names always: where nothing is
-/// free a name is left out.
+/// Places the labels from top to bottom. Labels never overlap, and obstacles are avoided if possible. A label for
+/// which there is no room is left out.
 pub(super) fn place<'a>(wishes: &'a [Wish], obstacles: &[[f64; 2]], bounds: Rectangle) -> Vec<Placed<'a>> {
     let mut order: Vec<&Wish> = wishes.iter().collect();
     order.sort_by(|a, b| a.point[1].total_cmp(&b.point[1]).then(a.point[0].total_cmp(&b.point[0])));
@@ -75,13 +75,13 @@ pub(super) fn place<'a>(wishes: &'a [Wish], obstacles: &[[f64; 2]], bounds: Rect
     placed
 }
 
-/// Places around a point, the best first, and whether a line must lead to them.
+/// Candidate positions around a point, the best first, and whether they need a leader line.
 fn around([x, y]: [f64; 2], width: f64, ends: bool) -> impl Iterator<Item = (Rectangle, bool)> {
     let frame = move |left: f64, middle: f64| {
         let top = middle - HEIGHT / 2.0;
         Rectangle { left, top, right: left + width, bottom: top + HEIGHT }
     };
-    // Right of the point, a little higher or lower if need be.
+    // To the right of the point, a little higher or lower if necessary.
     let beside = [0.0, -4.0, 4.0, -7.0, 7.0].map(|shift| (frame(x + NEAR, y + shift), false));
     let column = (1..8).flat_map(move |step| {
         let shift = 4.0 + 5.0 * f64::from(step);
@@ -104,7 +104,7 @@ fn around([x, y]: [f64; 2], width: f64, ends: bool) -> impl Iterator<Item = (Rec
     beside.into_iter().chain(near).chain(column).chain(others)
 }
 
-/// Places all over the room.
+/// Candidate positions all over the panel.
 fn everywhere(bounds: Rectangle, width: f64) -> impl Iterator<Item = Rectangle> {
     let rows = ((bounds.bottom - bounds.top) / HEIGHT).max(0.0) as usize;
     let columns = ((bounds.right - bounds.left - width) / 20.0).max(0.0) as usize + 1;
@@ -117,7 +117,7 @@ fn everywhere(bounds: Rectangle, width: f64) -> impl Iterator<Item = Rectangle> 
 }
 
 impl Placed<'_> {
-    /// The name, and the line that leads to it.
+    /// The label with its leader line.
     pub(super) fn svg(&self) -> String {
         let Rectangle { left, top, right, bottom } = self.frame;
         let mut text = String::new();

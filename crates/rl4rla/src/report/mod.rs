@@ -1,6 +1,6 @@
 //! Reports: tables, figures and a self-contained HTML page.
 //!
-//! Figures and tables are data; their rendering is in one place, shared by `report` and `reproduce`.
+//! Figures and tables are data; the code that renders them is shared by `report` and `reproduce`.
 
 mod csv;
 mod diagram;

@@ -1,6 +1,6 @@
-//! How numbers are written for people.
+//! Number formatting for display.
 
-/// A number to three significant digits, as short as it goes.
+/// A number to three significant digits, as short as possible.
 pub fn number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".into(),
@@ -20,13 +20,13 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A number in full, as it was typed or as short as gives it back; far from 1 in powers of ten.
+/// The shortest decimal that gives back the same number, in powers of ten if far from 1.
 pub fn exact(value: f64) -> String {
     let text = format!("{value:?}");
     text.strip_suffix(".0").map(str::to_string).unwrap_or(text)
 }
 
-/// A time, as short as it goes.
+/// A duration in ms or s.
 pub fn duration(seconds: f64) -> String {
     if seconds < 0.0995 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
 }

@@ -1,16 +1,16 @@
-//! Colours, dashes and markers: distinguished by more than colour, readable on white and on black.
+//! Colours, dashes and markers: distinguishable without colour vision, readable on white and on black.
 
 use super::svg::at;
 use super::{Ink, Role};
 
-/// A colour by day and by night, the dashes of its lines and the shape of its points.
+/// A colour in light and in dark mode, its dash pattern and its marker.
 struct Pot {
     light: &'static str,
     dark: &'static str,
     dash: &'static str,
 }
 
-/// The colours of series, after Okabe and Ito, darkened where white needs it.
+/// The colours of series, after Okabe and Ito, darkened where necessary for contrast on white.
 const POTS: [Pot; 8] = [
     Pot { light: "#0072b2", dark: "#5ab4f0", dash: "" },
     Pot { light: "#cc5500", dark: "#ff9a57", dash: "8 3" },
@@ -22,7 +22,7 @@ const POTS: [Pot; 8] = [
     Pot { light: "#7a1f3d", dark: "#ef93a6", dash: "1 2" },
 ];
 
-/// What is not a series: its name, by day, by night.
+/// Colours that do not belong to a series: name, light mode, dark mode.
 const SURFACES: [(&str, &str, &str); 9] = [
     ("paper", "#ffffff", "#14171b"),
     ("card", "#f6f7f9", "#1c2127"),
@@ -35,7 +35,7 @@ const SURFACES: [(&str, &str, &str); 9] = [
     ("bad", "#b3261e", "#ff8f85"),
 ];
 
-/// The rules of all drawings; the first of two declarations is for programs that know no variables.
+/// CSS rules of all drawings; the first of two declarations is for viewers without support for CSS variables.
 const RULES: &str = "\
 .rl text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",\"Noto Sans\",sans-serif;\
 font-size:12px;fill:#1b1f24;fill:var(--rl-text)}
@@ -56,7 +56,7 @@ font-size:12px;fill:#1b1f24;fill:var(--rl-text)}
 .rl text.k{fill:#000}.rl text.w{fill:#fff}
 ";
 
-/// The variables of one of the two lights.
+/// The CSS variables of light or dark mode.
 pub(super) fn variables(dark: bool) -> String {
     let surfaces = SURFACES.iter().map(|(name, day, night)| (name.to_string(), day, night));
     let inks = POTS.iter().enumerate().map(|(number, pot)| (format!("i{number}"), &pot.light, &pot.dark));
@@ -64,7 +64,7 @@ pub(super) fn variables(dark: bool) -> String {
     surfaces.chain(inks).map(line).collect()
 }
 
-/// The rules of drawings without the variables.
+/// The CSS rules of drawings, without the variables.
 pub(super) fn rules() -> String {
     let inks = POTS
         .iter()
@@ -73,7 +73,7 @@ pub(super) fn rules() -> String {
     RULES.to_string() + &inks.collect::<String>()
 }
 
-/// What a drawing on its own brings with it.
+/// The style sheet of a stand-alone drawing.
 pub(super) fn style() -> String {
     format!(
         "<style>\n.rl{{{}}}\n@media (prefers-color-scheme:dark){{.rl{{{}}}}}\n{}</style>\n",
@@ -84,12 +84,12 @@ pub(super) fn style() -> String {
 }
 
 impl Ink {
-    /// The class that colours what stands in it.
+    /// The CSS class that sets this colour.
     pub(super) fn class(self) -> String {
         format!("i{}", self.0 % POTS.len())
     }
 
-    /// Its dashes as an attribute. Colours repeat after eight, but then with other dashes.
+    /// Its dash pattern as an attribute. Colours repeat after eight, but with different dashes.
     pub(super) fn dash(self) -> String {
         match POTS[(self.0 + self.0 / POTS.len() * 3) % POTS.len()].dash {
             "" => String::new(),
@@ -97,7 +97,7 @@ impl Ink {
         }
     }
 
-    /// Its marker around a point, as the data of a path.
+    /// Its marker around a point, as SVG path data.
     pub(super) fn marker(self, x: f64, y: f64, r: f64) -> String {
         let around = |corners: &[(f64, f64)]| {
             let places: Vec<String> =
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The contrast of two colours, as WCAG defines it.
+    /// Contrast ratio of two colours, as defined by WCAG.
     fn contrast(a: &str, b: &str) -> f64 {
         let luminance = |colour: &str| {
             let channel = |at: usize| {

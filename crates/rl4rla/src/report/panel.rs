@@ -6,7 +6,7 @@ use super::svg::{self, at, width, wrap};
 use super::ticks::Extent;
 use super::{Axis, Label, Marker, Panel, Series};
 
-/// As wide as a phone, so that text stays readable there.
+/// About the width of a phone, so that text stays readable there.
 pub(super) const WIDTH: f64 = 360.0;
 pub(super) const HEIGHT: f64 = 272.0;
 
@@ -14,7 +14,7 @@ const TICK: f64 = 12.0;
 const TITLE: f64 = 13.0;
 const LEADING: f64 = 15.0;
 
-/// Where things stand in a panel.
+/// Positions of the elements of a panel.
 struct Layout {
     plot: Rectangle,
     x: Extent,
@@ -27,13 +27,13 @@ struct Layout {
 }
 
 impl Panel {
-    /// What is drawn, in a rectangle of `WIDTH` by `HEIGHT`.
+    /// The content of the panel, in a rectangle of `WIDTH` by `HEIGHT`.
     pub(super) fn body(&self) -> String {
         let layout = Layout::of(self);
         let drawn: Vec<(Places, Places)> = self.series.iter().map(|series| layout.places(series)).collect();
         let mut text = svg::lines("t m", WIDTH / 2.0, 17.0, LEADING + 1.0, &layout.title);
         text += &layout.axes();
-        // Clipped by a drawing inside the drawing, which needs no name.
+        // Clipped by a nested SVG element, which needs no id.
         let Rectangle { left, top, right, bottom } = layout.plot;
         let [x, y, w, h] = [left - 3.0, top - 3.0, right - left + 6.0, bottom - top + 6.0].map(at);
         text +=
@@ -56,7 +56,7 @@ impl Panel {
         text + &self.names(&layout, &drawn)
     }
 
-    /// The names that stand beside points.
+    /// The labels next to points.
     fn names(&self, layout: &Layout, drawn: &[(Places, Places)]) -> String {
         let plot = layout.plot;
         let inside = |[x, y]: [f64; 2]| [x.clamp(plot.left, plot.right), y.clamp(plot.top, plot.bottom)];
@@ -75,7 +75,7 @@ impl Panel {
         labels::place(&wishes, &obstacles, bounds).iter().map(labels::Placed::svg).collect()
     }
 
-    /// The room that names of lines which go to the right end need there.
+    /// Right margin needed for the labels of lines that end there.
     fn margin(&self, x: &Extent) -> f64 {
         let ends_right = |series: &&Series| {
             let last = series.points.iter().rev().find_map(|[at, _]| x.share(*at));
@@ -86,7 +86,7 @@ impl Panel {
     }
 }
 
-/// The points of a line and some between them.
+/// The points of a line and some in between, as obstacles for labels.
 fn seen(places: &Places) -> Vec<[f64; 2]> {
     let step = places.len().div_ceil(400).max(1);
     let kept: Vec<[f64; 2]> = places.iter().step_by(step).flatten().copied().collect();
@@ -108,7 +108,7 @@ impl Layout {
             Marker::Band(upper) => upper.as_slice(),
             _ => &[],
         });
-        // What one axis cannot show must not stretch the other.
+        // Values that one axis cannot show must not stretch the other.
         let x = Extent::of(&panel.x, points().map(|[x, _]| *x));
         let y = Extent::of(&panel.y, points().map(|[_, y]| *y).chain(upper.copied()));
         let title = wrap(&panel.title, WIDTH - 16.0, TITLE * 1.06, 2);
@@ -132,14 +132,14 @@ impl Layout {
         self.plot.bottom - share * (self.plot.bottom - self.plot.top)
     }
 
-    /// How wide and how high one unit of the axes is.
+    /// Width and height of one axis unit.
     fn unit(&self) -> [f64; 2] {
         let one =
             |extent: &Extent| extent.share(1.0).zip(extent.share(0.0)).map_or(0.0, |(one, zero)| one - zero);
         [self.across(one(&self.x)) - self.across(0.0), self.up(0.0) - self.up(one(&self.y))]
     }
 
-    /// Where the points of a series stand, and its upper ends if it is a band.
+    /// Positions of the points of a series, and of the upper ends if it is a band.
     fn places(&self, series: &Series) -> (Places, Places) {
         let place = |x: f64, y: f64| Some([self.across(self.x.share(x)?), self.up(self.y.share(y)?)]);
         let points = series.points.iter().map(|[x, y]| place(*x, *y)).collect();
@@ -177,19 +177,19 @@ impl Layout {
     }
 }
 
-/// The names of an axis of classes, where they stand.
+/// The class names of a categorical axis with their positions.
 fn classes(axis: &Axis, extent: &Extent) -> Option<Vec<(f64, String)>> {
     let place = |(i, name): (usize, &String)| Some((extent.share(i as f64)?, name.clone()));
     (!axis.classes.is_empty()).then(|| axis.classes.iter().enumerate().filter_map(place).collect())
 }
 
-/// A middle that keeps a label inside the panel.
+/// A centre that keeps the label inside the panel.
 fn kept_inside(x: f64, label: &str) -> f64 {
     let half = width(label, TICK) / 2.0;
     x.min(WIDTH - 1.0 - half)
 }
 
-/// As many numbers as stand beside one another with some air.
+/// As many tick labels as fit side by side with some space between them.
 fn fitting(x: &Extent, plot: &Rectangle) -> Vec<(f64, String)> {
     let apart = |ticks: &[(f64, String)]| {
         let ends: Vec<[f64; 2]> = ticks
@@ -206,7 +206,7 @@ fn fitting(x: &Extent, plot: &Rectangle) -> Vec<(f64, String)> {
     sets.into_iter().find(|ticks| apart(ticks)).unwrap_or_else(|| x.ticks(1).into_iter().take(1).collect())
 }
 
-/// An axis named in a panel's description.
+/// Name of an axis in the description of a panel.
 pub(super) fn described(axis: &Axis) -> &str {
     if axis.label.is_empty() { "an unnamed axis" } else { &axis.label }
 }

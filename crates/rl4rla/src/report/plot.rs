@@ -1,4 +1,4 @@
-//! A figure as a drawing: its panels in rows, and one legend above them.
+//! Renders a figure as SVG: its panels in rows, with one legend above them.
 
 use super::heat::BAR;
 use super::panel::{HEIGHT, WIDTH, described};
@@ -6,11 +6,11 @@ use super::svg::{self, at, escape, width, wrap};
 use super::{Figure, Ink, Label, Marker, Panel, Series, Shades, palette};
 
 const LINE: f64 = 20.0;
-/// The length of a sample of a line in the legend.
+/// Length of a line sample in the legend.
 const SAMPLE: f64 = 30.0;
 
 impl Figure {
-    /// The figure as an SVG file that needs nothing else.
+    /// The figure as a self-contained SVG file.
     ///
     /// ```
     /// use rl4rla::report::{Axis, Figure, Ink, Marker, Panel, Series};
@@ -56,7 +56,7 @@ impl Figure {
             + &format!("<rect class=\"paper\" width=\"{w}\" height=\"{h}\"/>\n{body}</svg>\n")
     }
 
-    /// What the legend explains: each name once, with the first look that is not a band's.
+    /// The entries of the legend: each name once, with the style of its first series that is not a band.
     pub(super) fn legend(&self) -> Vec<&Series> {
         let mut entries: Vec<&Series> = Vec::new();
         for series in self.panels.iter().flat_map(|panel| &panel.series) {
@@ -71,7 +71,7 @@ impl Figure {
         entries
     }
 
-    /// The legend in centred lines from `top` on, and how high it is.
+    /// The legend in centred lines from `top` on, and its height.
     fn legend_svg(&self, full: f64, top: f64) -> (String, f64) {
         let mut lines: Vec<Vec<(&Series, String, f64)>> = Vec::new();
         let mut used = full;
@@ -99,7 +99,7 @@ impl Figure {
         (text, LINE * lines.len() as f64)
     }
 
-    /// The legend of a page.
+    /// The legend as HTML.
     pub(super) fn legend_html(&self) -> String {
         let item = |series: &&Series| {
             let sample = sample(series, 1.0, 8.0);
@@ -123,7 +123,7 @@ impl Figure {
         list + &self.heat().map(bar).unwrap_or_default()
     }
 
-    /// What the colours of its heat maps stand for, if it has any.
+    /// The colour scale of its heat maps, if it has any.
     pub(super) fn heat(&self) -> Option<&Shades> {
         self.panels.iter().flat_map(|panel| &panel.series).find_map(|series| match &series.mark {
             Marker::Cells(shades) => Some(shades),
@@ -132,7 +132,7 @@ impl Figure {
     }
 }
 
-/// How a series looks.
+/// A sample of a series for the legend.
 fn sample(series: &Series, x: f64, y: f64) -> String {
     let Series { ink, mark, .. } = series;
     let marker = |ink: &Ink| format!("<path class=\"d\" d=\"{}\"/>", ink.marker(x + SAMPLE / 2.0, y, 3.6));
@@ -151,7 +151,7 @@ fn sample(series: &Series, x: f64, y: f64) -> String {
 }
 
 impl Panel {
-    /// The panel as a drawing inside a page, whose style it uses.
+    /// The panel as SVG for embedding in a page, whose style it uses.
     pub(super) fn svg_in_page(&self, figure: &str) -> String {
         let title = if self.title.is_empty() { figure } else { &self.title };
         let names: Vec<&str> =

@@ -1,17 +1,17 @@
-//! How a series is drawn: lines, steps, dots and bands, no finer than can be seen.
+//! Drawing of series: lines, steps, dots and bands, without invisible detail.
 
 use super::svg::at;
 use super::{Marker, Series};
 
-/// The most points a series is drawn with.
+/// Maximum number of points drawn per series.
 pub(super) const MOST: usize = 2000;
-/// The most markers on a line.
+/// Maximum number of markers on a line.
 const MARKERS: usize = 9;
 
-/// Where a series stands in its panel; a gap where it stands nowhere.
+/// Positions of the points of a series in its panel; `None` is a gap.
 pub(super) type Places = Vec<Option<[f64; 2]>>;
 
-/// What is drawn of a series, given where its points stand. A band has its upper ends there too.
+/// SVG of a series, given the positions of its points and, for a band, of its upper ends.
 pub(super) fn svg(series: &Series, places: &Places, upper: &Places) -> String {
     let class = series.ink.class();
     let body = match series.mark {
@@ -19,7 +19,7 @@ pub(super) fn svg(series: &Series, places: &Places, upper: &Places) -> String {
         Marker::Steps => stroke(series, &thinned(places), true),
         Marker::Dots => dots(series, places),
         Marker::Band(_) => band(places, upper),
-        // Cells know their own colours.
+        // Cells are drawn by `heat`.
         Marker::Cells(_) => String::new(),
     };
     if body.is_empty() { body } else { format!("<g class=\"{class}\">\n{body}</g>\n") }
@@ -28,7 +28,7 @@ pub(super) fn svg(series: &Series, places: &Places, upper: &Places) -> String {
 /// A line with a few markers.
 fn stroke(series: &Series, places: &Places, steps: bool) -> String {
     let mut path = String::new();
-    // Consecutive points that are one when rounded add nothing.
+    // Consecutive points that coincide after rounding are dropped.
     let mut last: Option<[String; 2]> = None;
     for (number, place) in places.iter().enumerate() {
         let Some(place) = place else {
@@ -42,7 +42,7 @@ fn stroke(series: &Series, places: &Places, steps: bool) -> String {
             Some(_) => path += &format!("L{x} {y}"),
             None => {
                 path += &format!("M{x} {y}");
-                // A point between two gaps is seen by its round ends.
+                // A point between two gaps becomes visible by its round line ends.
                 if places.get(number + 1).is_none_or(Option::is_none) {
                     path += "h0";
                 }
@@ -59,7 +59,7 @@ fn stroke(series: &Series, places: &Places, steps: bool) -> String {
 
 fn markers(series: &Series, places: &Places) -> String {
     let seen: Vec<[f64; 2]> = places.iter().flatten().copied().collect();
-    // Each colour begins elsewhere, so that lines on top of one another show all their markers.
+    // Each colour starts at a different offset, so that the markers of coinciding lines stay visible.
     let stride = seen.len().div_ceil(MARKERS).max(1);
     let start = if stride > 1 { stride * (1 + series.ink.0 % 3) / 4 } else { 0 };
     let marks: String =
@@ -69,7 +69,7 @@ fn markers(series: &Series, places: &Places) -> String {
 
 fn dots(series: &Series, places: &Places) -> String {
     let mut seen: Vec<[f64; 2]> = places.iter().flatten().copied().collect();
-    // A dot on top of another one is not seen, and of a cloud a part is enough.
+    // Coinciding dots are dropped, and large clouds are thinned.
     seen.dedup_by_key(|place| place.map(|c| c.round() as i64));
     let stride = seen.len().div_ceil(MOST).max(1);
     let radius = if seen.len() > 200 { 2.2 } else { 3.6 };
@@ -77,7 +77,7 @@ fn dots(series: &Series, places: &Places) -> String {
     if marks.is_empty() { marks } else { format!("<path class=\"d\" d=\"{marks}\"/>\n") }
 }
 
-/// The areas between two lines, one for each stretch without gaps.
+/// The area between two lines, one polygon per stretch without gaps.
 fn band(lower: &Places, upper: &Places) -> String {
     let both: Vec<Option<[[f64; 2]; 2]>> =
         lower.iter().zip(upper).map(|(low, high)| Some([(*low)?, (*high)?])).collect();
@@ -97,7 +97,7 @@ fn band(lower: &Places, upper: &Places) -> String {
     if path.is_empty() { path } else { format!("<path class=\"b\" d=\"{path}\"/>\n") }
 }
 
-/// At most `MOST` points: of each stretch the first, the lowest, the highest and the last, and whether it has a gap.
+/// At most `MOST` points: the first, lowest, highest and last of each stretch, and a gap if it has one.
 fn thinned(places: &Places) -> Places {
     if places.len() <= MOST {
         return places.clone();

@@ -1,8 +1,8 @@
-//! What drawings are made of: escaped words, how wide they are, and short numbers.
+//! SVG primitives: escaped text, text widths, and short numbers.
 
 use std::fmt::Write;
 
-/// Text as it may stand in XML and HTML, in an element or in a quoted attribute.
+/// Text escaped for XML and HTML, in an element or a quoted attribute.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -12,7 +12,7 @@ pub(super) fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // XML has no way to write these at all.
+            // XML cannot represent these characters.
             c if (c.is_control() && !c.is_whitespace()) || matches!(c, '\u{fffe}' | '\u{ffff}') => {
                 escaped.push('\u{fffd}');
             }
@@ -22,7 +22,7 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// A coordinate with at most two decimals; what is no number is 0, so that no drawing can break on it.
+/// A coordinate with at most two decimals; non-finite values become 0, so that the drawing stays valid.
 pub(super) fn at(value: f64) -> String {
     if !value.is_finite() {
         return "0".into();
@@ -34,7 +34,7 @@ pub(super) fn at(value: f64) -> String {
     }
 }
 
-/// How wide a line of text is, at most: fonts differ, so the wide ones are assumed.
+/// Upper estimate of the width of a line of text: fonts differ, so a wide one is assumed.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let em: f64 = text.chars().map(advance).sum();
     em * size
@@ -48,13 +48,13 @@ fn advance(c: char) -> f64 {
         '⁰'..='₟' | '²' | '³' | '¹' | 'ᵀ' => 0.46,
         'A'..='Z' => 0.73,
         c if c.is_ascii() => 0.64,
-        // Scripts whose letters fill a square.
+        // Scripts with full-width characters.
         '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{ffdc}' | '\u{1f000}'.. => 1.1,
         _ => 0.7,
     }
 }
 
-/// A text in lines that fit; a word that is too long is cut, and so is what would need too many lines.
+/// Wraps text into lines of width `room`; words that are too long and excess lines are cut.
 pub(super) fn wrap(text: &str, room: f64, size: f64, lines: usize) -> Vec<String> {
     let mut wrapped: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -74,7 +74,7 @@ pub(super) fn wrap(text: &str, room: f64, size: f64, lines: usize) -> Vec<String
     wrapped.iter().map(|line| shorten(line, room, size)).collect()
 }
 
-/// A line cut to fit.
+/// A line cut to this width.
 pub(super) fn shorten(line: &str, room: f64, size: f64) -> String {
     if width(line, size) <= room {
         return line.into();
@@ -91,7 +91,7 @@ pub(super) fn text(class: &str, x: f64, y: f64, content: &str) -> String {
     format!("<text class=\"{class}\" x=\"{}\" y=\"{}\">{}</text>\n", at(x), at(y), escape(content))
 }
 
-/// Lines of text below one another, the first one's baseline at `y`.
+/// Lines of text, the baseline of the first one at `y`.
 pub(super) fn lines(class: &str, x: f64, y: f64, leading: f64, content: &[String]) -> String {
     content
         .iter()
@@ -100,7 +100,7 @@ pub(super) fn lines(class: &str, x: f64, y: f64, leading: f64, content: &[String
         .collect()
 }
 
-/// The start of a drawing: its size, and what it says to those who do not see it.
+/// The opening SVG tag: size, and a description for screen readers.
 pub(super) fn open(class: &str, size: [f64; 2], alone: bool, title: &str, about: &str) -> String {
     let [width, height] = size.map(at);
     let mut text = String::from("<svg");

@@ -1,11 +1,11 @@
-//! Tables as data: printed in a terminal, written as CSV, set in a page.
+//! Tables as data, for the terminal, CSV files and pages.
 
-/// On which side the cells of a column stand.
+/// Alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Align {
-    /// Words.
+    /// For text.
     Left,
-    /// Numbers.
+    /// For numbers.
     Right,
 }
 
@@ -14,12 +14,12 @@ pub enum Align {
 pub struct Column {
     /// Its heading.
     pub head: String,
-    /// On which side its cells stand.
+    /// Its alignment.
     pub align: Align,
 }
 
 impl Column {
-    /// A column of words.
+    /// A column of text.
     pub fn words(head: impl Into<String>) -> Column {
         Column { head: head.into(), align: Align::Left }
     }
@@ -30,24 +30,24 @@ impl Column {
     }
 }
 
-/// A cell: what is read, and the number behind it if there is one.
+/// A cell: its text, and the number behind it if there is one.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Cell {
-    /// As it is read.
+    /// The text as displayed.
     pub text: String,
-    /// As it was computed, for the CSV file.
+    /// The number at full precision, for the CSV file.
     pub value: Option<f64>,
-    /// Whether it is set off from the others: the best of its row, say.
+    /// Whether it is highlighted, for instance as the best of its row.
     pub strong: bool,
 }
 
 impl Cell {
-    /// A number, and how it is read.
+    /// A number with its display text.
     pub fn number(value: f64, text: impl Into<String>) -> Cell {
         Cell { text: text.into(), value: Some(value), strong: false }
     }
 
-    /// The same, set off from the others.
+    /// The same cell, highlighted.
     #[must_use]
     pub fn strong(mut self) -> Cell {
         self.strong = true;
@@ -64,17 +64,17 @@ impl<T: Into<String>> From<T> for Cell {
 /// A table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
-    /// The name of its file.
+    /// Base name of its file.
     pub name: String,
     /// What it shows.
     pub title: String,
-    /// What to see in it, and how it was made.
+    /// Explanation, and how the data were produced.
     pub caption: String,
     /// Its columns.
     pub columns: Vec<Column>,
-    /// Its rows, in groups that a line separates.
+    /// Its rows, in groups separated by lines.
     pub groups: Vec<Vec<Vec<Cell>>>,
-    /// What must be said below it.
+    /// Notes below the table.
     pub notes: Vec<String>,
 }
 

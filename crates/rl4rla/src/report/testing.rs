@@ -1,11 +1,11 @@
-//! What the tests of this module share: something to draw, and a reader of tags.
+//! Test fixtures: something to draw, and a tag parser.
 
 use super::{
     Axis, Block, Cell, Column, Diagram, DiagramNode, Figure, Finding, Ink, Label, Marker, Panel, ReportPage,
     ReportSection, Role, Series, Table, svg,
 };
 
-/// A small figure with hostile names.
+/// A small figure with names that need escaping.
 pub fn figure() -> Figure {
     let line =
         Series::new("ls-gd <1>", Ink(0), Marker::Line, (0..40).map(|i| [f64::from(i), 0.8_f64.powi(i)]));
@@ -23,7 +23,7 @@ pub fn figure() -> Figure {
     }
 }
 
-/// Panels that are full of names.
+/// Panels with many labels.
 pub fn labelled() -> Vec<Panel> {
     let line = |i: usize, end: f64| {
         let points = (0..30).map(move |t| [t as f64, 1.0 - (1.0 - end) * t as f64 / 29.0]);
@@ -45,7 +45,7 @@ pub fn labelled() -> Vec<Panel> {
     ]
 }
 
-/// The texts of a drawing with the boxes they take: left, top, right, bottom. Turned ones are left out.
+/// The texts of a drawing with their bounding boxes: left, top, right, bottom. Rotated ones are left out.
 pub fn boxes(drawing: &str) -> Vec<(String, [f64; 4])> {
     let attribute = |line: &str, name: &str| -> Option<String> {
         Some(line.split(&format!(" {name}=\"")).nth(1)?.split('"').next()?.to_string())
@@ -66,7 +66,7 @@ pub fn boxes(drawing: &str) -> Vec<(String, [f64; 4])> {
     drawing.lines().filter(|line| line.starts_with("<text")).filter_map(text).collect()
 }
 
-/// Panics unless every tag closes, attributes are quoted, and no bare `&` stands anywhere.
+/// Panics unless every tag is closed, attributes are quoted, and every `&` is escaped.
 pub fn well_formed(text: &str) {
     const VOID: [&str; 4] = ["!doctype", "meta", "link", "br"];
     let mut open: Vec<String> = Vec::new();
@@ -104,7 +104,7 @@ pub fn well_formed(text: &str) {
     assert!(open.is_empty(), "never closed: {open:?}");
 }
 
-/// A document with every kind of block, and names that clash.
+/// A document with every kind of block, and with clashing names.
 pub fn document() -> ReportPage {
     let text = |text: &str| text.to_string();
     let table = Table {

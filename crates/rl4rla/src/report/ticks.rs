@@ -1,21 +1,21 @@
-//! From where to where an axis goes, and which numbers stand at it.
+//! Range and ticks of an axis.
 
 use super::{Axis, AxisScale};
 
-/// Beyond this nothing can be subtracted safely any more; such a number is as good as infinite.
+/// Differences of larger numbers may overflow; they are treated as infinite.
 const HUGE: f64 = 1e300;
 
-/// The ends of an axis.
+/// The range of an axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Extent {
     scale: AxisScale,
-    /// The ends, as they are or as powers of ten.
+    /// The ends, or their decimal logarithms.
     low: f64,
     high: f64,
 }
 
 impl Extent {
-    /// What the axis asks for, or else what these values need and a little more.
+    /// The range given by the axis, or else that of these values with a small margin.
     pub(super) fn of(axis: &Axis, values: impl Iterator<Item = f64>) -> Extent {
         let scale = axis.scale;
         let ends = |low: f64, high: f64| Extent { scale, low, high };
@@ -37,18 +37,18 @@ impl Extent {
             return ends(low - room, high + room);
         }
         let room = (high - low) * 0.05;
-        // An axis that begins at nothing says so.
+        // A linear axis whose smallest value is 0 starts exactly there.
         let bottom = if low == 0.0 && scale == AxisScale::Linear { 0.0 } else { low - room };
         ends(bottom, high + room)
     }
 
-    /// Where a value stands: 0 at the low end, 1 at the high one; not far outside, for what draws it.
+    /// Position of a value: 0 at the low end, 1 at the high end, clipped to a range that can be drawn.
     pub(super) fn share(&self, value: f64) -> Option<f64> {
         let share = (measure(self.scale, value)? - self.low) / (self.high - self.low);
         Some(share.clamp(-9.0, 10.0))
     }
 
-    /// Numbers along the axis, at most this many and one: where they stand, and how they are read.
+    /// At most `most` + 1 ticks: positions and labels.
     pub(super) fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         let ticks = match self.scale {
             AxisScale::Linear => linear(self.low, self.high, most),
@@ -58,7 +58,7 @@ impl Extent {
     }
 }
 
-/// A value as its axis measures it, if it can.
+/// The value, or its decimal logarithm; `None` if it cannot be shown.
 fn measure(scale: AxisScale, value: f64) -> Option<f64> {
     match scale {
         AxisScale::Linear => (value.abs() <= HUGE).then_some(value),
@@ -66,12 +66,12 @@ fn measure(scale: AxisScale, value: f64) -> Option<f64> {
     }
 }
 
-/// Whether there is room for ticks between two numbers.
+/// Whether two numbers are far enough apart for ticks.
 fn parted(low: f64, high: f64) -> bool {
     high - low > 1e-9 * low.abs().max(high.abs())
 }
 
-/// The round numbers between two ends.
+/// The spacing and the round numbers between two ends.
 fn round(low: f64, high: f64, most: usize) -> (f64, Vec<f64>) {
     let least = (high - low) / most.max(1) as f64;
     let power = 10_f64.powf(least.log10().floor());
@@ -86,7 +86,7 @@ fn round(low: f64, high: f64, most: usize) -> (f64, Vec<f64>) {
 fn linear(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
     let (step, values) = round(low, high, most);
     let size = low.abs().max(high.abs());
-    // One unit for all numbers of an axis.
+    // One unit for all labels of an axis.
     let (unit, name) = match size {
         size if !(1e-3..1e9).contains(&size) => {
             let exponent = size.log10().floor() as i32;
@@ -104,7 +104,7 @@ fn linear(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
     values.into_iter().map(|value| (value, text(value))).collect()
 }
 
-/// Between two powers of ten.
+/// Ticks between two powers of ten.
 fn log(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
     let (first, last) = ((low - 1e-9).ceil() as i32, (high + 1e-9).floor() as i32);
     if last > first {
@@ -126,7 +126,7 @@ fn log(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
     linear(low, high, most)
 }
 
-/// A round number as it is read.
+/// A round number as text.
 fn plain(value: f64) -> String {
     if (1e-3..1e4).contains(&value) {
         return format!("{}", (value * 1e6).round() / 1e6);

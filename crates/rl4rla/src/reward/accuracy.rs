@@ -1,13 +1,13 @@
-//! Accuracy: how small the residual has become, on a logarithmic scale.
+//! Accuracy: the final residual on a logarithmic scale.
 //!
 //! acc = clip( (ln 0.1 − ln loss) / (ln 0.1 − ln 10⁻⁶), 0, 1 )
 //!
-//! `paper` takes the relative residual for the loss; `sound` the relative excess over the attainable residual,
-//! which is the same for consistent systems and can reach zero for all others.
+//! In the profile `paper` the loss is the relative residual; in `sound` it is the relative excess over the attainable
+//! residual, which is the same for consistent systems and can reach zero for all others.
 
 use super::term::{Formula, RewardTerm};
 
-/// The row of accuracy. A task may have a scale of its own.
+/// Table row of the accuracy term. A task may define its own scale.
 pub static ACCURACY: RewardTerm = RewardTerm {
     key: "acc",
     title: "accuracy",

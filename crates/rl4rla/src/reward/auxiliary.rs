@@ -1,4 +1,4 @@
-//! The auxiliary weighted reward of the paper's appendix D: one number over several kinds of systems, for reporting.
+//! The auxiliary weighted reward of the paper's appendix D: one number over several families, for reporting.
 //!
 //! R_aux = Σₑ ωₑ·R(e) / Σₑ ωₑ,  each R(e) with weights (5, 1, 8, 0) and the best η of the paper's grid
 
@@ -10,12 +10,12 @@ use super::weights::Weights;
 use crate::problem::{Family, FamilyError, InstanceSet, Leverage, Scale};
 use crate::program::Program;
 
-/// Which systems are counted.
+/// The set of families that is averaged over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Auxiliary {
-    /// Heavy-tailed left singular vectors, so uneven leverage: `ht` in the paper.
+    /// Heavy-tailed left singular vectors, hence nonuniform leverage: `ht` in the paper.
     HeavyTailed,
-    /// Even leverage: `non_ht` in the paper.
+    /// Uniform leverage: `non_ht` in the paper.
     Even,
 }
 
@@ -31,7 +31,7 @@ impl Auxiliary {
         }
     }
 
-    /// The systems with their weights, at the sizes of the curricula, scaled as the released code leaves them.
+    /// The families with their weights, at the sizes of the curricula, scaled as in the released code.
     pub fn environments(self) -> [(f64, Family); 3] {
         let leverage = match self {
             Auxiliary::HeavyTailed => Leverage::High,
@@ -58,9 +58,9 @@ impl std::str::FromStr for Auxiliary {
     }
 }
 
-/// How a program is run and rewarded on every system: as in the stage that found it, down to the rule of sampling and the gate
-/// of the complexity term, but with the appendix's weights of terms and grid of steps. The formulas are always the paper's, so
-/// that all programs are measured by one scale.
+/// The protocol for the auxiliary reward: that of the stage that found the program, including its sampling rule and
+/// the gate of the complexity term, but with the appendix's term weights and step-size grid. The formulas are always
+/// the paper's, so that all programs are measured on one scale.
 pub fn auxiliary_protocol(stage: &Protocol) -> Protocol {
     let weights = Weights::new(5.0, 1.0, 8.0, 0.0);
     let ungated = matches!(stage.profile, Profile::Paper { ungated: true, .. });
@@ -68,8 +68,8 @@ pub fn auxiliary_protocol(stage: &Protocol) -> Protocol {
     Protocol { profile, step: StepRule::Best(PAPER_GRID.to_vec()), ..stage.clone() }
 }
 
-/// The auxiliary reward of a program of this stage on `instances` instances of each system. Where the program's shapes do not
-/// fit, it scores 0.
+/// The auxiliary reward of a program of this stage on `instances` instances of each family. On families whose shape
+/// the program does not fit it scores 0.
 pub fn auxiliary(
     program: &Program,
     profile: Auxiliary,

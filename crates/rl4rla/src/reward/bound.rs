@@ -6,7 +6,8 @@ use super::score::Protocol;
 use crate::problem::Family;
 use crate::program::{Canonical, Program, ProgramCost};
 
-/// An upper bound on the reward of a program on any instance of a family: perfect but for its cost.
+/// An upper bound on the reward of a program on any instance of a family, assuming perfect convergence at the
+/// program's cost.
 ///
 /// ```
 /// use rl4rla::{problem::Family, program::Entry};
@@ -27,7 +28,7 @@ pub fn bound(program: &Program, family: &Family, protocol: &Protocol) -> f64 {
     let (task, work) =
         (family.kind.info().task, work(&cost, settings.sizes(rows, cols), protocol.iterations));
     match &protocol.profile {
-        // Whoever gets there pays for setup at least.
+        // Reaching the tolerance costs at least the setup.
         Profile::Tolerance { charge, .. } => charge.reward(task, charge.work(&cost, &settings, cols, 0)),
         profile => {
             profile.weighted(&profile.most(task, &work)).expect("only a tolerance is not made of terms")

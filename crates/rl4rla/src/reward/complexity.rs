@@ -1,15 +1,15 @@
-//! Complexity: how little work the result took.
+//! Complexity: rewards low cost.
 //!
 //! comp = g / (1 + exp(rel − 5)),  rel = flops / (m·n·T)
 //!
-//! so that a method scores half the term at five operations per entry of A and iteration. The gate g says whether
-//! there is a result to reward: cheap programs that make no progress score 0.
+//! so that a method gets half the term at five operations per entry of A and iteration. The gate g is zero for cheap
+//! programs that make no progress.
 
 use super::profile::Profile;
 use super::term::{Formula, RewardTerm};
 use crate::problem::{Task, Work};
 
-/// The row of complexity. A task may have a scale of its own.
+/// Table row of the complexity term. A task may define its own scale.
 pub static COMPLEXITY: RewardTerm = RewardTerm {
     key: "comp",
     title: "complexity",
@@ -31,20 +31,20 @@ pub static COMPLEXITY: RewardTerm = RewardTerm {
     },
 };
 
-/// As released: 10⁻⁴ in the denominator, and a gate at loss < 0.1 that a stage can switch off.
+/// The released formula: 10⁻⁴ in the denominator, and a gate at loss < 0.1 that a stage can switch off.
 pub fn complexity(relative_work: f64, loss: f64, ungated: bool) -> f64 {
     let open = ungated || loss < 0.1;
     if open { 1.0 / (1.0 + (relative_work - 5.0).exp() + 1e-4) } else { 0.0 }
 }
 
-/// Sound: the gate opens with progress, from no decrease of the excess (0) to a factor of ten (1), always.
+/// The gate of `sound`: from 0 if the excess does not decrease to 1 if it decreases by a factor of ten.
 pub fn progress(first_excess: f64, last_excess: f64) -> f64 {
-    // The start may solve the problem already; then nothing was left to do.
+    // The starting point may be the solution already; then there is nothing left to do.
     let decrease = if last_excess == 0.0 { f64::INFINITY } else { (first_excess / last_excess).log10() };
     if decrease.is_nan() { 0.0 } else { decrease.clamp(0.0, 1.0) }
 }
 
-/// What work is worth where there is progress: as the task says, or on the common scale.
+/// The complexity term without its gate, on the task's scale or the common one.
 pub fn thrift(task: &dyn Task, work: &Work) -> f64 {
     task.thrift(work).unwrap_or_else(|| 1.0 / (1.0 + (relative(work) - 5.0).exp()))
 }

@@ -1,4 +1,4 @@
-//! Condition: how good a preconditioner `R1` is.
+//! Condition: the quality of the preconditioner `R1`.
 
 use super::term::{Formula, Need, RewardTerm};
 use crate::execute::Trace;
@@ -6,7 +6,8 @@ use crate::linalg::{self, Matrix};
 use crate::problem::Instance;
 use crate::program::Model;
 
-/// The row of the condition number. The released code counts it as 0 outside its condition-only stage, in the mean too.
+/// Table row of the condition term. The released code counts it as 0 outside its condition-only stage, in the mean
+/// too.
 pub static CONDITION: RewardTerm = RewardTerm {
     key: "cond",
     title: "condition",
@@ -19,12 +20,13 @@ pub static CONDITION: RewardTerm = RewardTerm {
     },
 };
 
-/// The sound condition term of a run, whatever the profile.
+/// The condition term of `sound` for a run, whatever the profile.
 pub fn seen(instance: &Instance, trace: &Trace) -> f64 {
     remembered(instance, trace, Model::True, condition_seen)
 }
 
-/// A condition term, by the formula of this model. Many programs build one preconditioner, and singular values take long.
+/// A condition term, cached per instance: many programs build the same preconditioner, and singular values are
+/// expensive.
 fn remembered(
     instance: &Instance,
     trace: &Trace,
@@ -36,7 +38,7 @@ fn remembered(
     name.map_or_else(term, |name| instance.remember(name, term))
 }
 
-/// As released: cond = min(3, 4/(κ/10⁴)) / 3 with κ = κ₂(AᵀA·R1). It is full for every κ ≤ 13,333.
+/// The released formula: cond = min(3, 4/(κ/10⁴)) / 3 with κ = κ₂(AᵀA·R1). It saturates at 1 for every κ ≤ 13,333.
 pub fn condition(instance: &Instance, preconditioner: Option<&Matrix>) -> f64 {
     let n = instance.cols();
     let Some(r1) = preconditioner.filter(|m| (m.rows(), m.cols()) == (n, n)) else { return 0.0 };
@@ -44,7 +46,7 @@ pub fn condition(instance: &Instance, preconditioner: Option<&Matrix>) -> f64 {
     (4.0 / (kappa / 1e4)).min(3.0) / 3.0
 }
 
-/// Sound: cond = 1 / (1 + log₁₀ κ) with κ = κ₂(R·R1·Rᵀ) for A = QR: the effective condition number,
+/// The formula of `sound`: cond = 1 / (1 + log₁₀ κ) with κ = κ₂(R·R1·Rᵀ) for A = QR: the effective condition number,
 /// on a scale that never saturates. Without a preconditioner, R1 = I.
 pub fn condition_seen(instance: &Instance, preconditioner: Option<&Matrix>) -> f64 {
     let n = instance.cols();
@@ -58,7 +60,7 @@ pub fn condition_seen(instance: &Instance, preconditioner: Option<&Matrix>) -> f
     1.0 / (1.0 + kappa.log10())
 }
 
-/// The κ behind such a term.
+/// The κ of a term computed by [`condition_seen`].
 pub fn condition_of(term: f64) -> f64 {
     10_f64.powf(1.0 / term - 1.0)
 }
@@ -85,7 +87,7 @@ mod tests {
         let none = condition_seen(&instance, None);
         assert!((half - 0.2).abs() < 1e-3, "R⁻¹ alone leaves κ = 10⁴: {half}");
         assert!((none - 1.0 / 9.0).abs() < 1e-3, "nothing leaves κ² = 10⁸: {none}");
-        // The released scale cannot tell the first two apart.
+        // The released scale cannot distinguish the first two.
         assert_eq!(condition(&instance, Some(&exact)), 1.0);
         assert_eq!(condition(&instance, Some(&inverse)), 1.0);
         assert_eq!(condition(&instance, None), 0.0);

@@ -1,10 +1,10 @@
-//! Decay: how steadily the residual falls.
+//! Decay: rewards a residual that decreases in every iteration.
 //!
 //! decay = clip( −ln ρmax, 0, 1 ),  ρmax = maxₜ ‖rₜ₊₁‖ / ‖rₜ‖
 
 use super::term::{Formula, Need, RewardTerm};
 
-/// The row of decay.
+/// Table row of the decay term.
 pub static DECAY: RewardTerm = RewardTerm {
     key: "decay",
     title: "decay",
@@ -14,16 +14,16 @@ pub static DECAY: RewardTerm = RewardTerm {
     paper: Formula::new(|input| decay(&input.trace.residuals)),
 };
 
-/// Below this a residual is rounding noise; its ratios say nothing about the method.
+/// Residuals below this are rounding noise; their ratios say nothing about the method.
 const ROUNDING: f64 = 1e-12;
 
-/// As released: every ratio counts, and a ρmax that is zero or NaN scores 0.
+/// The released formula: every ratio counts, and a ρmax that is zero or NaN scores 0.
 pub fn decay(residuals: &[f64]) -> f64 {
     of_largest_ratio(residuals.windows(2).map(|pair| pair[1] / pair[0]))
 }
 
-/// Sound: ratios of the excess, down to rounding noise. A method that lands on the solution in one step has
-/// decayed as fast as can be.
+/// The formula of `sound`: ratios of the excess, down to rounding noise. A method that reaches the solution in one
+/// iteration gets the full term.
 pub fn decay_of_excess(excesses: &[f64]) -> f64 {
     let above = excesses.windows(2).filter(|pair| pair[0] > ROUNDING);
     of_largest_ratio(above.map(|pair| pair[1].max(f64::MIN_POSITIVE) / pair[0]))

@@ -1,4 +1,4 @@
-//! Evaluation: one program on many instances, in parallel, with the same result at any number of threads.
+//! Evaluation of one program on many instances, in parallel; the result does not depend on the number of threads.
 
 use super::score::{Protocol, Score, score};
 use crate::problem::Instance;
@@ -7,7 +7,7 @@ use crate::rng::Stream;
 use crate::statistics::Summary;
 use rayon::prelude::*;
 
-/// The random draws of a program's run on instance `index`: the same for every candidate, so that candidates are
+/// The RNG stream of a program's run on instance `index`: the same for every candidate, so that candidates are
 /// compared on common random numbers.
 pub fn draws(seed: u64, index: u64, replicate: u64) -> Stream {
     Stream::new(seed).derive("draws", index).derive("replicate", replicate)
@@ -16,22 +16,22 @@ pub fn draws(seed: u64, index: u64, replicate: u64) -> Stream {
 /// The scores of a program, one per instance.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    /// In the order of the instances.
+    /// One score per instance, in order.
     pub scores: Vec<Score>,
 }
 
 impl Evaluation {
-    /// The reward over the instances.
+    /// The reward, summarized over the instances.
     pub fn reward(&self) -> Summary {
         Summary::of(self.scores.iter().map(|s| s.reward))
     }
 
-    /// How many of the instances the program failed on.
+    /// Number of instances on which the program failed.
     pub fn failures(&self) -> usize {
         self.scores.iter().filter(|s| s.outcome.is_err()).count()
     }
 
-    /// The last residual over the instances where the program ran.
+    /// The last value of a history, summarized over the instances on which the program ran.
     pub fn last(&self, history: impl Fn(&crate::execute::Trace) -> &[f64]) -> Option<Summary> {
         let values: Vec<f64> = self
             .scores
@@ -43,7 +43,7 @@ impl Evaluation {
     }
 }
 
-/// Scores a program on every instance; `seed` decides the program's random draws.
+/// Scores a program on every instance; `seed` determines its random draws.
 pub fn evaluate(program: &Program, instances: &[Instance], protocol: &Protocol, seed: u64) -> Evaluation {
     let scores = instances
         .par_iter()

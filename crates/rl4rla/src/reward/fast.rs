@@ -1,4 +1,4 @@
-//! The reward alone, as fast as can be: for a search that tries thousands of programs a second.
+//! Fast computation of the reward alone, for searches that try thousands of programs per second.
 
 use super::judge::Judge;
 use super::profile::Profile;
@@ -11,8 +11,8 @@ use crate::execute::{
 use crate::program::{Canonical, Program, Section};
 use crate::rng::Stream;
 
-/// The reward of [`score`](super::score), up to rounding: in reduced coordinates, with one setup for all step sizes
-/// that share it, and without the terms and iterations that cannot change it.
+/// The reward of [`score`](super::score), up to rounding: computed in reduced coordinates, with one setup for all
+/// step sizes that share it, and without the terms and iterations that cannot change it.
 ///
 /// ```
 /// use rl4rla::{execute::PreparedInstance, problem::Family, program::Entry, rng::Stream};
@@ -30,36 +30,37 @@ pub fn reward(program: &Program, prepared: &PreparedInstance, protocol: &Protoco
     reward_sample(program, prepared, protocol, stream, false, &Rewards::new()).reward
 }
 
-/// Rewards of programs under one protocol, by what they compute and by their RNG stream.
+/// Cache of rewards under one protocol, keyed by the program's identity and its RNG stream.
 pub type Rewards = Cache<(u128, Stream), RewardSample>;
 
-/// The reward of a run, and what else was seen of it.
+/// The reward of a run, and other quantities measured on the way.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RewardSample {
     /// The reward.
     pub reward: f64,
-    /// The excess it ended with, or the tolerance it reached; NaN if it failed.
+    /// The final excess, or the tolerance if that was reached; NaN if the run failed.
     pub excess: f64,
-    /// The effective condition number, if it was asked for and the task knows one; else 1.
+    /// The effective condition number, if requested and defined for the task; otherwise 1.
     pub condition: f64,
-    /// Iterations to the tolerance, where that is what is rewarded.
+    /// Iterations to the tolerance, if the profile rewards that.
     pub reached: Option<usize>,
 }
 
 impl RewardSample {
-    /// A failed run's.
+    /// The value of a failed run.
     const NOTHING: RewardSample =
         RewardSample { reward: 0.0, excess: f64::NAN, condition: f64::NAN, reached: None };
 }
 
 impl Bytes for RewardSample {
     fn bytes(&self) -> usize {
-        // With a key and its place in the order.
+        // Key and position in the eviction order included.
         144
     }
 }
 
-/// The reward of a program, with its condition number if that is wanted, unless a program that differs from this in the names of registers alone has earned it before.
+/// The reward of a program, with its condition number if requested. Programs that differ only in register names share
+/// one cache entry.
 pub fn reward_sample(
     program: &Program,
     prepared: &PreparedInstance,
@@ -78,7 +79,7 @@ pub fn reward_sample(
     })
 }
 
-/// The reward of a planned program, for the best of several settings that differ in their step size.
+/// The reward of a planned program with the best of several step sizes.
 fn measured(
     judge: &Judge,
     plan: &Plan,
@@ -101,7 +102,7 @@ fn measured(
     }
 }
 
-/// The reward of the best of these runs, one for each step size; `one_setup` if they all began alike.
+/// The reward of the best of these runs, one per step size; `one_setup` if they share their setup.
 fn best_of<'a>(
     judge: &Judge,
     runs: impl Iterator<Item = Runner<'a>>,
@@ -121,10 +122,10 @@ fn best_of<'a>(
     let measuring = if ends { Measuring::Ends { losses } } else { Measuring::Every { losses } };
     let mut finished = runs.filter_map(|run| run.measuring(measuring).finish().ok());
     let best = if judge.protocol.profile.condition_only() && one_setup {
-        // Setup decides the reward, but only a run that does not fail gets it.
+        // Setup alone determines the reward, but the run must not fail.
         finished.next()
     } else {
-        // Ties go to the first step tried.
+        // Ties go to the first step size tried.
         let better = |best: Trace, next: Trace| {
             if judge.standing(&next) < judge.standing(&best) { next } else { best }
         };
@@ -138,10 +139,10 @@ fn best_of<'a>(
     })
 }
 
-/// The least number of iterations to the tolerance, among the runs that do not fail up to `iterations`.
+/// The smallest number of iterations to the tolerance, among the runs that do not fail up to `iterations`.
 ///
-/// No run is followed beyond where it could still be the best. One that reaches the tolerance first may fail later
-/// and earn nothing: it is followed to its end, and if it fails the others go on.
+/// A run is only continued while it can still be the best. The first one to reach the tolerance is continued to the
+/// end, because it scores nothing if it fails later; if it does fail, the others are continued.
 fn fewest(mut runs: Vec<Runner>, epsilon: f64, iterations: usize) -> Option<usize> {
     loop {
         let mut best: Option<usize> = None;
@@ -163,13 +164,13 @@ fn fewest(mut runs: Vec<Runner>, epsilon: f64, iterations: usize) -> Option<usiz
     }
 }
 
-/// Whether the run stands at the tolerance, and after how many iterations.
+/// The number of iterations made, if the current iterate meets the tolerance.
 fn reached(run: &Runner, epsilon: f64) -> Option<usize> {
     let last = run.excesses().last()?;
     (*last <= epsilon).then_some(run.iterations())
 }
 
-/// Follows a run to the tolerance, but for no more than `limit` iterations in all.
+/// Continues a run until the tolerance, for at most `limit` iterations in all.
 fn reach(run: &mut Runner, epsilon: f64, limit: usize) -> Result<Option<usize>, RunFailure> {
     while reached(run, epsilon).is_none() && run.iterations() < limit {
         run.advance()?;
@@ -246,7 +247,7 @@ mod tests {
         let full = score(&program, prepared.instance(), &protocol, &Stream::new(2));
         let fast = reward(&program, &prepared, &protocol, &Stream::new(2));
         assert!(full.reward > 0.1 && (full.reward - fast).abs() < 1e-9, "{fast}, not {}", full.reward);
-        // Its fixed point is η·x*: only η = 1 ends at the solution.
+        // Its fixed point is η·x*, so only η = 1 converges to the solution.
         assert_eq!(full.step, 1.0);
     }
 }

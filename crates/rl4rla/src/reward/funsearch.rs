@@ -1,11 +1,12 @@
-//! FunSearch's scalar score, as the paper's appendix describes its fixed harness: one batch of four systems, the reward of
-//! the released formulas on each, and a weighted mean of the four.
+//! FunSearch's scalar score, as the paper's appendix describes its fixed harness: one batch of four systems, the
+//! reward of the released formulas on each, and a weighted mean of the four.
 //!
 //! S = 0.15·R(PSD) + 0.25·R(LOW) + 0.35·R(MID) + 0.25·R(HIGH),  each R with weights (1, 10, 8, 1)
 //!
-//! The paper scales by these weights "before averaging across the batch"; they sum to 1, so the sum is the mean. A quarter
-//! of it would order candidates alike. Every candidate, program or routine, ends after ten iterations or at the tolerance,
-//! and is charged for the iterations it made, relative to the ten it may make: rel = flops/(10·m·n).
+//! The paper scales by these weights "before averaging across the batch"; they sum to 1, so the sum is the mean. A
+//! quarter of it would rank candidates the same way. Every candidate, program or routine, ends after ten iterations
+//! or at the tolerance, and is charged for the iterations it made, relative to the maximum of ten: rel =
+//! flops/(10·m·n).
 
 use super::accuracy::accuracy;
 use super::complexity::complexity;
@@ -21,9 +22,9 @@ use crate::linalg;
 use crate::problem::{Family, FamilyError, Instance, InstanceSet, Leverage, Right, Scale};
 use crate::program::{Canonical, Model, Program, ProgramCost};
 
-/// The most iterations of a candidate.
+/// Iteration limit of a candidate.
 const ITERATIONS: usize = 10;
-/// The tolerance that candidates are given; a program ends when ‖Ax − b‖ is below it, as the retained routine does.
+/// Tolerance of candidates; a program ends when ‖Ax − b‖ is below it, as the retained routine does.
 const TOLERANCE: f64 = 1e-6;
 
 /// One fixed batch of four systems: PSD 5×5, then LOW, MID and HIGH at 10000×50, with high leverage and a Student-t right
@@ -31,7 +32,7 @@ const TOLERANCE: f64 = 1e-6;
 pub struct FunSearchBatch {
     /// The systems with their weights, which sum to 1.
     pub systems: [(f64, Instance); 4],
-    /// The tolerance at which candidates end, 10⁻⁶; at 0 they make all ten iterations.
+    /// The tolerance at which candidates stop, 10⁻⁶; at 0 they make all ten iterations.
     pub tolerance: f64,
     seed: u64,
 }
@@ -39,7 +40,7 @@ pub struct FunSearchBatch {
 /// The score of a candidate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FunSearchScore {
-    /// The reward on each system; none where the candidate does not run, which counts as 0 in the total.
+    /// The reward on each system; `None` where the candidate cannot run, which counts as 0 in the total.
     pub rewards: [Option<f64>; 4],
     /// Their weighted mean.
     pub total: f64,
@@ -71,7 +72,8 @@ impl FunSearchBatch {
         Ok(FunSearchBatch { systems: [psd?, low?, mid?, high?], tolerance: TOLERANCE, seed })
     }
 
-    /// The score of a program, on each system with the step of the paper's grid that ends with the least residual.
+    /// The score of a program; on each system with the step size of the paper's grid that gives the smallest final
+    /// residual.
     pub fn score(&self, program: &Program) -> FunSearchScore {
         let protocol = Protocol::new(Profile::paper(), StepRule::Best(PAPER_GRID.to_vec()));
         let protocol = Protocol { iterations: ITERATIONS, ..protocol };
@@ -96,7 +98,7 @@ impl FunSearchBatch {
         })
     }
 
-    /// The score of a baseline whose flops are stated; none of the others.
+    /// The score of a baseline; `None` if its flops are not known.
     pub fn score_baseline(&self, baseline: Baseline) -> Option<FunSearchScore> {
         let flops = baseline.info().flops?;
         Some(self.collect(|instance| {
@@ -106,7 +108,7 @@ impl FunSearchBatch {
         }))
     }
 
-    /// ‖Ax − b‖/‖b‖ at the start and after every iteration that is made.
+    /// ‖Ax − b‖/‖b‖ at the start and after every iteration made.
     fn history(&self, baseline: Baseline, instance: &Instance) -> Option<Vec<f64>> {
         let mut residuals = vec![1.0];
         for most in 1..=ITERATIONS {
@@ -128,21 +130,21 @@ impl FunSearchBatch {
     }
 }
 
-/// The part of a history up to the first iterate below the tolerance.
+/// The history truncated after the first iterate below the tolerance.
 fn until(tolerance: f64, mut residuals: Vec<f64>, unit: f64) -> Vec<f64> {
-    // The start is no iterate.
+    // The starting point does not count as an iterate.
     if let Some(last) = (1..residuals.len()).find(|&i| residuals[i] * unit < tolerance) {
         residuals.truncate(last + 1);
     }
     residuals
 }
 
-/// The released reward of a history of relative residuals that took so many flops.
+/// The released reward for a history of relative residuals and this number of flops.
 fn reward(instance: &Instance, residuals: &[f64], flops: f64) -> Option<f64> {
     let loss = *residuals.last()?;
     let unit = (ITERATIONS * instance.rows() * instance.cols()) as f64;
     let comp = complexity(flops / unit, loss, false);
-    // The released code counts the condition term as 0 wherever other terms count.
+    // The released code counts the condition term as 0 whenever other terms count.
     Profile::paper().weighted(&Terms::new(accuracy(loss), decay(residuals), comp, 0.0))
 }
 
@@ -152,7 +154,7 @@ mod tests {
     use super::*;
     use crate::program::Entry;
 
-    /// The batch with fewer rows, so that tests are quick.
+    /// The batch with fewer rows, to keep tests fast.
     fn batch() -> FunSearchBatch {
         let small = |(weight, mut family): (f64, Family)| {
             if !family.kind.info().square {
@@ -191,7 +193,7 @@ mod tests {
             total += weight * reward.unwrap();
         }
         assert!((earned.total - total).abs() < 1e-15);
-        // Its v1 has m entries and x has n: it is for square systems alone.
+        // Its v1 has m entries and x has n, so it fits square systems only.
         let landweber = batch.score(&Entry::named("landweber").unwrap().document.program);
         assert!(landweber.rewards[0].is_some() && landweber.rewards[1..] == [None; 3], "{landweber:?}");
         assert!((landweber.total - 0.15 * landweber.rewards[0].unwrap()).abs() < 1e-15);
@@ -202,7 +204,7 @@ mod tests {
         assert_eq!(until(1e-6, vec![1.0, 0.1, 1e-7, 2e-7], 2.0), [1.0, 0.1, 1e-7]);
         assert_eq!(until(1e-6, vec![1.0, 0.1, 1e-7, 2e-7], 100.0), [1.0, 0.1, 1e-7, 2e-7]);
         assert_eq!(until(1e-6, vec![1.0, 0.1], 1e-9), [1.0, 0.1]);
-        // With η = 1 it is there after one iteration, and what rounding does after that costs no decay.
+        // With η = 1 it converges in one iteration, and rounding after that does not reduce the decay term.
         let precond = batch().score(&Entry::named("precond-gd").unwrap().document.program);
         assert!(precond.rewards[1..].iter().all(|reward| reward.unwrap() >= 0.55), "{precond:?}");
         // Without the tolerance it does.
@@ -219,7 +221,7 @@ mod tests {
         assert!(batch.score_baseline(Baseline::named("qr").unwrap()).is_none());
         let jacobi = batch.score_baseline(Baseline::named("jacobi").unwrap()).unwrap();
         assert!(jacobi.rewards[0].unwrap() > 0.0 && jacobi.rewards[1..] == [None; 3], "{jacobi:?}");
-        // On 5×5 it decays and ends as well as can be, for 50 + 5 + 133⅓ + 50 + 15 flops an iteration.
+        // On 5×5 decay and accuracy are perfect, for 50 + 5 + 133⅓ + 50 + 15 flops per iteration.
         let iterations = |place: usize| {
             let residuals = batch.history(Baseline::named("funsearch").unwrap(), &batch.systems[place].1);
             (residuals.unwrap().len() - 1) as f64
@@ -228,7 +230,7 @@ mod tests {
         let funsearch = batch.score_baseline(Baseline::named("funsearch").unwrap()).unwrap();
         let expected = (11.0 + 8.0 * comp(760.0 / 75.0 * iterations(0) / 10.0)) / 20.0;
         assert!((funsearch.rewards[0].unwrap() - expected).abs() < 1e-12, "{funsearch:?}");
-        // On 400×8: 2mn + m + 2mn² + 4mn + (8/3)n³ + 2mn + 3m flops an iteration.
+        // On 400×8: 2mn + m + 2mn² + 4mn + (8/3)n³ + 2mn + 3m flops per iteration.
         let each = (8.0 * 3200.0 + 4.0 * 400.0 + 16.0 * 3200.0 + 512.0 * 8.0 / 3.0) / 3200.0;
         let most = (11.0 + 8.0 * comp(each * iterations(2) / 10.0)) / 20.0;
         assert!((funsearch.rewards[2].unwrap() - most).abs() < 1e-12, "{funsearch:?}");

@@ -1,4 +1,4 @@
-//! Judging: what the runs of a program on an instance are worth under a protocol.
+//! Computes the reward of a program's runs on an instance under a protocol.
 
 use super::condition::{condition_of, seen};
 use super::profile::Profile;
@@ -13,26 +13,27 @@ use crate::program::{Canonical, Model, ProgramCost, Sizes};
 pub struct Judge<'a> {
     /// The program.
     pub live: &'a Canonical,
-    /// What typing and pricing know of the instance.
+    /// Shape and signature of the instance.
     pub shape: Shape,
-    /// The instance, in whatever coordinates.
+    /// The instance, in original or reduced coordinates.
     pub problem: &'a Instance,
     /// The protocol.
     pub protocol: &'a Protocol,
 }
 
 impl Judge<'_> {
-    /// The settings of one run with this step.
+    /// The settings of one run with this step size.
     pub fn settings(&self, step: f64) -> RunSettings {
         self.protocol.settings(self.shape.rows, self.shape.cols, step)
     }
 
-    /// What the program costs, once it is known to run.
+    /// The cost of the program, which must be known to fit the problem.
     pub fn cost(&self, model: Model) -> ProgramCost {
         ProgramCost::of(self.live, self.shape.signature, model).expect("a program that ran fits its shapes")
     }
 
-    /// How well a run ended, smaller is better: iterations to the tolerance if there is one, then the last residual.
+    /// Sort key of a run, smaller is better: iterations to the tolerance if there is one, then the final residual or
+    /// excess.
     pub fn standing(&self, trace: &Trace) -> (f64, f64) {
         let last = *trace.excesses.last().expect("a history holds at least the start");
         match self.protocol.profile {
@@ -42,7 +43,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Iterations to the tolerance, where the profile has one and it was reached.
+    /// Iterations to the tolerance, if the profile has one and it was reached.
     pub fn reached(&self, excesses: &[f64]) -> Option<usize> {
         match self.protocol.profile {
             Profile::Tolerance { epsilon, .. } => reached(excesses, epsilon),
@@ -50,18 +51,18 @@ impl Judge<'_> {
         }
     }
 
-    /// The terms of a run; what is not wanted is 0.
+    /// The terms of a run; 0 for those that are not wanted.
     pub fn terms(&self, trace: &Trace, wanted: &Wanted) -> Terms {
         let Judge { shape, problem, protocol, .. } = self;
         let work = || {
-            // The step is not priced.
+            // The cost does not depend on the step size.
             let sizes = self.settings(0.0).sizes(shape.rows, shape.cols);
             work(&self.cost(protocol.profile.model()), sizes, protocol.iterations)
         };
         protocol.profile.terms(problem, trace, wanted, &work)
     }
 
-    /// The condition number that the convergence of a run sees; 1 where the task knows none.
+    /// The effective condition number of a run; 1 for tasks other than least squares.
     pub fn condition(&self, trace: &Trace) -> f64 {
         match self.problem.task.is_least_squares() {
             true => condition_of(seen(self.problem, trace)),
@@ -69,7 +70,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The reward of a run with these terms that reached the tolerance there, if ever.
+    /// The reward of a run from its terms and the iteration at which it reached the tolerance, if it did.
     pub fn reward(&self, terms: &Terms, reached: Option<usize>) -> f64 {
         match (&self.protocol.profile, reached) {
             (Profile::Tolerance { charge, .. }, Some(t)) => {
@@ -83,7 +84,7 @@ impl Judge<'_> {
     }
 }
 
-/// The work of a program of this cost.
+/// The work of a program with this cost.
 pub fn work(cost: &ProgramCost, sizes: Sizes, iterations: usize) -> Work {
     Work { flops: cost.flops(&sizes, iterations), passes: cost.passes(&sizes, iterations), iterations, sizes }
 }

@@ -1,4 +1,4 @@
-//! Profiles: which formulas make the terms, and how the terms make the reward.
+//! Profiles: the formulas of the terms, and how the terms are combined into the reward.
 
 use super::term::{Formula, RewardTerm, TermIndex, TermInput};
 use super::tolerance::Charge;
@@ -16,13 +16,13 @@ pub enum Profile {
     Paper {
         /// Weights of the terms.
         weights: Weights,
-        /// Pays for cheapness without asking for progress (`iterative_sketch` in the released code).
+        /// Rewards low cost without requiring progress (`iterative_sketch` in the released code).
         ungated: bool,
         /// The condition term alone.
         condition_only: bool,
     },
-    /// The same terms repaired: excess over the attainable residual, cost gated on progress, unsaturated
-    /// condition, true flops.
+    /// The same terms, corrected: excess over the attainable residual, cost gated on progress, unsaturated condition
+    /// term, true flop counts.
     Sound {
         /// Weights of the terms.
         weights: Weights,
@@ -33,7 +33,7 @@ pub enum Profile {
     Tolerance {
         /// The relative excess to reach.
         epsilon: f64,
-        /// What is charged.
+        /// The unit and problem size of the cost.
         charge: Charge,
     },
 }
@@ -49,7 +49,7 @@ impl Profile {
         Profile::Sound { weights: Weights::new(1.0, 10.0, 8.0, 1.0), condition_only: false }
     }
 
-    /// Whose flops are charged.
+    /// The flop count model of the profile.
     pub fn model(&self) -> Model {
         match self {
             Profile::Paper { .. } => Model::Released,
@@ -57,7 +57,7 @@ impl Profile {
         }
     }
 
-    /// The weights, where the reward is made of terms.
+    /// The weights, if the reward is made of terms.
     pub fn weights(&self) -> Option<&Weights> {
         match self {
             Profile::Paper { weights, .. } | Profile::Sound { weights, .. } => Some(weights),
@@ -65,13 +65,13 @@ impl Profile {
         }
     }
 
-    /// The terms that results tell of: those of this crate, and the registered ones that have a weight.
+    /// The terms shown in results: the built-in ones, and registered ones with a weight.
     pub fn shown(&self) -> Vec<TermIndex> {
         let weighed = |term: &TermIndex| self.weights().is_some_and(|weights| weights[*term] != 0.0);
         TermIndex::all().filter(|term| TermIndex::BUILTIN.contains(term) || weighed(term)).collect()
     }
 
-    /// The formula of a term.
+    /// The formula of a term under this profile.
     fn formula(&self, row: &'static RewardTerm) -> &'static Formula {
         match self {
             Profile::Paper { .. } => &row.paper,
@@ -98,7 +98,7 @@ impl Profile {
         }
     }
 
-    /// Why runs of this task cannot be rewarded so.
+    /// The reason why this profile cannot be used for a task, if any.
     pub fn refuses(&self, task: &dyn Task) -> Option<&'static str> {
         match self {
             _ if task.is_least_squares() => None,
@@ -110,7 +110,7 @@ impl Profile {
         }
     }
 
-    /// The terms of a run; what is not wanted is 0, and so is what means nothing for its task.
+    /// The terms of a run; 0 for those that are not wanted or do not apply to the task.
     pub(super) fn terms(
         &self,
         instance: &Instance,
@@ -125,12 +125,12 @@ impl Profile {
         })
     }
 
-    /// The most that the terms of a program that does this work can be.
+    /// Upper bounds on the terms of a program with this work.
     pub(super) fn most(&self, task: &dyn Task, work: &Work) -> Terms {
         Terms::made(&self.counting(), |row| self.formula(row).bound(task, work))
     }
 
-    /// The weighted reward; none where it is not made of terms.
+    /// The weighted mean of the terms; `None` if the profile does not use terms.
     pub(super) fn weighted(&self, terms: &Terms) -> Option<f64> {
         if self.condition_only() {
             return Some(terms[TermIndex::COND]);

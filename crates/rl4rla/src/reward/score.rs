@@ -16,22 +16,22 @@ pub struct Protocol {
     pub iterations: usize,
     /// How the step size is chosen.
     pub step: StepRule,
-    /// The kind of sketch.
+    /// Kind of sketch.
     pub sketch: SketchKind,
     /// s/n, the rows of a sketch per column of the data; a sketch is never taller than the data.
     pub sketch_factor: f64,
     /// k, the rows of a sample; a sample is never taller than the data.
     pub batch: usize,
-    /// How rows are drawn.
+    /// How rows are sampled.
     pub sampling: Sampling,
     /// How a run is rewarded.
     pub profile: Profile,
-    /// What counts at the end of a program.
+    /// The registers that count as outputs of a program.
     pub live_out: LiveOut,
 }
 
 impl Protocol {
-    /// This profile with the released code's T = 10, s = 8n and k = 100.
+    /// This profile with T = 10, s = 8n and k = 100, as in the released code.
     pub fn new(profile: Profile, step: StepRule) -> Protocol {
         Protocol {
             iterations: 10,
@@ -45,7 +45,7 @@ impl Protocol {
         }
     }
 
-    /// The settings of one run with this step.
+    /// The settings of one run with this step size.
     pub fn settings(&self, rows: usize, cols: usize, step: f64) -> RunSettings {
         let sketch_rows = ((self.sketch_factor * cols as f64).ceil() as usize).clamp(1, rows.max(1));
         RunSettings {
@@ -69,15 +69,15 @@ pub struct Score {
     pub terms: Terms,
     /// The step size used.
     pub step: f64,
-    /// Floating-point operations of the live code, as the work is.
+    /// Flops of the live code, in the true model.
     pub flops: f64,
     /// Passes over A of the live code.
     pub passes: f64,
-    /// The effective condition number; 1 where the task knows none.
+    /// The effective condition number; 1 for tasks without one.
     pub condition: f64,
-    /// Iterations to the tolerance, where the profile has one and it was reached.
+    /// Iterations to the tolerance, if the profile has one and it was reached.
     pub reached: Option<usize>,
-    /// The run, or how it failed.
+    /// The run, or the reason of its failure.
     pub outcome: Result<Trace, RunFailure>,
 }
 
@@ -98,7 +98,7 @@ pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream
         let outcome = run(live.program(), instance, &judge.settings(step), stream);
         (step, outcome)
     });
-    // Ties go to the first step tried, failures behind every success.
+    // Ties go to the first step size tried; failures rank behind every success.
     let rank = |outcome: &Result<Trace, RunFailure>| match outcome {
         Ok(trace) => judge.standing(trace),
         Err(_) => (f64::INFINITY, f64::INFINITY),

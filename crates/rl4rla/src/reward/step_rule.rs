@@ -1,4 +1,4 @@
-//! Step sizes: one rule for every candidate, so that none wins by a lucky η.
+//! Step sizes: one rule for all candidates, so that none wins through a favourable η.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -15,9 +15,9 @@ pub const SOUND_GRID: [f64; 8] = [0.01, 0.05, 0.2, 0.5, 0.67, 0.8, 1.0, 1.9];
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepRule {
-    /// This one.
+    /// This step size.
     Fixed(f64),
-    /// The one of these that ends best, on the same random draws; at least one.
+    /// The one of these with the best final result, on the same random draws; at least one.
     Best(#[serde(deserialize_with = "at_least_one")] Vec<f64>),
 }
 
@@ -27,7 +27,7 @@ fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, 
 }
 
 impl StepRule {
-    /// The steps to try.
+    /// The step sizes to try.
     pub fn candidates(&self) -> &[f64] {
         match self {
             StepRule::Fixed(step) => std::slice::from_ref(step),

@@ -1,5 +1,5 @@
-//! Terms: the parts of a reward, one row each. Keys of curricula, options and pages, weights, upper bounds and what a search
-//! has to measure are all read from the rows.
+//! Reward terms, one table row each. Weight keys in curricula and options, keys in results, upper bounds and what a
+//! search must measure are all read from the rows.
 
 use super::accuracy::ACCURACY;
 use super::complexity::COMPLEXITY;
@@ -12,15 +12,15 @@ use crate::program::{Registry, Taken};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// A part of the reward: a number from 0 to 1 for every run.
+/// A reward term: a number from 0 to 1 for every run.
 pub struct RewardTerm {
     /// The key of its weight in curricula and of its value in results.
     pub key: &'static str,
-    /// Its name for people.
+    /// Display name.
     pub title: &'static str,
-    /// What it judges, in a few words.
+    /// What it measures, in a few words.
     pub doc: &'static str,
-    /// What has to be measured for it besides the excess at both ends of a run; what a program costs is always known.
+    /// What must be measured for it besides the excess at both ends of a run; the cost of a program is always known.
     pub needs: &'static [Need],
     /// Under the profile `sound`.
     pub sound: Formula,
@@ -28,61 +28,61 @@ pub struct RewardTerm {
     pub paper: Formula,
 }
 
-/// What a search measures only where a term asks for it.
+/// A measurement that a search makes only if a term needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
-    /// Every iterate, not the first and the last alone: otherwise the histories hold NaN between their ends.
+    /// Every iterate instead of only the first and the last; without this the histories contain NaN in between.
     Iterates,
-    /// Losses, not excesses alone.
+    /// Losses in addition to excesses.
     Losses,
-    /// R1 as a preconditioner of AᵀA: the term is 0 and not shown where the task knows none.
+    /// R1 as a preconditioner of AᵀA: the term is 0 and not shown for tasks without one.
     Preconditioner,
 }
 
 /// How a term is computed under one profile.
 #[derive(Clone, Copy)]
 pub struct Formula {
-    /// The term of a run: a pure function. What is not finite counts as 0, and the rest is clipped to [0, 1].
+    /// The term of a run: a pure function. Non-finite values count as 0, others are clipped to [0, 1].
     pub compute: fn(&TermInput) -> f64,
-    /// The most it can be for a program that does this work, whatever its run: programs that cannot lead are not run.
+    /// Upper bound for a program with this work, whatever its run; programs that cannot take the lead are not run.
     pub most: fn(&dyn Task, &Work) -> f64,
-    /// Whether it counts in the weighted mean. Where it does not, it counts as 0 with its weight.
+    /// Whether it counts in the weighted mean. If not, it enters as 0 with its weight.
     pub counts: bool,
 }
 
 impl Formula {
-    /// A formula that can reach 1 at any price.
+    /// A formula that can reach 1 at any cost.
     pub const fn new(compute: fn(&TermInput) -> f64) -> Formula {
         Formula { compute, most: |_, _| 1.0, counts: true }
     }
 
-    /// The term of a run, by the rule for what is no number from 0 to 1.
+    /// The term of a run, with non-finite values set to 0 and clipped to [0, 1].
     pub(super) fn value(&self, input: &TermInput) -> f64 {
         let value = (self.compute)(input);
         if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// The most it can be; 1 where no number is given.
+    /// The upper bound; 1 if the formula's bound is not a number.
     pub(super) fn bound(&self, task: &dyn Task, work: &Work) -> f64 {
         let most = (self.most)(task, work);
         if most.is_finite() { most.clamp(0.0, 1.0) } else { 1.0 }
     }
 }
 
-/// What a term is computed from. A search runs programs in reduced coordinates: lengths, angles and the iterate x are those of
-/// the true problem, rows of A and entries of b are not.
+/// The inputs of a term. A search runs programs in reduced coordinates: lengths, angles and the iterate x are those
+/// of the original problem, rows of A and entries of b are not.
 pub struct TermInput<'a> {
-    /// What was run on.
+    /// The problem instance.
     pub instance: &'a Instance,
     /// The run.
     pub trace: &'a Trace,
-    /// How it is rewarded.
+    /// The reward profile.
     pub profile: &'a Profile,
     pub(super) price: &'a dyn Fn() -> Work,
 }
 
 impl TermInput<'_> {
-    /// What the run cost, as the profile counts it.
+    /// The cost of the run, in the profile's model.
     pub fn work(&self) -> Work {
         (self.price)()
     }
@@ -99,7 +99,7 @@ impl TermInput<'_> {
 }
 
 impl RewardTerm {
-    /// A term with one formula for both profiles, for which every iterate is measured.
+    /// A term with one formula for both profiles, which needs every iterate.
     pub const fn new(
         key: &'static str,
         title: &'static str,
@@ -110,21 +110,21 @@ impl RewardTerm {
         RewardTerm { key, title, doc, needs: &[Need::Iterates, Need::Losses], sound: formula, paper: formula }
     }
 
-    /// Whether it means anything for problems of this task.
+    /// Whether the term is defined for this task.
     pub fn applies(&self, task: &dyn Task) -> bool {
         !self.needs.contains(&Need::Preconditioner) || task.is_least_squares()
     }
 }
 
-/// The terms of this crate, in the order they are added up.
+/// The built-in terms, in the order of summation.
 static BUILTIN: [&RewardTerm; 4] = [&ACCURACY, &DECAY, &COMPLEXITY, &CONDITION];
 
 static REGISTERED: Registry<&'static RewardTerm> = Registry::new();
 
-/// The most terms there can be.
+/// Maximum number of terms.
 pub(super) const MOST: usize = 8;
 
-/// A term, by its place in the table: what weights and terms are indexed by.
+/// A term by its position in the table, which indexes weights and values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TermIndex(usize);
 
@@ -137,15 +137,15 @@ impl TermIndex {
     pub const COMP: TermIndex = TermIndex(2);
     /// Condition.
     pub const COND: TermIndex = TermIndex(3);
-    /// The terms of this crate.
+    /// The built-in terms.
     pub const BUILTIN: [TermIndex; 4] = [Self::ACC, Self::DECAY, Self::COMP, Self::COND];
 
-    /// Every term: those of this crate, and those registered since.
+    /// All terms: the built-in ones and those registered since.
     pub fn all() -> impl Iterator<Item = TermIndex> {
         (0..BUILTIN.len() + REGISTERED.all().len()).map(TermIndex)
     }
 
-    /// Every place there can be.
+    /// All possible positions.
     pub(super) fn places() -> impl Iterator<Item = TermIndex> {
         (0..MOST).map(TermIndex)
     }
@@ -167,7 +167,7 @@ impl TermIndex {
     }
 }
 
-/// Keys that mean something else where the keys of terms stand: in the reward of a stage and in results.
+/// Reserved keys, which mean something else in the reward of a stage or in results.
 #[rustfmt::skip]
 const RESERVED: [&str; 45] = [
     "profile", "condition-only", "ungated", "epsilon", "unit", "rows", "cols",
@@ -177,14 +177,14 @@ const RESERVED: [&str; 45] = [
     "revisit_rate", "runs", "seconds", "seed", "stable", "step", "stop", "transposition_rate", "unique_states",
 ];
 
-/// Why a term cannot be registered.
+/// The reason why a term cannot be registered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TermError {
-    /// Its key is no word of small letters, digits, `-` and `_`.
+    /// Its key is not a word of lowercase letters, digits, `-` and `_`.
     Key,
-    /// Its key stands for something else.
+    /// Its key is reserved or in use.
     Taken,
-    /// There are as many terms as there can be.
+    /// The table is full.
     Full,
 }
 
@@ -202,8 +202,8 @@ impl fmt::Display for TermError {
 
 impl std::error::Error for TermError {}
 
-/// Makes a term known: from here on curricula and options may give it a weight by its key. Without one its weight is 0, and
-/// it is neither computed nor shown.
+/// Registers a term: from here on curricula and options may give it a weight by its key. Without a weight it is
+/// neither computed nor shown.
 pub fn register(term: &'static RewardTerm) -> Result<TermIndex, TermError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     if term.key.is_empty() || !term.key.chars().all(plain) {
@@ -212,7 +212,7 @@ pub fn register(term: &'static RewardTerm) -> Result<TermIndex, TermError> {
     if RESERVED.contains(&term.key) {
         return Err(TermError::Taken);
     }
-    // One at a time, so that the number of terms is the next one's place.
+    // Serialized, so that the number of terms is the position of the next one.
     static ADDING: Mutex<()> = Mutex::new(());
     let _adding = ADDING.lock().unwrap_or_else(PoisonError::into_inner);
     let place = TermIndex::all().count();

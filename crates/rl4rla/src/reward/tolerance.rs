@@ -2,44 +2,45 @@
 //!
 //! reward = w₀ / (w₀ + w),  w = work of setup and of t iterations,  t = the first with excess ≤ ε
 //!
-//! where w₀ is the work of the task's direct solver, QR for linear systems. One half means as good as that, one means for free, zero means that the
-//! tolerance was not reached. Average it over instances of mixed condition numbers, and no weight is left to choose.
+//! where w₀ is the work of the task's direct solver, QR for linear systems. The reward is 1/2 at equal work, 1 at no
+//! work, and 0 if the tolerance was not reached. Averaged over instances of mixed condition numbers, it has no
+//! weights to choose.
 
 use crate::execute::RunSettings;
 use crate::problem::Task;
 use crate::program::{ProgramCost, Sizes};
 use serde::{Deserialize, Serialize};
 
-/// What is counted.
+/// Unit of work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// Floating-point operations.
     Flops,
-    /// Passes over A, when moving data is what costs.
+    /// Passes over A, for when data movement dominates.
     Passes,
 }
 
-/// What the work is charged as, and for which size of problem.
+/// The unit of work, and the problem size it is evaluated at.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Charge {
     /// What is counted.
     pub unit: Unit,
-    /// Rows of the problem that is charged for; the runs may be smaller.
+    /// Rows of the problem that the cost is evaluated for; the runs may be smaller.
     pub rows: usize,
     /// Its columns.
     pub cols: usize,
 }
 
 impl Charge {
-    /// The sizes charged: the sketch keeps its ratio to the columns, the batch its number of rows.
+    /// The sizes at which the cost is evaluated: s/n and the batch size are those of the run.
     fn sizes(&self, settings: &RunSettings, run_cols: usize) -> Sizes {
         let ratio = settings.sketch_rows as f64 / run_cols as f64;
         let sketch_rows = ((ratio * self.cols as f64).round() as usize).min(self.rows);
         RunSettings { sketch_rows, ..settings.clone() }.sizes(self.rows, self.cols)
     }
 
-    /// The work of `iterations` iterations.
+    /// The work of setup and of `iterations` iterations.
     pub fn work(
         &self,
         cost: &ProgramCost,

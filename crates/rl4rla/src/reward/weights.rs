@@ -1,4 +1,4 @@
-//! Numbers by term: weights, values, and which values are wanted.
+//! Arrays indexed by term: weights, values, and which values are wanted.
 
 use super::term::{MOST, Need, RewardTerm, TermIndex};
 use crate::problem::Task;
@@ -8,30 +8,30 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
-/// The weights of the terms; 0 for those that are not named.
+/// The weights of the terms; 0 by default.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Weights([f64; MOST]);
 
-/// The parts of a reward, each between 0 and 1.
+/// The values of the terms, each between 0 and 1.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Terms([f64; MOST]);
 
-/// Which terms are wanted.
+/// The set of terms to compute.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Wanted([bool; MOST]);
 
-/// The terms of this crate first, and nothing of others.
+/// The built-in terms first, 0 for all others.
 const fn first([acc, decay, comp, cond]: [f64; 4]) -> [f64; MOST] {
     [acc, decay, comp, cond, 0.0, 0.0, 0.0, 0.0]
 }
 
 impl Weights {
-    /// In the paper's order.
+    /// The weights in the paper's order.
     pub const fn new(acc: f64, decay: f64, comp: f64, cond: f64) -> Weights {
         Weights(first([acc, decay, comp, cond]))
     }
 
-    /// Those of a task where nothing else is said.
+    /// Default weights of a task.
     pub fn of(task: &dyn Task) -> Weights {
         Weights(first(task.weights()))
     }
@@ -41,31 +41,31 @@ impl Weights {
         self.0.iter().sum()
     }
 
-    /// The mean of the terms with these weights.
+    /// The weighted mean of the terms.
     pub(super) fn mean(&self, terms: &Terms) -> f64 {
         let sum: f64 = self.0.iter().zip(&terms.0).map(|(weight, term)| weight * term).sum();
         let total = self.total();
         if total > 0.0 { sum / total } else { 0.0 }
     }
 
-    /// The terms of this crate, and the registered ones that have a weight.
+    /// The built-in terms, and registered ones with a weight.
     fn told(&self) -> impl Iterator<Item = TermIndex> {
         TermIndex::places().filter(|term| TermIndex::BUILTIN.contains(term) || self[*term] != 0.0)
     }
 }
 
 impl Terms {
-    /// Of the terms of this crate, in the paper's order.
+    /// Values of the built-in terms, in the paper's order.
     pub(super) fn new(acc: f64, decay: f64, comp: f64, cond: f64) -> Terms {
         Terms(first([acc, decay, comp, cond]))
     }
 
-    /// What `make` says of every term wanted; 0 of the others.
+    /// The value of `make` for every wanted term; 0 for the others.
     pub(super) fn made(wanted: &Wanted, make: impl Fn(&'static RewardTerm) -> f64) -> Terms {
         Terms::made_at(wanted, |term| make(term.row()))
     }
 
-    /// The same by places.
+    /// The same, by index.
     pub(super) fn made_at(wanted: &Wanted, make: impl Fn(TermIndex) -> f64) -> Terms {
         let mut terms = Terms::default();
         wanted.terms().for_each(|term| terms.0[term.place()] = make(term));
@@ -74,7 +74,7 @@ impl Terms {
 }
 
 impl Wanted {
-    /// These and no others.
+    /// Exactly these terms.
     pub fn only(terms: impl IntoIterator<Item = TermIndex>) -> Wanted {
         let mut wanted = Wanted::default();
         terms.into_iter().for_each(|term| wanted.0[term.place()] = true);
@@ -85,7 +85,7 @@ impl Wanted {
         TermIndex::places().filter(|term| self.0[term.place()])
     }
 
-    /// Whether one of them needs this.
+    /// Whether one of the terms needs this measurement.
     pub fn need(&self, need: Need) -> bool {
         self.terms().any(|term| term.row().needs.contains(&need))
     }

@@ -1,4 +1,4 @@
-//! How the value of a playout travels up.
+//! Backup: how the value of a playout is propagated to the nodes above.
 
 use super::domain::Domain;
 use super::engine::Engine;
@@ -6,28 +6,28 @@ use super::graph::End;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-/// How values travel up.
+/// Backup rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backup {
-    /// Q(s) = (U(s) + Σ N(s,a)·Q(s')) / (1 + Σ N(s,a)) with U(s) the node's own rollout. The same whoever asks and
-    /// however often: a function of the children.
+    /// Q(s) = (U(s) + Σ N(s,a)·Q(s')) / (1 + Σ N(s,a)) with U(s) the node's own rollout: a function of the children,
+    /// so repeating it changes nothing.
     Idempotent,
-    /// The released code's: U is the latest rollout through the node, at an end too, and the other parents of every
-    /// node on the path are refreshed with it as well.
+    /// The rule of the released code: U is the latest rollout through the node, also at terminal nodes, and the other
+    /// parents of every node on the path are updated as well.
     Latest,
-    /// As the paper prints it: the value R of a rollout from s goes into every edge of every path to s,
-    /// N(s,a) ← N(s,a) + 1 and Q̂(s,a) ← Q̂(s,a) + (R − Q̂(s,a))/N(s,a).
+    /// As printed in the paper: the value R of a rollout from s goes into every edge of every path to s, N(s,a) ←
+    /// N(s,a) + 1 and Q̂(s,a) ← Q̂(s,a) + (R − Q̂(s,a))/N(s,a).
     Printed,
 }
 
 impl Backup {
-    /// All of them.
+    /// All backup rules.
     pub const ALL: [Backup; 3] = [Backup::Idempotent, Backup::Latest, Backup::Printed];
 }
 
 impl<D: Domain> Engine<'_, '_, D> {
-    /// Counts a playout in, from its end to its start.
+    /// Backs up a playout, from the end of its path to the start.
     pub(super) fn back_up(&mut self, path: &[usize], taken: &[usize], rollout: f64) {
         if self.plan.backup == Backup::Printed {
             self.count_on_all_paths(path, rollout);
@@ -41,7 +41,7 @@ impl<D: Domain> Engine<'_, '_, D> {
                 }
             }
             if let Some(&i) = taken.get(depth) {
-                // The child has been counted already: one visit is this one.
+                // The visit of the child has been counted already, so one of its visits is this one.
                 let edge = self.edges(place)[i];
                 let known = edge.visits == 1 && self.graph.nodes[edge.child()].visits > 1;
                 self.ledger.counters.transpositions += u64::from(known);
@@ -64,7 +64,7 @@ impl<D: Domain> Engine<'_, '_, D> {
         self.ledger.counters.unique_states += u64::from(*visits == 1);
     }
 
-    /// Counts a rollout from the end of a path into every node and every edge above it.
+    /// Adds a rollout from the end of a path to every node and edge above it.
     fn count_on_all_paths(&mut self, path: &[usize], rollout: f64) {
         let mut waiting: Vec<usize> = path.last().copied().into_iter().collect();
         let mut met: FxHashSet<usize> = waiting.iter().copied().collect();
@@ -80,7 +80,7 @@ impl<D: Domain> Engine<'_, '_, D> {
         }
     }
 
-    /// Computes Q(s) from the children.
+    /// Recomputes Q(s) from the children.
     fn refresh(&mut self, place: usize, rollout: f64) {
         let node = &self.graph.nodes[place];
         let edges = self.edges(place);

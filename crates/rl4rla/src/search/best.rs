@@ -1,9 +1,9 @@
 //! Best-solution search: a graph search for the maximum, with a confidence.
 //!
-//! Three things differ from the paper's search. A node is worth the *best* solution known below it, not the mean of
-//! what random rollouts find there. Every state met is a solution in itself, measured at once, so nothing is left to
-//! rollouts. And the search ends when everything has been seen and the leader beats every other solution with
-//! confidence 1 − δ, in paired comparisons on common replicates.
+//! It differs from the paper's search in three ways. The value of a node is the *best* solution known below it, not
+//! the mean of random rollouts. Every state reached is itself a solution and is measured at once, so there are no
+//! rollouts. And the search ends when everything has been explored and the leader is better than every other solution
+//! with confidence 1 − δ, in paired comparisons on common replicates.
 
 use super::domain::Domain;
 use super::graph::{Edge, Graph, Sharing};
@@ -12,19 +12,18 @@ use super::outcome::{Outcome, StopReason};
 use rustc_hash::FxHashMap;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// When one solution counts as better than another.
+/// The test by which one solution counts as better than another.
 ///
-/// The differences of two solutions on common replicates are taken as normal with unknown spread. What the search has
-/// seen of other pairs is expected of the next, with the weight of `weight` observations, and never less than
-/// `spread`: three equal differences do not make a certainty. The error probability δ is shared out over all
-/// comparisons.
+/// The differences of two solutions on common replicates are taken as normal with unknown variance. The variance
+/// observed for other pairs serves as a prior with the weight of `weight` observations, and is bounded below by
+/// `spread`: three equal differences are no proof. The error probability δ is divided among all comparisons.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Confidence {
     /// δ, the error probability of the leader.
     pub delta: f64,
     /// Lower bound on the standard deviation of differences.
     pub spread: f64,
-    /// The observations this expectation is worth.
+    /// Weight of the prior variance, in observations.
     pub weight: f64,
 }
 
@@ -37,8 +36,8 @@ impl Default for Confidence {
 impl Confidence {
     /// Whether the leader, solution number `number`, is better than another, by their values on common replicates.
     ///
-    /// The number is the leader's: the best solution is lost if *any* other looks better, so it is over these that
-    /// the errors add up, and a leader that leads by being the luckiest of many is allowed for.
+    /// The number is the leader's: the best solution is lost if *any* other looks better, so the errors add up over
+    /// the leaders, and a leader that is the maximum of many noisy values needs more evidence.
     fn settles(
         &self,
         difference: Difference,
@@ -73,7 +72,7 @@ impl Quantiles {
     }
 }
 
-/// Two solutions compared on the replicates they share.
+/// The differences of two solutions on the replicates they share.
 #[derive(Clone, Copy)]
 struct Difference {
     count: f64,
@@ -91,7 +90,7 @@ impl Difference {
     }
 }
 
-/// The spread of all differences seen.
+/// Pooled variance of all differences so far.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     squares: f64,
@@ -104,20 +103,20 @@ impl Seen {
         self.freedom += difference.count - 1.0;
     }
 
-    /// The variance to expect of the next pair.
+    /// The variance expected for the next pair.
     fn variance(self, least: &Confidence) -> f64 {
         let least = least.spread.powi(2);
         if self.freedom > 0.0 { least.max(self.squares / self.freedom) } else { least }
     }
 }
 
-/// Replicates of a solution that is new.
+/// Initial number of replicates of a new solution.
 const FIRST: usize = 1;
 
-/// Nodes expanded together.
+/// Number of nodes expanded together.
 const BATCH: u64 = 8;
 
-/// Runs a best-solution search; the playouts of the budget are the nodes expanded.
+/// Runs a best-solution search; its playouts are the nodes expanded.
 pub fn best<D: Domain>(
     domain: &D,
     confidence: Confidence,
@@ -177,7 +176,7 @@ impl<D: Domain> Best<'_, D> {
         }
     }
 
-    /// The most promising way to a node not yet expanded.
+    /// The most promising node that is not yet expanded.
     fn descend(&mut self) -> Option<usize> {
         if self.graph.nodes[0].closed {
             return None;
@@ -205,7 +204,7 @@ impl<D: Domain> Best<'_, D> {
         }
     }
 
-    /// Finds the children of a node; some may be known from elsewhere.
+    /// Adds the children of a node; some may be known already.
     fn expand(&mut self, place: usize) {
         self.ledger.counters.playouts += 1;
         self.graph.expand(place);
@@ -217,7 +216,7 @@ impl<D: Domain> Best<'_, D> {
         self.raise(place, highest);
     }
 
-    /// Measures the solutions of new nodes, as far as needed to know whether they lead.
+    /// Measures the solutions of new nodes as far as necessary to decide whether they lead.
     fn meet(&mut self, places: std::ops::Range<usize>) -> bool {
         let domain = self.ledger.domain();
         let known = self.ledger.count();
@@ -242,8 +241,8 @@ impl<D: Domain> Best<'_, D> {
         true
     }
 
-    /// Measures new solutions against the leader until each is behind it, by the odds or for certain, or has been
-    /// measured throughout.
+    /// Measures new solutions against the leader until each is worse with confidence, cannot catch up, or has
+    /// been measured on every replicate.
     fn race(&mut self, mut running: Vec<usize>) -> bool {
         let replicates = self.ledger.domain().replicates();
         let bar = self.leader.map_or(0.0, |leader| self.ledger.mean(leader));
@@ -259,7 +258,7 @@ impl<D: Domain> Best<'_, D> {
             if !self.ledger.measure(&[(first, replicates)]) {
                 return false;
             }
-            // It may have led by chance.
+            // It may have been leading by chance.
             let ahead = |&old: &usize| self.ledger.mean(old) >= self.ledger.mean(first);
             let leader = self.leader.filter(ahead).unwrap_or(first);
             self.leader = Some(leader);
@@ -277,7 +276,7 @@ impl<D: Domain> Best<'_, D> {
         true
     }
 
-    /// Lets everyone above know of a better solution below.
+    /// Propagates a better solution to all nodes above.
     fn raise(&mut self, place: usize, value: f64) {
         let mut waiting = vec![place];
         while let Some(place) = waiting.pop() {
@@ -298,7 +297,8 @@ mod tests {
         confidence.settles(Difference::of(leader, other), seen, number, 5, &mut Quantiles::default())
     }
 
-    /// How often, of 2,000 pairs of equal solutions, one is called better at any look, once many such pairs were seen.
+    /// Number of 2,000 pairs of equal solutions in which one is ever called better, with the variance learned from
+    /// many such pairs.
     fn mistakes(confidence: Confidence, spread: f64) -> usize {
         let seen = Seen { squares: 100.0 * spread.powi(2), freedom: 100.0 };
         let zeros = [0.0; 32];
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn errors_add_up_to_delta() {
-        // A certain difference is settled, an unfavourable one never, and late leaders need more.
+        // A clear difference is significant, a negative one never, and later leaders need more evidence.
         let settles = |leader, other, number| {
             settles(Confidence::default(), &[leader; 4], &[other; 4], number, Seen::default())
         };

@@ -1,11 +1,11 @@
-//! What a search needs to know of a problem.
+//! The interface between a search and its problem.
 
 use std::sync::Arc;
 
-/// A solution together with its key: equal keys are one solution.
+/// A solution with its key; solutions with equal keys are the same.
 #[derive(Clone, Debug)]
 pub struct Solved<S> {
-    /// What is equal is evaluated once.
+    /// Solutions with equal keys are evaluated once.
     pub key: u128,
     /// The solution.
     pub solution: S,
@@ -15,39 +15,39 @@ pub struct Solved<S> {
 ///
 /// Everything is a pure function of its arguments, so that a search is one too.
 pub trait Domain: Sync {
-    /// Where a search can be.
+    /// A state of the search.
     type State: Clone + Send + Sync;
-    /// What a search can find.
+    /// A solution.
     type Solution: Clone + Send + Sync;
 
-    /// Where it starts.
+    /// The initial state.
     fn root(&self) -> Self::State;
 
-    /// States with equal keys are one state: they offer the same moves and the same solutions.
+    /// States with equal keys are the same state: they have the same moves and the same solutions.
     fn key(&self, state: &Self::State) -> u128;
 
-    /// The states one move away, in a fixed order; none where nothing is left to decide.
+    /// The successors of a state, in a fixed order; empty for a terminal state.
     fn children(&self, state: &Self::State) -> Arc<[Self::State]>;
 
-    /// One of the states one move away, which `pick` chooses given their number; none if there are none.
-    /// For rollouts, which need only one child.
+    /// One successor, chosen by `pick` given their number; `None` if there are none. For rollouts, which need only
+    /// one child.
     fn child(&self, state: &Self::State, pick: &mut dyn FnMut(usize) -> usize) -> Option<Self::State> {
         let children = self.children(state);
         (!children.is_empty()).then(|| children[pick(children.len())].clone())
     }
 
-    /// Whether nothing is left to decide; cheaper than asking for the children.
+    /// Whether a state is terminal; cheaper than computing its children.
     fn is_end(&self, state: &Self::State) -> bool {
         self.children(state).is_empty()
     }
 
-    /// A state near this one, for methods that change what they have; none if chance, or the domain, wants a fresh random
-    /// walk from the root instead.
+    /// A mutation of this state; `None` if the mutation is a fresh random walk from the root, or if the domain has no
+    /// mutations.
     fn mutate(&self, _state: &Self::State, _pick: &mut dyn FnMut(usize) -> usize) -> Option<Self::State> {
         None
     }
 
-    /// A state made of parts of two, if chance finds one.
+    /// A recombination of two states, if one is found.
     fn recombine(
         &self,
         _one: &Self::State,
@@ -62,28 +62,29 @@ pub trait Domain: Sync {
         1
     }
 
-    /// What the search has found if it stops here; none if that is no solution.
+    /// The solution at this state, if it is one.
     fn solution(&self, state: &Self::State) -> Option<Solved<Self::Solution>>;
 
-    /// How many replicates there are of every value, at least 1: replicate i uses the same random draws for every solution.
+    /// The number of replicates of every value, at least 1: replicate i uses the same random draws for every
+    /// solution.
     fn replicates(&self) -> usize;
 
-    /// How many different values can be drawn of a solution, one after the other; by default its replicates. More where
-    /// every draw is fresh.
+    /// The number of different values that can be drawn for a solution; by default its replicates, more if every draw
+    /// is fresh.
     fn draws(&self, _solution: &Self::Solution) -> usize {
         self.replicates()
     }
 
-    /// The values, in [0, 1], of these solutions at these replicates; free to use threads. What is outside counts as
-    /// the nearest that is not, and what is no number as 0.
+    /// The values, in [0, 1], of these solutions at these replicates; may use threads. Values outside are clipped,
+    /// NaN counts as 0.
     fn values(&self, requests: &[(&Solved<Self::Solution>, usize)]) -> Vec<f64>;
 
-    /// An upper bound on the value of a solution at any replicate, as far as it is known without measuring.
+    /// An upper bound on the value of a solution at any replicate, computed without measuring.
     fn bound(&self, _solution: &Self::Solution) -> f64 {
         1.0
     }
 
-    /// How promising a child looks before anything is known, for rules that ask; a probability.
+    /// The prior probability of a child, for selection rules that use one.
     fn prior(&self, _parent: &Self::State, siblings: usize) -> f64 {
         1.0 / siblings as f64
     }

@@ -1,12 +1,12 @@
 //! Monte Carlo graph search: the paper's method, and tree search when sharing is switched off.
 //!
-//! A playout selects edges by the rule down to a node not yet visited, expanding on its way, and goes on at random
-//! to an end, whose value is backed up along the path. At the root, playouts alternate between the leader
-//! and its strongest challenger until their confidence bounds part (LUCB); then the root moves on to the best child
-//! and the graph is kept.
+//! A playout selects edges by the rule down to a node not yet visited, expanding nodes on its way, continues at
+//! random to a terminal state, and backs up its value along the path. At the root, playouts alternate between the
+//! leader and its strongest challenger until their confidence bounds separate (LUCB); then the root moves to the best
+//! child, and the graph is kept.
 //!
-//! A node is closed when everything below it has been measured as often as can be. Closed nodes may be skipped, and a
-//! search that has closed the subtree it decided for may return to the root, where other children are open.
+//! A node is closed when everything below it has been measured completely. Closed nodes may be skipped, and a search
+//! that has closed the subtree it decided on may return to the root if other children are open.
 
 use super::backup::Backup;
 use super::domain::Domain;
@@ -23,28 +23,28 @@ pub struct GraphSearchPlan<'a> {
     pub sharing: Sharing,
     /// The selection rule.
     pub rule: &'a dyn SelectionRule,
-    /// c, the weight of the bonus, in selection and in stopping.
+    /// c, the exploration constant, in selection and in the stopping rule.
     pub exploration: f64,
-    /// How values travel up.
+    /// The backup rule.
     pub backup: Backup,
-    /// Whether to play on, for LUCB's sake, when nothing is left to learn.
+    /// Whether to continue until LUCB stops, even if nothing is left to measure.
     pub patient: bool,
-    /// Whether selection and decisions pass over closed children.
+    /// Whether selection and decisions skip closed children.
     pub skip_closed: bool,
-    /// Whether to return to the first root when the subtree decided for is closed and others are open.
+    /// Whether to return to the first root if the chosen subtree is closed and others are open.
     pub return_to_root: bool,
-    /// The most playouts for one decision, after which the root moves on to the leader; none if only the whole search has
-    /// a budget.
+    /// Maximum playouts per decision, after which the root moves to the leader; `None` if only the whole search has a
+    /// budget.
     pub decision: Option<u64>,
     /// Limits on playouts and evaluations.
     pub budget: Budget,
-    /// How many solutions to bring back.
+    /// Number of solutions to return.
     pub keep: usize,
-    /// Where chance comes from.
+    /// RNG stream of the search.
     pub stream: Stream,
 }
 
-/// Playouts between two looks at the watch.
+/// Playouts between two calls of the observer.
 const LOOK: u64 = 64;
 
 /// Runs a graph search.
@@ -67,7 +67,7 @@ pub(super) struct Engine<'a, 'b, D: Domain> {
 }
 
 impl<D: Domain> Engine<'_, '_, D> {
-    /// Makes one decision after the other, until nothing is left to decide.
+    /// Makes one decision after another until a terminal state is reached.
     fn decide(&mut self) -> StopReason {
         let (mut root, mut end) = (0, StopReason::Lucb);
         loop {
@@ -82,7 +82,7 @@ impl<D: Domain> Engine<'_, '_, D> {
                     self.advance(root)
                 }
                 StopReason::Exhausted | StopReason::NoSignal if self.may_return(root) => 0,
-                // What is exhausted is the subtree that a decision without evidence led to.
+                // Only the subtree of a decision made without evidence is exhausted.
                 StopReason::Exhausted if end == StopReason::Budget && !self.graph.nodes[0].closed => {
                     return end;
                 }
@@ -91,17 +91,17 @@ impl<D: Domain> Engine<'_, '_, D> {
         }
     }
 
-    /// Where the root moves when a decision is made.
+    /// The node that the root moves to after a decision.
     fn advance(&self, root: usize) -> usize {
         self.edges(root)[self.leader(root)].child()
     }
 
-    /// Whether other children of the first root are open when everything below `root` is closed.
+    /// Whether other children of the first root are open while everything below `root` is closed.
     fn may_return(&self, root: usize) -> bool {
         self.plan.return_to_root && root != 0 && !self.graph.nodes[0].closed
     }
 
-    /// Plays until the decision at `root` is made, or cannot be. Where there is none, `root` is measured.
+    /// Runs playouts until the decision at `root` is made or the search must stop. A terminal `root` is measured.
     fn settle(&mut self, root: usize) -> StopReason {
         let (mut turn, first) = (0u64, self.ledger.counters.playouts);
         loop {
@@ -137,12 +137,12 @@ impl<D: Domain> Engine<'_, '_, D> {
         }
     }
 
-    /// The edges between which a decision is made: with nothing skipped, all.
+    /// The edges among which a decision is made; all of them if none are skipped.
     fn choices(&self, place: usize) -> impl Iterator<Item = usize> {
         self.open(place, self.plan.skip_closed || self.plan.return_to_root)
     }
 
-    /// The edges of a node, without those to closed children where these are skipped and others are left.
+    /// The edges of a node, without those to closed children if these are skipped and others are left.
     fn open(&self, place: usize, skip: bool) -> impl Iterator<Item = usize> {
         let edges = self.edges(place);
         let closed = move |i: usize| self.graph.nodes[edges[i].child()].closed;
@@ -162,7 +162,7 @@ impl<D: Domain> Engine<'_, '_, D> {
         }
     }
 
-    /// The edge of highest value; of equals the first.
+    /// The edge with the highest value; the first on ties.
     fn leader(&self, place: usize) -> usize {
         let better = |best: usize, i: usize| {
             if self.quality(place, i) > self.quality(place, best) { i } else { best }
@@ -170,12 +170,12 @@ impl<D: Domain> Engine<'_, '_, D> {
         self.choices(place).reduce(better).expect("a decision has a choice")
     }
 
-    /// The edge of highest score but for the leader.
+    /// The edge with the highest score except the leader.
     fn challenger(&self, place: usize, leader: usize) -> Option<usize> {
         self.highest(place, self.choices(place).filter(|&i| i != leader))
     }
 
-    /// The edge of highest score: untried ones first, of equals the less tried, then the first.
+    /// The edge with the highest score: untried ones first; on ties the less tried, then the first.
     fn highest(&self, place: usize, among: impl Iterator<Item = usize>) -> Option<usize> {
         let edges = self.edges(place);
         let bonus = self.bonus(place);
@@ -190,7 +190,7 @@ impl<D: Domain> Engine<'_, '_, D> {
         scored.reduce(|best, next| if better(next, best) { next } else { best }).map(|(i, _)| i)
     }
 
-    /// The bonus of each edge of a node.
+    /// The exploration bonus of each edge of a node.
     fn bonus(&self, place: usize) -> impl Fn(usize) -> f64 {
         let (node, edges) = (&self.graph.nodes[place], self.graph.edges(place));
         let parent = self.plan.rule.parent(node.visits);
@@ -202,7 +202,7 @@ impl<D: Domain> Engine<'_, '_, D> {
         }
     }
 
-    /// One playout; the first edge may be given.
+    /// One playout; the first edge may be prescribed.
     fn playout(&mut self, root: usize, first: Option<usize>) {
         let (mut path, mut taken) = (vec![root], Vec::new());
         let (mut here, mut forced) = (root, first);
@@ -217,7 +217,7 @@ impl<D: Domain> Engine<'_, '_, D> {
             taken.push(i);
             here = self.edges(here)[i].child();
             path.push(here);
-            // A known child has had its rollout; the released code gives it another.
+            // A known child has had its rollout; the released code makes another one.
             if self.graph.nodes[here].visits == 0 || (fresh && self.plan.backup == Backup::Latest) {
                 break self.rollout(here);
             }
@@ -226,7 +226,7 @@ impl<D: Domain> Engine<'_, '_, D> {
         self.ledger.counters.playouts += 1;
     }
 
-    /// Goes on at random from a node to an end, and takes its value.
+    /// Continues at random from a node to a terminal state and returns its value.
     fn rollout(&mut self, place: usize) -> f64 {
         let domain = self.ledger.domain();
         let mut rng = self.plan.stream.derive("playout", self.ledger.counters.playouts).rng();
@@ -253,7 +253,7 @@ impl<D: Domain> Engine<'_, '_, D> {
         value
     }
 
-    /// The value of a node where nothing is left to decide; its mean becomes more exact.
+    /// Draws a value of a terminal node, which refines its mean.
     fn end(&mut self, place: usize) -> f64 {
         if self.graph.nodes[place].end == End::No {
             let solved = self.ledger.domain().solution(&self.graph.nodes[place].state);

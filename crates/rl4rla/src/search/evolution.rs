@@ -1,4 +1,5 @@
-//! Regularised evolution: a population in which the oldest die, whatever they are worth (Real et al., *AutoML-Zero*, 2020).
+//! Regularised evolution: a population from which the oldest member is removed, whatever its fitness (Real et al.,
+//! *AutoML-Zero*, 2020).
 
 use super::domain::{Domain, walk};
 use super::fitness::{FitnessEvaluator, Individual, REPLICATES};
@@ -11,14 +12,14 @@ use std::collections::VecDeque;
 /// FitnessEvaluator size limit.
 const POPULATION: u64 = 100;
 
-/// A tournament is one in so many of the population, and at least two.
+/// A tournament has 1/`SHARE` of the population, and at least two members.
 const SHARE: usize = 10;
 
-/// Founders are at most one in so many of the individuals that the budget pays for: the rest is for evolution.
+/// At most 1/`FOUNDERS` of the individuals that the budget allows are founders; the rest is for evolution.
 const FOUNDERS: u64 = 4;
 
-/// Lets random walks found a population; from then on the winner of every tournament has a mutated child, and the oldest
-/// dies. Playouts are individuals made.
+/// Starts a population from random walks; then the winner of each tournament gets a mutated child, and the oldest
+/// member is removed. Playouts are individuals.
 pub fn evolution<D: Domain>(
     domain: &D,
     budget: impl Into<Budget>,

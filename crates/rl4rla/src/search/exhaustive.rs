@@ -1,27 +1,27 @@
-//! Exhaustive search: every state and every solution. When it finishes, its winner is the best there is: the
-//! baseline of every other method, in evaluations.
+//! Exhaustive search: every state and every solution. When it finishes, its winner is the best program; it is the
+//! reference for all other methods, in evaluations.
 
 use super::domain::Domain;
 use super::ledger::{Budget, Ledger, Watch};
 use super::outcome::{Outcome, StopReason};
 use rustc_hash::FxHashSet;
 
-/// How far solutions are measured.
+/// How completely solutions are measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measure {
-    /// On every replicate, whatever they are worth.
+    /// On every replicate.
     All,
-    /// Until it is certain that another is better: a solution is dropped when even full marks on the rest of its
+    /// Until another solution is certainly better: a solution is dropped when even the value 1 on all remaining
     /// replicates could not bring it up to the leader.
     WhileInTheRunning,
 }
 
-/// Moves between two looks at the watch.
+/// States between two calls of the observer.
 const LOOK: u64 = 256;
 
-/// Visits every state once, fewest moves first, and measures every solution.
+/// Visits every state once, in breadth-first order, and measures every solution.
 ///
-/// The playouts of the budget are the states generated; a search that exceeds it stops with what it has.
+/// The playouts of the budget are the states generated; a search that exceeds it stops with what it has found.
 pub fn exhaustive<D: Domain>(
     domain: &D,
     measure: Measure,
@@ -89,11 +89,11 @@ fn enumerate<D: Domain>(ledger: &mut Ledger<D>) -> StopReason {
     StopReason::Exhausted
 }
 
-/// Solutions measured between two looks at who leads.
+/// Solutions measured between two updates of the leader.
 const TOGETHER: usize = 256;
 
-/// Measures one replicate after the other, dropping whatever can no longer win: the most promising first, so that
-/// there soon is a leader to be measured against.
+/// Measures one replicate after the other and drops solutions that can no longer win; the most promising ones first,
+/// so that there is soon a strong leader to compare with.
 fn drop_by_bounds<D: Domain>(ledger: &mut Ledger<D>, mut running: Vec<usize>) -> bool {
     let replicates = ledger.domain().replicates();
     running.sort_by(|&a, &b| ledger.bound(b).total_cmp(&ledger.bound(a)).then(a.cmp(&b)));

@@ -1,20 +1,20 @@
-//! Where evolving searches make their individuals: each is a state, measured as it stands.
+//! Creation and evaluation of the individuals of evolutionary searches.
 
 use super::domain::Domain;
 use super::ledger::{Budget, Ledger, Watch};
 use rustc_hash::FxHashSet;
 
-/// An individual is measured on so many replicates, so that a single lucky draw does not keep it alive.
+/// Number of replicates per individual, so that no single favourable draw keeps it alive.
 pub(super) const REPLICATES: usize = 4;
 
-/// A state, and the place of its solution in the ledger; none if it has none.
+/// A state, and the index of its solution in the ledger, if it has one.
 #[derive(Clone)]
 pub(super) struct Individual<S> {
     pub state: S,
     pub place: Option<usize>,
 }
 
-/// Creates and counts individuals; known ones cost nothing.
+/// Creates and counts individuals; those with known solutions need no evaluations.
 pub(super) struct FitnessEvaluator<'a, D: Domain> {
     pub ledger: Ledger<'a, D>,
     met: FxHashSet<u128>,
@@ -29,7 +29,7 @@ impl<'a, D: Domain> FitnessEvaluator<'a, D> {
         FitnessEvaluator { ledger: Ledger::new(domain, budget, watch), met: FxHashSet::default() }
     }
 
-    /// Makes individuals of these states and measures them together; none if the search must stop.
+    /// Creates individuals from these states and measures them together; `None` if the search must stop.
     pub fn evaluate(&mut self, states: Vec<D::State>) -> Option<Vec<Individual<D::State>>> {
         let domain = self.ledger.domain();
         let mut individuals = Vec::with_capacity(states.len());
@@ -46,7 +46,7 @@ impl<'a, D: Domain> FitnessEvaluator<'a, D> {
         self.ledger.measure(&wanted).then_some(individuals)
     }
 
-    /// The mean of an individual; below all others if it is no solution.
+    /// The mean value of an individual; below all others if it is not a solution.
     pub fn fitness(&self, individual: &Individual<D::State>) -> f64 {
         individual.place.map_or(-1.0, |place| self.ledger.mean(place))
     }

@@ -1,20 +1,21 @@
-//! The graph of a search: states as nodes, each found once. Nodes, edges and links lie side by side, by number.
+//! The graph of a search: each state is one node. Nodes, edges and links are stored in arrays and referred to by
+//! index.
 
 use super::domain::Domain;
 use super::outcome::GraphSize;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// Whether equal states are one node.
+/// Whether equal states share a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sharing {
-    /// Every path has its own node: Monte Carlo tree search.
+    /// Every path has its own nodes: Monte Carlo tree search.
     Tree,
-    /// Equal states are one node, whatever path led there: Monte Carlo graph search.
+    /// Equal states share a node, whatever path led there: Monte Carlo graph search.
     Graph,
 }
 
-/// A move, counted apart from where it leads: a child reached by many edges was not tried by each of them.
+/// A move, with its own visit count: a child with many incoming edges was not tried through each of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     child: u32,
@@ -23,30 +24,30 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// Where it leads.
+    /// Index of its child.
     pub fn child(&self) -> usize {
         self.child as usize
     }
 }
 
-/// A state and what is known of it.
+/// A state and its statistics.
 pub struct Node<S> {
     pub state: S,
     /// Q(s).
     pub value: f64,
-    /// U(s), what a rollout from here gave; none if there was none.
+    /// U(s), the value of a rollout from here, if there was one.
     pub own: Option<f64>,
-    /// The solution found here if nothing is left to decide.
+    /// The solution of a terminal node.
     pub end: End,
     /// N(s).
     pub visits: u32,
-    /// Where its edges begin; none until it is expanded.
+    /// Index of its first edge; unset until it is expanded.
     edges: u32,
     degree: u32,
     /// Its latest link to a parent, and that parent.
     link: u32,
     parent: u32,
-    /// Whether everything below has been measured as often as can be.
+    /// Whether everything below has been measured completely.
     pub closed: bool,
 }
 
@@ -63,41 +64,41 @@ impl<S> Node<S> {
     }
 }
 
-/// What is at a node where nothing is left to decide.
+/// The kind of a terminal node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// Something is left to decide, or it is not known yet.
+    /// Not terminal, or not known yet.
     No,
-    /// This solution of the ledger.
+    /// Terminal, with this solution of the ledger.
     Solution(u32),
-    /// No solution.
+    /// Terminal, without a solution.
     Nothing,
 }
 
-/// A parent of a node, and where the one noted before it stands.
+/// A parent of a node, and the index of the previous link of that node.
 #[derive(Clone, Copy)]
 struct Link {
     parent: u32,
     before: u32,
 }
 
-/// The nodes met so far.
+/// All nodes so far.
 pub struct Graph<'a, D: Domain> {
     domain: &'a D,
     sharing: Sharing,
     places: Places,
-    /// In the order they were met.
+    /// In order of creation.
     pub nodes: Vec<Node<D::State>>,
     edges: Vec<Edge>,
-    /// Q̂(s, a) of each edge, where a back-up averages over edges.
+    /// Q̂(s, a) of each edge, for backup rules that average over edges.
     means: Vec<f64>,
     links: Vec<Link>,
-    /// The keys of the children of the node being expanded.
+    /// Keys of the children of the node being expanded.
     met: FxHashSet<u128>,
 }
 
 impl<'a, D: Domain> Graph<'a, D> {
-    /// The root alone, at place 0.
+    /// A graph with only the root, at index 0.
     pub fn new(domain: &'a D, sharing: Sharing) -> Graph<'a, D> {
         let mut graph = Graph {
             domain,
@@ -113,7 +114,7 @@ impl<'a, D: Domain> Graph<'a, D> {
         graph
     }
 
-    /// The node of a state.
+    /// The node of a state, created if necessary.
     fn node(&mut self, state: &D::State) -> usize {
         let next = number(self.nodes.len());
         let place = match self.sharing {
@@ -137,22 +138,22 @@ impl<'a, D: Domain> Graph<'a, D> {
         place as usize
     }
 
-    /// The edges of a node, in the order of the moves, parallel ones merged; none until it is expanded.
+    /// The edges of a node in the order of the moves, parallel ones merged; empty until it is expanded.
     pub fn edges(&self, place: usize) -> &[Edge] {
         &self.edges[self.nodes[place].range()]
     }
 
-    /// The same, to count them.
+    /// The same edges, mutable.
     pub fn edges_mut(&mut self, place: usize) -> &mut [Edge] {
         &mut self.edges[self.nodes[place].range()]
     }
 
-    /// Q̂(s, a): the mean of what went into an edge by [`Graph::average`].
+    /// Q̂(s, a): the mean of the values added to an edge by [`Graph::average`].
     pub fn mean(&self, place: usize, i: usize) -> f64 {
         self.means.get(self.nodes[place].range().start + i).copied().unwrap_or(0.0)
     }
 
-    /// Counts a value into the edge between two nodes: N(s,a) grows by one, and Q̂(s,a) is the mean of all.
+    /// Adds a value to the edge between two nodes: N(s,a) grows by one, and Q̂(s,a) is the mean of all.
     pub fn average(&mut self, parent: usize, child: usize, value: f64) {
         let range = self.nodes[parent].range();
         let i = self.edges[range.clone()].iter().position(|edge| edge.child() == child);
@@ -169,7 +170,7 @@ impl<'a, D: Domain> Graph<'a, D> {
         std::iter::successors(latest, move |known| link(known.before)).map(|known| known.parent as usize)
     }
 
-    /// Finds the edges of a node, if they are not known.
+    /// Creates the edges of a node, if it is not expanded yet.
     pub fn expand(&mut self, place: usize) {
         if self.nodes[place].is_expanded() {
             return;
@@ -177,7 +178,7 @@ impl<'a, D: Domain> Graph<'a, D> {
         let start = self.edges.len();
         self.met.clear();
         for state in self.domain.children(&self.nodes[place].state).iter() {
-            // Parallel moves are one edge, in a tree too.
+            // Parallel moves are merged into one edge, also in a tree.
             if self.sharing == Sharing::Tree && !self.met.insert(self.domain.key(state)) {
                 continue;
             }
@@ -190,7 +191,7 @@ impl<'a, D: Domain> Graph<'a, D> {
         (self.nodes[place].edges, self.nodes[place].degree) = (start as u32, degree);
     }
 
-    /// Notes a parent, unless it is the one noted last.
+    /// Adds a parent, unless it is the one added last.
     fn link(&mut self, child: usize, parent: usize) -> bool {
         let (next, parent, child) = (number(self.links.len()), parent as u32, &mut self.nodes[child]);
         let new = child.parent != parent;
@@ -201,12 +202,12 @@ impl<'a, D: Domain> Graph<'a, D> {
         new
     }
 
-    /// Whether a node is expanded, and everything below it is closed.
+    /// Whether a node is expanded and all its children are closed.
     pub fn all_closed(&self, place: usize) -> bool {
         self.nodes[place].is_expanded() && self.edges(place).iter().all(|e| self.nodes[e.child()].closed)
     }
 
-    /// Marks a node closed, and whatever above it is closed by that, on any path.
+    /// Marks a node as closed, and every node above that becomes closed by it, on all paths.
     pub fn close(&mut self, place: usize) {
         let mut waiting = vec![place];
         while let Some(place) = waiting.pop() {
@@ -218,7 +219,7 @@ impl<'a, D: Domain> Graph<'a, D> {
         }
     }
 
-    /// What it takes, states that live elsewhere aside.
+    /// Memory of the graph, without states that are stored elsewhere.
     pub fn size(&self) -> GraphSize {
         let bytes = size_of_val(&self.nodes[..])
             + size_of_val(&self.edges[..])
@@ -229,19 +230,19 @@ impl<'a, D: Domain> Graph<'a, D> {
     }
 }
 
-/// A place in a table, as it is stored.
+/// An index in its stored form.
 fn number(place: usize) -> u32 {
     u32::try_from(place).ok().filter(|&place| place != NONE).expect("fewer than 2³² nodes and edges")
 }
 
-/// Where the nodes of keys are. Keys that are small numbers find theirs without hashing.
+/// Map from keys to nodes; small integer keys are looked up without hashing.
 #[derive(Default)]
 struct Places {
     small: Vec<u32>,
     large: FxHashMap<u128, u32>,
 }
 
-/// Room that the table of small keys may take at first; later it may double.
+/// Initial size limit of the table of small keys; it may double later.
 const ROOM: usize = 1024;
 
 impl Places {
@@ -250,7 +251,7 @@ impl Places {
         let Some(place) = usize::try_from(key).ok().filter(|&key| key < room) else {
             return *self.large.entry(key).or_insert(next);
         };
-        // When it came, a key may have been too large for the table.
+        // A key may have been too large for the table when it was inserted.
         if let Some(&known) = self.large.get(&key) {
             return known;
         }

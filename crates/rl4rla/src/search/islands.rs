@@ -1,5 +1,5 @@
-//! Island evolution: several populations, apart from each other, whose parents go to a proposer that may be anyone
-//! (Romera-Paredes et al., *FunSearch*, 2023).
+//! Island evolution: several separate populations, whose parents are given to an arbitrary proposer (Romera-Paredes
+//! et al., *FunSearch*, 2023).
 
 use super::domain::{Domain, walk};
 use super::fitness::{FitnessEvaluator, Individual};
@@ -9,7 +9,7 @@ use crate::rng::Stream;
 use rand::{Rng, RngExt};
 use rustc_hash::FxHashSet;
 
-/// A parent as a proposer sees it.
+/// A parent as shown to a proposer.
 pub struct Parent<'a, S> {
     /// The state.
     pub state: &'a S,
@@ -19,8 +19,8 @@ pub struct Parent<'a, S> {
 
 /// A source of new states, given old ones.
 pub trait ProposalSource<D: Domain> {
-    /// States to try. The parents come in the order of their scores, the best last, and may be none. No states is an answer
-    /// too; none at all means that there will never be any more, and interrupts the search.
+    /// States to try. The parents are sorted by score, the best last, and may be empty. An empty list is a valid
+    /// answer; `None` means that there will never be any more, and interrupts the search.
     fn propose(
         &mut self,
         domain: &D,
@@ -28,17 +28,17 @@ pub trait ProposalSource<D: Domain> {
         pick: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Vec<D::State>>;
 
-    /// The evaluations that a proposal takes from the budget at least, whatever comes of it: where proposing has a cost of
-    /// its own, states that are known already are not for nothing.
+    /// The minimum number of evaluations charged for a proposal, whatever its result: if proposing is expensive in
+    /// itself, proposals of known states must not be free.
     fn cost(&self) -> u64 {
         0
     }
 }
 
-/// Proposes mutants of the better parent, and sometimes a crossover with the other.
+/// Proposes mutations of the better parent, and sometimes a crossover with the other.
 pub struct Breeder;
 
-/// One proposal in so many has two parents.
+/// One in this many proposals has two parents.
 const PAIRS: usize = 4;
 
 impl<D: Domain> ProposalSource<D> for Breeder {
@@ -60,24 +60,24 @@ impl<D: Domain> ProposalSource<D> for Breeder {
 
 const ISLANDS: usize = 5;
 
-/// The states an island starts with, besides the root: random walks.
+/// Number of random walks that an island starts with, besides the root.
 const FOUNDERS: usize = 2;
 
-/// Parents of a proposal.
+/// Number of parents of a proposal.
 const PARENTS: usize = 2;
 
-/// The softmax over the scores of clusters starts at this temperature, falls to 0 in so many individuals of an island, and
-/// starts again.
+/// Initial temperature of the softmax over the scores of clusters; it falls to 0 over this many individuals of an
+/// island and then starts again.
 const TEMPERATURE: f64 = 0.1;
 const COOLING: u64 = 1000;
 
-/// Individuals made between two resets of the worse half of the islands.
+/// Individuals between two resets of the worse half of the islands.
 const RESET: u64 = 250;
 
-/// Proposals without a state, one after the other, that end a search.
+/// Number of consecutive proposals without a state that end a search.
 const PATIENCE: usize = 50;
 
-/// Evolves islands with this proposer. Playouts are individuals made, and answers that were none.
+/// Evolves islands with this proposer. Playouts are individuals and empty proposals.
 pub fn islands<D: Domain>(
     domain: &D,
     proposer: &mut dyn ProposalSource<D>,
@@ -97,13 +97,13 @@ struct Sea<'a, D: Domain> {
 }
 
 struct Island<S> {
-    /// In the order they were met.
+    /// In order of creation.
     clusters: Vec<Cluster<S>>,
-    /// The places of its solutions: one that is there already does not come a second time.
+    /// Indices of its solutions, so that none is added twice.
     known: FxHashSet<usize>,
 }
 
-/// Individuals of equal scores, replicate by replicate.
+/// Individuals with equal scores on every replicate.
 struct Cluster<S> {
     signature: Vec<f64>,
     score: f64,
@@ -124,7 +124,7 @@ impl<S> Island<S> {
         self.clusters.iter().reduce(|best, next| if next.score > best.score { next } else { best })
     }
 
-    /// Parents, the best last: a cluster by its score, in it rather a short one.
+    /// Parents, the best last: the cluster is chosen by score, and within it short programs are preferred.
     fn parents(&self, rng: &mut impl Rng) -> Vec<Parent<'_, S>> {
         if self.clusters.is_empty() {
             return Vec::new();
@@ -148,7 +148,7 @@ impl<S> Island<S> {
     }
 }
 
-/// One of these, with a probability proportional to its exponential.
+/// An index, with probability proportional to the exponential of its weight.
 fn softmax(weights: &[f64], rng: &mut impl Rng) -> usize {
     let most = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = weights.iter().map(|weight| (weight - most).exp()).collect();
@@ -207,7 +207,7 @@ impl<D: Domain> Sea<'_, D> {
         }
     }
 
-    /// Founds the islands; says no if the search must stop.
+    /// Creates the islands; returns false if the search must stop.
     fn settle(&mut self, stream: &Stream) -> bool {
         let domain = self.evaluator.ledger.domain();
         let walks = (0..ISLANDS * FOUNDERS).map(|number| {
@@ -245,7 +245,7 @@ impl<D: Domain> Sea<'_, D> {
         }
     }
 
-    /// Empties the worse half of the islands, and settles each with the best individual of a better one.
+    /// Empties the worse half of the islands and restarts each with the best individual of a better one.
     fn reset(&mut self, rng: &mut impl Rng) {
         let score = |&island: &usize| self.islands[island].best().map_or(-1.0, |best| best.score);
         let mut order: Vec<usize> = (0..ISLANDS).collect();

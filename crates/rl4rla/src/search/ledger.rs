@@ -11,18 +11,18 @@ pub trait Watch<S> {
     /// A value was computed.
     fn evaluated(&mut self, _key: u128, _replicate: usize, _value: f64) {}
 
-    /// Whether the search should continue. `best` is the solution of the highest mean so far, with that mean.
+    /// Whether the search should continue. `best` is the solution with the highest mean so far, and that mean.
     fn continues(&mut self, _counters: &Counters, _best: Option<(&S, f64)>) -> bool {
         true
     }
 }
 
-/// What a search may spend.
+/// Limits of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
     /// Maximum number of playouts.
     pub playouts: u64,
-    /// Maximum number of evaluations; the final measurement of the best comes on top.
+    /// Maximum number of evaluations; the final measurement of the best solutions is not included.
     pub evaluations: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ impl From<u64> for Budget {
     }
 }
 
-/// Watches nothing.
+/// An observer that does nothing.
 pub struct Silent;
 
 impl<S> Watch<S> for Silent {}
@@ -42,9 +42,9 @@ struct Entry<S> {
     /// Values of replicates 0, 1, …
     values: Vec<f64>,
     sum: f64,
-    /// No value is above this.
+    /// Upper bound on its values.
     bound: f64,
-    /// How often it was drawn, by [`Ledger::draw`].
+    /// Number of calls of [`Ledger::draw`].
     draws: usize,
 }
 
@@ -54,7 +54,7 @@ impl<S> Entry<S> {
     }
 }
 
-/// The mean a solution had at some time. The highest is the greatest; of equals, the one met first.
+/// The mean of a solution at some time. Ordered by mean; ties go to the solution entered first.
 struct Standing {
     mean: f64,
     place: usize,
@@ -82,19 +82,19 @@ pub struct Ledger<'a, D: Domain> {
     domain: &'a D,
     budget: Budget,
     watch: &'a mut dyn Watch<D::Solution>,
-    /// Whether the watch has said no.
+    /// Whether the observer has asked to stop.
     interrupted: bool,
     places: FxHashMap<u128, usize>,
-    /// In the order they were met.
+    /// In the order in which they were entered.
     entries: Vec<Entry<D::Solution>>,
     best: Option<usize>,
-    /// Every mean there has been, for finding the best again when it falls.
+    /// Every mean so far, for finding the best solution again when its mean falls.
     heap: BinaryHeap<Standing>,
     /// Whether the mean of `best` has fallen, so that another may be ahead.
     fallen: bool,
-    /// What was done so far.
+    /// Counters of the search.
     pub counters: Counters,
-    /// What was asked of others and gave no value, in evaluations.
+    /// Evaluations charged for proposals without a value.
     charged: u64,
 }
 
@@ -119,7 +119,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
         }
     }
 
-    /// The domain whose values these are.
+    /// The domain of the search.
     pub fn domain(&self) -> &'a D {
         self.domain
     }
@@ -135,7 +135,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
         self.budget.evaluations.map_or(u64::MAX, |most| most.saturating_sub(spent))
     }
 
-    /// Takes evaluations from the budget for what cost as much as they do and gave no value.
+    /// Charges the budget for work that costs as much as evaluations but gives no value.
     pub fn charge(&mut self, evaluations: u64) {
         self.charged += evaluations;
     }
@@ -145,7 +145,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
         self.playouts_left() == 0 || self.evaluations_left() == 0
     }
 
-    /// The number of a solution, given when it is first met.
+    /// The index of a solution, assigned when it is first entered.
     pub fn enter(&mut self, solved: Solved<D::Solution>) -> usize {
         let next = self.entries.len();
         let place = *self.places.entry(solved.key).or_insert(next);
@@ -156,27 +156,27 @@ impl<'a, D: Domain> Ledger<'a, D> {
         place
     }
 
-    /// How many solutions were met.
+    /// Number of solutions entered.
     pub fn count(&self) -> usize {
         self.entries.len()
     }
 
-    /// The solution of this number.
+    /// The solution with this index.
     pub fn solution(&self, place: usize) -> &D::Solution {
         &self.entries[place].solved.solution
     }
 
-    /// The values known of a solution.
+    /// The known values of a solution.
     pub fn values(&self, place: usize) -> &[f64] {
         &self.entries[place].values
     }
 
-    /// The mean of the values known.
+    /// The mean of the known values.
     pub fn mean(&self, place: usize) -> f64 {
         self.entries[place].mean()
     }
 
-    /// Whether every replicate is known.
+    /// Whether every replicate has been measured.
     pub fn is_complete(&self, place: usize) -> bool {
         self.entries[place].values.len() >= self.domain.replicates()
     }
@@ -186,12 +186,12 @@ impl<'a, D: Domain> Ledger<'a, D> {
         self.entries[place].values.len() >= self.domain.draws(self.solution(place))
     }
 
-    /// No value of a solution is above this.
+    /// Upper bound on the values of a solution.
     pub fn bound(&self, place: usize) -> f64 {
         self.entries[place].bound
     }
 
-    /// Whether the most it can get on the rest of its replicates would bring a solution up to this mean.
+    /// Whether a solution could still reach this mean with its upper bound on all remaining replicates.
     pub fn can_reach(&self, place: usize, mean: f64) -> bool {
         let (entry, all) = (&self.entries[place], self.domain.replicates() as f64);
         let most = (entry.sum + entry.bound * (all - entry.values.len() as f64)) / all;
@@ -199,8 +199,8 @@ impl<'a, D: Domain> Ledger<'a, D> {
         most >= mean - 1e-12
     }
 
-    /// The next value of a solution: all that can be drawn in turn, over and over. One evaluation at most; whether that is
-    /// within the budget is for the caller to ask.
+    /// The next value of a solution, cycling through all that can be drawn. Costs at most one evaluation; the caller
+    /// must check the budget.
     pub fn draw(&mut self, place: usize) -> f64 {
         let replicate = self.entries[place].draws % self.domain.draws(self.solution(place));
         self.entries[place].draws += 1;
@@ -210,8 +210,8 @@ impl<'a, D: Domain> Ledger<'a, D> {
         self.entries[place].values[replicate]
     }
 
-    /// Makes sure that the first `count` replicates of each of these solutions are known. Says no if told to stop, or if
-    /// the budget is spent, before that; [`Ledger::why`] says which.
+    /// Measures the first `count` replicates of each of these solutions. Returns false if the observer asks to stop
+    /// or the budget is exhausted before that; [`Ledger::why`] tells which.
     pub fn measure(&mut self, wanted: &[(usize, usize)]) -> bool {
         let mut missing: Vec<(usize, usize)> = wanted
             .iter()
@@ -220,7 +220,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
                 (self.entries[place].values.len()..count).map(move |replicate| (place, replicate))
             })
             .collect();
-        // By replicate: an interrupted batch leaves no holes.
+        // Sorted by replicate, so that an interrupted batch leaves no gaps.
         missing.sort_by_key(|&(place, replicate)| (replicate, place));
         missing.dedup();
         let affordable = usize::try_from(self.evaluations_left()).unwrap_or(usize::MAX).min(missing.len());
@@ -264,10 +264,10 @@ impl<'a, D: Domain> Ledger<'a, D> {
         }
     }
 
-    /// The solution of highest mean.
+    /// The solution with the highest mean.
     pub fn best(&mut self) -> Option<usize> {
         if self.fallen {
-            // What is out of date on top of the heap is in it a second time, further down.
+            // Outdated entries on top of the heap have an up-to-date one further down.
             while self.heap.peek().is_some_and(|top| top.mean != self.mean(top.place)) {
                 self.heap.pop();
             }
@@ -277,7 +277,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
         self.best
     }
 
-    /// Whether anything is known to be worth something.
+    /// Whether any solution has a positive value.
     pub fn has_signal(&mut self) -> bool {
         self.best().is_some_and(|place| self.mean(place) > 0.0)
     }
@@ -290,13 +290,13 @@ impl<'a, D: Domain> Ledger<'a, D> {
         !self.interrupted
     }
 
-    /// Why a search must stop.
+    /// The reason why a search must stop.
     pub fn why(&self) -> StopReason {
         if self.interrupted { StopReason::Interrupted } else { StopReason::Budget }
     }
 
-    /// Ends a search: the best `count` solutions, measured on every replicate so that none leads by one lucky draw.
-    /// What that takes is counted, whatever the budget.
+    /// Ends a search: returns the best `count` solutions, measured on every replicate so that none leads by a single
+    /// favourable draw. These evaluations are counted but not limited by the budget.
     pub fn close(mut self, stop: StopReason, count: usize) -> Outcome<D::Solution> {
         self.budget.evaluations = None;
         let replicates = self.domain.replicates();
@@ -320,7 +320,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
         }
     }
 
-    /// The solutions measured at all, highest mean first; among equals, the one met first.
+    /// The indices of all measured solutions, highest mean first; on ties, the one entered first.
     pub fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = self.measured().collect();
         order.sort_by(|&a, &b| self.mean(b).total_cmp(&self.mean(a)).then(a.cmp(&b)));

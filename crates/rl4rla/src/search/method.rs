@@ -1,4 +1,4 @@
-//! The methods, by name.
+//! The table of search methods.
 
 use super::backup::Backup;
 use super::best::{Confidence, best};
@@ -16,7 +16,7 @@ use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::SQRT_2;
 
-/// A way to search.
+/// A search method.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
@@ -28,33 +28,33 @@ pub enum Method {
     McgsPuct,
     /// Monte Carlo tree search with the UCT rule.
     Mcts,
-    /// Best-solution search with a confidence.
+    /// Best-solution search with a confidence level.
     Best,
-    /// Everything.
+    /// Exhaustive search.
     Exhaustive,
     /// Regularised evolution, as in AutoML-Zero.
     Evolution,
     /// Island evolution, as in FunSearch.
     Islands,
-    /// Chance.
+    /// Random search.
     Random,
 }
 
-/// A row of the table of methods: all that anyone needs to know of one.
+/// A row of the table of methods.
 pub struct MethodInfo {
     /// The method.
     pub method: Method,
     /// Its name on the command line.
     pub name: &'static str,
-    /// One line about it.
+    /// One-line description.
     pub doc: &'static str,
-    /// What it does.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// How it changes programs.
+    /// The moves in program space.
     pub moves: Moves,
 }
 
-/// What a method does.
+/// A search algorithm.
 #[derive(Clone, Copy)]
 pub enum Algorithm {
     /// A Monte Carlo search, which decides move by move. Its playouts are rollouts.
@@ -65,24 +65,25 @@ pub enum Algorithm {
     Exhaustive,
     /// [`evolution`]; its playouts are individuals.
     Evolution,
-    /// [`islands`], the one that asks a proposer; its playouts are individuals, and answers that were none.
+    /// [`islands`], which uses a proposer; its playouts are individuals and empty proposals.
     Islands,
     /// [`random`]; its playouts are random walks.
     Random,
 }
 
-/// How a method changes a program.
+/// The moves of a method in program space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moves {
-    /// An instruction is inserted anywhere.
+    /// Inserts an instruction anywhere.
     Insertions,
-    /// The program is written from left to right, which meets fewer states; insertions where that cannot reach everything.
+    /// Builds the program from left to right, with fewer states; falls back to insertions if that cannot reach
+    /// everything.
     Appending,
-    /// Instructions are added, replaced and taken back.
+    /// Adds, replaces and removes instructions.
     Patches,
 }
 
-/// Every method.
+/// All methods.
 pub const METHODS: [MethodInfo; 9] = [
     MethodInfo {
         method: Method::Best,
@@ -150,7 +151,7 @@ pub const METHODS: [MethodInfo; 9] = [
 ];
 
 impl MethodInfo {
-    /// The graph and the rule of a Monte Carlo search.
+    /// The sharing mode and selection rule of a Monte Carlo search.
     pub fn monte_carlo(&self) -> Option<(Sharing, &'static dyn SelectionRule)> {
         match self.algorithm {
             Algorithm::MonteCarlo(sharing, rule) => Some((sharing, rule)),
@@ -158,7 +159,7 @@ impl MethodInfo {
         }
     }
 
-    /// Whether it asks a proposer for states to try.
+    /// Whether it uses a proposer.
     pub fn takes_proposer(&self) -> bool {
         matches!(self.algorithm, Algorithm::Islands)
     }
@@ -167,18 +168,18 @@ impl MethodInfo {
 /// Options of a search besides its method.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tuning {
-    /// c, the weight of exploration.
+    /// c, the exploration constant.
     pub exploration: f64,
-    /// The constants and the back-up of the released code: its tree search explores √2 times as much, and its values
-    /// come from the latest rollout.
+    /// Use the constants and the backup rule of the released code: its tree search explores √2 times as much, and its
+    /// values come from the latest rollout.
     pub released: bool,
-    /// Back-up rule; none for the default of the method.
+    /// Backup rule; `None` for the default of the method.
     pub backup: Option<Backup>,
-    /// Whether only LUCB or the budget ends a decision, as in the released code, even when nothing is left to learn.
+    /// Whether only LUCB or the budget ends a decision, as in the released code, even if nothing is left to measure.
     pub patient: bool,
-    /// Whether closed children are passed over.
+    /// Whether closed children are skipped.
     pub skip_closed: bool,
-    /// Whether to return to the root when the subtree decided for is closed.
+    /// Whether to return to the root if the chosen subtree is closed.
     pub return_to_root: bool,
     /// Maximum playouts per decision, if limited.
     pub decision: Option<u64>,
@@ -186,19 +187,19 @@ pub struct Tuning {
     pub budget: u64,
     /// Maximum number of evaluations, if limited.
     pub evaluations: Option<u64>,
-    /// δ and the like, for the methods that have one.
+    /// Parameters of the confidence test, for methods that use it.
     pub confidence: Confidence,
-    /// How many solutions to bring back.
+    /// Number of solutions to return.
     pub keep: usize,
 }
 
 impl Tuning {
-    /// What may be spent.
+    /// The limits of the search.
     pub fn budget(&self) -> Budget {
         Budget { playouts: self.budget, evaluations: self.evaluations }
     }
 
-    /// The plan of a Monte Carlo search.
+    /// The configuration of a Monte Carlo search.
     fn plan<'a>(
         &self,
         sharing: Sharing,
@@ -250,7 +251,7 @@ impl Method {
         self.search_asking(domain, &mut Breeder, tuning, stream, watch)
     }
 
-    /// The same with a proposer, for the methods that ask one.
+    /// The same with a proposer, for methods that use one.
     pub fn search_asking<D: Domain>(
         self,
         domain: &D,

@@ -1,8 +1,8 @@
 //! Search for the best solution of an abstract decision problem.
 //!
-//! A [`Domain`] has states, ordered moves between them, and solutions whose value is noisy. Monte Carlo graph search
+//! A [`Domain`] has states, ordered moves between them, and solutions with noisy values. Monte Carlo graph search
 //! ([`graph_search`]) is the paper's method; with [`Sharing::Tree`] it is Monte Carlo tree search. [`best`] races
-//! solutions until the leader is known with confidence 1 − δ, [`exhaustive`] measures all of them, [`random`] is
+//! solutions until the leader is known with confidence 1 − δ, [`exhaustive`] measures all of them, and [`random`] is
 //! the simplest baseline. [`evolution`] and [`islands`] are the program searches of AutoML-Zero and FunSearch.
 
 mod backup;

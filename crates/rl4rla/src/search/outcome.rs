@@ -1,4 +1,4 @@
-//! What a search has found, and why it stopped.
+//! The result of a search, and the reason why it stopped.
 
 use super::domain::Solved;
 use serde::{Deserialize, Serialize};
@@ -10,14 +10,14 @@ use std::fmt;
 pub enum StopReason {
     /// Every decision was settled by the LUCB criterion.
     Lucb,
-    /// Nothing is left unexplored, and the leader has the highest mean over all replicates, with the confidence asked
-    /// for.
+    /// Everything has been explored, and the leader has the highest mean over all replicates, with the required
+    /// confidence.
     Confident,
-    /// Everything there is below the last decision has been measured as often as can be.
+    /// Everything below the last decision has been measured completely.
     Exhausted,
-    /// Everything has been tried, and all of it is worth nothing.
+    /// Everything has been tried, and all values are zero.
     NoSignal,
-    /// The budget is spent.
+    /// The budget is exhausted.
     Budget,
     /// Asked to stop.
     Interrupted,
@@ -43,36 +43,36 @@ impl fmt::Display for StopReason {
     }
 }
 
-/// What a search has done.
+/// Counters of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
-    /// Descents from the root; for an enumeration, the states it generated.
+    /// Descents from the root; for an enumeration, the states generated.
     pub playouts: u64,
-    /// Values computed, one for each solution and replicate; asking again is free.
+    /// Values computed, one for each solution and replicate; repeated requests are free.
     pub evaluations: u64,
-    /// Different solutions among them.
+    /// Distinct solutions among them.
     pub solutions: u64,
-    /// |S|, the nodes of the graph that were visited.
+    /// |S|, the number of distinct nodes visited.
     pub unique_states: u64,
-    /// |V|, the visits of nodes, those in random rollouts aside.
+    /// |V|, the number of node visits, random rollouts excluded.
     pub node_visits: u64,
-    /// Edges that led, when first taken, to a node known from elsewhere; counted by the Monte Carlo searches.
+    /// Edges that led, when first taken, to a node that was already known; counted by Monte Carlo searches.
     pub transpositions: u64,
 }
 
 impl Counters {
-    /// 1 − |S|/|V|, the share of visits to known nodes.
+    /// 1 − |S|/|V|, the fraction of visits to nodes visited before.
     pub fn revisit_rate(&self) -> f64 {
         if self.node_visits == 0 { 0.0 } else { 1.0 - self.unique_states as f64 / self.node_visits as f64 }
     }
 
-    /// The share of edges that led, when first taken, to a node known from elsewhere; 0 in a tree.
+    /// The fraction of edges that led, when first taken, to a node that was already known; 0 in a tree.
     pub fn transposition_rate(&self) -> f64 {
         let taken = self.transpositions + self.unique_states.saturating_sub(1);
         if taken == 0 { 0.0 } else { self.transpositions as f64 / taken as f64 }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Counters) -> Counters {
         Counters {
@@ -86,7 +86,7 @@ impl Counters {
     }
 }
 
-/// A solution with what is known of its value.
+/// A solution with its measured values.
 #[derive(Clone, Debug)]
 pub struct Ranked<S> {
     /// The solution.
@@ -105,11 +105,11 @@ impl<S> Ranked<S> {
 /// The memory of a search's graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct GraphSize {
-    /// Nodes, those never visited included.
+    /// Number of nodes, including those never visited.
     pub nodes: usize,
-    /// Edges.
+    /// Number of edges.
     pub edges: usize,
-    /// Bytes that nodes, edges and whatever finds them take.
+    /// Bytes of nodes, edges and lookup tables.
     pub bytes: usize,
 }
 
@@ -120,8 +120,8 @@ pub struct Outcome<S> {
     pub ranked: Vec<Ranked<S>>,
     /// Why it stopped.
     pub stop: StopReason,
-    /// What it took, the final measurement of the best included.
+    /// Counters of the search, including the final measurement of the best.
     pub counters: Counters,
-    /// The graph it built; nothing for a method that builds none.
+    /// Size of the graph; zero for methods without one.
     pub size: GraphSize,
 }

@@ -7,7 +7,7 @@ use crate::rng::Stream;
 use rand::RngExt;
 use rustc_hash::FxHashSet;
 
-/// Goes from the root to an end at random, as often as the budget allows, and draws a value at every end.
+/// Random walks from the root to a terminal state, within the budget, with one value drawn at the end of each.
 pub fn random<D: Domain>(
     domain: &D,
     budget: impl Into<Budget>,

@@ -1,11 +1,11 @@
-//! Selection rules: how much an edge deserves to be tried because little is known of it.
+//! Selection rules: the exploration bonus of an edge.
 
-/// The counts a rule may look at, for an edge s → s'.
+/// Statistics of an edge s → s' for a selection rule.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Statistics {
     /// N(s, a), the visits of the edge; at least 1.
     pub edge: u32,
-    /// N(s'), the visits of the child by any edge; at least as many.
+    /// N(s'), the visits of the child through any edge; at least N(s, a).
     pub child: u32,
     /// The prior of the edge.
     pub prior: f64,
@@ -13,20 +13,20 @@ pub struct Statistics {
 
 /// A selection rule: an edge's score is Q(s') + c·bonus.
 pub trait SelectionRule: Sync {
-    /// What the bonus needs of N(s), the visits of the parent: found once for all its edges.
+    /// The part of the bonus that depends on N(s), the visits of the parent; computed once for all its edges.
     fn parent(&self, visits: u32) -> f64;
 
     /// The bonus.
     fn bonus(&self, parent: f64, counts: Statistics) -> f64;
 }
 
-/// √(ln N(s) / N(s, a)): counts what was tried from here.
+/// √(ln N(s) / N(s, a)): counts the visits of the edge.
 pub struct Uct;
 
-/// √(ln N(s) / N(s')): counts what is known of the child, from wherever it was reached.
+/// √(ln N(s) / N(s')): counts the visits of the child through all edges.
 pub struct Ucd;
 
-/// P(s, a)·√N(s) / (1 + N(s, a)): trusts the prior first.
+/// P(s, a)·√N(s) / (1 + N(s, a)): follows the prior first.
 pub struct Puct;
 
 impl SelectionRule for Uct {

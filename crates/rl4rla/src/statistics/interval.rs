@@ -1,30 +1,30 @@
-//! Numbers over replicates, with what chance leaves open.
+//! Statistics over replicates with confidence intervals.
 
 use super::{CONFIDENCE, Spread};
 use serde::Serialize;
 
-/// A number over replicates with its 95 % confidence interval.
+/// A statistic over replicates with its 95 % confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Interval {
-    /// The number.
+    /// The estimate.
     pub value: f64,
     /// The lower end.
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// How many replicates stand behind it.
+    /// Number of replicates.
     pub count: usize,
 }
 
 impl Interval {
-    /// The mean with Student's interval; none of nothing.
+    /// The mean with Student's t interval; `None` if there are no values.
     pub fn mean(values: impl IntoIterator<Item = f64>) -> Option<Interval> {
         let Spread { count, mean, error, .. } = Spread::of(values)?;
         Some(Interval { value: mean, low: mean - error, high: mean + error, count })
     }
 
-    /// The median with the narrowest pair of order statistics that holds the true one with 95 % confidence; the least
-    /// and the most where there are too few replicates for that. None of nothing.
+    /// The median with the narrowest symmetric pair of order statistics that covers the true median with 95 %
+    /// confidence; the minimum and maximum if there are too few replicates for that. `None` if there are no values.
     ///
     /// ```
     /// use rl4rla::statistics::Interval;

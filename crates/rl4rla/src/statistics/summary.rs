@@ -14,7 +14,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of these values; not a number if there are none.
+    /// Summary of these values; NaN if there are none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Summary {
         let values: Vec<f64> = values.into_iter().collect();
         let count = values.len() as f64;

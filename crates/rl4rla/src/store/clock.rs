@@ -1,8 +1,8 @@
-//! Wall-clock times, for people to read: they are kept beside results and never part of them.
+//! Wall-clock times for display: they are stored beside results and are never part of them.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Seconds since 1970, now; zero on a clock set before.
+/// Current time in seconds since 1970; zero if the clock is set to an earlier date.
 pub(super) fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64)
 }

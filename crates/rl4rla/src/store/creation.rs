@@ -1,4 +1,4 @@
-//! How a store is made: it appears whole or not at all, and with nothing of one that lay there before.
+//! Creation of a store: atomic, and free of leftovers of an earlier store at the same path.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,10 +10,10 @@ use super::error::StoreError;
 use super::opening::beside;
 use super::schema::{MIGRATIONS, migrate};
 
-/// Makes a store where there is none. The caller holds its lock.
+/// Creates a store at a path where there is none. The caller holds its lock.
 pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     let new = beside(path, ".new");
-    // An earlier attempt may have been cut short.
+    // An earlier attempt may have been interrupted.
     let clear = || ["", "-journal"].map(|ending| fs::remove_file(beside(&new, ending)));
     let _ = clear();
     let make = || -> Result<(), StoreError> {
@@ -31,8 +31,8 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     make().inspect_err(|_| drop(clear()))
 }
 
-/// Removes what a store that was moved away or removed has left: SQLite would take its log for that of the new one, and
-/// write it there.
+/// Removes the log files of a store that was moved away or deleted: SQLite would take them for those of the new store
+/// and replay them into it.
 fn clear_remains(path: &Path) -> Result<(), StoreError> {
     for file in ["-wal", "-shm", "-journal"].map(|ending| beside(path, ending)) {
         match fs::remove_file(&file) {
@@ -79,7 +79,7 @@ mod tests {
         let run = store.begin(&new_run()).unwrap();
         store.append(&run, &(0..500).map(evaluation).collect::<Vec<_>>()).unwrap();
         store.flush().unwrap();
-        // What a killed process leaves once the store itself is moved away.
+        // The files that a killed process leaves after the store itself has been moved away.
         for ending in ["-wal", "-shm"] {
             fs::copy(beside(&path, ending), beside(&killed, ending)).unwrap();
         }

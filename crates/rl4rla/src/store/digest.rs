@@ -1,18 +1,18 @@
-//! The digest of the build that began a run, in a table of its own: runs of earlier formats have none. Its row has a
-//! checksum, and every run has a row, so that none can be lost unnoticed.
+//! The digest of the build that began a run, in a separate table because earlier formats have none. Every run has a
+//! row, with a checksum, so that a missing row is noticed.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::seal::{damaged, hash};
 
-/// Writes the digest of a run.
+/// Writes the build digest of a run.
 pub(super) fn write(connection: &Connection, run: i64, digest: Option<&str>) -> rusqlite::Result<()> {
     let sql = "INSERT INTO build VALUES (?1, ?2, ?3)";
     connection.prepare_cached(sql)?.execute(params![run, digest, sum(run, digest)]).map(drop)
 }
 
-/// The digest of a run, if its row is as it was written.
+/// The build digest of a run, verified against its checksum.
 pub(super) fn read(connection: &Connection, run: i64, id: &str) -> rusqlite::Result<Option<String>> {
     let sql = "SELECT digest, sum FROM build WHERE run = ?1";
     let row = |row: &rusqlite::Row| Ok((row.get(0)?, row.get(1)?));
@@ -24,7 +24,7 @@ pub(super) fn read(connection: &Connection, run: i64, id: &str) -> rusqlite::Res
         .ok_or_else(|| damaged(format!("the checksum of the build of run {id} is wrong")))
 }
 
-/// Says of all runs of an earlier format that their builds are not known.
+/// Adds rows with an unknown build for all runs of an earlier format.
 pub(super) fn fill(connection: &Connection) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("SELECT row FROM run")?;
     let runs: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;

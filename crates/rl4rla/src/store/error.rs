@@ -1,4 +1,4 @@
-//! Why a store could not be used: the file, what was expected and what to do.
+//! Errors of the store: the file, what was expected, and what to do.
 
 use std::fmt;
 use std::io;
@@ -8,7 +8,7 @@ use rusqlite::{ErrorCode, ffi};
 
 use super::Holder;
 
-/// How many runs a message names.
+/// Maximum number of runs listed in a message.
 const LISTED: usize = 8;
 
 /// Why a store could not be opened, read or written.
@@ -17,21 +17,21 @@ const LISTED: usize = 8;
 pub enum StoreError {
     /// The file or its folder does not exist.
     NotThere { path: PathBuf },
-    /// The file is something else.
+    /// The file is not a store.
     NotAStore { path: PathBuf, why: String },
     /// The file was written by a newer version of this program.
     Newer { path: PathBuf, found: i64, known: i64 },
     /// The file is empty: its creation was interrupted.
     Empty { path: PathBuf },
-    /// The file has several names, and what SQLite keeps beside a file goes by its name.
+    /// The file has several hard links, and SQLite names its log after the path.
     Linked { path: PathBuf, names: u64 },
     /// A writer was interrupted, and the reader lacks the permission to recover the file.
     Unsettled { path: PathBuf, why: String },
-    /// Another process writes to the store; unknown if it has not yet said who it is.
+    /// Another process is writing to the store; the holder is unknown if it has not yet written its name.
     Held { path: PathBuf, holder: Option<Holder> },
-    /// Another program, not of this project, has locked the file.
+    /// A program other than rl4rla has locked the file.
     Busy { path: PathBuf },
-    /// The disk did not take what was to be written.
+    /// The disk is full or writing failed.
     Full { path: PathBuf, why: String },
     /// The store was opened for reading only.
     ReadOnly { path: PathBuf },
@@ -43,20 +43,20 @@ pub enum StoreError {
     AmbiguousRun { path: PathBuf, wanted: String, candidates: Vec<String> },
     /// The file is damaged.
     Corrupt { path: PathBuf, why: String },
-    /// A result in the store is not what this program reads.
+    /// A record in the store cannot be read by this version.
     Unreadable { path: PathBuf, what: String, why: String },
-    /// SQLite is older than the first version that is safe here.
+    /// The SQLite library is older than the first version that is safe here.
     OldLibrary { found: String },
-    /// Anything else, in the words of SQLite or of the system.
+    /// Any other error, with the message of SQLite or the operating system.
     Other { path: PathBuf, why: String },
 }
 
 impl StoreError {
-    /// What an error of SQLite means for this file.
+    /// Converts an SQLite error.
     pub(super) fn sqlite(path: &Path, error: rusqlite::Error) -> StoreError {
         let (path, why) = (path.to_path_buf(), error.to_string());
         let Some(failure) = error.sqlite_error() else {
-            // Every statement is fixed, so a value of a wrong type can only come from the file.
+            // Every statement is fixed, so a value of the wrong type can only come from the file.
             return StoreError::Corrupt { path, why };
         };
         match failure.code {
@@ -70,13 +70,13 @@ impl StoreError {
             ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
                 StoreError::Permission { path, why }
             }
-            // `Unknown` is an error in a statement: a table or a column is missing.
+            // `Unknown` is an error in a statement: a missing table or column.
             ErrorCode::DatabaseCorrupt | ErrorCode::Unknown => StoreError::Corrupt { path, why },
             _ => StoreError::Other { path, why },
         }
     }
 
-    /// What an error of the system means for this file.
+    /// Converts an I/O error.
     pub(super) fn io(path: &Path, error: io::Error) -> StoreError {
         let (path, why) = (path.to_path_buf(), error.to_string());
         match error.kind() {
@@ -188,7 +188,7 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-/// Names in a row, not too many.
+/// A comma-separated list, shortened if it is long.
 fn list(names: &[String]) -> String {
     match names.get(..LISTED) {
         Some(some) if names.len() > LISTED => {

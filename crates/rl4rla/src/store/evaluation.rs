@@ -1,4 +1,4 @@
-//! The log of evaluations, which is what a run is resumed from, and the counters of its curves.
+//! The log of evaluations, from which a run is resumed, and the points of its learning curves.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::seal::{Seal, SealedPart, hash, hash_row};
 use super::{RunId, Store, StoreError};
 
-/// How long rows may wait for their commit, and how many at most.
+/// Maximum time and maximum number of rows before buffered rows are committed.
 const INTERVAL: Duration = Duration::from_secs(1);
 const MOST_ROWS: usize = 1 << 18;
 
@@ -24,47 +24,48 @@ pub struct StoredReward {
     pub set: u8,
     /// Which instance of the set.
     pub index: u32,
-    /// What was computed; every bit is kept, of NaN too.
+    /// The computed value; all bits are stored, also those of NaN.
     pub value: f64,
 }
 
-/// A point of the curves of a run: where a search stood after some playouts.
+/// A point of a run's learning curves: the counters of a search after some playouts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sample {
     /// The stage of the curriculum, from zero.
     pub stage: u32,
     /// Playouts of the stage so far.
     pub playouts: u64,
-    /// Different states seen.
+    /// Distinct states seen.
     pub unique_states: u64,
-    /// States visited, counting each time.
+    /// State visits, repeated ones included.
     pub visits: u64,
     /// Visits to states seen before.
     pub revisits: u64,
-    /// Programs run on an instance.
+    /// Evaluations: one program on one instance.
     pub evaluations: u64,
-    /// The best value so far.
+    /// Best reward so far.
     pub best: f64,
 }
 
 impl Store {
-    /// Logs evaluations of a run. One that is there already stays as it is: a pure function has one value.
+    /// Logs evaluations of a run. A row that is already there is not changed, because an evaluation is a pure
+    /// function.
     ///
-    /// After an error the rows still wait, and the next commit tries them again.
+    /// After an error the rows stay buffered, and the next commit tries them again.
     pub fn append(&mut self, run: &RunId, rows: &[StoredReward]) -> Result<(), StoreError> {
         self.writable()?;
         self.buffer.evaluations.extend(rows.iter().map(|row| (run.row(), *row)));
         if self.buffer.is_due() { self.flush() } else { Ok(()) }
     }
 
-    /// Records a point of the curves; a resumed run replaces those it passes again.
+    /// Records a point of the learning curves; a resumed run replaces the points it passes again.
     pub fn sample(&mut self, run: &RunId, sample: &Sample) -> Result<(), StoreError> {
         self.writable()?;
         self.buffer.samples.push((run.row(), *sample));
         if self.buffer.is_due() { self.flush() } else { Ok(()) }
     }
 
-    /// The evaluations of a run that are committed, by stage, program and instance.
+    /// The committed evaluations of a run, ordered by stage, program and instance.
     pub fn evaluations(&self, run: &RunId) -> Result<Vec<StoredReward>, StoreError> {
         self.read(|connection| {
             let sql = "SELECT * FROM evaluation WHERE run = ?1 ORDER BY stage, key, instances, instance";
@@ -81,13 +82,13 @@ impl Store {
         })
     }
 
-    /// The points of the curves of a run that are committed, by stage and playouts.
+    /// The committed points of a run's learning curves, ordered by stage and playouts.
     pub fn samples(&self, run: &RunId) -> Result<Vec<Sample>, StoreError> {
         self.read(|connection| samples(connection, run.row(), run.as_str()))
     }
 }
 
-/// The points of the curves of a run.
+/// The points of a run's learning curves.
 pub(super) fn samples(connection: &Connection, run: i64, id: &str) -> rusqlite::Result<Vec<Sample>> {
     let sql = "SELECT * FROM sample WHERE run = ?1 ORDER BY stage, playouts";
     let mut statement = connection.prepare_cached(sql)?;
@@ -118,14 +119,14 @@ fn from_bits(bits: i64) -> f64 {
     f64::from_bits(bits as u64)
 }
 
-/// Rows that wait for their commit, each with the row of its run.
+/// Rows waiting for the next commit, each with the key of its run.
 #[derive(Debug)]
 pub(super) struct Buffer {
     evaluations: Vec<(i64, StoredReward)>,
     samples: Vec<(i64, Sample)>,
-    /// The last time a commit was tried; after a failure the next one waits its turn too.
+    /// Time of the last attempt to commit; after a failure the next attempt also waits for the interval.
     last: Instant,
-    /// How long rows may wait; tests stop this clock.
+    /// Maximum waiting time; tests set it to infinity.
     pub(super) interval: Duration,
 }
 
@@ -139,7 +140,7 @@ impl Buffer {
         self.evaluations.is_empty() && self.samples.is_empty()
     }
 
-    /// Whether it is time for a commit.
+    /// Whether a commit is due.
     fn is_due(&self) -> bool {
         self.evaluations.len() >= MOST_ROWS || self.last.elapsed() >= self.interval
     }
@@ -155,7 +156,8 @@ impl Buffer {
     }
 
     pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        // In the order of the primary key, neighbours share pages. Stable, so the first value of a key wins.
+        // Sorted by primary key, so that neighbouring rows share pages. The sort is stable, so the first value of a
+        // key wins.
         self.evaluations.sort_by_key(|(run, e)| (*run, e.stage, e.key, e.set, e.index));
         for (run, seal) in write_evaluations(connection, &self.evaluations)? {
             seal.amend(connection, run, SealedPart::Evaluations)?;
@@ -167,7 +169,7 @@ impl Buffer {
     }
 }
 
-/// What was added, by run.
+/// Seals of the rows added, by run.
 type Added = BTreeMap<i64, Seal>;
 
 fn write_evaluations(connection: &Connection, rows: &[(i64, StoredReward)]) -> rusqlite::Result<Added> {
@@ -211,7 +213,7 @@ mod tests {
     use super::super::testing::{Folder, evaluation, new_run};
     use super::*;
 
-    /// A clock that never strikes: only explicit commits.
+    /// No timed commits, only explicit ones.
     const NEVER: Duration = Duration::MAX;
 
     fn bits(rows: &[StoredReward]) -> Vec<u64> {
@@ -313,7 +315,7 @@ mod tests {
         assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
         assert_eq!(store.evaluations(&run).unwrap(), rows[..100], "all or nothing");
         store.integrity().unwrap();
-        // There is room again: what waited is not lost.
+        // Once there is space again, the buffered rows are written.
         store.connection.pragma_update(None, "max_page_count", 1_000_000).unwrap();
         store.flush().unwrap();
         assert_eq!(store.evaluations(&run).unwrap(), rows);

@@ -1,5 +1,5 @@
-//! One writer at a time: a lock of the operating system on a file next to the store, in which the holder says
-//! who it is. The lock vanishes with its process, however that ends; the file stays.
+//! One writer at a time: an operating system lock on a file next to the store, in which the holder identifies itself.
+//! The lock is released when its process ends, in whatever way; the file stays.
 
 use std::fmt;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
@@ -10,20 +10,20 @@ use std::time::Duration;
 use super::clock::{now, utc};
 use super::error::StoreError;
 
-/// Readers probe the lock for a moment; a writer that meets such a probe tries again.
+/// Readers probe the lock for a moment; a writer that collides with a probe tries again.
 const TRIES: usize = 5;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The most that is read of a lock file or written as a command.
+/// Maximum number of bytes read from a lock file or written as a command.
 const MOST_BYTES: usize = 4096;
 const MOST_COMMAND: usize = 200;
 
-/// Who writes to a store.
+/// The process that writes to a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Holder {
-    /// The process.
+    /// Process id.
     pub pid: u32,
-    /// The machine, empty if it has no name.
+    /// Host name, empty if unknown.
     pub host: String,
     /// When it took the lock, in seconds since 1970.
     pub since: i64,
@@ -32,14 +32,14 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// This process.
+    /// The current process.
     fn this() -> Holder {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname")
             .or_else(|_| std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME")))
             .unwrap_or_default();
         let words: Vec<String> =
             std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        // One line each, whatever the arguments hold.
+        // One line per field, whatever the arguments contain.
         let line = |text: &str| text.trim().replace(char::is_control, " ");
         let command = line(&words.join(" ")).chars().take(MOST_COMMAND).collect();
         Holder { pid: std::process::id(), host: line(&host), since: now(), command }
@@ -69,12 +69,12 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The right to write to a store, held until dropped.
+/// The right to write to a store, until dropped.
 #[derive(Debug)]
 pub(super) struct Lock(File);
 
 impl Lock {
-    /// Takes the lock of this store or says who has it.
+    /// Takes the lock of this store, or returns the holder as an error.
     pub(super) fn take(store: &Path) -> Result<Lock, StoreError> {
         let path = sidecar(store);
         let mut file = open(&path).map_err(|error| StoreError::io(&path, error))?;
@@ -82,7 +82,7 @@ impl Lock {
         for _ in 0..TRIES {
             match file.try_lock() {
                 Ok(()) => {
-                    // Who holds the lock is a courtesy: a full disk must not keep anyone from resuming.
+                    // The holder's name is informative only: a full disk must not prevent resuming.
                     let _ =
                         file.set_len(0).and_then(|()| file.write_all(Holder::this().to_text().as_bytes()));
                     return Ok(Lock(file));
@@ -98,9 +98,9 @@ impl Lock {
     }
 }
 
-/// The file of a lock, made if need be. One that another user has made and that may only be read is locked as well.
+/// Opens the lock file, creating it if necessary. A read-only lock file of another user can be locked as well.
 fn open(path: &Path) -> io::Result<File> {
-    // A new file, and never the target of a link, even of one that appears at this moment.
+    // `create_new` never follows a link, even one that is created at this moment.
     match OpenOptions::new().read(true).write(true).create_new(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         made => return made,
@@ -110,16 +110,16 @@ fn open(path: &Path) -> io::Result<File> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path).map_err(|_| error),
         file => file,
     }?;
-    // It is about to be written and perhaps given away, so it must be what lies there, and not what a link that has been
-    // put there meanwhile leads to.
+    // The file will be written and its owner may be changed, so it must be the file at this path and not the target
+    // of a link that was put there in the meantime.
     match same(&own(path)?, &file.metadata()?) {
         true => Ok(file),
         false => Err(foreign()),
     }
 }
 
-/// What lies at this path, if it is a file under this name alone: through a link, whoever may write to the folder of a
-/// store would have another file emptied and given to its owner.
+/// Metadata of the file at this path, if it is a regular file with a single link: otherwise anyone who may write to
+/// the folder could use a link to have another file emptied and its owner changed.
 fn own(path: &Path) -> io::Result<Metadata> {
     let found = std::fs::symlink_metadata(path)?;
     #[cfg(unix)]
@@ -144,7 +144,8 @@ fn same(_: &Metadata, _: &Metadata) -> bool {
     true
 }
 
-/// Whoever may write to the store may lock it: its lock has the same owner, as far as that is allowed, and permissions.
+/// Gives the lock file the owner (as far as permitted) and the permissions of the store, so that anyone who may write
+/// to the store may lock it.
 fn follow(file: &File, store: &Path) {
     #[cfg(unix)]
     if let (Ok(store), Ok(lock)) = (std::fs::metadata(store), file.metadata()) {
@@ -160,15 +161,15 @@ fn follow(file: &File, store: &Path) {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Nobody holds it now; a killed process leaves its name, which the next holder overwrites.
+        // Clears the holder's name. A killed process leaves its name, which the next holder overwrites.
         let _ = self.0.set_len(0);
     }
 }
 
-/// Whether a process holds the lock of this store at this moment.
+/// Whether a process currently holds the lock of this store.
 pub(super) fn held(store: &Path) -> bool {
     let path = sidecar(store);
-    // Looked at first: opening a pipe would wait for a writer.
+    // Checked first, because opening a pipe would block until it has a writer.
     let Ok(file) = own(&path).and_then(|_| File::open(&path)) else { return false };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }

@@ -1,7 +1,7 @@
-//! The store: discovery runs in one SQLite file, so that a run can be interrupted at any time and resumed.
+//! The store: all runs in one SQLite file, so that a run can be interrupted at any time and resumed.
 //!
-//! Evaluations are pure functions of a program and an instance, so the log of their values is a cache:
-//! resuming is running again with that cache, and ends with the same bits. Nothing else of a search is saved.
+//! Evaluations are pure functions of a program and an instance, so the log of their values is a cache: resuming means
+//! running again with that cache, and gives the same bits. No other search state is saved.
 
 mod clock;
 mod creation;
@@ -41,8 +41,8 @@ use lock::Lock;
 
 /// A file of runs, open for one writer or any number of readers.
 ///
-/// What is appended is committed about once a second, by [`flush`](Store::flush), by every other method that
-/// writes, and on drop. A process that is killed loses what it appended since, which a resumed run computes
+/// Appended rows are committed about once a second, by [`flush`](Store::flush), by every other method that writes,
+/// and on drop. A process that is killed loses the rows appended since the last commit; a resumed run computes them
 /// again.
 ///
 /// ```
@@ -75,17 +75,17 @@ use lock::Lock;
 pub struct Store {
     path: PathBuf,
     buffer: Buffer,
-    // Before the lock, so that the file is closed while it is still ours.
+    // Declared before the lock, so that the file is closed while the lock is still held.
     connection: Connection,
-    /// None for a reader.
+    /// `None` for a reader.
     lock: Option<Lock>,
-    /// When the file was last written, if it is read without locks because it has no writer.
+    /// Modification time of the file if it has no writer and is therefore read without locks.
     settled: Option<SystemTime>,
 }
 
 impl Store {
-    /// Opens a store for writing, creating the file if there is none. There is one writer at a time; runs that
-    /// an earlier writer left running were cut short and become [`Status::Interrupted`].
+    /// Opens a store for writing, creating the file if there is none. There is one writer at a time; runs that an
+    /// earlier writer left in the state running become [`Status::Interrupted`].
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         schema::check_library()?;
         let path = real(path)?;
@@ -102,7 +102,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a store for reading, also while another process writes to it. Leaves no files behind.
+    /// Opens a store for reading, even while another process writes to it. Leaves no files behind.
     pub fn open_read_only(path: &Path) -> Result<Store, StoreError> {
         schema::check_library()?;
         let path = real(path)?;
@@ -111,17 +111,17 @@ impl Store {
         Ok(Store { path, buffer: Buffer::new(), connection, lock: None, settled })
     }
 
-    /// The file.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Commits what has been appended.
+    /// Commits all appended rows.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         if self.buffer.is_empty() { Ok(()) } else { self.commit(|_| Ok(())) }
     }
 
-    /// Verifies the whole file: its structure, and the checksum of every row.
+    /// Verifies the whole file: its structure and the checksum of every row.
     pub fn integrity(&self) -> Result<(), StoreError> {
         self.read(|connection| {
             let check = "PRAGMA integrity_check(1)";
@@ -160,7 +160,7 @@ impl Store {
             Ok(done)
         });
         if done.is_err() {
-            // The first error is the one to tell; some of them have undone everything already.
+            // The first error is reported; some errors have rolled back already.
             let _ = self.execute("ROLLBACK");
             self.buffer.clear();
         }
@@ -171,14 +171,14 @@ impl Store {
         self.connection.execute_batch(sql).map_err(|error| StoreError::sqlite(&self.path, error))
     }
 
-    /// Runs queries that see one state of the store.
+    /// Runs queries on one snapshot of the store.
     fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let found = match self.connection.is_autocommit() {
             true => self.connection.unchecked_transaction().and_then(|transaction| query(&transaction)),
             false => query(&self.connection),
         };
         found.map_err(|error| match self.settled {
-            // What looks like damage is that someone has begun to write.
+            // The apparent damage is due to a writer that has started meanwhile.
             Some(time) if opening::written(&self.path) != Some(time) => {
                 StoreError::Busy { path: self.path.clone() }
             }
@@ -186,7 +186,7 @@ impl Store {
         })
     }
 
-    /// Writes what is buffered and something more, all or nothing. What failed stays in the buffer.
+    /// Writes the buffered rows and `more` in one transaction. After a failure the rows stay in the buffer.
     fn commit<T>(&mut self, more: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         self.writable()?;
         let Store { path, buffer, connection, .. } = self;
@@ -217,12 +217,12 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // Nobody is left to hear of an error, and what is lost is computed again.
+        // An error cannot be reported here, and lost rows are computed again.
         let _ = self.flush();
     }
 }
 
-/// One name for a file, whatever symbolic links lead to it: two writers must meet at one lock. It need not be there yet.
+/// Resolves symbolic links, so that two writers meet at one lock. The file need not exist yet.
 fn real(path: &Path) -> Result<PathBuf, StoreError> {
     let failed = |error| StoreError::io(path, error);
     if let (Ok(to), false) = (fs::read_link(path), path.exists()) {
@@ -307,7 +307,7 @@ mod tests {
 
     const CHILD: &str = "RL4RLA_TEST_STORE";
 
-    /// The process that dies in the next test.
+    /// The process that is killed in the next test.
     #[test]
     fn child() {
         let Some(path) = std::env::var_os(CHILD) else { return };
@@ -335,7 +335,7 @@ mod tests {
         let run = store.runs().unwrap().remove(0);
         assert_eq!((run.status, run.evaluations), (Status::Interrupted, 2));
         assert_eq!(store.evaluations(&run.id).unwrap(), [evaluation(0), evaluation(1)]);
-        // Going on: what is known is ignored, what was lost is added.
+        // Resuming: known rows are ignored, lost ones are added.
         store.append(&run.id, &[evaluation(0), evaluation(1), evaluation(2)]).unwrap();
         store.finish(&run.id, &record()).unwrap();
         assert_eq!(reader.runs().unwrap()[0].evaluations, 3);

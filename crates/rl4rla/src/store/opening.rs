@@ -1,4 +1,4 @@
-//! How a file is opened without harm to what it may be instead, and without leaving anything behind.
+//! Opening a file without damage if it is not a store, and without leaving files behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use super::lock::{self, Lock};
 use super::schema::{FORMAT, MIGRATIONS, migrate, update_in_passing};
 use super::stamp::{Stamp, foreign};
 
-/// How long to wait for another program that reads or writes the file.
+/// Maximum time to wait for another program's lock on the file.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Refuses what cannot be a store, without SQLite, which would leave files of its own beside a foreign one.
-/// A lock file says that the store is ours and may be open; SQLite is the judge then.
+/// Rejects files that cannot be a store, without using SQLite, which would leave its own files next to a foreign one.
+/// If there is a lock file, the store is ours and may be open; then the check is left to SQLite.
 pub(super) fn check_file(path: &Path) -> Result<(), StoreError> {
     let found = fs::metadata(path).map_err(|error| StoreError::io(path, error))?;
     if !found.is_file() {
@@ -31,28 +31,28 @@ pub(super) fn check_file(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A file next to the store, by the ending of its name.
+/// Path of a file next to the store, by suffix.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(ending);
     name.into()
 }
 
-/// When a file was last written.
+/// Modification time of a file.
 pub(super) fn written(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|found| found.modified()).ok()
 }
 
-/// Whether a store has no writer and everything is in the file itself. It is then read as a file that does not
-/// change: SQLite would else make two files next to it, which is not possible in a folder that may only be read, and which
-/// lock its owner out where they belong to someone else.
+/// Modification time of a store that has no writer and no log. Such a file is opened as immutable: otherwise SQLite
+/// would create two files next to it, which is impossible in a read-only folder, and which lock out the store's owner
+/// if they belong to another user.
 fn settled(path: &Path) -> Option<SystemTime> {
     let logged = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     let calm = !logged && !interrupted(path) && !lock::held(path);
     written(path).filter(|_| calm && cfg!(unix))
 }
 
-/// Opens a store for reading, with the time it was last written if it has no writer. Changes nothing in the file.
+/// Opens a store for reading; also returns its modification time if it has no writer. Changes nothing in the file.
 pub(super) fn open_for_reading(path: &Path) -> Result<(Connection, Option<SystemTime>), StoreError> {
     let (connection, format, time) = match look(path) {
         Err(StoreError::Permission { why, .. }) if interrupted(path) => {
@@ -74,7 +74,7 @@ pub(super) fn open_for_reading(path: &Path) -> Result<(Connection, Option<System
     Ok((connection, time))
 }
 
-/// A store as it was found, its format, and when it was last written if it is settled.
+/// A store as found, its format, and its modification time if it has no writer.
 type Found = (Connection, i64, Option<SystemTime>);
 
 /// Opens a file without changing anything.
@@ -114,12 +114,12 @@ fn repair(path: &Path) -> Result<(), StoreError> {
     undo().map(drop).map_err(|error| StoreError::sqlite(path, error))
 }
 
-/// Opens a store for writing and brings it up to date. The caller holds its lock.
+/// Opens a store for writing and migrates it to the current format. The caller holds its lock.
 pub(super) fn open_for_writing(path: &Path) -> Result<Connection, StoreError> {
-    // Looking first, since a connection for writing may change a file by merely closing it.
+    // Checked first with a read-only connection, because a writing connection may change a file merely by closing it.
     match look(path) {
         Ok(_) => {}
-        // A creation was cut short and left its journal, which only a writer can undo.
+        // Creation was interrupted and left its journal, which only a writer can roll back.
         Err(StoreError::Permission { .. }) if interrupted(path) => {
             Stamp::of_file(path)?.format(path, FORMAT)?;
         }
@@ -132,16 +132,16 @@ pub(super) fn open_for_writing(path: &Path) -> Result<Connection, StoreError> {
         connection.busy_timeout(PATIENCE)?;
         connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON")?;
         migrate(&mut connection, MIGRATIONS)?;
-        // Tables first: so the file itself says what it is before a log exists. Where a file system cannot
-        // share memory, SQLite stays with a journal, which is slower and as safe.
+        // Tables are created first, so that the file itself identifies it as a store before a log exists. On file
+        // systems without shared memory SQLite keeps using a journal, which is slower and as safe.
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
         Ok(connection)
     };
     open().map_err(|error| StoreError::sqlite(path, error))
 }
 
-/// Removes the files that a reader of another user has left next to the store, if they hold nothing: their owner may
-/// write to them, and the owner of the store perhaps not.
+/// Removes empty SQLite files that a reader of another user has left next to the store: the owner of the store may
+/// have no permission to write to them.
 fn clear_strangers(path: &Path) {
     #[cfg(unix)]
     {
@@ -160,7 +160,7 @@ fn clear_strangers(path: &Path) {
     }
 }
 
-/// Whether a transaction without a write-ahead log was cut short.
+/// Whether a transaction in journal mode was interrupted.
 fn interrupted(path: &Path) -> bool {
     fs::metadata(beside(path, "-journal")).is_ok_and(|journal| journal.len() > 0)
 }
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!((value("foreign_keys"), value("user_version")), ("1".into(), FORMAT.to_string()));
         assert_eq!(value("application_id"), APPLICATION.to_string());
         drop(store);
-        // The bytes and SQLite agree on what the file is.
+        // The header bytes and SQLite agree on what the file is.
         let stamp = Stamp::of_file(&path).unwrap();
         assert_eq!(stamp, Stamp::of(&Connection::open(&path).unwrap()).unwrap());
         assert_eq!(stamp, Stamp { application: APPLICATION, format: FORMAT, empty: false });
@@ -340,7 +340,7 @@ mod tests {
         transaction
             .execute_batch("CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(100000))")
             .unwrap();
-        // What a killed process leaves: part of the pages, and the journal that undoes them.
+        // The state after a killed process: some of the pages, and the journal that rolls them back.
         fs::copy(&path, &copy).unwrap();
         fs::copy(folder.file("first-journal"), folder.file("second-journal")).unwrap();
         assert!(interrupted(&copy));
@@ -387,14 +387,14 @@ mod tests {
     #[test]
     fn readers_leave_nothing_behind() {
         let folder = Folder::new();
-        // A name that must be written in another way in an address.
+        // A name with characters that must be escaped in a URI.
         let path = folder.file("a b%41?é#.db");
         Store::open(&path).unwrap().begin(&new_run()).unwrap();
         let before = contents(&folder);
         let store = Store::open_read_only(&path).unwrap();
         assert_eq!(store.runs().unwrap().len(), 1);
         assert_eq!(contents(&folder), before, "not even while they read");
-        // Someone writes meanwhile: what is read then is what was there, or nothing.
+        // During a concurrent write a reader gets the old state or an error.
         Store::open(&path).unwrap().begin(&new_run()).unwrap();
         match store.runs() {
             Ok(runs) => assert!(runs.len() <= 2),

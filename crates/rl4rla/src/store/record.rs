@@ -1,18 +1,18 @@
-//! Recording: an observer that writes a run into the store, and what an earlier attempt left there.
+//! Recording: an observer that writes a run into the store, and the values that an earlier attempt left there.
 
 use super::{RunId, Sample, Store, StoreError, StoredReward};
 use crate::discovery::{Front, Known, Leader, Observer, Progress, RewardKey, StageResult};
 use crate::problem::InstanceSet;
 use crate::record::StageRecord;
 
-/// The sets of instances, by their number in the store.
+/// The instance sets, indexed by their number in the store.
 const SETS: [InstanceSet; 3] = [InstanceSet::Search, InstanceSet::Select, InstanceSet::Final];
 
-/// What a run has computed already.
+/// The values that a run has computed already.
 pub fn known(store: &Store, run: &RunId) -> Result<Known, StoreError> {
     let rows = store.evaluations(run)?;
     let entry = |row: StoredReward| {
-        // A set of a later version is nothing to us.
+        // Sets of a later version are ignored.
         let set = *SETS.get(row.set as usize)?;
         let key = u128::from_le_bytes(row.key);
         Some((RewardKey { stage: row.stage as usize, key, set, index: row.index as usize }, row.value))
@@ -20,7 +20,7 @@ pub fn known(store: &Store, run: &RunId) -> Result<Known, StoreError> {
     Ok(rows.into_iter().filter_map(entry).collect())
 }
 
-/// Takes points of a search's curve, as many for every factor of e.
+/// Thins the learning curve of a search to points evenly spaced in the logarithm of the playouts.
 pub struct Sampler {
     per_factor: u64,
     next: u64,
@@ -32,12 +32,12 @@ impl Sampler {
         Sampler { per_factor, next: 0 }
     }
 
-    /// The next point is taken, wherever it falls.
+    /// Makes the next call of [`take`](Sampler::take) return a point.
     pub fn take_next(&mut self) {
         self.next = 0;
     }
 
-    /// A point, if it is time for one.
+    /// A point, if one is due.
     pub fn take(&mut self, progress: &Progress) -> Option<Sample> {
         let counters = &progress.counters;
         if counters.playouts < self.next {
@@ -65,7 +65,7 @@ impl Sampler {
     }
 }
 
-/// Writes a run into the store as it goes. When the store fails the run is asked to stop, and the error is kept.
+/// Writes a run into the store as it goes. If the store fails, the run is asked to stop and the error is kept.
 pub struct Recorder<'a> {
     /// The store.
     pub store: &'a mut Store,
@@ -76,7 +76,7 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Records this run; what is `known` is there already.
+    /// Records this run; the values in `known` are stored already.
     pub fn new(store: &'a mut Store, run: RunId, known: &'a Known) -> Recorder<'a> {
         Recorder { store, run, known, sampler: Sampler::new(100), error: None }
     }
@@ -95,13 +95,13 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Writes what a stage came to.
+    /// Writes the record of a stage.
     pub fn stage(&mut self, number: usize, record: &StageRecord) {
         let written = self.store.finish_stage(&self.run, number as u32, record);
         self.note(written);
     }
 
-    /// Commits everything, and says whether anything went wrong.
+    /// Commits everything; returns the first error.
     pub fn close(mut self) -> Result<(), StoreError> {
         let flushed = self.store.flush();
         self.note(flushed);

@@ -1,4 +1,4 @@
-//! Records as the store keeps them: JSON that may be of another version.
+//! Records as stored: JSON, possibly written by another version.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,13 +6,13 @@ use serde::de::DeserializeOwned;
 use super::{RunId, Store, StoreError};
 use crate::record::RunRecord;
 
-/// A record as it is kept.
+/// The JSON text of a record.
 pub(super) fn json(record: &impl Serialize) -> String {
     serde_json::to_string(record).expect("records are plain data")
 }
 
 impl Store {
-    /// The record of a run from its text.
+    /// Parses the record of a run.
     pub(super) fn record(&self, id: &RunId, text: &str) -> Result<RunRecord, StoreError> {
         let record: RunRecord = self.parsed(text, || format!("the result of run {id}"))?;
         match record.format {
@@ -28,7 +28,7 @@ impl Store {
         }
     }
 
-    /// Something that is kept as JSON.
+    /// Parses a JSON value.
     pub(super) fn parsed<T: DeserializeOwned>(
         &self,
         text: &str,

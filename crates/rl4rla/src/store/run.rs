@@ -1,4 +1,4 @@
-//! Runs: what was asked for, how it is known, and how it ended.
+//! Runs: their settings, ids and results.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use super::stage::duration;
 use super::{Status, Store, StoreError, lock};
 use crate::record::{Build, RunRecord};
 
-/// What a run is asked to do.
+/// The settings of a new run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NewRun<'a> {
     /// The name of the curriculum.
@@ -24,7 +24,7 @@ pub struct NewRun<'a> {
     pub method: &'a str,
     /// The seed of all its random numbers.
     pub seed: u64,
-    /// The whole curriculum as TOML, frozen: a file that is edited later does not change the run.
+    /// The whole curriculum as TOML, copied: later edits of its file do not change the run.
     pub spec: &'a str,
     /// All other settings, as JSON.
     pub settings: &'a str,
@@ -33,10 +33,10 @@ pub struct NewRun<'a> {
 }
 
 impl NewRun<'_> {
-    /// Eight hexadecimal digits for the run of this row.
+    /// The id of the run in this row: eight hexadecimal digits.
     fn id(&self, row: i64, attempt: u64) -> String {
         let NewRun { curriculum, method, seed, spec, settings, .. } = self;
-        // Debug text quotes the strings, so no two runs share a text.
+        // Debug formatting quotes strings, so different settings give different texts.
         let text = format!("{:?}", (curriculum, spec, method, seed, settings, row, attempt));
         format!("{:08x}", xxh3_64(text.as_bytes()) >> 32)
     }
@@ -50,7 +50,7 @@ pub struct RunId {
 }
 
 impl RunId {
-    /// The id as users write it.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -67,7 +67,7 @@ impl fmt::Display for RunId {
     }
 }
 
-/// A run at a glance.
+/// Summary of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunRow {
     /// Its id.
@@ -82,20 +82,20 @@ pub struct RunRow {
     pub status: Status,
     /// When it began, in seconds since 1970.
     pub created: i64,
-    /// How long it has worked, over all resumptions.
+    /// Working time in seconds, summed over all resumptions.
     pub seconds: f64,
     /// Playouts, over all stages.
     pub playouts: u64,
     /// Evaluations in its log.
     pub evaluations: u64,
-    /// Stages finished.
+    /// Number of finished stages.
     pub stages: u32,
 }
 
-/// A run with all it was asked to do, and what came of it.
+/// A run with its settings and result.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Run {
-    /// The run at a glance.
+    /// Summary of the run.
     pub row: RunRow,
     /// The whole curriculum as TOML.
     pub spec: String,
@@ -103,7 +103,7 @@ pub struct Run {
     pub settings: String,
     /// The build that began it.
     pub build: Build,
-    /// What came of it, once it has ended; an error if that cannot be read.
+    /// The record of a run that has ended; an error if it cannot be read.
     pub result: Result<Option<RunRecord>, StoreError>,
 }
 
@@ -136,7 +136,7 @@ impl Store {
         })
     }
 
-    /// The run with this id, or the only one whose id begins so.
+    /// The run with this id, or the only one whose id starts with it.
     pub fn find(&self, wanted: &str) -> Result<RunId, StoreError> {
         let prefix = wanted.trim().to_lowercase();
         let mut found =
@@ -163,7 +163,7 @@ impl Store {
             if count != rows.len() as i64 {
                 return Err(damaged(format!("there should be {count} runs, and there are {}", rows.len())));
             }
-            // SQLite trusts its pages to be in order; every run is sound by itself where two of them are swapped.
+            // SQLite trusts the order of its pages, and swapped runs would each pass their own checks.
             match rows.is_sorted_by(|a, b| a.id.row < b.id.row) {
                 true => Ok(rows),
                 false => Err(damaged("its runs are not in order".into())),
@@ -171,7 +171,7 @@ impl Store {
         })
     }
 
-    /// A run with all it was asked to do.
+    /// A run with its settings and result.
     pub fn run(&self, id: &RunId) -> Result<Run, StoreError> {
         let alive = self.alive();
         let found = self.read(|connection| {
@@ -188,22 +188,22 @@ impl Store {
         found.ok_or_else(|| self.unknown(id.as_str()))
     }
 
-    /// Marks a run as worked on again.
+    /// Marks a run as running again.
     pub fn resume(&mut self, run: &RunId) -> Result<(), StoreError> {
         self.set_status(run, Status::Running, None)
     }
 
-    /// Ends a run with its result, together with all that was appended before.
+    /// Commits everything appended and ends a run with its record.
     pub fn finish(&mut self, run: &RunId, record: &RunRecord) -> Result<(), StoreError> {
         self.set_status(run, Status::Done { found: record.found }, Some(&json(record)))
     }
 
-    /// Saves all that was appended and marks the run as one to resume.
+    /// Commits everything appended and marks the run as interrupted.
     pub fn interrupted(&mut self, run: &RunId) -> Result<(), StoreError> {
         self.set_status(run, Status::Interrupted, None)
     }
 
-    /// Adds to the time a run has worked.
+    /// Adds to the working time of a run.
     pub fn add_seconds(&mut self, run: &RunId, seconds: f64) -> Result<(), StoreError> {
         let sql = "UPDATE run SET seconds = seconds + ?3 WHERE row = ?1 AND id = ?2";
         self.update(run, sql, params![run.row, run.text, duration(seconds)])
@@ -226,7 +226,7 @@ impl Store {
         }
     }
 
-    /// Marks runs whose process is gone; for a writer that has just begun.
+    /// Marks all running runs as interrupted; called by a writer that has just taken the lock.
     pub(super) fn interrupt_all(&mut self) -> Result<(), StoreError> {
         let sql = "UPDATE run SET status = 'interrupted' WHERE row = ?1 AND id = ?2";
         for run in self.ids("WHERE status = 'running'", [])? {
@@ -235,7 +235,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether a run that is marked as running may be: a killed process could not change the mark.
+    /// Whether runs marked as running can be: a killed process does not change the mark.
     fn alive(&self) -> bool {
         self.lock.is_some() || lock::held(&self.path)
     }
@@ -262,7 +262,7 @@ fn hash_of(connection: &Connection, row: i64) -> rusqlite::Result<i64> {
     connection.prepare_cached(&sql)?.query_row([row], |row: &Row| hash_row(row))
 }
 
-/// Changes the row of a run that is sound, and says how many rows that were.
+/// Updates the row of a run after checking its seal; returns the number of rows changed.
 fn change(connection: &Connection, run: &RunId, sql: &str, values: impl Params) -> rusqlite::Result<usize> {
     let there = "SELECT count(*) FROM run WHERE row = ?1 AND id = ?2";
     let there: i64 = connection.query_row(there, params![run.row, run.text], |row| row.get(0))?;
@@ -277,13 +277,13 @@ fn change(connection: &Connection, run: &RunId, sql: &str, values: impl Params) 
     Ok(changed)
 }
 
-/// A run from its [`RUN_COLUMNS`], if it is as it was written.
+/// A run from its [`RUN_COLUMNS`], verified against its seal.
 fn run_row(connection: &Connection, row: &Row, alive: bool) -> rusqlite::Result<RunRow> {
     let id = RunId { text: row.get(1)?, row: row.get(0)? };
     let stages = Seal::read(connection, id.row, &id.text, SealedPart::Run)?.count;
     Seal::of_run(hash_row(row)?, stages).check(connection, id.row, &id.text, SealedPart::Run)?;
     let evaluations = Seal::read(connection, id.row, &id.text, SealedPart::Evaluations)?.count;
-    // The points come by stage and then by playouts, so the last of each stage has the most.
+    // Points are ordered by stage and playouts, so the last of each stage has the most playouts.
     let samples = samples(connection, id.row, &id.text)?;
     let playouts = samples.chunk_by(|a, b| a.stage == b.stage).filter_map(|stage| stage.last());
     let playouts = playouts.fold(0_u64, |sum, last| sum.saturating_add(last.playouts));

@@ -1,4 +1,4 @@
-//! The tables.
+//! The tables and their migrations.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -7,19 +7,20 @@ use super::error::StoreError;
 use super::seal::seal_all;
 use super::stamp::{APPLICATION, Stamp};
 
-/// The first SQLite without the WAL-reset bug, which damages a file when a checkpoint meets a commit.
+/// The first SQLite version without the WAL-reset bug, which damages a file when a checkpoint coincides with a
+/// commit.
 const OLDEST_LIBRARY: i32 = 3_051_003;
 
-/// New tables, and what fills them from those that are there.
+/// New tables, and the function that fills them from existing ones.
 pub(super) struct Migration {
     pub(super) sql: &'static str,
     pub(super) fill: fn(&Connection) -> rusqlite::Result<()>,
 }
 
-/// Entry i brings a store from format i to format i + 1. An entry never changes once released, and only adds tables, so
-/// that a reader can make them for itself alone.
+/// Entry i migrates a store from format i to format i + 1. An entry never changes once released, and only adds
+/// tables, so that a reader can create them as temporary tables.
 ///
-/// Values are the bits of an f64 in an INTEGER, since SQLite turns NaN into NULL.
+/// Values are stored as the bits of an f64 in an INTEGER, since SQLite turns NaN into NULL.
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration {
         sql: "
@@ -93,10 +94,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     },
 ];
 
-/// The format this program writes.
+/// The format that this version writes.
 pub(super) const FORMAT: i64 = MIGRATIONS.len() as i64;
 
-/// Refuses a SQLite that may damage what it writes.
+/// Rejects an SQLite library that may damage what it writes.
 pub(super) fn check_library() -> Result<(), StoreError> {
     match rusqlite::version_number() {
         number if number < OLDEST_LIBRARY => {
@@ -106,7 +107,7 @@ pub(super) fn check_library() -> Result<(), StoreError> {
     }
 }
 
-/// What later formats have besides, made for this reader alone, who sees the store as it is now.
+/// Creates the tables of later formats as temporary tables of this reader, in one snapshot of the store.
 pub(super) fn update_in_passing(connection: &Connection, format: i64) -> rusqlite::Result<()> {
     if format < FORMAT {
         connection.execute_batch("BEGIN")?;
@@ -118,7 +119,7 @@ pub(super) fn update_in_passing(connection: &Connection, format: i64) -> rusqlit
     Ok(())
 }
 
-/// Brings the tables from the format of the file to the last one, all or nothing.
+/// Migrates a file to the current format in one transaction.
 pub(super) fn migrate(connection: &mut Connection, migrations: &[Migration]) -> rusqlite::Result<()> {
     let format = Stamp::of(connection)?.format as usize;
     if format >= migrations.len() {
@@ -157,7 +158,7 @@ mod tests {
             migrate(&mut connection, &next()[..added]).unwrap();
             assert_eq!(Stamp::of(&connection).unwrap().format, added as i64);
         }
-        // One that fails half way leaves nothing behind.
+        // A migration that fails half way leaves nothing behind.
         let wrong: Vec<Migration> = next().into_iter().chain([plain("no sql")]).collect();
         migrate(&mut connection, &wrong).unwrap_err();
         assert_eq!(Stamp::of(&connection).unwrap().format, added as i64);

@@ -1,28 +1,28 @@
-//! Seals: how many rows every part of a run has and what they hash to, so that whatever is read is what was written.
+//! Seals: the row count and the sum of row hashes for every part of a run, so that damage to the content is noticed.
 //!
-//! SQLite finds damage to its own structure; a digit that changed, a row that vanished or an older page in the place of a
-//! newer one it takes as they are. A seal is written in the transaction of its rows and is compared whenever they are
-//! read. It is amended and never made anew, so that damage cannot be sealed.
+//! SQLite finds damage to its own structure, but not a changed digit, a missing row or an outdated page. A seal is
+//! written in the same transaction as its rows and compared whenever they are read. It is updated incrementally and
+//! never recomputed, so that damaged rows are never sealed.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, OptionalExtension, Params, Row, params};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The columns of a run that its seal covers, in the order in which they are hashed.
+/// The columns of a run covered by its seal, in the order in which they are hashed.
 pub(super) const RUN_COLUMNS: &str =
     "row, id, curriculum, method, seed, spec, settings, version, created, status, found, result, seconds";
 
-/// The run under which the number of all runs is sealed.
+/// Pseudo run under which the number of all runs is sealed.
 const ALL: i64 = 0;
 
-/// What is sealed together.
+/// A part of a run with its own seal.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum SealedPart {
-    /// The row of the run; its count is that of the finished stages.
+    /// The row of the run; its count is the number of finished stages.
     Run,
     /// The log of evaluations.
     Evaluations,
-    /// The points of its curves.
+    /// The points of the learning curves.
     Samples,
     /// The result of a stage.
     Stage(u32),
@@ -49,12 +49,12 @@ impl SealedPart {
     }
 }
 
-/// Content that cannot be what was written.
+/// Error for content that differs from what was written.
 pub(super) fn damaged(why: String) -> Error {
     Error::ToSqlConversionFailure(why.into())
 }
 
-/// The number of rows and the sum of their hashes, in whatever order.
+/// The number of rows and the sum of their hashes, independent of their order.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(super) struct Seal {
     pub(super) count: i64,
@@ -62,19 +62,19 @@ pub(super) struct Seal {
 }
 
 impl Seal {
-    /// Counts a row in.
+    /// Adds a row.
     pub(super) fn add(&mut self, hash: i64) {
         self.count = self.count.wrapping_add(1);
         self.digest = self.digest.wrapping_add(hash);
     }
 
-    /// Counts a row out.
+    /// Removes a row.
     pub(super) fn remove(&mut self, hash: i64) {
         self.count = self.count.wrapping_sub(1);
         self.digest = self.digest.wrapping_sub(hash);
     }
 
-    /// Says no if this is not what was sealed.
+    /// An error if this differs from the stored seal.
     pub(super) fn check(
         self,
         connection: &Connection,
@@ -88,7 +88,7 @@ impl Seal {
         }
     }
 
-    /// What was sealed.
+    /// The stored seal.
     pub(super) fn read(
         connection: &Connection,
         run: i64,
@@ -99,7 +99,7 @@ impl Seal {
         found.ok_or_else(|| part.damaged(id))
     }
 
-    /// Adds to what was sealed.
+    /// Adds this to the stored seal.
     pub(super) fn amend(self, connection: &Connection, run: i64, part: SealedPart) -> rusqlite::Result<()> {
         let old = Seal::read(connection, run, &format!("in row {run}"), part)?;
         let (count, digest) = (old.count.wrapping_add(self.count), old.digest.wrapping_add(self.digest));
@@ -110,7 +110,7 @@ impl Seal {
         store(connection, run, part.number(), self)
     }
 
-    /// The rows that a query gives.
+    /// The seal of the rows of a query.
     fn of(connection: &Connection, sql: &str, values: impl Params) -> rusqlite::Result<Seal> {
         let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query(values)?;
@@ -121,12 +121,12 @@ impl Seal {
         Ok(seal)
     }
 
-    /// The evaluations of a run as they are.
+    /// The seal of a run's evaluations as they are in the table.
     pub(super) fn of_evaluations(connection: &Connection, run: i64) -> rusqlite::Result<Seal> {
         Seal::of(connection, "SELECT * FROM evaluation WHERE run = ?1", [run])
     }
 
-    /// The seal of a run's row, with so many stages.
+    /// The seal of a run's row with this number of finished stages.
     pub(super) fn of_run(hash: i64, stages: i64) -> Seal {
         Seal { count: stages, digest: hash }
     }
@@ -139,7 +139,7 @@ fn store(connection: &Connection, run: i64, part: i64, seal: Seal) -> rusqlite::
     connection.prepare_cached(sql)?.execute(params![run, part, count, digest, sum]).map(drop)
 }
 
-/// A seal, unless it is missing or damaged itself.
+/// A stored seal; `None` if it is missing or damaged itself.
 fn stored(connection: &Connection, run: i64, part: i64) -> rusqlite::Result<Option<Seal>> {
     let sql = "SELECT * FROM seal WHERE run = ?1 AND part = ?2";
     let numbers = |row: &Row| -> rusqlite::Result<[i64; 5]> {
@@ -152,7 +152,7 @@ fn stored(connection: &Connection, run: i64, part: i64) -> rusqlite::Result<Opti
     }))
 }
 
-/// The number of runs, which vanished rows cannot tell.
+/// The sealed number of runs, since missing rows cannot be noticed otherwise.
 pub(super) fn number_of_runs(connection: &Connection) -> rusqlite::Result<i64> {
     let lost = || damaged("the checksum of the number of runs is wrong".into());
     Ok(stored(connection, ALL, 0)?.ok_or_else(lost)?.count)
@@ -162,7 +162,7 @@ pub(super) fn set_number_of_runs(connection: &Connection, count: i64) -> rusqlit
     store(connection, ALL, 0, Seal { count, digest: 0 })
 }
 
-/// Seals a store of a format without seals, as it is.
+/// Seals the current content of a store whose format has no seals.
 pub(super) fn seal_all(connection: &Connection) -> rusqlite::Result<()> {
     let numbers = |sql: &str, values: &[i64]| -> rusqlite::Result<Vec<i64>> {
         let mut statement = connection.prepare(sql)?;
@@ -188,14 +188,14 @@ pub(super) fn seal_all(connection: &Connection) -> rusqlite::Result<()> {
     set_number_of_runs(connection, runs.len() as i64)
 }
 
-/// The hash of a row, all its columns in order.
+/// The hash of a row over all columns in order.
 pub(super) fn hash_row(row: &Row) -> rusqlite::Result<i64> {
     let count = row.as_ref().column_count();
     let values: Vec<ValueRef> = (0..count).map(|column| row.get_ref(column)).collect::<Result<_, _>>()?;
     Ok(hash(&values))
 }
 
-/// The hash of the values of a row; each is written so that no two rows have one text.
+/// The hash of a row's values, from an unambiguous encoding.
 pub(super) fn hash(values: &[ValueRef]) -> i64 {
     let mut bytes = Vec::with_capacity(9 * values.len() + 64);
     let mut put = |kind: u8, content: &[u8]| {

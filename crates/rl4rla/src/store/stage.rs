@@ -9,7 +9,7 @@ use super::{RunId, Store, StoreError};
 use crate::record::StageRecord;
 
 impl Store {
-    /// Records the result of a stage together with all that was appended before; a resumed run replaces it.
+    /// Writes the record of a stage and commits everything appended; a resumed run replaces it.
     pub fn finish_stage(&mut self, run: &RunId, stage: u32, record: &StageRecord) -> Result<(), StoreError> {
         let result = &json(record);
         self.commit(|connection| {
@@ -31,7 +31,7 @@ impl Store {
         })
     }
 
-    /// The finished stages of a run, in order. One that cannot be read is an error: those before it are no substitute.
+    /// The records of the finished stages, in order. One that cannot be read makes the whole result an error.
     pub fn stages(&self, run: &RunId) -> Result<Vec<StageRecord>, StoreError> {
         let texts = self.read(|connection| {
             let sql = "SELECT * FROM stage WHERE run = ?1 ORDER BY stage";
@@ -54,7 +54,7 @@ impl Store {
     }
 }
 
-/// A time that adds up: SQLite has no NaN, and a clock that ran backwards took no time.
+/// A duration that can be summed: 0 for NaN, which SQLite cannot store, and for negative ones of a clock set back.
 pub(super) fn duration(seconds: f64) -> f64 {
     seconds.max(0.0)
 }

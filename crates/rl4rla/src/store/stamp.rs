@@ -1,4 +1,4 @@
-//! What a file says of itself, read before anything is written to it.
+//! Identification of a file, read before anything is written to it.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,25 +8,25 @@ use rusqlite::Connection;
 
 use super::error::StoreError;
 
-/// Marks a SQLite file as a store of runs: `rla` and a byte that no text has.
+/// SQLite application id of a store: `rla` and a byte that does not occur in text.
 pub(super) const APPLICATION: i64 = 0x726c_6101;
 
-/// What a file says it is.
+/// Identification of a file.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Stamp {
-    /// The mark of its program.
+    /// SQLite application id.
     pub(super) application: i64,
-    /// Which tables the program made.
+    /// Format number.
     pub(super) format: i64,
     /// Whether there are no tables.
     pub(super) empty: bool,
 }
 
 impl Stamp {
-    /// A file just created.
+    /// A newly created file.
     const NEW: Stamp = Stamp { application: 0, format: 0, empty: true };
 
-    /// From the first bytes of a file: the header of 100 bytes and that of the page that lists the tables.
+    /// Parses the first bytes of a file: the 100-byte header and the header of the page that lists the tables.
     pub(super) fn of_bytes(bytes: &[u8]) -> Option<Stamp> {
         if bytes.is_empty() {
             return Some(Stamp::NEW);
@@ -40,7 +40,7 @@ impl Stamp {
         })
     }
 
-    /// From the bytes on disk. Never done to a file that this process may have open in SQLite: closing any
+    /// Reads the bytes on disk. Must not be used on a file that this process may have open in SQLite: closing any
     /// handle on a file drops all POSIX locks that the process has on it.
     pub(super) fn of_file(path: &Path) -> Result<Stamp, StoreError> {
         let mut bytes = Vec::new();
@@ -49,7 +49,7 @@ impl Stamp {
         Stamp::of_bytes(&bytes).ok_or_else(|| foreign(path, "it is not an SQLite file"))
     }
 
-    /// As SQLite sees it, so with what is still in the write-ahead log.
+    /// As SQLite sees it, the write-ahead log included.
     pub(super) fn of(connection: &Connection) -> rusqlite::Result<Stamp> {
         let number = |sql| connection.query_row(sql, [], |row| row.get(0));
         Ok(Stamp {
@@ -59,7 +59,7 @@ impl Stamp {
         })
     }
 
-    /// The format of a store, or why it is none that can be used.
+    /// The format of a store, or the reason why it cannot be used.
     pub(super) fn format(self, path: &Path, known: i64) -> Result<i64, StoreError> {
         match self {
             Stamp::NEW => Ok(0),
@@ -75,7 +75,7 @@ impl Stamp {
     }
 }
 
-/// A file that is no store.
+/// The error for a file that is not a store.
 pub(super) fn foreign(path: &Path, why: &str) -> StoreError {
     StoreError::NotAStore { path: path.to_path_buf(), why: why.into() }
 }

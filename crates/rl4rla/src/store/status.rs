@@ -5,13 +5,13 @@ use std::fmt;
 /// The status of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// A process works on it.
+    /// A process is working on it.
     Running,
     /// It was stopped or killed, and can be resumed.
     Interrupted,
-    /// It came to its end.
+    /// It has ended.
     Done {
-        /// Whether it found what it was to find.
+        /// Whether all targets were found.
         found: bool,
     },
     /// It ended with an error.
@@ -19,7 +19,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The word for it.
+    /// Name of the status.
     pub fn name(self) -> &'static str {
         match self {
             Status::Running => "running",
@@ -29,12 +29,12 @@ impl Status {
         }
     }
 
-    /// Whether something was found, once that is known.
+    /// Whether the targets were found, once the run has ended.
     pub fn found(self) -> Option<bool> {
         if let Status::Done { found } = self { Some(found) } else { None }
     }
 
-    /// What these columns mean, if anything.
+    /// The status in these columns, if they are valid.
     pub(super) fn from_columns(name: &str, found: Option<bool>) -> Option<Status> {
         match (name, found) {
             ("done", Some(found)) => Some(Status::Done { found }),

@@ -1,4 +1,4 @@
-//! What the tests of this module share: folders that vanish, and something to store.
+//! Test fixtures: temporary folders and values to store.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ impl Folder {
         let name = format!("rl4rla-store-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
-        // As the store names it in errors.
+        // The same path that the store uses in its errors.
         Folder(path.canonicalize().unwrap())
     }
 
@@ -54,7 +54,7 @@ pub fn evaluation(i: u32) -> StoredReward {
     StoredReward { stage: 0, key: (u128::from(i) << 64).to_be_bytes(), set: 1, index: i, value: f64::from(i) }
 }
 
-/// The result of a stage that took a while and found nothing.
+/// A stage record with some working time that found nothing.
 pub fn stage(name: &str) -> StageRecord {
     let text = format!(
         "{{\"name\": \"{name}\", \"found\": false, \"stop\": \"budget\", \"reward\": 0.0, \"playouts\": 1, \"evaluations\": 2, \
@@ -63,7 +63,7 @@ pub fn stage(name: &str) -> StageRecord {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The result of a run that found all there was, with one stage.
+/// A run record with one stage that found its target.
 pub fn record() -> RunRecord {
     RunRecord {
         format: RunRecord::FORMAT,

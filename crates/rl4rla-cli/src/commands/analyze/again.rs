@@ -1,4 +1,4 @@
-//! The command that shows an instance again.
+//! The commands that repeat an analysis or an instance.
 
 use super::Report;
 use crate::page::exact;
@@ -9,7 +9,7 @@ use rl4rla::problem::{Family, Leverage, Right, Scale};
 use rl4rla::reward::{Profile, Protocol, StepRule};
 
 impl Report<'_> {
-    /// `rl4rla evaluate` with the options that give this point's instance, draws and run, to the last bit.
+    /// `rl4rla evaluate` with the options that reproduce this point's instance, random draws and run bit for bit.
     pub fn again(&self, point: &StudyPoint) -> String {
         let (family, study) = (&point.family, &self.study);
         let mut words = vec![format!("evaluate {}", quoted(self.source.lasting()))];
@@ -20,7 +20,7 @@ impl Report<'_> {
         self.shared.again(&words.join(" "))
     }
 
-    /// The command that makes this analysis again, whatever defaults will be.
+    /// The command that repeats this analysis, independent of future defaults.
     pub fn command(&self) -> String {
         let study = &self.study;
         let mut words = vec![format!("analyze {}", quoted(self.source.lasting()))];
@@ -37,7 +37,7 @@ impl Report<'_> {
     }
 }
 
-/// The options of a family at these condition numbers, those left out that say nothing.
+/// The options of a family at these condition numbers, without those that have no effect.
 fn problem(family: &Family, kappas: &[Option<f64>]) -> Vec<String> {
     let info = family.kind.info();
     let mut words = vec![format!("--family {} --rows {} --cols {}", info.name, family.rows, family.cols)];
@@ -56,7 +56,7 @@ fn problem(family: &Family, kappas: &[Option<f64>]) -> Vec<String> {
     words
 }
 
-/// The options of a run, those left out that are as usual.
+/// The options of a run, without those at their defaults.
 fn running(protocol: &Protocol) -> Vec<String> {
     let usual = Protocol::new(Profile::sound(), StepRule::Fixed(1.0));
     let options = [

@@ -8,7 +8,7 @@ use rl4rla::experiment::analyzed::setting;
 use rl4rla::experiment::analyzed::words::{costs, ended, formula, steps};
 
 impl Report<'_> {
-    /// Everything, for a person.
+    /// The complete text.
     pub fn text(&self, analysis: &Analysis) -> String {
         let mut text = format!("{}\n", strong(self.source.title()));
         if !self.shared.quiet {
@@ -60,7 +60,7 @@ impl Report<'_> {
     }
 }
 
-/// Lines of at most 96 letters.
+/// Wraps text to lines of at most 96 characters.
 fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -127,7 +127,7 @@ fn precision(analysis: &Analysis) -> String {
     ledger(&["κ", "64 bits [95 %]", "32 bits [95 %]", "failed"], rows, 0..4)
 }
 
-/// A row for each leverage, noise and shape; a column for each condition number, and the worst of QR.
+/// One row per leverage, noise and shape; one column per condition number, and the worst excess of QR.
 fn map(cells: &[MapCell]) -> String {
     let lines = cells.chunk_by(|a, b| (a.leverage, a.noise, a.rows) == (b.leverage, b.noise, b.rows));
     let kappas: Vec<String> = cells

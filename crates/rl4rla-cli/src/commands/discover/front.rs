@@ -1,18 +1,18 @@
-//! The front of a stage for a person, and what someone prefers of it.
+//! The Pareto front of a stage as text, and the user's preference.
 
 use crate::failure::Failure;
 use crate::page::{accent, ledger, number, strong};
 use rl4rla::discovery::Preference;
 use rl4rla::record::{FrontEntry, PreferredEntry, StageRecord};
 
-/// The words of `--prefer`, and what each means.
+/// The words of `--prefer`, with their weights.
 const WORDS: [(&str, Preference); 3] = [
     ("accuracy", Preference { accuracy: 1.0, speed: 1e-3, stability: 1e-3 }),
     ("speed", Preference { accuracy: 1e-3, speed: 1.0, stability: 1e-3 }),
     ("stability", Preference { accuracy: 1e-3, speed: 1e-3, stability: 1.0 }),
 ];
 
-/// A preference as typed: one word, or weights such as `accuracy=2,speed=1`.
+/// Parses a preference: one word, or weights such as `accuracy=2,speed=1`.
 pub fn preference(text: &str) -> Result<Preference, Failure> {
     if let Some((_, preference)) = WORDS.iter().find(|(word, _)| *word == text) {
         return Ok(*preference);
@@ -36,7 +36,7 @@ pub fn preference(text: &str) -> Result<Preference, Failure> {
     Ok(preference)
 }
 
-/// The front of the last stage as a table.
+/// The Pareto front of the last stage as a table.
 pub fn text(result: &StageRecord, preferred: Option<&PreferredEntry>) -> String {
     if result.front.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! What a person sees while a run goes on.
+//! Progress display of a run.
 
 use crate::failure::Failure;
 use crate::interrupt::stopped;
@@ -8,7 +8,7 @@ use rl4rla::discovery::{Approach, Observer, Progress, RewardKey};
 use rl4rla::record::StageRecord;
 use rl4rla::store::Recorder;
 
-/// Records a run and shows how it goes.
+/// Records a run and shows its progress.
 pub struct Live<'a> {
     recorder: Recorder<'a>,
     curriculum: &'a Curriculum,
@@ -16,12 +16,12 @@ pub struct Live<'a> {
 }
 
 impl<'a> Live<'a> {
-    /// Shows the run that is recorded.
+    /// Shows the progress of the recorded run.
     pub fn new(recorder: Recorder<'a>, curriculum: &'a Curriculum, approach: &'a Approach) -> Live<'a> {
         Live { recorder, curriculum, approach }
     }
 
-    /// Ends the show; says what went wrong with the store, if anything did.
+    /// Ends the display; returns the error of the store, if any.
     pub fn close(self) -> Result<(), Failure> {
         Ok(self.recorder.close()?)
     }

@@ -1,4 +1,4 @@
-//! The result of a run, for a person and for a script.
+//! The result of a run, as text and JSON.
 
 use super::front;
 use crate::args::Shared;
@@ -10,7 +10,7 @@ use rl4rla::program::{Entry, Instruction, Program, Section, equation};
 use rl4rla::record::{ProposerRecord, RunRecord, SearchCost, StageRecord};
 use serde_json::json;
 
-/// The whole result; of the curriculum an outline is enough.
+/// The complete result; the curriculum may be an outline.
 pub fn page(record: &RunRecord, curriculum: &Curriculum, shared: &Shared) -> Page {
     let mut text = text(record, curriculum);
     if !shared.quiet {
@@ -56,7 +56,7 @@ fn text(record: &RunRecord, curriculum: &Curriculum) -> String {
     text + &format!("\n{}\n", effort(&record.cost))
 }
 
-/// What to type next.
+/// Suggested next commands.
 fn hints(record: &RunRecord, curriculum: &Curriculum, shared: &Shared) -> String {
     let (mut hints, run) = (Vec::new(), &record.run);
     let last = record.stages.iter().zip(&curriculum.stages).next_back();
@@ -68,7 +68,7 @@ fn hints(record: &RunRecord, curriculum: &Curriculum, shared: &Shared) -> String
                 "the second program on the Pareto front; --prefer chooses",
             ));
         }
-        // Only tables of the user's have families without a name that means something elsewhere.
+        // The family of a user's table has no name that other commands know.
         hints.push(match Family::named(stage.families[0].kind.info().name) {
             None => (format!("solve run:{run} --matrix FILE --target COL"), "the program on your data"),
             Some(_) => (format!("evaluate run:{run} --kappa 1e6"), "its reward on harder problems"),
@@ -83,7 +83,7 @@ fn hints(record: &RunRecord, curriculum: &Curriculum, shared: &Shared) -> String
     commands.iter().zip(&hints).map(line).collect()
 }
 
-/// What was found: its title, unless it is a part of something and has none of its own.
+/// The title of the program found, unless it is partial and has none.
 fn remark(result: &StageRecord, target: &Target) -> String {
     match result.matched.as_deref().and_then(Entry::named).map(|entry| &entry.document.title) {
         Some(_) if result.found && !target.completed_by.is_empty() => String::new(),
@@ -100,7 +100,7 @@ fn stage_text(stage: &Stage, target: &Target, result: &StageRecord, before: &Pro
     let mut text = String::new();
     let stop = faint(&format!("stopped: {} · {}", result.stop, effort(&result.cost)));
     let Some(program) = result.parsed() else { return stop };
-    // A part is shown at work: as long as nothing uses it, the equation does not know it.
+    // A partial program is shown completed, since the equation ignores instructions that nothing uses.
     let mut whole = program.clone();
     whole.iteration.extend_from_slice(&target.completed_by);
     if let Ok(equation) = equation(&whole, stage.grammar.signature) {
@@ -143,7 +143,7 @@ fn effort(cost: &SearchCost) -> String {
     format!("{playouts} playouts, {programs} programs, {evaluations} evaluations, {}", duration(*seconds))
 }
 
-/// The instructions of `after` that `before` does not have.
+/// The instructions of `after` that are not in `before`.
 fn added(before: &Program, after: &Program) -> Vec<(Section, Instruction)> {
     let mut old: Vec<(Section, &Instruction)> = before.instructions().map(|(s, _, i)| (s, i)).collect();
     let mut new = Vec::new();
@@ -156,7 +156,7 @@ fn added(before: &Program, after: &Program) -> Vec<(Section, Instruction)> {
     new
 }
 
-/// How a program differs from another, an instruction on each line.
+/// The difference of two programs, one instruction per line.
 pub fn difference(from: &Program, to: &Program) -> String {
     let lines = |sign: char, changes: Vec<(Section, Instruction)>| -> Vec<String> {
         changes.into_iter().map(|(_, instruction)| format!("{sign} {instruction}")).collect()

@@ -1,4 +1,4 @@
-//! What `evaluate` was asked for: options as typed, made into a protocol, or refused.
+//! Converts the options of `evaluate` into a protocol, or rejects them.
 
 use crate::args::{Evaluate, ProfileName, UnitName, Weight, keys};
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ pub fn of_stage(curriculum: &OsStr, stage: &str, instances: u64) -> Result<(Vec<
     }
 }
 
-/// An option that the profile would ignore is a misunderstanding.
+/// Rejects options that the profile would ignore.
 fn refuse_strays(args: &Evaluate) -> Result<(), Failure> {
     use ProfileName::{Paper, Sound, Tolerance};
     let strays = [
@@ -84,7 +84,7 @@ pub fn protocol(args: &Evaluate, family: &Family) -> Result<Protocol, Failure> {
     Ok(Protocol { live_out, ..drawing(&args.running.chance, iterations, profile, step)? })
 }
 
-/// The weights as they are typed: those of the first terms in their order, or none of them, and others by key.
+/// The weights as typed: the first terms by position, or none of them, and others by key.
 fn weights(given: &[Weight], task: &dyn Task) -> Result<Weights, Failure> {
     let mut weights = Weights::of(task);
     let plain: Vec<f64> = given.iter().filter(|weight| weight.key.is_none()).map(|w| w.value).collect();

@@ -1,4 +1,4 @@
-//! Typesetting exported documents, where there is a LaTeX.
+//! Typesets exported documents if LaTeX is installed.
 
 use super::toolchain::{Workshop, output};
 use rl4rla::experiment::ExperimentError;
@@ -6,14 +6,14 @@ use rl4rla::experiment::exported::TrialVerdict;
 use std::fs;
 use std::process::Command;
 
-/// What typesets a document, with the arguments before the file's name.
+/// Typesetting commands, with the arguments before the file name.
 const TYPESETTERS: [(&str, &[&str]); 3] = [
     ("pdflatex", &["-interaction=nonstopmode", "-halt-on-error"]),
     ("latexmk", &["-pdf", "-interaction=nonstopmode", "-halt-on-error"]),
     ("tectonic", &[]),
 ];
 
-/// Typesets a document whose structure is right.
+/// Typesets a document with valid structure.
 pub fn typeset(text: &str, name: &str, workshop: &Workshop) -> Result<TrialVerdict, ExperimentError> {
     let file = format!("{name}.tex");
     fs::write(workshop.folder.join(&file), text)?;

@@ -1,4 +1,4 @@
-//! Running exported code: where the languages are found on this machine, and what is made for them in passing.
+//! Runs exported code: finds the languages on this machine, and creates temporary environments for them.
 
 use super::latex;
 use crate::interrupt;
@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A folder for one check, gone when it is done, and one that stays, for what takes long to make.
+/// A temporary folder for one check, and a permanent one for what is expensive to build.
 pub struct Workshop {
-    /// Everything of this check.
+    /// Folder of this check.
     pub folder: PathBuf,
     lasting: PathBuf,
     quiet: bool,
 }
 
 impl Workshop {
-    /// Makes the folder.
+    /// Creates the folder.
     pub fn open(quiet: bool) -> Result<Workshop, ExperimentError> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let name = format!("rl4rla-export-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -39,7 +39,7 @@ impl Workshop {
     }
 }
 
-/// What runs a language, by its name.
+/// The runners by language.
 const RUNNERS: [(&str, Runner); 3] = [("python", python), ("rust", rust), ("julia", julia)];
 
 impl CodeRunner for Workshop {
@@ -61,15 +61,15 @@ impl CodeRunner for Workshop {
 
 impl Drop for Workshop {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever tidies temporary folders.
+        // Files that cannot be removed are left to the system's cleanup of temporary folders.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Runs a driver on what lies in the workshop: what it said at last, or why there is nothing to run it with.
+/// Runs a driver in the workshop: its last output, or the reason why it cannot be run.
 type Runner = fn(&str, &Workshop) -> Result<Result<String, Absent>, ExperimentError>;
 
-/// The output of a command; none if there is no such command.
+/// The output of a command; `None` if the command does not exist.
 pub fn output(command: &mut Command) -> Result<Option<Output>, ExperimentError> {
     match interrupt::output(command) {
         Ok(output) => Ok(Some(output)),
@@ -80,7 +80,7 @@ pub fn output(command: &mut Command) -> Result<Option<Output>, ExperimentError> 
     }
 }
 
-/// The end of what a command said of itself.
+/// The last lines that a command printed.
 fn last_words(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -104,7 +104,7 @@ fn python(driver: &str, workshop: &Workshop) -> Result<Result<String, Absent>, E
     Ok(ran.map(|ran| last_words(&ran)).ok_or(Absent("no python3 on this machine".into())))
 }
 
-/// A Python that has NumPy and SciPy: that of the machine, or one made for the purpose.
+/// A Python interpreter with NumPy and SciPy: that of the machine, or a virtual environment.
 fn interpreter(workshop: &Workshop) -> Result<Result<PathBuf, Absent>, ExperimentError> {
     let imports = |python: &Path| -> Result<Option<bool>, ExperimentError> {
         let ran = output(Command::new(python).args(["-c", "import numpy, scipy"]))?;
@@ -145,7 +145,7 @@ fn interpreter(workshop: &Workshop) -> Result<Result<PathBuf, Absent>, Experimen
     Ok(Ok(python))
 }
 
-/// The manifest of the crate that is made for a check. Compiled code is compared by its results, not by its speed.
+/// The manifest of the temporary crate. Only the results of compiled code matter, not its speed.
 const MANIFEST: &str = r#"[package]
 name = "export-check"
 version = "0.0.0"
@@ -160,7 +160,7 @@ opt-level = 1
 [workspace]
 "#;
 
-/// Runs Rust, in a crate made in passing.
+/// Runs Rust, in a temporary crate.
 fn rust(driver: &str, workshop: &Workshop) -> Result<Result<String, Absent>, ExperimentError> {
     let absent = || Ok(Err(Absent("no cargo on this machine".into())));
     if output(Command::new("cargo").arg("--version"))?.is_none() {
@@ -177,7 +177,7 @@ fn rust(driver: &str, workshop: &Workshop) -> Result<Result<String, Absent>, Exp
     fs::write(source.join("main.rs"), driver)?;
     fs::write(workshop.folder.join("Cargo.toml"), MANIFEST)?;
     fs::create_dir_all(&workshop.lasting)?;
-    // All checks share what was compiled, and so must take turns.
+    // All checks share the compiled dependencies, so they must not run at the same time.
     let lock = File::create(workshop.lasting.join("lock"))?;
     lock.lock()?;
     remark("compiling; the first time takes some minutes", workshop);

@@ -1,4 +1,4 @@
-//! Errors of a solver in the user's words: files, columns, options.
+//! Errors of a solver in terms of the user's files, columns and options.
 
 use super::least_squares;
 use crate::failure::Failure;
@@ -9,18 +9,18 @@ use rl4rla::problem::InstanceError;
 use rl4rla::solve::{SolveError, Unsupported};
 use std::path::Path;
 
-/// What errors are told by.
+/// The context of error messages.
 pub struct ErrorReporter<'a> {
     /// The program.
     pub source: &'a NamedProgram,
-    /// The file of A.
+    /// Path of the matrix file.
     pub matrix: &'a Path,
-    /// What was read of it.
+    /// The system read from it.
     pub system: &'a System,
 }
 
 impl ErrorReporter<'_> {
-    /// Data that pose no problem.
+    /// The error for data that do not define a problem.
     pub fn data(&self, error: InstanceError) -> Failure {
         let told = error.with_names(&self.system.columns.labels());
         Failure::new(format!("{}: {told}", self.matrix.display()))
@@ -39,7 +39,7 @@ impl ErrorReporter<'_> {
         Failure::new(format!("{} failed: {failure}", self.source.name)).advise(advice)
     }
 
-    /// A problem that was not solved.
+    /// The error for a problem that was not solved.
     pub fn error(&self, error: SolveError) -> Failure {
         let (path, columns) = (self.matrix.display(), &self.system.columns);
         match error {

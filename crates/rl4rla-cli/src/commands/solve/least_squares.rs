@@ -1,14 +1,14 @@
-//! What `solve` says of least squares: by what one knows that x is a solution, and which columns depend on each other.
+//! Output of `solve` for least squares: the certificate, and linear dependences among the columns.
 
 use crate::failure::Failure;
 use crate::page::number;
 use rl4rla::solve::{Certificate, Dependence, RankDeficient, Solution, Termination};
 use serde_json::{Value, json};
 
-/// Dependent columns that are named, and columns that one of them is said to depend on.
+/// Maximum number of dependent columns named, and of columns that one of them depends on.
 const NAMED: usize = 5;
 
-/// Refuses dependent columns by their names.
+/// The error for dependent columns, with their names.
 pub fn refuse(
     path: &str,
     columns: &[Dependence],
@@ -27,7 +27,7 @@ pub fn refuse(
     ))
 }
 
-/// Which column depends on which, in words.
+/// The dependences among columns, in words.
 pub fn relations(columns: &[Dependence], labels: &[String], intercept: bool) -> String {
     let relation = |one: &Dependence| {
         let name = &labels[one.column];
@@ -51,7 +51,7 @@ fn more(count: usize) -> String {
     if count > NAMED { format!(" and {} more", count - NAMED) } else { String::new() }
 }
 
-/// What a script reads besides.
+/// Additional JSON keys.
 pub fn json(solution: &Solution, labels: &[String]) -> Value {
     let named = |one: &Dependence| json!({ "column": labels[one.column], "on": one.on.iter().map(|j| &labels[*j]).collect::<Vec<_>>() });
     let certificate = solution.certificate.as_ref();
@@ -76,7 +76,7 @@ pub fn facts(known: &Certificate, cols: usize) -> Vec<Vec<String>> {
     ]
 }
 
-/// What was done about dependent columns.
+/// The treatment of dependent columns, in words.
 pub fn remark(solution: &Solution, labels: &[String], intercept: bool, how: RankDeficient) -> Option<String> {
     if solution.dependent.is_empty() {
         return None;
@@ -90,7 +90,7 @@ pub fn remark(solution: &Solution, labels: &[String], intercept: bool, how: Rank
     })
 }
 
-/// Why this is no solution, and what may help.
+/// Why x does not meet the tolerance, and a suggestion.
 pub fn warning(solution: &Solution, known: &Certificate) -> Option<(String, &'static str)> {
     if solution.is_converged() {
         return None;

@@ -1,11 +1,11 @@
-//! What `solve` says of tasks other than least squares.
+//! Output of `solve` for tasks other than least squares.
 
 use crate::page::number;
 use rl4rla::problem::{Response, Task};
 use rl4rla::solve::Solution;
 use serde_json::{Map, Value, json};
 
-/// What a script reads besides.
+/// Additional JSON keys.
 pub fn json(solution: &Solution, task: &dyn Task, response: Response) -> Value {
     let figures: Map<String, Value> =
         solution.figures.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
@@ -23,10 +23,10 @@ pub fn json(solution: &Solution, task: &dyn Task, response: Response) -> Value {
     })
 }
 
-/// How far the answer is from a solution, and what else the task tells of it.
+/// The optimality of the answer, and other facts about it.
 pub fn facts(solution: &Solution, task: &dyn Task, response: Response) -> Vec<Vec<String>> {
     let mut facts = vec![];
-    // Where there is nothing to come near to, there is no distance from it.
+    // If there is no minimizer, there is no distance from it.
     if !solution.gradient.is_nan() {
         facts.push(vec![task.optimality_name().into(), number(solution.gradient)]);
     }
@@ -37,7 +37,7 @@ pub fn facts(solution: &Solution, task: &dyn Task, response: Response) -> Vec<Ve
     facts
 }
 
-/// Why this is no solution, and what may help.
+/// Why the answer does not meet the tolerance, and a suggestion.
 pub fn warning(solution: &Solution, task: &dyn Task, tolerance: f64) -> Option<(String, &'static str)> {
     if solution.is_converged() {
         return None;

@@ -1,4 +1,4 @@
-//! The page of `solve`: what came of a run, for people and for scripts.
+//! The result of `solve`, as text and JSON.
 
 use super::predict::Predicted;
 use super::{least_squares, others};
@@ -12,47 +12,47 @@ use rl4rla::solve::Solution;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Coefficients that are shown on the screen.
+/// Number of coefficients shown in the terminal.
 const SHOWN: usize = 10;
 
-/// What came of it.
+/// The result and its inputs.
 pub struct SolveOutcome<'a> {
     /// The options.
     pub args: &'a Solve,
     /// The program.
     pub source: &'a NamedProgram,
-    /// The file of A.
+    /// Path of the matrix file.
     pub matrix: &'a Path,
-    /// What was asked for.
+    /// The task.
     pub task: &'static dyn Task,
-    /// Whether the step was looked for.
+    /// Whether the step size was searched for.
     pub auto: bool,
     /// Rows and columns of A.
     pub size: (usize, usize),
-    /// Rows left out because a value was missing.
+    /// Number of rows left out because of missing values.
     pub dropped: usize,
     /// Whether A was read from disk.
     pub in_file: bool,
-    /// What the solver says.
+    /// The result of the solver.
     pub solution: Solution,
-    /// What the target is.
+    /// Type of the target.
     pub response: Response,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
     /// Names of the columns.
     pub labels: Vec<String>,
     /// Whether there is an intercept.
     pub intercept: bool,
-    /// None where x is no answer.
+    /// Empty if x is not an answer.
     pub coefficients: Vec<(String, f64)>,
-    /// What is said of a second file.
+    /// Predictions for a second file.
     pub predicted: Option<Predicted>,
-    /// Files that were written.
+    /// Files written.
     pub files: Vec<PathBuf>,
 }
 
 impl SolveOutcome<'_> {
-    /// As a script reads it.
+    /// The result as JSON.
     pub fn json(&self) -> Value {
         let solution = &self.solution;
         let known = solution.certificate.as_ref();
@@ -89,7 +89,7 @@ impl SolveOutcome<'_> {
         all
     }
 
-    /// As a person reads it.
+    /// The result as text.
     pub fn text(&self, quiet: bool) -> String {
         let mut text = String::new();
         if !quiet {
@@ -154,7 +154,7 @@ impl SolveOutcome<'_> {
         text
     }
 
-    /// A word of warning, where one is due.
+    /// A warning, if the result does not meet the tolerance.
     pub fn verdict(&self) -> String {
         let told = match &self.solution.certificate {
             Some(known) => least_squares::warning(&self.solution, known),
@@ -166,13 +166,13 @@ impl SolveOutcome<'_> {
     }
 }
 
-/// Every so many, where there are too many for a line.
+/// Every k-th value, if there are too many for a line.
 fn thin(values: &[f64]) -> Vec<f64> {
     const LINE: usize = 60;
     values.iter().copied().step_by(values.len().div_ceil(LINE).max(1)).collect()
 }
 
-/// The residual of every iteration.
+/// The residual after every iteration.
 pub fn figure(source: &NamedProgram, matrix: &Path, solution: &Solution, task: &dyn Task) -> Figure {
     let [loss, _] = task.measures();
     let points = solution.residuals.iter().enumerate().map(|(t, residual)| [t as f64, *residual]);

@@ -1,4 +1,4 @@
-//! What a solution says of a second file.
+//! Predictions for a second file.
 
 use super::write;
 use crate::args::Solve;
@@ -11,11 +11,11 @@ use rl4rla::solve::{Agreement, PredictError, Prediction, predict};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// How well a second file is predicted.
+/// Accuracy of the predictions for a second file.
 pub struct Predicted(Prediction);
 
 impl Predicted {
-    /// Predicts the target of every row, and writes the predictions where that is asked for.
+    /// Predicts the target of every row, and writes the predictions if requested.
     pub fn new(
         args: &Solve,
         path: &Path,
@@ -38,7 +38,7 @@ impl Predicted {
         Ok(Predicted(prediction))
     }
 
-    /// As a script reads it.
+    /// The result as JSON.
     pub fn json(&self) -> Value {
         let mut json = json!({ "rows": self.0.values.len(), "dropped": self.0.dropped });
         let told = match self.0.agreement {
@@ -56,7 +56,7 @@ impl Predicted {
         json
     }
 
-    /// As a person reads it.
+    /// The result as text.
     pub fn text(&self) -> String {
         let how = match self.0.agreement {
             Some(Agreement::Number { rmse, truth }) => {

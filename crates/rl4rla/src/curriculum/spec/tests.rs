@@ -57,7 +57,7 @@ fn parse(text: &str) -> Result<Curriculum, SpecError> {
     Curriculum::parse("test", text)
 }
 
-/// The error after one replacement, which has to change the text.
+/// The error after one replacement, which must change the text.
 fn error(from: &str, to: &str) -> SpecError {
     assert_eq!(TEXT.matches(from).count(), 1, "{from}");
     match parse(&TEXT.replace(from, to)) {
@@ -68,7 +68,7 @@ fn error(from: &str, to: &str) -> SpecError {
 
 #[test]
 fn every_key_is_read() {
-    // Those that the text does without, so that its lines keep their numbers.
+    // Keys that the text lacks, added only here so that its line numbers stay.
     let more =
         "budget = 7\nbudget-per = \"decision\"\nredirect = true\nmerge = \"fingerprint\"\nstable = true\n";
     let whole = TEXT.replace("budget = 7\n", more).replace("report = 3 }", "report = 3, fresh = \"draws\" }");
@@ -185,7 +185,7 @@ fn errors_read_like_sentences() {
     assert_eq!(error("name = \"whole\"\n", "").to_string(), "line 33, stage 2, key `name`: missing");
 }
 
-/// What is replaced, by what, and then: the line, the key and a part of the message.
+/// Text to replace, its replacement, and then the expected line, key and part of the message.
 type Fault = (&'static str, &'static str, usize, &'static str, &'static str);
 
 #[rustfmt::skip]
@@ -319,7 +319,7 @@ fn nesting_is_no_danger() {
 }
 
 proptest! {
-    /// Whatever the text, the answer is a value; and an error is placed inside the text.
+    /// Any text gives a result, never a panic; and errors are inside the text.
     #[test]
     fn no_text_is_a_danger(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let text = String::from_utf8_lossy(&bytes);

@@ -6,10 +6,10 @@ use crate::problem::Leverage;
 use crate::report::{Axis, Figure, Ink, Marker, Panel, Series, Shades};
 use crate::statistics::Interval;
 
-/// The excesses of the first and the last colour.
+/// Ends of the colour scale.
 const ENDS: [f64; 2] = [1e-15, 1.0];
 
-/// The robustness map: a panel for each leverage and noise.
+/// The robustness map: one panel per leverage and noise level.
 pub fn map(cells: &[MapCell], iterations: usize) -> Option<Figure> {
     let panels: Vec<&[MapCell]> =
         cells.chunk_by(|a, b| (a.leverage, a.noise) == (b.leverage, b.noise)).collect();
@@ -71,7 +71,7 @@ fn title(cell: &MapCell) -> String {
 /// The contraction factor against κ, computed and measured.
 pub fn contraction(analysis: &Analysis) -> Option<Figure> {
     let rows = &analysis.contraction;
-    // What is missing to 1 tells slow methods apart.
+    // The distance to 1 distinguishes slow methods.
     let gap = |interval: Interval| 1.0 - interval.value;
     let measured = rows.iter().filter_map(|row| Some([row.kappa?, gap(row.measured?)]));
     let computed = rows.iter().filter_map(|row| Some([row.kappa?, gap(row.computed?.radius)]));
@@ -95,7 +95,7 @@ pub fn contraction(analysis: &Analysis) -> Option<Figure> {
     )
 }
 
-/// The best excess in both precisions against κ.
+/// The attainable accuracy in both precisions against κ.
 pub fn precision(analysis: &Analysis) -> Option<Figure> {
     let rows = &analysis.precision;
     let mut series = Vec::new();
@@ -123,7 +123,7 @@ pub fn precision(analysis: &Analysis) -> Option<Figure> {
     )
 }
 
-/// A figure of lines against κ; none where there is no κ.
+/// A figure of lines against κ; `None` if there is no κ.
 fn against_kappa(name: &str, title: &str, caption: &str, y: &str, series: Vec<Series>) -> Option<Figure> {
     let points = series.iter().map(|series| series.points.len()).max().unwrap_or(0);
     let panel = Panel { title: String::new(), x: Axis::log("κ"), y: Axis::log(y), series };

@@ -1,4 +1,4 @@
-//! What an analysis of a program says, as tables, figures and one page.
+//! The analysis of a program as tables, figures and one page.
 
 mod figures;
 pub mod numbers;
@@ -9,23 +9,23 @@ use crate::analysis::{Analysis, Study, StudyPoint};
 use crate::program::Document;
 use numbers::kappa;
 
-/// An analysis with all that is told of it.
+/// An analysis with everything needed to present it.
 pub struct Analyzed<'a> {
-    /// What the program is called.
+    /// Name of the program.
     pub title: &'a str,
-    /// The program, with what is known of it.
+    /// The program and its file header.
     pub program: &'a Document,
-    /// What was asked.
+    /// The inputs of the analysis.
     pub study: &'a Study,
-    /// What came of it.
+    /// Its results.
     pub analysis: &'a Analysis,
-    /// The command that makes it again.
+    /// The command that repeats it.
     pub command: &'a str,
-    /// The command that shows an instance again.
+    /// The command that reproduces an instance.
     pub again: &'a dyn Fn(&StudyPoint) -> String,
 }
 
-/// What was run, in two lines.
+/// The setting of a study, in two lines.
 pub fn setting(study: &Study) -> String {
     let family = &study.family;
     let settings = study.settings(family);

@@ -1,11 +1,11 @@
-//! How the numbers of an analysis are read.
+//! Number formatting for an analysis.
 
 use crate::analysis::MapCell;
 use crate::experiment::words::whole;
 use crate::report::number;
 use crate::statistics::Interval;
 
-/// A contraction factor: close to 1, what is missing is what counts.
+/// A contraction factor; close to 1 it is written as a difference from 1.
 pub fn factor(value: f64) -> String {
     match value {
         value if (0.999..1.0).contains(&value) => format!("1 − {:.1e}", 1.0 - value),
@@ -13,7 +13,7 @@ pub fn factor(value: f64) -> String {
     }
 }
 
-/// A value with its interval.
+/// A value with its confidence interval.
 pub fn interval(interval: Option<Interval>, word: fn(f64) -> String) -> String {
     let Some(Interval { value, low, high, .. }) = interval else { return "–".into() };
     match [low, value, high].map(word) {
@@ -28,7 +28,7 @@ pub fn interval(interval: Option<Interval>, word: fn(f64) -> String) -> String {
     }
 }
 
-/// The value alone.
+/// The value without its interval.
 pub fn alone(interval: Option<Interval>, word: fn(f64) -> String) -> String {
     interval.map_or("–".into(), |interval| word(interval.value))
 }
@@ -43,7 +43,7 @@ pub fn count(value: f64) -> String {
     whole(value)
 }
 
-/// The excess of a cell in a few letters.
+/// The excess of a cell, abbreviated.
 pub fn cell(cell: &MapCell) -> String {
     match cell.excess {
         _ if cell.is_broken() => "failed".into(),

@@ -8,7 +8,7 @@ use crate::report::number;
 use crate::report::{Block, Cell, Column, ReportPage, ReportSection, Table};
 
 impl Analyzed<'_> {
-    /// Everything, on one page.
+    /// The complete page.
     pub fn document(&self) -> ReportPage {
         let analysis = self.analysis;
         let section = |id: &str, title: &str, blocks: Vec<Block>| ReportSection {

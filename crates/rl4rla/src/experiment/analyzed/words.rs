@@ -1,10 +1,10 @@
-//! An analysis in words, for pages and terminals alike.
+//! An analysis in words, for pages and terminals.
 
 use super::numbers::count;
 use crate::analysis::{Costs, Found, Iteration, Rival, StepRange, Symbols};
 use crate::report::number;
 
-/// How a run ended.
+/// The outcome of a run.
 pub fn ended(excess: Option<f64>, failure: Option<&str>) -> String {
     match excess {
         Some(excess) => format!("excess {}", number(excess)),
@@ -12,9 +12,9 @@ pub fn ended(excess: Option<f64>, failure: Option<&str>) -> String {
     }
 }
 
-/// The iteration in one line and what its letters mean.
+/// The iteration in one line, with a legend of its symbols.
 pub fn formula(iteration: &Iteration) -> String {
-    // The arrow says which x is the next one.
+    // The arrow already tells which x is the next one.
     let plain = |text: &str| text.replace("xₜ", "x");
     match (&iteration.multiplier, &iteration.residual) {
         (Some(multiplier), Some(residual)) if iteration.update.contains('η') => {
@@ -24,7 +24,7 @@ pub fn formula(iteration: &Iteration) -> String {
     }
 }
 
-/// The range of steps in words.
+/// The range of step sizes in words.
 pub fn steps(range: &StepRange) -> String {
     let best = range.best.map_or(String::new(), |best| format!("; the best is {}", number(best)));
     let how = match range.found {
@@ -39,7 +39,7 @@ pub fn steps(range: &StepRange) -> String {
     }
 }
 
-/// The price in words: what is meant, and what it is.
+/// The cost in words: labels and values.
 pub fn costs(costs: &Costs) -> Vec<(String, String)> {
     let fact = |name: &str, value: String| (name.to_string(), value);
     let work = |symbols: &Symbols| format!("{} flops, reads {} entries of data", symbols.flops, symbols.data);
@@ -67,7 +67,7 @@ pub fn costs(costs: &Costs) -> Vec<(String, String)> {
     facts
 }
 
-/// When a program is cheaper than another method.
+/// The sizes at which a program is cheaper than another method.
 fn crossovers(costs: &Costs, rival: &Rival) -> String {
     let price = match (rival.flops, rival.iterations) {
         (Some(flops), Some(t)) => format!(" ({} flops, {} iterations)", number(flops), count(t)),

@@ -1,5 +1,5 @@
-//! Whether exported code does what the program does: it is run on a small problem with the draws of our own run, and with
-//! its own defaults and draws on problems of which the answer is known.
+//! Tests of exported code: it is run on a small problem with the random draws of our own run, and with its own
+//! defaults and draws on problems with known solutions.
 
 mod problems;
 mod trial;
@@ -19,24 +19,24 @@ use std::path::Path;
 use problems::{TrialProblem, write};
 use trial::PreparedTrial;
 
-/// The largest difference between two histories that rounding may make, as a part of the largest value so far. The
-/// problems have small condition numbers, so a right program stays far below.
+/// The largest difference between two histories that counts as rounding, relative to the largest value so far. The
+/// problems are well conditioned, so correct code stays far below.
 pub const TOLERANCE: f64 = 1e-8;
 
-/// What came of a check.
+/// The result of a check.
 pub enum TrialVerdict {
-    /// It ran: its histories differ by so much from ours, and this came of its own defaults.
+    /// It ran: largest deviation of its histories from ours, and the results with its own defaults.
     Ran(f64, Vec<TrialOutcome>),
-    /// It was looked at without being run, and nothing is wrong.
+    /// It was checked without being run, and no error was found.
     Sound(&'static str),
-    /// Something is wrong.
+    /// An error was found.
     Wrong(String),
-    /// Nothing could be said.
+    /// It could not be checked.
     Unchecked(String),
 }
 
 impl TrialVerdict {
-    /// Whether the program passed, if that is known.
+    /// Whether the check passed, if known.
     pub fn passed(&self) -> Option<bool> {
         match self {
             TrialVerdict::Ran(deviation, outcomes) => {
@@ -48,7 +48,7 @@ impl TrialVerdict {
         }
     }
 
-    /// How far its histories are from ours, if it ran.
+    /// Largest deviation of its histories from ours, if it ran.
     pub fn deviation(&self) -> Option<f64> {
         match self {
             TrialVerdict::Ran(deviation, _) => Some(*deviation),
@@ -56,7 +56,7 @@ impl TrialVerdict {
         }
     }
 
-    /// What came of its own defaults.
+    /// The results with its own defaults.
     pub fn outcomes(&self) -> &[TrialOutcome] {
         match self {
             TrialVerdict::Ran(_, outcomes) => outcomes,
@@ -64,7 +64,7 @@ impl TrialVerdict {
         }
     }
 
-    /// What else there is to say.
+    /// Further details, in words.
     pub fn words(&self) -> String {
         match self {
             TrialVerdict::Ran(_, outcomes) => {
@@ -78,22 +78,22 @@ impl TrialVerdict {
     }
 }
 
-/// Why nothing can be run.
+/// The reason why nothing can be run.
 pub struct Absent(pub String);
 
-/// The machine that exported code is tried on.
+/// The environment in which exported code is tested.
 pub trait CodeRunner {
-    /// A folder for this check.
+    /// A temporary folder for this check.
     fn folder(&self) -> &Path;
 
-    /// Runs a driver on what lies in the folder: what it said at last, or why there is nothing to run it with.
+    /// Runs a driver in the folder: its last output, or the reason why it cannot be run.
     fn run(&self, language: Language, driver: &str) -> Result<Result<String, Absent>, ExperimentError>;
 
-    /// Typesets a document whose structure is right, in a file of this name.
+    /// Typesets a document of valid structure, in a file of this name.
     fn typeset(&self, text: &str, name: &str) -> Result<TrialVerdict, ExperimentError>;
 }
 
-/// Makes a folder inside another, and not the other, which is gone if the check is being interrupted.
+/// Creates a subfolder, but not its parent, which is gone if the check is being interrupted.
 pub fn make_inside(folder: &Path) -> io::Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -101,21 +101,21 @@ pub fn make_inside(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// How a language is checked.
+/// How exported code of a language is checked.
 struct Check {
     language: &'static str,
-    /// What can be seen to be wrong without running anything.
+    /// Errors that can be found without running the code.
     fault: fn(&str) -> Option<String>,
     way: Way,
 }
 
-/// What is done with code that looks right.
+/// What to do with code that looks right.
 enum Way {
-    /// It is run.
+    /// Run it.
     Run,
-    /// It is typeset.
+    /// Typeset it.
     Typeset,
-    /// It is read back.
+    /// Parse it.
     Read,
 }
 
@@ -127,7 +127,7 @@ const CHECKS: [Check; 5] = [
     Check { language: "json", fault: |_| None, way: Way::Read },
 ];
 
-/// A verdict for every program.
+/// Checks every program.
 pub fn check(
     language: Language,
     exports: &[Export],
@@ -186,7 +186,7 @@ fn trial<'a>(export: &'a Export<'a>, prepared: &'a PreparedTrial) -> Trial<'a> {
     Trial { export, settings: &prepared.settings, problems }
 }
 
-/// What the results in a folder say.
+/// Compares the results in a folder with ours.
 fn compared(
     prepared: &PreparedTrial,
     folder: &Path,
@@ -202,7 +202,7 @@ fn compared(
     }
 }
 
-/// Whether data hold the program they were made from.
+/// Whether exported data contain the original program.
 fn read_back(text: &str, export: &Export) -> TrialVerdict {
     let data: Option<Value> = serde_json::from_str(text).ok();
     let program = data.as_ref().and_then(|data| data["program"].as_str());

@@ -1,5 +1,4 @@
-//! Problems that exported code is tried on with its own defaults: none of them is made for a program, and of all of them the
-//! answer is known.
+//! Test problems with known solutions, on which exported code runs with its own defaults.
 
 use super::make_inside;
 use crate::experiment::ExperimentError;
@@ -10,14 +9,14 @@ use crate::rng::Stream;
 use std::fs;
 use std::path::Path;
 
-/// A problem with its answer.
+/// A problem with a known solution.
 pub struct TrialProblem {
-    /// What it is called, and the folder of its data.
+    /// Its name, and that of its data folder.
     pub name: &'static str,
     make: fn(&Stream) -> Result<Instance, InstanceError>,
 }
 
-/// A solution may be this far from the best, in units of the task, at the conditions of these problems.
+/// Maximum excess of a solution, in the units of the task, at the condition numbers of these problems.
 const WRONG: f64 = 1e-4;
 
 /// Systems with noise in b.
@@ -28,7 +27,7 @@ static TALL: [TrialProblem; 5] = [
     },
     TrialProblem {
         name: "ill-conditioned",
-        // Every column is close to the one before.
+        // Every column is close to the previous one.
         make: |stream| {
             let mut last = 0.0;
             system(1000, 10, 1.0, stream, move |_, j, entry| {
@@ -40,7 +39,7 @@ static TALL: [TrialProblem; 5] = [
     TrialProblem { name: "consistent", make: |stream| system(1000, 12, 0.0, stream, |_, _, entry| entry) },
     TrialProblem {
         name: "coherent",
-        // A few rows decide everything.
+        // A few rows dominate.
         make: |stream| system(2000, 8, 0.1, stream, |i, _, entry| if i < 8 { 300.0 * entry } else { entry }),
     },
     TrialProblem {
@@ -77,7 +76,7 @@ static SPECTRA: [TrialProblem; 2] = [
 ];
 
 impl TrialProblem {
-    /// Those for a program: none if nobody knows what it looks for.
+    /// The problems for a program; empty if its optimality condition is unknown.
     pub fn all(export: &Export) -> &'static [TrialProblem] {
         match export.run_loop.goal {
             _ if !export.listing.loops() => &[],
@@ -89,7 +88,7 @@ impl TrialProblem {
         }
     }
 
-    /// The data and the answer.
+    /// The data and the solution.
     pub fn instance(&self) -> Result<Instance, ExperimentError> {
         let posed = (self.make)(&Stream::new(0).derive("export/problem", 0));
         posed.map_err(|error| {
@@ -109,32 +108,32 @@ pub fn write(instance: &Instance, folder: &Path) -> Result<(), ExperimentError> 
     Ok(())
 }
 
-/// What came of a program on a problem.
+/// The result of a program on a problem.
 pub struct TrialOutcome {
     /// The problem.
     pub problem: &'static str,
-    /// Whether the program says that it converged.
+    /// Whether the program reports convergence.
     pub converged: bool,
-    /// Its iterations.
+    /// Number of iterations.
     pub iterations: usize,
-    /// How far its answer is from the best, in units of the task.
+    /// The excess of its answer, in the units of the task.
     pub excess: f64,
-    /// What is wrong with that.
+    /// The error, if its report is wrong.
     pub fault: Option<String>,
 }
 
 impl TrialOutcome {
-    /// Reads what a program said of a problem, and judges it by the answer.
+    /// Reads a program's report on a problem, and compares it with the solution.
     pub fn read(problem: &'static str, instance: &Instance, goal: Goal, file: &Path) -> TrialOutcome {
         let text = fs::read_to_string(file).unwrap_or_else(|_| "gave no results".into());
         let Some((converged, iterations, mut x)) = said(&text, instance.cols()) else {
-            // A matrix that cannot be inverted is a reason, and told.
+            // Reporting a matrix that cannot be inverted is not an error.
             let fault = (!text.starts_with("refused: "))
                 .then(|| format!("{problem}: {}", text.lines().next().unwrap_or_default()));
             return TrialOutcome { problem, converged: false, iterations: 0, excess: f64::NAN, fault };
         };
         if goal == Goal::Eigenvector {
-            // Its length is the program's own business.
+            // The length of an eigenvector is arbitrary.
             let length = norm(&x);
             x.iter_mut().for_each(|entry| *entry /= length);
         }
@@ -153,7 +152,7 @@ impl TrialOutcome {
     }
 }
 
-/// Whether it converged, after how many iterations, and where.
+/// The report: whether it converged, the number of iterations, and x.
 fn said(text: &str, length: usize) -> Option<(bool, usize, Vec<f64>)> {
     let (first, rest) = text.split_once('\n')?;
     let (converged, iterations) = first.split_once(' ')?;
@@ -179,7 +178,7 @@ fn system(
     Linear.pose(Matrix::from_row_major(rows, cols, entries), b)
 }
 
-/// The covariance of so many samples of normal numbers.
+/// The sample covariance of this many normal vectors.
 fn covariance(size: usize, samples: usize, stream: &Stream) -> Matrix {
     let draws = stream.derive("samples", 0).normals(size * samples);
     let entry = |i: usize, j: usize| {

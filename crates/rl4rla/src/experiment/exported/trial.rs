@@ -1,4 +1,4 @@
-//! A small fixed problem, our own run on it, and what another program makes of the same draws.
+//! A small fixed problem, our own run on it, and the results of exported code with the same random draws.
 
 use super::make_inside;
 use crate::execute::{Recording, RunSettings, record};
@@ -14,28 +14,28 @@ use std::path::Path;
 /// Rows and columns of tall problems, and of square ones.
 const TALL: (usize, usize) = (200, 5);
 const SQUARE: (usize, usize) = (20, 20);
-/// Small enough for samples to differ from the whole, large enough for steps to lead somewhere.
+/// Small enough for samples to differ from the whole matrix, large enough for progress.
 const BATCH: usize = 20;
 const STEP: f64 = 0.5;
 const ITERATIONS: usize = 10;
 
-/// A program's own run, ready to be compared with.
+/// Our own run, for comparison.
 pub struct PreparedTrial {
     instance: Instance,
     recording: Recording,
-    /// How it ran.
+    /// Its settings.
     pub settings: RunSettings,
 }
 
 impl PreparedTrial {
-    /// Runs a program on the problem for it.
+    /// Runs a program on its test problem.
     pub fn new(export: &Export) -> Result<PreparedTrial, ExperimentError> {
         let name = &export.provenance.name;
         let family = family(export)
             .ok_or_else(|| ExperimentError::new(format!("{name} fits no family, so it cannot be checked")))?;
         let instance = family.draw(&Stream::new(0).derive("export/instance", 0))?;
         let settings = RunSettings {
-            // An answer that is found at once is given once.
+            // An answer that does not iterate is computed once.
             iterations: if export.listing.loops() { ITERATIONS } else { 1 },
             step: STEP,
             batch: BATCH.min(family.rows),
@@ -50,7 +50,7 @@ impl PreparedTrial {
         Ok(PreparedTrial { instance, recording, settings })
     }
 
-    /// Writes the data and the draws into a folder.
+    /// Writes the data and the random draws into a folder.
     pub fn write(&self, folder: &Path) -> Result<(), ExperimentError> {
         make_inside(folder)?;
         let put = |name: &str, text: String| fs::write(folder.join(name), text);
@@ -63,7 +63,7 @@ impl PreparedTrial {
         Ok(())
     }
 
-    /// How far the results in a folder are from ours; none if there are none, or not as many.
+    /// Deviation of the results in a folder from ours; `None` if they are missing or incomplete.
     pub fn deviation(&self, folder: &Path) -> Option<f64> {
         let text = fs::read_to_string(folder.join("results.txt")).ok()?;
         let number = |word: &str| word.parse().unwrap_or(f64::NAN);
@@ -78,7 +78,7 @@ impl PreparedTrial {
         whole.then(|| deviation(residuals, &losses).max(deviation(ours, &excesses)))
     }
 
-    /// How many numbers a result has.
+    /// Number of entries of a result.
     fn length(&self) -> usize {
         match self.instance.task.update() {
             Update::Answer => self.instance.rows(),
@@ -87,19 +87,21 @@ impl PreparedTrial {
     }
 }
 
-/// The largest difference, as a part of the largest of our values so far; the first of ours is the start's.
+/// The largest difference, relative to the largest of our values so far; our first value is that of the starting
+/// point.
 fn deviation(ours: &[f64], theirs: &[f64]) -> f64 {
     let (mut largest, mut deviation) = (ours[0], 0.0_f64);
     for (ours, theirs) in ours[1..].iter().zip(theirs) {
         largest = largest.max(*ours);
         let apart = (ours - theirs).abs() / largest;
-        // The maximum of a number and NaN is the number.
+        // `max` would ignore NaN.
         deviation = if apart.is_nan() { f64::INFINITY } else { deviation.max(apart) };
     }
     deviation
 }
 
-/// The family that the program names, or the first that it fits, small; one of the shape it was typed for before others.
+/// The family that the program names, or the first that it fits, at a small size; preferably of the shape it was
+/// type-checked for.
 fn family(export: &Export) -> Option<Family> {
     let own = Family::named(&export.document.family).into_iter();
     let all = families().map(|row| Family::new(FamilyKind(row)));
@@ -117,13 +119,13 @@ fn family(export: &Export) -> Option<Family> {
     alike.or(fitting.first()).copied()
 }
 
-/// A matrix, a line for each row.
+/// A matrix, one line per row.
 fn rows(matrix: &Matrix) -> String {
     let line = |i: usize| matrix.row(i).iter().map(|entry| format!("{entry:e} ")).collect::<String>() + "\n";
     (0..matrix.rows()).map(line).collect()
 }
 
-/// A vector, a line for each entry.
+/// A vector, one line per entry.
 fn column(vector: &[f64]) -> String {
     vector.iter().map(|entry| format!("{entry:e}\n")).collect()
 }

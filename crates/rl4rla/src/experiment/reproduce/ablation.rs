@@ -13,16 +13,17 @@ use crate::search::Method;
 const WAYS: [Method; 2] = [Method::McgsUcd, Method::Best];
 const FULL: &str = "paper/newton-sketch";
 
-/// What every run may spend in all: a little more than the full curriculum takes.
+/// Limits of every run: a little more than the full curriculum needs.
 fn setting(curriculum: &str, method: Method, scope: Scope) -> Setting {
     let (evaluations, playouts) = if method == Method::Best { (15_000, 120_000) } else { (4_000, 120_000) };
     let part = if scope.quick { 2 } else { 1 };
-    // No playouts would be left for its last stage: a search for Newton's method takes all it can get.
+    // Otherwise no playouts would be left for its last stage, because the search for Newton's method uses all it can
+    // get.
     let own = curriculum == FULL;
     Setting::Equal { evaluations: evaluations / part, playouts, own }
 }
 
-/// The campaigns behind it.
+/// The sweeps it needs.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     let ask = |(curriculum, _, _): &(&str, &str, Option<f64>)| {
         WAYS.map(|method| Ask::new(curriculum, method, setting(curriculum, method, scope), scope.fewer()))

@@ -1,4 +1,4 @@
-//! What an item asks for: campaigns, each named by its setting, so that items share them.
+//! The sweeps that items need, each named by its setting, so that items can share them.
 
 use super::way::label;
 use crate::curriculum::Curriculum;
@@ -9,66 +9,66 @@ use crate::experiment::SearchSettings;
 use crate::experiment::{Tally, tallies};
 use crate::search::Method;
 
-/// How large a reproduction is.
+/// Size of a reproduction.
 #[derive(Clone, Copy)]
 pub struct Scope {
-    /// A small one, for a first look.
+    /// Whether it is a small one, for a first look.
     pub quick: bool,
-    /// Seeds of every campaign.
+    /// Number of seeds per sweep.
     pub seeds: u64,
-    /// The first of them.
+    /// The first seed.
     pub first_seed: u64,
 }
 
 impl Scope {
-    /// As large as was asked for.
+    /// The size as requested.
     pub fn new(quick: bool, seeds: Option<u64>, first_seed: u64) -> Scope {
         Scope { quick, seeds: seeds.unwrap_or(if quick { 2 } else { 20 }), first_seed }
     }
 
-    /// Seeds of campaigns whose runs find nothing, mostly, and spend all they may.
+    /// Number of seeds for sweeps whose runs mostly find nothing and use their whole budget.
     pub fn fewer(self) -> u64 {
         self.seeds.div_ceil(2)
     }
 }
 
-/// Under which rules a curriculum is searched.
+/// The settings under which a curriculum is searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Setting {
-    /// The paper's curricula with the constants and the back-up of its released code.
+    /// The paper's curricula with the constants and the backup rule of its released code.
     Released,
-    /// The paper's curricula, one exploration constant for all methods, our back-up.
+    /// The paper's curricula with one exploration constant for all methods and our backup rule.
     Matched,
     /// Our curricula, where the target is the best program of every stage.
     Repaired,
-    /// Our curricula with this many evaluations for every stage, the same for every method.
+    /// Our curricula with this many evaluations per stage, the same for every method.
     Capped(u64),
-    /// With this many playouts for every stage.
+    /// With this many playouts per stage.
     Playouts(u64),
-    /// The paper's curricula, every stage from the target of the one before.
+    /// The paper's curricula, with every stage starting from the previous target.
     Transitions,
-    /// With this many evaluations and playouts for a whole run, the same for every curriculum; a stage may take all that is
-    /// left, or keeps to its own budget.
+    /// With this many evaluations and playouts per run, the same for every curriculum; a stage may use all that is
+    /// left, or keeps its own budget.
     Equal {
         /// Evaluations of a run.
         evaluations: u64,
         /// Playouts of a run.
         playouts: u64,
-        /// Whether a stage keeps to its own budget.
+        /// Whether a stage keeps its own budget.
         own: bool,
     },
     /// With these changes to the search.
     Changed(Changes),
 }
 
-/// Changes to a Monte Carlo search, each of which can be made alone.
+/// Changes to a Monte Carlo search, independent of each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Changes {
-    /// Closed children are passed over.
+    /// Skip closed children.
     pub skip_closed: bool,
-    /// Back to the root when a subtree is exhausted.
+    /// Return to the root when a subtree is exhausted.
     pub return_to_root: bool,
-    /// A budget for each decision, after which the leader is taken.
+    /// A budget per decision, after which the leader is taken.
     pub decision: Option<u64>,
 }
 
@@ -123,17 +123,17 @@ impl Setting {
     }
 }
 
-/// A curriculum that comes along, by its name.
+/// A built-in curriculum by name.
 pub fn builtin(name: impl AsRef<str>) -> Result<Curriculum, ExperimentError> {
     let name = name.as_ref();
     let unknown = || ExperimentError::new(format!("there is no curriculum `{name}`"));
     Ok(Curriculum::named(name).ok_or_else(unknown)??)
 }
 
-/// A campaign that an item needs.
+/// A sweep that an item needs.
 pub struct Ask {
     curriculum: String,
-    /// The curriculum itself, where it is none of the built-in ones.
+    /// The text of the curriculum, if it is not built in.
     text: Option<String>,
     method: Method,
     setting: Setting,
@@ -141,12 +141,12 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// A built-in curriculum searched one way.
+    /// A sweep over a built-in curriculum.
     pub fn new(curriculum: &str, method: Method, setting: Setting, seeds: u64) -> Ask {
         Ask { curriculum: setting.file(curriculum), text: None, method, setting, seeds }
     }
 
-    /// A curriculum of one's own.
+    /// A sweep over another curriculum.
     pub fn text(name: &str, text: String, method: Method, setting: Setting, seeds: u64) -> Ask {
         Ask { curriculum: name.into(), text: Some(text), method, setting, seeds }
     }
@@ -157,7 +157,7 @@ impl Ask {
             None => builtin(&self.curriculum)?,
         };
         let settings = SearchSettings::new(self.setting.approach(self.method));
-        // Times are compared where the paper has any.
+        // Times are compared for the settings of the paper's tables.
         let timed = matches!(self.setting, Setting::Released | Setting::Matched | Setting::Repaired);
         Ok(Campaign {
             alone: timed && !scope.quick,
@@ -166,15 +166,15 @@ impl Ask {
     }
 }
 
-/// The campaigns of several items, each once.
+/// The sweeps of several items, each once.
 pub struct Runs {
     asks: Vec<Ask>,
-    /// One for each ask.
+    /// One per request.
     pub campaigns: Vec<Campaign>,
 }
 
 impl Runs {
-    /// What these items ask for; where two ask for the same, the one with more seeds counts.
+    /// The sweeps that these items need; of two equal ones, the one with more seeds is kept.
     pub fn new(asks: impl IntoIterator<Item = Ask>, scope: Scope) -> Result<Runs, ExperimentError> {
         let mut kept: Vec<Ask> = Vec::new();
         for ask in asks {
@@ -190,19 +190,19 @@ impl Runs {
         Ok(Runs { asks: kept, campaigns })
     }
 
-    /// What the campaigns search with, in their order.
+    /// The labels of the sweeps, in order.
     pub fn labels(&self) -> impl Iterator<Item = String> {
         self.asks.iter().map(|ask| label(ask.method, ask.setting))
     }
 
-    /// The campaign of a curriculum searched one way.
+    /// The sweep of a curriculum with this method and setting.
     pub fn campaign(&self, curriculum: &str, method: Method, setting: Setting) -> Option<&Campaign> {
         let file = setting.file(curriculum);
         let wanted = |ask: &Ask| (&ask.curriculum, ask.method, ask.setting) == (&file, method, setting);
         self.asks.iter().position(wanted).map(|place| &self.campaigns[place])
     }
 
-    /// What came of one of its stages; none if no run reached it.
+    /// The results of one of its stages; `None` if no run reached it.
     pub fn stage(
         &self,
         curriculum: &str,
@@ -215,7 +215,7 @@ impl Runs {
         tallies(campaign).into_iter().find(|tally| tally.transition.ends_with(&ends))
     }
 
-    /// What came of the whole of it.
+    /// The results of the whole curriculum.
     pub fn total(&self, curriculum: &str, method: Method, setting: Setting) -> Option<Tally<'_>> {
         tallies(self.campaign(curriculum, method, setting)?).pop()
     }

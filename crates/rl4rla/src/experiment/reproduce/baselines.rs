@@ -1,5 +1,5 @@
-//! Runtime against residual: programs that runs found, the solvers of AlgoTune and FunSearch as the paper's tables print
-//! them, and what a practitioner would use.
+//! Runtime against residual: discovered programs, the solvers of AlgoTune and FunSearch as printed in the paper's
+//! tables, and standard solvers.
 
 mod arena;
 mod harness;
@@ -14,15 +14,15 @@ use crate::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Marker, Panel
 use arena::{ARENAS, Arena, ArenaRecord, FLOOR, LINEAR};
 use serde_json::json;
 
-/// Excesses by which solvers are compared.
+/// Excesses at which solvers are compared.
 const GOALS: [f64; 3] = [1e-2, 1e-6, 1e-12];
 
-/// The campaigns that find its programs.
+/// The sweeps that find its programs.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     sources().into_iter().map(|source| source.ask(few(scope))).collect()
 }
 
-/// Every program of every arena, once.
+/// Every program of every problem class, once.
 fn sources() -> Vec<ProgramSource> {
     let mut sources: Vec<ProgramSource> = Vec::new();
     for source in ARENAS.iter().flat_map(|arena| arena.programs) {
@@ -33,7 +33,7 @@ fn sources() -> Vec<ProgramSource> {
     sources
 }
 
-/// The figure, the table of who wins, the paper's own harnesses, and all results.
+/// The figure, the table of fastest solvers, the paper's own harnesses, and all results.
 pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     let mut part = ReproducedItem::default();
     let candidates = sources().into_iter().map(|source| source.find(means)).collect::<Result<Vec<_>, _>>()?;
@@ -126,12 +126,12 @@ pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     Ok(part)
 }
 
-/// The ink of all baselines, whose names stand beside their points.
+/// Colour of all baselines, whose names are next to their points.
 const BASELINE: Ink = Ink(7);
 
 fn panel(arena: &Arena, records: &[ArenaRecord]) -> Panel {
     let series = |record: &ArenaRecord| {
-        // What diverges would hide everything else.
+        // Diverging solvers would dominate the figure.
         let points = record.points.iter().copied().filter(|point| point[1] <= WORST);
         let named = |source: &ProgramSource| record.name.split(" (").next() == Some(source.name);
         match LINEAR.iter().position(named) {
@@ -151,7 +151,7 @@ fn panel(arena: &Arena, records: &[ArenaRecord]) -> Panel {
     }
 }
 
-/// The largest excess that is drawn.
+/// The largest excess drawn.
 const WORST: f64 = 10.0;
 
 fn line(arena: &Arena, record: &ArenaRecord) -> Vec<Cell> {
@@ -178,7 +178,7 @@ fn line(arena: &Arena, record: &ArenaRecord) -> Vec<Cell> {
     ]
 }
 
-/// The fastest of either kind that reaches the goal.
+/// The fastest program and the fastest baseline that reach the tolerance.
 fn winner(arena: &Arena, records: &[ArenaRecord], goal: f64) -> Vec<Cell> {
     let fastest = |kind: &str| {
         let points = records.iter().filter(|record| record.kind == kind);
@@ -203,10 +203,10 @@ fn winner(arena: &Arena, records: &[ArenaRecord], goal: f64) -> Vec<Cell> {
     ]
 }
 
-/// Excesses within this factor of QR's are called alike.
+/// Excesses within this factor of QR's count as equal.
 const ALIKE: f64 = 100.0;
 
-/// What FunSearch's routine reaches on consistent tall systems, beside the paper's word for it.
+/// What FunSearch's routine reaches on consistent tall systems, compared with the paper's statement.
 fn noncompetitive(records: &[Vec<ArenaRecord>]) -> String {
     let (mut alike, mut apart) = (Vec::new(), Vec::new());
     for (arena, records) in ARENAS.iter().zip(records).filter(|(arena, _)| arena.is_consistent()) {

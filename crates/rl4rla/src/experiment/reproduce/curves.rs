@@ -1,4 +1,4 @@
-//! The figures of searches: the distribution of costs, the reuse of states.
+//! The figures about searches: cost distribution and reuse of states.
 
 use super::ask::{Ask, Scope, Setting};
 use super::item::{ComparisonRow, Means, ReproducedItem};
@@ -96,7 +96,7 @@ pub fn ecdf(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     Ok(part)
 }
 
-/// The campaigns of the reuse of states.
+/// The sweeps for the reuse of states.
 pub fn reuse_asks(scope: Scope) -> Vec<Ask> {
     METHODS.map(|(method, _)| Ask::new(KACZMARZ, method, Setting::Released, scope.seeds)).into()
 }

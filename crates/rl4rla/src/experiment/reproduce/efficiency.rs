@@ -1,4 +1,4 @@
-//! What discovery costs: Table 2, end to end, and the table of stages.
+//! The cost of discovery: Table 2, end to end, and the table of stages.
 
 use super::ask::{Ask, Scope, Setting};
 use super::item::{ComparisonRow, Means, ReproducedItem};
@@ -11,7 +11,7 @@ use crate::record::Quantity;
 use crate::report::{Block, Cell, Column, Table};
 use crate::search::Method;
 
-/// Our methods beside the paper's.
+/// Our methods, in addition to the paper's.
 const OURS: [Method; 2] = [Method::Best, Method::Exhaustive];
 
 /// Curricula under the paper's settings.
@@ -26,7 +26,7 @@ pub fn paper_asks(targets: &[paper::EfficiencyRow], scope: Scope) -> Vec<Ask> {
     asks
 }
 
-/// All five under ours. Enumerating everything is left to the linear ones: Newton's stage alone has 70,000 programs.
+/// All five curricula under ours. Only the linear ones are enumerated: Newton's stage alone has 70,000 programs.
 pub fn our_asks(scope: Scope) -> Vec<Ask> {
     let mut asks = Vec::new();
     for target in &TARGETS {
@@ -37,7 +37,7 @@ pub fn our_asks(scope: Scope) -> Vec<Ask> {
     asks
 }
 
-/// Both.
+/// The sweeps of both tables.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     [paper_asks(&TARGETS, scope), our_asks(scope)].into_iter().flatten().collect()
 }
@@ -46,13 +46,13 @@ const NEWTON: &str = "newton-sketch";
 
 fn methods(curriculum: &str, setting: Setting) -> Vec<Method> {
     match (curriculum, setting) {
-        // The paper's searches miss Newton's method there; one of them shows it.
+        // The paper's searches miss Newton's method there; one of them is enough to show it.
         (NEWTON, Setting::Repaired) => vec![Method::McgsUcd, Method::Best],
         _ => METHODS.into_iter().map(|(method, _)| method).chain(OURS).collect(),
     }
 }
 
-/// One line: a method on a curriculum or a stage, under one setting.
+/// One row: a method on a curriculum or a stage, under one setting.
 struct Line<'a> {
     subject: &'a str,
     method: Method,
@@ -132,7 +132,7 @@ const SETTINGS: &str = "Settings: `released` uses the paper's problems with the 
     preconditioner. Means are over all runs, ± half a 95 % confidence interval, or the values for fewer than five \
     runs; seconds are for one core of this machine.";
 
-/// The lines of one subject: all settings, and in each all methods that were run.
+/// The rows of one subject: all settings, with all methods that were run.
 fn lines<'a>(
     subject: &'a str,
     curriculum: &str,
@@ -172,7 +172,7 @@ pub fn end_to_end(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     Ok(part)
 }
 
-/// What must be known to compare, with the numbers behind it.
+/// Notes on the comparison, with the numbers behind them.
 fn notes(means: &Means) -> Vec<String> {
     let mut notes = vec![
         "The paper's totals omit intermediate stages: its rows for the preconditioner R1, for subsampling and for the \
@@ -213,7 +213,7 @@ fn notes(means: &Means) -> Vec<String> {
     notes
 }
 
-/// The first thing to know.
+/// The main finding.
 fn headline(means: &Means) -> String {
     let found = |setting, method| {
         let mut all = Vec::new();
@@ -240,7 +240,7 @@ pub fn stages(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     for target in &TARGETS {
         let repaired = crate::experiment::reproduce::ask::builtin(target.curriculum)?;
         let released = crate::experiment::reproduce::ask::builtin(format!("paper/{}", target.curriculum))?;
-        // One of them has a stage that the other does without.
+        // One of them has a stage that the other lacks.
         let curriculum = if released.stages.len() > repaired.stages.len() { released } else { repaired };
         let mut from = "∅".to_string();
         for (stage, _) in &curriculum.stages {

@@ -1,4 +1,4 @@
-//! The eigenvalue curriculum: its table, and how the programs found converge.
+//! The eigenvalue curriculum: its table, and the convergence of the programs found.
 
 use super::ask::{Ask, Scope, Setting};
 use super::item::{ComparisonRow, Means, ReproducedItem};
@@ -16,10 +16,10 @@ use crate::search::Method;
 
 const CURRICULUM: &str = "eigenvalue";
 const WAYS: [Method; 2] = [Method::McgsUcd, Method::Best];
-/// Iterations shown.
+/// Number of iterations shown.
 const ITERATIONS: usize = 30;
 
-/// The campaigns behind it.
+/// The sweeps it needs.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     WAYS.map(|method| Ask::new(CURRICULUM, method, Setting::Repaired, scope.seeds)).into()
 }

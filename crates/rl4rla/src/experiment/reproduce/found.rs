@@ -1,4 +1,4 @@
-//! Programs that came from runs: what the campaigns of `best` found at the stages of our curricula.
+//! Discovered programs: results of sweeps with `best` at the stages of our curricula.
 
 use super::ask::{Ask, Scope, Setting};
 use super::item::Means;
@@ -7,29 +7,29 @@ use crate::program::{Document, Entry, Program};
 use crate::reward::Protocol;
 use crate::search::Method;
 
-/// Where a program is looked for.
+/// Where to look for a program.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ProgramSource {
-    /// What it is called in figures and tables.
+    /// Its name in figures and tables.
     pub name: &'static str,
     pub curriculum: &'static str,
     pub stage: &'static str,
-    /// The program of the catalogue that stands in its place where no run found it.
+    /// The catalogue program to use if no run found it.
     pub catalogue: &'static str,
 }
 
-/// A source whose program has one name everywhere.
+/// A source whose program has the same name everywhere.
 pub const fn source(name: &'static str, curriculum: &'static str) -> ProgramSource {
     ProgramSource { name, curriculum, stage: name, catalogue: name }
 }
 
 impl ProgramSource {
-    /// The campaign behind it.
+    /// The sweep it needs.
     pub fn ask(self, seeds: u64) -> Ask {
         Ask::new(self.curriculum, Method::Best, Setting::Repaired, seeds)
     }
 
-    /// The program of the first seed that found it, with how its stage runs it; else that of the catalogue.
+    /// The program of the first seed that found it, with the protocol of its stage; otherwise that of the catalogue.
     pub fn find<'a>(self, means: &'a Means) -> Result<RunCandidate<'a>, ExperimentError> {
         let missing =
             || ExperimentError::new(format!("no campaign of {} has {}", self.curriculum, self.stage));
@@ -50,29 +50,29 @@ impl ProgramSource {
     }
 }
 
-/// Seeds of which the first that finds a program is taken, where nothing else is wanted of a campaign.
+/// Number of seeds if only the first program found is needed.
 pub fn few(scope: Scope) -> u64 {
     scope.seeds.min(4)
 }
 
-/// A program to be run.
+/// A program to run.
 #[derive(Clone)]
 pub struct RunCandidate<'a> {
     pub source: ProgramSource,
     pub program: Program,
-    /// Whether it came from a run.
+    /// Whether it was found by a run.
     pub discovered: bool,
-    /// How its stage runs it.
+    /// The protocol of its stage.
     pub protocol: &'a Protocol,
 }
 
 impl RunCandidate<'_> {
-    /// Its name, with a word where it is not from a run.
+    /// Its name, marked if it was not found by a run.
     pub fn title(&self) -> String {
         if self.discovered { self.source.name.into() } else { format!("{} (catalogue)", self.source.name) }
     }
 
-    /// Where it came from.
+    /// Its origin.
     pub fn origin(&self) -> &'static str {
         if self.discovered { "discovered" } else { "catalogue" }
     }

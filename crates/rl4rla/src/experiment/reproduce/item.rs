@@ -1,4 +1,4 @@
-//! Items: the tables and figures of the paper, each with what it needs and how it is made.
+//! Items: the tables and figures of the paper, each with the sweeps it needs and the function that makes it.
 
 use super::ask::{Ask, Runs, Scope};
 use crate::experiment::{ExperimentError, Monitor};
@@ -7,38 +7,38 @@ use crate::store::Store;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A table or figure of the paper, or one that it lacks.
+/// A table or figure of the paper, or an additional one.
 pub struct Item {
-    /// What one types to get it.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it is called.
+    /// Title.
     pub title: &'static str,
-    /// Where it stands in the paper.
+    /// Its place in the paper.
     pub place: &'static str,
-    /// The campaigns it needs.
+    /// The sweeps it needs.
     pub asks: fn(Scope) -> Vec<Ask>,
-    /// How it is made from them.
+    /// The function that makes it from them.
     pub make: fn(&Means) -> Result<ReproducedItem, ExperimentError>,
 }
 
-/// What items are made from.
+/// The inputs of items.
 pub struct Means<'a> {
-    /// How large the reproduction is.
+    /// Size of the reproduction.
     pub scope: Scope,
-    /// The campaigns, done.
+    /// The finished sweeps.
     pub runs: &'a Runs,
-    /// Where their runs are kept.
+    /// The store with their runs.
     pub store: &'a Store,
-    /// The file of YearPredictionMSD, if there is one.
+    /// The YearPredictionMSD file, if there is one.
     pub data: Option<&'a Path>,
-    /// Whoever waits.
+    /// Progress and cancellation.
     pub monitor: &'a dyn Monitor,
 }
 
-/// An item that was made.
+/// A finished item.
 #[derive(Default)]
 pub struct ReproducedItem {
-    /// What is shown.
+    /// Its content.
     pub blocks: Vec<Block>,
     /// Its numbers, the paper's beside ours.
     pub rows: Vec<ComparisonRow>,
@@ -47,7 +47,7 @@ pub struct ReproducedItem {
 }
 
 impl ReproducedItem {
-    /// Says why there is nothing to see, where others have something.
+    /// A part that states the error, if an item could not be made.
     pub fn failed(failure: ExperimentError) -> ReproducedItem {
         let reason = format!("This item could not be produced: {}.", failure.message());
         ReproducedItem { blocks: vec![Block::Remark(reason)], rows: vec![], failed: true }
@@ -61,24 +61,24 @@ impl ReproducedItem {
 
 /// A number of the paper beside ours.
 pub struct ComparisonRow {
-    /// Of what.
+    /// The subject.
     pub what: String,
     /// The quantity, with its unit.
     pub quantity: &'static str,
-    /// Under which settings ours was measured.
+    /// The settings of our measurement.
     pub setting: String,
     /// The paper's number, if it has one.
     pub paper: Value,
     /// Our number.
     pub ours: Value,
-    /// A 95 % confidence interval of ours, or the quartiles of a median; none for a single run.
+    /// A 95 % confidence interval of ours, or the quartiles of a median; `None` for a single run.
     pub interval: Option<[f64; 2]>,
-    /// Runs behind ours.
+    /// Number of runs behind ours.
     pub count: usize,
 }
 
 impl ComparisonRow {
-    /// A share of runs that found their target.
+    /// A success rate.
     pub fn rate(what: impl Into<String>, setting: &str, paper: Option<f64>, ours: Rate) -> ComparisonRow {
         ComparisonRow {
             what: what.into(),
@@ -91,7 +91,7 @@ impl ComparisonRow {
         }
     }
 
-    /// A mean.
+    /// A mean value.
     pub fn mean(
         what: impl Into<String>,
         quantity: &'static str,
@@ -112,7 +112,7 @@ impl ComparisonRow {
         }
     }
 
-    /// As a script reads it.
+    /// The row as JSON.
     pub fn json(&self, item: &str) -> Value {
         json!({
             "item": item,

@@ -1,4 +1,4 @@
-//! The paper's tables and figures, made from campaigns, with the paper's numbers beside ours.
+//! The paper's tables and figures, made from sweeps, with the paper's numbers beside ours.
 
 mod ablation;
 mod ask;
@@ -93,7 +93,7 @@ const fn row(
     Item { name, title, place, asks, make }
 }
 
-/// The items that were asked for.
+/// The requested items.
 pub fn wanted(names: &[String]) -> Result<Vec<&'static Item>, ExperimentError> {
     if names.iter().any(|name| name == "all") {
         return Ok(ITEMS.iter().collect());
@@ -112,7 +112,7 @@ pub fn wanted(names: &[String]) -> Result<Vec<&'static Item>, ExperimentError> {
     names.iter().map(find).collect()
 }
 
-/// Makes the items; none if someone asked to stop.
+/// Makes the items; `None` if interrupted.
 pub fn make(items: &[&'static Item], means: &Means) -> Option<Vec<(&'static Item, ReproducedItem)>> {
     let mut made = Vec::new();
     for &item in items {
@@ -125,7 +125,7 @@ pub fn make(items: &[&'static Item], means: &Means) -> Option<Vec<(&'static Item
     Some(made)
 }
 
-/// The page of everything that was made.
+/// The page of all finished items.
 pub fn document(made: &[(&Item, ReproducedItem)], scope: Scope, seconds: f64) -> ReportPage {
     let section = |(item, part): &(&Item, ReproducedItem)| {
         let origin =

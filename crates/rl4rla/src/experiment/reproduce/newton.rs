@@ -1,4 +1,4 @@
-//! Newton's method by the paper's search: each change that could help it, alone and together.
+//! Newton's method by the paper's search: each change that could help, alone and combined.
 
 use super::ask::builtin;
 use super::ask::{Ask, Changes, Scope, Setting};
@@ -15,10 +15,10 @@ const METHOD: Method = Method::McgsUcd;
 /// The curriculum that the stages are taken from.
 const SOURCE: &str = "paper/newton-sketch";
 
-/// A way from gradient descent to Newton's method.
+/// A path from gradient descent to Newton's method.
 struct Way {
     title: &'static str,
-    /// The stages, each with its edits.
+    /// The stages, each with its number of edits.
     stages: &'static [(&'static str, usize)],
     /// Keys added to every stage.
     keys: &'static str,
@@ -32,7 +32,7 @@ const DECISION: Changes = Changes { decision: Some(25_000), ..NO_CHANGE };
 const ALL: Changes = Changes { skip_closed: true, return_to_root: true, decision: Some(25_000) };
 
 const DIRECT: &[(&str, usize)] = &[("newton", 4)];
-/// The operand of the Gram matrix is exchanged, which is an edit of its own.
+/// Redirecting the operand of the Gram matrix is a separate edit.
 const REDIRECTED: &[(&str, usize)] = &[("newton", 5)];
 const BY_FIXED_HESSIAN: &[(&str, usize)] = &[("fixed-hessian", 2), ("newton", 3)];
 const REDIRECT: &str = "redirect = true\n";
@@ -67,14 +67,14 @@ impl Way {
         Setting::Changed(self.changes)
     }
 
-    /// What its campaign is called.
+    /// Name of its sweep.
     fn name(&self) -> String {
         let edits = self.stages.iter().map(|(stage, edits)| format!("{stage} {edits}"));
         let keys = self.keys.trim().replace(" = ", " ");
         edits.chain((!keys.is_empty()).then_some(keys)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Its stages, taken from the source and started from gradient descent.
+    /// Its stages, taken from the source, starting from gradient descent.
     fn text(&self, source: &str) -> String {
         let mut parts = source.split("[[stage]]");
         let head = parts
@@ -85,7 +85,7 @@ impl Way {
         self.stages.iter().fold(head, |text, (name, edits)| {
             let named = format!("name = \"{name}\"\n");
             let stage = parts.iter().find(|stage| stage.contains(&named)).copied().unwrap_or_default();
-            // What a way sets, the stage does not set itself.
+            // Keys set here are removed from the stage.
             let lines = stage.lines().filter(|line| !line.starts_with("edits = "));
             let lines: String = lines.map(|line| format!("{line}\n")).collect();
             format!("{text}[[stage]]{lines}edits = {edits}\n{}\n", self.keys)
@@ -93,7 +93,7 @@ impl Way {
     }
 }
 
-/// The campaigns behind it.
+/// The sweeps it needs.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     let Ok(source) = builtin(SOURCE) else { return Vec::new() };
     let ask =

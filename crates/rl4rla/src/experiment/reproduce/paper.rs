@@ -1,17 +1,17 @@
-//! What the paper reports: its tables as data, to stand beside ours.
+//! The numbers reported in the paper, as data.
 
 use crate::search::Method;
 
-/// The paper's methods, by its names for them.
+/// The paper's methods with its names for them.
 pub const METHODS: [(Method, &str); 3] =
     [(Method::Mcts, "MCTS"), (Method::McgsUct, "MCGS+UCT"), (Method::McgsUcd, "MCGS+UCD")];
 
-/// What a search cost, by its mean over 20 runs.
+/// The cost of a search: means over 20 runs.
 #[derive(Clone, Copy)]
 pub struct PaperCost {
     pub playouts: f64,
     pub seconds: f64,
-    /// The share of runs that found their target.
+    /// Success rate.
     pub found: f64,
 }
 
@@ -64,7 +64,7 @@ pub fn linear() -> &'static [EfficiencyRow] {
 /// A row of the table of stage-wise cost.
 pub struct Transition {
     pub curriculum: &'static str,
-    /// The stage of ours that it ends with.
+    /// Our stage that it ends with.
     pub stage: &'static str,
     pub costs: [PaperCost; 3],
 }
@@ -116,7 +116,7 @@ pub const TRANSITIONS: [Transition; 15] = [
     ),
 ];
 
-/// A row of the curriculum tree: MCGS+UCD, median and interquartile range of playouts, success.
+/// A row of the curriculum tree: MCGS+UCD, median and interquartile range of playouts, success rate.
 pub struct TreeRow {
     pub title: &'static str,
     pub curriculum: &'static str,
@@ -137,7 +137,7 @@ const fn edge(
     TreeRow { title, curriculum, stage, distance, median, iqr, found }
 }
 
-/// The curriculum tree. What lies on several paths is taken from the first.
+/// The curriculum tree. Edges that are on several paths are taken from the first.
 pub const EDGES: [TreeRow; 11] = [
     edge("∅ → Landweber", "subsampled-ls-gd", "landweber", 2, [1238.0, 2013.0, 0.80]),
     edge("Landweber → LS-GD", "subsampled-ls-gd", "ls-gd", 1, [451.0, 9.0, 1.0]),
@@ -176,7 +176,7 @@ pub const EDGES: [TreeRow; 11] = [
     edge("sketch-and-project base → Block RK", "block-kaczmarz", "block-kaczmarz", 3, [20979.0, 799.0, 0.95]),
 ];
 
-/// Table 1: the algorithm of each stage, by the stage of ours that finds it.
+/// Table 1: the algorithm of each stage, by our stage that finds it.
 pub const PROGRESSION: [(&str, &str); 6] = [
     ("landweber", "Landweber iteration"),
     ("ls-gd", "Gradient Descent (GD)"),
@@ -186,7 +186,7 @@ pub const PROGRESSION: [(&str, &str); 6] = [
     ("precond-weighted-sgd", "Leverage-Score Subsampling"),
 ];
 
-/// The ablation of Newton Sketch: our curriculum, the paper's words, its success where it has a row.
+/// The ablation of Newton Sketch: our curriculum, the paper's wording, its success rate if reported.
 pub const ABLATION: [(&str, &str, Option<f64>); 6] = [
     ("ablation/none", "No curriculum", Some(0.0)),
     ("ablation/forward-newton", "Partial: Forward Pass → Full Newton", Some(0.0)),
@@ -207,7 +207,7 @@ pub const EIGENVALUE: [(&str, &str, &str, &str, f64); 3] = [
     ("sketched-power-iteration", "n = 500", "10²", "Sketched power iteration", 1.0),
 ];
 
-/// The revisit ratio of MCGS by operators and length; none where the paper has none.
+/// The revisit ratio of MCGS by number of operators and length; `None` if not reported.
 pub const SCALABILITY: [(usize, [Option<f64>; 3]); 3] = [
     (17, [Some(0.578), Some(0.530), Some(0.520)]),
     (20, [Some(0.578), Some(0.527), None]),

@@ -1,4 +1,4 @@
-//! Table 1: how a curriculum grows one algorithm out of another.
+//! Table 1: the sequence of algorithms along a curriculum.
 
 use super::ask::{Ask, Scope, Setting};
 use super::item::{ComparisonRow, Means, ReproducedItem};
@@ -14,7 +14,7 @@ use serde_json::json;
 
 const CURRICULUM: &str = "precond-weighted-sgd";
 
-/// The campaign behind it.
+/// The sweep it needs.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     vec![Ask::new(CURRICULUM, Method::Best, Setting::Repaired, scope.seeds)]
 }
@@ -37,7 +37,7 @@ pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
         let family = &stage.families[0];
         let leverage = if family.leverage == Leverage::High { ", high leverage" } else { "" };
         let name = match title {
-            // What nothing uses yet has no name of its own.
+            // A part that nothing uses yet has no name of its own.
             _ if !target.completed_by.is_empty() => format!("{}, not yet applied", stage.name),
             Some(title) => title,
             None => stage.name.clone(),
@@ -87,7 +87,7 @@ pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     Ok(part)
 }
 
-/// The program of a stage, as the store has it.
+/// The program of a stage, as stored.
 fn finding(name: &str, result: &StageRecord) -> Block {
     let number = |value: Option<f64>| value.map_or("–".into(), words::short);
     let reward = words::short(result.reward);

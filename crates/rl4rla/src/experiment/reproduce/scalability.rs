@@ -1,4 +1,4 @@
-//! How often a graph search meets states it knows, by the size of the library and the length of programs.
+//! Revisit rate of a graph search, by number of operators and program length.
 
 use super::ask::{Ask, Scope, Setting};
 use super::item::{ComparisonRow, Means, ReproducedItem};
@@ -11,7 +11,7 @@ use crate::record::Quantity;
 use crate::report::{Block, Cell, Column, Table};
 use crate::search::Method;
 
-/// What is added to the paper's 17 operators: the first three make 20, all eight make 25.
+/// Operators added to the paper's 17: the first three make 20, all eight make 25.
 const ADDED: [&str; 8] = [
     "MAT_GRAM",
     "MAT_VEC_SOLVE",
@@ -33,7 +33,7 @@ fn name(operators: usize, length: usize) -> String {
     format!("scalability/{operators}x{length}")
 }
 
-/// One search from the empty program for Sketched Preconditioned GD, with so many operators and insertions.
+/// One search from the empty program for Sketched Preconditioned GD, with this many operators and insertions.
 fn curriculum(operators: usize, length: usize) -> String {
     let library: Vec<String> =
         Op::all().map(|op| op.name).chain(ADDED).take(operators).map(|name| format!("\"{name}\"")).collect();
@@ -55,7 +55,7 @@ fn curriculum(operators: usize, length: usize) -> String {
     )
 }
 
-/// The campaigns behind it.
+/// The sweeps it needs.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     let mut asks = Vec::new();
     for (operators, _) in SCALABILITY {

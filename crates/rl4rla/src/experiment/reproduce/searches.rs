@@ -1,4 +1,4 @@
-//! Program searches at equal evaluation budgets: chance, evolution, islands, and ours.
+//! Program searches at equal evaluation budgets: random search, evolution, islands, and ours.
 
 use super::ask::{Ask, Scope, Setting};
 use super::item::{ComparisonRow, Means, ReproducedItem};
@@ -12,12 +12,12 @@ use crate::search::Method;
 const WAYS: [Method; 5] = [Method::Random, Method::Evolution, Method::Islands, Method::McgsUcd, Method::Best];
 const CURRICULA: [&str; 2] = ["sketched-precond-gd", "block-kaczmarz"];
 
-/// What every stage may spend.
+/// Evaluation budgets per stage.
 fn budgets(scope: Scope) -> &'static [u64] {
     if scope.quick { &[100, 1_000] } else { &[100, 300, 1_000, 3_000] }
 }
 
-/// The campaigns behind it.
+/// The sweeps it needs.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     let mut asks = Vec::new();
     for curriculum in CURRICULA {
@@ -37,7 +37,7 @@ pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     for curriculum in CURRICULA {
         let (mut lines, mut series) = (Vec::new(), Vec::new());
         for method in WAYS {
-            // The limit stands at the column, or at the axis.
+            // The limit is given in the column heading or at the axis.
             let name = label::label(method.name(), [Setting::Repaired.name(), "capped"]);
             let mut cells: Vec<Cell> = vec![curriculum.into(), name.as_str().into()];
             let mut points = Vec::new();

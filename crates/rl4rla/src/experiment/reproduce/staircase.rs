@@ -1,4 +1,4 @@
-//! The staircase of discovery: the auxiliary reward of what each stage found, against the playouts spent.
+//! Progress of discovery: the auxiliary reward of the program found by each stage, against cumulative playouts.
 
 use super::ask::{Ask, Scope, Setting};
 use super::efficiency;
@@ -14,7 +14,7 @@ use crate::search::Method;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// The campaigns of the staircase.
+/// The sweeps it needs.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     let best =
         |target: &EfficiencyRow| Ask::new(target.curriculum, Method::Best, Setting::Repaired, scope.seeds);
@@ -24,7 +24,7 @@ pub fn asks(scope: Scope) -> Vec<Ask> {
         .collect()
 }
 
-/// What stages are called in the figure, where there is little room.
+/// Short names of stages for the figure.
 const SHORT: [(&str, &str); 11] = [
     ("landweber", "Landweber"),
     ("ls-gd", "LS-GD"),
@@ -46,9 +46,9 @@ fn short(stage: &str) -> &str {
 /// A stage that some run found.
 struct Step {
     stage: String,
-    /// Playouts since the beginning.
+    /// Cumulative playouts.
     playouts: f64,
-    /// The auxiliary reward, by its mean over what the runs found.
+    /// The mean auxiliary reward of the programs found.
     reward: f64,
     /// The playouts of the stage alone.
     spread: Spread,
@@ -60,7 +60,7 @@ pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     let mut known = BTreeMap::new();
     let mut panels = Vec::new();
     for target in paper::linear() {
-        // Programs that sample by leverage are for systems where it is uneven.
+        // Programs that sample by leverage are meant for systems with nonuniform leverage.
         let uneven = matches!(target.curriculum, "precond-weighted-sgd" | "subsampled-ls-gd");
         let profile = if uneven { Auxiliary::HeavyTailed } else { Auxiliary::Even };
         let ours = (Method::Best, Setting::Repaired);
@@ -102,7 +102,7 @@ pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     Ok(part)
 }
 
-/// The stages that were found, one after the other, up to the first that no run found.
+/// The stages found, up to the first that no run found.
 fn climb(
     means: &Means,
     target: &EfficiencyRow,
@@ -122,7 +122,8 @@ fn climb(
         for found in tally.successes().filter_map(|part| part.stage) {
             rewards.push(aux(found, profile, &stage.protocol, means.scope, known)?);
         }
-        // As if failed attempts cost as much. The median, because a few runs tie and spend their whole budget.
+        // Failed attempts are assumed to cost the same. The median is used, because a few runs with ties use their
+        // whole budget.
         let before = steps.last().map_or(0.0, |step| step.playouts);
         let playouts = before + spread.median / tally.found().share();
         let reward = Spread::of(rewards).map_or(0.0, |rewards| rewards.mean);
@@ -131,7 +132,7 @@ fn climb(
     Ok(steps)
 }
 
-/// The auxiliary reward of a stage's program, run as the stage runs it; what is the same is measured once.
+/// The auxiliary reward of a stage's program under the stage's protocol; equal programs are measured once.
 fn aux(
     found: &StageRecord,
     profile: Auxiliary,
@@ -150,7 +151,7 @@ fn aux(
     Ok(reward)
 }
 
-/// The staircases of a panel, all from one place left of the first step, with the names of their stages.
+/// The curves of a panel, all from a common point left of the first step, with the names of their stages.
 fn drawn(climbs: &[(Method, Setting, Vec<Step>)]) -> Vec<Series> {
     let first = climbs.iter().filter_map(|(.., steps)| Some(steps.first()?.playouts));
     let start = first.fold(f64::INFINITY, f64::min) / 2.0;
@@ -161,7 +162,7 @@ fn drawn(climbs: &[(Method, Setting, Vec<Step>)]) -> Vec<Series> {
         let line = from.into_iter().chain(points);
         series.push(Series::new(label(*method, *setting), ink(*method), Marker::Steps, line));
     }
-    // The paper's three searches climb the same stairs: names at one of them are enough.
+    // The paper's three searches pass the same stages, so the names at one of them are enough.
     let named = climbs.iter().filter(|(method, ..)| matches!(method, Method::McgsUcd | Method::Best));
     for (method, _, steps) in named {
         let dot = |step: &Step| {

@@ -1,4 +1,4 @@
-//! Success by transition: every stage starts from the target of the one before, so that none pays for another.
+//! Success by transition: every stage starts from the previous target, so that transitions are independent.
 
 use super::ask::builtin;
 use super::ask::{Ask, Scope, Setting};
@@ -10,7 +10,7 @@ use crate::record::Quantity;
 use crate::report::{Block, Column, Table};
 use crate::search::Method;
 
-/// The campaigns behind it.
+/// The sweeps it needs.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     let ask = |target: &EfficiencyRow| {
         METHODS.map(|(method, _)| Ask::new(target.curriculum, method, Setting::Transitions, scope.seeds))
@@ -18,7 +18,7 @@ pub fn asks(scope: Scope) -> Vec<Ask> {
     TARGETS.iter().flat_map(ask).collect()
 }
 
-/// What the paper reports of a transition, if it does.
+/// The paper's number for a transition, if reported.
 fn paper(target: &EfficiencyRow, stage: &str, place: usize) -> Option<f64> {
     let known = TRANSITIONS.iter().find(|row| (row.curriculum, row.stage) == (target.curriculum, stage));
     let edge = EDGES.iter().find(|edge| edge.stage == stage && METHODS[place].0 == Method::McgsUcd);

@@ -10,7 +10,7 @@ use crate::record::Quantity;
 use crate::report::{Block, Cell, Column, Diagram, DiagramNode, Role, Table};
 use crate::search::Method;
 
-/// The campaigns of the table: the paper's method, under both settings.
+/// The sweeps of the table: the paper's method under both settings.
 pub fn table_asks(scope: Scope) -> Vec<Ask> {
     let mut asks = Vec::new();
     for edge in &EDGES {
@@ -98,8 +98,7 @@ pub fn table(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     Ok(part)
 }
 
-/// The boxes of the diagram: title, the curriculum and the stage that reach it, its role and place, and what it grows
-/// from.
+/// A box of the diagram: title, curriculum and stage that reach it, role, position, and index of its parent.
 struct Place(&'static str, &'static str, &'static str, Role, usize, f64, usize);
 
 const PLACES: [Place; 13] = [
@@ -142,7 +141,7 @@ const PLACES: [Place; 13] = [
     Place("Newton Sketch", "newton-sketch", "newton-sketch", Role::Newton, 4, 3.0, 11),
 ];
 
-/// The campaigns of the diagram.
+/// The sweeps of the diagram.
 pub fn diagram_asks(scope: Scope) -> Vec<Ask> {
     let named = PLACES.iter().map(|place| place.1).filter(|name| !name.is_empty());
     named.map(|name| Ask::new(name, Method::Best, Setting::Repaired, scope.seeds)).collect()

@@ -1,11 +1,11 @@
-//! How the page names and draws a search: one label for method, setting and limits, one ink for a method.
+//! Labels and colours of searches: one label per method, setting and limits, one colour per method.
 
 use super::ask::{Changes, Setting};
 use crate::experiment::label;
 use crate::report::Ink;
 use crate::search::Method;
 
-/// The name of a method under a setting, the same in every table and figure.
+/// The label of a method under a setting, the same in every table and figure.
 pub fn label(method: Method, setting: Setting) -> String {
     let limits = match setting {
         Setting::Capped(most) => vec![Setting::Repaired.name().into(), label::evaluations(most)],
@@ -23,7 +23,7 @@ pub fn label(method: Method, setting: Setting) -> String {
     label::label(method.name(), limits)
 }
 
-/// Every method has its ink in all figures.
+/// The colour of a method, the same in all figures.
 pub fn ink(method: Method) -> Ink {
     let order = [
         Method::Mcts,

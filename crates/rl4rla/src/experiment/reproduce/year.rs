@@ -1,4 +1,4 @@
-//! Transfer to real data: the programs found on drawn instances, run as they are on YearPredictionMSD.
+//! Transfer to real data: programs found on random instances, run without changes on YearPredictionMSD.
 
 use super::ask::builtin;
 use super::ask::{Ask, Scope};
@@ -19,7 +19,7 @@ use crate::reward::draws;
 use crate::rng::Stream;
 use std::time::Instant;
 
-/// Where each program is found, in the order of the paper's table.
+/// The programs in the order of the paper's table, with their sources.
 const SOURCES: [ProgramSource; 4] = [
     source("precond-gd", "sketched-precond-gd"),
     source("sketched-precond-gd", "sketched-precond-gd"),
@@ -27,10 +27,10 @@ const SOURCES: [ProgramSource; 4] = [
     source("block-kaczmarz", "block-kaczmarz"),
 ];
 
-/// What else is tried, since samples were sized for 50 columns and no noise: the place of the program, k and η.
+/// Additional settings, since samples were sized for 50 columns and no noise: index of the program, k and η.
 const GENTLER: [(usize, usize, f64); 2] = [(2, 20 * FEATURES, 0.5), (3, 25, 0.05)];
 
-/// The campaigns behind it.
+/// The sweeps it needs.
 pub fn asks(scope: Scope) -> Vec<Ask> {
     SOURCES.map(|source| source.ask(scope.seeds)).into()
 }
@@ -49,7 +49,7 @@ pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     means.monitor.doing("YearPredictionMSD: reading");
     let data = read(means)?.standardised();
     let label = if data.stand_in { "a generated stand-in, not the data" } else { "YearPredictionMSD" };
-    // Said beside the table and the figure too, either of which may be shown alone.
+    // Stated beside both the table and the figure, since either may be shown alone.
     let construction = data.stand_in.then(construction);
     if let Some(construction) = &construction {
         part.add(Block::Remark(format!(
@@ -156,7 +156,7 @@ fn read(means: &Means) -> Result<Year, ExperimentError> {
     }
 }
 
-/// What the stand-in says by construction, and what it therefore cannot show.
+/// How the stand-in data are constructed, and what they therefore cannot show.
 fn construction() -> String {
     let share = 100.0 * STAND_IN_EXPLAINS;
     format!(
@@ -166,9 +166,9 @@ fn construction() -> String {
     )
 }
 
-/// What is run on the data.
+/// A program or solver to run on the data.
 struct Trial {
-    /// As it is shown.
+    /// Display name.
     name: String,
     setting: Setting,
     solver: Solver,
@@ -176,7 +176,7 @@ struct Trial {
     paper: Option<[f64; 2]>,
 }
 
-/// Where the settings of a trial come from.
+/// Origin of a trial's settings.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Setting {
     Stage,
@@ -190,8 +190,8 @@ enum Solver {
     Direct(Baseline),
 }
 
-/// The paper's four programs as they were found with the settings of our stages and of the released ones, two of them with
-/// gentler settings, and a direct solve.
+/// The paper's four programs as found, with the settings of our stages and of the released ones, two of them also
+/// with other k and η, and a direct solve.
 fn trials(means: &Means) -> Result<Vec<Trial>, ExperimentError> {
     let found = SOURCES.into_iter().map(|source| source.find(means)).collect::<Result<Vec<_>, _>>()?;
     let mut trials = Vec::new();
@@ -229,7 +229,7 @@ fn staged(candidate: &RunCandidate) -> RunSettings {
     protocol.settings(TRAIN_ROWS, FEATURES, protocol.step.candidates()[0])
 }
 
-/// Those of the stage of the paper's released code that has the same target.
+/// The settings of the released code's stage with the same target.
 fn released(source: ProgramSource) -> Result<RunSettings, ExperimentError> {
     let curriculum = builtin(format!("paper/{}", source.curriculum))?;
     let stage = curriculum.stages.iter().find(|(stage, _)| stage.name == source.stage);
@@ -240,7 +240,7 @@ fn released(source: ProgramSource) -> Result<RunSettings, ExperimentError> {
 }
 
 impl Trial {
-    /// One run; none if it did not come to its end.
+    /// One run; `None` if it failed.
     fn run(&self, large: &Instance, test: &Split, repeat: u64) -> Option<Transfer> {
         let (stream, start) = (draws(0, repeat, 0), Instant::now());
         let (x, passes) = match &self.solver {
@@ -269,7 +269,7 @@ impl Trial {
         }
     }
 
-    /// Its name, with its settings where they are not those of its stage.
+    /// Its name, with its settings if they are not those of its stage.
     fn title(&self) -> String {
         match (&self.solver, self.setting) {
             (_, Setting::Released) => format!("{}, released settings", self.name),

@@ -1,4 +1,5 @@
-//! How searches went: reward of the leader, states and revisits against evaluations, from what runs noted on the way.
+//! Learning curves: reward of the leader, states and revisits against evaluations, from the samples that runs
+//! recorded.
 
 use super::past::{Past, RunGroup};
 use super::{MOST, counted};
@@ -6,10 +7,10 @@ use crate::experiment::bands::{Bundle, RunHistory, caption};
 use crate::report::{Axis, Block, Figure, Ink, Panel};
 use crate::store::{Sample, Store, StoreError};
 
-/// Runs that differ in their seed only, with what each noted on the way.
+/// Runs that differ only in their seed, each with its samples.
 type Search<'a> = (&'a RunGroup, Vec<(&'a Past, Vec<Sample>)>);
 
-/// What is read off a note: a name for files, a title, a label and the number.
+/// A quantity of a sample: name for files, title, label and value.
 struct Measure {
     name: &'static str,
     title: &'static str,
@@ -39,7 +40,7 @@ const FURTHER: [Measure; 2] = [
     },
 ];
 
-/// Figures for each curriculum of which some run noted anything.
+/// Figures for each curriculum with recorded samples.
 pub fn curves(store: &Store, groups: &[RunGroup]) -> Result<Vec<Block>, StoreError> {
     let mut blocks = Vec::new();
     let (mut shown, mut left_out) = (0, 0);
@@ -75,10 +76,10 @@ pub fn curves(store: &Store, groups: &[RunGroup]) -> Result<Vec<Block>, StoreErr
     Ok(blocks)
 }
 
-/// A panel for each stage, a curve for each search.
+/// One panel per stage, one curve per search.
 fn figure(searches: &[Search], measure: &Measure) -> Figure {
     let runs = || searches.iter().flat_map(|(group, runs)| runs.iter().map(move |run| (*group, run)));
-    // No more than the runs have: a sample may say anything.
+    // No more stages than the runs have, whatever the samples say.
     let planned = |(group, (past, _)): (&RunGroup, &(&Past, Vec<Sample>))| {
         group.read.as_ref().map_or(past.steps.len(), |curriculum| curriculum.stages.len())
     };
@@ -139,9 +140,9 @@ fn figure(searches: &[Search], measure: &Measure) -> Figure {
     }
 }
 
-/// A number against the evaluations of a stage; of several notes at one evaluation the last counts.
+/// A quantity against the evaluations of a stage; of several samples at the same evaluation the last counts.
 fn course(samples: &[Sample], stage: u32, number: fn(&Sample) -> f64) -> Vec<[f64; 2]> {
-    // What was noted before the first evaluation has no place on a logarithmic axis.
+    // Samples before the first evaluation have no place on a logarithmic axis.
     let notes = samples.iter().filter(|note| note.stage == stage && note.evaluations > 0);
     let mut points: Vec<[f64; 2]> = Vec::new();
     for [x, y] in notes.map(|note| [note.evaluations as f64, number(note)]) {

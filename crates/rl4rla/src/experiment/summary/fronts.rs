@@ -1,4 +1,4 @@
-//! The front of a stage: programs that none beats in accuracy, work and stability at once.
+//! The Pareto front of a stage in accuracy, work and stability.
 
 use super::Again;
 use super::past::Past;
@@ -6,9 +6,9 @@ use crate::record::{FrontEntry, StageRecord};
 use crate::report::number;
 use crate::report::{Axis, Block, Cell, Column, Figure, Ink, Label, Marker, Panel, Series, Table};
 
-/// The front of a run's last stage, as a figure and as a table.
+/// The Pareto front of a run's last stage, as a figure and a table.
 pub fn front(step: &StageRecord, past: &Past, again: Again) -> Vec<Block> {
-    // A series for each, so that each has its place beside it.
+    // One series per program, so that each has its number beside it.
     let dots = step.front.iter().map(|FrontEntry { place, tradeoff, .. }| {
         let point = [tradeoff.flops, tradeoff.excess.max(1e-16)];
         Series::new(format!("#{place}"), Ink(0), Marker::Dots, [point]).labelled(Label::Beside)

@@ -1,4 +1,4 @@
-//! The convergence history of a program on fresh instances: it is really run.
+//! Convergence histories of a program, measured on fresh instances.
 
 use super::past::Past;
 use crate::discovery::Stage;
@@ -8,18 +8,18 @@ use crate::program::Program;
 use crate::report::{Axis, Figure, Ink, Label, Marker, Panel, Series, Spread};
 use crate::reward::evaluate;
 
-/// Enough for quartiles.
+/// Enough instances for quartiles.
 const INSTANCES: u64 = 8;
-/// Larger problems are not drawn just for a figure.
+/// Largest problem that is drawn only for a figure.
 const MOST_ENTRIES: usize = 20_000_000;
 
-/// The excess against the iteration; none where the program does not run.
+/// The excess against the iteration; `None` if the program does not run.
 pub fn history(program: &Program, stage: &Stage, past: &Past, name: &str) -> Option<Figure> {
     let family = &stage.families[0];
     if family.rows.saturating_mul(family.cols) > MOST_ENTRIES {
         return None;
     }
-    // Those that the run has not seen: they stand behind the ones it reported on.
+    // Instances that the run has not used: those after the ones it reported on.
     let first = stage.instances.report as u64;
     let draw = |i: u64| {
         let family = &stage.families[i as usize % stage.families.len()];

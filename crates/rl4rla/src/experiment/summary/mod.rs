@@ -1,4 +1,4 @@
-//! What the runs of a store came to: found programs, how surely and at what price, on one page.
+//! Summary of the runs of a store: programs found, success rates and costs, on one page.
 
 mod curves;
 mod fronts;
@@ -14,16 +14,16 @@ use crate::report::{Block, ReportPage, ReportSection};
 use crate::store::{RunRow, Store, StoreError};
 use past::{Past, RunGroup, groups};
 
-/// A command as it is to be typed to meet the same store.
+/// Completes a command so that it refers to the same store.
 pub type Again<'a> = &'a dyn Fn(&str) -> String;
 
-/// The most of anything that is shown one by one; what is beyond is counted, and said to be.
+/// Maximum number of items shown individually; the number of the others is stated.
 const MOST: usize = 24;
 
-/// Runs, with those put together that differ in their seed only.
+/// Runs, grouped by everything but their seed.
 pub struct RunSummary {
     groups: Vec<RunGroup>,
-    /// How many runs are not done.
+    /// Number of unfinished runs.
     pub unfinished: usize,
 }
 
@@ -35,7 +35,7 @@ impl RunSummary {
         Ok(RunSummary { groups: groups(pasts), unfinished })
     }
 
-    /// The page on them, with the programs of all of them if they were `named` one by one; made by `command`.
+    /// The page, with the programs of all runs if they were `named` individually; made by `command`.
     pub fn document(
         &self,
         store: &Store,
@@ -77,7 +77,7 @@ impl RunSummary {
     }
 }
 
-/// A number of things, in words.
+/// A count with its noun.
 pub fn counted(count: usize, thing: &str) -> String {
     match (count, thing) {
         (1, thing) => format!("1 {thing}"),

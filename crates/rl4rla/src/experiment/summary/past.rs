@@ -1,4 +1,4 @@
-//! What the store tells of a run, and runs that may be counted together.
+//! Stored runs, and groups of runs with equal settings.
 
 use crate::curriculum::Curriculum;
 use crate::experiment::ExperimentError;
@@ -8,10 +8,10 @@ use crate::store::{RunRow, Status, Store, StoreError};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A run, as far as it came.
+/// A stored run, finished or not.
 pub struct Past {
     pub row: RunRow,
-    /// Whether it found all it was to find; none as long as it is not done.
+    /// Whether it found all targets; `None` if it is unfinished.
     pub found: Option<bool>,
     pub build: Build,
     pub settings: String,
@@ -20,7 +20,7 @@ pub struct Past {
 }
 
 impl Past {
-    /// Reads a run; of a result that another version has written in another form, what its stages left.
+    /// Reads a run; if its record was written by another version in another form, the records of its stages are used.
     pub fn read(store: &Store, row: RunRow) -> Result<Past, ExperimentError> {
         let run = store.run(&row.id)?;
         let steps = match run.result {
@@ -32,12 +32,12 @@ impl Past {
         Ok(Past { row, found, build: run.build, settings: run.settings, spec: run.spec, steps })
     }
 
-    /// The sum of what the searches of the stages took.
+    /// The sum over the stages of a component of the search cost.
     pub fn total(&self, quantity: Quantity) -> f64 {
         self.steps.iter().map(|step| quantity.of(&step.cost)).sum()
     }
 
-    /// How it stands, in a word.
+    /// Its status in one word.
     pub fn standing(&self) -> &'static str {
         match self.row.status {
             Status::Done { found: true } => "found",
@@ -47,31 +47,31 @@ impl Past {
     }
 }
 
-/// Runs that differ in their seed only.
+/// Runs that differ only in their seed.
 pub struct RunGroup {
     pub curriculum: String,
-    /// The method, and what tells it from others of the same curriculum.
+    /// The method, with what distinguishes it from others of the same curriculum.
     pub method: String,
     /// In the order of the store.
     pub runs: Vec<Past>,
-    /// The curriculum, if this version can read it.
+    /// The curriculum, if this version can parse it.
     pub read: Option<Curriculum>,
 }
 
 impl RunGroup {
-    /// The runs that are done.
+    /// The finished runs.
     pub fn done(&self) -> impl Iterator<Item = &Past> {
         self.runs.iter().filter(|past| past.found.is_some())
     }
 
-    /// The run to show: the last that found everything, or else the last of those that came furthest.
+    /// The run to show: the last that found everything, or else the last of those that got furthest.
     pub fn best(&self) -> Option<&Past> {
         let rank = |past: &&Past| (past.found == Some(true), past.found.is_some(), past.steps.len());
         self.runs.iter().max_by_key(rank)
     }
 }
 
-/// Puts runs together that may be counted together: same text of the curriculum, same settings, same build.
+/// Groups runs with the same curriculum text, settings and build.
 pub fn groups(pasts: Vec<Past>) -> Vec<RunGroup> {
     let mut sorted: BTreeMap<Key, Vec<Past>> = BTreeMap::new();
     for past in pasts {
@@ -79,7 +79,7 @@ pub fn groups(pasts: Vec<Past>) -> Vec<RunGroup> {
         let build = past.build.to_string();
         let key = [curriculum, method, &past.spec, &past.settings, &build].map(String::clone);
         let runs: &mut Vec<Past> = sorted.entry(key).or_default();
-        // The same run again has the same result: it counts once.
+        // A repeated run has the same result and counts once.
         let again = |known: &Past| known.row.seed == past.row.seed && known.found.is_some();
         if past.found.is_none() || !runs.iter().any(again) {
             runs.push(past);
@@ -95,10 +95,10 @@ pub fn groups(pasts: Vec<Past>) -> Vec<RunGroup> {
     sorted.into_iter().zip(names).map(group).collect()
 }
 
-/// What runs that may be counted together have in common: curriculum, method, the curriculum's text, settings and build.
+/// What the runs of a group have in common: curriculum, method, the curriculum's text, settings and build.
 type Key = [String; 5];
 
-/// The names of groups: their labels, and what else it takes to tell those of one curriculum apart.
+/// The names of groups: their labels, and what else is needed to distinguish those of one curriculum.
 fn names(keys: &[Key]) -> Vec<String> {
     let plain = |key: &Key| {
         let settings: Value = serde_json::from_str(&key[3]).unwrap_or_default();
@@ -111,8 +111,8 @@ fn names(keys: &[Key]) -> Vec<String> {
     keys.iter().map(name).collect()
 }
 
-/// What tells runs from others of one curriculum and one label: the curriculum's text, settings that labels know nothing of,
-/// and the build that made them.
+/// What distinguishes groups with the same curriculum and label: the curriculum's text, settings that are not part of
+/// labels, and the build.
 fn distinction(key: &Key, alike: &[&Key]) -> Vec<String> {
     let number = |of: usize| {
         let known: BTreeSet<&String> = alike.iter().map(|other| &other[of]).collect();
@@ -139,7 +139,7 @@ mod tests {
         let short = r#"{"approach":{"method":"Best","budget":500,"delta":0.05},"hints":true}"#;
         let keys = [key("c", "1", usual, "0.2.0"), key("c", "1", short, "0.2.0")];
         assert_eq!(names(&keys), ["best", "best, at most 500 playouts"]);
-        // The same settings have the same name, whatever else there is.
+        // The same settings have the same name, whatever other groups there are.
         assert_eq!(names(&keys[1..]), ["best, at most 500 playouts"]);
         let versions = [key("c", "1", usual, "0.1.0"), key("c", "1", usual, "0.2.0")];
         assert_eq!(names(&versions), ["best, version 0.1.0", "best, version 0.2.0"]);

@@ -1,4 +1,4 @@
-//! What was discovered: each program with what speaks for it.
+//! Discovered programs with their evidence.
 
 use super::Again;
 use super::fronts::front;
@@ -88,7 +88,7 @@ fn finding(group: &RunGroup, past: &Past) -> Finding {
     finding
 }
 
-/// A part at work: as long as nothing uses it, it does nothing.
+/// A partial program completed by the instructions that use it, without which it has no effect.
 fn at_work(program: &Program, target: &Target) -> Program {
     let mut whole = program.clone();
     whole.iteration.extend_from_slice(&target.completed_by);
@@ -99,7 +99,7 @@ fn fact(name: &str, value: String) -> (String, String) {
     (name.into(), value)
 }
 
-/// What the run itself measured.
+/// The measurements of the run itself.
 fn evidence(step: &StageRecord) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     if let Some(entry) = step.matched.as_deref().and_then(Entry::named) {
@@ -119,7 +119,7 @@ fn evidence(step: &StageRecord) -> Vec<(String, String)> {
     facts
 }
 
-/// How it compares with what was looked for.
+/// The comparison with the target.
 fn judged(program: &Program, stage: &Stage, target: &Target) -> Vec<(String, String)> {
     if target.is_open() {
         return vec![fact("target", "none: any result counts as found".into())];
@@ -139,7 +139,7 @@ fn judged(program: &Program, stage: &Stage, target: &Target) -> Vec<(String, Str
     ]
 }
 
-/// What it costs, in symbols and in numbers.
+/// The cost, as polynomials and as numbers.
 fn priced(program: &Program, stage: &Stage, step: &StageRecord) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     if let Ok((setup, iteration)) = costs(program, stage.grammar.signature) {

@@ -1,4 +1,4 @@
-//! The runs themselves: what they were asked for, and how they stand.
+//! The runs: settings and status.
 
 use super::Again;
 use super::counted;
@@ -9,7 +9,7 @@ use crate::report::{Block, Cell, Column, Table};
 use crate::store::utc;
 use serde_json::Value;
 
-/// The most runs that are listed one by one.
+/// Maximum number of runs listed.
 const LISTED: usize = 200;
 
 /// The settings of each group, and the runs.
@@ -74,7 +74,7 @@ fn settings(groups: &[RunGroup]) -> Table {
     }
 }
 
-/// The settings that say something: those that are not left to the curriculum, and not off.
+/// The settings that are neither left to the curriculum nor off.
 fn changed(settings: &str) -> String {
     let Ok(settings) = serde_json::from_str::<Value>(settings) else { return "not readable".into() };
     let approach = settings["approach"].as_object().into_iter().flatten();

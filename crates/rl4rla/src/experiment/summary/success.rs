@@ -1,4 +1,4 @@
-//! How often things were found, and with how much work: in all, and for each transition.
+//! Success rates and costs: overall, and by transition.
 
 use super::Again;
 use super::past::{Past, RunGroup};
@@ -77,7 +77,7 @@ fn measures() -> [Column; 5] {
     ["found", "share", "playouts", "evaluations", "seconds"].map(Column::numbers)
 }
 
-/// How often, and the share with its interval.
+/// Counts, and the rate with its confidence interval.
 fn rated(rate: Rate) -> [Cell; 2] {
     let [low, high] = rate.interval();
     let count = Cell::from(rate.to_string());
@@ -98,7 +98,7 @@ fn timed(values: impl Iterator<Item = f64>) -> Cell {
     }
 }
 
-/// A table for each curriculum: what each step costs.
+/// One table per curriculum: the cost of each stage.
 pub fn transitions(groups: &[RunGroup]) -> Vec<Block> {
     let done: Vec<&RunGroup> =
         groups.iter().filter(|group| group.done().any(|r| !r.steps.is_empty())).collect();

@@ -1,4 +1,4 @@
-//! The trees of curricula: which problem leads from which program to which.
+//! Diagrams of curricula: which problem leads from which program to which.
 
 use super::past::{Past, RunGroup};
 use super::{MOST, counted};
@@ -8,7 +8,7 @@ use crate::problem::Choice;
 use crate::program::equation;
 use crate::report::{Block, Diagram, DiagramNode, Role};
 
-/// A diagram for each curriculum.
+/// One diagram per curriculum.
 pub fn trees(groups: &[RunGroup]) -> Vec<Block> {
     let mut texts: Vec<&str> = Vec::new();
     let mut blocks: Vec<Block> = Vec::new();
@@ -62,7 +62,7 @@ fn tree(curriculum: &Curriculum, groups: &[&RunGroup]) -> Diagram {
     }
 }
 
-/// The equation of what a stage found, at work where it is a part of something.
+/// The equation of the program found by a stage, completed if it is partial.
 fn found(curriculum: &Curriculum, number: usize, best: Option<&Past>) -> String {
     let (stage, target) = &curriculum.stages[number];
     let step = best.and_then(|past| past.steps.get(number));

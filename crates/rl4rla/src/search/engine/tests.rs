@@ -1,4 +1,4 @@
-//! What playouts leave in the graph.
+//! Tests of the graph statistics after playouts.
 
 use super::super::domain::Solved;
 use super::super::ledger::Silent;
@@ -6,7 +6,7 @@ use super::super::rule::{Ucd, Uct};
 use super::*;
 use std::sync::Arc;
 
-/// Multisets of five letters out of four, worth the share of the last one: many paths, few states.
+/// Multisets of five letters out of four, valued by the share of the last letter: many paths, few states.
 struct Multisets;
 
 impl Domain for Multisets {
@@ -106,13 +106,13 @@ fn counts_and_values_add_up() {
     check(Sharing::Tree, &Uct);
 }
 
-/// Every edge holds the mean of the rollouts from what lies below it, whatever path they took.
+/// Every edge holds the mean of the rollouts below it, whatever path they took.
 #[test]
 fn printed_means_are_means_over_all_paths() {
     for sharing in [Sharing::Graph, Sharing::Tree] {
         let (plan, mut watch) = (plan(sharing, &Ucd, Backup::Printed), Silent);
         let mut engine = expanded(&plan, &mut watch);
-        // By hand: a rollout counts for the edges that existed when it ended.
+        // Computed by hand: a rollout counts for the edges that existed when it ended.
         let mut sums: std::collections::BTreeMap<(usize, usize), (f64, u32)> = Default::default();
         let mut before: Vec<f64> = Vec::new();
         for _ in 0..500 {

@@ -113,7 +113,7 @@ fn runs_whose_pages_are_swapped_are_damage() {
     let ids = [0; 3].map(|_| open.begin(&NewRun { spec: &spec, ..new_run() }).unwrap());
     drop(open);
     let mut bytes = std::fs::read(&path).unwrap();
-    // A page for each run, where the curriculum follows the id; in the index it does not.
+    // Each run has its own page, in which the curriculum follows the id; in the index it does not.
     let page = |id: &RunId| {
         let text = [id.as_str(), new_run().curriculum].concat();
         bytes.windows(text.len()).position(|window| window == text.as_bytes()).unwrap() / PAGE * PAGE

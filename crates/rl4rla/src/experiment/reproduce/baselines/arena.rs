@@ -1,4 +1,4 @@
-//! Arenas: kinds of systems, who runs on them, and how far everyone gets.
+//! Problem classes: the solvers that run on them, and the accuracy they reach.
 
 use crate::baseline::Baseline;
 use crate::execute::{RunSettings, StoppingRule};
@@ -10,20 +10,20 @@ use crate::experiment::reproduce::item::Means;
 use crate::problem::{Family, InstanceSet, Leverage};
 use crate::reward::{SOUND_GRID, draws};
 
-/// A kind of systems, with who runs on it.
+/// A problem class with its solvers.
 pub struct Arena {
     pub title: &'static str,
     family: &'static str,
     size: Option<(usize, usize)>,
     leverage: Leverage,
-    /// The weight of what of b is outside the range of A.
+    /// Weight of the component of b outside the range of A.
     outside: f64,
     pub programs: &'static [ProgramSource],
-    /// AlgoTune's solver for it in the paper's table, where it was asked.
+    /// AlgoTune's solver for it in the paper's table, if there is one.
     pub tuned: Option<&'static str>,
 }
 
-/// Programs for tall linear systems, in the order of their inks.
+/// Programs for tall linear systems, in the order of their colours.
 pub const LINEAR: &[ProgramSource] = &[
     source("precond-gd", "sketched-precond-gd"),
     source("sketched-precond-gd", "precond-weighted-sgd"),
@@ -54,7 +54,7 @@ const fn tall(
     Arena { title, family, size: None, leverage, outside: 0.0, programs: LINEAR, tuned }
 }
 
-/// The same with noise: no x solves every equation.
+/// The same with noise: the systems are inconsistent.
 const fn noisy(title: &'static str, of: Arena) -> Arena {
     Arena { title, outside: 0.3, tuned: None, ..of }
 }
@@ -87,29 +87,29 @@ pub const ARENAS: [Arena; 9] = [
     Arena { title: "PSD, 5×5", family: "psd", programs: SQUARE, tuned: None, ..MID },
 ];
 
-/// Iterations a program is given; each number is a point of its curve.
+/// Iteration counts of programs, one point of the curve each.
 const ITERATIONS: [usize; 4] = [3, 10, 30, 100];
-/// The least excess that is distinguished.
+/// Smaller excesses are not distinguished.
 pub const FLOOR: f64 = 1e-17;
 
-/// A solver in an arena, over all instances.
+/// A solver on a problem class, over all instances.
 pub struct ArenaRecord {
-    /// As it is shown.
+    /// Display name.
     pub name: String,
     /// `program` or `baseline`.
     pub kind: &'static str,
     /// `discovered`, `catalogue` or `baseline`.
     pub origin: &'static str,
-    /// Median seconds and median excess, in the order of iterations.
+    /// Median seconds and median excess, by number of iterations.
     pub points: Vec<[f64; 2]>,
     pub residual: f64,
     pub failure: Option<String>,
-    /// For every number of iterations, none for a baseline: the loss on every instance, none where it failed.
+    /// The loss on every instance for each number of iterations (`None` for a baseline); `None` if it failed.
     pub losses: Vec<(Option<usize>, Vec<Option<f64>>)>,
 }
 
 impl ArenaRecord {
-    /// The excess at the end, if it came to one.
+    /// The final excess, if it did not fail.
     pub fn excess(&self) -> Option<f64> {
         self.points.last().map(|point| point[1])
     }
@@ -120,12 +120,12 @@ impl Arena {
         if scope.quick { 1 } else { 5 }
     }
 
-    /// Whether its systems are tall, linear and solved exactly by some x.
+    /// Whether its systems are tall, linear and consistent.
     pub fn is_consistent(&self) -> bool {
         self.programs == LINEAR && self.outside == 0.0
     }
 
-    /// Everyone on the same instances.
+    /// Runs all solvers on the same instances.
     pub fn fight(
         &self,
         programs: &[RunCandidate],
@@ -179,14 +179,14 @@ impl Arena {
     }
 }
 
-/// What is known of an entrant besides its name.
+/// Attributes of a solver besides its name.
 #[derive(Clone, Copy)]
 struct Place {
     iterations: Option<usize>,
     origin: &'static str,
 }
 
-/// The standings of all instances, solver by solver; a program's numbers of iterations become one curve.
+/// Collects the results of all instances by solver; the iteration counts of a program become one curve.
 fn gather(places: &[Place], all: &[Vec<Standing>]) -> Vec<ArenaRecord> {
     let mut records: Vec<ArenaRecord> = Vec::new();
     for (number, place) in places.iter().enumerate() {

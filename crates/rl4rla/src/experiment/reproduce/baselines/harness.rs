@@ -13,7 +13,7 @@ use serde_json::json;
 /// A task variant of AlgoTune, from the paper's table.
 struct Variant {
     name: &'static str,
-    /// The title of the arena with its systems.
+    /// Title of the problem class with its systems.
     arena: &'static str,
     /// A solution is accepted if its loss is below this.
     below: f64,
@@ -37,7 +37,8 @@ impl Variant {
     }
 }
 
-/// The instances on which a solver is accepted, of all, at the number of iterations where they are most; the first of those.
+/// The fraction of instances on which a solver is accepted, at the number of iterations that maximizes it; the first
+/// on ties.
 fn accepted(record: &ArenaRecord, below: f64) -> (Rate, Option<usize>) {
     let mut best = (Rate { successes: 0, trials: 0 }, None);
     for (iterations, losses) in &record.losses {
@@ -49,7 +50,7 @@ fn accepted(record: &ArenaRecord, below: f64) -> (Rate, Option<usize>) {
     best
 }
 
-/// Who passes AlgoTune's acceptance tests; records arena by arena.
+/// The solvers that pass AlgoTune's acceptance tests, by problem class.
 pub fn acceptance(records: &[Vec<ArenaRecord>], rows: &mut Vec<ComparisonRow>) -> Table {
     let mut solvers: Vec<(&str, &str)> = Vec::new();
     let variants: Vec<(&Variant, &Arena, &[ArenaRecord])> = VARIANTS
@@ -108,7 +109,7 @@ pub fn acceptance(records: &[Vec<ArenaRecord>], rows: &mut Vec<ComparisonRow>) -
     }
 }
 
-/// A name, an origin, the score, and its total without the tolerance.
+/// Name, origin, score, and total score without the tolerance.
 type Scored = (String, &'static str, FunSearchScore, f64);
 
 /// The scores of programs and of the splittings on FunSearch's batch.
