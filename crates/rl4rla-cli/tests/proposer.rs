@@ -253,3 +253,12 @@ fn only_islands_ask() {
         assert!(said.code == 2 && said.err.contains(says), "{said:?}");
     }
 }
+
+#[test]
+#[cfg(not(feature = "tls"))]
+fn an_https_proposer_is_refused_without_tls() {
+    let (said, store) = discovered("encrypted", "https://127.0.0.1:9/v1/chat/completions", &[]);
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.err.contains("has no TLS") && said.err.contains("--features tls"), "{said:?}");
+    assert!(!std::path::Path::new(&store).exists(), "no run is started");
+}
