@@ -66,9 +66,9 @@ fn a_report_has_everything_on_one_page_and_files_beside_it() {
         let text = fs::read_to_string(Path::new(&out).join(name)).unwrap();
         assert!(text.starts_with(head), "{text}");
     }
-    let courses = files.iter().filter(|file| file.contains("course-") && file.ends_with(".csv"));
-    for course in courses {
-        let text = fs::read_to_string(course).unwrap();
+    let histories = files.iter().filter(|file| file.contains("history-") && file.ends_with(".csv"));
+    for history in histories {
+        let text = fs::read_to_string(history).unwrap();
         assert!(text.lines().filter(|line| line.contains(",median,")).count() > 5, "{text}");
     }
     // The same store gives the same page.

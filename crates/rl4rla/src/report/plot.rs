@@ -22,7 +22,7 @@ impl Figure {
     ///     series: vec![line],
     /// };
     /// let title = "Convergence".to_string();
-    /// let figure = Figure { name: "course".into(), title, caption: String::new(), panels: vec![panel], columns: 1 };
+    /// let figure = Figure { name: "history".into(), title, caption: String::new(), panels: vec![panel], columns: 1 };
     /// assert!(figure.svg().starts_with("<svg"));
     /// ```
     pub fn svg(&self) -> String {

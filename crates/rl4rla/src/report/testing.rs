@@ -15,7 +15,7 @@ pub fn figure() -> Figure {
     let (x, y) = (Axis::linear("iteration"), Axis::log("excess"));
     let panel = Panel { title: "κ = 100 & \"more\"".into(), x, y, series: vec![band, line] };
     Figure {
-        name: "course".into(),
+        name: "history".into(),
         title: "Convergence".into(),
         caption: "Median and quartiles.".into(),
         panels: vec![panel],
@@ -108,7 +108,7 @@ pub fn well_formed(text: &str) {
 pub fn document() -> ReportPage {
     let text = |text: &str| text.to_string();
     let table = Table {
-        name: "course".into(),
+        name: "history".into(),
         title: "Rewards".into(),
         caption: "By <b>bold</b> method.".into(),
         columns: vec![Column::words("method"), Column::numbers("reward")],

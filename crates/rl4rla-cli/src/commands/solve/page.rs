@@ -139,7 +139,7 @@ impl SolveOutcome<'_> {
         ]);
         let seen: Vec<f64> = solution.residuals.iter().copied().filter(|r| r.is_finite()).collect();
         if seen.len() > 2 {
-            facts.push(vec!["course".into(), accent(&sparkline(&thin(&seen)))]);
+            facts.push(vec!["history".into(), accent(&sparkline(&thin(&seen)))]);
         }
         facts
     }
@@ -178,7 +178,7 @@ pub fn figure(source: &NamedProgram, matrix: &Path, solution: &Solution, task: &
     let points = solution.residuals.iter().enumerate().map(|(t, residual)| [t as f64, *residual]);
     let data = matrix.file_name().unwrap_or_default().to_string_lossy();
     Figure {
-        name: "course".into(),
+        name: "history".into(),
         title: format!("{} on {data}", source.title()),
         caption: format!("step size {}, {}", number(solution.step), solution.ended.words()),
         panels: vec![Panel {

@@ -46,7 +46,7 @@ pub fn history(program: &Program, stage: &Stage, past: &Past, name: &str) -> Opt
         ],
     };
     Some(Figure {
-        name: format!("course-{name}"),
+        name: format!("history-{name}"),
         title: "Convergence history.".into(),
         caption: format!(
             "Excess, {excess}, against the iteration on {} held-out instances of {} {}×{}.",
