@@ -16,7 +16,7 @@ enum Part<'a> {
 }
 
 impl ReportPage {
-    /// The files that [`write`](Document::write) writes, the page first.
+    /// The files that [`write`](ReportPage::write) writes, the page first.
     pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
         let (parts, names) = self.parts();
         let endings = |part: &Part| match part {
