@@ -1,7 +1,6 @@
 //! The example that brings a task of its own: its numbers, and every command on it.
 //!
-//! This test is the example too: started with [`AS_EXAMPLE`] set it does what `examples/nnls.rs` does with the same
-//! arguments. So what is tested is never older than its source, whatever else was built.
+//! This test is the example too (`common/example.rs`).
 #![allow(non_snake_case)]
 
 #[path = "../examples/nnls.rs"]
@@ -9,6 +8,10 @@ mod nnls;
 
 mod common;
 
+#[path = "common/example.rs"]
+mod as_example;
+
+use as_example::command;
 use common::{Said, fresh, said, timeless, written};
 use nnls::{CURRICULUM, Nnls, solve};
 use rl4rla::execute::PreparedInstance;
@@ -18,16 +21,11 @@ use rl4rla::program::Entry;
 use rl4rla::reward::{Profile, Protocol, StepRule, Weights, reward, score};
 use rl4rla::rng::Stream;
 use serde_json::Value;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
-const AS_EXAMPLE: &str = "RL4RLA_AS_EXAMPLE";
-
 fn main() -> ExitCode {
-    if std::env::var_os(AS_EXAMPLE).is_some() {
-        return nnls::main();
-    }
-    let tests: [(&str, fn()); 8] = [
+    let tests: &[(&str, fn())] = &[
         ("names_are_taken_once", names_are_taken_once),
         ("the_reference_solution_is_one", the_reference_solution_is_one),
         ("the_excess_is_what_is_left_to_gain", the_excess_is_what_is_left_to_gain),
@@ -37,18 +35,7 @@ fn main() -> ExitCode {
         ("every_command_knows_the_task", every_command_knows_the_task),
         ("runs_are_kept_and_resumed", runs_are_kept_and_resumed),
     ];
-    for (name, test) in tests {
-        println!("{name}");
-        test();
-    }
-    ExitCode::SUCCESS
-}
-
-/// The example with these arguments.
-fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("a test knows where it is"));
-    command.env(AS_EXAMPLE, "yes").args(args);
-    command
+    as_example::run(nnls::main, tests)
 }
 
 /// Runs it.

@@ -1,42 +1,34 @@
 //! The example that brings a reward term of its own, and what commands say of it.
 //!
-//! This test is the example too: started with [`AS_EXAMPLE`] set it does what `examples/reward_term.rs` does with the same
-//! arguments.
+//! This test is the example too (`common/example.rs`).
 
 #[path = "../examples/reward_term.rs"]
 mod reward_term;
 
 mod common;
 
+#[path = "common/example.rs"]
+mod as_example;
+
 use common::{Said, fresh, keys, rl4rla, said, timeless, written};
 use rl4rla::reward::{RewardTerm, TermError, register};
 use serde_json::Value;
-use std::process::{Command, ExitCode};
-
-const AS_EXAMPLE: &str = "RL4RLA_AS_EXAMPLE";
+use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if std::env::var_os(AS_EXAMPLE).is_some() {
-        return reward_term::main();
-    }
-    let tests: [(&str, fn()); 4] = [
+    let tests: &[(&str, fn())] = &[
         ("the_guide_shows_the_example", the_guide_shows_the_example),
         ("evaluate_weighs_and_shows_it", evaluate_weighs_and_shows_it),
         ("curricula_reward_it", curricula_reward_it),
         ("keys_of_results_are_no_keys_of_terms", keys_of_results_are_no_keys_of_terms),
     ];
-    for (name, test) in tests {
-        println!("{name}");
-        test();
-    }
-    ExitCode::SUCCESS
+    as_example::run(reward_term::main, tests)
 }
 
 /// The example with these arguments.
 #[track_caller]
 fn example(args: &[&str]) -> Said {
-    let mut command = Command::new(std::env::current_exe().expect("a test knows where it is"));
-    said(command.env(AS_EXAMPLE, "yes").args(args).output().expect("the example starts"))
+    said(as_example::command(args).output().expect("the example starts"))
 }
 
 /// The JSON of a command that must succeed.
