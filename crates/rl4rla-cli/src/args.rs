@@ -286,7 +286,7 @@ pub struct Threads {
 #[derive(Args)]
 pub struct Resources {
     /// Cache size limit in MiB; does not affect results
-    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    #[arg(long, value_name = "MIB", default_value_t = rl4rla::cache::cache_limit() >> 20)]
     pub cache: usize,
     /// Print the time spent on instances, evaluations and search, summed over all threads
     #[arg(long)]
@@ -296,7 +296,7 @@ pub struct Resources {
 impl Resources {
     /// Runs a command with these.
     pub fn within(&self, run: impl FnOnce() -> Result<Page, Failure>) -> Result<Page, Failure> {
-        rl4rla::execute::set_cache_limit(self.cache.saturating_mul(1 << 20));
+        rl4rla::cache::set_cache_limit(self.cache.saturating_mul(1 << 20));
         if !self.timings {
             return run();
         }

@@ -92,7 +92,7 @@ fn main() {
         some[0].1.instance();
         let full = 1e6
             * seconds_each(&some, |(program, instance)| {
-                black_box(score(program, instance.instance(), &stage.protocol, &stream));
+                black_box(score(program, &instance.instance(), &stage.protocol, &stream));
             });
         println!(
             "{name}/{}{}, {} programs, T = {}: first {:.0} µs, then {reduced:.1} µs ({:.0}/s); full executor {full:.0} µs, {:.0} times as long",

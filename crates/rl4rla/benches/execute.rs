@@ -22,7 +22,7 @@ fn bench(c: &mut Criterion) {
             let program = &Entry::named(name).expect("a name").document.program;
             let label = |what: &str| format!("{what}/{rows}x{cols}/T={iterations}/{name}");
             c.bench_function(&label("full"), |b| {
-                b.iter(|| run(program, prepared.instance(), &settings, &stream));
+                b.iter(|| run(program, &prepared.instance(), &settings, &stream));
             });
             c.bench_function(&label("reduced"), |b| {
                 b.iter(|| run_prepared(program, &prepared, &settings, &stream));

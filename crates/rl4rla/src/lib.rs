@@ -129,6 +129,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub mod analysis;
 pub mod baseline;
+pub mod cache;
 pub mod clock;
 pub mod curriculum;
 pub mod data;

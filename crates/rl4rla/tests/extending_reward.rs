@@ -50,7 +50,7 @@ fn a_term_changes_the_reward_by_its_weight() {
     let ([own, broken], prepared) = (*TERMS, prepared());
     let usual = Weights::new(1.0, 10.0, 8.0, 1.0);
     for name in ["ls-gd", "sketched-precond-gd", "sgd"] {
-        let full = |weights| score(program(name), prepared.instance(), &protocol(weights), &Stream::new(2));
+        let full = |weights| score(program(name), &prepared.instance(), &protocol(weights), &Stream::new(2));
         let fast = |weights| reward(program(name), &prepared, &protocol(weights), &Stream::new(2));
         let without = full(usual);
         assert_eq!(without.terms[own], 0.0, "what has no weight is not computed");

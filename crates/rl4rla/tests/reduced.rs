@@ -185,7 +185,7 @@ fn named_programs_agree_to_rounding() {
                 RunSettings { step: 0.5, batch: 30, sketch, sampling, ..RunSettings::for_size(rows, cols) };
             for entry in tall_entries() {
                 let program = &entry.document.program;
-                let full = run(program, prepared.instance(), &settings, &Stream::new(5));
+                let full = run(program, &prepared.instance(), &settings, &Stream::new(5));
                 let reduced = run_prepared(program, &prepared, &settings, &Stream::new(5));
                 let apart = compare(&full, &reduced);
                 assert!(full.is_ok() && apart < 1e-9, "{}: {apart:e} on {family:?}", entry.name);
@@ -220,7 +220,7 @@ fn samples_are_the_same_rows() {
             let settings = RunSettings { sampling, batch: 7, ..RunSettings::for_size(80, 5) };
             for text in [one, two, again, &by_norm] {
                 let program = parse(text);
-                let full = run(&program, prepared.instance(), &settings, &Stream::new(7)).unwrap();
+                let full = run(&program, &prepared.instance(), &settings, &Stream::new(7)).unwrap();
                 for _ in 0..2 {
                     let reduced = run_prepared(&program, prepared, &settings, &Stream::new(7)).unwrap();
                     assert_eq!(full.x, reduced.x, "{text}");
@@ -249,7 +249,7 @@ fn what_needs_true_rows_runs_on_them() {
         ),
     ] {
         let program = parse(&text);
-        let full = run(&program, prepared.instance(), &settings, &Stream::new(9));
+        let full = run(&program, &prepared.instance(), &settings, &Stream::new(9));
         let reduced = run_prepared(&program, &prepared, &settings, &Stream::new(9));
         assert!(full.is_ok());
         assert_eq!(bits(&full), bits(&reduced), "{text}");
@@ -266,7 +266,7 @@ fn what_needs_true_rows_runs_on_them() {
         let settings = RunSettings { step: 0.1, ..RunSettings::for_size(rows, 4) };
         for entry in tall_entries() {
             let program = &entry.document.program;
-            let full = run(program, prepared.instance(), &settings, &Stream::new(9));
+            let full = run(program, &prepared.instance(), &settings, &Stream::new(9));
             assert_eq!(bits(&full), bits(&run_prepared(program, &prepared, &settings, &Stream::new(9))));
         }
     }
@@ -291,7 +291,7 @@ fn sketches_are_reduced_only_where_nothing_looks_at_their_rows() {
         let program = parse(&text);
         for sketch_rows in [3, 4, 5, 6, 20] {
             let settings = RunSettings { sketch_rows, step: 0.3, batch: 6, ..RunSettings::for_size(60, 4) };
-            let full = run(&program, prepared.instance(), &settings, &Stream::new(9));
+            let full = run(&program, &prepared.instance(), &settings, &Stream::new(9));
             let reduced = run_prepared(&program, &prepared, &settings, &Stream::new(9));
             let apart = compare(&full, &reduced);
             assert!(full.is_ok_and(|t| t.x[0] != 0.0) && apart < 1e-9, "{apart:e}, s = {sketch_rows}\n{text}");
@@ -309,13 +309,13 @@ fn what_is_refused_is_refused_at_the_true_size() {
         "setup:\n R1 = MAT_MAT_TRANS_MUL(A, A)\n R2 = MAT_MAT_MUL(R1, R1)\niteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n",
         "iteration:\n v1 = MAT_VEC_MUL(A, x)\n",
     ] {
-        let full = run(&parse(text), prepared.instance(), &settings, &Stream::new(9)).unwrap_err();
+        let full = run(&parse(text), &prepared.instance(), &settings, &Stream::new(9)).unwrap_err();
         let reduced = run_prepared(&parse(text), &prepared, &settings, &Stream::new(9)).unwrap_err();
         assert_eq!(full, reduced);
     }
     let long = RunSettings { iterations: usize::MAX, ..settings };
     let program = &Entry::named("ls-gd").unwrap().document.program;
-    let full = run(program, prepared.instance(), &long, &Stream::new(9)).unwrap_err();
+    let full = run(program, &prepared.instance(), &long, &Stream::new(9)).unwrap_err();
     assert_eq!(full, run_prepared(program, &prepared, &long, &Stream::new(9)).unwrap_err());
 }
 
@@ -375,7 +375,7 @@ fn rewards_are_those_of_the_score() {
         for (protocol, earned) in protocols().iter().zip(&mut earned) {
             for entry in tall_entries() {
                 let program = &entry.document.program;
-                let full = score(program, prepared.instance(), protocol, &Stream::new(13)).reward;
+                let full = score(program, &prepared.instance(), protocol, &Stream::new(13)).reward;
                 let fast = reward(program, &prepared, protocol, &Stream::new(13));
                 assert!((full - fast).abs() < 1e-6, "{}: {fast}, not {full}, by {protocol:?}", entry.name);
                 *earned |= full > 0.1;
@@ -396,7 +396,7 @@ fn rewards_of_random_programs_are_those_of_the_score() {
         .map(|seed| {
             let (program, stream) = (candidate(seed), Stream::new(seed));
             let deviates = |protocol: &&Protocol| {
-                let full = score(&program, prepared.instance(), protocol, &stream).reward;
+                let full = score(&program, &prepared.instance(), protocol, &stream).reward;
                 (full - reward(&program, &prepared, protocol, &stream)).abs() > 1e-6
             };
             protocols.iter().filter(deviates).count()
@@ -420,7 +420,7 @@ fn a_run_that_fails_after_the_tolerance_earns_nothing() {
     let profile = Profile::Tolerance { epsilon: 1e-2, charge };
     let earned = |steps: &[f64]| {
         let protocol = Protocol::new(profile.clone(), StepRule::Best(steps.to_vec()));
-        let full = score(&program, prepared.instance(), &protocol, &Stream::new(0));
+        let full = score(&program, &prepared.instance(), &protocol, &Stream::new(0));
         let fast = reward(&program, &prepared, &protocol, &Stream::new(0));
         assert!((full.reward - fast).abs() < 1e-12, "{fast}, not {}", full.reward);
         full.reached

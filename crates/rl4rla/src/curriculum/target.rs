@@ -2,7 +2,7 @@
 
 use crate::analysis::PreconditionerForm;
 use crate::discovery::Judgement;
-use crate::equivalence::{Answer, Verdict, equivalent, name};
+use crate::equivalence::{Answer, Verdict, catalogue_name, equivalent};
 use crate::program::{Grammar, Instruction, Program, Section, Signature};
 
 /// The target of a stage, hidden from its search.
@@ -45,7 +45,7 @@ impl Target {
         let parted = verdict.as_ref().and_then(|verdict| verdict.stability.as_ref());
         let unstable_from =
             parted.filter(|parted| self.stable && !parted.first_is_steadier).map(|parted| parted.kappa);
-        let matched = name(found, signature).ok().and_then(|naming| naming.entry()).map(|entry| entry.name);
+        let matched = catalogue_name(found, signature);
         let found = self.is_open() || (is_equal(&verdict) && unstable_from.is_none());
         Judgement { found, matched, verdict, unstable_from }
     }

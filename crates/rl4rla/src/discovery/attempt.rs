@@ -151,7 +151,7 @@ pub struct Candidate {
 pub struct Attempt {
     /// The candidates, the chosen one first; empty if no program has a positive reward.
     pub candidates: Vec<Candidate>,
-    /// The chosen program on the final instances, run by the full executor.
+    /// The chosen program on the final instances.
     pub report: Option<Evaluation>,
     /// The Pareto front of all programs evaluated.
     pub front: Vec<ParetoEntry>,
@@ -204,9 +204,9 @@ pub fn attempt(
     let noticed = front.into_inner().unwrap_or_else(PoisonError::into_inner);
     let selected = bench(InstanceSet::Select)?;
     let candidates = select(ranked, &selected, stage, observer);
-    let front = spend(WorkPhase::Report, || noticed.measured(stage, &selected));
+    let front = noticed.measured(stage, &selected);
     let report = match candidates.first() {
-        Some(chosen) => Some(report(&chosen.program, &bench(InstanceSet::Final)?)),
+        Some(chosen) => Some(bench(InstanceSet::Final)?.evaluation(&chosen.program)),
         None => None,
     };
     Ok(Attempt { candidates, report, front, stop, counters })
@@ -244,11 +244,6 @@ fn select(
         key(a).partial_cmp(&key(b)).expect("flops are numbers").then_with(|| a.program.cmp(&b.program))
     });
     candidates
-}
-
-/// Measures a program on the final instances.
-fn report(program: &Program, bench: &Bench) -> Evaluation {
-    Evaluation { scores: (0..bench.count()).into_par_iter().map(|i| bench.score(program, i)).collect() }
 }
 
 /// Forwards the events of a search to the observer of a run.

@@ -3,13 +3,16 @@
 use super::log::{Known, RewardKey};
 use super::problems::{MeasuredRewards, Problems};
 use super::stage::{Fresh, Stage};
-use crate::clock::{WorkPhase, spend};
+use crate::clock::{WorkPhase, spend, wait};
 use crate::execute::PreparedInstance;
 use crate::problem::{Family, FamilyError, InstanceSet};
 use crate::program::Program;
-use crate::reward::{Protocol, RewardSample, Score, draws, reward_sample, score};
+use crate::reward::{
+    Evaluation, Protocol, RewardSample, Score, draws, reward_sample, score, score_prepared,
+};
 use crate::rng::Stream;
 use crate::search::Solved;
+use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -147,18 +150,62 @@ impl<'a> Bench<'a> {
         self.instances[index].problem().measure_start().1
     }
 
-    /// The full score of a program on instance `index`, by the full executor.
-    pub fn score(&self, program: &Program, index: usize) -> Score {
-        let stream = self.stream(index);
-        self.measured.score(program, stream, || {
-            let instance = self.instances[index].instance();
-            spend(WorkPhase::Report, || score(program, instance, self.protocol, &stream))
-        })
+    /// The score of a program on instance `index`, with all terms and its history.
+    pub fn score(&self, program: &Program, index: usize, executor: Executor) -> Score {
+        let (stream, prepared) = (self.stream(index), &self.instances[index]);
+        let score = || match executor {
+            Executor::Full => score(program, &prepared.instance(), self.protocol, &stream),
+            Executor::Reduced => score_prepared(program, prepared, self.protocol, &stream),
+        };
+        self.measured.score(program, stream, executor, || spend(WorkPhase::Report, score))
+    }
+
+    /// Measures a program on all instances: in reduced coordinates, and on the first one by the full executor too. If
+    /// the two disagree there, rounding matters to this program, and all scores are those of the full executor.
+    pub fn evaluation(&self, program: &Program) -> Evaluation {
+        let all = |executor: Executor| -> Vec<Score> {
+            let one = |index| self.score(program, index, executor);
+            wait(|| (0..self.instances.len()).into_par_iter().map(one).collect())
+        };
+        let full = wait(|| self.score(program, 0, Executor::Full));
+        let mut scores = all(Executor::Reduced);
+        if agree(&full, &scores[0]) {
+            scores[0] = full;
+        } else {
+            scores = all(Executor::Full);
+        }
+        Evaluation { scores }
     }
 
     fn stream(&self, index: usize) -> Stream {
         draws(self.seed, index as u64, self.set as u64)
     }
+}
+
+/// The executors that can compute a score: they differ by rounding.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Executor {
+    /// On the original matrices.
+    Full,
+    /// In reduced coordinates, if the program allows it.
+    Reduced,
+}
+
+/// Largest relative difference of the rewards and of the final excesses of two executors that agree.
+const AGREEMENT: f64 = 1e-3;
+
+/// Whether two scores of a program on the same instance agree.
+fn agree(full: &Score, reduced: &Score) -> bool {
+    let close = |a: f64, b: f64| (a - b).abs() <= AGREEMENT * a.abs().max(b.abs());
+    let last = |score: &Score| {
+        let trace = score.outcome.as_ref().ok();
+        trace.and_then(|trace| trace.excesses.last().copied()).unwrap_or(f64::NAN)
+    };
+    let both_fail = full.outcome.is_err() && reduced.outcome.is_err();
+    both_fail
+        || (close(full.reward, reduced.reward)
+            && full.reached == reduced.reached
+            && close(last(full), last(reduced)))
 }
 
 /// Whether a program makes random draws.

@@ -1,7 +1,8 @@
 //! The Pareto front of all evaluated programs in accuracy, work and stability.
 
-use super::bench::{Bench, Measured};
+use super::bench::{Bench, Executor, Measured};
 use super::stage::Stage;
+use crate::clock::wait;
 use crate::program::{Canonical, Model, Program, ProgramCost};
 use crate::reward::Score;
 use crate::statistics::Spread;
@@ -103,7 +104,7 @@ impl Front {
         best.sort_by(|(a, p), (b, q)| a.excess.total_cmp(&b.excess).then_with(|| p.cmp(q)));
         best.truncate(MOST);
         let entries: Vec<ParetoEntry> =
-            best.par_iter().filter_map(|(_, program)| measure(program, stage, bench)).collect();
+            wait(|| best.par_iter().filter_map(|(_, program)| measure(program, stage, bench)).collect());
         let mut front = Front::default();
         for entry in &entries {
             front.insert(entry.tradeoff, &entry.program);
@@ -120,7 +121,7 @@ impl Front {
 
 /// A program measured on all instances of a bench; `None` if it fails on one.
 fn measure(program: &Program, stage: &Stage, bench: &Bench) -> Option<ParetoEntry> {
-    let scores: Vec<Score> = (0..bench.count()).map(|index| bench.score(program, index)).collect();
+    let scores: Vec<Score> = (0..bench.count()).map(|index| bench.score(program, index, Executor::Reduced)).collect();
     let median = |of: &dyn Fn(&Score) -> f64| {
         Spread::of(scores.iter().map(of)).map_or(f64::NAN, |spread| spread.median)
     };

@@ -1,6 +1,8 @@
 //! Shared by all runs of one seed: the instances they draw, and the rewards of programs on them.
 
-use crate::execute::{Cache, PreparedInstance, cache_bytes, cache_limit};
+use super::bench::Executor;
+use crate::cache::{Cache, is_short};
+use crate::execute::PreparedInstance;
 use crate::problem::{Family, FamilyError, InstanceSet};
 use crate::program::{Canonical, LiveOut, Program};
 use crate::reward::{Protocol, Rewards, Score};
@@ -39,8 +41,8 @@ struct Terms {
 pub struct MeasuredRewards {
     /// Rewards computed in reduced coordinates.
     pub(super) rewards: Rewards,
-    /// Scores computed by the full executor.
-    scores: Cache<(u128, Stream), Score>,
+    /// Full scores.
+    scores: Cache<(u128, Stream, Executor), Score>,
 }
 
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -48,9 +50,15 @@ fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl MeasuredRewards {
-    /// The score of a program with this RNG stream, by the full executor.
-    pub(super) fn score(&self, program: &Program, stream: Stream, make: impl FnOnce() -> Score) -> Score {
-        self.scores.find((Canonical::new(program, LiveOut::PARTIAL).id(), stream), make)
+    /// The full score of a program with this RNG stream.
+    pub(super) fn score(
+        &self,
+        program: &Program,
+        stream: Stream,
+        executor: Executor,
+        make: impl FnOnce() -> Score,
+    ) -> Score {
+        self.scores.find((Canonical::new(program, LiveOut::PARTIAL).id(), stream, executor), make)
     }
 }
 
@@ -98,15 +106,15 @@ impl Problems {
         new
     }
 
-    /// Frees memory for the instances of these families if it is short, by dropping all others.
+    /// Frees memory for the instances of these families if it is short: each cache evicts only its own values, so
+    /// those of other instances are dropped here.
     pub fn keep(&self, families: &[Family]) {
-        let mut drawn = lock(&self.drawn);
-        // Each cache evicts only its own entries, so values held by other instances are dropped here.
-        if cache_bytes() > cache_limit() / 2 {
-            drawn.iter().for_each(|(_, prepared)| prepared.forget());
+        let drawn = lock(&self.drawn);
+        for (_, prepared) in drawn.iter().filter(|(place, _)| is_short() && !families.contains(&place.family)) {
+            prepared.forget();
         }
-        if drawn.iter().map(|(_, prepared)| prepared.bytes()).sum::<usize>() > cache_limit() {
-            drawn.retain(|(place, _)| families.contains(&place.family));
+        if is_short() {
+            drawn.iter().for_each(|(_, prepared)| prepared.forget());
         }
     }
 }

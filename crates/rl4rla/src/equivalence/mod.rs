@@ -24,7 +24,7 @@ mod words;
 pub(crate) use fingerprint::Print;
 pub use fingerprint::fingerprint;
 pub use law::LEVEL;
-pub use naming::{CostGap, Growth, Naming, distance, full_name, name};
+pub use naming::{CostGap, Growth, Naming, catalogue_name, distance, full_name, name};
 pub use normal::Normal;
 pub use numeric::{Comparison, Numeric, Start, compare};
 pub(crate) use probe::{ITERATIONS, Probe};

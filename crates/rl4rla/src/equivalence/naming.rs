@@ -2,6 +2,7 @@
 
 use super::normal::Normal;
 use super::verdict::{Answer, Symbolic, Verdict, equivalent};
+use crate::cache::Memo;
 use crate::execute::RunSettings;
 use crate::program::{
     Canonical, Cost, Entry, Instruction, LiveOut, Model, Operator, Poly, Program, ProgramCost, Section,
@@ -10,6 +11,7 @@ use crate::program::{
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{LazyLock, Mutex};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// The catalogue match of a program.
 #[derive(Clone, Debug)]
@@ -111,6 +113,17 @@ pub fn name(program: &Program, signature: impl Into<Signature>) -> Result<Naming
         }
         None => Naming::Unknown(near),
     })
+}
+
+/// The catalogue name of a program, if it has one. Remembered, because runs find the same programs again and again.
+pub fn catalogue_name(program: &Program, signature: impl Into<Signature>) -> Option<&'static str> {
+    type Names = Memo<(u128, Signature, usize), Option<&'static str>>;
+    static NAMES: LazyLock<Names> = LazyLock::new(Memo::new);
+    let signature = signature.into();
+    // Programs can be added to the catalogue.
+    let key = (xxh3_128(program.to_string().as_bytes()), signature, Entry::known().count());
+    let entry = || name(program, signature).ok().and_then(|naming| naming.entry());
+    NAMES.find(key, || entry().map(|entry| entry.name))
 }
 
 /// The normal form of a catalogue program, computed once; `None` if it does not fit the problem.

@@ -2,11 +2,14 @@
 
 use super::budget;
 use super::numeric::{draw, named};
-use crate::execute::{RunSettings, run};
+use crate::cache::Memo;
+use crate::execute::{RunSettings, run_unmeasured};
 use crate::linalg::{norm, sub};
-use crate::problem::Family;
+use crate::problem::{Family, Instance};
 use crate::program::{Canonical, Geometry, LiveOut, Program, Signature, Update};
 use crate::rng::Stream;
+use std::sync::{Arc, LazyLock};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Where two programs that are equal in exact arithmetic differ in floating-point arithmetic.
 #[derive(Clone, PartialEq, Debug)]
@@ -54,14 +57,8 @@ pub fn stability(p: &Program, q: &Program, signature: impl Into<Signature>) -> L
     if live(p) == live(q) {
         return Ladder::default();
     }
-    let settings = |(rows, cols): (usize, usize)| RunSettings {
-        iterations: 60,
-        step: 0.5,
-        batch: 40,
-        ..RunSettings::for_size(rows, cols)
-    };
     let work = |&(rows, cols): &(usize, usize)| {
-        let one = |program| budget::work(program, signature, &settings((rows, cols)), rows, cols);
+        let one = |program| budget::work(program, signature, &settings(rows, cols), rows, cols);
         DECADES.count() as f64 * (one(p) + one(q))
     };
     let sizes = sizes(signature.geometry);
@@ -75,22 +72,48 @@ pub fn stability(p: &Program, q: &Program, signature: impl Into<Signature>) -> L
     let cut = (size != sizes[0]).then(|| {
         format!("stability was compared on {rows}×{cols} systems, smaller than usual, to bound the work")
     });
-    let name = if signature.geometry == Geometry::Symmetric { "psd" } else { "mid-cond" };
-    let settings = settings(size);
     let parted = DECADES.into_iter().find_map(|decade| {
-        let kappa = 10f64.powi(decade);
-        let instance = draw(&Family { rows, cols, condition: Some(kappa), ..named(name) }, "stability", 0);
-        // The error of x, not of Ax: it shows the directions of small singular values, which the residual hides.
-        let error = |program| {
-            let trace = run(program, &instance, &settings, &Stream::new(3)).ok();
-            trace.map_or(f64::INFINITY, |t| norm(&sub(&t.x, &instance.x_star)) / norm(&instance.x_star))
-        };
+        let (kappa, systems) = (10f64.powi(decade), Systems { geometry: signature.geometry, size, decade });
         // Errors below rounding at this κ are not compared.
         let floor = 1e-14 * kappa;
-        let (e, f) = (error(p).max(floor), error(q).max(floor));
+        let (e, f) = (systems.error(p).max(floor), systems.error(q).max(floor));
         (e > 100.0 * f || f > 100.0 * e).then_some(Stability { kappa, first_is_steadier: e < f })
     });
     Ladder { parted, cut }
+}
+
+fn settings(rows: usize, cols: usize) -> RunSettings {
+    RunSettings { iterations: 60, step: 0.5, batch: 40, ..RunSettings::for_size(rows, cols) }
+}
+
+/// The linear systems on which programs are compared at one condition number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Systems {
+    geometry: Geometry,
+    size: (usize, usize),
+    decade: i32,
+}
+
+impl Systems {
+    fn instance(self) -> Arc<Instance> {
+        static DRAWN: LazyLock<Memo<Systems, Arc<Instance>>> = LazyLock::new(Memo::new);
+        DRAWN.find(self, || {
+            let name = if self.geometry == Geometry::Symmetric { "psd" } else { "mid-cond" };
+            let ((rows, cols), condition) = (self.size, Some(10f64.powi(self.decade)));
+            Arc::new(draw(&Family { rows, cols, condition, ..named(name) }, "stability", 0))
+        })
+    }
+
+    /// The error of x, not of Ax: it shows the directions of small singular values, which the residual hides.
+    /// Remembered, because a search compares few programs many times.
+    fn error(self, program: &Program) -> f64 {
+        static ERRORS: LazyLock<Memo<(u128, Systems), f64>> = LazyLock::new(Memo::new);
+        ERRORS.find((xxh3_128(program.to_string().as_bytes()), self), || {
+            let (instance, (rows, cols)) = (self.instance(), self.size);
+            let x = run_unmeasured(program, &instance, &settings(rows, cols), &Stream::new(3)).ok();
+            x.map_or(f64::INFINITY, |x| norm(&sub(&x, &instance.x_star)) / norm(&instance.x_star))
+        })
+    }
 }
 
 #[cfg(test)]

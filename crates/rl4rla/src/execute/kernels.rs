@@ -1,10 +1,10 @@
 //! Kernels: the arithmetic of each operator.
 
-use super::cache::{Bytes, Cache};
 use super::failure::Fault;
 use super::run_draws::{Draws, is_data};
 use super::sample::SampledRows;
 use super::sketch::SketchKind;
+use crate::cache::{Bytes, Cache};
 use crate::linalg::{self, Matrix, NumericError};
 use crate::program::{Arg, Compute, Core, Datum, Dim, Op, Type, is_upper};
 

@@ -1,6 +1,5 @@
 //! Execution: from a program and an instance to its convergence history.
 
-mod cache;
 mod failure;
 mod fusion;
 mod kernels;
@@ -21,8 +20,6 @@ mod sample;
 mod sketch;
 mod snapshot;
 
-pub(crate) use cache::{Bytes, Cache};
-pub use cache::{cache_bytes, cache_limit, set_cache_limit};
 pub use failure::{FailurePoint, Fault, RunFailure};
 pub(crate) use kernels::Output;
 pub use large::{StoppingRule, run_large};

@@ -4,7 +4,9 @@ use super::kernels::Values;
 use super::plan::Plan;
 use super::reduced::Reduced;
 use super::run::RunSettings;
+use super::reduced::SketchRows;
 use super::run_draws::RunData;
+use crate::cache::Evictable;
 use crate::clock::{WorkPhase, spend};
 use crate::problem::{Family, FamilyError, Instance, Outline, Shape};
 use crate::program::Dim;
@@ -22,61 +24,96 @@ use std::sync::{Arc, OnceLock};
 /// let program = &Entry::named("ls-gd").unwrap().document.program;
 /// let settings = RunSettings::for_size(200, 5);
 /// let reduced = run_prepared(program, &prepared, &settings, &Stream::new(2)).unwrap();
-/// let full = run(program, prepared.instance(), &settings, &Stream::new(2)).unwrap();
+/// let full = run(program, &prepared.instance(), &settings, &Stream::new(2)).unwrap();
 /// assert!((reduced.residuals[10] - full.residuals[10]).abs() < 1e-12);
 /// ```
 pub struct PreparedInstance {
     shape: Shape,
-    instance: OnceLock<Instance>,
-    outline: Option<Arc<Outline>>,
+    source: Source,
     /// Computed on first use: not every instance drawn is used in a search.
     reduced: OnceLock<Option<Reduced>>,
     /// The cache shared by runs on the original matrices.
     values: Values,
 }
 
+/// Where an instance comes from.
+enum Source {
+    Given(Arc<Instance>),
+    /// Kept as long as there is memory.
+    Drawn {
+        family: Family,
+        stream: Stream,
+        outline: Option<Arc<Outline>>,
+        instance: Evictable<Instance>,
+    },
+}
+
+/// The data of the runs of a program, kept for as long as they last.
+pub(crate) enum Coordinates<'a> {
+    /// The instance itself, with the cache shared by runs on it.
+    True(Arc<Instance>, &'a Values),
+    /// Reduced coordinates.
+    Reduced(&'a Reduced, SketchRows),
+}
+
+impl Coordinates<'_> {
+    /// The data as a run sees them.
+    pub fn data(&self) -> RunData<'_> {
+        match self {
+            Coordinates::True(instance, values) => RunData::True(instance, Some(values)),
+            Coordinates::Reduced(reduced, rows) => RunData::Reduced(reduced, *rows),
+        }
+    }
+}
+
 impl PreparedInstance {
     /// Prepares an instance; a tall one is factored when it is first used.
     pub fn new(instance: Instance) -> PreparedInstance {
-        let shape = instance.shape();
-        let (outline, reduced, values) = (None, OnceLock::new(), Values::new());
-        PreparedInstance { shape, instance: instance.into(), outline, reduced, values }
+        PreparedInstance::from_source(instance.shape(), Source::Given(Arc::new(instance)))
+    }
+
+    fn from_source(shape: Shape, source: Source) -> PreparedInstance {
+        PreparedInstance { shape, source, reduced: OnceLock::new(), values: Values::new() }
     }
 
     /// Prepares the instance of a family given by this stream.
     pub fn draw(family: &Family, stream: &Stream) -> Result<PreparedInstance, FamilyError> {
-        spend(WorkPhase::Instances, || PreparedInstance::drawn(family, stream))
-    }
-
-    fn drawn(family: &Family, stream: &Stream) -> Result<PreparedInstance, FamilyError> {
-        let Some(outline) = family.outline(stream)? else {
-            return family.draw(stream).map(PreparedInstance::new);
-        };
+        let outline = spend(WorkPhase::Instances, || family.outline(stream))?.map(Arc::new);
+        let (instance, whole) = (Evictable::new(), outline.is_none());
+        if whole {
+            let drawn = spend(WorkPhase::Instances, || family.draw(stream))?;
+            instance.get(|| drawn);
+        }
         let shape = Shape { signature: family.signature(), rows: family.rows, cols: family.cols };
-        let (instance, reduced, values) = (OnceLock::new(), OnceLock::new(), Values::new());
-        Ok(PreparedInstance { shape, instance, outline: Some(Arc::new(outline)), reduced, values })
+        let source = Source::Drawn { family: *family, stream: *stream, outline, instance };
+        Ok(PreparedInstance::from_source(shape, source))
     }
 
     fn reduced(&self) -> Option<&Reduced> {
-        let reduce = || match &self.outline {
-            Some(outline) => Reduced::of_outline(outline),
-            None => Reduced::of_instance(self.instance()),
+        let reduce = || match &self.source {
+            Source::Drawn { outline: Some(outline), .. } => Reduced::of_outline(outline),
+            _ => Reduced::of_instance(&self.instance()),
         };
         self.reduced.get_or_init(|| spend(WorkPhase::Instances, reduce)).as_ref()
     }
 
-    /// The instance itself.
-    pub fn instance(&self) -> &Instance {
-        self.instance.get_or_init(|| {
-            let outline = self.outline.as_ref().expect("an instance is given or outlined");
-            spend(WorkPhase::Instances, || outline.instance())
-        })
+    /// The instance itself, drawn again if memory has been short.
+    pub fn instance(&self) -> Arc<Instance> {
+        match &self.source {
+            Source::Given(instance) => instance.clone(),
+            Source::Drawn { family, stream, outline, instance } => instance.get(|| {
+                spend(WorkPhase::Instances, || match outline {
+                    Some(outline) => outline.instance(),
+                    None => family.draw(stream).expect("it has been drawn before"),
+                })
+            }),
+        }
     }
 
     /// The instance itself, or the same problem in reduced coordinates: these preserve lengths, so every x has the
     /// same residual.
-    pub fn problem(&self) -> &Instance {
-        self.reduced().map_or_else(|| self.instance(), |reduced| reduced.problem())
+    pub fn problem(&self) -> Arc<Instance> {
+        self.reduced().map_or_else(|| self.instance(), |reduced| reduced.problem().clone())
     }
 
     /// Empties the caches of its runs.
@@ -87,31 +124,24 @@ impl PreparedInstance {
         }
     }
 
-    /// Approximate memory use of its matrices in bytes.
-    pub fn bytes(&self) -> usize {
-        let drawn = self.outline.as_ref().map_or(0, |outline| outline.bytes());
-        drawn + self.instance.get().map_or(0, |instance| instance.A.bytes())
-    }
-
     /// The signature and size, for type checking and cost models.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
     /// The coordinates in which a program can run: reduced ones, unless an operator needs true rows.
-    pub(crate) fn data(&self, plan: &Plan, settings: &RunSettings) -> RunData<'_> {
+    pub(crate) fn coordinates(&self, plan: &Plan, settings: &RunSettings) -> Coordinates<'_> {
         match self.reduced() {
             Some(reduced) if !plan.fixes(Dim::Rows) => {
-                RunData::Reduced(reduced, reduced.seen(plan, settings))
+                Coordinates::Reduced(reduced, reduced.seen(plan, settings))
             }
-            _ => RunData::True(self.instance(), Some(&self.values)),
+            _ => Coordinates::True(self.instance(), &self.values),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::reduced::SketchRows;
     use super::*;
     use crate::linalg::Matrix;
     use crate::program::{CATALOGUE, Geometry, Program};
@@ -127,9 +157,9 @@ mod tests {
         let text = format!("setup:\n{setup}iteration:\n v1 = SCALAR_VEC_MUL(eta, x)\n");
         let program: Program = text.parse().unwrap();
         let plan = Plan::new(&program, prepared.shape(), &settings).unwrap();
-        match prepared.data(&plan, &settings) {
-            RunData::True(..) => None,
-            RunData::Reduced(_, rows) => Some(rows),
+        match prepared.coordinates(&plan, &settings) {
+            Coordinates::True(..) => None,
+            Coordinates::Reduced(_, rows) => Some(rows),
         }
     }
 
@@ -162,7 +192,10 @@ mod tests {
                 && entry.signature() == Geometry::Tall.into()
         }) {
             let plan = Plan::new(&entry.document.program, prepared.shape(), &settings).unwrap();
-            let reduced = matches!(prepared.data(&plan, &settings), RunData::Reduced(_, SketchRows::Reduced));
+            let reduced = matches!(
+                prepared.coordinates(&plan, &settings),
+                Coordinates::Reduced(_, SketchRows::Reduced)
+            );
             // Only pwSGD forms another matrix as tall as A, A·R⁻¹, and needs its rows.
             assert_eq!(reduced, entry.name != "pwsgd", "{}", entry.name);
         }

@@ -5,12 +5,12 @@
 //! b its last. If b is in the range of A, the n dimensions of A = Q·R are enough. Operations on true rows are
 //! implemented here: S·Q for a sketch, sampled rows of A and b, and the row norms of A.
 
-use super::cache::{Bytes, Cache};
 use super::kernels::Values;
 use super::plan::Plan;
 use super::run::RunSettings;
 use super::sample::{ChosenRows, SampledRows};
 use super::sketch::{Sketch, SketchKind};
+use crate::cache::{Bytes, Cache};
 use crate::linalg::{self, Matrix};
 use crate::problem::{Frame, Instance, Outline};
 use crate::program::{Dim, Geometry, Section};
@@ -39,16 +39,16 @@ pub struct Image {
     pub b: Arc<Vec<f64>>,
 }
 
-impl Bytes for Arc<Image> {
+impl Bytes for Image {
     fn bytes(&self) -> usize {
-        let Image { operator, a, b } = &**self;
+        let Image { operator, a, b } = self;
         8 * (operator.rows() * operator.cols() + a.rows() * a.cols() + b.len())
     }
 }
 
 /// A tall problem in reduced coordinates.
 pub struct Reduced {
-    problem: Instance,
+    problem: Arc<Instance>,
     basis: Basis,
     uniform: Arc<Discrete>,
     leverage: OnceLock<Result<Arc<Discrete>, WeightError>>,
@@ -65,7 +65,7 @@ enum Basis {
 }
 
 struct Found {
-    frame: Frame,
+    frame: Arc<Frame>,
     truth: Instance,
 }
 
@@ -100,14 +100,14 @@ impl Reduced {
         };
         Reduced::new(
             problem,
-            Basis::Found(Box::new(Found { frame: Frame::known(basis), truth: truth.clone() })),
+            Basis::Found(Box::new(Found { frame: Arc::new(Frame::known(basis)), truth: truth.clone() })),
             m,
         )
     }
 
     fn new(problem: Instance, basis: Basis, rows: usize) -> Option<Reduced> {
         Some(Reduced {
-            problem,
+            problem: Arc::new(problem),
             basis,
             uniform: Arc::new(Discrete::uniform(rows).ok()?),
             leverage: OnceLock::new(),
@@ -116,9 +116,9 @@ impl Reduced {
         })
     }
 
-    fn frame(&self) -> &Frame {
+    fn frame(&self) -> Arc<Frame> {
         match &self.basis {
-            Basis::Found(found) => &found.frame,
+            Basis::Found(found) => found.frame.clone(),
             Basis::Outlined(outline) => outline.frame(),
         }
     }
@@ -135,7 +135,7 @@ impl Reduced {
     }
 
     /// The problem in coordinates.
-    pub fn problem(&self) -> &Instance {
+    pub fn problem(&self) -> &Arc<Instance> {
         &self.problem
     }
 
@@ -156,9 +156,9 @@ impl Reduced {
     pub fn image(&self, settings: &RunSettings, rows: SketchRows, stream: Stream) -> Arc<Image> {
         let (kind, sketch_rows) = (settings.sketch, settings.sketch_rows);
         self.images.find((stream, kind, sketch_rows, rows), || {
-            let Frame { drawn, turn } = self.frame();
-            let sketched = Sketch::draw(kind, sketch_rows, self.rows(), &stream).apply(drawn);
-            let sketched = linalg::matmul(&sketched, turn);
+            let frame = self.frame();
+            let sketched = Sketch::draw(kind, sketch_rows, self.rows(), &stream).apply(&frame.drawn);
+            let sketched = linalg::matmul(&sketched.by_columns(), &frame.turn);
             let operator = if rows == SketchRows::Reduced { linalg::qr_r(&sketched) } else { sketched };
             let a = Arc::new(linalg::matmul(&operator, &self.problem.A));
             let b = Arc::new(linalg::mat_vec(&operator, &self.problem.b));
@@ -176,9 +176,7 @@ impl Reduced {
         let law = || {
             let norms = match &self.basis {
                 Basis::Found(found) => linalg::squared_row_norms(&found.truth.A),
-                Basis::Outlined(outline) => {
-                    linalg::squared_row_norms(&outline.system_of(&outline.frame().drawn).0)
-                }
+                Basis::Outlined(outline) => outline.squared_row_norms(),
             };
             Discrete::new(&norms).map(Arc::new)
         };
@@ -192,7 +190,7 @@ impl Reduced {
         Some(match &self.basis {
             Basis::Found(found) => chosen.of(&found.truth.A, &found.truth.b),
             Basis::Outlined(outline) => {
-                let (a, b) = outline.system_of(&chosen.rows_of(&outline.frame().drawn));
+                let (a, b) = outline.rows_at(chosen.rows());
                 chosen.scaled(a, b)
             }
         })

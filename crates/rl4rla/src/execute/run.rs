@@ -160,5 +160,6 @@ pub fn run_prepared(
     stream: &Stream,
 ) -> Result<Trace, RunFailure> {
     let plan = Plan::new(program, prepared.shape(), settings)?;
-    Runner::begin(&plan, prepared.data(&plan, settings), settings, stream, Measuring::ALL)?.finish()
+    let coordinates = prepared.coordinates(&plan, settings);
+    Runner::begin(&plan, coordinates.data(), settings, stream, Measuring::ALL)?.finish()
 }

@@ -138,7 +138,7 @@ impl<'a> Draws<'a> {
     pub fn next_rows(&self, weights: &Discrete) -> Option<Vec<usize>> {
         let RunSettings { batch, sampling, .. } = *self.settings;
         let stream = self.stream("sample", self.samples + 1);
-        ChosenRows::draw(weights, batch, sampling, &stream).map(ChosenRows::rows)
+        ChosenRows::draw(weights, batch, sampling, &stream).map(|chosen| chosen.rows().to_vec())
     }
 
     /// Skips a sample whose value is already known.

@@ -48,21 +48,15 @@ impl ChosenRows {
     }
 
     /// The indices of the rows.
-    pub fn rows(self) -> Vec<usize> {
-        self.rows
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
     }
 
     /// The chosen rows of A and b, scaled.
     #[allow(non_snake_case)]
     pub fn of(&self, A: &Matrix, b: &[f64]) -> SampledRows {
         let b: Vec<f64> = self.rows.iter().map(|&i| b[i]).collect();
-        self.scaled(self.rows_of(A), b)
-    }
-
-    /// The chosen rows of a matrix, unscaled.
-    #[allow(non_snake_case)]
-    pub fn rows_of(&self, M: &Matrix) -> Matrix {
-        M.rows_at(&self.rows)
+        self.scaled(A.rows_at(&self.rows), b)
     }
 
     /// Scales the chosen rows of A and b.

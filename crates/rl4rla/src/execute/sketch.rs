@@ -51,6 +51,9 @@ impl Entry {
     }
 }
 
+/// Entries of a matrix above which a sparse S is applied by all threads.
+const LARGE: usize = 1 << 21;
+
 /// Rows of A per block of a Gaussian S. Part of the definition of S: each block has its own stream.
 const GAUSSIAN_BLOCK: usize = 64;
 
@@ -98,13 +101,19 @@ impl Sketch {
             add_rows(A.row_major(), n, nonzeros, entries, 0, &mut sums);
             return Matrix::from_fn(s, n, |i, j| factor * sums[i * n + j]);
         }
-        // Each thread has its own rows of the result, so no sum depends on the number of threads.
-        let band = s.div_ceil(rayon::current_num_threads());
+        // Each thread has its own rows of the result, so no sum depends on the number of threads. Few data are left
+        // to one: the others evaluate other candidates.
+        let threads = if A.rows() * n < LARGE { 1 } else { rayon::current_num_threads() };
+        let band = s.div_ceil(threads);
         A.each_part(1, |first, part| {
             let entries = &entries[first * nonzeros..];
-            sums.par_chunks_mut((band * n).max(1)).enumerate().for_each(|(i, sums)| {
+            let add = |(i, sums): (usize, &mut [f64])| {
                 add_rows(part.entries(), n, nonzeros, entries, i * band, sums);
-            });
+            };
+            match threads {
+                1 => add((0, &mut sums)),
+                _ => sums.par_chunks_mut((band * n).max(1)).enumerate().for_each(add),
+            }
         });
         sums.iter_mut().for_each(|sum| *sum *= factor);
         Matrix::from_row_major(s, n, sums)
@@ -155,7 +164,7 @@ fn add_rows(rows: &[f64], n: usize, nonzeros: usize, entries: &[Entry], first: u
 
 /// The entries of an S with `nonzeros` entries in each of its `cols` columns.
 fn sparse(nonzeros: usize, rows: usize, cols: usize, stream: &Stream) -> Operator {
-    let mut rng = stream.derive("sparse", 0).rng();
+    let mut rng = stream.derive("sparse", 0).fast_rng();
     let mut entries: Vec<Entry> = Vec::with_capacity(nonzeros * cols);
     for _ in 0..cols {
         let start = entries.len();

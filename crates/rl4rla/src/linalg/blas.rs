@@ -12,9 +12,6 @@ use super::{Matrix, sub, wide};
 /// Rows of A·x computed at a time, so that they stay in the L1 cache while the columns of A stream through.
 const ROW_BLOCK: usize = 1024;
 
-/// Rows of P per block; a block stays in cache while it is multiplied by all columns of Q.
-const PRODUCT_BLOCK: usize = 128;
-
 /// Columns combined in one pass over such a block.
 const COLUMN_GROUP: usize = 4;
 
@@ -61,19 +58,6 @@ pub fn mat_vecs<const N: usize>(A: &Matrix, x: [&[f64]; N]) -> [Vec<f64>; N] {
         },
     );
     products
-}
-
-/// y ← y + these rows of A·x.
-#[inline(always)]
-#[allow(non_snake_case)]
-fn add_products(A: &Matrix, x: &[f64], rows: Range<usize>, y: &mut [f64]) {
-    let whole = A.cols() - A.cols() % COLUMN_GROUP;
-    for group in (0..whole).step_by(COLUMN_GROUP) {
-        add_group::<COLUMN_GROUP>(A, x, group, rows.clone(), y);
-    }
-    for j in whole..A.cols() {
-        add_group::<1>(A, x, j, rows.clone(), y);
-    }
 }
 
 /// y ← y + the contribution of K columns, starting at `first`, to these rows of A·x.
@@ -183,31 +167,6 @@ pub fn t_matmul(P: &Matrix, Q: &Matrix) -> Matrix {
     product(P.as_faer().transpose(), Q.as_faer())
 }
 
-/// P·Q with each row computed independently: its bits do not depend on the other rows.
-#[allow(non_snake_case)]
-pub fn row_by_row(P: &Matrix, Q: &Matrix) -> Matrix {
-    assert_eq!(P.cols(), Q.rows(), "P·Q of unequal lengths");
-    let mut product = Mat::zeros(P.rows(), Q.cols());
-    wide(
-        #[inline(always)]
-        || {
-            // A block of P stays in cache while it is multiplied by all columns of Q.
-            for start in (0..P.rows()).step_by(PRODUCT_BLOCK) {
-                let rows = start..P.rows().min(start + PRODUCT_BLOCK);
-                for j in 0..Q.cols() {
-                    add_products(
-                        P,
-                        Q.column(j),
-                        rows.clone(),
-                        &mut product.col_as_slice_mut(j)[rows.clone()],
-                    );
-                }
-            }
-        },
-    );
-    Matrix::from_faer(product)
-}
-
 /// PᵀP, exactly symmetric.
 #[allow(non_snake_case)]
 pub fn gram(P: &Matrix) -> Matrix {
@@ -287,13 +246,6 @@ mod tests {
         fn products_agree_with_plain_loops(m in 0..40usize, k in 0..40usize, n in 0..40usize, seed: u64) {
             let (p, q) = (normal(m, k, seed), normal(k, n, seed ^ 1));
             assert_product(&p, &q, &matmul(&p, &q));
-            let product = row_by_row(&p, &q);
-            assert_product(&p, &q, &product);
-            for i in 0..m {
-                let alone = Matrix::from_fn(1, k, |_, j| p.get(i, j));
-                let alone = row_by_row(&alone, &q);
-                prop_assert_eq!(alone.row(0), product.row(i));
-            }
             assert_product(&p, &q, &matmul_t(&p, &q.transpose()));
             assert_product(&p, &q, &t_matmul(&p.transpose(), &q));
             assert_product(&p, &p.transpose(), &outer_gram(&p));

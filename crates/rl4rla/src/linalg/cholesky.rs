@@ -1,7 +1,8 @@
 //! Cholesky factors, and orthonormal columns from the Gram matrix: one matrix product instead of a sequence of
 //! reflections.
 
-use super::{Matrix, NumericError, gram, triangular_inverse};
+use super::blas::symmetric_product;
+use super::{Matrix, NumericError, triangular_inverse};
 use faer::Side;
 use faer::linalg::cholesky::llt::factor::LltError;
 
@@ -56,7 +57,8 @@ pub fn cholesky_r(G: &Matrix) -> Result<Matrix, NumericError> {
 /// T = D·R⁻¹ and ‖R⁻¹‖²/n, where D·MᵀM·D = RᵀR has a unit diagonal; `None` where it is not positive definite.
 #[allow(non_snake_case)]
 fn through_gram(M: &Matrix) -> Option<(Matrix, f64)> {
-    let (G, n) = (gram(M), M.cols());
+    // In one piece whatever the layout: on one thread, because this is part of drawing an instance.
+    let (G, n) = (symmetric_product(M.as_faer().transpose()), M.cols());
     let d: Vec<f64> = (0..n).map(|j| G.get(j, j).sqrt().recip()).collect();
     if !d.iter().all(|d| d.is_normal()) {
         return None;
@@ -70,7 +72,7 @@ fn through_gram(M: &Matrix) -> Option<(Matrix, f64)> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{assert_small, conditioned, deficient, frobenius, max_difference, normal};
-    use super::super::{matmul, thin_q};
+    use super::super::{gram, matmul, thin_q};
     use super::*;
 
     #[allow(non_snake_case)]

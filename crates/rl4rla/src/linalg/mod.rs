@@ -25,7 +25,7 @@ mod vector;
 mod wide;
 
 pub use blas::{
-    gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, row_by_row, scale_rows,
+    gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, scale_rows,
     squared_row_norms, t_matmul, vec_mat,
 };
 pub use cholesky::{Orthonormal, cholesky_r, orthonormalised};

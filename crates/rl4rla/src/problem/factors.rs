@@ -34,13 +34,13 @@ pub(super) fn left(
         Leverage::Low => (G, signs(cols, stream)),
         Leverage::Coherent => {
             let row = (stream.derive("alone", 0).uniforms(1)[0] * rows as f64) as usize;
-            (alone(G, cols, row), signs(cols, stream))
+            (alone(&G, cols, row), signs(cols, stream))
         }
         Leverage::High => {
             let d = scales(LEVERAGE_DEGREES, rows, &stream.derive("scale", 0));
             // A basis is determined only up to a rotation; a uniformly random one makes the distribution of U
             // independent of how the basis was computed.
-            (scaled_basis(G, cols, &d), haar(cols, cols, &stream.derive("rotation", 0)))
+            (scaled_basis(&G, cols, &d), haar(cols, cols, &stream.derive("rotation", 0)))
         }
     };
     let Frame { drawn, turn: straight } = Frame::of(drawn);
@@ -60,13 +60,13 @@ pub(super) fn right(n: usize, law: Right, stream: &Stream) -> Matrix {
         Right::StudentT => {
             let G = gaussian(n, n, None, &stream.derive("gauss", 0));
             let d = scales(STUDENT_DEGREES, n, &stream.derive("scale", 0));
-            let T = Mat::from_fn(n, n, |i, j| d[i] * STUDENT_DEGREES.sqrt() * G[(i, j)]);
-            linalg::matmul(&orthonormalise(Matrix::from_faer(T)), &signs(n, stream))
+            let T = Matrix::from_fn(n, n, |i, j| d[i] * STUDENT_DEGREES.sqrt() * G.get(i, j));
+            linalg::matmul(&orthonormalise(T), &signs(n, stream))
         }
         Right::ScaledRows => {
             let V = haar(n, n, stream);
             let u = stream.derive("scale", 0).uniforms(n);
-            Matrix::from_faer(Mat::from_fn(n, n, |i, j| (0.5 + 1.5 * u[i]) * V.get(i, j)))
+            Matrix::from_fn(n, n, |i, j| (0.5 + 1.5 * u[i]) * V.get(i, j))
         }
     }
 }
@@ -74,7 +74,7 @@ pub(super) fn right(n: usize, law: Right, stream: &Stream) -> Matrix {
 /// A uniformly random matrix with orthonormal columns.
 pub(super) fn haar(rows: usize, cols: usize, stream: &Stream) -> Matrix {
     let G = gaussian(rows, cols, None, &stream.derive("gauss", 0));
-    linalg::matmul(&orthonormalise(Matrix::from_faer(G)), &signs(cols, stream))
+    linalg::matmul(&orthonormalise(G.by_columns()), &signs(cols, stream))
 }
 
 /// diag(±1) with random signs: those that QR chooses depend on the matrix and would bias the distribution.
@@ -83,18 +83,17 @@ fn signs(n: usize, stream: &Stream) -> Matrix {
     Matrix::from_fn(n, n, |i, j| if i == j { s[j] } else { 0.0 })
 }
 
-/// `rows × cols` standard normals, and one more column drawn from `beyond`.
-pub(super) fn gaussian(rows: usize, cols: usize, beyond: Option<&Stream>, stream: &Stream) -> Mat<f64> {
-    let mut G = Mat::zeros(rows, cols + usize::from(beyond.is_some()));
+/// `rows × cols` standard normals, and one more column drawn from `beyond`; stored by rows.
+pub(super) fn gaussian(rows: usize, cols: usize, beyond: Option<&Stream>, stream: &Stream) -> Matrix {
     let (mut own, mut other) = (stream.normal_draws(), beyond.map(|stream| stream.normal_draws()));
-    for j in 0..G.ncols() {
-        let column = G.col_as_slice_mut(j);
-        match &mut other {
-            Some(other) if j == cols => other.fill(column),
-            _ => own.fill(column),
-        }
+    let width = cols + usize::from(beyond.is_some());
+    let mut entries = vec![0.0; rows * width];
+    for row in entries.chunks_exact_mut(width.max(1)) {
+        let (row, last) = row.split_at_mut(cols);
+        own.fill(row);
+        other.iter_mut().for_each(|other| other.fill(last));
     }
-    G
+    Matrix::from_row_major(rows, width, entries)
 }
 
 /// `n` draws of 1/√χ²(degrees).
@@ -104,12 +103,16 @@ fn scales(degrees: f64, n: usize, stream: &Stream) -> Vec<f64> {
 }
 
 /// The same matrix with column `cols` − 1 replaced by a unit vector whose row is zero in all other columns.
-fn alone(mut G: Mat<f64>, cols: usize, row: usize) -> Mat<f64> {
-    G.col_as_slice_mut(cols - 1).fill(0.0);
-    for j in 0..G.ncols() {
-        G[(row, j)] = if j == cols - 1 { 1.0 } else { 0.0 };
+fn alone(G: &Matrix, cols: usize, row: usize) -> Matrix {
+    let mut entries = G.row_major().to_vec();
+    for (i, entries) in entries.chunks_exact_mut(G.cols()).enumerate() {
+        entries[cols - 1] = 0.0;
+        if i == row {
+            entries.fill(0.0);
+            entries[cols - 1] = 1.0;
+        }
     }
-    G
+    Matrix::from_row_major(G.rows(), G.cols(), entries)
 }
 
 /// A basis of the range of D·G, D = diag(d), for the first `cols` columns of G, whatever the range of d. Further
@@ -118,23 +121,27 @@ fn alone(mut G: Mat<f64>, cols: usize, row: usize) -> Mat<f64> {
 /// QR of D·G itself would lose all but the few largest rows to rounding. With T the rows of the
 /// `cols` largest scales, W = D·G·(D_T·G_T)⁻¹ has the same range, W_T = I, and elsewhere
 /// w_ij = d_i/d_T(j)·(G·G_T⁻¹)_ij with d_i ≤ d_T(j): well conditioned, each entry to full precision.
-fn scaled_basis(mut G: Mat<f64>, cols: usize, d: &[f64]) -> Mat<f64> {
-    let rows = G.nrows();
+fn scaled_basis(G: &Matrix, cols: usize, d: &[f64]) -> Matrix {
+    let (rows, width) = (G.rows(), G.cols());
     let mut largest: Vec<usize> = (0..rows).collect();
     largest.sort_by(|&i, &j| d[j].total_cmp(&d[i]));
     largest.truncate(cols);
-    let G_T = Mat::from_fn(cols, cols, |i, j| G[(largest[i], j)]);
-    let H = G_T.transpose().partial_piv_lu().solve(G.subcols(0, cols).transpose());
-    for j in 0..cols {
-        let column = G.col_as_slice_mut(j);
-        for (i, w) in column.iter_mut().enumerate() {
-            *w = d[i] / d[largest[j]] * H[(j, i)];
-        }
-        for (k, &i) in largest.iter().enumerate() {
-            column[i] = if j == k { 1.0 } else { 0.0 };
+    let G_T = Mat::from_fn(cols, cols, |i, j| G.get(largest[i], j));
+    // The columns of H are the rows of G·G_T⁻¹.
+    let H = G_T.transpose().partial_piv_lu().solve(G.as_faer().subcols(0, cols).transpose());
+    let d_T: Vec<f64> = largest.iter().map(|&i| d[i]).collect();
+    let mut entries = G.row_major().to_vec();
+    for (i, w) in entries.chunks_exact_mut(width).enumerate() {
+        for ((w, h), d_T) in w.iter_mut().zip(H.col_as_slice(i)).zip(&d_T) {
+            *w = d[i] / d_T * h;
         }
     }
-    G
+    for (k, &i) in largest.iter().enumerate() {
+        let own = &mut entries[i * width..][..cols];
+        own.fill(0.0);
+        own[k] = 1.0;
+    }
+    Matrix::from_row_major(rows, width, entries)
 }
 
 /// The thin Q of a tall matrix of full rank; a second pass corrects a poor first one (twice is enough).
@@ -167,9 +174,8 @@ mod tests {
         linalg::matmul(&drawn, &turn)
     }
 
-    fn scaled_basis(G: Mat<f64>, d: &[f64]) -> Matrix {
-        let cols = G.ncols();
-        orthonormalise(Matrix::from_faer(super::scaled_basis(G, cols, d)))
+    fn scaled_basis(G: &Matrix, d: &[f64]) -> Matrix {
+        orthonormalise(super::scaled_basis(G, G.cols(), d).by_columns())
     }
 
     /// Leverage scores: squared row norms of an orthonormal basis.
@@ -247,8 +253,8 @@ mod tests {
         let s = Stream::new(3);
         let G = gaussian(rows, cols, None, &s);
         let d: Vec<f64> = s.derive("d", 0).uniforms(rows).iter().map(|u| 10_f64.powf(3.0 * u)).collect();
-        let direct = linalg::thin_q(&Matrix::from_faer(Mat::from_fn(rows, cols, |i, j| d[i] * G[(i, j)])));
-        let basis = scaled_basis(G, &d);
+        let direct = linalg::thin_q(&Matrix::from_fn(rows, cols, |i, j| d[i] * G.get(i, j)));
+        let basis = scaled_basis(&G, &d);
         let gap = linalg::matmul_t(&direct, &direct).as_faer() - linalg::matmul_t(&basis, &basis).as_faer();
         assert!(gap.norm_max() < 1e-10, "{}", gap.norm_max());
     }
@@ -259,7 +265,7 @@ mod tests {
         let (rows, cols) = (30, 4);
         let G = gaussian(rows, cols, None, &Stream::new(4));
         let d: Vec<f64> = (0..rows).map(|i| 10_f64.powi(150 - 10 * i as i32)).collect();
-        let scores = leverages(&scaled_basis(G, &d));
+        let scores = leverages(&scaled_basis(&G, &d));
         assert!(scores[..cols].iter().all(|l| (l - 1.0).abs() < 1e-12));
         assert!(scores[cols..].iter().all(|l| *l < 1e-12));
     }

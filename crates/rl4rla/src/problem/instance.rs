@@ -4,6 +4,7 @@
 use super::instance_error::InstanceError;
 use super::linear::Linear;
 use super::task::Task;
+use crate::cache::Bytes;
 use crate::linalg::{self, Matrix};
 use crate::program::{Geometry, Signature};
 use std::collections::BTreeMap;
@@ -38,11 +39,19 @@ pub struct Instance {
     norm_b: f64,
     attainable: f64,
     spectrum: Vec<f64>,
+    /// A matrix C with few rows and ‖Cv‖ = ‖Av‖ for every v, if one is known.
+    isometric: Option<Arc<Matrix>>,
     triangle: OnceLock<Matrix>,
     gram: OnceLock<Matrix>,
     condition: OnceLock<f64>,
     at_start: OnceLock<(Vec<f64>, (f64, f64))>,
     memory: Arc<Mutex<BTreeMap<u64, f64>>>,
+}
+
+impl Bytes for Instance {
+    fn bytes(&self) -> usize {
+        self.A.bytes()
+    }
 }
 
 impl Instance {
@@ -93,6 +102,7 @@ impl Instance {
             symmetric: false,
             attainable,
             spectrum,
+            isometric: None,
             triangle,
             gram,
             condition,
@@ -161,11 +171,12 @@ impl Instance {
         self.triangle.get_or_init(|| linalg::qr_r(&self.A))
     }
 
-    /// The same instance with a known R: that of the problem in coordinates, which has the same AᵀA.
-    pub(super) fn with_triangle_of(self, problem: &Instance) -> Instance {
+    /// The same instance with what is known from the problem in coordinates, which has the same AᵀA: R, and a short
+    /// way to the excess.
+    pub(super) fn with_coordinates(self, problem: &Instance) -> Instance {
         // Computed earlier or here, R is the same, so that everyone who draws the instance gets the same bits.
         let triangle = OnceLock::from(problem.triangle().clone());
-        Instance { triangle, ..self }
+        Instance { triangle, isometric: Some(problem.A.clone()), ..self }
     }
 
     /// κ₂ of that R, computed on first use.
@@ -181,8 +192,8 @@ impl Instance {
     /// The same problem in other coordinates: `A` and `b` such that Q·A and Q·b are the A and b of this instance, for
     /// some Q with orthonormal columns. Norms are preserved, so every x has the same loss.
     pub fn in_coordinates(&self, A: Matrix, b: Vec<f64>) -> Instance {
-        let (triangle, gram, condition, at_start) = Default::default();
-        Instance { A: Arc::new(A), b, triangle, gram, condition, at_start, ..self.clone() }
+        let (isometric, triangle, gram, condition, at_start) = Default::default();
+        Instance { A: Arc::new(A), b, isometric, triangle, gram, condition, at_start, ..self.clone() }
     }
 
     /// The loss and the excess of the start, measured once.
@@ -236,7 +247,7 @@ impl Instance {
     /// ‖A(x − x*)‖/‖b‖, or ‖A(x − x*)‖ if b = 0: the suboptimality, free of cancellation.
     pub fn excess(&self, x: &[f64]) -> f64 {
         let gap = linalg::sub(x, &self.x_star);
-        self.relative(linalg::norm(&linalg::mat_vec(&self.A, &gap)))
+        self.relative(linalg::norm(&linalg::mat_vec(self.isometric.as_ref().unwrap_or(&self.A), &gap)))
     }
 
     /// A length relative to ‖b‖, or unchanged if b = 0.
@@ -244,8 +255,11 @@ impl Instance {
         relative(length, self.norm_b)
     }
 
-    /// The residual and the excess, in one pass over A.
+    /// The residual and the excess, in at most one pass over A.
     pub fn residual_and_excess(&self, x: &[f64]) -> (f64, f64) {
+        if self.isometric.is_some() {
+            return (self.residual(x), self.excess(x));
+        }
         let [y, gap] = linalg::mat_vecs(&self.A, [x, &linalg::sub(x, &self.x_star)]);
         let residual = linalg::norm(&linalg::sub(&y, &self.b));
         (self.relative(residual), self.relative(linalg::norm(&gap)))

@@ -25,7 +25,7 @@ pub(super) fn symmetric_system(family: &Family, stream: &Stream) -> Result<Insta
     let largest = match family.scale {
         Scale::Unit => 1.0,
         Scale::Raw => {
-            let G = Matrix::from_faer(factors::gaussian(n, n, None, &stream.derive("gram", 0)));
+            let G = factors::gaussian(n, n, None, &stream.derive("gram", 0));
             singular_values(family, &G)?[0].powi(2) / n as f64
         }
     };

@@ -4,7 +4,7 @@ use super::SearchCost;
 use crate::analysis::PreconditionerForm;
 use crate::curriculum::StageResult;
 use crate::discovery::{ParetoEntry, Stage, Tradeoff};
-use crate::equivalence::name;
+use crate::equivalence::catalogue_name;
 use crate::execute::Trace;
 use crate::program::{Document, Program, Signature, equation};
 use crate::reward::{Evaluation, Score};
@@ -165,12 +165,11 @@ impl StageRecord {
 
 impl FrontEntry {
     fn new(place: usize, offer: &ParetoEntry, signature: Signature) -> FrontEntry {
-        let known = name(&offer.program, signature).ok().and_then(|naming| naming.entry());
         FrontEntry {
             place,
             tradeoff: offer.tradeoff,
             reward: offer.reward,
-            name: known.map(|entry| entry.name.into()),
+            name: catalogue_name(&offer.program, signature).map(String::from),
             equation: equation_of(&offer.program, signature),
             program: signature.update.text(&offer.program),
         }

@@ -5,8 +5,9 @@ use super::profile::Profile;
 use super::score::Protocol;
 use super::term::Need;
 use super::weights::Terms;
+use crate::cache::{Bytes, Cache};
 use crate::execute::{
-    Bytes, Cache, Measuring, Plan, PreparedInstance, RunFailure, RunSettings, Runner, Trace,
+    Measuring, Plan, PreparedInstance, RunFailure, RunSettings, Runner, Trace,
 };
 use crate::program::{Canonical, Program, Section};
 use crate::rng::Stream;
@@ -23,7 +24,7 @@ use crate::rng::Stream;
 /// let program = &Entry::named("sketched-precond-gd").unwrap().document.program;
 /// let protocol = Protocol::new(Profile::sound(), StepRule::Best(SOUND_GRID.to_vec()));
 /// let fast = reward(program, &prepared, &protocol, &Stream::new(2));
-/// let full = score(program, prepared.instance(), &protocol, &Stream::new(2)).reward;
+/// let full = score(program, &prepared.instance(), &protocol, &Stream::new(2)).reward;
 /// assert!(full > 0.1 && (fast - full).abs() < 1e-9);
 /// ```
 pub fn reward(program: &Program, prepared: &PreparedInstance, protocol: &Protocol, stream: &Stream) -> f64 {
@@ -70,7 +71,7 @@ pub fn reward_sample(
     rewards: &Rewards,
 ) -> RewardSample {
     let live = Canonical::new(program, protocol.live_out);
-    let judge = Judge { live: &live, shape: prepared.shape(), problem: prepared.problem(), protocol };
+    let judge = Judge { live: &live, shape: prepared.shape(), problem: &prepared.problem(), protocol };
     let settings: Vec<RunSettings> =
         protocol.step.candidates().iter().map(|&step| judge.settings(step)).collect();
     let Ok(plan) = Plan::new(live.program(), judge.shape, &settings[0]) else { return RewardSample::NOTHING };
@@ -88,7 +89,8 @@ fn measured(
     stream: &Stream,
     conditioned: bool,
 ) -> RewardSample {
-    let data = prepared.data(plan, &settings[0]);
+    let coordinates = prepared.coordinates(plan, &settings[0]);
+    let data = coordinates.data();
     let begin = |settings| Runner::begin(plan, data, settings, stream, Measuring::ALL);
     if plan.reads_step(Section::Setup) {
         let runs = settings.iter().filter_map(|settings| begin(settings).ok());
@@ -244,7 +246,7 @@ mod tests {
         let weights = crate::reward::Weights::new(1.0, 1.0, 1.0, 0.0);
         let profile = Profile::Sound { weights, condition_only: false };
         let protocol = Protocol::new(profile, StepRule::Best(SOUND_GRID.to_vec()));
-        let full = score(&program, prepared.instance(), &protocol, &Stream::new(2));
+        let full = score(&program, &prepared.instance(), &protocol, &Stream::new(2));
         let fast = reward(&program, &prepared, &protocol, &Stream::new(2));
         assert!(full.reward > 0.1 && (full.reward - fast).abs() < 1e-9, "{fast}, not {}", full.reward);
         // Its fixed point is η·x*, so only η = 1 converges to the solution.

@@ -24,7 +24,7 @@ pub use fast::reward;
 pub(crate) use fast::{RewardSample, Rewards, reward_sample};
 pub use funsearch::{FunSearchBatch, FunSearchScore};
 pub use profile::Profile;
-pub use score::{Protocol, Score, score};
+pub use score::{Protocol, Score, score, score_prepared};
 pub use step_rule::{PAPER_GRID, SOUND_GRID, StepRule};
 pub use term::{Formula, Need, RewardTerm, TermError, TermIndex, TermInput, register};
 pub use tolerance::{Charge, Unit};

@@ -4,7 +4,10 @@ use super::judge::{Judge, work};
 use super::profile::Profile;
 use super::step_rule::StepRule;
 use super::weights::{Terms, Wanted};
-use crate::execute::{Bytes, RunFailure, RunSettings, Sampling, SketchKind, Trace, run};
+use crate::cache::Bytes;
+use crate::execute::{
+    PreparedInstance, RunFailure, RunSettings, Sampling, SketchKind, Trace, run, run_prepared,
+};
 use crate::problem::Instance;
 use crate::program::{Canonical, LiveOut, Model, Program};
 use crate::rng::Stream;
@@ -94,10 +97,38 @@ impl Bytes for Score {
 pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream: &Stream) -> Score {
     let live = Canonical::new(program, protocol.live_out);
     let judge = Judge { live: &live, shape: instance.shape(), problem: instance, protocol };
-    let runs = protocol.step.candidates().iter().map(|&step| {
-        let outcome = run(live.program(), instance, &judge.settings(step), stream);
-        (step, outcome)
-    });
+    best_score(&judge, |settings| run(live.program(), instance, settings, stream))
+}
+
+/// The same score up to rounding, in reduced coordinates if the program allows it.
+///
+/// ```
+/// use rl4rla::{execute::PreparedInstance, problem::Family, program::Entry, rng::Stream};
+/// use rl4rla::reward::{Profile, Protocol, StepRule, score, score_prepared};
+/// let mut family = Family::named("low-cond").unwrap();
+/// (family.rows, family.cols) = (300, 5);
+/// let prepared = PreparedInstance::draw(&family, &Stream::new(1)).unwrap();
+/// let program = &Entry::named("ls-gd").unwrap().document.program;
+/// let protocol = Protocol::new(Profile::sound(), StepRule::Fixed(1.0));
+/// let reduced = score_prepared(program, &prepared, &protocol, &Stream::new(2));
+/// let full = score(program, &prepared.instance(), &protocol, &Stream::new(2));
+/// assert!((reduced.reward - full.reward).abs() < 1e-9 && reduced.flops == full.flops);
+/// ```
+pub fn score_prepared(
+    program: &Program,
+    prepared: &PreparedInstance,
+    protocol: &Protocol,
+    stream: &Stream,
+) -> Score {
+    let live = Canonical::new(program, protocol.live_out);
+    let judge = Judge { live: &live, shape: prepared.shape(), problem: &prepared.problem(), protocol };
+    best_score(&judge, |settings| run_prepared(live.program(), prepared, settings, stream))
+}
+
+/// The score of the best run, one per step size.
+fn best_score(judge: &Judge, run: impl Fn(&RunSettings) -> Result<Trace, RunFailure>) -> Score {
+    let (shape, protocol) = (judge.shape, judge.protocol);
+    let runs = protocol.step.candidates().iter().map(|&step| (step, run(&judge.settings(step))));
     // Ties go to the first step size tried; failures rank behind every success.
     let rank = |outcome: &Result<Trace, RunFailure>| match outcome {
         Ok(trace) => judge.standing(trace),
@@ -118,7 +149,7 @@ pub fn score(program: &Program, instance: &Instance, protocol: &Protocol, stream
     let Ok(trace) = outcome else { return nothing(outcome) };
     let terms = judge.terms(&trace, &Wanted::only(protocol.profile.shown()));
     let reached = judge.reached(&trace.excesses);
-    let sizes = judge.settings(step).sizes(instance.rows(), instance.cols());
+    let sizes = judge.settings(step).sizes(shape.rows, shape.cols);
     let work = work(&judge.cost(Model::True), sizes, protocol.iterations);
     Score {
         reward: judge.reward(&terms, reached),

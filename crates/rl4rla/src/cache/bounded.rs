@@ -1,53 +1,47 @@
-//! A bounded cache for values that are pure functions of their keys: it affects run time but never a result.
+//! A bounded cache of small values: those that took longest to compute, relative to their size, are kept longest.
 
+use super::{Bytes, cache_limit, evictable, for_values};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-/// Limit on the bytes held by all caches of the process together.
-static LIMIT: AtomicUsize = AtomicUsize::new(1 << 30);
 /// Bytes currently held by all caches.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// Sets the limit on the bytes held by all caches together. No result depends on it.
-pub fn set_cache_limit(bytes: usize) {
-    LIMIT.store(bytes, Relaxed);
-}
-
-/// The bytes currently held by all caches.
-pub fn cache_bytes() -> usize {
+/// Bytes currently held by all caches.
+pub(super) fn held() -> usize {
     HELD.load(Relaxed)
 }
 
-/// The limit on the bytes held by all caches together.
-pub fn cache_limit() -> usize {
-    LIMIT.load(Relaxed)
-}
-
-/// Memory use of a value.
-pub trait Bytes {
-    /// Approximate size in bytes.
-    fn bytes(&self) -> usize;
-}
-
-/// A cache that evicts its own oldest values when the common limit is reached.
-pub struct Cache<K, V: Bytes> {
+/// A cache that evicts its own values when all caches together take their part of the limit: first those that save the
+/// least time per byte, and among these the oldest. The clock decides only what is computed again.
+pub(crate) struct Cache<K, V: Bytes> {
     held: Mutex<Held<K, V>>,
 }
 
 struct Held<K, V> {
     values: FxHashMap<K, V>,
-    /// The keys, oldest first.
-    order: VecDeque<K>,
+    /// The keys by what their values save, the oldest first.
+    order: [VecDeque<K>; CLASSES],
+}
+
+/// Number of classes of values.
+const CLASSES: usize = 8;
+
+/// The class of a value: it saves about 4^(class − 2) nanoseconds per byte.
+fn class(spent: Duration, bytes: usize) -> usize {
+    let ratio = 16 * spent.as_nanos() as usize / bytes.max(1);
+    (ratio.checked_ilog2().unwrap_or(0) as usize / 2).min(CLASSES - 1)
 }
 
 impl<K: Copy + Eq + Hash, V: Clone + Bytes> Cache<K, V> {
     /// An empty cache.
     pub fn new() -> Cache<K, V> {
-        Cache { held: Mutex::new(Held { values: FxHashMap::default(), order: VecDeque::new() }) }
+        Cache { held: Mutex::new(Held { values: FxHashMap::default(), order: Default::default() }) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Held<K, V>> {
@@ -58,8 +52,7 @@ impl<K: Copy + Eq + Hash, V: Clone + Bytes> Cache<K, V> {
     pub fn clear(&self) {
         let mut held = self.lock();
         HELD.fetch_sub(held.values.values().map(Bytes::bytes).sum(), Relaxed);
-        held.values.clear();
-        held.order.clear();
+        *held = Held { values: FxHashMap::default(), order: Default::default() };
     }
 
     /// The value of `key`, computed by `make` if it is not cached; `make` cannot fail.
@@ -74,24 +67,34 @@ impl<K: Copy + Eq + Hash, V: Clone + Bytes> Cache<K, V> {
         if let Some(value) = self.lock().values.get(&key) {
             return Ok(value.clone());
         }
+        let start = Instant::now();
         let value = make()?;
         let bytes = value.bytes();
+        let class = class(start.elapsed(), bytes);
         let mut held = self.lock();
-        if !held.values.contains_key(&key) {
-            let fits = || HELD.load(Relaxed).saturating_add(bytes) <= LIMIT.load(Relaxed);
-            while !fits()
-                && let Some(oldest) = held.order.pop_front()
-            {
-                let freed = held.values.remove(&oldest).map_or(0, |value| value.bytes());
-                HELD.fetch_sub(freed, Relaxed);
+        if !held.values.contains_key(&key) && held.make_room(bytes, class) {
+            if HELD.fetch_add(bytes, Relaxed) + bytes + evictable::counted() > cache_limit() {
+                evictable::make_room();
             }
-            if fits() {
-                HELD.fetch_add(bytes, Relaxed);
-                held.values.insert(key, value.clone());
-                held.order.push_back(key);
-            }
+            held.values.insert(key, value.clone());
+            held.order[class].push_back(key);
         }
         Ok(value)
+    }
+}
+
+impl<K: Copy + Eq + Hash, V: Bytes> Held<K, V> {
+    /// Evicts values of this class and below until there is room for so many bytes; returns whether there is.
+    fn make_room(&mut self, bytes: usize, class: usize) -> bool {
+        let fits = || HELD.load(Relaxed).saturating_add(bytes) <= for_values();
+        while !fits() {
+            let Some(oldest) = self.order[..=class].iter_mut().find_map(VecDeque::pop_front) else {
+                return false;
+            };
+            let freed = self.values.remove(&oldest).map_or(0, |value| value.bytes());
+            HELD.fetch_sub(freed, Relaxed);
+        }
+        true
     }
 }
 
@@ -104,6 +107,7 @@ impl<K, V: Bytes> Drop for Cache<K, V> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{cache_bytes, set_cache_limit};
     use super::*;
 
     impl Bytes for u32 {
