@@ -1,13 +1,15 @@
 //! The form of a preconditioner: how a program represents (MᵀM)⁻¹, and up to which condition number that is stable.
 
+use crate::cache::Memo;
 use crate::equivalence::solves_systems;
-use crate::execute::{RunSettings, run};
+use crate::execute::{RunSettings, run_unmeasured};
 use crate::linalg::{norm, sub};
 use crate::problem::Family;
 use crate::program::{Canonical, Geometry, LiveOut, Program, Reg, Signature, Structure, Type, Typed, check};
 use crate::rng::Stream;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 /// How a program represents (MᵀM)⁻¹, where M is A, a sketch of it or a sample.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -46,7 +48,10 @@ impl PreconditionerForm {
         }
         let live = Canonical::new(program, LiveOut::Finished);
         let factor = factor(&check(live.program(), signature).ok()?)?;
-        let holds = (signature.geometry == Geometry::Tall).then(|| PreconditionerForm::holds(live.program()));
+        // Remembered, because runs find the same programs again and again.
+        static HOLDS: LazyLock<Memo<u128, Option<f64>>> = LazyLock::new(Memo::new);
+        let holds = || HOLDS.find(live.id(), || PreconditionerForm::holds(live.program()));
+        let holds = (signature.geometry == Geometry::Tall).then(holds);
         Some(PreconditionerForm { factor, holds: holds.flatten() })
     }
 
@@ -64,9 +69,9 @@ impl PreconditionerForm {
             let usual = Family::named("mid-cond").expect("a family of the table");
             let family = Family { rows, cols, condition: Some(kappa), ..usual };
             let instance = family.draw(&Stream::new(0).derive("form", 0)).ok()?;
-            let trace = run(program, &instance, &settings, &Stream::new(3)).ok()?;
+            let x = run_unmeasured(program, &instance, &settings, &Stream::new(3)).ok()?;
             // The error of x, not of Ax: it shows the directions of small singular values, which the residual hides.
-            let error = norm(&sub(&trace.x, &instance.x_star)) / norm(&instance.x_star);
+            let error = norm(&sub(&x, &instance.x_star)) / norm(&instance.x_star);
             (error <= PreconditionerForm::ROUNDING * kappa).then_some(kappa)
         };
         (1..=PreconditionerForm::DECADES).map(|decade| 10f64.powi(decade)).map_while(solves).last()

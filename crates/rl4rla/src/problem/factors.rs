@@ -5,7 +5,6 @@ use super::outline::Frame;
 use super::{Leverage, Right};
 use crate::linalg::{self, Matrix};
 use crate::rng::Stream;
-use faer::{Mat, prelude::Solve};
 
 /// Degrees of freedom of the row scales that give high leverage: about a sixth of the draws lie below
 /// 1e-16, so that a few rows outweigh all others.
@@ -34,13 +33,13 @@ pub(super) fn left(
         Leverage::Low => (G, signs(cols, stream)),
         Leverage::Coherent => {
             let row = (stream.derive("alone", 0).uniforms(1)[0] * rows as f64) as usize;
-            (alone(&G, cols, row), signs(cols, stream))
+            (alone(G, cols, row), signs(cols, stream))
         }
         Leverage::High => {
             let d = scales(LEVERAGE_DEGREES, rows, &stream.derive("scale", 0));
             // A basis is determined only up to a rotation; a uniformly random one makes the distribution of U
             // independent of how the basis was computed.
-            (scaled_basis(&G, cols, &d), haar(cols, cols, &stream.derive("rotation", 0)))
+            (scaled_basis(G, cols, &d), haar(cols, cols, &stream.derive("rotation", 0)))
         }
     };
     let Frame { drawn, turn: straight } = Frame::of(drawn);
@@ -103,16 +102,17 @@ fn scales(degrees: f64, n: usize, stream: &Stream) -> Vec<f64> {
 }
 
 /// The same matrix with column `cols` − 1 replaced by a unit vector whose row is zero in all other columns.
-fn alone(G: &Matrix, cols: usize, row: usize) -> Matrix {
-    let mut entries = G.row_major().to_vec();
-    for (i, entries) in entries.chunks_exact_mut(G.cols()).enumerate() {
+fn alone(G: Matrix, cols: usize, row: usize) -> Matrix {
+    let (rows, width) = (G.rows(), G.cols());
+    let mut entries = G.into_row_major();
+    for (i, entries) in entries.chunks_exact_mut(width).enumerate() {
         entries[cols - 1] = 0.0;
         if i == row {
             entries.fill(0.0);
             entries[cols - 1] = 1.0;
         }
     }
-    Matrix::from_row_major(G.rows(), G.cols(), entries)
+    Matrix::from_row_major(rows, width, entries)
 }
 
 /// A basis of the range of D·G, D = diag(d), for the first `cols` columns of G, whatever the range of d. Further
@@ -121,19 +121,25 @@ fn alone(G: &Matrix, cols: usize, row: usize) -> Matrix {
 /// QR of D·G itself would lose all but the few largest rows to rounding. With T the rows of the
 /// `cols` largest scales, W = D·G·(D_T·G_T)⁻¹ has the same range, W_T = I, and elsewhere
 /// w_ij = d_i/d_T(j)·(G·G_T⁻¹)_ij with d_i ≤ d_T(j): well conditioned, each entry to full precision.
-fn scaled_basis(G: &Matrix, cols: usize, d: &[f64]) -> Matrix {
+fn scaled_basis(G: Matrix, cols: usize, d: &[f64]) -> Matrix {
     let (rows, width) = (G.rows(), G.cols());
     let mut largest: Vec<usize> = (0..rows).collect();
     largest.sort_by(|&i, &j| d[j].total_cmp(&d[i]));
     largest.truncate(cols);
-    let G_T = Mat::from_fn(cols, cols, |i, j| G.get(largest[i], j));
-    // The columns of H are the rows of G·G_T⁻¹.
-    let H = G_T.transpose().partial_piv_lu().solve(G.as_faer().subcols(0, cols).transpose());
-    let d_T: Vec<f64> = largest.iter().map(|&i| d[i]).collect();
-    let mut entries = G.row_major().to_vec();
-    for (i, w) in entries.chunks_exact_mut(width).enumerate() {
-        for ((w, h), d_T) in w.iter_mut().zip(H.col_as_slice(i)).zip(&d_T) {
-            *w = d[i] / d_T * h;
+    let G_T = Matrix::from_fn(cols, cols, |i, j| G.get(largest[i], j));
+    // Singular with probability 0, and then W_T = I is still a basis of the range of the largest rows.
+    let inverse = linalg::inverse(&G_T).unwrap_or_else(|_| Matrix::zeros(cols, cols));
+    // A further column of G meets a row of zeros.
+    let padded = Matrix::from_fn(width, cols, |k, j| if k < cols { inverse.get(k, j) } else { 0.0 });
+    let H = linalg::matmul(&G, &padded);
+    let mut entries = G.into_row_major();
+    // A band of rows at a time, so that the cache lines being written stay in cache.
+    for (band, entries) in entries.chunks_mut(BAND * width).enumerate() {
+        for (j, &largest) in largest.iter().enumerate() {
+            let (H, d_i) = (&H.column(j)[band * BAND..], &d[band * BAND..]);
+            for ((row, h), d_i) in entries.chunks_exact_mut(width).zip(H).zip(d_i) {
+                row[j] = d_i / d[largest] * h;
+            }
         }
     }
     for (k, &i) in largest.iter().enumerate() {
@@ -143,6 +149,9 @@ fn scaled_basis(G: &Matrix, cols: usize, d: &[f64]) -> Matrix {
     }
     Matrix::from_row_major(rows, width, entries)
 }
+
+/// Rows of a basis written together.
+const BAND: usize = 64;
 
 /// The thin Q of a tall matrix of full rank; a second pass corrects a poor first one (twice is enough).
 pub(super) fn orthonormalise(matrix: Matrix) -> Matrix {
@@ -174,8 +183,9 @@ mod tests {
         linalg::matmul(&drawn, &turn)
     }
 
-    fn scaled_basis(G: &Matrix, d: &[f64]) -> Matrix {
-        orthonormalise(super::scaled_basis(G, G.cols(), d).by_columns())
+    fn scaled_basis(G: Matrix, d: &[f64]) -> Matrix {
+        let cols = G.cols();
+        orthonormalise(super::scaled_basis(G, cols, d).by_columns())
     }
 
     /// Leverage scores: squared row norms of an orthonormal basis.
@@ -254,7 +264,7 @@ mod tests {
         let G = gaussian(rows, cols, None, &s);
         let d: Vec<f64> = s.derive("d", 0).uniforms(rows).iter().map(|u| 10_f64.powf(3.0 * u)).collect();
         let direct = linalg::thin_q(&Matrix::from_fn(rows, cols, |i, j| d[i] * G.get(i, j)));
-        let basis = scaled_basis(&G, &d);
+        let basis = scaled_basis(G, &d);
         let gap = linalg::matmul_t(&direct, &direct).as_faer() - linalg::matmul_t(&basis, &basis).as_faer();
         assert!(gap.norm_max() < 1e-10, "{}", gap.norm_max());
     }
@@ -265,7 +275,7 @@ mod tests {
         let (rows, cols) = (30, 4);
         let G = gaussian(rows, cols, None, &Stream::new(4));
         let d: Vec<f64> = (0..rows).map(|i| 10_f64.powi(150 - 10 * i as i32)).collect();
-        let scores = leverages(&scaled_basis(&G, &d));
+        let scores = leverages(&scaled_basis(G, &d));
         assert!(scores[..cols].iter().all(|l| (l - 1.0).abs() < 1e-12));
         assert!(scores[cols..].iter().all(|l| *l < 1e-12));
     }

@@ -106,7 +106,7 @@ impl Outline {
     }
 
     /// Rows of A, and of the component of b outside its range, if any, from the corresponding rows of the frame as
-    /// drawn. All rows together have the same bits each time, some of them alone may differ in the last one.
+    /// drawn. All together have the same bits each time; some of them alone may differ in the last one.
     fn rows_of(&self, drawn: &Matrix, turn: &Matrix) -> (Matrix, Option<Vec<f64>>) {
         let (to_A, to_o) = self.turned.get_or_init(|| {
             let problem = &self.problem;
