@@ -39,16 +39,16 @@ impl Output {
 }
 
 /// Values shared by runs on one instance, by the key of [`ValueContext`](super::origin::Context).
-pub type Values = Cache<u128, Output>;
+pub type Values = Cache<u128, Result<Output, Fault>>;
 
-impl Bytes for Output {
+impl Bytes for Result<Output, Fault> {
     fn bytes(&self) -> usize {
         // The key, its entry in the eviction order, and the reference counts.
         const EACH: usize = 128;
         let entries = match self {
-            Output::One(datum) => datum.shape().0 * datum.shape().1,
-            Output::System((m, v)) => m.rows() * m.cols() + v.len(),
-            Output::None => 0,
+            Ok(Output::One(datum)) => datum.shape().0 * datum.shape().1,
+            Ok(Output::System((m, v))) => m.rows() * m.cols() + v.len(),
+            Ok(Output::None) | Err(_) => 0,
         };
         EACH + 8 * entries
     }

@@ -13,6 +13,7 @@ mod cholesky;
 mod columns;
 mod eigen;
 mod error;
+mod exponential;
 mod inverse;
 mod matrix;
 mod qr;
@@ -25,13 +26,14 @@ mod vector;
 mod wide;
 
 pub use blas::{
-    gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, row_by_row, scale_rows,
+    gram, gram_of_scaled, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, row_by_row, scale_rows,
     squared_row_norms, t_matmul, vec_mat,
 };
 pub use cholesky::{Orthonormal, cholesky_r, orthonormalised};
 pub use columns::{ColumnMap, column_norms};
 pub use eigen::{eigenvalues, symmetric_eigen};
 pub use error::NumericError;
+pub use exponential::{cross_entropy, sigmoid, sigmoids, softplus};
 pub use inverse::{inverse, least_squares, solve, solve_unless_zero_pivot};
 pub use matrix::Matrix;
 pub(crate) use matrix::power_of_two_below;
