@@ -6,7 +6,7 @@ use faer::{Accum, Mat, MatRef, Par};
 use std::ops::Range;
 
 use super::by_rows::{ByRows, gram_height};
-use super::vector::{inner, inners};
+use super::vector::{LANES, add_products, inner, inners, total};
 use super::{Matrix, sub, wide};
 
 /// Rows of A·x computed at a time, so that they stay in the L1 cache while the columns of A stream through.
@@ -74,7 +74,7 @@ pub fn mat_vecs<const N: usize>(A: &Matrix, x: [&[f64]; N]) -> [Vec<f64>; N] {
 /// y ← y + these rows of A·x.
 #[inline(always)]
 #[allow(non_snake_case)]
-fn add_products(A: &Matrix, x: &[f64], rows: Range<usize>, y: &mut [f64]) {
+fn add_rows(A: &Matrix, x: &[f64], rows: Range<usize>, y: &mut [f64]) {
     let whole = A.cols() - A.cols() % COLUMN_GROUP;
     for group in (0..whole).step_by(COLUMN_GROUP) {
         add_group::<COLUMN_GROUP>(A, x, group, rows.clone(), y);
@@ -121,23 +121,51 @@ pub fn vec_mat(v: &[f64], M: &Matrix) -> Vec<f64> {
         });
         return sum.unwrap_or_else(|| vec![0.0; M.cols()]);
     }
-    let mut products = vec![0.0; M.cols()];
+    let (n, whole) = (M.cols(), M.cols() - M.cols() % COLUMN_GROUP);
+    let mut products = vec![0.0; n];
     wide(
         #[inline(always)]
-        || {
-            // Several columns share a pass over v, and none waits for the additions of another.
-            let (groups, rest) = products.as_chunks_mut::<COLUMN_GROUP>();
-            for (group, products) in groups.iter_mut().enumerate() {
-                let first = group * COLUMN_GROUP;
-                *products = inners(std::array::from_fn(|k| M.column(first + k)), v);
+        || match M.rows() <= ROW_BLOCK {
+            true => {
+                for first in (0..whole).step_by(COLUMN_GROUP) {
+                    let columns: [_; COLUMN_GROUP] = std::array::from_fn(|k| M.column(first + k));
+                    products[first..first + COLUMN_GROUP].copy_from_slice(&inners(columns, v));
+                }
+                for (j, product) in products.iter_mut().enumerate().skip(whole) {
+                    *product = inner(M.column(j), v);
+                }
             }
-            let whole = COLUMN_GROUP * groups.len();
-            for (k, product) in rest.iter_mut().enumerate() {
-                *product = inner(M.column(whole + k), v);
-            }
+            false => tall_vec_mat(M, v, &mut products),
         },
     );
     products
+}
+
+/// Mᵀ·v with the same bits, by blocks of rows, so that those of v stay in the L1 cache.
+#[inline(always)]
+#[allow(non_snake_case)]
+fn tall_vec_mat(M: &Matrix, v: &[f64], products: &mut [f64]) {
+    let mut sums = vec![[0.0; LANES]; M.cols()];
+    for start in (0..M.rows()).step_by(ROW_BLOCK) {
+        let rows = start..M.rows().min(start + ROW_BLOCK);
+        let block = |j: usize| &M.column(j)[rows.clone()];
+        let (groups, rest) = sums.as_chunks_mut::<COLUMN_GROUP>();
+        // Only the last block has rows left over: the others are whole groups of lanes.
+        for (group, sums) in groups.iter_mut().enumerate() {
+            let first = group * COLUMN_GROUP;
+            let left = add_products(sums, std::array::from_fn(|k| block(first + k)), &v[rows.clone()]);
+            products[first..first + COLUMN_GROUP].copy_from_slice(&left);
+        }
+        let whole = COLUMN_GROUP * groups.len();
+        for (k, sum) in rest.iter_mut().enumerate() {
+            let mut one = [*sum];
+            [products[whole + k]] = add_products(&mut one, [block(whole + k)], &v[rows.clone()]);
+            [*sum] = one;
+        }
+    }
+    for (product, sum) in products.iter_mut().zip(sums) {
+        *product = total(sum, *product);
+    }
 }
 
 /// r = A·x − b and Aᵀ·r, reading A once if it is stored by rows.
@@ -214,12 +242,7 @@ pub fn row_by_row(P: &Matrix, Q: &Matrix) -> Matrix {
             for start in (0..P.rows()).step_by(PRODUCT_BLOCK) {
                 let rows = start..P.rows().min(start + PRODUCT_BLOCK);
                 for j in 0..Q.cols() {
-                    add_products(
-                        P,
-                        Q.column(j),
-                        rows.clone(),
-                        &mut product.col_as_slice_mut(j)[rows.clone()],
-                    );
+                    add_rows(P, Q.column(j), rows.clone(), &mut product.col_as_slice_mut(j)[rows.clone()]);
                 }
             }
         },
@@ -353,11 +376,15 @@ mod tests {
     }
 
     #[test]
-    fn mat_vec_crosses_its_block_boundaries() {
+    fn products_cross_their_block_boundaries() {
         for m in [ROW_BLOCK - 1, ROW_BLOCK, ROW_BLOCK + 1, 2 * ROW_BLOCK + 3] {
             for n in [1, 3, 4, 5, 9] {
                 let (a, x) = (normal(m, n, 3), normal(n, 1, 4));
                 assert_product(&a, &x, &column(&mat_vec(&a, x.column(0))));
+                // Columns that share a pass have the bits that they have alone.
+                let v = normal(m, 1, 5);
+                let alone: Vec<f64> = (0..n).map(|j| dot(a.column(j), v.column(0))).collect();
+                assert_eq!(vec_mat(v.column(0), &a), alone);
             }
         }
     }

@@ -92,10 +92,12 @@ impl Matrix {
     }
 
     /// The d and M of a matrix made as diag(d)·M.
+    #[inline]
     pub(super) fn scaled_rows(&self) -> Option<(&[f64], &Matrix)> {
         self.scaled.as_ref().map(|ScaledRows { d, of, .. }| (&d[..], &**of))
     }
 
+    #[inline]
     fn layout(&self) -> &Layout {
         self.layout.get_or_init(|| {
             let (d, of) = self.scaled_rows().expect("other matrices are stored when they are made");
@@ -144,6 +146,7 @@ impl Matrix {
     }
 
     /// Number of rows.
+    #[inline]
     pub fn rows(&self) -> usize {
         if let Some((d, _)) = self.scaled_rows() {
             return d.len();
@@ -156,6 +159,7 @@ impl Matrix {
     }
 
     /// Number of columns.
+    #[inline]
     pub fn cols(&self) -> usize {
         if let Some((_, of)) = self.scaled_rows() {
             return of.cols();
@@ -181,6 +185,7 @@ impl Matrix {
     }
 
     /// Entry in row i, column j.
+    #[inline]
     pub fn get(&self, i: usize, j: usize) -> f64 {
         match self.layout() {
             Layout::Columns { entries, .. } => entries[(i, j)],
@@ -202,6 +207,7 @@ impl Matrix {
     }
 
     /// Whether it was made from rows, in memory or in a file.
+    #[inline]
     pub(crate) fn is_by_rows(&self) -> bool {
         !matches!(self.layout.get(), Some(Layout::Columns { .. }) | None)
     }
@@ -254,6 +260,9 @@ impl Matrix {
     pub fn by_rows(self) -> Self {
         let (rows, cols) = (self.rows(), self.cols());
         self.row_major();
+        if let Some(scaled) = self.scaled {
+            return Self::from_row_major(rows, cols, scaled.by_rows.into_inner().expect("made above"));
+        }
         match self.into_layout() {
             Layout::Columns { by_rows, .. } => {
                 Self::from_row_major(rows, cols, by_rows.into_inner().expect("made above"))
@@ -263,6 +272,7 @@ impl Matrix {
     }
 
     /// Column j; for a matrix made from rows, taken from a copy by columns that is made once.
+    #[inline]
     pub fn column(&self, j: usize) -> &[f64] {
         match self.layout() {
             Layout::Columns { entries, .. } => entries.col_as_slice(j),
@@ -341,11 +351,12 @@ impl Matrix {
 
     /// Whether no entry is NaN or infinite.
     pub fn is_finite(&self) -> bool {
-        if let Some((d, of)) = self.scaled_rows()
-            && let (Some(factor), Some(size)) = (magnitude(d), of.magnitude())
-            && (factor * size).is_finite()
-        {
-            return true;
+        if let Some((d, of)) = self.scaled_rows() {
+            // A factor that is no number spoils its row; otherwise only an overflow can.
+            let Some(factor) = magnitude(d) else { return of.cols() == 0 };
+            if of.magnitude().is_some_and(|size| (factor * size).is_finite()) {
+                return true;
+            }
         }
         match self.layout() {
             Layout::Columns { entries, .. } => {

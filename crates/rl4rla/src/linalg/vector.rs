@@ -18,30 +18,47 @@ pub(super) fn inner(a: &[f64], b: &[f64]) -> f64 {
     product
 }
 
+/// Partial sums of a dot product: independent ones hide the latency of addition, and fix an order of summation that
+/// does not depend on where the slices lie in memory.
+pub(super) const LANES: usize = 8;
+
 /// aₖ·b for several aₖ at once, each with the bits it has alone.
 #[inline(always)]
 pub(super) fn inners<const K: usize>(a: [&[f64]; K], b: &[f64]) -> [f64; K] {
-    // Independent partial sums hide the latency of addition, and fix an order of summation that does not
-    // depend on where the slices lie in memory.
-    const LANES: usize = 8;
+    let mut sums = [[0.0; LANES]; K];
+    let rest = add_products(&mut sums, a, b);
+    std::array::from_fn(|k| total(sums[k], rest[k]))
+}
+
+/// Adds the products of entries to the partial sums; returns the sums of those left over after the last whole group.
+#[inline(always)]
+pub(super) fn add_products<const K: usize>(
+    sums: &mut [[f64; LANES]; K],
+    a: [&[f64]; K],
+    b: &[f64],
+) -> [f64; K] {
     let (chunks, rest) = b.as_chunks::<LANES>();
     let parts = a.map(|a| {
         assert_eq!(a.len(), b.len(), "dot product of unequal lengths");
         let (a, a_rest) = a.as_chunks::<LANES>();
         (&a[..chunks.len()], a_rest)
     });
-    let mut sums = [[0.0; LANES]; K];
+    let mut local = *sums;
     for (i, b) in chunks.iter().enumerate() {
         for k in 0..K {
             for lane in 0..LANES {
-                sums[k][lane] += parts[k].0[i][lane] * b[lane];
+                local[k][lane] += parts[k].0[i][lane] * b[lane];
             }
         }
     }
-    std::array::from_fn(|k| {
-        let (s, rest): (_, f64) = (sums[k], parts[k].1.iter().zip(rest).map(|(a, b)| a * b).sum());
-        ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])) + rest
-    })
+    *sums = local;
+    parts.map(|(_, a_rest)| a_rest.iter().zip(rest).map(|(a, b)| a * b).sum())
+}
+
+/// A dot product from its partial sums.
+#[inline(always)]
+pub(super) fn total(s: [f64; LANES], rest: f64) -> f64 {
+    ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])) + rest
 }
 
 /// Whether every entry is a finite number.
