@@ -4,7 +4,7 @@
 use super::error::BaselineError;
 use super::request::{BaselineSolution, Request};
 use crate::linalg::{self, NumericError};
-use crate::problem::cross_entropy::{gradient, sigmoid};
+use crate::problem::cross_entropy::gradient;
 
 /// Ridge added to the Hessian of the mean loss, so m times as much is added to that of the sum.
 const RIDGE: f64 = 1e-8;
@@ -33,8 +33,8 @@ pub fn newton_direct(request: &Request) -> Result<BaselineSolution, BaselineErro
         if linalg::norm(&g) <= goal {
             return BaselineSolution::new(x, iteration, passes, true);
         }
-        let slopes: Vec<f64> = z.iter().map(|z| sigmoid(*z)).map(|p| (p * (1.0 - p)).sqrt()).collect();
-        let hessian = linalg::gram(&linalg::scale_rows(&slopes, A));
+        let slopes: Vec<f64> = linalg::sigmoids(&z).iter().map(|p| (p * (1.0 - p)).sqrt()).collect();
+        let hessian = linalg::gram_of_scaled(&slopes, A);
         let ridge = RIDGE * A.rows() as f64;
         let ridged =
             linalg::Matrix::from_fn(n, n, |i, j| hessian.get(i, j) + if i == j { ridge } else { 0.0 });

@@ -6,7 +6,7 @@ use super::sample::SampledRows;
 use super::sketch::SketchKind;
 use crate::cache::{Bytes, Cache};
 use crate::linalg::{self, Matrix, NumericError};
-use crate::program::{Arg, Compute, Core, Datum, Dim, Op, Type, is_upper};
+use crate::program::{Arg, Compute, Core, Datum, Dim, Op, Structure, Type, is_upper};
 
 /// One call of an operator.
 pub struct Call<'a> {
@@ -39,16 +39,16 @@ impl Output {
 }
 
 /// Values shared by runs on one instance, by the key of [`ValueContext`](super::origin::Context).
-pub type Values = Cache<u128, Output>;
+pub type Values = Cache<u128, Result<Output, Fault>>;
 
-impl Bytes for Output {
+impl Bytes for Result<Output, Fault> {
     fn bytes(&self) -> usize {
         // The key, its entry in the eviction order, and the reference counts.
         const EACH: usize = 128;
         let entries = match self {
-            Output::One(datum) => datum.shape().0 * datum.shape().1,
-            Output::System((m, v)) => m.rows() * m.cols() + v.len(),
-            Output::None => 0,
+            Ok(Output::One(datum)) => datum.shape().0 * datum.shape().1,
+            Ok(Output::System((m, v))) => m.rows() * m.cols() + v.len(),
+            Ok(Output::None) | Err(_) => 0,
         };
         EACH + 8 * entries
     }
@@ -95,6 +95,11 @@ impl Call<'_> {
     fn is_upper(&self, i: usize) -> bool {
         is_upper(&self.args[i])
     }
+    /// Whether this operand is the A of a symmetric problem, which is so to the last bit; an inverse is not.
+    fn is_symmetric_data(&self, i: usize) -> bool {
+        let arg = &self.args[i];
+        is_data(arg) && matches!(arg.ty, Type::Matrix(_, _, Structure::Symmetric))
+    }
 }
 
 fn shape(arg: &Arg) -> [Option<Dim>; 2] {
@@ -119,8 +124,18 @@ fn row(core: Core) -> KernelRow {
         Core::VecVecAdd => plain(|c, _| one(linalg::add(c.vector(0), c.vector(1)))),
         Core::VecVecSub => plain(|c, _| one(linalg::sub(c.vector(0), c.vector(1)))),
         Core::VecVecDot => plain(|c, _| one(linalg::dot(c.vector(0), c.vector(1)))),
-        Core::MatVecMul => by_rows(|c, _| one(linalg::mat_vec(c.matrix(0), c.vector(1)))),
-        Core::VecMatMul => by_rows(|c, _| one(linalg::vec_mat(c.vector(0), c.matrix(1)))),
+        Core::MatVecMul => by_rows(|c, _| {
+            one(match c.is_symmetric_data(0) {
+                true => linalg::symmetric_mat_vec(c.matrix(0), c.vector(1)),
+                false => linalg::mat_vec(c.matrix(0), c.vector(1)),
+            })
+        }),
+        Core::VecMatMul => by_rows(|c, _| {
+            one(match c.is_symmetric_data(1) {
+                true => linalg::symmetric_mat_vec(c.matrix(1), c.vector(0)),
+                false => linalg::vec_mat(c.vector(0), c.matrix(1)),
+            })
+        }),
         Core::ScalarVecMul => plain(|c, _| one(linalg::scale(c.scalar(0), c.vector(1)))),
         Core::ScalarDiv => plain(|c, _| one(c.scalar(0) / c.scalar(1))),
         Core::MatMatMul => plain(|c, _| one(linalg::matmul(c.matrix(0), c.matrix(1)))),

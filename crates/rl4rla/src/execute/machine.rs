@@ -8,7 +8,7 @@ use super::precision::Precision;
 use super::run::RunSettings;
 use super::run_draws::{Draws, RunData};
 use crate::linalg;
-use crate::program::{Arg, Datum, Reg, RegSet, Sizes, Type, Typed, Update};
+use crate::program::{Arg, Datum, Reg, RegSet, Sizes, Type, Update};
 use crate::rng::Stream;
 use std::sync::Arc;
 
@@ -39,9 +39,6 @@ impl Measuring {
         matches!(self, Measuring::Every { losses: true } | Measuring::Ends { losses: true })
     }
 }
-
-/// Minimum length of vectors for which looking up a result pays off.
-const LONG: usize = 500;
 
 /// The data of an instance are at most 1e150 in magnitude: measuring a result smaller than this cannot overflow.
 const HARMLESS: f64 = 1e100;
@@ -176,13 +173,14 @@ impl<'a> Machine<'a> {
         context: ValueContext,
         draws: &mut Draws,
     ) -> Result<Output, Fault> {
-        let Planned { typed, action, origin } = planned;
-        let key = self.data.values().zip(context.key(origin, t));
-        let Some((values, key)) = key.filter(|_| self.is_work(typed)) else {
+        let Planned { typed, action, origin, is_work } = planned;
+        let key = self.data.values().filter(|_| *is_work).zip(context.key(origin, t));
+        let Some((values, key)) = key else {
             return self.call(*action, &typed.args, draws);
         };
         let mut known = true;
-        let output = values.get(key, || {
+        // Failures too: most candidates with one fail where others did.
+        let output = values.find(key, || {
             known = false;
             self.call(*action, &typed.args, draws)
         });
@@ -190,16 +188,6 @@ impl<'a> Machine<'a> {
             draws.pass_sample();
         }
         output
-    }
-
-    /// Whether a result takes longer to compute than to look up.
-    fn is_work(&self, typed: &Typed) -> bool {
-        let large = |arg: &Arg| match self.value(arg.reg) {
-            Some(Datum::Matrix(_) | Datum::Weights(_)) => true,
-            Some(Datum::Vector(v)) => v.len() > LONG,
-            _ => false,
-        };
-        typed.args.iter().any(large)
     }
 
     /// Runs an operator; a result that is not finite is a fault.

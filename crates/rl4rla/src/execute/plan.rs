@@ -5,13 +5,15 @@ use super::kernels::Action;
 use super::origin::{Origin, Origins, mix};
 use super::run::{Limits, RunSettings};
 use crate::problem::Shape;
-use crate::program::{Access, Dim, Program, Reg, RegSet, Section, Sizes, Type, Typed, check};
+use crate::program::{Access, Arg, Dim, Program, Reg, RegSet, Section, Sizes, Type, Typed, check};
 
 /// An instruction with its kernel looked up.
 pub struct Planned<'a> {
     pub(super) typed: Typed<'a>,
     pub(super) action: Action,
     pub(super) origin: Origin,
+    /// Whether a result is worth keeping for other runs.
+    pub(super) is_work: bool,
 }
 
 /// A program that fits the shape of an instance and its cost limits. A plan does not depend on the step size.
@@ -30,13 +32,13 @@ impl<'a> Plan<'a> {
     pub fn new(program: &'a Program, shape: Shape, settings: &RunSettings) -> Result<Plan<'a>, RunFailure> {
         let typed = check(program, shape.signature)
             .map_err(|error| refuse(String::new(), Fault::Shape(Box::new(error))))?;
-        within_limits(&typed, &settings.sizes(shape.rows, shape.cols), settings)?;
+        let work = within_limits(&typed, &settings.sizes(shape.rows, shape.cols), settings)?;
         let setup = program.setup.len();
-        let mut typed = typed.into_iter();
+        let mut typed = typed.into_iter().zip(work);
         let mut origins = Origins::start();
-        let plan = |typed: Typed<'a>, origins: &mut Origins| {
+        let plan = |(typed, is_work): (Typed<'a>, bool), origins: &mut Origins| {
             let origin = origins.step(typed.instruction, &typed.args, typed.section);
-            Planned { action: Action::of(typed.instruction.op), typed, origin }
+            Planned { action: Action::of(typed.instruction.op), typed, origin, is_work }
         };
         let mut planned: Vec<Planned> =
             typed.by_ref().take(setup).map(|typed| plan(typed, &mut origins)).collect();
@@ -118,24 +120,35 @@ fn refuse(operation: String, fault: Fault) -> RunFailure {
     RunFailure { step: FailurePoint::Check, operation, fault, shapes: vec![], residuals: vec![] }
 }
 
-/// An error if the types show that a cost limit would be exceeded.
-fn within_limits(typed: &[Typed], sizes: &Sizes, settings: &RunSettings) -> Result<(), RunFailure> {
+/// Flops per entry of a result from which on it is worth its memory.
+const WORTH_KEEPING: f64 = 16.0;
+
+/// Which results are worth keeping for other runs, or an error if the types show that a cost limit would be exceeded.
+fn within_limits(typed: &[Typed], sizes: &Sizes, settings: &RunSettings) -> Result<Vec<bool>, RunFailure> {
     let Limits { flops: flop_cap, entries: entry_cap, iterations: cap } = settings.limits;
     if settings.iterations > cap {
         return Err(refuse(String::new(), Fault::TooLong { iterations: settings.iterations, cap }));
     }
-    for instruction in typed {
-        let flops = (instruction.instruction.op.flops)(&instruction.args).eval(sizes);
-        let entries = match instruction.result {
+    let check = |typed: &Typed| {
+        let op = typed.instruction.op;
+        let flops = (op.flops)(&typed.args).eval(sizes);
+        let is_matrix = matches!(typed.result, Some(Type::Matrix(..)));
+        let entries = match typed.result {
             Some(Type::Matrix(r, c, _)) => sizes.of(r) * sizes.of(c),
-            _ => 0.0,
+            Some(Type::Vector(d) | Type::Weights(d)) => sizes.of(d),
+            _ => 1.0,
         };
-        let fault = match (flops > flop_cap, entries > entry_cap) {
+        let fault = match (flops > flop_cap, is_matrix && entries > entry_cap) {
             (true, _) => Fault::TooCostly { flops, cap: flop_cap },
             (_, true) => Fault::TooLarge { entries, cap: entry_cap },
-            _ => continue,
+            _ => {
+                // Without a matrix it takes less time to compute a result than to look it up.
+                let large = |arg: &Arg| matches!(arg.ty, Type::Matrix(..) | Type::Weights(_));
+                let saves = op.draws() || flops >= WORTH_KEEPING * entries;
+                return Ok(saves && typed.args.iter().any(large));
+            }
         };
-        return Err(refuse(instruction.instruction.to_string(), fault));
-    }
-    Ok(())
+        Err(refuse(typed.instruction.to_string(), fault))
+    };
+    typed.iter().map(check).collect()
 }

@@ -6,11 +6,14 @@ use faer::{Accum, Mat, MatRef, Par};
 use std::ops::Range;
 
 use super::by_rows::{ByRows, gram_height};
-use super::vector::inner;
+use super::vector::{LANES, add_products, inner, inners, total};
 use super::{Matrix, sub, wide};
 
 /// Rows of A·x computed at a time, so that they stay in the L1 cache while the columns of A stream through.
 const ROW_BLOCK: usize = 1024;
+
+/// Rows of a scaled matrix that are made at a time for its Gram matrix.
+const GRAM_BLOCK: usize = 256;
 
 /// Columns combined in one pass over such a block.
 const COLUMN_GROUP: usize = 4;
@@ -18,6 +21,11 @@ const COLUMN_GROUP: usize = 4;
 /// A·x.
 #[allow(non_snake_case)]
 pub fn mat_vec(A: &Matrix, x: &[f64]) -> Vec<f64> {
+    if let Some((d, M)) = A.scaled_rows() {
+        let mut y = mat_vec(M, x);
+        y.iter_mut().zip(d).for_each(|(y, d)| *y *= d);
+        return y;
+    }
     if A.is_by_rows() {
         assert_eq!(A.cols(), x.len(), "A·x of unequal lengths");
         let mut y = Vec::with_capacity(A.rows());
@@ -34,7 +42,7 @@ pub fn mat_vecs<const N: usize>(A: &Matrix, x: [&[f64]; N]) -> [Vec<f64>; N] {
     for x in x {
         assert_eq!(A.cols(), x.len(), "A·x of unequal lengths");
     }
-    if A.is_by_rows() {
+    if A.is_by_rows() || A.scaled_rows().is_some() {
         return x.map(|x| mat_vec(A, x));
     }
     let mut products = x.map(|_| vec![0.0; A.rows()]);
@@ -86,6 +94,10 @@ fn accumulate<const K: usize>(y: &mut [f64], x: [f64; K], columns: [&[f64]; K]) 
 #[allow(non_snake_case)]
 pub fn vec_mat(v: &[f64], M: &Matrix) -> Vec<f64> {
     assert_eq!(M.rows(), v.len(), "Mᵀ·v of unequal lengths");
+    if let Some((d, M)) = M.scaled_rows() {
+        let scaled: Vec<f64> = v.iter().zip(d).map(|(v, d)| v * d).collect();
+        return vec_mat(&scaled, M);
+    }
     if M.is_by_rows() {
         let mut sum = None;
         M.each_part(ByRows::height_of(M.cols()), |first, part| {
@@ -93,16 +105,51 @@ pub fn vec_mat(v: &[f64], M: &Matrix) -> Vec<f64> {
         });
         return sum.unwrap_or_else(|| vec![0.0; M.cols()]);
     }
-    let mut products = vec![0.0; M.cols()];
+    let (n, whole) = (M.cols(), M.cols() - M.cols() % COLUMN_GROUP);
+    let mut products = vec![0.0; n];
     wide(
         #[inline(always)]
-        || {
-            for (j, product) in products.iter_mut().enumerate() {
-                *product = inner(M.column(j), v);
+        || match M.rows() <= ROW_BLOCK {
+            true => {
+                for first in (0..whole).step_by(COLUMN_GROUP) {
+                    let columns: [_; COLUMN_GROUP] = std::array::from_fn(|k| M.column(first + k));
+                    products[first..first + COLUMN_GROUP].copy_from_slice(&inners(columns, v));
+                }
+                for (j, product) in products.iter_mut().enumerate().skip(whole) {
+                    *product = inner(M.column(j), v);
+                }
             }
+            false => tall_vec_mat(M, v, &mut products),
         },
     );
     products
+}
+
+/// Mᵀ·v with the same bits, by blocks of rows, so that those of v stay in the L1 cache.
+#[inline(always)]
+#[allow(non_snake_case)]
+fn tall_vec_mat(M: &Matrix, v: &[f64], products: &mut [f64]) {
+    let mut sums = vec![[0.0; LANES]; M.cols()];
+    for start in (0..M.rows()).step_by(ROW_BLOCK) {
+        let rows = start..M.rows().min(start + ROW_BLOCK);
+        let block = |j: usize| &M.column(j)[rows.clone()];
+        let (groups, rest) = sums.as_chunks_mut::<COLUMN_GROUP>();
+        // Only the last block has rows left over: the others are whole groups of lanes.
+        for (group, sums) in groups.iter_mut().enumerate() {
+            let first = group * COLUMN_GROUP;
+            let left = add_products(sums, std::array::from_fn(|k| block(first + k)), &v[rows.clone()]);
+            products[first..first + COLUMN_GROUP].copy_from_slice(&left);
+        }
+        let whole = COLUMN_GROUP * groups.len();
+        for (k, sum) in rest.iter_mut().enumerate() {
+            let mut one = [*sum];
+            [products[whole + k]] = add_products(&mut one, [block(whole + k)], &v[rows.clone()]);
+            [*sum] = one;
+        }
+    }
+    for (product, sum) in products.iter_mut().zip(sums) {
+        *product = total(sum, *product);
+    }
 }
 
 /// r = A·x − b and Aᵀ·r, reading A once if it is stored by rows.
@@ -170,6 +217,9 @@ pub fn t_matmul(P: &Matrix, Q: &Matrix) -> Matrix {
 /// PᵀP, exactly symmetric.
 #[allow(non_snake_case)]
 pub fn gram(P: &Matrix) -> Matrix {
+    if let Some((d, M)) = P.scaled_rows() {
+        return gram_of_scaled(d, M);
+    }
     if !P.is_by_rows() {
         return symmetric_product(P.as_faer().transpose());
     }
@@ -181,6 +231,23 @@ pub fn gram(P: &Matrix) -> Matrix {
             Matrix::from_fn(n, n, |i, j| parts.iter().fold(sum.get(i, j), |sum, part| sum + part.get(i, j)));
     });
     sum
+}
+
+/// Mᵀ·diag(d)²·M, exactly symmetric, without storing diag(d)·M: scaled block by block, each while it is in cache.
+#[allow(non_snake_case)]
+pub fn gram_of_scaled(d: &[f64], M: &Matrix) -> Matrix {
+    assert_eq!(M.rows(), d.len(), "diag(d)·M of unequal lengths");
+    let n = M.cols();
+    let (mut sum, mut scratch) = (Mat::zeros(n, n), Mat::<f64>::zeros(GRAM_BLOCK.min(d.len()), n));
+    for start in (0..d.len()).step_by(GRAM_BLOCK) {
+        let rows = start..d.len().min(start + GRAM_BLOCK);
+        for j in 0..n {
+            let column = M.column(j)[rows.clone()].iter().zip(&d[rows.clone()]);
+            scratch.col_as_slice_mut(j).iter_mut().zip(column).for_each(|(s, (m, d))| *s = m * d);
+        }
+        add_product(&mut sum, scratch.as_ref().subrows(0, rows.len()).transpose());
+    }
+    mirrored(sum)
 }
 
 /// PPᵀ, exactly symmetric.
@@ -197,12 +264,17 @@ fn product(left: MatRef<'_, f64>, right: MatRef<'_, f64>) -> Matrix {
 
 /// L·Lᵀ: computes the lower triangle and mirrors it.
 pub(super) fn symmetric_product(left: MatRef<'_, f64>) -> Matrix {
-    let n = left.nrows();
-    let mut result = Mat::<f64>::zeros(n, n);
+    let mut result = Mat::zeros(left.nrows(), left.nrows());
+    add_product(&mut result, left);
+    mirrored(result)
+}
+
+/// The lower triangle of S ← S + L·Lᵀ.
+fn add_product(sum: &mut Mat<f64>, left: MatRef<'_, f64>) {
     triangular::matmul(
-        &mut result,
+        sum,
         BlockStructure::TriangularLower,
-        Accum::Replace,
+        Accum::Add,
         left,
         BlockStructure::Rectangular,
         left.transpose(),
@@ -210,12 +282,16 @@ pub(super) fn symmetric_product(left: MatRef<'_, f64>) -> Matrix {
         1.0,
         Par::Seq,
     );
-    for j in 1..n {
+}
+
+/// The symmetric matrix with this lower triangle.
+fn mirrored(mut lower: Mat<f64>) -> Matrix {
+    for j in 1..lower.ncols() {
         for i in 0..j {
-            result[(i, j)] = result[(j, i)];
+            lower[(i, j)] = lower[(j, i)];
         }
     }
-    Matrix::from_faer(result)
+    Matrix::from_faer(lower)
 }
 
 #[cfg(test)]
@@ -257,11 +333,15 @@ mod tests {
     }
 
     #[test]
-    fn mat_vec_crosses_its_block_boundaries() {
+    fn products_cross_their_block_boundaries() {
         for m in [ROW_BLOCK - 1, ROW_BLOCK, ROW_BLOCK + 1, 2 * ROW_BLOCK + 3] {
             for n in [1, 3, 4, 5, 9] {
                 let (a, x) = (normal(m, n, 3), normal(n, 1, 4));
                 assert_product(&a, &x, &column(&mat_vec(&a, x.column(0))));
+                // Columns that share a pass have the bits that they have alone.
+                let v = normal(m, 1, 5);
+                let alone: Vec<f64> = (0..n).map(|j| dot(a.column(j), v.column(0))).collect();
+                assert_eq!(vec_mat(v.column(0), &a), alone);
             }
         }
     }

@@ -15,9 +15,32 @@ use super::spool::Spool;
 ///
 /// Factorizations and products use columns; gathering and sketching rows use rows, and so do data too large to be
 /// copied. The rounding of a result depends on how the matrix was made, but not on which copies exist. A matrix in a
-/// file is never copied: it is read part by part, and asking for all of it at once panics.
+/// file is never copied: it is read part by part, and asking for all of it at once panics. A matrix made by scaling
+/// the rows of another is not stored at all as long as only products with it are needed.
 pub struct Matrix {
-    layout: Layout,
+    /// Made on first use if the matrix is given by its factors.
+    layout: OnceLock<Layout>,
+    scaled: Option<ScaledRows>,
+    /// See [`Matrix::magnitude`].
+    magnitude: OnceLock<Option<f64>>,
+}
+
+/// diag(d)·M.
+struct ScaledRows {
+    d: Vec<f64>,
+    of: Arc<Matrix>,
+    by_rows: OnceLock<Vec<f64>>,
+}
+
+impl ScaledRows {
+    /// All entries, row by row, from those of M.
+    fn row_major(&self) -> Vec<f64> {
+        let mut entries = self.of.row_major().to_vec();
+        for (row, d) in entries.chunks_exact_mut(self.of.cols().max(1)).zip(&self.d) {
+            row.iter_mut().for_each(|entry| *entry *= d);
+        }
+        entries
+    }
 }
 
 enum Layout {
@@ -34,7 +57,7 @@ impl Matrix {
         let canonical = columns.nrows().next_multiple_of(CACHE_LINE) as isize;
         let is_canonical = columns.ncols() < 2 || columns.col_stride() == canonical;
         let entries = if is_canonical { columns } else { columns.as_ref().to_owned() };
-        Self { layout: Layout::Columns { entries, by_rows: OnceLock::new() } }
+        Layout::Columns { entries, by_rows: OnceLock::new() }.into()
     }
 
     /// Takes ownership of entries stored row by row, and keeps that order: products read them in place, in parallel.
@@ -47,7 +70,7 @@ impl Matrix {
     /// ```
     pub fn from_row_major(rows: usize, cols: usize, entries: Vec<f64>) -> Self {
         assert_eq!(entries.len(), rows * cols, "entries of a {rows}×{cols} matrix");
-        Self { layout: Layout::Rows { entries, shape: (rows, cols), by_columns: OnceLock::new() } }
+        Layout::Rows { entries, shape: (rows, cols), by_columns: OnceLock::new() }.into()
     }
 
     /// All entries, row by row.
@@ -61,17 +84,48 @@ impl Matrix {
     /// The matrix whose entries a file stores row by row, as little-endian f64 and nothing else. The file must not
     /// change.
     pub fn in_file(file: File, rows: usize, cols: usize) -> io::Result<Self> {
-        Ok(Self { layout: Layout::File(Arc::new(Spool::new(file, rows, cols)?)) })
+        Ok(Layout::File(Arc::new(Spool::new(file, rows, cols)?)).into())
+    }
+
+    /// diag(d)·M. Products with it are made from those with M, and its own entries only if something asks for them.
+    pub fn with_scaled_rows(d: Vec<f64>, of: Arc<Matrix>) -> Self {
+        assert_eq!(of.rows(), d.len(), "diag(d)·M of unequal lengths");
+        // The kernels for data stored by rows know nothing of this, and read a matrix in parallel.
+        if of.is_by_rows() {
+            return super::scale_rows(&d, &of);
+        }
+        let (layout, magnitude) = Default::default();
+        let scaled = ScaledRows { d, of, by_rows: OnceLock::new() };
+        Self { layout, scaled: Some(scaled), magnitude }
+    }
+
+    /// The d and M of a matrix made as diag(d)·M.
+    #[inline]
+    pub(super) fn scaled_rows(&self) -> Option<(&[f64], &Matrix)> {
+        self.scaled.as_ref().map(|ScaledRows { d, of, .. }| (&d[..], &**of))
+    }
+
+    #[inline]
+    fn layout(&self) -> &Layout {
+        self.layout.get_or_init(|| {
+            let (d, of) = self.scaled_rows().expect("other matrices are stored when they are made");
+            super::scale_rows(d, of).into_layout()
+        })
+    }
+
+    fn into_layout(self) -> Layout {
+        self.layout();
+        self.layout.into_inner().expect("made above")
     }
 
     /// Whether the matrix is in a file rather than in memory.
     pub fn is_in_file(&self) -> bool {
-        matches!(self.layout, Layout::File(_))
+        matches!(self.layout.get(), Some(Layout::File(_)))
     }
 
     /// The first error in reading its file, if any; entries that could not be read were taken to be NaN.
     pub fn read_failure(&self) -> Option<&str> {
-        match &self.layout {
+        match self.layout() {
             Layout::File(spool) => spool.failure(),
             _ => None,
         }
@@ -100,8 +154,12 @@ impl Matrix {
     }
 
     /// Number of rows.
+    #[inline]
     pub fn rows(&self) -> usize {
-        match &self.layout {
+        if let Some((d, _)) = self.scaled_rows() {
+            return d.len();
+        }
+        match self.layout() {
             Layout::Columns { entries, .. } => entries.nrows(),
             Layout::Rows { shape, .. } => shape.0,
             Layout::File(spool) => spool.rows,
@@ -109,8 +167,12 @@ impl Matrix {
     }
 
     /// Number of columns.
+    #[inline]
     pub fn cols(&self) -> usize {
-        match &self.layout {
+        if let Some((_, of)) = self.scaled_rows() {
+            return of.cols();
+        }
+        match self.layout() {
             Layout::Columns { entries, .. } => entries.ncols(),
             Layout::Rows { shape, .. } => shape.1,
             Layout::File(spool) => spool.cols,
@@ -119,17 +181,21 @@ impl Matrix {
 
     /// Memory used in bytes, including both copies.
     pub fn bytes(&self) -> usize {
-        let copies = match &self.layout {
-            Layout::Columns { by_rows, .. } => 1 + usize::from(by_rows.get().is_some()),
-            Layout::Rows { by_columns, .. } => 1 + usize::from(by_columns.get().is_some()),
-            Layout::File(_) => 0,
+        let copies = match self.layout.get() {
+            Some(Layout::Columns { by_rows, .. }) => 1 + usize::from(by_rows.get().is_some()),
+            Some(Layout::Rows { by_columns, .. }) => 1 + usize::from(by_columns.get().is_some()),
+            Some(Layout::File(_)) | None => 0,
         };
-        8 * copies * self.rows() * self.cols()
+        let scaled = self.scaled.as_ref().map_or(0, |ScaledRows { d, by_rows, .. }| {
+            d.len() + by_rows.get().map_or(0, |entries| entries.len())
+        });
+        8 * (copies * self.rows() * self.cols() + scaled)
     }
 
     /// Entry in row i, column j.
+    #[inline]
     pub fn get(&self, i: usize, j: usize) -> f64 {
-        match &self.layout {
+        match self.layout() {
             Layout::Columns { entries, .. } => entries[(i, j)],
             Layout::Rows { entries, shape, .. } => {
                 assert!(j < shape.1, "column {j} of {}", shape.1);
@@ -141,7 +207,7 @@ impl Matrix {
 
     /// View for faer's routines.
     pub fn as_faer(&self) -> MatRef<'_, f64> {
-        match &self.layout {
+        match self.layout() {
             Layout::Columns { entries, .. } => entries.as_ref(),
             Layout::Rows { entries, shape, .. } => MatRef::from_row_major_slice(entries, shape.0, shape.1),
             Layout::File(_) => not_in_memory(),
@@ -149,14 +215,15 @@ impl Matrix {
     }
 
     /// Whether it was made from rows, in memory or in a file.
+    #[inline]
     pub(crate) fn is_by_rows(&self) -> bool {
-        !matches!(self.layout, Layout::Columns { .. })
+        !matches!(self.layout.get(), Some(Layout::Columns { .. }) | None)
     }
 
     /// Calls `f` with consecutive rows of a matrix made from rows, and the index of the first: all at once from
     /// memory, in parts from a file. Part boundaries are multiples of `unit` rows.
     pub(crate) fn each_part(&self, unit: usize, mut f: impl FnMut(usize, ByRows)) {
-        match &self.layout {
+        match self.layout() {
             Layout::Columns { .. } => f(0, ByRows::new(self.row_major(), self.rows(), self.cols())),
             Layout::Rows { entries, shape, .. } => f(0, ByRows::new(entries, shape.0, shape.1)),
             Layout::File(spool) => spool.each_part(unit, f),
@@ -180,7 +247,7 @@ impl Matrix {
 
     /// The matrix of the rows with these indices.
     pub(crate) fn rows_at(&self, rows: &[usize]) -> Matrix {
-        match &self.layout {
+        match self.layout() {
             Layout::File(spool) => {
                 let (entries, n) = (spool.rows_at(rows), spool.cols);
                 Matrix::from_fn(rows.len(), n, |i, j| entries[i * n + j])
@@ -191,10 +258,9 @@ impl Matrix {
 
     /// The same matrix, stored by columns: matrices shared by many small computations must not wait for threads.
     pub fn by_columns(self) -> Self {
-        match self.layout {
-            Layout::Columns { .. } => self,
-            Layout::Rows { .. } => Self::from_faer(self.to_columns(|x| x)),
-            Layout::File(_) => not_in_memory(),
+        match self.is_by_rows() {
+            true => Self::from_faer(self.to_columns(|x| x)),
+            false => self,
         }
     }
 
@@ -202,17 +268,21 @@ impl Matrix {
     pub fn by_rows(self) -> Self {
         let (rows, cols) = (self.rows(), self.cols());
         self.row_major();
-        match self.layout {
+        if let Some(scaled) = self.scaled {
+            return Self::from_row_major(rows, cols, scaled.by_rows.into_inner().expect("made above"));
+        }
+        match self.into_layout() {
             Layout::Columns { by_rows, .. } => {
                 Self::from_row_major(rows, cols, by_rows.into_inner().expect("made above"))
             }
-            layout => Self { layout },
+            layout => layout.into(),
         }
     }
 
     /// Column j; for a matrix made from rows, taken from a copy by columns that is made once.
+    #[inline]
     pub fn column(&self, j: usize) -> &[f64] {
-        match &self.layout {
+        match self.layout() {
             Layout::Columns { entries, .. } => entries.col_as_slice(j),
             Layout::Rows { by_columns, .. } => {
                 by_columns.get_or_init(|| self.to_columns(|x| x)).col_as_slice(j)
@@ -223,7 +293,10 @@ impl Matrix {
 
     /// All entries, row by row; for a matrix made from columns, a copy that is made once.
     pub fn row_major(&self) -> &[f64] {
-        let (columns, by_rows) = match &self.layout {
+        if let Some(scaled) = &self.scaled {
+            return scaled.by_rows.get_or_init(|| scaled.row_major());
+        }
+        let (columns, by_rows) = match self.layout() {
             Layout::Columns { entries, by_rows } => (entries, by_rows),
             Layout::Rows { entries, .. } => return entries,
             Layout::File(_) => not_in_memory(),
@@ -247,7 +320,7 @@ impl Matrix {
 
     /// A copy by columns, with `f` applied to every entry.
     fn to_columns(&self, mut f: impl FnMut(f64) -> f64) -> Mat<f64> {
-        match &self.layout {
+        match self.layout() {
             Layout::Columns { entries, .. } => {
                 let mut columns = entries.clone();
                 for j in 0..self.cols() {
@@ -286,7 +359,14 @@ impl Matrix {
 
     /// Whether no entry is NaN or infinite.
     pub fn is_finite(&self) -> bool {
-        match &self.layout {
+        if let Some((d, of)) = self.scaled_rows() {
+            // A factor that is no number spoils its row; otherwise only an overflow can.
+            let Some(factor) = magnitude(d) else { return of.cols() == 0 };
+            if of.magnitude().is_some_and(|size| (factor * size).is_finite()) {
+                return true;
+            }
+        }
+        match self.layout() {
             Layout::Columns { entries, .. } => {
                 (0..entries.ncols()).all(|j| super::is_finite(entries.col_as_slice(j)))
             }
@@ -302,7 +382,7 @@ impl Matrix {
     /// Applies a column map: in place if the matrix is in memory, on reading if it is in a file.
     pub fn map_columns(self, map: ColumnMap) -> Self {
         let (rows, cols) = (self.rows(), map.kept.len());
-        match self.layout {
+        match self.into_layout() {
             Layout::Columns { entries, .. } => {
                 Self::from_fn(rows, cols, |i, j| (entries[(i, map.kept[j])] - map.shift[j]) / map.scale[j])
             }
@@ -310,7 +390,7 @@ impl Matrix {
                 map.apply(shape.1, &mut entries);
                 Self::from_row_major(rows, cols, entries)
             }
-            Layout::File(spool) => Self { layout: Layout::File(Arc::new(spool.mapped(map))) },
+            Layout::File(spool) => Layout::File(Arc::new(spool.mapped(map))).into(),
         }
     }
 
@@ -321,7 +401,7 @@ impl Matrix {
 
     /// The matrix with `f` applied to every entry, in the same layout.
     pub fn map(&self, f: impl FnMut(f64) -> f64) -> Self {
-        match &self.layout {
+        match self.layout() {
             Layout::Columns { .. } => Self::from_faer(self.to_columns(f)),
             Layout::Rows { entries, shape, .. } => {
                 Self::from_row_major(shape.0, shape.1, entries.iter().copied().map(f).collect())
@@ -330,14 +410,15 @@ impl Matrix {
         }
     }
 
-    /// Largest absolute value of an entry (0 if there is none), or `None` if some entry is not finite.
+    /// Largest absolute value of an entry (0 if there is none), or `None` if some entry is not finite; computed on
+    /// first use.
     pub(super) fn magnitude(&self) -> Option<f64> {
-        match &self.layout {
+        *self.magnitude.get_or_init(|| match self.layout() {
             Layout::Columns { entries, .. } => (0..entries.ncols())
                 .try_fold(0.0_f64, |largest, j| Some(largest.max(magnitude(entries.col_as_slice(j))?))),
             Layout::Rows { entries, .. } => magnitude(entries),
             Layout::File(_) => not_in_memory(),
-        }
+        })
     }
 
     /// `(B, c)` with M = c·B, c a power of two and the entries of B below 2 in size; `None` if not finite.
@@ -388,12 +469,21 @@ pub(crate) fn power_of_two_below(x: f64) -> f64 {
     f64::from_bits((x.to_bits() >> 52).max(1) << 52)
 }
 
+impl From<Layout> for Matrix {
+    fn from(layout: Layout) -> Self {
+        Self { layout: layout.into(), scaled: None, magnitude: OnceLock::new() }
+    }
+}
+
 impl Clone for Matrix {
     fn clone(&self) -> Self {
-        match &self.layout {
+        if let Some(scaled) = &self.scaled {
+            return Self::with_scaled_rows(scaled.d.clone(), scaled.of.clone());
+        }
+        match self.layout() {
             Layout::Columns { entries, .. } => Self::from_faer(entries.clone()),
             Layout::Rows { entries, shape, .. } => Self::from_row_major(shape.0, shape.1, entries.clone()),
-            Layout::File(spool) => Self { layout: Layout::File(spool.clone()) },
+            Layout::File(spool) => Layout::File(spool.clone()).into(),
         }
     }
 }

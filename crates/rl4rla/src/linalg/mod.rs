@@ -13,11 +13,13 @@ mod cholesky;
 mod columns;
 mod eigen;
 mod error;
+mod exponential;
 mod inverse;
 mod matrix;
 mod qr;
 mod spool;
 mod svd;
+mod symmetric;
 #[cfg(test)]
 pub(crate) mod testing;
 mod triangular;
@@ -25,18 +27,20 @@ mod vector;
 mod wide;
 
 pub use blas::{
-    gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, scale_rows,
-    squared_row_norms, t_matmul, vec_mat,
+    gram, gram_of_scaled, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient,
+    scale_rows, squared_row_norms, t_matmul, vec_mat,
 };
 pub use cholesky::{Orthonormal, cholesky_r, orthonormalised};
 pub use columns::{ColumnMap, column_norms};
 pub use eigen::{eigenvalues, symmetric_eigen};
 pub use error::NumericError;
+pub use exponential::{cross_entropy, sigmoid, sigmoids, softplus};
 pub use inverse::{inverse, least_squares, solve, solve_unless_zero_pivot};
 pub use matrix::Matrix;
 pub(crate) use matrix::power_of_two_below;
 pub use qr::{dependent_column, qr_r, qr_r_with, thin_q, thin_qr};
 pub use svd::{Svd, condition_number, pseudo_inverse, singular_values, svd_of_square};
+pub use symmetric::symmetric_mat_vec;
 pub use triangular::{solve_upper, solve_upper_transposed, triangular_inverse};
 pub use vector::{add, dot, is_finite, norm, scale, sub};
 pub(crate) use wide::wide;

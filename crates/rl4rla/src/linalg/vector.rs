@@ -14,18 +14,50 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// a·b, for inlining into wide loops.
 #[inline(always)]
 pub(super) fn inner(a: &[f64], b: &[f64]) -> f64 {
-    // Independent partial sums hide the latency of addition, and fix an order of summation that does not
-    // depend on where the slices lie in memory.
-    const LANES: usize = 8;
-    assert_eq!(a.len(), b.len(), "dot product of unequal lengths");
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut s = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..LANES {
-            s[lane] += a[lane] * b[lane];
+    let [product] = inners([a], b);
+    product
+}
+
+/// Partial sums of a dot product: independent ones hide the latency of addition, and fix an order of summation that
+/// does not depend on where the slices lie in memory.
+pub(super) const LANES: usize = 8;
+
+/// aₖ·b for several aₖ at once, each with the bits it has alone.
+#[inline(always)]
+pub(super) fn inners<const K: usize>(a: [&[f64]; K], b: &[f64]) -> [f64; K] {
+    let mut sums = [[0.0; LANES]; K];
+    let rest = add_products(&mut sums, a, b);
+    std::array::from_fn(|k| total(sums[k], rest[k]))
+}
+
+/// Adds the products of entries to the partial sums; returns the sums of those left over after the last whole group.
+#[inline(always)]
+pub(super) fn add_products<const K: usize>(
+    sums: &mut [[f64; LANES]; K],
+    a: [&[f64]; K],
+    b: &[f64],
+) -> [f64; K] {
+    let (chunks, rest) = b.as_chunks::<LANES>();
+    let parts = a.map(|a| {
+        assert_eq!(a.len(), b.len(), "dot product of unequal lengths");
+        let (a, a_rest) = a.as_chunks::<LANES>();
+        (&a[..chunks.len()], a_rest)
+    });
+    let mut local = *sums;
+    for (i, b) in chunks.iter().enumerate() {
+        for k in 0..K {
+            for lane in 0..LANES {
+                local[k][lane] += parts[k].0[i][lane] * b[lane];
+            }
         }
     }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    *sums = local;
+    parts.map(|(_, a_rest)| a_rest.iter().zip(rest).map(|(a, b)| a * b).sum())
+}
+
+/// A dot product from its partial sums.
+#[inline(always)]
+pub(super) fn total(s: [f64; LANES], rest: f64) -> f64 {
     ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])) + rest
 }
 

@@ -92,7 +92,7 @@ impl Task for Logistic {
         if separates(&z, &instance.b) {
             return Err(SEPARATED);
         }
-        let r: Vec<f64> = z.iter().zip(&instance.b).map(|(z, b)| sigmoid(*z) - b).collect();
+        let r = linalg::sub(&linalg::sigmoids(&z), &instance.b);
         let (g, length) = (linalg::vec_mat(&r, &instance.A), linalg::norm(&r));
         let units = (0..instance.cols()).map(|j| column_norm(instance, j) * length);
         Ok(g.iter().zip(units).fold(0.0, |most: f64, (g, unit)| most.max(g.abs() / unit)))
@@ -112,7 +112,7 @@ impl Task for Logistic {
     /// of the Newton decrement.
     fn objection(&self, instance: &Instance, x: &[f64]) -> Option<&'static str> {
         let (A, z) = (&instance.A, linalg::mat_vec(&instance.A, x));
-        let r: Vec<f64> = z.iter().zip(&instance.b).map(|(z, b)| sigmoid(*z) - b).collect();
+        let r = linalg::sub(&linalg::sigmoids(&z), &instance.b);
         let open: Vec<usize> = (0..A.rows()).filter(|&i| r[i].abs() > SURE).collect();
         let part = Matrix::from_fn(open.len(), A.cols(), |i, j| A.get(open[i], j));
         if linalg::dependent_column(&part).is_some() {
@@ -212,7 +212,7 @@ impl Task for Forward {
     }
 
     fn measure(&self, instance: &Instance, answer: &[f64]) -> (f64, f64) {
-        let truth = linalg::mat_vec(&instance.A, &instance.start).into_iter().map(sigmoid);
+        let truth = linalg::sigmoids(&linalg::mat_vec(&instance.A, &instance.start)).into_iter();
         let (mut entropy, mut divergence) = (0.0, 0.0);
         for (p, &q) in truth.zip(answer) {
             // A value that is not a probability is scored like the nearest allowed one.
@@ -341,7 +341,7 @@ static FAMILIES: [FamilyInfo; 3] = [
         numbers: &[NOISE],
         draw: |family, stream| {
             let Drawn { A, b, sigma, weights } = drawn(family, stream)?;
-            let own: Vec<f64> = linalg::mat_vec(&A, &weights).into_iter().map(sigmoid).collect();
+            let own = linalg::sigmoids(&linalg::mat_vec(&A, &weights));
             let mut instance = Instance::posed(&Forward, A, b, weights.clone(), entropy(&own), sigma);
             instance.start = weights;
             Ok(instance)

@@ -80,6 +80,11 @@ impl Datum {
 
     /// The matrix; the type checker guarantees that it is one.
     pub fn matrix(&self) -> &Matrix {
+        self.shared_matrix()
+    }
+
+    /// The matrix, to be kept.
+    pub fn shared_matrix(&self) -> &Arc<Matrix> {
         match self {
             Datum::Matrix(m) => m,
             other => unreachable!("typing promised a matrix, not {:?}", other.shape()),

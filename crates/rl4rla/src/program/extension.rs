@@ -29,7 +29,7 @@ pub static LOGISTIC_OPERATORS: &[Operator] = &[
         // A negation, an exponential, a sum and a quotient.
         flops: |args| length(args).times(4.0),
         formula: |_, exprs, _| Expr::call("σ", "\\sigma", exprs),
-        compute: Compute::Pure(|values| Ok(mapped(values[0], |z| 1.0 / (1.0 + (-z).exp())))),
+        compute: Compute::Pure(|values| Ok(linalg::sigmoids(values[0].vector()).into())),
         ..added(
             Meaning::Sigmoid,
             Templates {
@@ -73,8 +73,8 @@ pub static LOGISTIC_OPERATORS: &[Operator] = &[
             Expr::product([names.diagonal(v), m])
         },
         compute: Compute::Pure(|values| {
-            let roots: Vec<f64> = values[0].vector().iter().map(|v| v.sqrt()).collect();
-            Ok(linalg::scale_rows(&roots, values[1].matrix()).into())
+            let roots = values[0].vector().iter().map(|v| v.sqrt()).collect();
+            Ok(linalg::Matrix::with_scaled_rows(roots, values[1].shared_matrix().clone()).into())
         }),
         ..added(
             Meaning::RowScaling,

@@ -74,3 +74,43 @@ fn a_resized_faer_matrix_gets_the_usual_layout() {
     assert_eq!(a, Matrix::from_fn(5, 3, |i, j| (i * 3 + j) as f64));
     assert_eq!(a.as_faer().col_stride(), 8);
 }
+
+#[test]
+fn a_matrix_with_scaled_rows_is_its_product() {
+    use super::super::{gram, gram_of_scaled, mat_vec, mat_vecs, norm, scale_rows, sub, vec_mat};
+    for (m, n) in SHAPES {
+        let (of, d, x) = (normal(m, n, 1), normal(m, 1, 2), normal(n, 1, 3));
+        let (d, x) = (d.column(0), x.column(0));
+        let plain = scale_rows(d, &of);
+        let lazy = || Matrix::with_scaled_rows(d.to_vec(), Arc::new(of.clone()));
+        assert_eq!((lazy().rows(), lazy().cols(), lazy().bytes()), (m, n, 8 * m));
+        assert_eq!((&lazy(), lazy().row_major(), lazy().clone()), (&plain, plain.row_major(), plain.clone()));
+        assert_eq!(lazy().map(|x| 2.0 * x), plain.map(|x| 2.0 * x));
+        assert_eq!((lazy().by_rows(), lazy().transpose()), (plain.clone(), plain.transpose()));
+        assert!((0..n).all(|j| lazy().column(j) == plain.column(j)));
+        let close = |a: &[f64], b: &[f64], size: f64| {
+            assert!(norm(&sub(a, b)) <= 30.0 * f64::EPSILON * size * (m + n) as f64);
+        };
+        let size = norm(plain.row_major());
+        close(&mat_vec(&lazy(), x), &mat_vec(&plain, x), size * norm(x));
+        let [twice, _] = mat_vecs(&lazy(), [x, x]);
+        assert_eq!(twice, mat_vec(&lazy(), x));
+        close(&vec_mat(d, &lazy()), &vec_mat(d, &plain), size * norm(d));
+        close(gram(&lazy()).row_major(), gram(&plain).row_major(), size * size);
+        assert_eq!(gram(&lazy()), gram_of_scaled(d, &of));
+        // Which copies exist changes nothing.
+        let made = lazy();
+        made.transpose();
+        assert_eq!((mat_vec(&made, x), gram(&made)), (mat_vec(&lazy(), x), gram(&lazy())));
+    }
+}
+
+#[test]
+fn a_matrix_with_scaled_rows_knows_whether_it_is_finite() {
+    let of = Arc::new(Matrix::from_rows(&[&[1.0, 1e200], &[0.0, 0.0]]));
+    let finite = |d: [f64; 2]| Matrix::with_scaled_rows(d.to_vec(), of.clone()).is_finite();
+    assert!(finite([1.0, 0.0]) && finite([1e100, 1e300]) && finite([1.0, 1e200]));
+    assert!(!finite([1e200, 0.0]) && !finite([0.0, f64::INFINITY]) && !finite([f64::NAN, 1.0]));
+    let bad = Arc::new(Matrix::from_rows(&[&[f64::NAN], &[1.0]]));
+    assert!(!Matrix::with_scaled_rows(vec![0.0; 2], bad).is_finite());
+}
