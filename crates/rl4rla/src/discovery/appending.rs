@@ -133,7 +133,7 @@ impl<'a> Appending<'a> {
         }
         let edit = desk.prefixes.get(number);
         let (from, to) = (desk.prefixes.get(edit.parent).gap, edit.gap);
-        let point = self.write(desk, edit.parent).front().point;
+        let point = self.write(desk, edit.parent).tip().point;
         let Desk { tools, root, path, .. } = desk;
         let points = tools.editor.points();
         let before = self.gaps.copied(points, point, from..to);
@@ -219,9 +219,9 @@ impl Domain for Appending<'_> {
             (if self.any_order { edits } else { 0 }, edits as usize == self.space.stage.edits);
         for number in first..=self.gaps.last() {
             let gap = self.gaps.get(number);
-            let front = growing.front();
+            let tip = growing.tip();
             let offers =
-                if gap.open { tools.editor.points().continuations(front.point, gap.section) } else { 0..0 };
+                if gap.open { tools.editor.points().continuations(tip.point, gap.section) } else { 0..0 };
             for offer in offers {
                 let points = tools.editor.points();
                 let Continuation { word, point } = points.continuation(offer);
@@ -233,7 +233,7 @@ impl Domain for Appending<'_> {
                 }
                 growing.push(word, tools);
                 let key = key(&self.space, gap, told_apart, &mut growing, tools);
-                growing.pop(front);
+                growing.pop(tip);
                 children.push(Beginning(prefixes.number(key, Prefix { parent, gap: number, word, edits })));
             }
             if number < self.gaps.last() {

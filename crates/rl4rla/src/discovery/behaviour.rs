@@ -25,7 +25,7 @@ const EMPTY: ValueNumber = 0;
 
 /// Maximum number of values, about 700 bytes each on the probes; beyond that those of the prefixes so far are dropped,
 /// which costs only time.
-const MOST: usize = 1 << 14;
+const MOST: usize = 1 << 12;
 
 /// The content of a register at every point; the same at all of them if it comes from setup.
 struct Value {

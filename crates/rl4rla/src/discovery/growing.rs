@@ -26,12 +26,12 @@ pub(super) struct Growing {
     /// The words of the program so far.
     pub words: Vec<InstructionNumber>,
     lines: Vec<Line>,
-    front: Front,
+    tip: Tip,
 }
 
 /// What changes with every instruction.
 #[derive(Clone, Copy)]
-pub(super) struct Front {
+pub(super) struct Tip {
     /// The section being written.
     pub section: Section,
     /// The types here.
@@ -54,19 +54,19 @@ impl Growing {
     /// The empty prefix.
     pub fn new(tools: &Tools) -> Growing {
         let held = [tools.labs.as_ref().map(|labs| labs[0].begin()), None];
-        let front = Front { section: Section::Setup, point: TypePoints::START, held };
-        Growing { words: vec![0], lines: Vec::new(), front }
+        let tip = Tip { section: Section::Setup, point: TypePoints::START, held };
+        Growing { words: vec![0], lines: Vec::new(), tip }
     }
 
     /// Where it ends.
-    pub fn front(&self) -> Front {
-        self.front
+    pub fn tip(&self) -> Tip {
+        self.tip
     }
 
     /// Moves from setup to the iteration.
     pub fn turn(&mut self, tools: &Tools) {
-        self.front.section = Section::Iteration;
-        for (lab, held) in tools.labs.iter().flatten().zip(&mut self.front.held) {
+        self.tip.section = Section::Iteration;
+        for (lab, held) in tools.labs.iter().flatten().zip(&mut self.tip.held) {
             held.iter_mut().for_each(|held| lab.turn(held));
         }
     }
@@ -74,7 +74,7 @@ impl Growing {
     /// Adds an instruction. One that does not type-check invalidates its target, which does not matter if that is
     /// dead.
     pub fn push(&mut self, word: InstructionNumber, tools: &mut Tools) {
-        let Front { section, point, held } = &mut self.front;
+        let Tip { section, point, held } = &mut self.tip;
         let args = tools.editor.points().args(*point, word, *section);
         *point = tools.editor.points().step(*point, word, *section).point;
         let (instruction, call) = (tools.editor.instruction(word), tools.editor.call(word));
@@ -89,10 +89,10 @@ impl Growing {
     }
 
     /// Removes the last instruction; `before` is where the rest ends.
-    pub fn pop(&mut self, before: Front) {
+    pub fn pop(&mut self, before: Tip) {
         let last = self.lines.pop().filter(|_| self.words.pop().is_some());
         self.words[0] -= InstructionNumber::from(last.is_some_and(|line| line.section == Section::Setup));
-        self.front = before;
+        self.tip = before;
     }
 
     /// The hash of its canonical form.
@@ -110,8 +110,8 @@ impl Growing {
         text.clear();
         text.extend_from_slice(&inverses.to_le_bytes());
         for which in 0..2 {
-            let held = self.front.held[which].unwrap_or_else(|| self.replayed(which, tools));
-            self.front.held[which] = Some(held);
+            let held = self.tip.held[which].unwrap_or_else(|| self.replayed(which, tools));
+            self.tip.held[which] = Some(held);
             let labs = tools.labs.as_ref().expect("behaviour is tracked");
             if labs[which].describe(&held, written, handed_on, &mut text) {
                 break;
@@ -137,7 +137,7 @@ impl Growing {
             lab.step(&mut held, editor.instruction(word), editor.call(word), args.as_deref());
             point = editor.points().step(point, word, here).point;
         }
-        if self.front.section != here {
+        if self.tip.section != here {
             lab.turn(&mut held);
         }
         held
@@ -173,7 +173,7 @@ impl Growing {
         editor: &mut Editor,
         labs: Option<&mut [Lab; 2]>,
     ) -> Option<u128> {
-        let (lab, held) = (&mut labs?[0], self.front.held[0]?);
+        let (lab, held) = (&mut labs?[0], self.tip.held[0]?);
         let mut point = TypePoints::START;
         let section = |i: usize| if i < finished[0] as usize { Section::Setup } else { Section::Iteration };
         let mut args = Vec::with_capacity(finished.len());
@@ -233,7 +233,7 @@ mod tests {
             if length == turn {
                 growing.turn(tools);
             }
-            let Front { point, section, .. } = growing.front();
+            let Tip { point, section, .. } = growing.tip();
             let offered = tools.editor.points().continuations(point, section);
             let offer = tools.editor.points().continuation(dice.random_range(offered));
             met(&mut growing, offer.word, tools);
@@ -253,7 +253,7 @@ mod tests {
             let (mut tools, mut fresh) = (tools(&grammar), tools(&grammar));
             for seed in 0..60 {
                 walk(seed, &mut tools, |growing, word, tools| {
-                    let (before, words) = (growing.front(), growing.words.clone());
+                    let (before, words) = (growing.tip(), growing.words.clone());
                     let behaviour = growing.behaviour(kept, tools);
                     growing.push(word, tools);
                     let added = growing.behaviour(kept, tools);
@@ -316,26 +316,22 @@ mod tests {
             for seed in 0..300 {
                 walk(seed, &mut tools, |growing, word, tools| {
                     let key = growing.behaviour(RegSet::EMPTY, tools);
-                    let place = (key, growing.front().section);
+                    let place = (key, growing.tip().section);
                     let mut other = known.entry(place).or_insert_with(|| growing.clone()).clone();
                     let alike = other.state(tools) == growing.state(tools);
                     // If the types differ, one is more specific about the same matrix. And dead code may have counted
                     // for the stability of one of them.
                     let mut after = |beginning: &mut Growing| {
-                        let (front, before) = (beginning.front(), beginning.counting(RegSet::EMPTY));
+                        let (tip, before) = (beginning.tip(), beginning.counting(RegSet::EMPTY));
                         beginning.push(word, tools);
                         let (after, key) =
                             (beginning.counting(RegSet::EMPTY), beginning.behaviour(RegSet::EMPTY, tools));
-                        beginning.pop(front);
+                        beginning.pop(tip);
                         let survives = before.1.minus(after.1) == RegSet::EMPTY && before.2 == after.2;
                         survives.then_some(key)
                     };
                     let [one, two] = [after(growing), after(&mut other)];
-                    if !alike
-                        && other.front().point == growing.front().point
-                        && one.is_some()
-                        && two.is_some()
-                    {
+                    if !alike && other.tip().point == growing.tip().point && one.is_some() && two.is_some() {
                         pairs += 1;
                         assert_eq!(one, two, "{}", tools.editor.instruction(word));
                     }

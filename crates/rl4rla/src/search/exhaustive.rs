@@ -4,7 +4,7 @@
 use super::domain::Domain;
 use super::ledger::{Budget, Ledger, Watch};
 use super::outcome::{Outcome, StopReason};
-use super::places::Places;
+use super::places::KeyPlaces;
 
 /// How completely solutions are measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +57,7 @@ fn enumerate<D: Domain>(ledger: &mut Ledger<D>) -> StopReason {
     if let Some(solved) = domain.solution(&root) {
         ledger.enter(solved);
     }
-    let mut met = Places::default();
+    let mut met = KeyPlaces::default();
     met.get_or_insert(domain.key(&root), 0);
     let mut level = vec![root];
     (ledger.counters.unique_states, ledger.counters.node_visits) = (1, 1);

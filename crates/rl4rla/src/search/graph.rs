@@ -3,7 +3,7 @@
 
 use super::domain::Domain;
 use super::outcome::GraphSize;
-use super::places::Places;
+use super::places::KeyPlaces;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
@@ -87,7 +87,7 @@ struct Link {
 pub struct Graph<'a, D: Domain> {
     domain: &'a D,
     sharing: Sharing,
-    places: Places,
+    places: KeyPlaces,
     /// In order of creation.
     pub nodes: Vec<Node<D::State>>,
     edges: Vec<Edge>,
@@ -104,7 +104,7 @@ impl<'a, D: Domain> Graph<'a, D> {
         let mut graph = Graph {
             domain,
             sharing,
-            places: Places::default(),
+            places: KeyPlaces::default(),
             nodes: Vec::new(),
             edges: Vec::new(),
             means: Vec::new(),

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 /// Map from keys to numbers; small integer keys are looked up without hashing.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct KeyPlaces {
     small: Vec<u32>,
     large: FxHashMap<u128, u32>,
 }
@@ -14,7 +14,7 @@ const FREE: u32 = u32::MAX;
 /// Initial size limit of the table of small keys; it may double later.
 const ROOM: usize = 1024;
 
-impl Places {
+impl KeyPlaces {
     /// The number of a key; `next` if it is new.
     pub fn get_or_insert(&mut self, key: u128, next: u32) -> u32 {
         let room = 2 * self.small.len() + ROOM;
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn keys_find_their_places() {
-        let mut places = Places::default();
+        let mut places = KeyPlaces::default();
         for (next, key) in [5, 0, u128::MAX, 7, 1 << 40, 3000, 900, 1800].into_iter().enumerate() {
             assert_eq!(places.get_or_insert(key, next as u32), next as u32);
             assert_eq!(places.get_or_insert(key, 99), next as u32);
