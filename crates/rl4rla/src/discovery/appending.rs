@@ -6,76 +6,69 @@
 //! edits is kept. This visits far fewer states than insertion, where every order of the same edits is a path, and
 //! still reaches all programs that insertions into the old program as it is can make.
 //!
-//! There can be millions of prefixes, so a prefix is stored as its edits and written out again when it is needed.
+//! There can be millions of prefixes, so a prefix is stored as its parent and its last edit, and written out again when
+//! it is needed.
 
 use super::behaviour::Lab;
-use super::growing::Growing;
+use super::bounds::Bounds;
+use super::finishing::Finishing;
+use super::gaps::{Gap, Gaps};
+use super::growing::{Growing, Tools};
 use super::merge::Merge;
+use super::prefixes::{Prefix, Prefixes};
 use super::space::Space;
 use crate::execute::mix;
-use crate::program::{Instruction, Program, Reg, Section, Slot};
+use crate::program::{Continuation, Editor, InstructionNumber, Program, Section};
 use crate::search::{Budget, Counters, Domain, Measure, Outcome, Ranked, Solved, Watch, exhaustive};
-use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// An instruction, by its number, in a gap of the old program. The gaps of setup come first.
+/// A prefix of a program up to its last edit, by its number; or the program made of it by adding nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Edit {
-    gap: u32,
-    instruction: u32,
-}
-
-/// A program as the edits of the old one, from left to right.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Edits(Arc<[Edit]>);
-
-/// A prefix of a program, up to its last edit.
-#[derive(Clone)]
-pub struct Beginning {
-    edits: Edits,
-    key: u128,
-}
+pub struct Beginning(u32);
 
 /// The moves: copy up to a gap and add an instruction there.
 pub struct Appending<'a> {
     space: Space<'a>,
-    /// In canonical form, as for insertions.
-    old: Program,
-    desk: Mutex<Desk>,
+    /// The gaps of the old program in canonical form, as for insertions.
+    gaps: Gaps,
+    /// Whether prefixes are met in any order, not those with the fewest edits first.
+    any_order: bool,
+    desk: Mutex<Desk<'a>>,
 }
 
 /// Working memory in which prefixes are written out.
-struct Desk {
-    /// Every instruction seen, indexed by its number.
-    instructions: Vec<Instruction>,
-    numbers: FxHashMap<Instruction, u32>,
-    /// Where prefixes are run, if states are merged by behaviour.
-    labs: Option<[Lab; 2]>,
+struct Desk<'a> {
+    tools: Tools<'a>,
+    finishing: Finishing,
+    bounds: Bounds,
+    prefixes: Prefixes,
     root: Growing,
     /// The latest prefix with all shorter prefixes of it, most of which are reused for the next one.
-    path: Vec<(Edit, Growing)>,
-}
-
-impl Desk {
-    fn number(&mut self, instruction: Instruction) -> u32 {
-        let next = self.instructions.len() as u32;
-        self.numbers.get(&instruction).copied().unwrap_or_else(|| {
-            self.instructions.push(instruction.clone());
-            self.numbers.insert(instruction, next);
-            next
-        })
-    }
+    path: Vec<(u32, Growing)>,
+    numbers: Vec<u32>,
 }
 
 impl<'a> Appending<'a> {
     /// The moves of this space.
     pub fn new(space: Space<'a>) -> Appending<'a> {
         let grammar = &space.stage.grammar;
+        let old = grammar.state(space.start).program().clone();
+        let editor = Editor::new(grammar, space.start);
+        let gaps = Gaps::new(grammar, &old, &editor);
         let labs = (space.merge == Merge::Fingerprint).then(|| Lab::both(grammar.signature));
-        let root = Growing::new(grammar.signature, labs.as_ref());
-        let (instructions, numbers, path) = Default::default();
-        let desk = Mutex::new(Desk { instructions, numbers, labs, root, path });
-        Appending { old: grammar.state(space.start).program().clone(), space, desk }
+        let finishing = Finishing::new(&editor, &space);
+        let mut tools = Tools::new(editor, labs);
+        let mut root = Growing::new(&tools);
+        let prefixes = Prefixes::new(key(&space, gaps.get(0), 0, &mut root, &mut tools));
+        let (bounds, path, numbers) = Default::default();
+        let desk = Mutex::new(Desk { tools, finishing, bounds, prefixes, root, path, numbers });
+        Appending { space, gaps, any_order: false, desk }
+    }
+
+    /// The same for a search that may meet a prefix first where it is longer than need be. Equal prefixes with
+    /// different numbers of edits are told apart, because they have different continuations.
+    pub fn in_any_order(space: Space<'a>) -> Appending<'a> {
+        Appending { any_order: true, ..Appending::new(space) }
     }
 
     /// Enumerates the whole space; the playouts of `budget` are states, `keep` is the number of solutions returned.
@@ -93,134 +86,122 @@ impl<'a> Appending<'a> {
     pub(super) fn searched(
         &self,
         watch: &mut dyn Watch<Program>,
-        search: impl FnOnce(&Self, &mut dyn Watch<Edits>) -> Outcome<Edits>,
+        search: impl FnOnce(&Self, &mut dyn Watch<Beginning>) -> Outcome<Beginning>,
     ) -> Outcome<Program> {
         let Outcome { ranked, stop, counters, size } = search(self, &mut Reader { appending: self, watch });
         let read =
-            |ranked: Ranked<Edits>| Ranked { solved: self.read(&ranked.solved), values: ranked.values };
+            |ranked: Ranked<Beginning>| Ranked { solved: self.read(&ranked.solved), values: ranked.values };
         Outcome { ranked: ranked.into_iter().map(read).collect(), stop, counters, size }
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
+    fn desk(&self) -> MutexGuard<'_, Desk<'a>> {
         self.desk.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Section and position of a gap.
-    fn place(&self, gap: u32) -> (Section, usize) {
-        let setup = self.old.setup.len();
-        match (gap as usize).checked_sub(setup + 1) {
-            None => (Section::Setup, gap as usize),
-            Some(position) => (Section::Iteration, position),
-        }
-    }
-
-    fn last_gap(&self) -> u32 {
-        self.old.len() as u32 + 1
-    }
-
-    /// Copies what is between a gap and the next one: an old instruction, or the end of setup.
-    fn copy_one(&self, growing: &mut Growing, gap: u32, labs: Option<&mut [Lab; 2]>) {
-        let (section, position) = self.place(gap);
-        match self.old.section(section).get(position) {
-            Some(instruction) => growing.push(instruction, labs),
-            None => growing.turn(labs),
-        }
-    }
-
-    /// Extends a prefix that ends at gap `from` up to gap `to`.
-    fn copy(&self, growing: &mut Growing, from: u32, to: u32, labs: &mut Option<[Lab; 2]>) {
-        (from..to).for_each(|gap| self.copy_one(growing, gap, labs.as_mut()));
+    /// Extends a prefix that ends at gap `from` by an edit.
+    fn extend(&self, growing: &mut Growing, from: u16, edit: Prefix, tools: &mut Tools) {
+        self.gaps.copy(growing, from..edit.gap, tools);
+        growing.push(edit.word, tools);
     }
 
     /// Writes out a prefix.
-    fn write<'d>(&self, desk: &'d mut Desk, edits: &[Edit]) -> &'d mut Growing {
-        let Desk { instructions, labs, root, path, .. } = desk;
-        let same = path.iter().zip(edits).take_while(|((known, _), edit)| known == *edit).count();
+    fn write<'d>(&self, desk: &'d mut Desk<'a>, number: u32) -> &'d mut Growing {
+        let Desk { tools, prefixes, root, path, numbers, .. } = desk;
+        if tools.labs.iter().flatten().any(Lab::is_full) {
+            tools.labs.iter_mut().flatten().for_each(Lab::forget);
+            path.clear();
+        }
+        prefixes.path(number, numbers);
+        let same = path.iter().zip(&*numbers).take_while(|((known, _), number)| known == *number).count();
         path.truncate(same);
-        for &edit in &edits[same..] {
-            let (gap, mut growing) =
-                path.last().map_or_else(|| (0, root.clone()), |(edit, known)| (edit.gap, known.clone()));
-            self.copy(&mut growing, gap, edit.gap, labs);
-            growing.push(&instructions[edit.instruction as usize], labs.as_mut());
-            path.push((edit, growing));
+        for &number in &numbers[same..] {
+            let edit = prefixes.get(number);
+            let mut growing = path.last().map_or(&*root, |(_, growing)| growing).clone();
+            self.extend(&mut growing, prefixes.get(edit.parent).gap, edit, tools);
+            path.push((number, growing));
         }
         path.last_mut().map_or(root, |(_, growing)| growing)
     }
 
-    /// The program made by these edits.
-    fn program(&self, edits: &Edits) -> Program {
-        let desk = self.desk();
-        let mut edits = edits.0.iter().peekable();
-        let mut program = Program::default();
-        for gap in 0..=self.last_gap() {
-            let (section, position) = self.place(gap);
-            while let Some(edit) = edits.next_if(|edit| edit.gap == gap) {
-                program.section_mut(section).push(desk.instructions[edit.instruction as usize].clone());
-            }
-            program.section_mut(section).extend(self.old.section(section).get(position).cloned());
+    /// The program made of a prefix, unless v1 has not the required type: a quick test that rejects most prefixes that
+    /// are not solutions.
+    fn whole(&self, desk: &mut Desk<'a>, number: u32) -> Option<Growing> {
+        if number == Prefix::ROOT {
+            let mut whole = desk.root.clone();
+            self.gaps.copy(&mut whole, 0..self.gaps.last(), &mut desk.tools);
+            return Some(whole);
         }
-        program
+        let edit = desk.prefixes.get(number);
+        let (from, to) = (desk.prefixes.get(edit.parent).gap, edit.gap);
+        let point = self.write(desk, edit.parent).tip().point;
+        let Desk { tools, root, path, .. } = desk;
+        let points = tools.editor.points();
+        let before = self.gaps.copied(points, point, from..to);
+        let after = points.step(before, edit.word, self.gaps.get(to).section);
+        self.gaps.moves_x(points, after.point, to).then(|| {
+            let mut whole = path.last().map_or(&*root, |(_, growing)| growing).clone();
+            self.extend(&mut whole, from, edit, tools);
+            self.gaps.copy(&mut whole, to..self.gaps.last(), tools);
+            whole
+        })
     }
 
-    /// The finished program made by these edits.
-    fn finish(&self, edits: &Edits) -> Program {
-        self.space.stage.grammar.finish(&self.program(edits)).program().clone()
-    }
-
-    fn read(&self, solved: &Solved<Edits>) -> Solved<Program> {
-        Solved { key: solved.key, solution: self.finish(&solved.solution) }
-    }
-
-    /// The key of a prefix that ends at a gap, with one more instruction if given.
-    fn key(
-        &self,
-        growing: &mut Growing,
-        gap: u32,
-        instruction: Option<&Instruction>,
-        labs: Option<&mut [Lab; 2]>,
-    ) -> u128 {
-        let grammar = &self.space.stage.grammar;
-        let program = match labs {
-            None => grammar.state(&growing.with(instruction)).id(),
-            Some(labs) => growing.behaviour(instruction, grammar.live_out.kept(), labs),
-        };
-        let (section, position) = self.place(gap);
-        mix([program, section as u128, position as u128])
-    }
-
-    /// Whether v1 has the required type if nothing is added to these edits: a quick test that rejects most prefixes
-    /// that are not solutions.
-    fn moves_x(&self, before: &Growing, gap: u32, instructions: &[Instruction], edit: Edit) -> bool {
-        let mut env = before.env.clone();
-        let added = &instructions[edit.instruction as usize];
-        for gap in gap..self.last_gap() {
-            if gap == edit.gap {
-                let _ = env.step(added, self.place(gap).0);
+    /// The words of the program made of a prefix.
+    fn words(&self, desk: &mut Desk, number: u32) -> Vec<InstructionNumber> {
+        let Desk { prefixes, numbers, .. } = desk;
+        prefixes.path(number, numbers);
+        let mut edits = numbers.iter().map(|&number| prefixes.get(number)).peekable();
+        let mut words = vec![0];
+        for number in 0..=self.gaps.last() {
+            let gap = self.gaps.get(number);
+            while let Some(edit) = edits.next_if(|edit| edit.gap == number) {
+                words.push(edit.word);
             }
-            let (section, position) = self.place(gap);
-            if let Some(instruction) = self.old.section(section).get(position) {
-                let _ = env.step(instruction, section);
+            words.extend(gap.next);
+            if gap.section == Section::Setup {
+                words[0] = words.len() as InstructionNumber - 1;
             }
         }
-        if edit.gap == self.last_gap() {
-            let _ = env.step(added, Section::Iteration);
-        }
-        env.slot(Reg::V1) == Slot::Known(self.space.stage.grammar.signature.result())
+        words
     }
+
+    /// Finishes the program made of a prefix.
+    fn finish(&self, desk: &mut Desk, number: u32) {
+        let words = self.words(desk, number);
+        desk.finishing.finish(&mut desk.tools.editor, &words);
+    }
+
+    /// The finished program made of a prefix.
+    fn finished(&self, &Beginning(number): &Beginning) -> Program {
+        let desk = &mut *self.desk();
+        self.finish(desk, number);
+        desk.tools.editor.program(&desk.finishing.words)
+    }
+
+    fn read(&self, solved: &Solved<Beginning>) -> Solved<Program> {
+        Solved { key: solved.key, solution: self.finished(&solved.solution) }
+    }
+}
+
+/// The key of a prefix that ends at a gap; equal prefixes with different `edits` are told apart.
+fn key(space: &Space, gap: &Gap, edits: u16, growing: &mut Growing, tools: &mut Tools) -> u128 {
+    let program = match space.merge {
+        Merge::Canonical => growing.state(tools),
+        Merge::Fingerprint => growing.behaviour(space.stage.grammar.live_out.kept(), tools),
+    };
+    mix([program, gap.section as u128, gap.position as u128, edits.into()])
 }
 
 impl Domain for Appending<'_> {
     type State = Beginning;
-    type Solution = Edits;
+    type Solution = Beginning;
 
     fn root(&self) -> Beginning {
-        let desk = &mut *self.desk();
-        let key = self.key(&mut desk.root.clone(), 0, None, desk.labs.as_mut());
-        Beginning { edits: Edits(Arc::new([])), key }
+        Beginning(Prefix::ROOT)
     }
 
-    fn key(&self, beginning: &Beginning) -> u128 {
-        beginning.key
+    fn key(&self, &Beginning(number): &Beginning) -> u128 {
+        number.into()
     }
 
     fn children(&self, beginning: &Beginning) -> Arc<[Beginning]> {
@@ -228,75 +209,69 @@ impl Domain for Appending<'_> {
         if self.is_end(beginning) {
             return children.into();
         }
-        let (grammar, edits) = (&self.space.stage.grammar, &beginning.edits.0);
+        let &Beginning(parent) = beginning;
         let desk = &mut *self.desk();
-        let mut growing = self.write(desk, edits).clone();
-        let first = edits.last().map_or(0, |edit| edit.gap);
-        for gap in first..=self.last_gap() {
-            let (section, position) = self.place(gap);
-            if grammar.opens(section, position, self.old.section(section)) {
-                for (instruction, _) in grammar.instructions(&growing.env, section) {
-                    if instruction.target.is_none() {
-                        continue;
-                    }
-                    let key = self.key(&mut growing, gap, Some(&instruction), desk.labs.as_mut());
-                    let edit = Edit { gap, instruction: desk.number(instruction) };
-                    let edits = Edits(edits.iter().copied().chain([edit]).collect());
-                    children.push(Beginning { edits, key });
+        let mut growing = self.write(desk, parent).clone();
+        let Desk { tools, prefixes, .. } = desk;
+        let Prefix { gap: first, edits, .. } = prefixes.get(parent);
+        let edits = edits + 1;
+        let (told_apart, last) =
+            (if self.any_order { edits } else { 0 }, edits as usize == self.space.stage.edits);
+        for number in first..=self.gaps.last() {
+            let gap = self.gaps.get(number);
+            let tip = growing.tip();
+            let offers =
+                if gap.open { tools.editor.points().continuations(tip.point, gap.section) } else { 0..0 };
+            for offer in offers {
+                let points = tools.editor.points();
+                let Continuation { word, point } = points.continuation(offer);
+                // As for insertions, the last edit must leave a program that fits.
+                if last && !self.gaps.moves_x(points, point, number)
+                    || tools.editor.instruction(word).target.is_none()
+                {
+                    continue;
                 }
+                growing.push(word, tools);
+                let key = key(&self.space, gap, told_apart, &mut growing, tools);
+                growing.pop(tip);
+                children.push(Beginning(prefixes.number(key, Prefix { parent, gap: number, word, edits })));
             }
-            if gap < self.last_gap() {
-                self.copy_one(&mut growing, gap, desk.labs.as_mut());
+            if number < self.gaps.last() {
+                self.gaps.copy(&mut growing, number..number + 1, tools);
             }
         }
         children.into()
     }
 
-    fn is_end(&self, beginning: &Beginning) -> bool {
-        beginning.edits.0.len() == self.space.stage.edits
+    fn is_end(&self, &Beginning(number): &Beginning) -> bool {
+        self.desk().prefixes.get(number).edits as usize == self.space.stage.edits
     }
 
-    fn solution(&self, beginning: &Beginning) -> Option<Solved<Edits>> {
-        let grammar = &self.space.stage.grammar;
+    fn solution(&self, beginning: &Beginning) -> Option<Solved<Beginning>> {
+        let kept = self.space.stage.grammar.live_out.kept();
         let desk = &mut *self.desk();
-        let whole = match beginning.edits.0.split_last() {
-            Some((&edit, before)) => {
-                let gap = before.last().map_or(0, |edit| edit.gap);
-                self.write(desk, before);
-                let Desk { instructions, labs, root, path, .. } = desk;
-                let before = path.last().map_or(&*root, |(_, growing)| growing);
-                if !self.moves_x(before, gap, instructions, edit) {
-                    return None;
-                }
-                let mut whole = before.clone();
-                self.copy(&mut whole, gap, edit.gap, labs);
-                whole.push(&instructions[edit.instruction as usize], labs.as_mut());
-                self.copy(&mut whole, edit.gap, self.last_gap(), labs);
-                whole
-            }
-            None => {
-                let mut whole = desk.root.clone();
-                self.copy(&mut whole, 0, self.last_gap(), &mut desk.labs);
-                whole
-            }
-        };
-        let finished = grammar.finish(&whole.written);
-        let typed = self.space.typed(&finished)?;
-        let kept = grammar.live_out.kept();
-        let known = desk.labs.as_mut().and_then(|labs| whole.finished(&finished, &typed, kept, labs));
-        let key = known.unwrap_or_else(|| self.space.merge.finished(&finished, grammar.signature, kept));
-        Some(Solved { key, solution: beginning.edits.clone() })
+        let whole = self.whole(desk, beginning.0)?;
+        let Desk { tools: Tools { editor, labs, .. }, finishing, .. } = desk;
+        finishing.finish(editor, &whole.words).then(|| {
+            let key = finishing.key(editor, &self.space, |editor, finished| {
+                whole.finished(finished, kept, editor, labs.as_mut())
+            });
+            Solved { key, solution: *beginning }
+        })
     }
 
     fn replicates(&self) -> usize {
         self.space.bench.count()
     }
 
-    fn bound(&self, edits: &Edits) -> f64 {
-        self.space.bound(&self.program(edits))
+    fn bound(&self, beginning: &Beginning) -> f64 {
+        let desk = &mut *self.desk();
+        self.finish(desk, beginning.0);
+        let Desk { tools, finishing, bounds, .. } = desk;
+        bounds.bound(&mut tools.editor, &finishing.words, &self.space)
     }
 
-    fn values(&self, requests: &[(&Solved<Edits>, usize)]) -> Vec<f64> {
+    fn values(&self, requests: &[(&Solved<Beginning>, usize)]) -> Vec<f64> {
         let read: Vec<(Solved<Program>, usize)> =
             requests.iter().map(|&(solved, replicate)| (self.read(solved), replicate)).collect();
         let requests: Vec<_> = read.iter().map(|(solved, replicate)| (solved, *replicate)).collect();
@@ -304,19 +279,19 @@ impl Domain for Appending<'_> {
     }
 }
 
-/// Forwards the events of a search over edits to an observer of programs.
+/// Forwards the events of a search over prefixes to an observer of programs.
 struct Reader<'a, 'b> {
     appending: &'a Appending<'b>,
     watch: &'a mut dyn Watch<Program>,
 }
 
-impl Watch<Edits> for Reader<'_, '_> {
+impl Watch<Beginning> for Reader<'_, '_> {
     fn evaluated(&mut self, key: u128, replicate: usize, value: f64) {
         self.watch.evaluated(key, replicate, value);
     }
 
-    fn continues(&mut self, counters: &Counters, best: Option<(&Edits, f64)>) -> bool {
-        let best = best.map(|(edits, mean)| (self.appending.finish(edits), mean));
+    fn continues(&mut self, counters: &Counters, best: Option<(&Beginning, f64)>) -> bool {
+        let best = best.map(|(beginning, mean)| (self.appending.finished(beginning), mean));
         self.watch.continues(counters, best.as_ref().map(|(program, mean)| (program, *mean)))
     }
 }
@@ -326,7 +301,7 @@ mod tests {
     use super::*;
     use crate::discovery::{Bench, Instances, Known, Problems, Stage};
     use crate::problem::{Family, InstanceSet};
-    use crate::program::{Entry, Geometry, Grammar};
+    use crate::program::{Entry, Geometry, Grammar, Typed, check};
     use crate::reward::{Profile, Protocol, StepRule};
     use crate::rng::Stream;
     use rand::RngExt;
@@ -346,13 +321,25 @@ mod tests {
         }
     }
 
-    /// The finished program, if it is valid, with its key as stored.
+    /// The finished program, if it is valid, with its key as stored: it type-checks, writes all registers to be kept,
+    /// and no instruction added by the stage is redundant.
     fn finished(space: &Space, program: &Program) -> Option<Solved<Program>> {
         let grammar = &space.stage.grammar;
         let finished = grammar.finish(program);
-        space.typed(&finished)?;
+        let redundant = |typed: &Typed| {
+            let old = space.start.section(typed.section).contains(typed.instruction);
+            !old && (typed.instruction.op.redundant)(&typed.args)
+        };
+        let typed = check(finished.program(), grammar.signature).ok()?;
+        let valid = grammar.is_well_shaped(program) && !typed.iter().any(redundant);
         let key = space.merge.finished(&finished, grammar.signature, grammar.live_out.kept());
-        Some(Solved { key, solution: finished.program().clone() })
+        valid.then(|| Solved { key, solution: finished.program().clone() })
+    }
+
+    fn written(appending: &Appending, beginning: Beginning) -> Program {
+        let desk = &mut *appending.desk();
+        let words = appending.write(desk, beginning.0).words.clone();
+        desk.tools.editor.program(&words)
     }
 
     #[test]
@@ -361,44 +348,43 @@ mod tests {
         let bench = Bench::new(&stage, InstanceSet::Search, 0, 0, &known, &problems).unwrap();
         let start = &Entry::named("precond-gd").unwrap().document.program;
         for merge in Merge::ALL {
-            let fresh = || Appending::new(Space { stage: &stage, start, merge, bench: &bench, front: None });
+            let space = || Space { stage: &stage, start, merge, bench: &bench, front: None };
+            let fresh = || Appending::in_any_order(space());
             let (one, mut dice) = (fresh(), Stream::new(5).derive("walk", 0).rng());
             for _ in 0..20 {
                 let mut beginning = one.root();
                 while !one.is_end(&beginning) {
                     let children = one.children(&beginning);
-                    let next = children[dice.random_range(0..children.len())].clone();
-                    let edit = *next.edits.0.last().unwrap();
-                    let added = one.desk().instructions[edit.instruction as usize].clone();
-                    let before = one.write(&mut one.desk(), &beginning.edits.0).written.clone();
-                    let after = one.write(&mut one.desk(), &next.edits.0).written.clone();
-                    let (section, position) = one.place(edit.gap);
+                    let next = children[dice.random_range(0..children.len())];
+                    let edit = one.desk().prefixes.get(next.0);
+                    let before = written(&one, beginning);
+                    let after = written(&one, next);
+                    let Gap { section, position, .. } = *one.gaps.get(edit.gap);
+                    let added = one.desk().tools.editor.instruction(edit.word).clone();
                     assert_eq!(after.section(section).last(), Some(&added));
-                    assert!(after.len() > before.len());
-                    let old = |program: &Program| program.instructions().count();
-                    let copied =
-                        position + if section == Section::Iteration { one.old.setup.len() } else { 0 };
-                    assert_eq!(old(&after), copied + next.edits.0.len());
-                    // The whole program starts with the prefix.
-                    let whole = one.program(&next.edits);
-                    assert_eq!(whole.len(), one.old.len() + next.edits.0.len());
-                    assert!(
-                        whole.setup.starts_with(&after.setup)
-                            && whole.iteration.starts_with(&after.iteration)
-                    );
+                    let copied = position + if section == Section::Iteration { start.setup.len() } else { 0 };
+                    assert_eq!(after.len(), copied + edit.edits as usize);
+                    // A child may be a known prefix with the same behaviour, whose parent is another one.
+                    assert!(edit.parent != beginning.0 || after.len() > before.len());
                     // Another working memory, without any history, gives the same key.
-                    let (other, desk) = (fresh(), one.desk());
-                    other.desk().instructions.clone_from(&desk.instructions);
-                    drop(desk);
-                    let desk = &mut *other.desk();
-                    let mut growing = other.write(desk, &next.edits.0).clone();
-                    assert_eq!(other.key(&mut growing, edit.gap, None, desk.labs.as_mut()), next.key);
+                    let (other, desk) = (fresh(), &mut *one.desk());
+                    let tools = &mut other.desk().tools;
+                    let mut growing = Growing::new(tools);
+                    desk.prefixes.path(next.0, &mut desk.numbers);
+                    for &number in &desk.numbers {
+                        let edit = desk.prefixes.get(number);
+                        other.extend(&mut growing, desk.prefixes.get(edit.parent).gap, edit, tools);
+                    }
+                    let key = key(&other.space, other.gaps.get(edit.gap), edit.edits, &mut growing, tools);
+                    assert_eq!(desk.prefixes.number(key, edit), next.0, "{after}");
                     beginning = next;
                 }
+                let whole = one.words(&mut one.desk(), beginning.0);
+                let whole = one.desk().tools.editor.program(&whole);
+                let expected = finished(&one.space, &whole);
                 let solved = one.solution(&beginning);
-                let expected = finished(&one.space, &one.program(&beginning.edits));
                 assert_eq!(solved.as_ref().map(|s| s.key), expected.as_ref().map(|s| s.key));
-                assert_eq!(solved.map(|s| one.finish(&s.solution)), expected.map(|s| s.solution));
+                assert_eq!(solved.map(|s| one.finished(&s.solution)), expected.map(|s| s.solution));
             }
         }
     }

@@ -183,19 +183,30 @@ pub fn attempt(
     let (tuning, stream) = (approach.tuning(stage), Stream::new(seed).derive("search", number as u64));
     let mut watch = Adaptor { observer, number, front: &front };
     let method = approach.method;
-    let search = || match method.info().moves {
-        Moves::Appending if !stage.grammar.redirect => Appending::new(space)
-            .searched(&mut watch, |domain, watch| method.search(domain, &tuning, &stream, watch)),
-        Moves::Appending | Moves::Insertions => {
-            method.search(&Insertions::new(space), &tuning, &stream, &mut watch)
-        }
-        Moves::Patches => match proposer {
-            Some(proposer) => {
-                let mut asking = Asking { proposer: &mut **proposer, stage };
-                method.search_asking(&Patches::new(space), &mut asking, &tuning, &stream, &mut watch)
+    let moves = match method.info().moves {
+        Moves::Appending | Moves::Either if stage.grammar.redirect => Moves::Insertions,
+        Moves::Either if !start.is_empty() || merge != Merge::Fingerprint => Moves::Insertions,
+        moves => moves,
+    };
+    let search = || {
+        let appending = match moves {
+            Moves::Appending => Appending::new(space),
+            Moves::Either => Appending::in_any_order(space),
+            Moves::Insertions => {
+                return method.search(&Insertions::new(space), &tuning, &stream, &mut watch);
             }
-            None => method.search(&Patches::new(space), &tuning, &stream, &mut watch),
-        },
+            Moves::Patches => {
+                let patches = Patches::new(space);
+                return match proposer {
+                    Some(proposer) => {
+                        let mut asking = Asking { proposer: &mut **proposer, stage };
+                        method.search_asking(&patches, &mut asking, &tuning, &stream, &mut watch)
+                    }
+                    None => method.search(&patches, &tuning, &stream, &mut watch),
+                };
+            }
+        };
+        appending.searched(&mut watch, |domain, watch| method.search(domain, &tuning, &stream, watch))
     };
     let Outcome { ranked, stop, counters, .. } = spend(WorkPhase::Search, search);
     if stop == StopReason::Interrupted {

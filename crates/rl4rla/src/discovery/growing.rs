@@ -1,22 +1,43 @@
 //! A program built from left to right, with its types and its behaviour.
 
-use super::behaviour::{Lab, LabState};
+use super::behaviour::{Held, Lab, Step};
 use super::merge::{handed_on, inverts_generally, stable};
-use crate::program::{Arg, Canonical, Env, Instruction, Program, RegSet, Section, Signature, Typed};
+use crate::program::{Editor, Instruction, InstructionNumber, RegSet, Section, TypePoint, TypePoints};
 use xxhash_rust::xxh3::xxh3_128;
+
+/// What a program is built with.
+pub(super) struct Tools<'a> {
+    pub editor: Editor<'a>,
+    /// Where prefixes are run, if their behaviour is tracked.
+    pub labs: Option<[Lab; 2]>,
+    /// The text that a key is the hash of.
+    text: Vec<u8>,
+}
+
+impl<'a> Tools<'a> {
+    pub fn new(editor: Editor<'a>, labs: Option<[Lab; 2]>) -> Tools<'a> {
+        Tools { editor, labs, text: Vec::new() }
+    }
+}
 
 /// A prefix of a program.
 #[derive(Clone)]
 pub(super) struct Growing {
-    pub written: Program,
+    /// The words of the program so far.
+    pub words: Vec<InstructionNumber>,
+    lines: Vec<Line>,
+    tip: Tip,
+}
+
+/// What changes with every instruction.
+#[derive(Clone, Copy)]
+pub(super) struct Tip {
     /// The section being written.
     pub section: Section,
-    signature: Signature,
-    /// The types after it.
-    pub env: Env,
-    lines: Vec<Line>,
-    /// Its register contents on the first probe, and on the second if they were needed.
-    held: [Option<LabState>; 2],
+    /// The types here.
+    pub point: TypePoint,
+    /// The register contents on the first probe, and on the second if they were needed.
+    held: [Option<Held>; 2],
 }
 
 /// The properties of an instruction that liveness and stability depend on.
@@ -29,109 +50,108 @@ struct Line {
     general: bool,
 }
 
-impl Line {
-    fn new(section: Section, instruction: &Instruction, args: Option<&[Arg]>) -> Line {
-        let (reads, writes) = (instruction.reads(), instruction.writes());
-        Line { section, reads, writes, general: inverts_generally(instruction, args) }
-    }
-}
-
 impl Growing {
-    /// The empty prefix; its behaviour is tracked if there are labs.
-    pub fn new(signature: Signature, labs: Option<&[Lab; 2]>) -> Growing {
-        Growing {
-            written: Program::default(),
-            section: Section::Setup,
-            signature,
-            env: Env::start(signature),
-            lines: Vec::new(),
-            held: [labs.map(|labs| labs[0].begin()), None],
-        }
+    /// The empty prefix.
+    pub fn new(tools: &Tools) -> Growing {
+        let held = [tools.labs.as_ref().map(|labs| labs[0].begin()), None];
+        let tip = Tip { section: Section::Setup, point: TypePoints::START, held };
+        Growing { words: vec![0], lines: Vec::new(), tip }
+    }
+
+    /// Where it ends.
+    pub fn tip(&self) -> Tip {
+        self.tip
     }
 
     /// Moves from setup to the iteration.
-    pub fn turn(&mut self, labs: Option<&mut [Lab; 2]>) {
-        self.section = Section::Iteration;
-        for (lab, held) in labs.into_iter().flatten().zip(&mut self.held) {
+    pub fn turn(&mut self, tools: &Tools) {
+        self.tip.section = Section::Iteration;
+        for (lab, held) in tools.labs.iter().flatten().zip(&mut self.tip.held) {
             held.iter_mut().for_each(|held| lab.turn(held));
         }
     }
 
     /// Adds an instruction. One that does not type-check invalidates its target, which does not matter if that is
     /// dead.
-    pub fn push(&mut self, instruction: &Instruction, labs: Option<&mut [Lab; 2]>) {
-        let value = self.env.step(instruction, self.section).ok();
-        let args = value.as_ref().map(|value| &value.args[..]);
-        for (lab, held) in labs.into_iter().flatten().zip(&mut self.held) {
-            held.iter_mut().for_each(|held| lab.step(held, instruction, args));
+    pub fn push(&mut self, word: InstructionNumber, tools: &mut Tools) {
+        let Tip { section, point, held } = &mut self.tip;
+        let args = tools.editor.points().args(*point, word, *section);
+        *point = tools.editor.points().step(*point, word, *section).point;
+        let (instruction, call) = (tools.editor.instruction(word), tools.editor.call(word));
+        for (lab, held) in tools.labs.iter_mut().flatten().zip(held) {
+            held.iter_mut().for_each(|held| lab.step(held, instruction, call, args.as_deref()));
         }
-        self.lines.push(Line::new(self.section, instruction, args));
-        self.written.section_mut(self.section).push(instruction.clone());
+        let (reads, writes) = (instruction.reads(), instruction.writes());
+        let general = inverts_generally(instruction, args.as_deref());
+        self.lines.push(Line { section: *section, reads, writes, general });
+        self.words.push(word);
+        self.words[0] += InstructionNumber::from(*section == Section::Setup);
     }
 
-    /// The program with one more instruction.
-    pub fn with(&self, instruction: Option<&Instruction>) -> Program {
-        let mut program = self.written.clone();
-        program.section_mut(self.section).extend(instruction.cloned());
-        program
+    /// Removes the last instruction; `before` is where the rest ends.
+    pub fn pop(&mut self, before: Tip) {
+        let last = self.lines.pop().filter(|_| self.words.pop().is_some());
+        self.words[0] -= InstructionNumber::from(last.is_some_and(|line| line.section == Section::Setup));
+        self.tip = before;
     }
 
-    /// A key of its behaviour, with one more instruction if given: of the register contents, and of the properties
-    /// that determine stability. Prefixes with equal keys have the same continuations with the same results.
-    pub fn behaviour(
-        &mut self,
-        instruction: Option<&Instruction>,
-        kept: RegSet,
-        labs: &mut [Lab; 2],
-    ) -> u128 {
-        let value = instruction.and_then(|last| self.env.result(last, self.section).ok());
-        let args = value.as_ref().map(|value| &value.args[..]);
-        let last = instruction.map(|instruction| (instruction, args));
-        let line = last.map(|(instruction, args)| Line::new(self.section, instruction, args));
-        let (written, handed_on, inverses) = self.counting(line, kept);
-        let mut text = Vec::with_capacity(256);
+    /// The hash of its canonical form.
+    pub fn state(&self, tools: &mut Tools) -> u128 {
+        let mut state = Vec::with_capacity(self.words.len());
+        tools.editor.state(&self.words, &mut state);
+        tools.editor.id(&state)
+    }
+
+    /// A key of its behaviour: of the register contents, and of the properties that determine stability. Prefixes
+    /// with equal keys have the same continuations with the same results. There must be labs.
+    pub fn behaviour(&mut self, kept: RegSet, tools: &mut Tools) -> u128 {
+        let (written, handed_on, inverses) = self.counting(kept);
+        let mut text = std::mem::take(&mut tools.text);
+        text.clear();
         text.extend_from_slice(&inverses.to_le_bytes());
-        for (i, lab) in labs.iter_mut().enumerate() {
-            let held = match self.held[i].take() {
-                Some(held) => held,
-                None => self.replayed(lab),
-            };
-            let complete = lab.describe(&held, last, written, handed_on, &mut text);
-            self.held[i] = Some(held);
-            if complete {
+        for which in 0..2 {
+            let held = self.tip.held[which].unwrap_or_else(|| self.replayed(which, tools));
+            self.tip.held[which] = Some(held);
+            let labs = tools.labs.as_ref().expect("behaviour is tracked");
+            if labs[which].describe(&held, written, handed_on, &mut text) {
                 break;
             }
         }
-        xxh3_128(&text)
+        let key = xxh3_128(&text);
+        tools.text = text;
+        key
     }
 
     /// Its register contents in a lab where it was not tracked.
-    fn replayed(&self, lab: &mut Lab) -> LabState {
-        let mut held = lab.begin();
-        let mut env = Env::start(self.signature);
-        for section in Section::BOTH {
-            if section == Section::Iteration && self.section == section {
+    fn replayed(&self, which: usize, tools: &mut Tools) -> Held {
+        let Tools { editor, labs, .. } = tools;
+        let lab = &mut labs.as_mut().expect("behaviour is tracked")[which];
+        let (mut held, mut point) = (lab.begin(), TypePoints::START);
+        let mut here = Section::Setup;
+        for (&word, line) in self.words[1..].iter().zip(&self.lines) {
+            if line.section != here {
                 lab.turn(&mut held);
+                here = line.section;
             }
-            for instruction in self.written.section(section) {
-                let value = env.step(instruction, section).ok();
-                lab.step(&mut held, instruction, value.as_ref().map(|value| &value.args[..]));
-            }
+            let args = editor.points().args(point, word, here);
+            lab.step(&mut held, editor.instruction(word), editor.call(word), args.as_deref());
+            point = editor.points().step(point, word, here).point;
+        }
+        if self.tip.section != here {
+            lab.turn(&mut held);
         }
         held
     }
 
     /// The registers written; those among them that count as left by setup; the number of live instructions that
     /// invert a matrix that is not triangular. Every register may still be read by later instructions.
-    fn counting(&self, last: Option<Line>, kept: RegSet) -> (RegSet, RegSet, u64) {
-        let lines = |of: Section| {
-            let lines = last.iter().chain(self.lines.iter().rev());
-            lines.filter(move |line| line.section == of)
-        };
-        let written = |of| lines(of).fold(RegSet::EMPTY, |set, line| set.union(line.writes));
+    fn counting(&self, kept: RegSet) -> (RegSet, RegSet, u64) {
+        let setup_lines = self.words[0] as usize;
+        let (setup, iteration) = self.lines.split_at(setup_lines);
+        let written = |lines: &[Line]| lines.iter().fold(RegSet::EMPTY, |set, line| set.union(line.writes));
         let mut inverses = 0;
-        let mut before = |of: Section, after: RegSet| {
-            lines(of).fold(after, |live, line| {
+        let mut before = |lines: &[Line], after: RegSet| {
+            lines.iter().rev().fold(after, |live, line| {
                 if !line.writes.meets(live) {
                     return live;
                 }
@@ -139,33 +159,46 @@ impl Growing {
                 live.minus(line.writes).union(line.reads)
             })
         };
-        let left = before(Section::Iteration, RegSet::all()).union(kept);
-        before(Section::Setup, left);
-        let setup = written(Section::Setup);
-        let handed_on = setup.iter().filter(|&reg| left.contains(reg)).collect();
-        (setup.union(written(Section::Iteration)), handed_on, inverses)
+        let left = before(iteration, RegSet::all()).union(kept);
+        before(setup, left);
+        (written(&self.lines), written(setup).and(left), inverses)
     }
 
-    /// The key of the finished program, as computed by [`Merge::finished`](super::Merge); `None` if it cannot be
-    /// determined here.
+    /// The key of the program once it is finished, as computed by [`Merge::finished`](super::Merge), given the words
+    /// of the finished program; `None` if it cannot be determined here.
     pub fn finished(
         &self,
-        finished: &Canonical,
-        typed: &[Typed],
+        finished: &[InstructionNumber],
         kept: RegSet,
-        labs: &mut [Lab; 2],
+        editor: &mut Editor,
+        labs: Option<&mut [Lab; 2]>,
     ) -> Option<u128> {
-        let counted = handed_on(finished.program()).union(kept);
-        let behaviour = labs[0].fingerprint(self.held[0].as_ref()?, typed, counted)?;
-        Some(stable(behaviour, typed))
+        let (lab, held) = (&mut labs?[0], self.tip.held[0]?);
+        let mut point = TypePoints::START;
+        let section = |i: usize| if i < finished[0] as usize { Section::Setup } else { Section::Iteration };
+        let mut args = Vec::with_capacity(finished.len());
+        for (i, &word) in finished[1..].iter().enumerate() {
+            args.push(editor.points().args(point, word, section(i))?);
+            point = editor.points().step(point, word, section(i)).point;
+        }
+        let step =
+            |(i, args)| Step { section: section(i), instruction: editor.instruction(finished[i + 1]), args };
+        let steps: Vec<Step> = args.into_iter().enumerate().map(step).collect();
+        let handed_on = handed_on(|section| instructions(&steps, section));
+        let behaviour = lab.fingerprint(&held, &steps, handed_on.union(kept))?;
+        Some(stable(behaviour, &steps))
     }
+}
+
+fn instructions<'s>(steps: &'s [Step], section: Section) -> impl Iterator<Item = &'s Instruction> {
+    steps.iter().filter(move |step| step.section == section).map(|step| step.instruction)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::discovery::Merge;
-    use crate::program::{Geometry, Grammar, Op, Reg, Update, check};
+    use crate::program::{Canonical, Geometry, Grammar, LiveOut, Op, Program, Reg, Signature, Update};
     use crate::rng::Stream;
     use rand::RngExt;
     use rustc_hash::FxHashMap;
@@ -175,34 +208,36 @@ mod tests {
         geometries.into_iter().flat_map(|shape| Update::ALL.map(|update| Signature::new(shape, update)))
     }
 
-    fn written(program: &Program, section: Section, signature: Signature, labs: &mut [Lab; 2]) -> Growing {
-        let mut growing = Growing::new(signature, Some(labs));
-        program.setup.iter().for_each(|instruction| growing.push(instruction, Some(labs)));
+    fn tools(grammar: &Grammar) -> Tools<'_> {
+        Tools::new(Editor::new(grammar, &Program::default()), Some(Lab::both(grammar.signature)))
+    }
+
+    fn written(program: &Program, section: Section, tools: &mut Tools) -> Growing {
+        let mut growing = Growing::new(tools);
+        let words = tools.editor.words(program);
+        let (setup, iteration) = words[1..].split_at(program.setup.len());
+        setup.iter().for_each(|&word| growing.push(word, tools));
         if section == Section::Iteration {
-            growing.turn(Some(labs));
+            growing.turn(tools);
         }
-        program.iteration.iter().for_each(|instruction| growing.push(instruction, Some(labs)));
+        iteration.iter().for_each(|&word| growing.push(word, tools));
         growing
     }
 
     /// Random prefixes: calls `met` with each, and with an instruction that may be added to it.
-    fn walk(
-        grammar: &Grammar,
-        seed: u64,
-        labs: &mut [Lab; 2],
-        mut met: impl FnMut(&mut Growing, &Instruction, &mut [Lab; 2]),
-    ) {
+    fn walk(seed: u64, tools: &mut Tools, mut met: impl FnMut(&mut Growing, InstructionNumber, &mut Tools)) {
         let mut dice = Stream::new(seed).derive("walk", 0).rng();
-        let mut growing = Growing::new(grammar.signature, Some(labs));
+        let mut growing = Growing::new(tools);
         let turn = dice.random_range(0..4);
         for length in 0..7 {
             if length == turn {
-                growing.turn(Some(labs));
+                growing.turn(tools);
             }
-            let offered = grammar.instructions(&growing.env, growing.section);
-            let (instruction, _) = &offered[dice.random_range(0..offered.len())];
-            met(&mut growing, instruction, labs);
-            growing.push(instruction, Some(labs));
+            let Tip { point, section, .. } = growing.tip();
+            let offered = tools.editor.points().continuations(point, section);
+            let offer = tools.editor.points().continuation(dice.random_range(offered));
+            met(&mut growing, offer.word, tools);
+            growing.push(offer.word, tools);
         }
     }
 
@@ -214,17 +249,26 @@ mod tests {
     fn one_more_instruction_is_as_good_as_running_all_of_it() {
         let kept = RegSet::EMPTY.with(Reg::R1);
         for signature in signatures() {
-            let (grammar, mut labs) = (everything(signature), Lab::both(signature));
+            let grammar = everything(signature);
+            let (mut tools, mut fresh) = (tools(&grammar), tools(&grammar));
             for seed in 0..60 {
-                walk(&grammar, seed, &mut labs, |growing, instruction, labs| {
-                    let added = growing.behaviour(Some(instruction), kept, labs);
-                    let whole = growing.with(Some(instruction));
-                    let mut again = written(&whole, growing.section, signature, labs);
-                    assert_eq!(added, again.behaviour(None, kept, labs), "{whole}");
+                walk(seed, &mut tools, |growing, word, tools| {
+                    let (before, words) = (growing.tip(), growing.words.clone());
+                    let behaviour = growing.behaviour(kept, tools);
+                    growing.push(word, tools);
+                    let added = growing.behaviour(kept, tools);
+                    let whole = tools.editor.program(&growing.words);
+                    // Values that were computed for other prefixes are as good as new ones.
+                    fresh.labs.iter_mut().flatten().for_each(Lab::forget);
+                    let mut again = written(&whole, before.section, &mut fresh);
+                    assert_eq!(added, again.behaviour(kept, &mut fresh), "{whole}");
                     // Dead code and the order of independent instructions do not matter either.
-                    let tidy = Canonical::new(&whole, crate::program::LiveOut::Partial(kept));
-                    let mut tidy = written(tidy.program(), growing.section, signature, labs);
-                    assert_eq!(added, tidy.behaviour(None, kept, labs), "{whole}");
+                    let tidy = Canonical::new(&whole, LiveOut::Partial(kept));
+                    let mut tidy = written(tidy.program(), before.section, tools);
+                    assert_eq!(added, tidy.behaviour(kept, tools), "{whole}");
+                    growing.pop(before);
+                    assert_eq!(growing.words, words);
+                    assert_eq!(growing.behaviour(kept, tools), behaviour);
                 });
             }
         }
@@ -233,15 +277,21 @@ mod tests {
     #[test]
     fn keys_of_finished_programs_are_those_that_are_stored() {
         for signature in signatures() {
-            let (grammar, mut labs) = (everything(signature), Lab::both(signature));
+            let grammar = everything(signature);
+            let mut tools = tools(&grammar);
             let (mut quick, mut all) = (0, 0);
             for seed in 0..200 {
-                walk(&grammar, seed, &mut labs, |growing, _, labs| {
-                    let finished = grammar.finish(&growing.written);
-                    let Ok(typed) = check(finished.program(), signature) else { return };
+                walk(seed, &mut tools, |growing, _, tools| {
+                    let mut words = Vec::new();
+                    if !tools.editor.finish(&growing.words, &growing.words, &mut words) {
+                        return;
+                    }
                     all += 1;
-                    if let Some(key) = growing.finished(&finished, &typed, RegSet::EMPTY, labs) {
+                    if let Some(key) =
+                        growing.finished(&words, RegSet::EMPTY, &mut tools.editor, tools.labs.as_mut())
+                    {
                         quick += 1;
+                        let finished = grammar.finish(&tools.editor.program(&growing.words));
                         let stored = Merge::Fingerprint.finished(&finished, signature, RegSet::EMPTY);
                         assert_eq!(key, stored, "{}", finished.program());
                     }
@@ -261,26 +311,29 @@ mod tests {
                 .map(|name| Reg::named(name).unwrap())
                 .into_iter()
                 .collect();
-            let mut labs = Lab::both(signature);
+            let mut tools = tools(&grammar);
             let mut known: FxHashMap<(u128, Section), Growing> = FxHashMap::default();
             for seed in 0..300 {
-                walk(&grammar, seed, &mut labs, |growing, instruction, labs| {
-                    let key = growing.behaviour(None, RegSet::EMPTY, labs);
-                    let other = known.entry((key, growing.section)).or_insert_with(|| growing.clone());
-                    let alike = grammar.state(&other.written) == grammar.state(&growing.written);
+                walk(seed, &mut tools, |growing, word, tools| {
+                    let key = growing.behaviour(RegSet::EMPTY, tools);
+                    let place = (key, growing.tip().section);
+                    let mut other = known.entry(place).or_insert_with(|| growing.clone()).clone();
+                    let alike = other.state(tools) == growing.state(tools);
                     // If the types differ, one is more specific about the same matrix. And dead code may have counted
                     // for the stability of one of them.
-                    let line = Line::new(growing.section, instruction, None);
-                    let survives = |beginning: &Growing| {
-                        let [before, after] =
-                            [None, Some(line)].map(|line| beginning.counting(line, RegSet::EMPTY));
-                        before.1.minus(after.1) == RegSet::EMPTY && before.2 == after.2
+                    let mut after = |beginning: &mut Growing| {
+                        let (tip, before) = (beginning.tip(), beginning.counting(RegSet::EMPTY));
+                        beginning.push(word, tools);
+                        let (after, key) =
+                            (beginning.counting(RegSet::EMPTY), beginning.behaviour(RegSet::EMPTY, tools));
+                        beginning.pop(tip);
+                        let survives = before.1.minus(after.1) == RegSet::EMPTY && before.2 == after.2;
+                        survives.then_some(key)
                     };
-                    if !alike && other.env == growing.env && survives(growing) && survives(other) {
+                    let [one, two] = [after(growing), after(&mut other)];
+                    if !alike && other.tip().point == growing.tip().point && one.is_some() && two.is_some() {
                         pairs += 1;
-                        let [one, two] =
-                            [growing, other].map(|g| g.behaviour(Some(instruction), RegSet::EMPTY, labs));
-                        assert_eq!(one, two, "{instruction}");
+                        assert_eq!(one, two, "{}", tools.editor.instruction(word));
                     }
                 });
             }
@@ -290,15 +343,11 @@ mod tests {
 
     #[test]
     fn carried_registers_are_told_apart() {
-        let signature = Signature::from(Geometry::Tall);
-        let mut labs = Lab::both(signature);
+        let grammar = everything(Geometry::Tall.into());
+        let mut tools = tools(&grammar);
         let mut of = |text: &str| {
             let program = text.parse().unwrap();
-            written(&program, Section::Iteration, signature, &mut labs).behaviour(
-                None,
-                RegSet::EMPTY,
-                &mut labs,
-            )
+            written(&program, Section::Iteration, &mut tools).behaviour(RegSet::EMPTY, &mut tools)
         };
         let (one, two) = (
             "iteration:\n v1 = VEC_VEC_ADD(x, m1)\n m1 = VEC_VEC_SUB(x, v1)\n",

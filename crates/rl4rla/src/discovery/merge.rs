@@ -1,10 +1,10 @@
 //! The merge key: which programs a search treats as the same.
 
+use super::behaviour::Step;
 use crate::equivalence::fingerprint;
 use crate::execute::mix;
 use crate::program::{
     Arg, Canonical, Core, Env, Instruction, LiveOut, Meaning, Program, RegSet, Section, Signature, Structure,
-    Typed,
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,8 @@ impl Merge {
         match self {
             Merge::Canonical => program.id(),
             Merge::Fingerprint => {
-                let out = LiveOut::Keeping(handed_on(program.program()).union(kept));
+                let handed_on = handed_on(|section| program.program().section(section).iter());
+                let out = LiveOut::Keeping(handed_on.union(kept));
                 let behaviour = fingerprint(program.program(), signature, out);
                 mix([behaviour, general_inverses(program.program(), signature)])
             }
@@ -37,15 +38,14 @@ impl Merge {
     }
 }
 
-/// The registers that the iteration reads as left by setup.
-pub(super) fn handed_on(program: &Program) -> RegSet {
+/// The registers that the iteration reads as left by setup, by the instructions of each section.
+pub(super) fn handed_on<'a, I: Iterator<Item = &'a Instruction>>(section: impl Fn(Section) -> I) -> RegSet {
     let (mut taken, mut own) = (RegSet::EMPTY, RegSet::EMPTY);
-    for instruction in &program.iteration {
-        taken = instruction.reads().iter().filter(|&reg| !own.contains(reg)).fold(taken, RegSet::with);
+    for instruction in section(Section::Iteration) {
+        taken = taken.union(instruction.reads().minus(own));
         own = own.union(instruction.writes());
     }
-    let written: RegSet = program.setup.iter().fold(RegSet::EMPTY, |set, ins| set.union(ins.writes()));
-    taken.iter().filter(|&reg| written.contains(reg)).collect()
+    taken.and(section(Section::Setup).fold(RegSet::EMPTY, |set, instruction| set.union(instruction.writes())))
 }
 
 /// The number of non-triangular matrices that are inverted or solved with: such forms are equal in exact arithmetic
@@ -68,7 +68,7 @@ pub(super) fn inverts_generally(instruction: &Instruction, args: Option<&[Arg]>)
 }
 
 /// The key of a finished program with this behaviour and these instructions.
-pub(super) fn stable(behaviour: u128, typed: &[Typed]) -> u128 {
-    let general = typed.iter().filter(|typed| inverts_generally(typed.instruction, Some(&typed.args)));
+pub(super) fn stable(behaviour: u128, finished: &[Step]) -> u128 {
+    let general = finished.iter().filter(|step| inverts_generally(step.instruction, Some(&step.args)));
     mix([behaviour, general.count() as u128])
 }

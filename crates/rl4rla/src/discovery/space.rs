@@ -6,7 +6,7 @@ use super::merge::Merge;
 use super::stage::Stage;
 use crate::clock::wait;
 use crate::problem::Family;
-use crate::program::{Canonical, Program, Typed, check};
+use crate::program::Program;
 use crate::reward::bound;
 use crate::search::Solved;
 use rayon::prelude::*;
@@ -27,20 +27,6 @@ pub struct Space<'a> {
 }
 
 impl Space<'_> {
-    /// The types of a finished program, if it is valid: it type-checks, writes all registers to be kept, and no
-    /// instruction added by the stage is redundant. The grammar offers no redundant ones, but a later insertion can
-    /// make one so.
-    pub(super) fn typed<'p>(&self, finished: &'p Canonical) -> Option<Vec<Typed<'p>>> {
-        let (grammar, program) = (&self.stage.grammar, finished.program());
-        let typed = check(program, grammar.signature).ok()?;
-        let written = |reg| program.setup.iter().any(|ins| ins.writes().contains(reg));
-        let longwinded = |typed: &Typed| {
-            let old = self.start.section(typed.section).contains(typed.instruction);
-            !old && (typed.instruction.op.redundant)(&typed.args)
-        };
-        (grammar.live_out.kept().iter().all(written) && !typed.iter().any(longwinded)).then_some(typed)
-    }
-
     /// Upper bound on the reward of a program here.
     pub(super) fn bound(&self, program: &Program) -> f64 {
         let families = &self.stage.families;

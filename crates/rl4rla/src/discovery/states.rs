@@ -1,5 +1,6 @@
 //! A table of states: each is stored once and referred to by its number.
 
+use super::numbering::Numbering;
 use crate::program::InstructionNumber;
 
 /// The states so far, each a few words. Equal words have the same number.
@@ -7,11 +8,8 @@ pub(super) struct States {
     /// The same number of words for every state, padded at the end.
     words: Vec<InstructionNumber>,
     width: usize,
-    /// Open-addressing hash table of state numbers; its size is a power of two, and it is at most half full.
-    places: Vec<u32>,
+    numbers: Numbering,
 }
-
-const FREE: u32 = u32::MAX;
 
 /// Padding.
 const BLANK: InstructionNumber = InstructionNumber::MAX;
@@ -19,59 +17,41 @@ const BLANK: InstructionNumber = InstructionNumber::MAX;
 impl States {
     /// An empty table for states of at most `width` words.
     pub fn new(width: usize) -> States {
-        States { words: Vec::new(), width, places: vec![FREE; 64] }
+        States { words: Vec::new(), width, numbers: Numbering::new() }
     }
 
     /// The number of a state, assigned when it is first seen.
     pub fn number(&mut self, state: &[InstructionNumber]) -> u32 {
         debug_assert!(state.len() <= self.width && !state.contains(&BLANK));
-        let place = self.place(state);
-        if self.places[place] != FREE {
-            return self.places[place];
-        }
-        let number = self.count() as u32;
-        self.places[place] = number;
-        self.words.extend_from_slice(state);
-        self.words.resize((number as usize + 1) * self.width, BLANK);
-        if self.count() * 2 > self.places.len() {
-            self.grow();
+        let States { words, width, numbers } = self;
+        let known = |number: u32| unpadded(&words[number as usize * *width..][..*width]);
+        let number = numbers.number(hash(state), |n| known(n) == state, |n| hash(known(n)));
+        let start = number as usize * *width;
+        if start == words.len() {
+            words.extend_from_slice(state);
+            words.resize(start + *width, BLANK);
         }
         number
     }
 
     /// The words of a state.
     pub fn get(&self, number: u32) -> &[InstructionNumber] {
-        let words = &self.words[number as usize * self.width..][..self.width];
-        &words[..words.iter().position(|&word| word == BLANK).unwrap_or(self.width)]
+        unpadded(&self.words[number as usize * self.width..][..self.width])
     }
 
     /// Number of states.
     pub fn count(&self) -> usize {
-        self.words.len() / self.width
+        self.numbers.count()
     }
 
     /// Memory in bytes.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.words[..]) + size_of_val(&self.places[..])
+        size_of_val(&self.words[..]) + self.numbers.bytes()
     }
+}
 
-    /// Slot of a state in the hash table, or the free slot where it belongs.
-    fn place(&self, state: &[InstructionNumber]) -> usize {
-        let last = self.places.len() - 1;
-        let mut place = hash(state) as usize & last;
-        while self.places[place] != FREE && self.get(self.places[place]) != state {
-            place = (place + 1) & last;
-        }
-        place
-    }
-
-    fn grow(&mut self) {
-        self.places = vec![FREE; self.places.len() * 2];
-        for number in 0..self.count() as u32 {
-            let place = self.place(self.get(number));
-            self.places[place] = number;
-        }
-    }
+fn unpadded(words: &[InstructionNumber]) -> &[InstructionNumber] {
+    &words[..words.iter().position(|&word| word == BLANK).unwrap_or(words.len())]
 }
 
 /// A hash in which every word affects every bit.

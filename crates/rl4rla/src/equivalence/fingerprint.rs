@@ -34,7 +34,7 @@ pub fn fingerprint(program: &Program, signature: impl Into<Signature>, out: Live
         LiveOut::Keeping(kept) => (kept, moved),
         LiveOut::Partial(_) => (written, written.union(moved)),
     };
-    let mut print = Print::default();
+    let mut print = Print::new();
     for probe in Probe::of(geometry) {
         let start = Some(&probe.start[..]);
         let taken =
@@ -51,14 +51,19 @@ pub fn fingerprint(program: &Program, signature: impl Into<Signature>, out: Live
 }
 
 /// A fingerprint under construction.
-#[derive(Default)]
 pub(crate) struct Print(String);
 
 impl Print {
+    /// An empty one.
+    pub fn new() -> Print {
+        // Enough for most programs.
+        Print(String::with_capacity(256))
+    }
+
     /// Adds the contents of these registers after setup (t = 0) or after iteration t.
     pub fn add(&mut self, probe: &Probe, t: usize, counted: RegSet, registers: &[Option<Datum>]) {
         for reg in counted.iter() {
-            let number = registers[reg.index()].as_ref().map(|datum| probe.number(datum, 0));
+            let number = registers[reg.index()].as_ref().map(|datum| probe.number(datum));
             // Writing to a string does not fail.
             let _ = match number {
                 None => writeln!(self.0, "{t} {reg} -"),

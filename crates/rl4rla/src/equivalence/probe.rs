@@ -63,12 +63,24 @@ impl Probe {
         Stream::new(0).derive("fingerprint", 0)
     }
 
-    /// The projection of a value onto a direction, or 0 if that is rounding noise.
-    pub fn number(&self, datum: &Datum, direction: usize) -> f64 {
+    /// The projection of a value onto the first direction, or 0 if that is rounding noise.
+    pub fn number(&self, datum: &Datum) -> f64 {
+        let [number] = Probe::projections([&self.directions[0]], datum);
+        number
+    }
+
+    /// The same for both directions.
+    pub fn numbers(&self, datum: &Datum) -> [f64; 2] {
+        Probe::projections(self.directions.each_ref(), datum)
+    }
+
+    fn projections<const N: usize>(directions: [&Vec<f64>; N], datum: &Datum) -> [f64; N] {
         let project = |values: &[f64]| {
             let size = norm(values);
-            let projection = dot(values, &self.directions[direction][..values.len()]);
-            if size < 1e-10 || projection.abs() < 1e-9 * size { 0.0 } else { projection }
+            directions.map(|direction| {
+                let projection = dot(values, &direction[..values.len()]);
+                if size < 1e-10 || projection.abs() < 1e-9 * size { 0.0 } else { projection }
+            })
         };
         match datum {
             Datum::Scalar(a) => project(&[*a]),

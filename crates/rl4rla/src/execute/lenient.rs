@@ -49,6 +49,23 @@ impl<'a> Lenient<'a> {
         self.samples = 0;
     }
 
+    /// Continues at x, after no samples.
+    pub fn start(&mut self, x: Arc<Vec<f64>>) {
+        self.machine.registers[Reg::X.index()] = Some(Datum::Vector(x.clone()));
+        self.machine.x = x;
+        self.samples = 0;
+    }
+
+    /// Fills or empties a register.
+    pub fn set(&mut self, reg: Reg, value: Option<Datum>) {
+        self.machine.registers[reg.index()] = value;
+    }
+
+    /// Sets the number of samples drawn so far.
+    pub fn go_on_after(&mut self, samples: u64) {
+        self.samples = samples;
+    }
+
     /// The values of all registers.
     pub fn registers(&self) -> &Registers {
         &self.machine.registers

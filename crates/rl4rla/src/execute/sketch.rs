@@ -88,15 +88,21 @@ impl Sketch {
 
     /// S·v.
     pub fn apply_vec(&self, v: &[f64]) -> Vec<f64> {
-        self.apply(&Matrix::from_fn(v.len(), 1, |i, _| v[i])).column(0).to_vec()
+        assert_eq!(v.len(), self.rows, "S was drawn for another number of rows");
+        let Operator::Sparse { nonzeros, entries } = &self.operator else {
+            return self.apply(&Matrix::from_fn(v.len(), 1, |i, _| v[i])).column(0).to_vec();
+        };
+        let mut sums = vec![0.0; self.sketch_rows];
+        add_rows(v, 1, *nonzeros, entries, 0, &mut sums);
+        sums.iter_mut().for_each(|sum| *sum *= scale(*nonzeros));
+        sums
     }
 
     /// Adds each row of A, with its signs, to `nonzeros` rows of the result: row-major, so all access is contiguous.
     #[allow(non_snake_case)]
     fn apply_sparse(&self, nonzeros: usize, entries: &[Entry], A: &Matrix) -> Matrix {
         let (s, n) = (self.sketch_rows, A.cols());
-        let factor = 1.0 / (nonzeros as f64).sqrt();
-        let mut sums = vec![0.0; s * n];
+        let (factor, mut sums) = (scale(nonzeros), vec![0.0; s * n]);
         if !A.is_by_rows() {
             add_rows(A.row_major(), n, nonzeros, entries, 0, &mut sums);
             return Matrix::from_fn(s, n, |i, j| factor * sums[i * n + j]);
@@ -138,6 +144,11 @@ impl Sketch {
         let factor = 1.0 / (s as f64).sqrt();
         Matrix::from_fn(s, n, |i, j| factor * sums[j][i])
     }
+}
+
+/// The absolute value of the entries of an S with so many in each column.
+fn scale(nonzeros: usize) -> f64 {
+    1.0 / (nonzeros as f64).sqrt()
 }
 
 /// Adds rows of n entries each to `sums`, the rows of the result starting at `first`.

@@ -73,6 +73,16 @@ impl<'a> Editor<'a> {
         self.points.lexicon.instruction(word)
     }
 
+    /// A number shared by all words with the same operator and operands, whatever their target.
+    pub fn call(&self, word: InstructionNumber) -> InstructionNumber {
+        self.points.lexicon.call(word)
+    }
+
+    /// The types at the points of programs.
+    pub fn points(&mut self) -> &mut TypePoints<'a> {
+        &mut self.points
+    }
+
     /// The program encoded by these words.
     pub fn program(&self, words: &[InstructionNumber]) -> Program {
         self.points.lexicon.program(words)
@@ -116,12 +126,17 @@ impl<'a> Editor<'a> {
         self.tidy(self.points.grammar.live_out.partial(), found);
     }
 
+    /// Appends the search state of a program to `found`: its partial canonical form.
+    pub fn state(&mut self, words: &[InstructionNumber], found: &mut Vec<InstructionNumber>) {
+        self.load(words);
+        self.tidy(self.points.grammar.live_out.partial(), found);
+    }
+
     /// Adds the legal redirections: an editable instruction with one operand replaced, if the resulting program is
     /// new and fits or can be made to fit by `left` insertions.
     fn redirections(&mut self, words: &[InstructionNumber], left: usize, edits: &mut Vec<Edit>) {
         let (mut here, mut child) = (Vec::new(), Vec::new());
-        self.load(words);
-        self.tidy(self.points.grammar.live_out.partial(), &mut here);
+        self.state(words, &mut here);
         let mut point = TypePoints::START;
         for section in Section::BOTH {
             let old = part(words, section);

@@ -196,7 +196,7 @@ impl Grammar {
                     return;
                 }
                 let Some(value) = env.quick(op, operands) else { return };
-                if (op.redundant)(value.args()) || !(self.legality)(op, operands, section) {
+                if (op.redundant)(&value.args) || !(self.legality)(op, operands, section) {
                     return;
                 }
                 let targets = nothing.then_some(None).into_iter().chain(targets.iter().map(Some));

@@ -9,6 +9,7 @@ use super::core_operator::Core;
 use super::grammar::Grammar;
 use super::liveness::Line;
 use super::register::Reg;
+use rustc_hash::FxHashMap;
 
 /// An instruction, as an index into the lexicon.
 pub type InstructionNumber = u16;
@@ -20,6 +21,8 @@ pub(super) struct Lexicon {
     lines: Vec<Line>,
     /// The text of each instruction, as a line of a program.
     texts: Vec<String>,
+    /// For each instruction the first one with the same operator and operands.
+    calls: Vec<InstructionNumber>,
     residual: Option<InstructionNumber>,
 }
 
@@ -43,7 +46,12 @@ impl Lexicon {
         let lines = instructions.iter().enumerate().map(line).collect();
         let texts = instructions.iter().map(|instruction| format!("  {instruction}\n")).collect();
         let residual = instructions.iter().position(is_residual).map(|word| word as InstructionNumber);
-        Lexicon { instructions, lines, texts, residual }
+        let mut firsts = FxHashMap::default();
+        let call = |(word, instruction): (usize, &Instruction)| {
+            *firsts.entry((instruction.op, instruction.operands)).or_insert(word as InstructionNumber)
+        };
+        let calls = instructions.iter().enumerate().map(call).collect();
+        Lexicon { instructions, lines, texts, calls, residual }
     }
 
     /// The word of an instruction whose commutative operands are in order.
@@ -55,6 +63,11 @@ impl Lexicon {
     /// The instruction of a word.
     pub fn instruction(&self, word: InstructionNumber) -> &Instruction {
         &self.instructions[word as usize]
+    }
+
+    /// A number shared by all instructions with the same operator and operands, whatever their target.
+    pub fn call(&self, word: InstructionNumber) -> InstructionNumber {
+        self.calls[word as usize]
     }
 
     /// The registers read and written by the instruction of a word.

@@ -6,6 +6,7 @@
 use super::ast::{Instruction, Program, Section};
 use super::grammar::Grammar;
 use super::lexicon::{InstructionNumber, Lexicon};
+use super::quick::Args;
 use super::register::{Reg, RegSet};
 use super::types::Type;
 use super::typing::{Env, Slot};
@@ -13,11 +14,12 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// The index of a set of types.
-pub(super) type TypePoint = u32;
+pub type TypePoint = u32;
 
 /// The effect of an instruction.
 #[derive(Clone, Copy)]
-pub(super) struct After {
+pub struct After {
+    /// The point after it.
     pub point: TypePoint,
     /// Whether the instruction fits.
     pub fits: bool,
@@ -27,8 +29,10 @@ pub(super) struct After {
 
 /// An instruction that fits at a point, and the point after it.
 #[derive(Clone, Copy)]
-pub(super) struct Continuation {
+pub struct Continuation {
+    /// The instruction.
     pub word: InstructionNumber,
+    /// The point after it.
     pub point: TypePoint,
 }
 
@@ -40,9 +44,9 @@ pub(super) struct Write {
 }
 
 /// The points met so far.
-pub(super) struct TypePoints<'a> {
-    pub grammar: &'a Grammar,
-    pub lexicon: Lexicon,
+pub struct TypePoints<'a> {
+    pub(super) grammar: &'a Grammar,
+    pub(super) lexicon: Lexicon,
     envs: Vec<Env>,
     numbers: FxHashMap<Env, TypePoint>,
     /// Point, word and section packed into one number, which hashes faster than three.
@@ -58,7 +62,7 @@ pub(super) struct TypePoints<'a> {
 
 impl<'a> TypePoints<'a> {
     /// The points of a search; point 0 is the start of a program.
-    pub fn new(grammar: &'a Grammar, start: &Program) -> TypePoints<'a> {
+    pub(super) fn new(grammar: &'a Grammar, start: &Program) -> TypePoints<'a> {
         let mut points = TypePoints {
             grammar,
             lexicon: Lexicon::new(grammar, start),
@@ -97,6 +101,13 @@ impl<'a> TypePoints<'a> {
         self.env(point).slot(Reg::V1) == Slot::Known(self.grammar.signature.result())
     }
 
+    /// The operands of an instruction with their types; `None` if it does not fit.
+    pub fn args(&mut self, point: TypePoint, word: InstructionNumber, section: Section) -> Option<Args> {
+        let fits = self.step(point, word, section).fits;
+        let Instruction { op, operands, .. } = self.lexicon.instruction(word);
+        fits.then(|| self.env(point).args(*op, operands)).flatten()
+    }
+
     /// The effect of an instruction at a point.
     pub fn step(&mut self, point: TypePoint, word: InstructionNumber, section: Section) -> After {
         let key = u64::from(point) << 32 | u64::from(word) << 1 | section as u64;
@@ -106,7 +117,7 @@ impl<'a> TypePoints<'a> {
         let mut env = self.env(point).clone();
         let instruction = self.lexicon.instruction(word);
         let value = env.quick(instruction.op, &instruction.operands);
-        let redundant = value.is_some_and(|value| (instruction.op.redundant)(value.args()));
+        let redundant = value.is_some_and(|value| (instruction.op.redundant)(&value.args));
         let fits = env.quick_step(instruction, section);
         let after = After { point: self.number(env), fits, redundant: fits && redundant };
         self.steps.insert(key, after);
@@ -114,7 +125,7 @@ impl<'a> TypePoints<'a> {
     }
 
     /// The same point with these registers poisoned.
-    pub fn losing(&mut self, point: TypePoint, lost: RegSet) -> TypePoint {
+    pub(super) fn losing(&mut self, point: TypePoint, lost: RegSet) -> TypePoint {
         if lost == RegSet::EMPTY {
             return point;
         }
@@ -155,7 +166,7 @@ impl<'a> TypePoints<'a> {
 
     /// What one instruction can write at a point; values of the type that the register already has are left out,
     /// since they repair nothing.
-    pub fn writes(&mut self, point: TypePoint, section: Section) -> Range<usize> {
+    pub(super) fn writes(&mut self, point: TypePoint, section: Section) -> Range<usize> {
         if let Some(&(start, end)) = self.writes.get(&(point, section)) {
             return start as usize..end as usize;
         }
@@ -179,7 +190,7 @@ impl<'a> TypePoints<'a> {
     }
 
     /// The write with this index.
-    pub fn written(&self, number: usize) -> Write {
+    pub(super) fn written(&self, number: usize) -> Write {
         self.written[number]
     }
 }

@@ -5,39 +5,55 @@ use super::op::{Arg, Op};
 use super::register::Reg;
 use super::types::{Pattern, Type};
 use super::typing::{Env, accepts};
+use std::ops::Deref;
 
-/// The result of an operator on its operands, as computed by [`Env::quick`].
-pub(super) struct Quick {
-    args: [Arg; Quick::MOST],
+/// The operands of an instruction with their types, including those it samples, stored inline.
+#[derive(Clone, Copy)]
+pub struct Args {
+    args: [Arg; Args::MOST],
     count: usize,
-    pub(super) pattern: Pattern,
-    pub(super) ty: Option<Type>,
 }
 
-impl Quick {
+impl Args {
     /// Maximum number of operands, including those it samples; checked by a test.
     const MOST: usize = 4;
+}
 
-    /// The operands with their types, including those it samples.
-    pub(super) fn args(&self) -> &[Arg] {
+impl Deref for Args {
+    type Target = [Arg];
+    fn deref(&self) -> &[Arg] {
         &self.args[..self.count]
     }
 }
 
+/// The result of an operator on its operands, as computed by [`Env::quick`].
+pub(super) struct Quick {
+    pub(super) args: Args,
+    pub(super) pattern: Pattern,
+    pub(super) ty: Option<Type>,
+}
+
 impl Env {
+    /// The operands of an operator with their types, and those it samples; `None` if one of them has no value.
+    pub fn args(&self, op: Op, operands: &[Reg]) -> Option<Args> {
+        let sampled = if op.samples() { &[Reg::A, Reg::B][..] } else { &[] };
+        let mut args = Args { args: [Arg { reg: Reg::A, ty: Type::Scalar }; Args::MOST], count: 0 };
+        for &reg in operands.iter().chain(sampled) {
+            args.args[args.count] = Arg { reg, ty: self.get(reg)? };
+            args.count += 1;
+        }
+        Some(args)
+    }
+
     /// The same as [`Env::value`], but `None` instead of an error.
     pub(super) fn quick(&self, op: Op, operands: &[Reg]) -> Option<Quick> {
-        let sampled = if op.samples() { &[Reg::A, Reg::B][..] } else { &[] };
-        let (count, all) = (operands.len(), operands.len() + sampled.len());
+        let count = operands.len();
         if count != op.forms[0].operands.len() {
             return None;
         }
-        let mut args = [Arg { reg: Reg::A, ty: Type::Scalar }; Quick::MOST];
-        for (arg, &reg) in args[..all].iter_mut().zip(operands.iter().chain(sampled)) {
-            *arg = Arg { reg, ty: self.get(reg)? };
-        }
-        let (pattern, ty) = self.made(op, count, &args[..all])?;
-        Some(Quick { args, count: all, pattern, ty })
+        let args = self.args(op, operands)?;
+        let (pattern, ty) = self.made(op, count, &args)?;
+        Some(Quick { args, pattern, ty })
     }
 
     /// The same as [`Env::step`], but returns only whether the instruction fits.
@@ -61,7 +77,7 @@ mod tests {
     #[test]
     fn there_is_room_for_all_operands() {
         let sampled = |op: Op| if op.samples() { 2 } else { 0 };
-        let all = |op: Op| op.forms.iter().all(|form| form.operands.len() + sampled(op) <= Quick::MOST);
+        let all = |op: Op| op.forms.iter().all(|form| form.operands.len() + sampled(op) <= Args::MOST);
         assert!(Op::known().all(all));
     }
 }

@@ -4,7 +4,7 @@
 use super::domain::Domain;
 use super::ledger::{Budget, Ledger, Watch};
 use super::outcome::{Outcome, StopReason};
-use rustc_hash::FxHashSet;
+use super::places::KeyPlaces;
 
 /// How completely solutions are measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +57,8 @@ fn enumerate<D: Domain>(ledger: &mut Ledger<D>) -> StopReason {
     if let Some(solved) = domain.solution(&root) {
         ledger.enter(solved);
     }
-    let mut met = FxHashSet::from_iter([domain.key(&root)]);
+    let mut met = KeyPlaces::default();
+    met.get_or_insert(domain.key(&root), 0);
     let mut level = vec![root];
     (ledger.counters.unique_states, ledger.counters.node_visits) = (1, 1);
     while !level.is_empty() {
@@ -68,14 +69,15 @@ fn enumerate<D: Domain>(ledger: &mut Ledger<D>) -> StopReason {
                 if ledger.counters.node_visits.is_multiple_of(LOOK) && !ledger.continues() {
                     return StopReason::Interrupted;
                 }
-                if !met.insert(domain.key(child)) {
+                let number = ledger.counters.unique_states as u32;
+                if met.get_or_insert(domain.key(child), number) != number {
                     continue;
                 }
                 if ledger.is_spent() {
                     return StopReason::Budget;
                 }
                 ledger.counters.playouts += 1;
-                ledger.counters.unique_states = met.len() as u64;
+                ledger.counters.unique_states += 1;
                 if let Some(solved) = domain.solution(child) {
                     ledger.enter(solved);
                 }

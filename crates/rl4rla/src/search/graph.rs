@@ -3,7 +3,8 @@
 
 use super::domain::Domain;
 use super::outcome::GraphSize;
-use rustc_hash::{FxHashMap, FxHashSet};
+use super::places::KeyPlaces;
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// Whether equal states share a node.
@@ -86,7 +87,7 @@ struct Link {
 pub struct Graph<'a, D: Domain> {
     domain: &'a D,
     sharing: Sharing,
-    places: Places,
+    places: KeyPlaces,
     /// In order of creation.
     pub nodes: Vec<Node<D::State>>,
     edges: Vec<Edge>,
@@ -103,7 +104,7 @@ impl<'a, D: Domain> Graph<'a, D> {
         let mut graph = Graph {
             domain,
             sharing,
-            places: Places::default(),
+            places: KeyPlaces::default(),
             nodes: Vec::new(),
             edges: Vec::new(),
             means: Vec::new(),
@@ -235,40 +236,6 @@ fn number(place: usize) -> u32 {
     u32::try_from(place).ok().filter(|&place| place != NONE).expect("fewer than 2³² nodes and edges")
 }
 
-/// Map from keys to nodes; small integer keys are looked up without hashing.
-#[derive(Default)]
-struct Places {
-    small: Vec<u32>,
-    large: FxHashMap<u128, u32>,
-}
-
-/// Initial size limit of the table of small keys; it may double later.
-const ROOM: usize = 1024;
-
-impl Places {
-    fn get_or_insert(&mut self, key: u128, next: u32) -> u32 {
-        let room = 2 * self.small.len() + ROOM;
-        let Some(place) = usize::try_from(key).ok().filter(|&key| key < room) else {
-            return *self.large.entry(key).or_insert(next);
-        };
-        // A key may have been too large for the table when it was inserted.
-        if let Some(&known) = self.large.get(&key) {
-            return known;
-        }
-        if place >= self.small.len() {
-            self.small.resize(place + 1, NONE);
-        }
-        if self.small[place] == NONE {
-            self.small[place] = next;
-        }
-        self.small[place]
-    }
-
-    fn bytes(&self) -> usize {
-        size_of_val(&self.small[..]) + self.large.capacity() * size_of::<(u128, u32)>()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,16 +244,5 @@ mod tests {
     fn nodes_and_edges_are_small() {
         assert_eq!(size_of::<Edge>(), 8);
         assert!(size_of::<Node<u32>>() <= 64);
-    }
-
-    #[test]
-    fn keys_find_their_places() {
-        let mut places = Places::default();
-        for (next, key) in [5, 0, u128::MAX, 7, 1 << 40, 3000, 900, 1800].into_iter().enumerate() {
-            assert_eq!(places.get_or_insert(key, next as u32), next as u32);
-            assert_eq!(places.get_or_insert(key, 99), next as u32);
-        }
-        assert_eq!(places.get_or_insert(3000, 99), 5, "now that there is room for it too");
-        assert!(places.bytes() < 1 << 16);
     }
 }

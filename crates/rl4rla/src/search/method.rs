@@ -79,6 +79,9 @@ pub enum Moves {
     /// Builds the program from left to right, with fewer states; falls back to insertions if that cannot reach
     /// everything.
     Appending,
+    /// Appending where a program is written from nothing and states are merged by behaviour, which only prefixes can
+    /// be; insertions elsewhere.
+    Either,
     /// Adds, replaces and removes instructions.
     Patches,
 }
@@ -90,7 +93,7 @@ pub const METHODS: [MethodInfo; 9] = [
         name: "best",
         doc: "graph search for the maximum: every state measured, max back-up, confidence 1 − δ",
         algorithm: Algorithm::Best,
-        moves: Moves::Insertions,
+        moves: Moves::Either,
     },
     MethodInfo {
         method: Method::McgsUcd,

@@ -17,6 +17,7 @@ mod islands;
 mod ledger;
 mod method;
 mod outcome;
+mod places;
 mod random;
 mod rule;
 
