@@ -75,7 +75,7 @@ impl Matrix {
 
     /// All entries, row by row.
     pub(crate) fn into_row_major(self) -> Vec<f64> {
-        match self.by_rows().layout {
+        match self.by_rows().into_layout() {
             Layout::Rows { entries, .. } => entries,
             _ => not_in_memory(),
         }
