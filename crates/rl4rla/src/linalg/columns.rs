@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::Matrix;
 use super::by_rows::ByRows;
-use super::matrix::power_of_two_below;
+use super::vector::power_of_two_below;
 
 /// A change of columns: (value − shift)/scale, for the columns that are kept.
 ///

@@ -5,7 +5,7 @@ use faer::linalg::lu::partial_pivoting::{factor, inverse as lu_inverse};
 use faer::prelude::Solve;
 use faer::{Mat, MatRef, Par};
 
-use super::matrix::{magnitude, power_of_two_below};
+use super::vector::{magnitude, power_of_two_below};
 use super::{
     Matrix, NumericError, mat_vec, pseudo_inverse, qr_r_with, scale, solve_upper, triangular_inverse,
 };

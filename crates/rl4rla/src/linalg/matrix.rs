@@ -8,7 +8,9 @@ use faer::{Mat, MatRef};
 
 use super::by_rows::ByRows;
 use super::columns::ColumnMap;
+use super::scaled::ScaledRows;
 use super::spool::Spool;
+use super::vector::{magnitude, power_of_two_below};
 
 /// A dense f64 matrix, stored by columns or by rows with a copy in the other order made on first use, or kept in a
 /// file.
@@ -23,24 +25,6 @@ pub struct Matrix {
     scaled: Option<ScaledRows>,
     /// See [`Matrix::magnitude`].
     magnitude: OnceLock<Option<f64>>,
-}
-
-/// diag(d)·M.
-struct ScaledRows {
-    d: Vec<f64>,
-    of: Arc<Matrix>,
-    by_rows: OnceLock<Vec<f64>>,
-}
-
-impl ScaledRows {
-    /// All entries, row by row, from those of M.
-    fn row_major(&self) -> Vec<f64> {
-        let mut entries = self.of.row_major().to_vec();
-        for (row, d) in entries.chunks_exact_mut(self.of.cols().max(1)).zip(&self.d) {
-            row.iter_mut().for_each(|entry| *entry *= d);
-        }
-        entries
-    }
 }
 
 enum Layout {
@@ -95,14 +79,13 @@ impl Matrix {
             return super::scale_rows(&d, &of);
         }
         let (layout, magnitude) = Default::default();
-        let scaled = ScaledRows { d, of, by_rows: OnceLock::new() };
-        Self { layout, scaled: Some(scaled), magnitude }
+        Self { layout, scaled: Some(ScaledRows::new(d, of)), magnitude }
     }
 
     /// The d and M of a matrix made as diag(d)·M.
     #[inline]
     pub(super) fn scaled_rows(&self) -> Option<(&[f64], &Matrix)> {
-        self.scaled.as_ref().map(|ScaledRows { d, of, .. }| (&d[..], &**of))
+        self.scaled.as_ref().map(|scaled| (&scaled.d[..], &*scaled.of))
     }
 
     #[inline]
@@ -186,9 +169,7 @@ impl Matrix {
             Some(Layout::Rows { by_columns, .. }) => 1 + usize::from(by_columns.get().is_some()),
             Some(Layout::File(_)) | None => 0,
         };
-        let scaled = self.scaled.as_ref().map_or(0, |ScaledRows { d, by_rows, .. }| {
-            d.len() + by_rows.get().map_or(0, |entries| entries.len())
-        });
+        let scaled = self.scaled.as_ref().map_or(0, ScaledRows::stored);
         8 * (copies * self.rows() * self.cols() + scaled)
     }
 
@@ -267,10 +248,10 @@ impl Matrix {
     /// The same matrix, stored by rows, so that large data are read by all threads.
     pub fn by_rows(self) -> Self {
         let (rows, cols) = (self.rows(), self.cols());
-        self.row_major();
         if let Some(scaled) = self.scaled {
-            return Self::from_row_major(rows, cols, scaled.by_rows.into_inner().expect("made above"));
+            return Self::from_row_major(rows, cols, scaled.into_row_major());
         }
+        self.row_major();
         match self.into_layout() {
             Layout::Columns { by_rows, .. } => {
                 Self::from_row_major(rows, cols, by_rows.into_inner().expect("made above"))
@@ -294,7 +275,7 @@ impl Matrix {
     /// All entries, row by row; for a matrix made from columns, a copy that is made once.
     pub fn row_major(&self) -> &[f64] {
         if let Some(scaled) = &self.scaled {
-            return scaled.by_rows.get_or_init(|| scaled.row_major());
+            return scaled.row_major();
         }
         let (columns, by_rows) = match self.layout() {
             Layout::Columns { entries, by_rows } => (entries, by_rows),
@@ -359,12 +340,8 @@ impl Matrix {
 
     /// Whether no entry is NaN or infinite.
     pub fn is_finite(&self) -> bool {
-        if let Some((d, of)) = self.scaled_rows() {
-            // A factor that is no number spoils its row; otherwise only an overflow can.
-            let Some(factor) = magnitude(d) else { return of.cols() == 0 };
-            if of.magnitude().is_some_and(|size| (factor * size).is_finite()) {
-                return true;
-            }
+        if let Some(known) = self.scaled.as_ref().and_then(ScaledRows::is_finite) {
+            return known;
         }
         match self.layout() {
             Layout::Columns { entries, .. } => {
@@ -441,33 +418,6 @@ const CACHE_LINE: usize = 8;
 
 /// Rows transposed together.
 const BAND: usize = 64;
-
-/// Largest absolute value (0 if empty), or `None` if some value is not finite.
-pub(super) fn magnitude(values: &[f64]) -> Option<f64> {
-    const LANES: usize = 8;
-    let mut largest = [0.0_f64; LANES];
-    // 0·x is 0 for a finite x and NaN otherwise; a sum propagates NaN, a maximum would not.
-    let mut poison = [0.0_f64; LANES];
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    for chunk in chunks {
-        for lane in 0..LANES {
-            let x = chunk[lane];
-            largest[lane] = if x.abs() > largest[lane] { x.abs() } else { largest[lane] };
-            poison[lane] += 0.0 * x;
-        }
-    }
-    for x in rest {
-        largest[0] = largest[0].max(x.abs());
-        poison[0] += 0.0 * x;
-    }
-    let finite = poison.iter().all(|p| *p == 0.0);
-    finite.then(|| largest.into_iter().fold(0.0, f64::max))
-}
-
-/// The power of two 2^⌊log₂ x⌋ for x > 0, but never subnormal, so that its reciprocal is exact.
-pub(crate) fn power_of_two_below(x: f64) -> f64 {
-    f64::from_bits((x.to_bits() >> 52).max(1) << 52)
-}
 
 impl From<Layout> for Matrix {
     fn from(layout: Layout) -> Self {

@@ -3,7 +3,7 @@
 use faer::linalg::triangular_inverse::invert_upper_triangular;
 use faer::{Mat, Par};
 
-use super::matrix::magnitude;
+use super::vector::magnitude;
 use super::{Matrix, NumericError, dot};
 
 /// R⁻¹ of a square upper triangular R.

@@ -1,6 +1,5 @@
 //! Vectors as slices.
 
-use super::matrix::{magnitude, power_of_two_below};
 use super::wide::wide;
 
 /// a·b.
@@ -69,6 +68,32 @@ pub fn is_finite(v: &[f64]) -> bool {
         #[inline(always)]
         || !v.iter().fold(false, |bad, a| bad | (a.to_bits() & EXPONENT == EXPONENT)),
     )
+}
+
+/// Largest absolute value (0 if empty), or `None` if some value is not finite.
+pub(super) fn magnitude(values: &[f64]) -> Option<f64> {
+    let mut largest = [0.0_f64; LANES];
+    // 0·x is 0 for a finite x and NaN otherwise; a sum propagates NaN, a maximum would not.
+    let mut poison = [0.0_f64; LANES];
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            let x = chunk[lane];
+            largest[lane] = if x.abs() > largest[lane] { x.abs() } else { largest[lane] };
+            poison[lane] += 0.0 * x;
+        }
+    }
+    for x in rest {
+        largest[0] = largest[0].max(x.abs());
+        poison[0] += 0.0 * x;
+    }
+    let finite = poison.iter().all(|p| *p == 0.0);
+    finite.then(|| largest.into_iter().fold(0.0, f64::max))
+}
+
+/// The power of two 2^⌊log₂ x⌋ for x > 0, but never subnormal, so that its reciprocal is exact.
+pub(crate) fn power_of_two_below(x: f64) -> f64 {
+    f64::from_bits((x.to_bits() >> 52).max(1) << 52)
 }
 
 /// ‖v‖₂, without intermediate overflow or underflow.
