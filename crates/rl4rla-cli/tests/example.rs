@@ -132,7 +132,7 @@ fn reduced_coordinates_change_nothing() {
         let prepared =
             PreparedInstance::new(Family::named("nnls").unwrap().draw(&Stream::new(seed)).unwrap());
         let fast = reward(program, &prepared, &protocol, &Stream::new(0));
-        let full = score(program, prepared.instance(), &protocol, &Stream::new(0)).reward;
+        let full = score(program, &prepared.instance(), &protocol, &Stream::new(0)).reward;
         assert!(full > 0.1 && (full - fast).abs() < 1e-9, "seed {seed}: {full} {fast}");
     }
 }

@@ -111,7 +111,10 @@ pub struct Normals(Xoshiro256PlusPlus);
 impl Normals {
     /// Fills a slice with the next draws.
     pub fn fill(&mut self, draws: &mut [f64]) {
-        draws.iter_mut().for_each(|draw| *draw = StandardNormal.sample(&mut self.0));
+        // A local generator stays in registers.
+        let mut rng = self.0.clone();
+        draws.iter_mut().for_each(|draw| *draw = StandardNormal.sample(&mut rng));
+        self.0 = rng;
     }
 }
 

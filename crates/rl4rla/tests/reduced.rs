@@ -137,7 +137,8 @@ fn random_programs_run_alike() {
     let (mut moved, mut deviating, mut unexplained, mut all) = (0, 0, Vec::new(), 0);
     for family in [10.0, 1e4].into_iter().flat_map(families) {
         let prepared = both(&family, 3);
-        let (instance, blurred) = (prepared[0].instance(), blurred(prepared[0].instance()));
+        let instance = &prepared[0].instance();
+        let blurred = blurred(instance);
         let one = |seed: u64| {
             let (program, settings, stream) =
                 (candidate(seed), settings(instance, seed as usize), Stream::new(seed));

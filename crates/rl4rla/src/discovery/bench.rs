@@ -7,9 +7,7 @@ use crate::clock::{WorkPhase, spend, wait};
 use crate::execute::PreparedInstance;
 use crate::problem::{Family, FamilyError, InstanceSet};
 use crate::program::Program;
-use crate::reward::{
-    Evaluation, Protocol, RewardSample, Score, draws, reward_sample, score, score_prepared,
-};
+use crate::reward::{Evaluation, Protocol, RewardSample, Score, draws, reward_sample, score, score_prepared};
 use crate::rng::Stream;
 use crate::search::Solved;
 use rayon::prelude::*;

@@ -121,7 +121,8 @@ impl Front {
 
 /// A program measured on all instances of a bench; `None` if it fails on one.
 fn measure(program: &Program, stage: &Stage, bench: &Bench) -> Option<ParetoEntry> {
-    let scores: Vec<Score> = (0..bench.count()).map(|index| bench.score(program, index, Executor::Reduced)).collect();
+    let scores: Vec<Score> =
+        (0..bench.count()).map(|index| bench.score(program, index, Executor::Reduced)).collect();
     let median = |of: &dyn Fn(&Score) -> f64| {
         Spread::of(scores.iter().map(of)).map_or(f64::NAN, |spread| spread.median)
     };

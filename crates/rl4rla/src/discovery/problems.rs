@@ -110,7 +110,8 @@ impl Problems {
     /// those of other instances are dropped here.
     pub fn keep(&self, families: &[Family]) {
         let drawn = lock(&self.drawn);
-        for (_, prepared) in drawn.iter().filter(|(place, _)| is_short() && !families.contains(&place.family)) {
+        for (_, prepared) in drawn.iter().filter(|(place, _)| is_short() && !families.contains(&place.family))
+        {
             prepared.forget();
         }
         if is_short() {

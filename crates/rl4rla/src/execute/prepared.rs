@@ -3,8 +3,8 @@
 use super::kernels::Values;
 use super::plan::Plan;
 use super::reduced::Reduced;
-use super::run::RunSettings;
 use super::reduced::SketchRows;
+use super::run::RunSettings;
 use super::run_draws::RunData;
 use crate::cache::Evictable;
 use crate::clock::{WorkPhase, spend};

@@ -26,17 +26,17 @@ pub struct Orthonormal {
 /// Q = M·T with the Q of [`thin_q`](super::thin_q), for tall M of full rank: M as given if one pass is enough, M
 /// already nearly orthonormal if two are needed. Returns M as the error if it needs Householder reflections.
 #[allow(non_snake_case)]
-pub fn orthonormalised(M: Matrix) -> Result<Orthonormal, Matrix> {
+pub fn orthonormalised(M: Matrix) -> Result<Orthonormal, Box<Matrix>> {
     match through_gram(&M) {
         Some((T, far)) if far <= WELL => Ok(Orthonormal { M, T }),
         Some((T, far)) if far <= MENDABLE => {
             let nearly = super::matmul(&M, &T);
             match through_gram(&nearly) {
                 Some((T, far)) if far <= WELL => Ok(Orthonormal { M: nearly, T }),
-                _ => Err(M),
+                _ => Err(Box::new(M)),
             }
         }
-        _ => Err(M),
+        _ => Err(Box::new(M)),
     }
 }
 

@@ -22,7 +22,7 @@ use super::vector::{magnitude, power_of_two_below};
 pub struct Matrix {
     /// Made on first use if the matrix is given by its factors.
     layout: OnceLock<Layout>,
-    scaled: Option<ScaledRows>,
+    scaled: Option<Box<ScaledRows>>,
     /// See [`Matrix::magnitude`].
     magnitude: OnceLock<Option<f64>>,
 }
@@ -79,7 +79,7 @@ impl Matrix {
             return super::scale_rows(&d, &of);
         }
         let (layout, magnitude) = Default::default();
-        Self { layout, scaled: Some(ScaledRows::new(d, of)), magnitude }
+        Self { layout, scaled: Some(Box::new(ScaledRows::new(d, of))), magnitude }
     }
 
     /// The d and M of a matrix made as diag(d)·M.
@@ -169,7 +169,7 @@ impl Matrix {
             Some(Layout::Rows { by_columns, .. }) => 1 + usize::from(by_columns.get().is_some()),
             Some(Layout::File(_)) | None => 0,
         };
-        let scaled = self.scaled.as_ref().map_or(0, ScaledRows::stored);
+        let scaled = self.scaled.as_ref().map_or(0, |scaled| scaled.stored());
         8 * (copies * self.rows() * self.cols() + scaled)
     }
 
@@ -340,7 +340,7 @@ impl Matrix {
 
     /// Whether no entry is NaN or infinite.
     pub fn is_finite(&self) -> bool {
-        if let Some(known) = self.scaled.as_ref().and_then(ScaledRows::is_finite) {
+        if let Some(known) = self.scaled.as_ref().and_then(|scaled| scaled.is_finite()) {
             return known;
         }
         match self.layout() {

@@ -28,8 +28,8 @@ mod vector;
 mod wide;
 
 pub use blas::{
-    gram, gram_of_scaled, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient,
-    scale_rows, squared_row_norms, t_matmul, vec_mat,
+    gram, gram_of_scaled, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, scale_rows,
+    squared_row_norms, t_matmul, vec_mat,
 };
 pub use cholesky::{Orthonormal, cholesky_r, orthonormalised};
 pub use columns::{ColumnMap, column_norms};

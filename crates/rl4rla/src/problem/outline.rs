@@ -26,7 +26,7 @@ impl Frame {
     pub(super) fn of(drawn: Matrix) -> Frame {
         match linalg::orthonormalised(drawn) {
             Ok(Orthonormal { M, T }) => Frame { drawn: M.by_rows(), turn: T },
-            Err(drawn) => Frame::known(orthonormalise(drawn.by_columns())),
+            Err(drawn) => Frame::known(orthonormalise((*drawn).by_columns())),
         }
     }
 
@@ -74,7 +74,13 @@ impl Outline {
             let beyond: Vec<f64> = (0..=n).map(|i| if i < n { 0.0 } else { outside }).collect();
             Instance::inconsistent(A, x, sigma, &beyond)
         };
-        Outline { problem, family: *family, stream: *stream, frame: Evictable::new(), turned: OnceLock::new() }
+        Outline {
+            problem,
+            family: *family,
+            stream: *stream,
+            frame: Evictable::new(),
+            turned: OnceLock::new(),
+        }
     }
 
     /// m, the rows of A.

@@ -6,9 +6,7 @@ use super::score::Protocol;
 use super::term::Need;
 use super::weights::Terms;
 use crate::cache::{Bytes, Cache};
-use crate::execute::{
-    Measuring, Plan, PreparedInstance, RunFailure, RunSettings, Runner, Trace,
-};
+use crate::execute::{Measuring, Plan, PreparedInstance, RunFailure, RunSettings, Runner, Trace};
 use crate::program::{Canonical, Program, Section};
 use crate::rng::Stream;
 
