@@ -166,8 +166,9 @@ fn a_program_is_scored_as_a_stage_scores_it() {
     let scored = json(&[&staged[..], &["--instances", "4"]].concat());
     let plain = json(&["evaluate", "ls-gd", "--rows", "50", "--cols", "5"]);
     assert_eq!(keys(&scored), keys(&plain));
-    // The same program on the same final instances: the same number.
-    assert_eq!(scored["reward"], result["stages"][1]["reward"]);
+    // The same program on the same final instances: the same number, up to rounding in other coordinates.
+    let reward = |value: &Value| value["reward"].as_f64().unwrap();
+    assert!((reward(&scored) - reward(&result["stages"][1])).abs() < 1e-12);
     assert_eq!((&scored["family"]["rows"], &scored["step"]), (&json!(300), &json!(0.5)));
     let refuse = |arguments: &[&str], parts: &[&str]| {
         let said = rl4rla(arguments);

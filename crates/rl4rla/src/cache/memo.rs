@@ -46,8 +46,8 @@ mod tests {
             })
         };
         assert_eq!([find(1), find(1), find(2)], [2, 2, 3]);
-        (0..MOST).for_each(|key| assert_eq!(find(key), key + 1));
+        (0..=MOST).for_each(|key| assert_eq!(find(key), key + 1));
         assert_eq!(find(1), 2);
-        assert_eq!(made, MOST + 1, "1 was forgotten with all others, and made again");
+        assert_eq!(made, MOST + 2, "1 was forgotten with all others, and made again");
     }
 }

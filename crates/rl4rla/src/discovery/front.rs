@@ -25,7 +25,12 @@ impl Tradeoff {
     /// chance. Excesses below double precision are equal.
     fn steps(&self) -> [f64; 3] {
         let step = |value: f64| (4.0 * value.log10()).round();
-        [step(self.excess.max(1e-14)), self.flops, step(self.condition.max(1.0))]
+        [step(self.visible_excess()), self.flops, step(self.condition.max(1.0))]
+    }
+
+    /// The excess, or a bound on rounding errors if these hide it.
+    fn visible_excess(&self) -> f64 {
+        self.excess.max(1e-14)
     }
 
     /// Whether this is at least as good as the other in every objective.
@@ -112,7 +117,7 @@ impl Front {
         let kept = |entry: &ParetoEntry| front.points.iter().any(|(_, program)| *program == entry.program);
         let mut kept: Vec<ParetoEntry> = entries.into_iter().filter(kept).collect();
         kept.sort_by(|a, b| {
-            let key = |entry: &ParetoEntry| [entry.tradeoff.excess, entry.tradeoff.flops];
+            let key = |entry: &ParetoEntry| [entry.tradeoff.visible_excess(), entry.tradeoff.flops];
             key(a).partial_cmp(&key(b)).expect("they are finite").then_with(|| a.program.cmp(&b.program))
         });
         kept
@@ -176,7 +181,8 @@ impl Preference {
                 logs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
             logs.iter().map(|log| if high > low { (high - log) / (high - low) } else { 1.0 }).collect()
         };
-        let qualities = [scale(|t| t.excess.max(1e-14)), scale(|t| t.flops), scale(|t| t.condition.max(1.0))];
+        let qualities =
+            [scale(Tradeoff::visible_excess), scale(|t| t.flops), scale(|t| t.condition.max(1.0))];
         let weights = [self.accuracy, self.speed, self.stability];
         let worth = |i: usize| weights.iter().zip(&qualities).map(|(w, quality)| w * quality[i]).sum::<f64>();
         (0..entries.len()).reduce(|best, next| if worth(next) > worth(best) + 1e-12 { next } else { best })

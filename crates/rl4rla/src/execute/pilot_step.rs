@@ -119,7 +119,8 @@ mod tests {
 
     #[test]
     fn a_perfect_preconditioner_gets_a_step_of_one() {
-        let (step, _) = found("precond-gd", 1e6, 0.1);
+        // R⁻¹R⁻ᵀ is accurate to κ²·ε.
+        let (step, _) = found("precond-gd", 1e4, 0.1);
         assert!((step - 1.0).abs() < 1e-6, "{step}");
         let (step, _) = found("sketched-precond-gd", 1e6, 0.1);
         assert!((0.5..1.0).contains(&step), "{step}");

@@ -175,7 +175,7 @@ fn add_rows(rows: &[f64], n: usize, nonzeros: usize, entries: &[Entry], first: u
 
 /// The entries of an S with `nonzeros` entries in each of its `cols` columns.
 fn sparse(nonzeros: usize, rows: usize, cols: usize, stream: &Stream) -> Operator {
-    let mut rng = stream.derive("sparse", 0).fast_rng();
+    let mut rng = stream.derive("sparse", 0).rng();
     let mut entries: Vec<Entry> = Vec::with_capacity(nonzeros * cols);
     for _ in 0..cols {
         let start = entries.len();

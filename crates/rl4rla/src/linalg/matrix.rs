@@ -57,14 +57,6 @@ impl Matrix {
         Layout::Rows { entries, shape: (rows, cols), by_columns: OnceLock::new() }.into()
     }
 
-    /// All entries, row by row.
-    pub(crate) fn into_row_major(self) -> Vec<f64> {
-        match self.by_rows().into_layout() {
-            Layout::Rows { entries, .. } => entries,
-            _ => not_in_memory(),
-        }
-    }
-
     /// The matrix whose entries a file stores row by row, as little-endian f64 and nothing else. The file must not
     /// change.
     pub fn in_file(file: File, rows: usize, cols: usize) -> io::Result<Self> {

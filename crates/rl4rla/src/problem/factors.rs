@@ -33,13 +33,13 @@ pub(super) fn left(
         Leverage::Low => (G, signs(cols, stream)),
         Leverage::Coherent => {
             let row = (stream.derive("alone", 0).uniforms(1)[0] * rows as f64) as usize;
-            (alone(G, cols, row), signs(cols, stream))
+            (alone(&G, cols, row), signs(cols, stream))
         }
         Leverage::High => {
             let d = scales(LEVERAGE_DEGREES, rows, &stream.derive("scale", 0));
             // A basis is determined only up to a rotation; a uniformly random one makes the distribution of U
             // independent of how the basis was computed.
-            (scaled_basis(G, cols, &d), haar(cols, cols, &stream.derive("rotation", 0)))
+            (scaled_basis(&G, cols, &d), haar(cols, cols, &stream.derive("rotation", 0)))
         }
     };
     let Frame { drawn, turn: straight } = Frame::of(drawn);
@@ -82,12 +82,22 @@ fn signs(n: usize, stream: &Stream) -> Matrix {
     Matrix::from_fn(n, n, |i, j| if i == j { s[j] } else { 0.0 })
 }
 
+/// Entries up to which a Gaussian matrix is drawn from ChaCha, column by column; a larger one is drawn from a faster
+/// generator, row by row.
+const SMALL: usize = 1 << 16;
+
 /// `rows × cols` standard normals, and one more column drawn from `beyond`; stored by rows.
 pub(super) fn gaussian(rows: usize, cols: usize, beyond: Option<&Stream>, stream: &Stream) -> Matrix {
-    let (mut own, mut other) = (stream.normal_draws(), beyond.map(|stream| stream.normal_draws()));
     let width = cols + usize::from(beyond.is_some());
+    if rows * cols <= SMALL {
+        let own = stream.normals(rows * cols);
+        let other = beyond.map_or(vec![], |stream| stream.normals(rows));
+        let entry = |i: usize, j: usize| if j < cols { own[j * rows + i] } else { other[i] };
+        return Matrix::from_fn(rows, width, entry).by_rows();
+    }
+    let (mut own, mut other) = (stream.many_normals(), beyond.map(|stream| stream.many_normals()));
     let mut entries = vec![0.0; rows * width];
-    for row in entries.chunks_exact_mut(width.max(1)) {
+    for row in entries.chunks_exact_mut(width) {
         let (row, last) = row.split_at_mut(cols);
         own.fill(row);
         other.iter_mut().for_each(|other| other.fill(last));
@@ -102,9 +112,9 @@ fn scales(degrees: f64, n: usize, stream: &Stream) -> Vec<f64> {
 }
 
 /// The same matrix with column `cols` − 1 replaced by a unit vector whose row is zero in all other columns.
-fn alone(G: Matrix, cols: usize, row: usize) -> Matrix {
+fn alone(G: &Matrix, cols: usize, row: usize) -> Matrix {
     let (rows, width) = (G.rows(), G.cols());
-    let mut entries = G.into_row_major();
+    let mut entries = G.row_major().to_vec();
     for (i, entries) in entries.chunks_exact_mut(width).enumerate() {
         entries[cols - 1] = 0.0;
         if i == row {
@@ -121,7 +131,7 @@ fn alone(G: Matrix, cols: usize, row: usize) -> Matrix {
 /// QR of D·G itself would lose all but the few largest rows to rounding. With T the rows of the
 /// `cols` largest scales, W = D·G·(D_T·G_T)⁻¹ has the same range, W_T = I, and elsewhere
 /// w_ij = d_i/d_T(j)·(G·G_T⁻¹)_ij with d_i ≤ d_T(j): well conditioned, each entry to full precision.
-fn scaled_basis(G: Matrix, cols: usize, d: &[f64]) -> Matrix {
+fn scaled_basis(G: &Matrix, cols: usize, d: &[f64]) -> Matrix {
     let (rows, width) = (G.rows(), G.cols());
     let mut largest: Vec<usize> = (0..rows).collect();
     largest.sort_by(|&i, &j| d[j].total_cmp(&d[i]));
@@ -131,8 +141,8 @@ fn scaled_basis(G: Matrix, cols: usize, d: &[f64]) -> Matrix {
     let inverse = linalg::inverse(&G_T).unwrap_or_else(|_| Matrix::zeros(cols, cols));
     // A further column of G meets a row of zeros.
     let padded = Matrix::from_fn(width, cols, |k, j| if k < cols { inverse.get(k, j) } else { 0.0 });
-    let H = linalg::matmul(&G, &padded);
-    let mut entries = G.into_row_major();
+    let H = linalg::matmul(G, &padded);
+    let mut entries = G.row_major().to_vec();
     // A band of rows at a time, so that the cache lines being written stay in cache.
     for (band, entries) in entries.chunks_mut(BAND * width).enumerate() {
         for (j, &largest) in largest.iter().enumerate() {
@@ -183,9 +193,8 @@ mod tests {
         linalg::matmul(&drawn, &turn)
     }
 
-    fn scaled_basis(G: Matrix, d: &[f64]) -> Matrix {
-        let cols = G.cols();
-        orthonormalise(super::scaled_basis(G, cols, d).by_columns())
+    fn scaled_basis(G: &Matrix, d: &[f64]) -> Matrix {
+        orthonormalise(super::scaled_basis(G, G.cols(), d).by_columns())
     }
 
     /// Leverage scores: squared row norms of an orthonormal basis.
@@ -264,7 +273,7 @@ mod tests {
         let G = gaussian(rows, cols, None, &s);
         let d: Vec<f64> = s.derive("d", 0).uniforms(rows).iter().map(|u| 10_f64.powf(3.0 * u)).collect();
         let direct = linalg::thin_q(&Matrix::from_fn(rows, cols, |i, j| d[i] * G.get(i, j)));
-        let basis = scaled_basis(G, &d);
+        let basis = scaled_basis(&G, &d);
         let gap = linalg::matmul_t(&direct, &direct).as_faer() - linalg::matmul_t(&basis, &basis).as_faer();
         assert!(gap.norm_max() < 1e-10, "{}", gap.norm_max());
     }
@@ -275,7 +284,7 @@ mod tests {
         let (rows, cols) = (30, 4);
         let G = gaussian(rows, cols, None, &Stream::new(4));
         let d: Vec<f64> = (0..rows).map(|i| 10_f64.powi(150 - 10 * i as i32)).collect();
-        let scores = leverages(&scaled_basis(G, &d));
+        let scores = leverages(&scaled_basis(&G, &d));
         assert!(scores[..cols].iter().all(|l| (l - 1.0).abs() < 1e-12));
         assert!(scores[cols..].iter().all(|l| *l < 1e-12));
     }
