@@ -22,6 +22,7 @@ use crate::failure::Failure;
 use crate::page::{Page, duration};
 use crate::shell::quoted;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rl4rla::cache::set_cache_limit;
 use rl4rla::clock::{self, WorkPhase};
 use rl4rla::program::Geometry;
 use serde::de::value::StrDeserializer;
@@ -285,18 +286,25 @@ pub struct Threads {
 /// What a computation may use, and what it tells of itself. No result depends on it.
 #[derive(Args)]
 pub struct Resources {
-    /// Cache size limit in MiB; does not affect results
-    #[arg(long, value_name = "MIB", default_value_t = rl4rla::cache::cache_limit() >> 20)]
-    pub cache: usize,
+    /// Cache size limit in MiB; does not affect results [default: 128, or 256 for each thread of a sweep]
+    #[arg(long, value_name = "MIB")]
+    pub cache: Option<usize>,
     /// Print the time spent on instances, evaluations and search, summed over all threads
     #[arg(long)]
     pub timings: bool,
 }
 
 impl Resources {
+    /// Allows for the caches of several runs at once, each on a thread of its own, unless a limit is given.
+    pub fn allow_for(&self, threads: usize) {
+        if self.cache.is_none() {
+            set_cache_limit(threads.saturating_mul(256 << 20));
+        }
+    }
+
     /// Runs a command with these.
     pub fn within(&self, run: impl FnOnce() -> Result<Page, Failure>) -> Result<Page, Failure> {
-        rl4rla::cache::set_cache_limit(self.cache.saturating_mul(1 << 20));
+        self.cache.into_iter().for_each(|mib| set_cache_limit(mib.saturating_mul(1 << 20)));
         if !self.timings {
             return run();
         }

@@ -35,6 +35,7 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     interrupt::saving(interrupt::resumable());
     let mut store = Store::open(&shared.store)?;
     let threads = args.threads.threads.map_or_else(cores, |threads| threads as usize);
+    args.resources.allow_for(threads);
     if !campaign::run(&mut runs.campaigns, &mut store, threads, &Terminal)? {
         return Ok(interrupt::resumable());
     }

@@ -27,6 +27,7 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
     interrupt::saving(interrupt::resumable());
     let mut store = Store::open(&shared.store)?;
     let threads = args.threads.threads.map_or_else(cores, |threads| threads as usize);
+    args.resources.allow_for(threads);
     let complete = campaign::run(&mut campaigns, &mut store, threads, &Terminal)?;
     if !complete {
         return Ok(interrupt::resumable());

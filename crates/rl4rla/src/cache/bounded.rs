@@ -32,6 +32,9 @@ struct Held<K, V> {
 /// Number of classes of values.
 const CLASSES: usize = 8;
 
+/// The class from which values may use the whole limit: they save 64 nanoseconds per byte or more.
+const DEAR: usize = 5;
+
 /// The class of a value: it saves about 4^(class − 2) nanoseconds per byte.
 fn class(spent: Duration, bytes: usize) -> usize {
     let ratio = 16 * spent.as_nanos() as usize / bytes.max(1);
@@ -86,7 +89,9 @@ impl<K: Copy + Eq + Hash, V: Clone + Bytes> Cache<K, V> {
 impl<K: Copy + Eq + Hash, V: Bytes> Held<K, V> {
     /// Evicts values of this class and below until there is room for so many bytes; returns whether there is.
     fn make_room(&mut self, bytes: usize, class: usize) -> bool {
-        let fits = || HELD.load(Relaxed).saturating_add(bytes) <= for_values();
+        // A cache cannot evict the values of another, so some room is reserved for values such as rewards.
+        let limit = if class >= DEAR { cache_limit() } else { for_values() };
+        let fits = || HELD.load(Relaxed).saturating_add(bytes) <= limit;
         while !fits() {
             let Some(oldest) = self.order[..=class].iter_mut().find_map(VecDeque::pop_front) else {
                 return false;

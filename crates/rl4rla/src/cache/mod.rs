@@ -1,6 +1,6 @@
 //! Memory for values that are pure functions of their inputs: what it holds affects run time but never a result.
 //!
-//! One limit bounds the small values that many runs share ([`Cache`]) and the rows of problems ([`Evictable`]) together.
+//! One limit bounds the small values that many runs share (`Cache`) and the rows of problems (`Evictable`) together.
 //! Values may take three quarters of it and rows what values leave, because rows are quickly drawn again.
 
 mod bounded;
