@@ -112,7 +112,7 @@ impl<K, V: Bytes> Drop for Cache<K, V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{cache_bytes, set_cache_limit};
+    use super::super::{cache_bytes, set_cache_limit, turn};
     use super::*;
 
     impl Bytes for u32 {
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn values_are_made_once_while_there_is_room() {
-        let usual = cache_limit();
+        let (_turn, usual) = (turn(), cache_limit());
         // Three quarters of it hold two values and a half.
         set_cache_limit((10 << 40) / 3);
         let cache = Cache::new();

@@ -122,7 +122,7 @@ pub(super) fn held() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{cache_limit, set_cache_limit};
+    use super::super::{cache_limit, set_cache_limit, turn};
     use super::*;
 
     impl Bytes for u64 {
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_values_are_dropped_and_made_again() {
-        let usual = cache_limit();
+        let (_turn, usual) = (turn(), cache_limit());
         set_cache_limit((2 << 45) + (1 << 44));
         let places = [0, 1, 2].map(|_| Evictable::new());
         let made = |i: usize| {

@@ -58,3 +58,10 @@ impl<T: Bytes> Bytes for Arc<T> {
         T::bytes(self)
     }
 }
+
+/// Tests that change the limit take turns.
+#[cfg(test)]
+pub(crate) fn turn() -> std::sync::MutexGuard<'static, ()> {
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -210,3 +210,52 @@ fn agree(full: &Score, reduced: &Score) -> bool {
 fn has_luck(program: &Program) -> bool {
     program.setup.iter().chain(&program.iteration).any(|instruction| instruction.op.draws())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discovery::Instances;
+    use crate::program::{Entry, Geometry, Grammar};
+    use crate::reward::{Profile, StepRule};
+
+    /// Final excesses of a catalogue program on three instances of a condition number: as reported, and by each executor.
+    fn excesses(name: &str, condition: f64) -> [Vec<f64>; 3] {
+        let family =
+            Family { rows: 200, cols: 6, condition: Some(condition), ..Family::named("mid-cond").unwrap() };
+        let stage = Stage {
+            name: name.into(),
+            grammar: Grammar::full(Geometry::Tall),
+            edits: 1,
+            families: vec![family],
+            protocol: Protocol::new(Profile::sound(), StepRule::Fixed(1.0)),
+            exploration: 0.5,
+            budget_per_decision: false,
+            budget: 10,
+            merge: crate::discovery::Merge::Canonical,
+            instances: Instances { search: 1, select: 1, report: 3, ..Instances::default() },
+        };
+        let (known, problems) = (Known::default(), Problems::default());
+        let bench = Bench::new(&stage, InstanceSet::Final, 0, 0, &known, &problems).unwrap();
+        let program = &Entry::named(name).unwrap().document.program;
+        let last = |score: &Score| *score.outcome.as_ref().unwrap().excesses.last().unwrap();
+        let by = |executor| (0..3).map(|index| last(&bench.score(program, index, executor))).collect();
+        [
+            bench.evaluation(program).scores.iter().map(last).collect(),
+            by(Executor::Full),
+            by(Executor::Reduced),
+        ]
+    }
+
+    #[test]
+    fn a_report_is_that_of_the_full_executor_where_rounding_matters() {
+        // Ten steps of gradient descent are the same in all coordinates.
+        let [reported, full, reduced] = excesses("ls-gd", 10.0);
+        assert_eq!(reported[0], full[0]);
+        assert_eq!(reported[1..], reduced[1..]);
+        assert_ne!(full[1..], reduced[1..], "they differ in the last digits");
+        // The Gram matrix is inverted with an error of about κ²·ε, and what is left after ten steps is rounding.
+        let [reported, full, reduced] = excesses("precond-gd", 1e7);
+        assert_eq!(reported, full);
+        assert_ne!(full, reduced);
+    }
+}

@@ -2,8 +2,7 @@
 
 use super::kernels::Values;
 use super::plan::Plan;
-use super::reduced::Reduced;
-use super::reduced::SketchRows;
+use super::reduced::{Reduced, SketchRows};
 use super::run::RunSettings;
 use super::run_draws::RunData;
 use crate::cache::Evictable;
@@ -79,12 +78,13 @@ impl PreparedInstance {
     /// Prepares the instance of a family given by this stream.
     pub fn draw(family: &Family, stream: &Stream) -> Result<PreparedInstance, FamilyError> {
         let outline = spend(WorkPhase::Instances, || family.outline(stream))?.map(Arc::new);
-        let (instance, whole) = (Evictable::new(), outline.is_none());
-        if whole {
+        let (instance, mut shape) =
+            (Evictable::new(), Shape { signature: family.signature(), rows: family.rows, cols: family.cols });
+        if outline.is_none() {
             let drawn = spend(WorkPhase::Instances, || family.draw(stream))?;
+            shape = drawn.shape();
             instance.get(|| drawn);
         }
-        let shape = Shape { signature: family.signature(), rows: family.rows, cols: family.cols };
         let source = Source::Drawn { family: *family, stream: *stream, outline, instance };
         Ok(PreparedInstance::from_source(shape, source))
     }
@@ -143,6 +143,7 @@ impl PreparedInstance {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cache;
     use crate::linalg::Matrix;
     use crate::program::{CATALOGUE, Geometry, Program};
 
@@ -212,6 +213,23 @@ mod tests {
         };
         assert!([0.0, 1.0, 1e50].iter().all(|&scale| data(scale).reduced().is_some()));
         assert!([1e120, 1e-120].iter().all(|&scale| data(scale).reduced().is_none()));
+    }
+
+    #[test]
+    fn what_was_dropped_for_lack_of_memory_is_drawn_again_alike() {
+        let (_turn, usual) = (cache::turn(), cache::cache_limit());
+        let tall = Family { rows: 40, cols: 4, ..Family::named("mid-cond").unwrap() };
+        for family in [tall, Family { rows: 60, cols: 3, ..Family::named("logistic").unwrap() }] {
+            cache::set_cache_limit(0);
+            let [one, other] =
+                [1, 2].map(|seed| PreparedInstance::draw(&family, &Stream::new(seed)).unwrap());
+            let first = one.instance();
+            other.instance();
+            let again = one.instance();
+            cache::set_cache_limit(usual);
+            assert!(!Arc::ptr_eq(&first, &again), "there was no room for two");
+            assert!(first.A == again.A && first.b == again.b && first.x_star == again.x_star);
+        }
     }
 
     #[test]
