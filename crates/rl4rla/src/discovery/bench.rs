@@ -195,15 +195,11 @@ const AGREEMENT: f64 = 1e-3;
 /// Whether two scores of a program on the same instance agree.
 fn agree(full: &Score, reduced: &Score) -> bool {
     let close = |a: f64, b: f64| (a - b).abs() <= AGREEMENT * a.abs().max(b.abs());
-    let last = |score: &Score| {
-        let trace = score.outcome.as_ref().ok();
-        trace.and_then(|trace| trace.excesses.last().copied()).unwrap_or(f64::NAN)
-    };
     let both_fail = full.outcome.is_err() && reduced.outcome.is_err();
     both_fail
         || (close(full.reward, reduced.reward)
             && full.reached == reduced.reached
-            && close(last(full), last(reduced)))
+            && close(full.last_excess(), reduced.last_excess()))
 }
 
 /// Whether a program makes random draws.

@@ -131,12 +131,8 @@ fn measure(program: &Program, stage: &Stage, bench: &Bench) -> Option<ParetoEntr
     let median = |of: &dyn Fn(&Score) -> f64| {
         Spread::of(scores.iter().map(of)).map_or(f64::NAN, |spread| spread.median)
     };
-    let last = |score: &Score| {
-        let trace = score.outcome.as_ref().ok();
-        trace.and_then(|trace| trace.excesses.last().copied()).unwrap_or(f64::NAN)
-    };
     let tradeoff = Tradeoff {
-        excess: median(&last),
+        excess: median(&Score::last_excess),
         flops: median(&|score| flops_of(program, stage, score.reached)),
         condition: median(&|score| score.condition),
     };

@@ -84,6 +84,14 @@ pub struct Score {
     pub outcome: Result<Trace, RunFailure>,
 }
 
+impl Score {
+    /// The final excess of the run; NaN if it failed.
+    pub fn last_excess(&self) -> f64 {
+        let trace = self.outcome.as_ref().ok();
+        trace.and_then(|trace| trace.excesses.last().copied()).unwrap_or(f64::NAN)
+    }
+}
+
 impl Bytes for Score {
     fn bytes(&self) -> usize {
         let Ok(trace) = &self.outcome else { return size_of::<Score>() };
