@@ -97,7 +97,8 @@ pub(super) fn make_room() {
 fn evict_from(slots: &mut Vec<Weak<dyn Slot>>, own: usize) {
     let mut held: Vec<Arc<dyn Slot>> = slots.iter().filter_map(Weak::upgrade).collect();
     held.retain(|slot| slot.bytes() != Some(0));
-    held.sort_by_key(|slot| slot.used());
+    // Other threads use them meanwhile, so that each key is read only once.
+    held.sort_by_cached_key(|slot| slot.used());
     let size = |slot: &Arc<dyn Slot>| slot.bytes().unwrap_or(0);
     let mut bytes: usize = held.iter().map(size).sum::<usize>() + own;
     held.retain(|slot| {
@@ -130,6 +131,25 @@ mod tests {
             // So large that other tests, which share the limit, do not matter.
             1 << 45
         }
+    }
+
+    #[test]
+    fn values_may_be_used_while_others_are_dropped() {
+        let (_turn, usual) = (turn(), cache_limit());
+        set_cache_limit(100 << 45);
+        let places: Vec<Evictable<u64>> = (0..200).map(|_| Evictable::new()).collect();
+        std::thread::scope(|scope| {
+            // Some are used all the time while one thread makes and drops others.
+            for (first, count) in [(0, 60), (0, 60), (60, 140)] {
+                let places = &places[first..first + count];
+                scope.spawn(move || {
+                    for at in (0..20_000).map(|i| i % count) {
+                        assert_eq!(*places[at].get(|| at as u64), at as u64);
+                    }
+                });
+            }
+        });
+        set_cache_limit(usual);
     }
 
     #[test]
