@@ -47,7 +47,8 @@ impl Entry {
     }
 
     fn sign(self) -> f64 {
-        if self.0 & Entry::NEGATIVE == 0 { 1.0 } else { -1.0 }
+        // Half of them are negative: a branch would be mispredicted as often.
+        f64::from_bits(1.0_f64.to_bits() | u64::from(self.0 & Entry::NEGATIVE) << 32)
     }
 }
 
@@ -178,16 +179,25 @@ fn sparse(nonzeros: usize, rows: usize, cols: usize, stream: &Stream) -> Operato
     let mut rng = stream.derive("sparse", 0).rng();
     let mut entries: Vec<Entry> = Vec::with_capacity(nonzeros * cols);
     for _ in 0..cols {
-        let start = entries.len();
-        // Floyd's sampling: one draw for each element of a uniformly random subset.
-        for last in rows - nonzeros..rows {
-            // The high bits of a word give the row, its lowest bit the sign.
-            let word = rng.next_u64();
-            let drawn = below(word, last + 1) as u32;
-            let taken = entries[start..].iter().any(|entry| entry.row() == drawn);
-            let row = if taken { last as u32 } else { drawn };
-            entries.push(Entry::new(row, word & 1 == 1));
+        // Floyd's sampling: one draw for each element of a uniformly random subset. The high bits of a word give the
+        // row, its lowest bit the sign.
+        let last = |place: usize| rows - nonzeros + place;
+        let mut words = [0; SJLT_NONZEROS];
+        words[..nonzeros].iter_mut().for_each(|word| *word = rng.next_u64());
+        let mut chosen: [u32; SJLT_NONZEROS] = std::array::from_fn(|place| match place < nonzeros {
+            true => below(words[place], last(place) + 1) as u32,
+            false => u32::MAX - place as u32,
+        });
+        // Most draws are distinct, which is seen without a branch for each pair.
+        let pairs = (1..SJLT_NONZEROS).flat_map(|i| (0..i).map(move |j| (i, j)));
+        if pairs.fold(false, |any, (i, j)| any | (chosen[i] == chosen[j])) {
+            for place in 1..nonzeros {
+                if chosen[..place].contains(&chosen[place]) {
+                    chosen[place] = last(place) as u32;
+                }
+            }
         }
+        entries.extend((0..nonzeros).map(|place| Entry::new(chosen[place], words[place] & 1 == 1)));
     }
     Operator::Sparse { nonzeros, entries }
 }

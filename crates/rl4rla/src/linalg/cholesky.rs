@@ -40,6 +40,24 @@ pub fn orthonormalised(M: Matrix) -> Result<Orthonormal, Box<Matrix>> {
     }
 }
 
+/// The R of [`qr_r`](super::qr_r), through the Gram matrix if M is well conditioned, as sketches of orthonormal columns
+/// are, and otherwise by Householder reflections.
+#[allow(non_snake_case)]
+pub fn qr_r_of_embedding(M: &Matrix) -> Matrix {
+    let through_gram = || {
+        let R = cholesky_r(&symmetric_product(M.as_faer().transpose())).ok()?;
+        let inverse = triangular_inverse(&R).ok()?;
+        (squares(&R) * squares(&inverse) <= WELL * (M.cols() * M.cols()) as f64).then_some(R)
+    };
+    through_gram().unwrap_or_else(|| super::qr_r(M))
+}
+
+/// ‖M‖², the sum of the squares of all entries.
+#[allow(non_snake_case)]
+fn squares(M: &Matrix) -> f64 {
+    (0..M.cols()).map(|j| super::dot(M.column(j), M.column(j))).sum()
+}
+
 /// The R of G = RᵀR, upper triangular with a positive diagonal, for a symmetric G of which the lower triangle is
 /// read. If G is not positive definite, the error gives the index of the failing pivot.
 #[allow(non_snake_case)]
@@ -65,8 +83,8 @@ fn through_gram(M: &Matrix) -> Option<(Matrix, f64)> {
     }
     let scaled = Matrix::from_fn(n, n, |i, j| d[i] * G.get(i, j) * d[j]);
     let inverse = triangular_inverse(&cholesky_r(&scaled).ok()?).ok()?;
-    let squares: f64 = (0..n).map(|j| super::dot(inverse.column(j), inverse.column(j))).sum();
-    Some((Matrix::from_fn(n, n, |i, j| d[i] * inverse.get(i, j)), squares / n as f64))
+    let far = squares(&inverse) / n as f64;
+    Some((Matrix::from_fn(n, n, |i, j| d[i] * inverse.get(i, j)), far))
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use faer::{Mat, MatRef, Par};
 
 use super::vector::{magnitude, power_of_two_below};
 use super::{
-    Matrix, NumericError, mat_vec, pseudo_inverse, qr_r_with, scale, solve_upper, triangular_inverse,
+    Matrix, NumericError, mat_vec, pseudo_inverse, qr_r_with, scale, semidefinite_pseudo_inverse,
+    solve_upper, triangular_inverse,
 };
 
 /// M⁻¹, or the pseudo-inverse M⁺ where M is singular to working precision (or not square).
@@ -15,6 +16,9 @@ use super::{
 pub fn inverse(M: &Matrix) -> Result<Matrix, NumericError> {
     let (scaled, factor) = M.normalized().ok_or(NumericError::NotFinite)?;
     let scaled = Matrix::from_faer(scaled);
+    if let Some(inverse) = semidefinite_pseudo_inverse(M) {
+        return Ok(inverse);
+    }
     if M.rows() == M.cols() {
         let inverse = explicit_inverse(&scaled);
         if is_usable(&scaled, &inverse) {
@@ -85,7 +89,7 @@ fn try_least_squares(A: &Matrix, b: &[f64]) -> Result<Vec<f64>, NumericError> {
 
 /// M⁻¹ by LU with partial pivoting; not finite if a pivot is zero.
 #[allow(non_snake_case)]
-fn explicit_inverse(M: &Matrix) -> Matrix {
+pub(super) fn explicit_inverse(M: &Matrix) -> Matrix {
     let n = M.cols();
     let mut LU = M.as_faer().to_owned();
     let (mut forward, mut backward) = (vec![0_usize; n], vec![0_usize; n]);
@@ -110,7 +114,7 @@ fn is_usable(M: &Matrix, inverse: &Matrix) -> bool {
 
 /// ‖M‖₁, the largest absolute column sum.
 #[allow(non_snake_case)]
-fn norm_1(M: &Matrix) -> f64 {
+pub(super) fn norm_1(M: &Matrix) -> f64 {
     (0..M.cols()).map(|j| M.column(j).iter().map(|x| x.abs()).sum()).fold(0.0, f64::max)
 }
 

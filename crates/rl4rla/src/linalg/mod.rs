@@ -18,6 +18,7 @@ mod inverse;
 mod matrix;
 mod qr;
 mod scaled;
+mod semidefinite;
 mod spool;
 mod svd;
 mod symmetric;
@@ -31,7 +32,7 @@ pub use blas::{
     gram, gram_of_scaled, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, scale_rows,
     squared_row_norms, t_matmul, vec_mat,
 };
-pub use cholesky::{Orthonormal, cholesky_r, orthonormalised};
+pub use cholesky::{Orthonormal, cholesky_r, orthonormalised, qr_r_of_embedding};
 pub use columns::{ColumnMap, column_norms};
 pub use eigen::{eigenvalues, symmetric_eigen};
 pub use error::NumericError;
@@ -39,9 +40,10 @@ pub use exponential::{cross_entropy, sigmoid, sigmoids, softplus};
 pub use inverse::{inverse, least_squares, solve, solve_unless_zero_pivot};
 pub use matrix::Matrix;
 pub use qr::{dependent_column, qr_r, qr_r_with, thin_q, thin_qr};
+use semidefinite::semidefinite_pseudo_inverse;
 pub use svd::{Svd, condition_number, pseudo_inverse, singular_values, svd_of_square};
 pub use symmetric::symmetric_mat_vec;
 pub use triangular::{solve_upper, solve_upper_transposed, triangular_inverse};
-pub(crate) use vector::power_of_two_below;
 pub use vector::{add, dot, is_finite, norm, scale, sub};
+pub(crate) use vector::{power_of_two_below, square_roots};
 pub(crate) use wide::wide;

@@ -6,7 +6,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::svd::{self, ComputeSvdVectors};
 use faer::{Mat, MatMut};
 
-use super::{Matrix, NumericError, matmul_t, qr_r, symmetric_eigen, thin_q};
+use super::{Matrix, NumericError, matmul_t, qr_r, semidefinite_pseudo_inverse, symmetric_eigen, thin_q};
 
 /// The min(rows, cols) singular values, largest first; `None` if M is not finite or the iteration fails.
 #[allow(non_snake_case)]
@@ -37,6 +37,9 @@ pub fn condition_number(M: &Matrix) -> f64 {
 pub fn pseudo_inverse(M: &Matrix) -> Result<Matrix, NumericError> {
     if M.rows() < M.cols() {
         return Ok(pseudo_inverse(&M.transpose())?.transpose());
+    }
+    if let Some(inverse) = semidefinite_pseudo_inverse(M) {
+        return Ok(inverse);
     }
     let symmetric = if M.is_symmetric() { by_eigenvalues(M) } else { None };
     let inverse = symmetric.map_or_else(|| by_singular_values(M), Ok)?;

@@ -76,19 +76,32 @@ pub(super) fn magnitude(values: &[f64]) -> Option<f64> {
     // 0·x is 0 for a finite x and NaN otherwise; a sum propagates NaN, a maximum would not.
     let mut poison = [0.0_f64; LANES];
     let (chunks, rest) = values.as_chunks::<LANES>();
-    for chunk in chunks {
-        for lane in 0..LANES {
-            let x = chunk[lane];
-            largest[lane] = if x.abs() > largest[lane] { x.abs() } else { largest[lane] };
-            poison[lane] += 0.0 * x;
-        }
-    }
+    wide(
+        #[inline(always)]
+        || {
+            for chunk in chunks {
+                for lane in 0..LANES {
+                    let x = chunk[lane].abs();
+                    largest[lane] = if x > largest[lane] { x } else { largest[lane] };
+                    poison[lane] += 0.0 * x;
+                }
+            }
+        },
+    );
     for x in rest {
         largest[0] = largest[0].max(x.abs());
         poison[0] += 0.0 * x;
     }
     let finite = poison.iter().all(|p| *p == 0.0);
     finite.then(|| largest.into_iter().fold(0.0, f64::max))
+}
+
+/// √vᵢ for every entry.
+pub(crate) fn square_roots(v: &[f64]) -> Vec<f64> {
+    wide(
+        #[inline(always)]
+        || v.iter().map(|v| v.sqrt()).collect(),
+    )
 }
 
 /// The power of two 2^⌊log₂ x⌋ for x > 0, but never subnormal, so that its reciprocal is exact.

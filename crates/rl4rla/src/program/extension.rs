@@ -73,7 +73,7 @@ pub static LOGISTIC_OPERATORS: &[Operator] = &[
             Expr::product([names.diagonal(v), m])
         },
         compute: Compute::Pure(|values| {
-            let roots = values[0].vector().iter().map(|v| v.sqrt()).collect();
+            let roots = linalg::square_roots(values[0].vector());
             Ok(linalg::Matrix::with_scaled_rows(roots, values[1].shared_matrix().clone()).into())
         }),
         ..added(
