@@ -110,14 +110,7 @@ impl<'a> Bench<'a> {
         let index = if one { index % self.instances.len() } else { index };
         let stream = self.stream(index);
         // The Pareto front uses the first instance only; elsewhere the singular values are not needed.
-        reward_sample(
-            program,
-            &self.instance(index),
-            self.protocol,
-            &stream,
-            index == 0,
-            &self.measured.rewards,
-        )
+        reward_sample(program, &self.instance(index), self.protocol, &stream, index == 0, &self.measured.runs)
     }
 
     /// The instance of replicate `index`.

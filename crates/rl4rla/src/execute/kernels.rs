@@ -4,7 +4,6 @@ use super::failure::Fault;
 use super::run_draws::{Draws, is_data};
 use super::sample::SampledRows;
 use super::sketch::SketchKind;
-use crate::cache::{Bytes, Cache};
 use crate::linalg::{self, Matrix, NumericError};
 use crate::program::{Arg, Compute, Core, Datum, Dim, Op, Structure, Type, is_upper};
 
@@ -35,22 +34,6 @@ impl Output {
             Output::System((m, v)) => m.is_finite() && linalg::is_finite(v),
             Output::None => true,
         }
-    }
-}
-
-/// Values shared by runs on one instance, by the key of [`ValueContext`](super::origin::Context).
-pub type Values = Cache<u128, Result<Output, Fault>>;
-
-impl Bytes for Result<Output, Fault> {
-    fn bytes(&self) -> usize {
-        // The key, its entry in the eviction order, and the reference counts.
-        const EACH: usize = 128;
-        let entries = match self {
-            Ok(Output::One(datum)) => datum.shape().0 * datum.shape().1,
-            Ok(Output::System((m, v))) => m.rows() * m.cols() + v.len(),
-            Ok(Output::None) | Err(_) => 0,
-        };
-        EACH + 8 * entries
     }
 }
 

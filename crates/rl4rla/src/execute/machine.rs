@@ -51,7 +51,7 @@ pub struct Machine<'a> {
     /// Which iterates are measured.
     pub measuring: Measuring,
     update: Update,
-    step: f64,
+    pub step: f64,
     pub registers: Registers,
     pub x: Arc<Vec<f64>>,
     /// The last v1 if the update is `Answer`; initially ½ for every row.
@@ -174,13 +174,13 @@ impl<'a> Machine<'a> {
         draws: &mut Draws,
     ) -> Result<Output, Fault> {
         let Planned { typed, action, origin, is_work } = planned;
-        let key = self.data.values().filter(|_| *is_work).zip(context.key(origin, t));
+        let shares = *is_work && !self.data.keeps_image(typed);
+        let key = self.data.values().filter(|_| shares).zip(context.key(origin, t, self.step));
         let Some((values, key)) = key else {
             return self.call(*action, &typed.args, draws);
         };
         let mut known = true;
-        // Failures too: most candidates with one fail where others did.
-        let output = values.find(key, || {
+        let output = values.result(key, || {
             known = false;
             self.call(*action, &typed.args, draws)
         });

@@ -2,6 +2,7 @@
 
 mod failure;
 mod fusion;
+mod identity;
 mod kernels;
 mod large;
 mod lenient;
@@ -19,8 +20,10 @@ mod runner;
 mod sample;
 mod sketch;
 mod snapshot;
+mod values;
 
 pub use failure::{FailurePoint, Fault, RunFailure};
+pub(crate) use identity::Given;
 pub(crate) use kernels::Output;
 pub use large::{StoppingRule, run_large};
 pub(crate) use lenient::Lenient;

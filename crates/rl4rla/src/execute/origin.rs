@@ -10,15 +10,13 @@ use crate::program::{Access, Arg, Instruction, Reg, Section};
 use crate::rng::Stream;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-/// When all programs share the value of an expression.
+/// In which iterations all programs share the value of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Common {
-    /// In every iteration.
+    /// In every one.
     Always,
-    /// In the first iteration, which all programs start from the same x.
+    /// In the first, which all programs start from the same x.
     First,
-    /// It depends on the step size.
-    Never,
 }
 
 /// The expression behind a value.
@@ -28,6 +26,8 @@ pub struct Origin {
     common: Common,
     /// Whether it depends on random draws of an iteration.
     drawn: bool,
+    /// Whether it depends on the step size.
+    stepped: bool,
 }
 
 /// Marks iterated values; not the hash of any operator.
@@ -43,10 +43,13 @@ pub struct Origins {
 impl Origins {
     /// The origins at the start of a program.
     pub fn start() -> Origins {
-        let of = |i: usize| Origin { expression: i as u128, common: Common::Always, drawn: false };
-        let mut registers = std::array::from_fn(of);
-        registers[Reg::ETA.index()].common = Common::Never;
-        Origins { registers, samples: 0 }
+        let of = |i: usize| Origin {
+            expression: i as u128,
+            common: Common::Always,
+            drawn: false,
+            stepped: i == Reg::ETA.index(),
+        };
+        Origins { registers: std::array::from_fn(of), samples: 0 }
     }
 
     /// Moves from setup to an iteration.
@@ -61,12 +64,6 @@ impl Origins {
             };
         }
         self.samples = 0;
-    }
-
-    /// The expressions of the observable registers after the last instruction: v1 and the carried ones.
-    pub fn results(&self) -> impl Iterator<Item = u128> {
-        let seen = std::iter::once(Reg::V1).chain(Reg::carried());
-        seen.map(|reg| self.registers[reg.index()].expression)
     }
 
     /// The origin of a register's value.
@@ -91,6 +88,7 @@ impl Origins {
             expression: xxh3_128(&bytes),
             common: operands.clone().map(|origin| origin.common).max().unwrap_or(Common::Always),
             drawn: (random && section == Section::Iteration) || operands.clone().any(|origin| origin.drawn),
+            stepped: operands.clone().any(|origin| origin.stepped),
         };
         for reg in instruction.writes().iter() {
             // A and b are written together but are two values; otherwise register names do not matter.
@@ -107,11 +105,10 @@ pub fn mix(parts: impl IntoIterator<Item = u128>) -> u128 {
     xxh3_128(&parts.into_iter().flat_map(u128::to_le_bytes).collect::<Vec<u8>>())
 }
 
-impl Origin {
-    /// The hash of the expression.
-    pub fn expression(&self) -> u128 {
-        self.expression
-    }
+/// A hash of an RNG stream and some numbers.
+pub fn hash<const N: usize>(stream: &Stream, numbers: [u64; N]) -> u128 {
+    let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
+    xxh3_128(&stream.name().iter().copied().chain(numbers).collect::<Vec<u8>>())
 }
 
 /// Everything besides expressions that values of a run depend on, for a given instance.
@@ -129,26 +126,24 @@ impl ValueContext {
         let RunSettings { sketch, sketch_rows, batch, sampling, precision, .. } = *settings;
         let kinds = [sketch as u64, sampling as u64, precision as u64];
         let numbers = [coordinates, kinds[0], sketch_rows as u64, batch as u64, kinds[1], kinds[2]];
-        let mut bytes = [0; 80];
-        bytes[..32].copy_from_slice(stream.name());
-        for (place, number) in bytes[32..].chunks_mut(8).zip(numbers) {
-            place.copy_from_slice(&number.to_le_bytes());
-        }
-        ValueContext(xxh3_128(&bytes))
+        ValueContext(hash(stream, numbers))
     }
 
-    /// The cache key of a value in iteration t (0 is setup); `None` if the value is specific to this run.
-    pub fn key(self, origin: &Origin, t: usize) -> Option<u128> {
+    /// The cache key of a value in iteration t (0 is setup) of a run with this step size; `None` if the value is
+    /// specific to the run.
+    pub fn key(self, origin: &Origin, t: usize, step: f64) -> Option<u128> {
         let at = match origin.common {
             Common::Always if origin.drawn => t,
             Common::Always => 0,
             Common::First if t == 1 => 1,
-            _ => return None,
+            Common::First => return None,
         };
-        let mut bytes = [0; 40];
+        let step = if origin.stepped { step.to_bits() } else { 0 };
+        let mut bytes = [0; 48];
         bytes[..16].copy_from_slice(&self.0.to_le_bytes());
         bytes[16..32].copy_from_slice(&origin.expression.to_le_bytes());
-        bytes[32..].copy_from_slice(&(at as u64).to_le_bytes());
+        bytes[32..40].copy_from_slice(&(at as u64).to_le_bytes());
+        bytes[40..].copy_from_slice(&step.to_le_bytes());
         Some(xxh3_128(&bytes))
     }
 }

@@ -2,10 +2,10 @@
 
 use super::failure::{FailurePoint, Fault, RunFailure};
 use super::kernels::Action;
-use super::origin::{Origin, Origins, mix};
+use super::origin::{Origin, Origins};
 use super::run::{Limits, RunSettings};
 use crate::problem::Shape;
-use crate::program::{Access, Arg, Dim, Program, Reg, RegSet, Section, Sizes, Type, Typed, check};
+use crate::program::{Access, Arg, Dim, Program, Reg, RegSet, Section, Sizes, Type, Typed, Update, check};
 
 /// An instruction with its kernel looked up.
 pub struct Planned<'a> {
@@ -22,7 +22,7 @@ pub struct Plan<'a> {
     setup: usize,
     /// Registers that an iteration changes and that are reset to their values after setup before the next one.
     pub(super) restored: RegSet,
-    identity: u128,
+    pub(super) update: Update,
     /// Origin of the value of R1 after setup.
     pub(super) preconditioner: Origin,
 }
@@ -45,17 +45,10 @@ impl<'a> Plan<'a> {
         let preconditioner = origins.of(Reg::R1);
         origins.iterate();
         planned.extend(typed.map(|typed| plan(typed, &mut origins)));
-        // Within a section, neither the order of independent instructions nor register names matter.
-        let [once, again] = [&planned[..setup], &planned[setup..]].map(|section| {
-            let mut all: Vec<u128> = section.iter().map(|planned| planned.origin.expression()).collect();
-            all.sort_unstable();
-            mix(all)
-        });
-        let parts = [once, again, preconditioner.expression()];
-        let identity = mix(parts.into_iter().chain(origins.results()));
         let written = program.iteration.iter().fold(RegSet::EMPTY, |set, ins| set.union(ins.writes()));
         let restored = written.iter().filter(|reg| reg.access() != Access::Carried).collect();
-        Ok(Plan { planned, setup, restored, identity, preconditioner })
+        let update = shape.signature.update;
+        Ok(Plan { planned, setup, restored, update, preconditioner })
     }
 
     /// The instructions of a section.
@@ -64,12 +57,6 @@ impl<'a> Plan<'a> {
             Section::Setup => &self.planned[..self.setup],
             Section::Iteration => &self.planned[self.setup..],
         }
-    }
-
-    /// A hash that is equal for programs that apply the same operations to the same values, whatever their register
-    /// names: their runs are bitwise identical.
-    pub fn identity(&self) -> u128 {
-        self.identity
     }
 
     /// Whether a section reads the step size.
@@ -123,6 +110,9 @@ fn refuse(operation: String, fault: Fault) -> RunFailure {
 /// Flops per entry of a result from which on it is worth its memory.
 const WORTH_KEEPING: f64 = 16.0;
 
+/// Length from which on a vector computed entry by entry takes longer than looking it up.
+const LONG: f64 = 1024.0;
+
 /// Which results are worth keeping for other runs, or an error if the types show that a cost limit would be exceeded.
 fn within_limits(typed: &[Typed], sizes: &Sizes, settings: &RunSettings) -> Result<Vec<bool>, RunFailure> {
     let Limits { flops: flop_cap, entries: entry_cap, iterations: cap } = settings.limits;
@@ -142,10 +132,11 @@ fn within_limits(typed: &[Typed], sizes: &Sizes, settings: &RunSettings) -> Resu
             (true, _) => Fault::TooCostly { flops, cap: flop_cap },
             (_, true) => Fault::TooLarge { entries, cap: entry_cap },
             _ => {
-                // Without a matrix it takes less time to compute a result than to look it up.
+                // Otherwise it takes less time to compute a result than to look it up.
                 let large = |arg: &Arg| matches!(arg.ty, Type::Matrix(..) | Type::Weights(_));
                 let saves = op.draws() || flops >= WORTH_KEEPING * entries;
-                return Ok(saves && typed.args.iter().any(large));
+                let is_function = !op.is_core() && !is_matrix && entries >= LONG;
+                return Ok(is_function || (saves && typed.args.iter().any(large)));
             }
         };
         Err(refuse(typed.instruction.to_string(), fault))

@@ -1,10 +1,10 @@
 //! Instances prepared for many runs.
 
-use super::kernels::Values;
 use super::plan::Plan;
 use super::reduced::{Reduced, SketchRows};
 use super::run::RunSettings;
 use super::run_draws::RunData;
+use super::values::Values;
 use crate::cache::Evictable;
 use crate::clock::{WorkPhase, spend};
 use crate::problem::{Family, FamilyError, Instance, Outline, Shape};

@@ -5,12 +5,12 @@
 //! b its last. If b is in the range of A, the n dimensions of A = Q·R are enough. Operations on true rows are
 //! implemented here: S·Q for a sketch, sampled rows of A and b, and the row norms of A.
 
-use super::kernels::Values;
+use super::origin::hash;
 use super::plan::Plan;
 use super::run::RunSettings;
 use super::sample::{ChosenRows, SampledRows};
-use super::sketch::{Sketch, SketchKind};
-use crate::cache::{Bytes, Cache};
+use super::sketch::Sketch;
+use super::values::Values;
 use crate::linalg::{self, Matrix};
 use crate::problem::{Frame, Instance, Outline};
 use crate::program::{Dim, Geometry, Section};
@@ -39,20 +39,12 @@ pub struct Image {
     pub b: Arc<Vec<f64>>,
 }
 
-impl Bytes for Image {
-    fn bytes(&self) -> usize {
-        let Image { operator, a, b } = self;
-        8 * (operator.rows() * operator.cols() + a.rows() * a.cols() + b.len())
-    }
-}
-
 /// A tall problem in reduced coordinates.
 pub struct Reduced {
     problem: Arc<Instance>,
     basis: Basis,
     uniform: Arc<Discrete>,
     leverage: OnceLock<Result<Arc<Discrete>, WeightError>>,
-    images: Cache<(Stream, SketchKind, usize, SketchRows), Arc<Image>>,
     values: Values,
 }
 
@@ -111,7 +103,6 @@ impl Reduced {
             basis,
             uniform: Arc::new(Discrete::uniform(rows).ok()?),
             leverage: OnceLock::new(),
-            images: Cache::new(),
             values: Values::new(),
         })
     }
@@ -131,7 +122,6 @@ impl Reduced {
     /// Empties the caches of runs.
     pub fn forget(&self) {
         self.values.clear();
-        self.images.clear();
     }
 
     /// The problem in coordinates.
@@ -155,14 +145,16 @@ impl Reduced {
     /// The sketch drawn from this stream.
     pub fn image(&self, settings: &RunSettings, rows: SketchRows, stream: Stream) -> Arc<Image> {
         let (kind, sketch_rows) = (settings.sketch, settings.sketch_rows);
-        self.images.find((stream, kind, sketch_rows, rows), || {
+        let key = hash(&stream, [kind as u64, sketch_rows as u64, rows as u64]);
+        self.values.image(key, || {
             let frame = self.frame();
             let sketched = Sketch::draw(kind, sketch_rows, self.rows(), &stream).apply(&frame.drawn);
             let sketched = linalg::matmul(&sketched.by_columns(), &frame.turn);
-            let operator = if rows == SketchRows::Reduced { linalg::qr_r(&sketched) } else { sketched };
+            let reduced = rows == SketchRows::Reduced;
+            let operator = if reduced { linalg::qr_r_of_embedding(&sketched) } else { sketched };
             let a = Arc::new(linalg::matmul(&operator, &self.problem.A));
             let b = Arc::new(linalg::mat_vec(&operator, &self.problem.b));
-            Arc::new(Image { operator, a, b })
+            Image { operator, a, b }
         })
     }
 

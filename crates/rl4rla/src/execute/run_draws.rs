@@ -1,14 +1,14 @@
 //! The random objects of a run, and other properties of the data that reduced coordinates do not contain.
 
 use super::failure::Fault;
-use super::kernels::Values;
 use super::reduced::{Image, Reduced, SketchRows};
 use super::run::RunSettings;
 use super::sample::{ChosenRows, SampledRows};
 use super::sketch::Sketch;
+use super::values::Values;
 use crate::linalg::{self, Matrix};
 use crate::problem::Instance;
-use crate::program::{Arg, Datum, Dim, Reg, Type};
+use crate::program::{Arg, Datum, Dim, Reg, Type, Typed};
 use crate::rng::{Discrete, Stream};
 use std::sync::{Arc, OnceLock};
 
@@ -44,6 +44,12 @@ impl<'a> RunData<'a> {
             RunData::True(_, values) => values,
             RunData::Reduced(reduced, _) => Some(reduced.values()),
         }
+    }
+
+    /// Whether the result of an instruction is kept as part of the image of a sketch.
+    pub fn keeps_image(self, typed: &Typed) -> bool {
+        let sketches = typed.instruction.op.sketches() && [Reg::A, Reg::B].contains(&typed.args[0].reg);
+        sketches && matches!(self, RunData::Reduced(..))
     }
 
     /// The uniform distribution over the m rows.

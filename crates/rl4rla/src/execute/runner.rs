@@ -266,7 +266,8 @@ impl<'a> Runner<'a> {
             _ => None,
         };
         let shared = preconditioner.is_some() && self.data.values().is_some();
-        let name = shared.then(|| self.context.key(&self.plan.preconditioner, 0)).flatten();
+        let name =
+            shared.then(|| self.context.key(&self.plan.preconditioner, 0, self.machine.step)).flatten();
         let preconditioner_name = name.map(|name| name as u64);
         let (x, passes) = (self.machine.result().to_vec(), self.passes);
         let Machine { residuals, excesses, .. } = self.machine;

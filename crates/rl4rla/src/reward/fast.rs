@@ -3,12 +3,13 @@
 use super::judge::Judge;
 use super::profile::Profile;
 use super::score::Protocol;
-use super::term::Need;
+use super::term::{Need, TermIndex};
 use super::weights::Terms;
 use crate::cache::{Bytes, Cache};
-use crate::execute::{Measuring, Plan, PreparedInstance, RunFailure, RunSettings, Runner, Trace};
+use crate::execute::{Given, Measuring, Plan, PreparedInstance, RunFailure, RunSettings, Runner, Trace};
 use crate::program::{Canonical, Program, Section};
 use crate::rng::Stream;
+use std::sync::Arc;
 
 /// The reward of [`score`](super::score), up to rounding: computed in reduced coordinates, with one setup for all
 /// step sizes that share it, and without the terms and iterations that cannot change it.
@@ -26,11 +27,33 @@ use crate::rng::Stream;
 /// assert!(full > 0.1 && (fast - full).abs() < 1e-9);
 /// ```
 pub fn reward(program: &Program, prepared: &PreparedInstance, protocol: &Protocol, stream: &Stream) -> f64 {
-    reward_sample(program, prepared, protocol, stream, false, &Rewards::new()).reward
+    reward_sample(program, prepared, protocol, stream, false, &Runs::new()).reward
 }
 
-/// Cache of rewards under one protocol, keyed by the program's identity and its RNG stream.
-pub type Rewards = Cache<(u128, Stream), RewardSample>;
+/// Cache of runs under one protocol, keyed by the program's identity and its RNG stream.
+pub type Runs = Cache<(u128, Stream), Outcome>;
+
+/// What the run of a program with its best step size shows. Programs with the same identity share it, whatever their
+/// costs.
+#[derive(Clone)]
+pub enum Outcome {
+    /// It failed with every step size.
+    Failed,
+    /// The iterations to the tolerance, if the profile rewards that and it was reached.
+    Reached(Option<usize>),
+    /// It ended.
+    Ended(Arc<Ended>),
+}
+
+/// A run that ended.
+pub struct Ended {
+    /// Without its preconditioner and x, unless a registered term may need them.
+    trace: Trace,
+    /// The condition term, if it counts; otherwise 0.
+    cond: f64,
+    /// The effective condition number, if requested and defined for the task; otherwise 1.
+    condition: f64,
+}
 
 /// The reward of a run, and other quantities measured on the way.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -51,42 +74,74 @@ impl RewardSample {
         RewardSample { reward: 0.0, excess: f64::NAN, condition: f64::NAN, reached: None };
 }
 
-impl Bytes for RewardSample {
+impl Bytes for Outcome {
     fn bytes(&self) -> usize {
         // Key and position in the eviction order included.
-        144
+        const EACH: usize = 144;
+        match self {
+            Outcome::Failed | Outcome::Reached(_) => EACH,
+            Outcome::Ended(ended) => EACH + ended.trace.bytes(),
+        }
     }
 }
 
-/// The reward of a program, with its condition number if requested. Programs that differ only in register names share
-/// one cache entry.
+/// The reward of a program, with its condition number if requested.
 pub fn reward_sample(
     program: &Program,
     prepared: &PreparedInstance,
     protocol: &Protocol,
     stream: &Stream,
     conditioned: bool,
-    rewards: &Rewards,
+    runs: &Runs,
 ) -> RewardSample {
     let live = Canonical::new(program, protocol.live_out);
     let judge = Judge { live: &live, shape: prepared.shape(), problem: &prepared.problem(), protocol };
     let settings: Vec<RunSettings> =
         protocol.step.candidates().iter().map(|&step| judge.settings(step)).collect();
     let Ok(plan) = Plan::new(live.program(), judge.shape, &settings[0]) else { return RewardSample::NOTHING };
-    rewards.find((plan.identity(), *stream), || {
-        measured(&judge, &plan, prepared, &settings, stream, conditioned)
-    })
+    let given = Given {
+        zero_start: judge.problem.start.iter().all(|&x| x == 0.0),
+        unit_step: settings.iter().all(|settings| settings.step == 1.0),
+    };
+    // A registered term may look at anything in a trace, even at what equal runs differ in: the passes over A.
+    let alone = protocol.profile.counting().has_registered();
+    let identity = if alone { live.id() } else { plan.identity(given) };
+    let run = || outcome(&judge, &plan, prepared, &settings, stream, conditioned);
+    judged(&judge, &runs.find((identity, *stream), run))
 }
 
-/// The reward of a planned program with the best of several step sizes.
-fn measured(
+/// The reward of a program for its run.
+fn judged(judge: &Judge, outcome: &Outcome) -> RewardSample {
+    match outcome {
+        Outcome::Failed => RewardSample::NOTHING,
+        &Outcome::Reached(reached) => {
+            let excess = match (&judge.protocol.profile, reached) {
+                (&Profile::Tolerance { epsilon, .. }, Some(_)) => epsilon,
+                _ => f64::NAN,
+            };
+            let reward = judge.reward(&Terms::default(), reached);
+            RewardSample { reward, excess, condition: 1.0, reached }
+        }
+        Outcome::Ended(ended) => {
+            let wanted = judge.protocol.profile.counting().without(TermIndex::COND);
+            let mut terms = judge.terms(&ended.trace, &wanted);
+            terms[TermIndex::COND] = ended.cond;
+            let excess = *ended.trace.excesses.last().expect("a history holds at least the start");
+            let reward = judge.reward(&terms, None);
+            RewardSample { reward, excess, condition: ended.condition, reached: None }
+        }
+    }
+}
+
+/// The run of a planned program with the best of several step sizes.
+fn outcome(
     judge: &Judge,
     plan: &Plan,
     prepared: &PreparedInstance,
     settings: &[RunSettings],
     stream: &Stream,
     conditioned: bool,
-) -> RewardSample {
+) -> Outcome {
     let coordinates = prepared.coordinates(plan, &settings[0]);
     let data = coordinates.data();
     let begin = |settings| Runner::begin(plan, data, settings, stream, Measuring::ALL);
@@ -98,23 +153,20 @@ fn measured(
         Ok(start) => {
             best_of(judge, settings.iter().map(|other| start.with_step(other.step)), true, conditioned)
         }
-        Err(_) => RewardSample::NOTHING,
+        Err(_) => Outcome::Failed,
     }
 }
 
-/// The reward of the best of these runs, one per step size; `one_setup` if they share their setup.
+/// The best of these runs, one per step size; `one_setup` if they share their setup.
 fn best_of<'a>(
     judge: &Judge,
     runs: impl Iterator<Item = Runner<'a>>,
     one_setup: bool,
     conditioned: bool,
-) -> RewardSample {
+) -> Outcome {
     if let Profile::Tolerance { epsilon, .. } = judge.protocol.profile {
         let excesses = runs.map(|run| run.measuring(Measuring::Every { losses: false }));
-        let reached = fewest(excesses.collect(), epsilon, judge.protocol.iterations);
-        let reward = judge.reward(&Terms::default(), reached);
-        let excess = if reached.is_some() { epsilon } else { f64::NAN };
-        return RewardSample { reward, excess, condition: 1.0, reached };
+        return Outcome::Reached(fewest(excesses.collect(), epsilon, judge.protocol.iterations));
     }
     let wanted = judge.protocol.profile.counting();
     let ends = !wanted.need(Need::Iterates) && judge.problem.task.looks_at_ends();
@@ -131,11 +183,13 @@ fn best_of<'a>(
         };
         finished.reduce(better)
     };
-    best.map_or(RewardSample::NOTHING, |trace| {
-        let reward = judge.reward(&judge.terms(&trace, &wanted), None);
-        let excess = *trace.excesses.last().expect("a history holds at least the start");
+    best.map_or(Outcome::Failed, |mut trace| {
+        let cond = judge.terms(&trace, &wanted.and(TermIndex::COND))[TermIndex::COND];
         let condition = if conditioned { judge.condition(&trace) } else { 1.0 };
-        RewardSample { reward, excess, condition, reached: None }
+        if !wanted.has_registered() {
+            (trace.preconditioner, trace.x) = (None, vec![]);
+        }
+        Outcome::Ended(Arc::new(Ended { trace, cond, condition }))
     })
 }
 
@@ -183,13 +237,14 @@ mod tests {
     use super::*;
     use crate::problem::Family;
     use crate::reward::{SOUND_GRID, StepRule, score};
+    use std::collections::BTreeSet;
 
     #[test]
     fn programs_share_rewards_only_where_they_are_the_same_but_for_names() {
         let family = Family { rows: 60, cols: 4, condition: Some(3.0), ..Family::named("mid-cond").unwrap() };
         let prepared = PreparedInstance::draw(&family, &Stream::new(1)).unwrap();
         let protocol = Protocol::new(Profile::sound(), StepRule::Fixed(0.5));
-        let (rewards, stream) = (Rewards::new(), Stream::new(2));
+        let (runs, stream) = (Runs::new(), Stream::new(2));
         let gradient = |setup: &str, first: &str| {
             format!(
                 "setup:\n{setup} R1 = HHQR(A)\niteration:\n{first} v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_MAT_MUL(v1, A)\n v1 = VEC_VEC_SUB(v1, v2)\n"
@@ -219,21 +274,79 @@ mod tests {
             let program: Program = text.parse().unwrap();
             let alone = reward(&program, &prepared, &protocol, &stream);
             assert_eq!(
-                reward_sample(&program, &prepared, &protocol, &stream, false, &rewards).reward,
+                reward_sample(&program, &prepared, &protocol, &stream, false, &runs).reward,
                 alone,
                 "{text}"
             );
         }
-        let identity = |text: &str| {
-            let program: Program = text.parse().unwrap();
-            Plan::new(&program, prepared.shape(), &protocol.settings(60, 4, 0.5)).unwrap().identity()
-        };
-        let renamed = |text: &str| text.replace("v2", "v3").replace("R1 = HHQR(A)\n", "R2 = HHQR(A)\n");
-        let plain = gradient(right, "").replace("R1 = HHQR(A)\n", "");
-        assert_eq!(identity(&plain), identity(&renamed(&plain)));
-        assert_ne!(identity(&all[0]), identity(&renamed(&all[0])), "R1 is looked at");
-        assert_ne!(identity(&all[0]), identity(&all[1]));
-        assert_ne!(identity(&all[2]), identity(&all[3]));
+    }
+
+    /// Instructions that are added to gradient descent at random; many of them change nothing.
+    const LINES: [&str; 22] = [
+        "v1 = MAT_VEC_MUL(A, x)",
+        "v1 = VEC_VEC_SUB(v1, b)",
+        "v1 = VEC_VEC_SUB(b, v1)",
+        "v1 = VEC_VEC_ADD(v1, b)",
+        "v1 = VEC_VEC_ADD(b, v1)",
+        "v1 = SCALAR_VEC_MUL(eta, v1)",
+        "v1 = VEC_MAT_MUL(v1, A)",
+        "v2 = SCALAR_VEC_MUL(eta, b)",
+        "v2 = VEC_VEC_SUB(v1, v1)",
+        "v1 = VEC_VEC_SUB(v1, v2)",
+        "v1 = VEC_VEC_SUB(v2, v1)",
+        "v1 = VEC_VEC_SUB(v1, x)",
+        "v1 = VEC_VEC_ADD(x, v1)",
+        "A, b = SUBSAMPLING(p1)",
+        "m1 = VEC_VEC_ADD(m1, v1)",
+        "m1 = VEC_VEC_SUB(v1, m1)",
+        "v1 = VEC_VEC_ADD(v1, m1)",
+        "a1 = VEC_VEC_DOT(v1, v1)",
+        "a1 = SCALAR_DIV(eta, a1)",
+        "v1 = SCALAR_VEC_MUL(a1, v1)",
+        "R1 = MAT_TRANS_MAT_MUL(A, A)",
+        "v1 = MAT_VEC_MUL(R1, v1)",
+    ];
+
+    /// Gradient descent, without a line of it where `i` is odd, and with up to four random ones.
+    fn random_program(i: u64) -> Result<Program, crate::program::ParseError> {
+        let mut lines = vec!["v1 = MAT_VEC_MUL(A, x)", "v1 = VEC_VEC_SUB(v1, b)", "v1 = VEC_MAT_MUL(v1, A)"];
+        if i % 2 == 1 {
+            lines.remove(1);
+        }
+        let draws = Stream::new(i).uniforms(8);
+        for draw in draws.chunks(2).take(i as usize % 5) {
+            let at = |u: f64, count: usize| (u * count as f64) as usize;
+            lines.insert(at(draw[0], lines.len() + 1), LINES[at(draw[1], LINES.len())]);
+        }
+        format!("setup:\niteration:\n {}\n", lines.join("\n ")).parse()
+    }
+
+    #[test]
+    fn programs_that_share_a_run_have_the_rewards_they_have_alone() {
+        let family = Family { rows: 30, cols: 3, condition: Some(3.0), ..Family::named("mid-cond").unwrap() };
+        let prepared = PreparedInstance::draw(&family, &Stream::new(1)).unwrap();
+        let stream = Stream::new(2);
+        for step in [StepRule::Fixed(1.0), StepRule::Fixed(0.5), StepRule::Best(SOUND_GRID.to_vec())] {
+            let mut protocol = Protocol::new(Profile::sound(), step);
+            (protocol.iterations, protocol.batch) = (4, 5);
+            let settings = protocol.settings(30, 3, protocol.step.candidates()[0]);
+            let (runs, mut tried) = (Runs::new(), BTreeSet::new());
+            let unit_step = protocol.step.candidates() == [1.0];
+            let mut identities = BTreeSet::new();
+            for i in 0..30_000 {
+                let Ok(program) = random_program(i) else { continue };
+                let live = Canonical::new(&program, protocol.live_out).program().clone();
+                let Ok(plan) = Plan::new(&live, prepared.shape(), &settings) else { continue };
+                if tried.insert(live.to_string()) {
+                    identities.insert(plan.identity(Given { zero_start: true, unit_step }));
+                    let shared = reward_sample(&program, &prepared, &protocol, &stream, true, &runs);
+                    let alone = reward_sample(&program, &prepared, &protocol, &stream, true, &Runs::new());
+                    assert_eq!(format!("{shared:?}"), format!("{alone:?}"), "{live}");
+                }
+            }
+            assert!(tried.len() > 300, "{}", tried.len());
+            assert!(4 * identities.len() < 3 * tried.len(), "{} of {}", identities.len(), tried.len());
+        }
     }
 
     #[test]

@@ -94,10 +94,15 @@ impl Score {
 
 impl Bytes for Score {
     fn bytes(&self) -> usize {
-        let Ok(trace) = &self.outcome else { return size_of::<Score>() };
-        let matrix = trace.preconditioner.as_ref().map_or(0, |matrix| matrix.rows() * matrix.cols());
-        let numbers = trace.residuals.len() + trace.excesses.len() + trace.x.len() + matrix;
-        size_of::<Score>() + numbers * size_of::<f64>()
+        size_of::<Score>() + self.outcome.as_ref().map_or(0, Bytes::bytes)
+    }
+}
+
+impl Bytes for Trace {
+    fn bytes(&self) -> usize {
+        let matrix = self.preconditioner.as_ref().map_or(0, |matrix| matrix.rows() * matrix.cols());
+        let numbers = self.residuals.len() + self.excesses.len() + self.x.len() + matrix;
+        size_of::<Trace>() + numbers * size_of::<f64>()
     }
 }
 

@@ -81,6 +81,22 @@ impl Wanted {
         wanted
     }
 
+    /// All but this term.
+    pub fn without(mut self, term: TermIndex) -> Wanted {
+        self.0[term.place()] = false;
+        self
+    }
+
+    /// This term, if it is wanted.
+    pub fn and(self, term: TermIndex) -> Wanted {
+        Wanted::only(self.terms().filter(|wanted| *wanted == term))
+    }
+
+    /// Whether one of the terms is not built in.
+    pub fn has_registered(&self) -> bool {
+        self.terms().any(|term| !TermIndex::BUILTIN.contains(&term))
+    }
+
     fn terms(&self) -> impl Iterator<Item = TermIndex> {
         TermIndex::places().filter(|term| self.0[term.place()])
     }
@@ -108,6 +124,12 @@ impl Index<TermIndex> for Terms {
     type Output = f64;
     fn index(&self, term: TermIndex) -> &f64 {
         &self.0[term.place()]
+    }
+}
+
+impl IndexMut<TermIndex> for Terms {
+    fn index_mut(&mut self, term: TermIndex) -> &mut f64 {
+        &mut self.0[term.place()]
     }
 }
 
