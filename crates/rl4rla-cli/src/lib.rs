@@ -30,6 +30,7 @@ use std::process::ExitCode;
 
 /// Runs the command on the arguments of this process.
 pub fn main() -> ExitCode {
+    memory::return_freed_blocks();
     // Checked before parsing, because a script that wants JSON also wants it for usage errors.
     let json = std::env::args_os().any(|arg| arg == "--json");
     interrupt::listen(json);

@@ -36,6 +36,18 @@ pub fn afford(bytes: u128, what: &str, advice: &str) -> Result<(), Failure> {
     Err(Failure::new(message).advise(advice))
 }
 
+/// Has blocks of a megabyte and more returned to the system when they are freed. By default, glibc keeps blocks of up
+/// to 32 MiB from when the first of their size is freed, and a search that draws its problems again and again takes
+/// twice the memory it holds.
+pub fn return_freed_blocks() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[allow(unsafe_code)]
+    // SAFETY: this sets a number, before any other thread is started.
+    unsafe {
+        nix::libc::mallopt(nix::libc::M_MMAP_THRESHOLD, 1 << 20);
+    }
+}
+
 /// A number of kB in a Linux status file, in bytes.
 fn field(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
