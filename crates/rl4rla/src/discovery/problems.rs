@@ -5,7 +5,7 @@ use crate::cache::{Cache, is_short};
 use crate::execute::PreparedInstance;
 use crate::problem::{Family, FamilyError, InstanceSet};
 use crate::program::{Canonical, LiveOut, Program};
-use crate::reward::{Protocol, Runs, Score};
+use crate::reward::{Protocol, Score, SharedRuns};
 use crate::rng::Stream;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,7 +40,7 @@ struct Terms {
 /// Rewards of programs on one set of instances under one protocol.
 pub struct MeasuredRewards {
     /// Runs in reduced coordinates.
-    pub(super) runs: Runs,
+    pub(super) runs: SharedRuns,
     /// Full scores.
     scores: Cache<(u128, Stream, Executor), Score>,
 }
@@ -101,7 +101,7 @@ impl Problems {
         if let Some((_, known)) = measured.iter().find(|(other, _)| *other == terms) {
             return known.clone();
         }
-        let new = Arc::new(MeasuredRewards { runs: Runs::new(), scores: Cache::new() });
+        let new = Arc::new(MeasuredRewards { runs: SharedRuns::new(), scores: Cache::new() });
         measured.push((terms, new.clone()));
         new
     }

@@ -27,16 +27,16 @@ use std::sync::Arc;
 /// assert!(full > 0.1 && (fast - full).abs() < 1e-9);
 /// ```
 pub fn reward(program: &Program, prepared: &PreparedInstance, protocol: &Protocol, stream: &Stream) -> f64 {
-    reward_sample(program, prepared, protocol, stream, false, &Runs::new()).reward
+    reward_sample(program, prepared, protocol, stream, false, &SharedRuns::new()).reward
 }
 
 /// Cache of runs under one protocol, keyed by the program's identity and its RNG stream.
-pub type Runs = Cache<(u128, Stream), Outcome>;
+pub type SharedRuns = Cache<(u128, Stream), RunOutcome>;
 
 /// What the run of a program with its best step size shows. Programs with the same identity share it, whatever their
 /// costs.
 #[derive(Clone)]
-pub enum Outcome {
+pub enum RunOutcome {
     /// It failed with every step size.
     Failed,
     /// The iterations to the tolerance, if the profile rewards that and it was reached.
@@ -74,13 +74,13 @@ impl RewardSample {
         RewardSample { reward: 0.0, excess: f64::NAN, condition: f64::NAN, reached: None };
 }
 
-impl Bytes for Outcome {
+impl Bytes for RunOutcome {
     fn bytes(&self) -> usize {
         // Key and position in the eviction order included.
         const EACH: usize = 144;
         match self {
-            Outcome::Failed | Outcome::Reached(_) => EACH,
-            Outcome::Ended(ended) => EACH + ended.trace.bytes(),
+            RunOutcome::Failed | RunOutcome::Reached(_) => EACH,
+            RunOutcome::Ended(ended) => EACH + ended.trace.bytes(),
         }
     }
 }
@@ -92,7 +92,7 @@ pub fn reward_sample(
     protocol: &Protocol,
     stream: &Stream,
     conditioned: bool,
-    runs: &Runs,
+    runs: &SharedRuns,
 ) -> RewardSample {
     let live = Canonical::new(program, protocol.live_out);
     let judge = Judge { live: &live, shape: prepared.shape(), problem: &prepared.problem(), protocol };
@@ -111,10 +111,10 @@ pub fn reward_sample(
 }
 
 /// The reward of a program for its run.
-fn judged(judge: &Judge, outcome: &Outcome) -> RewardSample {
+fn judged(judge: &Judge, outcome: &RunOutcome) -> RewardSample {
     match outcome {
-        Outcome::Failed => RewardSample::NOTHING,
-        &Outcome::Reached(reached) => {
+        RunOutcome::Failed => RewardSample::NOTHING,
+        &RunOutcome::Reached(reached) => {
             let excess = match (&judge.protocol.profile, reached) {
                 (&Profile::Tolerance { epsilon, .. }, Some(_)) => epsilon,
                 _ => f64::NAN,
@@ -122,7 +122,7 @@ fn judged(judge: &Judge, outcome: &Outcome) -> RewardSample {
             let reward = judge.reward(&Terms::default(), reached);
             RewardSample { reward, excess, condition: 1.0, reached }
         }
-        Outcome::Ended(ended) => {
+        RunOutcome::Ended(ended) => {
             let wanted = judge.protocol.profile.counting().without(TermIndex::COND);
             let mut terms = judge.terms(&ended.trace, &wanted);
             terms[TermIndex::COND] = ended.cond;
@@ -141,7 +141,7 @@ fn outcome(
     settings: &[RunSettings],
     stream: &Stream,
     conditioned: bool,
-) -> Outcome {
+) -> RunOutcome {
     let coordinates = prepared.coordinates(plan, &settings[0]);
     let data = coordinates.data();
     let begin = |settings| Runner::begin(plan, data, settings, stream, Measuring::ALL);
@@ -153,7 +153,7 @@ fn outcome(
         Ok(start) => {
             best_of(judge, settings.iter().map(|other| start.with_step(other.step)), true, conditioned)
         }
-        Err(_) => Outcome::Failed,
+        Err(_) => RunOutcome::Failed,
     }
 }
 
@@ -163,10 +163,10 @@ fn best_of<'a>(
     runs: impl Iterator<Item = Runner<'a>>,
     one_setup: bool,
     conditioned: bool,
-) -> Outcome {
+) -> RunOutcome {
     if let Profile::Tolerance { epsilon, .. } = judge.protocol.profile {
         let excesses = runs.map(|run| run.measuring(Measuring::Every { losses: false }));
-        return Outcome::Reached(fewest(excesses.collect(), epsilon, judge.protocol.iterations));
+        return RunOutcome::Reached(fewest(excesses.collect(), epsilon, judge.protocol.iterations));
     }
     let wanted = judge.protocol.profile.counting();
     let ends = !wanted.need(Need::Iterates) && judge.problem.task.looks_at_ends();
@@ -183,13 +183,13 @@ fn best_of<'a>(
         };
         finished.reduce(better)
     };
-    best.map_or(Outcome::Failed, |mut trace| {
+    best.map_or(RunOutcome::Failed, |mut trace| {
         let cond = judge.terms(&trace, &wanted.and(TermIndex::COND))[TermIndex::COND];
         let condition = if conditioned { judge.condition(&trace) } else { 1.0 };
         if !wanted.has_registered() {
             (trace.preconditioner, trace.x) = (None, vec![]);
         }
-        Outcome::Ended(Arc::new(Ended { trace, cond, condition }))
+        RunOutcome::Ended(Arc::new(Ended { trace, cond, condition }))
     })
 }
 
@@ -244,7 +244,7 @@ mod tests {
         let family = Family { rows: 60, cols: 4, condition: Some(3.0), ..Family::named("mid-cond").unwrap() };
         let prepared = PreparedInstance::draw(&family, &Stream::new(1)).unwrap();
         let protocol = Protocol::new(Profile::sound(), StepRule::Fixed(0.5));
-        let (runs, stream) = (Runs::new(), Stream::new(2));
+        let (runs, stream) = (SharedRuns::new(), Stream::new(2));
         let gradient = |setup: &str, first: &str| {
             format!(
                 "setup:\n{setup} R1 = HHQR(A)\niteration:\n{first} v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_MAT_MUL(v1, A)\n v1 = VEC_VEC_SUB(v1, v2)\n"
@@ -330,7 +330,7 @@ mod tests {
             let mut protocol = Protocol::new(Profile::sound(), step);
             (protocol.iterations, protocol.batch) = (4, 5);
             let settings = protocol.settings(30, 3, protocol.step.candidates()[0]);
-            let (runs, mut tried) = (Runs::new(), BTreeSet::new());
+            let (runs, mut tried) = (SharedRuns::new(), BTreeSet::new());
             let unit_step = protocol.step.candidates() == [1.0];
             let mut identities = BTreeSet::new();
             for i in 0..30_000 {
@@ -340,7 +340,8 @@ mod tests {
                 if tried.insert(live.to_string()) {
                     identities.insert(plan.identity(Given { zero_start: true, unit_step }));
                     let shared = reward_sample(&program, &prepared, &protocol, &stream, true, &runs);
-                    let alone = reward_sample(&program, &prepared, &protocol, &stream, true, &Runs::new());
+                    let alone =
+                        reward_sample(&program, &prepared, &protocol, &stream, true, &SharedRuns::new());
                     assert_eq!(format!("{shared:?}"), format!("{alone:?}"), "{live}");
                 }
             }

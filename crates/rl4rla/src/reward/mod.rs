@@ -21,7 +21,7 @@ pub use auxiliary::{Auxiliary, auxiliary, auxiliary_protocol};
 pub use bound::bound;
 pub use evaluation::{Evaluation, draws, evaluate};
 pub use fast::reward;
-pub(crate) use fast::{RewardSample, Runs, reward_sample};
+pub(crate) use fast::{RewardSample, SharedRuns, reward_sample};
 pub use funsearch::{FunSearchBatch, FunSearchScore};
 pub use profile::Profile;
 pub use score::{Protocol, Score, score, score_prepared};
