@@ -49,12 +49,9 @@ impl Bytes for Shared {
     fn bytes(&self) -> usize {
         // The key, its place in the order of eviction, and the reference counts.
         const EACH: usize = 128;
-        // Columns begin at cache lines of eight numbers.
-        let entries =
-            |(rows, cols): (usize, usize)| if cols > 1 { rows.next_multiple_of(8) * cols } else { rows };
-        let matrix = |m: &Matrix| entries((m.rows(), m.cols()));
+        let matrix = |m: &Matrix| m.rows() * m.cols();
         let entries = match self {
-            Shared::Result(Ok(Output::One(datum))) => entries(datum.shape()),
+            Shared::Result(Ok(Output::One(datum))) => datum.shape().0 * datum.shape().1,
             Shared::Result(Ok(Output::System((m, v)))) => matrix(m) + v.len(),
             Shared::Result(Ok(Output::None) | Err(_)) => 0,
             Shared::Image(image) => matrix(&image.operator) + matrix(&image.a) + image.b.len(),
