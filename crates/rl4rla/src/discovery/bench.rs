@@ -226,10 +226,9 @@ mod tests {
         let (known, problems) = (Known::default(), Problems::default());
         let bench = Bench::new(&stage, InstanceSet::Final, 0, 0, &known, &problems).unwrap();
         let program = &Entry::named(name).unwrap().document.program;
-        let last = |score: &Score| *score.outcome.as_ref().unwrap().excesses.last().unwrap();
-        let by = |executor| (0..3).map(|index| last(&bench.score(program, index, executor))).collect();
+        let by = |executor| (0..3).map(|index| bench.score(program, index, executor).last_excess()).collect();
         [
-            bench.evaluation(program).scores.iter().map(last).collect(),
+            bench.evaluation(program).scores.iter().map(Score::last_excess).collect(),
             by(Executor::Full),
             by(Executor::Reduced),
         ]

@@ -326,5 +326,13 @@ mod tests {
         assert_eq!(identity(&plain, USUAL), identity(&renamed(&plain), USUAL));
         assert_ne!(identity(&preconditioned, USUAL), identity(&renamed(&preconditioned), USUAL));
         assert_ne!(identity(&preconditioned, USUAL), identity(&gradient("", right), USUAL));
+        // A·x of the start, or of every iterate.
+        let still = |setup: &str, iteration: &str| {
+            format!(
+                "setup:\n{setup}iteration:\n{iteration} v1 = VEC_MAT_MUL(v2, A)\n v3 = VEC_MAT_MUL(b, A)\n v1 = VEC_VEC_SUB(v1, v3)\n"
+            )
+        };
+        let product = " v2 = MAT_VEC_MUL(A, x)\n";
+        assert_ne!(identity(&still(product, ""), USUAL), identity(&still("", product), USUAL));
     }
 }

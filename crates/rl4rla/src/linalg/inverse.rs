@@ -14,11 +14,11 @@ use super::{
 /// M⁻¹, or the pseudo-inverse M⁺ where M is singular to working precision (or not square).
 #[allow(non_snake_case)]
 pub fn inverse(M: &Matrix) -> Result<Matrix, NumericError> {
-    let (scaled, factor) = M.normalized().ok_or(NumericError::NotFinite)?;
-    let scaled = Matrix::from_faer(scaled);
     if let Some(inverse) = semidefinite_pseudo_inverse(M) {
         return Ok(inverse);
     }
+    let (scaled, factor) = M.normalized().ok_or(NumericError::NotFinite)?;
+    let scaled = Matrix::from_faer(scaled);
     if M.rows() == M.cols() {
         let inverse = explicit_inverse(&scaled);
         if is_usable(&scaled, &inverse) {
