@@ -7,7 +7,7 @@ use rl4rla::baseline::BASELINES;
 use rl4rla::curriculum::{BUILTIN, Curriculum};
 use rl4rla::experiment::unreadable;
 use rl4rla::problem;
-use rl4rla::program::{Document, Entry, Op, Sections};
+use rl4rla::program::{Document, Entry, Op, Section};
 use rl4rla::search::METHODS;
 use rl4rla::store::{RunRow, Store, utc};
 use serde_json::{Value, json};
@@ -150,10 +150,8 @@ fn programs() -> impl Iterator<Item = (Value, Vec<String>)> {
 fn operators() -> impl Iterator<Item = (Value, Vec<String>)> {
     Op::known().map(|op| {
         let signatures: Vec<String> = op.forms.iter().map(ToString::to_string).collect();
-        let sections = match op.sections {
-            Sections::Setup => vec!["setup"],
-            Sections::Both => vec!["setup", "iteration"],
-        };
+        let sections: Vec<&str> =
+            Section::BOTH.into_iter().filter(|section| op.sections.allow(*section)).map(Section::name).collect();
         let item = json!({
             "name": op.name,
             "doc": op.doc,

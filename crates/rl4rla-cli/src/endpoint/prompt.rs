@@ -36,7 +36,11 @@ pub fn text(commission: &Commission) -> String {
 
 fn operator(op: Op) -> String {
     let forms: Vec<String> = op.forms.iter().map(ToString::to_string).collect();
-    let place = if op.sections.allow(Section::Iteration) { "" } else { " (setup only)" };
+    let place = match Section::BOTH.map(|section| op.sections.allow(section)) {
+        [true, false] => " (setup only)",
+        [false, true] => " (iteration only)",
+        _ => "",
+    };
     format!("  {}{place}: {}. {}\n", op.name, forms.join(" or "), op.doc)
 }
 

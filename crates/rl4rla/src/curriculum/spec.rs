@@ -174,10 +174,14 @@ fn stage(
     };
     let (open, part) = reader.or("open", (full.open.clone(), full.part), |item| open(&item))?;
     let scratch: RegSet = [Reg::V1, Reg::R1, Reg::P1].into_iter().collect();
+    let named = reader.or("registers", scratch, |item| registers_from(&item, &[Reg::X, Reg::D, Reg::MU]))?;
+    let inputs: RegSet = Reg::inputs().collect();
     let grammar = Grammar {
         operators: reader
             .or("operators", full.operators.clone(), |item| operators(&item, &full.operators))?,
-        registers: reader.or("registers", scratch, |item| registers(&item))?.union(Reg::inputs().collect()),
+        registers: named.union(inputs.and(RegSet::usual())),
+        // Every stage reads x; one that names it may also write it, in setup.
+        warm_start: named.contains(Reg::X),
         setup_only: reader.or("setup-only", full.setup_only, |item| registers(&item))?,
         redirect: reader.or("redirect", full.redirect, |item| item.flag())?,
         open,
@@ -228,8 +232,14 @@ fn operators(item: &TableItem, all: &[Op]) -> Result<Vec<Op>, SpecError> {
 }
 
 fn registers(item: &TableItem) -> Result<RegSet, SpecError> {
-    let written: Vec<Reg> = Reg::all().filter(|reg| reg.access() != Access::Input).collect();
-    let found = item.several_of("a list of registers", &written, |reg| reg.name().into())?;
+    registers_from(item, &[])
+}
+
+/// Registers that programs write, and these inputs.
+fn registers_from(item: &TableItem, inputs: &[Reg]) -> Result<RegSet, SpecError> {
+    let written = Reg::all().filter(|reg| reg.access() != Access::Input);
+    let choices: Vec<Reg> = written.chain(inputs.iter().copied()).collect();
+    let found = item.several_of("a list of registers", &choices, |reg| reg.name().into())?;
     Ok(found.into_iter().collect())
 }
 

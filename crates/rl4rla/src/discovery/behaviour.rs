@@ -2,7 +2,8 @@
 //!
 //! An iteration is a function of x, the registers left by setup and the carried registers. So the behaviour of a
 //! prefix is given by its register contents at a few points, which are the same for every program, and a further
-//! instruction is run once at each of them, whatever came before it. (A fingerprint follows the iterates instead, and
+//! instruction is run once at each of them, whatever came before it. Where an operator asks for a value of the
+//! iteration before, the points stand for successive iterations. (A fingerprint follows the iterates instead, and
 //! must be recomputed whenever v1 changes.)
 //!
 //! Millions of prefixes hold few different values. A value is computed once and has a number; a prefix holds numbers,
@@ -10,6 +11,7 @@
 
 use crate::equivalence::{ITERATIONS, Print, Probe};
 use crate::execute::{Draws, Lenient, Output};
+use crate::linalg;
 use crate::program::{
     Arg, Args, Datum, Instruction, InstructionNumber, Operands, Reg, RegSet, Section, Signature, Update,
 };
@@ -60,7 +62,7 @@ pub(super) struct Lab {
     /// The number of values that are there from the start.
     given: usize,
     begin: Held,
-    /// x and the carried registers at the points.
+    /// x, d and the carried registers at the points.
     points: Vec<(Reg, ValueNumber)>,
 }
 
@@ -129,6 +131,10 @@ impl Lab {
             let number = lab.add(from_fn(|t| at_points[t][reg.index()].clone()), false);
             lab.points.push((reg, number));
         }
+        let x = |t: usize| at_points[t][Reg::X.index()].as_ref().map(Datum::vector).expect("x is placed");
+        let steps = from_fn(|t| Some(linalg::sub(x(t), x(t.saturating_sub(1))).into()));
+        let number = lab.add(steps, update == Update::Answer);
+        lab.points.push((Reg::D, number));
         lab.given = lab.values.len();
         lab
     }
@@ -216,6 +222,11 @@ impl Lab {
                 (first[t], second[t]) = (first[0].clone(), second[0].clone());
                 continue;
             }
+            if op.remembers() {
+                let held = |t: usize| self.datum(operands[0], t).clone();
+                first[t] = held(t).and_then(|_| held(t.saturating_sub(1)));
+                continue;
+            }
             for (arg, &number) in args.iter().zip(&operands) {
                 self.run.set(arg.reg, self.values[number as usize].data[t].clone());
             }
@@ -268,6 +279,10 @@ impl Lab {
     /// The fingerprint of the finished program, with the registers `kept` hashed as left by setup; `None` if it
     /// fails. The prefix has run setup and its first iteration.
     pub fn fingerprint(&mut self, held: &Held, finished: &[Step], kept: RegSet) -> Option<u128> {
+        // What an instruction remembered in the first iteration is no longer held.
+        if finished.iter().any(|step| step.instruction.op.remembers()) {
+            return None;
+        }
         let moved = RegSet::EMPTY.with(Reg::X).with(Reg::V1);
         let of = |section: Section| finished.iter().filter(move |step| step.section == section);
         let [setup, iteration] = Section::BOTH
@@ -281,13 +296,14 @@ impl Lab {
             return None;
         }
         let mut print = Print::new();
+        let kept = kept.union(setup.and(RegSet::EMPTY.with(Reg::X)));
         self.load(kept, &held.setup);
         print.add(self.probe, 0, kept, self.run.registers());
         self.load(used, &held.now);
         self.run.start(Arc::new(self.probe.start.clone()));
         for t in 1..=ITERATIONS {
             if t > 1 {
-                self.load(used.minus(RegSet::carried()), &held.setup);
+                self.load(used.minus(RegSet::carried().with(Reg::D)), &held.setup);
                 self.run.go_on_after(0);
                 for step in of(Section::Iteration) {
                     self.run.step(step.instruction, Some(&step.args), &mut self.draws[t]);

@@ -27,11 +27,14 @@ pub fn fingerprint(program: &Program, signature: impl Into<Signature>, out: Live
     let live = Canonical::new(program, out);
     let written: RegSet =
         live.program().instructions().fold(RegSet::EMPTY, |set, (_, _, ins)| set.union(ins.writes()));
+    // The iteration starts elsewhere than at the x that setup may have written.
+    let started = live.program().setup.iter().filter_map(|ins| ins.target).filter(|reg| *reg == Reg::X);
+    let started: RegSet = started.collect();
     // The registers hashed after setup and after every iteration; without v1 the program failed.
     let moved = RegSet::EMPTY.with(Reg::X).with(Reg::V1);
     let (after_setup, after_iteration) = match out {
-        LiveOut::Finished => (RegSet::EMPTY, moved),
-        LiveOut::Keeping(kept) => (kept, moved),
+        LiveOut::Finished => (started, moved),
+        LiveOut::Keeping(kept) => (kept.union(started), moved),
         LiveOut::Partial(_) => (written, written.union(moved)),
     };
     let mut print = Print::new();

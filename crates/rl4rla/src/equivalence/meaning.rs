@@ -138,6 +138,8 @@ fn reading(op: Op) -> Reading {
     match op.compute {
         Compute::Core(core) => core_reading(core),
         Compute::Pure(_) => added_reading(op.meaning),
+        // Equal values of this iteration were equal in the one before.
+        Compute::Previous => |reader, typed, operands| reader.opaque(typed, operands),
     }
 }
 

@@ -167,7 +167,10 @@ pub(super) fn iterates(
             snapshots(live.program(), instance, update, settings, Some(&start), stream)
         }
     };
-    // Live code that fails leaves v1 or a carried register empty.
+    // Live code that fails leaves v1 or a carried register empty, or in setup the x to start from.
+    if taken[0][Reg::X.index()].is_none() {
+        return vec![];
+    }
     let written =
         |reg: &Reg| live.program().section(Section::Iteration).iter().any(|i| i.target == Some(*reg));
     let results: Vec<Reg> = Reg::carried().filter(written).chain([Reg::V1]).collect();
@@ -262,7 +265,7 @@ mod tests {
     fn what_fails_at_zero_is_told_from_what_runs_there() {
         let gradient = program("ls-gd");
         let scaled: Program = format!(
-            "{gradient}a1 = VEC_VEC_DOT(x, x)\n a1 = SCALAR_DIV(a1, a1)\n v1 = SCALAR_VEC_MUL(a1, v1)\n"
+            "{gradient}v2 = VEC_NORMALIZE(x)\n a1 = VEC_VEC_DOT(v2, v2)\n v1 = SCALAR_VEC_MUL(a1, v1)\n"
         )
         .parse()
         .unwrap();

@@ -37,7 +37,7 @@ const ONE: Number = Number::new(ZEROS);
 /// The numbers of the values in registers at the start of a program.
 const GIVEN: u128 = 16;
 
-/// The numbers of the values that an iteration finds in x and the carried registers.
+/// The numbers of the values that an iteration finds in x, d and the carried registers.
 const ITERATED: u128 = 64;
 
 impl Number {
@@ -82,6 +82,7 @@ fn is_odd(op: Op) -> bool {
                 | Core::Sketch
         ),
         Compute::Pure(_) => matches!(op.meaning, Meaning::UnitVector | Meaning::Solution),
+        Compute::Previous => true,
     }
 }
 
@@ -105,7 +106,7 @@ impl Numbers {
     fn start(given: Given, unsigned_zeros: bool) -> Numbers {
         let mut registers: [Number; Reg::COUNT] = std::array::from_fn(|i| Number::new(GIVEN + i as u128));
         let zero = Number::new(Dim::Cols as u128);
-        Reg::carried().for_each(|reg| registers[reg.index()] = zero);
+        Reg::carried().chain([Reg::D]).for_each(|reg| registers[reg.index()] = zero);
         if given.zero_start {
             registers[Reg::X.index()] = zero;
         }
@@ -219,20 +220,23 @@ impl Plan<'_> {
         let opaque = setup.iter().chain(iteration).any(|planned| is_opaque(planned.typed.instruction.op));
         let setup = Numbers::start(given, !opaque).after(setup);
         let first = setup.clone().after(iteration);
-        // x and all that is carried stay as they are, so all iterations are like the first.
+        // x and all that is carried stay as they are, so all iterations are like the first. What is remembered may
+        // be a draw, which differs from one iteration to the next.
         let still = first.of(Reg::V1).is_zero()
+            && !self.remembers()
             && first.carried().eq(setup.carried())
             && (self.update != Update::Assign || setup.of(Reg::X).is_zero());
         let last = if still {
             first
         } else {
             let mut iterated = setup.clone();
-            for reg in Reg::carried().chain([Reg::X]) {
+            for reg in Reg::carried().chain([Reg::X, Reg::D]) {
                 iterated.registers[reg.index()] = Number::new(ITERATED + reg.index() as u128);
             }
             iterated.after(iteration)
         };
-        let results = [last.of(Reg::V1), setup.of(Reg::R1)].into_iter().chain(last.carried());
+        let results =
+            [last.of(Reg::V1), setup.of(Reg::R1), setup.of(Reg::X)].into_iter().chain(last.carried());
         let results = results.flat_map(Number::parts);
         // Whether setup reads the step size decides how the best step size is found.
         let flags = [u128::from(still), u128::from(self.reads_step(Section::Setup))];
@@ -310,6 +314,32 @@ mod tests {
         // m1 leaves zero in the first iteration, and x in the second.
         let delayed = iteration(&["v1 = SCALAR_VEC_MUL(eta, m1)", "m1 = VEC_MAT_MUL(b, A)"]);
         assert_ne!(identity(&homogeneous, USUAL), identity(&delayed, USUAL));
+    }
+
+    #[test]
+    fn what_is_remembered_and_where_a_run_starts_are_part_of_it() {
+        let homogeneous = iteration(&[GRADIENT[0], GRADIENT[2]]);
+        // d stays zero where x does; what a sketch was in the iteration before is another draw.
+        let step = iteration(&["v1 = SCALAR_VEC_MUL(eta, d)"]);
+        assert_eq!(identity(&homogeneous, USUAL), identity(&step, USUAL));
+        let drawn = iteration(&[
+            "R1 = SKETCH(A)",
+            "v2 = SKETCH(b)",
+            "v3 = PREVIOUS(v2)",
+            "v2 = VEC_VEC_SUB(v2, v3)",
+            "v1 = VEC_MAT_MUL(v2, R1)",
+        ]);
+        let cancelled = drawn.replace("PREVIOUS(v2)", "SKETCH(b)");
+        assert_ne!(identity(&cancelled, USUAL), identity(&drawn, USUAL));
+        let moving = |factor: &str| iteration(&[&GRADIENT[..], &[factor][..]].concat());
+        let [plain, inert] = ["v1 = VEC_VEC_ADD(v1, x)", "v1 = VEC_VEC_ADD(v1, d)"].map(moving);
+        assert_ne!(identity(&plain, USUAL), identity(&inert, USUAL));
+        let warm = |by: &str| {
+            let setup = format!("setup:\n v2 = VEC_MAT_MUL(b, A)\n x = SCALAR_VEC_MUL({by}, v2)\n");
+            iteration(&GRADIENT).replace("setup:\n", &setup)
+        };
+        assert_ne!(identity(&warm("eta"), USUAL), identity(&warm("mu"), USUAL));
+        assert_ne!(identity(&warm("eta"), USUAL), identity(&iteration(&GRADIENT), USUAL));
     }
 
     #[test]

@@ -120,7 +120,13 @@ fn row(core: Core) -> KernelRow {
             })
         }),
         Core::ScalarVecMul => plain(|c, _| one(linalg::scale(c.scalar(0), c.vector(1)))),
-        Core::ScalarDiv => plain(|c, _| one(c.scalar(0) / c.scalar(1))),
+        // By rule, so that a quotient of steps or of differences is no failure where nothing has moved yet.
+        Core::ScalarDiv => plain(|c, _| {
+            one(match c.scalar(1) {
+                0.0 => 0.0,
+                divisor => c.scalar(0) / divisor,
+            })
+        }),
         Core::MatMatMul => plain(|c, _| one(linalg::matmul(c.matrix(0), c.matrix(1)))),
         Core::MatMatTransMul => plain(|c, _| {
             one(match c.same() {
@@ -191,6 +197,8 @@ pub enum Action {
     Core(KernelRow),
     /// By a function of the operator.
     Pure(fn(&[&Datum]) -> Result<Datum, NumericError>),
+    /// The operand is exchanged for what the machine remembers of it.
+    Previous,
 }
 
 impl Action {
@@ -199,10 +207,11 @@ impl Action {
         match op.compute {
             Compute::Core(core) => Action::Core(row(core)),
             Compute::Pure(compute) => Action::Pure(compute),
+            Compute::Previous => Action::Previous,
         }
     }
 
-    /// Computes the result.
+    /// Computes the result; of an operator that remembers its operand, what is to be remembered.
     pub fn run(self, call: &Call, draws: &mut Draws) -> Result<Output, Fault> {
         match self {
             Action::Core(row) => (row.kernel)(call, draws),
@@ -210,6 +219,7 @@ impl Action {
                 let values: Vec<&Datum> = (0..call.args.len()).map(|i| call.value(i)).collect();
                 numeric(compute(&values))
             }
+            Action::Previous => Ok(Output::One(call.value(0).clone())),
         }
     }
 
@@ -217,7 +227,7 @@ impl Action {
     pub fn needs_whole(self, args: &[Arg], sketch: SketchKind) -> bool {
         let streams = match self {
             Action::Core(row) => (row.streams)(args, sketch),
-            Action::Pure(_) => false,
+            Action::Pure(_) | Action::Previous => false,
         };
         args.iter().any(is_data) && !streams
     }
@@ -227,6 +237,8 @@ impl Action {
     pub fn fixes(self, args: &[Arg], dim: Dim) -> bool {
         match self {
             Action::Core(row) => (row.fixes)(args).contains(&Some(dim)),
+            // The coordinates of a sketch are those of its iteration; the others are the same throughout.
+            Action::Previous => dim == Dim::Sketch && args[0].ty == Type::Vector(dim),
             Action::Pure(_) => args.iter().any(|arg| match arg.ty {
                 Type::Scalar => false,
                 Type::Vector(d) | Type::Weights(d) => d == dim,

@@ -5,7 +5,7 @@ use super::machine::{Machine, Registers};
 use super::run::RunSettings;
 use super::run_draws::{Draws, RunData};
 use crate::problem::Instance;
-use crate::program::{Access, Arg, Datum, Instruction, Reg, Update};
+use crate::program::{Arg, Datum, Instruction, Reg, RegSet, Update};
 use crate::rng::Stream;
 use std::sync::Arc;
 
@@ -36,6 +36,7 @@ impl<'a> Lenient<'a> {
             }
             machine.registers[Reg::X.index()] = Some(first.into());
         }
+        machine.follows_steps = true;
         Lenient { machine, samples: 0 }
     }
 
@@ -47,6 +48,13 @@ impl<'a> Lenient<'a> {
             self.machine.registers[reg.index()] = Some(carried(reg).into());
         }
         self.samples = 0;
+    }
+
+    /// Starts the iteration where setup has left x.
+    pub fn start_from_setup(&mut self) {
+        if let Some(Datum::Vector(x)) = self.machine.value(Reg::X).cloned() {
+            self.machine.x = x;
+        }
     }
 
     /// Continues at x, after no samples.
@@ -76,7 +84,7 @@ impl<'a> Lenient<'a> {
         self.machine.draws(stream, t)
     }
 
-    /// The result of an instruction with these operands; `None` if it fails.
+    /// The result of an instruction with these operands, as if it remembered nothing; `None` if it fails.
     pub fn call(&self, instruction: &Instruction, args: &[Arg], draws: &mut Draws) -> Option<Output> {
         let held = args.iter().all(|arg| self.machine.value(arg.reg).is_some());
         draws.go_on_after(self.samples);
@@ -85,7 +93,8 @@ impl<'a> Lenient<'a> {
 
     /// Runs an instruction with these operands; with `None`, for one that does not fit, its targets are emptied.
     pub fn step(&mut self, instruction: &Instruction, args: Option<&[Arg]>, draws: &mut Draws) {
-        match args.and_then(|args| self.call(instruction, args, draws)) {
+        let output = args.and_then(|args| self.call(instruction, args, draws));
+        match self.machine.remembered(Action::of(instruction.op), output) {
             Some(output) => self.machine.store(output, instruction.target),
             None => instruction.writes().iter().for_each(|reg| self.machine.clear(reg)),
         }
@@ -106,8 +115,8 @@ impl<'a> Lenient<'a> {
 
     /// Starts another iteration from the registers after setup.
     pub fn restart(&mut self, after_setup: &Registers) {
-        let scratch = Reg::all().filter(|reg| reg.access() != Access::Carried).collect();
-        self.machine.restart(scratch, after_setup);
+        let lasting = RegSet::carried().with(Reg::D);
+        self.machine.restart(RegSet::all().minus(lasting), after_setup);
         self.samples = 0;
     }
 }

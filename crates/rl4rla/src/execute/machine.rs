@@ -2,6 +2,7 @@
 
 use super::failure::{FailurePoint, Fault, RunFailure};
 use super::kernels::{Action, Call, Output};
+use super::memory::Memory;
 use super::origin::ValueContext;
 use super::plan::Planned;
 use super::precision::Precision;
@@ -54,6 +55,9 @@ pub struct Machine<'a> {
     pub step: f64,
     pub registers: Registers,
     pub x: Arc<Vec<f64>>,
+    /// Whether register d is kept up to date; a run whose program does not read it changes x in place.
+    pub follows_steps: bool,
+    memory: Memory,
     /// The last v1 if the update is `Answer`; initially ½ for every row.
     answer: Vec<f64>,
     pub residuals: Vec<f64>,
@@ -68,17 +72,30 @@ impl<'a> Machine<'a> {
         registers[Reg::B.index()] = Some(Datum::Vector(precision.vector(Arc::new(problem.b.clone()))));
         registers[Reg::P1.index()] = Some(Datum::Weights(data.uniform()));
         let zero = Datum::from(vec![0.0; problem.cols()]);
-        for reg in Reg::carried() {
+        for reg in Reg::carried().chain([Reg::D]) {
             registers[reg.index()] = Some(zero.clone());
         }
+        registers[Reg::MU.index()] = Some(precision.number(settings.mu).into());
         let (x, step) = (precision.vector(Arc::new(problem.start.clone())), settings.step);
         registers[Reg::X.index()] = Some(Datum::Vector(x.clone()));
         let answer = if update == Update::Answer { vec![0.5; problem.rows()] } else { vec![] };
         let history = || Vec::with_capacity(settings.iterations.min(1000) + 1);
         let (residuals, excesses) = (history(), history());
         let measuring = Measuring::ALL;
-        let mut machine =
-            Machine { data, settings, measuring, update, step, registers, x, answer, residuals, excesses };
+        let mut machine = Machine {
+            data,
+            settings,
+            measuring,
+            update,
+            step,
+            registers,
+            x,
+            follows_steps: false,
+            memory: Memory::default(),
+            answer,
+            residuals,
+            excesses,
+        };
         machine.set_step(step);
         machine
     }
@@ -89,16 +106,40 @@ impl<'a> Machine<'a> {
         self.registers[Reg::ETA.index()] = Some(self.step.into());
     }
 
+    /// Measures the start that the problem gives, and begins the history with it.
+    pub fn measure_start(&mut self) {
+        let problem = self.data.problem();
+        let at_start = self.update != Update::Answer;
+        self.note(if at_start { problem.measure_start() } else { problem.measure(self.result()) });
+    }
+
+    /// Starts from the x that setup has written, where the history begins too, if it is to be measured.
+    pub fn start_from_setup(&mut self, measured: bool) -> Result<(), RunFailure> {
+        let Some(Datum::Vector(x)) = self.value(Reg::X) else { unreachable!("typing promised a vector") };
+        self.x = x.clone();
+        if measured {
+            self.note(self.data.problem().measure(self.result()));
+        }
+        if self.residuals.iter().chain(&self.excesses).all(|measure| measure.is_finite()) {
+            return Ok(());
+        }
+        Err(RunFailure {
+            step: FailurePoint::Setup,
+            operation: "x₀".into(),
+            fault: Fault::NotFinite,
+            shapes: vec![(self.x.len(), 1)],
+            residuals: vec![],
+        })
+    }
+
     /// Measures the current result and adds it to the history.
-    pub fn measure(&mut self) {
+    fn measure(&mut self) {
         let (problem, result) = (self.data.problem(), self.result());
-        let at_start = self.residuals.is_empty() && self.update != Update::Answer;
         let alone = || if self.measuring.losses() { None } else { problem.measure_excess(result) };
-        let (residual, excess) = if at_start {
-            problem.measure_start()
-        } else {
-            alone().map_or_else(|| problem.measure(result), |excess| (f64::NAN, excess))
-        };
+        self.note(alone().map_or_else(|| problem.measure(result), |excess| (f64::NAN, excess)));
+    }
+
+    fn note(&mut self, (residual, excess): (f64, f64)) {
         self.residuals.push(residual);
         self.excesses.push(excess);
     }
@@ -120,8 +161,10 @@ impl<'a> Machine<'a> {
         if self.update == Update::Answer { &self.answer } else { &self.x }
     }
 
-    /// Resets these registers to their values after setup, and register x to the current iterate.
+    /// Begins an iteration: resets these registers to their values after setup, and register x to the current
+    /// iterate.
     pub fn restart(&mut self, restored: RegSet, after_setup: &Registers) {
+        self.memory.rewind();
         for reg in restored.iter() {
             self.registers[reg.index()].clone_from(&after_setup[reg.index()]);
         }
@@ -150,8 +193,24 @@ impl<'a> Machine<'a> {
     ) -> Result<(), RunFailure> {
         let output =
             self.shared(planned, t, context, draws).map_err(|fault| self.failure(planned, t, fault))?;
+        let output = self.remembered(planned.action, Some(output)).expect("what ran once has run before");
         self.store(output, planned.typed.instruction.target);
         Ok(())
+    }
+
+    /// The output of an instruction, exchanged for that of the iteration before if the operator asks for it. Of an
+    /// instruction that gave none, nothing is remembered.
+    pub fn remembered(&mut self, action: Action, output: Option<Output>) -> Option<Output> {
+        match (action, output) {
+            (Action::Previous, Some(Output::One(datum))) => {
+                self.memory.exchange(Some(datum)).map(Output::One)
+            }
+            (Action::Previous, _) => {
+                self.memory.exchange(None);
+                None
+            }
+            (_, output) => output,
+        }
     }
 
     /// The failure of an instruction.
@@ -236,6 +295,7 @@ impl<'a> Machine<'a> {
 
     /// Applies the update.
     pub fn advance(&mut self, v1: &[f64]) {
+        let before = self.follows_steps.then(|| self.x.clone());
         match self.update {
             Update::Subtract => {
                 // Drop the register's reference, so that x is changed in place.
@@ -247,6 +307,10 @@ impl<'a> Machine<'a> {
         }
         if self.settings.precision != Precision::Double {
             self.x = self.settings.precision.vector(self.x.clone());
+        }
+        if let Some(before) = before {
+            let step = Arc::new(linalg::sub(&self.x, &before));
+            self.registers[Reg::D.index()] = Some(Datum::Vector(self.settings.precision.vector(step)));
         }
     }
 

@@ -7,6 +7,7 @@ mod kernels;
 mod large;
 mod lenient;
 mod machine;
+mod memory;
 mod origin;
 mod pilot_step;
 mod plan;

@@ -6,7 +6,7 @@
 use super::reduced::SketchRows;
 use super::run::RunSettings;
 use super::run_draws::RunData;
-use crate::program::{Access, Arg, Instruction, Reg, Section};
+use crate::program::{Arg, Instruction, Reg, Section};
 use crate::rng::Stream;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -54,7 +54,7 @@ impl Origins {
 
     /// Moves from setup to an iteration.
     pub fn iterate(&mut self) {
-        for reg in Reg::all().filter(|&reg| reg == Reg::X || reg.access() == Access::Carried) {
+        for reg in Reg::carried().chain([Reg::X, Reg::D]) {
             let origin = &mut self.registers[reg.index()];
             // It is a different value from here on, whatever its initial value.
             *origin = Origin {
@@ -123,9 +123,10 @@ impl ValueContext {
             RunData::Reduced(_, SketchRows::True) => 1,
             RunData::Reduced(_, SketchRows::Reduced) => 2,
         };
-        let RunSettings { sketch, sketch_rows, batch, sampling, precision, .. } = *settings;
+        let RunSettings { sketch, sketch_rows, batch, sampling, precision, mu, .. } = *settings;
         let kinds = [sketch as u64, sampling as u64, precision as u64];
-        let numbers = [coordinates, kinds[0], sketch_rows as u64, batch as u64, kinds[1], kinds[2]];
+        let sizes = [sketch_rows as u64, batch as u64];
+        let numbers = [coordinates, kinds[0], sizes[0], sizes[1], kinds[1], kinds[2], mu.to_bits()];
         ValueContext(hash(stream, numbers))
     }
 

@@ -30,7 +30,7 @@ impl Runner<'_> {
     pub fn find_step(&mut self) -> Result<f64, RunFailure> {
         let random = self.draws_in_iterations();
         self.restart_with(1.0, self.stream().derive("pilot", 0))?;
-        let mut r = linalg::scale(-1.0, &self.problem().b);
+        let mut r = self.residual();
         let mut searches = Vec::with_capacity(PILOTS);
         for _ in 0..PILOTS {
             match self.aim() {

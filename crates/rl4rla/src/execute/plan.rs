@@ -22,6 +22,8 @@ pub struct Plan<'a> {
     setup: usize,
     /// Registers that an iteration changes and that are reset to their values after setup before the next one.
     pub(super) restored: RegSet,
+    /// Whether setup writes x, so that runs start there.
+    pub(super) starts_warm: bool,
     pub(super) update: Update,
     /// Origin of the value of R1 after setup.
     pub(super) preconditioner: Origin,
@@ -47,8 +49,9 @@ impl<'a> Plan<'a> {
         planned.extend(typed.map(|typed| plan(typed, &mut origins)));
         let written = program.iteration.iter().fold(RegSet::EMPTY, |set, ins| set.union(ins.writes()));
         let restored = written.iter().filter(|reg| reg.access() != Access::Carried).collect();
+        let starts_warm = program.setup.iter().any(|ins| ins.target == Some(Reg::X));
         let update = shape.signature.update;
-        Ok(Plan { planned, setup, restored, update, preconditioner })
+        Ok(Plan { planned, setup, restored, starts_warm, update, preconditioner })
     }
 
     /// The instructions of a section.
@@ -61,14 +64,28 @@ impl<'a> Plan<'a> {
 
     /// Whether a section reads the step size.
     pub fn reads_step(&self, section: Section) -> bool {
-        self.section(section).iter().any(|p| p.typed.instruction.operands.contains(&Reg::ETA))
+        self.reads(Reg::ETA, section)
+    }
+
+    /// Whether the iteration reads the last step.
+    pub(super) fn follows_steps(&self) -> bool {
+        self.reads(Reg::D, Section::Iteration)
+    }
+
+    fn reads(&self, reg: Reg, section: Section) -> bool {
+        self.section(section).iter().any(|p| p.typed.instruction.operands.contains(&reg))
     }
 
     /// Whether an iteration passes anything besides x to the next one.
     pub fn carries(&self) -> bool {
         let writes =
             |p: &Planned| p.typed.instruction.writes().iter().any(|reg| reg.access() == Access::Carried);
-        self.section(Section::Iteration).iter().any(writes)
+        self.section(Section::Iteration).iter().any(writes) || self.follows_steps() || self.remembers()
+    }
+
+    /// Whether an instruction remembers its operand from one iteration to the next.
+    pub(super) fn remembers(&self) -> bool {
+        self.planned.iter().any(|p| p.typed.instruction.op.remembers())
     }
 
     /// Whether setup leaves a matrix in R1 whose type is n×n, not merely its size.
@@ -135,7 +152,7 @@ fn within_limits(typed: &[Typed], sizes: &Sizes, settings: &RunSettings) -> Resu
                 // Otherwise it takes less time to compute a result than to look it up.
                 let large = |arg: &Arg| matches!(arg.ty, Type::Matrix(..) | Type::Weights(_));
                 let saves = op.draws() || flops >= WORTH_KEEPING * entries;
-                let is_function = !op.is_core() && !is_matrix && entries >= LONG;
+                let is_function = !op.is_core() && !op.remembers() && !is_matrix && entries >= LONG;
                 return Ok(is_function || (saves && typed.args.iter().any(large)));
             }
         };

@@ -35,7 +35,10 @@ pub fn record(
     let data = RunData::True(instance, None);
     let context = ValueContext::new(settings, data, stream);
     let mut machine = Machine::new(data, instance.task.update(), settings);
-    machine.measure();
+    machine.follows_steps = plan.follows_steps();
+    if !plan.starts_warm {
+        machine.measure_start();
+    }
     let (mut sketches, mut samples) = (Vec::new(), Vec::new());
     let mut after_setup = machine.registers.clone();
     for t in 0..=settings.iterations {
@@ -54,7 +57,12 @@ pub fn record(
             machine.step(planned, t, context, &mut draws)?;
         }
         match section {
-            Section::Setup => after_setup.clone_from(&machine.registers),
+            Section::Setup => {
+                after_setup.clone_from(&machine.registers);
+                if plan.starts_warm {
+                    machine.start_from_setup(true)?;
+                }
+            }
             Section::Iteration => machine.update(FailurePoint::Iteration(t))?,
         }
     }

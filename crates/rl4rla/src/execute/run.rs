@@ -22,6 +22,8 @@ pub struct RunSettings {
     pub iterations: usize,
     /// η, the step size.
     pub step: f64,
+    /// μ, the number in register `mu`.
+    pub mu: f64,
     /// The kind of sketch.
     pub sketch: SketchKind,
     /// s, the rows of a sketch.
@@ -61,6 +63,7 @@ impl RunSettings {
         RunSettings {
             iterations: 10,
             step: 1.0,
+            mu: 0.0,
             sketch: SketchKind::Sjlt,
             sketch_rows: (8 * cols).min(rows),
             batch: rows.min(100),

@@ -72,7 +72,7 @@ impl<'a> Runner<'a> {
             plan,
             data,
             settings,
-            machine: Runner::machine(data, settings, measuring),
+            machine: Runner::machine(plan, data, settings, measuring),
             after_setup: vec![],
             fused: if fuses { Pass::all(plan.section(Section::Iteration)) } else { vec![] },
             stream: *stream,
@@ -85,13 +85,19 @@ impl<'a> Runner<'a> {
         Ok(runner)
     }
 
-    /// A machine at the start, which is measured unless only the program's own passes are used for measurement.
-    fn machine(data: RunData<'a>, settings: &'a RunSettings, measuring: Measuring) -> Machine<'a> {
+    /// A machine at the start, which is measured unless only the program's own passes are used for measurement, or
+    /// setup is to replace it.
+    fn machine(
+        plan: &Plan,
+        data: RunData<'a>,
+        settings: &'a RunSettings,
+        measuring: Measuring,
+    ) -> Machine<'a> {
         let mut machine = Machine::new(data, data.problem().task.update(), settings);
-        if measuring != Measuring::Shown {
-            machine.measure();
+        if measuring != Measuring::Shown && !plan.starts_warm {
+            machine.measure_start();
         }
-        machine.measuring = measuring;
+        (machine.measuring, machine.follows_steps) = (measuring, plan.follows_steps());
         machine
     }
 
@@ -100,7 +106,12 @@ impl<'a> Runner<'a> {
         self.machine.execute(setup, 0, &self.stream, self.context)?;
         self.passes += setup.iter().map(passes).sum::<usize>();
         self.after_setup = self.machine.registers.clone();
-        Ok(())
+        self.start_from_setup()
+    }
+
+    fn start_from_setup(&mut self) -> Result<(), RunFailure> {
+        let measured = self.machine.measuring != Measuring::Shown;
+        if self.plan.starts_warm { self.machine.start_from_setup(measured) } else { Ok(()) }
     }
 
     /// A copy of the run with another step size; only before the first iteration and if setup does not read the step
@@ -134,11 +145,12 @@ impl<'a> Runner<'a> {
 
     /// The same, with iterations that draw from another RNG stream.
     pub(super) fn restart_with(&mut self, step: f64, stream: Stream) -> Result<(), RunFailure> {
-        self.machine = Runner::machine(self.data, self.settings, self.machine.measuring);
+        self.machine = Runner::machine(self.plan, self.data, self.settings, self.machine.measuring);
         self.t = 0;
         let again = self.plan.reads_step(Section::Setup);
         if !again {
             self.machine.registers.clone_from(&self.after_setup);
+            self.start_from_setup()?;
         }
         self.machine.set_step(step);
         if again {
@@ -215,6 +227,15 @@ impl<'a> Runner<'a> {
         self.machine.update(FailurePoint::Iteration(self.t))
     }
 
+    /// Ax − b at the iterate; at the usual start, x = 0, it takes no pass.
+    pub(super) fn residual(&mut self) -> Vec<f64> {
+        let (x, b) = (self.machine.x.clone(), &self.data.problem().b);
+        match x.iter().all(|&x| x == 0.0) {
+            true => linalg::scale(-1.0, b),
+            false => linalg::sub(&self.product(&x), b),
+        }
+    }
+
     /// A·v1, for the v1 of the last [`Runner::aim`].
     pub(super) fn image(&mut self) -> Vec<f64> {
         let v1 = self.machine.value(Reg::V1).cloned().expect("typing demands v1");
@@ -225,11 +246,6 @@ impl<'a> Runner<'a> {
     fn product(&mut self, v: &[f64]) -> Vec<f64> {
         self.passes += 1;
         linalg::mat_vec(&self.data.problem().A, v)
-    }
-
-    /// The problem, in the coordinates of the run.
-    pub(super) fn problem(&self) -> &'a Instance {
-        self.data.problem()
     }
 
     /// The residual and the gradient at a vector, by a separate pass.

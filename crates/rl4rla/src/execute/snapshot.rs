@@ -15,7 +15,7 @@ pub type Snapshot = Vec<Option<Datum>>;
 /// empty register leaves its target empty, and an iteration without a `v1` of the right shape leaves x unchanged. It
 /// accepts any update, whatever the instance's task. The iteration can start elsewhere than at zero, where many
 /// different programs have the same iterates: `start` is written to x after setup and, reversed, to the carried
-/// registers. Setup sees `start` as x if x never changes, and `start` rotated by one entry if x is assigned, so that
+/// registers, in place of what setup may have written to x. Setup sees `start` as x if x never changes, and `start` rotated by one entry if x is assigned, so that
 /// the initial x differs from the one after it.
 pub fn snapshots(
     program: &Program,
@@ -30,10 +30,13 @@ pub fn snapshots(
     lenient(&mut run, &mut env, &program.setup, Section::Setup, stream, 0);
     let after_setup = run.registers().clone();
     let mut taken = vec![after_setup.clone()];
-    if let Some(start) = start {
-        // All carried registers get the same value, because their names do not matter.
-        let carried: Vec<f64> = start.iter().rev().copied().collect();
-        run.place(start, |_| carried.clone());
+    match start {
+        Some(start) => {
+            // All carried registers get the same value, because their names do not matter.
+            let carried: Vec<f64> = start.iter().rev().copied().collect();
+            run.place(start, |_| carried.clone());
+        }
+        None => run.start_from_setup(),
     }
     for t in 1..=settings.iterations {
         run.restart(&after_setup);

@@ -120,7 +120,7 @@ impl Task for Eigenvalue {
     }
 
     fn inputs(&self) -> RegSet {
-        [Reg::A, Reg::X].into_iter().collect()
+        [Reg::A, Reg::X, Reg::D, Reg::MU].into_iter().collect()
     }
 
     fn operators(&self) -> &'static [Operator] {

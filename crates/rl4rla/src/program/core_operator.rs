@@ -18,7 +18,7 @@ pub enum Core {
     VecMatMul,
     /// α v.
     ScalarVecMul,
-    /// α / β.
+    /// α / β, or 0 if β = 0.
     ScalarDiv,
     /// P Q.
     MatMatMul,

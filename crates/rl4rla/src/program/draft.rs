@@ -8,7 +8,7 @@ use super::ast::Section;
 use super::canon::tidy;
 use super::editor::Edit;
 use super::lexicon::{InstructionNumber, part};
-use super::liveness::{Line, LiveOut, SectionLines, Verdicts, alive, counting, ends};
+use super::liveness::{Line, LiveOut, SectionLines, Verdicts, alive, counting, ends, left_by_setup};
 use super::points::{Continuation, TypePoint, TypePoints};
 use super::register::RegSet;
 use super::repair::Repair;
@@ -61,7 +61,7 @@ impl Flow {
     fn read(&mut self, lines: &SectionLines, fits: &Verdicts, out: LiveOut) {
         let [in_setup, in_iteration] = &mut self.counts;
         counting(&lines[1], ends(out), in_iteration);
-        counting(&lines[0], in_iteration[0].union(out.kept()), in_setup);
+        counting(&lines[0], left_by_setup(in_iteration[0], out), in_setup);
         for s in [0, 1] {
             self.before[s].clear();
             self.before[s].push(Tally::default());
@@ -222,7 +222,7 @@ impl Draft {
         match it.section {
             Section::Setup => [tally, Tally::default()],
             Section::Iteration => {
-                let (live, end) = (live.union(out.kept()), self.lines[0].len());
+                let (live, end) = (left_by_setup(live, out), self.lines[0].len());
                 [flow.before(&self.lines[0], &self.fits[0], 0, end, live).0, tally]
             }
         }

@@ -1,6 +1,6 @@
 //! The equation of a program: the update of x in one iteration.
 
-use super::ast::{Program, Section};
+use super::ast::{Instruction, Program, Section};
 use super::canon::Canonical;
 use super::expr::{Expr, Names};
 use super::liveness::LiveOut;
@@ -50,10 +50,13 @@ pub fn direction(program: &Program, signature: impl Into<Signature>) -> Result<D
 /// ```
 pub fn equation(program: &Program, signature: impl Into<Signature>) -> Result<Equation, ShapeError> {
     let signature = signature.into();
-    let Reading { live, x, values, names } = Reading::of(program, signature)?;
+    let Reading { live, x, start, values, names } = Reading::of(program, signature)?;
     let ([text, latex], update) = signature.update.equation(x, value(&values, Reg::V1));
     let mut lines = vec![(format!("{text} = {}", update.text()), format!("{latex} = {}", update.latex()))];
-    let carried = Reg::carried().filter(|r| written(live.program(), *r));
+    if let Some(start) = start {
+        lines.push((format!("x₀ = {}", start.text()), format!("x_0 = {}", start.latex())));
+    }
+    let carried = Reg::carried().filter(|r| written(live.program(), Section::Iteration, *r));
     for reg in carried {
         let (index, value) = (&reg.name()[1..], value(&values, reg));
         lines.push((
@@ -74,6 +77,8 @@ pub fn equation(program: &Program, signature: impl Into<Signature>) -> Result<Eq
 struct Reading {
     live: Canonical,
     x: Expr,
+    /// The x that setup writes, if it does.
+    start: Option<Expr>,
     values: Vec<Option<Expr>>,
     names: Names,
 }
@@ -89,11 +94,15 @@ impl Reading {
             Update::Subtract | Update::Assign => initial(Reg::X),
         };
         let mut values: Vec<Option<Expr>> = Reg::all().map(initial).collect();
-        // Setup uses the initial x.
-        values[Reg::X.index()] = Some(Expr::Symbol("x₀".into(), "x_0".into()));
-        for instruction in &typed {
-            if names.section != instruction.section {
-                values[Reg::X.index()].clone_from(&x);
+        let warm = written(live.program(), Section::Setup, Reg::X);
+        // Setup uses the initial x, which is another than x₀ if setup replaces it.
+        let first = if warm { ("x̄", "\\bar{x}") } else { ("x₀", "x_0") };
+        values[Reg::X.index()] = Some(Expr::Symbol(first.0.into(), first.1.into()));
+        let (setup, _) = typed.split_at(live.program().setup.len());
+        let mut start = None;
+        for (i, instruction) in typed.iter().enumerate() {
+            if i == setup.len() {
+                start = std::mem::replace(&mut values[Reg::X.index()], x.clone());
             }
             names.section = instruction.section;
             let ins = instruction.instruction;
@@ -116,8 +125,14 @@ impl Reading {
                 None => {}
             }
         }
+        // A program without an iteration of its own: setup made v1.
+        let start = if setup.len() == typed.len() { values[Reg::X.index()].clone() } else { start };
+        let reads = |(_, _, ins): (Section, usize, &Instruction)| ins.reads().contains(Reg::D);
+        if live.program().instructions().any(reads) {
+            names.define("d = xₜ − xₜ₋₁".into(), "d = x_t - x_{t-1}".into());
+        }
         let x = x.expect("x has a name");
-        Ok(Reading { live, x, values, names })
+        Ok(Reading { live, x, start: start.filter(|_| warm), values, names })
     }
 }
 
@@ -125,8 +140,8 @@ fn value(values: &[Option<Expr>], reg: Reg) -> Expr {
     values[reg.index()].clone().expect("typing admits no undefined v1")
 }
 
-fn written(program: &Program, reg: Reg) -> bool {
-    program.section(Section::Iteration).iter().any(|ins| ins.target == Some(reg))
+fn written(program: &Program, section: Section, reg: Reg) -> bool {
+    program.section(section).iter().any(|ins| ins.target == Some(reg))
 }
 
 /// The symbol for the initial value of a register.
@@ -135,6 +150,7 @@ fn initial(reg: Reg) -> Option<Expr> {
     match reg {
         Reg::X => Some(Expr::Symbol("xₜ".into(), "x_t".into())),
         Reg::ETA => Some(Expr::eta()),
+        Reg::MU => Some(Expr::mu()),
         Reg::P1 => Some(Expr::Symbol("uniformly".into(), "\\text{uniformly}".into())),
         _ if reg.access() == Access::Carried => {
             Some(Expr::Symbol(name.into(), format!("m_{{{}}}", &name[1..])))
@@ -178,6 +194,17 @@ mod tests {
         let text = "setup:\n v2 = MAT_VEC_MUL(A, x)\niteration:\n v1 = VEC_MAT_MUL(v2, A)\n";
         let equation = equation(&text.parse().unwrap(), Geometry::Tall).unwrap();
         assert_eq!(equation.text, "xₜ₊₁ = xₜ − η Aᵀ A x₀");
+    }
+
+    #[test]
+    fn starts_steps_and_previous_values_are_written_out() {
+        let text = "setup:\n v2 = VEC_MAT_MUL(b, A)\n x = SCALAR_VEC_MUL(mu, v2)\niteration:\n v2 = MAT_VEC_MUL(A, x)\n v3 = PREVIOUS(v2)\n v2 = VEC_VEC_SUB(v2, v3)\n v2 = VEC_MAT_MUL(v2, A)\n v1 = VEC_VEC_SUB(v2, d)\n";
+        let equation = equation(&text.parse().unwrap(), Geometry::Tall).unwrap();
+        assert_eq!(
+            equation.text,
+            "xₜ₊₁ = xₜ − η (Aᵀ (A xₜ − (A xₜ)⁻) − d), x₀ = μ Aᵀ b, where d = xₜ − xₜ₋₁"
+        );
+        assert!(equation.latex.contains("(A x_t)^{-}") && equation.latex.contains("x_0 = \\mu A^\\top b"));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub enum Expr {
     Transpose(Box<Expr>),
     /// M⁻¹.
     Inverse(Box<Expr>),
+    /// v⁻, the value in the iteration before.
+    Previous(Box<Expr>),
 }
 
 use Expr::*;
@@ -93,6 +95,16 @@ impl Expr {
         Symbol("η".into(), "\\eta".into())
     }
 
+    /// μ.
+    pub fn mu() -> Expr {
+        Number("μ".into(), "\\mu".into())
+    }
+
+    /// v⁻, the value in the iteration before.
+    pub fn previous(self) -> Expr {
+        Previous(Box::new(self))
+    }
+
     /// M and r = y − b, if this is M·(y − b): common factors of y and b belong to M.
     pub fn over_residual(&self) -> Option<(Expr, Expr)> {
         let factors = |expr: &Expr| match expr {
@@ -111,7 +123,11 @@ impl Expr {
     }
 
     fn is_scalar(&self) -> bool {
-        matches!(self, Number(..) | Quotient(..) | Dot(..)) || *self == Expr::eta()
+        match self {
+            Number(..) | Quotient(..) | Dot(..) => true,
+            Previous(inner) => inner.is_scalar(),
+            other => *other == Expr::eta(),
+        }
     }
 
     /// The transpose, pushed inwards: (AB)ᵀ = BᵀAᵀ, Mᵀᵀ = M, and a scalar is its own transpose.
@@ -140,7 +156,7 @@ impl Expr {
             Symbol(..) | Number(..) => 1,
             Product(parts) | Call(_, _, parts) => 1 + parts.iter().map(Expr::size).sum::<usize>(),
             Sum(a, b) | Difference(a, b) | Quotient(a, b) | Dot(a, b) => 1 + a.size() + b.size(),
-            Norm(a) | Root(a) | Transpose(a) | Inverse(a) => 1 + a.size(),
+            Norm(a) | Root(a) | Transpose(a) | Inverse(a) | Previous(a) => 1 + a.size(),
         }
     }
 
@@ -176,6 +192,7 @@ impl Expr {
                 m => m.write_base(style) + style.transpose,
             },
             Inverse(m) => m.write_base(style) + style.inverse,
+            Previous(v) => v.write_base(style) + style.previous,
         }
     }
 
@@ -204,6 +221,7 @@ struct Style {
     transpose: &'static str,
     inverse: &'static str,
     inverse_transpose: &'static str,
+    previous: &'static str,
     norm: &'static str,
     root: &'static str,
     fraction: fn(&str, &str) -> String,
@@ -218,6 +236,7 @@ const TEXT: Style = Style {
     transpose: "ᵀ",
     inverse: "⁻¹",
     inverse_transpose: "⁻ᵀ",
+    previous: "⁻",
     norm: "‖",
     root: "^½",
     fraction: |a, b| format!("{a} / {b}"),
@@ -232,6 +251,7 @@ const LATEX: Style = Style {
     transpose: "^\\top",
     inverse: "^{-1}",
     inverse_transpose: "^{-\\top}",
+    previous: "^{-}",
     norm: "\\|",
     root: "^{1/2}",
     fraction: |a, b| format!("\\frac{{{a}}}{{{b}}}"),
@@ -342,7 +362,7 @@ impl Names {
         name
     }
 
-    fn define(&mut self, text: String, latex: String) {
+    pub(super) fn define(&mut self, text: String, latex: String) {
         if !self.definitions.iter().any(|(known, _)| *known == text) {
             self.definitions.push((text, latex));
         }

@@ -1,12 +1,12 @@
-//! Operators beyond the paper's 17: those that tasks add, and two more that any curriculum may use. Their rows have
+//! Operators beyond the paper's 17: those that tasks add, and three more that any curriculum may use. Their rows have
 //! the same form, and include the arithmetic.
 
 use super::datum::Datum;
 use super::expr::Expr;
-use super::op::{Compute, Form, Meaning, Operator, take};
-use super::rules::{gram, length, solve, symmetric};
+use super::op::{Compute, Form, Meaning, Operator, Sections, take};
+use super::rules::{free, gram, length, solve, symmetric};
 use super::template::Templates;
-use super::types::Pattern::{Matrix, Vector};
+use super::types::Pattern::{Matrix, Scalar, Vector};
 use super::types::Size::{A, B};
 use crate::linalg;
 
@@ -17,7 +17,7 @@ const fn added(meaning: Meaning, export: Templates) -> Operator {
     Operator { meaning, export: Some(export), ..Operator::PLAIN }
 }
 
-/// The operators added by the tasks of this crate, and two that none of them needs.
+/// The operators added by the tasks of this crate, and three that none of them needs.
 pub static EXTENSIONS: [&[Operator]; 3] = [LOGISTIC_OPERATORS, EIGENVALUE_OPERATORS, FREE_OPERATORS];
 
 /// The operators of the logistic tasks.
@@ -195,6 +195,24 @@ static FREE_OPERATORS: &[Operator] = &[
                 latex: "\\lvert $0 \\rvert",
             },
         )
+    },
+    Operator {
+        name: "PREVIOUS",
+        doc: "v as it was here in the iteration before; v itself in the first",
+        forms: &[
+            Form { operands: &[Vector(A)], result: Vector(A) },
+            Form { operands: &[Scalar], result: Scalar },
+        ],
+        sections: Sections::Iteration,
+        flops: free,
+        released_flops: free,
+        formula: |_, exprs, _| {
+            let [v] = take(exprs);
+            v.previous()
+        },
+        compute: Compute::Previous,
+        // Exported code names what it remembers; the templates only refer to that name.
+        ..added(Meaning::Function, Templates { python: "$0", rust: "$0", julia: "$0", latex: "$0^{-}" })
     },
 ];
 

@@ -19,6 +19,8 @@ pub struct Grammar {
     pub operators: Vec<Op>,
     /// The registers that may be read or written.
     pub registers: RegSet,
+    /// Whether setup may write x, so that the run starts there.
+    pub warm_start: bool,
     /// The registers that setup may not write, such as `v1`.
     pub iteration_only: RegSet,
     /// The registers that the iteration may not write; a search may restrict its matrices to setup.
@@ -75,11 +77,12 @@ impl Insertion {
 }
 
 impl Grammar {
-    /// All operators, all registers, both sections.
+    /// The paper's operators, the usual registers, both sections.
     pub fn full(signature: impl Into<Signature>) -> Grammar {
         Grammar {
             operators: Op::all().collect(),
-            registers: RegSet::all(),
+            registers: RegSet::usual(),
+            warm_start: false,
             iteration_only: RegSet::EMPTY.with(Reg::V1),
             setup_only: RegSet::EMPTY,
             open: Section::BOTH.to_vec(),
@@ -228,7 +231,7 @@ impl Grammar {
     /// Whether a result may be written to `reg` in `section`; this does not include sampling, which replaces `A, b`.
     pub fn writes(&self, reg: Reg, section: Section) -> bool {
         match (reg.access(), section) {
-            (Access::Input, _) => false,
+            (Access::Input, _) => reg == Reg::X && section == Section::Setup && self.warm_start,
             (_, Section::Setup) => !self.iteration_only.contains(reg),
             (_, Section::Iteration) => !self.setup_only.contains(reg),
         }
@@ -367,6 +370,28 @@ mod tests {
         assert!(Section::BOTH.into_iter().all(|section| writes_r1(&grammar, section)));
         grammar.setup_only = RegSet::EMPTY.with(Reg::R1);
         assert!(writes_r1(&grammar, Section::Setup) && !writes_r1(&grammar, Section::Iteration));
+    }
+
+    #[test]
+    fn what_came_later_is_offered_only_by_name() {
+        let mut grammar = Grammar::full(Geometry::Tall);
+        let start = &Entry::named("ls-gd").unwrap().document.program;
+        let touched = |grammar: &Grammar, reg: Reg| {
+            let touches = |i: &Insertion| {
+                (i.instruction.reads().contains(reg), i.instruction.target == Some(reg), i.section)
+            };
+            grammar.legal(start, 1).iter().map(touches).collect::<Vec<_>>()
+        };
+        let reads = |grammar: &Grammar, reg| touched(grammar, reg).iter().any(|(reads, _, _)| *reads);
+        let writes_x = |grammar: &Grammar| -> HashSet<Section> {
+            touched(grammar, Reg::X).iter().filter(|(_, writes, _)| *writes).map(|&(_, _, s)| s).collect()
+        };
+        assert!(![Reg::D, Reg::MU].into_iter().any(|reg| reads(&grammar, reg)));
+        assert!(writes_x(&grammar).is_empty());
+        grammar.registers = RegSet::all();
+        grammar.warm_start = true;
+        assert!([Reg::D, Reg::MU].into_iter().all(|reg| reads(&grammar, reg)));
+        assert_eq!(writes_x(&grammar), HashSet::from([Section::Setup]));
     }
 
     #[test]

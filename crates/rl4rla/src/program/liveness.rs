@@ -90,6 +90,12 @@ pub(super) fn ends(out: LiveOut) -> RegSet {
     }
 }
 
+/// The registers live at the end of setup, given those live before the iteration. If setup writes x, the run starts
+/// there.
+pub(super) fn left_by_setup(head: RegSet, out: LiveOut) -> RegSet {
+    head.union(out.kept()).with(Reg::X)
+}
+
 /// Which lines of setup and of the iteration are live.
 pub(super) fn alive([setup, iteration]: &SectionLines, out: LiveOut, verdicts: &mut Verdicts) {
     let mut end = ends(out);
@@ -102,7 +108,7 @@ pub(super) fn alive([setup, iteration]: &SectionLines, out: LiveOut, verdicts: &
         }
         end = grown;
     };
-    backward(setup, head.union(out.kept()), &mut verdicts[0]);
+    backward(setup, left_by_setup(head, out), &mut verdicts[0]);
 }
 
 #[cfg(test)]
@@ -152,6 +158,14 @@ mod tests {
         let chain =
             "iteration:\n  v1 = VEC_VEC_ADD(x, m1)\n  m1 = VEC_VEC_ADD(v1, m2)\n  m2 = VEC_VEC_ADD(v1, x)\n";
         assert_eq!(after(chain, LiveOut::Finished), chain);
+    }
+
+    #[test]
+    fn the_x_that_setup_leaves_is_live_even_if_no_instruction_reads_it() {
+        let text = "setup:\n  v2 = VEC_MAT_MUL(b, A)\n  x = SCALAR_VEC_MUL(eta, v2)\n  x = SCALAR_VEC_MUL(mu, v2)\niteration:\n  v1 = VEC_MAT_MUL(b, A)\n";
+        let last = text.replace("  x = SCALAR_VEC_MUL(eta, v2)\n", "");
+        assert_eq!(after(text, LiveOut::Finished), last);
+        assert_eq!(after(text, LiveOut::PARTIAL), last);
     }
 
     #[test]

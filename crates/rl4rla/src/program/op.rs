@@ -24,6 +24,8 @@ static REGISTERED: Registry<Op> = Registry::new();
 pub enum Sections {
     /// Only in setup.
     Setup,
+    /// Only in the iteration.
+    Iteration,
     /// Anywhere.
     Both,
 }
@@ -31,7 +33,11 @@ pub enum Sections {
 impl Sections {
     /// Whether an operator is allowed in `section`.
     pub fn allow(self, section: Section) -> bool {
-        self == Sections::Both || section == Section::Setup
+        match self {
+            Sections::Setup => section == Section::Setup,
+            Sections::Iteration => section == Section::Iteration,
+            Sections::Both => true,
+        }
     }
 }
 
@@ -102,6 +108,8 @@ pub enum Compute {
     Core(Core),
     /// A function of the operands' values. A result that is not finite counts as a failure.
     Pure(fn(&[&Datum]) -> Result<Datum, NumericError>),
+    /// The operand as it was at this instruction in the iteration before; in the first iteration, as it is.
+    Previous,
 }
 
 /// Algebraic properties of an operator that a task adds, by which equivalent programs are recognized.
@@ -161,6 +169,11 @@ impl Operator {
     /// Whether it draws a sketch.
     pub fn sketches(&self) -> bool {
         self.is(Core::Sketch)
+    }
+
+    /// Whether it remembers its operand from one iteration to the next.
+    pub fn remembers(&self) -> bool {
+        matches!(self.compute, Compute::Previous)
     }
 
     /// Whether its result is random.

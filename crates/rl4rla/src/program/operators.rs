@@ -119,7 +119,7 @@ pub static OPERATORS: [Operator; Core::COUNT] = [
     },
     Operator {
         name: "SCALAR_DIV",
-        doc: "α / β",
+        doc: "α / β; 0 if β = 0",
         forms: &[Form { operands: &[Scalar, Scalar], result: Scalar }],
         flops: one,
         released_flops: one,

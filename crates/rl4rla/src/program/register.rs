@@ -23,7 +23,7 @@ impl Kind {
 /// How long a register keeps its value, and what may write it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Given as input. `A` and `b` change only together, by sampling their rows.
+    /// Given as input. `A` and `b` change only together, by sampling their rows; setup may write `x`, to start there.
     Input,
     /// Written by the program. Every iteration starts from the value after setup.
     Scratch,
@@ -53,6 +53,8 @@ const TABLE: &[Row] = &[
     Row("p1", Weights, Scratch),
     Row("m1", Vector, Carried),
     Row("m2", Vector, Carried),
+    Row("d", Vector, Input),
+    Row("mu", Scalar, Input),
 ];
 
 /// A register: a row of the register table.
@@ -76,6 +78,10 @@ impl Reg {
     pub const R1: Reg = Reg(10);
     /// The sampling probabilities; uniform over the rows of `A` until written.
     pub const P1: Reg = Reg(13);
+    /// The last step, x − x of the iteration before; zero in setup and in the first iteration.
+    pub const D: Reg = Reg(16);
+    /// A number to be tuned, beside the step size.
+    pub const MU: Reg = Reg(17);
 
     /// The register of this name.
     pub fn named(name: &str) -> Option<Reg> {
@@ -141,6 +147,12 @@ impl RegSet {
     /// Every register.
     pub fn all() -> RegSet {
         Reg::all().collect()
+    }
+
+    /// The registers that a search uses without naming them: all but `d` and `mu`, which came later, so that searches
+    /// without them stay what they are.
+    pub fn usual() -> RegSet {
+        RegSet::all().without(Reg::D).without(Reg::MU)
     }
 
     /// The registers carried over from one iteration to the next.
@@ -237,7 +249,8 @@ mod tests {
     fn constants_name_their_rows() {
         let named = [(Reg::A, "A"), (Reg::B, "b"), (Reg::X, "x"), (Reg::ETA, "eta")];
         let written = [(Reg::V1, "v1"), (Reg::R1, "R1"), (Reg::P1, "p1")];
-        for (reg, name) in named.into_iter().chain(written) {
+        let later = [(Reg::D, "d"), (Reg::MU, "mu")];
+        for (reg, name) in named.into_iter().chain(written).chain(later) {
             assert_eq!(Reg::named(name), Some(reg));
         }
         assert!(Reg::all().all(|r| Reg::named(r.name()) == Some(r)));
@@ -254,6 +267,7 @@ mod tests {
         assert_eq!(set.minus(other), RegSet::EMPTY.with(Reg::A));
         assert_eq!(set.and(other), RegSet::EMPTY.with(Reg::V1));
         assert_eq!(RegSet::carried(), Reg::carried().collect());
+        assert_eq!(RegSet::usual().iter().collect::<Vec<_>>(), Reg::all().take(16).collect::<Vec<_>>());
         assert_eq!(set.subsets().collect::<std::collections::BTreeSet<_>>().len(), 4);
         assert!(set.subsets().all(|subset| subset.minus(set) == RegSet::EMPTY));
         assert!(set.meets(other) && !set.minus(other).meets(other));

@@ -12,7 +12,7 @@
 
 use super::ast::Section;
 use super::lexicon::InstructionNumber;
-use super::liveness::SectionLines;
+use super::liveness::{SectionLines, left_by_setup};
 use super::points::{TypePoint, TypePoints};
 use super::register::{Reg, RegSet};
 use rustc_hash::FxHashMap;
@@ -106,7 +106,9 @@ impl Repair {
                 Step::Run(section, word) => {
                     (section, points.lexicon.line(word).counting(after).unwrap_or(after))
                 }
-                Step::Turn(lost) => (Section::Setup, after.minus(lost).union(points.grammar.live_out.kept())),
+                Step::Turn(lost) => {
+                    (Section::Setup, left_by_setup(after.minus(lost), points.grammar.live_out))
+                }
                 Step::Leave(lost) => (Section::Iteration, handed_on(lost).with(Reg::V1)),
             };
             self.ends.push(End { section, open, counts, step, rest });

@@ -54,6 +54,8 @@ impl Env {
             (Reg::B, Type::Vector(rows)),
             (Reg::X, Type::Vector(Dim::Cols)),
             (Reg::ETA, Type::Scalar),
+            (Reg::D, Type::Vector(Dim::Cols)),
+            (Reg::MU, Type::Scalar),
         ];
         for (reg, ty) in given.into_iter().filter(|(reg, _)| inputs.contains(*reg)) {
             env.set(reg, ty);
@@ -182,13 +184,16 @@ pub(super) fn accepts(
     };
     let samples = matches!(gives, Pattern::System(_));
     let writable = match target.access() {
+        Access::Input if target == Reg::X => section == Section::Setup && ty == Type::Vector(Dim::Cols),
         Access::Input => samples && target == Reg::A,
         Access::Scratch => !samples,
         Access::Carried => section == Section::Iteration && ty == Type::Vector(Dim::Cols),
     };
     match (writable && target.kind() == ty.kind(), target.access()) {
         (true, _) => Ok(()),
-        (false, Access::Input) => Err(Cause::ReadOnly(target)),
+        (false, Access::Input) if (target, section) != (Reg::X, Section::Setup) => {
+            Err(Cause::ReadOnly(target))
+        }
         (false, _) => Err(Cause::Target { given: Some(target), gives }),
     }
 }
@@ -249,6 +254,9 @@ impl fmt::Display for Cause {
             Cause::Target { given: Some(reg), gives } => write!(f, "`{reg}` cannot hold the result, {gives}"),
             Cause::Target { given: None, gives } => {
                 write!(f, "the result, {gives}, needs a register to go to")
+            }
+            Cause::ReadOnly(Reg::X) => {
+                f.write_str("`x` is read-only in the iteration, whose update moves it; setup may write it")
             }
             Cause::ReadOnly(reg) => {
                 write!(f, "`{reg}` is read-only; write to a scratch register such as v1 or R1")
@@ -380,6 +388,27 @@ mod tests {
             parse("setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\niteration:\n v1 = TRIANGULAR_SOLVE(R1, x)\n");
         let error = check(&general, Geometry::Tall).unwrap_err().to_string();
         assert!(error.contains("upper triangular a×a"), "{error}");
+    }
+
+    #[test]
+    fn setup_may_write_the_x_to_start_from_and_only_an_iteration_looks_back() {
+        let step = "iteration:\n v1 = SCALAR_VEC_MUL(mu, d)\n";
+        let of = |text: &str| check(&parse(text), Geometry::Tall).map(|_| ()).map_err(|e| e.to_string());
+        let start = format!("setup:\n v2 = VEC_MAT_MUL(b, A)\n x = SCALAR_VEC_MUL(eta, v2)\n{step}");
+        assert_eq!(of(&start), Ok(()));
+        let long = of(&format!("setup:\n x = MAT_VEC_MUL(A, x)\n{step}")).unwrap_err();
+        assert!(long.contains("`x` cannot hold the result"), "{long}");
+        let late = of(&format!("{step} x = VEC_MAT_MUL(b, A)\n")).unwrap_err();
+        assert!(late.contains("`x` is read-only in the iteration") && late.contains("setup may"), "{late}");
+        for reg in ["d", "mu"] {
+            let written = of(&format!("setup:\n {reg} = VEC_MAT_MUL(b, A)\n{step}")).unwrap_err();
+            assert!(written.contains(&format!("`{reg}` is read-only")), "{written}");
+        }
+        let scalar = "iteration:\n a1 = PREVIOUS(eta)\n v2 = PREVIOUS(b)\n v1 = VEC_MAT_MUL(v2, A)\n v1 = SCALAR_VEC_MUL(a1, v1)\n";
+        assert_eq!(of(scalar), Ok(()));
+        let early = of(&format!("setup:\n v2 = PREVIOUS(b)\n{step}")).unwrap_err();
+        assert!(early.contains("not allowed in setup"), "{early}");
+        assert!(of("iteration:\n R1 = PREVIOUS(A)\n v1 = MAT_VEC_MUL(R1, x)\n").is_err());
     }
 
     #[test]

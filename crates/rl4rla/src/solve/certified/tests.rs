@@ -204,10 +204,10 @@ fn the_shortest_solution_keeps_the_digits_of_small_coefficients() {
 
 #[test]
 fn what_fails_on_the_way_has_run() {
-    // Steepest descent with exact line search: at the solution its step is 0/0.
+    // Steepest descent with exact line search, along a direction of length 1: at the solution there is none.
     let steepest: Document = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n \
-        v2 = MAT_VEC_MUL(A, v1)\n a1 = VEC_VEC_DOT(v1, v1)\n a2 = VEC_VEC_DOT(v2, v2)\n a1 = SCALAR_DIV(a1, a2)\n \
-        v1 = SCALAR_VEC_MUL(a1, v1)\n"
+        v3 = VEC_NORMALIZE(v1)\n v2 = MAT_VEC_MUL(A, v3)\n a1 = VEC_VEC_DOT(v1, v3)\n a2 = VEC_VEC_DOT(v2, v2)\n \
+        a1 = SCALAR_DIV(a1, a2)\n v1 = SCALAR_VEC_MUL(a1, v3)\n"
         .parse()
         .unwrap();
     let one = Problem::new(&Linear, Matrix::from_row_major(2, 1, vec![1.0, 1.0]), vec![1.0, 1.0]);
