@@ -112,6 +112,15 @@ pub fn positive(value: f64, option: &str, example: &str) -> Result<f64, Failure>
     }
 }
 
+/// A number that must be finite.
+pub fn finite(value: f64, option: &str, example: &str) -> Result<f64, Failure> {
+    match value.is_finite() {
+        true => Ok(value),
+        false => Err(Failure::new(format!("{option} must be a finite number, got {}", exact(value)))
+            .advise(format!("{option} {example}"))),
+    }
+}
+
 /// The evaluation protocol for these options.
 pub fn protocol(
     chance: &Chance,
@@ -121,6 +130,7 @@ pub fn protocol(
 ) -> Result<Protocol, Failure> {
     Ok(Protocol {
         iterations: iterations as usize,
+        mu: finite(chance.mu, "--mu", "0.25")?,
         sketch: chance.sketch,
         sketch_factor: positive(chance.sketch_factor, "--sketch-factor", "8")?,
         batch: chance.batch as usize,

@@ -1,7 +1,7 @@
 //! Every catalogue program behaves as its theory says.
 
-use rl4rla::execute::{FailurePoint, Fault, RunSettings, Trace, run};
-use rl4rla::linalg::{norm, sub};
+use rl4rla::execute::{FailurePoint, Fault, RunSettings, SketchKind, Trace, run};
+use rl4rla::linalg::{add, dot, mat_vec, norm, scale, sub, vec_mat};
 use rl4rla::problem::{Family, Instance, Leverage};
 use rl4rla::program::{Entry, Program};
 use rl4rla::rng::Stream;
@@ -217,4 +217,88 @@ fn a_sample_smaller_than_n_cannot_precondition_and_says_so() {
     assert_eq!((failure.step, failure.operation.as_str()), (FailurePoint::Setup, "R1 = MAT_INV(R1)"));
     assert!(matches!(failure.fault, Fault::Numeric(_)), "{failure}");
     assert_eq!(failure.shapes, [(10, 10)]);
+}
+
+/// Systems of 100 columns, with most of b outside the range of A, and a Gaussian sketch of 400 rows.
+fn sketched_four_times(kappa: f64) -> (Instance, RunSettings) {
+    let family = Family { condition: Some(kappa), outside: 0.7, ..family("mid-cond", 2000, 100) };
+    let instance = draw(&family, 31);
+    let settings = RunSettings {
+        sketch: SketchKind::Gaussian,
+        sketch_rows: 400,
+        mu: 0.25,
+        ..settings(&instance, 120, 1.0)
+    };
+    (instance, settings)
+}
+
+/// The iterations until the excess is below 1e-10.
+fn iterations_to_ten_digits(name: &str, kappa: f64, step: f64) -> usize {
+    let (instance, settings) = sketched_four_times(kappa);
+    let trace = go(name, &instance, &RunSettings { step, ..settings });
+    let reached = trace.excesses.iter().position(|&excess| excess <= 1e-10);
+    reached.unwrap_or_else(|| panic!("{name} at κ = {kappa}: {:?}", trace.excesses))
+}
+
+#[test]
+fn methods_that_look_back_are_fast_at_any_condition_number() {
+    // η = (1 − n/s)² where the step is fixed.
+    let eta = 0.75f64.powi(2);
+    // The best step of the same preconditioner without a memory.
+    let plain = iterations_to_ten_digits("sketched-precond-gd-factored", 10.0, 0.45);
+    for (name, step, expected) in [
+        ("sketched-pcg", 1.0, 26..32),
+        ("sketched-pcg-warm", 1.0, 26..32),
+        ("adaptive-momentum", eta, 29..36),
+        ("adaptive-momentum-t", 0.4, 36..46),
+        ("heavy-ball", eta, 30..36),
+    ] {
+        let [easy, hard] = [10.0, 1e6].map(|kappa| iterations_to_ten_digits(name, kappa, step));
+        assert!(expected.contains(&easy) && easy.abs_diff(hard) <= 2, "{name}: {easy} and {hard}");
+        assert!(plain > 3 * hard / 2, "{name}: {hard}, without a memory {plain}");
+    }
+}
+
+#[test]
+fn sketch_and_solve_is_a_start_with_an_error_of_the_size_of_the_residual() {
+    let (instance, settings) = sketched_four_times(1e4);
+    let warm = go("sketched-pcg-warm", &instance, &settings);
+    let best = instance.measure(&instance.x_star).0;
+    // E‖A(x − x*)‖² = n/(s − n − 1)·‖Ax* − b‖² for Gaussian sketches: a ratio of √(100/299) = 0.578.
+    let ratio = warm.excesses[0] / best;
+    assert!((0.5..0.66).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn conjugate_gradients_end_after_as_many_iterations_as_there_are_columns() {
+    let instance = draw(&Family { condition: Some(3.0), outside: 0.5, ..family("low-cond", 300, 8) }, 32);
+    let history = |name: &str| go(name, &instance, &settings(&instance, 60, 1.0)).excesses;
+    let cgls = history("cgls");
+    assert!(cgls[7] > 1e-5 && cgls[8] < 1e-12, "{:e} then {:e}", cgls[7], cgls[8]);
+    // The iterates are those of the classical recurrence.
+    let (a, b) = (&instance.A, &instance.b);
+    let mut r: Vec<f64> = b.clone();
+    let mut s = vec_mat(&r, a);
+    let (mut p, mut gamma) = (s.clone(), dot(&s, &s));
+    let mut x = vec![0.0; 8];
+    for t in 1..=7 {
+        let q = mat_vec(a, &p);
+        let alpha = gamma / dot(&q, &q);
+        x = add(&x, &scale(alpha, &p));
+        r = sub(&r, &scale(alpha, &q));
+        s = vec_mat(&r, a);
+        let next = dot(&s, &s);
+        p = add(&s, &scale(next / gamma, &p));
+        gamma = next;
+        let ours = go("cgls", &instance, &settings(&instance, t, 1.0)).x;
+        assert!(norm(&sub(&ours, &x)) < 1e-10 * norm(&x), "iteration {t}");
+    }
+    // Steepest descent contracts by (κ² − 1)/(κ² + 1) or better; the delayed step of Barzilai and Borwein is no
+    // descent method, but faster in the end.
+    let (steepest, delayed) = (history("steepest-descent"), history("barzilai-borwein"));
+    let rate = (9.0 - 1.0) / (9.0 + 1.0);
+    assert!(steepest.windows(2).all(|pair| pair[1] <= rate * pair[0] + 1e-14));
+    assert!(delayed.windows(2).any(|pair| pair[1] > pair[0]));
+    assert!(delayed[60] < 1e-3 * steepest[60], "{:e} and {:e}", delayed[60], steepest[60]);
+    assert_eq!(delayed[1], steepest[1]);
 }

@@ -3,12 +3,16 @@
 #![allow(non_snake_case, dead_code, clippy::op_ref, clippy::type_complexity, clippy::too_many_arguments)]
 
 use faer::{Col, ColRef, Mat, Scale};
+use rl4rla::execute::{RunSettings, run};
 use rl4rla::export::{Defaults, Export, Language, Provenance};
 use rl4rla::linalg::Matrix;
 use rl4rla::problem::{Eigenvalue, Instance, Linear, Logistic, Task};
 use rl4rla::program::{Document, Entry, Signature};
 use rl4rla::rng::Stream;
 
+#[rustfmt::skip]
+#[path = "exported/adaptive_momentum.rs"]
+mod adaptive_momentum;
 #[rustfmt::skip]
 #[path = "exported/heavy_ball.rs"]
 mod heavy_ball;
@@ -25,10 +29,13 @@ mod power_iteration;
 #[path = "exported/sgd.rs"]
 mod sgd;
 #[rustfmt::skip]
+#[path = "exported/sketched_pcg_warm.rs"]
+mod sketched_pcg_warm;
+#[rustfmt::skip]
 #[path = "exported/sketched_precond_gd_factored.rs"]
 mod sketched_precond_gd_factored;
 
-/// Gradient descent with a memory, of which the catalogue has none: m1 = 0.5·m1 + g.
+/// Gradient descent with a memory in a register, of which the catalogue has none: m1 = 0.5·m1 + g.
 const HEAVY_BALL: &str = "\
 title: Heavy ball
 family: low-cond
@@ -70,7 +77,15 @@ fn the_files_are_what_is_exported() {
         }
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "{path}");
     };
-    for name in ["ls-gd", "newton", "power-iteration", "sgd", "sketched-precond-gd-factored"] {
+    for name in [
+        "ls-gd",
+        "newton",
+        "power-iteration",
+        "sgd",
+        "sketched-precond-gd-factored",
+        "adaptive-momentum",
+        "sketched-pcg-warm",
+    ] {
         let entry = Entry::named(name).unwrap();
         check(name, exported(name, &entry.document, entry.signature()));
     }
@@ -123,6 +138,40 @@ fn a_gaussian_system_is_solved_with_the_defaults_of_the_code() {
     assert!(found.converged && excess < 1e-9, "{excess} {found:?}");
     let (found, excess) = solved!(ls_gd, &gaussian);
     assert!(found.converged && excess < 1e-9, "{excess} {found:?}");
+    let (found, excess) = solved!(adaptive_momentum, &gaussian, &mut adaptive_momentum::Random(1));
+    assert!(found.converged && excess < 1e-9, "{excess} {found:?}");
+}
+
+#[test]
+fn what_looks_back_and_starts_warm_takes_the_iterations_that_it_takes_here() {
+    // s = 8n: the error falls by √(1/8) in an iteration.
+    let gaussian = system(10_000, 50, 1.0, |_| 1.0);
+    let (A, b) = (matrix(&gaussian), column(&gaussian.b));
+    let options = sketched_pcg_warm::Options::for_size(10_000, 50);
+    let mut excesses = Vec::new();
+    let found = sketched_pcg_warm::sketched_pcg_warm(
+        A.as_ref(),
+        b.as_ref(),
+        &sketched_pcg_warm::Options { step: Some(1.0), ..options },
+        &mut sketched_pcg_warm::Random(1),
+        |x| excesses.push(excess(&gaussian, x)),
+    );
+    assert!(found.converged && found.iterations < 28, "{found:?}");
+    let settings = RunSettings { iterations: 10, ..RunSettings::for_size(10_000, 50) };
+    let program = &Entry::named("sketched-pcg-warm").unwrap().document.program;
+    let ours = run(program, &gaussian, &settings, &Stream::new(2)).unwrap().excesses;
+    // Another sketch, and the same method.
+    for (ours, theirs) in ours[1..].iter().zip(&excesses) {
+        assert!((0.2..5.0).contains(&(ours / theirs)), "{ours} {theirs}");
+    }
+    // The momentum of an iteration that is told its step.
+    let options =
+        adaptive_momentum::Options { step: Some(0.75), ..adaptive_momentum::Options::for_size(10_000, 50) };
+    let zero = Col::zeros(50);
+    let random = &mut adaptive_momentum::Random(1);
+    let found =
+        adaptive_momentum::adaptive_momentum(A.as_ref(), b.as_ref(), zero.as_ref(), &options, random, |_| ());
+    assert!(found.converged && found.iterations < 32, "{found:?}");
 }
 
 #[test]

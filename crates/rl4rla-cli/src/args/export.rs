@@ -31,6 +31,9 @@ pub struct ExportArguments {
     /// Step size η [default: determined by the code at run time]
     #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the exported code")]
     pub step: Option<f64>,
+    /// The number μ in register `mu` [default: the run's, or 0]
+    #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the exported code")]
+    pub mu: Option<f64>,
     /// Sketch type: sjlt, gaussian, countsketch or srht [default: the run's, or sjlt]
     #[arg(long, help_heading = "Defaults of the exported code")]
     pub sketch: Option<SketchKind>,

@@ -53,9 +53,12 @@ pub struct Running {
     pub chance: Chance,
 }
 
-/// What programs draw.
+/// What programs draw, and the number that they may read.
 #[derive(Args)]
 pub struct Chance {
+    /// The number μ in register `mu`
+    #[arg(long, default_value_t = 0.0, allow_hyphen_values = true, help_heading = "Run")]
+    pub mu: f64,
     /// Sketch type: sjlt, gaussian, countsketch or srht
     #[arg(long, default_value_t = SketchKind::Sjlt, help_heading = "Run")]
     pub sketch: SketchKind,

@@ -7,7 +7,7 @@ use crate::args::{self, Shared};
 use crate::failure::Failure;
 use crate::output::Outputs;
 use crate::page::{Page, accent, faint, ledger, number, path, warning};
-use crate::request::positive;
+use crate::request::{finite, positive};
 use crate::shape::common;
 use crate::source::NamedProgram;
 use rl4rla::data::write_whole;
@@ -107,6 +107,7 @@ fn defaults(args: &args::ExportArguments, protocol: Option<&Protocol>) -> Result
         iterations: own.iterations,
         tolerance: own.tolerance,
         step: own.step,
+        mu: protocol.mu,
         sketch: protocol.sketch,
         sketch_factor: protocol.sketch_factor,
         batch: protocol.batch,
@@ -116,6 +117,7 @@ fn defaults(args: &args::ExportArguments, protocol: Option<&Protocol>) -> Result
         iterations: args.iterations.map_or(own.iterations, |iterations| iterations as usize),
         tolerance: positive(args.tolerance.unwrap_or(own.tolerance), "--tolerance", "1e-10")?,
         step: args.step.map(|step| positive(step, "--step", "0.5")).transpose()?,
+        mu: finite(args.mu.unwrap_or(own.mu), "--mu", "0.25")?,
         sketch: args.sketch.unwrap_or(own.sketch),
         sketch_factor: positive(args.sketch_factor.unwrap_or(own.sketch_factor), "--sketch-factor", "8")?,
         batch: args.batch.map_or(own.batch, |batch| batch as usize),

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::output::Outputs;
 use crate::page::{Page, path};
 use crate::progress;
-use crate::request::positive;
+use crate::request::{finite, positive};
 use crate::source::NamedProgram;
 use errors::ErrorReporter;
 use page::{SolveOutcome, figure};
@@ -164,6 +164,7 @@ fn options(args: &Solve) -> Result<SolveOptions, Failure> {
         rank_deficient: args.rank_deficient,
         average: args.average,
         history: args.plot.is_some(),
+        mu: finite(args.chance.mu, "--mu", "0.25")?,
         sketch: args.chance.sketch,
         sketch_factor: positive(args.chance.sketch_factor, "--sketch-factor", "8")?,
         batch: args.chance.batch as usize,

@@ -2,7 +2,7 @@
 
 use super::study::Study;
 use crate::equivalence::Normal;
-use crate::execute::step_from;
+use crate::execute::{RunSettings, steps_from};
 use crate::linalg::{norm, sub};
 use crate::problem::Family;
 use crate::program::{Section, Update, direction};
@@ -67,6 +67,9 @@ pub struct Iteration {
 
 /// Size of the test instance used if algebra cannot decide.
 const PROBE: (usize, usize) = (40, 5);
+/// Iterations that show whether a program that looks back is linear: the second looks back to the first, the third
+/// to both.
+const LOOKING_BACK: usize = 3;
 /// Relative tolerance of the linearity test.
 const LINEAR: f64 = 1e-9;
 
@@ -100,7 +103,11 @@ fn nature(study: &Study) -> (Nature, Decided) {
     }
     let (linear, decided) = match form.is_linear() {
         true => (true, Decided::Algebra),
-        false => (probed(study).unwrap_or(false), Decided::Probe),
+        // Where an iteration looks back, the first one does not show what the others do.
+        false => {
+            let iterations = if form.looks_back { LOOKING_BACK } else { 1 };
+            (probed(study, iterations).unwrap_or(false), Decided::Probe)
+        }
     };
     let nature = if !linear {
         Nature::Nonlinear
@@ -114,8 +121,9 @@ fn nature(study: &Study) -> (Nature, Decided) {
     (nature, decided)
 }
 
-/// Whether f(x + y) − f(x) − f(y) + f(0) vanishes for an iteration f with fixed random draws; `None` if it fails.
-fn probed(study: &Study) -> Option<bool> {
+/// Whether f(x + y) − f(x) − f(y) + f(0) vanishes for f, the first iterations with fixed random draws; `None` if they
+/// fail.
+fn probed(study: &Study, iterations: usize) -> Option<bool> {
     let (rows, cols) = if study.family.kind.info().square { (PROBE.1, PROBE.1) } else { PROBE };
     let family = Family { rows, cols, ..study.family };
     let instance = study.instance(&family, study.care.seed, 0).ok()?;
@@ -123,8 +131,8 @@ fn probed(study: &Study) -> Option<bool> {
     let (x, y) = (points("x"), points("y"));
     let sum: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x + y).collect();
     let starts = [sum, x, y, vec![0.0; cols]];
-    let settings = study.protocol.settings(rows, cols, study.step);
-    let ends = step_from(study.live.program(), &instance, &settings, starts, &study.stream(0)).ok()?;
+    let settings = RunSettings { iterations, ..study.protocol.settings(rows, cols, study.step) };
+    let ends = steps_from(study.live.program(), &instance, &settings, starts, &study.stream(0)).ok()?;
     let [both, x, y, zero] = &ends[..] else { return None };
     let gap = sub(&sub(both, x), &sub(y, zero));
     Some(norm(&gap) <= LINEAR * ends.iter().map(|end| norm(end)).fold(0.0, f64::max))
@@ -164,5 +172,11 @@ mod tests {
         assert_eq!((logistic.nature, logistic.decided), (Nature::Nonlinear, Decided::Probe));
         assert_eq!(logistic.residual.as_deref(), Some("σ(A xₜ) − b"));
         assert_eq!(iteration("power-iteration", "eigenvalue", (6, 6)).nature, Nature::Nonlinear);
+        // Its first iteration is linear, its second is not.
+        let adaptive = iteration("adaptive-momentum", "mid-cond", (60, 4));
+        assert_eq!((adaptive.nature, adaptive.decided), (Nature::Nonlinear, Decided::Probe));
+        assert_eq!(iteration("cgls", "mid-cond", (60, 4)).nature, Nature::Nonlinear);
+        let momentum = iteration("heavy-ball", "mid-cond", (60, 4));
+        assert_eq!((momentum.nature, momentum.decided), (Nature::Carried, Decided::Algebra));
     }
 }

@@ -128,11 +128,13 @@ impl Study {
     /// assert!(id(0) == id(0) && id(0) != id(1) && id(0).len() == 16);
     /// ```
     pub fn id(&self) -> String {
-        let Protocol { iterations, sketch, sketch_factor, batch, sampling, .. } = &self.protocol;
+        let Protocol { iterations, sketch, sketch_factor, batch, sampling, mu, .. } = &self.protocol;
         let family = serde_json::to_string(&self.family).unwrap_or_default();
         let program = self.live.program().to_string();
         let (kappas, step, care) = (&self.kappas, self.step, &self.care);
-        let run = format!("{iterations} {step:?} {sketch} {sketch_factor:?} {batch} {sampling:?}");
+        // Without a μ the name is what it was before there was one.
+        let mu = if *mu == 0.0 { String::new() } else { format!(" {mu:?}") };
+        let run = format!("{iterations} {step:?} {sketch} {sketch_factor:?} {batch} {sampling:?}{mu}");
         let text = format!("{program}\n{family}\n{kappas:?}\n{run}\n{care:?}");
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }

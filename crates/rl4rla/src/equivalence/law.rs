@@ -1,7 +1,7 @@
 //! The execution test for programs that draw different random objects: compares distributions instead of iterates.
 
 use super::budget;
-use super::numeric::{ITERATIONS, KAPPA, Numeric, STEP, Start, draw, iterates, named};
+use super::numeric::{ITERATIONS, KAPPA, MU, Numeric, STEP, Start, draw, iterates, named};
 use crate::execute::RunSettings;
 use crate::linalg::norm;
 use crate::problem::{Family, Leverage};
@@ -33,6 +33,7 @@ pub fn compare_in_law(p: &Program, q: &Program, signature: impl Into<Signature>,
     let settings = |(rows, cols): (usize, usize)| RunSettings {
         iterations: 2 * ITERATIONS,
         step: STEP,
+        mu: MU,
         sketch_rows: 8.min(rows),
         batch: 5,
         ..RunSettings::for_size(rows, cols)

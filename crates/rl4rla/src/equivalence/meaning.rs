@@ -11,9 +11,9 @@ use super::word::Word;
 use crate::program::{Compute, Core, Dim, Meaning, Op, Reg, Section, Signature, Structure, Type, Typed};
 use std::collections::BTreeMap;
 
-/// The state passed from one iteration to the next: x and the carried registers.
+/// The state passed from one iteration to the next in registers: x, the last step and the carried registers.
 fn states() -> impl Iterator<Item = Reg> {
-    Reg::carried().chain([Reg::X])
+    Reg::carried().chain([Reg::X, Reg::D])
 }
 
 /// Reads a program, instruction by instruction.
@@ -33,6 +33,7 @@ impl ProgramReader {
         values[Reg::A.index()] = Some(Value::Matrix(Word::data(geometry)));
         values[Reg::B.index()] = Some(Value::Vector(Vector::source(VectorSource::Reg(Reg::B), rows)));
         values[Reg::ETA.index()] = Some(Value::Scalar(Scalar::atom(ScalarAtom::Eta)));
+        values[Reg::MU.index()] = Some(Value::Scalar(Scalar::atom(ScalarAtom::Mu)));
         values[Reg::P1.index()] = Some(Value::Weights(SamplingLaw::Uniform));
         for reg in states() {
             values[reg.index()] = Some(Value::Vector(Vector::zero(Dim::Cols)));
@@ -41,12 +42,13 @@ impl ProgramReader {
         ProgramReader { values, section: Section::Setup, samples: 0, work: NormalisationWork::new(geometry) }
     }
 
-    /// Reads a program. Setup sees x and the carried registers in their initial state, the iteration as the previous
+    /// Reads a program. Setup sees x, d and the carried registers in their initial state, the iteration as the previous
     /// one left them.
     pub fn read_all(mut self, typed: &[Typed], held: &BTreeMap<Reg, Vector>) -> Normal {
         let (setup, iteration) =
             typed.split_at(typed.partition_point(|typed| typed.section == Section::Setup));
         setup.iter().for_each(|typed| self.read(typed));
+        let start = self.vector(Reg::X);
         for reg in states() {
             let value = held.get(&reg).cloned();
             let value = value.unwrap_or_else(|| Vector::source(VectorSource::Reg(reg), Dim::Cols));
@@ -57,7 +59,10 @@ impl ProgramReader {
         let stop = self.work.stop;
         let complete = |reg| stop.is_none().then(|| (reg, self.vector(reg)));
         let results = Reg::carried().chain([Reg::V1]).filter_map(complete).collect();
-        Normal { results, rules: self.work.rules, stop }
+        let looks_back = iteration
+            .iter()
+            .any(|typed| typed.instruction.op.remembers() || typed.instruction.reads().contains(Reg::D));
+        Normal { results, start, looks_back, rules: self.work.rules, stop }
     }
 
     fn value(&self, reg: Reg) -> &Value {

@@ -12,6 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Normal {
     /// v1 and the new carried registers, as functions of x and the old carried registers.
     pub results: BTreeMap<Reg, Vector>,
+    /// x after setup, where the first iteration starts.
+    pub start: Vector,
+    /// Whether the iteration reads the last step or a value of the iteration before.
+    pub looks_back: bool,
     /// The rewrite rules used.
     pub rules: BTreeSet<Rule>,
     /// Why the form is incomplete, if it is.
@@ -67,7 +71,7 @@ impl Normal {
     /// The random objects that the result depends on.
     pub fn random(&self) -> BTreeSet<MatrixAtom> {
         let mut found = BTreeSet::new();
-        self.results.values().for_each(|vector| vector.random(&mut found));
+        self.results.values().chain([&self.start]).for_each(|vector| vector.random(&mut found));
         found
     }
 
@@ -76,14 +80,15 @@ impl Normal {
         self.stop.is_none() && self.results.values().all(|vector| vector.is_linear())
     }
 
-    /// Whether v1 depends on carried registers, in this iteration or a later one.
+    /// Whether v1 depends on more than x that an earlier iteration computed.
     pub fn carries(&self) -> bool {
-        self.results.len() > 1
+        self.results.len() > 1 || self.looks_back
     }
 
     /// Whether two complete forms are equal.
     pub fn equals(&self, other: &Normal) -> bool {
-        self.stop.is_none() && other.stop.is_none() && self.results == other.results
+        let same = self.results == other.results && self.start == other.start;
+        self.stop.is_none() && other.stop.is_none() && same
     }
 }
 

@@ -18,6 +18,8 @@ fn agree(iteration: usize) -> f64 {
 const DIFFER: f64 = 1e-5;
 /// A generic step size.
 pub(super) const STEP: f64 = 0.37;
+/// A generic number in register `mu`.
+pub(super) const MU: f64 = 0.23;
 /// Enough iterations for carried registers to have an effect.
 pub(super) const ITERATIONS: usize = 4;
 /// Iterations from the initial state: carried registers start at zero there and take longer to have an effect.
@@ -113,7 +115,8 @@ pub(super) fn probes(geometry: Geometry) -> Vec<(String, Instance, RunSettings)>
         let outside = if geometry == Geometry::Tall { 0.3 } else { 0.0 };
         let family = Family { rows, cols, outside, condition: Some(KAPPA), ..named(name) };
         let instance = draw(&family, "equivalence", rows as u64);
-        let settings = RunSettings { step: STEP, sketch_rows, batch, ..RunSettings::for_size(rows, cols) };
+        let settings =
+            RunSettings { step: STEP, mu: MU, sketch_rows, batch, ..RunSettings::for_size(rows, cols) };
         (format!("{name} {rows}×{cols}, k = {batch}"), instance, settings)
     };
     sizes.iter().map(probe).collect()

@@ -29,6 +29,7 @@ impl Probe {
         let settings = RunSettings {
             iterations: ITERATIONS,
             step: 0.37,
+            mu: 0.23,
             sketch_rows: cols + 3,
             batch,
             ..RunSettings::for_size(rows, cols)

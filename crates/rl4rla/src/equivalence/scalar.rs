@@ -1,4 +1,7 @@
-//! Scalars in normal form: sums of products of η and inner products, with exact coefficients.
+//! Scalars in normal form: sums of products of η, μ and inner products, with exact coefficients.
+//!
+//! Quotients cancel as if no divisor were 0, where a program's quotient is 0. So equal forms are no proof where one
+//! vanishes, as ‖d‖² does in the first iteration; the execution test starts there.
 
 use super::rule::{NormalisationStop, NormalisationWork, Rule};
 use super::value::Opaque;
@@ -13,6 +16,8 @@ use std::sync::Arc;
 pub enum ScalarAtom {
     /// η.
     Eta,
+    /// μ.
+    Mu,
     /// uᵀMv.
     Dot(VectorSource, Arc<Word>, VectorSource),
     /// A sum that is a divisor.
@@ -29,7 +34,7 @@ impl ScalarAtom {
         match self {
             ScalarAtom::Eta | ScalarAtom::Norm(_) => true,
             ScalarAtom::Dot(u, word, v) => u == v && (word.letters.is_empty() || word.halves().is_some()),
-            ScalarAtom::Sum(_) | ScalarAtom::Opaque(_) => false,
+            ScalarAtom::Mu | ScalarAtom::Sum(_) | ScalarAtom::Opaque(_) => false,
         }
     }
 }
@@ -79,7 +84,7 @@ impl Scalar {
     pub fn random(&self, found: &mut BTreeSet<MatrixAtom>) {
         for atom in self.terms.keys().flat_map(|monomial| monomial.keys()) {
             match atom {
-                ScalarAtom::Eta => {}
+                ScalarAtom::Eta | ScalarAtom::Mu => {}
                 ScalarAtom::Dot(u, word, v) => {
                     word.random(found);
                     [u, v].into_iter().for_each(|source| source.random(found));
@@ -94,7 +99,7 @@ impl Scalar {
     pub fn sources(&self, found: &mut BTreeSet<Reg>) {
         for atom in self.terms.keys().flat_map(|monomial| monomial.keys()) {
             match atom {
-                ScalarAtom::Eta => {}
+                ScalarAtom::Eta | ScalarAtom::Mu => {}
                 ScalarAtom::Dot(u, word, v) => {
                     word.sources(found);
                     [u, v].into_iter().for_each(|source| source.sources(found));
@@ -208,7 +213,7 @@ impl Scalar {
     pub fn weight(&self) -> usize {
         let atoms = self.terms.keys().flat_map(|monomial| monomial.keys());
         let weight = |atom: &ScalarAtom| match atom {
-            ScalarAtom::Eta => 1,
+            ScalarAtom::Eta | ScalarAtom::Mu => 1,
             ScalarAtom::Dot(u, word, v) => u.weight() + word.weight() + v.weight(),
             ScalarAtom::Sum(inner) | ScalarAtom::Norm(inner) => 1 + inner.weight(),
             ScalarAtom::Opaque(opaque) => opaque.weight(),

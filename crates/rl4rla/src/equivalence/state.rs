@@ -47,6 +47,10 @@ pub fn related(p: &Program, q: &Program, signature: Signature) -> Option<BTreeSe
 impl System {
     fn of(program: &Program, signature: Signature) -> Option<System> {
         let program = Canonical::new(program, LiveOut::Finished).program().clone();
+        if program.setup.iter().any(|ins| ins.target == Some(Reg::X)) {
+            // The registers are related where a run starts, which here is not the usual start.
+            return None;
+        }
         let points = CarriedStates::of(&program, signature);
         let mut system = System {
             program,

@@ -43,6 +43,8 @@ impl Symbolic {
         match left.stop.or(right.stop) {
             Some(stop) => Symbolic::Stopped(stop),
             None if left.equals(right) => Symbolic::Equal(&left.rules | &right.rules),
+            // A change of state relates registers at one and the same start.
+            None if left.start != right.start || left.looks_back || right.looks_back => Symbolic::Different,
             None if left.carries() || right.carries() => {
                 related(p, q, signature).map_or(Symbolic::Different, Symbolic::EqualByState)
             }

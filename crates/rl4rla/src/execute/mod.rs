@@ -34,7 +34,7 @@ pub(crate) use plan::Plan;
 pub use precision::Precision;
 pub use prepared::PreparedInstance;
 pub use recording::{Recording, record};
-pub use run::{Limits, RunSettings, Trace, run, run_prepared, run_unmeasured, step_from};
+pub use run::{Limits, RunSettings, Trace, run, run_prepared, run_unmeasured, step_from, steps_from};
 pub(crate) use run_draws::{Draws, RunData};
 pub(crate) use runner::{Runner, Seen};
 pub use sample::Sampling;

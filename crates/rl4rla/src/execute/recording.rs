@@ -95,14 +95,14 @@ mod tests {
                 "{}",
                 entry.name
             );
-            let draws = |samples: bool| {
-                let times = |section| if section == Section::Setup { 1 } else { 4 };
-                let drawn = program
-                    .instructions()
-                    .filter(|(_, _, ins)| ins.op.draws() && ins.op.samples() == samples);
-                drawn.map(|(section, _, _)| times(section)).sum::<usize>()
+            let draws = |section: Section| {
+                let ops = || program.section(section).iter().map(|ins| ins.op);
+                // All sketches of a section are one.
+                [usize::from(ops().any(|op| op.sketches())), ops().filter(|op| op.samples()).count()]
             };
-            assert_eq!((recording.sketches.len(), recording.samples.len()), (draws(false), draws(true)));
+            let [setup, iteration] = Section::BOTH.map(draws);
+            let counted = [0, 1].map(|i| setup[i] + 4 * iteration[i]);
+            assert_eq!([recording.sketches.len(), recording.samples.len()], counted, "{}", entry.name);
         }
     }
 

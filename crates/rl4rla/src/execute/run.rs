@@ -144,14 +144,22 @@ pub fn step_from(
     points: impl IntoIterator<Item = Vec<f64>>,
     stream: &Stream,
 ) -> Result<Vec<Vec<f64>>, RunFailure> {
+    steps_from(program, instance, &RunSettings { iterations: 1, ..settings.clone() }, points, stream)
+}
+
+/// The result of the last iteration from each of these points, after one setup: the iterations, together, as a
+/// function of x. Nothing between start and end is measured.
+pub fn steps_from(
+    program: &Program,
+    instance: &Instance,
+    settings: &RunSettings,
+    points: impl IntoIterator<Item = Vec<f64>>,
+    stream: &Stream,
+) -> Result<Vec<Vec<f64>>, RunFailure> {
     let plan = Plan::new(program, instance.shape(), settings)?;
-    let begun = Runner::begin(&plan, RunData::True(instance, None), settings, stream, Measuring::ALL)?;
-    let step = |x: Vec<f64>| {
-        let mut runner = begun.moved_to(x);
-        runner.advance()?;
-        Ok(runner.result().to_vec())
-    };
-    points.into_iter().map(step).collect()
+    let measuring = Measuring::Ends { losses: false };
+    let begun = Runner::begin(&plan, RunData::True(instance, None), settings, stream, measuring)?;
+    points.into_iter().map(|x| Ok(begun.moved_to(x).finish()?.x)).collect()
 }
 
 /// The same run in reduced coordinates if the program allows it, otherwise on the original matrices: the random draws

@@ -3,6 +3,7 @@
 use super::listing::Listing;
 use super::subject::Export;
 use crate::execute::{RunSettings, Sampling, SketchKind};
+use crate::program::Reg;
 use crate::solve::SolveOptions;
 use serde::Serialize;
 
@@ -15,6 +16,8 @@ pub struct Defaults {
     pub tolerance: f64,
     /// η, the step size; `None` to search for one.
     pub step: Option<f64>,
+    /// μ, the number in register `mu`.
+    pub mu: f64,
     /// Kind of sketch.
     pub sketch: SketchKind,
     /// s/n, the rows of a sketch per column of the data; a sketch is never taller than the data.
@@ -35,6 +38,7 @@ impl Default for Defaults {
             iterations,
             tolerance,
             step: None,
+            mu: settings.mu,
             sketch: settings.sketch,
             sketch_factor: settings.sketch_rows as f64 / cols as f64,
             batch: settings.batch,
@@ -58,6 +62,7 @@ impl Defaults {
         RunSettings {
             iterations: self.iterations,
             step: self.step.unwrap_or(1.0),
+            mu: self.mu,
             sketch: self.sketch,
             sketch_rows,
             batch: self.batch.clamp(1, rows.max(1)),
@@ -72,6 +77,8 @@ impl Defaults {
 pub enum Parameter {
     /// Step size η.
     Step,
+    /// The number μ.
+    Mu,
     /// Tolerance τ.
     Tolerance,
     /// Iteration limit T.
@@ -84,8 +91,9 @@ pub enum Parameter {
 
 impl Parameter {
     /// All parameters.
-    pub const ALL: [Parameter; 5] = [
+    pub const ALL: [Parameter; 6] = [
         Parameter::Step,
+        Parameter::Mu,
         Parameter::Tolerance,
         Parameter::Iterations,
         Parameter::SketchRows,
@@ -96,6 +104,7 @@ impl Parameter {
     pub fn of(listing: &Listing) -> Vec<Parameter> {
         let matters = |parameter: &Parameter| match parameter {
             Parameter::Step => listing.reads_step(),
+            Parameter::Mu => listing.finds(Reg::MU),
             Parameter::Tolerance | Parameter::Iterations => listing.loops(),
             Parameter::SketchRows => listing.has_sketch(),
             Parameter::Batch => listing.has_sample(),
@@ -107,6 +116,7 @@ impl Parameter {
     pub fn name(self) -> &'static str {
         match self {
             Parameter::Step => "step",
+            Parameter::Mu => "mu",
             Parameter::Tolerance => "tolerance",
             Parameter::Iterations => "iterations",
             Parameter::SketchRows => "sketch_rows",
@@ -118,6 +128,7 @@ impl Parameter {
     pub fn symbol(self) -> &'static str {
         match self {
             Parameter::Step => "η",
+            Parameter::Mu => "μ",
             Parameter::Tolerance => "τ",
             Parameter::Iterations => "T",
             Parameter::SketchRows => "s",
@@ -129,6 +140,7 @@ impl Parameter {
     pub fn doc(self) -> &'static str {
         match self {
             Parameter::Step => "the step size",
+            Parameter::Mu => "the number to be tuned beside it",
             Parameter::Tolerance => "the tolerance",
             Parameter::Iterations => "the largest number of iterations",
             Parameter::SketchRows => "the rows of a sketch",
@@ -140,6 +152,7 @@ impl Parameter {
     pub fn value(self, settings: &RunSettings) -> String {
         match self {
             Parameter::Step => format!("{:?}", settings.step),
+            Parameter::Mu => format!("{:?}", settings.mu),
             Parameter::Tolerance => "0.0".into(),
             Parameter::Iterations => settings.iterations.to_string(),
             Parameter::SketchRows => settings.sketch_rows.to_string(),
@@ -155,6 +168,7 @@ impl Parameter {
                 Some(step) => format!("{step}"),
                 None => export.run_loop.step().into(),
             },
+            Parameter::Mu => format!("{}", defaults.mu),
             Parameter::Tolerance => format!("{:e}", defaults.tolerance),
             Parameter::Iterations => format!("{}", defaults.iterations),
             Parameter::SketchRows => match defaults.sketch_factor {

@@ -2,7 +2,7 @@
 
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::listing::Listing;
+use super::listing::{LAST_X, Listing, last};
 use super::pieces::Pieces;
 use super::run_loop::RunLoop;
 use super::style::Style;
@@ -21,6 +21,10 @@ pub trait Code: Style {
 
     /// Assignment to the targets; `kept` if the variable is declared outside the iteration.
     fn assign(targets: &[String], expression: &str, kept: bool) -> String;
+
+    /// Assignment of what a variable has kept since the iteration before, which then keeps this value: in the first
+    /// iteration, of the value itself.
+    fn recall(target: &str, kept_in: &str, value: &str, kept: bool) -> String;
 
     /// A second name for a value.
     fn alias(name: &str, value: &str) -> String;
@@ -42,6 +46,9 @@ pub trait Code: Style {
 
     /// Number of iterations between residual checks, chosen so that the checks cost little.
     fn every(listing: &Listing) -> &'static str;
+
+    /// The x that setup has written, as an argument.
+    const WARM_START: &'static str;
 
     /// Starting value of an answer: probability 1/2 for every row.
     const HALVES: &'static str;
@@ -88,6 +95,7 @@ fn run<C: Code>(export: &Export) -> String {
     let Export { listing, run_loop, .. } = export;
     let start = match listing.signature.update {
         Update::Answer => C::HALVES,
+        _ if listing.starts_warm() => C::WARM_START,
         Update::Subtract | Update::Assign => "x",
     };
     let called = if run_loop.descends() { "descend" } else { "iterate_until" };
@@ -126,10 +134,20 @@ fn section<C: Code>(
     shown: &[(usize, &str)],
 ) -> Result<Vec<String>, ExportError> {
     let mut lines: Vec<String> = listing.sketches(section).then(|| C::draw(section)).into_iter().collect();
+    if section == Section::Iteration && listing.follows_steps() {
+        lines.push(C::recall("d", LAST_X, "x", false));
+        lines.push(C::assign(&["d".into()], &C::difference("x", "d"), false) + C::REMARK + "the last step");
+    }
+    let mut remembered = 0;
     for (at, statement) in listing.section(section).enumerate() {
         let targets: Vec<String> = statement.targets.iter().map(|name| C::name(*name)).collect();
         let kept = statement.targets.iter().any(|name| name.reg.access() == Access::Carried);
-        let line = C::assign(&targets, &C::expression(statement)?, kept);
+        let line = if statement.op.remembers() {
+            remembered += 1;
+            C::recall(&targets[0], &last(remembered), &C::name(statement.operands[0].0), kept)
+        } else {
+            C::assign(&targets, &C::expression(statement)?, kept)
+        };
         let shape = statement.result.map_or_else(String::new, |ty| format!("{}{ty}", C::REMARK));
         lines.push(line + &shape);
         lines.extend(
@@ -154,7 +172,7 @@ pub fn data(export: &Export) -> Vec<&'static str> {
     let listing = &export.listing;
     let b = (listing.reads_b() || export.run_loop.descends()).then_some("b");
     let start = match listing.signature.update {
-        Update::Subtract | Update::Assign => Some("x0"),
+        Update::Subtract | Update::Assign => listing.takes_start().then_some("x0"),
         Update::Answer => listing.finds(Reg::X).then_some("x"),
     };
     ["A"].into_iter().chain(b).chain(start).collect()

@@ -30,10 +30,16 @@ impl Code for Julia {
     const REMARK: &'static str = "  # ";
     const ITERATE: [&'static str; 2] = ["x", ""];
     const GIVEN_STEP: &'static str = "step";
+    const WARM_START: &'static str = "x";
     const HALVES: &'static str = "fill(0.5, size(A, 1))";
 
     fn assign(targets: &[String], expression: &str, _: bool) -> String {
         format!("{} = {expression}", targets.join(", "))
+    }
+
+    fn recall(target: &str, kept_in: &str, value: &str, kept: bool) -> String {
+        let targets = [target, kept_in].map(String::from);
+        Julia::assign(&targets, &format!("(t == 0 ? {value} : {kept_in}), {value}"), kept)
     }
 
     fn alias(name: &str, value: &str) -> String {
@@ -165,13 +171,17 @@ fn function(export: &Export) -> Result<String, ExportError> {
     text += ")\n";
     let mut lines = Vec::new();
     match update {
-        Update::Subtract | Update::Assign => lines.push("x = Vector{Float64}(x0)".to_string()),
-        Update::Answer => {}
+        Update::Subtract | Update::Assign if listing.takes_start() => {
+            lines.push("x = Vector{Float64}(x0)".to_string());
+        }
+        Update::Subtract | Update::Assign | Update::Answer => {}
     }
     if listing.finds(Reg::P1) {
         lines.push("p1 = fill(1 / size(A, 1), size(A, 1))".into());
     }
-    lines.extend(listing.carried().iter().map(|reg| format!("{reg} = zeros(size(A, 2))")));
+    let zero = listing.carried().into_iter().chain(listing.finds_step_in_setup());
+    lines.extend(zero.map(|reg| format!("{reg} = zeros(size(A, 2))")));
+    lines.extend(export.run_loop.kept.iter().map(|name| format!("{name} = nothing")));
     lines.iter().for_each(|line| text += &format!("    {line}\n"));
     text += &body::<Julia>(export)?;
     Ok(text + "end\n")
@@ -182,6 +192,7 @@ fn keywords(export: &Export) -> Vec<String> {
     let (listing, defaults) = (&export.listing, &export.defaults);
     let default = |parameter: &Parameter| match parameter {
         Parameter::Step => export.step().map_or("nothing".into(), |step| format!("{step:?}")),
+        Parameter::Mu => format!("{:?}", defaults.mu),
         Parameter::Tolerance => format!("{:e}", defaults.tolerance),
         Parameter::Iterations => defaults.iterations.to_string(),
         Parameter::SketchRows => match defaults.sketch_factor {

@@ -8,7 +8,7 @@ use super::style::Style;
 use super::subject::Export;
 use crate::execute::Sampling;
 use crate::problem::Goal;
-use crate::program::{Dim, Reg, Section, Templates, Type, Update};
+use crate::program::{Core, Dim, Reg, Section, Templates, Type, Update};
 
 /// The language.
 pub struct Latex;
@@ -23,7 +23,8 @@ impl Style for Latex {
     fn name(Name { reg, mark }: Name) -> String {
         let (letter, index) = reg.name().split_at(1);
         let letter = match letter {
-            "e" => return "\\eta".into(),
+            _ if reg == Reg::ETA => return "\\eta".into(),
+            _ if reg == Reg::MU => return "\\mu".into(),
             "a" => "\\alpha",
             letter => letter,
         };
@@ -50,7 +51,7 @@ impl Style for Latex {
 }
 
 /// Symbols that not every reader knows, with their meaning.
-const LEGEND: [(&str, &str); 6] = [
+const LEGEND: [(&str, &str); 7] = [
     (
         "\\operatorname{qr}(",
         "$\\operatorname{qr}(M)$ is the upper triangular $R$ of $M = QR$ with a nonnegative diagonal",
@@ -62,6 +63,7 @@ const LEGEND: [(&str, &str); 6] = [
     ),
     ("\\sigma(", "$\\sigma(z) = 1/(1 + e^{-z})$, entry by entry"),
     ("\\odot", "$\\odot$ multiplies entry by entry"),
+    ("^{-}", "$v^{-}$ is the value of $v$ in the iteration before, and $v$ itself in the first"),
     ("\\lvert", "$\\lvert v \\rvert$ is taken entry by entry"),
 ];
 
@@ -116,7 +118,7 @@ fn algorithm(export: &Export) -> Result<String, ExportError> {
             .replace('m', if export.is_square() { "n" } else { "m" })
             .as_str();
     }
-    for reg in listing.carried() {
+    for reg in listing.carried().into_iter().chain(listing.finds_step_in_setup()) {
         text += &format!("\\State ${} \\gets 0$\n", Latex::name(Name { reg, mark: ValueVersion::Plain }));
     }
     text += &section(export, Section::Setup)?;
@@ -143,6 +145,9 @@ fn section(export: &Export, section: Section) -> Result<String, ExportError> {
         let rows = if export.is_square() { "n" } else { "m" };
         let sketch = Latex::sketch(section);
         text += &format!("\\State draw a sketch ${sketch} \\in \\mathbb{{R}}^{{s \\times {rows}}}$\n");
+    }
+    if section == Section::Iteration && listing.follows_steps() {
+        text += "\\State $d \\gets x - x^{-}$ \\Comment{the last step}\n";
     }
     for statement in listing.section(section) {
         text += &format!("\\State ${} \\gets {}$", targets(statement), Latex::expression(statement)?);
@@ -175,12 +180,13 @@ fn inputs(export: &Export) -> Vec<String> {
         inputs.push(format!("$b \\in \\mathbb{{R}}^{}$", geometry.dim(Dim::Rows)));
     }
     match listing.signature.update {
+        Update::Subtract | Update::Assign if !listing.takes_start() => {}
         Update::Subtract | Update::Assign => inputs.push("start $x \\in \\mathbb{R}^n$".into()),
         Update::Answer if listing.finds(Reg::X) => inputs.push("$x \\in \\mathbb{R}^n$".into()),
         Update::Answer => {}
     }
     for parameter in Parameter::of(listing) {
-        let symbol = parameter.symbol().replace('η', "\\eta").replace('τ', "\\tau");
+        let symbol = parameter.symbol().replace('η', "\\eta").replace('μ', "\\mu").replace('τ', "\\tau");
         inputs.push(format!("{} ${symbol}$", parameter.doc().trim_start_matches("the ")));
     }
     inputs
@@ -206,6 +212,9 @@ fn notes(export: &Export, algorithm: &str) -> Vec<String> {
     }
     if export.listing.reads_step() && export.listing.loops() && export.run_loop.finds_step() {
         notes.push(format!("$\\eta$ is, unless given, {}", export.run_loop.step()));
+    }
+    if export.listing.statements.iter().any(|statement| statement.op.is(Core::ScalarDiv)) {
+        notes.push("a quotient of two numbers is $0$ where the divisor is $0$".into());
     }
     let used = LEGEND.iter().filter(|(sign, _)| algorithm.contains(sign));
     notes.extend(used.map(|(_, note)| note.to_string()));

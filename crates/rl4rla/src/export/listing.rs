@@ -5,8 +5,8 @@
 //! with two names.
 
 use crate::program::{
-    Access, CallShape, Canonical, LiveOut, Op, Program, Reg, RegSet, Section, ShapeError, Signature, Type,
-    Typed, Update, check,
+    Access, CallShape, Canonical, Dim, LiveOut, Op, Program, Reg, RegSet, Section, ShapeError, Signature,
+    Type, Typed, Update, check,
 };
 
 /// Which value of a register is meant.
@@ -126,11 +126,51 @@ impl Listing {
         Reg::carried().filter(used).collect()
     }
 
+    /// Whether the iteration reads the last step.
+    pub fn follows_steps(&self) -> bool {
+        let reads = |statement: &Statement| statement.operands.iter().any(|(name, _)| name.reg == Reg::D);
+        self.section(Section::Iteration).any(reads)
+    }
+
+    /// Register d if setup reads it, where it is zero.
+    pub fn finds_step_in_setup(&self) -> Option<Reg> {
+        let reads = |statement: &Statement| statement.operands.iter().any(|(name, _)| name.reg == Reg::D);
+        self.section(Section::Setup).any(reads).then_some(Reg::D)
+    }
+
+    /// The variables that keep a value for the next iteration, with its type: x, if the last step is read, and the
+    /// operand of every PREVIOUS.
+    pub fn kept(&self) -> Vec<(String, Type)> {
+        let x = self.follows_steps().then(|| (LAST_X.to_string(), Type::Vector(Dim::Cols)));
+        let remembered = self.statements.iter().filter(|statement| statement.op.remembers());
+        let operands = remembered.zip(1..).map(|(statement, i)| (last(i), statement.operands[0].1));
+        x.into_iter().chain(operands).collect()
+    }
+
+    /// Whether setup writes x, so that the iterations start there.
+    pub fn starts_warm(&self) -> bool {
+        self.section(Section::Setup).any(|statement| statement.targets.iter().any(|name| name.reg == Reg::X))
+    }
+
+    /// Whether it matters where the caller starts: setup may replace that without reading it.
+    pub fn takes_start(&self) -> bool {
+        !self.starts_warm() || self.finds(Reg::X)
+    }
+
     /// Whether a second iteration can differ from the first; a deterministic answer without carried registers cannot.
     pub fn loops(&self) -> bool {
         let chance = self.section(Section::Iteration).any(|statement| statement.op.draws());
-        self.signature.update != Update::Answer || !self.carried().is_empty() || chance
+        let memory = !self.carried().is_empty() || !self.kept().is_empty();
+        self.signature.update != Update::Answer || memory || chance
     }
+}
+
+/// The variable that keeps x for the next iteration.
+pub const LAST_X: &str = "x_last";
+
+/// The variable that keeps the operand of the PREVIOUS with this number.
+pub fn last(number: usize) -> String {
+    format!("last_{number}")
 }
 
 /// The registers, carried ones excepted, that an iteration both writes and reads before the first write.
@@ -155,7 +195,8 @@ impl Names {
     }
 
     fn write(&mut self, reg: Reg, section: Section) -> Name {
-        let sampled = reg.access() == Access::Input;
+        // x as setup leaves it is where the iterations start, and has no other name.
+        let sampled = reg.access() == Access::Input && reg != Reg::X;
         self.current[reg.index()] = match section {
             Section::Setup if sampled => ValueVersion::Once,
             Section::Iteration if sampled || self.twice.contains(reg) => ValueVersion::Again,
@@ -215,6 +256,23 @@ mod tests {
         let momentum = listing("iteration:\n m1 = VEC_VEC_ADD(m1, x)\n v1 = VEC_VEC_SUB(m1, x)\n");
         assert_eq!(written(&momentum), [("m1", ValueVersion::Plain), ("v1", ValueVersion::Plain)]);
         assert_eq!(momentum.carried().len(), 1);
+    }
+
+    #[test]
+    fn what_outlives_an_iteration_has_a_variable_and_a_warm_start_is_x() {
+        let both = listing(
+            "setup:\n v2 = VEC_MAT_MUL(b, A)\n x = SCALAR_VEC_MUL(eta, v2)\niteration:\n v2 = MAT_VEC_MUL(A, x)\n v2 = PREVIOUS(v2)\n a1 = VEC_VEC_DOT(v2, v2)\n a1 = PREVIOUS(a1)\n v1 = SCALAR_VEC_MUL(a1, d)\n",
+        );
+        let kept: Vec<(String, String)> =
+            both.kept().into_iter().map(|(n, ty)| (n, ty.to_string())).collect();
+        let wanted = [("x_last", "vector n"), ("last_1", "vector m"), ("last_2", "scalar")];
+        assert_eq!(kept, wanted.map(|(name, ty)| (name.to_string(), ty.to_string())));
+        assert!(both.starts_warm() && !both.takes_start() && both.follows_steps());
+        assert!(written(&both).contains(&("x", ValueVersion::Plain)));
+        let read = both.statements[1].targets[0];
+        assert!(both.statements[2].operands.iter().any(|(name, _)| *name == read), "the iteration reads x");
+        let plain = listing("iteration:\n v1 = VEC_MAT_MUL(b, A)\n");
+        assert!(plain.kept().is_empty() && plain.takes_start());
     }
 
     #[test]

@@ -2,14 +2,15 @@
 
 use super::defaults::Parameter;
 use super::language::Language;
+use super::listing::last;
 use crate::program::Reg;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// Words that writers use besides those of their templates; a test looks for missing ones.
 const WRITTEN: &str = "\
-    as_mat asarray cell densesolvecore eye for_size full omega options solve solve_triangular solvers sparsearrays special \
-    trans uppertriangular";
+    as_mat asarray cell densesolvecore eye for_size full iszero mem nonlocal omega options replace solve solve_triangular \
+    solvers sparsearrays special trans uppertriangular x_last";
 
 /// All reserved words of the languages and of exported files, in lower case.
 static TAKEN: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
@@ -37,12 +38,18 @@ pub fn identifier(name: &str) -> String {
     let joined = parts.join("_");
     let name = joined[..joined.len().min(LONGEST)].trim_end_matches('_');
     // Names of one or two letters are registers and sizes.
-    let free = name.len() > 2 && !TAKEN.contains(name);
+    let free = name.len() > 2 && !TAKEN.contains(name) && !is_kept(name);
     match name.chars().next() {
         Some(c) if c.is_ascii_alphabetic() && free => name.into(),
         Some(_) => format!("program_{name}"),
         None => "exported_program".into(),
     }
+}
+
+/// Whether it could be a variable that keeps a value for the next iteration.
+fn is_kept(name: &str) -> bool {
+    let number = name.strip_prefix("last_").and_then(|number| number.parse().ok());
+    number.is_some_and(|number| last(number) == name)
 }
 
 #[cfg(test)]
@@ -73,6 +80,8 @@ mod tests {
             ("Draws", "program_draws"),
             ("line\u{7}\n\u{1b}[2J", "line_2j"),
             ("program", "program_program"),
+            ("last_12", "program_last_12"),
+            ("last_one", "last_one"),
         ] {
             assert_eq!(identifier(name), wanted, "{name:?}");
         }

@@ -29,10 +29,16 @@ impl Code for Python {
     const REMARK: &'static str = "  # ";
     const ITERATE: [&'static str; 2] = ["x", ""];
     const GIVEN_STEP: &'static str = "step";
+    const WARM_START: &'static str = "x";
     const HALVES: &'static str = "np.full(m, 0.5)";
 
     fn assign(targets: &[String], expression: &str, _: bool) -> String {
         format!("{} = {expression}", targets.join(", "))
+    }
+
+    fn recall(target: &str, kept_in: &str, value: &str, kept: bool) -> String {
+        let targets = [target, kept_in].map(String::from);
+        Python::assign(&targets, &format!("{value} if t == 0 else {kept_in}, {value}"), kept)
     }
 
     fn alias(name: &str, value: &str) -> String {
@@ -50,9 +56,13 @@ impl Code for Python {
     fn inner(run_loop: &RunLoop, statements: Vec<String>, given: &[String], of: &str) -> Vec<String> {
         let told: String = run_loop.arguments().iter().map(|name| format!(", {name}")).collect();
         let mut lines = vec![format!("def {}({of}{told}):", run_loop.function())];
-        if !run_loop.memory.is_empty() {
-            let names: Vec<&str> = run_loop.memory.iter().map(|reg| reg.name()).collect();
-            lines.push(format!("    nonlocal {}", names.join(", ")));
+        let names: Vec<&str> = run_loop.memory.iter().map(|reg| reg.name()).collect();
+        if run_loop.remembers() {
+            let kept = run_loop.kept.iter().map(String::as_str);
+            let all: Vec<&str> = names.iter().copied().chain(kept).collect();
+            lines.push(format!("    nonlocal {}", all.join(", ")));
+        }
+        if !names.is_empty() {
             lines.push("    if t == 0:".into());
             lines.extend(names.iter().map(|name| format!("        {name} = np.zeros(n)")));
         }
@@ -170,6 +180,7 @@ fn function(export: &Export) -> Result<String, ExportError> {
 fn default(parameter: Parameter, export: &Export) -> String {
     match parameter {
         Parameter::Step => export.step().map_or("None".into(), |step| format!("{step:?}")),
+        Parameter::Mu => format!("{:?}", export.defaults.mu),
         Parameter::Tolerance => format!("{:e}", export.defaults.tolerance),
         Parameter::Iterations => export.defaults.iterations.to_string(),
         Parameter::SketchRows | Parameter::Batch => "None".into(),
@@ -191,6 +202,7 @@ fn prologue(export: &Export) -> String {
         [false, false] => None,
     });
     match listing.signature.update {
+        _ if !listing.takes_start() => {}
         Update::Subtract => {
             lines.push("x = np.zeros(n) if x0 is None else np.asarray(x0, dtype=float)".into())
         }
@@ -213,7 +225,9 @@ fn prologue(export: &Export) -> String {
     if listing.finds(Reg::P1) {
         lines.push("p1 = np.full(m, 1 / m)".into());
     }
-    lines.extend(listing.carried().iter().map(|reg| format!("{reg} = np.zeros(n)")));
+    let zero = listing.carried().into_iter().chain(listing.finds_step_in_setup());
+    lines.extend(zero.map(|reg| format!("{reg} = np.zeros(n)")));
+    lines.extend(export.run_loop.kept.iter().map(|name| format!("{name} = None")));
     lines.iter().map(|line| format!("    {line}\n")).collect()
 }
 

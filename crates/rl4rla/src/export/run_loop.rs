@@ -21,6 +21,8 @@ pub struct RunLoop {
     pub set_up_with_step: bool,
     /// Registers that are carried from one iteration to the next and written by the program.
     pub memory: Vec<Reg>,
+    /// Variables that keep other values for the next iteration.
+    pub kept: Vec<String>,
 }
 
 impl RunLoop {
@@ -42,7 +44,13 @@ impl RunLoop {
             told_step: reads_step(Section::Iteration),
             set_up_with_step: reads_step(Section::Setup),
             memory: listing.carried().into_iter().filter(written).collect(),
+            kept: listing.kept().into_iter().map(|(name, _)| name).collect(),
         }
+    }
+
+    /// Whether an iteration must know whether it is the first.
+    pub fn remembers(&self) -> bool {
+        !self.memory.is_empty() || !self.kept.is_empty()
     }
 
     /// Whether the update is x ← x − η·v1 for a loss on which η can be found by a line search.
@@ -58,7 +66,7 @@ impl RunLoop {
     /// Arguments of that function besides x.
     pub fn arguments(&self) -> Vec<&'static str> {
         let step = (self.told_step && self.descends()).then_some("step");
-        step.into_iter().chain((!self.memory.is_empty()).then_some("t")).collect()
+        step.into_iter().chain(self.remembers().then_some("t")).collect()
     }
 
     /// Template of the result type.
@@ -96,8 +104,8 @@ impl RunLoop {
             "hidden" => self.shown.is_empty(),
             "told step" => self.told_step,
             "untold step" => !self.told_step,
-            "remembers" => !self.memory.is_empty(),
-            "forgets" => self.memory.is_empty(),
+            "remembers" => self.remembers(),
+            "forgets" => !self.remembers(),
             other => panic!("there is no condition `{other}`"),
         }
     }

@@ -11,7 +11,7 @@ use super::run_loop::RunLoop;
 use super::style::Style;
 use super::subject::Export;
 use crate::execute::Sampling;
-use crate::program::{Reg, Section, Templates, Update};
+use crate::program::{Reg, Section, Templates, Type, Update};
 
 /// The language.
 pub struct Rust;
@@ -29,6 +29,7 @@ impl Code for Rust {
     const REMARK: &'static str = " // ";
     const ITERATE: [&'static str; 2] = ["x.as_ref()", "ColRef<'_, f64>"];
     const GIVEN_STEP: &'static str = "Some(step)";
+    const WARM_START: &'static str = "x.as_ref()";
     const HALVES: &'static str = "Col::from_fn(m, |_| 0.5).as_ref()";
 
     fn assign(targets: &[String], expression: &str, kept: bool) -> String {
@@ -37,6 +38,12 @@ impl Code for Rust {
             [target] => format!("let {target} = {expression};"),
             targets => format!("let ({}) = {expression};", targets.join(", ")),
         }
+    }
+
+    fn recall(target: &str, kept_in: &str, value: &str, kept: bool) -> String {
+        let first = format!("if t == 0 {{ {kept_in} = {value}.to_owned(); }}");
+        let block = format!("{{ {first} std::mem::replace(&mut {kept_in}, {value}.to_owned()) }}");
+        Rust::assign(&[target.into()], &block, kept)
     }
 
     fn alias(name: &str, value: &str) -> String {
@@ -134,7 +141,7 @@ fn options(export: &Export) -> String {
     for parameter in &parameters {
         let ty = match parameter {
             Parameter::Step if export.run_loop.finds_step() => "Option<f64>",
-            Parameter::Step | Parameter::Tolerance => "f64",
+            Parameter::Step | Parameter::Mu | Parameter::Tolerance => "f64",
             Parameter::Iterations | Parameter::SketchRows | Parameter::Batch => "usize",
         };
         let found = match parameter {
@@ -168,6 +175,7 @@ fn default(parameter: Parameter, export: &Export) -> String {
     match parameter {
         Parameter::Step if export.run_loop.finds_step() => format!("{:?}", export.step()),
         Parameter::Step => format!("{:?}", export.step().unwrap_or(1.0)),
+        Parameter::Mu => format!("{:?}", defaults.mu),
         Parameter::Tolerance => format!("{:e}", defaults.tolerance),
         Parameter::Iterations => defaults.iterations.to_string(),
         Parameter::SketchRows => match defaults.sketch_factor {
@@ -227,7 +235,7 @@ fn prologue(export: &Export, parameters: &[&str]) -> String {
     });
     let at_start =
         listing.section(Section::Setup).any(|s| s.operands.iter().any(|(name, _)| name.reg == Reg::X));
-    if listing.signature.update != Update::Answer && at_start {
+    if listing.signature.update != Update::Answer && at_start && listing.takes_start() {
         lines.push("let x = x0;".into());
     }
     if listing.finds(Reg::P1) {
@@ -238,6 +246,13 @@ fn prologue(export: &Export, parameters: &[&str]) -> String {
         format!("let {}{reg}: Col<f64> = Col::zeros(n);", if written { "mut " } else { "" })
     };
     lines.extend(listing.carried().iter().map(kept));
+    lines.extend(
+        listing.finds_step_in_setup().map(|reg| format!("let {reg}: Col<f64> = Col::zeros(A.ncols());")),
+    );
+    lines.extend(listing.kept().iter().map(|(name, ty)| match ty {
+        Type::Scalar => format!("let mut {name} = 0.0;"),
+        _ => format!("let mut {name}: Col<f64> = Col::zeros(0);"),
+    }));
     lines.iter().map(|line| format!("    {line}\n")).collect()
 }
 

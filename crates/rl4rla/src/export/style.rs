@@ -2,7 +2,7 @@
 
 use super::error::ExportError;
 use super::listing::{Name, Statement, ValueVersion};
-use crate::program::{Reg, Section, Templates};
+use crate::program::{Core, OPERATORS, Reg, Section, Templates};
 
 /// How a language writes names and calls.
 pub trait Style {
@@ -28,6 +28,13 @@ pub trait Style {
             Section::Setup => "S",
             Section::Iteration => "Omega",
         }
+    }
+
+    /// The difference of two vectors.
+    fn difference(u: &str, v: &str) -> String {
+        let sub = &OPERATORS[Core::VecVecSub as usize];
+        let text = Self::template(sub.export.as_ref().expect("the paper's operators can be exported"));
+        filled(text, &[u.into(), v.into()], "")
     }
 
     /// The right-hand side of a statement.

@@ -45,7 +45,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 20] = files![
+const FILES: [(&str, &str); 28] = files![
     "landweber",
     "ls-gd",
     "precond-gd",
@@ -66,6 +66,14 @@ const FILES: [(&str, &str); 20] = files![
     "newton-sketch",
     "power-iteration",
     "sketched-power-iteration",
+    "steepest-descent",
+    "barzilai-borwein",
+    "cgls",
+    "heavy-ball",
+    "sketched-pcg",
+    "sketched-pcg-warm",
+    "adaptive-momentum",
+    "adaptive-momentum-t",
 ];
 
 /// Every built-in program, the simplest first.

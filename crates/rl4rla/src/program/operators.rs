@@ -130,7 +130,12 @@ pub static OPERATORS: [Operator; Core::COUNT] = [
         },
         ..core(
             Core::ScalarDiv,
-            Templates { python: "$0 / $1", rust: "$0 / $1", julia: "$0 / $1", latex: "$0 / $1" },
+            Templates {
+                python: "$0 / $1 if $1 != 0 else 0.0",
+                rust: "if $1 == 0.0 { 0.0 } else { $0 / $1 }",
+                julia: "iszero($1) ? 0.0 : $0 / $1",
+                latex: "$0 / $1",
+            },
         )
     },
     Operator {

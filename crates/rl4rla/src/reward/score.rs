@@ -19,6 +19,8 @@ pub struct Protocol {
     pub iterations: usize,
     /// How the step size is chosen.
     pub step: StepRule,
+    /// μ, the number in register `mu`.
+    pub mu: f64,
     /// Kind of sketch.
     pub sketch: SketchKind,
     /// s/n, the rows of a sketch per column of the data; a sketch is never taller than the data.
@@ -39,6 +41,7 @@ impl Protocol {
         Protocol {
             iterations: 10,
             step,
+            mu: 0.0,
             sketch: SketchKind::Sjlt,
             sketch_factor: 8.0,
             batch: 100,
@@ -54,6 +57,7 @@ impl Protocol {
         RunSettings {
             iterations: self.iterations,
             step,
+            mu: self.mu,
             sketch: self.sketch,
             sketch_rows,
             batch: self.batch.clamp(1, rows.max(1)),

@@ -27,6 +27,8 @@ pub enum RankDeficient {
 pub struct SolveOptions {
     /// The step size.
     pub step: StepSize,
+    /// μ, the number in register `mu`.
+    pub mu: f64,
     /// The iteration limit.
     pub iterations: usize,
     /// The run converges if ‖A(x − x*)‖ ≤ tolerance·‖Ax − b‖, or up to rounding error, as estimated by
@@ -55,6 +57,7 @@ impl Default for SolveOptions {
     fn default() -> SolveOptions {
         SolveOptions {
             step: StepSize::Auto,
+            mu: 0.0,
             iterations: 1000,
             tolerance: 1e-10,
             rank_deficient: RankDeficient::Refuse,
@@ -76,6 +79,7 @@ impl SolveOptions {
         RunSettings {
             iterations: self.iterations,
             step: if let StepSize::Fixed(step) = self.step { step } else { 1.0 },
+            mu: self.mu,
             sketch: self.sketch,
             sketch_rows: sketch_rows.clamp(1, rows.max(1)),
             batch: self.batch.min(rows),

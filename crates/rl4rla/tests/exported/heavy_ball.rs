@@ -85,7 +85,7 @@ pub fn heavy_ball(
     let a1 = b.transpose() * &b; // scalar
     let v2 = &b + &b; // vector m
     let a2 = b.transpose() * &v2; // scalar
-    let a1 = a1 / a2; // scalar
+    let a1 = if a2 == 0.0 { 0.0 } else { a1 / a2 }; // scalar
     let R1 = S(A.as_ref()); // matrix s×n
     let R1 = triangle(R1.as_ref()); // upper triangular n×n
 
