@@ -19,7 +19,8 @@ fn the_operators_are_those_of_the_papers_appendix_a_and_those_of_tasks() {
             "MAT_VEC_SOLVE",
             "VEC_NORMALIZE",
             "VEC_VEC_MUL",
-            "VEC_ABS"
+            "VEC_ABS",
+            "PREVIOUS"
         ]
     );
     listed.sort();

@@ -32,6 +32,7 @@ fn grammars() -> Vec<Grammar> {
         ));
         let mut setup_only = small(geometry, LINEAR, "A b x v1 R1");
         setup_only.open = vec![Section::Setup];
+        setup_only.warm_start = true;
         grammars.push(setup_only);
     }
     grammars
@@ -87,7 +88,11 @@ fn vocabulary(grammar: &Grammar, section: Section) -> Vec<Instruction> {
     let registers: Vec<Reg> = grammar.registers.iter().collect();
     let mut all = Vec::new();
     for &op in &grammar.operators {
-        let writable = |r: &&Reg| section == Section::Iteration || !grammar.iteration_only.contains(**r);
+        let closed = |r: Reg| match section {
+            Section::Setup => grammar.iteration_only.contains(r) || r == Reg::X && !grammar.warm_start,
+            Section::Iteration => false,
+        };
+        let writable = |r: &&Reg| !closed(**r);
         let targets: Vec<Option<Reg>> = match op.forms[0].result {
             Pattern::Nothing => vec![None],
             _ => registers.iter().filter(writable).map(|&r| Some(r)).collect(),

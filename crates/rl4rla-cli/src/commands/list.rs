@@ -150,8 +150,11 @@ fn programs() -> impl Iterator<Item = (Value, Vec<String>)> {
 fn operators() -> impl Iterator<Item = (Value, Vec<String>)> {
     Op::known().map(|op| {
         let signatures: Vec<String> = op.forms.iter().map(ToString::to_string).collect();
-        let sections: Vec<&str> =
-            Section::BOTH.into_iter().filter(|section| op.sections.allow(*section)).map(Section::name).collect();
+        let sections: Vec<&str> = Section::BOTH
+            .into_iter()
+            .filter(|section| op.sections.allow(*section))
+            .map(Section::name)
+            .collect();
         let item = json!({
             "name": op.name,
             "doc": op.doc,

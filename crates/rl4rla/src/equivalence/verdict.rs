@@ -103,7 +103,7 @@ pub fn equivalent(p: &Program, q: &Program, signature: impl Into<Signature>) -> 
         .extend(map.one_sided.iter().filter(|name| !by_state && !start.one_sided.contains(name)).cloned());
     let carries = left.carries() || right.carries();
     let (answer, numeric) = match &symbolic {
-        Symbolic::Equal(_) => of_equal_maps(start, map),
+        Symbolic::Equal(rules) => of_equal_maps(start, map, rules.contains(&Rule::Quotient)),
         Symbolic::EqualByState(_) => match start.numeric {
             same @ (Numeric::Agree | Numeric::Sizes { .. }) => (Answer::Equivalent, same),
             domain @ Numeric::Domain { .. } => (Answer::Different, domain),
@@ -135,9 +135,13 @@ fn draws(program: &Program) -> bool {
     program.instructions().any(|(_, _, ins)| ins.op.draws())
 }
 
-/// The answer if algebra proves the iterations equal as functions. It does not know where they are defined.
-fn of_equal_maps(start: Comparison, map: Comparison) -> (Answer, Numeric) {
+/// The answer if algebra proves the iterations equal as functions. It does not know where they are defined, nor where
+/// a divisor that it cancelled is zero.
+fn of_equal_maps(start: Comparison, map: Comparison, cancelled: bool) -> (Answer, Numeric) {
     match (start.numeric, map.numeric) {
+        (start @ Numeric::Differ { iteration: 1, .. }, Numeric::Differ { iteration: 1, .. }) if cancelled => {
+            (Answer::Different, start)
+        }
         // Algebra and execution contradict each other.
         (_, differ @ Numeric::Differ { .. }) => (Answer::Undecided, differ),
         (start @ (Numeric::Differ { .. } | Numeric::Domain { .. }), _) => (Answer::Different, start),

@@ -255,9 +255,9 @@ impl fmt::Display for Cause {
             Cause::Target { given: None, gives } => {
                 write!(f, "the result, {gives}, needs a register to go to")
             }
-            Cause::ReadOnly(Reg::X) => {
-                f.write_str("`x` is read-only in the iteration, whose update moves it; setup may write it")
-            }
+            Cause::ReadOnly(Reg::X) => f.write_str(
+                "`x` is read-only in the iteration, where the update moves it by v1; setup may write it",
+            ),
             Cause::ReadOnly(reg) => {
                 write!(f, "`{reg}` is read-only; write to a scratch register such as v1 or R1")
             }

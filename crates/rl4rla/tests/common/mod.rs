@@ -49,13 +49,19 @@ pub fn regs(names: &str) -> RegSet {
     names.split(' ').map(reg).collect()
 }
 
+/// The operators that know nothing of a task: the paper's, and the one that looks back.
+pub fn operators() -> impl Iterator<Item = Op> {
+    Op::all().chain(Op::named("PREVIOUS"))
+}
+
 /// An operator with registers of the kinds it takes and gives; whether the shapes fit is left to chance.
 pub fn plausible(dice: &mut Dice, operators: &[Op], registers: RegSet) -> Instruction {
     let op = *dice.pick(operators);
     let form = dice.pick(op.forms);
     let mut of_kind = |pattern: Pattern, written: bool| {
         let wanted = pattern.kind();
-        let usable = |r: &Reg| Some(r.kind()) == wanted && !(written && r.access() == Access::Input);
+        let written_by_none = |r: &Reg| r.access() == Access::Input && *r != Reg::X;
+        let usable = |r: &Reg| Some(r.kind()) == wanted && !(written && written_by_none(r));
         let found: Vec<Reg> = registers.iter().filter(usable).collect();
         *dice.pick(&found)
     };
@@ -75,7 +81,7 @@ pub fn fits(program: &Program, geometry: Geometry) -> bool {
 
 /// Puts a random fitting instruction somewhere, without breaking what is there.
 pub fn grow(dice: &mut Dice, program: &mut Program, section: Section, geometry: Geometry) -> bool {
-    let operators: Vec<Op> = Op::all().collect();
+    let operators: Vec<Op> = operators().collect();
     (0..40).any(|_| {
         let at = dice.below(program.section(section).len() + 1);
         let instruction = plausible(dice, &operators, RegSet::all());
@@ -97,7 +103,7 @@ pub fn well_shaped(dice: &mut Dice, geometry: Geometry, length: usize) -> Progra
     }
     // Most programs end in a v1 that does not fit: give it a last chance to come from what was computed.
     let operators: Vec<Op> =
-        Op::all().filter(|op| matches!(op.forms[0].result, Pattern::Vector(_))).collect();
+        operators().filter(|op| matches!(op.forms[0].result, Pattern::Vector(_))).collect();
     for _ in 0..40 {
         if check(&program, geometry).is_ok() {
             return program;
@@ -143,7 +149,7 @@ pub fn shuffled(dice: &mut Dice, program: &Program) -> Program {
 /// The program with instructions added that cannot matter under any notion of liveness: `DO_NOTHING`, and
 /// writes to a register just before it is overwritten unread. What is added fits, if the program does.
 pub fn with_dead_code(dice: &mut Dice, program: &Program, geometry: Geometry) -> Program {
-    let operators: Vec<Op> = Op::all().filter(|op| !op.0.samples()).collect();
+    let operators: Vec<Op> = operators().filter(|op| !op.0.samples()).collect();
     let mut program = program.clone();
     let fitted = fits(&program, geometry);
     for _ in 0..20 {
@@ -166,7 +172,8 @@ pub fn with_dead_code(dice: &mut Dice, program: &Program, geometry: Geometry) ->
 /// A random small grammar: `legal` takes seconds with all registers and operators, and chance covers them all.
 pub fn grammar(dice: &mut Dice) -> Grammar {
     let mut grammar = Grammar::full(*dice.pick(&GEOMETRIES));
-    grammar.operators = Op::all().filter(|op| op.name == "DO_NOTHING" || !dice.one_in(3)).collect();
+    grammar.operators = operators().filter(|op| op.name == "DO_NOTHING" || !dice.one_in(3)).collect();
+    grammar.warm_start = dice.one_in(3);
     let always = regs("A x v1");
     let others: Vec<Reg> = Reg::all().filter(|&r| !always.contains(r)).collect();
     grammar.registers = (0..3).fold(always, |set, _| set.with(*dice.pick(&others)));

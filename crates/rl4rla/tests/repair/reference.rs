@@ -107,7 +107,8 @@ fn fits_within(grammar: &Grammar, program: &Program, budget: usize, lost: RegSet
     let kept = grammar.live_out.kept();
     let handed_on = Reg::carried().filter(|&r| !lost.contains(r)).collect::<RegSet>();
     let in_iteration = counting(&program.iteration, handed_on.with(Reg::V1));
-    let in_setup = counting(&program.setup, lost.iter().fold(in_iteration[0], RegSet::without).union(kept));
+    let in_setup =
+        counting(&program.setup, lost.iter().fold(in_iteration[0], RegSet::without).union(kept).with(Reg::X));
     let mut frontier = Frontier::from_iter([(Env::start(grammar.signature), 0)]);
     for (section, counts) in [(Section::Setup, in_setup), (Section::Iteration, in_iteration)] {
         let instructions = program.section(section);

@@ -80,7 +80,7 @@ fn iteration(iteration: &Iteration) -> String {
         Decided::Algebra => "by algebra",
         Decided::Probe => "by execution from several points",
     };
-    let mut text = format!("{}\n", accent(&formula(iteration)));
+    let mut text = format!("{}\n", accent(&wrapped(&formula(iteration))));
     if !iteration.definitions.is_empty() {
         text += &format!("where {}\n", iteration.definitions.join("\n      "));
     }

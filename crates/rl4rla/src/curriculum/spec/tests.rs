@@ -132,6 +132,15 @@ fn every_key_is_read() {
 }
 
 #[test]
+fn what_came_later_is_named_to_be_used() {
+    let text =
+        TEXT.replace("registers = [\"v1\", \"R1\"]", "registers = [\"v1\", \"R1\", \"x\", \"d\", \"mu\"]");
+    let [named, usual] = [&text, TEXT].map(|text| parse(text).unwrap().stages[0].0.grammar.clone());
+    assert!(named.warm_start && !usual.warm_start);
+    assert_eq!(named.registers.minus(usual.registers), [Reg::D, Reg::MU].into_iter().collect());
+}
+
+#[test]
 fn what_is_left_out_has_a_default() {
     let curriculum = parse(TEXT).unwrap();
     let stage = &curriculum.stages[1].0;
