@@ -167,7 +167,7 @@ fn algebra_never_equates_random_programs_that_execution_tells_apart() {
     let mut met = Vec::new();
     for (geometry, p, q, left, right) in &drawn {
         for (form, program) in [(p, left), (q, right)].into_iter().filter(|(form, _)| form.stop.is_none()) {
-            match groups.insert((*geometry, &form.results), program) {
+            match groups.insert((*geometry, &form.results, &form.start), program) {
                 Some(other) if canonical(other) != canonical(program) => {
                     met.push((*geometry, other, program))
                 }

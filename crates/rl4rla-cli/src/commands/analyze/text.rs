@@ -60,12 +60,12 @@ impl Report<'_> {
     }
 }
 
-/// Wraps text to lines of at most 96 characters.
+/// Wraps text to lines of at most 90 characters, so that they can be indented.
 fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("there is a line");
-        if line.chars().count() + word.chars().count() > 95 {
+        if line.chars().count() + word.chars().count() > 89 {
             lines.push(word.into());
         } else {
             *line += if line.is_empty() { "" } else { " " };
@@ -82,7 +82,8 @@ fn iteration(iteration: &Iteration) -> String {
     };
     let mut text = format!("{}\n", accent(&wrapped(&formula(iteration))));
     if !iteration.definitions.is_empty() {
-        text += &format!("where {}\n", iteration.definitions.join("\n      "));
+        let lines = iteration.definitions.iter().map(|line| wrapped(line).replace('\n', "\n      "));
+        text += &format!("where {}\n", lines.collect::<Vec<_>>().join("\n      "));
     }
     text + &format!("{}, {how}\n", iteration.nature.words())
 }
