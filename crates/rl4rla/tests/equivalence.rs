@@ -292,6 +292,12 @@ fn sides(rule: Rule) -> Vec<(Matrix, Matrix)> {
         Rule::DotSymmetric => {
             vec![(column(vec![dot(&x, &mat_vec(&p, &y))]), column(vec![dot(&y, &vec_mat(&x, &p))]))]
         }
+        Rule::Previous => {
+            // x is the iterate before plus d.
+            let before = sub(&x, &y);
+            let value = |x: &[f64]| add(&mat_vec(&m, x), &mat_vec(&m, &scale(0.3, &y)));
+            vec![(column(value(&before)), column(sub(&value(&x), &mat_vec(&m, &y))))]
+        }
         Rule::Quotient => {
             let (a, b, c) = (dot(&x, &y), dot(&x, &x), dot(&y, &y));
             vec![(column(vec![(a * c) / (b * c)]), column(vec![a / b]))]

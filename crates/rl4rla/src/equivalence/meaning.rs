@@ -144,7 +144,12 @@ fn reading(op: Op) -> Reading {
         Compute::Core(core) => core_reading(core),
         Compute::Pure(_) => added_reading(op.meaning),
         // Equal values of this iteration were equal in the one before.
-        Compute::Previous => |reader, typed, operands| reader.opaque(typed, operands),
+        Compute::Previous => |reader, typed, operands| match reader.value(operands[0]).clone() {
+            Value::Vector(v) if v.depends_on_the_iterate_alone() => {
+                Some(Value::Vector(v.before(&mut reader.work)))
+            }
+            _ => reader.opaque(typed, operands),
+        },
     }
 }
 

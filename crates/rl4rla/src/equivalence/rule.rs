@@ -48,11 +48,13 @@ pub enum Rule {
     NormSquared,
     /// diag(√v)ᵀ = diag(√v).
     Diagonal,
+    /// v⁻ = v − M·d for v = M·x + c, since x − d is the iterate before, and d = 0 in the first iteration.
+    Previous,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 21] = [
+    pub const ALL: [Rule; 22] = [
         Rule::TransposeOfProduct,
         Rule::TransposeOfInverse,
         Rule::Symmetric,
@@ -74,6 +76,7 @@ impl Rule {
         Rule::Normalize,
         Rule::NormSquared,
         Rule::Diagonal,
+        Rule::Previous,
     ];
 
     /// The rule as a formula.
@@ -100,6 +103,7 @@ impl Rule {
             Rule::Normalize => "αv/‖αv‖ = v/‖v‖",
             Rule::NormSquared => "‖v‖² = vᵀv",
             Rule::Diagonal => "diag(√v)ᵀ = diag(√v)",
+            Rule::Previous => "v⁻ = v − M d for v = M x + c",
         }
     }
 }

@@ -5,7 +5,7 @@ use super::rule::{NormalisationStop, NormalisationWork, Rule};
 use super::scalar::{Scalar, ScalarAtom};
 use super::value::Opaque;
 use super::word::{MatrixAtom, Word};
-use crate::program::{Dim, Reg};
+use crate::program::{Dim, Reg, Section};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -138,6 +138,32 @@ impl Vector {
             c.sources(&mut found);
             found.is_empty() && !matches!(source, VectorSource::Opaque(_))
         })
+    }
+
+    /// Whether it is M·x + c, where M and c are the same in every iteration.
+    pub fn depends_on_the_iterate_alone(&self) -> bool {
+        let (mut registers, mut random) = (BTreeSet::new(), BTreeSet::new());
+        self.sources(&mut registers);
+        self.random(&mut random);
+        let lasts = |atom: &MatrixAtom| match atom {
+            MatrixAtom::Sketch(site) | MatrixAtom::Sample(site, _) => site.section == Section::Setup,
+            _ => true,
+        };
+        let constant = |reg: &Reg| [Reg::X, Reg::B].contains(reg);
+        self.is_linear() && registers.iter().all(constant) && random.iter().all(lasts)
+    }
+
+    /// Its value in the iteration before, if it [depends on the iterate alone](Self::depends_on_the_iterate_alone):
+    /// x was x − d.
+    pub fn before(&self, work: &mut NormalisationWork) -> Vector {
+        work.used(Rule::Previous);
+        let mut before = self.clone();
+        for ((word, source), c) in &self.terms {
+            if *source == VectorSource::Reg(Reg::X) {
+                before.add((word.clone(), VectorSource::Reg(Reg::D)), c.negated(), work);
+            }
+        }
+        before
     }
 
     /// Whether every entry is known to be positive: a sum of positive vectors with positive coefficients.

@@ -29,6 +29,7 @@ mod template;
 mod text;
 mod types;
 mod typing;
+mod units;
 
 pub use ast::{Instruction, Program, Section};
 pub use canon::Canonical;
@@ -57,3 +58,4 @@ pub use template::{CallShape, Templates};
 pub use text::{Document, MAX_BYTES, ParseError, edits, nearest};
 pub use types::{Dim, Geometry, Pattern, Size, Structure, Type};
 pub use typing::{Cause, Env, ShapeError, Slot, Typed, TypedValue, check};
+pub use units::{Affinity, DataQuantity, DataUnit, UnitFault, unit_of_step};

@@ -1,0 +1,260 @@
+//! Units and affine types: which formulas make sense whatever the data are measured in.
+//!
+//! A has the unit a, b the unit b, and therefore x the unit b/a. Sums need equal units, so that a program does not
+//! depend on the units of its data. x, b and Ax are points of affine spaces: the difference of two points is a vector,
+//! and only vectors can be scaled, projected or have an inner product. In setup the origin is x = 0, so that there
+//! points may be mapped like vectors.
+
+use super::ast::{Program, Section};
+use super::core_operator::Core;
+use super::op::{Compute, Op};
+use super::register::{Access, Reg};
+use super::types::{Dim, Type};
+use std::fmt;
+
+/// A unit aᵖ·bᵠ.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct DataUnit {
+    /// The power of the unit of A.
+    pub a: i8,
+    /// The power of the unit of b.
+    pub b: i8,
+}
+
+impl DataUnit {
+    /// A pure number.
+    pub const NONE: DataUnit = DataUnit { a: 0, b: 0 };
+    /// The unit of x.
+    pub const OF_X: DataUnit = DataUnit { a: -1, b: 1 };
+
+    /// The unit of a product.
+    pub fn times(self, other: DataUnit) -> DataUnit {
+        DataUnit { a: self.a.saturating_add(other.a), b: self.b.saturating_add(other.b) }
+    }
+
+    /// The unit of a quotient.
+    pub fn per(self, other: DataUnit) -> DataUnit {
+        DataUnit { a: self.a.saturating_sub(other.a), b: self.b.saturating_sub(other.b) }
+    }
+}
+
+impl fmt::Display for DataUnit {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match *self {
+            DataUnit::NONE => f.write_str("1"),
+            DataUnit { a, b: 0 } => write!(f, "a^{a}"),
+            DataUnit { a: 0, b } => write!(f, "b^{b}"),
+            DataUnit { a, b } => write!(f, "a^{a}·b^{b}"),
+        }
+    }
+}
+
+/// Whether a value is a point of an affine space or a vector.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Affinity {
+    /// A position: differences of points are vectors.
+    Point,
+    /// A displacement, or a linear map, or a number.
+    Vector,
+}
+
+/// The unit of a value, and whether it is a point.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct DataQuantity {
+    /// Its unit.
+    pub unit: DataUnit,
+    /// Whether it is a point.
+    pub affinity: Affinity,
+}
+
+impl DataQuantity {
+    /// A vector, map or number with this unit.
+    pub const fn vector(unit: DataUnit) -> DataQuantity {
+        DataQuantity { unit, affinity: Affinity::Vector }
+    }
+
+    const fn point(unit: DataUnit) -> DataQuantity {
+        DataQuantity { unit, affinity: Affinity::Point }
+    }
+
+    /// The quantity that a register holds at the start of a program; `None` if any would do.
+    pub fn given(reg: Reg) -> Option<DataQuantity> {
+        match reg {
+            Reg::A => Some(DataQuantity::vector(DataUnit { a: 1, b: 0 })),
+            Reg::B => Some(DataQuantity::point(DataUnit { a: 0, b: 1 })),
+            Reg::X => Some(DataQuantity::point(DataUnit::OF_X)),
+            Reg::D => Some(DataQuantity::vector(DataUnit::OF_X)),
+            // Carried registers start at zero, which has every unit.
+            reg if reg.access() == Access::Carried => None,
+            _ => Some(DataQuantity::vector(DataUnit::NONE)),
+        }
+    }
+
+    /// The quantity of a result, or why the operator does not apply to these operands.
+    pub fn of(
+        op: Op,
+        operands: &[(Type, DataQuantity)],
+        section: Section,
+    ) -> Result<DataQuantity, UnitFault> {
+        let unit = |i: usize| operands[i].1.unit;
+        let is_point = |i: usize| operands[i].1.affinity == Affinity::Point;
+        let all_vectors = section == Section::Setup || (0..operands.len()).all(|i| !is_point(i));
+        let linear = |unit: DataUnit| match (all_vectors, (0..operands.len()).any(is_point)) {
+            (false, _) => Err(UnitFault::Point),
+            (true, true) => Ok(DataQuantity::point(unit)),
+            (true, false) => Ok(DataQuantity::vector(unit)),
+        };
+        let core = match op.compute {
+            Compute::Core(core) => core,
+            Compute::Previous => return Ok(operands[0].1),
+            Compute::Pure(_) => return Err(UnitFault::Unknown),
+        };
+        match core {
+            Core::VecVecAdd | Core::VecVecSub if unit(0) != unit(1) => Err(UnitFault::Sum(unit(0), unit(1))),
+            Core::VecVecAdd => match (is_point(0), is_point(1)) {
+                (true, true) => Err(UnitFault::Point),
+                (false, false) => Ok(DataQuantity::vector(unit(0))),
+                _ => Ok(DataQuantity::point(unit(0))),
+            },
+            Core::VecVecSub => match (is_point(0), is_point(1)) {
+                (false, true) => Err(UnitFault::Point),
+                (true, false) => Ok(DataQuantity::point(unit(0))),
+                _ => Ok(DataQuantity::vector(unit(0))),
+            },
+            // The image of a point under A is a point; other maps are differences of such images.
+            Core::MatVecMul if is_point(1) && maps_points(operands[0].0) => {
+                Ok(DataQuantity::point(unit(0).times(unit(1))))
+            }
+            Core::MatVecMul | Core::VecMatMul | Core::ScalarVecMul => linear(unit(0).times(unit(1))),
+            Core::VecVecDot if all_vectors => Ok(DataQuantity::vector(unit(0).times(unit(1)))),
+            Core::VecVecDot => Err(UnitFault::Point),
+            Core::ScalarDiv => Ok(DataQuantity::vector(unit(0).per(unit(1)))),
+            Core::MatMatMul | Core::MatMatTransMul | Core::MatTransMatMul => {
+                Ok(DataQuantity::vector(unit(0).times(unit(1))))
+            }
+            Core::MatInv => Ok(DataQuantity::vector(DataUnit::NONE.per(unit(0)))),
+            Core::TriangularSolve => {
+                let matrix = usize::from(matches!(operands[1].0, Type::Matrix(..)));
+                linear(unit(1 - matrix).per(unit(matrix)))
+            }
+            Core::Hhqr | Core::Sketch => Ok(operands[0].1),
+            Core::Subsampling | Core::LeverageScore | Core::DoNothing => {
+                Ok(DataQuantity::vector(DataUnit::NONE))
+            }
+        }
+    }
+}
+
+/// Whether a matrix maps x-space to the space of b or of its sketch.
+fn maps_points(ty: Type) -> bool {
+    matches!(ty, Type::Matrix(rows, Dim::Cols, _) if rows != Dim::Cols)
+}
+
+/// Why an operator does not apply to the units of its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnitFault {
+    /// A sum of different units.
+    Sum(DataUnit, DataUnit),
+    /// A point where a vector is needed.
+    Point,
+    /// Nothing is known of the units of this operator.
+    Unknown,
+}
+
+impl fmt::Display for UnitFault {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            UnitFault::Sum(one, other) => write!(f, "adds values with the units {one} and {other}"),
+            UnitFault::Point => {
+                f.write_str("uses a point, such as x or b, where only a difference makes sense")
+            }
+            UnitFault::Unknown => f.write_str("nothing is known of the units of this operator"),
+        }
+    }
+}
+
+/// The unit that η has in a well-typed program with the update x ← x − η·v1: 1 if its step does not depend on the
+/// units of the data. An error names the first instruction that does not fit, and why.
+///
+/// ```
+/// use rl4rla::program::{DataUnit, Entry, Geometry, unit_of_step};
+/// let unit = |name| unit_of_step(&Entry::named(name).unwrap().document.program, Geometry::Tall.into()).unwrap();
+/// assert_eq!(unit("ls-gd"), DataUnit { a: -2, b: 0 });
+/// assert_eq!(unit("sketched-precond-gd-factored"), DataUnit::NONE);
+/// ```
+pub fn unit_of_step(program: &Program, signature: super::Signature) -> Result<DataUnit, (usize, UnitFault)> {
+    let Ok(typed) = super::check(program, signature) else { return Err((0, UnitFault::Unknown)) };
+    let start: Vec<Option<DataQuantity>> = Reg::all().map(DataQuantity::given).collect();
+    // What the carried registers hold is known after the first iteration.
+    let first = registers(&typed, start.clone())?;
+    let carried = Reg::all().map(|reg| match reg.access() {
+        Access::Carried => first[reg.index()],
+        _ => start[reg.index()],
+    });
+    let last = registers(&typed, carried.collect())?;
+    let Some(v1) = last[Reg::V1.index()] else { return Ok(DataUnit::NONE) };
+    match v1.affinity {
+        Affinity::Vector => Ok(DataUnit::OF_X.per(v1.unit)),
+        Affinity::Point => Err((program.len(), UnitFault::Point)),
+    }
+}
+
+fn registers(
+    typed: &[super::Typed],
+    mut held: Vec<Option<DataQuantity>>,
+) -> Result<Vec<Option<DataQuantity>>, (usize, UnitFault)> {
+    for (i, instruction) in typed.iter().enumerate() {
+        let operands: Option<Vec<(Type, DataQuantity)>> = instruction
+            .args
+            .iter()
+            .map(|arg| held[arg.reg.index()].map(|quantity| (arg.ty, quantity)))
+            .collect();
+        let op = instruction.instruction.op;
+        let Some(target) = instruction.instruction.target.filter(|_| !op.samples()) else { continue };
+        held[target.index()] = match operands {
+            Some(operands) => {
+                Some(DataQuantity::of(op, &operands, instruction.section).map_err(|fault| (i, fault))?)
+            }
+            None => None,
+        };
+    }
+    Ok(held)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Entry, Geometry};
+
+    fn unit(text: &str) -> Result<DataUnit, (usize, UnitFault)> {
+        unit_of_step(&text.parse().unwrap(), Geometry::Tall.into())
+    }
+
+    #[test]
+    fn programs_of_the_literature_are_well_typed() {
+        for name in ["ls-gd", "precond-gd", "sketched-precond-gd", "sketched-precond-gd-factored", "cgls"] {
+            let program = &Entry::named(name).unwrap().document.program;
+            assert!(unit_of_step(program, Geometry::Tall.into()).is_ok(), "{name}");
+        }
+        let invariant = Entry::named("cgls").unwrap();
+        assert_eq!(unit_of_step(&invariant.document.program, Geometry::Tall.into()), Ok(DataUnit::NONE));
+    }
+
+    #[test]
+    fn sums_need_equal_units_and_products_need_vectors() {
+        let gradient = "v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n";
+        let sum = format!("iteration:\n {gradient} v1 = VEC_VEC_ADD(v1, d)\n");
+        assert!(matches!(unit(&sum), Err((3, UnitFault::Sum(..)))));
+        let point = "iteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_MAT_MUL(v1, A)\n";
+        assert_eq!(unit(point), Err((1, UnitFault::Point)));
+        let end = "iteration:\n v1 = VEC_VEC_ADD(x, d)\n";
+        assert_eq!(unit(end), Err((1, UnitFault::Point)));
+    }
+
+    #[test]
+    fn in_setup_points_are_seen_from_zero() {
+        let start = "setup:\n R1 = HHQR(A)\n v2 = VEC_MAT_MUL(b, A)\n v2 = TRIANGULAR_SOLVE(v2, R1)\n \
+                     v2 = TRIANGULAR_SOLVE(R1, v2)\niteration:\n v1 = VEC_VEC_SUB(x, v2)\n";
+        assert_eq!(unit(start), Ok(DataUnit::NONE));
+    }
+}
