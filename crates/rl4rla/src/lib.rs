@@ -138,6 +138,7 @@ pub mod equivalence;
 pub mod execute;
 #[cfg(all(feature = "store", feature = "report", feature = "export"))]
 pub mod experiment;
+pub mod explore;
 #[cfg(feature = "export")]
 pub mod export;
 pub mod linalg;

@@ -5,6 +5,7 @@ pub mod live;
 pub mod present;
 
 use crate::args::{Discover, Proposing, Resume, Searching, Shared};
+use crate::commands::explore;
 use crate::curriculum;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
@@ -18,8 +19,9 @@ use present::page;
 use rl4rla::curriculum::{Curriculum, Discovery, SpecError, discover};
 use rl4rla::discovery::{Approach, Context, Known, Preference, Proposer};
 use rl4rla::experiment::{ProposerSettings, SearchSettings, unreadable};
+use rl4rla::explore::ExploreRequest;
 use rl4rla::program::nearest;
-use rl4rla::record::{Build, RunRecord};
+use rl4rla::record::{Build, EXPLORE, RunRecord};
 use rl4rla::search::{METHODS, Method, MethodInfo};
 use rl4rla::store::{NewRun, Recorder, RunId, Store, known};
 use serde_json::json;
@@ -176,6 +178,17 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
         // If the error has its own suggestion, that is kept.
         if error.advice.is_some() { failure } else { failure.advise("start a new run") }
     };
+    if run.row.curriculum == EXPLORE {
+        let request: ExploreRequest =
+            serde_json::from_str(&run.settings).map_err(|error| unreadable(&format!("run {id}"), &error))?;
+        if let Some(record) = run.result? {
+            return Ok(explore::page(&record, &request, shared));
+        }
+        drop(store);
+        let mut store = Store::open(&shared.store)?;
+        store.resume(&id)?;
+        return explore::go_on(&id, &request, &mut store, shared);
+    }
     if let Some(record) = run.result? {
         let curriculum = Curriculum::outline(&run.row.curriculum, &run.spec)
             .map_err(|error| unusable("be shown", error))?;

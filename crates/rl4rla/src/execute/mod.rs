@@ -1,5 +1,6 @@
 //! Execution: from a program and an instance to its convergence history.
 
+mod apply;
 mod failure;
 mod fusion;
 mod identity;
@@ -23,6 +24,7 @@ mod sketch;
 mod snapshot;
 mod values;
 
+pub(crate) use apply::apply;
 pub use failure::{FailurePoint, Fault, RunFailure};
 pub(crate) use identity::Given;
 pub(crate) use kernels::Output;
@@ -32,6 +34,7 @@ pub(crate) use machine::Measuring;
 pub(crate) use origin::mix;
 pub(crate) use plan::Plan;
 pub use precision::Precision;
+pub(crate) use prepared::Coordinates;
 pub use prepared::PreparedInstance;
 pub use recording::{Recording, record};
 pub use run::{Limits, RunSettings, Trace, run, run_prepared, run_unmeasured, step_from, steps_from};

@@ -31,6 +31,8 @@ pub struct PreparedInstance {
     source: Source,
     /// Computed on first use: not every instance drawn is used in a search.
     reduced: OnceLock<Option<Reduced>>,
+    /// Turns its reduced coordinates.
+    rotation: Option<Stream>,
     /// The cache shared by runs on the original matrices.
     values: Values,
 }
@@ -72,7 +74,7 @@ impl PreparedInstance {
     }
 
     fn from_source(shape: Shape, source: Source) -> PreparedInstance {
-        PreparedInstance { shape, source, reduced: OnceLock::new(), values: Values::new() }
+        PreparedInstance { shape, source, reduced: OnceLock::new(), rotation: None, values: Values::new() }
     }
 
     /// Prepares the instance of a family given by this stream.
@@ -89,10 +91,23 @@ impl PreparedInstance {
         Ok(PreparedInstance::from_source(shape, source))
     }
 
+    /// The same, in reduced coordinates that are turned at random, where rounding errors are like those on the original
+    /// matrices.
+    pub fn draw_rotated(family: &Family, stream: &Stream) -> Result<PreparedInstance, FamilyError> {
+        let rotation = Some(stream.derive("rotation", 0));
+        Ok(PreparedInstance { rotation, ..PreparedInstance::draw(family, stream)? })
+    }
+
     fn reduced(&self) -> Option<&Reduced> {
-        let reduce = || match &self.source {
-            Source::Drawn { outline: Some(outline), .. } => Reduced::of_outline(outline),
-            _ => Reduced::of_instance(&self.instance()),
+        let reduce = || {
+            let reduced = match &self.source {
+                Source::Drawn { outline: Some(outline), .. } => Reduced::of_outline(outline),
+                _ => Reduced::of_instance(&self.instance()),
+            };
+            match &self.rotation {
+                Some(stream) => reduced.map(|reduced| reduced.rotated(stream)),
+                None => reduced,
+            }
         };
         self.reduced.get_or_init(|| spend(WorkPhase::Instances, reduce)).as_ref()
     }
@@ -127,6 +142,14 @@ impl PreparedInstance {
     /// The signature and size, for type checking and cost models.
     pub fn shape(&self) -> Shape {
         self.shape
+    }
+
+    /// The coordinates for expressions that need no true rows, neither of the data nor of a sketch.
+    pub(crate) fn all_coordinates(&self) -> Coordinates<'_> {
+        match self.reduced() {
+            Some(reduced) => Coordinates::Reduced(reduced, SketchRows::Reduced),
+            None => Coordinates::True(self.instance(), &self.values),
+        }
     }
 
     /// The coordinates in which a program can run: reduced ones, unless an operator needs true rows.

@@ -43,6 +43,8 @@ pub struct Image {
 pub struct Reduced {
     problem: Arc<Instance>,
     basis: Basis,
+    /// Orthonormal; turns the coordinates.
+    rotation: Option<Matrix>,
     uniform: Arc<Discrete>,
     leverage: OnceLock<Result<Arc<Discrete>, WeightError>>,
     values: Values,
@@ -101,10 +103,24 @@ impl Reduced {
         Some(Reduced {
             problem: Arc::new(problem),
             basis,
+            rotation: None,
             uniform: Arc::new(Discrete::uniform(rows).ok()?),
             leverage: OnceLock::new(),
             values: Values::new(),
         })
+    }
+
+    /// The same problem in coordinates turned at random: no axis is the component of b outside the range of A, so that
+    /// rounding errors are like those on the original matrices.
+    #[must_use]
+    pub fn rotated(self, stream: &Stream) -> Reduced {
+        let k = self.problem.rows();
+        let normals = stream.normals(k * k);
+        let rotation = linalg::thin_q(&Matrix::from_fn(k, k, |i, j| normals[i * k + j]));
+        let a = linalg::matmul(&rotation, &self.problem.A);
+        let b = linalg::mat_vec(&rotation, &self.problem.b);
+        let problem = Arc::new(self.problem.in_coordinates(a, b));
+        Reduced { problem, rotation: Some(rotation), ..self }
     }
 
     fn frame(&self) -> Arc<Frame> {
@@ -150,6 +166,10 @@ impl Reduced {
             let frame = self.frame();
             let sketched = Sketch::draw(kind, sketch_rows, self.rows(), &stream).apply(&frame.drawn);
             let sketched = linalg::matmul(&sketched.by_columns(), &frame.turn);
+            let sketched = match &self.rotation {
+                Some(rotation) => linalg::matmul_t(&sketched, rotation),
+                None => sketched,
+            };
             let reduced = rows == SketchRows::Reduced;
             let operator = if reduced { linalg::qr_r_of_embedding(&sketched) } else { sketched };
             let a = Arc::new(linalg::matmul(&operator, &self.problem.A));

@@ -5,10 +5,12 @@
 
 mod build;
 mod cost;
+mod hall;
 mod run;
 mod stage;
 
 pub use build::Build;
 pub use cost::{Quantity, SearchCost};
+pub use hall::{EXPLORE, HallRecord, RivalRecord, TunablesRecord};
 pub use run::{PreferredEntry, ProposerRecord, RunRecord};
 pub use stage::{CandidateRecord, FrontEntry, StageRecord, TermMeans};

@@ -1,6 +1,6 @@
 //! The result of a whole run.
 
-use super::{Build, FrontEntry, SearchCost, StageRecord};
+use super::{Build, FrontEntry, HallRecord, RivalRecord, SearchCost, StageRecord};
 use crate::curriculum::{Curriculum, Discovery};
 use crate::discovery::{Preference, Tradeoff};
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,12 @@ pub struct RunRecord {
     pub proposer: Option<ProposerRecord>,
     /// The stages run, in order.
     pub stages: Vec<StageRecord>,
+    /// The hall of fame of an exploration, the best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hall: Vec<HallRecord>,
+    /// Programs of the catalogue on the same instances, the best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rivals: Vec<RivalRecord>,
 }
 
 /// The preferred entry of the last Pareto front.
@@ -117,6 +123,8 @@ impl RunRecord {
             alone: None,
             proposer: None,
             stages: stages.map(|(result, (stage, _))| StageRecord::new(stage, result)).collect(),
+            hall: vec![],
+            rivals: vec![],
         }
     }
 

@@ -34,7 +34,7 @@ pub struct Charge {
 
 impl Charge {
     /// The sizes at which the cost is evaluated: s/n and the batch size are those of the run.
-    fn sizes(&self, settings: &RunSettings, run_cols: usize) -> Sizes {
+    pub(crate) fn sizes(&self, settings: &RunSettings, run_cols: usize) -> Sizes {
         let ratio = settings.sketch_rows as f64 / run_cols as f64;
         let sketch_rows = ((ratio * self.cols as f64).round() as usize).min(self.rows);
         RunSettings { sketch_rows, ..settings.clone() }.sizes(self.rows, self.cols)

@@ -78,5 +78,7 @@ pub fn record() -> RunRecord {
         alone: None,
         proposer: None,
         stages: vec![stage("a")],
+        hall: vec![],
+        rivals: vec![],
     }
 }

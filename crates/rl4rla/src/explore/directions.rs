@@ -1,0 +1,123 @@
+//! Directions: every vector that a program of a few instructions can step along.
+
+use super::expression::{Expressions, Id};
+use super::probe::ValueProbe;
+use crate::program::{Compute, DataUnit, Dim, Kind, Op, Pattern, Section, Type};
+
+/// The largest power of the unit of A, that of AᵀA: higher ones lose more digits than there are.
+const MOST_POWER: i8 = 2;
+
+/// Expressions after which no longer ones are looked for.
+const MOST_EXPRESSIONS: usize = 100_000;
+
+/// Most instructions of a matrix.
+const MATRIX_EDITS: usize = 4;
+
+/// All values of at most `edits` instructions by these operators, one for each value up to scale, in the order of
+/// their lengths. Numbers are left out: coefficients are chosen later.
+pub fn values(
+    expressions: &mut Expressions,
+    probe: &mut ValueProbe,
+    operators: &[Op],
+    edits: usize,
+) -> Vec<Id> {
+    let mut active: Vec<Id> = expressions
+        .ids()
+        .filter(|&id| expressions.of(id).ty.kind() != Kind::Scalar)
+        .filter(|&id| probe.representative(expressions, id) == Some(id))
+        .collect();
+    for size in 1..=edits {
+        if expressions.count() > MOST_EXPRESSIONS {
+            break;
+        }
+        let mut found: Vec<Id> = Vec::new();
+        for &op in operators.iter().filter(|op| is_geometric(**op)) {
+            for form in op.forms {
+                if form.result.kind() == Some(Kind::Matrix) && size > MATRIX_EDITS {
+                    continue;
+                }
+                let fits = |id: Id, i: usize| {
+                    let kind = form.operands.get(i).and_then(|pattern| pattern.kind());
+                    kind == Some(expressions.of(id).ty.kind())
+                };
+                let choices =
+                    |i: usize| active.iter().copied().filter(|&id| fits(id, i)).collect::<Vec<Id>>();
+                match form.operands.len() {
+                    1 => {
+                        let shorter = |id: &Id| expressions.of(*id).edits() + 1 == size;
+                        for id in choices(0).into_iter().filter(shorter).collect::<Vec<_>>() {
+                            found.extend(expressions.call(op, &[id]));
+                        }
+                    }
+                    2 => {
+                        let (left, right) = (choices(0), choices(1));
+                        for &one in &left {
+                            for &other in &right {
+                                if op.commutative && one > other {
+                                    continue;
+                                }
+                                if fit_together(expressions, one, other)
+                                    && union_size(expressions, one, other) + 1 == size
+                                {
+                                    found.extend(expressions.call(op, &[one, other]));
+                                }
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|&id| is_worthwhile(expressions, id));
+        // Among equal values the cheapest stands for all.
+        found.sort_by(|&i, &j| expressions.of(i).flops.total_cmp(&expressions.of(j).flops).then(i.cmp(&j)));
+        found.retain(|&id| probe.representative(expressions, id) == Some(id));
+        found.sort_unstable();
+        active.extend(found);
+    }
+    active
+}
+
+/// Whether an operator makes vectors and matrices of vectors and matrices of the same iteration.
+fn is_geometric(op: Op) -> bool {
+    let is_number = |pattern: Pattern| pattern.kind() == Some(Kind::Scalar);
+    let numbers =
+        op.forms.iter().any(|form| is_number(form.result) || form.operands.iter().any(|p| is_number(*p)));
+    !numbers && !matches!(op.compute, Compute::Previous)
+}
+
+/// Whether two operands can have a common operator, by a quick look at their shapes.
+fn fit_together(expressions: &Expressions, one: Id, other: Id) -> bool {
+    let (one, other) = (expressions.of(one), expressions.of(other));
+    match (one.ty, other.ty) {
+        (Type::Vector(i), Type::Vector(j)) => i == j && one.quantity.unit == other.quantity.unit,
+        (Type::Matrix(r, c, _), Type::Vector(k)) | (Type::Vector(k), Type::Matrix(r, c, _)) => {
+            r == k || c == k
+        }
+        _ => true,
+    }
+}
+
+/// Numbers are left out; matrices are of the size of A, of its sketch or of its Gram matrix.
+fn is_worthwhile(expressions: &Expressions, id: Id) -> bool {
+    let expression = expressions.of(id);
+    let DataUnit { a, b } = expression.quantity.unit;
+    if a.abs() > MOST_POWER || b.abs() > 1 {
+        return false;
+    }
+    match expression.ty {
+        Type::Scalar | Type::Weights(_) => false,
+        // In setup only b and its sketch: what the iteration subtracts.
+        Type::Vector(dim) => expression.section == Section::Iteration || dim == Dim::Sketch,
+        Type::Matrix(_, cols, _) => cols == Dim::Cols,
+    }
+}
+
+/// Number of calls that compute both.
+fn union_size(expressions: &Expressions, one: Id, other: Id) -> usize {
+    let (one, other) = (&expressions.of(one).calls, &expressions.of(other).calls);
+    let common = one.iter().filter(|call| other.binary_search(call).is_ok()).count();
+    one.len() + other.len() - common
+}

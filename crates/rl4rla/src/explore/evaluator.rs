@@ -1,0 +1,160 @@
+//! Values of expressions on one instance.
+
+use super::expression::{ExpressionOrigin, Expressions, Id};
+use crate::execute::{Draws, RunData, RunSettings, apply};
+use crate::program::{Arg, Compute, Datum, Op, Reg, Section};
+use crate::rng::Stream;
+use std::sync::Arc;
+
+/// The state that an iteration starts from.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The iterate.
+    pub x: Vec<f64>,
+    /// The last step, zero at first.
+    pub d: Vec<f64>,
+}
+
+impl State {
+    /// The start at zero.
+    pub fn zero(n: usize) -> State {
+        State { x: vec![0.0; n], d: vec![0.0; n] }
+    }
+
+    /// After the step to x + d.
+    #[must_use]
+    pub fn moved(&self, d: Vec<f64>) -> State {
+        State { x: crate::linalg::add(&self.x, &d), d }
+    }
+}
+
+/// The values of all expressions on one instance: those of setup once, those of an iteration for any state.
+pub struct Evaluator<'a> {
+    data: RunData<'a>,
+    settings: &'a RunSettings,
+    stream: Stream,
+    setup: Vec<Option<Datum>>,
+}
+
+/// The calls of an iteration, with their operands looked up.
+pub struct Tape {
+    steps: Vec<TapeStep>,
+    calls: Vec<Id>,
+}
+
+struct TapeStep {
+    op: Op,
+    operands: Vec<(Arg, Place)>,
+}
+
+/// Where an operand is found.
+#[derive(Clone, Copy)]
+enum Place {
+    X,
+    D,
+    Setup(Id),
+    Iterated(usize),
+}
+
+/// The values of an iteration, in the order of the tape; `None` for those that failed.
+pub type Iterated = Vec<Option<Datum>>;
+
+impl Tape {
+    /// The tape that computes these values.
+    pub fn new(expressions: &Expressions, wanted: &[Id]) -> Tape {
+        let mut calls = expressions.calls(wanted);
+        calls.retain(|&call| expressions.of(call).section == Section::Iteration);
+        let place = |id: Id| match (&expressions.of(id).origin, expressions.of(id).section) {
+            (_, Section::Setup) => Place::Setup(id),
+            (ExpressionOrigin::Input(Reg::X), _) => Place::X,
+            (ExpressionOrigin::Input(_), _) => Place::D,
+            _ => Place::Iterated(calls.binary_search(&id).expect("operands are on the tape")),
+        };
+        let step = |&call: &Id| {
+            let ExpressionOrigin::Call(op, operands) = &expressions.of(call).origin else {
+                unreachable!("only calls are on the tape")
+            };
+            let places = operands.iter().map(|&id| place(id));
+            TapeStep { op: *op, operands: expressions.args(operands).into_iter().zip(places).collect() }
+        };
+        Tape { steps: calls.iter().map(step).collect(), calls }
+    }
+
+    /// The place of a value among those of the tape.
+    pub fn place(&self, id: Id) -> Option<usize> {
+        self.calls.binary_search(&id).ok()
+    }
+}
+
+impl<'a> Evaluator<'a> {
+    /// Nothing computed yet.
+    pub fn new(data: RunData<'a>, settings: &'a RunSettings, stream: Stream) -> Evaluator<'a> {
+        Evaluator { data, settings, stream, setup: vec![] }
+    }
+
+    fn draws(&self) -> Draws<'a> {
+        Draws::new(&self.stream, 0, self.settings, self.data)
+    }
+
+    /// Computes the values of setup that are new.
+    pub fn extend(&mut self, expressions: &Expressions) {
+        let mut draws = self.draws();
+        for id in expressions.ids().skip(self.setup.len()) {
+            let expression = expressions.of(id);
+            let value = match (&expression.origin, expression.section) {
+                (_, Section::Iteration) => None,
+                (ExpressionOrigin::Input(reg), _) => self.input(*reg),
+                (ExpressionOrigin::Call(op, operands), _) => {
+                    let values: Option<Vec<&Datum>> =
+                        operands.iter().map(|id| self.setup[id.index()].as_ref()).collect();
+                    let args = expressions.args(operands);
+                    values.and_then(|values| {
+                        let operands: Vec<_> = args.into_iter().zip(values).collect();
+                        apply(*op, &operands, &mut draws)
+                    })
+                }
+            };
+            self.setup.push(value);
+        }
+    }
+
+    fn input(&self, reg: Reg) -> Option<Datum> {
+        let problem = self.data.problem();
+        match reg {
+            Reg::A => Some(Datum::Matrix(problem.A.clone())),
+            Reg::B => Some(Datum::Vector(Arc::new(problem.b.clone()))),
+            Reg::ETA => Some(self.settings.step.into()),
+            _ => None,
+        }
+    }
+
+    /// The values of the tape in an iteration from this state; `previous` are those of the iteration before, or
+    /// `None` in the first.
+    pub fn iterate(&self, tape: &Tape, state: &State, previous: Option<&Iterated>) -> Iterated {
+        let [x, d] = [&state.x, &state.d].map(|v| Datum::from(v.clone()));
+        let mut values: Iterated = Vec::with_capacity(tape.steps.len());
+        let mut draws = self.draws();
+        for step in &tape.steps {
+            let value = |place: &Place| match *place {
+                Place::X => Some(&x),
+                Place::D => Some(&d),
+                Place::Setup(id) => self.setup[id.index()].as_ref(),
+                Place::Iterated(i) => values[i].as_ref(),
+            };
+            let before = |place: &Place| match (place, previous) {
+                (Place::Iterated(i), Some(previous)) => previous[*i].as_ref(),
+                _ => value(place),
+            };
+            let result = match step.op.compute {
+                Compute::Previous => before(&step.operands[0].1).cloned(),
+                _ => {
+                    let operand = |(arg, place): &(Arg, Place)| value(place).map(|value| (*arg, value));
+                    let operands: Option<Vec<(Arg, &Datum)>> = step.operands.iter().map(operand).collect();
+                    operands.and_then(|operands| apply(step.op, &operands, &mut draws))
+                }
+            };
+            values.push(result);
+        }
+        values
+    }
+}

@@ -1,0 +1,72 @@
+//! Racing: settings are compared on one instance after the other, and those that fall behind drop out.
+
+use super::problem_set::ProblemSet;
+use super::spec::ExploreSpec;
+use crate::execute::SketchKind;
+use crate::program::{Program, Reg};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// The tunable numbers of a program.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Tunables {
+    /// η.
+    pub step: f64,
+    /// μ, 0 for a program that does not read it.
+    pub mu: f64,
+    /// The kind of sketch.
+    pub sketch: SketchKind,
+    /// Rows of a sketch, as a multiple of n.
+    pub sketch_factor: f64,
+}
+
+/// Rows of a sketch that are tried, as multiples of n.
+const FACTORS: [f64; 9] = [2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0];
+
+/// The share of settings that stay in the race after each instance.
+const SURVIVORS: usize = 3;
+
+/// Step sizes that are tried for programs that have one to choose.
+pub fn step_sizes() -> Vec<f64> {
+    (5..=24).map(|i| f64::from(i) / 20.0).collect()
+}
+
+/// The settings with the highest mean reward for a program, and that reward. A program whose step size is part of its
+/// formulas takes η = 1.
+pub fn tuned(spec: &ExploreSpec, problems: &ProblemSet, program: &Program, steps: &[f64]) -> (Tunables, f64) {
+    let sketches = program.instructions().any(|(_, _, instruction)| instruction.op.sketches());
+    let kinds = match spec.fixed_sketch {
+        Some(kind) => vec![kind],
+        None if sketches => SketchKind::ALL.to_vec(),
+        None => vec![spec.sketch],
+    };
+    let factors = match spec.fixed_factor {
+        Some(factor) => vec![factor],
+        None if sketches => FACTORS.to_vec(),
+        None => vec![spec.sketch_factor],
+    };
+    let reads_mu = program.instructions().any(|(_, _, instruction)| instruction.reads().contains(Reg::MU));
+    let momenta: Vec<f64> = if reads_mu { (0..=7).map(|i| f64::from(i) / 10.0).collect() } else { vec![0.0] };
+    let mut entrants: Vec<(Tunables, f64)> = Vec::new();
+    for &sketch in &kinds {
+        for &sketch_factor in &factors {
+            for &step in steps {
+                entrants
+                    .extend(momenta.iter().map(|&mu| (Tunables { step, mu, sketch, sketch_factor }, 0.0)));
+            }
+        }
+    }
+    // The hardest problem is last in the problems and says most.
+    for (round, i) in (0..problems.len()).rev().enumerate() {
+        entrants.par_iter_mut().for_each(|(tunables, sum)| {
+            *sum += problems.tuned(tunables).score(program, std::iter::once(i));
+        });
+        entrants.sort_by(|a, b| b.1.total_cmp(&a.1));
+        if round + 1 < problems.len() {
+            let stay = (entrants.len() / SURVIVORS).max(12);
+            entrants.truncate(stay);
+        }
+    }
+    let (tunables, sum) = entrants[0];
+    (tunables, sum / problems.len() as f64)
+}

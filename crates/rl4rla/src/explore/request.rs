@@ -1,0 +1,158 @@
+//! What a user asks to explore, as it is typed and stored.
+
+use super::spec::{ExploreSpec, SearchPart};
+use crate::execute::SketchKind;
+use crate::problem::{Family, Leverage, Right, families};
+use crate::program::{Op, Update, nearest};
+use crate::reward::{Charge, Unit};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What is to be explored, in names and numbers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ExploreRequest {
+    /// The name of the family.
+    pub family: String,
+    /// Rows of the user's problems.
+    pub rows: usize,
+    /// Their columns.
+    pub cols: usize,
+    /// Condition numbers.
+    pub kappas: Vec<f64>,
+    /// Leverage of the rows.
+    pub leverage: Leverage,
+    /// Distribution of the right factor.
+    pub right: Right,
+    /// The weight of the component of b outside the range of A.
+    pub outside: f64,
+    /// The excess to reach.
+    pub tolerance: f64,
+    /// The names of the operators.
+    pub operators: Vec<String>,
+    /// Most instructions of a direction.
+    pub edits: usize,
+    /// The kind of sketch, if it is not to be tuned.
+    pub sketch: Option<SketchKind>,
+    /// Rows of a sketch per column, if they are not to be tuned.
+    pub sketch_factor: Option<f64>,
+    /// Parts of the search that are switched off.
+    #[serde(default)]
+    pub without: Vec<SearchPart>,
+    /// Final instances of each condition number.
+    pub held_out: usize,
+    /// Programs of the hall of fame.
+    pub hall: usize,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Why a request cannot be explored: the option, what is wrong with it, and what to do.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RequestError {
+    /// What is wrong.
+    pub message: String,
+    /// What to do instead.
+    pub advice: String,
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for RequestError {}
+
+fn refuse<T>(message: impl Into<String>, advice: impl Into<String>) -> Result<T, RequestError> {
+    Err(RequestError { message: message.into(), advice: advice.into() })
+}
+
+impl ExploreRequest {
+    /// The search that is asked for, or what is wrong with the request.
+    pub fn spec(&self) -> Result<ExploreSpec, RequestError> {
+        let Some(kind) = Family::named(&self.family) else {
+            let known = nearest(&self.family, families().map(|info| info.name)).unwrap_or("mid-cond");
+            let advice = format!("--family {known}; `rl4rla list families` shows all");
+            return refuse(format!("there is no family `{}`", self.family), advice);
+        };
+        let mut family = kind.sized(Some(self.rows), Some(self.cols));
+        let task = family.kind.info().task;
+        if !task.is_least_squares() || family.signature().update != Update::Subtract {
+            let message = format!(
+                "family {} has the task {}; only linear systems can be explored",
+                self.family,
+                task.name()
+            );
+            return refuse(message, "--family mid-cond or --family psd");
+        }
+        family.leverage = self.leverage;
+        family.right = self.right;
+        family.outside = if family.kind.info().square { 0.0 } else { self.outside };
+        if let Some(kappa) = self.kappas.iter().find(|kappa| !(kappa.is_finite() && **kappa >= 1.0)) {
+            return refuse(format!("--kappa takes numbers of at least 1, got {kappa}"), "--kappa 10,1e4,1e8");
+        }
+        if self.kappas.is_empty() {
+            return refuse("--kappa needs at least one number", "--kappa 10,1e4,1e8");
+        }
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            let message = format!("--tolerance is a number between 0 and 1, got {}", self.tolerance);
+            return refuse(message, "--tolerance 1e-10");
+        }
+        if self.sketch_factor.is_some_and(|factor| !(1.5..=1000.0).contains(&factor)) {
+            return refuse("--sketch-factor is a number between 1.5 and 1000", "--sketch-factor 4");
+        }
+        if !(1..=8).contains(&self.edits) {
+            let message = format!(
+                "--edits is a number from 1 to 8, got {}: the number of values grows fivefold with each",
+                self.edits
+            );
+            return refuse(message, "--edits 7");
+        }
+        if self.held_out == 0 || self.hall == 0 {
+            return refuse("--held-out and --hall are at least 1", "--held-out 4 --hall 6");
+        }
+        if self.cols < 8 || (!family.kind.info().square && self.rows < 2 * self.cols) {
+            let message =
+                format!("problems of {}×{} are too small to need an iteration", self.rows, self.cols);
+            return refuse(
+                message,
+                "at least 8 columns, and twice as many rows; `rl4rla solve precond-gd` solves small problems",
+            );
+        }
+        let spec = ExploreSpec {
+            conditions: self.kappas.clone(),
+            tolerance: self.tolerance,
+            operators: self.operators()?,
+            charge: Charge { unit: Unit::Flops, rows: self.rows, cols: self.cols },
+            edits: self.edits,
+            fixed_sketch: self.sketch,
+            fixed_factor: self.sketch_factor,
+            without: self.without.clone(),
+            held_out: self.held_out,
+            hall: self.hall,
+            seed: self.seed,
+            ..ExploreSpec::new(family)
+        };
+        // Problems are drawn at the sizes of the search, with these condition numbers.
+        let small =
+            Family { condition: spec.conditions.first().copied(), ..spec.family_of(spec.search_cols) };
+        match small.check() {
+            Ok(()) => Ok(spec),
+            Err(error) => refuse(error.to_string(), "another family, or other options of it"),
+        }
+    }
+
+    fn operators(&self) -> Result<Vec<Op>, RequestError> {
+        let known = || ExploreSpec::operators(true);
+        let find = |name: &String| match known().into_iter().find(|op| op.name == name) {
+            Some(op) => Ok(op),
+            None => {
+                let names: Vec<&str> = known().into_iter().map(|op| op.name).collect();
+                let meant = nearest(name, names.iter().copied()).unwrap_or("MAT_VEC_MUL");
+                let message = format!("`{name}` is not an operator that can be explored");
+                refuse(message, format!("{meant}; possible are {}", names.join(", ")))
+            }
+        };
+        self.operators.iter().map(find).collect()
+    }
+}

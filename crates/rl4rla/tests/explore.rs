@@ -1,0 +1,130 @@
+//! Exploration: what is found from nothing, and that its accounts are right.
+
+use rl4rla::equivalence::catalogue_name;
+use rl4rla::execute::{RunSettings, run};
+use rl4rla::explore::{ExploreSpec, explore};
+use rl4rla::problem::{Family, FamilyKind};
+use rl4rla::program::{
+    Canonical, DataUnit, Entry, Geometry, LiveOut, Model, Program, ProgramCost, Signature, Update,
+    unit_of_step,
+};
+use rl4rla::rng::Stream;
+
+fn least_squares() -> ExploreSpec {
+    let family = Family { rows: 100_000, cols: 200, outside: 0.7, ..Family::new(FamilyKind::MID_COND) };
+    ExploreSpec { held_out: 1, hall: 3, ..ExploreSpec::new(family) }
+}
+
+/// Small problems: enough to find conjugate gradients, quickly.
+fn without_matrices(seed: u64) -> ExploreSpec {
+    ExploreSpec {
+        operators: ExploreSpec::operators(false),
+        conditions: vec![10.0],
+        edits: 3,
+        search_cols: 40,
+        seed,
+        ..least_squares()
+    }
+}
+
+fn hall(spec: &ExploreSpec) -> Vec<(Program, f64, usize)> {
+    let explored = explore(spec, &|_| true).unwrap().unwrap();
+    explored.hall.iter().map(|e| (e.program.clone(), e.held_out.reward, e.held_out.reached)).collect()
+}
+
+#[test]
+fn conjugate_gradients_are_found_from_nothing() {
+    for seed in 0..3 {
+        let hall = hall(&without_matrices(seed));
+        assert_eq!(catalogue_name(&hall[0].0, Geometry::Tall), Some("cgls"), "{}", hall[0].0);
+        assert_eq!(hall[0].2, 1, "seed {seed}");
+    }
+}
+
+#[test]
+fn sketched_conjugate_gradients_or_better_are_found_from_nothing() {
+    let spec = ExploreSpec { conditions: vec![10.0, 1e6], search_cols: 40, ..least_squares() };
+    let hall = hall(&spec);
+    let names: Vec<_> = hall.iter().map(|(program, ..)| catalogue_name(program, Geometry::Tall)).collect();
+    let wanted = [Some("adaptive-momentum"), Some("sketched-pcg"), Some("sketched-pcg-warm")];
+    assert!(names.iter().any(|name| wanted.contains(name)), "{names:?}\n{}", hall[0].0);
+    // The normal equations have 2/3.
+    assert!(hall[0].1 > 0.75, "{}", hall[0].1);
+}
+
+#[test]
+fn an_exploration_is_a_pure_function_of_its_spec() {
+    let spec = without_matrices(5);
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert_eq!(alone.install(|| hall(&spec)), hall(&spec));
+}
+
+#[test]
+fn an_exploration_stops_when_asked() {
+    let calls = std::sync::atomic::AtomicUsize::new(0);
+    let goes_on = |_: &str| calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 2;
+    assert!(explore(&without_matrices(0), &goes_on).unwrap().is_none());
+}
+
+/// The passes that a program is charged are those it makes.
+#[test]
+fn charged_passes_are_executed_passes() {
+    let (rows, cols, iterations) = (200, 8, 5);
+    let family = Family { rows, cols, outside: 0.5, ..Family::new(FamilyKind::LOW_COND) };
+    let instance = family.draw(&Stream::new(1)).unwrap();
+    let settings = RunSettings { iterations, step: 0.3, ..RunSettings::for_size(rows, cols) };
+    let found = hall(&without_matrices(1));
+    let found = found.iter().map(|(program, ..)| program);
+    let linear = Signature::new(Geometry::Tall, Update::Subtract);
+    let known =
+        Entry::known().filter(|entry| entry.signature() == linear && entry.document.family.ends_with("cond"));
+    for program in known.map(|entry| &entry.document.program).chain(found) {
+        if program.instructions().any(|(_, _, instruction)| instruction.op.samples()) {
+            continue;
+        }
+        let live = Canonical::new(program, LiveOut::Finished);
+        let cost = ProgramCost::of(&live, Geometry::Tall, Model::True).unwrap();
+        let charged = cost.passes(&settings.sizes(rows, cols), iterations);
+        let trace = run(live.program(), &instance, &settings, &Stream::new(2)).unwrap();
+        assert_eq!(trace.passes as f64, charged, "{program}");
+    }
+}
+
+/// Steps without units are what makes a program independent of the scales of its data.
+#[test]
+fn found_programs_have_no_unit_to_choose() {
+    for (program, ..) in hall(&without_matrices(2)) {
+        assert_eq!(unit_of_step(&program, Geometry::Tall.into()), Ok(DataUnit::NONE), "{program}");
+    }
+}
+
+/// Rounding errors of size κ·u·‖b⊥‖ show in rotated coordinates as they do on the original matrices, and are hidden
+/// where b⊥ has an axis of its own.
+#[test]
+fn the_floor_is_seen_in_rotated_coordinates() {
+    use rl4rla::execute::{PreparedInstance, run_prepared};
+    let program = &Entry::named("sketched-pcg").unwrap().document.program;
+    let family = Family {
+        rows: 1200,
+        cols: 40,
+        outside: 0.9,
+        condition: Some(1e8),
+        ..Family::new(FamilyKind::MID_COND)
+    };
+    let settings = RunSettings { iterations: 60, ..RunSettings::for_size(1200, 40) };
+    let least = |excesses: &[f64]| excesses.iter().copied().fold(f64::INFINITY, f64::min);
+    let (mut hidden, mut shown, mut on_truth) = (0.0, 0.0, 0.0);
+    for seed in 0..4 {
+        let stream = Stream::new(seed);
+        let prepared = PreparedInstance::draw(&family, &stream).unwrap();
+        let rotated = PreparedInstance::draw_rotated(&family, &stream).unwrap();
+        let reduced =
+            |prepared| least(&run_prepared(program, prepared, &settings, &stream).unwrap().excesses);
+        hidden += reduced(&prepared).log10() / 4.0;
+        shown += reduced(&rotated).log10() / 4.0;
+        on_truth +=
+            least(&run(program, &prepared.instance(), &settings, &stream).unwrap().excesses).log10() / 4.0;
+    }
+    assert!((shown - on_truth).abs() < 1.0, "rotated 1e{shown:.1}, true 1e{on_truth:.1}");
+    assert!(hidden < shown - 1.0, "unrotated 1e{hidden:.1}, rotated 1e{shown:.1}");
+}
