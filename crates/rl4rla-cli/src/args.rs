@@ -1,18 +1,22 @@
 //! The command line as typed.
 
+mod advise;
 mod analyze;
 mod compare;
 mod data;
 mod evaluate;
+mod explore;
 mod export;
 mod problem;
 mod searching;
 mod solve;
 
+pub use advise::Advise;
 pub use analyze::Analyze;
 pub use compare::Compare;
 pub use data::DataArguments;
 pub use evaluate::{Evaluate, ProfileName, UnitName, Weight, keys};
+pub use explore::Explore;
 pub use export::ExportArguments;
 pub use problem::{Chance, ProblemArguments, Running};
 pub use searching::{Audit, Discover, Proposing, Reproduce, Resume, Searching, Sweep};
@@ -41,10 +45,12 @@ use std::ffi::OsString;
     after_help = "\
 Examples:
   rl4rla discover sketched-precond-gd
+  rl4rla explore --cols 100 --kappa 1e3,1e6
   rl4rla list curricula
   rl4rla show run:LAST
   rl4rla evaluate sketched-precond-gd --family mid-cond --kappa 1e6 --iterations 30
   rl4rla analyze sketched-precond-gd --quick
+  rl4rla advise --rows 1e6 --cols 500 --kappa 1e6
   rl4rla solve sketched-precond-gd --matrix data.csv --target price --intercept
   rl4rla export sketched-precond-gd --to python
 
@@ -113,6 +119,22 @@ Examples:
 
 RUN is a run id, a prefix of one, or LAST. For a finished run the result is printed again.")]
     Resume(Resume),
+    /// Explore a family of problems without a curriculum or a target: a hall of fame of programs
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "\
+Examples:
+  rl4rla explore
+  rl4rla explore --family high-cond --rows 2e5 --cols 100 --kappa 1e3,1e6 --tolerance 1e-8
+  rl4rla explore --without-matrices --kappa 10,30
+  rl4rla explore --family psd --cols 2000 --json
+
+Nothing is given but the problems, the tolerance and the operators. Directions are enumerated by value and scored with
+coefficients that an oracle chooses; formulas then replace the oracle. Finalists are tuned, selected and measured on
+instances of their own, next to the catalogue. Exit code 1 if no program reached the tolerance on all of them.
+See also `rl4rla help explore`."
+    )]
+    Explore(Box<Explore>),
     /// Run curricula over many seeds and methods: success rates, playouts, evaluations, times
     #[command(after_help = "\
 Examples:
@@ -138,7 +160,7 @@ Examples:
   rl4rla reproduce all --data YearPredictionMSD.txt --out reproduction
 
 Items: table1, table2, staircase, ecdf, reuse, eigenvalue, stages, transitions, tree, ablation, newton, method-tree, scalability, baselines,
-year, searches, or all.
+year, searches, winner-map, or all.
 Finished runs are reused from the store: interrupt at any time and repeat the command to continue.
 Exit code 1 if an item could not be produced; the others are written. See also `rl4rla help reproduce`.")]
     Reproduce(Reproduce),
@@ -233,6 +255,9 @@ process, in rotating order. Choosing the best step size of a program is not time
 where available. Exit code 1 if every solver failed. See also `rl4rla help baselines`."
     )]
     Compare(Box<Compare>),
+    /// Advise on the program that takes the least work for a least-squares problem
+    #[command(allow_negative_numbers = true, after_help = advise::AFTER_HELP)]
+    Advise(Box<Advise>),
     /// Solve your own data with a program: least squares, logistic regression or eigenvector
     #[command(
         allow_negative_numbers = true,

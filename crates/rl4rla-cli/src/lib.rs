@@ -67,6 +67,7 @@ pub fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<Page, Failure> {
     match &cli.command {
         Command::Discover(args) => args.resources.within(|| commands::discover::run(args, &cli.shared)),
+        Command::Explore(args) => args.resources.within(|| commands::explore::run(args, &cli.shared)),
         Command::Resume(args) => args.resources.within(|| commands::discover::resume(args, &cli.shared)),
         Command::Sweep(args) => args.resources.within(|| commands::sweep::run(args, &cli.shared)),
         Command::Audit(args) => args.resources.within(|| commands::audit::run(args, &cli.shared)),
@@ -78,6 +79,7 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
         Command::Equiv(args) => commands::equiv::run(args, &cli.shared),
         Command::Analyze(args) => commands::analyze::run(args, &cli.shared),
         Command::Compare(args) => commands::compare::run(args, &cli.shared),
+        Command::Advise(args) => commands::advise::run(args, &cli.shared),
         Command::Solve(args) => commands::solve::run(args, &cli.shared),
         Command::Evaluate(args) => commands::evaluate::run(args, &cli.shared),
         Command::Help(args) => commands::help::run(args),

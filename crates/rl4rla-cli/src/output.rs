@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use rl4rla::data::write_whole;
 use rl4rla::report::ReportPage;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Suffixes of the files that belong to the store.
@@ -103,6 +103,21 @@ impl Outputs {
             self.writes(option, &file)?;
         }
         document.write(folder).map_err(unwritten)
+    }
+
+    /// Writes another file into the folder; returns its path.
+    pub fn attach(
+        &mut self,
+        option: &str,
+        folder: &Path,
+        name: &str,
+        text: &str,
+    ) -> Result<PathBuf, Failure> {
+        let file = folder.join(name);
+        self.writes(option, &file)?;
+        let written = write_whole(&file, |file| file.write_all(text.as_bytes()));
+        written.map_err(|error| unwritten(option, folder, &error))?;
+        Ok(file)
     }
 }
 

@@ -48,6 +48,35 @@ fn an_item_has_the_papers_values_beside_ours_and_files() {
 }
 
 #[test]
+fn the_winner_map_has_figures_and_what_was_measured() {
+    let (store, out) = (fresh("reproduce-map.db"), folder("reproduce-map"));
+    let made = json(&["reproduce", "winner-map", "--quick", "--store", &store, "--out", &out]);
+    let files: Vec<&str> = made["files"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    for name in
+        ["winner-map.svg", "winner-map-sizes.svg", "table-winner-map.csv", "winner-map.json", "winners.json"]
+    {
+        assert!(files.iter().any(|file| file.ends_with(name)), "{name} in {files:?}");
+    }
+    let read = |name: &str| -> Value {
+        serde_json::from_str(&fs::read_to_string(format!("{out}/{name}")).unwrap()).unwrap()
+    };
+    let map = read("winner-map.json");
+    assert_keys(&map, &["version", "seed", "grid", "contenders", "cells"]);
+    let count = |axis: &str| map["grid"][axis].as_array().unwrap().len();
+    let cells = count("kappas") * count("outsides") * count("leverages") * count("tolerances");
+    assert_eq!(map["cells"].as_array().unwrap().len(), cells);
+    let winners = read("winners.json");
+    let winners = winners.as_array().unwrap();
+    assert_eq!(winners.len(), cells * count("ratios") * count("cols") * count("prices"));
+    for winner in winners {
+        assert!(winner["program"].is_string() && winner["margin"].as_f64().unwrap() >= 1.0, "{winner}");
+    }
+    let table = fs::read_to_string(format!("{out}/table-winner-map.csv")).unwrap();
+    assert!(table.contains("normal-equations"), "{table}");
+    assert_eq!(runs(&store).len(), 0, "no searches were needed");
+}
+
+#[test]
 fn what_cannot_be_reproduced_is_told_before_anything_runs() {
     let store = fresh("reproduce-bad.db");
     let refused = |args: &[&str]| {

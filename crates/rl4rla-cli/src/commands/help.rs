@@ -14,15 +14,17 @@ macro_rules! topics {
     };
 }
 
-const TOPICS: [(&str, &str); 19] = topics![
+const TOPICS: [(&str, &str); 21] = topics![
     "tour",
     "glossary",
     "programs",
     "tasks",
     "reward",
     "curricula",
+    "explore",
     "graph-search",
     "equivalence",
+    "advise",
     "solve",
     "data",
     "analyze",

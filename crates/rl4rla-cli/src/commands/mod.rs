@@ -1,11 +1,13 @@
 //! One file per command.
 
+pub mod advise;
 pub mod analyze;
 pub mod audit;
 pub mod compare;
 pub mod discover;
 pub mod equiv;
 pub mod evaluate;
+pub mod explore;
 pub mod export;
 pub mod help;
 pub mod list;

@@ -43,7 +43,10 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     let means = Means { scope, runs: &runs, store: &store, data, monitor: &Terminal };
     let Some(made) = make(&items, &means) else { return Ok(interrupt::resumable()) };
     let document = document(&made, scope, begin.elapsed().as_secs_f64());
-    let files = outputs.write(&document, "--out", &args.out)?;
+    let mut files = outputs.write(&document, "--out", &args.out)?;
+    for (name, text) in made.iter().flat_map(|(_, part)| &part.attachments) {
+        files.push(outputs.attach("--out", &args.out, name, text)?);
+    }
     let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let rows: Vec<Value> =
         made.iter().flat_map(|(item, part)| part.rows.iter().map(|row| row.json(item.name))).collect();

@@ -51,6 +51,7 @@ pub mod reproduce;
 mod settings;
 pub mod summary;
 mod tally;
+pub mod winner_map;
 pub mod words;
 
 pub use audit::{AuditedStage, audit_seeds};

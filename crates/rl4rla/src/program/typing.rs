@@ -103,7 +103,7 @@ impl Env {
     }
 
     /// The result of an operator on `count` operands, followed by those it samples, if they fit.
-    pub(super) fn made(&self, op: Op, count: usize, args: &[Arg]) -> Option<(Pattern, Option<Type>)> {
+    pub(crate) fn made(&self, op: Op, count: usize, args: &[Arg]) -> Option<(Pattern, Option<Type>)> {
         let (pattern, binding) = op.forms.iter().find_map(|form| {
             let mut binding = Binding::default();
             let fits = form.operands.len() == count

@@ -42,6 +42,8 @@ pub struct ReproducedItem {
     pub blocks: Vec<Block>,
     /// Its numbers, the paper's beside ours.
     pub rows: Vec<ComparisonRow>,
+    /// Other files, by name, with their content.
+    pub attachments: Vec<(String, String)>,
     /// Whether it could not be made.
     pub failed: bool,
 }
@@ -50,7 +52,7 @@ impl ReproducedItem {
     /// A part that states the error, if an item could not be made.
     pub fn failed(failure: ExperimentError) -> ReproducedItem {
         let reason = format!("This item could not be produced: {}.", failure.message());
-        ReproducedItem { blocks: vec![Block::Remark(reason)], rows: vec![], failed: true }
+        ReproducedItem { blocks: vec![Block::Remark(reason)], failed: true, ..ReproducedItem::default() }
     }
 
     /// Adds a block.

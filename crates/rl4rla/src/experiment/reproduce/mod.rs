@@ -17,6 +17,7 @@ mod staircase;
 mod transitions;
 mod tree;
 mod way;
+mod winner_map;
 mod year;
 
 pub use ask::{Ask, Runs, Scope, Setting};
@@ -28,7 +29,7 @@ use crate::program::nearest;
 use crate::report::{Block, ReportPage, ReportSection};
 
 /// Everything that can be reproduced, in the paper's order.
-pub const ITEMS: [Item; 16] = [
+pub const ITEMS: [Item; 17] = [
     row("table1", "Curriculum progression", "Table 1", progression::asks, progression::make),
     row("table2", "End-to-end efficiency", "Table 2", efficiency::asks, efficiency::end_to_end),
     row("staircase", "Discovery staircase", "Figure 2", staircase::asks, staircase::make),
@@ -81,6 +82,13 @@ pub const ITEMS: [Item; 16] = [
         year::make,
     ),
     row("searches", "Program searches at equal budgets", "not included", searches::asks, searches::make),
+    row(
+        "winner-map",
+        "Which program takes the least work",
+        "not included",
+        winner_map::asks,
+        winner_map::make,
+    ),
 ];
 
 const fn row(
@@ -120,7 +128,12 @@ pub fn make(items: &[&'static Item], means: &Means) -> Option<Vec<(&'static Item
             return None;
         }
         means.monitor.doing(&format!("producing {}", item.title));
-        made.push((item, (item.make)(means).unwrap_or_else(ReproducedItem::failed)));
+        let part = (item.make)(means).unwrap_or_else(ReproducedItem::failed);
+        // What was cut short is not kept.
+        if part.failed && means.monitor.stopped() {
+            return None;
+        }
+        made.push((item, part));
     }
     Some(made)
 }
