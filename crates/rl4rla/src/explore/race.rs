@@ -26,6 +26,10 @@ const FACTORS: [f64; 9] = [2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0];
 /// The share of settings that stay in the race after each instance.
 const SURVIVORS: usize = 3;
 
+/// Distances of the step sizes and of the values of μ that race.
+const STEP_DISTANCE: f64 = 0.05;
+const MU_DISTANCE: f64 = 0.1;
+
 /// Step sizes that are tried for programs that have one to choose.
 pub fn step_sizes() -> Vec<f64> {
     (5..=24).map(|i| f64::from(i) / 20.0).collect()
@@ -67,6 +71,26 @@ pub fn tuned(spec: &ExploreSpec, problems: &ProblemSet, program: &Program, steps
             entrants.truncate(stay);
         }
     }
-    let (tunables, sum) = entrants[0];
-    (tunables, sum / problems.len() as f64)
+    let (mut best, sum) = entrants[0];
+    let mut reward = sum / problems.len() as f64;
+    // Numbers between those of the grid, around the winner.
+    for fraction in [0.5, 0.25] {
+        let around = |value: f64, distance: f64, varies: bool| match varies {
+            true => vec![value - fraction * distance, value, value + fraction * distance],
+            false => vec![value],
+        };
+        let mut near = Vec::new();
+        for step in around(best.step, STEP_DISTANCE, steps.len() > 1) {
+            let momenta = around(best.mu, MU_DISTANCE, reads_mu).into_iter().filter(|mu| *mu >= 0.0);
+            near.extend(momenta.map(|mu| Tunables { step, mu, ..best }));
+        }
+        let score = |tunables: &Tunables| problems.tuned(tunables).score(program, 0..problems.len());
+        let rewards: Vec<f64> = near.par_iter().map(score).collect();
+        for (tunables, new) in near.into_iter().zip(rewards) {
+            if new > reward {
+                (best, reward) = (tunables, new);
+            }
+        }
+    }
+    (best, reward)
 }
