@@ -4,14 +4,13 @@
 // Reference: Rokhlin and Tygert (2008), who start there; Epperly, Meier and Nakatsukasa (2024) for why
 //   it matters in floating-point arithmetic
 //
-//     xₜ₊₁ = xₜ − η w₂, x₀ = R⁻¹ R⁻ᵀ Aᵀ Sᵀ S b
+//     xₜ₊₁ = xₜ − η (⟨R⁻ᵀ Aᵀ (A xₜ − b), R⁻ᵀ Aᵀ (A xₜ − b)⟩ / ⟨A w₁, A w₁⟩) w₁, x₀ = R⁻¹ R⁻ᵀ Aᵀ Sᵀ S b
 //     where S: sketch with s rows, drawn once
 //           S A = Q R
-//           c₁ = ⟨A (R⁻¹ R⁻ᵀ Aᵀ (A xₜ − b) − (⟨R⁻ᵀ Aᵀ (A xₜ − b), R⁻ᵀ Aᵀ (A xₜ − b)⟩ / ⟨A d, A d⟩) d), A (R⁻¹ R⁻ᵀ Aᵀ (A xₜ − b) − (⟨R⁻ᵀ Aᵀ (A xₜ − b), R⁻ᵀ Aᵀ (A xₜ − b)⟩ / ⟨A d, A d⟩) d)⟩
-//           w₂ = (⟨R⁻ᵀ Aᵀ (A xₜ − b), R⁻ᵀ Aᵀ (A xₜ − b)⟩ / c₁) (R⁻¹ R⁻ᵀ Aᵀ (A xₜ − b) − (⟨R⁻ᵀ Aᵀ (A xₜ − b), R⁻ᵀ Aᵀ (A xₜ − b)⟩ / ⟨A d, A d⟩) d)
+//           w₁ = R⁻¹ R⁻ᵀ Aᵀ (A xₜ − b) − (⟨R⁻ᵀ Aᵀ (A xₜ − b), R⁻ᵀ Aᵀ (A xₜ − b)⟩ / ⟨A xₜ − b − (A xₜ − b)⁻, A xₜ − b − (A xₜ − b)⁻⟩) d
 //           d = xₜ − xₜ₋₁
 //
-// Flops: 16mn + 16m + 2n²s + 2n² + 2ns once and 8mn + 5m + 2n² + 7n + 2 in every iteration.
+// Flops: 16mn + 16m + 2n²s + 2n² + 2ns once and 6mn + 6m + 2n² + 7n + 2 in every iteration.
 // Symbols: A is m×n, η the step size, τ the tolerance, T the largest number of iterations, s the rows
 //   of a sketch.
 // Settings: family mid-cond, η found by line searches along the first directions, halved while it
@@ -84,6 +83,7 @@ pub fn sketched_pcg_warm(
     let Options { step, tolerance, iterations, sketch_rows } = options.clone();
     let m = A.nrows();
     let mut x_last: Col<f64> = Col::zeros(0);
+    let mut last_1: Col<f64> = Col::zeros(0);
 
     // Setup, once.
     let S = draws.sketch(sketch_rows, m);
@@ -97,11 +97,12 @@ pub fn sketched_pcg_warm(
     let direction = |x: ColRef<'_, f64>, t: usize| {
         let d = { if t == 0 { x_last = x.to_owned(); } std::mem::replace(&mut x_last, x.to_owned()) };
         let d = &x - &d; // the last step
-        let v2 = &A * &d; // vector m
-        let a2 = v2.transpose() * &v2; // scalar
         let v1 = &A * &x; // vector m
         let v1 = &v1 - &b; // vector m
         let r = v1.clone();
+        let v2 = { if t == 0 { last_1 = v1.to_owned(); } std::mem::replace(&mut last_1, v1.to_owned()) }; // vector m
+        let v2 = &v1 - &v2; // vector m
+        let a2 = v2.transpose() * &v2; // scalar
         let v1 = A.transpose() * &v1; // vector n
         let g = v1.clone();
         let v1 = solve_upper_transposed(R1.as_ref(), v1.as_ref()); // vector n
