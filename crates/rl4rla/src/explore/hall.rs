@@ -46,7 +46,7 @@ pub enum Matrices {
     Reduced,
 }
 
-/// Runs a program on every instance of an problems.
+/// Runs a program on every instance of a set.
 pub fn measured(problems: &ProblemSet, entry: &TunedProgram, matrices: Matrices) -> HeldOut {
     let problems = problems.tuned(&entry.tunables);
     let trials: Vec<CandidateRun> = (0..problems.len())

@@ -60,7 +60,7 @@ pub fn tuned(spec: &ExploreSpec, problems: &ProblemSet, program: &Program, steps
             }
         }
     }
-    // The hardest problem is last in the problems and says most.
+    // The hardest problem is the last of the set and says most.
     for (round, i) in (0..problems.len()).rev().enumerate() {
         entrants.par_iter_mut().for_each(|(tunables, sum)| {
             *sum += problems.tuned(tunables).score(program, std::iter::once(i));

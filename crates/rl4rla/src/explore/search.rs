@@ -63,7 +63,7 @@ struct Search<'a> {
     runs: usize,
 }
 
-/// Searches for programs on the instances of an problems; `None` if `goes_on`, which is told what is being done, says to
+/// Searches for programs on the instances of a set; `None` if `goes_on`, which is told what is being done, says to
 /// stop.
 pub fn search(
     spec: &ExploreSpec,
