@@ -67,9 +67,7 @@ struct Registers<'a> {
 
 impl Registers<'_> {
     fn new(expressions: &Expressions, start: Option<Id>) -> Registers<'_> {
-        let inputs = [Reg::A, Reg::B, Reg::X, Reg::D, Reg::ETA];
-        let of = inputs.into_iter().map(|reg| (expressions.input(reg), reg)).collect();
-        Registers { expressions, of, start }
+        Registers { expressions, of: expressions.inputs().collect(), start }
     }
 
     /// The instructions of these calls, whose values in `kept` stay; `None` if there are too few registers.
@@ -126,11 +124,11 @@ fn with_result_in_v1(mut program: Program, result: Reg) -> Program {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Core, Geometry, Sizes, check};
+    use crate::program::{Core, Geometry, Sizes, TaskUnits, check};
 
     fn expressions() -> Expressions {
         let sizes = Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0 };
-        Expressions::new(Geometry::Tall, sizes, f64::INFINITY, true)
+        Expressions::new(Geometry::Tall.into(), sizes, f64::INFINITY, Some(TaskUnits::LINEAR))
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Expressions: the values that a program can compute, each a typed call of an operator on other values.
 
 use crate::program::{
-    Access, Arg, Compute, Core, DataQuantity, DataUnit, Dim, Env, Geometry, Kind, Op, Pattern, Reg, Section,
-    Sizes, Type,
+    Access, Arg, Compute, Core, DataQuantity, DataUnit, Dim, Env, Kind, Op, Pattern, Reg, Section, Signature,
+    Sizes, TaskUnits, Type,
 };
 use rustc_hash::FxHashMap;
 
@@ -64,21 +64,22 @@ pub struct Expressions {
     known: FxHashMap<ExpressionOrigin, Id>,
     types: Env,
     sizes: Sizes,
-    /// Whether units and affine types are checked.
-    has_units: bool,
+    /// The units of the data; `None` if units and affine types are not checked.
+    units: Option<TaskUnits>,
     /// Flops beyond which a single call is not worth making: those of the direct solver.
     most_flops: f64,
 }
 
 impl Expressions {
-    /// The inputs of a problem of this shape.
-    pub fn new(geometry: Geometry, sizes: Sizes, most_flops: f64, has_units: bool) -> Expressions {
-        let types = Env::start(geometry);
+    /// The inputs of a problem with this signature.
+    pub fn new(signature: Signature, sizes: Sizes, most_flops: f64, units: Option<TaskUnits>) -> Expressions {
+        let types = Env::start(signature);
         let mut new =
-            Expressions { all: vec![], known: FxHashMap::default(), types, sizes, has_units, most_flops };
-        for reg in [Reg::A, Reg::B, Reg::X, Reg::D, Reg::ETA] {
+            Expressions { all: vec![], known: FxHashMap::default(), types, sizes, units, most_flops };
+        // Searches leave μ to be tuned by those who write it.
+        for reg in signature.inputs.iter().filter(|reg| *reg != Reg::MU) {
             let ty = new.types.get(reg).expect("an input has a type");
-            let quantity = DataQuantity::given(reg).filter(|_| has_units).unwrap_or(Expressions::UNTYPED);
+            let quantity = units.and_then(|units| units.given(reg)).unwrap_or(Expressions::UNTYPED);
             let section = if [Reg::X, Reg::D].contains(&reg) { Section::Iteration } else { Section::Setup };
             let origin = ExpressionOrigin::Input(reg);
             new.push(Expression { origin, ty, quantity, section, calls: vec![], flops: 0.0 });
@@ -94,6 +95,14 @@ impl Expressions {
         self.known.insert(expression.origin.clone(), id);
         self.all.push(expression);
         id
+    }
+
+    /// The inputs, with their expressions.
+    pub fn inputs(&self) -> impl Iterator<Item = (Id, Reg)> {
+        self.ids().map_while(|id| match self.of(id).origin {
+            ExpressionOrigin::Input(reg) => Some((id, reg)),
+            ExpressionOrigin::Call(..) => None,
+        })
     }
 
     /// The expression of an input.
@@ -170,9 +179,9 @@ impl Expressions {
         }
         let quantities: Vec<(Type, DataQuantity)> =
             operands.iter().map(|&id| (self.of(id).ty, self.of(id).quantity)).collect();
-        let quantity = match self.has_units {
-            true => DataQuantity::of(*op, &quantities, section).ok()?,
-            false => Expressions::UNTYPED,
+        let quantity = match self.units {
+            Some(_) => DataQuantity::of(*op, &quantities, section).ok()?,
+            None => Expressions::UNTYPED,
         };
         let flops = (op.flops)(&args).eval(&self.sizes);
         if flops > self.most_flops {
@@ -219,7 +228,7 @@ impl Expressions {
 
     /// The unit that a step must have.
     pub fn step_unit(&self) -> DataUnit {
-        if self.has_units { DataUnit::OF_X } else { DataUnit::NONE }
+        self.units.map_or(DataUnit::NONE, |units| units.x.unit)
     }
 
     /// Number of expressions.
@@ -254,10 +263,11 @@ impl Expressions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::Geometry;
 
     fn expressions() -> Expressions {
         let sizes = Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0 };
-        Expressions::new(Geometry::Tall, sizes, 2e5, true)
+        Expressions::new(Geometry::Tall.into(), sizes, 2e5, Some(TaskUnits::LINEAR))
     }
 
     #[test]

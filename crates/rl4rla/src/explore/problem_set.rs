@@ -3,7 +3,6 @@
 use super::race::Tunables;
 use super::spec::ExploreSpec;
 use crate::execute::{Coordinates, Measuring, Plan, PreparedInstance, RunData, RunSettings, Runner};
-use crate::linalg;
 use crate::problem::{Family, FamilyError};
 use crate::program::{Canonical, LiveOut, Model, Program, ProgramCost, Sizes};
 use crate::reward::Charge;
@@ -194,12 +193,12 @@ impl ProblemSet {
     }
 }
 
-/// Ten times the excess of Householder QR, or the tolerance asked for if that is larger: no method can be asked for
+/// Ten times the excess of a stable direct method, or the tolerance asked for if that is larger: no method can be asked for
 /// more digits than rounding leaves.
 fn attainable(prepared: &PreparedInstance, tolerance: f64) -> f64 {
     let problem = prepared.problem();
-    let (_, floor) = problem.measure(&linalg::least_squares(&problem.A, &problem.b));
-    tolerance.max(10.0 * floor)
+    let direct = problem.task.direct_solution(&problem);
+    tolerance.max(10.0 * direct.map_or(0.0, |x| problem.measure(&x).1))
 }
 
 /// A run that is watched.

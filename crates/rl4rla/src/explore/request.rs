@@ -3,7 +3,7 @@
 use super::spec::{ExploreSpec, SearchPart};
 use crate::execute::SketchKind;
 use crate::problem::{Family, Leverage, Right, families};
-use crate::program::{Op, Update, nearest};
+use crate::program::{Op, nearest};
 use crate::reward::{Charge, Unit};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -77,13 +77,11 @@ impl ExploreRequest {
         };
         let mut family = kind.sized(Some(self.rows), Some(self.cols));
         let task = family.kind.info().task;
-        if !task.is_least_squares() || family.signature().update != Update::Subtract {
-            let message = format!(
-                "family {} has the task {}; only linear systems can be explored",
-                self.family,
-                task.name()
-            );
-            return refuse(message, "--family mid-cond or --family psd");
+        if task.units().is_none() {
+            let message =
+                format!("family {} has the task {}, which cannot be explored", self.family, task.name());
+            let known = families().filter(|info| info.task.units().is_some()).map(|info| info.name);
+            return refuse(message, format!("--family {}", known.collect::<Vec<_>>().join(", ")));
         }
         family.leverage = self.leverage;
         family.right = self.right;

@@ -70,9 +70,9 @@ pub fn search(
     problems: &ProblemSet,
     goes_on: &dyn Fn(&str) -> bool,
 ) -> Option<SearchOutcome> {
-    let geometry = problems.instances[0].shape().signature.geometry;
-    let has_units = spec.has(SearchPart::Types);
-    let mut expressions = Expressions::new(geometry, problems.sizes(), problems.direct(), has_units);
+    let signature = problems.instances[0].shape().signature;
+    let units = spec.family.kind.info().task.units().filter(|_| spec.has(SearchPart::Types));
+    let mut expressions = Expressions::new(signature, problems.sizes(), problems.direct(), units);
     let mut probe = ValueProbe::new(&spec.family, &Stream::new(spec.seed).derive("probe", 0));
     let values = directions::values(&mut expressions, &mut probe, &spec.operators, spec.edits);
     let coordinates: Vec<_> = (0..problems.len()).map(|i| problems.coordinates(i)).collect();

@@ -7,11 +7,13 @@ use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::outline::Outline;
+use super::plane::best_combination;
 use super::random_matrices::{symmetric_system, tall_system};
 use super::solving::{Solving, Stopping};
 use super::spectrum::SpectrumLaw;
 use super::task::Task;
-use crate::linalg::Matrix;
+use crate::linalg::{self, Matrix};
+use crate::program::TaskUnits;
 use crate::rng::Stream;
 
 /// Linear systems and least squares.
@@ -76,6 +78,21 @@ impl Task for Linear {
 
     fn measures(&self) -> [&'static str; 2] {
         ["‖Ax − b‖/‖b‖", "‖A(x − x*)‖/‖b‖"]
+    }
+
+    fn units(&self) -> Option<TaskUnits> {
+        Some(TaskUnits::LINEAR)
+    }
+
+    /// Minimizes ‖A(x − x*) − αAv + αγAd‖.
+    fn best_step(&self, instance: &Instance, x: &[f64], v: &[f64], d: Option<&[f64]>) -> Option<(f64, f64)> {
+        let image = |v: &[f64]| linalg::mat_vec(&instance.A, v);
+        let error = image(&linalg::sub(x, &instance.x_star));
+        Some(best_combination(&error, &image(v), d.map(image).as_deref()))
+    }
+
+    fn direct_solution(&self, instance: &Instance) -> Option<Vec<f64>> {
+        Some(linalg::least_squares(&instance.A, &instance.b))
     }
 
     fn is_isometric(&self) -> bool {

@@ -14,6 +14,7 @@ mod linear;
 mod logistic;
 mod misfit;
 mod outline;
+mod plane;
 mod random_matrices;
 mod response;
 mod solving;

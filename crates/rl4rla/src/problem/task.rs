@@ -13,7 +13,7 @@ use super::{eigenvalue, linear, logistic};
 use crate::linalg::Matrix;
 use crate::program::{
     Document, Entry, Geometry, OPERATORS, Op, Operator, ParseError, Reg, RegSet, Registry, Section,
-    Signature, Sizes, Taken, Update, check,
+    Signature, Sizes, Taken, TaskUnits, Update, check,
 };
 use crate::rng::Stream;
 use std::fmt;
@@ -157,6 +157,29 @@ pub trait Task: Send + Sync {
     /// coordinates.
     fn is_isometric(&self) -> bool {
         false
+    }
+
+    /// The units of its data, by which searches without a curriculum tell sensible programs from others; `None` if
+    /// it cannot be explored. A task that has units has a [`Task::best_step`].
+    fn units(&self) -> Option<TaskUnits> {
+        None
+    }
+
+    /// α and γ for which x − α(v − γd) has the smallest loss, γ = 0 without d: the step of an oracle that knows the
+    /// solution.
+    fn best_step(
+        &self,
+        _instance: &Instance,
+        _x: &[f64],
+        _v: &[f64],
+        _d: Option<&[f64]>,
+    ) -> Option<(f64, f64)> {
+        None
+    }
+
+    /// The result of a stable direct method: no iteration can be asked for a smaller excess than it leaves.
+    fn direct_solution(&self, _instance: &Instance) -> Option<Vec<f64>> {
+        None
     }
 
     /// Whether R1 can be a preconditioner of AᵀA, so that the condition number term and the released formulas are

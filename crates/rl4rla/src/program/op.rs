@@ -12,6 +12,7 @@ use super::registry::{Registry, Taken};
 use super::rules::*;
 use super::template::{CallShape, Templates};
 use super::types::{Pattern, Structure, Type};
+use super::units::{DataQuantity, UnitFault};
 use crate::linalg::NumericError;
 use std::cmp::Ordering;
 use std::fmt;
@@ -91,6 +92,8 @@ pub struct Operator {
     pub formula: fn(&[Arg], Vec<Expr>, &mut Names) -> Expr,
     /// The arithmetic.
     pub compute: Compute,
+    /// The quantity of the result of an operator that a task adds; `None` if nothing is known of its units.
+    pub units: Option<UnitRule>,
     /// Worst-case ratio of the actual work to `flops`, if no operand is triangular.
     pub slowdown: f64,
     /// Algebraic properties of the result. The algebra knows the paper's operators without it.
@@ -100,6 +103,9 @@ pub struct Operator {
     /// How exported code writes calls with special operand types.
     pub export_when: &'static [(CallShape, Templates)],
 }
+
+/// The quantity of a result, by those of the operands.
+pub type UnitRule = fn(&[DataQuantity]) -> Result<DataQuantity, UnitFault>;
 
 /// The arithmetic of an operator.
 #[derive(Clone, Copy)]
@@ -145,6 +151,7 @@ impl Operator {
         redundant: never,
         formula: |_, exprs, _| Expr::call("f", "f", exprs),
         compute: Compute::Core(Core::DoNothing),
+        units: None,
         slowdown: 1.0,
         meaning: Meaning::Function,
         export: None,

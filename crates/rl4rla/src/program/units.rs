@@ -24,8 +24,6 @@ pub struct DataUnit {
 impl DataUnit {
     /// A pure number.
     pub const NONE: DataUnit = DataUnit { a: 0, b: 0 };
-    /// The unit of x.
-    pub const OF_X: DataUnit = DataUnit { a: -1, b: 1 };
 
     /// The unit of a product.
     pub fn times(self, other: DataUnit) -> DataUnit {
@@ -73,21 +71,9 @@ impl DataQuantity {
         DataQuantity { unit, affinity: Affinity::Vector }
     }
 
-    const fn point(unit: DataUnit) -> DataQuantity {
+    /// A point with this unit.
+    pub const fn point(unit: DataUnit) -> DataQuantity {
         DataQuantity { unit, affinity: Affinity::Point }
-    }
-
-    /// The quantity that a register holds at the start of a program; `None` if any would do.
-    pub fn given(reg: Reg) -> Option<DataQuantity> {
-        match reg {
-            Reg::A => Some(DataQuantity::vector(DataUnit { a: 1, b: 0 })),
-            Reg::B => Some(DataQuantity::point(DataUnit { a: 0, b: 1 })),
-            Reg::X => Some(DataQuantity::point(DataUnit::OF_X)),
-            Reg::D => Some(DataQuantity::vector(DataUnit::OF_X)),
-            // Carried registers start at zero, which has every unit.
-            reg if reg.access() == Access::Carried => None,
-            _ => Some(DataQuantity::vector(DataUnit::NONE)),
-        }
     }
 
     /// The quantity of a result, or why the operator does not apply to these operands.
@@ -107,7 +93,10 @@ impl DataQuantity {
         let core = match op.compute {
             Compute::Core(core) => core,
             Compute::Previous => return Ok(operands[0].1),
-            Compute::Pure(_) => return Err(UnitFault::Unknown),
+            Compute::Pure(_) => {
+                let rule = op.units.ok_or(UnitFault::Unknown)?;
+                return rule(&operands.iter().map(|(_, quantity)| *quantity).collect::<Vec<_>>());
+            }
         };
         match core {
             Core::VecVecAdd | Core::VecVecSub if unit(0) != unit(1) => Err(UnitFault::Sum(unit(0), unit(1))),
@@ -141,6 +130,36 @@ impl DataQuantity {
             Core::Subsampling | Core::LeverageScore | Core::DoNothing => {
                 Ok(DataQuantity::vector(DataUnit::NONE))
             }
+        }
+    }
+}
+
+/// The units of the data of a task; A has the unit a.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TaskUnits {
+    /// What b holds.
+    pub b: DataQuantity,
+    /// What x holds.
+    pub x: DataQuantity,
+}
+
+impl TaskUnits {
+    /// Linear systems: b is a point with a unit of its own, and A maps the points x to such points.
+    pub const LINEAR: TaskUnits = TaskUnits {
+        b: DataQuantity::point(DataUnit { a: 0, b: 1 }),
+        x: DataQuantity::point(DataUnit { a: -1, b: 1 }),
+    };
+
+    /// The quantity that a register holds at the start of a program; `None` if any would do.
+    pub fn given(self, reg: Reg) -> Option<DataQuantity> {
+        match reg {
+            Reg::A => Some(DataQuantity::vector(DataUnit { a: 1, b: 0 })),
+            Reg::B => Some(self.b),
+            Reg::X => Some(self.x),
+            Reg::D => Some(DataQuantity::vector(self.x.unit)),
+            // Carried registers start at zero, which has every unit.
+            reg if reg.access() == Access::Carried => None,
+            _ => Some(DataQuantity::vector(DataUnit::NONE)),
         }
     }
 }
@@ -184,7 +203,7 @@ impl fmt::Display for UnitFault {
 /// ```
 pub fn unit_of_step(program: &Program, signature: super::Signature) -> Result<DataUnit, (usize, UnitFault)> {
     let Ok(typed) = super::check(program, signature) else { return Err((0, UnitFault::Unknown)) };
-    let start: Vec<Option<DataQuantity>> = Reg::all().map(DataQuantity::given).collect();
+    let start: Vec<Option<DataQuantity>> = Reg::all().map(|reg| TaskUnits::LINEAR.given(reg)).collect();
     // What the carried registers hold is known after the first iteration.
     let first = registers(&typed, start.clone())?;
     let carried = Reg::all().map(|reg| match reg.access() {
@@ -194,7 +213,7 @@ pub fn unit_of_step(program: &Program, signature: super::Signature) -> Result<Da
     let last = registers(&typed, carried.collect())?;
     let Some(v1) = last[Reg::V1.index()] else { return Ok(DataUnit::NONE) };
     match v1.affinity {
-        Affinity::Vector => Ok(DataUnit::OF_X.per(v1.unit)),
+        Affinity::Vector => Ok(TaskUnits::LINEAR.x.unit.per(v1.unit)),
         Affinity::Point => Err((program.len(), UnitFault::Point)),
     }
 }
