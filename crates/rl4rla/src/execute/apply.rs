@@ -13,10 +13,7 @@ pub(crate) fn apply(op: Op, operands: &[(Arg, &Datum)], draws: &mut Draws) -> Op
     }
     let args: Vec<Arg> = operands.iter().map(|(arg, _)| *arg).collect();
     match Action::of(op).run(&Call { args: &args, registers: &registers }, draws) {
-        Ok(output @ Output::One(_)) if output.is_finite() => match output {
-            Output::One(datum) => Some(datum),
-            _ => None,
-        },
+        Ok(Output::One(datum)) if datum.is_finite() => Some(datum),
         _ => None,
     }
 }

@@ -5,7 +5,6 @@ use super::grid::{MapGrid, ProblemClass};
 use super::map::SurveyEntry;
 use crate::baseline::{Baseline, Request};
 use crate::execute::{Measuring, Plan, PreparedInstance, RunSettings, Runner, SketchKind};
-use crate::linalg;
 use crate::problem::{Family, FamilyError, FamilyKind};
 use crate::program::Program;
 use crate::rng::Stream;
@@ -131,7 +130,8 @@ impl Field {
         let instances = (0..INSTANCES).map(draw).collect::<Result<Vec<_>, _>>()?;
         let attainable = |prepared: &PreparedInstance| {
             let problem = prepared.problem();
-            let (_, floor) = problem.measure(&linalg::least_squares(&problem.A, &problem.b));
+            let direct = problem.task.direct_solution(&problem).expect("least squares have a direct method");
+            let (_, floor) = problem.measure(&direct);
             grid.tolerances.iter().map(|tolerance| tolerance.max(10.0 * floor)).collect()
         };
         let tolerances = instances.par_iter().map(attainable).collect();
