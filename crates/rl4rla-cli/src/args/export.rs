@@ -34,7 +34,7 @@ pub struct ExportArguments {
     /// The number μ in register `mu` [default: the run's, or 0]
     #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the exported code")]
     pub mu: Option<f64>,
-    /// Sketch type: sjlt, gaussian, countsketch or srht [default: the run's, or sjlt]
+    /// Sketch type: sjlt, sjlt2, sjlt4, countsketch, gaussian or srht [default: the run's, or sjlt]
     #[arg(long, help_heading = "Defaults of the exported code")]
     pub sketch: Option<SketchKind>,
     /// Sketch rows per column of A [default: the run's, or 8]

@@ -59,7 +59,7 @@ pub struct Chance {
     /// The number μ in register `mu`
     #[arg(long, default_value_t = 0.0, allow_hyphen_values = true, help_heading = "Run")]
     pub mu: f64,
-    /// Sketch type: sjlt, gaussian, countsketch or srht
+    /// Sketch type: sjlt, sjlt2, sjlt4, countsketch, gaussian or srht
     #[arg(long, default_value_t = SketchKind::Sjlt, help_heading = "Run")]
     pub sketch: SketchKind,
     /// Sketch rows per column of A; a sketch never has more rows than A

@@ -41,5 +41,5 @@ pub use run::{Limits, RunSettings, Trace, run, run_prepared, run_unmeasured, ste
 pub(crate) use run_draws::{Draws, RunData};
 pub(crate) use runner::{Runner, Seen};
 pub use sample::Sampling;
-pub use sketch::{SJLT_NONZEROS, Sketch, SketchKind, UnknownSketch};
+pub use sketch::{Sketch, SketchKind, SketchLaw, UnknownSketch};
 pub use snapshot::{Snapshot, snapshots};

@@ -4,15 +4,15 @@ mod kind;
 #[cfg(test)]
 mod tests;
 
-pub use kind::{SketchKind, UnknownSketch};
+pub use kind::{SketchKind, SketchLaw, UnknownSketch};
 use rand::Rng;
 use rayon::prelude::*;
 
 use crate::linalg::{Matrix, add, matmul, wide};
 use crate::rng::Stream;
 
-/// Nonzeros in each column of a sparse Johnson-Lindenstrauss transform.
-pub const SJLT_NONZEROS: usize = 8;
+/// Most nonzeros in a column of a sparse S.
+const MOST_NONZEROS: usize = 8;
 
 /// One drawn S ∈ R^{s×m}: a function of kind, s, m and stream only.
 pub struct Sketch {
@@ -64,11 +64,10 @@ impl Sketch {
     /// An SRHT selects rows of the Hadamard matrix of size 2^p ≥ `rows` without replacement if there are enough of
     /// them; if `sketch_rows` > 2^p, with replacement. E SᵀS = I either way.
     pub fn draw(kind: SketchKind, sketch_rows: usize, rows: usize, stream: &Stream) -> Self {
-        let operator = match kind {
-            SketchKind::Sjlt => sparse(SJLT_NONZEROS.min(sketch_rows), sketch_rows, rows, stream),
-            SketchKind::CountSketch => sparse(1.min(sketch_rows), sketch_rows, rows, stream),
-            SketchKind::Gaussian => Operator::Gaussian(stream.derive("gaussian", 0)),
-            SketchKind::Srht => Operator::Hadamard {
+        let operator = match kind.law() {
+            SketchLaw::Sparse(nonzeros) => sparse(nonzeros.min(sketch_rows), sketch_rows, rows, stream),
+            SketchLaw::Normal => Operator::Gaussian(stream.derive("gaussian", 0)),
+            SketchLaw::Hadamard => Operator::Hadamard {
                 signs: stream.derive("signs", 0).signs(rows),
                 picked: pick(sketch_rows, rows.next_power_of_two(), &mut stream.derive("rows", 0).rng()),
             },
@@ -182,14 +181,14 @@ fn sparse(nonzeros: usize, rows: usize, cols: usize, stream: &Stream) -> Operato
         // Floyd's sampling: one draw for each element of a uniformly random subset. The high bits of a word give the
         // row, its lowest bit the sign.
         let last = |place: usize| rows - nonzeros + place;
-        let mut words = [0; SJLT_NONZEROS];
+        let mut words = [0; MOST_NONZEROS];
         words[..nonzeros].iter_mut().for_each(|word| *word = rng.next_u64());
-        let mut chosen: [u32; SJLT_NONZEROS] = std::array::from_fn(|place| match place < nonzeros {
+        let mut chosen: [u32; MOST_NONZEROS] = std::array::from_fn(|place| match place < nonzeros {
             true => below(words[place], last(place) + 1) as u32,
             false => u32::MAX - place as u32,
         });
         // Most draws are distinct, which is seen without a branch for each pair.
-        let pairs = (1..SJLT_NONZEROS).flat_map(|i| (0..i).map(move |j| (i, j)));
+        let pairs = (1..MOST_NONZEROS).flat_map(|i| (0..i).map(move |j| (i, j)));
         if pairs.fold(false, |any, (i, j)| any | (chosen[i] == chosen[j])) {
             for place in 1..nonzeros {
                 if chosen[..place].contains(&chosen[place]) {

@@ -96,7 +96,7 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
     let function = function(export)?;
     let mut parts: Vec<String> = Vec::new();
     if listing.has_sketch() {
-        parts.push(pieces.get(export.defaults.sketch.name()).into());
+        parts.push(pieces.sketch(export.defaults.sketch));
     }
     if listing.has_sample() {
         let sampling = match export.defaults.sampling {

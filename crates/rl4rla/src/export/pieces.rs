@@ -1,6 +1,8 @@
 //! Templates: helper functions that are copied into an exported file if it calls them. They are kept as source files
 //! in their own language, split at comment lines of the form `% NAME`.
 
+use crate::execute::{SketchKind, SketchLaw};
+
 /// The templates of one file.
 pub struct Pieces {
     comment: &'static str,
@@ -31,6 +33,20 @@ impl Pieces {
     pub fn get(&self, name: &str) -> &str {
         let piece = self.pieces.iter().find(|(other, _)| *other == name);
         &piece.unwrap_or_else(|| panic!("there is no piece `{name}`")).1
+    }
+
+    /// The template that draws a sketch of this kind.
+    pub fn sketch(&self, kind: SketchKind) -> String {
+        let (name, words) = match kind.law() {
+            SketchLaw::Sparse(1) => ("countsketch", None),
+            SketchLaw::Sparse(nonzeros) => ("sjlt", Some((nonzeros, kind.summary()))),
+            SketchLaw::Normal | SketchLaw::Hadamard => (kind.name(), None),
+        };
+        let piece = self.get(&format!("sketch-{name}")).to_string();
+        let Some((nonzeros, summary)) = words else { return piece };
+        let count = summary.split(' ').next().unwrap_or_default();
+        let piece = piece.replace("$name", kind.name()).replace("$nonzeros", &nonzeros.to_string());
+        piece.replace("$count", count)
     }
 
     /// The template without the lines whose condition, given after `?` in a trailing comment, is not met.

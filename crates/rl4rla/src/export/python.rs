@@ -127,14 +127,14 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
 /// The class that makes the random draws, if the program needs one.
 fn draws(export: &Export, pieces: &Pieces, sampling: &str) -> String {
     let listing = &export.listing;
-    let sketch = listing.has_sketch().then(|| format!("sketch-{}", export.defaults.sketch));
-    let sample = listing.has_sample().then(|| format!("sample-{sampling}"));
+    let sketch = listing.has_sketch().then(|| pieces.sketch(export.defaults.sketch));
+    let sample = listing.has_sample().then(|| pieces.get(&format!("sample-{sampling}")).to_string());
     let methods: Vec<String> = sketch.into_iter().chain(sample).collect();
     if methods.is_empty() {
         return String::new();
     }
     let mut class = format!("\n\n{}", pieces.get("Draws"));
-    methods.iter().for_each(|method| class += &format!("\n{}", pieces.get(method)));
+    methods.iter().for_each(|method| class += &format!("\n{method}"));
     class
 }
 

@@ -262,13 +262,11 @@ fn draws(export: &Export, pieces: &Pieces, sampling: &str) -> Vec<String> {
     if !listing.is_random() {
         return Vec::new();
     }
-    let sketch = listing.has_sketch().then(|| ("trait-sketch", format!("sketch-{}", export.defaults.sketch)));
-    let sample = listing.has_sample().then(|| ("trait-sample", format!("sample-{sampling}")));
-    let (promised, made): (Vec<&str>, Vec<String>) = sketch
-        .into_iter()
-        .chain(sample)
-        .map(|(promised, made)| (pieces.get(promised), pieces.get(&made).to_string()))
-        .unzip();
+    let sketch = listing.has_sketch().then(|| ("trait-sketch", pieces.sketch(export.defaults.sketch)));
+    let sample =
+        listing.has_sample().then(|| ("trait-sample", pieces.get(&format!("sample-{sampling}")).to_string()));
+    let (promised, made): (Vec<&str>, Vec<String>) =
+        sketch.into_iter().chain(sample).map(|(promised, made)| (pieces.get(promised), made)).unzip();
     let methods = made.join("\n");
     let mut generator = pieces.get("Random").to_string();
     for method in pieces.called(&["below", "sign", "uniform", "normal"], &methods) {

@@ -253,7 +253,7 @@ impl Random {
 }
 
 impl Draws for Random {
-    /// Eight entries ±1/√8 in every column of S, at distinct rows.
+    /// S has eight entries ±1/√8 in every column, at distinct rows.
     fn sketch(&mut self, s: usize, m: usize) -> Box<dyn Fn(MatRef<'_, f64>) -> Mat<f64>> {
         let k = s.min(8);
         let mut entries: Vec<(usize, usize, f64)> = Vec::with_capacity(k * m);

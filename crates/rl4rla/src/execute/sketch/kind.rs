@@ -3,14 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::SJLT_NONZEROS;
 use serde::{Deserialize, Serialize};
 
 /// The distributions S can be drawn from. All have E SᵀS = I.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SketchKind {
-    /// Sparse Johnson-Lindenstrauss transform.
+    /// Sparse Johnson-Lindenstrauss transform, eight nonzeros per column.
     Sjlt,
     /// Independent normal entries.
     Gaussian,
@@ -18,6 +17,21 @@ pub enum SketchKind {
     CountSketch,
     /// Subsampled randomized Hadamard transform.
     Srht,
+    /// Sparse Johnson-Lindenstrauss transform, two nonzeros per column.
+    Sjlt2,
+    /// Sparse Johnson-Lindenstrauss transform, four nonzeros per column.
+    Sjlt4,
+}
+
+/// How the entries of S are distributed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SketchLaw {
+    /// So many entries of equal size in every column, at distinct random rows, with random signs.
+    Sparse(usize),
+    /// Independent normal entries.
+    Normal,
+    /// Rows of a Hadamard matrix, with random signs.
+    Hadamard,
 }
 
 /// The properties of a kind.
@@ -26,14 +40,19 @@ struct Row {
     summary: &'static str,
     /// The summary in LaTeX.
     latex: &'static str,
-    work: fn(usize, usize) -> f64,
-    streams: bool,
+    law: SketchLaw,
 }
 
 impl SketchKind {
     /// Every kind.
-    pub const ALL: [SketchKind; 4] =
-        [SketchKind::Sjlt, SketchKind::Gaussian, SketchKind::CountSketch, SketchKind::Srht];
+    pub const ALL: [SketchKind; 6] = [
+        SketchKind::Sjlt,
+        SketchKind::Gaussian,
+        SketchKind::CountSketch,
+        SketchKind::Srht,
+        SketchKind::Sjlt2,
+        SketchKind::Sjlt4,
+    ];
 
     const fn row(self) -> Row {
         match self {
@@ -41,37 +60,44 @@ impl SketchKind {
                 name: "sjlt",
                 summary: "eight entries ±1/√8 in every column, at distinct random rows",
                 latex: "eight entries $\\pm 1/\\sqrt{8}$ in every column, at distinct random rows",
-                // Each entry is scaled and added to one row of the result per nonzero in its column of S.
-                work: |sketch_rows, _| 2.0 * SJLT_NONZEROS.min(sketch_rows) as f64,
-                streams: true,
+                law: SketchLaw::Sparse(8),
             },
-            SketchKind::Gaussian => Row {
-                name: "gaussian",
-                summary: "independent normal entries of variance 1/s",
-                latex: "independent normal entries of variance $1/s$",
-                work: |sketch_rows, _| 2.0 * sketch_rows as f64,
-                streams: true,
+            SketchKind::Sjlt4 => Row {
+                name: "sjlt4",
+                summary: "four entries ±1/√4 in every column, at distinct random rows",
+                latex: "four entries $\\pm 1/\\sqrt{4}$ in every column, at distinct random rows",
+                law: SketchLaw::Sparse(4),
+            },
+            SketchKind::Sjlt2 => Row {
+                name: "sjlt2",
+                summary: "two entries ±1/√2 in every column, at distinct random rows",
+                latex: "two entries $\\pm 1/\\sqrt{2}$ in every column, at distinct random rows",
+                law: SketchLaw::Sparse(2),
             },
             SketchKind::CountSketch => Row {
                 name: "countsketch",
                 summary: "one entry ±1 in every column, at a random row",
                 latex: "one entry $\\pm 1$ in every column, at a random row",
-                work: |_, _| 2.0,
-                streams: true,
+                law: SketchLaw::Sparse(1),
+            },
+            SketchKind::Gaussian => Row {
+                name: "gaussian",
+                summary: "independent normal entries of variance 1/s",
+                latex: "independent normal entries of variance $1/s$",
+                law: SketchLaw::Normal,
             },
             SketchKind::Srht => Row {
                 name: "srht",
                 summary: "random signs, a Hadamard transform, then s rows at random",
                 latex: "random signs, a Hadamard transform, then s rows at random",
-                // A sign, log₂ m levels of butterflies on the padded column, and the scaling.
-                work: |_, rows| {
-                    let padded = rows.max(1).next_power_of_two() as f64;
-                    (padded * padded.log2() + 2.0 * rows as f64) / rows.max(1) as f64
-                },
-                // A Hadamard transform mixes all rows.
-                streams: false,
+                law: SketchLaw::Hadamard,
             },
         }
+    }
+
+    /// The distribution of its entries.
+    pub fn law(self) -> SketchLaw {
+        self.row().law
     }
 
     /// The name, as read by [`FromStr`] and written by [`Display`](fmt::Display) and serde. It also names the code
@@ -92,12 +118,22 @@ impl SketchKind {
 
     /// ζ: the flops per entry of a matrix with `rows` rows that S with `sketch_rows` rows needs.
     pub fn work(self, sketch_rows: usize, rows: usize) -> f64 {
-        (self.row().work)(sketch_rows, rows)
+        match self.law() {
+            // Each entry is scaled and added to one row of the result per nonzero in its column of S.
+            SketchLaw::Sparse(nonzeros) => 2.0 * nonzeros.min(sketch_rows) as f64,
+            SketchLaw::Normal => 2.0 * sketch_rows as f64,
+            // A sign, log₂ m levels of butterflies on the padded column, and the scaling.
+            SketchLaw::Hadamard => {
+                let padded = rows.max(1).next_power_of_two() as f64;
+                (padded * padded.log2() + 2.0 * rows as f64) / rows.max(1) as f64
+            }
+        }
     }
 
     /// Whether it can be applied in one pass over the data, from the first row to the last.
     pub fn streams(self) -> bool {
-        self.row().streams
+        // A Hadamard transform mixes all rows.
+        self.law() != SketchLaw::Hadamard
     }
 }
 

@@ -1,8 +1,8 @@
 # What exported Julia functions bring along where they call it.
-#% sjlt
-"""A random s×m matrix S with E[SᵀS] = I: eight entries ±1/√8 in every column, at distinct rows."""
-function sjlt(rng, s, m)
-    k = min(8, s)
+#% sketch-sjlt
+"""A random s×m matrix S with E[SᵀS] = I: $count entries ±1/√$nonzeros in every column, at distinct rows."""
+function $name(rng, s, m)
+    k = min($nonzeros, s)
     rows, columns, entries = Int[], Int[], Float64[]
     for j in 1:m
         taken = Int[]
@@ -17,17 +17,17 @@ function sjlt(rng, s, m)
     end
     return sparse(rows, columns, entries, s, m)
 end
-#% countsketch
+#% sketch-countsketch
 """A random s×m matrix S with E[SᵀS] = I: one entry ±1 in every column, at a random row."""
 function countsketch(rng, s, m)
     return sparse(rand(rng, 1:s, m), collect(1:m), rand(rng, [-1.0, 1.0], m), s, m)
 end
-#% gaussian
+#% sketch-gaussian
 """A random s×m matrix S with E[SᵀS] = I: independent normal entries of variance 1/s."""
 function gaussian(rng, s, m)
     return randn(rng, s, m) ./ sqrt(s)
 end
-#% srht
+#% sketch-srht
 """Random signs, a Hadamard transform, then some of its rows."""
 struct Hadamard
     signs::Vector{Float64}

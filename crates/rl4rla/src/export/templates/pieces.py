@@ -7,8 +7,8 @@ class Draws:
         self.rng = np.random.default_rng(rng)
 #% sketch-sjlt
     def sketch(self, s, m):
-        """A random s×m matrix S with E[SᵀS] = I: eight entries ±1/√8 in every column, at distinct rows."""
-        k = min(8, s)
+        """A random s×m matrix S with E[SᵀS] = I: $count entries ±1/√$nonzeros in every column, at distinct rows."""
+        k = min($nonzeros, s)
         rows = np.empty((m, k), dtype=int)
         # Floyd's sampling: k distinct rows for every column, with one draw each.
         for i, last in enumerate(range(s - k, s)):

@@ -41,9 +41,9 @@ impl Random {
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 //% sketch-sjlt
-    /// Eight entries ±1/√8 in every column of S, at distinct rows.
+    /// S has $count entries ±1/√$nonzeros in every column, at distinct rows.
     fn sketch(&mut self, s: usize, m: usize) -> Box<dyn Fn(MatRef<'_, f64>) -> Mat<f64>> {
-        let k = s.min(8);
+        let k = s.min($nonzeros);
         let mut entries: Vec<(usize, usize, f64)> = Vec::with_capacity(k * m);
         for j in 0..m {
             let first = entries.len();
