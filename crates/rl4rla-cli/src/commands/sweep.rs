@@ -21,6 +21,7 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
         for way in &args.methods {
             let settings = settings(&args.searching, method(way)?)?;
             let curriculum = curriculum::find(name)?;
+            curriculum::permits(&curriculum, args.searching.typed)?;
             campaigns.push(Campaign::new(curriculum, settings, args.seed, args.seeds));
         }
     }
