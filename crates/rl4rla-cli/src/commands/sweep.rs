@@ -44,7 +44,7 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
     }
     if !shared.quiet {
         text += &faint(
-            "means over the runs that reached the stage, or the values for fewer than five; medians of their \
+            "better: not the target, but a higher reward on the final instances\nmeans over the runs that reached the stage, or the values for fewer than five; medians of their \
              playouts\nform: how the program found represents its preconditioner, and the κ from which that loses \
              accuracy\nruns of one seed share instances and rewards: times are those of the first run that needs \
              them",
@@ -64,6 +64,7 @@ fn json(tally: &Tally) -> Value {
         "label": tally.label,
         "seeds": trials,
         "successes": successes,
+        "better": tally.better(),
         "playouts_mean": playouts.map(|p| p.mean),
         "playouts_median": playouts.map(|p| p.median),
         "playouts_iqr": playouts.map(|p| p.iqr()),
@@ -86,7 +87,10 @@ fn cells(tally: &Tally) -> Vec<String> {
     vec![
         accent(&tally.transition),
         tally.label.clone(),
-        tally.found().to_string(),
+        match tally.better() {
+            0 => tally.found().to_string(),
+            better => format!("{}, {better} better", tally.found()),
+        },
         told(Quantity::Playouts, |spread| spread.mean),
         median.map_or("–".into(), |playouts| whole(playouts.median)),
         told(Quantity::Programs, |spread| spread.mean),
