@@ -27,6 +27,21 @@ pub fn find(typed: impl AsRef<OsStr>) -> Result<Curriculum, Failure> {
     Ok(curriculum)
 }
 
+/// Rejects `--typed` for a curriculum with a stage whose values have no units.
+pub fn permits(curriculum: &Curriculum, typed: bool) -> Result<(), Failure> {
+    match curriculum.stages.iter().find(|(stage, _)| typed && !stage.has_units()) {
+        None => Ok(()),
+        Some((stage, _)) => {
+            let (name, task) = (&stage.name, stage.families[0].kind.info().task.name());
+            let message = format!(
+                "--typed is for linear systems, but stage `{name}` of {} has the task {task}",
+                curriculum.name
+            );
+            Err(Failure::new(message).advise("the same command without --typed"))
+        }
+    }
+}
+
 /// Rejects a curriculum whose instances need more memory than available.
 pub fn afford(curriculum: &Curriculum) -> Result<(), Failure> {
     for (stage, _) in &curriculum.stages {

@@ -59,6 +59,9 @@ pub struct Searching {
     /// Ignore the hints of each stage: allow all operators of the task and open both sections
     #[arg(long, help_heading = "Search")]
     pub no_hints: bool,
+    /// Search only programs that make sense whatever the units of A and b; for linear systems
+    #[arg(long, help_heading = "Search")]
+    pub typed: bool,
 }
 
 /// Who proposes programs to `--method islands` instead of the grammar.
@@ -187,6 +190,9 @@ pub struct Audit {
     /// Ignore the hints of each stage: allow all operators of the task and open both sections
     #[arg(long)]
     pub no_hints: bool,
+    /// Enumerate only programs that make sense whatever the units of A and b; for linear systems
+    #[arg(long)]
+    pub typed: bool,
     #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]

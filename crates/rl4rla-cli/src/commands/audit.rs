@@ -14,12 +14,16 @@ use serde_json::{Value, json};
 pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
     let mut curriculum = curriculum::find(&args.curriculum)?;
+    curriculum::permits(&curriculum, args.typed)?;
     if let Some((stage, _)) = curriculum.stages.iter().find(|(_, target)| target.is_open()) {
         let message = format!("stage {} of {} has no target to audit", stage.name, curriculum.name);
         return Err(Failure::new(message).advise("a `target`, or `rl4rla discover`, which needs none"));
     }
     if args.no_hints {
         curriculum = curriculum.without_hints();
+    }
+    if args.typed {
+        curriculum = curriculum.with_units();
     }
     let stages = audit_seeds(&curriculum, args.seed, args.seeds, args.budget, &Terminal)?;
     let json = json!({

@@ -56,7 +56,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<SearchSettings,
         *searching;
     let Searching { backup, skip_closed, return_to_root, budget_per_decision, fresh, from_targets, .. } =
         *searching;
-    let Searching { run_evaluations, run_playouts, .. } = *searching;
+    let Searching { run_evaluations, run_playouts, typed, .. } = *searching;
     if !(delta > 0.0 && delta < 1.0) {
         let message = format!("--delta is a probability between 0 and 1, got {delta}");
         return Err(Failure::new(message).advise("--delta 0.05"));
@@ -95,7 +95,7 @@ pub fn settings(searching: &Searching, method: Method) -> Result<SearchSettings,
         exploration,
         delta,
     };
-    Ok(SearchSettings { approach, hints: !no_hints, proposer: None })
+    Ok(SearchSettings { approach, hints: !no_hints, typed, proposer: None })
 }
 
 /// The external proposer, if any.
@@ -138,6 +138,7 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     settings.proposer = proposer(&args.proposing, settings.approach.method)?;
     let preference = args.prefer.as_deref().map(preference).transpose()?;
     let curriculum = curriculum::find(&args.curriculum)?;
+    curriculum::permits(&curriculum, args.searching.typed)?;
     if let Some(transcript) = &args.proposing.transcript {
         let file = Some(Path::new(&args.curriculum)).filter(|path| path.is_file());
         let mut outputs = Outputs::new(shared).reads("the curriculum", file);

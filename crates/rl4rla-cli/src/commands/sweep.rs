@@ -21,6 +21,7 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
         for way in &args.methods {
             let settings = settings(&args.searching, method(way)?)?;
             let curriculum = curriculum::find(name)?;
+            curriculum::permits(&curriculum, args.searching.typed)?;
             campaigns.push(Campaign::new(curriculum, settings, args.seed, args.seeds));
         }
     }
@@ -43,7 +44,7 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
     }
     if !shared.quiet {
         text += &faint(
-            "means over the runs that reached the stage, or the values for fewer than five; medians of their \
+            "better: not the target, but a higher reward on the final instances\nmeans over the runs that reached the stage, or the values for fewer than five; medians of their \
              playouts\nform: how the program found represents its preconditioner, and the κ from which that loses \
              accuracy\nruns of one seed share instances and rewards: times are those of the first run that needs \
              them",
@@ -63,6 +64,7 @@ fn json(tally: &Tally) -> Value {
         "label": tally.label,
         "seeds": trials,
         "successes": successes,
+        "better": tally.better(),
         "playouts_mean": playouts.map(|p| p.mean),
         "playouts_median": playouts.map(|p| p.median),
         "playouts_iqr": playouts.map(|p| p.iqr()),
@@ -85,7 +87,10 @@ fn cells(tally: &Tally) -> Vec<String> {
     vec![
         accent(&tally.transition),
         tally.label.clone(),
-        tally.found().to_string(),
+        match tally.better() {
+            0 => tally.found().to_string(),
+            better => format!("{}, {better} better", tally.found()),
+        },
         told(Quantity::Playouts, |spread| spread.mean),
         median.map_or("–".into(), |playouts| whole(playouts.median)),
         told(Quantity::Programs, |spread| spread.mean),

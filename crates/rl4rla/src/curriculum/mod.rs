@@ -20,7 +20,7 @@ pub use run::{Discovery, discover};
 pub use target::Target;
 
 use crate::discovery::Stage;
-use crate::program::{IterationPart, Program, RegSet, Section};
+use crate::program::{IterationPart, Program, RegSet, Section, TypeSystem};
 use user_table::Tables;
 
 /// A sequence of stages, each starting from the program found by the previous one.
@@ -87,6 +87,15 @@ impl Curriculum {
             stage.grammar.open = Section::BOTH.to_vec();
             stage.grammar.part = IterationPart::Whole;
             stage.grammar.setup_only = RegSet::EMPTY;
+        }
+        self
+    }
+
+    /// The same with programs checked for units and affine types in every stage whose problems have them.
+    #[must_use]
+    pub fn with_units(mut self) -> Curriculum {
+        for (stage, _) in self.stages.iter_mut().filter(|(stage, _)| stage.has_units()) {
+            stage.grammar.types = TypeSystem::Units;
         }
         self
     }

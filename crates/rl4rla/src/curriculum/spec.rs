@@ -11,7 +11,8 @@ use crate::equivalence::solves_systems;
 use crate::execute::{Sampling, SketchKind};
 use crate::problem::{self, Family, FamilyKind, Leverage, Right, Scale, Task};
 use crate::program::{
-    Access, Core, Entry, Grammar, IterationPart, LiveOut, Op, Program, Reg, RegSet, Section, check,
+    Access, Core, Entry, Grammar, IterationPart, LiveOut, Op, Program, Reg, RegSet, Section, TypeSystem,
+    check, unit_of_step,
 };
 use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, TermIndex, Unit, Weights};
 use std::ops::RangeInclusive;
@@ -33,7 +34,7 @@ const PAPER_OPERATORS: [Core; 11] = [
 
 const TOP_KEYS: [&str; 6] = ["title", "about", "reference", "start", "defaults", "stage"];
 
-const STAGE_KEYS: [&str; 26] = [
+const STAGE_KEYS: [&str; 27] = [
     "name",
     "about",
     "edits",
@@ -41,6 +42,7 @@ const STAGE_KEYS: [&str; 26] = [
     "operators",
     "registers",
     "setup-only",
+    "types",
     "family",
     "conditions",
     "iterations",
@@ -184,6 +186,7 @@ fn stage(
         warm_start: named.contains(Reg::X),
         setup_only: reader.or("setup-only", full.setup_only, |item| registers(&item))?,
         redirect: reader.or("redirect", full.redirect, |item| item.flag())?,
+        types: reader.or("types", full.types, |item| item.choice(&TypeSystem::ALL))?,
         open,
         part,
         live_out,
@@ -214,6 +217,12 @@ fn stage(
         merge: reader.or("merge", Merge::Canonical, |item| item.choice(&Merge::ALL))?,
         instances: reader.or("instances", Instances::default(), |item| instances(&item.table()?))?,
     };
+    if stage.grammar.types == TypeSystem::Units && !stage.has_units() {
+        let message = format!("the values of programs for the task {} have no units", task.name());
+        return Err(reader
+            .error("types", message)
+            .advise("types = \"shapes\", or a family of linear systems"));
+    }
     Ok((stage, target))
 }
 
@@ -428,6 +437,12 @@ fn target(
     if let Some(obstacle) = previous.and_then(|previous| target.obstacle(previous, grammar, edits)) {
         let error = item.error(obstacle.message);
         return Err(obstacle.advice.into_iter().fold(error, SpecError::advise));
+    }
+    let units = Some(&target.program).filter(|_| grammar.types == TypeSystem::Units);
+    if let Some(Err((at, fault))) = units.map(|program| unit_of_step(program, grammar.signature)) {
+        let culprit = target.program.instructions().nth(at);
+        let culprit = culprit.map_or("its step".into(), |(_, _, instruction)| format!("`{instruction}`"));
+        return Err(item.error(format!("{culprit} {fault}")).advise("types = \"shapes\""));
     }
     let written = |reg: &Reg| sought.setup.iter().any(|ins| ins.writes().contains(*reg));
     match grammar.live_out.kept().iter().find(|reg| !written(reg)) {

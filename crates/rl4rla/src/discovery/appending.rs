@@ -189,7 +189,9 @@ fn key(space: &Space, gap: &Gap, edits: u16, growing: &mut Growing, tools: &mut 
         Merge::Canonical => growing.state(tools),
         Merge::Fingerprint => growing.behaviour(space.stage.grammar.live_out.kept(), tools),
     };
-    mix([program, gap.section as u128, gap.position as u128, edits.into()])
+    // Equal values have equal units, unless they are zero.
+    let units = tools.editor.points().units(growing.tip().point);
+    mix([program, gap.section as u128, gap.position as u128, edits.into(), units.into()])
 }
 
 impl Domain for Appending<'_> {

@@ -2,6 +2,7 @@
 
 use super::appending::Appending;
 use super::bench::Bench;
+use super::constructions::construct;
 use super::context::Context;
 use super::front::{Front, ParetoEntry, flops};
 use super::insertions::Insertions;
@@ -194,6 +195,9 @@ pub fn attempt(
             Moves::Either => Appending::in_any_order(space),
             Moves::Insertions => {
                 return method.search(&Insertions::new(space), &tuning, &stream, &mut watch);
+            }
+            Moves::Constructions => {
+                return construct(space, seed, (tuning.budget(), tuning.keep), &stream, &mut watch);
             }
             Moves::Patches => {
                 let patches = Patches::new(space);

@@ -67,6 +67,11 @@ impl<'a> Bench<'a> {
         Ok(Bench { instances, fresh, latest, families, protocol, set, seed, number, known, measured })
     }
 
+    /// The instances drawn once.
+    pub(super) fn instances(&self) -> &[Arc<PreparedInstance>] {
+        &self.instances
+    }
+
     /// Number of replicates of every value; one per instance unless evaluations are fresh.
     pub fn count(&self) -> usize {
         match self.fresh {

@@ -5,6 +5,7 @@ mod attempt;
 mod behaviour;
 mod bench;
 mod bounds;
+mod constructions;
 mod context;
 mod finishing;
 mod front;

@@ -30,6 +30,8 @@ pub struct StageResult {
     pub judgement: Option<Judgement>,
     /// How the chosen program represents its preconditioner, if it has one.
     pub form: Option<PreconditionerForm>,
+    /// The target's mean reward on the final instances, if the chosen program is another one.
+    pub target_reward: Option<f64>,
     /// Duration in seconds; not part of the result.
     pub seconds: f64,
 }

@@ -2,7 +2,7 @@
 
 use super::merge::Merge;
 use crate::problem::Family;
-use crate::program::Grammar;
+use crate::program::{Grammar, Update};
 use crate::reward::Protocol;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -76,4 +76,12 @@ pub struct Stage {
     pub merge: Merge,
     /// Numbers of instances.
     pub instances: Instances,
+}
+
+impl Stage {
+    /// Whether the values of its programs have units: its problems are linear systems, and a program computes a step.
+    pub fn has_units(&self) -> bool {
+        let task = self.families[0].kind.info().task;
+        task.is_least_squares() && self.grammar.signature.update == Update::Subtract
+    }
 }

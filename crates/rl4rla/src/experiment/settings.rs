@@ -12,6 +12,9 @@ pub struct SearchSettings {
     pub approach: Approach,
     /// Whether the hints of the stages are used.
     pub hints: bool,
+    /// Whether programs are checked for units and affine types.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub typed: bool,
     /// The proposer, if not the grammar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposer: Option<ProposerSettings>,
@@ -37,12 +40,13 @@ pub struct ProposerSettings {
 impl SearchSettings {
     /// Stages with their hints, searched this way.
     pub fn new(approach: Approach) -> SearchSettings {
-        SearchSettings { approach, hints: true, proposer: None }
+        SearchSettings { approach, hints: true, typed: false, proposer: None }
     }
 
     /// The curriculum with these settings applied.
     pub fn apply(&self, curriculum: Curriculum) -> Curriculum {
-        if self.hints { curriculum } else { curriculum.without_hints() }
+        let curriculum = if self.hints { curriculum } else { curriculum.without_hints() };
+        if self.typed { curriculum.with_units() } else { curriculum }
     }
 
     /// Search method and options.

@@ -73,6 +73,11 @@ impl Tally<'_> {
         Rate { successes: self.successes().count(), trials: self.parts.len() }
     }
 
+    /// The runs that did not find the target but a program with a higher reward.
+    pub fn better(&self) -> usize {
+        self.parts.iter().filter(|part| !part.found && part.stage.is_some_and(StageRecord::is_better)).count()
+    }
+
     /// The forms of the programs found: of the stage, or of the last stage for all together.
     pub fn forms(&self) -> Forms {
         Forms::count(self.successes().filter_map(|part| part.stage?.form.as_deref()))

@@ -1,8 +1,8 @@
 //! Directions: every vector that a program of a few instructions can step along.
 
-use super::expression::{Expressions, Id};
+use super::expression::{ExpressionOrigin, Expressions, Id};
 use super::probe::ValueProbe;
-use crate::program::{Compute, DataUnit, Dim, Kind, Op, Pattern, Section, Type};
+use crate::program::{Compute, DataUnit, Dim, Kind, Op, Pattern, RegSet, Section, Type};
 
 /// The largest power of the unit of A, that of AᵀA: higher ones lose more digits than there are.
 const MOST_POWER: i8 = 2;
@@ -13,17 +13,21 @@ const MOST_EXPRESSIONS: usize = 100_000;
 /// Most instructions of a matrix.
 const MATRIX_EDITS: usize = 4;
 
-/// All values of at most `edits` instructions by these operators, one for each value up to scale, in the order of
+/// All values of at most `edits` instructions by these operators from these inputs, one for each value up to scale, in the order of
 /// their lengths. Numbers are left out: coefficients are chosen later.
 pub fn values(
     expressions: &mut Expressions,
     probe: &mut ValueProbe,
     operators: &[Op],
+    inputs: RegSet,
     edits: usize,
 ) -> Vec<Id> {
     let mut active: Vec<Id> = expressions
         .ids()
         .filter(|&id| expressions.of(id).ty.kind() != Kind::Scalar)
+        .filter(
+            |&id| !matches!(expressions.of(id).origin, ExpressionOrigin::Input(reg) if !inputs.contains(reg)),
+        )
         .filter(|&id| probe.representative(expressions, id) == Some(id))
         .collect();
     for size in 1..=edits {

@@ -1,16 +1,25 @@
 //! From expressions to programs: an order of the calls, and registers for their values.
 
 use super::expression::{ExpressionOrigin, Expressions, Id};
+use super::spec::ProgramLimits;
 use crate::program::{Access, Instruction, Program, Reg, Section};
 use rustc_hash::FxHashMap;
 
 /// The program whose iteration leaves `step` in v1 and that starts from the value `start` of setup, or from zero; `None`
-/// if there are too few registers.
-pub fn program(expressions: &Expressions, step: Id, start: Option<Id>) -> Option<Program> {
+/// if the limits do not allow it.
+pub fn program(
+    expressions: &Expressions,
+    step: Id,
+    start: Option<Id>,
+    limits: &ProgramLimits,
+) -> Option<Program> {
     let mut wanted = vec![step];
     wanted.extend(start);
     let calls = expressions.calls(&wanted);
-    if start.is_some_and(|start| expressions.calls(&[step]).contains(&start)) || !calls.contains(&step) {
+    if start.is_some_and(|start| expressions.calls(&[step]).contains(&start))
+        || !calls.contains(&step)
+        || calls.len() > limits.length
+    {
         return None;
     }
     let in_section = |section| calls.iter().copied().filter(move |&id| expressions.of(id).section == section);
@@ -24,13 +33,19 @@ pub fn program(expressions: &Expressions, step: Id, start: Option<Id>) -> Option
         }),
     ];
     orders.iter().find_map(|iteration| {
-        let mut registers = Registers::new(expressions, start);
+        let mut registers = Registers::new(expressions, start, limits);
         // What the iteration reads of setup is kept to the end of setup.
         let read = |id: &Id| iteration.iter().any(|&call| operands(expressions, call).contains(id));
         let kept: Vec<Id> = setup.iter().copied().filter(read).collect();
         let setup = registers.assign(&setup, &kept)?;
         let iteration = registers.assign(iteration, &[step])?;
-        Some(with_result_in_v1(Program { setup, iteration }, registers.of[&step]))
+        let program = with_result_in_v1(Program { setup, iteration }, registers.of[&step]);
+        let allowed = |(section, _, instruction): (Section, usize, &Instruction)| {
+            let target = instruction.target.filter(|target| *target != Reg::X);
+            target.is_none_or(|target| limits.written[section as usize].contains(target))
+        };
+        let is_allowed = program.instructions().all(allowed);
+        is_allowed.then_some(program)
     })
 }
 
@@ -63,11 +78,13 @@ struct Registers<'a> {
     expressions: &'a Expressions,
     of: FxHashMap<Id, Reg>,
     start: Option<Id>,
+    limits: &'a ProgramLimits,
 }
 
 impl Registers<'_> {
-    fn new(expressions: &Expressions, start: Option<Id>) -> Registers<'_> {
-        Registers { expressions, of: expressions.inputs().collect(), start }
+    fn new<'a>(expressions: &'a Expressions, start: Option<Id>, limits: &'a ProgramLimits) -> Registers<'a> {
+        let of = expressions.inputs().filter(|(_, reg)| limits.inputs.contains(*reg)).collect();
+        Registers { expressions, of, start, limits }
     }
 
     /// The instructions of these calls, whose values in `kept` stay; `None` if there are too few registers.
@@ -87,9 +104,11 @@ impl Registers<'_> {
             let target = match self.start == Some(call) {
                 true => Reg::X,
                 false => {
-                    let kind = self.expressions.of(call).ty.kind();
+                    let of = self.expressions.of(call);
+                    let (kind, writable) = (of.ty.kind(), self.limits.written[of.section as usize]);
                     let is_free = |reg: &Reg| {
                         reg.kind() == kind
+                            && writable.contains(*reg)
                             && reg.access() == Access::Scratch
                             && !self.of.values().any(|r| r == reg)
                     };
@@ -124,7 +143,11 @@ fn with_result_in_v1(mut program: Program, result: Reg) -> Program {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Core, Geometry, Sizes, TaskUnits, check};
+    use crate::program::{Core, Geometry, RegSet, Sizes, TaskUnits, check};
+
+    fn program(expressions: &Expressions, step: Id, start: Option<Id>) -> Option<Program> {
+        super::program(expressions, step, start, &ProgramLimits::none())
+    }
 
     fn expressions() -> Expressions {
         let sizes = Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0 };

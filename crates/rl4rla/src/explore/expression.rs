@@ -177,10 +177,9 @@ impl Expressions {
         if matches!(op.compute, Compute::Previous) && operands.iter().any(remembers) {
             return None;
         }
-        let quantities: Vec<(Type, DataQuantity)> =
-            operands.iter().map(|&id| (self.of(id).ty, self.of(id).quantity)).collect();
+        let quantities: Vec<DataQuantity> = operands.iter().map(|&id| self.of(id).quantity).collect();
         let quantity = match self.units {
-            Some(_) => DataQuantity::of(*op, &quantities, section).ok()?,
+            Some(_) => DataQuantity::of_call(*op, &args, &quantities, section).ok()?,
             None => Expressions::UNTYPED,
         };
         let flops = (op.flops)(&args).eval(&self.sizes);

@@ -10,6 +10,7 @@ mod emit;
 mod evaluator;
 mod exploration;
 mod expression;
+mod given;
 mod hall;
 mod oracle;
 mod peel;
@@ -22,7 +23,9 @@ mod spec;
 mod start;
 
 pub use exploration::{CatalogueRival, Exploration, HallEntry, explore};
+pub use given::search_given;
 pub use hall::HeldOut;
 pub use race::Tunables;
 pub use request::{ExploreRequest, RequestError};
-pub use spec::{ExploreSpec, SearchPart};
+pub use search::{FoundProgram, SearchOutcome};
+pub use spec::{ExploreSpec, ProgramLimits, SearchPart};

@@ -5,7 +5,7 @@ use super::expression::{ExpressionOrigin, Expressions, Id};
 use crate::execute::{Draws, RunData, RunSettings, apply};
 use crate::linalg;
 use crate::problem::{Family, Instance};
-use crate::program::{Compute, DataQuantity, Datum, Op, Reg, Section, Type};
+use crate::program::{Compute, DataQuantity, Datum, Kind, Op, Reg, Section, Type};
 use crate::rng::Stream;
 use rustc_hash::FxHashMap;
 
@@ -18,6 +18,8 @@ struct Class {
     ty: Type,
     quantity: DataQuantity,
     section: Section,
+    /// Whether it needs a matrix with the square of the condition number, if that is told apart.
+    squares: bool,
     /// The leading digits of the value.
     digits: i64,
 }
@@ -32,6 +34,7 @@ pub struct ValueProbe {
     values: Vec<[Option<Datum>; 2]>,
     classes: FxHashMap<Class, Vec<Id>>,
     weights: Vec<f64>,
+    tells_forms_apart: bool,
 }
 
 impl ValueProbe {
@@ -46,7 +49,31 @@ impl ValueProbe {
         let settings = RunSettings { sketch_rows: 16.min(rows), ..RunSettings::for_size(rows, cols) };
         let weights = stream.derive("weights", 0).normals(rows * rows);
         let (values, classes) = Default::default();
-        ValueProbe { instance, settings, stream: *stream, states, values, classes, weights }
+        let tells_forms_apart = false;
+        ValueProbe {
+            instance,
+            settings,
+            stream: *stream,
+            states,
+            values,
+            classes,
+            weights,
+            tells_forms_apart,
+        }
+    }
+
+    /// The same, with equal values told apart that need matrices of another condition number.
+    pub fn telling_forms_apart(self, tells_forms_apart: bool) -> ValueProbe {
+        ValueProbe { tells_forms_apart, ..self }
+    }
+
+    /// Whether a value needs a matrix with the square of the condition number; not looked at unless it is told apart.
+    pub fn squares(&self, expressions: &Expressions, id: Id) -> bool {
+        let is_square = |call: &Id| {
+            let of = expressions.of(*call);
+            of.ty.kind() == Kind::Matrix && of.quantity.unit.a.abs() >= 2
+        };
+        self.tells_forms_apart && expressions.of(id).calls.iter().any(is_square)
     }
 
     /// The value of an expression in the second state; `None` if it cannot be computed.
@@ -109,17 +136,20 @@ impl ValueProbe {
         let projection: f64 = entries.iter().zip(&self.weights).map(|(e, w)| e * w).sum();
         let expression = expressions.of(id);
         let (ty, quantity, section) = (expression.ty, expression.quantity, expression.section);
+        let squares = self.squares(expressions, id);
         let digits = (projection.abs() / ACCURACY).round() as i64;
         // Rounding may have moved it to a neighbouring cell.
         for digits in [digits - 1, digits, digits + 1] {
-            for &known in self.classes.get(&Class { ty, quantity, section, digits }).into_iter().flatten() {
+            for &known in
+                self.classes.get(&Class { ty, quantity, section, squares, digits }).into_iter().flatten()
+            {
                 let other = self.values[known.index()][1].as_ref().and_then(direction);
                 if other.is_some_and(|other| is_multiple(&entries, &other)) {
                     return Some(known);
                 }
             }
         }
-        self.classes.entry(Class { ty, quantity, section, digits }).or_default().push(id);
+        self.classes.entry(Class { ty, quantity, section, squares, digits }).or_default().push(id);
         Some(id)
     }
 

@@ -31,7 +31,7 @@ pub struct CandidateRun {
 /// The instances of one of the three disjoint sets, with the tolerance of each.
 pub struct ProblemSet {
     /// The instances.
-    pub instances: Arc<Vec<PreparedInstance>>,
+    pub instances: Arc<Vec<Arc<PreparedInstance>>>,
     /// The settings of runs on them.
     pub settings: RunSettings,
     tolerances: Vec<f64>,
@@ -58,12 +58,33 @@ impl ProblemSet {
             for i in 0..count {
                 let stream = stream.derive("condition", k as u64).derive("instance", i as u64);
                 let family = Family { condition: Some(*condition), ..family };
-                instances.push(PreparedInstance::draw_rotated(&family, &stream)?);
+                instances.push(Arc::new(PreparedInstance::draw_rotated(&family, &stream)?));
             }
         }
         let tolerances = instances.iter().map(|prepared| attainable(prepared, spec.tolerance)).collect();
+        Ok(ProblemSet::new(spec, instances, tolerances, settings, stream))
+    }
+
+    /// Instances that were drawn elsewhere, for runs with these settings.
+    pub fn given(
+        spec: &ExploreSpec,
+        instances: Vec<Arc<PreparedInstance>>,
+        settings: RunSettings,
+        stream: &Stream,
+    ) -> ProblemSet {
+        let tolerances = vec![spec.tolerance; instances.len()];
+        ProblemSet::new(spec, instances, tolerances, settings, stream)
+    }
+
+    fn new(
+        spec: &ExploreSpec,
+        instances: Vec<Arc<PreparedInstance>>,
+        tolerances: Vec<f64>,
+        settings: RunSettings,
+        stream: &Stream,
+    ) -> ProblemSet {
         let direct = spec.family.kind.info().task.direct(spec.charge.rows as f64, spec.charge.cols as f64)[0];
-        Ok(ProblemSet {
+        ProblemSet {
             instances: Arc::new(instances),
             settings,
             tolerances,
@@ -71,7 +92,7 @@ impl ProblemSet {
             limit: spec.limit,
             stream: stream.derive("runs", 0),
             direct,
-        })
+        }
     }
 
     /// The same instances for runs with these tunables.

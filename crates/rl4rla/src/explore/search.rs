@@ -10,7 +10,7 @@ use super::peel::{CoefficientFormula, closest, is_step, ratios, vectors_at_hand,
 use super::probe::ValueProbe;
 use super::problem_set::ProblemSet;
 use super::race::step_sizes;
-use super::spec::{ExploreSpec, SearchPart};
+use super::spec::{ExploreSpec, ProgramLimits, SearchPart};
 use super::start::starts;
 use crate::program::{Core, DataUnit, Program};
 use crate::rng::Stream;
@@ -27,7 +27,7 @@ const FORMULAS: usize = 40;
 /// Directions with momentum that are kept for each direction.
 const MOMENTA: usize = 6;
 /// Finished candidates whose start is looked for.
-const FINISHED: usize = 12;
+const STARTED: usize = 12;
 
 /// A finished program with its reward on the search instances.
 #[derive(Clone, Debug)]
@@ -73,8 +73,10 @@ pub fn search(
     let signature = problems.instances[0].shape().signature;
     let units = spec.family.kind.info().task.units().filter(|_| spec.has(SearchPart::Types));
     let mut expressions = Expressions::new(signature, problems.sizes(), problems.direct(), units);
-    let mut probe = ValueProbe::new(&spec.family, &Stream::new(spec.seed).derive("probe", 0));
-    let values = directions::values(&mut expressions, &mut probe, &spec.operators, spec.edits);
+    let mut probe = ValueProbe::new(&spec.family, &Stream::new(spec.seed).derive("probe", 0))
+        .telling_forms_apart(spec.tells_forms_apart);
+    let inputs = spec.limits.inputs;
+    let values = directions::values(&mut expressions, &mut probe, &spec.operators, inputs, spec.edits);
     let coordinates: Vec<_> = (0..problems.len()).map(|i| problems.coordinates(i)).collect();
     let evaluators = coordinates
         .iter()
@@ -91,11 +93,11 @@ pub fn search(
         found.extend(search.peeled(direction));
     }
     let mut found = search.distinct(found);
-    found.truncate(FINISHED);
+    found.truncate(spec.finalists);
     goes_on("starting points").then_some(())?;
     if spec.has(SearchPart::Start) {
         let started: Vec<FoundProgram> =
-            found.iter().flat_map(|candidate| search.started(candidate)).collect();
+            found.iter().take(STARTED).flat_map(|candidate| search.started(candidate)).collect();
         found.extend(started);
     }
     found.retain(|candidate| candidate.reward > 0.0);
@@ -136,10 +138,18 @@ impl Search<'_> {
         instances.iter().map(reward).sum::<f64>() / instances.len() as f64
     }
 
+    /// How many of these candidates may still run on all instances; their runs are counted.
+    fn affordable(&mut self, candidates: usize) -> usize {
+        let left = (self.spec.most_runs - self.runs) / self.problems.len();
+        let count = candidates.min(left);
+        self.runs += count * self.problems.len();
+        count
+    }
+
     /// The best of these by potential.
     fn best(&mut self, ids: &[Id], freedom: Freedom, limit: usize, count: usize) -> Vec<(Id, f64)> {
         let all: Vec<usize> = (0..self.problems.len()).collect();
-        self.runs += ids.len() * all.len();
+        let ids = &ids[..self.affordable(ids.len())];
         let mut scored: Vec<(Id, f64)> =
             ids.par_iter().map(|&id| (id, self.potential(id, freedom, &all, limit))).collect();
         scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -149,19 +159,35 @@ impl Search<'_> {
 
     /// The directions with the most potential.
     fn directions(&mut self, values: &[Id]) -> Vec<Id> {
-        let is_direction =
-            |id: &Id| self.expressions.of(*id).is_direction() && self.expressions.of(*id).edits() > 0;
+        // What no program can compute would crowd out what programs can.
+        let limits = &self.spec.limits;
+        let can_be_written = |id: Id| {
+            *limits == ProgramLimits::none() || emit::program(&self.expressions, id, None, limits).is_some()
+        };
+        let is_direction = |id: &Id| {
+            self.expressions.of(*id).is_direction()
+                && self.expressions.of(*id).edits() > 0
+                && can_be_written(*id)
+        };
         let ids: Vec<Id> = values.iter().copied().filter(is_direction).collect();
-        let screened = self.best(&ids, Freedom::Both, LOOK, SCREENED);
+        let (look, freedom) = (LOOK.min(self.spec.limit), self.freedom());
+        // Without coefficients to look for, there is time for more of them.
+        let (more, count) = if limits.has_numbers() { (1, DIRECTIONS) } else { (4, SCREENED) };
+        let screened = self.best(&ids, freedom, look, more * SCREENED);
         let ids: Vec<Id> = screened.into_iter().map(|(id, _)| id).collect();
-        let best = self.best(&ids, Freedom::Both, self.spec.limit, DIRECTIONS);
+        let best = self.best(&ids, freedom, self.spec.limit, count);
         best.into_iter().map(|(id, _)| self.forward(id)).collect()
+    }
+
+    /// Which coefficients a program might have.
+    fn freedom(&self) -> Freedom {
+        if self.spec.limits.has_momentum() { Freedom::Both } else { Freedom::Length }
     }
 
     /// The direction itself, or its negative if that is the way to the solution.
     fn forward(&mut self, direction: Id) -> Id {
         let mut signs = 0.0;
-        let subject = (direction, Freedom::Both);
+        let subject = (direction, self.freedom());
         oracle::run(self.problems, &self.evaluators[0], &self.expressions, subject, (0, LOOK), |step| {
             signs += step.length.signum();
         });
@@ -171,7 +197,9 @@ impl Search<'_> {
 
     /// The formulas that come closest to the oracle's coefficient.
     fn formulas(&mut self, direction: Id, freedom: Freedom, unit: DataUnit) -> Vec<CoefficientFormula> {
-        if !self.spec.has(SearchPart::Peeling) {
+        let limits = &self.spec.limits;
+        let has_place = if freedom == Freedom::Both { limits.has_momentum() } else { limits.has_numbers() };
+        if !has_place || !self.spec.has(SearchPart::Peeling) {
             return vec![];
         }
         let extra: &[Id] = if freedom == Freedom::Length { &[direction] } else { &[] };
@@ -225,14 +253,17 @@ impl Search<'_> {
         for formula in formulas.iter().filter(|formula| formula.agrees) {
             subjects.extend(self.expressions.core(Core::ScalarVecMul, &[formula.ratio, step]));
         }
-        let bare = Some(step).filter(|&step| is_step(&self.expressions, step));
+        // A given step size may have any unit.
+        let fits = |step: &Id| self.spec.steps.is_some() || is_step(&self.expressions, *step);
+        let bare = Some(step).filter(fits);
         subjects.extend(bare);
-        self.runs += subjects.len() * self.problems.len();
+        subjects.truncate(self.affordable(subjects.len()));
         let all = || 0..self.problems.len();
         let run = |value: Id| {
-            let program = emit::program(&self.expressions, value, None)?;
+            let program = emit::program(&self.expressions, value, None, &self.spec.limits)?;
             let has_step_size = bare == Some(value);
-            let steps = if has_step_size { step_sizes() } else { vec![1.0] };
+            let usual = || if has_step_size { step_sizes() } else { vec![1.0] };
+            let steps = self.spec.steps.clone().unwrap_or_else(usual);
             let scores =
                 steps.into_iter().map(|step| (step, self.problems.stepping(step).score(&program, all())));
             let (step, reward) =
@@ -261,10 +292,10 @@ impl Search<'_> {
     /// A candidate from every start that its setup can compute.
     fn started(&mut self, candidate: &FoundProgram) -> Vec<FoundProgram> {
         let operators = &self.spec.operators;
-        let starts = starts(&mut self.expressions, &mut self.probe, candidate.value, operators);
-        self.runs += starts.len() * self.problems.len();
+        let mut starts = starts(&mut self.expressions, &mut self.probe, candidate.value, operators);
+        starts.truncate(self.affordable(starts.len()));
         let run = |&start: &Id| {
-            let program = emit::program(&self.expressions, candidate.value, Some(start))?;
+            let program = emit::program(&self.expressions, candidate.value, Some(start), &self.spec.limits)?;
             let reward = self.problems.stepping(candidate.step).score(&program, 0..self.problems.len());
             Some(FoundProgram { program, reward, ..*candidate })
         };

@@ -2,7 +2,7 @@
 
 use crate::execute::{RunSettings, SketchKind};
 use crate::problem::{Family, FamilyKind};
-use crate::program::Op;
+use crate::program::{Kind, Op, Reg, RegSet, Section};
 use crate::reward::{Charge, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,41 @@ pub enum SearchPart {
     Start,
 }
 
+/// What programs may be made of, besides operators.
+#[derive(Clone, Copy, PartialEq)]
+pub struct ProgramLimits {
+    /// The registers that setup and the iteration may write.
+    pub written: [RegSet; 2],
+    /// The inputs that may be read.
+    pub inputs: RegSet,
+    /// Most instructions.
+    pub length: usize,
+}
+
+impl ProgramLimits {
+    /// Anything.
+    pub fn none() -> ProgramLimits {
+        ProgramLimits { written: [RegSet::all(); 2], inputs: Reg::inputs().collect(), length: usize::MAX }
+    }
+
+    /// Whether coefficients can be computed.
+    pub(super) fn has_numbers(&self) -> bool {
+        self.written[Section::Iteration as usize].iter().any(|reg| reg.kind() == Kind::Scalar)
+    }
+
+    /// Whether a multiple of the last step can be added to a step.
+    pub(super) fn has_momentum(&self) -> bool {
+        self.has_numbers() && self.inputs.contains(Reg::D)
+    }
+}
+
+impl std::fmt::Debug for ProgramLimits {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let names = |set: RegSet| set.iter().map(Reg::name).collect::<Vec<_>>();
+        write!(f, "{:?} from {:?}, {} instructions", self.written.map(names), names(self.inputs), self.length)
+    }
+}
+
 /// What a search without a curriculum is told.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExploreSpec {
@@ -31,6 +66,18 @@ pub struct ExploreSpec {
     pub tolerance: f64,
     /// The operators that programs may use.
     pub operators: Vec<Op>,
+    /// What programs may be made of, besides operators.
+    pub limits: ProgramLimits,
+    /// The step sizes of all programs; `None` if they are tuned for programs whose step has the unit of x, and 1 for
+    /// those that compute their length.
+    pub steps: Option<Vec<f64>>,
+    /// Whether values that are equal in exact arithmetic are told apart if one needs a matrix with the square of the
+    /// condition number.
+    pub tells_forms_apart: bool,
+    /// Runs after which the search ends.
+    pub most_runs: usize,
+    /// Candidates that are returned, apart from those with a start of their own.
+    pub finalists: usize,
     /// The size that work is charged for.
     pub charge: Charge,
     /// Most instructions of a direction, coefficients not counted.
@@ -65,6 +112,11 @@ impl ExploreSpec {
             conditions: vec![10.0, 1e4, 1e8],
             tolerance: 1e-10,
             operators: ExploreSpec::operators(true),
+            limits: ProgramLimits::none(),
+            steps: None,
+            tells_forms_apart: false,
+            most_runs: usize::MAX,
+            finalists: 12,
             charge: Charge { unit: Unit::Flops, rows: family.rows, cols: family.cols },
             edits: 7,
             search_cols: 60,

@@ -6,12 +6,13 @@
 use super::ast::{Instruction, Program, Section};
 use super::canon::{exchange, tidy};
 use super::draft::Draft;
-use super::grammar::{Grammar, Insertion};
+use super::grammar::{Grammar, Insertion, TypeSystem};
 use super::lexicon::{InstructionNumber, part};
 use super::liveness::{Line, LiveOut, SectionLines, Verdicts};
 use super::points::TypePoints;
-use super::register::Reg;
+use super::register::{Reg, RegSet};
 use super::repair::Repair;
+use super::units::unit_of_step;
 
 /// A legal edit, with the instruction as a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -202,7 +203,21 @@ impl<'a> Editor<'a> {
             }
         }
         let written = |reg: Reg| self.lines[0].iter().any(|line| line.writes.contains(reg));
-        self.points.moves(point) && live_out.kept().iter().all(written)
+        self.points.moves(point) && live_out.kept().iter().all(written) && self.is_steady()
+    }
+
+    /// Whether the units of the carried registers of the finished program are the same in every iteration: those of
+    /// the first are not known before its end.
+    fn is_steady(&self) -> bool {
+        let reads_carried = self.lines[1].iter().any(|line| line.reads.meets(RegSet::carried()));
+        if self.points.grammar.types == TypeSystem::Shapes || !reads_carried {
+            return true;
+        }
+        let of = |lines: &[Line]| {
+            lines.iter().map(|line| self.points.lexicon.instruction(line.word).clone()).collect()
+        };
+        let [setup, iteration] = [0, 1].map(|s| of(&self.lines[s]));
+        unit_of_step(&Program { setup, iteration }, self.points.grammar.signature).is_ok()
     }
 
     fn load(&mut self, words: &[InstructionNumber]) {

@@ -10,6 +10,8 @@ use super::register::{Access, Kind, Reg, RegSet};
 use super::signature::Signature;
 use super::types::{Pattern, Type};
 use super::typing::{Env, accepts, check};
+use super::units::unit_of_step;
+use serde::Serialize;
 use std::ops::Range;
 
 /// The edits that a search may make: allowed operators, registers and sections.
@@ -33,10 +35,27 @@ pub struct Grammar {
     pub redirect: bool,
     /// The signature of the problem, for type checking.
     pub signature: Signature,
+    /// What has to fit besides the places of operators.
+    pub types: TypeSystem,
     /// The live registers at the end of a finished program.
     pub live_out: LiveOut,
     /// Whether an operator may be applied to these operands in that section, apart from their shapes.
     pub legality: fn(Op, &[Reg], Section) -> bool,
+}
+
+/// What the live code of a program is checked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TypeSystem {
+    /// Shapes.
+    Shapes,
+    /// Shapes, units and affine types: see [`unit_of_step`].
+    Units,
+}
+
+impl TypeSystem {
+    /// All of them.
+    pub const ALL: [TypeSystem; 2] = [TypeSystem::Shapes, TypeSystem::Units];
 }
 
 /// A part of the iteration. The paper's code splits it at the residual, `v1 = v1 − b`.
@@ -89,6 +108,7 @@ impl Grammar {
             part: IterationPart::Whole,
             redirect: false,
             signature: signature.into(),
+            types: TypeSystem::Shapes,
             live_out: LiveOut::Finished,
             legality: |_, _, _| true,
         }
@@ -104,11 +124,15 @@ impl Grammar {
         Canonical::new(program, self.live_out)
     }
 
-    /// Whether the live code of `program` fits its shapes, and setup writes the registers to be kept.
+    /// Whether the live code of `program` fits, and setup writes the registers to be kept.
     pub fn is_well_shaped(&self, program: &Program) -> bool {
         let finished = self.finish(program);
         let written = |reg: Reg| finished.program().setup.iter().any(|ins| ins.writes().contains(reg));
-        check(finished.program(), self.signature).is_ok() && self.live_out.kept().iter().all(written)
+        let fits = match self.types {
+            TypeSystem::Shapes => check(finished.program(), self.signature).is_ok(),
+            TypeSystem::Units => unit_of_step(finished.program(), self.signature).is_ok(),
+        };
+        fits && self.live_out.kept().iter().all(written)
     }
 
     /// Whether an instruction may be inserted before `position` of a section with these instructions.

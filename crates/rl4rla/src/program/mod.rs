@@ -41,7 +41,7 @@ pub use editor::{Edit, Editor};
 pub use equation::{Direction, Equation, direction, equation};
 pub use expr::{Expr, Names};
 pub use extension::{EIGENVALUE_OPERATORS, EXTENSIONS, LOGISTIC_OPERATORS};
-pub use grammar::{Grammar, Insertion, IterationPart};
+pub use grammar::{Grammar, Insertion, IterationPart, TypeSystem};
 pub use lexicon::InstructionNumber;
 pub use liveness::LiveOut;
 pub use op::{Arg, Compute, Form, Meaning, Op, Operator, Sections};

@@ -4,13 +4,16 @@
 //! that fit there, are computed once.
 
 use super::ast::{Instruction, Program, Section};
-use super::grammar::Grammar;
+use super::grammar::{Grammar, TypeSystem};
 use super::lexicon::{InstructionNumber, Lexicon};
+use super::op::Op;
 use super::quick::Args;
 use super::register::{Reg, RegSet};
 use super::types::Type;
 use super::typing::{Env, Slot};
-use rustc_hash::FxHashMap;
+use super::units::{DataQuantity, Quantities};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 use std::ops::Range;
 
 /// The index of a set of types.
@@ -43,12 +46,49 @@ pub(super) struct Write {
     pub point: TypePoint,
 }
 
+/// What is known of the registers at a point.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Held {
+    env: Env,
+    /// Units and affine types, if the grammar has them.
+    quantities: Option<Quantities>,
+}
+
+impl Held {
+    /// The quantity of an operator's result, `None` if it is not known or units are not looked at; an error if they do
+    /// not fit.
+    fn quantity(&self, op: Op, operands: &[Reg], section: Section) -> Result<Option<DataQuantity>, ()> {
+        let Some(quantities) = &self.quantities else { return Ok(None) };
+        let args = self.env.args(op, operands).ok_or(())?;
+        quantities.result(op, &args, section).map_err(|_| ())
+    }
+
+    fn poison(&mut self, reg: Reg) {
+        self.env.poison(reg);
+        self.quantities.iter_mut().for_each(|quantities| quantities.write(reg, None));
+    }
+
+    /// Applies an instruction; returns whether it fits.
+    fn step(&mut self, instruction: &Instruction, section: Section) -> bool {
+        let args = self.env.args(instruction.op, &instruction.operands);
+        let fits = self.env.quick_step(instruction, section)
+            && self
+                .quantities
+                .as_mut()
+                .is_none_or(|held| args.is_some_and(|args| held.step(instruction, &args, section).is_ok()));
+        if !fits {
+            instruction.writes().iter().for_each(|reg| self.poison(reg));
+        }
+        fits
+    }
+}
+
 /// The points met so far.
 pub struct TypePoints<'a> {
     pub(super) grammar: &'a Grammar,
     pub(super) lexicon: Lexicon,
-    envs: Vec<Env>,
-    numbers: FxHashMap<Env, TypePoint>,
+    held: Vec<Held>,
+    numbers: FxHashMap<Held, TypePoint>,
     /// Point, word and section packed into one number, which hashes faster than three.
     steps: FxHashMap<u64, After>,
     /// The offers at a point, as a range of `offered`.
@@ -66,7 +106,7 @@ impl<'a> TypePoints<'a> {
         let mut points = TypePoints {
             grammar,
             lexicon: Lexicon::new(grammar, start),
-            envs: Vec::new(),
+            held: Vec::new(),
             numbers: FxHashMap::default(),
             steps: FxHashMap::default(),
             offers: FxHashMap::default(),
@@ -75,30 +115,39 @@ impl<'a> TypePoints<'a> {
             written: Vec::new(),
             lost: FxHashMap::default(),
         };
-        points.number(Env::start(grammar.signature));
+        let quantities = (grammar.types == TypeSystem::Units).then(Quantities::start);
+        points.number(Held { env: Env::start(grammar.signature), quantities });
         points
     }
 
     /// The start of a program.
     pub const START: TypePoint = 0;
 
-    fn number(&mut self, env: Env) -> TypePoint {
-        let next = self.envs.len() as TypePoint;
-        let number = *self.numbers.entry(env.clone()).or_insert(next);
+    fn number(&mut self, held: Held) -> TypePoint {
+        let next = self.held.len() as TypePoint;
+        let number = *self.numbers.entry(held.clone()).or_insert(next);
         if number == next {
-            self.envs.push(env);
+            self.held.push(held);
         }
         number
     }
 
     /// The types at a point.
     pub fn env(&self, point: TypePoint) -> &Env {
-        &self.envs[point as usize]
+        &self.held[point as usize].env
+    }
+
+    /// A number for the units at a point; 0 if they are not looked at.
+    pub fn units(&self, point: TypePoint) -> u64 {
+        let quantities = self.held[point as usize].quantities.as_ref();
+        quantities.map_or(0, |quantities| FxBuildHasher.hash_one(quantities))
     }
 
     /// Whether v1 has the type that the update needs.
     pub fn moves(&self, point: TypePoint) -> bool {
-        self.env(point).slot(Reg::V1) == Slot::Known(self.grammar.signature.result())
+        let Held { env, quantities } = &self.held[point as usize];
+        env.slot(Reg::V1) == Slot::Known(self.grammar.signature.result())
+            && quantities.as_ref().is_none_or(Quantities::moves)
     }
 
     /// The operands of an instruction with their types; `None` if it does not fit.
@@ -114,12 +163,12 @@ impl<'a> TypePoints<'a> {
         if let Some(&known) = self.steps.get(&key) {
             return known;
         }
-        let mut env = self.env(point).clone();
+        let mut held = self.held[point as usize].clone();
         let instruction = self.lexicon.instruction(word);
-        let value = env.quick(instruction.op, &instruction.operands);
+        let value = held.env.quick(instruction.op, &instruction.operands);
         let redundant = value.is_some_and(|value| (instruction.op.redundant)(&value.args));
-        let fits = env.quick_step(instruction, section);
-        let after = After { point: self.number(env), fits, redundant: fits && redundant };
+        let fits = held.step(instruction, section);
+        let after = After { point: self.number(held), fits, redundant: fits && redundant };
         self.steps.insert(key, after);
         after
     }
@@ -132,9 +181,9 @@ impl<'a> TypePoints<'a> {
         if let Some(&known) = self.lost.get(&(point, lost)) {
             return known;
         }
-        let mut env = self.env(point).clone();
-        lost.iter().for_each(|reg| env.poison(reg));
-        let after = self.number(env);
+        let mut held = self.held[point as usize].clone();
+        lost.iter().for_each(|reg| held.poison(reg));
+        let after = self.number(held);
         self.lost.insert((point, lost), after);
         after
     }
@@ -152,7 +201,9 @@ impl<'a> TypePoints<'a> {
         for instruction in found {
             let word = self.lexicon.word(&instruction).expect("what is offered is conceivable");
             let after = self.step(point, word, section);
-            self.offered.push(Continuation { word, point: after.point });
+            if after.fits {
+                self.offered.push(Continuation { word, point: after.point });
+            }
         }
         let end = self.offered.len();
         self.offers.insert((point, section), (start as u32, end as u32));
@@ -171,16 +222,25 @@ impl<'a> TypePoints<'a> {
             return start as usize..end as usize;
         }
         let start = self.written.len();
-        let mut found: Vec<(Reg, Type)> = Vec::new();
-        let env = self.env(point).clone();
-        self.grammar.each_instruction(&env, section, |target, _, _, ty| {
-            // A sample of `A` writes `b` as well.
-            let new = |&(reg, ty): &(Reg, Type)| reg == Reg::A || env.get(reg) != Some(ty);
-            found.extend(target.zip(ty).filter(new).filter(|result| !found.contains(result)));
+        let mut found: Vec<(Reg, Type, Option<DataQuantity>)> = Vec::new();
+        let held = self.held[point as usize].clone();
+        self.grammar.each_instruction(&held.env, section, |target, op, operands, ty| {
+            let (Some(reg), Some(ty), Ok(quantity)) = (target, ty, held.quantity(op, operands, section))
+            else {
+                return;
+            };
+            // A sample of `A` writes `b` as well, and leaves the units of both.
+            let samples = reg == Reg::A;
+            let before = held.quantities.as_ref().and_then(|quantities| quantities.get(reg));
+            let quantity = if samples { before } else { quantity };
+            let new = samples || held.env.get(reg) != Some(ty) || before != quantity;
+            let write = (reg, ty, quantity);
+            found.extend(Some(write).filter(|write| new && !found.contains(write)));
         });
-        for (reg, ty) in found {
-            let mut after = env.clone();
-            after.write(Some(reg), Some(ty));
+        for (reg, ty, quantity) in found {
+            let mut after = held.clone();
+            after.env.write(Some(reg), Some(ty));
+            after.quantities.iter_mut().for_each(|quantities| quantities.write(reg, quantity));
             let point = self.number(after);
             self.written.push(Write { reg, point });
         }

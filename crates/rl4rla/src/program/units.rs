@@ -5,9 +5,9 @@
 //! and only vectors can be scaled, projected or have an inner product. In setup the origin is x = 0, so that there
 //! points may be mapped like vectors.
 
-use super::ast::{Program, Section};
+use super::ast::{Instruction, Program, Section};
 use super::core_operator::Core;
-use super::op::{Compute, Op};
+use super::op::{Arg, Compute, Op};
 use super::register::{Access, Reg};
 use super::types::{Dim, Type};
 use std::fmt;
@@ -74,6 +74,23 @@ impl DataQuantity {
     /// A point with this unit.
     pub const fn point(unit: DataUnit) -> DataQuantity {
         DataQuantity { unit, affinity: Affinity::Point }
+    }
+
+    /// The quantity of the result of a call on these registers. A maps points to points whatever its shape.
+    pub fn of_call(
+        op: Op,
+        args: &[Arg],
+        held: &[DataQuantity],
+        section: Section,
+    ) -> Result<DataQuantity, UnitFault> {
+        let operands: Vec<(Type, DataQuantity)> =
+            args.iter().map(|arg| arg.ty).zip(held.iter().copied()).collect();
+        match (args, held) {
+            ([map, _], [of, point]) if op.is(Core::MatVecMul) && map.reg == Reg::A => {
+                Ok(DataQuantity { unit: of.unit.times(point.unit), ..*point })
+            }
+            _ => DataQuantity::of(op, &operands, section),
+        }
     }
 
     /// The quantity of a result, or why the operator does not apply to these operands.
@@ -164,6 +181,63 @@ impl TaskUnits {
     }
 }
 
+/// The quantities in all registers at one point of a program; `None` for those that any quantity would suit.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Quantities([Option<DataQuantity>; Reg::COUNT]);
+
+impl Quantities {
+    /// Those at the start of a program.
+    pub fn start() -> Quantities {
+        let mut held = Quantities([None; Reg::COUNT]);
+        Reg::all().for_each(|reg| held.0[reg.index()] = TaskUnits::LINEAR.given(reg));
+        held
+    }
+
+    /// Those at the start of the second iteration, from those at the end of the first.
+    fn second(&self) -> Quantities {
+        let mut held = Quantities::start();
+        for reg in Reg::carried() {
+            held.0[reg.index()] = self.get(reg);
+        }
+        held
+    }
+
+    /// The quantity in a register.
+    pub fn get(&self, reg: Reg) -> Option<DataQuantity> {
+        self.0[reg.index()]
+    }
+
+    /// The quantity of an operator's result; `None` if it depends on one that is not known.
+    pub fn result(&self, op: Op, args: &[Arg], section: Section) -> Result<Option<DataQuantity>, UnitFault> {
+        let held: Option<Vec<DataQuantity>> = args.iter().map(|arg| self.get(arg.reg)).collect();
+        held.map(|held| DataQuantity::of_call(op, args, &held, section)).transpose()
+    }
+
+    /// Writes a quantity to a register.
+    pub fn write(&mut self, reg: Reg, quantity: Option<DataQuantity>) {
+        self.0[reg.index()] = quantity;
+    }
+
+    /// Applies an instruction. A sample of rows has the units of the whole system.
+    pub fn step(
+        &mut self,
+        instruction: &Instruction,
+        args: &[Arg],
+        section: Section,
+    ) -> Result<(), UnitFault> {
+        if let Some(target) = instruction.target.filter(|_| !instruction.op.samples()) {
+            let result = self.result(instruction.op, args, section)?;
+            self.write(target, result);
+        }
+        Ok(())
+    }
+
+    /// Whether v1 can be a step: it is not a point.
+    pub fn moves(&self) -> bool {
+        self.get(Reg::V1).is_none_or(|v1| v1.affinity == Affinity::Vector)
+    }
+}
+
 /// Whether a matrix maps x-space to the space of b or of its sketch.
 fn maps_points(ty: Type) -> bool {
     matches!(ty, Type::Matrix(rows, Dim::Cols, _) if rows != Dim::Cols)
@@ -203,39 +277,19 @@ impl fmt::Display for UnitFault {
 /// ```
 pub fn unit_of_step(program: &Program, signature: super::Signature) -> Result<DataUnit, (usize, UnitFault)> {
     let Ok(typed) = super::check(program, signature) else { return Err((0, UnitFault::Unknown)) };
-    let start: Vec<Option<DataQuantity>> = Reg::all().map(|reg| TaskUnits::LINEAR.given(reg)).collect();
     // What the carried registers hold is known after the first iteration.
-    let first = registers(&typed, start.clone())?;
-    let carried = Reg::all().map(|reg| match reg.access() {
-        Access::Carried => first[reg.index()],
-        _ => start[reg.index()],
-    });
-    let last = registers(&typed, carried.collect())?;
-    let Some(v1) = last[Reg::V1.index()] else { return Ok(DataUnit::NONE) };
+    let first = registers(&typed, Quantities::start())?;
+    let last = registers(&typed, first.second())?;
+    let Some(v1) = last.get(Reg::V1) else { return Ok(DataUnit::NONE) };
     match v1.affinity {
         Affinity::Vector => Ok(TaskUnits::LINEAR.x.unit.per(v1.unit)),
         Affinity::Point => Err((program.len(), UnitFault::Point)),
     }
 }
 
-fn registers(
-    typed: &[super::Typed],
-    mut held: Vec<Option<DataQuantity>>,
-) -> Result<Vec<Option<DataQuantity>>, (usize, UnitFault)> {
-    for (i, instruction) in typed.iter().enumerate() {
-        let operands: Option<Vec<(Type, DataQuantity)>> = instruction
-            .args
-            .iter()
-            .map(|arg| held[arg.reg.index()].map(|quantity| (arg.ty, quantity)))
-            .collect();
-        let op = instruction.instruction.op;
-        let Some(target) = instruction.instruction.target.filter(|_| !op.samples()) else { continue };
-        held[target.index()] = match operands {
-            Some(operands) => {
-                Some(DataQuantity::of(op, &operands, instruction.section).map_err(|fault| (i, fault))?)
-            }
-            None => None,
-        };
+fn registers(typed: &[super::Typed], mut held: Quantities) -> Result<Quantities, (usize, UnitFault)> {
+    for (i, step) in typed.iter().enumerate() {
+        held.step(step.instruction, &step.args, step.section).map_err(|fault| (i, fault))?;
     }
     Ok(held)
 }

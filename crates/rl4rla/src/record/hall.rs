@@ -148,6 +148,7 @@ impl RunRecord {
             cost,
             stop: StopReason::Exhausted,
             reward: best.map_or(0.0, |best| best.held_out.reward),
+            target_reward: None,
             reward_error: best.map(|best| best.held_out.reward_error),
             terms: Default::default(),
             flops: best.and_then(|best| best.held_out.flops),

@@ -36,6 +36,9 @@ pub struct StageRecord {
     /// The mean reward of the chosen program on the final instances; 0 if there is none.
     #[serde(deserialize_with = "number")]
     pub reward: f64,
+    /// That of the target, if the chosen program is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_reward: Option<f64>,
     /// The standard error of that mean.
     pub reward_error: Option<f64>,
     /// The means of the terms of the reward.
@@ -132,6 +135,7 @@ impl StageRecord {
             cost: SearchCost::new(&attempt.counters, result.seconds),
             stop: attempt.stop,
             reward: result.reward(),
+            target_reward: result.target_reward,
             reward_error: report.map(|report| report.reward().error),
             terms: TermMeans(
                 terms.map(|term| (term.row().key.into(), mean(&|score| score.terms[term]))).collect(),
@@ -156,6 +160,11 @@ impl StageRecord {
         Some(self.program.as_ref()?.parse::<Document>().ok()?.program)
     }
 
+    /// Whether the chosen program is not the target but has a higher reward on the same final instances.
+    pub fn is_better(&self) -> bool {
+        !self.found && self.target_reward.is_some_and(|target| self.reward > target + TIE)
+    }
+
     /// Lead of the chosen program over the next candidate.
     pub fn lead(&self) -> Option<f64> {
         let [first, second, ..] = &self.candidates[..] else { return None };
@@ -175,6 +184,9 @@ impl FrontEntry {
         }
     }
 }
+
+/// Rewards closer than this count as equal.
+const TIE: f64 = 1e-6;
 
 fn equation_of(program: &Program, signature: Signature) -> Option<String> {
     equation(program, signature).ok().map(|equation| equation.text)

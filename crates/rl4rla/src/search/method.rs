@@ -38,6 +38,8 @@ pub enum Method {
     Islands,
     /// Random search.
     Random,
+    /// Values enumerated by value, coefficients by an oracle.
+    Oracle,
 }
 
 /// A row of the table of methods.
@@ -84,10 +86,12 @@ pub enum Moves {
     Either,
     /// Adds, replaces and removes instructions.
     Patches,
+    /// None: whole programs are constructed from the empty program, whatever a stage starts from.
+    Constructions,
 }
 
 /// All methods.
-pub const METHODS: [MethodInfo; 9] = [
+pub const METHODS: [MethodInfo; 10] = [
     MethodInfo {
         method: Method::Best,
         name: "best",
@@ -151,6 +155,13 @@ pub const METHODS: [MethodInfo; 9] = [
         algorithm: Algorithm::Random,
         moves: Moves::Insertions,
     },
+    MethodInfo {
+        method: Method::Oracle,
+        name: "oracle",
+        doc: "from the empty program: vectors enumerated by value, scored with an oracle's coefficients",
+        algorithm: Algorithm::Exhaustive,
+        moves: Moves::Constructions,
+    },
 ];
 
 impl MethodInfo {
@@ -160,6 +171,11 @@ impl MethodInfo {
             Algorithm::MonteCarlo(sharing, rule) => Some((sharing, rule)),
             _ => None,
         }
+    }
+
+    /// Whether it writes whole programs from the empty one, so that no stage needs the result of another.
+    pub fn starts_afresh(&self) -> bool {
+        self.moves == Moves::Constructions
     }
 
     /// Whether it uses a proposer.

@@ -21,6 +21,8 @@ pub enum StopReason {
     Budget,
     /// Asked to stop.
     Interrupted,
+    /// The method cannot search these problems.
+    Unsuitable,
 }
 
 impl StopReason {
@@ -33,6 +35,7 @@ impl StopReason {
             StopReason::NoSignal => "no-signal",
             StopReason::Budget => "budget",
             StopReason::Interrupted => "interrupted",
+            StopReason::Unsuitable => "unsuitable",
         }
     }
 }

@@ -121,6 +121,11 @@ fn stage_text(stage: &Stage, target: &Target, result: &StageRecord, before: &Pro
     if let Some(reason) = &result.reason {
         text += &format!("{}\n", warning(reason));
     }
+    if let Some(target) = result.target_reward {
+        let verdict =
+            if result.is_better() { accent("better than the target") } else { "below the target".into() };
+        text += &format!("{verdict}, which has the reward {}\n", number(target));
+    }
     if let Some((error, count)) = result.reward_error.zip(result.instances) {
         let reward = number(result.reward);
         text += &format!("reward {reward} ± {} on {count} fresh instances", number(error));

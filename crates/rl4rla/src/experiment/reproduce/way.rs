@@ -34,6 +34,7 @@ pub fn ink(method: Method) -> Ink {
         Method::Random,
         Method::Evolution,
         Method::Islands,
+        Method::McgsPuct,
     ];
     Ink(order.iter().position(|&known| known == method).unwrap_or(order.len()))
 }
