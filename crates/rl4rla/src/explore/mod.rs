@@ -5,12 +5,16 @@
 //! coefficients are replaced by formulas one at a time. So conjugate gradients, of fourteen instructions, is found by
 //! looking at programs of three.
 
+mod classical;
 mod directions;
 mod emit;
 mod evaluator;
+mod evolution;
 mod exploration;
 mod expression;
 mod hall;
+mod limits;
+mod macros;
 mod oracle;
 mod peel;
 mod probe;
@@ -20,9 +24,13 @@ mod request;
 mod search;
 mod spec;
 mod start;
+mod variation;
 
+pub use classical::SolverComparison;
 pub use exploration::{CatalogueRival, Exploration, HallEntry, explore};
 pub use hall::HeldOut;
+pub use limits::{Difficulty, DifficultyValue, ProgramLimit};
+pub use problem_set::RunEnding;
 pub use race::Tunables;
 pub use request::{ExploreRequest, RequestError};
 pub use spec::{ExploreSpec, SearchPart};
