@@ -4,7 +4,7 @@ use super::problem::size;
 use super::{Resources, Threads, named};
 use clap::Args;
 use rl4rla::execute::SketchKind;
-use rl4rla::explore::SearchPart;
+use rl4rla::explore::{ExploreSpec, SearchPart};
 use rl4rla::problem::{Leverage, Right};
 
 #[derive(Args)]
@@ -58,9 +58,12 @@ pub struct Explore {
     /// Sketch rows per column of A [default: tuned for each program]
     #[arg(long, help_heading = "Search")]
     pub sketch_factor: Option<f64>,
-    /// Parts of the search to switch off, to see what they contribute: types, oracle, peeling, start
+    /// Parts of the search to switch off, to see what they contribute: types, oracle, peeling, start, evolution
     #[arg(long, value_delimiter = ',', value_name = "PARTS", value_parser = named::<SearchPart>, help_heading = "Search")]
     pub without: Vec<SearchPart>,
+    /// Runs of the evolution of the programs found; 0 for none
+    #[arg(long, default_value_t = ExploreSpec::EVOLVE, value_name = "N", help_heading = "Search")]
+    pub evolve: usize,
     /// Final instances of each condition number
     #[arg(long, default_value_t = 4, value_name = "N", help_heading = "Search")]
     pub held_out: usize,

@@ -1,5 +1,7 @@
 //! `rl4rla explore`.
 
+mod limits;
+
 use crate::args::{Explore, Shared};
 use crate::failure::Failure;
 use crate::interrupt::{self, INTERRUPTED, stopped};
@@ -53,6 +55,7 @@ fn request(args: &Explore) -> ExploreRequest {
         sketch: args.sketch,
         sketch_factor: args.sketch_factor,
         without: args.without.clone(),
+        evolve: args.evolve,
         held_out: args.held_out,
         hall: args.hall,
         seed: args.seed,
@@ -131,6 +134,18 @@ pub fn page(record: &RunRecord, request: &ExploreRequest, shared: &Shared) -> Pa
     if !known.is_empty() {
         text += &format!("\n{}\n", strong("the catalogue on the same problems, tuned in the same way"));
         text += &ledger(&head, known, 2..7);
+    }
+    let lines = |of: fn(&HallRecord) -> String| {
+        let line = |entry: &HallRecord| format!("  #{}  {}\n", entry.place, of(entry));
+        record.hall.iter().filter(|entry| !of(entry).is_empty()).map(line).collect::<String>()
+    };
+    for (title, lines) in [
+        ("works up to, and fails at", lines(limits::limits)),
+        ("flops of classical solvers, as multiples of those of the program", lines(limits::beats)),
+    ] {
+        if !lines.is_empty() {
+            text += &format!("\n{}\n{lines}", strong(title));
+        }
     }
     if let Some(best) = record.hall.first() {
         text += &format!("\n{}\n", strong(&format!("#1 · {}", named(best))));

@@ -1,15 +1,17 @@
 //! Exploration: a search, its finalists tuned, selected and measured, each on instances of its own.
 
-use super::hall::{HeldOut, Matrices, TunedProgram, by_reward, measured};
+use super::classical::{self, SolverComparison};
+use super::hall::{HeldOut, Matrices, TunedProgram, by_reward, measured, summarized, trials};
+use super::limits::{ProgramLimit, limits};
 use super::problem_set::ProblemSet;
 use super::race::{Tunables, step_sizes, tuned};
-use super::search::search;
+use super::search::{FoundProgram, search};
 use super::spec::ExploreSpec;
 use crate::problem::{FamilyError, Task};
 use crate::program::{Entry, Program};
 use crate::rng::Stream;
 
-/// Candidates that are tuned.
+/// Candidates of the search that are tuned, besides those of evolution.
 const TUNED: usize = 12;
 
 /// Columns of the problems on which finalists are selected and measured.
@@ -31,6 +33,10 @@ pub struct HallEntry {
     pub select: f64,
     /// What it did on the original matrices of the final instances.
     pub held_out: HeldOut,
+    /// Where it stops working.
+    pub limits: Vec<ProgramLimit>,
+    /// Classical solvers on the final instances.
+    pub beats: Vec<SolverComparison>,
 }
 
 /// A program of the catalogue on the same instances, tuned in the same way.
@@ -69,8 +75,9 @@ pub fn explore(
     let mut hall = Vec::new();
     let select = ProblemSet::draw(spec, FINAL_COLS, SELECT, &stream.derive("select", 0))?;
     let last = ProblemSet::draw(spec, FINAL_COLS, spec.held_out, &stream.derive("final", 0))?;
-    for (i, candidate) in found.candidates.iter().take(TUNED).enumerate() {
-        if !goes_on(&format!("tuning finalist {} of {}", i + 1, TUNED.min(found.candidates.len()))) {
+    let finalists: Vec<&FoundProgram> = found.candidates.iter().take(TUNED).chain(&found.evolved).collect();
+    for (i, candidate) in finalists.iter().enumerate() {
+        if !goes_on(&format!("tuning finalist {} of {}", i + 1, finalists.len())) {
             return Ok(None);
         }
         let steps = if candidate.has_step_size { step_sizes() } else { vec![1.0] };
@@ -81,14 +88,26 @@ pub fn explore(
     }
     let mut hall = by_reward(hall, |(entry, _, select)| (*select, entry.program.len()));
     hall.truncate(spec.hall);
+    if !goes_on("limits of the programs") {
+        return Ok(None);
+    }
+    let subjects: Vec<TunedProgram> = hall.iter().map(|(entry, ..)| entry.clone()).collect();
+    let limits = limits(spec, &subjects, &stream.derive("limits", 0))?;
+    if !goes_on("classical solvers") {
+        return Ok(None);
+    }
+    let solvers = classical::solved(spec, &last, &stream.derive("classical", 0));
     let mut entries = Vec::new();
-    for (i, (entry, search, select)) in hall.into_iter().enumerate() {
+    for (i, ((entry, search, select), limits)) in hall.into_iter().zip(limits).enumerate() {
         if !goes_on(&format!("measuring program {} of {}", i + 1, spec.hall)) {
             return Ok(None);
         }
-        let held_out = measured(&last, &entry, Matrices::True);
+        let runs = trials(&last, &entry, Matrices::True);
+        let held_out = summarized(&last, &entry, &runs);
+        let flops = last.tuned(&entry.tunables).flops(&entry.program);
+        let beats = classical::compared(&solvers, flops, &runs);
         let TunedProgram { program, tunables } = entry;
-        entries.push(HallEntry { program, tunables, search, select, held_out });
+        entries.push(HallEntry { program, tunables, search, select, held_out, limits, beats });
     }
     let Some(rivals) = rivals(spec, &problems, &last, goes_on) else { return Ok(None) };
     Ok(Some(Exploration { hall: entries, rivals, values: found.values, runs: found.runs }))

@@ -46,16 +46,24 @@ pub enum Matrices {
     Reduced,
 }
 
+/// The runs of a program on every instance of a set.
+pub fn trials(problems: &ProblemSet, entry: &TunedProgram, matrices: Matrices) -> Vec<CandidateRun> {
+    let problems = problems.tuned(&entry.tunables);
+    let run = |i: usize| match matrices {
+        Matrices::True => problems.run_true(&entry.program, i),
+        Matrices::Reduced => problems.run(&entry.program, i),
+    };
+    (0..problems.len()).into_par_iter().map(run).collect()
+}
+
 /// Runs a program on every instance of a set.
 pub fn measured(problems: &ProblemSet, entry: &TunedProgram, matrices: Matrices) -> HeldOut {
+    summarized(problems, entry, &trials(problems, entry, matrices))
+}
+
+/// The summary of the runs of a program on every instance of a set.
+pub fn summarized(problems: &ProblemSet, entry: &TunedProgram, trials: &[CandidateRun]) -> HeldOut {
     let problems = problems.tuned(&entry.tunables);
-    let trials: Vec<CandidateRun> = (0..problems.len())
-        .into_par_iter()
-        .map(|i| match matrices {
-            Matrices::True => problems.run_true(&entry.program, i),
-            Matrices::Reduced => problems.run(&entry.program, i),
-        })
-        .collect();
     let [setup, iteration] = problems.flops(&entry.program).unwrap_or([f64::INFINITY; 2]);
     let reached: Vec<(usize, usize)> =
         trials.iter().filter_map(|trial| Some((trial.reached?, trial.passes))).collect();
@@ -81,7 +89,7 @@ pub fn measured(problems: &ProblemSet, entry: &TunedProgram, matrices: Matrices)
 }
 
 /// Rewards that differ by less are as good as equal.
-const TIE: f64 = 0.003;
+pub(super) const TIE: f64 = 0.003;
 
 /// Sorts by reward, and among those that are as good as equal by length, given both.
 pub fn by_reward<T>(mut left: Vec<T>, of: impl Fn(&T) -> (f64, usize)) -> Vec<T> {

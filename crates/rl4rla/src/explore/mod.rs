@@ -5,13 +5,17 @@
 //! coefficients are replaced by formulas one at a time. So conjugate gradients, of fourteen instructions, is found by
 //! looking at programs of three.
 
+mod classical;
 mod directions;
 mod emit;
 mod evaluator;
+mod evolution;
 mod exploration;
 mod expression;
 mod given;
 mod hall;
+mod limits;
+mod macros;
 mod oracle;
 mod peel;
 mod probe;
@@ -21,10 +25,14 @@ mod request;
 mod search;
 mod spec;
 mod start;
+mod variation;
 
+pub use classical::SolverComparison;
 pub use exploration::{CatalogueRival, Exploration, HallEntry, explore};
 pub use given::search_given;
 pub use hall::HeldOut;
+pub use limits::{Difficulty, DifficultyValue, ProgramLimit};
+pub use problem_set::RunEnding;
 pub use race::Tunables;
 pub use request::{ExploreRequest, RequestError};
 pub use search::{FoundProgram, SearchOutcome};

@@ -7,6 +7,7 @@ use crate::problem::{Family, FamilyError};
 use crate::program::{Canonical, LiveOut, Model, Program, ProgramCost, Sizes};
 use crate::reward::Charge;
 use crate::rng::Stream;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A run has diverged when its excess is this many times that of the start.
@@ -14,6 +15,23 @@ const DIVERGED: f64 = 1e4;
 
 /// Work of an unfinished run, relative to that extrapolated from its progress.
 const UNFINISHED: f64 = 4.0;
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunEnding {
+    /// It reached the tolerance.
+    Reached,
+    /// Its excess grew without bound.
+    Diverged,
+    /// Its excess had stopped falling when it was given up.
+    Stalled,
+    /// Its excess was still falling when it was given up.
+    Slow,
+    /// An operation failed.
+    #[default]
+    BrokeDown,
+}
 
 /// What is known of a run after it has ended.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -26,6 +44,10 @@ pub struct CandidateRun {
     pub passes: usize,
     /// The share of the digits to the tolerance that were gained, at most 1.
     pub progress: f64,
+    /// The smallest excess.
+    pub excess: f64,
+    /// How it ended.
+    pub ending: RunEnding,
 }
 
 /// The instances of one of the three disjoint sets, with the tolerance of each.
@@ -228,38 +250,49 @@ pub struct TrialProgress {
     first: f64,
     best: f64,
     iterations: usize,
-    ended: bool,
+    /// The iteration with the smallest excess.
+    best_at: usize,
+    ended: Option<RunEnding>,
 }
 
 impl TrialProgress {
     /// At the start.
     pub fn new(tolerance: f64, first: f64) -> TrialProgress {
-        TrialProgress { tolerance, first, best: first, iterations: 0, ended: false }
+        TrialProgress { tolerance, first, best: first, iterations: 0, best_at: 0, ended: None }
     }
 
     /// The excess before the first iteration.
     pub fn starts(&mut self, excess: f64) {
         self.best = self.best.min(excess);
-        self.ended = !excess.is_finite();
+        self.ended = (!excess.is_finite()).then_some(RunEnding::Diverged);
     }
 
     /// Whether there is reason to go on.
     pub fn goes_on(&self, limit: usize) -> bool {
-        !self.ended && self.best > self.tolerance && self.iterations < limit
+        self.ended.is_none() && self.best > self.tolerance && self.iterations < limit
     }
 
     /// The excess after another iteration.
     pub fn add(&mut self, excess: f64) {
         self.iterations += 1;
-        self.ended = excess.is_nan() || excess > DIVERGED * self.first;
-        self.best = self.best.min(excess);
+        let has_diverged = excess.is_nan() || excess > DIVERGED * self.first;
+        if excess < self.best {
+            (self.best, self.best_at) = (excess, self.iterations);
+        }
         // A hopeless run is given up early: less than a hundredth of the digits in thirty iterations.
-        self.ended |= self.iterations >= 30 && self.progress() < 0.01;
+        let is_hopeless = self.iterations >= 30 && self.progress() < 0.01;
+        self.ended =
+            if has_diverged { Some(RunEnding::Diverged) } else { is_hopeless.then(|| self.given_up()) };
     }
 
     /// The iteration failed.
     pub fn fail(&mut self) {
-        self.ended = true;
+        self.ended = Some(RunEnding::BrokeDown);
+    }
+
+    /// How a run ends that is given up now: it has stalled if the last fifth of it brought nothing.
+    fn given_up(&self) -> RunEnding {
+        if 5 * self.best_at < 4 * self.iterations { RunEnding::Stalled } else { RunEnding::Slow }
     }
 
     fn progress(&self) -> f64 {
@@ -272,6 +305,17 @@ impl TrialProgress {
     /// What came of it.
     pub fn trial(&self) -> CandidateRun {
         let reached = (self.best <= self.tolerance).then_some(self.iterations);
-        CandidateRun { reached, iterations: self.iterations, passes: 0, progress: self.progress() }
+        let ending = match reached {
+            Some(_) => RunEnding::Reached,
+            None => self.ended.unwrap_or_else(|| self.given_up()),
+        };
+        CandidateRun {
+            reached,
+            iterations: self.iterations,
+            passes: 0,
+            progress: self.progress(),
+            excess: self.best,
+            ending,
+        }
     }
 }

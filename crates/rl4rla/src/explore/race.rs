@@ -21,7 +21,7 @@ pub struct Tunables {
 }
 
 /// Rows of a sketch that are tried, as multiples of n.
-const FACTORS: [f64; 9] = [2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0];
+pub(super) const FACTORS: [f64; 9] = [2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0];
 
 /// The kinds of sketches that are tried. A Gaussian sketch is no better than the others and takes 2s flops per entry.
 const KINDS: [SketchKind; 5] =

@@ -38,6 +38,9 @@ pub struct ExploreRequest {
     /// Parts of the search that are switched off.
     #[serde(default)]
     pub without: Vec<SearchPart>,
+    /// Runs of evolution; none in requests from before there was one.
+    #[serde(default)]
+    pub evolve: usize,
     /// Final instances of each condition number.
     pub held_out: usize,
     /// Programs of the hall of fame.
@@ -126,6 +129,7 @@ impl ExploreRequest {
             fixed_sketch: self.sketch,
             fixed_factor: self.sketch_factor,
             without: self.without.clone(),
+            evolve: self.evolve,
             held_out: self.held_out,
             hall: self.hall,
             seed: self.seed,

@@ -3,6 +3,7 @@
 use super::directions;
 use super::emit;
 use super::evaluator::Evaluator;
+use super::evolution::{EvolutionOutcome, evolved};
 use super::expression::{Expressions, Id};
 use super::hall::by_reward;
 use super::oracle::{self, Freedom};
@@ -12,6 +13,7 @@ use super::problem_set::ProblemSet;
 use super::race::step_sizes;
 use super::spec::{ExploreSpec, ProgramLimits, SearchPart};
 use super::start::starts;
+use super::variation::Variation;
 use crate::program::{Core, DataUnit, Program};
 use crate::rng::Stream;
 use rayon::prelude::*;
@@ -40,7 +42,10 @@ pub struct FoundProgram {
     pub reward: f64,
     /// Whether η is a number to be chosen: the step has the unit of x without a formula for its length.
     pub has_step_size: bool,
-    value: Id,
+    /// What it steps along.
+    pub(super) value: Id,
+    /// Where it starts, if not at zero.
+    pub(super) start: Option<Id>,
 }
 
 /// What a search came to.
@@ -48,6 +53,8 @@ pub struct FoundProgram {
 pub struct SearchOutcome {
     /// The best programs, the best first, no two of them with the same iterates.
     pub candidates: Vec<FoundProgram>,
+    /// The best programs that evolution made of them, the best first.
+    pub evolved: Vec<FoundProgram>,
     /// Number of values enumerated.
     pub values: usize,
     /// Number of runs made.
@@ -102,7 +109,8 @@ pub fn search(
     }
     found.retain(|candidate| candidate.reward > 0.0);
     let candidates = ranked(found);
-    Some(SearchOutcome { candidates, values: values.len(), runs: search.runs })
+    let EvolutionOutcome { found: evolved, runs } = search.evolved(&values, &candidates, goes_on)?;
+    Some(SearchOutcome { candidates, evolved, values: values.len(), runs: search.runs + runs })
 }
 
 fn ranked(candidates: Vec<FoundProgram>) -> Vec<FoundProgram> {
@@ -268,7 +276,7 @@ impl Search<'_> {
                 steps.into_iter().map(|step| (step, self.problems.stepping(step).score(&program, all())));
             let (step, reward) =
                 scores.fold((1.0, -1.0), |best, new| if new.1 > best.1 { new } else { best });
-            Some(FoundProgram { program, step, reward, has_step_size, value })
+            Some(FoundProgram { program, step, reward, has_step_size, value, start: None })
         };
         subjects.par_iter().filter_map(|&value| run(value)).collect()
     }
@@ -297,8 +305,22 @@ impl Search<'_> {
         let run = |&start: &Id| {
             let program = emit::program(&self.expressions, candidate.value, Some(start), &self.spec.limits)?;
             let reward = self.problems.stepping(candidate.step).score(&program, 0..self.problems.len());
-            Some(FoundProgram { program, reward, ..*candidate })
+            Some(FoundProgram { program, reward, start: Some(start), ..*candidate })
         };
         starts.par_iter().filter_map(run).collect()
+    }
+
+    /// What evolution makes of the candidates.
+    fn evolved(
+        &mut self,
+        values: &[Id],
+        candidates: &[FoundProgram],
+        goes_on: &dyn Fn(&str) -> bool,
+    ) -> Option<EvolutionOutcome> {
+        let budget = if self.spec.has(SearchPart::Evolution) { self.spec.evolve } else { 0 };
+        let Search { expressions, probe, spec, .. } = self;
+        let mut variation = Variation::new(expressions, probe, &spec.operators, values);
+        let stream = Stream::new(spec.seed).derive("evolution", 0);
+        evolved(self.problems, &mut variation, candidates, (budget, &stream), goes_on)
     }
 }

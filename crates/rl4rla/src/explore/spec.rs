@@ -18,6 +18,8 @@ pub enum SearchPart {
     Peeling,
     /// Starts computed in setup.
     Start,
+    /// Evolution of the programs found.
+    Evolution,
 }
 
 /// What programs may be made of, besides operators.
@@ -96,6 +98,8 @@ pub struct ExploreSpec {
     pub fixed_factor: Option<f64>,
     /// Parts of the search that are switched off.
     pub without: Vec<SearchPart>,
+    /// Runs of evolution; 0 for none.
+    pub evolve: usize,
     /// Final instances of each condition number.
     pub held_out: usize,
     /// Programs of the hall of fame.
@@ -105,6 +109,9 @@ pub struct ExploreSpec {
 }
 
 impl ExploreSpec {
+    /// Runs of evolution, if no other number is asked for.
+    pub const EVOLVE: usize = 20_000;
+
     /// A search for programs for this family with all operators that have units, charged at the size of the family.
     pub fn new(family: Family) -> ExploreSpec {
         ExploreSpec {
@@ -126,6 +133,7 @@ impl ExploreSpec {
             fixed_sketch: None,
             fixed_factor: None,
             without: vec![],
+            evolve: ExploreSpec::EVOLVE,
             held_out: 4,
             hall: 6,
             seed: 0,

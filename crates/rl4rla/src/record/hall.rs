@@ -3,7 +3,9 @@
 use super::{Build, RunRecord, SearchCost, StageRecord};
 use crate::equivalence::{Naming, catalogue_name, name};
 use crate::execute::SketchKind;
-use crate::explore::{CatalogueRival, Exploration, HallEntry, HeldOut, Tunables};
+use crate::explore::{
+    CatalogueRival, Exploration, HallEntry, HeldOut, ProgramLimit, SolverComparison, Tunables,
+};
 use crate::program::{Instruction, Program, Reg, Signature, equation};
 use crate::search::StopReason;
 use serde::{Deserialize, Serialize};
@@ -37,6 +39,12 @@ pub struct HallRecord {
     /// The final instances.
     #[serde(flatten)]
     pub held_out: HeldOut,
+    /// Where it stops working.
+    #[serde(default)]
+    pub limits: Vec<ProgramLimit>,
+    /// Classical solvers on the final instances.
+    #[serde(default)]
+    pub beats: Vec<SolverComparison>,
 }
 
 /// A program of the catalogue on the same instances.
@@ -100,6 +108,8 @@ impl HallRecord {
             search: entry.search,
             select: entry.select,
             held_out: entry.held_out.clone(),
+            limits: entry.limits.clone(),
+            beats: entry.beats.clone(),
         }
     }
 }

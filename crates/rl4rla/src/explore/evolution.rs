@@ -1,0 +1,168 @@
+//! Evolution of the programs that the search has found, by moves that keep them well-typed.
+//!
+//! A generation is proposed one child after the other, each from a stream of its own, and evaluated in parallel: what
+//! comes of it depends neither on the number of threads nor on time.
+
+use super::emit;
+use super::expression::Id;
+use super::hall::{TIE, by_reward};
+use super::macros;
+use super::problem_set::ProblemSet;
+use super::search::FoundProgram;
+use super::variation::{Genome, Variation};
+use crate::rng::Stream;
+use rand::RngExt;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Programs that survive a generation.
+const SURVIVORS: usize = 48;
+/// Children of a generation.
+const CHILDREN: usize = 64;
+/// Programs of which the best becomes a parent.
+const TOURNAMENT: usize = 3;
+/// Macros on offer.
+const MACROS: usize = 24;
+/// What an instruction costs a program among those that are to survive: one that brings less is not worth reading.
+const PRICE: f64 = TIE / 4.0;
+/// A program that does worse than this share of the worst survivor on the hardest instance is not run on the others.
+const HOPELESS: f64 = 0.5;
+/// Generations without a new program after which there is nothing left to try.
+const BARREN: usize = 20;
+/// Programs that evolution hands on.
+const HANDED_ON: usize = 6;
+
+/// What came of an evolution.
+#[derive(Clone, Debug, Default)]
+pub struct EvolutionOutcome {
+    /// The best programs that are new, the best first.
+    pub found: Vec<FoundProgram>,
+    /// Number of runs made.
+    pub runs: usize,
+}
+
+/// Evolves programs for this many runs; `None` if `goes_on`, which is told what is being done, says to stop.
+pub fn evolved(
+    problems: &ProblemSet,
+    variation: &mut Variation,
+    seeds: &[FoundProgram],
+    (budget, stream): (usize, &Stream),
+    goes_on: &dyn Fn(&str) -> bool,
+) -> Option<EvolutionOutcome> {
+    let mut known = KnownGenomes::default();
+    for seed in seeds {
+        known.add(variation, genome(seed));
+    }
+    let mut population = survivors(variation, seeds.to_vec());
+    let (mut runs, mut barren) = (0, 0);
+    for generation in 0.. {
+        if runs >= budget || barren >= BARREN || population.is_empty() {
+            break;
+        }
+        let best = population.iter().map(|one| one.reward).fold(0.0, f64::max);
+        goes_on(&format!("evolution: {runs} of {budget} runs, best reward {best:.4}")).then_some(())?;
+        let winners: Vec<(Id, f64)> = population.iter().map(|one| (one.value, one.reward)).collect();
+        variation.macros = macros::mined(variation.expressions, &winners, MACROS);
+        let stream = stream.derive("generation", generation);
+        let mut children: Vec<FoundProgram> = Vec::new();
+        for i in 0..CHILDREN {
+            let mut rng = stream.derive("child", i as u64).rng();
+            let mut parent = || {
+                let drawn = (0..TOURNAMENT).map(|_| rng.random_range(0..population.len()));
+                genome(&population[drawn.min().expect("a tournament has entrants")])
+            };
+            let (one, other) = (parent(), parent());
+            if let Some(child) = variation.child(one, other, &mut rng)
+                && known.add(variation, child)
+            {
+                children.extend(unmeasured(variation, child));
+            }
+        }
+        barren = if children.is_empty() { barren + 1 } else { 0 };
+        let worst = population.iter().map(|one| one.reward).fold(1.0, f64::min);
+        let floor = if population.len() < SURVIVORS { 0.0 } else { HOPELESS * worst };
+        runs += children.par_iter_mut().map(|child| measure(problems, child, floor)).sum::<usize>();
+        children.retain(|child| child.reward > 0.0);
+        population.append(&mut children);
+        population = survivors(variation, population);
+    }
+    Some(EvolutionOutcome { found: worthwhile(seeds, population), runs })
+}
+
+/// The programs that are better than all others of their length or less, the best first.
+fn worthwhile(seeds: &[FoundProgram], population: Vec<FoundProgram>) -> Vec<FoundProgram> {
+    let mut found: Vec<FoundProgram> = Vec::new();
+    for one in by_reward(population, |one| (one.reward, one.program.len())) {
+        let is_as_good = |other: &FoundProgram| {
+            other.program.len() <= one.program.len() && other.reward >= one.reward - TIE
+        };
+        if found.len() < HANDED_ON && !seeds.iter().chain(&found).any(is_as_good) {
+            found.push(one);
+        }
+    }
+    found
+}
+
+fn genome(program: &FoundProgram) -> Genome {
+    let size = program.has_step_size.then_some(program.step);
+    Genome { value: program.value, start: program.start, size }
+}
+
+/// The program of a child that has not run yet; `None` if there are too few registers for it.
+fn unmeasured(variation: &Variation, Genome { value, start, size }: Genome) -> Option<FoundProgram> {
+    let program = emit::program(variation.expressions, value, start)?;
+    let (step, has_step_size) = (size.unwrap_or(1.0), size.is_some());
+    Some(FoundProgram { program, step, reward: 0.0, has_step_size, value, start })
+}
+
+/// Fills in the mean reward of a program and tells the number of runs that took.
+fn measure(problems: &ProblemSet, child: &mut FoundProgram, floor: f64) -> usize {
+    let problems = problems.stepping(child.step);
+    // The hardest problem is the last of the set and says most.
+    let last = problems.len() - 1;
+    let hardest = problems.score(&child.program, std::iter::once(last));
+    if hardest <= floor {
+        return 1;
+    }
+    let others = problems.score(&child.program, 0..last);
+    child.reward = (hardest + last as f64 * others) / problems.len() as f64;
+    problems.len()
+}
+
+/// The best programs, no two with the same iterates but for the step size.
+fn survivors(variation: &mut Variation, mut all: Vec<FoundProgram>) -> Vec<FoundProgram> {
+    variation.probe.extend(variation.expressions);
+    let fitness = |one: &FoundProgram| one.reward - PRICE * one.program.len() as f64;
+    all.sort_by(|one, other| fitness(other).total_cmp(&fitness(one)));
+    let mut kept: Vec<FoundProgram> = Vec::new();
+    for one in all {
+        let same = |other: &FoundProgram| {
+            other.start == one.start
+                && other.has_step_size == one.has_step_size
+                && variation.probe.is_equal(other.value, one.value)
+        };
+        if kept.len() < SURVIVORS && !kept.iter().any(same) {
+            kept.push(one);
+        }
+    }
+    kept
+}
+
+/// The programs that have been seen, by their iterates.
+#[derive(Default)]
+struct KnownGenomes(FxHashMap<(Id, Option<Id>, Option<u64>), Vec<Id>>);
+
+impl KnownGenomes {
+    /// Whether a program has other iterates than all before; it is then known.
+    fn add(&mut self, variation: &mut Variation, Genome { value, start, size }: Genome) -> bool {
+        let Some(direction) = variation.probe.representative(variation.expressions, value) else {
+            return false;
+        };
+        let alike = self.0.entry((direction, start, size.map(f64::to_bits))).or_default();
+        let new = !alike.iter().any(|&other| variation.probe.is_equal(other, value));
+        if new {
+            alike.push(value);
+        }
+        new
+    }
+}
