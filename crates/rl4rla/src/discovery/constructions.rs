@@ -111,6 +111,7 @@ fn spec(stage: &Stage, start: &Program, seed: u64, most_runs: usize) -> Option<E
         steps: Some(stage.protocol.step.candidates().to_vec()),
         tells_forms_apart: true,
         most_runs,
+        evolve: 0,
         finalists: FINALISTS,
         limit: stage.protocol.iterations,
         without: if grammar.warm_start { vec![] } else { vec![SearchPart::Start] },

@@ -110,7 +110,7 @@ fn genome(program: &FoundProgram) -> Genome {
 
 /// The program of a child that has not run yet; `None` if there are too few registers for it.
 fn unmeasured(variation: &Variation, Genome { value, start, size }: Genome) -> Option<FoundProgram> {
-    let program = emit::program(variation.expressions, value, start)?;
+    let program = emit::program(variation.expressions, value, start, &variation.spec.limits)?;
     let (step, has_step_size) = (size.unwrap_or(1.0), size.is_some());
     Some(FoundProgram { program, step, reward: 0.0, has_step_size, value, start })
 }

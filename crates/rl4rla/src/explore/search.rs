@@ -319,7 +319,7 @@ impl Search<'_> {
     ) -> Option<EvolutionOutcome> {
         let budget = if self.spec.has(SearchPart::Evolution) { self.spec.evolve } else { 0 };
         let Search { expressions, probe, spec, .. } = self;
-        let mut variation = Variation::new(expressions, probe, &spec.operators, values);
+        let mut variation = Variation::new(expressions, probe, spec, values);
         let stream = Stream::new(spec.seed).derive("evolution", 0);
         evolved(self.problems, &mut variation, candidates, (budget, &stream), goes_on)
     }

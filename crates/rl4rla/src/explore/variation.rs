@@ -8,8 +8,9 @@ use super::expression::{ExpressionOrigin, Expressions, Id};
 use super::peel::{is_step, vectors_at_hand};
 use super::probe::ValueProbe;
 use super::race::step_sizes;
+use super::spec::ExploreSpec;
 use super::start::starts;
-use crate::program::{Affinity, Core, DataQuantity, DataUnit, Kind, Op, Section, Type};
+use crate::program::{Affinity, Core, DataQuantity, DataUnit, Kind, Section, Type};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
@@ -89,7 +90,8 @@ pub struct Variation<'a> {
     pub probe: &'a mut ValueProbe,
     /// Values that several good programs share.
     pub macros: Vec<Id>,
-    operators: &'a [Op],
+    /// What is explored.
+    pub spec: &'a ExploreSpec,
     pool: FxHashMap<Class, Vec<Id>>,
     directions: Vec<Id>,
     at_hand: FxHashMap<Id, Vec<Id>>,
@@ -100,7 +102,7 @@ impl<'a> Variation<'a> {
     pub fn new(
         expressions: &'a mut Expressions,
         probe: &'a mut ValueProbe,
-        operators: &'a [Op],
+        spec: &'a ExploreSpec,
         values: &[Id],
     ) -> Variation<'a> {
         let mut pool: FxHashMap<Class, Vec<Id>> = FxHashMap::default();
@@ -110,7 +112,7 @@ impl<'a> Variation<'a> {
         let is_direction = |id: &Id| expressions.of(*id).is_direction() && expressions.of(*id).edits() > 0;
         let directions = values.iter().copied().filter(is_direction).collect();
         let at_hand = FxHashMap::default();
-        Variation { expressions, probe, macros: vec![], operators, pool, directions, at_hand }
+        Variation { expressions, probe, macros: vec![], spec, pool, directions, at_hand }
     }
 
     /// A child of two programs that differs from the first by one move; `None` if none of those tried fits.
@@ -128,7 +130,7 @@ impl<'a> Variation<'a> {
         let root = parent.value;
         match made {
             Move::Start => {
-                let found = starts(self.expressions, self.probe, root, self.operators);
+                let found = starts(self.expressions, self.probe, root, &self.spec.operators);
                 // No start is as likely as each of them.
                 let at = rng.random_range(0..=found.len());
                 return Some(Genome { start: found.get(at).copied(), ..parent });
@@ -230,7 +232,7 @@ impl<'a> Variation<'a> {
 
     /// A call on a value and perhaps another that the program computes.
     fn wrapped(&mut self, root: Id, old: Id, rng: &mut ChaCha8Rng) -> Option<Id> {
-        let op = *chosen(self.operators, rng)?;
+        let op = *chosen(&self.spec.operators, rng)?;
         let around: Vec<Id> =
             self.expressions.calls(&[root]).into_iter().chain(self.macros.clone()).collect();
         let partner = *chosen(&around, rng)?;
@@ -245,7 +247,7 @@ impl<'a> Variation<'a> {
         if let Some(known) = self.at_hand.get(&vector) {
             return known.clone();
         }
-        let found = vectors_at_hand(self.expressions, self.probe, (vector, &[vector]), self.operators);
+        let found = vectors_at_hand(self.expressions, self.probe, (vector, &[vector]), &self.spec.operators);
         self.at_hand.insert(vector, found.clone());
         found
     }
