@@ -66,6 +66,8 @@ pub struct Expressions {
     sizes: Sizes,
     /// Whether units and affine types are checked.
     has_units: bool,
+    /// Whether matrices may be made in iterations.
+    iterated_matrices: bool,
     /// Flops beyond which a single call is not worth making: those of the direct solver.
     most_flops: f64,
 }
@@ -74,8 +76,15 @@ impl Expressions {
     /// The inputs of a problem of this shape.
     pub fn new(geometry: Geometry, sizes: Sizes, most_flops: f64, has_units: bool) -> Expressions {
         let types = Env::start(geometry);
-        let mut new =
-            Expressions { all: vec![], known: FxHashMap::default(), types, sizes, has_units, most_flops };
+        let mut new = Expressions {
+            all: vec![],
+            known: FxHashMap::default(),
+            types,
+            sizes,
+            has_units,
+            iterated_matrices: false,
+            most_flops,
+        };
         for reg in [Reg::A, Reg::B, Reg::X, Reg::D, Reg::ETA] {
             let ty = new.types.get(reg).expect("an input has a type");
             let quantity = DataQuantity::given(reg).filter(|_| has_units).unwrap_or(Expressions::UNTYPED);
@@ -84,6 +93,11 @@ impl Expressions {
             new.push(Expression { origin, ty, quantity, section, calls: vec![], flops: 0.0 });
         }
         new
+    }
+
+    /// The same with matrices that iterations make of vectors.
+    pub fn with_iterated_matrices(self) -> Expressions {
+        Expressions { iterated_matrices: true, ..self }
     }
 
     /// The quantity of all values if units and affine types are not checked.
@@ -135,7 +149,7 @@ impl Expressions {
     }
 
     /// A call of an operator, if its operands fit in shape, unit and affinity, it is not redundant, and it is worth
-    /// its work. Matrices and sketches are made in setup.
+    /// its work. Sketches are made in setup, and so are matrices unless iterations may make them.
     pub fn call(&mut self, op: Op, operands: &[Id]) -> Option<Id> {
         let mut operands = operands.to_vec();
         if op.commutative {
@@ -156,7 +170,7 @@ impl Expressions {
         let ty = ty.filter(|_| !matches!(pattern, Pattern::System(_)))?;
         let iterated = operands.iter().any(|&id| self.of(id).section == Section::Iteration);
         let section = if iterated { Section::Iteration } else { Section::Setup };
-        let in_setup_only = ty.kind() == Kind::Matrix || op.sketches();
+        let in_setup_only = (ty.kind() == Kind::Matrix && !self.iterated_matrices) || op.sketches();
         if (in_setup_only && iterated) || !op.sections.allow(section) || (op.redundant)(&args) {
             return None;
         }

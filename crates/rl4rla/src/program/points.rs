@@ -9,7 +9,7 @@ use super::lexicon::{InstructionNumber, Lexicon};
 use super::quick::Args;
 use super::register::{Reg, RegSet};
 use super::types::Type;
-use super::typing::{Env, Slot};
+use super::typing::Env;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -98,7 +98,7 @@ impl<'a> TypePoints<'a> {
 
     /// Whether v1 has the type that the update needs.
     pub fn moves(&self, point: TypePoint) -> bool {
-        self.env(point).slot(Reg::V1) == Slot::Known(self.grammar.signature.result())
+        self.env(point).get(Reg::V1).is_some_and(|ty| self.grammar.signature.accepts(ty))
     }
 
     /// The operands of an instruction with their types; `None` if it does not fit.
