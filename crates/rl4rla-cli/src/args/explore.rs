@@ -12,9 +12,9 @@ pub struct Explore {
     /// Problem family; see `rl4rla list families`
     #[arg(long, default_value = "mid-cond", help_heading = "Problem")]
     pub family: String,
-    /// Task: only `linear`, linear systems and least squares
-    #[arg(long, default_value = "linear", help_heading = "Problem")]
-    pub task: String,
+    /// Task [default: that of the family]
+    #[arg(long, help_heading = "Problem")]
+    pub task: Option<String>,
     /// Rows of your problems: work is charged for this size [default: 1e6; as many as columns for square families]
     #[arg(long, value_parser = size, help_heading = "Problem")]
     pub rows: Option<usize>,

@@ -175,8 +175,10 @@ fn options(args: &Solve) -> Result<SolveOptions, Failure> {
 
 /// The task that a program declares; linear systems by default.
 pub fn task_of(source: &NamedProgram) -> Result<&'static dyn Task, Failure> {
-    if source.document.update == Update::Answer {
-        let message = format!("{} predicts every row and does not compute a solution", source.name);
+    if source.document.update.is_answer() {
+        let gives =
+            if source.document.update == Update::Answer { "predicts every row" } else { "finds a basis" };
+        let message = format!("{} {gives} and does not compute a solution", source.name);
         return Err(Failure::new(message).advise("`rl4rla list programs` shows programs that solve"));
     }
     <dyn Task>::of(&source.document).map_err(|misfit| {

@@ -102,7 +102,7 @@ impl Lab {
                 0 => run.place(start, |_| start.iter().rev().copied().collect()),
                 // If the update does not change x, it is the same at all points.
                 _ => {
-                    let x = if update == Update::Answer { start.clone() } else { other("x", 0) };
+                    let x = if update.is_answer() { start.clone() } else { other("x", 0) };
                     run.place(&x, |reg| other("carried", reg.index() as u64));
                 }
             }
@@ -133,7 +133,7 @@ impl Lab {
         }
         let x = |t: usize| at_points[t][Reg::X.index()].as_ref().map(Datum::vector).expect("x is placed");
         let steps = from_fn(|t| Some(linalg::sub(x(t), x(t.saturating_sub(1))).into()));
-        let number = lab.add(steps, update == Update::Answer);
+        let number = lab.add(steps, update.is_answer());
         lab.points.push((Reg::D, number));
         lab.given = lab.values.len();
         lab

@@ -98,7 +98,7 @@ pub(super) fn start(update: Update) -> Vector {
     match update {
         Update::Subtract => Vector::zero(Dim::Cols),
         Update::Assign => Vector::source(VectorSource::First, Dim::Cols),
-        Update::Answer => Vector::source(VectorSource::Reg(Reg::X), Dim::Cols),
+        Update::Answer | Update::Basis => Vector::source(VectorSource::Reg(Reg::X), Dim::Cols),
     }
 }
 

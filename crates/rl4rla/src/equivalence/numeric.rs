@@ -140,7 +140,7 @@ pub(super) fn at_its_start(instance: &Instance, update: Update) -> Instance {
     let mut instance = instance.clone();
     instance.start = match update {
         Update::Subtract => vec![0.0; instance.cols()],
-        Update::Assign | Update::Answer => point(instance.cols()),
+        Update::Assign | Update::Answer | Update::Basis => point(instance.cols()),
     };
     instance
 }
@@ -159,7 +159,7 @@ pub(super) fn iterates(
     from: Start,
     stream: &Stream,
 ) -> Vec<Vec<f64>> {
-    let result = if update == Update::Answer { Reg::V1 } else { Reg::X };
+    let result = if update.is_answer() { Reg::V1 } else { Reg::X };
     let live = Canonical::new(program, LiveOut::Finished);
     let taken = match from {
         Start::True => {

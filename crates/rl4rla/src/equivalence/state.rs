@@ -118,7 +118,7 @@ impl System {
         let moved = match self.signature.update {
             Update::Subtract => x.plus(&Scalar::atom(ScalarAtom::Eta).negated(), v1, work),
             Update::Assign => v1.clone(),
-            Update::Answer => x,
+            Update::Answer | Update::Basis => x,
         };
         substituted(
             value,

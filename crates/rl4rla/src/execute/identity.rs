@@ -48,7 +48,8 @@ impl Number {
     /// The zero of a type that has one number for it.
     fn zero(ty: Option<Type>) -> Option<Number> {
         match ty? {
-            Type::Vector(dim) => Some(Number::new(dim as u128)),
+            Type::Vector(Dim::Stack { .. } | Dim::Entries { .. }) => None,
+            Type::Vector(dim) => Some(Number::new(dim.number().into())),
             Type::Scalar => Some(Number::new(ZEROS - 1)),
             Type::Matrix(..) | Type::Weights(_) => None,
         }
@@ -105,7 +106,7 @@ struct Numbers {
 impl Numbers {
     fn start(given: Given, unsigned_zeros: bool) -> Numbers {
         let mut registers: [Number; Reg::COUNT] = std::array::from_fn(|i| Number::new(GIVEN + i as u128));
-        let zero = Number::new(Dim::Cols as u128);
+        let zero = Number::new(Dim::Cols.number().into());
         Reg::carried().chain([Reg::D]).for_each(|reg| registers[reg.index()] = zero);
         if given.zero_start {
             registers[Reg::X.index()] = zero;

@@ -29,7 +29,7 @@ impl<'a> Lenient<'a> {
         start: Option<&[f64]>,
     ) -> Lenient<'a> {
         let mut machine = Machine::new(RunData::True(instance, None), update, settings);
-        if let (Some(start), Update::Assign | Update::Answer) = (start, update) {
+        if let (Some(start), Update::Assign | Update::Answer | Update::Basis) = (start, update) {
             let mut first = start.to_vec();
             if update == Update::Assign {
                 first.rotate_left(1);

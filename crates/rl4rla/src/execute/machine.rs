@@ -58,7 +58,7 @@ pub struct Machine<'a> {
     /// Whether register d is kept up to date; a run whose program does not read it changes x in place.
     pub follows_steps: bool,
     memory: Memory,
-    /// The last v1 if the update is `Answer`; initially ½ for every row.
+    /// The last v1 if it is the answer; initially ½ for every row of A, or no rows of a basis.
     answer: Vec<f64>,
     pub residuals: Vec<f64>,
     pub excesses: Vec<f64>,
@@ -109,7 +109,7 @@ impl<'a> Machine<'a> {
     /// Measures the start that the problem gives, and begins the history with it.
     pub fn measure_start(&mut self) {
         let problem = self.data.problem();
-        let at_start = self.update != Update::Answer;
+        let at_start = !self.update.is_answer();
         self.note(if at_start { problem.measure_start() } else { problem.measure(self.result()) });
     }
 
@@ -158,7 +158,7 @@ impl<'a> Machine<'a> {
 
     /// The result to be measured: the iterate, or the answer.
     pub fn result(&self) -> &[f64] {
-        if self.update == Update::Answer { &self.answer } else { &self.x }
+        if self.update.is_answer() { &self.answer } else { &self.x }
     }
 
     /// Begins an iteration: resets these registers to their values after setup, and register x to the current
@@ -303,7 +303,7 @@ impl<'a> Machine<'a> {
                 Arc::make_mut(&mut self.x).iter_mut().zip(v1).for_each(|(x, v)| *x -= self.step * v);
             }
             Update::Assign => self.x = Arc::new(v1.to_vec()),
-            Update::Answer => self.answer = v1.to_vec(),
+            Update::Answer | Update::Basis => self.answer = v1.to_vec(),
         }
         if self.settings.precision != Precision::Double {
             self.x = self.settings.precision.vector(self.x.clone());

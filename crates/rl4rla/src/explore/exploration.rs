@@ -1,5 +1,7 @@
 //! Exploration: a search, its finalists tuned, selected and measured, each on instances of its own.
 
+use super::answer_values::has_answers;
+use super::answers::explore_answers;
 use super::classical::{self, SolverComparison};
 use super::hall::{HeldOut, Matrices, TunedProgram, by_reward, measured, summarized, trials};
 use super::limits::{ProgramLimit, limits};
@@ -69,6 +71,9 @@ pub fn explore(
     spec: &ExploreSpec,
     goes_on: &dyn Fn(&str) -> bool,
 ) -> Result<Option<Exploration>, FamilyError> {
+    if has_answers(spec.family.signature().update) {
+        return explore_answers(spec, goes_on);
+    }
     let stream = Stream::new(spec.seed).derive("explore", 0);
     let problems = ProblemSet::draw(spec, spec.search_cols, 1, &stream.derive("search", 0))?;
     let Some(found) = search(spec, &problems, goes_on) else { return Ok(None) };

@@ -66,6 +66,8 @@ pub struct Expressions {
     sizes: Sizes,
     /// The units of the data; `None` if units and affine types are not checked.
     units: Option<TaskUnits>,
+    /// Whether matrices may be made in iterations.
+    iterated_matrices: bool,
     /// Flops beyond which a single call is not worth making: those of the direct solver.
     most_flops: f64,
 }
@@ -73,9 +75,15 @@ pub struct Expressions {
 impl Expressions {
     /// The inputs of a problem with this signature.
     pub fn new(signature: Signature, sizes: Sizes, most_flops: f64, units: Option<TaskUnits>) -> Expressions {
-        let types = Env::start(signature);
-        let mut new =
-            Expressions { all: vec![], known: FxHashMap::default(), types, sizes, units, most_flops };
+        let mut new = Expressions {
+            all: vec![],
+            known: FxHashMap::default(),
+            types: Env::start(signature),
+            sizes,
+            units,
+            iterated_matrices: false,
+            most_flops,
+        };
         // Searches leave μ to be tuned by those who write it.
         for reg in signature.inputs.iter().filter(|reg| *reg != Reg::MU) {
             let ty = new.types.get(reg).expect("an input has a type");
@@ -85,6 +93,11 @@ impl Expressions {
             new.push(Expression { origin, ty, quantity, section, calls: vec![], flops: 0.0 });
         }
         new
+    }
+
+    /// The same with matrices that iterations make of vectors.
+    pub fn with_iterated_matrices(self) -> Expressions {
+        Expressions { iterated_matrices: true, ..self }
     }
 
     /// The quantity of all values if units and affine types are not checked.
@@ -144,7 +157,7 @@ impl Expressions {
     }
 
     /// A call of an operator, if its operands fit in shape, unit and affinity, it is not redundant, and it is worth
-    /// its work. Matrices and sketches are made in setup.
+    /// its work. Sketches are made in setup, and so are matrices unless iterations may make them.
     pub fn call(&mut self, op: Op, operands: &[Id]) -> Option<Id> {
         let mut operands = operands.to_vec();
         if op.commutative {
@@ -165,7 +178,7 @@ impl Expressions {
         let ty = ty.filter(|_| !matches!(pattern, Pattern::System(_)))?;
         let iterated = operands.iter().any(|&id| self.of(id).section == Section::Iteration);
         let section = if iterated { Section::Iteration } else { Section::Setup };
-        let in_setup_only = ty.kind() == Kind::Matrix || op.sketches();
+        let in_setup_only = (ty.kind() == Kind::Matrix && !self.iterated_matrices) || op.sketches();
         if (in_setup_only && iterated) || !op.sections.allow(section) || (op.redundant)(&args) {
             return None;
         }

@@ -64,27 +64,35 @@ pub fn measured(problems: &ProblemSet, entry: &TunedProgram, matrices: Matrices)
 /// The summary of the runs of a program on every instance of a set.
 pub fn summarized(problems: &ProblemSet, entry: &TunedProgram, trials: &[CandidateRun]) -> HeldOut {
     let problems = problems.tuned(&entry.tunables);
-    let [setup, iteration] = problems.flops(&entry.program).unwrap_or([f64::INFINITY; 2]);
-    let reached: Vec<(usize, usize)> =
-        trials.iter().filter_map(|trial| Some((trial.reached?, trial.passes))).collect();
-    let rewards = trials.iter().map(|trial| match trial.reached {
-        Some(_) => problems.reward(*trial, [setup, iteration]),
-        None => 0.0,
-    });
-    let rewards = Summary::of(rewards);
-    let mean = |of: &dyn Fn(&(usize, usize)) -> f64| {
-        (!reached.is_empty()).then(|| Summary::of(reached.iter().map(of)).mean)
-    };
-    let range = || Some([reached.iter().map(|r| r.0).min()?, reached.iter().map(|r| r.0).max()?]);
-    HeldOut {
-        reached: reached.len(),
-        runs: trials.len(),
-        reward: rewards.mean,
-        reward_error: rewards.error,
-        iterations: mean(&|(iterations, _)| *iterations as f64),
-        iterations_range: range(),
-        passes: mean(&|(_, passes)| *passes as f64),
-        flops: mean(&|(iterations, _)| setup + *iterations as f64 * iteration),
+    let flops = problems.flops(&entry.program).unwrap_or([f64::INFINITY; 2]);
+    let rewards = trials.iter().map(|trial| trial.reached.map_or(0.0, |_| problems.reward(*trial, flops)));
+    HeldOut::of(trials, rewards, flops)
+}
+
+impl HeldOut {
+    /// What runs with these rewards came to, given the flops of setup and of an iteration.
+    pub(super) fn of(
+        trials: &[CandidateRun],
+        rewards: impl Iterator<Item = f64>,
+        [setup, iteration]: [f64; 2],
+    ) -> HeldOut {
+        let reached: Vec<(usize, usize)> =
+            trials.iter().filter_map(|trial| Some((trial.reached?, trial.passes))).collect();
+        let rewards = Summary::of(rewards);
+        let mean = |of: &dyn Fn(&(usize, usize)) -> f64| {
+            (!reached.is_empty()).then(|| Summary::of(reached.iter().map(of)).mean)
+        };
+        let range = || Some([reached.iter().map(|r| r.0).min()?, reached.iter().map(|r| r.0).max()?]);
+        HeldOut {
+            reached: reached.len(),
+            runs: trials.len(),
+            reward: rewards.mean,
+            reward_error: rewards.error,
+            iterations: mean(&|(iterations, _)| *iterations as f64),
+            iterations_range: range(),
+            passes: mean(&|(_, passes)| *passes as f64),
+            flops: mean(&|(iterations, _)| setup + *iterations as f64 * iteration),
+        }
     }
 }
 

@@ -5,6 +5,9 @@
 //! coefficients are replaced by formulas one at a time. So conjugate gradients, of fourteen instructions, is found by
 //! looking at programs of three.
 
+mod answer_set;
+mod answer_values;
+mod answers;
 mod classical;
 mod directions;
 mod emit;

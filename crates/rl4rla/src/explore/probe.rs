@@ -43,10 +43,17 @@ impl ValueProbe {
         let (rows, cols) = if family.kind.info().square { (6, 6) } else { (40, 6) };
         let small = Family { rows, cols, condition: Some(3.0), ..*family };
         let instance = small.draw(&stream.derive("instance", 0)).expect("a small member of a valid family");
+        ValueProbe::on(instance, 16, stream)
+    }
+
+    /// A probe on this problem, with sketches of so many rows.
+    pub fn on(instance: Instance, sketch_rows: usize, stream: &Stream) -> ValueProbe {
+        let (rows, cols) = (instance.rows(), instance.cols());
         let draw = |label: &str| stream.derive(label, 0).normals(cols);
         let first = State { x: draw("x"), d: draw("d") };
         let states = [first.clone(), first.moved(draw("step"))];
-        let settings = RunSettings { sketch_rows: 16.min(rows), ..RunSettings::for_size(rows, cols) };
+        let settings =
+            RunSettings { sketch_rows: sketch_rows.min(rows), ..RunSettings::for_size(rows, cols) };
         let weights = stream.derive("weights", 0).normals(rows * rows);
         let (values, classes) = Default::default();
         let tells_forms_apart = false;

@@ -1,8 +1,9 @@
 //! What a user asks to explore, as it is typed and stored.
 
+use super::answer_values::has_answers;
 use super::spec::{ExploreSpec, SearchPart};
 use crate::execute::SketchKind;
-use crate::problem::{Family, Leverage, Right, families};
+use crate::problem::{Choice, Family, Leverage, Right, Task, families};
 use crate::program::{Op, nearest};
 use crate::reward::{Charge, Unit};
 use serde::{Deserialize, Serialize};
@@ -80,15 +81,17 @@ impl ExploreRequest {
         };
         let mut family = kind.sized(Some(self.rows), Some(self.cols));
         let task = family.kind.info().task;
-        if task.units().is_none() {
+        let answers = has_answers(task.update());
+        if !answers && task.units().is_none() {
             let message =
                 format!("family {} has the task {}, which cannot be explored", self.family, task.name());
-            let known = families().filter(|info| info.task.units().is_some()).map(|info| info.name);
+            let can = |task: &dyn Task| has_answers(task.update()) || task.units().is_some();
+            let known = families().filter(|info| can(info.task)).map(|info| info.name);
             return refuse(message, format!("--family {}", known.collect::<Vec<_>>().join(", ")));
         }
         family.leverage = self.leverage;
         family.right = self.right;
-        family.outside = if family.kind.info().square { 0.0 } else { self.outside };
+        family.outside = if family.kind.info().square || answers { 0.0 } else { self.outside };
         if let Some(kappa) = self.kappas.iter().find(|kappa| !(kappa.is_finite() && **kappa >= 1.0)) {
             return refuse(format!("--kappa takes numbers of at least 1, got {kappa}"), "--kappa 10,1e4,1e8");
         }
@@ -101,6 +104,10 @@ impl ExploreRequest {
         }
         if self.sketch_factor.is_some_and(|factor| !(1.5..=1000.0).contains(&factor)) {
             return refuse("--sketch-factor is a number between 1.5 and 1000", "--sketch-factor 4");
+        }
+        if answers && self.sketch_factor.is_some() {
+            let message = format!("the sketches of {} have as many rows as its answers need", self.family);
+            return refuse(message, "no --sketch-factor: the number of rows is tuned");
         }
         if !(1..=8).contains(&self.edits) {
             let message = format!(
@@ -123,7 +130,7 @@ impl ExploreRequest {
         let spec = ExploreSpec {
             conditions: self.kappas.clone(),
             tolerance: self.tolerance,
-            operators: self.operators()?,
+            operators: self.operators(&ExploreSpec::all_operators(&family, true))?,
             charge: Charge { unit: Unit::Flops, rows: self.rows, cols: self.cols },
             edits: self.edits,
             fixed_sketch: self.sketch,
@@ -136,20 +143,20 @@ impl ExploreRequest {
             ..ExploreSpec::new(family)
         };
         // Problems are drawn at the sizes of the search, with these condition numbers.
-        let small =
-            Family { condition: spec.conditions.first().copied(), ..spec.family_of(spec.search_cols) };
+        let conditioned = !answers || family.kind.info().options.contains(&Choice::Condition);
+        let condition = spec.conditions.first().copied().filter(|_| conditioned);
+        let small = Family { condition, ..spec.family_of(spec.search_cols) };
         match small.check() {
             Ok(()) => Ok(spec),
             Err(error) => refuse(error.to_string(), "another family, or other options of it"),
         }
     }
 
-    fn operators(&self) -> Result<Vec<Op>, RequestError> {
-        let known = || ExploreSpec::operators(true);
-        let find = |name: &String| match known().into_iter().find(|op| op.name == name) {
-            Some(op) => Ok(op),
+    fn operators(&self, known: &[Op]) -> Result<Vec<Op>, RequestError> {
+        let find = |name: &String| match known.iter().find(|op| op.name == name) {
+            Some(op) => Ok(*op),
             None => {
-                let names: Vec<&str> = known().into_iter().map(|op| op.name).collect();
+                let names: Vec<&str> = known.iter().map(|op| op.name).collect();
                 let meant = nearest(name, names.iter().copied()).unwrap_or("MAT_VEC_MUL");
                 let message = format!("`{name}` is not an operator that can be explored");
                 refuse(message, format!("{meant}; possible are {}", names.join(", ")))

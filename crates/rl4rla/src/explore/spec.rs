@@ -1,5 +1,6 @@
 //! What is to be explored.
 
+use super::answer_values::{self, has_answers};
 use crate::execute::{RunSettings, SketchKind};
 use crate::problem::{Family, FamilyKind};
 use crate::program::{Kind, Op, Reg, RegSet, Section};
@@ -164,6 +165,15 @@ impl ExploreSpec {
         let named = |name: &&str| Op::named(name).expect("an operator of this crate");
         let more = more.iter().filter(|_| matrices);
         vectors.iter().chain(more).map(named).collect()
+    }
+
+    /// The operators for the problems of this family, with or without those that make matrices.
+    pub fn all_operators(family: &Family, matrices: bool) -> Vec<Op> {
+        let task = family.kind.info().task;
+        match has_answers(task.update()) {
+            true => answer_values::operators(task, matrices),
+            false => ExploreSpec::operators(matrices),
+        }
     }
 
     /// Whether a part of the search is switched on.

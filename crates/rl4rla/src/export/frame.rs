@@ -79,7 +79,7 @@ pub fn body<C: Code>(export: &Export) -> Result<String, ExportError> {
         let given: Vec<String> =
             [first].into_iter().chain(run_loop.shown.iter().map(|(_, name)| name.to_string())).collect();
         // An answer depends on the inputs only, not on the previous answer.
-        let of = if update == Update::Answer { "_" } else { "x" };
+        let of = if update.is_answer() { "_" } else { "x" };
         lines.extend(C::inner(run_loop, iteration, &given, of));
         lines.push(String::new());
         lines.push(run::<C>(export));
@@ -94,7 +94,7 @@ pub fn body<C: Code>(export: &Export) -> Result<String, ExportError> {
 fn run<C: Code>(export: &Export) -> String {
     let Export { listing, run_loop, .. } = export;
     let start = match listing.signature.update {
-        Update::Answer => C::HALVES,
+        Update::Answer | Update::Basis => C::HALVES,
         _ if listing.starts_warm() => C::WARM_START,
         Update::Subtract | Update::Assign => "x",
     };
@@ -160,7 +160,7 @@ fn section<C: Code>(
 /// Whether the function needs m, and whether it needs n.
 pub fn sizes(export: &Export) -> [bool; 2] {
     let listing = &export.listing;
-    let answers = listing.signature.update == Update::Answer && listing.loops();
+    let answers = listing.signature.update.is_answer() && listing.loops();
     let rows = listing.has_sketch() || listing.has_sample() || listing.finds(Reg::P1) || answers;
     let starts = listing.signature.update == Update::Subtract;
     let cols = starts || !listing.carried().is_empty() || listing.has_sketch();
@@ -173,7 +173,7 @@ pub fn data(export: &Export) -> Vec<&'static str> {
     let b = (listing.reads_b() || export.run_loop.descends()).then_some("b");
     let start = match listing.signature.update {
         Update::Subtract | Update::Assign => listing.takes_start().then_some("x0"),
-        Update::Answer => listing.finds(Reg::X).then_some("x"),
+        Update::Answer | Update::Basis => listing.finds(Reg::X).then_some("x"),
     };
     ["A"].into_iter().chain(b).chain(start).collect()
 }
@@ -196,6 +196,9 @@ pub fn seen(export: &Export) -> &'static str {
 /// What a call returns, in one line.
 pub fn gives(export: &Export) -> &'static str {
     match (export.listing.loops(), export.run_loop.goal) {
+        (false, _) if export.listing.signature.update == Update::Basis => {
+            "An orthonormal basis for approximations of A, its rows one after the other"
+        }
         (false, _) => "The answer, one number for each row of A",
         (true, Goal::Squares) => "Minimises ‖Ax − b‖",
         (true, Goal::CrossEntropy) => {

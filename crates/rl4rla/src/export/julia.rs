@@ -107,9 +107,7 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
             ["rows_by", "subsample"].map(|name| pieces.get(&format!("{name}-{sampling}")).to_string()),
         );
     }
-    parts.extend(
-        pieces.called(&["probabilities", "triangle", "inverse"], &function).into_iter().map(String::from),
-    );
+    parts.extend(pieces.called(&HELPERS, &function).into_iter().map(String::from));
     if listing.loops() {
         parts.extend(runners::<Julia>(&export.run_loop, &runs));
     }
@@ -119,6 +117,9 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
     let libraries: String = used.map(|(_, library)| format!(", {library}")).collect();
     Ok(format!("{}\nusing LinearAlgebra{libraries}\n\n{code}", comment(export, "#")))
 }
+
+const HELPERS: [&str; 6] =
+    ["probabilities", "triangle", "inverse", "stacked", "orthonormal_rows", "leading_ritz_vector"];
 
 fn function(export: &Export) -> Result<String, ExportError> {
     let listing = &export.listing;
@@ -174,7 +175,7 @@ fn function(export: &Export) -> Result<String, ExportError> {
         Update::Subtract | Update::Assign if listing.takes_start() => {
             lines.push("x = Vector{Float64}(x0)".to_string());
         }
-        Update::Subtract | Update::Assign | Update::Answer => {}
+        _ => {}
     }
     if listing.finds(Reg::P1) {
         lines.push("p1 = fill(1 / size(A, 1), size(A, 1))".into());

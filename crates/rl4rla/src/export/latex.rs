@@ -112,6 +112,7 @@ fn algorithm(export: &Export) -> Result<String, ExportError> {
     text += match update {
         Update::Subtract | Update::Assign => "\\Ensure $x$\n",
         Update::Answer => "\\Ensure $y$, a number for each row of $A$\n",
+        Update::Basis => "\\Ensure $y$, an orthonormal basis by rows\n",
     };
     if listing.finds(Reg::P1) {
         text += "\\State $p \\gets (1/m, \\dots, 1/m)$\n"
@@ -130,12 +131,12 @@ fn algorithm(export: &Export) -> Result<String, ExportError> {
     text += &match update {
         Update::Subtract => format!("\\State $x \\gets x - \\eta \\, {result}$\n"),
         Update::Assign => format!("\\State $x \\gets {result}$\n"),
-        Update::Answer => format!("\\State $y \\gets {result}$\n"),
+        Update::Answer | Update::Basis => format!("\\State $y \\gets {result}$\n"),
     };
     if listing.loops() {
         text += "\\EndFor\n";
     }
-    text += if update == Update::Answer { "\\State \\Return $y$\n" } else { "\\State \\Return $x$\n" };
+    text += if update.is_answer() { "\\State \\Return $y$\n" } else { "\\State \\Return $x$\n" };
     Ok(text + "\\end{algorithmic}\n\\end{algorithm}\n")
 }
 
@@ -182,8 +183,10 @@ fn inputs(export: &Export) -> Vec<String> {
     match listing.signature.update {
         Update::Subtract | Update::Assign if !listing.takes_start() => {}
         Update::Subtract | Update::Assign => inputs.push("start $x \\in \\mathbb{R}^n$".into()),
-        Update::Answer if listing.finds(Reg::X) => inputs.push("$x \\in \\mathbb{R}^n$".into()),
-        Update::Answer => {}
+        Update::Answer | Update::Basis if listing.finds(Reg::X) => {
+            inputs.push("$x \\in \\mathbb{R}^n$".into())
+        }
+        Update::Answer | Update::Basis => {}
     }
     for parameter in Parameter::of(listing) {
         let symbol = parameter.symbol().replace('η', "\\eta").replace('μ', "\\mu").replace('τ', "\\tau");

@@ -158,10 +158,15 @@ impl Listing {
     }
 
     /// Whether a second iteration can differ from the first; a deterministic answer without carried registers cannot.
+    /// One basis is as good as the next.
     pub fn loops(&self) -> bool {
         let chance = self.section(Section::Iteration).any(|statement| statement.op.draws());
         let memory = !self.carried().is_empty() || !self.kept().is_empty();
-        self.signature.update != Update::Answer || memory || chance
+        match self.signature.update {
+            Update::Subtract | Update::Assign => true,
+            Update::Answer => memory || chance,
+            Update::Basis => false,
+        }
     }
 }
 

@@ -96,12 +96,15 @@ const IMPORTS: [(&str, &str); 4] = [
     ("expit(", "from scipy.special import expit"),
 ];
 
+const HELPERS: [&str; 5] =
+    ["probabilities", "triangle", "inverse", "orthonormal_rows", "leading_ritz_vector"];
+
 /// A program as a module with one function.
 pub fn write(export: &Export) -> Result<String, ExportError> {
     let pieces = Pieces::new(include_str!("templates/pieces.py"), "#");
     let runs = Pieces::new(include_str!("templates/runs.py"), "#");
     let function = function(export)?;
-    let mut parts = pieces.called(&["probabilities", "triangle", "inverse"], &function);
+    let mut parts = pieces.called(&HELPERS, &function);
     let released = export.defaults.sampling == Sampling::Released;
     let kind = if released { "released" } else { "unbiased" };
     let subsample = format!("subsample-{kind}");
@@ -207,7 +210,7 @@ fn prologue(export: &Export) -> String {
             lines.push("x = np.zeros(n) if x0 is None else np.asarray(x0, dtype=float)".into())
         }
         Update::Assign => lines.push("x = np.asarray(x0, dtype=float)".into()),
-        Update::Answer => {}
+        Update::Answer | Update::Basis => {}
     }
     if listing.has_sketch() {
         let rows = match export.defaults.sketch_factor {

@@ -11,7 +11,7 @@ use super::run_loop::RunLoop;
 use super::style::Style;
 use super::subject::Export;
 use crate::execute::Sampling;
-use crate::program::{Reg, Section, Templates, Type, Update};
+use crate::program::{Reg, Section, Templates, Type};
 
 /// The language.
 pub struct Rust;
@@ -94,8 +94,17 @@ impl Code for Rust {
     }
 }
 
-const HELPERS: [&str; 6] =
-    ["probabilities", "triangle", "inverse", "invert_upper", "solve_upper", "solve_upper_transposed"];
+const HELPERS: [&str; 9] = [
+    "probabilities",
+    "triangle",
+    "inverse",
+    "invert_upper",
+    "solve_upper",
+    "solve_upper_transposed",
+    "stacked",
+    "orthonormal_rows",
+    "leading_ritz_vector",
+];
 
 /// A program as a module with one public function.
 pub fn write(export: &Export) -> Result<String, ExportError> {
@@ -225,7 +234,7 @@ fn prologue(export: &Export, parameters: &[&str]) -> String {
     if !parameters.is_empty() {
         lines.push(format!("let Options {{ {} }} = options.clone();", parameters.join(", ")));
     }
-    let answers = listing.signature.update == Update::Answer && listing.loops();
+    let answers = listing.signature.update.is_answer() && listing.loops();
     let rows = listing.has_sketch() || listing.finds(Reg::P1) || answers;
     lines.extend(match [rows, !listing.carried().is_empty()] {
         [true, true] => Some("let (m, n) = A.shape();".into()),
@@ -235,7 +244,7 @@ fn prologue(export: &Export, parameters: &[&str]) -> String {
     });
     let at_start =
         listing.section(Section::Setup).any(|s| s.operands.iter().any(|(name, _)| name.reg == Reg::X));
-    if listing.signature.update != Update::Answer && at_start && listing.takes_start() {
+    if !listing.signature.update.is_answer() && at_start && listing.takes_start() {
         lines.push("let x = x0;".into());
     }
     if listing.finds(Reg::P1) {

@@ -16,7 +16,7 @@ use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::random_matrices;
 use super::spectrum::{self, SpectrumLaw};
-use super::task::{History, Task, Work};
+use super::task::{History, PASS_PRICE, Task, Work};
 use crate::linalg::{self, Matrix};
 use crate::program::{EIGENVALUE_OPERATORS, Operator, Reg, RegSet, Update};
 use crate::rng::Stream;
@@ -29,8 +29,6 @@ const SYMMETRIC: f64 = 1e-12;
 const POSITIVE: f64 = 1e-12;
 /// Decades of the excess, below that of a random start, over which the accuracy term grows from 0 to 1.
 const DECADES: f64 = 4.0;
-/// The cost of reading an entry of A, in flops: models a matrix that does not fit into memory.
-const PASS: f64 = 100.0;
 
 /// The task of finding the leading eigenvector.
 pub struct Eigenvalue;
@@ -140,8 +138,8 @@ impl Task for Eigenvalue {
     /// Flops plus the cost of reading A, between 1/64 of an iteration of power iteration and two of them.
     fn thrift(&self, work: &Work) -> Option<f64> {
         let entries = work.sizes.cols * work.sizes.cols;
-        let plain = (2.0 + PASS) * entries;
-        Some(work.cheapness(work.flops + PASS * entries * work.passes, plain / 64.0, 2.0 * plain))
+        let plain = (2.0 + PASS_PRICE) * entries;
+        Some(work.cheapness(work.flops + PASS_PRICE * entries * work.passes, plain / 64.0, 2.0 * plain))
     }
 
     fn weights(&self) -> [f64; 4] {
@@ -155,6 +153,10 @@ impl Task for Eigenvalue {
     /// A full eigendecomposition, about 9n³.
     fn direct(&self, _: f64, cols: f64) -> [f64; 2] {
         [9.0 * cols.powi(3), 1.0]
+    }
+
+    fn pass_price(&self) -> f64 {
+        PASS_PRICE
     }
 }
 

@@ -9,7 +9,7 @@ use super::instance_error::InstanceError;
 use super::outline::Outline;
 use super::response::Response;
 use super::solving::Solving;
-use super::{eigenvalue, linear, logistic};
+use super::{eigenvalue, linear, logistic, low_rank};
 use crate::linalg::Matrix;
 use crate::program::{
     Document, Entry, Geometry, OPERATORS, Op, Operator, ParseError, Reg, RegSet, Registry, Section,
@@ -32,7 +32,7 @@ pub trait Task: Send + Sync {
     fn families(&self) -> &'static [FamilyInfo];
 
     /// The loss of a result, and its excess over the smallest possible loss, in units of the task's choice. The
-    /// result is the iterate x, or v1 if the update is [`Update::Answer`].
+    /// result is the iterate x, or v1 if that is the answer.
     fn measure(&self, instance: &Instance, result: &[f64]) -> (f64, f64);
 
     /// Only the excess, if it is cheaper than both and [`Task::accuracy`] does not use losses.
@@ -153,6 +153,17 @@ pub trait Task: Send + Sync {
         [2.0 * rows * cols * cols - 2.0 / 3.0 * cols.powi(3), 1.0]
     }
 
+    /// The cost of reading an entry of A, in flops, where the work to reach a tolerance is counted.
+    fn pass_price(&self) -> f64 {
+        0.0
+    }
+
+    /// What it takes to use an answer of so many entries per column of A, in flops and in passes over A: work that a
+    /// program leaves to its user.
+    fn completion(&self, _rows: f64, _cols: f64, _answer: f64) -> [f64; 2] {
+        [0.0, 0.0]
+    }
+
     /// Whether loss and excess depend on A and b only through lengths and angles, so that programs can run in reduced
     /// coordinates.
     fn is_isometric(&self) -> bool {
@@ -256,8 +267,11 @@ impl Work {
     }
 }
 
-const BUILTIN: [&dyn Task; 4] =
-    [&linear::Linear, &logistic::Logistic, &logistic::Forward, &eigenvalue::Eigenvalue];
+/// The cost of reading an entry of A, in flops, for tasks that are posed on matrices too large for memory.
+pub const PASS_PRICE: f64 = 100.0;
+
+const BUILTIN: [&dyn Task; 5] =
+    [&linear::Linear, &logistic::Logistic, &logistic::Forward, &eigenvalue::Eigenvalue, &low_rank::LowRank];
 
 static REGISTERED: Registry<&'static dyn Task> = Registry::new();
 
@@ -380,7 +394,8 @@ mod tests {
             let instance = family.draw(&Stream::new(1)).unwrap();
             let start = match row.task.update() {
                 Update::Answer => vec![0.5; 200],
-                _ => instance.start.clone(),
+                Update::Basis => vec![],
+                Update::Subtract | Update::Assign => instance.start.clone(),
             };
             let (loss, excess) = instance.measure(&start);
             assert!(loss.is_finite() && excess > 0.0, "{}: {loss} {excess}", row.name);

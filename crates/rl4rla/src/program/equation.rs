@@ -90,7 +90,7 @@ impl Reading {
         let mut names = Names::new();
         // If x never changes, there is no iteration index.
         let x = match signature.update {
-            Update::Answer => Some(Expr::symbol("x")),
+            Update::Answer | Update::Basis => Some(Expr::symbol("x")),
             Update::Subtract | Update::Assign => initial(Reg::X),
         };
         let mut values: Vec<Option<Expr>> = Reg::all().map(initial).collect();

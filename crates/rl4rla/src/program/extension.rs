@@ -3,11 +3,13 @@
 
 use super::datum::Datum;
 use super::expr::Expr;
-use super::op::{Compute, Form, Meaning, Operator, Sections, take};
-use super::rules::{free, gram, length, solve, symmetric};
+use super::op::{Arg, Compute, Form, Meaning, Operator, Sections, take};
+use super::poly::Poly;
+use super::rules::{free, gram, length, shape, solve, symmetric};
 use super::template::Templates;
+use super::types::Dim;
 use super::types::Pattern::{Matrix, Scalar, Vector};
-use super::types::Size::{A, B};
+use super::types::Size::{A, AaboveC, AaboveOne, B, C, EntriesOfA, Is};
 use crate::linalg;
 
 const VECTOR_TO_VECTOR: &[Form] = &[Form { operands: &[Vector(A)], result: Vector(A) }];
@@ -18,7 +20,8 @@ const fn added(meaning: Meaning, export: Templates) -> Operator {
 }
 
 /// The operators added by the tasks of this crate, and three that none of them needs.
-pub static EXTENSIONS: [&[Operator]; 3] = [LOGISTIC_OPERATORS, EIGENVALUE_OPERATORS, FREE_OPERATORS];
+pub static EXTENSIONS: [&[Operator]; 5] =
+    [LOGISTIC_OPERATORS, EIGENVALUE_OPERATORS, LOW_RANK_OPERATORS, RITZ_OPERATORS, FREE_OPERATORS];
 
 /// The operators of the logistic tasks.
 pub static LOGISTIC_OPERATORS: &[Operator] = &[
@@ -155,6 +158,125 @@ pub static EIGENVALUE_OPERATORS: &[Operator] = &[Operator {
         },
     )
 }];
+
+/// The operators of the low-rank task.
+pub static LOW_RANK_OPERATORS: &[Operator] = &[
+    Operator {
+        name: "MAT_STACK",
+        doc: "the rows of M above those of N: sketches, and vectors as single rows",
+        forms: &[
+            Form { operands: &[Matrix(A, B), Matrix(C, B)], result: Matrix(AaboveC, B) },
+            Form { operands: &[Matrix(A, B), Vector(B)], result: Matrix(AaboveOne, B) },
+            Form { operands: &[Vector(B), Vector(B)], result: Matrix(Is(PAIR), B) },
+        ],
+        flops: free,
+        released_flops: free,
+        formula: |_, exprs, _| Expr::call("stack", "\\operatorname{stack}", exprs),
+        compute: Compute::Pure(|values| Ok(stacked(values[0], values[1]).into())),
+        ..added(
+            Meaning::Function,
+            Templates {
+                python: "np.vstack([$0, $1])",
+                rust: "stacked(&$0, &$1)",
+                julia: "stacked($0, $1)",
+                latex: "\\begin{bmatrix} $0 \\\\ $1 \\end{bmatrix}",
+            },
+        )
+    },
+    Operator {
+        name: "MAT_ORTH",
+        doc: "the rows of M made orthonormal, from the first to the last; a dependent row becomes zero",
+        forms: &[Form { operands: &[Matrix(A, B)], result: Matrix(A, B) }],
+        flops: orthonormalisation,
+        released_flops: orthonormalisation,
+        formula: |_, exprs, _| Expr::call("orth", "\\operatorname{orth}", exprs),
+        compute: Compute::Pure(|values| Ok(linalg::orthonormal_rows(values[0].matrix()).into())),
+        ..added(
+            Meaning::Function,
+            Templates {
+                python: "orthonormal_rows($0)",
+                rust: "orthonormal_rows($0.as_ref())",
+                julia: "orthonormal_rows($0)",
+                latex: "\\operatorname{orth}($0)",
+            },
+        )
+    },
+    Operator {
+        name: "MAT_ROWS",
+        doc: "the rows of M one after the other: a matrix as an answer",
+        forms: &[Form { operands: &[Matrix(A, Is(Dim::Cols))], result: Vector(EntriesOfA) }],
+        flops: free,
+        released_flops: free,
+        formula: |_, exprs, _| {
+            let [m] = take(exprs);
+            m
+        },
+        compute: Compute::Pure(|values| Ok(values[0].matrix().row_major().to_vec().into())),
+        ..added(
+            Meaning::Function,
+            Templates {
+                python: "$0.ravel()",
+                rust: "Col::from_fn($0.nrows() * $0.ncols(), |i| $0[(i / $0.ncols(), i % $0.ncols())])",
+                julia: "vec(permutedims($0))",
+                latex: "$0",
+            },
+        )
+    },
+];
+
+/// Operators for eigenvalue methods that keep more than one vector; a search uses them only if it is told to.
+static RITZ_OPERATORS: &[Operator] = &[Operator {
+    name: "RAYLEIGH_RITZ",
+    doc: "the unit vector v in the row space of M with the largest vᵀNv, for a symmetric N",
+    forms: &[Form { operands: &[Matrix(A, B), Matrix(B, B)], result: Vector(B) }],
+    flops: rayleigh_ritz,
+    released_flops: rayleigh_ritz,
+    formula: |_, exprs, _| Expr::call("ritz", "\\operatorname{ritz}", exprs),
+    compute: Compute::Pure(|values| {
+        linalg::leading_ritz_vector(values[0].matrix(), values[1].matrix()).map(Datum::from)
+    }),
+    ..added(
+        Meaning::Function,
+        Templates {
+            python: "leading_ritz_vector($0, $1)",
+            rust: "leading_ritz_vector($0.as_ref(), $1.as_ref())",
+            julia: "leading_ritz_vector($0, $1)",
+            latex: "\\operatorname{ritz}($0, $1)",
+        },
+    )
+}];
+
+const PAIR: Dim = Dim::Stack { sketches: 0, vectors: 2 };
+
+/// Gram-Schmidt twice: 4p²n for p rows.
+fn orthonormalisation(args: &[Arg]) -> Poly {
+    let (p, n) = shape(&args[0]);
+    (p.clone() * p * n).times(4.0)
+}
+
+/// Orthonormal rows Q, QN, QNQᵀ, its eigenvectors, and their combination.
+fn rayleigh_ritz(args: &[Arg]) -> Poly {
+    let (p, n) = shape(&args[0]);
+    let square = p.clone() * p.clone();
+    let products =
+        (p.clone() * n.clone() * n.clone() + square.clone() * n.clone() + p.clone() * n).times(2.0);
+    orthonormalisation(args) + products + (square * p).times(9.0)
+}
+
+/// The rows of one value above those of another; a vector is one row.
+fn stacked(above: &Datum, below: &Datum) -> linalg::Matrix {
+    let rows = |value: &Datum| match value {
+        Datum::Vector(v) => v.to_vec(),
+        value => value.matrix().row_major().to_vec(),
+    };
+    let mut entries = rows(below);
+    let cols = match below {
+        Datum::Vector(v) => v.len(),
+        value => value.matrix().cols(),
+    };
+    entries.splice(0..0, rows(above));
+    linalg::Matrix::from_row_major(entries.len() / cols, cols, entries).by_columns()
+}
 
 /// Operators that any curriculum may use.
 static FREE_OPERATORS: &[Operator] = &[

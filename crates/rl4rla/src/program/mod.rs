@@ -40,7 +40,7 @@ pub use datum::Datum;
 pub use editor::{Edit, Editor};
 pub use equation::{Direction, Equation, direction, equation};
 pub use expr::{Expr, Names};
-pub use extension::{EIGENVALUE_OPERATORS, EXTENSIONS, LOGISTIC_OPERATORS};
+pub use extension::{EIGENVALUE_OPERATORS, EXTENSIONS, LOGISTIC_OPERATORS, LOW_RANK_OPERATORS};
 pub use grammar::{Grammar, Insertion, IterationPart, TypeSystem};
 pub use lexicon::InstructionNumber;
 pub use liveness::LiveOut;

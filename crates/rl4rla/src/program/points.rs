@@ -10,7 +10,7 @@ use super::op::Op;
 use super::quick::Args;
 use super::register::{Reg, RegSet};
 use super::types::Type;
-use super::typing::{Env, Slot};
+use super::typing::Env;
 use super::units::{DataQuantity, Quantities};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
@@ -146,7 +146,7 @@ impl<'a> TypePoints<'a> {
     /// Whether v1 has the type that the update needs.
     pub fn moves(&self, point: TypePoint) -> bool {
         let Held { env, quantities } = &self.held[point as usize];
-        env.slot(Reg::V1) == Slot::Known(self.grammar.signature.result())
+        env.get(Reg::V1).is_some_and(|ty| self.grammar.signature.accepts(ty))
             && quantities.as_ref().is_none_or(Quantities::moves)
     }
 

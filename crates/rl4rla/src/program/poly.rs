@@ -28,6 +28,8 @@ impl Sizes {
             Dim::Cols => self.cols,
             Dim::Sketch => self.sketch,
             Dim::Batch => self.batch,
+            Dim::Stack { sketches, vectors } => f64::from(sketches) * self.sketch + f64::from(vectors),
+            Dim::Entries { sketches, vectors } => self.of(Dim::Stack { sketches, vectors }) * self.cols,
         }
     }
 }
@@ -54,12 +56,18 @@ impl Poly {
 
     /// A dimension as a symbol.
     pub fn dim(dim: Dim) -> Poly {
-        Poly::symbol(match dim {
-            Dim::Rows => 0,
-            Dim::Cols => 1,
-            Dim::Sketch => 2,
-            Dim::Batch => 3,
-        })
+        match dim {
+            Dim::Rows => Poly::symbol(0),
+            Dim::Cols => Poly::symbol(1),
+            Dim::Sketch => Poly::symbol(2),
+            Dim::Batch => Poly::symbol(3),
+            Dim::Stack { sketches, vectors } => {
+                Poly::symbol(2).times(f64::from(sketches)) + Poly::number(f64::from(vectors))
+            }
+            Dim::Entries { sketches, vectors } => {
+                Poly::dim(Dim::Stack { sketches, vectors }) * Poly::symbol(1)
+            }
+        }
     }
 
     /// c times this.

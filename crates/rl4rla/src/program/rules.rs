@@ -48,7 +48,7 @@ pub fn upper(_: &[Arg]) -> Structure {
 // Costs.
 
 /// The rows and columns of an operand, as polynomials: a vector is one column.
-fn shape(arg: &Arg) -> (Poly, Poly) {
+pub(super) fn shape(arg: &Arg) -> (Poly, Poly) {
     match arg.ty {
         Type::Scalar => (Poly::number(1.0), Poly::number(1.0)),
         Type::Vector(d) | Type::Weights(d) => (Poly::dim(d), Poly::number(1.0)),

@@ -16,11 +16,13 @@ pub enum Update {
     Assign,
     /// v1 is the answer, one number for each row of A; x is an input and never changes.
     Answer,
+    /// v1 is the answer, the rows of a matrix of n columns one after the other; x is never used.
+    Basis,
 }
 
 impl Update {
     /// All updates.
-    pub const ALL: [Update; 3] = [Update::Subtract, Update::Assign, Update::Answer];
+    pub const ALL: [Update; 4] = [Update::Subtract, Update::Assign, Update::Answer, Update::Basis];
 
     /// The name in the text format.
     pub fn name(self) -> &'static str {
@@ -28,7 +30,13 @@ impl Update {
             Update::Subtract => "subtract",
             Update::Assign => "assign",
             Update::Answer => "answer",
+            Update::Basis => "basis",
         }
+    }
+
+    /// Whether v1 is the answer, and x never changes.
+    pub fn is_answer(self) -> bool {
+        matches!(self, Update::Answer | Update::Basis)
     }
 
     /// The text of a program with this update, which parses to the same program and update; the default is not
@@ -46,14 +54,16 @@ impl Update {
             Update::Subtract => "x ← x − η·v1",
             Update::Assign => "x ← v1",
             Update::Answer => "y = v1",
+            Update::Basis => "Q = v1",
         }
     }
 
-    /// The dimension of `v1`.
-    fn length(self) -> Dim {
+    /// The dimension of `v1`; `None` if it may have any number of rows of length n.
+    fn length(self) -> Option<Dim> {
         match self {
-            Update::Subtract | Update::Assign => Dim::Cols,
-            Update::Answer => Dim::Rows,
+            Update::Subtract | Update::Assign => Some(Dim::Cols),
+            Update::Answer => Some(Dim::Rows),
+            Update::Basis => None,
         }
     }
 
@@ -61,7 +71,7 @@ impl Update {
     pub(super) fn flops(self) -> Poly {
         match self {
             Update::Subtract => Poly::number(2.0) * Poly::dim(Dim::Cols),
-            Update::Assign | Update::Answer => Poly::default(),
+            Update::Assign | Update::Answer | Update::Basis => Poly::default(),
         }
     }
 
@@ -72,6 +82,7 @@ impl Update {
             Update::Subtract => (next, Expr::difference(x, Expr::product([Expr::eta(), v1]))),
             Update::Assign => (next, v1),
             Update::Answer => (["y", "y"], v1),
+            Update::Basis => (["Q", "Q"], v1),
         }
     }
 }
@@ -93,9 +104,20 @@ impl Signature {
         Signature { geometry, inputs: Reg::inputs().collect(), update }
     }
 
-    /// The type that `v1` must have at the end of an iteration.
-    pub fn result(self) -> Type {
-        Type::Vector(self.geometry.dim(self.update.length()))
+    /// Whether `v1` may have this type at the end of an iteration.
+    pub fn accepts(self, ty: Type) -> bool {
+        match self.update.length() {
+            Some(dim) => ty == Type::Vector(self.geometry.dim(dim)),
+            None => matches!(ty, Type::Vector(Dim::Entries { .. })),
+        }
+    }
+
+    /// The type that `v1` must have at the end of an iteration, in words.
+    pub fn needs(self) -> String {
+        match self.update.length() {
+            Some(dim) => Type::Vector(self.geometry.dim(dim)).to_string(),
+            None => "vector of rows of length n, from MAT_ROWS".into(),
+        }
     }
 }
 
@@ -121,9 +143,13 @@ mod tests {
 
     #[test]
     fn an_answer_is_as_long_as_the_data() {
-        let result = |geometry, update| Signature::new(geometry, update).result();
-        assert_eq!(result(Geometry::Tall, Update::Answer), Type::Vector(Dim::Rows));
-        assert_eq!(result(Geometry::Square, Update::Answer), Type::Vector(Dim::Cols));
-        assert_eq!(result(Geometry::Tall, Update::Assign), Type::Vector(Dim::Cols));
+        let accepts = |geometry, update, dim| Signature::new(geometry, update).accepts(Type::Vector(dim));
+        assert!(accepts(Geometry::Tall, Update::Answer, Dim::Rows));
+        assert!(accepts(Geometry::Square, Update::Answer, Dim::Cols));
+        assert!(accepts(Geometry::Tall, Update::Assign, Dim::Cols));
+        let twice = Dim::Sketch.above(Dim::Sketch).unwrap();
+        assert!(accepts(Geometry::Tall, Update::Basis, twice.entries().unwrap()));
+        assert!(!accepts(Geometry::Tall, Update::Basis, twice));
+        assert!(!accepts(Geometry::Tall, Update::Basis, Dim::Cols));
     }
 }

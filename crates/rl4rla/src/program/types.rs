@@ -14,16 +14,73 @@ pub enum Dim {
     Sketch,
     /// k, the rows of a sample.
     Batch,
+    /// The rows of matrices on top of each other: so many sketches, and so many single rows.
+    Stack {
+        /// Number of sketches.
+        sketches: u8,
+        /// Number of single rows.
+        vectors: u8,
+    },
+    /// The entries of that many rows, each as long as a row of the data.
+    Entries {
+        /// Number of sketches.
+        sketches: u8,
+        /// Number of single rows.
+        vectors: u8,
+    },
+}
+
+impl Dim {
+    /// Most sketches, and most single rows, on top of each other.
+    const MOST: u8 = 16;
+
+    /// This many rows above another number of rows: only sketches and vectors can be stacked.
+    pub fn above(self, other: Dim) -> Option<Dim> {
+        let ([s, v], [t, w]) = (self.stacked()?, other.stacked()?);
+        let (sketches, vectors) = (s + t, v + w);
+        (sketches.max(vectors) <= Dim::MOST).then_some(Dim::Stack { sketches, vectors })
+    }
+
+    /// The entries of this many rows of length n.
+    pub fn entries(self) -> Option<Dim> {
+        self.stacked().map(|[sketches, vectors]| Dim::Entries { sketches, vectors })
+    }
+
+    fn stacked(self) -> Option<[u8; 2]> {
+        match self {
+            Dim::Sketch => Some([1, 0]),
+            Dim::Stack { sketches, vectors } => Some([sketches, vectors]),
+            _ => None,
+        }
+    }
+
+    /// A small number for it, the same in every build.
+    pub(crate) fn number(self) -> u64 {
+        match self {
+            Dim::Rows => 0,
+            Dim::Cols => 1,
+            Dim::Sketch => 2,
+            Dim::Batch => 3,
+            Dim::Stack { sketches, vectors } => u64::from(sketches) << 16 | u64::from(vectors) << 8,
+            Dim::Entries { sketches, vectors } => u64::from(sketches) << 32 | u64::from(vectors) << 24,
+        }
+    }
 }
 
 impl fmt::Display for Dim {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(match self {
-            Dim::Rows => "m",
-            Dim::Cols => "n",
-            Dim::Sketch => "s",
-            Dim::Batch => "k",
-        })
+        match *self {
+            Dim::Rows => f.write_str("m"),
+            Dim::Cols => f.write_str("n"),
+            Dim::Sketch => f.write_str("s"),
+            Dim::Batch => f.write_str("k"),
+            Dim::Stack { sketches: 0, vectors } => write!(f, "{vectors}"),
+            Dim::Stack { sketches, vectors: 0 } => write!(f, "{sketches}s"),
+            Dim::Stack { sketches: 1, vectors } => write!(f, "(s+{vectors})"),
+            Dim::Stack { sketches, vectors } => write!(f, "({sketches}s+{vectors})"),
+            Dim::Entries { sketches: 1, vectors: 0 } => f.write_str("sn"),
+            Dim::Entries { sketches, vectors } => write!(f, "{}n", Dim::Stack { sketches, vectors }),
+        }
     }
 }
 
@@ -135,6 +192,12 @@ pub enum Size {
     B,
     /// Any dimension, the same for every occurrence of `c`.
     C,
+    /// `a` rows above `c` rows.
+    AaboveC,
+    /// `a` rows above one more.
+    AaboveOne,
+    /// The entries of `a` rows of length n.
+    EntriesOfA,
     /// This dimension.
     Is(Dim),
 }
@@ -145,6 +208,9 @@ impl fmt::Display for Size {
             Size::A => f.write_str("a"),
             Size::B => f.write_str("b"),
             Size::C => f.write_str("c"),
+            Size::AaboveC => f.write_str("(a+c)"),
+            Size::AaboveOne => f.write_str("(a+1)"),
+            Size::EntriesOfA => f.write_str("an"),
             Size::Is(dim) => dim.fmt(f),
         }
     }
@@ -224,19 +290,27 @@ impl Binding {
             Size::A => &mut self.sizes[0],
             Size::B => &mut self.sizes[1],
             Size::C => &mut self.sizes[2],
+            // Sizes of results only.
+            Size::AaboveC | Size::AaboveOne | Size::EntriesOfA => return false,
         };
         *slot.get_or_insert(dim) == dim
     }
 
-    /// The dimension bound to a size by the operands.
-    pub fn dim(&self, size: Size, geometry: Geometry) -> Dim {
-        let bound = match size {
-            Size::Is(dim) => return geometry.dim(dim),
-            Size::A => self.sizes[0],
-            Size::B => self.sizes[1],
-            Size::C => self.sizes[2],
+    /// The dimension bound to a size by the operands; `None` if rows of this kind cannot be stacked.
+    pub fn dim(&self, size: Size, geometry: Geometry) -> Option<Dim> {
+        let bound = |i: usize| {
+            self.sizes[i]
+                .expect("the operator table binds every size of a result by its operands; a test checks it")
         };
-        bound.expect("the operator table binds every size of a result by its operands; a test checks it")
+        match size {
+            Size::Is(dim) => Some(geometry.dim(dim)),
+            Size::A => Some(bound(0)),
+            Size::B => Some(bound(1)),
+            Size::C => Some(bound(2)),
+            Size::AaboveC => bound(0).above(bound(2)),
+            Size::AaboveOne => bound(0).above(Dim::Stack { sketches: 0, vectors: 1 }),
+            Size::EntriesOfA => bound(0).entries(),
+        }
     }
 }
 
@@ -251,7 +325,19 @@ mod tests {
         assert!(!binding.unify(square, Geometry::Tall.matrix(), Geometry::Tall));
         let mut binding = Binding::default();
         assert!(binding.unify(square, Geometry::Symmetric.matrix(), Geometry::Symmetric));
-        assert_eq!(binding.dim(Size::A, Geometry::Symmetric), Dim::Cols);
+        assert_eq!(binding.dim(Size::A, Geometry::Symmetric), Some(Dim::Cols));
+    }
+
+    #[test]
+    fn sketches_and_vectors_are_stacked_and_nothing_else() {
+        let twice = Dim::Sketch.above(Dim::Sketch).unwrap();
+        let one = Dim::Stack { sketches: 0, vectors: 1 };
+        let more = twice.above(one).unwrap();
+        assert_eq!((twice.to_string(), more.to_string()), ("2s".into(), "(2s+1)".into()));
+        assert_eq!(more.entries().unwrap().to_string(), "(2s+1)n");
+        assert_eq!((Dim::Rows.above(twice), twice.above(Dim::Cols), Dim::Cols.entries()), (None, None, None));
+        let most = (0..4).fold(one, |dim, _| dim.above(dim).unwrap());
+        assert_eq!(most.above(one), None, "sixteen are enough");
     }
 
     #[test]

@@ -33,9 +33,9 @@ impl Hash for Env {
             Slot::Undefined => 0,
             Slot::Poison => 1,
             Slot::Known(Type::Scalar) => 2,
-            Slot::Known(Type::Vector(d)) => 0x10 | d as u64,
-            Slot::Known(Type::Weights(d)) => 0x20 | d as u64,
-            Slot::Known(Type::Matrix(r, c, s)) => 0x40 | (r as u64) << 4 | (c as u64) << 2 | s as u64,
+            Slot::Known(Type::Vector(d)) => 0x10 | d.number(),
+            Slot::Known(Type::Weights(d)) => 0x20 | d.number(),
+            Slot::Known(Type::Matrix(r, c, s)) => 0x40 | r.number() << 4 | c.number() << 2 | s as u64,
         };
         for eight in self.slots.chunks(8) {
             state.write_u64(eight.iter().fold(0, |word, slot| word << 8 | byte(slot)));
@@ -114,14 +114,14 @@ impl Env {
         let ty = match pattern {
             Pattern::Nothing => None,
             Pattern::Scalar => Some(Type::Scalar),
-            Pattern::Vector(a) => Some(Type::Vector(dim(a))),
-            Pattern::Weights(a) => Some(Type::Weights(dim(a))),
-            Pattern::Upper(a) => Some(Type::Matrix(dim(a), dim(a), Structure::Upper)),
-            Pattern::Matrix(a, b) => Some(Type::Matrix(dim(a), dim(b), (op.structure)(args))),
+            Pattern::Vector(a) => Some(Type::Vector(dim(a)?)),
+            Pattern::Weights(a) => Some(Type::Weights(dim(a)?)),
+            Pattern::Upper(a) => Some(Type::Matrix(dim(a)?, dim(a)?, Structure::Upper)),
+            Pattern::Matrix(a, b) => Some(Type::Matrix(dim(a)?, dim(b)?, (op.structure)(args))),
             // A sample is drawn from the current rows.
             Pattern::System(k) => match (args[0].ty, args[1].ty) {
                 (Type::Weights(p), Type::Matrix(rows, cols, _)) if p == rows => {
-                    Some(Type::Matrix(dim(k), cols, Structure::General))
+                    Some(Type::Matrix(dim(k)?, cols, Structure::General))
                 }
                 _ => return None,
             },
@@ -225,8 +225,8 @@ pub enum Cause {
     Update {
         /// The update.
         update: Update,
-        /// The type it needs.
-        needs: Type,
+        /// The type it needs, in words.
+        needs: String,
         /// The state of `v1`.
         slot: Slot,
     },
@@ -334,9 +334,9 @@ pub fn check(program: &Program, signature: impl Into<Signature>) -> Result<Vec<T
         typed.push(Typed { section, instruction, args, result: ty });
     }
     match env.slot(Reg::V1) {
-        Slot::Known(ty) if ty == signature.result() => Ok(typed),
+        Slot::Known(ty) if signature.accepts(ty) => Ok(typed),
         slot => {
-            let cause = Cause::Update { update, needs: signature.result(), slot };
+            let cause = Cause::Update { update, needs: signature.needs(), slot };
             Err(ShapeError { place: None, instruction: String::new(), cause, geometry })
         }
     }
@@ -357,7 +357,7 @@ mod tests {
         assert!(check(&parse(LANDWEBER), Geometry::Symmetric).is_ok());
         let error = check(&parse(LANDWEBER), Geometry::Tall).unwrap_err();
         let slot = Slot::Known(Type::Vector(Dim::Rows));
-        let needs = Type::Vector(Dim::Cols);
+        let needs = Type::Vector(Dim::Cols).to_string();
         assert_eq!(error.cause, Cause::Update { update: Update::Subtract, needs, slot });
         let answer = Signature::new(Geometry::Tall, Update::Answer);
         assert!(check(&parse(LANDWEBER), answer).is_ok());

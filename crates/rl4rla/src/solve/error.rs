@@ -39,7 +39,7 @@ pub enum SolveError {
 /// What a task may not support; see [`Task::solving`](crate::problem::Task::solving).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unsupported {
-    /// Programs of the task give an answer for every row and find no x.
+    /// Programs of the task give an answer and find no x.
     Answers,
     /// Data kept in a file.
     File,
@@ -53,9 +53,7 @@ impl Unsupported {
     /// Why it is rejected, and what to do.
     pub fn words(self) -> &'static str {
         match self {
-            Unsupported::Answers => {
-                "finds a number for every row and no x: run its programs by `execute::run`"
-            }
+            Unsupported::Answers => "finds an answer and no x: run its programs by `execute::run`",
             Unsupported::File => "measures x with all of A in memory: bring the data as a matrix in memory",
             Unsupported::Average => "may have no solution between two others: ask for no mean of iterates",
             Unsupported::RankDeficient => {

@@ -4,7 +4,6 @@ use super::error::{SolveError, Unsupported};
 use super::options::{RankDeficient, SolveOptions};
 use crate::linalg::Matrix;
 use crate::problem::{InstanceError, Linear, Stopping, Task};
-use crate::program::Update;
 
 /// Data of a problem. They are checked by [`solve`](super::solve), not before.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,7 +59,7 @@ impl Problem {
     pub(super) fn admits(&self, options: &SolveOptions) -> Result<(), SolveError> {
         let solving = self.task.solving();
         let refused = [
-            (self.task.update() == Update::Answer, Unsupported::Answers),
+            (self.task.update().is_answer(), Unsupported::Answers),
             (self.matrix.is_in_file() && !solving.streams, Unsupported::File),
             (options.average && !solving.averages, Unsupported::Average),
             (

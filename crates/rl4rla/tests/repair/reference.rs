@@ -126,7 +126,7 @@ fn fits_within(grammar: &Grammar, program: &Program, budget: usize, lost: RegSet
         }
     }
     frontier.keys().any(|env| {
-        env.slot(Reg::V1) == Slot::Known(grammar.signature.result())
+        env.get(Reg::V1).is_some_and(|ty| grammar.signature.accepts(ty))
             && handed_on.iter().all(|reg| env.get(reg).is_some())
     })
 }

@@ -68,7 +68,7 @@ impl PreparedTrial {
         let text = fs::read_to_string(folder.join("results.txt")).ok()?;
         let number = |word: &str| word.parse().unwrap_or(f64::NAN);
         let results = text.lines().map(|line| line.split_whitespace().map(number).collect::<Vec<f64>>());
-        let measured = |x: Vec<f64>| match x.len() == self.length() {
+        let measured = |x: Vec<f64>| match self.is_result(x.len()) {
             true => self.instance.measure(&x),
             false => (f64::NAN, f64::NAN),
         };
@@ -78,11 +78,12 @@ impl PreparedTrial {
         whole.then(|| deviation(residuals, &losses).max(deviation(ours, &excesses)))
     }
 
-    /// Number of entries of a result.
-    fn length(&self) -> usize {
+    /// Whether a result has this many entries.
+    fn is_result(&self, length: usize) -> bool {
         match self.instance.task.update() {
-            Update::Answer => self.instance.rows(),
-            _ => self.instance.cols(),
+            Update::Answer => length == self.instance.rows(),
+            Update::Basis => length.is_multiple_of(self.instance.cols()),
+            Update::Subtract | Update::Assign => length == self.instance.cols(),
         }
     }
 }

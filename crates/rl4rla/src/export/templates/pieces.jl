@@ -109,3 +109,43 @@ function inverse(M)
     end
     return pinv(Matrix(M); rtol = precision)
 end
+#% stacked
+"The rows of one matrix above those of another; a vector is one row."
+function stacked(above, below)
+    rows(M) = M isa AbstractVector ? permutedims(M) : M
+    return vcat(rows(above), rows(below))
+end
+#% orthonormal_rows
+"The rows of M made orthonormal, from the first to the last; a row that depends on those above becomes zero."
+function orthonormal_rows(M)
+    Q = zeros(size(M))
+    for i in axes(M, 1)
+        row = M[i, :]
+        # Once leaves an error that is large relative to a small rest, twice does not.
+        for least in (0.0, 1e-13, 0.5)
+            length = norm(row)
+            if !(length > least)
+                row = zero(row)
+                break
+            end
+            row = row / length
+            if least < 0.5
+                for j in 1:i-1
+                    row = row - dot(Q[j, :], row) * Q[j, :]
+                end
+            end
+        end
+        Q[i, :] = row
+    end
+    return Q
+end
+#% leading_ritz_vector
+"The unit vector v in the row space of M with the largest vᵀAv, for a symmetric A."
+function leading_ritz_vector(M, A)
+    Q = orthonormal_rows(M)
+    Q = Q[[any(!iszero, row) for row in eachrow(Q)], :]
+    H = Q * A * Q'
+    y = eigen(Symmetric((H + H') / 2)).vectors[:, end]
+    v = Q' * (y[1] >= 0 ? y : -y)
+    return v / norm(v)
+end

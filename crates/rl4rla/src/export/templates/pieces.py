@@ -88,3 +88,29 @@ def inverse(M):
     except np.linalg.LinAlgError:
         pass
     return np.linalg.pinv(M, rcond=precision)
+#% orthonormal_rows
+def orthonormal_rows(M):
+    """The rows of M made orthonormal, from the first to the last; a row that depends on those above becomes zero."""
+    Q = np.zeros(M.shape)
+    for i, row in enumerate(M):
+        # Once leaves an error that is large relative to a small rest, twice does not.
+        for least in [0.0, 1e-13, 0.5]:
+            length = np.linalg.norm(row)
+            if not length > least:
+                row = np.zeros(len(row))
+                break
+            row = row / length
+            if least < 0.5:
+                for above in Q[:i]:
+                    row = row - (above @ row) * above
+        Q[i] = row
+    return Q
+#% leading_ritz_vector
+def leading_ritz_vector(M, A):
+    """The unit vector v in the row space of M with the largest vᵀAv, for a symmetric A."""
+    Q = orthonormal_rows(M)
+    Q = Q[np.any(Q != 0, axis=1)]
+    H = Q @ A @ Q.T
+    y = np.linalg.eigh((H + H.T) / 2)[1][:, -1]
+    v = (y if y[0] >= 0 else -y) @ Q
+    return v / np.linalg.norm(v)

@@ -214,3 +214,82 @@ fn solve_upper_transposed(R: MatRef<'_, f64>, v: ColRef<'_, f64>) -> Col<f64> {
     R.transpose().solve_lower_triangular_in_place(z.as_mat_mut());
     z
 }
+//% stacked
+/// The rows of one matrix above those of another; a vector is one row.
+fn stacked(above: &impl Rows, below: &impl Rows) -> Mat<f64> {
+    let first = above.count();
+    let entry = |i: usize, j: usize| if i < first { above.entry(i, j) } else { below.entry(i - first, j) };
+    Mat::from_fn(first + below.count(), above.length(), entry)
+}
+
+/// A matrix, or a vector as a single row.
+trait Rows {
+    fn count(&self) -> usize;
+    fn length(&self) -> usize;
+    fn entry(&self, i: usize, j: usize) -> f64;
+}
+
+macro_rules! rows_of_matrices {
+    ($($ty:ty),*) => {$(
+        impl Rows for $ty {
+            fn count(&self) -> usize { self.nrows() }
+            fn length(&self) -> usize { self.ncols() }
+            fn entry(&self, i: usize, j: usize) -> f64 { self[(i, j)] }
+        }
+    )*};
+}
+
+macro_rules! single_rows {
+    ($($ty:ty),*) => {$(
+        impl Rows for $ty {
+            fn count(&self) -> usize { 1 }
+            fn length(&self) -> usize { self.nrows() }
+            fn entry(&self, _: usize, j: usize) -> f64 { self[j] }
+        }
+    )*};
+}
+
+rows_of_matrices!(Mat<f64>, MatRef<'_, f64>);
+single_rows!(Col<f64>, ColRef<'_, f64>);
+//% orthonormal_rows
+/// The rows of M made orthonormal, from the first to the last; a row that depends on those above becomes zero.
+fn orthonormal_rows(M: MatRef<'_, f64>) -> Mat<f64> {
+    let (p, n) = M.shape();
+    let mut Q = Mat::zeros(p, n);
+    for i in 0..p {
+        let mut row = Col::from_fn(n, |j| M[(i, j)]);
+        // Once leaves an error that is large relative to a small rest, twice does not.
+        for least in [0.0, 1e-13, 0.5] {
+            let length = row.norm_l2();
+            if length <= least {
+                row = Col::zeros(n);
+                break;
+            }
+            row = Scale(1.0 / length) * &row;
+            if least < 0.5 {
+                for k in 0..i {
+                    let share: f64 = (0..n).map(|j| Q[(k, j)] * row[j]).sum();
+                    row = Col::from_fn(n, |j| row[j] - share * Q[(k, j)]);
+                }
+            }
+        }
+        for j in 0..n {
+            Q[(i, j)] = row[j];
+        }
+    }
+    Q
+}
+//% leading_ritz_vector
+/// The unit vector v in the row space of M with the largest vᵀAv, for a symmetric A.
+fn leading_ritz_vector(M: MatRef<'_, f64>, A: MatRef<'_, f64>) -> Col<f64> {
+    let Q = orthonormal_rows(M);
+    let kept: Vec<usize> = (0..Q.nrows()).filter(|&i| Q.row(i).norm_l2() > 0.5).collect();
+    let Q = Mat::from_fn(kept.len(), Q.ncols(), |i, j| Q[(kept[i], j)]);
+    let H = &Q * A * Q.transpose();
+    let H = Mat::from_fn(kept.len(), kept.len(), |i, j| (H[(i, j)] + H[(j, i)]) / 2.0);
+    // Eigenvalues come in ascending order.
+    let eigen = H.self_adjoint_eigen(faer::Side::Lower).expect("finite entries");
+    let y = eigen.U().col(kept.len() - 1);
+    let v = Q.transpose() * y;
+    Scale(if y[0] < 0.0 { -1.0 } else { 1.0 } / v.norm_l2()) * &v
+}

@@ -1,0 +1,158 @@
+//! Instances for programs whose result is an answer or the next iterate, and the work they are charged for.
+
+use super::hall::HeldOut;
+use super::problem_set::{CandidateRun, TrialProgress};
+use super::race::Tunables;
+use super::spec::ExploreSpec;
+use crate::execute::{Measuring, Plan, RunData, RunSettings, Runner, SketchKind};
+use crate::problem::{Choice, Family, FamilyError, Instance};
+use crate::program::{Canonical, LiveOut, Model, Program, ProgramCost, Update};
+use crate::reward::Charge;
+use crate::rng::Stream;
+use rayon::prelude::*;
+
+/// Iterations after which a run is given up.
+const LIMIT: usize = 3000;
+
+/// Rows of the instances for each column, unless they are square.
+const TALL: usize = 2;
+
+/// Work of an unfinished run, relative to that extrapolated from its progress.
+const UNFINISHED: f64 = 4.0;
+
+/// A sketch: its kind and its number of rows, which does not grow with the problem.
+pub type Sketched = (SketchKind, usize);
+
+/// The instances of one of three disjoint sets.
+pub struct AnswerSet {
+    instances: Vec<Instance>,
+    tolerance: f64,
+    charge: Charge,
+    stream: Stream,
+}
+
+impl AnswerSet {
+    /// Draws `count` instances for each condition number, if the family has one.
+    pub fn draw(
+        spec: &ExploreSpec,
+        cols: usize,
+        count: usize,
+        stream: &Stream,
+    ) -> Result<AnswerSet, FamilyError> {
+        let info = spec.family.kind.info();
+        let conditions: Vec<Option<f64>> = match info.options.contains(&Choice::Condition) {
+            true => spec.conditions.iter().copied().map(Some).collect(),
+            false => vec![None],
+        };
+        let rows = if info.square { cols } else { TALL * cols };
+        let mut instances = Vec::new();
+        for (k, condition) in conditions.into_iter().enumerate() {
+            let stream = stream.derive("condition", k as u64);
+            let family = Family { rows, cols, condition, ..spec.family };
+            for i in 0..count {
+                instances.push(family.draw(&stream.derive("instance", i as u64))?);
+            }
+        }
+        let (tolerance, charge) = (spec.tolerance, spec.charge);
+        Ok(AnswerSet { instances, tolerance, charge, stream: stream.derive("runs", 0) })
+    }
+
+    /// Number of instances.
+    pub fn len(&self) -> usize {
+        self.instances.len()
+    }
+
+    /// An instance.
+    pub fn instance(&self, i: usize) -> &Instance {
+        &self.instances[i]
+    }
+
+    /// Flops of the direct solver and of its passes at the size that work is charged for.
+    pub fn direct(&self) -> f64 {
+        let Charge { rows, cols, .. } = self.charge;
+        let [flops, passes] = self.instances[0].task.direct(rows as f64, cols as f64);
+        flops + passes * self.pass()
+    }
+
+    /// The price of a pass over A in flops, at the size that work is charged for.
+    fn pass(&self) -> f64 {
+        self.instances[0].task.pass_price() * self.charge.rows as f64 * self.charge.cols as f64
+    }
+
+    /// The settings of runs with this sketch on a problem of this size.
+    pub fn settings(&self, (sketch, rows): Sketched, of: [usize; 2]) -> RunSettings {
+        let [m, n] = of;
+        let is_basis = self.instances[0].task.update() == Update::Basis;
+        let iterations = if is_basis { 1 } else { LIMIT };
+        RunSettings { sketch, sketch_rows: rows.min(m), iterations, ..RunSettings::for_size(m, n) }
+    }
+
+    /// Runs a program on an instance until it reaches the tolerance, diverges or is given up.
+    /// Also gives the entries of its result for each column of A.
+    fn run(&self, program: &Program, sketch: Sketched, i: usize) -> (CandidateRun, f64) {
+        let instance = &self.instances[i];
+        let settings = self.settings(sketch, [instance.rows(), instance.cols()]);
+        let Ok(plan) = Plan::new(program, instance.shape(), &settings) else {
+            return Default::default();
+        };
+        let (data, stream) = (RunData::True(instance, None), self.stream.derive("instance", i as u64));
+        let measuring = Measuring::Every { losses: false };
+        let Ok(mut runner) = Runner::begin(&plan, data, &settings, &stream, measuring) else {
+            return Default::default();
+        };
+        let mut progress = TrialProgress::new(self.tolerance, runner.excesses()[0]);
+        while progress.goes_on(settings.iterations) {
+            match runner.advance() {
+                Ok(_) => progress.add(*runner.excesses().last().expect("it was measured")),
+                Err(_) => progress.fail(),
+            }
+        }
+        let rows = runner.result().len() as f64 / instance.cols() as f64;
+        (CandidateRun { passes: runner.passes(), ..progress.trial() }, rows)
+    }
+
+    /// Flops of setup and of an iteration, at the size that work is charged for.
+    fn flops(&self, program: &Program, sketch: Sketched) -> Option<[f64; 2]> {
+        let live = Canonical::new(program, LiveOut::Finished);
+        let cost = ProgramCost::of(&live, self.instances[0].signature(), Model::True).ok()?;
+        let Charge { rows, cols, .. } = self.charge;
+        let sizes = self.settings(sketch, [rows, cols]).sizes(rows, cols);
+        Some([cost.setup.flops.eval(&sizes), cost.iteration.flops.eval(&sizes)])
+    }
+
+    /// w₀/(w₀ + w) with the work w to the tolerance, passes included; less for iterations that came closer to it.
+    fn reward(&self, (run, answer): (CandidateRun, f64), [setup, iteration]: [f64; 2]) -> f64 {
+        let Charge { rows, cols, .. } = self.charge;
+        let [flops, passes] = self.instances[0].task.completion(rows as f64, cols as f64, answer);
+        let flops = flops + setup + run.iterations as f64 * iteration;
+        let work = flops + (run.passes as f64 + passes) * self.pass();
+        let work = match run.reached {
+            Some(_) => work,
+            None if run.progress <= 0.02 || run.iterations < 2 => return 0.0,
+            None => UNFINISHED * work / run.progress,
+        };
+        self.direct() / (self.direct() + work)
+    }
+
+    /// The reward of a program on one instance.
+    pub fn score(&self, program: &Program, sketch: Sketched, i: usize) -> f64 {
+        let Some(flops) = self.flops(program, sketch) else { return 0.0 };
+        self.reward(self.run(program, sketch, i), flops)
+    }
+
+    /// What a program does on every instance.
+    pub fn measured(&self, program: &Program, sketch: Sketched) -> HeldOut {
+        let runs: Vec<(CandidateRun, f64)> =
+            (0..self.len()).into_par_iter().map(|i| self.run(program, sketch, i)).collect();
+        let flops = self.flops(program, sketch).unwrap_or([f64::INFINITY; 2]);
+        let reward = |run: &(CandidateRun, f64)| run.0.reached.map_or(0.0, |_| self.reward(*run, flops));
+        let rewards: Vec<f64> = runs.iter().map(reward).collect();
+        let runs: Vec<CandidateRun> = runs.into_iter().map(|(run, _)| run).collect();
+        HeldOut::of(&runs, rewards.into_iter(), flops)
+    }
+
+    /// A sketch as it is recorded: its rows relative to the columns that work is charged for.
+    pub fn tunables(&self, (sketch, rows): Sketched) -> Tunables {
+        Tunables { step: 1.0, mu: 0.0, sketch, sketch_factor: rows as f64 / self.charge.cols as f64 }
+    }
+}

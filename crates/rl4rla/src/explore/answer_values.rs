@@ -1,0 +1,107 @@
+//! Answers: every value of a few instructions that a program could give.
+
+use super::expression::{Expressions, Id};
+use super::probe::ValueProbe;
+use crate::problem::Task;
+use crate::program::{Compute, Kind, Op, Pattern, Reg, Signature, Type, Update};
+
+/// Expressions after which no longer ones are looked for.
+const MOST_EXPRESSIONS: usize = 100_000;
+
+/// Operators that make answers: products, sketches, bases and those of the task; with or without those that make
+/// matrices.
+pub fn operators(task: &dyn Task, matrices: bool) -> Vec<Op> {
+    let vectors = ["VEC_VEC_ADD", "VEC_VEC_SUB", "MAT_VEC_MUL", "VEC_MAT_MUL"];
+    let more = [
+        "MAT_MAT_MUL",
+        "MAT_MAT_TRANS_MUL",
+        "MAT_TRANS_MAT_MUL",
+        "SKETCH",
+        "MAT_STACK",
+        "MAT_ORTH",
+        "RAYLEIGH_RITZ",
+    ];
+    let named = |name: &&str| Op::named(name).expect("an operator of this crate");
+    let mut all: Vec<Op> = vectors.iter().chain(more.iter().filter(|_| matrices)).map(named).collect();
+    let own: Vec<Op> = task.operators().iter().map(Op).filter(|op| !all.contains(op)).collect();
+    all.extend(own);
+    all
+}
+
+/// All values of at most `edits` instructions by these operators that a program with this signature could answer with,
+/// one for each value up to scale, and the number of all values.
+pub fn answers(
+    expressions: &mut Expressions,
+    probe: &mut ValueProbe,
+    signature: Signature,
+    operators: &[Op],
+    edits: usize,
+) -> (Vec<Id>, usize) {
+    let given = |id: &Id, expressions: &Expressions| {
+        signature.inputs.iter().any(|reg| reg != Reg::ETA && reg != Reg::MU && expressions.input(reg) == *id)
+    };
+    let mut active: Vec<Id> = expressions.ids().filter(|id| given(id, expressions)).collect();
+    active.retain(|&id| probe.representative(expressions, id) == Some(id));
+    for size in 1..=edits {
+        let mut found: Vec<Id> = Vec::new();
+        for &op in operators.iter().filter(|op| is_geometric(**op)) {
+            for form in op.forms {
+                let fits = |id: Id, i: usize| form.operands[i].kind() == Some(expressions.of(id).ty.kind());
+                let choices =
+                    |i: usize| active.iter().copied().filter(|&id| fits(id, i)).collect::<Vec<Id>>();
+                let calls: Vec<Vec<Id>> = match form.operands.len() {
+                    1 => choices(0).into_iter().map(|id| vec![id]).collect(),
+                    2 => pairs(op, &choices(0), &choices(1)),
+                    _ => vec![],
+                };
+                for call in calls {
+                    if expressions.calls(&call).len() + 1 == size {
+                        found.extend(expressions.call(op, &call));
+                    }
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|&id| is_block(expressions.of(id).ty));
+        // Among equal values the cheapest stands for all.
+        let flops = |id: Id| expressions.flops(&[id]).iter().sum::<f64>();
+        found.sort_by(|&i, &j| flops(i).total_cmp(&flops(j)).then(i.cmp(&j)));
+        found.retain(|&id| probe.representative(expressions, id) == Some(id));
+        found.sort_unstable();
+        active.extend(found);
+        if expressions.count() > MOST_EXPRESSIONS {
+            break;
+        }
+    }
+    let results = active.iter().copied().filter(|&id| expressions.of(id).edits() > 0);
+    (results.filter(|&id| signature.accepts(expressions.of(id).ty)).collect(), active.len())
+}
+
+/// The operands of an operator on two values. Of two stacks with the same rows one is enough: they span the same space.
+fn pairs(op: Op, left: &[Id], right: &[Id]) -> Vec<Vec<Id>> {
+    let unordered = op.commutative || op.name == "MAT_STACK";
+    let all = left.iter().flat_map(|&one| right.iter().map(move |&other| vec![one, other]));
+    all.filter(|pair| !unordered || pair[0] < pair[1]).collect()
+}
+
+/// Whether an operator makes vectors and matrices of vectors and matrices of the same iteration.
+fn is_geometric(op: Op) -> bool {
+    let is_number = |pattern: &Pattern| pattern.kind() == Some(Kind::Scalar);
+    let numbers = op.forms.iter().any(|form| is_number(&form.result) || form.operands.iter().any(is_number));
+    !numbers && !matches!(op.compute, Compute::Previous)
+}
+
+/// Whether a value is a vector, or a block of few rows: A need not fit into memory, and nothing of its size is made.
+fn is_block(ty: Type) -> bool {
+    match ty {
+        Type::Scalar | Type::Weights(_) => false,
+        Type::Vector(_) => true,
+        Type::Matrix(rows, cols, _) => rows.entries().is_some() && cols.entries().is_none(),
+    }
+}
+
+/// Whether programs with this update are looked for among answers: not those that step along a direction.
+pub fn has_answers(update: Update) -> bool {
+    matches!(update, Update::Assign | Update::Basis)
+}

@@ -1,0 +1,203 @@
+//! Exploration of tasks whose programs give an answer or the next iterate: there is no direction to step along, so no
+//! coefficient to choose. Every value that could be the answer is scored by the reward itself.
+
+use super::answer_set::{AnswerSet, Sketched};
+use super::answer_values::answers;
+use super::emit;
+use super::exploration::{CatalogueRival, Exploration, HallEntry};
+use super::expression::Expressions;
+use super::hall::by_reward;
+use super::probe::ValueProbe;
+use super::spec::ExploreSpec;
+use crate::execute::SketchKind;
+use crate::problem::{Family, FamilyError, Instance, Task};
+use crate::program::{Entry, Program, Update};
+use crate::rng::Stream;
+use rayon::prelude::*;
+
+/// Columns of the instances.
+const COLS: usize = 160;
+
+/// Instances of each condition number for search and tuning, and for the selection.
+const SEARCH: usize = 3;
+const SELECT: usize = 3;
+
+/// Candidates that are tuned.
+const TUNED: usize = 8;
+
+/// Candidates that are scored on all search instances: the best on the first.
+const SCREENED: usize = 24;
+
+/// Rows of a sketch that are tried, relative to the rank of the answer, or to a small block where it has none.
+const FACTORS: [f64; 7] = [1.2, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0];
+const BLOCK: usize = 4;
+
+/// The share of settings that stay in the race after each instance, and how many do at least.
+const SURVIVORS: usize = 3;
+const LEAST_SURVIVORS: usize = 4;
+
+/// Explores the answers for a family of problems; `None` if `goes_on`, which is told what is being done, says to stop.
+/// A pure function of the spec.
+pub fn explore_answers(
+    spec: &ExploreSpec,
+    goes_on: &dyn Fn(&str) -> bool,
+) -> Result<Option<Exploration>, FamilyError> {
+    let stream = Stream::new(spec.seed).derive("explore", 0);
+    let cols = COLS.min(spec.charge.cols);
+    let set = |label: &str, count: usize| AnswerSet::draw(spec, cols, count, &stream.derive(label, 0));
+    let (search, select) = (set("search", SEARCH)?, set("select", SELECT)?);
+    let last = set("final", spec.held_out)?;
+    let Some((programs, values)) = candidates(spec, &search, goes_on) else { return Ok(None) };
+    if !goes_on(&format!("scoring {} answers among {values} values", programs.len())) {
+        return Ok(None);
+    }
+    let looks = looks(spec, &search);
+    let mut runs = programs.len() * looks.len();
+    let screened = ranked(&search, programs, &looks, 1, SCREENED);
+    runs += screened.len() * looks.len() * search.len();
+    let finalists = ranked(&search, screened, &looks, search.len(), TUNED);
+    let mut hall = Vec::new();
+    for (i, program) in finalists.iter().enumerate() {
+        if !goes_on(&format!("tuning finalist {} of {}", i + 1, finalists.len())) {
+            return Ok(None);
+        }
+        let (sketch, search) = tuned(spec, &search, program);
+        hall.push((program.clone(), sketch, search, select.measured(program, sketch).reward));
+    }
+    let mut hall = by_reward(hall, |(program, _, _, select)| (*select, program.len()));
+    hall.truncate(spec.hall);
+    let measured = |(program, sketch, search, select): (Program, Sketched, f64, f64)| {
+        let held_out = last.measured(&program, sketch);
+        HallEntry {
+            program,
+            tunables: last.tunables(sketch),
+            search,
+            select,
+            held_out,
+            limits: vec![],
+            beats: vec![],
+        }
+    };
+    let hall = hall.into_iter().map(measured).collect();
+    let Some(rivals) = rivals(spec, &search, &last, goes_on) else { return Ok(None) };
+    Ok(Some(Exploration { hall, rivals, values, runs }))
+}
+
+/// The programs with the highest mean rewards over the first instances, each with the best of these sketches.
+fn ranked(
+    search: &AnswerSet,
+    programs: Vec<Program>,
+    looks: &[Sketched],
+    instances: usize,
+    count: usize,
+) -> Vec<Program> {
+    let score = |program: Program| {
+        let looks = if sketches(&program) { looks } else { &looks[..1] };
+        let sum = |sketch: &Sketched| (0..instances).map(|i| search.score(&program, *sketch, i)).sum::<f64>();
+        let best = looks.iter().map(sum).fold(0.0, f64::max) / instances as f64;
+        (program, best)
+    };
+    let scored: Vec<(Program, f64)> = programs.into_par_iter().map(score).collect();
+    let scored = scored.into_iter().filter(|(_, reward)| *reward > 0.0).collect();
+    let best = by_reward(scored, |(program, reward)| (*reward, program.len()));
+    best.into_iter().take(count).map(|(program, _)| program).collect()
+}
+
+/// The programs of all answers, and the number of values enumerated.
+fn candidates(
+    spec: &ExploreSpec,
+    search: &AnswerSet,
+    goes_on: &dyn Fn(&str) -> bool,
+) -> Option<(Vec<Program>, usize)> {
+    goes_on("enumerating values").then_some(())?;
+    let signature = search.instance(0).signature();
+    let of = [spec.charge.rows, spec.charge.cols];
+    let sizes = search.settings(looks(spec, search)[0], of).sizes(of[0], of[1]);
+    let mut expressions = Expressions::new(signature, sizes, search.direct(), None).with_iterated_matrices();
+    let (instance, sketch_rows) = probe(&spec.family, spec.seed);
+    let stream = Stream::new(spec.seed).derive("probe", 0);
+    let mut probe = ValueProbe::on(instance, sketch_rows, &stream);
+    let (found, values) = answers(&mut expressions, &mut probe, signature, &spec.operators, spec.edits);
+    let programs =
+        found.into_iter().filter_map(|id| emit::program(&expressions, id, None, &spec.limits)).collect();
+    Some((programs, values))
+}
+
+/// A small problem on which values are compared, with a sketch of so few rows that stacks of several span no more than
+/// part of the space.
+fn probe(family: &Family, seed: u64) -> (Instance, usize) {
+    let cols = 24;
+    let rows = if family.kind.info().square { cols } else { 2 * cols };
+    let small = Family { rows, cols, ..*family };
+    let instance = small.draw(&Stream::new(seed).derive("probe/instance", 0));
+    (instance.expect("a small member of a valid family"), 2)
+}
+
+fn sketches(program: &Program) -> bool {
+    program.instructions().any(|(_, _, instruction)| instruction.op.sketches())
+}
+
+/// The rows of sketches that are tried.
+fn rows(search: &AnswerSet) -> Vec<usize> {
+    let instance = search.instance(0);
+    let block = match instance.task.update() {
+        Update::Basis => instance.x_star.len() / instance.cols(),
+        _ => BLOCK,
+    };
+    let mut rows: Vec<usize> = FACTORS.iter().map(|factor| (factor * block as f64).ceil() as usize).collect();
+    rows.retain(|&rows| rows < instance.cols());
+    if rows.is_empty() {
+        rows.push(block);
+    }
+    rows.dedup();
+    rows
+}
+
+/// The sketches with which a candidate is first looked at: every third number of rows, of one kind.
+fn looks(spec: &ExploreSpec, search: &AnswerSet) -> Vec<Sketched> {
+    let kind = spec.fixed_sketch.unwrap_or(spec.sketch);
+    rows(search).into_iter().step_by(3).map(|rows| (kind, rows)).collect()
+}
+
+/// The sketch with the highest mean reward for a program, by racing, and that reward.
+fn tuned(spec: &ExploreSpec, search: &AnswerSet, program: &Program) -> (Sketched, f64) {
+    let kinds = match spec.fixed_sketch {
+        Some(kind) => vec![kind],
+        None => SketchKind::ALL.to_vec(),
+    };
+    let of = |kind: SketchKind| rows(search).into_iter().map(move |rows| (kind, rows));
+    let all = || kinds.iter().flat_map(|kind| of(*kind));
+    let sketches: Vec<Sketched> = if sketches(program) { all().collect() } else { all().take(1).collect() };
+    let mut entrants: Vec<(Sketched, f64)> = sketches.into_iter().map(|sketch| (sketch, 0.0)).collect();
+    for i in 0..search.len() {
+        entrants.par_iter_mut().for_each(|(sketch, sum)| *sum += search.score(program, *sketch, i));
+        entrants.sort_by(|a, b| b.1.total_cmp(&a.1));
+        entrants.truncate((entrants.len() / SURVIVORS).max(LEAST_SURVIVORS));
+    }
+    let (sketch, sum) = entrants[0];
+    (sketch, sum / search.len() as f64)
+}
+
+/// The programs of the catalogue for these problems, tuned in the same way.
+fn rivals(
+    spec: &ExploreSpec,
+    search: &AnswerSet,
+    last: &AnswerSet,
+    goes_on: &dyn Fn(&str) -> bool,
+) -> Option<Vec<CatalogueRival>> {
+    let task = spec.family.kind.info().task;
+    let fits = |entry: &&'static Entry| {
+        entry.signature().update == task.update()
+            && <dyn Task>::of(&entry.document).is_ok_and(|of| of.name() == task.name())
+    };
+    let mut rivals = Vec::new();
+    for entry in Entry::known().filter(fits) {
+        goes_on(&format!("measuring {}", entry.name)).then_some(())?;
+        let program = &entry.document.program;
+        let (sketch, _) = tuned(spec, search, program);
+        let held_out = last.measured(program, sketch);
+        rivals.push(CatalogueRival { entry, tunables: last.tunables(sketch), held_out });
+    }
+    rivals.sort_by(|a, b| b.held_out.reward.total_cmp(&a.held_out.reward));
+    Some(rivals)
+}
