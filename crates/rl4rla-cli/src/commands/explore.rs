@@ -6,6 +6,7 @@ use crate::interrupt::{self, INTERRUPTED, stopped};
 use crate::page::{Page, accent, faint, indent, ledger, number, strong, warning};
 use crate::progress;
 use rl4rla::explore::{ExploreRequest, ExploreSpec, RequestError, explore};
+use rl4rla::problem::Family;
 use rl4rla::record::{Build, EXPLORE, HallRecord, RunRecord, TunablesRecord};
 use rl4rla::store::{NewRun, RunId, Store};
 use serde_json::json;
@@ -17,9 +18,15 @@ const METHOD: &str = "oracle";
 /// Explores a family of problems.
 pub fn run(args: &Explore, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
-    if args.task != "linear" {
-        let message = format!("the task `{}` cannot be explored yet", args.task);
-        return Err(Failure::new(message).advise("--task linear, with a family of linear systems"));
+    let family = Family::named(&args.family);
+    if let (Some(task), Some(family)) = (&args.task, family) {
+        let own = family.kind.info().task.name();
+        if task != own {
+            let message = format!("the family {} belongs to the task {own}, not to `{task}`", args.family);
+            return Err(
+                Failure::new(message).advise("a --family of that task; `rl4rla list families` shows all")
+            );
+        }
     }
     let request = request(args);
     spec(&request)?;
@@ -38,11 +45,12 @@ pub fn run(args: &Explore, shared: &Shared) -> Result<Page, Failure> {
 fn request(args: &Explore) -> ExploreRequest {
     let operators =
         || ExploreSpec::operators(!args.without_matrices).iter().map(|op| op.name.into()).collect();
-    let square = rl4rla::problem::Family::named(&args.family).is_some_and(|family| family.kind.info().square);
+    let square = Family::named(&args.family).is_some_and(|family| family.kind.info().square);
+    let cols = args.cols.or(args.rows.filter(|_| square)).unwrap_or(if square { 2000 } else { 500 });
     ExploreRequest {
         family: args.family.clone(),
-        rows: args.rows.unwrap_or(if square { args.cols } else { 1_000_000 }),
-        cols: args.cols,
+        rows: args.rows.unwrap_or(if square { cols } else { 1_000_000 }),
+        cols,
         kappas: args.kappa.clone(),
         leverage: args.leverage,
         right: args.right,
@@ -145,7 +153,7 @@ pub fn page(record: &RunRecord, request: &ExploreRequest, shared: &Shared) -> Pa
     if !shared.quiet {
         let command = shared.again(&format!("show run:{}", record.run));
         let note = format!(
-            "rewards are w₀/(w₀ + w), where w₀ is the work of QR at {}×{}; passes and iterations are means over runs on\n\
+            "rewards are w₀/(w₀ + w), where w₀ is the work of a direct solver at {}×{}; passes and iterations are means over runs on\n\
              matrices that the search has not seen. `{command}` shows the best program.",
             request.rows, request.cols
         );

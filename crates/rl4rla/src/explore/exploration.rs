@@ -6,14 +6,11 @@ use super::race::{Tunables, step_sizes, tuned};
 use super::search::search;
 use super::spec::ExploreSpec;
 use crate::problem::{FamilyError, Task};
-use crate::program::{Entry, Program};
+use crate::program::{Entry, Program, check};
 use crate::rng::Stream;
 
 /// Candidates that are tuned.
 const TUNED: usize = 12;
-
-/// Columns of the problems on which finalists are selected and measured.
-pub(super) const FINAL_COLS: usize = 100;
 
 /// Instances of each condition number for the selection.
 const SELECT: usize = 2;
@@ -67,8 +64,8 @@ pub fn explore(
     let problems = ProblemSet::draw(spec, spec.search_cols, 1, &stream.derive("search", 0))?;
     let Some(found) = search(spec, &problems, goes_on) else { return Ok(None) };
     let mut hall = Vec::new();
-    let select = ProblemSet::draw(spec, FINAL_COLS, SELECT, &stream.derive("select", 0))?;
-    let last = ProblemSet::draw(spec, FINAL_COLS, spec.held_out, &stream.derive("final", 0))?;
+    let select = ProblemSet::draw(spec, spec.final_cols, SELECT, &stream.derive("select", 0))?;
+    let last = ProblemSet::draw(spec, spec.final_cols, spec.held_out, &stream.derive("final", 0))?;
     for (i, candidate) in found.candidates.iter().take(TUNED).enumerate() {
         if !goes_on(&format!("tuning finalist {} of {}", i + 1, TUNED.min(found.candidates.len()))) {
             return Ok(None);
@@ -106,7 +103,7 @@ fn rivals(
     let task = spec.family.kind.info().task.name();
     let fits = |entry: &&'static Entry| {
         let program = &entry.document.program;
-        entry.signature() == signature
+        check(program, signature).is_ok()
             && <dyn Task>::of(&entry.document).is_ok_and(|of| of.name() == task)
             && !program.iteration.iter().any(|instruction| instruction.op.draws())
     };

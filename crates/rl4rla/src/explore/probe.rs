@@ -12,6 +12,9 @@ use rustc_hash::FxHashMap;
 /// Equal numbers agree to this relative accuracy.
 const ACCURACY: f64 = 1e-7;
 
+/// λ of the probe, if the problems have one.
+const LAMBDA: f64 = 0.7;
+
 /// What expressions with equal values have in common, besides the value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Class {
@@ -37,13 +40,17 @@ pub struct ValueProbe {
 impl ValueProbe {
     /// A probe of the problems of this family.
     pub fn new(family: &Family, stream: &Stream) -> ValueProbe {
-        let (rows, cols) = if family.kind.info().square { (6, 6) } else { (40, 6) };
+        let square = family.kind.info().square;
+        let (rows, cols, sketch_rows) = if square { (12, 12, 5) } else { (40, 6, 16) };
         let small = Family { rows, cols, condition: Some(3.0), ..*family };
-        let instance = small.draw(&stream.derive("instance", 0)).expect("a small member of a valid family");
+        let drawn = small.draw(&stream.derive("instance", 0)).expect("a small member of a valid family");
+        // Large enough that no value is lost to rounding beside others.
+        let lambda = if drawn.lambda > 0.0 { LAMBDA } else { 0.0 };
+        let instance = drawn.with_lambda(lambda);
         let draw = |label: &str| stream.derive(label, 0).normals(cols);
         let first = State { x: draw("x"), d: draw("d") };
         let states = [first.clone(), first.moved(draw("step"))];
-        let settings = RunSettings { sketch_rows: 16.min(rows), ..RunSettings::for_size(rows, cols) };
+        let settings = RunSettings { sketch_rows, ..RunSettings::for_size(rows, cols) };
         let weights = stream.derive("weights", 0).normals(rows * rows);
         let (values, classes) = Default::default();
         ValueProbe { instance, settings, stream: *stream, states, values, classes, weights }
@@ -90,6 +97,7 @@ impl ValueProbe {
             Reg::B => Some(self.instance.b.clone().into()),
             Reg::X => Some(x.clone().into()),
             Reg::D => Some(d.clone().into()),
+            Reg::LAMBDA => Some(self.instance.lambda.into()),
             _ => Some(0.5.into()),
         }
     }

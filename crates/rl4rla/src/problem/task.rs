@@ -9,7 +9,7 @@ use super::instance_error::InstanceError;
 use super::outline::Outline;
 use super::response::Response;
 use super::solving::Solving;
-use super::{eigenvalue, linear, logistic};
+use super::{eigenvalue, linear, logistic, ridge, spd};
 use crate::linalg::Matrix;
 use crate::program::{
     Document, Entry, Geometry, OPERATORS, Op, Operator, ParseError, Reg, RegSet, Registry, Section,
@@ -101,7 +101,7 @@ pub trait Task: Send + Sync {
 
     /// The input registers of a program.
     fn inputs(&self) -> RegSet {
-        Reg::inputs().collect()
+        RegSet::common_inputs()
     }
 
     /// The operators it adds to the paper's 17.
@@ -256,8 +256,14 @@ impl Work {
     }
 }
 
-const BUILTIN: [&dyn Task; 4] =
-    [&linear::Linear, &logistic::Logistic, &logistic::Forward, &eigenvalue::Eigenvalue];
+const BUILTIN: [&dyn Task; 6] = [
+    &linear::Linear,
+    &logistic::Logistic,
+    &logistic::Forward,
+    &eigenvalue::Eigenvalue,
+    &ridge::Ridge,
+    &spd::Spd,
+];
 
 static REGISTERED: Registry<&'static dyn Task> = Registry::new();
 

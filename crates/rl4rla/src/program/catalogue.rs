@@ -45,7 +45,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 28] = files![
+const FILES: [(&str, &str); 32] = files![
     "landweber",
     "ls-gd",
     "precond-gd",
@@ -74,6 +74,10 @@ const FILES: [(&str, &str); 28] = files![
     "sketched-pcg-warm",
     "adaptive-momentum",
     "adaptive-momentum-t",
+    "cg",
+    "shifted-cg",
+    "ridge-gd",
+    "ridge-cg",
 ];
 
 /// Every built-in program, the simplest first.
