@@ -73,7 +73,7 @@ impl ExploreSpec {
             // An iteration of a square problem is cheap, and a sketch of it has to be much smaller than n.
             search_cols: if square { 200 } else { 60 },
             final_cols: if square { 300 } else { 100 },
-            limit: 200,
+            limit: if square { 400 } else { 200 },
             sketch: SketchKind::Sjlt,
             sketch_factor: if square { 0.15 } else { 4.0 },
             fixed_sketch: None,

@@ -150,3 +150,48 @@ fn draw(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
     let lambda = family.number("lambda").expect("a number of this family") * drawn.sigma[0].powi(2);
     Ok(posed(A, b, drawn.sigma, lambda))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn() -> Instance {
+        let family = Family { rows: 40, cols: 6, outside: 0.5, ..Family::named("ridge").unwrap() };
+        family.with_number("lambda", 0.01).unwrap().draw(&Stream::new(4)).unwrap()
+    }
+
+    #[test]
+    fn the_excess_is_what_the_loss_has_above_its_minimum() {
+        let instance = drawn();
+        let x: Vec<f64> = instance.x_star.iter().map(|x| x + 0.1).collect();
+        let (loss, excess) = instance.measure(&x);
+        let expected = (loss.powi(2) - instance.attainable().powi(2)).sqrt();
+        assert!((excess / expected - 1.0).abs() < 1e-10, "{excess} {expected}");
+        assert_eq!(instance.measure_excess(&x), Some(excess));
+        assert_eq!(instance.measure(&instance.x_star), (instance.attainable(), 0.0));
+        // At the solution Aᵀ(Ax − b) + λx = 0.
+        let (_, g) = linalg::residual_and_gradient(&instance.A, &instance.x_star, &instance.b);
+        let left = linalg::add(&g, &linalg::scale(instance.lambda, &instance.x_star));
+        assert!(linalg::norm(&left) < 1e-13 && (instance.lambda - 0.01).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_oracle_steps_to_the_least_loss() {
+        let instance = drawn();
+        let x = [0.3; 6];
+        let v = Stream::new(5).normals(6);
+        let (alpha, _) = Ridge.best_step(&instance, &x, &v, None).unwrap();
+        let loss = |alpha: f64| instance.measure(&linalg::sub(&x, &linalg::scale(alpha, &v))).0;
+        assert!(loss(alpha) < loss(alpha + 1e-3) && loss(alpha) < loss(alpha - 1e-3));
+    }
+
+    #[test]
+    fn without_lambda_it_is_least_squares() {
+        let instance = drawn();
+        let (A, b) = instance.into_data();
+        let (ridge, linear) =
+            (Ridge.pose(A.clone(), b.clone()).unwrap(), super::super::Linear.pose(A, b).unwrap());
+        assert!(linalg::norm(&linalg::sub(&ridge.x_star, &linear.x_star)) < 1e-11);
+        assert!((ridge.attainable() - linear.attainable()).abs() < 1e-13);
+    }
+}

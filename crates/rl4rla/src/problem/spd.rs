@@ -149,7 +149,7 @@ const DECAY: FamilyInfo = FamilyInfo {
         Number {
             name: "lambda",
             doc: "λ, relative to the largest eigenvalue",
-            default: 1e-6,
+            default: 1e-5,
             least: 0.0,
             most: 1.0,
         },
@@ -180,4 +180,61 @@ fn drawn(lambda: &[f64], shift: f64, stream: &Stream) -> Instance {
     let x = stream.derive("solution", 0).normals(lambda.len());
     let b = shifted(&A, shift, &x);
     instance(A, b, x, lambda.to_vec(), shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decaying(n: usize) -> Instance {
+        let family = Family { rows: n, cols: n, condition: Some(1e4), ..Family::named("spd-decay").unwrap() };
+        family.draw(&Stream::new(2)).unwrap()
+    }
+
+    #[test]
+    fn the_excess_is_the_error_in_the_norm_of_the_shifted_matrix() {
+        let instance = decaying(9);
+        let entry = |i, j| instance.A.get(i, j) + if i == j { instance.lambda } else { 0.0 };
+        let H = Matrix::from_fn(9, 9, entry);
+        let energy = |v: &[f64]| linalg::dot(v, &linalg::mat_vec(&H, v)).sqrt();
+        let x = Stream::new(3).normals(9);
+        let expected = energy(&linalg::sub(&x, &instance.x_star)) / energy(&instance.x_star);
+        let (residual, excess) = instance.measure(&x);
+        assert!((excess / expected - 1.0).abs() < 1e-12, "{excess} {expected}");
+        let left = linalg::norm(&linalg::sub(&linalg::mat_vec(&H, &x), &instance.b)) / instance.norm_b();
+        assert!((residual / left - 1.0).abs() < 1e-12, "{residual} {left}");
+        assert_eq!(instance.measure_excess(&x), Some(excess));
+        assert!((instance.measure(&[0.0; 9]).1 - 1.0).abs() < 1e-12);
+        assert!(instance.measure(&Spd.direct_solution(&instance).unwrap()).1 < 1e-12);
+        assert!(instance.measure(&[f64::NAN; 9]).1.is_nan());
+    }
+
+    /// The first step along the residual is that of steepest descent, rᵀr/rᵀHr.
+    #[test]
+    fn the_oracle_steps_to_the_least_energy() {
+        let instance = decaying(9);
+        let r = linalg::scale(-1.0, &instance.b);
+        let (alpha, none) = Spd.best_step(&instance, &[0.0; 9], &r, None).unwrap();
+        let expected = linalg::dot(&r, &r) / linalg::dot(&r, &image(&instance, &r));
+        assert!((alpha / expected - 1.0).abs() < 1e-12 && none == 0.0, "{alpha} {expected}");
+    }
+
+    #[test]
+    fn eigenvalues_fall_at_the_rate_asked_for() {
+        let instance = decaying(20);
+        // A tenth of 20 columns: 1e-4 at the third.
+        assert!((instance.spectrum()[2] / 1e-4 - 1.0).abs() < 1e-12);
+        assert_eq!(instance.lambda, 1e-5);
+        assert_eq!(Family::named("spd").unwrap().draw(&Stream::new(1)).unwrap().lambda, 0.0);
+    }
+
+    #[test]
+    fn data_must_be_symmetric_and_definite() {
+        let pose = |rows: &[&[f64]]| Spd.pose(Matrix::from_rows(rows), vec![1.0; rows.len()]);
+        let posed = pose(&[&[2.0, 1.0], &[1.0, 3.0]]).unwrap();
+        assert!(linalg::norm(&linalg::sub(&posed.x_star, &[0.4, 0.2])) < 1e-15);
+        assert!(matches!(pose(&[&[1.0, 2.0], &[0.0, 1.0]]), Err(InstanceError::NotSymmetric { .. })));
+        assert!(matches!(pose(&[&[1.0, 2.0], &[2.0, 1.0]]), Err(InstanceError::Negative { .. })));
+        assert!(matches!(pose(&[&[1.0], &[2.0]]), Err(InstanceError::NotSquare { .. })));
+    }
 }
