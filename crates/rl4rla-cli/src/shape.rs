@@ -36,7 +36,10 @@ pub fn common(sources: &[&NamedProgram], wanted: Option<ShapeOption>) -> Result<
         .filter(|(_, signature)| signature.update == update)
         .collect();
     named.sort_by_key(|(_, signature)| signature.geometry);
-    let any = Geometry::ALL.map(|shape| Signature::new(shape, update));
+    let inputs = |signature: Signature| {
+        sources.iter().fold(signature, |signature, source| signature.reading(&source.document.program))
+    };
+    let any = Geometry::ALL.map(|shape| inputs(Signature::new(shape, update)));
     let wanted = wanted.map(Geometry::from);
     let tried = named.iter().map(|(_, signature)| *signature).chain(any);
     let tried: Vec<Signature> =

@@ -41,7 +41,7 @@ fn assert_complete(report: &Value) {
 fn every_program_is_analysed() {
     for name in names("programs") {
         let size: &[&str] = match json(&["show", &name])["family"].as_str().unwrap() {
-            "psd" | "eigenvalue" => &["--rows", "6"],
+            "psd" | "eigenvalue" | "spd" | "spd-decay" => &["--rows", "6"],
             _ => &["--rows", "200", "--cols", "5", "--batch", "20"],
         };
         let args = [&["analyze", &name], &TINY[..], &SHORT, size].concat();

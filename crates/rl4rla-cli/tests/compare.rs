@@ -137,7 +137,7 @@ fn several_instances_share_a_row() {
 
 #[test]
 fn the_baselines_are_listed_with_what_a_reader_needs() {
-    assert_eq!(names("baselines").len(), 15);
+    assert_eq!(names("baselines").len(), 20);
     for item in json(&["list", "baselines"])["items"].as_array().unwrap() {
         assert_keys(item, &["name", "group", "doc", "reference", "randomized", "task"]);
     }

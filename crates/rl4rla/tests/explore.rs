@@ -6,7 +6,7 @@ use rl4rla::explore::{ExploreSpec, explore};
 use rl4rla::problem::{Family, FamilyKind};
 use rl4rla::program::{
     Canonical, DataUnit, Entry, Geometry, LiveOut, Model, Program, ProgramCost, Signature, Update,
-    unit_of_step,
+    unit_of_step, unit_of_step_in,
 };
 use rl4rla::rng::Stream;
 
@@ -127,4 +127,55 @@ fn the_floor_is_seen_in_rotated_coordinates() {
     }
     assert!((shown - on_truth).abs() < 1.0, "rotated 1e{shown:.1}, true 1e{on_truth:.1}");
     assert!(hidden < shown - 1.0, "unrotated 1e{hidden:.1}, rotated 1e{shown:.1}");
+}
+
+/// A small exploration of a family of another task, without matrices.
+fn small(family: &str, edits: usize, seed: u64) -> ExploreSpec {
+    let family = Family::named(family).unwrap();
+    let (rows, cols) = if family.kind.info().square { (1000, 1000) } else { (100_000, 200) };
+    let family = Family { rows, cols, outside: if rows > cols { 0.7 } else { 0.0 }, ..family };
+    ExploreSpec {
+        operators: ExploreSpec::operators(false),
+        conditions: vec![10.0],
+        edits,
+        search_cols: 40,
+        final_cols: 60,
+        held_out: 1,
+        hall: 3,
+        seed,
+        ..ExploreSpec::new(family)
+    }
+}
+
+#[test]
+fn other_tasks_have_conjugate_gradients_of_their_own() {
+    for (family, edits, wanted) in [("spd", 3, "cg"), ("ridge", 5, "ridge-cg")] {
+        let spec = small(family, edits, 0);
+        let found = hall(&spec);
+        let name = catalogue_name(&found[0].0, spec.family.signature());
+        assert_eq!((name, found[0].2), (Some(wanted), 1), "{}", found[0].0);
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        assert_eq!(alone.install(|| hall(&spec)), found, "{family}");
+    }
+}
+
+/// Programs of the catalogue are well-typed in the units of their tasks, and solve its problems.
+#[test]
+fn programs_of_other_tasks_have_units_and_converge() {
+    let none = Ok(DataUnit::NONE);
+    for (name, unit) in
+        [("cg", none), ("shifted-cg", none), ("ridge-cg", none), ("ridge-gd", Ok(DataUnit { a: -2, b: 0 }))]
+    {
+        let document = &Entry::named(name).unwrap().document;
+        let family = Family::named(&document.family).unwrap();
+        let (rows, cols) = if family.kind.info().square { (40, 40) } else { (400, 10) };
+        let family = Family { rows, cols, condition: Some(10.0), ..family };
+        let units = family.kind.info().task.units().unwrap();
+        assert_eq!(unit_of_step_in(units, &document.program, family.signature()), unit, "{name}");
+        let instance = family.draw(&Stream::new(1)).unwrap();
+        let settings = RunSettings { iterations: 600, step: 1.0, ..RunSettings::for_size(rows, cols) };
+        let trace = run(&document.program, &instance, &settings, &Stream::new(2)).unwrap();
+        let least = trace.excesses.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!(least < 1e-6, "{name}: {least:e}");
+    }
 }

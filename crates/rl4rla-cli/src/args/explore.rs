@@ -18,9 +18,9 @@ pub struct Explore {
     /// Rows of your problems: work is charged for this size [default: 1e6; as many as columns for square families]
     #[arg(long, value_parser = size, help_heading = "Problem")]
     pub rows: Option<usize>,
-    /// Columns of your problems
-    #[arg(long, value_parser = size, default_value = "500", help_heading = "Problem")]
-    pub cols: usize,
+    /// Columns of your problems [default: 500; 2000 for square families]
+    #[arg(long, value_parser = size, help_heading = "Problem")]
+    pub cols: Option<usize>,
     /// Condition numbers, comma-separated; the reward is the mean over them
     #[arg(
         long,
@@ -39,7 +39,7 @@ pub struct Explore {
     /// Weight in [0, 1) of the component of b outside the range of A; with 0, a sketch alone solves the problem
     #[arg(long, default_value_t = 0.7, help_heading = "Problem")]
     pub outside: f64,
-    /// Excess ‖A(x − x*)‖/‖b‖ to reach; where rounding does not allow it, ten times that of Householder QR
+    /// Excess to reach, as the task measures it; where rounding does not allow it, ten times that of a direct solver
     #[arg(long, default_value = "1e-10", help_heading = "Problem")]
     pub tolerance: f64,
 

@@ -49,10 +49,11 @@ fn request(args: &Explore) -> ExploreRequest {
     };
     let operators = || all().iter().map(|op| op.name.into()).collect();
     let square = family.is_some_and(|family| family.kind.info().square);
+    let cols = args.cols.or(args.rows.filter(|_| square)).unwrap_or(if square { 2000 } else { 500 });
     ExploreRequest {
         family: args.family.clone(),
-        rows: args.rows.unwrap_or(if square { args.cols } else { 1_000_000 }),
-        cols: args.cols,
+        rows: args.rows.unwrap_or(if square { cols } else { 1_000_000 }),
+        cols,
         kappas: args.kappa.clone(),
         leverage: args.leverage,
         right: args.right,

@@ -3,10 +3,10 @@
 use super::error::BaselineError;
 use super::request::{BaselineSolution, Request};
 use super::{
-    blendenpik, cgls, direct, fossils, iterative_sketching, kaczmarz, lbfgs, lsqr, lsrn, newton, sgd,
-    splitting,
+    blendenpik, cgls, direct, fossils, iterative_sketching, kaczmarz, lbfgs, lsqr, lsrn, newton, ridge, sgd,
+    spd, splitting,
 };
-use crate::problem::{Linear, Logistic, Task};
+use crate::problem::{Linear, Logistic, Ridge, Spd, Task};
 use crate::program::{Registry, Taken};
 use std::fmt;
 
@@ -115,7 +115,7 @@ const LINEAR: BaselineInfo = BaselineInfo {
 const SKETCHED: BaselineInfo = BaselineInfo { group: MethodGroup::Sketched, randomized: true, ..LINEAR };
 
 /// All baselines.
-pub static BASELINES: [BaselineInfo; 15] = [
+pub static BASELINES: [BaselineInfo; 20] = [
     BaselineInfo {
         name: "normal-equations",
         doc: "Cholesky of AᵀA; AlgoTune's solver for LOW_COND and MID_COND, transcribed from the paper's table",
@@ -233,5 +233,47 @@ pub static BASELINES: [BaselineInfo; 15] = [
         task: &Logistic,
         solve: newton::newton_direct,
         ..LINEAR
+    },
+    BaselineInfo {
+        name: "ridge-qr",
+        doc: "Householder QR of A on top of √λ·I",
+        reference: "Golub, Numerische Mathematik 7, 1965",
+        task: &Ridge,
+        solve: ridge::ridge_qr,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "ridge-cgls",
+        group: MethodGroup::Iterative,
+        doc: "conjugate gradients on (AᵀA + λI)x = Aᵀb",
+        reference: "Hestenes and Stiefel, J. Res. NBS 49, 1952",
+        task: &Ridge,
+        solve: ridge::ridge_cgls,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "cholesky",
+        doc: "Cholesky of A + λI",
+        reference: "Benoit, Bulletin Géodésique 2, 1924",
+        task: &Spd,
+        solve: spd::cholesky,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "cg",
+        group: MethodGroup::Iterative,
+        doc: "conjugate gradients on (A + λI)x = b",
+        reference: "Hestenes and Stiefel, J. Res. NBS 49, 1952",
+        task: &Spd,
+        solve: spd::cg,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "nystrom-pcg",
+        doc: "conjugate gradients preconditioned by a Nyström approximation of A from a sparse sketch of 0.15n rows",
+        reference: "Frangella, Tropp and Udell, SIAM J. Matrix Anal. Appl. 44, 2023",
+        task: &Spd,
+        solve: spd::nystrom_pcg,
+        ..SKETCHED
     },
 ];

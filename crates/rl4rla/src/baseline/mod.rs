@@ -26,8 +26,10 @@ mod lsrn;
 mod minimum_norm;
 mod newton;
 mod request;
+mod ridge;
 mod sgd;
 mod sketched;
+mod spd;
 mod splitting;
 #[cfg(test)]
 mod testing;

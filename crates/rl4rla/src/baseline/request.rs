@@ -12,6 +12,8 @@ pub struct Request<'a> {
     pub A: &'a Matrix,
     /// The right-hand side; labels 0 or 1 for logistic regression.
     pub b: &'a [f64],
+    /// λ, for solvers of regularized or shifted problems; 0 by default.
+    pub lambda: f64,
     /// Tolerance; each solver documents what it compares, and has its own default for `None`.
     pub tolerance: Option<f64>,
     /// Iteration limit; each solver has its own default for `None`.
@@ -23,7 +25,7 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// The problem of these data with the solver's defaults.
     pub fn new(A: &'a Matrix, b: &'a [f64], stream: Stream) -> Request<'a> {
-        Request { A, b, tolerance: None, iterations: None, stream }
+        Request { A, b, lambda: 0.0, tolerance: None, iterations: None, stream }
     }
 
     /// m and n; an error if A is empty or a number is not finite.

@@ -177,7 +177,7 @@ fn stage(
     let (open, part) = reader.or("open", (full.open.clone(), full.part), |item| open(&item))?;
     let scratch: RegSet = [Reg::V1, Reg::R1, Reg::P1].into_iter().collect();
     let named = reader.or("registers", scratch, |item| registers_from(&item, &[Reg::X, Reg::D, Reg::MU]))?;
-    let inputs: RegSet = Reg::inputs().collect();
+    let inputs = RegSet::common_inputs();
     let grammar = Grammar {
         operators: reader
             .or("operators", full.operators.clone(), |item| operators(&item, &full.operators))?,

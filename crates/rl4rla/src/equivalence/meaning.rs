@@ -34,6 +34,7 @@ impl ProgramReader {
         values[Reg::B.index()] = Some(Value::Vector(Vector::source(VectorSource::Reg(Reg::B), rows)));
         values[Reg::ETA.index()] = Some(Value::Scalar(Scalar::atom(ScalarAtom::Eta)));
         values[Reg::MU.index()] = Some(Value::Scalar(Scalar::atom(ScalarAtom::Mu)));
+        values[Reg::LAMBDA.index()] = Some(Value::Scalar(Scalar::atom(ScalarAtom::Lambda)));
         values[Reg::P1.index()] = Some(Value::Weights(SamplingLaw::Uniform));
         for reg in states() {
             values[reg.index()] = Some(Value::Vector(Vector::zero(Dim::Cols)));

@@ -20,6 +20,8 @@ const DIFFER: f64 = 1e-5;
 pub(super) const STEP: f64 = 0.37;
 /// A generic number in register `mu`.
 pub(super) const MU: f64 = 0.23;
+/// λ, for programs that read it.
+const LAMBDA: f64 = 0.17;
 /// Enough iterations for carried registers to have an effect.
 pub(super) const ITERATIONS: usize = 4;
 /// Iterations from the initial state: carried registers start at zero there and take longer to have an effect.
@@ -127,7 +129,8 @@ pub(super) fn named(name: &str) -> Family {
 }
 
 pub(super) fn draw(family: &Family, label: &str, index: u64) -> Instance {
-    family.draw(&Stream::new(0).derive(label, index)).expect("a family that can be drawn")
+    let drawn = family.draw(&Stream::new(0).derive(label, index)).expect("a family that can be drawn");
+    drawn.with_lambda(LAMBDA)
 }
 
 /// A vector without zero entries.

@@ -18,6 +18,8 @@ pub enum ScalarAtom {
     Eta,
     /// μ.
     Mu,
+    /// λ.
+    Lambda,
     /// uᵀMv.
     Dot(VectorSource, Arc<Word>, VectorSource),
     /// A sum that is a divisor.
@@ -34,7 +36,7 @@ impl ScalarAtom {
         match self {
             ScalarAtom::Eta | ScalarAtom::Norm(_) => true,
             ScalarAtom::Dot(u, word, v) => u == v && (word.letters.is_empty() || word.halves().is_some()),
-            ScalarAtom::Mu | ScalarAtom::Sum(_) | ScalarAtom::Opaque(_) => false,
+            ScalarAtom::Mu | ScalarAtom::Lambda | ScalarAtom::Sum(_) | ScalarAtom::Opaque(_) => false,
         }
     }
 }
@@ -84,7 +86,7 @@ impl Scalar {
     pub fn random(&self, found: &mut BTreeSet<MatrixAtom>) {
         for atom in self.terms.keys().flat_map(|monomial| monomial.keys()) {
             match atom {
-                ScalarAtom::Eta | ScalarAtom::Mu => {}
+                ScalarAtom::Eta | ScalarAtom::Mu | ScalarAtom::Lambda => {}
                 ScalarAtom::Dot(u, word, v) => {
                     word.random(found);
                     [u, v].into_iter().for_each(|source| source.random(found));
@@ -99,7 +101,7 @@ impl Scalar {
     pub fn sources(&self, found: &mut BTreeSet<Reg>) {
         for atom in self.terms.keys().flat_map(|monomial| monomial.keys()) {
             match atom {
-                ScalarAtom::Eta | ScalarAtom::Mu => {}
+                ScalarAtom::Eta | ScalarAtom::Mu | ScalarAtom::Lambda => {}
                 ScalarAtom::Dot(u, word, v) => {
                     word.sources(found);
                     [u, v].into_iter().for_each(|source| source.sources(found));
@@ -213,7 +215,7 @@ impl Scalar {
     pub fn weight(&self) -> usize {
         let atoms = self.terms.keys().flat_map(|monomial| monomial.keys());
         let weight = |atom: &ScalarAtom| match atom {
-            ScalarAtom::Eta | ScalarAtom::Mu => 1,
+            ScalarAtom::Eta | ScalarAtom::Mu | ScalarAtom::Lambda => 1,
             ScalarAtom::Dot(u, word, v) => u.weight() + word.weight() + v.weight(),
             ScalarAtom::Sum(inner) | ScalarAtom::Norm(inner) => 1 + inner.weight(),
             ScalarAtom::Opaque(opaque) => opaque.weight(),

@@ -76,6 +76,7 @@ impl<'a> Machine<'a> {
             registers[reg.index()] = Some(zero.clone());
         }
         registers[Reg::MU.index()] = Some(precision.number(settings.mu).into());
+        registers[Reg::LAMBDA.index()] = Some(precision.number(problem.lambda).into());
         let (x, step) = (precision.vector(Arc::new(problem.start.clone())), settings.step);
         registers[Reg::X.index()] = Some(Datum::Vector(x.clone()));
         let answer = if update == Update::Answer { vec![0.5; problem.rows()] } else { vec![] };

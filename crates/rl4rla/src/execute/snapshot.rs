@@ -26,7 +26,7 @@ pub fn snapshots(
     stream: &Stream,
 ) -> Vec<Snapshot> {
     let mut run = Lenient::new(instance, update, settings, start);
-    let mut env = Env::start(Signature::new(instance.geometry(), update));
+    let mut env = Env::start(Signature::new(instance.geometry(), update).reading(program));
     lenient(&mut run, &mut env, &program.setup, Section::Setup, stream, 0);
     let after_setup = run.registers().clone();
     let mut taken = vec![after_setup.clone()];

@@ -2,7 +2,7 @@
 
 use super::expression::{ExpressionOrigin, Expressions, Id};
 use super::probe::ValueProbe;
-use crate::program::{Compute, DataUnit, Dim, Kind, Op, Pattern, RegSet, Section, Type};
+use crate::program::{Compute, Core, DataUnit, Dim, Kind, Op, Pattern, Reg, RegSet, Section, Type};
 
 /// The largest power of the unit of A, that of AᵀA: higher ones lose more digits than there are.
 const MOST_POWER: i8 = 2;
@@ -72,6 +72,7 @@ pub fn values(
                 }
             }
         }
+        found.extend(scaled(expressions, operators, &active, size));
         found.sort_unstable();
         found.dedup();
         found.retain(|&id| is_worthwhile(expressions, id));
@@ -82,6 +83,20 @@ pub fn values(
         active.extend(found);
     }
     active
+}
+
+/// The multiples by λ of vectors with one instruction less; none if the problems have no λ.
+fn scaled(expressions: &mut Expressions, operators: &[Op], active: &[Id], size: usize) -> Vec<Id> {
+    let lambda = expressions.inputs().find(|(_, reg)| *reg == Reg::LAMBDA);
+    let Some((lambda, _)) = lambda.filter(|_| operators.iter().any(|op| op.is(Core::ScalarVecMul))) else {
+        return vec![];
+    };
+    let fits = |id: &Id| {
+        let expression = expressions.of(*id);
+        expression.ty.kind() == Kind::Vector && expression.edits() + 1 == size
+    };
+    let vectors: Vec<Id> = active.iter().copied().filter(fits).collect();
+    vectors.into_iter().filter_map(|id| expressions.core(Core::ScalarVecMul, &[lambda, id])).collect()
 }
 
 /// Whether an operator makes vectors and matrices of vectors and matrices of the same iteration.

@@ -124,6 +124,7 @@ impl<'a> Evaluator<'a> {
             Reg::A => Some(Datum::Matrix(problem.A.clone())),
             Reg::B => Some(Datum::Vector(Arc::new(problem.b.clone()))),
             Reg::ETA => Some(self.settings.step.into()),
+            Reg::LAMBDA => Some(problem.lambda.into()),
             _ => None,
         }
     }

@@ -10,14 +10,11 @@ use super::race::{Tunables, step_sizes, tuned};
 use super::search::{FoundProgram, search};
 use super::spec::ExploreSpec;
 use crate::problem::{FamilyError, Task};
-use crate::program::{Entry, Program};
+use crate::program::{Entry, Program, check};
 use crate::rng::Stream;
 
 /// Candidates of the search that are tuned, besides those of evolution.
 const TUNED: usize = 12;
-
-/// Columns of the problems on which finalists are selected and measured.
-pub(super) const FINAL_COLS: usize = 100;
 
 /// Instances of each condition number for the selection.
 const SELECT: usize = 2;
@@ -78,8 +75,8 @@ pub fn explore(
     let problems = ProblemSet::draw(spec, spec.search_cols, 1, &stream.derive("search", 0))?;
     let Some(found) = search(spec, &problems, goes_on) else { return Ok(None) };
     let mut hall = Vec::new();
-    let select = ProblemSet::draw(spec, FINAL_COLS, SELECT, &stream.derive("select", 0))?;
-    let last = ProblemSet::draw(spec, FINAL_COLS, spec.held_out, &stream.derive("final", 0))?;
+    let select = ProblemSet::draw(spec, spec.final_cols, SELECT, &stream.derive("select", 0))?;
+    let last = ProblemSet::draw(spec, spec.final_cols, spec.held_out, &stream.derive("final", 0))?;
     let finalists: Vec<&FoundProgram> = found.candidates.iter().take(TUNED).chain(&found.evolved).collect();
     for (i, candidate) in finalists.iter().enumerate() {
         if !goes_on(&format!("tuning finalist {} of {}", i + 1, finalists.len())) {
@@ -130,7 +127,7 @@ fn rivals(
     let task = spec.family.kind.info().task.name();
     let fits = |entry: &&'static Entry| {
         let program = &entry.document.program;
-        entry.signature() == signature
+        check(program, signature).is_ok()
             && <dyn Task>::of(&entry.document).is_ok_and(|of| of.name() == task)
             && !program.iteration.iter().any(|instruction| instruction.op.draws())
     };

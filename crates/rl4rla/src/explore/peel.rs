@@ -48,6 +48,12 @@ pub fn vectors_at_hand(
             found.extend(expressions.core(Core::MatVecMul, &[map, vector]));
         }
     }
+    // A sum of maps, such as AᵀA + λI, is no matrix that a program has.
+    for &sum in &calls {
+        for &vector in moved.iter().filter(|_| expressions.is_sum(sum)).collect::<Vec<_>>() {
+            found.extend(expressions.derivative(sum, vector).map(|(_, image)| image));
+        }
+    }
     let previous = operators.iter().copied().find(|op| matches!(op.compute, Compute::Previous));
     if let Some(previous) = previous {
         for &id in calls.iter().filter(|&&id| is_vector(expressions, id)).collect::<Vec<_>>() {

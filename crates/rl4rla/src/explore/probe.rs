@@ -12,6 +12,9 @@ use rustc_hash::FxHashMap;
 /// Equal numbers agree to this relative accuracy.
 const ACCURACY: f64 = 1e-7;
 
+/// λ of the probe, if the problems have one.
+const LAMBDA: f64 = 0.7;
+
 /// What expressions with equal values have in common, besides the value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Class {
@@ -40,10 +43,13 @@ pub struct ValueProbe {
 impl ValueProbe {
     /// A probe of the problems of this family.
     pub fn new(family: &Family, stream: &Stream) -> ValueProbe {
-        let (rows, cols) = if family.kind.info().square { (6, 6) } else { (40, 6) };
+        let square = family.kind.info().square;
+        let (rows, cols, sketch_rows) = if square { (12, 12, 5) } else { (40, 6, 16) };
         let small = Family { rows, cols, condition: Some(3.0), ..*family };
-        let instance = small.draw(&stream.derive("instance", 0)).expect("a small member of a valid family");
-        ValueProbe::on(instance, 16, stream)
+        let drawn = small.draw(&stream.derive("instance", 0)).expect("a small member of a valid family");
+        // Large enough that no value is lost to rounding beside others.
+        let lambda = if drawn.lambda > 0.0 { LAMBDA } else { 0.0 };
+        ValueProbe::on(drawn.with_lambda(lambda), sketch_rows, stream)
     }
 
     /// A probe on this problem, with sketches of so many rows.
@@ -124,6 +130,7 @@ impl ValueProbe {
             Reg::B => Some(self.instance.b.clone().into()),
             Reg::X => Some(x.clone().into()),
             Reg::D => Some(d.clone().into()),
+            Reg::LAMBDA => Some(self.instance.lambda.into()),
             _ => Some(0.5.into()),
         }
     }

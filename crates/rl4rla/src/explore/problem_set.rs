@@ -122,7 +122,9 @@ impl ProblemSet {
         let Tunables { step, mu, sketch, sketch_factor } = *tunables;
         let shape = self.instances[0].shape();
         let sketch_rows = (sketch_factor * shape.cols as f64).round() as usize;
-        let sketch_rows = sketch_rows.max(shape.cols + 1).min(shape.rows);
+        // A tall matrix needs a sketch of full rank, a square one a sketch that is smaller than itself.
+        let least = if shape.rows > shape.cols { shape.cols + 1 } else { 1 };
+        let sketch_rows = sketch_rows.max(least).min(shape.rows);
         self.with(RunSettings { step, mu, sketch, sketch_rows, ..self.settings.clone() })
     }
 

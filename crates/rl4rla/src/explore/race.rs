@@ -27,6 +27,9 @@ pub(super) const FACTORS: [f64; 9] = [2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0,
 const KINDS: [SketchKind; 5] =
     [SketchKind::CountSketch, SketchKind::Sjlt2, SketchKind::Sjlt4, SketchKind::Sjlt, SketchKind::Srht];
 
+/// The same for square problems, where only a sketch of a few rows is worth its work.
+const SQUARE_FACTORS: [f64; 8] = [0.02, 0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5];
+
 /// The share of settings that stay in the race after each instance.
 const SURVIVORS: usize = 3;
 
@@ -50,6 +53,7 @@ pub fn tuned(spec: &ExploreSpec, problems: &ProblemSet, program: &Program, steps
     };
     let factors = match spec.fixed_factor {
         Some(factor) => vec![factor],
+        None if sketches && spec.is_square() => SQUARE_FACTORS.to_vec(),
         None if sketches => FACTORS.to_vec(),
         None => vec![spec.sketch_factor],
     };

@@ -102,8 +102,12 @@ impl ExploreRequest {
             let message = format!("--tolerance is a number between 0 and 1, got {}", self.tolerance);
             return refuse(message, "--tolerance 1e-10");
         }
-        if self.sketch_factor.is_some_and(|factor| !(1.5..=1000.0).contains(&factor)) {
-            return refuse("--sketch-factor is a number between 1.5 and 1000", "--sketch-factor 4");
+        let (least, most, usual) =
+            if family.kind.info().square { (0.01, 1.0, 0.1) } else { (1.5, 1000.0, 4.0) };
+        if self.sketch_factor.is_some_and(|factor| !(least..=most).contains(&factor)) {
+            let message =
+                format!("--sketch-factor is a number between {least} and {most} for {}", self.family);
+            return refuse(message, format!("--sketch-factor {usual}"));
         }
         if answers && self.sketch_factor.is_some() {
             let message = format!("the sketches of {} have as many rows as its answers need", self.family);

@@ -65,7 +65,7 @@ pub struct ExploreSpec {
     pub family: Family,
     /// Condition numbers of the problems, one set of instances for each.
     pub conditions: Vec<f64>,
-    /// The excess ‖A(x − x*)‖/‖b‖ to reach.
+    /// The excess to reach, as the task measures it.
     pub tolerance: f64,
     /// The operators that programs may use.
     pub operators: Vec<Op>,
@@ -87,6 +87,8 @@ pub struct ExploreSpec {
     pub edits: usize,
     /// Columns of the problems that candidates are searched on.
     pub search_cols: usize,
+    /// Columns of the problems on which finalists are selected and measured.
+    pub final_cols: usize,
     /// Iterations after which a run is given up.
     pub limit: usize,
     /// The kind of sketch in the search.
@@ -115,6 +117,7 @@ impl ExploreSpec {
 
     /// A search for programs for this family with all operators that have units, charged at the size of the family.
     pub fn new(family: Family) -> ExploreSpec {
+        let square = family.kind.info().square;
         ExploreSpec {
             family,
             conditions: vec![10.0, 1e4, 1e8],
@@ -127,10 +130,12 @@ impl ExploreSpec {
             finalists: 12,
             charge: Charge { unit: Unit::Flops, rows: family.rows, cols: family.cols },
             edits: 7,
-            search_cols: 60,
-            limit: 200,
+            // An iteration of a square problem is cheap, and a sketch of it has to be much smaller than n.
+            search_cols: if square { 200 } else { 60 },
+            final_cols: if square { 300 } else { 100 },
+            limit: if square { 400 } else { 200 },
             sketch: SketchKind::Sjlt,
-            sketch_factor: 4.0,
+            sketch_factor: if square { 0.15 } else { 4.0 },
             fixed_sketch: None,
             fixed_factor: None,
             without: vec![],
@@ -176,6 +181,11 @@ impl ExploreSpec {
         }
     }
 
+    /// Whether the problems are square.
+    pub(super) fn is_square(&self) -> bool {
+        self.family.kind.info().square
+    }
+
     /// Whether a part of the search is switched on.
     pub(super) fn has(&self, part: SearchPart) -> bool {
         !self.without.contains(&part)
@@ -183,7 +193,7 @@ impl ExploreSpec {
 
     /// The family of smaller problems with this many columns.
     pub(super) fn family_of(&self, cols: usize) -> Family {
-        let square = self.family.kind.info().square;
+        let square = self.is_square();
         let ratio = self.family.rows as f64 / self.family.cols as f64;
         let rows = if square { cols } else { (ratio.clamp(2.0, 40.0) * cols as f64) as usize };
         Family { rows, cols, ..self.family }

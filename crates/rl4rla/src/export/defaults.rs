@@ -72,6 +72,9 @@ impl Defaults {
     }
 }
 
+/// λ where exported code is compared with a run of the program.
+pub const TRIAL_LAMBDA: f64 = 0.25;
+
 /// A numeric parameter of an exported function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parameter {
@@ -79,6 +82,8 @@ pub enum Parameter {
     Step,
     /// The number μ.
     Mu,
+    /// The regularization parameter λ.
+    Lambda,
     /// Tolerance τ.
     Tolerance,
     /// Iteration limit T.
@@ -91,9 +96,10 @@ pub enum Parameter {
 
 impl Parameter {
     /// All parameters.
-    pub const ALL: [Parameter; 6] = [
+    pub const ALL: [Parameter; 7] = [
         Parameter::Step,
         Parameter::Mu,
+        Parameter::Lambda,
         Parameter::Tolerance,
         Parameter::Iterations,
         Parameter::SketchRows,
@@ -105,6 +111,7 @@ impl Parameter {
         let matters = |parameter: &Parameter| match parameter {
             Parameter::Step => listing.reads_step(),
             Parameter::Mu => listing.finds(Reg::MU),
+            Parameter::Lambda => listing.finds(Reg::LAMBDA),
             Parameter::Tolerance | Parameter::Iterations => listing.loops(),
             Parameter::SketchRows => listing.has_sketch(),
             Parameter::Batch => listing.has_sample(),
@@ -117,6 +124,8 @@ impl Parameter {
         match self {
             Parameter::Step => "step",
             Parameter::Mu => "mu",
+            // `lambda` is a reserved word in Python.
+            Parameter::Lambda => "lam",
             Parameter::Tolerance => "tolerance",
             Parameter::Iterations => "iterations",
             Parameter::SketchRows => "sketch_rows",
@@ -129,6 +138,7 @@ impl Parameter {
         match self {
             Parameter::Step => "η",
             Parameter::Mu => "μ",
+            Parameter::Lambda => "λ",
             Parameter::Tolerance => "τ",
             Parameter::Iterations => "T",
             Parameter::SketchRows => "s",
@@ -141,6 +151,7 @@ impl Parameter {
         match self {
             Parameter::Step => "the step size",
             Parameter::Mu => "the number to be tuned beside it",
+            Parameter::Lambda => "the regularization parameter",
             Parameter::Tolerance => "the tolerance",
             Parameter::Iterations => "the largest number of iterations",
             Parameter::SketchRows => "the rows of a sketch",
@@ -153,6 +164,7 @@ impl Parameter {
         match self {
             Parameter::Step => format!("{:?}", settings.step),
             Parameter::Mu => format!("{:?}", settings.mu),
+            Parameter::Lambda => format!("{TRIAL_LAMBDA:?}"),
             Parameter::Tolerance => "0.0".into(),
             Parameter::Iterations => settings.iterations.to_string(),
             Parameter::SketchRows => settings.sketch_rows.to_string(),
@@ -169,6 +181,7 @@ impl Parameter {
                 None => export.run_loop.step().into(),
             },
             Parameter::Mu => format!("{}", defaults.mu),
+            Parameter::Lambda => "0".into(),
             Parameter::Tolerance => format!("{:e}", defaults.tolerance),
             Parameter::Iterations => format!("{}", defaults.iterations),
             Parameter::SketchRows => match defaults.sketch_factor {

@@ -194,6 +194,7 @@ fn keywords(export: &Export) -> Vec<String> {
     let default = |parameter: &Parameter| match parameter {
         Parameter::Step => export.step().map_or("nothing".into(), |step| format!("{step:?}")),
         Parameter::Mu => format!("{:?}", defaults.mu),
+        Parameter::Lambda => "0.0".into(),
         Parameter::Tolerance => format!("{:e}", defaults.tolerance),
         Parameter::Iterations => defaults.iterations.to_string(),
         Parameter::SketchRows => match defaults.sketch_factor {

@@ -25,6 +25,7 @@ impl Style for Latex {
         let letter = match letter {
             _ if reg == Reg::ETA => return "\\eta".into(),
             _ if reg == Reg::MU => return "\\mu".into(),
+            _ if reg == Reg::LAMBDA => return "\\lambda".into(),
             "a" => "\\alpha",
             letter => letter,
         };
@@ -189,7 +190,12 @@ fn inputs(export: &Export) -> Vec<String> {
         Update::Answer | Update::Basis => {}
     }
     for parameter in Parameter::of(listing) {
-        let symbol = parameter.symbol().replace('η', "\\eta").replace('μ', "\\mu").replace('τ', "\\tau");
+        let symbol = parameter
+            .symbol()
+            .replace('η', "\\eta")
+            .replace('μ', "\\mu")
+            .replace('λ', "\\lambda")
+            .replace('τ', "\\tau");
         inputs.push(format!("{} ${symbol}$", parameter.doc().trim_start_matches("the ")));
     }
     inputs

@@ -25,7 +25,7 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-pub use defaults::{Defaults, Parameter};
+pub use defaults::{Defaults, Parameter, TRIAL_LAMBDA};
 pub use error::ExportError;
 pub use language::{Language, Trial};
 pub use listing::{Listing, Name, Statement, ValueVersion};

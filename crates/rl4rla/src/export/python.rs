@@ -184,6 +184,7 @@ fn default(parameter: Parameter, export: &Export) -> String {
     match parameter {
         Parameter::Step => export.step().map_or("None".into(), |step| format!("{step:?}")),
         Parameter::Mu => format!("{:?}", export.defaults.mu),
+        Parameter::Lambda => "0.0".into(),
         Parameter::Tolerance => format!("{:e}", export.defaults.tolerance),
         Parameter::Iterations => export.defaults.iterations.to_string(),
         Parameter::SketchRows | Parameter::Batch => "None".into(),

@@ -150,7 +150,7 @@ fn options(export: &Export) -> String {
     for parameter in &parameters {
         let ty = match parameter {
             Parameter::Step if export.run_loop.finds_step() => "Option<f64>",
-            Parameter::Step | Parameter::Mu | Parameter::Tolerance => "f64",
+            Parameter::Step | Parameter::Mu | Parameter::Lambda | Parameter::Tolerance => "f64",
             Parameter::Iterations | Parameter::SketchRows | Parameter::Batch => "usize",
         };
         let found = match parameter {
@@ -185,6 +185,7 @@ fn default(parameter: Parameter, export: &Export) -> String {
         Parameter::Step if export.run_loop.finds_step() => format!("{:?}", export.step()),
         Parameter::Step => format!("{:?}", export.step().unwrap_or(1.0)),
         Parameter::Mu => format!("{:?}", defaults.mu),
+        Parameter::Lambda => "0.0".into(),
         Parameter::Tolerance => format!("{:e}", defaults.tolerance),
         Parameter::Iterations => defaults.iterations.to_string(),
         Parameter::SketchRows => match defaults.sketch_factor {

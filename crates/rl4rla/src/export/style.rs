@@ -16,6 +16,7 @@ pub trait Style {
     fn name(name: Name) -> String {
         match (name.reg, name.mark) {
             (Reg::ETA, _) => "step".into(),
+            (Reg::LAMBDA, _) => "lam".into(),
             (reg, ValueVersion::Plain) => reg.name().into(),
             (reg, ValueVersion::Once) => format!("{reg}_0"),
             (reg, ValueVersion::Again) => format!("{reg}_t"),

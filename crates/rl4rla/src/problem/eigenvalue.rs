@@ -73,21 +73,7 @@ impl Task for Eigenvalue {
         // There is no right-hand side; one that is given is ignored.
         InstanceError::check(&A, &vec![0.0; rows])?;
         drop(b);
-        let entries = || (0..rows).flat_map(|i| (0..i).map(move |j| (i, j)));
-        let largest = A.row_major().iter().fold(0.0f64, |largest, a| largest.max(a.abs()));
-        let differs = |&(i, j): &(usize, usize)| (A.get(i, j) - A.get(j, i)).abs() > SYMMETRIC * largest;
-        if let Some((row, col)) = entries().find(differs) {
-            let (value, mirrored) = (A.get(row, col), A.get(col, row));
-            return Err(InstanceError::NotSymmetric { row, col, value, mirrored });
-        }
-        let (lambda, vectors) = linalg::symmetric_eigen(&A).ok_or(InstanceError::NoSolution)?;
-        let least = lambda[cols - 1];
-        if least < -POSITIVE * lambda[0].abs().max(least.abs()) {
-            return Err(InstanceError::Negative { eigenvalue: least });
-        }
-        // Exactly symmetric from here on; of the eigenvectors this is the matrix already.
-        let lower = || Matrix::from_fn(rows, cols, |i, j| A.get(i.max(j), i.min(j)));
-        let A = if A.is_symmetric() { A } else { lower() };
+        let (A, lambda, vectors) = semidefinite(A)?;
         Ok(instance(A, vectors.column(0).to_vec(), lambda, &Stream::new(0)))
     }
 
@@ -163,6 +149,31 @@ impl Task for Eigenvalue {
 /// ρ(x) = xᵀAx/xᵀx, for y = Ax.
 fn rayleigh(x: &[f64], y: &[f64]) -> f64 {
     linalg::dot(x, y) / linalg::dot(x, x)
+}
+
+/// A symmetric positive semidefinite matrix, exactly symmetric from here on, with its eigenvalues, largest first, and its
+/// eigenvectors; or what is wrong with it.
+pub(super) fn semidefinite(A: Matrix) -> Result<(Matrix, Vec<f64>, Matrix), InstanceError> {
+    let (rows, cols) = (A.rows(), A.cols());
+    if rows != cols {
+        return Err(InstanceError::NotSquare { rows, cols });
+    }
+    let entries = || (0..rows).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let largest = A.row_major().iter().fold(0.0f64, |largest, a| largest.max(a.abs()));
+    let differs = |&(i, j): &(usize, usize)| (A.get(i, j) - A.get(j, i)).abs() > SYMMETRIC * largest;
+    if let Some((row, col)) = entries().find(differs) {
+        let (value, mirrored) = (A.get(row, col), A.get(col, row));
+        return Err(InstanceError::NotSymmetric { row, col, value, mirrored });
+    }
+    let (lambda, vectors) = linalg::symmetric_eigen(&A).ok_or(InstanceError::NoSolution)?;
+    let least = lambda[cols - 1];
+    if least < -POSITIVE * lambda[0].abs().max(least.abs()) {
+        return Err(InstanceError::Negative { eigenvalue: least });
+    }
+    // Exactly symmetric from here on; of the eigenvectors this is the matrix already.
+    let lower = || Matrix::from_fn(rows, cols, |i, j| A.get(i.max(j), i.min(j)));
+    let A = if A.is_symmetric() { A } else { lower() };
+    Ok((A, lambda, vectors))
 }
 
 static FAMILIES: [FamilyInfo; 1] = [FamilyInfo {

@@ -32,6 +32,8 @@ pub struct Instance {
     pub b: Vec<f64>,
     /// x before the first iteration.
     pub start: Vec<f64>,
+    /// The regularization parameter λ, 0 for tasks without one.
+    pub lambda: f64,
     /// A solution.
     pub x_star: Vec<f64>,
     /// Whether A is known to be symmetric.
@@ -99,6 +101,7 @@ impl Instance {
             A: Arc::new(A),
             b,
             x_star,
+            lambda: 0.0,
             symmetric: false,
             attainable,
             spectrum,
@@ -164,6 +167,17 @@ impl Instance {
     /// The smallest possible loss; for linear systems min ‖Ax − b‖/‖b‖, exactly 0 if drawn consistent.
     pub fn attainable(&self) -> f64 {
         self.attainable
+    }
+
+    /// The same data with this λ; the solution is not computed again.
+    #[must_use]
+    pub fn with_lambda(self, lambda: f64) -> Instance {
+        Instance { lambda, ..self }
+    }
+
+    /// Sets the smallest possible loss, where it is known only after the solution.
+    pub(super) fn set_attainable(&mut self, loss: f64) {
+        self.attainable = loss;
     }
 
     /// R of A = QR, computed on first use.

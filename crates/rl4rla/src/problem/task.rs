@@ -9,7 +9,7 @@ use super::instance_error::InstanceError;
 use super::outline::Outline;
 use super::response::Response;
 use super::solving::Solving;
-use super::{eigenvalue, linear, logistic, low_rank};
+use super::{eigenvalue, linear, logistic, low_rank, ridge, spd};
 use crate::linalg::Matrix;
 use crate::program::{
     Document, Entry, Geometry, OPERATORS, Op, Operator, ParseError, Reg, RegSet, Registry, Section,
@@ -101,7 +101,7 @@ pub trait Task: Send + Sync {
 
     /// The input registers of a program.
     fn inputs(&self) -> RegSet {
-        Reg::inputs().collect()
+        RegSet::common_inputs()
     }
 
     /// The operators it adds to the paper's 17.
@@ -270,8 +270,15 @@ impl Work {
 /// The cost of reading an entry of A, in flops, for tasks that are posed on matrices too large for memory.
 pub const PASS_PRICE: f64 = 100.0;
 
-const BUILTIN: [&dyn Task; 5] =
-    [&linear::Linear, &logistic::Logistic, &logistic::Forward, &eigenvalue::Eigenvalue, &low_rank::LowRank];
+const BUILTIN: [&dyn Task; 7] = [
+    &linear::Linear,
+    &logistic::Logistic,
+    &logistic::Forward,
+    &eigenvalue::Eigenvalue,
+    &low_rank::LowRank,
+    &ridge::Ridge,
+    &spd::Spd,
+];
 
 static REGISTERED: Registry<&'static dyn Task> = Registry::new();
 

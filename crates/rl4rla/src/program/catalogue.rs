@@ -45,7 +45,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 32] = files![
+const FILES: [(&str, &str); 36] = files![
     "landweber",
     "ls-gd",
     "precond-gd",
@@ -78,6 +78,10 @@ const FILES: [(&str, &str); 32] = files![
     "subspace-iteration",
     "block-krylov",
     "locally-optimal-cg",
+    "cg",
+    "shifted-cg",
+    "ridge-gd",
+    "ridge-cg",
 ];
 
 /// Every built-in program, the simplest first.

@@ -151,6 +151,7 @@ fn initial(reg: Reg) -> Option<Expr> {
         Reg::X => Some(Expr::Symbol("xₜ".into(), "x_t".into())),
         Reg::ETA => Some(Expr::eta()),
         Reg::MU => Some(Expr::mu()),
+        Reg::LAMBDA => Some(Expr::lambda()),
         Reg::P1 => Some(Expr::Symbol("uniformly".into(), "\\text{uniformly}".into())),
         _ if reg.access() == Access::Carried => {
             Some(Expr::Symbol(name.into(), format!("m_{{{}}}", &name[1..])))

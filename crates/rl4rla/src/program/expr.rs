@@ -100,6 +100,11 @@ impl Expr {
         Number("μ".into(), "\\mu".into())
     }
 
+    /// λ.
+    pub fn lambda() -> Expr {
+        Number("λ".into(), "\\lambda".into())
+    }
+
     /// v⁻, the value in the iteration before.
     pub fn previous(self) -> Expr {
         Previous(Box::new(self))

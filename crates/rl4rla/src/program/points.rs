@@ -11,7 +11,7 @@ use super::quick::Args;
 use super::register::{Reg, RegSet};
 use super::types::Type;
 use super::typing::Env;
-use super::units::{DataQuantity, Quantities};
+use super::units::{DataQuantity, Quantities, TaskUnits};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -115,7 +115,7 @@ impl<'a> TypePoints<'a> {
             written: Vec::new(),
             lost: FxHashMap::default(),
         };
-        let quantities = (grammar.types == TypeSystem::Units).then(Quantities::start);
+        let quantities = (grammar.types == TypeSystem::Units).then(|| Quantities::start(TaskUnits::LINEAR));
         points.number(Held { env: Env::start(grammar.signature), quantities });
         points
     }

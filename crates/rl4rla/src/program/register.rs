@@ -55,6 +55,7 @@ const TABLE: &[Row] = &[
     Row("m2", Vector, Carried),
     Row("d", Vector, Input),
     Row("mu", Scalar, Input),
+    Row("lambda", Scalar, Input),
 ];
 
 /// A register: a row of the register table.
@@ -82,6 +83,8 @@ impl Reg {
     pub const D: Reg = Reg(16);
     /// A number to be tuned, beside the step size.
     pub const MU: Reg = Reg(17);
+    /// The regularization parameter λ, an input of tasks that have one.
+    pub const LAMBDA: Reg = Reg(18);
 
     /// The register of this name.
     pub fn named(name: &str) -> Option<Reg> {
@@ -149,10 +152,15 @@ impl RegSet {
         Reg::all().collect()
     }
 
-    /// The registers that a search uses without naming them: all but `d` and `mu`, which came later, so that searches
-    /// without them stay what they are.
+    /// The registers that a search uses without naming them: all but `d`, `mu` and `lambda`, which came later, so that
+    /// searches without them stay what they are.
     pub fn usual() -> RegSet {
-        RegSet::all().without(Reg::D).without(Reg::MU)
+        RegSet::all().without(Reg::D).without(Reg::MU).without(Reg::LAMBDA)
+    }
+
+    /// The inputs of every task: all but the regularization parameter.
+    pub fn common_inputs() -> RegSet {
+        Reg::inputs().filter(|reg| *reg != Reg::LAMBDA).collect()
     }
 
     /// The registers carried over from one iteration to the next.
@@ -249,7 +257,7 @@ mod tests {
     fn constants_name_their_rows() {
         let named = [(Reg::A, "A"), (Reg::B, "b"), (Reg::X, "x"), (Reg::ETA, "eta")];
         let written = [(Reg::V1, "v1"), (Reg::R1, "R1"), (Reg::P1, "p1")];
-        let later = [(Reg::D, "d"), (Reg::MU, "mu")];
+        let later = [(Reg::D, "d"), (Reg::MU, "mu"), (Reg::LAMBDA, "lambda")];
         for (reg, name) in named.into_iter().chain(written).chain(later) {
             assert_eq!(Reg::named(name), Some(reg));
         }

@@ -99,9 +99,17 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// The signature of a problem of this shape with all inputs.
+    /// The signature of a problem of this shape with the inputs of every task.
     pub fn new(geometry: Geometry, update: Update) -> Signature {
-        Signature { geometry, inputs: Reg::inputs().collect(), update }
+        Signature { geometry, inputs: RegSet::common_inputs(), update }
+    }
+
+    /// The same with the inputs that a program reads besides.
+    #[must_use]
+    pub fn reading(self, program: &Program) -> Signature {
+        let more = program.instructions().any(|(_, _, ins)| ins.reads().contains(Reg::LAMBDA));
+        let inputs = if more { self.inputs.with(Reg::LAMBDA) } else { self.inputs };
+        Signature { inputs, ..self }
     }
 
     /// Whether `v1` may have this type at the end of an iteration.

@@ -132,7 +132,8 @@ impl Document {
 
     /// The signature it fits: tall rather than symmetric if both, `None` if neither.
     pub fn signature(&self) -> Option<Signature> {
-        let shapes = [Geometry::Tall, Geometry::Symmetric].map(|shape| Signature::new(shape, self.update));
+        let new = |shape| Signature::new(shape, self.update).reading(&self.program);
+        let shapes = [Geometry::Tall, Geometry::Symmetric].map(new);
         shapes.into_iter().find(|shape| check(&self.program, *shape).is_ok())
     }
 

@@ -56,6 +56,7 @@ impl Env {
             (Reg::ETA, Type::Scalar),
             (Reg::D, Type::Vector(Dim::Cols)),
             (Reg::MU, Type::Scalar),
+            (Reg::LAMBDA, Type::Scalar),
         ];
         for (reg, ty) in given.into_iter().filter(|(reg, _)| inputs.contains(*reg)) {
             env.set(reg, ty);

@@ -151,13 +151,17 @@ impl DataQuantity {
     }
 }
 
-/// The units of the data of a task; A has the unit a.
+/// The units of the data of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TaskUnits {
+    /// The unit of A.
+    pub a: DataUnit,
     /// What b holds.
     pub b: DataQuantity,
     /// What x holds.
     pub x: DataQuantity,
+    /// The unit of λ.
+    pub lambda: DataUnit,
 }
 
 impl TaskUnits {
@@ -165,12 +169,30 @@ impl TaskUnits {
     pub const LINEAR: TaskUnits = TaskUnits {
         b: DataQuantity::point(DataUnit { a: 0, b: 1 }),
         x: DataQuantity::point(DataUnit { a: -1, b: 1 }),
+        ..TaskUnits::RIDGE
+    };
+
+    /// Ridge regression, where x = 0 is no longer a point like any other: x and b are vectors, and λ has the unit of
+    /// AᵀA.
+    pub const RIDGE: TaskUnits = TaskUnits {
+        a: DataUnit { a: 1, b: 0 },
+        b: DataQuantity::vector(DataUnit { a: 0, b: 1 }),
+        x: DataQuantity::vector(DataUnit { a: -1, b: 1 }),
+        lambda: DataUnit { a: 2, b: 0 },
+    };
+
+    /// Symmetric positive semidefinite systems: A has the unit a² of a Gram matrix, so that its factors have a unit too.
+    pub const SEMIDEFINITE: TaskUnits = TaskUnits {
+        a: DataUnit { a: 2, b: 0 },
+        b: DataQuantity::vector(DataUnit { a: 1, b: 1 }),
+        ..TaskUnits::RIDGE
     };
 
     /// The quantity that a register holds at the start of a program; `None` if any would do.
     pub fn given(self, reg: Reg) -> Option<DataQuantity> {
         match reg {
-            Reg::A => Some(DataQuantity::vector(DataUnit { a: 1, b: 0 })),
+            Reg::A => Some(DataQuantity::vector(self.a)),
+            Reg::LAMBDA => Some(DataQuantity::vector(self.lambda)),
             Reg::B => Some(self.b),
             Reg::X => Some(self.x),
             Reg::D => Some(DataQuantity::vector(self.x.unit)),
@@ -187,15 +209,15 @@ pub(super) struct Quantities([Option<DataQuantity>; Reg::COUNT]);
 
 impl Quantities {
     /// Those at the start of a program.
-    pub fn start() -> Quantities {
+    pub fn start(units: TaskUnits) -> Quantities {
         let mut held = Quantities([None; Reg::COUNT]);
-        Reg::all().for_each(|reg| held.0[reg.index()] = TaskUnits::LINEAR.given(reg));
+        Reg::all().for_each(|reg| held.0[reg.index()] = units.given(reg));
         held
     }
 
     /// Those at the start of the second iteration, from those at the end of the first.
-    fn second(&self) -> Quantities {
-        let mut held = Quantities::start();
+    fn second(&self, units: TaskUnits) -> Quantities {
+        let mut held = Quantities::start(units);
         for reg in Reg::carried() {
             held.0[reg.index()] = self.get(reg);
         }
@@ -276,13 +298,22 @@ impl fmt::Display for UnitFault {
 /// assert_eq!(unit("sketched-precond-gd-factored"), DataUnit::NONE);
 /// ```
 pub fn unit_of_step(program: &Program, signature: super::Signature) -> Result<DataUnit, (usize, UnitFault)> {
+    unit_of_step_in(TaskUnits::LINEAR, program, signature)
+}
+
+/// The same for problems whose data have these units.
+pub fn unit_of_step_in(
+    units: TaskUnits,
+    program: &Program,
+    signature: super::Signature,
+) -> Result<DataUnit, (usize, UnitFault)> {
     let Ok(typed) = super::check(program, signature) else { return Err((0, UnitFault::Unknown)) };
     // What the carried registers hold is known after the first iteration.
-    let first = registers(&typed, Quantities::start())?;
-    let last = registers(&typed, first.second())?;
+    let first = registers(&typed, Quantities::start(units))?;
+    let last = registers(&typed, first.second(units))?;
     let Some(v1) = last.get(Reg::V1) else { return Ok(DataUnit::NONE) };
     match v1.affinity {
-        Affinity::Vector => Ok(TaskUnits::LINEAR.x.unit.per(v1.unit)),
+        Affinity::Vector => Ok(units.x.unit.per(v1.unit)),
         Affinity::Point => Err((program.len(), UnitFault::Point)),
     }
 }

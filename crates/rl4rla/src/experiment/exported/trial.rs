@@ -3,7 +3,7 @@
 use super::make_inside;
 use crate::execute::{Recording, RunSettings, record};
 use crate::experiment::ExperimentError;
-use crate::export::Export;
+use crate::export::{Export, TRIAL_LAMBDA};
 use crate::linalg::Matrix;
 use crate::problem::{Family, FamilyKind, Instance, families};
 use crate::program::{Canonical, LiveOut, Update, check};
@@ -33,7 +33,8 @@ impl PreparedTrial {
         let name = &export.provenance.name;
         let family = family(export)
             .ok_or_else(|| ExperimentError::new(format!("{name} fits no family, so it cannot be checked")))?;
-        let instance = family.draw(&Stream::new(0).derive("export/instance", 0))?;
+        let drawn = family.draw(&Stream::new(0).derive("export/instance", 0))?;
+        let instance = drawn.with_lambda(TRIAL_LAMBDA);
         let settings = RunSettings {
             // An answer that does not iterate is computed once.
             iterations: if export.listing.loops() { ITERATIONS } else { 1 },
