@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A quick exploration that finds conjugate gradients.
-const QUICK: [&str; 11] = [
+const QUICK: [&str; 12] = [
     "explore",
     "--without-matrices",
     "--kappa",
@@ -20,6 +20,7 @@ const QUICK: [&str; 11] = [
     "--held-out",
     "2",
     "--hall=2",
+    "--evolve=300",
 ];
 
 #[test]
@@ -32,9 +33,18 @@ fn conjugate_gradients_lead_the_hall_of_fame() {
         best,
         &[
             "program", "matched", "nearest", "equation", "reward", "passes", "flops", "reached", "runs",
-            "step",
+            "step", "limits", "beats",
         ],
     );
+    assert_keys(&best["limits"][0], &["what", "works", "fails", "how", "excess"]);
+    let kappa = &best["limits"][0];
+    assert_eq!((kappa["what"].as_str(), kappa["works"].as_f64()), (Some("kappa"), Some(10.0)), "{kappa}");
+    assert!(kappa["fails"].as_f64().unwrap() <= 1e3, "conjugate gradients are slow there: {kappa}");
+    let qr = &best["beats"][0];
+    assert_keys(qr, &["solver", "reached", "runs", "passes", "flops", "ratio"]);
+    assert_eq!((qr["solver"].as_str(), qr["passes"].as_f64()), (Some("qr"), Some(1.0)));
+    let ratio = qr["flops"].as_f64().unwrap() / best["flops"].as_f64().unwrap();
+    assert!((qr["ratio"].as_f64().unwrap() / ratio - 1.0).abs() < 1e-12, "{qr}");
     assert_eq!((best["matched"].as_str(), best["reached"].as_u64()), (Some("cgls"), Some(2)));
     assert_eq!(best["passes"].as_f64().unwrap(), 3.0 * best["iterations"].as_f64().unwrap());
     let rival = |name: &str| {

@@ -12,7 +12,7 @@ use rl4rla::rng::Stream;
 
 fn least_squares() -> ExploreSpec {
     let family = Family { rows: 100_000, cols: 200, outside: 0.7, ..Family::new(FamilyKind::MID_COND) };
-    ExploreSpec { held_out: 1, hall: 3, ..ExploreSpec::new(family) }
+    ExploreSpec { held_out: 1, hall: 3, evolve: 300, ..ExploreSpec::new(family) }
 }
 
 /// Small problems: enough to find conjugate gradients, quickly.

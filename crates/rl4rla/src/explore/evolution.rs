@@ -27,6 +27,8 @@ const MACROS: usize = 24;
 const PRICE: f64 = TIE / 4.0;
 /// A program that does worse than this share of the worst survivor on the hardest instance is not run on the others.
 const HOPELESS: f64 = 0.5;
+/// Generations without progress after which a line ends and another begins at the seeds.
+const PATIENCE: u64 = 32;
 /// Generations without a new program after which there is nothing left to try.
 const BARREN: usize = 20;
 /// Programs that evolution hands on.
@@ -49,19 +51,29 @@ pub fn evolved(
     (budget, stream): (usize, &Stream),
     goes_on: &dyn Fn(&str) -> bool,
 ) -> Option<EvolutionOutcome> {
-    let mut known = KnownGenomes::default();
-    for seed in seeds {
-        known.add(variation, genome(seed));
-    }
+    let mut known = KnownGenomes::of(variation, seeds);
     let mut population = survivors(variation, seeds.to_vec());
+    // The survivors of the lines that have ended.
+    let mut ended: Vec<FoundProgram> = Vec::new();
     let (mut runs, mut barren) = (0, 0);
+    let (mut record, mut since) = (0.0, 0);
     for generation in 0.. {
         if runs >= budget || barren >= BARREN || population.is_empty() {
             break;
         }
-        let best = population.iter().map(|one| one.reward).fold(0.0, f64::max);
+        let best = population.iter().chain(&ended).map(|one| one.reward).fold(0.0, f64::max);
         goes_on(&format!("evolution: {runs} of {budget} runs, best reward {best:.4}")).then_some(())?;
-        let winners: Vec<(Id, f64)> = population.iter().map(|one| (one.value, one.reward)).collect();
+        if fitness(&population[0]) > record + TIE {
+            (record, since) = (fitness(&population[0]), generation);
+        } else if generation >= since + PATIENCE {
+            ended.append(&mut population);
+            ended = survivors(variation, ended);
+            population = survivors(variation, seeds.to_vec());
+            known = KnownGenomes::of(variation, seeds);
+            (record, since) = (fitness(&population[0]), generation);
+        }
+        let winners = population.iter().chain(&ended);
+        let winners: Vec<(Id, f64)> = winners.map(|one| (one.value, one.reward)).collect();
         variation.macros = macros::mined(variation.expressions, &winners, MACROS);
         let stream = stream.derive("generation", generation);
         let mut children: Vec<FoundProgram> = Vec::new();
@@ -86,6 +98,7 @@ pub fn evolved(
         population.append(&mut children);
         population = survivors(variation, population);
     }
+    population.append(&mut ended);
     Some(EvolutionOutcome { found: worthwhile(seeds, population), runs })
 }
 
@@ -129,10 +142,14 @@ fn measure(problems: &ProblemSet, child: &mut FoundProgram, floor: f64) -> usize
     problems.len()
 }
 
+/// What decides who survives.
+fn fitness(one: &FoundProgram) -> f64 {
+    one.reward - PRICE * one.program.len() as f64
+}
+
 /// The best programs, no two with the same iterates but for the step size.
 fn survivors(variation: &mut Variation, mut all: Vec<FoundProgram>) -> Vec<FoundProgram> {
     variation.probe.extend(variation.expressions);
-    let fitness = |one: &FoundProgram| one.reward - PRICE * one.program.len() as f64;
     all.sort_by(|one, other| fitness(other).total_cmp(&fitness(one)));
     let mut kept: Vec<FoundProgram> = Vec::new();
     for one in all {
@@ -153,6 +170,14 @@ fn survivors(variation: &mut Variation, mut all: Vec<FoundProgram>) -> Vec<Found
 struct KnownGenomes(FxHashMap<(Id, Option<Id>, Option<u64>), Vec<Id>>);
 
 impl KnownGenomes {
+    fn of(variation: &mut Variation, programs: &[FoundProgram]) -> KnownGenomes {
+        let mut known = KnownGenomes::default();
+        for program in programs {
+            known.add(variation, genome(program));
+        }
+        known
+    }
+
     /// Whether a program has other iterates than all before; it is then known.
     fn add(&mut self, variation: &mut Variation, Genome { value, start, size }: Genome) -> bool {
         let Some(direction) = variation.probe.representative(variation.expressions, value) else {
@@ -164,5 +189,82 @@ impl KnownGenomes {
             alike.push(value);
         }
         new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::ExploreSpec;
+    use crate::explore::directions;
+    use crate::explore::expression::Expressions;
+    use crate::explore::probe::ValueProbe;
+    use crate::program::{Core, Reg};
+
+    /// Evolves steepest descent on small problems without matrices.
+    fn from_steepest_descent(budget: usize) -> (FoundProgram, EvolutionOutcome) {
+        let spec = ExploreSpec::least_squares();
+        let spec = ExploreSpec {
+            conditions: vec![10.0],
+            operators: ExploreSpec::operators(false),
+            edits: 3,
+            ..spec
+        };
+        let problems = ProblemSet::draw(&spec, 30, 1, &Stream::new(7)).unwrap();
+        let geometry = problems.instances[0].shape().signature.geometry;
+        let mut all = Expressions::new(geometry, problems.sizes(), problems.direct(), true);
+        let mut probe = ValueProbe::new(&spec.family, &Stream::new(8));
+        let values = directions::values(&mut all, &mut probe, &spec.operators, spec.edits);
+        let [a, b, x] = [Reg::A, Reg::B, Reg::X].map(|reg| all.input(reg));
+        let image = all.core(Core::MatVecMul, &[a, x]).unwrap();
+        let residual = all.core(Core::VecVecSub, &[image, b]).unwrap();
+        let gradient = all.core(Core::VecMatMul, &[residual, a]).unwrap();
+        let moved = all.core(Core::MatVecMul, &[a, gradient]).unwrap();
+        let [above, below] = [gradient, moved].map(|v| all.core(Core::VecVecDot, &[v, v]).unwrap());
+        let length = all.core(Core::ScalarDiv, &[above, below]).unwrap();
+        let value = all.core(Core::ScalarVecMul, &[length, gradient]).unwrap();
+        let mut variation = Variation::new(&mut all, &mut probe, &spec.operators, &values);
+        let mut seed = unmeasured(&variation, Genome { value, start: None, size: None }).unwrap();
+        measure(&problems, &mut seed, 0.0);
+        let seeds = std::slice::from_ref(&seed);
+        let found = evolved(&problems, &mut variation, seeds, (budget, &Stream::new(9)), &|_| true);
+        (seed, found.unwrap())
+    }
+
+    fn rewards(outcome: &EvolutionOutcome) -> Vec<(String, f64)> {
+        outcome.found.iter().map(|one| (one.program.to_string(), one.reward)).collect()
+    }
+
+    #[test]
+    fn momentum_is_found_from_steepest_descent() {
+        let (seed, outcome) = from_steepest_descent(3000);
+        let best = &outcome.found[0];
+        // Conjugate gradients take a third of the iterations.
+        assert!(
+            best.reward > seed.reward + 0.1,
+            "{} against {}:\n{}",
+            best.reward,
+            seed.reward,
+            best.program
+        );
+        let reads_d = best.program.instructions().any(|(_, _, it)| it.reads().contains(Reg::D));
+        assert!(reads_d, "{}", best.program);
+        assert!((3000..3100).contains(&outcome.runs), "{}", outcome.runs);
+    }
+
+    #[test]
+    fn an_evolution_does_not_depend_on_the_number_of_threads() {
+        let [one, two] = [1, 2].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| from_steepest_descent(600).1)
+        });
+        assert!(!one.found.is_empty());
+        assert_eq!((rewards(&one), one.runs), (rewards(&two), two.runs));
+    }
+
+    #[test]
+    fn without_runs_nothing_evolves() {
+        let (_, outcome) = from_steepest_descent(0);
+        assert_eq!((outcome.found.len(), outcome.runs), (0, 0));
     }
 }

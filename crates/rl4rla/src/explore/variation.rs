@@ -296,3 +296,67 @@ fn substituted(expressions: &mut Expressions, root: Id, (old, new): (Id, Id)) ->
     }
     renamed.get(&root).copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::{ExploreSpec, directions, emit};
+    use crate::program::{Geometry, Reg, Sizes, check, unit_of_step};
+    use crate::rng::Stream;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(6))]
+        /// A long line of descent, with nothing but types to keep it in order.
+        #[test]
+        fn every_child_is_well_typed(seed in any::<u64>()) {
+            let spec = ExploreSpec::least_squares();
+            let sizes = Sizes { rows: 1e6, cols: 500.0, sketch: 2000.0, batch: 1.0, sketch_work: 16.0 };
+            let mut all = Expressions::new(Geometry::Tall, sizes, 5e11, true);
+            let stream = Stream::new(seed);
+            let mut probe = ValueProbe::new(&spec.family, &stream);
+            let values = directions::values(&mut all, &mut probe, &spec.operators, 5);
+            let along = |id: &&Id| all.of(**id).is_direction() && all.of(**id).edits() > 0;
+            let steps: Vec<Id> = values.iter().filter(along).copied().filter(|&id| is_step(&all, id)).collect();
+            prop_assert!(steps.len() > 1);
+            let mut line: Vec<Genome> =
+                steps.iter().map(|&value| Genome { value, start: None, size: None }).collect();
+            let mut variation = Variation::new(&mut all, &mut probe, &spec.operators, &values);
+            variation.macros = values.iter().copied().rev().take(20).collect();
+            let (mut made, mut emitted) = (0, 0);
+            for i in 0..300 {
+                let mut rng = stream.derive("child", i).rng();
+                let [one, other] = [0, 1].map(|_| line[rng.random_range(0..line.len())]);
+                let Some(child) = variation.child(one, other, &mut rng) else { continue };
+                made += 1;
+                line.push(child);
+                let Some(program) = emit::program(variation.expressions, child.value, child.start) else { continue };
+                emitted += 1;
+                prop_assert!(check(&program, Geometry::Tall).is_ok(), "{program}");
+                prop_assert_eq!(unit_of_step(&program, Geometry::Tall.into()), Ok(DataUnit::NONE), "{}", program);
+            }
+            prop_assert!(made > 200 && emitted > 100, "{made} {emitted}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_replaced_wherever_it_is_used() {
+        let sizes = Sizes { rows: 1e3, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0 };
+        let mut all = Expressions::new(Geometry::Tall, sizes, f64::INFINITY, true);
+        let [a, b, x, d] = [Reg::A, Reg::B, Reg::X, Reg::D].map(|reg| all.input(reg));
+        let image = all.core(Core::MatVecMul, &[a, x]).unwrap();
+        let residual = all.core(Core::VecVecSub, &[image, b]).unwrap();
+        let moved = all.core(Core::MatVecMul, &[a, d]).unwrap();
+        let step = |all: &mut Expressions, of: Id| {
+            let gradient = all.core(Core::VecMatMul, &[of, a])?;
+            let below = all.core(Core::VecVecDot, &[of, of])?;
+            let above = all.core(Core::VecVecDot, &[gradient, d])?;
+            let length = all.core(Core::ScalarDiv, &[above, below])?;
+            all.core(Core::ScalarVecMul, &[length, d])
+        };
+        let (before, after) = (step(&mut all, residual).unwrap(), step(&mut all, moved).unwrap());
+        assert_eq!(substituted(&mut all, before, (residual, moved)), Some(after));
+        // x is a point, and has no gradient.
+        assert_eq!(substituted(&mut all, before, (residual, image)), None);
+    }
+}
