@@ -29,8 +29,9 @@ const STEP_EDITS: usize = 8;
 /// Programs that are measured.
 const FINALISTS: usize = 60;
 
-/// Instances of each family on which programs are constructed: on one, rounding might spare an unstable form by chance.
-const INSTANCES: usize = 2;
+/// Instances of each family on which directions are scored. Programs run on all: rounding may spare an unstable form
+/// on some by chance.
+const SCREENED: usize = 2;
 
 /// The excess to reach if the reward names none.
 const TOLERANCE: f64 = 1e-10;
@@ -58,8 +59,7 @@ pub(super) fn construct(
     let shape = space.bench.instances()[0].shape();
     let size = |shape: &Shape| (shape.rows, shape.cols);
     let alike = space.bench.instances().iter().filter(|instance| size(&instance.shape()) == size(&shape));
-    let count = INSTANCES * space.stage.families.len();
-    let instances = alike.take(count).cloned().collect();
+    let instances = alike.cloned().collect();
     let settings = space.stage.protocol.settings(shape.rows, shape.cols, 1.0);
     let Some(found) = search_given(&spec, instances, settings, stream, &goes_on) else {
         return ended(StopReason::Interrupted, Counters::default());
@@ -110,6 +110,7 @@ fn spec(stage: &Stage, start: &Program, seed: u64, most_runs: usize) -> Option<E
         limits,
         steps: Some(stage.protocol.step.candidates().to_vec()),
         tells_forms_apart: true,
+        screened: SCREENED * stage.families.len(),
         most_runs,
         evolve: 0,
         finalists: FINALISTS,

@@ -146,20 +146,19 @@ impl Search<'_> {
         instances.iter().map(reward).sum::<f64>() / instances.len() as f64
     }
 
-    /// How many of these candidates may still run on all instances; their runs are counted.
-    fn affordable(&mut self, candidates: usize) -> usize {
-        let left = (self.spec.most_runs - self.runs) / self.problems.len();
-        let count = candidates.min(left);
-        self.runs += count * self.problems.len();
+    /// How many of these candidates may still run on so many instances; their runs are counted.
+    fn affordable(&mut self, candidates: usize, instances: usize) -> usize {
+        let count = candidates.min((self.spec.most_runs - self.runs) / instances);
+        self.runs += count * instances;
         count
     }
 
     /// The best of these by potential.
     fn best(&mut self, ids: &[Id], freedom: Freedom, limit: usize, count: usize) -> Vec<(Id, f64)> {
-        let all: Vec<usize> = (0..self.problems.len()).collect();
-        let ids = &ids[..self.affordable(ids.len())];
+        let screened: Vec<usize> = (0..self.problems.len().min(self.spec.screened)).collect();
+        let ids = &ids[..self.affordable(ids.len(), screened.len())];
         let mut scored: Vec<(Id, f64)> =
-            ids.par_iter().map(|&id| (id, self.potential(id, freedom, &all, limit))).collect();
+            ids.par_iter().map(|&id| (id, self.potential(id, freedom, &screened, limit))).collect();
         scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         scored.truncate(count);
         scored
@@ -265,7 +264,7 @@ impl Search<'_> {
         let fits = |step: &Id| self.spec.steps.is_some() || is_step(&self.expressions, *step);
         let bare = Some(step).filter(fits);
         subjects.extend(bare);
-        subjects.truncate(self.affordable(subjects.len()));
+        subjects.truncate(self.affordable(subjects.len(), self.problems.len()));
         let all = || 0..self.problems.len();
         let run = |value: Id| {
             let program = emit::program(&self.expressions, value, None, &self.spec.limits)?;
@@ -301,7 +300,7 @@ impl Search<'_> {
     fn started(&mut self, candidate: &FoundProgram) -> Vec<FoundProgram> {
         let operators = &self.spec.operators;
         let mut starts = starts(&mut self.expressions, &mut self.probe, candidate.value, operators);
-        starts.truncate(self.affordable(starts.len()));
+        starts.truncate(self.affordable(starts.len(), self.problems.len()));
         let run = |&start: &Id| {
             let program = emit::program(&self.expressions, candidate.value, Some(start), &self.spec.limits)?;
             let reward = self.problems.stepping(candidate.step).score(&program, 0..self.problems.len());

@@ -77,6 +77,8 @@ pub struct ExploreSpec {
     /// Whether values that are equal in exact arithmetic are told apart if one needs a matrix with the square of the
     /// condition number.
     pub tells_forms_apart: bool,
+    /// Instances on which directions are scored with an oracle, if there are so many; programs run on all.
+    pub screened: usize,
     /// Runs after which the search ends.
     pub most_runs: usize,
     /// Candidates that are returned, apart from those with a start of their own.
@@ -126,6 +128,7 @@ impl ExploreSpec {
             limits: ProgramLimits::none(),
             steps: None,
             tells_forms_apart: false,
+            screened: usize::MAX,
             most_runs: usize::MAX,
             finalists: 12,
             charge: Charge { unit: Unit::Flops, rows: family.rows, cols: family.cols },
