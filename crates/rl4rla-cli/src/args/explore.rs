@@ -9,27 +9,22 @@ use rl4rla::problem::{Leverage, Right};
 
 #[derive(Args)]
 pub struct Explore {
-    /// Problem family; see `rl4rla list families`
-    #[arg(long, default_value = "mid-cond", help_heading = "Problem")]
-    pub family: String,
-    /// Task: only `linear`, linear systems and least squares
-    #[arg(long, default_value = "linear", help_heading = "Problem")]
-    pub task: String,
+    /// Problem family; see `rl4rla list families` [default: mid-cond, or the first of the task]
+    #[arg(long, help_heading = "Problem")]
+    pub family: Option<String>,
+    /// Task [default: that of the family]
+    #[arg(long, help_heading = "Problem")]
+    pub task: Option<String>,
     /// Rows of your problems: work is charged for this size [default: 1e6; as many as columns for square families]
     #[arg(long, value_parser = size, help_heading = "Problem")]
     pub rows: Option<usize>,
     /// Columns of your problems
     #[arg(long, value_parser = size, default_value = "500", help_heading = "Problem")]
     pub cols: usize,
-    /// Condition numbers, comma-separated; the reward is the mean over them
-    #[arg(
-        long,
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        default_value = "10,1e4,1e8",
-        help_heading = "Problem"
-    )]
-    pub kappa: Vec<f64>,
+    /// Condition numbers, comma-separated; the reward is the mean over them [default: 10,1e4,1e8; logistic
+    /// regression: 10,1e3,1e5]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, help_heading = "Problem")]
+    pub kappa: Option<Vec<f64>>,
     /// Leverage of the rows: low, high or coherent
     #[arg(long, default_value = "low", value_parser = named::<Leverage>, help_heading = "Problem")]
     pub leverage: Leverage,
@@ -37,9 +32,11 @@ pub struct Explore {
     #[arg(long, default_value = "gauss", value_parser = named::<Right>, help_heading = "Problem")]
     pub right: Right,
     /// Weight in [0, 1) of the component of b outside the range of A; with 0, a sketch alone solves the problem
-    #[arg(long, default_value_t = 0.7, help_heading = "Problem")]
-    pub outside: f64,
-    /// Excess ‖A(x − x*)‖/‖b‖ to reach; where rounding does not allow it, ten times that of Householder QR
+    /// [default: 0.7 for families that have it]
+    #[arg(long, help_heading = "Problem")]
+    pub outside: Option<f64>,
+    /// Excess to reach, ‖A(x − x*)‖/‖b‖ or L(x)/L(x*) − 1; where rounding does not allow it, ten times that of a
+    /// stable direct method
     #[arg(long, default_value = "1e-10", help_heading = "Problem")]
     pub tolerance: f64,
 
@@ -49,9 +46,9 @@ pub struct Explore {
     /// Leave out the operators that make matrices
     #[arg(long, conflicts_with = "operators", help_heading = "Search")]
     pub without_matrices: bool,
-    /// Maximum number of instructions of a direction, its coefficients not counted
-    #[arg(long, default_value_t = 7, value_name = "N", help_heading = "Search")]
-    pub edits: usize,
+    /// Maximum number of instructions of a direction, its coefficients not counted [default: 7; logistic regression: 9]
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    pub edits: Option<usize>,
     /// Sketch type [default: tuned for each program]
     #[arg(long, help_heading = "Search")]
     pub sketch: Option<SketchKind>,

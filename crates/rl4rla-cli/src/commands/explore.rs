@@ -6,6 +6,8 @@ use crate::interrupt::{self, INTERRUPTED, stopped};
 use crate::page::{Page, accent, faint, indent, ledger, number, strong, warning};
 use crate::progress;
 use rl4rla::explore::{ExploreRequest, ExploreSpec, RequestError, explore};
+use rl4rla::problem::{Choice, ExploreDefaults, Family, FamilyInfo, families, tasks};
+use rl4rla::program::nearest;
 use rl4rla::record::{Build, EXPLORE, HallRecord, RunRecord, TunablesRecord};
 use rl4rla::store::{NewRun, RunId, Store};
 use serde_json::json;
@@ -17,11 +19,7 @@ const METHOD: &str = "oracle";
 /// Explores a family of problems.
 pub fn run(args: &Explore, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
-    if args.task != "linear" {
-        let message = format!("the task `{}` cannot be explored yet", args.task);
-        return Err(Failure::new(message).advise("--task linear, with a family of linear systems"));
-    }
-    let request = request(args);
+    let request = request(args)?;
     spec(&request)?;
     let mut store = Store::open(&shared.store)?;
     let id = store.begin(&NewRun {
@@ -35,28 +33,51 @@ pub fn run(args: &Explore, shared: &Shared) -> Result<Page, Failure> {
     go_on(&id, &request, &mut store, shared)
 }
 
-fn request(args: &Explore) -> ExploreRequest {
-    let operators =
-        || ExploreSpec::operators(!args.without_matrices).iter().map(|op| op.name.into()).collect();
-    let square = rl4rla::problem::Family::named(&args.family).is_some_and(|family| family.kind.info().square);
-    ExploreRequest {
-        family: args.family.clone(),
-        rows: args.rows.unwrap_or(if square { args.cols } else { 1_000_000 }),
+/// The family that is asked for, and what it is.
+fn family(args: &Explore) -> Result<(String, &'static FamilyInfo), Failure> {
+    let own = |name: &String| tasks().find(|task| task.name() == name);
+    let first = args.task.as_ref().and_then(own).and_then(|task| task.families().first());
+    let name = args.family.clone().unwrap_or_else(|| first.map_or("mid-cond", |info| info.name).into());
+    let Some(info) = families().find(|info| info.name == name) else {
+        let known = nearest(&name, families().map(|info| info.name)).unwrap_or("mid-cond");
+        return Err(Failure::new(format!("there is no family `{name}`"))
+            .advise(format!("--family {known}; `rl4rla list families` shows all")));
+    };
+    match &args.task {
+        Some(task) if task != info.task.name() => {
+            let message = format!("the task `{task}` is not that of the family {name}");
+            Err(Failure::new(message).advise(format!("--task {}", info.task.name())))
+        }
+        _ => Ok((name, info)),
+    }
+}
+
+fn request(args: &Explore) -> Result<ExploreRequest, Failure> {
+    let (family, info) = family(args)?;
+    let defaults = info.task.explore_defaults();
+    let operators = || {
+        let all = ExploreSpec::operators_for(info.task, !args.without_matrices);
+        all.iter().map(|op| op.name.into()).collect()
+    };
+    let outside = if info.options.contains(&Choice::Outside) { 0.7 } else { 0.0 };
+    Ok(ExploreRequest {
+        family,
+        rows: args.rows.unwrap_or(if info.square { args.cols } else { 1_000_000 }),
         cols: args.cols,
-        kappas: args.kappa.clone(),
+        kappas: args.kappa.clone().unwrap_or_else(|| defaults.conditions.to_vec()),
         leverage: args.leverage,
         right: args.right,
-        outside: args.outside,
+        outside: args.outside.unwrap_or(outside),
         tolerance: args.tolerance,
         operators: args.operators.clone().unwrap_or_else(operators),
-        edits: args.edits,
+        edits: args.edits.unwrap_or(defaults.edits),
         sketch: args.sketch,
         sketch_factor: args.sketch_factor,
         without: args.without.clone(),
         held_out: args.held_out,
         hall: args.hall,
         seed: args.seed,
-    }
+    })
 }
 
 fn spec(request: &ExploreRequest) -> Result<ExploreSpec, Failure> {
@@ -145,9 +166,11 @@ pub fn page(record: &RunRecord, request: &ExploreRequest, shared: &Shared) -> Pa
     if !shared.quiet {
         let command = shared.again(&format!("show run:{}", record.run));
         let note = format!(
-            "rewards are w₀/(w₀ + w), where w₀ is the work of QR at {}×{}; passes and iterations are means over runs on\n\
+            "rewards are w₀/(w₀ + w), where w₀ is the work of {} at {}×{}; passes and iterations are means over runs on\n\
              matrices that the search has not seen. `{command}` shows the best program.",
-            request.rows, request.cols
+            reference(request),
+            request.rows,
+            request.cols
         );
         text += &format!("\n{}\n", faint(&note));
     }
@@ -155,6 +178,12 @@ pub fn page(record: &RunRecord, request: &ExploreRequest, shared: &Shared) -> Pa
     json["request"] = json!(request);
     json["seconds"] = json!(record.cost.seconds);
     Page { json, text, code: u8::from(!record.found) }
+}
+
+/// What the work of a program is compared with.
+fn reference(request: &ExploreRequest) -> &'static str {
+    let family = Family::named(&request.family);
+    family.map_or(ExploreDefaults::LINEAR, |family| family.kind.info().task.explore_defaults()).reference
 }
 
 fn title(request: &ExploreRequest) -> String {

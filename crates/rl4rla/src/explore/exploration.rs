@@ -6,7 +6,7 @@ use super::race::{Tunables, step_sizes, tuned};
 use super::search::search;
 use super::spec::ExploreSpec;
 use crate::problem::{FamilyError, Task};
-use crate::program::{Entry, Program};
+use crate::program::{Entry, Instruction, Program, Reg};
 use crate::rng::Stream;
 
 /// Candidates that are tuned.
@@ -94,7 +94,14 @@ pub fn explore(
     Ok(Some(Exploration { hall: entries, rivals, values: found.values, runs: found.runs }))
 }
 
-/// The programs of the catalogue that fit these problems and whose iterations draw nothing.
+/// Whether an instruction samples rows of the data, or sketches the data themselves.
+fn draws_from_data(instruction: &Instruction) -> bool {
+    let reads_data = || instruction.operands.iter().any(|reg| [Reg::A, Reg::B].contains(reg));
+    instruction.op.samples() || (instruction.op.sketches() && reads_data())
+}
+
+/// The programs of the catalogue that fit these problems and whose iterations sample no rows and sketch no data: what
+/// they sketch depends on the iterate, as in candidates.
 fn rivals(
     spec: &ExploreSpec,
     problems: &ProblemSet,
@@ -108,7 +115,7 @@ fn rivals(
         let program = &entry.document.program;
         entry.signature() == signature
             && <dyn Task>::of(&entry.document).is_ok_and(|of| of.name() == task)
-            && !program.iteration.iter().any(|instruction| instruction.op.draws())
+            && !program.iteration.iter().any(draws_from_data)
     };
     for entry in Entry::known().filter(fits) {
         let program = &entry.document.program;

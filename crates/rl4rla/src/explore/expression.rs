@@ -144,7 +144,8 @@ impl Expressions {
     }
 
     /// A call of an operator, if its operands fit in shape, unit and affinity, it is not redundant, and it is worth
-    /// its work. Matrices and sketches are made in setup.
+    /// its work. An iteration makes no matrix that setup could make, and sketches no vectors: their noise would never
+    /// decrease.
     pub fn call(&mut self, op: Op, operands: &[Id]) -> Option<Id> {
         let mut operands = operands.to_vec();
         if op.commutative {
@@ -165,8 +166,8 @@ impl Expressions {
         let ty = ty.filter(|_| !matches!(pattern, Pattern::System(_)))?;
         let iterated = operands.iter().any(|&id| self.of(id).section == Section::Iteration);
         let section = if iterated { Section::Iteration } else { Section::Setup };
-        let in_setup_only = ty.kind() == Kind::Matrix || op.sketches();
-        if (in_setup_only && iterated) || !op.sections.allow(section) || (op.redundant)(&args) {
+        let is_noise = op.sketches() && iterated && ty.kind() == Kind::Vector;
+        if is_noise || !op.sections.allow(section) || (op.redundant)(&args) {
             return None;
         }
         // The value before the last would need two states.
@@ -229,6 +230,11 @@ impl Expressions {
     /// The unit that a step must have.
     pub fn step_unit(&self) -> DataUnit {
         self.units.map_or(DataUnit::NONE, |units| units.x.unit)
+    }
+
+    /// The unit of b.
+    pub fn data_unit(&self) -> DataUnit {
+        self.units.map_or(DataUnit::NONE, |units| units.b.unit)
     }
 
     /// Number of expressions.

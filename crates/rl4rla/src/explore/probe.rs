@@ -12,6 +12,9 @@ use rustc_hash::FxHashMap;
 /// Equal numbers agree to this relative accuracy.
 const ACCURACY: f64 = 1e-7;
 
+/// Small problems that are drawn to find one that has a solution.
+const DRAWS: u64 = 1000;
+
 /// What expressions with equal values have in common, besides the value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Class {
@@ -39,9 +42,11 @@ impl ValueProbe {
     pub fn new(family: &Family, stream: &Stream) -> ValueProbe {
         let (rows, cols) = if family.kind.info().square { (6, 6) } else { (40, 6) };
         let small = Family { rows, cols, condition: Some(3.0), ..*family };
-        let instance = small.draw(&stream.derive("instance", 0)).expect("a small member of a valid family");
+        // Few labels may happen to be separable.
+        let drawn = (0..DRAWS).find_map(|i| small.draw(&stream.derive("instance", i)).ok());
+        let instance = drawn.expect("a small member of a valid family");
         let draw = |label: &str| stream.derive(label, 0).normals(cols);
-        let first = State { x: draw("x"), d: draw("d") };
+        let first = State { x: draw("x"), d: draw("d"), iterations: 0 };
         let states = [first.clone(), first.moved(draw("step"))];
         let settings = RunSettings { sketch_rows: 16.min(rows), ..RunSettings::for_size(rows, cols) };
         let weights = stream.derive("weights", 0).normals(rows * rows);
@@ -66,7 +71,7 @@ impl ValueProbe {
                     [first.clone(), first]
                 }
                 ExpressionOrigin::Call(op, operands) => {
-                    [0, 1].map(|i| self.call(expressions, *op, operands, i))
+                    [0, 1].map(|i| self.call(expressions, (*op, expression.section), operands, i))
                 }
             };
             self.values.push(values);
@@ -84,7 +89,7 @@ impl ValueProbe {
     }
 
     fn input(&self, reg: Reg, state: usize) -> Option<Datum> {
-        let State { x, d } = &self.states[state];
+        let State { x, d, .. } = &self.states[state];
         match reg {
             Reg::A => Some(Datum::Matrix(self.instance.A.clone())),
             Reg::B => Some(self.instance.b.clone().into()),
@@ -94,8 +99,18 @@ impl ValueProbe {
         }
     }
 
-    fn call(&self, expressions: &Expressions, op: Op, operands: &[Id], state: usize) -> Option<Datum> {
-        let mut draws = Draws::new(&self.stream, 0, &self.settings, RunData::True(&self.instance, None));
+    fn call(
+        &self,
+        expressions: &Expressions,
+        (op, section): (Op, Section),
+        operands: &[Id],
+        state: usize,
+    ) -> Option<Datum> {
+        let t = match section {
+            Section::Setup => 0,
+            Section::Iteration => self.states[state].iterations + 1,
+        };
+        let mut draws = Draws::new(&self.stream, t, &self.settings, RunData::True(&self.instance, None));
         let held: Option<Vec<&Datum>> =
             operands.iter().map(|id| self.values[id.index()][state].as_ref()).collect();
         let args = expressions.args(operands);

@@ -2,7 +2,7 @@
 
 use super::spec::{ExploreSpec, SearchPart};
 use crate::execute::SketchKind;
-use crate::problem::{Family, Leverage, Right, families};
+use crate::problem::{Family, Leverage, Right, Task, families};
 use crate::program::{Op, nearest};
 use crate::reward::{Charge, Unit};
 use serde::{Deserialize, Serialize};
@@ -99,12 +99,14 @@ impl ExploreRequest {
         if self.sketch_factor.is_some_and(|factor| !(1.5..=1000.0).contains(&factor)) {
             return refuse("--sketch-factor is a number between 1.5 and 1000", "--sketch-factor 4");
         }
-        if !(1..=8).contains(&self.edits) {
+        let usual = task.explore_defaults().edits;
+        if !(1..=usual + 1).contains(&self.edits) {
             let message = format!(
-                "--edits is a number from 1 to 8, got {}: the number of values grows fivefold with each",
+                "--edits is a number from 1 to {}, got {}: the number of values grows fivefold with each",
+                usual + 1,
                 self.edits
             );
-            return refuse(message, "--edits 7");
+            return refuse(message, format!("--edits {usual}"));
         }
         if self.held_out == 0 || self.hall == 0 {
             return refuse("--held-out and --hall are at least 1", "--held-out 4 --hall 6");
@@ -120,7 +122,7 @@ impl ExploreRequest {
         let spec = ExploreSpec {
             conditions: self.kappas.clone(),
             tolerance: self.tolerance,
-            operators: self.operators()?,
+            operators: self.operators(task)?,
             charge: Charge { unit: Unit::Flops, rows: self.rows, cols: self.cols },
             edits: self.edits,
             fixed_sketch: self.sketch,
@@ -140,8 +142,8 @@ impl ExploreRequest {
         }
     }
 
-    fn operators(&self) -> Result<Vec<Op>, RequestError> {
-        let known = || ExploreSpec::operators(true);
+    fn operators(&self, task: &dyn Task) -> Result<Vec<Op>, RequestError> {
+        let known = || ExploreSpec::operators_known(task);
         let find = |name: &String| match known().into_iter().find(|op| op.name == name) {
             Some(op) => Ok(op),
             None => {

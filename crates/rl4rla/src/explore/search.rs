@@ -74,7 +74,7 @@ pub fn search(
     let units = spec.family.kind.info().task.units().filter(|_| spec.has(SearchPart::Types));
     let mut expressions = Expressions::new(signature, problems.sizes(), problems.direct(), units);
     let mut probe = ValueProbe::new(&spec.family, &Stream::new(spec.seed).derive("probe", 0));
-    let values = directions::values(&mut expressions, &mut probe, &spec.operators, spec.edits);
+    let values = directions::values(&mut expressions, &mut probe, &spec.operators, (spec.edits, spec.sums));
     let coordinates: Vec<_> = (0..problems.len()).map(|i| problems.coordinates(i)).collect();
     let evaluators = coordinates
         .iter()

@@ -1,8 +1,8 @@
 //! What is to be explored.
 
 use crate::execute::{RunSettings, SketchKind};
-use crate::problem::{Family, FamilyKind};
-use crate::program::Op;
+use crate::problem::{Family, FamilyKind, Task};
+use crate::program::{Kind, Op};
 use crate::reward::{Charge, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,8 @@ pub struct ExploreSpec {
     pub search_cols: usize,
     /// Iterations after which a run is given up.
     pub limit: usize,
+    /// Whether directions may be sums of vectors; differences of points they may be anyway.
+    pub sums: bool,
     /// The kind of sketch in the search.
     pub sketch: SketchKind,
     /// Rows of a sketch in the search, as a multiple of n.
@@ -60,15 +62,18 @@ pub struct ExploreSpec {
 impl ExploreSpec {
     /// A search for programs for this family with all operators that have units, charged at the size of the family.
     pub fn new(family: Family) -> ExploreSpec {
+        let task = family.kind.info().task;
+        let defaults = task.explore_defaults();
         ExploreSpec {
             family,
-            conditions: vec![10.0, 1e4, 1e8],
+            conditions: defaults.conditions.to_vec(),
             tolerance: 1e-10,
-            operators: ExploreSpec::operators(true),
+            operators: ExploreSpec::operators_for(task, true),
             charge: Charge { unit: Unit::Flops, rows: family.rows, cols: family.cols },
-            edits: 7,
-            search_cols: 60,
-            limit: 200,
+            edits: defaults.edits,
+            search_cols: defaults.search_cols,
+            limit: defaults.limit,
+            sums: defaults.sums,
             sketch: SketchKind::Sjlt,
             sketch_factor: 4.0,
             fixed_sketch: None,
@@ -106,6 +111,26 @@ impl ExploreSpec {
         vectors.iter().chain(more).map(named).collect()
     }
 
+    /// The operators that an exploration of a task uses, with or without those for matrices: a task that makes matrices
+    /// in its own way has SKETCH besides, and no other ways to make them.
+    pub fn operators_for(task: &dyn Task, matrices: bool) -> Vec<Op> {
+        let own = || task.operators().iter().map(Op).filter(|op| op.units.is_some());
+        let general = ExploreSpec::operators(matrices).into_iter();
+        match own().any(has_matrices) {
+            true => general
+                .filter(|op| op.sketches() || ExploreSpec::operators(false).contains(op))
+                .chain(own().filter(|op| matrices || !has_matrices(*op)))
+                .collect(),
+            false => general.chain(own()).collect(),
+        }
+    }
+
+    /// All operators that can be explored for a task.
+    pub fn operators_known(task: &dyn Task) -> Vec<Op> {
+        let own = task.operators().iter().map(Op).filter(|op| op.units.is_some());
+        ExploreSpec::operators(true).into_iter().chain(own).collect()
+    }
+
     /// Whether a part of the search is switched on.
     pub(super) fn has(&self, part: SearchPart) -> bool {
         !self.without.contains(&part)
@@ -136,4 +161,10 @@ impl ExploreSpec {
         let family = Family { rows: 1_000_000, cols: 500, outside: 0.7, ..Family::new(FamilyKind::MID_COND) };
         ExploreSpec::new(family)
     }
+}
+
+/// Whether an operator reads or makes matrices.
+fn has_matrices(op: Op) -> bool {
+    let mut patterns = op.forms.iter().flat_map(|form| form.operands.iter().chain([&form.result]));
+    patterns.any(|pattern| pattern.kind() == Some(Kind::Matrix))
 }
