@@ -6,7 +6,7 @@ use rl4rla::explore::{ExploreSpec, explore};
 use rl4rla::problem::{Family, FamilyKind};
 use rl4rla::program::{
     Canonical, DataUnit, Entry, Geometry, LiveOut, Model, Program, ProgramCost, Signature, Update,
-    unit_of_step, unit_of_step_in,
+    unit_of_step,
 };
 use rl4rla::rng::Stream;
 
@@ -171,7 +171,7 @@ fn programs_of_other_tasks_have_units_and_converge() {
         let (rows, cols) = if family.kind.info().square { (40, 40) } else { (400, 10) };
         let family = Family { rows, cols, condition: Some(10.0), ..family };
         let units = family.kind.info().task.units().unwrap();
-        assert_eq!(unit_of_step_in(units, &document.program, family.signature()), unit, "{name}");
+        assert_eq!(units.of_step(&document.program, family.signature()), unit, "{name}");
         let instance = family.draw(&Stream::new(1)).unwrap();
         let settings = RunSettings { iterations: 600, step: 1.0, ..RunSettings::for_size(rows, cols) };
         let trace = run(&document.program, &instance, &settings, &Stream::new(2)).unwrap();

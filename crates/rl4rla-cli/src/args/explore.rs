@@ -9,9 +9,9 @@ use rl4rla::problem::{Leverage, Right};
 
 #[derive(Args)]
 pub struct Explore {
-    /// Problem family; see `rl4rla list families`
-    #[arg(long, default_value = "mid-cond", help_heading = "Problem")]
-    pub family: String,
+    /// Problem family; see `rl4rla list families` [default: mid-cond, or the first of the task]
+    #[arg(long, help_heading = "Problem")]
+    pub family: Option<String>,
     /// Task [default: that of the family]
     #[arg(long, help_heading = "Problem")]
     pub task: Option<String>,
@@ -21,15 +21,10 @@ pub struct Explore {
     /// Columns of your problems [default: 500; 2000 for square families]
     #[arg(long, value_parser = size, help_heading = "Problem")]
     pub cols: Option<usize>,
-    /// Condition numbers, comma-separated; the reward is the mean over them
-    #[arg(
-        long,
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        default_value = "10,1e4,1e8",
-        help_heading = "Problem"
-    )]
-    pub kappa: Vec<f64>,
+    /// Condition numbers, comma-separated; the reward is the mean over them [default: 10,1e4,1e8; logistic
+    /// regression: 10,1e3,1e5]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, help_heading = "Problem")]
+    pub kappa: Option<Vec<f64>>,
     /// Leverage of the rows: low, high or coherent
     #[arg(long, default_value = "low", value_parser = named::<Leverage>, help_heading = "Problem")]
     pub leverage: Leverage,
@@ -37,8 +32,9 @@ pub struct Explore {
     #[arg(long, default_value = "gauss", value_parser = named::<Right>, help_heading = "Problem")]
     pub right: Right,
     /// Weight in [0, 1) of the component of b outside the range of A; with 0, a sketch alone solves the problem
-    #[arg(long, default_value_t = 0.7, help_heading = "Problem")]
-    pub outside: f64,
+    /// [default: 0.7 for families that have it]
+    #[arg(long, help_heading = "Problem")]
+    pub outside: Option<f64>,
     /// Excess to reach, as the task measures it; where rounding does not allow it, ten times that of a direct solver
     #[arg(long, default_value = "1e-10", help_heading = "Problem")]
     pub tolerance: f64,
@@ -49,9 +45,9 @@ pub struct Explore {
     /// Leave out the operators that make matrices
     #[arg(long, conflicts_with = "operators", help_heading = "Search")]
     pub without_matrices: bool,
-    /// Maximum number of instructions of a direction, its coefficients not counted
-    #[arg(long, default_value_t = 7, value_name = "N", help_heading = "Search")]
-    pub edits: usize,
+    /// Maximum number of instructions of a direction, its coefficients not counted [default: 7; logistic regression: 9]
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    pub edits: Option<usize>,
     /// Sketch type [default: tuned for each program]
     #[arg(long, help_heading = "Search")]
     pub sketch: Option<SketchKind>,

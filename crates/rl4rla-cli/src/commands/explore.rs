@@ -8,7 +8,8 @@ use crate::interrupt::{self, INTERRUPTED, stopped};
 use crate::page::{Page, accent, faint, indent, ledger, number, strong, warning};
 use crate::progress;
 use rl4rla::explore::{ExploreRequest, ExploreSpec, RequestError, explore};
-use rl4rla::problem::Family;
+use rl4rla::problem::{Choice, ExploreDefaults, Family, FamilyInfo, families, tasks};
+use rl4rla::program::nearest;
 use rl4rla::record::{Build, EXPLORE, HallRecord, RunRecord, TunablesRecord};
 use rl4rla::store::{NewRun, RunId, Store};
 use serde_json::json;
@@ -20,14 +21,7 @@ const METHOD: &str = "oracle";
 /// Explores a family of problems.
 pub fn run(args: &Explore, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
-    let own = Family::named(&args.family).map(|family| family.kind.info().task.name());
-    if let (Some(task), Some(own)) = (&args.task, own)
-        && task != own
-    {
-        let message = format!("family {} has the task {own}, not `{task}`", args.family);
-        return Err(Failure::new(message).advise(format!("--task {own}, or a family of that task")));
-    }
-    let request = request(args);
+    let request = request(args)?;
     spec(&request)?;
     let mut store = Store::open(&shared.store)?;
     let id = store.begin(&NewRun {
@@ -41,26 +35,47 @@ pub fn run(args: &Explore, shared: &Shared) -> Result<Page, Failure> {
     go_on(&id, &request, &mut store, shared)
 }
 
-fn request(args: &Explore) -> ExploreRequest {
-    let family = Family::named(&args.family);
-    let all = || {
-        let matrices = !args.without_matrices;
-        family.map_or_else(Vec::new, |family| ExploreSpec::all_operators(&family, matrices))
+/// The family that is asked for, and what it is.
+fn family(args: &Explore) -> Result<(String, &'static FamilyInfo), Failure> {
+    let own = |name: &String| tasks().find(|task| task.name() == name);
+    let first = args.task.as_ref().and_then(own).and_then(|task| task.families().first());
+    let name = args.family.clone().unwrap_or_else(|| first.map_or("mid-cond", |info| info.name).into());
+    let Some(info) = families().find(|info| info.name == name) else {
+        let known = nearest(&name, families().map(|info| info.name)).unwrap_or("mid-cond");
+        return Err(Failure::new(format!("there is no family `{name}`"))
+            .advise(format!("--family {known}; `rl4rla list families` shows all")));
     };
-    let operators = || all().iter().map(|op| op.name.into()).collect();
-    let square = family.is_some_and(|family| family.kind.info().square);
-    let cols = args.cols.or(args.rows.filter(|_| square)).unwrap_or(if square { 2000 } else { 500 });
-    ExploreRequest {
-        family: args.family.clone(),
-        rows: args.rows.unwrap_or(if square { cols } else { 1_000_000 }),
+    match &args.task {
+        Some(task) if task != info.task.name() => {
+            let message = format!("family {name} has the task {}, not `{task}`", info.task.name());
+            Err(Failure::new(message)
+                .advise(format!("--task {}, or a family of that task", info.task.name())))
+        }
+        _ => Ok((name, info)),
+    }
+}
+
+fn request(args: &Explore) -> Result<ExploreRequest, Failure> {
+    let (family, info) = family(args)?;
+    let defaults = info.task.explore_defaults();
+    let operators = || {
+        let all = ExploreSpec::operators_for(info.task, !args.without_matrices);
+        all.iter().map(|op| op.name.into()).collect()
+    };
+    let outside = if info.options.contains(&Choice::Outside) { 0.7 } else { 0.0 };
+    let cols =
+        args.cols.or(args.rows.filter(|_| info.square)).unwrap_or(if info.square { 2000 } else { 500 });
+    Ok(ExploreRequest {
+        family,
+        rows: args.rows.unwrap_or(if info.square { cols } else { 1_000_000 }),
         cols,
-        kappas: args.kappa.clone(),
+        kappas: args.kappa.clone().unwrap_or_else(|| defaults.conditions.to_vec()),
         leverage: args.leverage,
         right: args.right,
-        outside: args.outside,
+        outside: args.outside.unwrap_or(outside),
         tolerance: args.tolerance,
         operators: args.operators.clone().unwrap_or_else(operators),
-        edits: args.edits,
+        edits: args.edits.unwrap_or(defaults.edits),
         sketch: args.sketch,
         sketch_factor: args.sketch_factor,
         without: args.without.clone(),
@@ -68,7 +83,7 @@ fn request(args: &Explore) -> ExploreRequest {
         held_out: args.held_out,
         hall: args.hall,
         seed: args.seed,
-    }
+    })
 }
 
 fn spec(request: &ExploreRequest) -> Result<ExploreSpec, Failure> {
@@ -169,9 +184,11 @@ pub fn page(record: &RunRecord, request: &ExploreRequest, shared: &Shared) -> Pa
     if !shared.quiet {
         let command = shared.again(&format!("show run:{}", record.run));
         let note = format!(
-            "rewards are w₀/(w₀ + w), where w₀ is the work of a direct solver at {}×{}; passes and iterations are means over runs on\n\
+            "rewards are w₀/(w₀ + w), where w₀ is the work of {} at {}×{}; passes and iterations are means over runs on\n\
              matrices that the search has not seen. `{command}` shows the best program.",
-            request.rows, request.cols
+            reference(request),
+            request.rows,
+            request.cols
         );
         text += &format!("\n{}\n", faint(&note));
     }
@@ -179,6 +196,12 @@ pub fn page(record: &RunRecord, request: &ExploreRequest, shared: &Shared) -> Pa
     json["request"] = json!(request);
     json["seconds"] = json!(record.cost.seconds);
     Page { json, text, code: u8::from(!record.found) }
+}
+
+/// What the work of a program is compared with.
+fn reference(request: &ExploreRequest) -> &'static str {
+    let family = Family::named(&request.family);
+    family.map_or(ExploreDefaults::LINEAR, |family| family.kind.info().task.explore_defaults()).reference
 }
 
 fn title(request: &ExploreRequest) -> String {

@@ -113,7 +113,7 @@ fn candidates(
     let signature = search.instance(0).signature();
     let of = [spec.charge.rows, spec.charge.cols];
     let sizes = search.settings(looks(spec, search)[0], of).sizes(of[0], of[1]);
-    let mut expressions = Expressions::new(signature, sizes, search.direct(), None).with_iterated_matrices();
+    let mut expressions = Expressions::new(signature, sizes, search.direct(), None);
     let (instance, sketch_rows) = probe(&spec.family, spec.seed);
     let stream = Stream::new(spec.seed).derive("probe", 0);
     let mut probe = ValueProbe::on(instance, sketch_rows, &stream);

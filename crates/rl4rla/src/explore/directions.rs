@@ -2,25 +2,27 @@
 
 use super::expression::{ExpressionOrigin, Expressions, Id};
 use super::probe::ValueProbe;
-use crate::program::{Compute, Core, DataUnit, Dim, Kind, Op, Pattern, Reg, RegSet, Section, Type};
+use crate::program::{Affinity, Compute, Core, DataUnit, Dim, Kind, Op, Pattern, Reg, RegSet, Section, Type};
 
-/// The largest power of the unit of A, that of AᵀA: higher ones lose more digits than there are.
+/// The largest power of the unit of A, that of AᵀA: higher ones lose more digits than there are. That of the unit of b
+/// is the one that b has.
 const MOST_POWER: i8 = 2;
 
 /// Expressions after which no longer ones are looked for.
 const MOST_EXPRESSIONS: usize = 100_000;
 
-/// Most instructions of a matrix.
+/// Most instructions that make the matrices on the way to a matrix, itself included.
 const MATRIX_EDITS: usize = 4;
 
-/// All values of at most `edits` instructions by these operators from these inputs, one for each value up to scale, in the order of
-/// their lengths. Numbers are left out: coefficients are chosen later.
+/// All values of at most `edits` instructions by these operators from these inputs, one for each value up to scale, in
+/// the order of their lengths. Numbers are left out: coefficients are chosen later. Without `sums`, only points are
+/// subtracted.
 pub fn values(
     expressions: &mut Expressions,
     probe: &mut ValueProbe,
     operators: &[Op],
     inputs: RegSet,
-    edits: usize,
+    (edits, sums): (usize, bool),
 ) -> Vec<Id> {
     let mut active: Vec<Id> = expressions
         .ids()
@@ -37,9 +39,7 @@ pub fn values(
         let mut found: Vec<Id> = Vec::new();
         for &op in operators.iter().filter(|op| is_geometric(**op)) {
             for form in op.forms {
-                if form.result.kind() == Some(Kind::Matrix) && size > MATRIX_EDITS {
-                    continue;
-                }
+                let makes_matrix = form.result.kind() == Some(Kind::Matrix);
                 let fits = |id: Id, i: usize| {
                     let kind = form.operands.get(i).and_then(|pattern| pattern.kind());
                     kind == Some(expressions.of(id).ty.kind())
@@ -48,8 +48,11 @@ pub fn values(
                     |i: usize| active.iter().copied().filter(|&id| fits(id, i)).collect::<Vec<Id>>();
                 match form.operands.len() {
                     1 => {
-                        let shorter = |id: &Id| expressions.of(*id).edits() + 1 == size;
-                        for id in choices(0).into_iter().filter(shorter).collect::<Vec<_>>() {
+                        let fits = |id: &Id| {
+                            expressions.of(*id).edits() + 1 == size
+                                && !(makes_matrix && has_enough_matrices(expressions, &[*id]))
+                        };
+                        for id in choices(0).into_iter().filter(fits).collect::<Vec<_>>() {
                             found.extend(expressions.call(op, &[id]));
                         }
                     }
@@ -60,8 +63,10 @@ pub fn values(
                                 if op.commutative && one > other {
                                     continue;
                                 }
-                                if fit_together(expressions, one, other)
+                                if (sums || !is_sum(expressions, op, one, other))
+                                    && fit_together(expressions, one, other)
                                     && union_size(expressions, one, other) + 1 == size
+                                    && !(makes_matrix && has_enough_matrices(expressions, &[one, other]))
                                 {
                                     found.extend(expressions.call(op, &[one, other]));
                                 }
@@ -123,7 +128,7 @@ fn fit_together(expressions: &Expressions, one: Id, other: Id) -> bool {
 fn is_worthwhile(expressions: &Expressions, id: Id) -> bool {
     let expression = expressions.of(id);
     let DataUnit { a, b } = expression.quantity.unit;
-    if a.abs() > MOST_POWER || b.abs() > 1 {
+    if a.abs() > MOST_POWER || b.abs() > expressions.data_unit().b {
         return false;
     }
     match expression.ty {
@@ -132,6 +137,18 @@ fn is_worthwhile(expressions: &Expressions, id: Id) -> bool {
         Type::Vector(dim) => expression.section == Section::Iteration || dim == Dim::Sketch,
         Type::Matrix(_, cols, _) => cols == Dim::Cols,
     }
+}
+
+/// Whether a call adds or subtracts what is not the position of a point.
+fn is_sum(expressions: &Expressions, op: Op, one: Id, other: Id) -> bool {
+    let is_point = |id: Id| expressions.of(id).quantity.affinity == Affinity::Point;
+    op.is(Core::VecVecAdd) || (op.is(Core::VecVecSub) && !(is_point(one) && is_point(other)))
+}
+
+/// Whether no further matrix is made of these.
+fn has_enough_matrices(expressions: &Expressions, operands: &[Id]) -> bool {
+    let is_matrix = |call: &&Id| expressions.of(**call).ty.kind() == Kind::Matrix;
+    expressions.calls(operands).iter().filter(is_matrix).count() >= MATRIX_EDITS
 }
 
 /// Number of calls that compute both.

@@ -13,18 +13,20 @@ pub struct State {
     pub x: Vec<f64>,
     /// The last step, zero at first.
     pub d: Vec<f64>,
+    /// Number of steps made.
+    pub iterations: usize,
 }
 
 impl State {
     /// The start at zero.
     pub fn zero(n: usize) -> State {
-        State { x: vec![0.0; n], d: vec![0.0; n] }
+        State { x: vec![0.0; n], d: vec![0.0; n], iterations: 0 }
     }
 
     /// After the step to x + d.
     #[must_use]
     pub fn moved(&self, d: Vec<f64>) -> State {
-        State { x: crate::linalg::add(&self.x, &d), d }
+        State { x: crate::linalg::add(&self.x, &d), d, iterations: self.iterations + 1 }
     }
 }
 
@@ -92,13 +94,14 @@ impl<'a> Evaluator<'a> {
         Evaluator { data, settings, stream, setup: vec![] }
     }
 
-    fn draws(&self) -> Draws<'a> {
-        Draws::new(&self.stream, 0, self.settings, self.data)
+    /// The random objects of setup for t = 0, of iteration t otherwise.
+    fn draws(&self, t: usize) -> Draws<'a> {
+        Draws::new(&self.stream, t, self.settings, self.data)
     }
 
     /// Computes the values of setup that are new.
     pub fn extend(&mut self, expressions: &Expressions) {
-        let mut draws = self.draws();
+        let mut draws = self.draws(0);
         for id in expressions.ids().skip(self.setup.len()) {
             let expression = expressions.of(id);
             let value = match (&expression.origin, expression.section) {
@@ -129,12 +132,12 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The values of the tape in an iteration from this state; `previous` are those of the iteration before, or
+    /// The values of the tape in the iteration from this state; `previous` are those of the iteration before, or
     /// `None` in the first.
     pub fn iterate(&self, tape: &Tape, state: &State, previous: Option<&Iterated>) -> Iterated {
         let [x, d] = [&state.x, &state.d].map(|v| Datum::from(v.clone()));
         let mut values: Iterated = Vec::with_capacity(tape.steps.len());
-        let mut draws = self.draws();
+        let mut draws = self.draws(state.iterations + 1);
         for step in &tape.steps {
             let value = |place: &Place| match *place {
                 Place::X => Some(&x),

@@ -10,7 +10,7 @@ use super::race::{Tunables, step_sizes, tuned};
 use super::search::{FoundProgram, search};
 use super::spec::ExploreSpec;
 use crate::problem::{FamilyError, Task};
-use crate::program::{Entry, Program, check};
+use crate::program::{Entry, Instruction, Program, Reg, check};
 use crate::rng::Stream;
 
 /// Candidates of the search that are tuned, besides those of evolution.
@@ -115,7 +115,14 @@ pub fn explore(
     Ok(Some(Exploration { hall: entries, rivals, values: found.values, runs: found.runs }))
 }
 
-/// The programs of the catalogue that fit these problems and whose iterations draw nothing.
+/// Whether an instruction samples rows of the data, or sketches the data themselves.
+fn draws_from_data(instruction: &Instruction) -> bool {
+    let reads_data = || instruction.operands.iter().any(|reg| [Reg::A, Reg::B].contains(reg));
+    instruction.op.samples() || (instruction.op.sketches() && reads_data())
+}
+
+/// The programs of the catalogue that fit these problems and whose iterations sample no rows and sketch no data: what
+/// they sketch depends on the iterate, as in candidates.
 fn rivals(
     spec: &ExploreSpec,
     problems: &ProblemSet,
@@ -129,7 +136,7 @@ fn rivals(
         let program = &entry.document.program;
         check(program, signature).is_ok()
             && <dyn Task>::of(&entry.document).is_ok_and(|of| of.name() == task)
-            && !program.iteration.iter().any(|instruction| instruction.op.draws())
+            && !program.iteration.iter().any(draws_from_data)
     };
     for entry in Entry::known().filter(fits) {
         let program = &entry.document.program;

@@ -81,8 +81,6 @@ pub struct Expressions {
     sizes: Sizes,
     /// The units of the data; `None` if units and affine types are not checked.
     units: Option<TaskUnits>,
-    /// Whether matrices may be made in iterations.
-    iterated_matrices: bool,
     /// Flops beyond which a single call is not worth making: those of the direct solver.
     most_flops: f64,
 }
@@ -96,7 +94,6 @@ impl Expressions {
             types: Env::start(signature),
             sizes,
             units,
-            iterated_matrices: false,
             most_flops,
         };
         // Searches leave μ to be tuned by those who write it.
@@ -108,11 +105,6 @@ impl Expressions {
             new.push(Expression { origin, ty, quantity, section, calls: vec![], flops: 0.0 });
         }
         new
-    }
-
-    /// The same with matrices that iterations make of vectors.
-    pub fn with_iterated_matrices(self) -> Expressions {
-        Expressions { iterated_matrices: true, ..self }
     }
 
     /// The quantity of all values if units and affine types are not checked.
@@ -172,7 +164,8 @@ impl Expressions {
     }
 
     /// A call of an operator, if its operands fit in shape, unit and affinity, it is not redundant, and it is worth
-    /// its work. Sketches are made in setup, and so are matrices unless iterations may make them.
+    /// its work. An iteration makes no matrix that setup could make, and sketches no vectors: their noise would never
+    /// decrease.
     pub fn call(&mut self, op: Op, operands: &[Id]) -> Option<Id> {
         let mut operands = operands.to_vec();
         if op.commutative {
@@ -193,8 +186,8 @@ impl Expressions {
         let ty = ty.filter(|_| !matches!(pattern, Pattern::System(_)))?;
         let iterated = operands.iter().any(|&id| self.of(id).section == Section::Iteration);
         let section = if iterated { Section::Iteration } else { Section::Setup };
-        let in_setup_only = (ty.kind() == Kind::Matrix && !self.iterated_matrices) || op.sketches();
-        if (in_setup_only && iterated) || !op.sections.allow(section) || (op.redundant)(&args) {
+        let is_noise = op.sketches() && iterated && ty.kind() == Kind::Vector;
+        if is_noise || !op.sections.allow(section) || (op.redundant)(&args) {
             return None;
         }
         // The value before the last would need two states.
@@ -297,6 +290,11 @@ impl Expressions {
     /// The unit that a step must have.
     pub fn step_unit(&self) -> DataUnit {
         self.units.map_or(DataUnit::NONE, |units| units.x.unit)
+    }
+
+    /// The unit of b.
+    pub fn data_unit(&self) -> DataUnit {
+        self.units.map_or(DataUnit::NONE, |units| units.b.unit)
     }
 
     /// Number of expressions.

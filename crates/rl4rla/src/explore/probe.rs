@@ -14,6 +14,8 @@ const ACCURACY: f64 = 1e-7;
 
 /// λ of the probe, if the problems have one.
 const LAMBDA: f64 = 0.7;
+/// Small problems that are drawn to find one that has a solution.
+const DRAWS: u64 = 1000;
 
 /// What expressions with equal values have in common, besides the value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,7 +48,9 @@ impl ValueProbe {
         let square = family.kind.info().square;
         let (rows, cols, sketch_rows) = if square { (12, 12, 5) } else { (40, 6, 16) };
         let small = Family { rows, cols, condition: Some(3.0), ..*family };
-        let drawn = small.draw(&stream.derive("instance", 0)).expect("a small member of a valid family");
+        // Few labels may happen to be separable.
+        let drawn = (0..DRAWS).find_map(|i| small.draw(&stream.derive("instance", i)).ok());
+        let drawn = drawn.expect("a small member of a valid family");
         // Large enough that no value is lost to rounding beside others.
         let lambda = if drawn.lambda > 0.0 { LAMBDA } else { 0.0 };
         ValueProbe::on(drawn.with_lambda(lambda), sketch_rows, stream)
@@ -56,7 +60,7 @@ impl ValueProbe {
     pub fn on(instance: Instance, sketch_rows: usize, stream: &Stream) -> ValueProbe {
         let (rows, cols) = (instance.rows(), instance.cols());
         let draw = |label: &str| stream.derive(label, 0).normals(cols);
-        let first = State { x: draw("x"), d: draw("d") };
+        let first = State { x: draw("x"), d: draw("d"), iterations: 0 };
         let states = [first.clone(), first.moved(draw("step"))];
         let settings =
             RunSettings { sketch_rows: sketch_rows.min(rows), ..RunSettings::for_size(rows, cols) };
@@ -106,7 +110,7 @@ impl ValueProbe {
                     [first.clone(), first]
                 }
                 ExpressionOrigin::Call(op, operands) => {
-                    [0, 1].map(|i| self.call(expressions, *op, operands, i))
+                    [0, 1].map(|i| self.call(expressions, (*op, expression.section), operands, i))
                 }
             };
             self.values.push(values);
@@ -124,7 +128,7 @@ impl ValueProbe {
     }
 
     fn input(&self, reg: Reg, state: usize) -> Option<Datum> {
-        let State { x, d } = &self.states[state];
+        let State { x, d, .. } = &self.states[state];
         match reg {
             Reg::A => Some(Datum::Matrix(self.instance.A.clone())),
             Reg::B => Some(self.instance.b.clone().into()),
@@ -135,8 +139,18 @@ impl ValueProbe {
         }
     }
 
-    fn call(&self, expressions: &Expressions, op: Op, operands: &[Id], state: usize) -> Option<Datum> {
-        let mut draws = Draws::new(&self.stream, 0, &self.settings, RunData::True(&self.instance, None));
+    fn call(
+        &self,
+        expressions: &Expressions,
+        (op, section): (Op, Section),
+        operands: &[Id],
+        state: usize,
+    ) -> Option<Datum> {
+        let t = match section {
+            Section::Setup => 0,
+            Section::Iteration => self.states[state].iterations + 1,
+        };
+        let mut draws = Draws::new(&self.stream, t, &self.settings, RunData::True(&self.instance, None));
         let held: Option<Vec<&Datum>> =
             operands.iter().map(|id| self.values[id.index()][state].as_ref()).collect();
         let args = expressions.args(operands);

@@ -221,6 +221,12 @@ impl ProblemSet {
         Some([cost.setup.flops.eval(&sizes), cost.iteration.flops.eval(&sizes)])
     }
 
+    /// The reward of a program if it reached the tolerance after one iteration.
+    pub fn most(&self, program: &Program) -> f64 {
+        let once = CandidateRun { reached: Some(1), ..CandidateRun::default() };
+        self.flops(program).map_or(0.0, |flops| self.reward(once, flops))
+    }
+
     /// The mean reward of a program over these instances.
     pub fn score(&self, program: &Program, instances: impl Iterator<Item = usize>) -> f64 {
         let Some(flops) = self.flops(program) else { return 0.0 };

@@ -68,6 +68,14 @@ pub fn tuned(spec: &ExploreSpec, problems: &ProblemSet, program: &Program, steps
             }
         }
     }
+    if program.iteration.iter().any(|instruction| instruction.op.sketches()) {
+        // A new sketch in every iteration takes long: what would be worse after a single one does not race.
+        let sketch = spec.fixed_sketch.unwrap_or(spec.sketch);
+        let sketch_factor = spec.fixed_factor.unwrap_or(spec.sketch_factor);
+        let usual = Tunables { step: 1.0, mu: 0.0, sketch, sketch_factor };
+        let known = problems.tuned(&usual).score(program, 0..problems.len());
+        entrants.retain(|(tunables, _)| problems.tuned(tunables).most(program) >= known);
+    }
     // The hardest problem is the last of the set and says most.
     for (round, i) in (0..problems.len()).rev().enumerate() {
         entrants.par_iter_mut().for_each(|(tunables, sum)| {

@@ -113,12 +113,14 @@ impl ExploreRequest {
             let message = format!("the sketches of {} have as many rows as its answers need", self.family);
             return refuse(message, "no --sketch-factor: the number of rows is tuned");
         }
-        if !(1..=8).contains(&self.edits) {
+        let usual = task.explore_defaults().edits;
+        if !(1..=usual + 1).contains(&self.edits) {
             let message = format!(
-                "--edits is a number from 1 to 8, got {}: the number of values grows fivefold with each",
+                "--edits is a number from 1 to {}, got {}: the number of values grows fivefold with each",
+                usual + 1,
                 self.edits
             );
-            return refuse(message, "--edits 7");
+            return refuse(message, format!("--edits {usual}"));
         }
         if self.held_out == 0 || self.hall == 0 {
             return refuse("--held-out and --hall are at least 1", "--held-out 4 --hall 6");
@@ -134,7 +136,7 @@ impl ExploreRequest {
         let spec = ExploreSpec {
             conditions: self.kappas.clone(),
             tolerance: self.tolerance,
-            operators: self.operators(&ExploreSpec::all_operators(&family, true))?,
+            operators: self.operators(task)?,
             charge: Charge { unit: Unit::Flops, rows: self.rows, cols: self.cols },
             edits: self.edits,
             fixed_sketch: self.sketch,
@@ -156,9 +158,10 @@ impl ExploreRequest {
         }
     }
 
-    fn operators(&self, known: &[Op]) -> Result<Vec<Op>, RequestError> {
-        let find = |name: &String| match known.iter().find(|op| op.name == name) {
-            Some(op) => Ok(*op),
+    fn operators(&self, task: &dyn Task) -> Result<Vec<Op>, RequestError> {
+        let known = ExploreSpec::operators_known(task);
+        let find = |name: &String| match known.iter().copied().find(|op| op.name == name) {
+            Some(op) => Ok(op),
             None => {
                 let names: Vec<&str> = known.iter().map(|op| op.name).collect();
                 let meant = nearest(name, names.iter().copied()).unwrap_or("MAT_VEC_MUL");

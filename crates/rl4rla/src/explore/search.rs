@@ -82,8 +82,8 @@ pub fn search(
     let mut expressions = Expressions::new(signature, problems.sizes(), problems.direct(), units);
     let mut probe = ValueProbe::new(&spec.family, &Stream::new(spec.seed).derive("probe", 0))
         .telling_forms_apart(spec.tells_forms_apart);
-    let inputs = spec.limits.inputs;
-    let values = directions::values(&mut expressions, &mut probe, &spec.operators, inputs, spec.edits);
+    let size = (spec.edits, spec.sums);
+    let values = directions::values(&mut expressions, &mut probe, &spec.operators, spec.limits.inputs, size);
     let coordinates: Vec<_> = (0..problems.len()).map(|i| problems.coordinates(i)).collect();
     let evaluators = coordinates
         .iter()

@@ -2,7 +2,7 @@
 
 use super::answer_values::{self, has_answers};
 use crate::execute::{RunSettings, SketchKind};
-use crate::problem::{Family, FamilyKind};
+use crate::problem::{Family, FamilyKind, Task};
 use crate::program::{Kind, Op, Reg, RegSet, Section};
 use crate::reward::{Charge, Unit};
 use serde::{Deserialize, Serialize};
@@ -93,6 +93,8 @@ pub struct ExploreSpec {
     pub final_cols: usize,
     /// Iterations after which a run is given up.
     pub limit: usize,
+    /// Whether directions may be sums of vectors; differences of points they may be anyway.
+    pub sums: bool,
     /// The kind of sketch in the search.
     pub sketch: SketchKind,
     /// Rows of a sketch in the search, as a multiple of n.
@@ -119,12 +121,13 @@ impl ExploreSpec {
 
     /// A search for programs for this family with all operators that have units, charged at the size of the family.
     pub fn new(family: Family) -> ExploreSpec {
-        let square = family.kind.info().square;
+        let task = family.kind.info().task;
+        let (defaults, square) = (task.explore_defaults(), family.kind.info().square);
         ExploreSpec {
             family,
-            conditions: vec![10.0, 1e4, 1e8],
+            conditions: defaults.conditions.to_vec(),
             tolerance: 1e-10,
-            operators: ExploreSpec::operators(true),
+            operators: ExploreSpec::operators_for(task, true),
             limits: ProgramLimits::none(),
             steps: None,
             tells_forms_apart: false,
@@ -132,11 +135,12 @@ impl ExploreSpec {
             most_runs: usize::MAX,
             finalists: 12,
             charge: Charge { unit: Unit::Flops, rows: family.rows, cols: family.cols },
-            edits: 7,
+            edits: defaults.edits,
             // An iteration of a square problem is cheap, and a sketch of it has to be much smaller than n.
-            search_cols: if square { 200 } else { 60 },
+            search_cols: if square { 200 } else { defaults.search_cols },
             final_cols: if square { 300 } else { 100 },
-            limit: if square { 400 } else { 200 },
+            limit: if square { 400 } else { defaults.limit },
+            sums: defaults.sums,
             sketch: SketchKind::Sjlt,
             sketch_factor: if square { 0.15 } else { 4.0 },
             fixed_sketch: None,
@@ -175,13 +179,30 @@ impl ExploreSpec {
         vectors.iter().chain(more).map(named).collect()
     }
 
-    /// The operators for the problems of this family, with or without those that make matrices.
-    pub fn all_operators(family: &Family, matrices: bool) -> Vec<Op> {
-        let task = family.kind.info().task;
-        match has_answers(task.update()) {
-            true => answer_values::operators(task, matrices),
-            false => ExploreSpec::operators(matrices),
+    /// The operators that an exploration of a task uses, with or without those for matrices: a task that makes matrices
+    /// in its own way has SKETCH besides, and no other ways to make them.
+    pub fn operators_for(task: &dyn Task, matrices: bool) -> Vec<Op> {
+        if has_answers(task.update()) {
+            return answer_values::operators(task, matrices);
         }
+        let own = || task.operators().iter().map(Op).filter(|op| op.units.is_some());
+        let general = ExploreSpec::operators(matrices).into_iter();
+        match own().any(has_matrices) {
+            true => general
+                .filter(|op| op.sketches() || ExploreSpec::operators(false).contains(op))
+                .chain(own().filter(|op| matrices || !has_matrices(*op)))
+                .collect(),
+            false => general.chain(own()).collect(),
+        }
+    }
+
+    /// All operators that can be explored for a task.
+    pub fn operators_known(task: &dyn Task) -> Vec<Op> {
+        if has_answers(task.update()) {
+            return answer_values::operators(task, true);
+        }
+        let own = task.operators().iter().map(Op).filter(|op| op.units.is_some());
+        ExploreSpec::operators(true).into_iter().chain(own).collect()
     }
 
     /// Whether the problems are square.
@@ -219,4 +240,10 @@ impl ExploreSpec {
         let family = Family { rows: 1_000_000, cols: 500, outside: 0.7, ..Family::new(FamilyKind::MID_COND) };
         ExploreSpec::new(family)
     }
+}
+
+/// Whether an operator reads or makes matrices.
+fn has_matrices(op: Op) -> bool {
+    let mut patterns = op.forms.iter().flat_map(|form| form.operands.iter().chain([&form.result]));
+    patterns.any(|pattern| pattern.kind() == Some(Kind::Matrix))
 }

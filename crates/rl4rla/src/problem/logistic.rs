@@ -6,26 +6,24 @@
 //! method.
 #![allow(non_snake_case)]
 
+mod families;
 pub(crate) mod fit;
+mod plane;
 
-use super::family::{Choice, Family, FamilyInfo, Number};
-use super::family_error::FamilyError;
+use super::explore_defaults::ExploreDefaults;
+use super::family::FamilyInfo;
 use super::goal::Goal;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
-use super::random_matrices::{self, Tall};
 use super::response::Response;
 use super::solving::Solving;
-use super::spectrum::SpectrumLaw;
 use super::task::{History, Task, Work};
 use crate::linalg::{self, Matrix};
-use crate::program::{Core, LOGISTIC_OPERATORS, Op, Operator, Reg, RegSet, Section, Update};
-use crate::rng::Stream;
+use crate::program::{Core, LOGISTIC_OPERATORS, Op, Operator, Reg, RegSet, Section, TaskUnits, Update};
+use families::FAMILIES;
 pub(super) use fit::sigmoid;
-use fit::{fit, fit_from, gradient_descent, loss, separates};
+use fit::{fit_from, gradient_descent, loss, separates};
 
-/// The norm of A, for which the step size 4/‖A‖² of gradient descent is 1.
-const NORM: f64 = 2.0;
 /// Ratio of the Newton decrement to the gradient above which nearly dependent columns are suspected.
 const HIDDEN: f64 = 1e4;
 /// Largest possible reduction of the loss, relative to the loss, that is accepted in that case.
@@ -186,6 +184,33 @@ impl Task for Logistic {
         true
     }
 
+    fn units(&self) -> Option<TaskUnits> {
+        Some(TaskUnits::LOGISTIC)
+    }
+
+    /// Newton Sketch takes nine instructions. The Hessian has the condition number κ², and must be invertible.
+    fn explore_defaults(&self) -> ExploreDefaults {
+        ExploreDefaults {
+            conditions: &[10.0, 1e4],
+            edits: 9,
+            search_cols: 20,
+            limit: 80,
+            sums: false,
+            reference: "ten iterations of Newton's method",
+        }
+    }
+
+    /// Minimizes the cross-entropy of Ax − αAv + αγAd.
+    fn best_step(&self, instance: &Instance, x: &[f64], v: &[f64], d: Option<&[f64]>) -> Option<(f64, f64)> {
+        let image = |v: &[f64]| linalg::mat_vec(&instance.A, v);
+        Some(plane::best_combination(&image(x), &image(v), d.map(image).as_deref(), &instance.b))
+    }
+
+    /// The fit from the solution, by Newton's method: it moves as far as rounding does.
+    fn direct_solution(&self, instance: &Instance) -> Option<Vec<f64>> {
+        fit_from(&instance.A, &instance.b, instance.x_star.clone())
+    }
+
     /// Ten iterations of Newton's method: mn² + 5mn flops and four passes each.
     fn direct(&self, rows: f64, cols: f64) -> [f64; 2] {
         [10.0 * rows * cols * (cols + 5.0), 40.0]
@@ -277,7 +302,6 @@ const NEARLY_DEPENDENT: &str =
     "columns are nearly linearly dependent: the gradient is small, but the loss can still decrease";
 const PARTLY_SEPARATED: &str =
     "some labels are linearly separable from all others, so the loss has no minimum: coefficients diverge";
-const SEPARABLE: &str = "its labels are linearly separable; use more rows or more noise";
 
 /// The mean entropy of labels with these probabilities: the smallest possible cross-entropy.
 fn entropy(probabilities: &[f64]) -> f64 {
@@ -292,106 +316,6 @@ fn share(p: f64, q: f64) -> f64 {
 
 /// Probabilities are kept this far from 0 and 1.
 const SURE: f64 = 1e-9;
-
-const NOISE: Number =
-    Number { name: "noise", doc: "σ of the noise in the labels", default: 1.0, least: 0.0, most: 1e6 };
-const SEPARATION: Number = Number {
-    name: "separation",
-    doc: "distance of each class mean from the separating plane, in standard deviations",
-    default: 5.0,
-    least: 0.0,
-    most: 1e6,
-};
-
-static FAMILIES: [FamilyInfo; 3] = [
-    FamilyInfo {
-        name: "logistic",
-        doc: "noisy labels, geometrically spaced singular values, condition 2 by default",
-        task: &Logistic,
-        rows: 5000,
-        cols: 50,
-        square: false,
-        options: &[Choice::Condition, Choice::Leverage, Choice::Right, Choice::Scale],
-        numbers: &[NOISE],
-        draw: |family, stream| {
-            let Drawn { A, b, sigma, .. } = drawn(family, stream)?;
-            let x_star = fit(&A, &b).ok_or(FamilyError::NoSolution { kind: family.kind, why: SEPARABLE })?;
-            Ok(fitted(A, b, x_star, sigma))
-        },
-    },
-    FamilyInfo {
-        name: "logistic-separable",
-        doc: "two linearly separable Gaussian classes: the loss has no minimum, and the excess is the loss itself",
-        task: &Logistic,
-        rows: 10_000,
-        cols: 100,
-        square: false,
-        options: &[],
-        numbers: &[SEPARATION],
-        draw: separable,
-    },
-    FamilyInfo {
-        name: "logistic-forward",
-        doc: "labels as in `logistic`, and weights to compute their probabilities with",
-        task: &Forward,
-        rows: 50,
-        cols: 10,
-        square: false,
-        options: &[Choice::Condition, Choice::Leverage, Choice::Right, Choice::Scale],
-        numbers: &[NOISE],
-        draw: |family, stream| {
-            let Drawn { A, b, sigma, weights } = drawn(family, stream)?;
-            let own = linalg::sigmoids(&linalg::mat_vec(&A, &weights));
-            let mut instance = Instance::posed(&Forward, A, b, weights.clone(), entropy(&own), sigma);
-            instance.start = weights;
-            Ok(instance)
-        },
-    },
-];
-
-struct Drawn {
-    A: Matrix,
-    b: Vec<f64>,
-    sigma: Vec<f64>,
-    weights: Vec<f64>,
-}
-
-/// A = UΣVᵀ, w* with Aw* = √m·Uz/‖z‖, and labels sign(Aw* + ε).
-fn drawn(family: &Family, stream: &Stream) -> Result<Drawn, FamilyError> {
-    let tall = random_matrices::tall(family, SpectrumLaw::Geometric, NORM, stream)?;
-    let A = tall.matrix(family, stream);
-    let Tall { core, sigma } = tall;
-    let z = stream.derive("solution", 0).normals(family.cols);
-    let length = (family.rows as f64).sqrt() / linalg::norm(&z);
-    // A = U·coreᵀ, so w* solves coreᵀ·w* = z.
-    let weights = linalg::solve(&core.transpose(), &linalg::scale(length, &z))
-        .map_err(|_| FamilyError::NoSpectrum { kind: family.kind })?;
-    let noise = family.number("noise").unwrap_or(NOISE.default);
-    let epsilon = stream.derive("noise", 0).normals(family.rows);
-    let margins = linalg::mat_vec(&A, &weights);
-    let b = margins.iter().zip(&epsilon).map(|(z, e)| f64::from(z + noise * e > 0.0)).collect();
-    Ok(Drawn { A, b, sigma, weights })
-}
-
-/// Rows y·s·u + N(0, I) with a unit vector u, scaled to ‖A‖₂ = 2.
-fn separable(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
-    let (rows, cols) = (family.rows, family.cols);
-    let separation = family.number("separation").unwrap_or(SEPARATION.default);
-    let u = stream.derive("direction", 0).normals(cols);
-    let u = linalg::scale(separation / linalg::norm(&u), &u);
-    let (noise, signs) =
-        (stream.derive("rows", 0).normals(rows * cols), stream.derive("labels", 0).signs(rows));
-    let A = Matrix::from_fn(rows, cols, |i, j| signs[i] * u[j] + noise[i * cols + j]);
-    let sigma = linalg::singular_values(&A).ok_or(FamilyError::NoSpectrum { kind: family.kind })?;
-    let unit = NORM / sigma[0];
-    let (A, sigma) = (A.map(|a| a * unit), linalg::scale(unit, &sigma));
-    let b: Vec<f64> = signs.iter().map(|y| 0.5 * (1.0 + y)).collect();
-    Ok(match fit(&A, &b) {
-        // Classes with a small separation overlap, and then there is a minimum.
-        Some(x_star) => fitted(A, b, x_star, sigma),
-        None => Instance::posed(&Logistic, A, b, vec![0.0; cols], 0.0, sigma),
-    })
-}
 
 fn fitted(A: Matrix, b: Vec<f64>, x_star: Vec<f64>, spectrum: Vec<f64>) -> Instance {
     let least = loss(&linalg::mat_vec(&A, &x_star), &b) / A.rows() as f64;

@@ -4,6 +4,7 @@
 //! anywhere and is never stored.
 
 mod eigenvalue;
+mod explore_defaults;
 mod factors;
 mod family;
 mod family_error;
@@ -26,6 +27,7 @@ mod task;
 mod user_table_family;
 
 pub use eigenvalue::Eigenvalue;
+pub use explore_defaults::ExploreDefaults;
 pub use family::{Choice, Family, FamilyInfo, FamilyKind, Leverage, MAX_BYTES, Number, Right, Scale};
 pub use family_error::FamilyError;
 pub use goal::Goal;

@@ -1,6 +1,7 @@
 //! Tasks: the classes of problems that programs are searched for. A task defines the inputs of a program and its
 //! update, additional operators, families of problems, and the loss. No later stage refers to a task by name.
 
+use super::explore_defaults::ExploreDefaults;
 use super::family::{Family, FamilyInfo, FamilyKind};
 use super::family_error::FamilyError;
 use super::goal::Goal;
@@ -174,6 +175,11 @@ pub trait Task: Send + Sync {
     /// it cannot be explored. A task that has units has a [`Task::best_step`].
     fn units(&self) -> Option<TaskUnits> {
         None
+    }
+
+    /// What an exploration assumes unless it is told.
+    fn explore_defaults(&self) -> ExploreDefaults {
+        ExploreDefaults::LINEAR
     }
 
     /// α and γ for which x − α(v − γd) has the smallest loss, γ = 0 without d: the step of an oracle that knows the

@@ -10,6 +10,7 @@ use super::template::Templates;
 use super::types::Dim;
 use super::types::Pattern::{Matrix, Scalar, Vector};
 use super::types::Size::{A, AaboveC, AaboveOne, B, C, EntriesOfA, Is};
+use super::units::{Affinity, DataQuantity, DataUnit, UnitFault};
 use crate::linalg;
 
 const VECTOR_TO_VECTOR: &[Form] = &[Form { operands: &[Vector(A)], result: Vector(A) }];
@@ -33,6 +34,10 @@ pub static LOGISTIC_OPERATORS: &[Operator] = &[
         flops: |args| length(args).times(4.0),
         formula: |_, exprs, _| Expr::call("σ", "\\sigma", exprs),
         compute: Compute::Pure(|values| Ok(linalg::sigmoids(values[0].vector()).into())),
+        units: Some(|operands| match operands[0] {
+            LOG_ODDS => Ok(PROBABILITIES),
+            other => Err(misfit(other, LOG_ODDS)),
+        }),
         ..added(
             Meaning::Sigmoid,
             Templates {
@@ -56,6 +61,11 @@ pub static LOGISTIC_OPERATORS: &[Operator] = &[
             }
         },
         compute: Compute::Pure(|values| Ok(mapped(values[0], |p| p * (1.0 - p)))),
+        // A probability per log-odds.
+        units: Some(|operands| match operands[0] {
+            PROBABILITIES => Ok(DataQuantity::vector(DataUnit::PROBABILITY)),
+            other => Err(misfit(other, PROBABILITIES)),
+        }),
         ..added(
             Meaning::SigmoidSlope,
             Templates {
@@ -79,6 +89,11 @@ pub static LOGISTIC_OPERATORS: &[Operator] = &[
             let roots = linalg::square_roots(values[0].vector());
             Ok(linalg::Matrix::with_scaled_rows(roots, values[1].shared_matrix().clone()).into())
         }),
+        units: Some(|operands| {
+            let [v, m] = [vector(operands[0])?, vector(operands[1])?];
+            let root = v.root().ok_or(UnitFault::Operand(v))?;
+            Ok(DataQuantity::vector(root.times(m)))
+        }),
         ..added(
             Meaning::RowScaling,
             Templates {
@@ -100,6 +115,10 @@ pub static LOGISTIC_OPERATORS: &[Operator] = &[
             Expr::product([m.clone().transpose(), m])
         },
         compute: Compute::Pure(|values| Ok(linalg::gram(values[0].matrix()).into())),
+        units: Some(|operands| {
+            let unit = vector(operands[0])?;
+            Ok(DataQuantity::vector(unit.times(unit)))
+        }),
         ..added(
             Meaning::Gram,
             Templates {
@@ -122,6 +141,7 @@ pub static LOGISTIC_OPERATORS: &[Operator] = &[
         compute: Compute::Pure(|values| {
             linalg::solve(values[0].matrix(), values[1].vector()).map(Datum::from)
         }),
+        units: Some(|operands| Ok(DataQuantity::vector(vector(operands[1])?.per(vector(operands[0])?)))),
         ..added(
             Meaning::Solution,
             Templates {
@@ -337,6 +357,23 @@ static FREE_OPERATORS: &[Operator] = &[
         ..added(Meaning::Function, Templates { python: "$0", rust: "$0", julia: "$0", latex: "$0^{-}" })
     },
 ];
+
+/// What σ applies to, and what it gives.
+const LOG_ODDS: DataQuantity = DataQuantity::point(DataUnit::NONE);
+const PROBABILITIES: DataQuantity = DataQuantity::point(DataUnit::PROBABILITY);
+
+/// Why an operator does not apply to a value, where it needs another one.
+fn misfit(value: DataQuantity, needed: DataQuantity) -> UnitFault {
+    if value.unit == needed.unit { UnitFault::Displacement } else { UnitFault::Operand(value.unit) }
+}
+
+/// The unit of a vector or map; a point is refused.
+fn vector(value: DataQuantity) -> Result<DataUnit, UnitFault> {
+    match value.affinity {
+        Affinity::Vector => Ok(value.unit),
+        Affinity::Point => Err(UnitFault::Point),
+    }
+}
 
 fn mapped(vector: &Datum, f: impl Fn(f64) -> f64) -> Datum {
     vector.vector().iter().map(|&v| f(v)).collect::<Vec<f64>>().into()

@@ -58,4 +58,4 @@ pub use template::{CallShape, Templates};
 pub use text::{Document, MAX_BYTES, ParseError, edits, nearest};
 pub use types::{Dim, Geometry, Pattern, Size, Structure, Type};
 pub use typing::{Cause, Env, ShapeError, Slot, Typed, TypedValue, check};
-pub use units::{Affinity, DataQuantity, DataUnit, TaskUnits, UnitFault, unit_of_step, unit_of_step_in};
+pub use units::{Affinity, DataQuantity, DataUnit, TaskUnits, UnitFault, unit_of_step};

@@ -25,6 +25,9 @@ impl DataUnit {
     /// A pure number.
     pub const NONE: DataUnit = DataUnit { a: 0, b: 0 };
 
+    /// A probability.
+    pub const PROBABILITY: DataUnit = DataUnit { a: 0, b: 2 };
+
     /// The unit of a product.
     pub fn times(self, other: DataUnit) -> DataUnit {
         DataUnit { a: self.a.saturating_add(other.a), b: self.b.saturating_add(other.b) }
@@ -33,6 +36,11 @@ impl DataUnit {
     /// The unit of a quotient.
     pub fn per(self, other: DataUnit) -> DataUnit {
         DataUnit { a: self.a.saturating_sub(other.a), b: self.b.saturating_sub(other.b) }
+    }
+
+    /// The unit of a square root, if there is one.
+    pub fn root(self) -> Option<DataUnit> {
+        (self.a % 2 == 0 && self.b % 2 == 0).then_some(DataUnit { a: self.a / 2, b: self.b / 2 })
     }
 }
 
@@ -188,6 +196,14 @@ impl TaskUnits {
         ..TaskUnits::RIDGE
     };
 
+    /// Logistic regression: x maps to log-odds Ax, which are pure numbers, and b holds probabilities. These have the
+    /// unit b², so that the root of a slope of σ, which scales the rows of A, has the unit b.
+    pub const LOGISTIC: TaskUnits = TaskUnits {
+        b: DataQuantity::point(DataUnit::PROBABILITY),
+        x: DataQuantity::point(DataUnit { a: -1, b: 0 }),
+        ..TaskUnits::RIDGE
+    };
+
     /// The quantity that a register holds at the start of a program; `None` if any would do.
     pub fn given(self, reg: Reg) -> Option<DataQuantity> {
         match reg {
@@ -270,8 +286,12 @@ fn maps_points(ty: Type) -> bool {
 pub enum UnitFault {
     /// A sum of different units.
     Sum(DataUnit, DataUnit),
+    /// An operand with this unit, where the operator needs another one.
+    Operand(DataUnit),
     /// A point where a vector is needed.
     Point,
+    /// A vector where a point is needed.
+    Displacement,
     /// Nothing is known of the units of this operator.
     Unknown,
 }
@@ -280,9 +300,11 @@ impl fmt::Display for UnitFault {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             UnitFault::Sum(one, other) => write!(f, "adds values with the units {one} and {other}"),
+            UnitFault::Operand(unit) => write!(f, "does not apply to a value with the unit {unit}"),
             UnitFault::Point => {
                 f.write_str("uses a point, such as x or b, where only a difference makes sense")
             }
+            UnitFault::Displacement => f.write_str("uses a difference where a point, such as Ax, is needed"),
             UnitFault::Unknown => f.write_str("nothing is known of the units of this operator"),
         }
     }
@@ -298,23 +320,25 @@ impl fmt::Display for UnitFault {
 /// assert_eq!(unit("sketched-precond-gd-factored"), DataUnit::NONE);
 /// ```
 pub fn unit_of_step(program: &Program, signature: super::Signature) -> Result<DataUnit, (usize, UnitFault)> {
-    unit_of_step_in(TaskUnits::LINEAR, program, signature)
+    TaskUnits::LINEAR.of_step(program, signature)
 }
 
-/// The same for problems whose data have these units.
-pub fn unit_of_step_in(
-    units: TaskUnits,
-    program: &Program,
-    signature: super::Signature,
-) -> Result<DataUnit, (usize, UnitFault)> {
-    let Ok(typed) = super::check(program, signature) else { return Err((0, UnitFault::Unknown)) };
-    // What the carried registers hold is known after the first iteration.
-    let first = registers(&typed, Quantities::start(units))?;
-    let last = registers(&typed, first.second(units))?;
-    let Some(v1) = last.get(Reg::V1) else { return Ok(DataUnit::NONE) };
-    match v1.affinity {
-        Affinity::Vector => Ok(units.x.unit.per(v1.unit)),
-        Affinity::Point => Err((program.len(), UnitFault::Point)),
+impl TaskUnits {
+    /// The same for the data of another task.
+    pub fn of_step(
+        self,
+        program: &Program,
+        signature: super::Signature,
+    ) -> Result<DataUnit, (usize, UnitFault)> {
+        let Ok(typed) = super::check(program, signature) else { return Err((0, UnitFault::Unknown)) };
+        // What the carried registers hold is known after the first iteration.
+        let first = registers(&typed, Quantities::start(self))?;
+        let last = registers(&typed, first.second(self))?;
+        let Some(v1) = last.get(Reg::V1) else { return Ok(DataUnit::NONE) };
+        match v1.affinity {
+            Affinity::Vector => Ok(self.x.unit.per(v1.unit)),
+            Affinity::Point => Err((program.len(), UnitFault::Point)),
+        }
     }
 }
 
