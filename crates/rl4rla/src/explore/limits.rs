@@ -231,7 +231,7 @@ mod tests {
         ExploreSpec { conditions: vec![1e3], search_cols: 20, ..spec }
     }
 
-    fn limit(program: &Program, tunables: Tunables, what: Difficulty) -> ProgramLimit {
+    fn limit_of(program: &Program, tunables: Tunables, what: Difficulty) -> ProgramLimit {
         let subject = TunedProgram { program: program.clone(), tunables };
         pushed(&spec(), what, &[subject], &Stream::new(5)).unwrap()[0].unwrap()
     }
@@ -250,16 +250,18 @@ mod tests {
     fn the_normal_equations_end_where_the_square_of_kappa_does() {
         let text = "setup:\n R1 = MAT_TRANS_MAT_MUL(A, A)\n R1 = MAT_INV(R1)\niteration:\n v1 = MAT_VEC_MUL(A, x)\n \
                     v1 = VEC_VEC_SUB(v1, b)\n v1 = VEC_MAT_MUL(v1, A)\n v1 = MAT_VEC_MUL(R1, v1)\n";
-        let limit = limit(&text.parse().unwrap(), EXACT, Difficulty::Kappa);
+        let limit = limit_of(&text.parse().unwrap(), EXACT, Difficulty::Kappa);
         assert!((1e6..1e9).contains(&number(limit.works)), "{limit:?}");
         assert!((1e7..=1e9).contains(&number(limit.fails)), "{limit:?}");
         assert_ne!(limit.how, Some(RunEnding::Reached));
     }
 
+    /// The same with the factor of QR, which is not squared.
     #[test]
     fn qr_does_not_end_before_rounding_does() {
-        let program = &Entry::named("precond-gd").unwrap().document.program;
-        let limit = limit(program, EXACT, Difficulty::Kappa);
+        let text = "setup:\n R1 = HHQR(A)\niteration:\n v1 = MAT_VEC_MUL(A, x)\n v1 = VEC_VEC_SUB(v1, b)\n \
+                    v1 = VEC_MAT_MUL(v1, A)\n v1 = TRIANGULAR_SOLVE(v1, R1)\n v1 = TRIANGULAR_SOLVE(R1, v1)\n";
+        let limit = limit_of(&text.parse().unwrap(), EXACT, Difficulty::Kappa);
         assert!(number(limit.works) >= 1e10, "{limit:?}");
     }
 
@@ -268,9 +270,13 @@ mod tests {
     fn a_small_sketch_makes_fixed_steps_diverge() {
         let program = &Entry::named("sketched-precond-gd-factored").unwrap().document.program;
         let tunables = Tunables { step: 0.8, sketch_factor: 16.0, ..EXACT };
-        let limit = limit(program, tunables, Difficulty::SketchFactor);
+        let limit = limit_of(program, tunables, Difficulty::SketchFactor);
         assert!((6.0..=16.0).contains(&number(limit.works)), "{limit:?}");
-        assert!(number(limit.fails) <= 8.0 && limit.how == Some(RunEnding::Diverged), "{limit:?}");
+        assert!(number(limit.fails) <= 8.0, "{limit:?}");
+        let tiny = Tunables { sketch_factor: 1.5, ..tunables };
+        let tiny = limit_of(program, tiny, Difficulty::SketchFactor);
+        assert_eq!((tiny.works, number(tiny.fails)), (None, 1.5));
+        assert_eq!(tiny.how, Some(RunEnding::Diverged), "{tiny:?}");
     }
 
     #[test]
