@@ -1,7 +1,8 @@
 //! Properties of logistic instances.
 
 use super::*;
-use crate::problem::FamilyKind;
+use crate::problem::{Family, FamilyKind};
+use crate::rng::Stream;
 
 fn family(rows: usize, cols: usize, kappa: f64) -> Family {
     Family { rows, cols, condition: Some(kappa), ..Family::named("logistic").unwrap() }
