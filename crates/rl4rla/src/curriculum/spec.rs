@@ -219,9 +219,7 @@ fn stage(
     };
     if stage.grammar.types == TypeSystem::Units && !stage.has_units() {
         let message = format!("the values of programs for the task {} have no units", task.name());
-        return Err(reader
-            .error("types", message)
-            .advise("types = \"shapes\", or a family of linear systems"));
+        return Err(reader.error("types", message).advise("types = \"shapes\""));
     }
     Ok((stage, target))
 }
@@ -438,11 +436,8 @@ fn target(
         let error = item.error(obstacle.message);
         return Err(obstacle.advice.into_iter().fold(error, SpecError::advise));
     }
-    let units = Some(&target.program).filter(|_| grammar.types == TypeSystem::Units);
-    if let Some(Err((at, fault))) = units.map(|program| unit_of_step(program, grammar.signature)) {
-        let culprit = target.program.instructions().nth(at);
-        let culprit = culprit.map_or("its step".into(), |(_, _, instruction)| format!("`{instruction}`"));
-        return Err(item.error(format!("{culprit} {fault}")).advise("types = \"shapes\""));
+    if let Some(fault) = target.unit_fault(grammar) {
+        return Err(item.error(fault).advise("types = \"shapes\""));
     }
     let written = |reg: &Reg| sought.setup.iter().any(|ins| ins.writes().contains(*reg));
     match grammar.live_out.kept().iter().find(|reg| !written(reg)) {

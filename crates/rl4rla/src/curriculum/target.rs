@@ -3,7 +3,7 @@
 use crate::analysis::PreconditionerForm;
 use crate::discovery::Judgement;
 use crate::equivalence::{Answer, Verdict, catalogue_name, equivalent};
-use crate::program::{Grammar, Instruction, Program, Section, Signature};
+use crate::program::{Grammar, Instruction, Program, Section, Signature, TypeSystem, unit_of_step};
 
 /// The target of a stage, hidden from its search.
 #[derive(Clone, PartialEq, Debug)]
@@ -70,6 +70,15 @@ impl Target {
             sought.iteration.truncate(rest.len());
         }
         sought
+    }
+
+    /// Why it is not well-typed, if the grammar asks for units and affine types.
+    pub(super) fn unit_fault(&self, grammar: &Grammar) -> Option<String> {
+        let program = Some(&self.program).filter(|_| grammar.types == TypeSystem::Units)?;
+        let (at, fault) = unit_of_step(program, grammar.signature).err()?;
+        let culprit = program.instructions().nth(at);
+        let culprit = culprit.map_or("its step".into(), |(_, _, instruction)| format!("`{instruction}`"));
+        Some(format!("{culprit} {fault}"))
     }
 
     /// Why `edits` insertions by this grammar cannot lead from `previous` to the target as written; `None` if they
