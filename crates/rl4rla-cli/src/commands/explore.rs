@@ -22,7 +22,8 @@ pub fn run(args: &Explore, shared: &Shared) -> Result<Page, Failure> {
     if let (Some(task), Some(family)) = (&args.task, family) {
         let own = family.kind.info().task.name();
         if task != own {
-            let message = format!("the family {} belongs to the task {own}, not to `{task}`", args.family);
+            let message =
+                format!("the family {} belongs to the task {own}, not to the task `{task}`", args.family);
             return Err(
                 Failure::new(message).advise("a --family of that task; `rl4rla list families` shows all")
             );
