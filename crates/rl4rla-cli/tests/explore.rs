@@ -94,9 +94,9 @@ fn an_interrupted_exploration_is_resumed_with_the_same_result() {
 #[test]
 fn bad_requests_are_refused_with_advice() {
     let store = fresh("explore-bad.db");
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 13] = [
         (&["--family", "mid-kond"], "there is no family `mid-kond`"),
-        (&["--family", "logistic"], "only linear systems"),
+        (&["--family", "eigenvalue"], "which cannot be explored"),
         (&["--task", "logistic"], "the task `logistic`"),
         (&["--kappa", "0.5"], "--kappa takes numbers of at least 1"),
         (&["--kappa", "nan"], "--kappa takes numbers"),
@@ -104,6 +104,7 @@ fn bad_requests_are_refused_with_advice() {
         (&["--operators", "MAT_VEC_MULL"], "`MAT_VEC_MULL` is not an operator"),
         (&["--edits", "0"], "--edits is a number from 1 to 8"),
         (&["--sketch-factor", "0.5"], "--sketch-factor"),
+        (&["--family", "spd", "--sketch-factor", "2"], "between 0.01 and 1"),
         (&["--hall", "0"], "at least 1"),
         (&["--outside", "1.5"], "outside"),
         (&["--rows", "10", "--cols", "9"], "too small"),

@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn in_the_energy_norm_the_combination_is_that_of_a_factor() {
         let [e, u, w] = [0, 1, 2].map(|i| Stream::new(5).derive("vector", i).normals(6));
-        let scales = [1.0, 2.0, 3.0, 0.5, 0.1, 4.0];
+        let scales: [f64; 6] = [1.0, 2.0, 3.0, 0.5, 0.1, 4.0];
         let by = |v: &[f64], power: i32| -> Vec<f64> {
             v.iter().zip(scales).map(|(v, s)| v * s.powi(power)).collect()
         };
