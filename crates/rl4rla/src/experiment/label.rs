@@ -74,6 +74,7 @@ pub fn limits(curriculum: &str, settings: &Value) -> Vec<String> {
         approach["delta"].as_f64().filter(|delta| *delta != USUAL_DELTA).map(|delta| format!("δ = {delta}")),
     );
     words.extend((settings["hints"] == false).then(|| "no hints".into()));
+    words.extend(settings["policy"]["digest"].as_str().map(|digest| format!("policy {digest:.8}")));
     words.extend(settings["proposer"]["model"].as_str().map(|model| format!("proposed by {model}")));
     words
 }
