@@ -19,7 +19,7 @@ pub use evaluate::{Evaluate, ProfileName, UnitName, Weight, keys};
 pub use explore::Explore;
 pub use export::ExportArguments;
 pub use problem::{Chance, ProblemArguments, Running};
-pub use searching::{Audit, Discover, Proposing, Reproduce, Resume, Searching, Sweep};
+pub use searching::{Audit, Discover, Learn, Proposing, Reproduce, Resume, Searching, Sweep};
 pub use solve::Solve;
 
 use crate::failure::Failure;
@@ -144,6 +144,9 @@ Examples:
 One attempt per seed. Finished runs are reused from the store: interrupt at any time and repeat the command to continue.
 Exit code 0 if all runs completed, whether or not they found their targets.")]
     Sweep(Sweep),
+    /// Learn a policy from the searches in the store: which edits have led to their targets
+    #[command(after_help = searching::LEARN_HELP)]
+    Learn(Learn),
     /// Check by exhaustive enumeration that the target of each stage is its best program
     #[command(after_help = "\
 Examples:

@@ -70,6 +70,7 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
         Command::Explore(args) => args.resources.within(|| commands::explore::run(args, &cli.shared)),
         Command::Resume(args) => args.resources.within(|| commands::discover::resume(args, &cli.shared)),
         Command::Sweep(args) => args.resources.within(|| commands::sweep::run(args, &cli.shared)),
+        Command::Learn(args) => commands::learn::run(args, &cli.shared),
         Command::Audit(args) => args.resources.within(|| commands::audit::run(args, &cli.shared)),
         Command::Reproduce(args) => args.resources.within(|| commands::reproduce::run(args, &cli.shared)),
         Command::List(args) => commands::list::run(args, &cli.shared),

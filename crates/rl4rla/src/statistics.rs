@@ -1,8 +1,10 @@
 //! Summary statistics of repeated runs: mean with confidence interval, median, quartiles, range.
 
+mod choice;
 mod interval;
 mod summary;
 
+pub use choice::{LogitChoice, fit, log_likelihood, softmax};
 pub use interval::Interval;
 pub use summary::Summary;
 

@@ -2,8 +2,8 @@
 
 use rl4rla::curriculum::{Curriculum, Discovery, audit, discover};
 use rl4rla::discovery::{
-    Appending, Approach, Bench, Context, Fresh, Insertions, Instances, Known, Merge, Observer, Problems,
-    Progress, RewardKey, Space, Stage,
+    Appending, Approach, Bench, Context, Fresh, Insertions, Instances, Known, Merge, Observer, Policy,
+    Problems, Progress, RewardKey, Space, Stage,
 };
 use rl4rla::execute::PreparedInstance;
 use rl4rla::problem::InstanceSet;
@@ -11,6 +11,7 @@ use rl4rla::program::{CATALOGUE, Entry, Program, check};
 use rl4rla::reward::{Charge, Profile, Protocol, SOUND_GRID, StepRule, Unit, bound, draws, reward};
 use rl4rla::search::{Measure, Method, Outcome, Silent, exhaustive};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const SMALL: &str = r#"
 title = "Small"
@@ -159,11 +160,18 @@ fn essence(discovery: &Discovery) -> String {
 #[test]
 fn a_run_is_the_same_from_any_part_of_its_log_and_on_any_number_of_threads() {
     let curriculum = small();
-    for method in [Method::Best, Method::McgsUcd, Method::Exhaustive] {
+    let weights = [("VEC_VEC_SUB", 1.5), ("operand 2 of VEC_VEC_SUB: b", 1.0), ("read by nothing", -2.0)];
+    let weights = weights.map(|(name, weight)| (name.to_string(), weight)).into();
+    let learned = Some(Arc::new(Policy { weights }));
+    let plain = [Method::Best, Method::McgsUcd, Method::Exhaustive].map(|method| (method, None));
+    let guided = [Method::McgsPuct, Method::Evolution].map(|method| (method, learned.clone()));
+    for (method, policy) in plain.into_iter().chain(guided) {
+        let budget = policy.as_ref().map(|_| 400);
+        let approach = Approach { budget, ..Approach::new(method) };
         let run = |known: Known, most| {
             let mut notes = Notes { log: Vec::new(), most };
-            let discovery =
-                discover(&curriculum, &Approach::new(method), 1, &mut observed(known, &mut notes)).unwrap();
+            let context = &mut Context { policy: policy.clone(), ..observed(known, &mut notes) };
+            let discovery = discover(&curriculum, &approach, 1, context).unwrap();
             (discovery, notes.log)
         };
         let (whole, log) = run(Known::default(), usize::MAX);

@@ -62,6 +62,9 @@ pub struct Searching {
     /// Search only programs that make sense whatever the units of A and b; for linear systems
     #[arg(long, help_heading = "Search")]
     pub typed: bool,
+    /// Learned policy: a file of `rl4rla learn`, `shipped` or `none`. The prior of mcgs-puct, the mutations of evolution and islands
+    #[arg(long, value_name = "FILE", default_value = "none", help_heading = "Search")]
+    pub policy: std::path::PathBuf,
 }
 
 /// Who proposes programs to `--method islands` instead of the grammar.
@@ -108,6 +111,16 @@ pub struct Discover {
     pub threads: Threads,
     #[command(flatten)]
     pub resources: Resources,
+}
+
+#[derive(Args)]
+pub struct Learn {
+    /// Leave out a curriculum, and every stage that found one of its targets; may be repeated
+    #[arg(long, value_name = "CURRICULUM")]
+    pub without: Vec<OsString>,
+    /// The file to write [default: none, only the record of the training is shown]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<std::path::PathBuf>,
 }
 
 #[derive(Args)]
@@ -201,3 +214,14 @@ pub struct Audit {
 
 /// Needs the fewest evaluations on small spaces and states a confidence; `docs/graph-search.md` compares methods.
 const DEFAULT_METHOD: &str = "best";
+
+/// Shown after the options of `rl4rla learn`.
+pub const LEARN_HELP: &str = "\
+Examples:
+  rl4rla learn --out policy.json
+  rl4rla learn --without sketched-precond-gd --out policy.json
+  rl4rla discover sketched-precond-gd --method mcgs-puct --policy policy.json
+
+Every stage that found its target shows which edits led there, in every order of its insertions. A policy is a table of
+weights of features of edits, fitted by maximum likelihood; the file contains the record of its training.
+See also `rl4rla help learned-proposal`.";

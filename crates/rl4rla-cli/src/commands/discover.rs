@@ -2,6 +2,7 @@
 
 pub mod front;
 pub mod live;
+mod policy;
 pub mod present;
 
 use crate::args::{Discover, Proposing, Resume, Searching, Shared};
@@ -95,7 +96,27 @@ pub fn settings(searching: &Searching, method: Method) -> Result<SearchSettings,
         exploration,
         delta,
     };
-    Ok(SearchSettings { approach, hints: !no_hints, typed, proposer: None })
+    Ok(SearchSettings { approach, hints: !no_hints, typed, proposer: None, policy: None })
+}
+
+/// The same for a curriculum, with the learned policy, if any.
+pub fn settings_for(
+    curriculum: &Curriculum,
+    searching: &Searching,
+    method: Method,
+) -> Result<SearchSettings, Failure> {
+    let settings = settings(searching, method)?;
+    let Some(policy) = policy::read(&searching.policy)? else { return Ok(settings) };
+    if !method.info().takes_policy() {
+        let those = methods(MethodInfo::takes_policy);
+        let message = format!("--policy applies to {those}, not to {}", method.name());
+        return Err(Failure::new(message).advise(those));
+    }
+    let policy = policy.settings(curriculum);
+    if policy.trained_here {
+        policy::warn(&curriculum.name);
+    }
+    Ok(SearchSettings { policy: Some(policy), ..settings })
 }
 
 /// The external proposer, if any.
@@ -134,11 +155,14 @@ fn proposer(proposing: &Proposing, method: Method) -> Result<Option<ProposerSett
 /// Discovers an algorithm.
 pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
-    let mut settings = settings(&args.searching, method(&args.method)?)?;
-    settings.proposer = proposer(&args.proposing, settings.approach.method)?;
+    let method = method(&args.method)?;
+    // Options are checked before files are read.
+    settings(&args.searching, method)?;
+    let proposer = proposer(&args.proposing, method)?;
     let preference = args.prefer.as_deref().map(preference).transpose()?;
     let curriculum = curriculum::find(&args.curriculum)?;
     curriculum::permits(&curriculum, args.searching.typed)?;
+    let settings = SearchSettings { proposer, ..settings_for(&curriculum, &args.searching, method)? };
     if let Some(transcript) = &args.proposing.transcript {
         let file = Some(Path::new(&args.curriculum)).filter(|path| path.is_file());
         let mut outputs = Outputs::new(shared).reads("the curriculum", file);
@@ -243,6 +267,7 @@ impl Task {
         let method = self.settings.approach.method.name();
         let record = RunRecord {
             proposer: endpoint.as_ref().map(Endpoint::record),
+            policy: self.settings.policy_record(),
             ..RunRecord::new(self.id.as_str(), &self.curriculum, method, self.seed, &discovery)
                 .preferring(self.preference.as_ref())
         };
@@ -268,8 +293,13 @@ impl Task {
     ) -> Result<Discovery, Failure> {
         let mut live = Live::new(recorder, &self.curriculum, &self.settings.approach);
         let proposer = endpoint.map(|endpoint| endpoint as &mut dyn Proposer);
-        let mut context =
-            Context { known: known.clone(), proposer, observer: Some(&mut live), ..Context::default() };
+        let mut context = Context {
+            known: known.clone(),
+            proposer,
+            policy: self.settings.policy(),
+            observer: Some(&mut live),
+            ..Context::default()
+        };
         let outcome = discover(&self.curriculum, &self.settings.approach, self.seed, &mut context);
         live.close()?;
         outcome.map_err(|error| {

@@ -14,7 +14,7 @@ macro_rules! topics {
     };
 }
 
-const TOPICS: [(&str, &str); 21] = topics![
+const TOPICS: [(&str, &str); 22] = topics![
     "tour",
     "glossary",
     "programs",
@@ -23,6 +23,7 @@ const TOPICS: [(&str, &str); 21] = topics![
     "curricula",
     "explore",
     "graph-search",
+    "learned-proposal",
     "equivalence",
     "advise",
     "solve",

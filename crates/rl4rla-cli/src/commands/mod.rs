@@ -10,6 +10,7 @@ pub mod evaluate;
 pub mod explore;
 pub mod export;
 pub mod help;
+pub mod learn;
 pub mod list;
 pub mod report;
 pub mod reproduce;

@@ -1,7 +1,7 @@
 //! `rl4rla sweep`.
 
 use crate::args::{Shared, Sweep};
-use crate::commands::discover::{method, settings};
+use crate::commands::discover::{method, settings_for};
 use crate::curriculum;
 use crate::failure::Failure;
 use crate::interrupt::{self, Terminal};
@@ -19,9 +19,9 @@ pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
     let mut campaigns = Vec::new();
     for name in &args.curricula {
         for way in &args.methods {
-            let settings = settings(&args.searching, method(way)?)?;
             let curriculum = curriculum::find(name)?;
             curriculum::permits(&curriculum, args.searching.typed)?;
+            let settings = settings_for(&curriculum, &args.searching, method(way)?)?;
             campaigns.push(Campaign::new(curriculum, settings, args.seed, args.seeds));
         }
     }
@@ -69,6 +69,8 @@ fn json(tally: &Tally) -> Value {
         "playouts_median": playouts.map(|p| p.median),
         "playouts_iqr": playouts.map(|p| p.iqr()),
         "evaluations_mean": tally.mean(Quantity::Evaluations),
+        "first_mean": Spread::of(tally.firsts()).map(|first| first.mean),
+        "first_error": Spread::of(tally.firsts()).map(|first| first.error),
         "programs_mean": tally.mean(Quantity::Programs),
         "seconds_mean": tally.mean(Quantity::Seconds),
         "revisit_rate_mean": tally.mean(Quantity::RevisitRate),

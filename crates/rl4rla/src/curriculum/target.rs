@@ -34,20 +34,26 @@ impl Target {
     /// Compares the result of a search with the target by equivalence, as it is or with `completed_by` appended.
     pub fn judge(&self, found: &Program, signature: impl Into<Signature>) -> Judgement {
         let signature = signature.into();
-        let compare = |program: &Program| equivalent(program, &self.program, signature).ok().map(Box::new);
-        let verdict = |program: &Program| if self.is_open() { None } else { compare(program) };
-        let is_equal = |verdict: &Option<Box<Verdict>>| {
-            verdict.as_ref().is_some_and(|verdict| verdict.answer == Answer::Equivalent)
-        };
-        // A search that may edit the iteration can find the completed program itself.
-        let verdict =
-            Some(verdict(found)).filter(is_equal).unwrap_or_else(|| verdict(&self.completed(found)));
+        let verdict = self.compare(found, signature);
         let parted = verdict.as_ref().and_then(|verdict| verdict.stability.as_ref());
         let unstable_from =
             parted.filter(|parted| self.stable && !parted.first_is_steadier).map(|parted| parted.kappa);
         let matched = catalogue_name(found, signature);
         let found = self.is_open() || (is_equal(&verdict) && unstable_from.is_none());
         Judgement { found, matched, verdict, unstable_from }
+    }
+
+    /// Whether a program equals the target in exact arithmetic, stable or not; false if there is no target.
+    pub fn equals(&self, program: &Program, signature: Signature) -> bool {
+        is_equal(&self.compare(program, signature))
+    }
+
+    /// The comparison of a program with the target, as it is or with `completed_by` appended.
+    fn compare(&self, found: &Program, signature: Signature) -> Option<Box<Verdict>> {
+        let compare = |program: &Program| equivalent(program, &self.program, signature).ok().map(Box::new);
+        let verdict = |program: &Program| if self.is_open() { None } else { compare(program) };
+        // A search that may edit the iteration can find the completed program itself.
+        Some(verdict(found)).filter(is_equal).unwrap_or_else(|| verdict(&self.completed(found)))
     }
 
     /// How a result represents its preconditioner, as it is or with `completed_by` appended.
@@ -105,6 +111,10 @@ impl Target {
             Some(Obstacle { message, advice: Some("raise `edits`, or add a stage before this one") })
         })
     }
+}
+
+fn is_equal(verdict: &Option<Box<Verdict>>) -> bool {
+    verdict.as_ref().is_some_and(|verdict| verdict.answer == Answer::Equivalent)
 }
 
 /// The reason why a target is out of reach.

@@ -89,8 +89,11 @@ impl<'a> Appending<'a> {
         search: impl FnOnce(&Self, &mut dyn Watch<Beginning>) -> Outcome<Beginning>,
     ) -> Outcome<Program> {
         let Outcome { ranked, stop, counters, size } = search(self, &mut Reader { appending: self, watch });
-        let read =
-            |ranked: Ranked<Beginning>| Ranked { solved: self.read(&ranked.solved), values: ranked.values };
+        let read = |ranked: Ranked<Beginning>| Ranked {
+            solved: self.read(&ranked.solved),
+            values: ranked.values,
+            first: ranked.first,
+        };
         Outcome { ranked: ranked.into_iter().map(read).collect(), stop, counters, size }
     }
 

@@ -145,6 +145,8 @@ pub struct Candidate {
     pub search: f64,
     /// Its mean reward on the select instances.
     pub select: f64,
+    /// The evaluations of the search up to its first one.
+    pub first: u64,
 }
 
 /// The result of an attempt.
@@ -173,7 +175,8 @@ pub fn attempt(
     number: usize,
     context: &mut Context,
 ) -> Result<Attempt, FamilyError> {
-    let Context { problems, known, proposer, observer } = context;
+    let Context { problems, known, proposer, policy, observer } = context;
+    let policy = policy.as_ref().filter(|_| approach.method.info().takes_policy());
     let instances = Instances { fresh: approach.fresh.unwrap_or(stage.instances.fresh), ..stage.instances };
     let stage = &Stage { instances, ..stage.clone() };
     let bench = |set| Bench::new(stage, set, seed, number, known, problems);
@@ -194,13 +197,14 @@ pub fn attempt(
             Moves::Appending => Appending::new(space),
             Moves::Either => Appending::in_any_order(space),
             Moves::Insertions => {
-                return method.search(&Insertions::new(space), &tuning, &stream, &mut watch);
+                let insertions = Insertions::new(space).guided(policy);
+                return method.search(&insertions, &tuning, &stream, &mut watch);
             }
             Moves::Constructions => {
                 return construct(space, seed, (tuning.budget(), tuning.keep), &stream, &mut watch);
             }
             Moves::Patches => {
-                let patches = Patches::new(space);
+                let patches = Patches::new(space).guided(policy);
                 return match proposer {
                     Some(proposer) => {
                         let mut asking = Asking { proposer: &mut **proposer, stage };
@@ -247,6 +251,7 @@ fn select(
         .zip(rewards.chunks(bench.count()))
         .map(|(ranked, rewards)| Candidate {
             search: ranked.mean(),
+            first: ranked.first,
             program: ranked.solved.solution,
             select: rewards.iter().sum::<f64>() / bench.count() as f64,
         })

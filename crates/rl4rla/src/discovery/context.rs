@@ -2,12 +2,13 @@
 
 use super::log::Known;
 use super::observe::Observer;
+use super::policy::Policy;
 use super::problems::Problems;
 use super::proposer::Proposer;
 use std::sync::Arc;
 
-/// The environment of a run. No result depends on it, except through the programs of a proposer. The default has
-/// empty caches, no proposer and no observer.
+/// The environment of a run. No result depends on it, except through the programs of a proposer and the probabilities
+/// of a policy. The default has empty caches, no proposer, no policy and no observer.
 ///
 /// ```
 /// use rl4rla::discovery::{Context, Observer, Progress};
@@ -29,6 +30,8 @@ pub struct Context<'a> {
     pub known: Arc<Known>,
     /// Proposer of programs, for methods that use one; without it they mutate and recombine.
     pub proposer: Option<&'a mut dyn Proposer>,
+    /// Learned probabilities of edits, for methods that use them.
+    pub policy: Option<Arc<Policy>>,
     /// Observer of the run, which may stop it.
     pub observer: Option<&'a mut dyn Observer>,
 }

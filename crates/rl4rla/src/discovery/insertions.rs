@@ -5,6 +5,7 @@
 //! number of children but not the others.
 
 use super::finishing::Finishing;
+use super::policy::{Policy, Proposal, choose};
 use super::space::Space;
 use super::states::States;
 use crate::program::{Edit, Editor, InstructionNumber, Program};
@@ -31,6 +32,9 @@ struct Desk<'a> {
     moves: Vec<Move>,
     /// The moves of a draft, as a range of `moves`.
     known: FxHashMap<u32, (u32, u32)>,
+    proposal: Option<Proposal>,
+    /// The probabilities of all moves, if a policy proposes.
+    probabilities: Vec<f64>,
     edits: Vec<Edit>,
     words: Vec<InstructionNumber>,
 }
@@ -59,10 +63,19 @@ impl<'a> Insertions<'a> {
             states: States::new(2 + space.start.len() + space.stage.edits),
             moves: Vec::new(),
             known: FxHashMap::default(),
+            proposal: None,
+            probabilities: Vec::new(),
             edits: Vec::new(),
             words: Vec::new(),
         });
         Insertions { space, desk }
+    }
+
+    /// The same moves with the probabilities of a policy, if there is one.
+    #[must_use]
+    pub fn guided(self, policy: Option<&Arc<Policy>>) -> Self {
+        self.desk().proposal = policy.cloned().map(Proposal::new);
+        self
     }
 
     /// The number of drafts, and the memory they take in bytes.
@@ -96,14 +109,24 @@ impl Desk<'_> {
         }
         if self.moves.len() > MOST {
             self.moves.clear();
+            self.probabilities.clear();
             self.known.clear();
         }
         let left = self.left(draft);
         self.editor.legal(&self.states.get(draft.0)[1..], left, &mut self.edits);
         let start = self.moves.len();
         self.moves.extend(self.edits.iter().map(|&edit| Move { edit, child: None }));
+        if let Some(proposal) = &mut self.proposal {
+            let words = &self.states.get(draft.0)[1..];
+            self.probabilities.extend(proposal.probabilities(&mut self.editor, words, self.edits.iter()));
+        }
         self.known.insert(draft.0, (start as u32, self.moves.len() as u32));
         start..self.moves.len()
+    }
+
+    /// The probabilities of these moves, if a policy proposes.
+    fn probabilities(&self, moves: Range<usize>) -> Option<&[f64]> {
+        self.proposal.as_ref().map(|_| &self.probabilities[moves])
     }
 
     /// The draft that a move leads to.
@@ -146,7 +169,16 @@ impl Domain for Insertions<'_> {
     fn child(&self, draft: &DraftState, pick: &mut dyn FnMut(usize) -> usize) -> Option<DraftState> {
         let mut desk = self.desk();
         let moves = desk.moves(*draft);
-        (!moves.is_empty()).then(|| desk.child(*draft, moves.start + pick(moves.len())))
+        (!moves.is_empty()).then(|| {
+            let chosen = choose(desk.probabilities(moves.clone()), moves.len(), pick);
+            desk.child(*draft, moves.start + chosen)
+        })
+    }
+
+    fn priors(&self, draft: &DraftState) -> Option<Arc<[f64]>> {
+        let mut desk = self.desk();
+        let moves = desk.moves(*draft);
+        desk.probabilities(moves).map(Arc::from)
     }
 
     fn is_end(&self, draft: &DraftState) -> bool {

@@ -6,6 +6,7 @@
 //! and a mutant has at most as many new instructions as there are edits, in addition to all old ones.
 
 use super::finishing::Finishing;
+use super::policy::{Policy, Proposal, choose};
 use super::space::Space;
 use crate::program::{Edit, Editor, InstructionNumber, Program, Section};
 use crate::search::{Domain, Solved};
@@ -33,6 +34,7 @@ pub struct Patches<'a> {
 struct Desk<'a> {
     editor: Editor<'a>,
     finishing: Finishing,
+    proposal: Option<Proposal>,
     edits: Vec<Edit>,
 }
 
@@ -63,7 +65,14 @@ impl<'a> Patches<'a> {
     pub fn new(space: Space<'a>) -> Patches<'a> {
         let editor = Editor::new(&space.stage.grammar, space.start);
         let finishing = Finishing::new(&editor, &space);
-        Patches { space, desk: Mutex::new(Desk { editor, finishing, edits: Vec::new() }) }
+        Patches { space, desk: Mutex::new(Desk { editor, finishing, proposal: None, edits: Vec::new() }) }
+    }
+
+    /// The same patches, their insertions proposed by a policy, if there is one.
+    #[must_use]
+    pub fn guided(self, policy: Option<&Arc<Policy>>) -> Self {
+        self.desk().proposal = policy.cloned().map(Proposal::new);
+        self
     }
 
     /// The program that all patches contain, in the order they keep it.
@@ -137,7 +146,7 @@ impl<'a> Patches<'a> {
         let mutation = MUTATIONS[pick(MUTATIONS.len())];
         if mutation == Mutation::Insert {
             let offers = self.offers(desk, lines, |_, _| true);
-            return (!offers.is_empty()).then(|| with(lines, offers[pick(offers.len())]));
+            return (!offers.is_empty()).then(|| with(lines, desk.choose(lines, &offers, pick)));
         }
         let new: Vec<usize> = (0..lines.len()).filter(|&place| lines[place].new).collect();
         if new.is_empty() {
@@ -155,7 +164,23 @@ impl<'a> Patches<'a> {
             offers.retain(|(edit, _)| op(edit.word) == op(gone.word));
         }
         offers.retain(|(edit, _)| edit.word != gone.word);
-        (!offers.is_empty()).then(|| with(&rest, offers[pick(offers.len())]))
+        (!offers.is_empty()).then(|| with(&rest, desk.choose(&rest, &offers, pick)))
+    }
+}
+
+impl Desk<'_> {
+    /// One of the insertions offered for these lines: by the policy, else uniform.
+    fn choose(
+        &mut self,
+        lines: &[Line],
+        offers: &[(Edit, usize)],
+        pick: &mut dyn FnMut(usize) -> usize,
+    ) -> (Edit, usize) {
+        let edits = offers.iter().map(|(edit, _)| edit);
+        let proposal = self.proposal.as_mut();
+        let probabilities =
+            proposal.map(|proposal| proposal.probabilities(&mut self.editor, &words(lines), edits));
+        offers[choose(probabilities.as_deref(), offers.len(), pick)]
     }
 }
 
@@ -197,8 +222,9 @@ impl Domain for Patches<'_> {
     }
 
     fn child(&self, patch: &Patch, pick: &mut dyn FnMut(usize) -> usize) -> Option<Patch> {
-        let offers = self.offers(&mut self.desk(), &patch.0, |_, _| true);
-        (!offers.is_empty()).then(|| Patch(with(&patch.0, offers[pick(offers.len())]).into()))
+        let desk = &mut *self.desk();
+        let offers = self.offers(desk, &patch.0, |_, _| true);
+        (!offers.is_empty()).then(|| Patch(with(&patch.0, desk.choose(&patch.0, &offers, pick)).into()))
     }
 
     fn is_end(&self, patch: &Patch) -> bool {

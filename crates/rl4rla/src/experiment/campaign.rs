@@ -290,10 +290,17 @@ fn one(
     let curriculum = campaign.settings.apply(campaign.curriculum.clone());
     let approach = campaign.settings.approach();
     let mut watcher = Watcher { monitor, sampler: Sampler::new(POINTS), samples: Vec::new() };
-    let mut context =
-        Context { problems: problems.clone(), observer: Some(&mut watcher), ..Context::default() };
+    let mut context = Context {
+        problems: problems.clone(),
+        policy: campaign.settings.policy(),
+        observer: Some(&mut watcher),
+        ..Context::default()
+    };
     let discovery = discover(&curriculum, approach, seed, &mut context)?;
-    let record = || RunRecord::new("", &curriculum, approach.method.name(), seed, &discovery);
+    let record = || RunRecord {
+        policy: campaign.settings.policy_record(),
+        ..RunRecord::new("", &curriculum, approach.method.name(), seed, &discovery)
+    };
     Ok((!discovery.interrupted).then(|| (record(), watcher.samples)))
 }
 

@@ -75,6 +75,7 @@ pub fn limits(curriculum: &str, settings: &Value) -> Vec<String> {
     );
     words.extend((settings["hints"] == false).then(|| "no hints".into()));
     words.extend((settings["typed"] == true).then(|| "typed".into()));
+    words.extend(settings["policy"]["digest"].as_str().map(|digest| format!("policy {digest:.8}")));
     words.extend(settings["proposer"]["model"].as_str().map(|model| format!("proposed by {model}")));
     words
 }

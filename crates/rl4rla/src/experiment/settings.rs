@@ -1,9 +1,11 @@
 //! Settings of a run.
 
 use crate::curriculum::Curriculum;
-use crate::discovery::Approach;
+use crate::discovery::{Approach, Policy};
+use crate::record::PolicyRecord;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The settings of a run besides curriculum, method and seed, as stored.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -18,6 +20,20 @@ pub struct SearchSettings {
     /// The proposer, if not the grammar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposer: Option<ProposerSettings>,
+    /// The learned policy, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicySettings>,
+}
+
+/// A learned policy, as stored: its table is copied, so that a run can be resumed without its file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PolicySettings {
+    /// The digest of the table.
+    pub digest: String,
+    /// Whether it was trained on the curriculum of the run, or on a stage with one of its targets.
+    pub trained_here: bool,
+    /// The table.
+    pub weights: Policy,
 }
 
 /// An external proposer, as stored. The API key is not stored.
@@ -40,7 +56,7 @@ pub struct ProposerSettings {
 impl SearchSettings {
     /// Stages with their hints, searched this way.
     pub fn new(approach: Approach) -> SearchSettings {
-        SearchSettings { approach, hints: true, typed: false, proposer: None }
+        SearchSettings { approach, hints: true, typed: false, proposer: None, policy: None }
     }
 
     /// The curriculum with these settings applied.
@@ -52,6 +68,17 @@ impl SearchSettings {
     /// Search method and options.
     pub fn approach(&self) -> &Approach {
         &self.approach
+    }
+
+    /// The learned policy.
+    pub fn policy(&self) -> Option<Arc<Policy>> {
+        self.policy.as_ref().map(|policy| policy.weights.clone().into())
+    }
+
+    /// The learned policy in the words of a result.
+    pub fn policy_record(&self) -> Option<PolicyRecord> {
+        let PolicySettings { digest, trained_here, .. } = self.policy.as_ref()?;
+        Some(PolicyRecord { digest: digest.clone(), trained_here: *trained_here })
     }
 
     /// The settings as stored.

@@ -29,15 +29,18 @@ pub struct TransitionRecord<'a> {
     pub cost: &'a SearchCost,
     /// The stage, or the last one that the run reached.
     pub stage: Option<&'a StageRecord>,
+    /// The evaluations up to the first one of the program, summed over the stages.
+    pub first: Option<u64>,
 }
 
 impl<'a> TransitionRecord<'a> {
     fn of_stage(stage: &'a StageRecord) -> TransitionRecord<'a> {
-        TransitionRecord { found: stage.found, cost: &stage.cost, stage: Some(stage) }
+        TransitionRecord { found: stage.found, cost: &stage.cost, stage: Some(stage), first: stage.first }
     }
 
     fn of_run(run: &'a RunRecord) -> TransitionRecord<'a> {
-        TransitionRecord { found: run.found, cost: &run.cost, stage: run.stages.last() }
+        let first = run.stages.iter().map(|stage| stage.first).sum();
+        TransitionRecord { found: run.found, cost: &run.cost, stage: run.stages.last(), first }
     }
 }
 
@@ -86,6 +89,11 @@ impl Tally<'_> {
     /// The runs that found the target.
     pub fn successes(&self) -> impl Iterator<Item = &TransitionRecord<'_>> {
         self.parts.iter().filter(|part| part.found)
+    }
+
+    /// The evaluations up to the first one of the target, in runs that found it; of all stages together for a total.
+    pub fn firsts(&self) -> impl Iterator<Item = f64> {
+        self.successes().filter_map(|part| part.first).map(|first| first as f64)
     }
 
     /// The distribution of a quantity over the runs.

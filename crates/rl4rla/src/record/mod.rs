@@ -12,5 +12,5 @@ mod stage;
 pub use build::Build;
 pub use cost::{Quantity, SearchCost};
 pub use hall::{EXPLORE, HallRecord, RivalRecord, TunablesRecord};
-pub use run::{PreferredEntry, ProposerRecord, RunRecord};
+pub use run::{PolicyRecord, PreferredEntry, ProposerRecord, RunRecord};
 pub use stage::{CandidateRecord, FrontEntry, StageRecord, TermMeans};

@@ -59,6 +59,9 @@ pub struct RunRecord {
     /// The proposer, if not the grammar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposer: Option<ProposerRecord>,
+    /// The learned policy, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyRecord>,
     /// The stages run, in order.
     pub stages: Vec<StageRecord>,
     /// The hall of fame of an exploration, the best first.
@@ -79,6 +82,15 @@ pub struct PreferredEntry {
     pub stage: String,
     /// How commands refer to the program.
     pub source: String,
+}
+
+/// The learned policy of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PolicyRecord {
+    /// The digest of its table.
+    pub digest: String,
+    /// Whether it was trained on the curriculum of the run, or on a stage with one of its targets.
+    pub trained_here: bool,
 }
 
 /// Statistics of an external proposer.
@@ -122,6 +134,7 @@ impl RunRecord {
             preferred: None,
             alone: None,
             proposer: None,
+            policy: None,
             stages: stages.map(|(result, (stage, _))| StageRecord::new(stage, result)).collect(),
             hall: vec![],
             rivals: vec![],

@@ -31,6 +31,9 @@ pub struct StageRecord {
     /// The cost of the search.
     #[serde(flatten)]
     pub cost: SearchCost,
+    /// The evaluations up to the first one of the chosen program; missing before version 0.6.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<u64>,
     /// Why the search stopped.
     pub stop: StopReason,
     /// The mean reward of the chosen program on the final instances; 0 if there is none.
@@ -133,6 +136,7 @@ impl StageRecord {
             stable: result.form.as_ref().map(PreconditionerForm::is_stable),
             reason: judgement.and_then(|judgement| judgement.unstable_from).map(unstable),
             cost: SearchCost::new(&attempt.counters, result.seconds),
+            first: attempt.candidates.first().map(|chosen| chosen.first),
             stop: attempt.stop,
             reward: result.reward(),
             target_reward: result.target_reward,

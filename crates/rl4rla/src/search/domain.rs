@@ -84,9 +84,9 @@ pub trait Domain: Sync {
         1.0
     }
 
-    /// The prior probability of a child, for selection rules that use one.
-    fn prior(&self, _parent: &Self::State, siblings: usize) -> f64 {
-        1.0 / siblings as f64
+    /// The prior probabilities of the children, in their order, if the domain has any; else they are equal.
+    fn priors(&self, _parent: &Self::State) -> Option<Arc<[f64]>> {
+        None
     }
 }
 

@@ -5,6 +5,9 @@
 //! leader and its strongest challenger until their confidence bounds separate (LUCB); then the root moves to the best
 //! child, and the graph is kept.
 //!
+//! Without priors every edge of a node is visited once before any is visited again. With priors an edge that was never
+//! visited has the value of its parent (first-play urgency) and the bonus of its prior, so that most may never be.
+//!
 //! A node is closed when everything below it has been measured completely. Closed nodes may be skipped, and a search
 //! that has closed the subtree it decided on may return to the root if other children are open.
 
@@ -117,7 +120,7 @@ impl<D: Domain> Engine<'_, '_, D> {
                 return StopReason::Interrupted;
             }
             let edges = self.edges(root);
-            let first = match self.choices(root).find(|&i| edges[i].visits == 0) {
+            let first = match self.untried(root) {
                 _ if edges.is_empty() => None,
                 Some(untried) => Some(untried),
                 None => {
@@ -134,6 +137,16 @@ impl<D: Domain> Engine<'_, '_, D> {
                 }
             };
             self.playout(root, first);
+        }
+    }
+
+    /// An edge that must be visited before a decision: the first that was not; with priors, the most likely if none was.
+    fn untried(&self, place: usize) -> Option<usize> {
+        let untried = |i: &usize| self.edges(place)[*i].visits == 0;
+        match self.graph.priors(place) {
+            None => self.choices(place).find(untried),
+            Some(_) if self.choices(place).any(|i| !untried(&i)) => None,
+            Some(_) => self.highest(place, self.choices(place)),
         }
     }
 
@@ -154,19 +167,24 @@ impl<D: Domain> Engine<'_, '_, D> {
         self.graph.edges(place)
     }
 
-    /// Q̂(s, a), the value of an edge.
+    /// Q̂(s, a), the value of an edge; with priors, that of the node if it was never visited.
     fn quality(&self, place: usize, i: usize) -> f64 {
         match self.plan.backup {
+            _ if self.is_new(place, i) => self.graph.nodes[place].value,
             Backup::Printed => self.graph.mean(place, i),
             Backup::Idempotent | Backup::Latest => self.graph.nodes[self.edges(place)[i].child()].value,
         }
     }
 
-    /// The edge with the highest value; the first on ties.
+    /// Whether an edge is ranked by its prior alone.
+    fn is_new(&self, place: usize, i: usize) -> bool {
+        self.edges(place)[i].visits == 0 && self.graph.priors(place).is_some()
+    }
+
+    /// The edge with the highest value; the first on ties. One that was visited, if there are priors.
     fn leader(&self, place: usize) -> usize {
-        let better = |best: usize, i: usize| {
-            if self.quality(place, i) > self.quality(place, best) { i } else { best }
-        };
+        let standing = |i: usize| (!self.is_new(place, i), self.quality(place, i));
+        let better = |best: usize, i: usize| if standing(i) > standing(best) { i } else { best };
         self.choices(place).reduce(better).expect("a decision has a choice")
     }
 
@@ -175,12 +193,12 @@ impl<D: Domain> Engine<'_, '_, D> {
         self.highest(place, self.choices(place).filter(|&i| i != leader))
     }
 
-    /// The edge with the highest score: untried ones first; on ties the less tried, then the first.
+    /// The edge with the highest score: without priors, untried ones first; on ties the less tried, then the first.
     fn highest(&self, place: usize, among: impl Iterator<Item = usize>) -> Option<usize> {
         let edges = self.edges(place);
         let bonus = self.bonus(place);
         let score = |i: usize| match edges[i].visits {
-            0 => f64::INFINITY,
+            0 if !self.is_new(place, i) => f64::INFINITY,
             _ => self.quality(place, i) + self.plan.exploration * bonus(i),
         };
         let better = |(i, score): (usize, f64), (best, highest): (usize, f64)| {
@@ -194,10 +212,12 @@ impl<D: Domain> Engine<'_, '_, D> {
     fn bonus(&self, place: usize) -> impl Fn(usize) -> f64 {
         let (node, edges) = (&self.graph.nodes[place], self.graph.edges(place));
         let parent = self.plan.rule.parent(node.visits);
-        let prior = if edges.is_empty() { 0.0 } else { self.ledger.domain().prior(&node.state, edges.len()) };
+        let priors = self.graph.priors(place);
+        let least = u32::from(priors.is_none());
         move |i: usize| {
-            let edge = edges[i].visits.max(1);
+            let edge = edges[i].visits.max(least);
             let child = self.graph.nodes[edges[i].child()].visits.max(1);
+            let prior = priors.map_or(1.0 / edges.len() as f64, |priors| priors[i]);
             self.plan.rule.bonus(parent, Statistics { edge, child, prior })
         }
     }

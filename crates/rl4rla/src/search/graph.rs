@@ -91,6 +91,8 @@ pub struct Graph<'a, D: Domain> {
     /// In order of creation.
     pub nodes: Vec<Node<D::State>>,
     edges: Vec<Edge>,
+    /// The prior of each edge; empty if the domain has none.
+    priors: Vec<f64>,
     /// Q̂(s, a) of each edge, for backup rules that average over edges.
     means: Vec<f64>,
     links: Vec<Link>,
@@ -107,6 +109,7 @@ impl<'a, D: Domain> Graph<'a, D> {
             places: KeyPlaces::default(),
             nodes: Vec::new(),
             edges: Vec::new(),
+            priors: Vec::new(),
             means: Vec::new(),
             links: Vec::new(),
             met: FxHashSet::default(),
@@ -154,6 +157,11 @@ impl<'a, D: Domain> Graph<'a, D> {
         self.means.get(self.nodes[place].range().start + i).copied().unwrap_or(0.0)
     }
 
+    /// The priors of the edges of a node, if the domain has any.
+    pub fn priors(&self, place: usize) -> Option<&[f64]> {
+        self.priors.get(self.nodes[place].range()).filter(|priors| !priors.is_empty())
+    }
+
     /// Adds a value to the edge between two nodes: N(s,a) grows by one, and Q̂(s,a) is the mean of all.
     pub fn average(&mut self, parent: usize, child: usize, value: f64) {
         let range = self.nodes[parent].range();
@@ -178,14 +186,22 @@ impl<'a, D: Domain> Graph<'a, D> {
         }
         let start = self.edges.len();
         self.met.clear();
-        for state in self.domain.children(&self.nodes[place].state).iter() {
+        let priors = self.domain.priors(&self.nodes[place].state);
+        for (number, state) in self.domain.children(&self.nodes[place].state).iter().enumerate() {
             // Parallel moves are merged into one edge, also in a tree.
             if self.sharing == Sharing::Tree && !self.met.insert(self.domain.key(state)) {
                 continue;
             }
             let child = self.node(state);
-            if self.link(child, place) {
+            let new = self.link(child, place);
+            if new {
                 self.edges.push(Edge { child: child as u32, visits: 0 });
+            }
+            if let Some(priors) = &priors {
+                match self.edges[start..].iter().position(|edge| !new && edge.child() == child) {
+                    Some(known) => self.priors[start + known] += priors[number],
+                    None => self.priors.push(priors[number]),
+                }
             }
         }
         let degree = number(self.edges.len()) - start as u32;
@@ -224,6 +240,7 @@ impl<'a, D: Domain> Graph<'a, D> {
     pub fn size(&self) -> GraphSize {
         let bytes = size_of_val(&self.nodes[..])
             + size_of_val(&self.edges[..])
+            + size_of_val(&self.priors[..])
             + size_of_val(&self.means[..])
             + size_of_val(&self.links[..])
             + self.places.bytes();

@@ -46,6 +46,8 @@ struct Entry<S> {
     bound: f64,
     /// Number of calls of [`Ledger::draw`].
     draws: usize,
+    /// Evaluations of the search up to its first value.
+    first: u64,
 }
 
 impl<S> Entry<S> {
@@ -151,7 +153,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
         let place = *self.places.entry(solved.key).or_insert(next);
         if place == next {
             let bound = self.domain.bound(&solved.solution);
-            self.entries.push(Entry { solved, values: Vec::new(), sum: 0.0, bound, draws: 0 });
+            self.entries.push(Entry { solved, values: Vec::new(), sum: 0.0, bound, draws: 0, first: 0 });
         }
         place
     }
@@ -251,6 +253,7 @@ impl<'a, D: Domain> Ledger<'a, D> {
         self.watch.evaluated(entry.solved.key, replicate, value);
         self.counters.evaluations += 1;
         if entry.values.is_empty() {
+            entry.first = self.counters.evaluations;
             self.counters.solutions += 1;
         }
         entry.values.push(value);
@@ -333,6 +336,6 @@ impl<'a, D: Domain> Ledger<'a, D> {
 
     fn ranked(&self, place: usize) -> Ranked<D::Solution> {
         let entry = &self.entries[place];
-        Ranked { solved: entry.solved.clone(), values: entry.values.clone() }
+        Ranked { solved: entry.solved.clone(), values: entry.values.clone(), first: entry.first }
     }
 }

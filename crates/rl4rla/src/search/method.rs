@@ -178,6 +178,11 @@ impl MethodInfo {
         self.moves == Moves::Constructions
     }
 
+    /// Whether it uses the probabilities of a policy: as the prior of its selection rule, or for its mutations.
+    pub fn takes_policy(&self) -> bool {
+        matches!(self.method, Method::McgsPuct) || self.moves == Moves::Patches
+    }
+
     /// Whether it uses a proposer.
     pub fn takes_proposer(&self) -> bool {
         matches!(self.algorithm, Algorithm::Islands)

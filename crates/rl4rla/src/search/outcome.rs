@@ -96,6 +96,8 @@ pub struct Ranked<S> {
     pub solved: Solved<S>,
     /// Its values, replicate by replicate.
     pub values: Vec<f64>,
+    /// The number of evaluations up to its first one, including that.
+    pub first: u64,
 }
 
 impl<S> Ranked<S> {

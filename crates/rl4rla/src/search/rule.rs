@@ -3,7 +3,7 @@
 /// Statistics of an edge s → s' for a selection rule.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Statistics {
-    /// N(s, a), the visits of the edge; at least 1.
+    /// N(s, a), the visits of the edge; at least 1, unless priors rank edges that were never visited.
     pub edge: u32,
     /// N(s'), the visits of the child through any edge; at least N(s, a).
     pub child: u32,

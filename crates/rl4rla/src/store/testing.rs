@@ -77,6 +77,7 @@ pub fn record() -> RunRecord {
         preferred: None,
         alone: None,
         proposer: None,
+        policy: None,
         stages: vec![stage("a")],
         hall: vec![],
         rivals: vec![],
