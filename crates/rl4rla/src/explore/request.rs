@@ -100,10 +100,6 @@ impl ExploreRequest {
         if self.sketch_factor.is_some_and(|factor| !(1.5..=1000.0).contains(&factor)) {
             return refuse("--sketch-factor is a number between 1.5 and 1000", "--sketch-factor 4");
         }
-        if answers && self.sketch_factor.is_some() {
-            let message = format!("the sketches of {} have as many rows as its answers need", self.family);
-            return refuse(message, "no --sketch-factor: the number of rows is tuned");
-        }
         if !(1..=8).contains(&self.edits) {
             let message = format!(
                 "--edits is a number from 1 to 8, got {}: the number of values grows fivefold with each",
