@@ -179,3 +179,44 @@ fn programs_of_other_tasks_have_units_and_converge() {
         assert!(least < 1e-6, "{name}: {least:e}");
     }
 }
+
+/// Small problems of low rank: enough for the range finders to differ.
+fn answers(family: &str, tolerance: f64) -> ExploreSpec {
+    let family = Family { rows: 100_000, cols: 100, ..Family::named(family).unwrap() };
+    let operators = ExploreSpec::all_operators(&family, true);
+    ExploreSpec { operators, tolerance, held_out: 2, hall: 3, edits: 6, ..ExploreSpec::new(family) }
+}
+
+#[test]
+fn block_krylov_is_found_from_nothing() {
+    let spec = answers("low-rank", 0.05);
+    let hall = hall(&spec);
+    let name = catalogue_name(&hall[0].0, spec.family.signature());
+    assert_eq!(name, Some("block-krylov"), "{}", hall[0].0);
+    assert_eq!(hall[0].2, 2);
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let names = |hall: &[(Program, f64, usize)]| format!("{hall:?}");
+    let again = alone.install(|| explore(&spec, &|_| true).unwrap().unwrap());
+    let again: Vec<(Program, f64, usize)> =
+        again.hall.iter().map(|e| (e.program.clone(), e.held_out.reward, e.held_out.reached)).collect();
+    assert_eq!(names(&again), names(&hall));
+}
+
+#[test]
+fn eigenvalue_methods_are_found_from_nothing() {
+    let all = ExploreSpec { conditions: vec![10.0], edits: 4, ..answers("eigenvalue", 1e-6) };
+    let family = Family { rows: 60, cols: 60, ..all.family };
+    let plain = ExploreSpec {
+        operators: ExploreSpec::all_operators(&family, false),
+        family,
+        edits: 2,
+        ..all.clone()
+    };
+    let signature = family.signature();
+    let found = |spec: &ExploreSpec| explore(spec, &|_| true).unwrap().unwrap().hall;
+    let (power, krylov) = (found(&plain), found(&ExploreSpec { family, ..all }));
+    assert_eq!(catalogue_name(&power[0].program, signature), Some("power-iteration"));
+    assert_eq!(catalogue_name(&krylov[0].program, signature), Some("locally-optimal-cg"));
+    let passes = |hall: &[rl4rla::explore::HallEntry]| hall[0].held_out.passes.unwrap();
+    assert!(passes(&krylov) < 0.5 * passes(&power), "{} {}", passes(&krylov), passes(&power));
+}

@@ -51,7 +51,7 @@ pub struct Explore {
     /// Sketch type [default: tuned for each program]
     #[arg(long, help_heading = "Search")]
     pub sketch: Option<SketchKind>,
-    /// Sketch rows per column of A [default: tuned for each program]
+    /// Sketch rows per column of A, or per row of an answer [default: tuned for each program; 2 for answers]
     #[arg(long, help_heading = "Search")]
     pub sketch_factor: Option<f64>,
     /// Parts of the search to switch off, to see what they contribute: types, oracle, peeling, start, evolution

@@ -297,7 +297,9 @@ mod tests {
                     }
                 });
             }
-            assert!(all > 30 && quick * 10 > all * 8, "{quick} of {all} for {signature:?}");
+            // Few random programs make a basis.
+            let enough = all > 30 || signature.update == Update::Basis;
+            assert!(enough && quick * 10 >= all * 8, "{quick} of {all} for {signature:?}");
         }
     }
 

@@ -35,7 +35,7 @@ impl Probe {
             ..RunSettings::for_size(rows, cols)
         };
         let instance = family.draw(&root.derive("instance", 0)).expect("a family that can be drawn");
-        // No value has more entries than the longest dimension squared.
+        // No value but a stack has more entries than the longest dimension squared.
         let longest = rows.max(settings.sketch_rows).max(batch);
         Probe {
             instance,
@@ -79,7 +79,12 @@ impl Probe {
         let project = |values: &[f64]| {
             let size = norm(values);
             directions.map(|direction| {
-                let projection = dot(values, &direction[..values.len()]);
+                // Only stacks are longer than a direction, which then goes on as a multiple of itself.
+                let parts = values.chunks(direction.len()).enumerate();
+                let project = |(i, part): (usize, &[f64])| {
+                    (1.0 + 0.37 * i as f64) * dot(part, &direction[..part.len()])
+                };
+                let projection: f64 = parts.map(project).sum();
                 if size < 1e-10 || projection.abs() < 1e-9 * size { 0.0 } else { projection }
             })
         };

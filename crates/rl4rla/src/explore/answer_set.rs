@@ -10,6 +10,7 @@ use crate::program::{Canonical, LiveOut, Model, Program, ProgramCost, Update};
 use crate::reward::Charge;
 use crate::rng::Stream;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Iterations after which a run is given up.
 const LIMIT: usize = 3000;
@@ -25,9 +26,11 @@ pub type Sketched = (SketchKind, usize);
 
 /// The instances of one of three disjoint sets.
 pub struct AnswerSet {
-    instances: Vec<Instance>,
+    instances: Arc<Vec<Instance>>,
     tolerance: f64,
     charge: Charge,
+    /// Iterations after which a run is given up.
+    limit: usize,
     stream: Stream,
 }
 
@@ -54,7 +57,14 @@ impl AnswerSet {
             }
         }
         let (tolerance, charge) = (spec.tolerance, spec.charge);
-        Ok(AnswerSet { instances, tolerance, charge, stream: stream.derive("runs", 0) })
+        let limit = if info.task.update() == Update::Basis { 1 } else { LIMIT };
+        let (instances, stream) = (Arc::new(instances), stream.derive("runs", 0));
+        Ok(AnswerSet { instances, tolerance, charge, limit, stream })
+    }
+
+    /// The same instances for runs of at most so many iterations.
+    pub fn limited(&self, limit: usize) -> AnswerSet {
+        AnswerSet { instances: self.instances.clone(), limit: self.limit.min(limit), ..*self }
     }
 
     /// Number of instances.
@@ -82,9 +92,12 @@ impl AnswerSet {
     /// The settings of runs with this sketch on a problem of this size.
     pub fn settings(&self, (sketch, rows): Sketched, of: [usize; 2]) -> RunSettings {
         let [m, n] = of;
-        let is_basis = self.instances[0].task.update() == Update::Basis;
-        let iterations = if is_basis { 1 } else { LIMIT };
-        RunSettings { sketch, sketch_rows: rows.min(m), iterations, ..RunSettings::for_size(m, n) }
+        RunSettings {
+            sketch,
+            sketch_rows: rows.min(m),
+            iterations: self.limit,
+            ..RunSettings::for_size(m, n)
+        }
     }
 
     /// Runs a program on an instance until it reaches the tolerance, diverges or is given up.

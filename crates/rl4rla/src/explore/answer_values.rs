@@ -6,26 +6,20 @@ use crate::problem::Task;
 use crate::program::{Compute, Kind, Op, Pattern, Reg, Signature, Type, Update};
 
 /// Expressions after which no longer ones are looked for.
-const MOST_EXPRESSIONS: usize = 100_000;
+const MOST_EXPRESSIONS: usize = 3_000;
 
-/// Operators that make answers: products, sketches, bases and those of the task; with or without those that make
-/// matrices.
+/// Operators that make answers: of x and A, or of A alone. With or without those that make matrices of vectors.
 pub fn operators(task: &dyn Task, matrices: bool) -> Vec<Op> {
-    let vectors = ["VEC_VEC_ADD", "VEC_VEC_SUB", "MAT_VEC_MUL", "VEC_MAT_MUL"];
-    let more = [
-        "MAT_MAT_MUL",
-        "MAT_MAT_TRANS_MUL",
-        "MAT_TRANS_MAT_MUL",
-        "SKETCH",
-        "MAT_STACK",
-        "MAT_ORTH",
-        "RAYLEIGH_RITZ",
-    ];
+    let vectors: &[&str] = &["VEC_VEC_ADD", "VEC_VEC_SUB", "MAT_VEC_MUL"];
+    let spaces: &[&str] = &["MAT_STACK", "RAYLEIGH_RITZ"];
+    let blocks: &[&str] = &["MAT_MAT_MUL", "MAT_MAT_TRANS_MUL", "MAT_TRANS_MAT_MUL", "SKETCH"];
+    let names = match (task.inputs().contains(Reg::X), matrices) {
+        (true, true) => [vectors, spaces].concat(),
+        (true, false) => vectors.to_vec(),
+        (false, _) => blocks.to_vec(),
+    };
     let named = |name: &&str| Op::named(name).expect("an operator of this crate");
-    let mut all: Vec<Op> = vectors.iter().chain(more.iter().filter(|_| matrices)).map(named).collect();
-    let own: Vec<Op> = task.operators().iter().map(Op).filter(|op| !all.contains(op)).collect();
-    all.extend(own);
-    all
+    names.iter().map(named).chain(task.operators().iter().map(Op)).collect()
 }
 
 /// All values of at most `edits` instructions by these operators that a program with this signature could answer with,
@@ -43,6 +37,9 @@ pub fn answers(
     let mut active: Vec<Id> = expressions.ids().filter(|id| given(id, expressions)).collect();
     active.retain(|&id| probe.representative(expressions, id) == Some(id));
     for size in 1..=edits {
+        if expressions.count() > MOST_EXPRESSIONS {
+            break;
+        }
         let mut found: Vec<Id> = Vec::new();
         for &op in operators.iter().filter(|op| is_geometric(**op)) {
             for form in op.forms {
@@ -70,9 +67,6 @@ pub fn answers(
         found.retain(|&id| probe.representative(expressions, id) == Some(id));
         found.sort_unstable();
         active.extend(found);
-        if expressions.count() > MOST_EXPRESSIONS {
-            break;
-        }
     }
     let results = active.iter().copied().filter(|&id| expressions.of(id).edits() > 0);
     (results.filter(|&id| signature.accepts(expressions.of(id).ty)).collect(), active.len())

@@ -20,7 +20,7 @@ const COLS: usize = 160;
 
 /// Instances of each condition number for search and tuning, and for the selection.
 const SEARCH: usize = 3;
-const SELECT: usize = 3;
+const SELECT: usize = 6;
 
 /// Candidates that are tuned.
 const TUNED: usize = 8;
@@ -28,13 +28,12 @@ const TUNED: usize = 8;
 /// Candidates that are scored on all search instances: the best on the first.
 const SCREENED: usize = 24;
 
-/// Rows of a sketch that are tried, relative to the rank of the answer, or to a small block where it has none.
-const FACTORS: [f64; 7] = [1.2, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0];
+/// Rows of a sketch, relative to those of the answer, or to a small block where it has none.
+const FACTOR: f64 = 2.0;
 const BLOCK: usize = 4;
 
-/// The share of settings that stay in the race after each instance, and how many do at least.
-const SURVIVORS: usize = 3;
-const LEAST_SURVIVORS: usize = 4;
+/// Iterations of the first look at a candidate.
+const LOOK: usize = 60;
 
 /// Explores the answers for a family of problems; `None` if `goes_on`, which is told what is being done, says to stop.
 /// A pure function of the spec.
@@ -51,11 +50,11 @@ pub fn explore_answers(
     if !goes_on(&format!("scoring {} answers among {values} values", programs.len())) {
         return Ok(None);
     }
-    let looks = looks(spec, &search);
-    let mut runs = programs.len() * looks.len();
-    let screened = ranked(&search, programs, &looks, 1, SCREENED);
-    runs += screened.len() * looks.len() * search.len();
-    let finalists = ranked(&search, screened, &looks, search.len(), TUNED);
+    let sketch = (spec.fixed_sketch.unwrap_or(spec.sketch), rows(spec, &search));
+    let mut runs = programs.len();
+    let screened = ranked(&search.limited(LOOK), programs, sketch, 1, SCREENED);
+    runs += screened.len() * search.len();
+    let finalists = ranked(&search, screened, sketch, search.len(), TUNED);
     let mut hall = Vec::new();
     for (i, program) in finalists.iter().enumerate() {
         if !goes_on(&format!("tuning finalist {} of {}", i + 1, finalists.len())) {
@@ -83,19 +82,17 @@ pub fn explore_answers(
     Ok(Some(Exploration { hall, rivals, values, runs }))
 }
 
-/// The programs with the highest mean rewards over the first instances, each with the best of these sketches.
+/// The programs with the highest mean rewards over the first instances.
 fn ranked(
     search: &AnswerSet,
     programs: Vec<Program>,
-    looks: &[Sketched],
+    sketch: Sketched,
     instances: usize,
     count: usize,
 ) -> Vec<Program> {
     let score = |program: Program| {
-        let looks = if sketches(&program) { looks } else { &looks[..1] };
-        let sum = |sketch: &Sketched| (0..instances).map(|i| search.score(&program, *sketch, i)).sum::<f64>();
-        let best = looks.iter().map(sum).fold(0.0, f64::max) / instances as f64;
-        (program, best)
+        let sum: f64 = (0..instances).map(|i| search.score(&program, sketch, i)).sum();
+        (program, sum / instances as f64)
     };
     let scored: Vec<(Program, f64)> = programs.into_par_iter().map(score).collect();
     let scored = scored.into_iter().filter(|(_, reward)| *reward > 0.0).collect();
@@ -112,15 +109,26 @@ fn candidates(
     goes_on("enumerating values").then_some(())?;
     let signature = search.instance(0).signature();
     let of = [spec.charge.rows, spec.charge.cols];
-    let sizes = search.settings(looks(spec, search)[0], of).sizes(of[0], of[1]);
+    let sizes = search.settings((spec.sketch, rows(spec, search)), of).sizes(of[0], of[1]);
     let mut expressions = Expressions::new(signature, sizes, search.direct(), None);
     let (instance, sketch_rows) = probe(&spec.family, spec.seed);
     let stream = Stream::new(spec.seed).derive("probe", 0);
     let mut probe = ValueProbe::on(instance, sketch_rows, &stream);
     let (found, values) = answers(&mut expressions, &mut probe, signature, &spec.operators, spec.edits);
-    let programs =
-        found.into_iter().filter_map(|id| emit::program(&expressions, id, None, &spec.limits)).collect();
+    let programs = found
+        .into_iter()
+        .filter_map(|id| emit::program(&expressions, id, None, &spec.limits))
+        .map(in_iteration)
+        .collect();
     Some((programs, values))
+}
+
+/// The same program with v1 written in the iteration, as programs do.
+fn in_iteration(mut program: Program) -> Program {
+    if program.iteration.is_empty() {
+        program.iteration.extend(program.setup.pop());
+    }
+    program
 }
 
 /// A small problem on which values are compared, with a sketch of so few rows that stacks of several span no more than
@@ -137,45 +145,32 @@ fn sketches(program: &Program) -> bool {
     program.instructions().any(|(_, _, instruction)| instruction.op.sketches())
 }
 
-/// The rows of sketches that are tried.
-fn rows(search: &AnswerSet) -> Vec<usize> {
+/// Rows of a sketch. They are given, not tuned: with enough of them any sketch spans everything, and what limits them
+/// is memory, which is not part of the work.
+fn rows(spec: &ExploreSpec, search: &AnswerSet) -> usize {
     let instance = search.instance(0);
     let block = match instance.task.update() {
         Update::Basis => instance.x_star.len() / instance.cols(),
         _ => BLOCK,
     };
-    let mut rows: Vec<usize> = FACTORS.iter().map(|factor| (factor * block as f64).ceil() as usize).collect();
-    rows.retain(|&rows| rows < instance.cols());
-    if rows.is_empty() {
-        rows.push(block);
-    }
-    rows.dedup();
-    rows
+    (spec.fixed_factor.unwrap_or(FACTOR) * block as f64).ceil() as usize
 }
 
-/// The sketches with which a candidate is first looked at: every third number of rows, of one kind.
-fn looks(spec: &ExploreSpec, search: &AnswerSet) -> Vec<Sketched> {
-    let kind = spec.fixed_sketch.unwrap_or(spec.sketch);
-    rows(search).into_iter().step_by(3).map(|rows| (kind, rows)).collect()
-}
-
-/// The sketch with the highest mean reward for a program, by racing, and that reward.
+/// The kind of sketch with the highest mean reward for a program, and that reward.
 fn tuned(spec: &ExploreSpec, search: &AnswerSet, program: &Program) -> (Sketched, f64) {
     let kinds = match spec.fixed_sketch {
         Some(kind) => vec![kind],
-        None => SketchKind::ALL.to_vec(),
+        None if sketches(program) => SketchKind::ALL.to_vec(),
+        None => vec![spec.sketch],
     };
-    let of = |kind: SketchKind| rows(search).into_iter().map(move |rows| (kind, rows));
-    let all = || kinds.iter().flat_map(|kind| of(*kind));
-    let sketches: Vec<Sketched> = if sketches(program) { all().collect() } else { all().take(1).collect() };
-    let mut entrants: Vec<(Sketched, f64)> = sketches.into_iter().map(|sketch| (sketch, 0.0)).collect();
-    for i in 0..search.len() {
-        entrants.par_iter_mut().for_each(|(sketch, sum)| *sum += search.score(program, *sketch, i));
-        entrants.sort_by(|a, b| b.1.total_cmp(&a.1));
-        entrants.truncate((entrants.len() / SURVIVORS).max(LEAST_SURVIVORS));
-    }
-    let (sketch, sum) = entrants[0];
-    (sketch, sum / search.len() as f64)
+    let rows = rows(spec, search);
+    let mean = |kind: SketchKind| {
+        let scores: Vec<f64> =
+            (0..search.len()).into_par_iter().map(|i| search.score(program, (kind, rows), i)).collect();
+        ((kind, rows), scores.iter().sum::<f64>() / search.len() as f64)
+    };
+    let better = |best: (Sketched, f64), next: (Sketched, f64)| if next.1 > best.1 { next } else { best };
+    kinds.into_iter().map(mean).reduce(better).expect("there is a kind of sketch")
 }
 
 /// The programs of the catalogue for these problems, tuned in the same way.

@@ -102,16 +102,16 @@ impl ExploreRequest {
             let message = format!("--tolerance is a number between 0 and 1, got {}", self.tolerance);
             return refuse(message, "--tolerance 1e-10");
         }
-        let (least, most, usual) =
-            if family.kind.info().square { (0.01, 1.0, 0.1) } else { (1.5, 1000.0, 4.0) };
+        let (least, most, usual) = match family.kind.info().square {
+            // A multiple of the rows of the answer, or of a small block.
+            _ if answers => (1.0, 100.0, 2.0),
+            true => (0.01, 1.0, 0.1),
+            false => (1.5, 1000.0, 4.0),
+        };
         if self.sketch_factor.is_some_and(|factor| !(least..=most).contains(&factor)) {
             let message =
                 format!("--sketch-factor is a number between {least} and {most} for {}", self.family);
             return refuse(message, format!("--sketch-factor {usual}"));
-        }
-        if answers && self.sketch_factor.is_some() {
-            let message = format!("the sketches of {} have as many rows as its answers need", self.family);
-            return refuse(message, "no --sketch-factor: the number of rows is tuned");
         }
         let usual = task.explore_defaults().edits;
         if !(1..=usual + 1).contains(&self.edits) {

@@ -162,7 +162,7 @@ fn instance(A: Matrix, V: &Matrix, spectrum: Vec<f64>, rank: f64) -> Instance {
 const K: Number = Number {
     name: "rank",
     doc: "k, the rank of the approximation; at most n − 1",
-    default: RANK,
+    default: 20.0,
     least: 1.0,
     most: 1000.0,
 };
@@ -173,10 +173,10 @@ static FAMILIES: [FamilyInfo; 2] = [
         doc: "singular values 1/jᵃ that decay slowly, to be approximated with rank k",
         task: &LowRank,
         rows: 400,
-        cols: 100,
+        cols: 160,
         square: false,
         options: &[Choice::Leverage],
-        numbers: &[K, Number { name: "decay", doc: "a in σⱼ = 1/jᵃ", default: 0.5, least: 0.0, most: 10.0 }],
+        numbers: &[K, Number { name: "decay", doc: "a in σⱼ = 1/jᵃ", default: 0.25, least: 0.0, most: 10.0 }],
         draw: |family, stream| {
             let decay = family.numbers[1];
             draw(family, stream, |j| (j as f64).powf(-decay))
@@ -187,7 +187,7 @@ static FAMILIES: [FamilyInfo; 2] = [
         doc: "singular values e⁻ᵃʲ that decay fast, above a floor of noise, to be approximated with rank k",
         task: &LowRank,
         rows: 400,
-        cols: 100,
+        cols: 160,
         square: false,
         options: &[Choice::Leverage],
         numbers: &[
