@@ -26,7 +26,7 @@ pub struct LearnedPolicy {
 pub struct TrainingRecord {
     /// The version that fitted it.
     pub version: String,
-    /// The ridge of the fit, chosen by leaving out one curriculum at a time.
+    /// The ridge of the fit.
     pub ridge: f64,
     /// Curricula that were left out, with every lesson that found one of their targets.
     pub without: Vec<String>,
@@ -59,8 +59,8 @@ pub struct HeldOutLikelihood {
     pub uniform: f64,
 }
 
-/// Penalties of the fit; the one that predicts curricula left out best is taken, the first on ties.
-const RIDGES: [f64; 5] = [3.0, 1.0, 10.0, 0.3, 30.0];
+/// λ of the penalty λ/2·‖w‖²: a prior of variance one for every weight.
+const RIDGE: f64 = 1.0;
 
 /// Weights are rounded to multiples of 1/`FINE`: enough for probabilities, and short to read.
 const FINE: f64 = 1e4;
@@ -84,13 +84,12 @@ impl LearnedPolicy {
         }
         let folds: Vec<Fold> =
             lessons.curricula.values().map(|curriculum| Fold::new(&kept, curriculum)).collect();
-        let ridge = best_ridge(&folds);
-        let weights = fitted(&choices, ridge);
+        let weights = fitted(&choices, RIDGE);
         let (edits, log_likelihood, uniform) = fit_of(&choices, &weights);
-        let held_out = folds.iter().filter_map(|fold| fold.held_out(ridge));
+        let held_out = folds.iter().filter_map(|fold| fold.held_out());
         let training = TrainingRecord {
             version: crate::VERSION.into(),
-            ridge,
+            ridge: RIDGE,
             without: without.iter().map(|curriculum| curriculum.name.clone()).collect(),
             choices: choices.len(),
             edits,
@@ -189,26 +188,12 @@ impl<'a> Fold<'a> {
     }
 
     /// How well a policy of the others predicts it; `None` if there is nothing to predict or to learn from.
-    fn held_out(&self, ridge: f64) -> Option<HeldOutLikelihood> {
-        let (edits, log_likelihood, uniform) = fit_of(&self.own, &fitted(&self.training, ridge));
+    fn held_out(&self) -> Option<HeldOutLikelihood> {
+        let (edits, log_likelihood, uniform) = fit_of(&self.own, &fitted(&self.training, RIDGE));
         let (curriculum, lessons) = (self.curriculum.clone(), self.lessons);
         let held_out = HeldOutLikelihood { curriculum, lessons, edits, log_likelihood, uniform };
         (edits > 0.0 && lessons > 0).then_some(held_out)
     }
-}
-
-/// The ridge with the highest likelihood of what was left out.
-fn best_ridge(folds: &[Fold]) -> f64 {
-    let total = |ridge: f64| -> f64 {
-        let held_out = folds.iter().filter_map(|fold| fold.held_out(ridge));
-        held_out.map(|held_out| held_out.edits * held_out.log_likelihood).sum()
-    };
-    let scored = RIDGES.map(|ridge| (ridge, total(ridge)));
-    scored
-        .into_iter()
-        .reduce(|best, next| if next.1 > best.1 { next } else { best })
-        .expect("there are some")
-        .0
 }
 
 /// The choices of these lessons; what several lessons show in the same way counts once.

@@ -199,7 +199,7 @@ mod tests {
     use crate::explore::directions;
     use crate::explore::expression::Expressions;
     use crate::explore::probe::ValueProbe;
-    use crate::program::{Core, Reg};
+    use crate::program::{Core, Reg, TaskUnits};
 
     /// Evolves steepest descent on small problems without matrices.
     fn from_steepest_descent(budget: usize) -> (FoundProgram, EvolutionOutcome) {
@@ -211,10 +211,12 @@ mod tests {
             ..spec
         };
         let problems = ProblemSet::draw(&spec, 30, 1, &Stream::new(7)).unwrap();
-        let geometry = problems.instances[0].shape().signature.geometry;
-        let mut all = Expressions::new(geometry, problems.sizes(), problems.direct(), true);
+        let signature = problems.instances[0].shape().signature;
+        let units = Some(TaskUnits::LINEAR);
+        let mut all = Expressions::new(signature, problems.sizes(), problems.direct(), units);
         let mut probe = ValueProbe::new(&spec.family, &Stream::new(8));
-        let values = directions::values(&mut all, &mut probe, &spec.operators, spec.edits);
+        let values =
+            directions::values(&mut all, &mut probe, &spec.operators, spec.limits.inputs, (spec.edits, true));
         let [a, b, x] = [Reg::A, Reg::B, Reg::X].map(|reg| all.input(reg));
         let image = all.core(Core::MatVecMul, &[a, x]).unwrap();
         let residual = all.core(Core::VecVecSub, &[image, b]).unwrap();
@@ -223,7 +225,7 @@ mod tests {
         let [above, below] = [gradient, moved].map(|v| all.core(Core::VecVecDot, &[v, v]).unwrap());
         let length = all.core(Core::ScalarDiv, &[above, below]).unwrap();
         let value = all.core(Core::ScalarVecMul, &[length, gradient]).unwrap();
-        let mut variation = Variation::new(&mut all, &mut probe, &spec.operators, &values);
+        let mut variation = Variation::new(&mut all, &mut probe, &spec, &values);
         let mut seed = unmeasured(&variation, Genome { value, start: None, size: None }).unwrap();
         measure(&problems, &mut seed, 0.0);
         let seeds = std::slice::from_ref(&seed);

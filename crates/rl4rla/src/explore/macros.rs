@@ -27,12 +27,12 @@ pub fn mined(expressions: &Expressions, programs: &[(Id, f64)], count: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Core, Geometry, Reg, Sizes};
+    use crate::program::{Core, Geometry, Reg, Sizes, TaskUnits};
 
     #[test]
     fn macros_are_what_good_programs_share() {
         let sizes = Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0 };
-        let mut all = Expressions::new(Geometry::Tall, sizes, f64::INFINITY, true);
+        let mut all = Expressions::new(Geometry::Tall.into(), sizes, f64::INFINITY, Some(TaskUnits::LINEAR));
         let [a, b, x, d] = [Reg::A, Reg::B, Reg::X, Reg::D].map(|reg| all.input(reg));
         let image = all.core(Core::MatVecMul, &[a, x]).unwrap();
         let residual = all.core(Core::VecVecSub, &[image, b]).unwrap();

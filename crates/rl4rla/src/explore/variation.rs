@@ -301,7 +301,7 @@ fn substituted(expressions: &mut Expressions, root: Id, (old, new): (Id, Id)) ->
 mod tests {
     use super::*;
     use crate::explore::{ExploreSpec, directions, emit};
-    use crate::program::{Geometry, Reg, Sizes, check, unit_of_step};
+    use crate::program::{Geometry, Reg, Sizes, TaskUnits, check, unit_of_step};
     use crate::rng::Stream;
     use proptest::prelude::*;
 
@@ -312,16 +312,16 @@ mod tests {
         fn every_child_is_well_typed(seed in any::<u64>()) {
             let spec = ExploreSpec::least_squares();
             let sizes = Sizes { rows: 1e6, cols: 500.0, sketch: 2000.0, batch: 1.0, sketch_work: 16.0 };
-            let mut all = Expressions::new(Geometry::Tall, sizes, 5e11, true);
+            let mut all = Expressions::new(Geometry::Tall.into(), sizes, 5e11, Some(TaskUnits::LINEAR));
             let stream = Stream::new(seed);
             let mut probe = ValueProbe::new(&spec.family, &stream);
-            let values = directions::values(&mut all, &mut probe, &spec.operators, 5);
+            let values = directions::values(&mut all, &mut probe, &spec.operators, spec.limits.inputs, (5, true));
             let along = |id: &&Id| all.of(**id).is_direction() && all.of(**id).edits() > 0;
             let steps: Vec<Id> = values.iter().filter(along).copied().filter(|&id| is_step(&all, id)).collect();
             prop_assert!(steps.len() > 1);
             let mut line: Vec<Genome> =
                 steps.iter().map(|&value| Genome { value, start: None, size: None }).collect();
-            let mut variation = Variation::new(&mut all, &mut probe, &spec.operators, &values);
+            let mut variation = Variation::new(&mut all, &mut probe, &spec, &values);
             variation.macros = values.iter().copied().rev().take(20).collect();
             let (mut made, mut emitted) = (0, 0);
             for i in 0..300 {
@@ -330,7 +330,7 @@ mod tests {
                 let Some(child) = variation.child(one, other, &mut rng) else { continue };
                 made += 1;
                 line.push(child);
-                let Some(program) = emit::program(variation.expressions, child.value, child.start) else { continue };
+                let Some(program) = emit::program(variation.expressions, child.value, child.start, &spec.limits) else { continue };
                 emitted += 1;
                 prop_assert!(check(&program, Geometry::Tall).is_ok(), "{program}");
                 prop_assert_eq!(unit_of_step(&program, Geometry::Tall.into()), Ok(DataUnit::NONE), "{}", program);
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_value_is_replaced_wherever_it_is_used() {
         let sizes = Sizes { rows: 1e3, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0 };
-        let mut all = Expressions::new(Geometry::Tall, sizes, f64::INFINITY, true);
+        let mut all = Expressions::new(Geometry::Tall.into(), sizes, f64::INFINITY, Some(TaskUnits::LINEAR));
         let [a, b, x, d] = [Reg::A, Reg::B, Reg::X, Reg::D].map(|reg| all.input(reg));
         let image = all.core(Core::MatVecMul, &[a, x]).unwrap();
         let residual = all.core(Core::VecVecSub, &[image, b]).unwrap();
