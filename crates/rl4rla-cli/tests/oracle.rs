@@ -16,8 +16,8 @@ registers = ["v1", "R1"]
 operators = ["VEC_VEC_SUB", "MAT_VEC_MUL", "VEC_MAT_MUL", "HHQR", "MAT_INV", "SKETCH"]
 setup-only = ["R1"]
 family = { kind = "mid-cond", rows = 400, cols = 8 }
-iterations = 40
-step = [1.0, 0.8]
+iterations = 64
+step = [1.0, 0.8, 1.6]
 sketch-factor = 20
 reward = { profile = "tolerance", epsilon = 1e-10, rows = 1000000, cols = 500 }
 instances = { search = 4, select = 3, report = 3 }

@@ -30,7 +30,7 @@ registers = ["v1", "R1", "p1"]
 name = "carried"
 edits = 3
 operators = ["VEC_VEC_ADD", "VEC_VEC_SUB", "MAT_VEC_MUL", "VEC_MAT_MUL", "VEC_VEC_DOT", "SCALAR_VEC_MUL"]
-registers = ["v1", "m1", "s1"]
+registers = ["v1", "m1", "a1"]
 open = ["iteration"]
 [[stage]]
 name = "symmetric"
