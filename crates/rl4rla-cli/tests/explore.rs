@@ -84,10 +84,12 @@ fn an_interrupted_exploration_is_resumed_with_the_same_result() {
 #[test]
 fn bad_requests_are_refused_with_advice() {
     let store = fresh("explore-bad.db");
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 14] = [
         (&["--family", "mid-kond"], "there is no family `mid-kond`"),
-        (&["--family", "logistic"], "only linear systems"),
-        (&["--task", "logistic"], "the task `logistic`"),
+        (&["--family", "logistic-forward"], "which cannot be explored"),
+        (&["--family", "logistic-separable"], "logistic-separable"),
+        (&["--task", "logistic", "--family", "mid-cond"], "the task `logistic` is not that of"),
+        (&["--family", "logistic", "--edits", "11"], "--edits is a number from 1 to 10"),
         (&["--kappa", "0.5"], "--kappa takes numbers of at least 1"),
         (&["--kappa", "nan"], "--kappa takes numbers"),
         (&["--tolerance", "0"], "--tolerance is a number between 0 and 1"),
