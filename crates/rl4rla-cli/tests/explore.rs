@@ -94,10 +94,12 @@ fn an_interrupted_exploration_is_resumed_with_the_same_result() {
 #[test]
 fn bad_requests_are_refused_with_advice() {
     let store = fresh("explore-bad.db");
-    let cases: [(&[&str], &str); 13] = [
+    let cases: [(&[&str], &str); 15] = [
         (&["--family", "mid-kond"], "there is no family `mid-kond`"),
-        (&["--family", "eigenvalue"], "which cannot be explored"),
-        (&["--task", "logistic"], "the task `logistic`"),
+        (&["--family", "logistic-forward"], "which cannot be explored"),
+        (&["--family", "logistic-separable"], "logistic-separable"),
+        (&["--task", "logistic", "--family", "mid-cond"], "has the task linear, not `logistic`"),
+        (&["--family", "logistic", "--edits", "11"], "--edits is a number from 1 to 10"),
         (&["--kappa", "0.5"], "--kappa takes numbers of at least 1"),
         (&["--kappa", "nan"], "--kappa takes numbers"),
         (&["--tolerance", "0"], "--tolerance is a number between 0 and 1"),

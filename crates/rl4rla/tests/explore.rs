@@ -52,6 +52,41 @@ fn sketched_conjugate_gradients_or_better_are_found_from_nothing() {
     assert!(hall[0].1 > 0.75, "{}", hall[0].1);
 }
 
+/// Small problems, of one condition number.
+fn logistic(edits: usize, seed: u64) -> ExploreSpec {
+    let family = Family { rows: 100_000, cols: 200, ..Family::named("logistic").unwrap() };
+    let sketch = (Some(rl4rla::execute::SketchKind::CountSketch), Some(12.0));
+    ExploreSpec {
+        conditions: vec![1e3],
+        edits,
+        search_cols: 10,
+        fixed_sketch: sketch.0,
+        fixed_factor: sketch.1,
+        held_out: 1,
+        hall: 3,
+        seed,
+        ..ExploreSpec::new(family)
+    }
+}
+
+#[test]
+fn newtons_method_with_a_sketch_is_found_from_nothing() {
+    let spec = logistic(9, 0);
+    let hall = hall(&spec);
+    let names: Vec<_> =
+        hall.iter().map(|(program, ..)| catalogue_name(program, spec.family.signature())).collect();
+    assert!(names.contains(&Some("newton-sketch")), "{names:?}\n{}", hall[0].0);
+    assert_eq!(hall[0].2, 1, "{}", hall[0].0);
+}
+
+#[test]
+fn random_draws_in_iterations_do_not_depend_on_the_threads() {
+    let spec = logistic(9, 1);
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let two = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    assert_eq!(alone.install(|| hall(&spec)), two.install(|| hall(&spec)));
+}
+
 #[test]
 fn an_exploration_is_a_pure_function_of_its_spec() {
     let spec = without_matrices(5);
@@ -183,7 +218,7 @@ fn programs_of_other_tasks_have_units_and_converge() {
 /// Small problems of low rank: enough for the range finders to differ.
 fn answers(family: &str, tolerance: f64) -> ExploreSpec {
     let family = Family { rows: 100_000, cols: 100, ..Family::named(family).unwrap() };
-    let operators = ExploreSpec::all_operators(&family, true);
+    let operators = ExploreSpec::operators_for(family.kind.info().task, true);
     ExploreSpec { operators, tolerance, held_out: 2, hall: 3, edits: 6, ..ExploreSpec::new(family) }
 }
 
@@ -207,7 +242,7 @@ fn eigenvalue_methods_are_found_from_nothing() {
     let all = ExploreSpec { conditions: vec![10.0], edits: 4, ..answers("eigenvalue", 1e-6) };
     let family = Family { rows: 60, cols: 60, ..all.family };
     let plain = ExploreSpec {
-        operators: ExploreSpec::all_operators(&family, false),
+        operators: ExploreSpec::operators_for(family.kind.info().task, false),
         family,
         edits: 2,
         ..all.clone()

@@ -162,3 +162,60 @@ impl<'a> Evaluator<'a> {
         values
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execute::run;
+    use crate::explore::emit;
+    use crate::problem::Family;
+    use crate::program::{Core, TaskUnits};
+
+    /// The search and the runner see the same sketches: one in setup, and a new one in every iteration.
+    #[test]
+    fn iterations_draw_the_sketches_that_a_run_draws() {
+        let (rows, cols, iterations) = (200, 5, 4);
+        let family = Family { rows, cols, ..Family::named("logistic").unwrap() };
+        let instance = family.draw(&Stream::new(1)).unwrap();
+        let settings =
+            RunSettings { iterations, step: 1.0, sketch_rows: 60, ..RunSettings::for_size(rows, cols) };
+        let sizes = settings.sizes(rows, cols);
+        let units = Some(TaskUnits::LOGISTIC);
+        let mut all = Expressions::new(family.signature(), sizes, f64::INFINITY, units);
+        let [a, b, x] = [Reg::A, Reg::B, Reg::X].map(|reg| all.input(reg));
+        let ops = ["VEC_SIGMOID", "VEC_DSIGMOID", "VEC_MAT_SCALE", "MAT_GRAM", "MAT_VEC_SOLVE"];
+        let [sigmoid, slope, scale, gram, solve] = ops.map(|name| Op::named(name).unwrap());
+        let odds = all.core(Core::MatVecMul, &[a, x]).unwrap();
+        let chances = all.call(sigmoid, &[odds]).unwrap();
+        let weights = all.call(slope, &[chances]).unwrap();
+        let root = all.call(scale, &[weights, a]).unwrap();
+        let sketched = all.core(Core::Sketch, &[root]).unwrap();
+        let hessian = all.call(gram, &[sketched]).unwrap();
+        let misfit = all.core(Core::VecVecSub, &[chances, b]).unwrap();
+        let gradient = all.core(Core::VecMatMul, &[misfit, a]).unwrap();
+        let newton = all.call(solve, &[hessian, gradient]).unwrap();
+        // A sketch of setup, so that both kinds occur.
+        let fixed = all.core(Core::Sketch, &[a]).unwrap();
+        let image = all.core(Core::MatVecMul, &[fixed, newton]).unwrap();
+        let back = all.core(Core::VecMatMul, &[image, fixed]).unwrap();
+        let fixed_gram = all.call(gram, &[fixed]).unwrap();
+        let step = all.call(solve, &[fixed_gram, back]).unwrap();
+
+        let program = emit::program(&all, step, None).unwrap();
+        let stream = Stream::new(3);
+        let trace = run(&program, &instance, &settings, &stream).unwrap();
+
+        let mut evaluator = Evaluator::new(RunData::True(&instance, None), &settings, stream);
+        evaluator.extend(&all);
+        let tape = Tape::new(&all, &[step]);
+        let (mut state, mut previous) = (State::zero(cols), None);
+        for _ in 0..iterations {
+            let values = evaluator.iterate(&tape, &state, previous.as_ref());
+            let v = values[tape.place(step).unwrap()].as_ref().unwrap().vector();
+            state = state.moved(crate::linalg::scale(-1.0, v));
+            previous = Some(values);
+        }
+        assert_eq!(state.x, trace.x);
+        assert!(trace.excesses[iterations] < 1e-3 * trace.excesses[0]);
+    }
+}

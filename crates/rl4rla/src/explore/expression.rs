@@ -1,8 +1,8 @@
 //! Expressions: the values that a program can compute, each a typed call of an operator on other values.
 
 use crate::program::{
-    Access, Arg, Compute, Core, DataQuantity, DataUnit, Dim, Env, Kind, Op, Pattern, Reg, Section, Signature,
-    Sizes, TaskUnits, Type,
+    Access, Arg, Compute, Core, DataQuantity, DataUnit, Dim, Env, Kind, Meaning, Op, Pattern, Reg, Section,
+    Signature, Sizes, TaskUnits, Type,
 };
 use rustc_hash::FxHashMap;
 
@@ -226,6 +226,10 @@ impl Expressions {
     /// The negative of a value that is computed with a difference: the same calls with that difference reversed.
     pub fn negated(&mut self, id: Id) -> Option<Id> {
         let ExpressionOrigin::Call(op, operands) = self.of(id).origin.clone() else { return None };
+        if let (Meaning::Solution, [map, v]) = (op.meaning, operands[..].as_ref()) {
+            let v = self.negated(*v)?;
+            return self.call(op, &[*map, v]);
+        }
         let Compute::Core(core) = op.compute else { return None };
         match (core, operands[..].as_ref()) {
             (Core::VecVecSub, [u, v]) => self.call(op, &[*v, *u]),
@@ -375,5 +379,32 @@ mod tests {
         assert_eq!(all.negated(negative), Some(gradient));
         assert_eq!(all.of(negative).edits(), 3);
         assert_eq!(all.negated(d), None);
+    }
+
+    #[test]
+    fn iterations_sketch_matrices_that_depend_on_the_iterate_and_no_vectors() {
+        let sizes = Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0 };
+        let mut all =
+            Expressions::new(Geometry::Tall.into(), sizes, f64::INFINITY, Some(TaskUnits::LOGISTIC));
+        let [a, b, x] = [Reg::A, Reg::B, Reg::X].map(|reg| all.input(reg));
+        let [sigmoid, slope, scale] =
+            ["VEC_SIGMOID", "VEC_DSIGMOID", "VEC_MAT_SCALE"].map(|name| Op::named(name).unwrap());
+        let odds = all.core(Core::MatVecMul, &[a, x]).unwrap();
+        let chances = all.call(sigmoid, &[odds]).unwrap();
+        let weights = all.call(slope, &[chances]).unwrap();
+        let root = all.call(scale, &[weights, a]).unwrap();
+        let sketched = all.core(Core::Sketch, &[root]).unwrap();
+        assert_eq!(all.of(sketched).section, Section::Iteration);
+        let fixed = all.core(Core::Sketch, &[a]).unwrap();
+        assert_eq!(all.of(fixed).section, Section::Setup, "A does not depend on the iterate");
+        let misfit = all.core(Core::VecVecSub, &[chances, b]).unwrap();
+        assert_eq!(all.core(Core::Sketch, &[misfit]), None);
+        assert_eq!(all.core(Core::VecVecSub, &[odds, b]), None, "log-odds are no probabilities");
+        let hessian = all.call(Op::named("MAT_GRAM").unwrap(), &[root]).unwrap();
+        let gradient = all.core(Core::VecMatMul, &[misfit, a]).unwrap();
+        let step = all.call(Op::named("MAT_VEC_SOLVE").unwrap(), &[hessian, gradient]).unwrap();
+        let negative = all.negated(step).unwrap();
+        assert_ne!(negative, step);
+        assert_eq!(all.negated(negative), Some(step));
     }
 }

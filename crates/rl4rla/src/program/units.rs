@@ -385,4 +385,44 @@ mod tests {
                      v2 = TRIANGULAR_SOLVE(R1, v2)\niteration:\n v1 = VEC_VEC_SUB(x, v2)\n";
         assert_eq!(unit(start), Ok(DataUnit::NONE));
     }
+
+    fn logistic(iteration: &str) -> Result<DataUnit, (usize, UnitFault)> {
+        let program = format!("iteration:\n{iteration}").parse().unwrap();
+        TaskUnits::LOGISTIC.of_step(&program, Geometry::Tall.into())
+    }
+
+    #[test]
+    fn newtons_step_has_the_unit_of_the_weights() {
+        let unit = |name: &str| {
+            let program = &Entry::named(name).unwrap().document.program;
+            TaskUnits::LOGISTIC.of_step(program, Geometry::Tall.into())
+        };
+        assert_eq!(unit("newton"), Ok(DataUnit::NONE));
+        assert_eq!(unit("newton-sketch"), Ok(DataUnit::NONE));
+        assert_eq!(
+            unit("logistic-gd"),
+            Ok(DataUnit { a: -2, b: -2 }),
+            "the gradient has a step size to choose"
+        );
+    }
+
+    #[test]
+    fn log_odds_and_probabilities_are_told_apart() {
+        let odds = " v1 = MAT_VEC_MUL(A, x)\n";
+        let misfit = |more: &str| logistic(&format!("{odds}{more} v1 = VEC_MAT_MUL(v1, A)\n"));
+        let unit = DataUnit::PROBABILITY;
+        assert_eq!(misfit(" v1 = VEC_VEC_SUB(v1, b)\n"), Err((1, UnitFault::Sum(DataUnit::NONE, unit))));
+        assert_eq!(misfit(" v1 = VEC_SIGMOID(v1)\n v1 = VEC_VEC_ADD(v1, b)\n"), Err((2, UnitFault::Point)));
+        assert_eq!(
+            misfit(" v1 = VEC_SIGMOID(v1)\n v1 = VEC_SIGMOID(v1)\n"),
+            Err((2, UnitFault::Operand(unit)))
+        );
+        assert_eq!(misfit(" v1 = VEC_DSIGMOID(v1)\n"), Err((1, UnitFault::Operand(DataUnit::NONE))));
+        assert_eq!(
+            misfit(" v1 = MAT_VEC_MUL(A, d)\n v1 = VEC_SIGMOID(v1)\n"),
+            Err((2, UnitFault::Displacement))
+        );
+        let scaled = "v1 = VEC_SIGMOID(v1)\n R1 = VEC_MAT_SCALE(v1, A)\n";
+        assert_eq!(misfit(scaled), Err((2, UnitFault::Point)), "a probability is no weight");
+    }
 }

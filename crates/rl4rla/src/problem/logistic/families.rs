@@ -14,7 +14,8 @@ use crate::rng::Stream;
 /// The norm of A, for which the step size 4/‖A‖² of gradient descent is 1.
 const NORM: f64 = 2.0;
 
-const SEPARABLE: &str = "its labels are linearly separable; use more rows or more noise";
+/// Why labels without noise give no problem.
+pub const SEPARABLE: &str = "its labels are linearly separable; use more rows or more noise";
 
 const NOISE: Number =
     Number { name: "noise", doc: "σ of the noise in the labels", default: 1.0, least: 0.0, most: 1e6 };

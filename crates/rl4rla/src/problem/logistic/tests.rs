@@ -1,7 +1,9 @@
 //! Properties of logistic instances.
 
+use super::families::SEPARABLE;
+use super::fit::fit;
 use super::*;
-use crate::problem::{Family, FamilyKind};
+use crate::problem::{Family, FamilyError, FamilyKind};
 use crate::rng::Stream;
 
 fn family(rows: usize, cols: usize, kappa: f64) -> Family {
