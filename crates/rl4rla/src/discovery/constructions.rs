@@ -8,7 +8,7 @@
 use super::finishing::Finishing;
 use super::space::Space;
 use super::stage::Stage;
-use crate::explore::{ExploreSpec, FoundProgram, ProgramLimits, SearchPart, search_given};
+use crate::explore::{AllowedPrograms, ExploreSpec, FoundProgram, SearchPart, search_given};
 use crate::problem::{Family, FamilyKind, Shape};
 use crate::program::{Editor, Geometry, Grammar, Instruction, Program, Reg, RegSet, Section};
 use crate::reward::{Charge, Profile, Unit};
@@ -97,7 +97,7 @@ fn spec(stage: &Stage, start: &Program, seed: u64, most_runs: usize) -> Option<E
     let writable = |section| {
         Reg::all().filter(move |&reg| grammar.registers.contains(reg) && grammar.writes(reg, section))
     };
-    let limits = ProgramLimits {
+    let allowed = AllowedPrograms {
         written: Section::BOTH.map(|section| writable(section).collect::<RegSet>()),
         inputs: grammar.registers.and(Reg::inputs().collect()),
         length: start.len() + stage.edits,
@@ -106,8 +106,8 @@ fn spec(stage: &Stage, start: &Program, seed: u64, most_runs: usize) -> Option<E
         tolerance,
         charge,
         operators: grammar.operators.iter().copied().filter(|op| known.contains(op)).collect(),
-        edits: STEP_EDITS.min(limits.length),
-        limits,
+        edits: STEP_EDITS.min(allowed.length),
+        allowed,
         steps: Some(stage.protocol.step.candidates().to_vec()),
         tells_forms_apart: true,
         screened: SCREENED * stage.families.len(),

@@ -117,7 +117,7 @@ fn candidates(
     let (found, values) = answers(&mut expressions, &mut probe, signature, &spec.operators, spec.edits);
     let programs = found
         .into_iter()
-        .filter_map(|id| emit::program(&expressions, id, None, &spec.limits))
+        .filter_map(|id| emit::program(&expressions, id, None, &spec.allowed))
         .map(in_iteration)
         .collect();
     Some((programs, values))

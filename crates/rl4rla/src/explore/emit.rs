@@ -1,24 +1,24 @@
 //! From expressions to programs: an order of the calls, and registers for their values.
 
 use super::expression::{ExpressionOrigin, Expressions, Id};
-use super::spec::ProgramLimits;
+use super::spec::AllowedPrograms;
 use crate::program::{Access, Instruction, Program, Reg, Section};
 use rustc_hash::FxHashMap;
 
 /// The program whose iteration leaves `step` in v1 and that starts from the value `start` of setup, or from zero; `None`
-/// if the limits do not allow it.
+/// if it is not allowed.
 pub fn program(
     expressions: &Expressions,
     step: Id,
     start: Option<Id>,
-    limits: &ProgramLimits,
+    allowed: &AllowedPrograms,
 ) -> Option<Program> {
     let mut wanted = vec![step];
     wanted.extend(start);
     let calls = expressions.calls(&wanted);
     if start.is_some_and(|start| expressions.calls(&[step]).contains(&start))
         || !calls.contains(&step)
-        || calls.len() > limits.length
+        || calls.len() > allowed.length
     {
         return None;
     }
@@ -33,7 +33,7 @@ pub fn program(
         }),
     ];
     orders.iter().find_map(|iteration| {
-        let mut registers = Registers::new(expressions, start, limits);
+        let mut registers = Registers::new(expressions, start, allowed);
         // What the iteration reads of setup is kept to the end of setup.
         let read = |id: &Id| iteration.iter().any(|&call| operands(expressions, call).contains(id));
         let kept: Vec<Id> = setup.iter().copied().filter(read).collect();
@@ -42,7 +42,7 @@ pub fn program(
         let program = with_result_in_v1(Program { setup, iteration }, registers.of[&step]);
         let allowed = |(section, _, instruction): (Section, usize, &Instruction)| {
             let target = instruction.target.filter(|target| *target != Reg::X);
-            target.is_none_or(|target| limits.written[section as usize].contains(target))
+            target.is_none_or(|target| allowed.written[section as usize].contains(target))
         };
         let is_allowed = program.instructions().all(allowed);
         is_allowed.then_some(program)
@@ -78,13 +78,17 @@ struct Registers<'a> {
     expressions: &'a Expressions,
     of: FxHashMap<Id, Reg>,
     start: Option<Id>,
-    limits: &'a ProgramLimits,
+    allowed: &'a AllowedPrograms,
 }
 
 impl Registers<'_> {
-    fn new<'a>(expressions: &'a Expressions, start: Option<Id>, limits: &'a ProgramLimits) -> Registers<'a> {
-        let of = expressions.inputs().filter(|(_, reg)| limits.inputs.contains(*reg)).collect();
-        Registers { expressions, of, start, limits }
+    fn new<'a>(
+        expressions: &'a Expressions,
+        start: Option<Id>,
+        allowed: &'a AllowedPrograms,
+    ) -> Registers<'a> {
+        let of = expressions.inputs().filter(|(_, reg)| allowed.inputs.contains(*reg)).collect();
+        Registers { expressions, of, start, allowed }
     }
 
     /// The instructions of these calls, whose values in `kept` stay; `None` if there are too few registers.
@@ -105,7 +109,7 @@ impl Registers<'_> {
                 true => Reg::X,
                 false => {
                     let of = self.expressions.of(call);
-                    let (kind, writable) = (of.ty.kind(), self.limits.written[of.section as usize]);
+                    let (kind, writable) = (of.ty.kind(), self.allowed.written[of.section as usize]);
                     let is_free = |reg: &Reg| {
                         reg.kind() == kind
                             && writable.contains(*reg)
@@ -146,7 +150,7 @@ mod tests {
     use crate::program::{Core, Geometry, Sizes, TaskUnits, check};
 
     fn program(expressions: &Expressions, step: Id, start: Option<Id>) -> Option<Program> {
-        super::program(expressions, step, start, &ProgramLimits::none())
+        super::program(expressions, step, start, &AllowedPrograms::all())
     }
 
     fn expressions() -> Expressions {

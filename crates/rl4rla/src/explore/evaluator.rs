@@ -168,6 +168,7 @@ mod tests {
     use super::*;
     use crate::execute::run;
     use crate::explore::emit;
+    use crate::explore::spec::AllowedPrograms;
     use crate::problem::Family;
     use crate::program::{Core, TaskUnits};
 
@@ -201,7 +202,7 @@ mod tests {
         let fixed_gram = all.call(gram, &[fixed]).unwrap();
         let step = all.call(solve, &[fixed_gram, back]).unwrap();
 
-        let program = emit::program(&all, step, None).unwrap();
+        let program = emit::program(&all, step, None, &AllowedPrograms::all()).unwrap();
         let stream = Stream::new(3);
         let trace = run(&program, &instance, &settings, &stream).unwrap();
 

@@ -123,7 +123,7 @@ fn genome(program: &FoundProgram) -> Genome {
 
 /// The program of a child that has not run yet; `None` if there are too few registers for it.
 fn unmeasured(variation: &Variation, Genome { value, start, size }: Genome) -> Option<FoundProgram> {
-    let program = emit::program(variation.expressions, value, start, &variation.spec.limits)?;
+    let program = emit::program(variation.expressions, value, start, &variation.spec.allowed)?;
     let (step, has_step_size) = (size.unwrap_or(1.0), size.is_some());
     Some(FoundProgram { program, step, reward: 0.0, has_step_size, value, start })
 }
@@ -215,8 +215,13 @@ mod tests {
         let units = Some(TaskUnits::LINEAR);
         let mut all = Expressions::new(signature, problems.sizes(), problems.direct(), units);
         let mut probe = ValueProbe::new(&spec.family, &Stream::new(8));
-        let values =
-            directions::values(&mut all, &mut probe, &spec.operators, spec.limits.inputs, (spec.edits, true));
+        let values = directions::values(
+            &mut all,
+            &mut probe,
+            &spec.operators,
+            spec.allowed.inputs,
+            (spec.edits, true),
+        );
         let [a, b, x] = [Reg::A, Reg::B, Reg::X].map(|reg| all.input(reg));
         let image = all.core(Core::MatVecMul, &[a, x]).unwrap();
         let residual = all.core(Core::VecVecSub, &[image, b]).unwrap();

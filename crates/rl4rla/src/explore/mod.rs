@@ -39,4 +39,4 @@ pub use problem_set::RunEnding;
 pub use race::Tunables;
 pub use request::{ExploreRequest, RequestError};
 pub use search::{FoundProgram, SearchOutcome};
-pub use spec::{ExploreSpec, ProgramLimits, SearchPart};
+pub use spec::{AllowedPrograms, ExploreSpec, SearchPart};

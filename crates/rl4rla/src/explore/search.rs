@@ -11,7 +11,7 @@ use super::peel::{CoefficientFormula, closest, is_step, ratios, vectors_at_hand,
 use super::probe::ValueProbe;
 use super::problem_set::ProblemSet;
 use super::race::step_sizes;
-use super::spec::{ExploreSpec, ProgramLimits, SearchPart};
+use super::spec::{AllowedPrograms, ExploreSpec, SearchPart};
 use super::start::starts;
 use super::variation::Variation;
 use crate::program::{Core, DataUnit, Program};
@@ -83,7 +83,7 @@ pub fn search(
     let mut probe = ValueProbe::new(&spec.family, &Stream::new(spec.seed).derive("probe", 0))
         .telling_forms_apart(spec.tells_forms_apart);
     let size = (spec.edits, spec.sums);
-    let values = directions::values(&mut expressions, &mut probe, &spec.operators, spec.limits.inputs, size);
+    let values = directions::values(&mut expressions, &mut probe, &spec.operators, spec.allowed.inputs, size);
     let coordinates: Vec<_> = (0..problems.len()).map(|i| problems.coordinates(i)).collect();
     let evaluators = coordinates
         .iter()
@@ -167,9 +167,10 @@ impl Search<'_> {
     /// The directions with the most potential.
     fn directions(&mut self, values: &[Id]) -> Vec<Id> {
         // What no program can compute would crowd out what programs can.
-        let limits = &self.spec.limits;
+        let allowed = &self.spec.allowed;
         let can_be_written = |id: Id| {
-            *limits == ProgramLimits::none() || emit::program(&self.expressions, id, None, limits).is_some()
+            *allowed == AllowedPrograms::all()
+                || emit::program(&self.expressions, id, None, allowed).is_some()
         };
         let is_direction = |id: &Id| {
             self.expressions.of(*id).is_direction()
@@ -179,7 +180,7 @@ impl Search<'_> {
         let ids: Vec<Id> = values.iter().copied().filter(is_direction).collect();
         let (look, freedom) = (LOOK.min(self.spec.limit), self.freedom());
         // Without coefficients to look for, there is time for more of them.
-        let (more, count) = if limits.has_numbers() { (1, DIRECTIONS) } else { (4, SCREENED) };
+        let (more, count) = if allowed.has_numbers() { (1, DIRECTIONS) } else { (4, SCREENED) };
         let screened = self.best(&ids, freedom, look, more * SCREENED);
         let ids: Vec<Id> = screened.into_iter().map(|(id, _)| id).collect();
         let best = self.best(&ids, freedom, self.spec.limit, count);
@@ -188,7 +189,7 @@ impl Search<'_> {
 
     /// Which coefficients a program might have.
     fn freedom(&self) -> Freedom {
-        if self.spec.limits.has_momentum() { Freedom::Both } else { Freedom::Length }
+        if self.spec.allowed.has_momentum() { Freedom::Both } else { Freedom::Length }
     }
 
     /// The direction itself, or its negative if that is the way to the solution.
@@ -204,8 +205,8 @@ impl Search<'_> {
 
     /// The formulas that come closest to the oracle's coefficient.
     fn formulas(&mut self, direction: Id, freedom: Freedom, unit: DataUnit) -> Vec<CoefficientFormula> {
-        let limits = &self.spec.limits;
-        let has_place = if freedom == Freedom::Both { limits.has_momentum() } else { limits.has_numbers() };
+        let allowed = &self.spec.allowed;
+        let has_place = if freedom == Freedom::Both { allowed.has_momentum() } else { allowed.has_numbers() };
         if !has_place || !self.spec.has(SearchPart::Peeling) {
             return vec![];
         }
@@ -267,7 +268,7 @@ impl Search<'_> {
         subjects.truncate(self.affordable(subjects.len(), self.problems.len()));
         let all = || 0..self.problems.len();
         let run = |value: Id| {
-            let program = emit::program(&self.expressions, value, None, &self.spec.limits)?;
+            let program = emit::program(&self.expressions, value, None, &self.spec.allowed)?;
             let has_step_size = bare == Some(value);
             let usual = || if has_step_size { step_sizes() } else { vec![1.0] };
             let steps = self.spec.steps.clone().unwrap_or_else(usual);
@@ -302,7 +303,7 @@ impl Search<'_> {
         let mut starts = starts(&mut self.expressions, &mut self.probe, candidate.value, operators);
         starts.truncate(self.affordable(starts.len(), self.problems.len()));
         let run = |&start: &Id| {
-            let program = emit::program(&self.expressions, candidate.value, Some(start), &self.spec.limits)?;
+            let program = emit::program(&self.expressions, candidate.value, Some(start), &self.spec.allowed)?;
             let reward = self.problems.stepping(candidate.step).score(&program, 0..self.problems.len());
             Some(FoundProgram { program, reward, start: Some(start), ..*candidate })
         };

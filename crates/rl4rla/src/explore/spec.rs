@@ -25,7 +25,7 @@ pub enum SearchPart {
 
 /// What programs may be made of, besides operators.
 #[derive(Clone, Copy, PartialEq)]
-pub struct ProgramLimits {
+pub struct AllowedPrograms {
     /// The registers that setup and the iteration may write.
     pub written: [RegSet; 2],
     /// The inputs that may be read.
@@ -34,10 +34,10 @@ pub struct ProgramLimits {
     pub length: usize,
 }
 
-impl ProgramLimits {
+impl AllowedPrograms {
     /// Anything.
-    pub fn none() -> ProgramLimits {
-        ProgramLimits { written: [RegSet::all(); 2], inputs: Reg::inputs().collect(), length: usize::MAX }
+    pub fn all() -> AllowedPrograms {
+        AllowedPrograms { written: [RegSet::all(); 2], inputs: Reg::inputs().collect(), length: usize::MAX }
     }
 
     /// Whether coefficients can be computed.
@@ -51,7 +51,7 @@ impl ProgramLimits {
     }
 }
 
-impl std::fmt::Debug for ProgramLimits {
+impl std::fmt::Debug for AllowedPrograms {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         let names = |set: RegSet| set.iter().map(Reg::name).collect::<Vec<_>>();
         write!(f, "{:?} from {:?}, {} instructions", self.written.map(names), names(self.inputs), self.length)
@@ -70,7 +70,7 @@ pub struct ExploreSpec {
     /// The operators that programs may use.
     pub operators: Vec<Op>,
     /// What programs may be made of, besides operators.
-    pub limits: ProgramLimits,
+    pub allowed: AllowedPrograms,
     /// The step sizes of all programs; `None` if they are tuned for programs whose step has the unit of x, and 1 for
     /// those that compute their length.
     pub steps: Option<Vec<f64>>,
@@ -128,7 +128,7 @@ impl ExploreSpec {
             conditions: defaults.conditions.to_vec(),
             tolerance: 1e-10,
             operators: ExploreSpec::operators_for(task, true),
-            limits: ProgramLimits::none(),
+            allowed: AllowedPrograms::all(),
             steps: None,
             tells_forms_apart: false,
             screened: usize::MAX,

@@ -315,7 +315,7 @@ mod tests {
             let mut all = Expressions::new(Geometry::Tall.into(), sizes, 5e11, Some(TaskUnits::LINEAR));
             let stream = Stream::new(seed);
             let mut probe = ValueProbe::new(&spec.family, &stream);
-            let values = directions::values(&mut all, &mut probe, &spec.operators, spec.limits.inputs, (5, true));
+            let values = directions::values(&mut all, &mut probe, &spec.operators, spec.allowed.inputs, (5, true));
             let along = |id: &&Id| all.of(**id).is_direction() && all.of(**id).edits() > 0;
             let steps: Vec<Id> = values.iter().filter(along).copied().filter(|&id| is_step(&all, id)).collect();
             prop_assert!(steps.len() > 1);
@@ -330,7 +330,7 @@ mod tests {
                 let Some(child) = variation.child(one, other, &mut rng) else { continue };
                 made += 1;
                 line.push(child);
-                let Some(program) = emit::program(variation.expressions, child.value, child.start, &spec.limits) else { continue };
+                let Some(program) = emit::program(variation.expressions, child.value, child.start, &spec.allowed) else { continue };
                 emitted += 1;
                 prop_assert!(check(&program, Geometry::Tall).is_ok(), "{program}");
                 prop_assert_eq!(unit_of_step(&program, Geometry::Tall.into()), Ok(DataUnit::NONE), "{}", program);
