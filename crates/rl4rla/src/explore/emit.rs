@@ -145,7 +145,7 @@ fn with_result_in_v1(mut program: Program, result: Reg) -> Program {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Core, Geometry, RegSet, Sizes, check};
+    use crate::program::{Core, Geometry, Sizes, check};
 
     fn program(expressions: &Expressions, step: Id, start: Option<Id>) -> Option<Program> {
         super::program(expressions, step, start, &ProgramLimits::none())
