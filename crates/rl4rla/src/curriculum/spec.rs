@@ -12,7 +12,7 @@ use crate::execute::{Sampling, SketchKind};
 use crate::problem::{self, Family, FamilyKind, Leverage, Right, Scale, Task};
 use crate::program::{
     Access, Core, Entry, Grammar, IterationPart, LiveOut, Op, Program, Reg, RegSet, Section, TypeSystem,
-    check, unit_of_step,
+    check,
 };
 use crate::reward::{Charge, PAPER_GRID, Profile, Protocol, SOUND_GRID, StepRule, TermIndex, Unit, Weights};
 use std::ops::RangeInclusive;
