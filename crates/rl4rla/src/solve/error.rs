@@ -53,7 +53,9 @@ impl Unsupported {
     /// Why it is rejected, and what to do.
     pub fn words(self) -> &'static str {
         match self {
-            Unsupported::Answers => "finds an answer, such as a number for every row, and no x: run its programs by `execute::run`",
+            Unsupported::Answers => {
+                "finds an answer, such as a number for every row, and no x: run its programs by `execute::run`"
+            }
             Unsupported::File => "measures x with all of A in memory: bring the data as a matrix in memory",
             Unsupported::Average => "may have no solution between two others: ask for no mean of iterates",
             Unsupported::RankDeficient => {
