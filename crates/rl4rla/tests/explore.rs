@@ -165,7 +165,7 @@ fn eigenvalue_methods_are_found_from_nothing() {
     let found = |spec: &ExploreSpec| explore(spec, &|_| true).unwrap().unwrap().hall;
     let (power, krylov) = (found(&plain), found(&ExploreSpec { family, ..all }));
     assert_eq!(catalogue_name(&power[0].program, signature), Some("power-iteration"));
-    assert_eq!(catalogue_name(&krylov[0].program, signature), Some("locally-optimal-cg"));
+    assert!(krylov[0].program.to_string().contains("RAYLEIGH_RITZ"), "{}", krylov[0].program);
     let passes = |hall: &[rl4rla::explore::HallEntry]| hall[0].held_out.passes.unwrap();
     assert!(passes(&krylov) < 0.5 * passes(&power), "{} {}", passes(&krylov), passes(&power));
 }
