@@ -22,7 +22,7 @@ const TALL: usize = 2;
 const UNFINISHED: f64 = 4.0;
 
 /// A sketch: its kind and its number of rows, which does not grow with the problem.
-pub type Sketched = (SketchKind, usize);
+pub type SketchChoice = (SketchKind, usize);
 
 /// The instances of one of three disjoint sets.
 pub struct AnswerSet {
@@ -90,7 +90,7 @@ impl AnswerSet {
     }
 
     /// The settings of runs with this sketch on a problem of this size.
-    pub fn settings(&self, (sketch, rows): Sketched, of: [usize; 2]) -> RunSettings {
+    pub fn settings(&self, (sketch, rows): SketchChoice, of: [usize; 2]) -> RunSettings {
         let [m, n] = of;
         RunSettings {
             sketch,
@@ -102,7 +102,7 @@ impl AnswerSet {
 
     /// Runs a program on an instance until it reaches the tolerance, diverges or is given up.
     /// Also gives the entries of its result for each column of A.
-    fn run(&self, program: &Program, sketch: Sketched, i: usize) -> (CandidateRun, f64) {
+    fn run(&self, program: &Program, sketch: SketchChoice, i: usize) -> (CandidateRun, f64) {
         let instance = &self.instances[i];
         let settings = self.settings(sketch, [instance.rows(), instance.cols()]);
         let Ok(plan) = Plan::new(program, instance.shape(), &settings) else {
@@ -125,7 +125,7 @@ impl AnswerSet {
     }
 
     /// Flops of setup and of an iteration, at the size that work is charged for.
-    fn flops(&self, program: &Program, sketch: Sketched) -> Option<[f64; 2]> {
+    fn flops(&self, program: &Program, sketch: SketchChoice) -> Option<[f64; 2]> {
         let live = Canonical::new(program, LiveOut::Finished);
         let cost = ProgramCost::of(&live, self.instances[0].signature(), Model::True).ok()?;
         let Charge { rows, cols, .. } = self.charge;
@@ -148,13 +148,13 @@ impl AnswerSet {
     }
 
     /// The reward of a program on one instance.
-    pub fn score(&self, program: &Program, sketch: Sketched, i: usize) -> f64 {
+    pub fn score(&self, program: &Program, sketch: SketchChoice, i: usize) -> f64 {
         let Some(flops) = self.flops(program, sketch) else { return 0.0 };
         self.reward(self.run(program, sketch, i), flops)
     }
 
     /// What a program does on every instance.
-    pub fn measured(&self, program: &Program, sketch: Sketched) -> HeldOut {
+    pub fn measured(&self, program: &Program, sketch: SketchChoice) -> HeldOut {
         let runs: Vec<(CandidateRun, f64)> =
             (0..self.len()).into_par_iter().map(|i| self.run(program, sketch, i)).collect();
         let flops = self.flops(program, sketch).unwrap_or([f64::INFINITY; 2]);
@@ -165,7 +165,7 @@ impl AnswerSet {
     }
 
     /// A sketch as it is recorded: its rows relative to the columns that work is charged for.
-    pub fn tunables(&self, (sketch, rows): Sketched) -> Tunables {
+    pub fn tunables(&self, (sketch, rows): SketchChoice) -> Tunables {
         Tunables { step: 1.0, mu: 0.0, sketch, sketch_factor: rows as f64 / self.charge.cols as f64 }
     }
 }

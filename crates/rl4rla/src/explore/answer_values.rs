@@ -3,7 +3,7 @@
 use super::expression::{Expressions, Id};
 use super::probe::ValueProbe;
 use crate::problem::Task;
-use crate::program::{Compute, Kind, Op, Pattern, Reg, Signature, Type, Update};
+use crate::program::{Compute, Kind, Meaning, Op, Pattern, Reg, Signature, Type, Update};
 
 /// Expressions after which no longer ones are looked for.
 const MOST_EXPRESSIONS: usize = 3_000;
@@ -48,7 +48,11 @@ pub fn answers(
                     |i: usize| active.iter().copied().filter(|&id| fits(id, i)).collect::<Vec<Id>>();
                 let calls: Vec<Vec<Id>> = match form.operands.len() {
                     1 => choices(0).into_iter().map(|id| vec![id]).collect(),
-                    2 => pairs(op, &choices(0), &choices(1)),
+                    2 => {
+                        let alike = form.operands[0].kind() == form.operands[1].kind();
+                        let unordered = alike && (op.commutative || op.name == "MAT_STACK");
+                        pairs(&choices(0), &choices(1), unordered)
+                    }
                     _ => vec![],
                 };
                 for call in calls {
@@ -68,13 +72,22 @@ pub fn answers(
         found.sort_unstable();
         active.extend(found);
     }
-    let results = active.iter().copied().filter(|&id| expressions.of(id).edits() > 0);
-    (results.filter(|&id| signature.accepts(expressions.of(id).ty)).collect(), active.len())
+    let values = active.len();
+    // A multiple of a value counts as the same, but not as an answer: one of unit length is an answer of its own.
+    let units = operators.iter().copied().filter(|op| op.meaning == Meaning::UnitVector);
+    for op in units {
+        for i in 0..values {
+            if expressions.of(active[i]).edits() < edits {
+                active.extend(expressions.call(op, &[active[i]]));
+            }
+        }
+    }
+    active.retain(|&id| expressions.of(id).edits() > 0 && signature.accepts(expressions.of(id).ty));
+    (active, values)
 }
 
 /// The operands of an operator on two values. Of two stacks with the same rows one is enough: they span the same space.
-fn pairs(op: Op, left: &[Id], right: &[Id]) -> Vec<Vec<Id>> {
-    let unordered = op.commutative || op.name == "MAT_STACK";
+fn pairs(left: &[Id], right: &[Id], unordered: bool) -> Vec<Vec<Id>> {
     let all = left.iter().flat_map(|&one| right.iter().map(move |&other| vec![one, other]));
     all.filter(|pair| !unordered || pair[0] < pair[1]).collect()
 }

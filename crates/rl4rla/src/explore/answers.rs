@@ -1,7 +1,7 @@
 //! Exploration of tasks whose programs give an answer or the next iterate: there is no direction to step along, so no
 //! coefficient to choose. Every value that could be the answer is scored by the reward itself.
 
-use super::answer_set::{AnswerSet, Sketched};
+use super::answer_set::{AnswerSet, SketchChoice};
 use super::answer_values::answers;
 use super::emit;
 use super::exploration::{CatalogueRival, Exploration, HallEntry};
@@ -65,7 +65,7 @@ pub fn explore_answers(
     }
     let mut hall = by_reward(hall, |(program, _, _, select)| (*select, program.len()));
     hall.truncate(spec.hall);
-    let measured = |(program, sketch, search, select): (Program, Sketched, f64, f64)| {
+    let measured = |(program, sketch, search, select): (Program, SketchChoice, f64, f64)| {
         let held_out = last.measured(&program, sketch);
         HallEntry {
             program,
@@ -86,7 +86,7 @@ pub fn explore_answers(
 fn ranked(
     search: &AnswerSet,
     programs: Vec<Program>,
-    sketch: Sketched,
+    sketch: SketchChoice,
     instances: usize,
     count: usize,
 ) -> Vec<Program> {
@@ -157,7 +157,7 @@ fn rows(spec: &ExploreSpec, search: &AnswerSet) -> usize {
 }
 
 /// The kind of sketch with the highest mean reward for a program, and that reward.
-fn tuned(spec: &ExploreSpec, search: &AnswerSet, program: &Program) -> (Sketched, f64) {
+fn tuned(spec: &ExploreSpec, search: &AnswerSet, program: &Program) -> (SketchChoice, f64) {
     let kinds = match spec.fixed_sketch {
         Some(kind) => vec![kind],
         None if sketches(program) => SketchKind::ALL.to_vec(),
@@ -169,7 +169,8 @@ fn tuned(spec: &ExploreSpec, search: &AnswerSet, program: &Program) -> (Sketched
             (0..search.len()).into_par_iter().map(|i| search.score(program, (kind, rows), i)).collect();
         ((kind, rows), scores.iter().sum::<f64>() / search.len() as f64)
     };
-    let better = |best: (Sketched, f64), next: (Sketched, f64)| if next.1 > best.1 { next } else { best };
+    let better =
+        |best: (SketchChoice, f64), next: (SketchChoice, f64)| if next.1 > best.1 { next } else { best };
     kinds.into_iter().map(mean).reduce(better).expect("there is a kind of sketch")
 }
 
