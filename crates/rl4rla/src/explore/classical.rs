@@ -145,7 +145,7 @@ pub fn compared(
     runs: &[CandidateRun],
 ) -> Vec<SolverComparison> {
     let total = |[setup, iteration]: [f64; 2], count: usize| setup + iteration * count as f64;
-    let mean = |numbers: Vec<f64>| (!numbers.is_empty()).then(|| Summary::of(numbers.into_iter()).mean);
+    let mean = |numbers: Vec<f64>| (!numbers.is_empty()).then(|| Summary::of(numbers).mean);
     let compare = |solved: &SolvedInstances| {
         let reached: Vec<usize> = solved.iterations.iter().flatten().copied().collect();
         let pairs = solved.iterations.iter().zip(runs);
