@@ -348,12 +348,13 @@ impl Resources {
 }
 
 impl Threads {
-    /// Makes it so; once per process.
+    /// Starts the threads; once per process, and before data take the memory that their stacks need.
     pub fn apply(&self) -> Result<(), Failure> {
-        if let Some(threads) = self.threads {
-            rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global()?;
-        }
-        Ok(())
+        let threads = self.threads.unwrap_or_default() as usize;
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(|error| {
+            Failure::new(format!("there is no memory to start the threads: {error}"))
+                .advise("--threads 1, or higher limits (ulimit, memory of the job)")
+        })
     }
 }
 

@@ -38,8 +38,9 @@ fn conjugate_gradients_lead_the_hall_of_fame() {
     );
     assert_keys(&best["limits"][0], &["what", "works", "fails", "how", "excess"]);
     let kappa = &best["limits"][0];
-    assert_eq!((kappa["what"].as_str(), kappa["works"].as_f64()), (Some("kappa"), Some(10.0)), "{kappa}");
-    assert!(kappa["fails"].as_f64().unwrap() <= 1e3, "conjugate gradients are slow there: {kappa}");
+    assert_eq!(kappa["what"], "kappa");
+    assert!(kappa["works"].as_f64().unwrap() >= 10.0, "{kappa}");
+    assert!(kappa["fails"].as_f64().unwrap() <= 1e4, "conjugate gradients are slow there: {kappa}");
     let qr = &best["beats"][0];
     assert_keys(qr, &["solver", "reached", "runs", "passes", "flops", "ratio"]);
     assert_eq!((qr["solver"].as_str(), qr["passes"].as_f64()), (Some("qr"), Some(1.0)));

@@ -18,6 +18,10 @@ fn the_operators_are_those_of_the_papers_appendix_a_and_those_of_tasks() {
             "MAT_GRAM",
             "MAT_VEC_SOLVE",
             "VEC_NORMALIZE",
+            "MAT_STACK",
+            "MAT_ORTH",
+            "MAT_ROWS",
+            "RAYLEIGH_RITZ",
             "VEC_VEC_MUL",
             "VEC_ABS",
             "PREVIOUS"
@@ -69,7 +73,8 @@ fn lists_hold_what_a_reader_needs() {
 fn every_program_is_made_for_a_listed_family() {
     let families = names("families");
     assert_eq!(families[..4], ["psd", "low-cond", "mid-cond", "high-cond"]);
-    assert_eq!(families[4..], ["logistic", "logistic-separable", "logistic-forward", "eigenvalue"]);
+    assert_eq!(families[4..8], ["logistic", "logistic-separable", "logistic-forward", "eigenvalue"]);
+    assert_eq!(families[8..], ["low-rank", "low-rank-fast", "ridge", "spd", "spd-decay"]);
     for item in json(&["list", "programs"])["items"].as_array().unwrap() {
         let family = item["family"].as_str().unwrap();
         assert!(families.iter().any(|known| known == family), "{item}");

@@ -89,7 +89,7 @@ fn a_sweep_that_ran_is_a_success_whatever_it_counts() {
     assert_eq!(found, [(2, 2), (2, 2), (2, 2), (2, 2), (0, 2), (0, 2)]);
     let text = rl4rla(&asked);
     assert_eq!((text.code, text.err.as_str()), (0, ""));
-    assert!(text.out.contains("landweber → ls-gd  best      0/2"), "{}", text.out);
+    assert!(text.out.contains("landweber → ls-gd  best    0/2, 2 better"), "{}", text.out);
 }
 
 #[test]
@@ -205,8 +205,18 @@ fn curricula_methods_and_runs_are_listed() {
     let item = json(&["list", "curricula"])["items"][0].take();
     assert_keys(&item, &["name", "title", "about", "reference", "stages"]);
     let methods = names("methods");
-    let expected =
-        ["best", "mcgs-ucd", "mcgs-uct", "mcgs-puct", "mcts", "exhaustive", "evolution", "islands", "random"];
+    let expected = [
+        "best",
+        "mcgs-ucd",
+        "mcgs-uct",
+        "mcgs-puct",
+        "mcts",
+        "exhaustive",
+        "evolution",
+        "islands",
+        "random",
+        "oracle",
+    ];
     assert_eq!(methods, expected);
     let (small, store) = (written("listed.toml", SMALL), fresh("listed.db"));
     json(&["discover", &small, "--method", "mcts", "--seed", "7", "--store", &store]);

@@ -373,7 +373,7 @@ fn huge_programs_stop_with_a_reason() {
             "inverses of inverses",
             repeated(
                 "$sample; $gram; ",
-                300,
+                1500,
                 "R1 = MAT_INV(R1); R2 = MAT_TRANS_MAT_MUL(A, A); R1 = MAT_MAT_MUL(R1, R2)",
                 "/ $gradient; $apply",
             ),

@@ -64,6 +64,7 @@ fn logistic(edits: usize, seed: u64) -> ExploreSpec {
         fixed_factor: sketch.1,
         held_out: 1,
         hall: 3,
+        evolve: 0,
         seed,
         ..ExploreSpec::new(family)
     }
@@ -177,6 +178,7 @@ fn small(family: &str, edits: usize, seed: u64) -> ExploreSpec {
         final_cols: 60,
         held_out: 1,
         hall: 3,
+        evolve: 0,
         seed,
         ..ExploreSpec::new(family)
     }
@@ -184,11 +186,12 @@ fn small(family: &str, edits: usize, seed: u64) -> ExploreSpec {
 
 #[test]
 fn other_tasks_have_conjugate_gradients_of_their_own() {
-    for (family, edits, wanted) in [("spd", 3, "cg"), ("ridge", 5, "ridge-cg")] {
+    // With little regularization a form of one pass less comes before the one of the catalogue.
+    for (family, edits, wanted) in [("spd", 3, Some("spd-cg")), ("ridge", 5, None)] {
         let spec = small(family, edits, 0);
         let found = hall(&spec);
         let name = catalogue_name(&found[0].0, spec.family.signature());
-        assert_eq!((name, found[0].2), (Some(wanted), 1), "{}", found[0].0);
+        assert_eq!((name, found[0].2), (wanted, 1), "{}", found[0].0);
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         assert_eq!(alone.install(|| hall(&spec)), found, "{family}");
     }
@@ -198,9 +201,12 @@ fn other_tasks_have_conjugate_gradients_of_their_own() {
 #[test]
 fn programs_of_other_tasks_have_units_and_converge() {
     let none = Ok(DataUnit::NONE);
-    for (name, unit) in
-        [("cg", none), ("shifted-cg", none), ("ridge-cg", none), ("ridge-gd", Ok(DataUnit { a: -2, b: 0 }))]
-    {
+    for (name, unit, iterations) in [
+        ("spd-cg", none, 60),
+        ("shifted-cg", none, 200),
+        ("ridge-cg", none, 60),
+        ("ridge-gd", Ok(DataUnit { a: -2, b: 0 }), 4000),
+    ] {
         let document = &Entry::named(name).unwrap().document;
         let family = Family::named(&document.family).unwrap();
         let (rows, cols) = if family.kind.info().square { (40, 40) } else { (400, 10) };
@@ -208,7 +214,7 @@ fn programs_of_other_tasks_have_units_and_converge() {
         let units = family.kind.info().task.units().unwrap();
         assert_eq!(units.of_step(&document.program, family.signature()), unit, "{name}");
         let instance = family.draw(&Stream::new(1)).unwrap();
-        let settings = RunSettings { iterations: 600, step: 1.0, ..RunSettings::for_size(rows, cols) };
+        let settings = RunSettings { iterations, step: 1.0, ..RunSettings::for_size(rows, cols) };
         let trace = run(&document.program, &instance, &settings, &Stream::new(2)).unwrap();
         let least = trace.excesses.iter().copied().fold(f64::INFINITY, f64::min);
         assert!(least < 1e-6, "{name}: {least:e}");

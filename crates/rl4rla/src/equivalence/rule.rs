@@ -123,7 +123,7 @@ pub enum NormalisationStop {
 
 const MOST_STEPS: usize = 20_000;
 const LONGEST: usize = 512;
-const HEAVIEST: usize = 8192;
+const HEAVIEST: usize = 4096;
 
 /// The state of one normalization: rules used, and whether a bound was reached.
 #[derive(Debug)]

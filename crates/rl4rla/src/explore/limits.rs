@@ -5,7 +5,7 @@ use super::hall::TunedProgram;
 use super::problem_set::{CandidateRun, ProblemSet, RunEnding};
 use super::race::FACTORS;
 use super::spec::ExploreSpec;
-use crate::problem::{Choice, Family, FamilyError, Leverage};
+use crate::problem::{Choice, Family, Leverage};
 use crate::rng::Stream;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -89,22 +89,18 @@ pub struct ProgramLimit {
 }
 
 /// The limits of programs, on instances of their own in reduced coordinates.
-pub fn limits(
-    spec: &ExploreSpec,
-    programs: &[TunedProgram],
-    stream: &Stream,
-) -> Result<Vec<Vec<ProgramLimit>>, FamilyError> {
+pub fn limits(spec: &ExploreSpec, programs: &[TunedProgram], stream: &Stream) -> Vec<Vec<ProgramLimit>> {
     let mut all = vec![vec![]; programs.len()];
     let options = spec.family.kind.info().options;
     for (i, what) in Difficulty::ALL.into_iter().enumerate() {
         if what.choice().is_none_or(|choice| options.contains(&choice)) {
             let stream = stream.derive("difficulty", i as u64);
-            for (found, limit) in all.iter_mut().zip(pushed(spec, what, programs, &stream)?) {
+            for (found, limit) in all.iter_mut().zip(pushed(spec, what, programs, &stream)) {
                 found.extend(limit);
             }
         }
     }
-    Ok(all)
+    all
 }
 
 /// The limits of programs as one difficulty grows; `None` for those that it does not concern.
@@ -113,7 +109,7 @@ fn pushed(
     what: Difficulty,
     programs: &[TunedProgram],
     stream: &Stream,
-) -> Result<Vec<Option<ProgramLimit>>, FamilyError> {
+) -> Vec<Option<ProgramLimit>> {
     let new = ProgramLimit { what, works: None, fails: None, how: None, excess: None };
     let sketches = |subject: &TunedProgram| subject.program.instructions().any(|(_, _, it)| it.op.sketches());
     let concerns = |subject: &&TunedProgram| what != Difficulty::SketchFactor || sketches(subject);
@@ -122,7 +118,7 @@ fn pushed(
     let mut last: Option<Vec<f64>> = None;
     for value in values(spec, what) {
         // Problems that a family does not have are no difficulty.
-        let Some(problems) = drawn(spec, what, value, stream)? else { break };
+        let Some(problems) = drawn(spec, what, value, stream) else { break };
         // Below what rounding allows, a smaller tolerance changes nothing.
         let tolerances: Vec<f64> = (0..problems.len()).map(|i| problems.tolerance(i)).collect();
         if what == Difficulty::Tolerance && last.as_ref() == Some(&tolerances) {
@@ -147,7 +143,11 @@ fn pushed(
             }
         });
     }
-    Ok(found)
+    // A difficulty of which no value could be tried says nothing.
+    found
+        .into_iter()
+        .map(|limit| limit.filter(|limit| limit.works.is_some() || limit.fails.is_some()))
+        .collect()
 }
 
 /// The values of a difficulty, from what was asked for on.
@@ -187,13 +187,13 @@ fn values(spec: &ExploreSpec, what: Difficulty) -> Vec<DifficultyValue> {
     numbers.into_iter().map(DifficultyValue::Number).collect()
 }
 
-/// Instances as asked for but for this difficulty; `None` if the family has none.
+/// Instances as asked for but for this difficulty; `None` if the family has none, or none with a solution was drawn.
 fn drawn(
     spec: &ExploreSpec,
     what: Difficulty,
     value: DifficultyValue,
     stream: &Stream,
-) -> Result<Option<ProblemSet>, FamilyError> {
+) -> Option<ProblemSet> {
     let mut harder = spec.clone();
     match (what, value) {
         (Difficulty::Kappa, DifficultyValue::Number(kappa)) => harder.conditions = vec![kappa],
@@ -206,10 +206,10 @@ fn drawn(
     }
     let condition = harder.conditions.first().copied();
     if (Family { condition, ..harder.family_of(harder.search_cols) }).check().is_err() {
-        return Ok(None);
+        return None;
     }
     let count = if what == Difficulty::Kappa { INSTANCES } else { 1 };
-    ProblemSet::draw(&harder, harder.search_cols, count, stream).map(Some)
+    ProblemSet::draw(&harder, harder.search_cols, count, stream).ok()
 }
 
 /// The first run that does not reach the tolerance.
@@ -233,7 +233,7 @@ mod tests {
 
     fn limit_of(program: &Program, tunables: Tunables, what: Difficulty) -> ProgramLimit {
         let subject = TunedProgram { program: program.clone(), tunables };
-        pushed(&spec(), what, &[subject], &Stream::new(5)).unwrap()[0].unwrap()
+        pushed(&spec(), what, &[subject], &Stream::new(5))[0].unwrap()
     }
 
     const EXACT: Tunables = Tunables { step: 1.0, mu: 0.0, sketch: SketchKind::Sjlt, sketch_factor: 8.0 };
@@ -283,7 +283,7 @@ mod tests {
     fn a_difficulty_that_does_not_concern_a_program_is_left_out() {
         let program = Entry::named("cgls").unwrap().document.program.clone();
         let subject = TunedProgram { program, tunables: EXACT };
-        let found = limits(&spec(), &[subject], &Stream::new(1)).unwrap();
+        let found = limits(&spec(), &[subject], &Stream::new(1));
         let what: Vec<Difficulty> = found[0].iter().map(|limit| limit.what).collect();
         assert!(
             !what.contains(&Difficulty::SketchFactor) && what.contains(&Difficulty::Tolerance),

@@ -78,7 +78,7 @@ const FILES: [(&str, &str); 36] = files![
     "subspace-iteration",
     "block-krylov",
     "locally-optimal-cg",
-    "cg",
+    "spd-cg",
     "shifted-cg",
     "ridge-gd",
     "ridge-cg",

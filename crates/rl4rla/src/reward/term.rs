@@ -169,10 +169,10 @@ impl TermIndex {
 
 /// Reserved keys, which mean something else in the reward of a stage or in results.
 #[rustfmt::skip]
-const RESERVED: [&str; 45] = [
+const RESERVED: [&str; 46] = [
     "profile", "condition-only", "ungated", "epsilon", "unit", "rows", "cols",
     "algorithm", "attainable", "auxiliary", "candidates", "equation", "evaluations", "excess", "excess_history",
-    "failures", "family", "flops", "form", "found", "front", "history", "instances", "iterations", "kappas", "matched",
+    "failures", "family", "first", "flops", "form", "found", "front", "history", "instances", "iterations", "kappas", "matched",
     "name", "node_visits", "passes", "playouts", "program", "programs", "reason", "residual", "reward", "reward_error",
     "revisit_rate", "runs", "seconds", "seed", "stable", "step", "stop", "transposition_rate", "unique_states",
 ];

@@ -69,8 +69,7 @@ fn error(from: &str, to: &str) -> SpecError {
 #[test]
 fn every_key_is_read() {
     // Keys that the text lacks, added only here so that its line numbers stay.
-    let more =
-        "budget = 7\nbudget-per = \"decision\"\nredirect = true\nmerge = \"fingerprint\"\nstable = true\n";
+    let more = "budget = 7\nbudget-per = \"decision\"\nredirect = true\nmerge = \"fingerprint\"\nstable = true\ntypes = \"shapes\"\n";
     let whole = TEXT.replace("budget = 7\n", more).replace("report = 3 }", "report = 3, fresh = \"draws\" }");
     for key in TOP_KEYS.iter().chain(&STAGE_KEYS).chain(&FAMILY_KEYS).filter(|key| **key != "defaults") {
         let named = [format!("{key} ="), format!("[[{key}]]")];
@@ -183,7 +182,7 @@ fn errors_read_like_sentences() {
     );
     assert_eq!(
         error("sketch = \"gaussian\"", "sketch = \"gausian\"").to_string(),
-        "line 21, stage `part`, key `sketch`: expected one of \"sjlt\", \"gaussian\", \"countsketch\", \"srht\", \
+        "line 21, stage `part`, key `sketch`: expected one of \"sjlt\", \"gaussian\", \"countsketch\", \"srht\", \"sjlt2\", \"sjlt4\", \
          got \"gausian\"; did you mean `gaussian`?"
     );
     let unknown = error("budget", "bugdet").to_string();

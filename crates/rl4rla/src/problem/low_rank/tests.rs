@@ -58,7 +58,7 @@ fn what_counts_is_the_best_approximation_in_the_subspace() {
 fn what_is_no_orthonormal_basis_is_worth_nothing() {
     let instance = drawn("low-rank");
     let nothing = instance.measure(&[]);
-    assert!(close(nothing.0, 1.0) && nothing.1 > 0.5);
+    assert!(close(nothing.0, 1.0) && nothing.1 > 0.4);
     let good = instance.x_star.clone();
     for bad in [
         linalg::scale(2.0, &good),
