@@ -254,7 +254,7 @@ fn what_does_not_fit_into_memory_is_refused() {
     // What nobody could know before ends in the same way.
     for args in ["show ls-gd", "analyze ls-gd --quick --rows 30000 --json", "evaluate precond-gd --cols 300"]
     {
-        for kilobytes in [40_000, 80_000, 160_000, 320_000] {
+        for kilobytes in [40_000, 80_000, 160_000, 200_000] {
             let said = within(kilobytes, args);
             assert!(said.code == 0 || said.code == 2 && said.err.contains("memory"), "{args}: {said:?}");
         }

@@ -205,15 +205,12 @@ fn reference(request: &ExploreRequest) -> &'static str {
 }
 
 fn title(request: &ExploreRequest) -> String {
+    let has_condition = Family::named(&request.family)
+        .is_none_or(|family| family.kind.info().options.contains(&Choice::Condition));
     let kappas: Vec<String> = request.kappas.iter().map(|kappa| number(*kappa)).collect();
-    format!(
-        "{} {}×{}, κ = {}, to {}",
-        request.family,
-        request.rows,
-        request.cols,
-        kappas.join(", "),
-        number(request.tolerance)
-    )
+    let condition = if has_condition { format!(", κ = {}", kappas.join(", ")) } else { String::new() };
+    let ExploreRequest { family, rows, cols, tolerance, .. } = request;
+    format!("{family} {rows}×{cols}{condition}, to {}", number(*tolerance))
 }
 
 /// The name of a program, or what it is nearest to.

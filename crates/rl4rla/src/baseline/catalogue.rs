@@ -248,7 +248,7 @@ pub static BASELINES: [BaselineInfo; 20] = [
         doc: "conjugate gradients on (AᵀA + λI)x = Aᵀb",
         reference: "Hestenes and Stiefel, J. Res. NBS 49, 1952",
         task: &Ridge,
-        solve: ridge::ridge_cgls,
+        solve: cgls::cgls,
         ..LINEAR
     },
     BaselineInfo {

@@ -1,4 +1,4 @@
-//! CGLS: conjugate gradients on AᵀAx = Aᵀb, without forming AᵀA.
+//! CGLS: conjugate gradients on (AᵀA + λI)x = Aᵀb, without forming AᵀA; λ = 0 for least squares.
 #![allow(non_snake_case)]
 
 use super::error::BaselineError;
@@ -6,12 +6,12 @@ use super::lsqr::TOLERANCE;
 use super::request::{BaselineSolution, Request};
 use crate::linalg;
 
-/// x ← x + αp,  r ← r − αAp,  α = ‖s‖²/‖Ap‖²,  s = Aᵀr,  p ← s + (‖s‖²/‖s₋‖²)p.
+/// x ← x + αp,  r ← r − αAp,  α = ‖s‖²/(‖Ap‖² + λ‖p‖²),  s = Aᵀr − λx,  p ← s + (‖s‖²/‖s₋‖²)p.
 ///
-/// Ends when ‖Aᵀr‖ ≤ τ‖Aᵀb‖, τ = 10⁻¹⁴, or after max(4n, 100) iterations of two passes each.
+/// Ends when ‖s‖ ≤ τ‖Aᵀb‖, τ = 10⁻¹⁴, or after max(4n, 100) iterations of two passes each.
 pub fn cgls(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (_, n) = request.any_shape()?;
-    let A = request.A;
+    let (A, lambda, root) = (request.A, request.lambda, request.lambda.sqrt());
     let tolerance = request.tolerance.unwrap_or(TOLERANCE);
     let most = request.iterations.unwrap_or((4 * n).max(100));
     let (mut x, mut r) = (vec![0.0; n], request.b.to_vec());
@@ -24,13 +24,14 @@ pub fn cgls(request: &Request) -> Result<BaselineSolution, BaselineError> {
         }
         let q = linalg::mat_vec(A, &p);
         // Ratios of norms, because their squares may overflow.
-        let step = (length / linalg::norm(&q)).powi(2);
+        let step = (length / linalg::norm(&q).hypot(root * linalg::norm(&p))).powi(2);
         if !step.is_finite() {
             return Err(BaselineError::Diverged { iteration });
         }
         x.iter_mut().zip(&p).for_each(|(x, p)| *x += step * p);
         r.iter_mut().zip(&q).for_each(|(r, q)| *r -= step * q);
         s = linalg::vec_mat(&r, A);
+        s.iter_mut().zip(&x).for_each(|(s, x)| *s -= lambda * x);
         let next = linalg::norm(&s);
         let share = (next / length).powi(2);
         p = s.iter().zip(&p).map(|(s, p)| s + share * p).collect();

@@ -9,6 +9,7 @@
 //! and x must have unit length; the loss of any other x is 1.
 #![allow(non_snake_case)]
 
+use super::explore_defaults::ExploreDefaults;
 use super::family::{Choice, Family, FamilyInfo};
 use super::family_error::FamilyError;
 use super::goal::Goal;
@@ -134,6 +135,10 @@ impl Task for Eigenvalue {
 
     fn looks_at_ends(&self) -> bool {
         true
+    }
+
+    fn explore_defaults(&self) -> ExploreDefaults {
+        ExploreDefaults { reference: "an eigendecomposition", ..ExploreDefaults::LINEAR }
     }
 
     /// A full eigendecomposition, about 9n³.

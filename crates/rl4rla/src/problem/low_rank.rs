@@ -11,6 +11,7 @@
 //! any approximation, and a poor basis looks good. An answer that is not orthonormal is worth an empty basis.
 #![allow(non_snake_case)]
 
+use super::explore_defaults::ExploreDefaults;
 use super::factors;
 use super::family::{Choice, Family, FamilyInfo, Number};
 use super::family_error::FamilyError;
@@ -93,6 +94,10 @@ impl Task for LowRank {
 
     fn looks_at_ends(&self) -> bool {
         true
+    }
+
+    fn explore_defaults(&self) -> ExploreDefaults {
+        ExploreDefaults { reference: "a singular value decomposition", ..ExploreDefaults::LINEAR }
     }
 
     /// A singular value decomposition by way of QR, about 6mn² + 20n³ (Golub and Van Loan, section 8.6).

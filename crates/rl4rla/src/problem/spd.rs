@@ -2,6 +2,7 @@
 #![allow(non_snake_case)]
 
 use super::eigenvalue::semidefinite;
+use super::explore_defaults::ExploreDefaults;
 use super::family::{Choice, Family, FamilyInfo, Number};
 use super::family_error::FamilyError;
 use super::instance::Instance;
@@ -54,6 +55,10 @@ impl Task for Spd {
 
     fn measures(&self) -> [&'static str; 2] {
         ["‖(A + λI)x − b‖/‖b‖", "‖x − x*‖/‖x*‖ in the norm of A + λI"]
+    }
+
+    fn explore_defaults(&self) -> ExploreDefaults {
+        ExploreDefaults { reference: "Cholesky", ..ExploreDefaults::LINEAR }
     }
 
     /// Cholesky, n³/3.
