@@ -1,7 +1,7 @@
 //! Instances for programs whose result is an answer or the next iterate, and the work they are charged for.
 
 use super::hall::HeldOut;
-use super::problem_set::{CandidateRun, TrialProgress};
+use super::problem_set::{CandidateRun, TrialProgress, UNFINISHED};
 use super::race::Tunables;
 use super::spec::ExploreSpec;
 use crate::execute::{Measuring, Plan, RunData, RunSettings, Runner, SketchKind};
@@ -17,9 +17,6 @@ const LIMIT: usize = 3000;
 
 /// Rows of the instances for each column, unless they are square.
 const TALL: usize = 2;
-
-/// Work of an unfinished run, relative to that extrapolated from its progress.
-const UNFINISHED: f64 = 4.0;
 
 /// A sketch: its kind and its number of rows, which does not grow with the problem.
 pub type SketchChoice = (SketchKind, usize);

@@ -1,9 +1,10 @@
 //! Answers: every value of a few instructions that a program could give.
 
+use super::directions::is_geometric;
 use super::expression::{Expressions, Id};
 use super::probe::ValueProbe;
 use crate::problem::Task;
-use crate::program::{Compute, Kind, Meaning, Op, Pattern, Reg, Signature, Type, Update};
+use crate::program::{Meaning, Op, Reg, Signature, Type, Update};
 
 /// Expressions after which no longer ones are looked for.
 const MOST_EXPRESSIONS: usize = 3_000;
@@ -90,13 +91,6 @@ pub fn answers(
 fn pairs(left: &[Id], right: &[Id], unordered: bool) -> Vec<Vec<Id>> {
     let all = left.iter().flat_map(|&one| right.iter().map(move |&other| vec![one, other]));
     all.filter(|pair| !unordered || pair[0] < pair[1]).collect()
-}
-
-/// Whether an operator makes vectors and matrices of vectors and matrices of the same iteration.
-fn is_geometric(op: Op) -> bool {
-    let is_number = |pattern: &Pattern| pattern.kind() == Some(Kind::Scalar);
-    let numbers = op.forms.iter().any(|form| is_number(&form.result) || form.operands.iter().any(is_number));
-    !numbers && !matches!(op.compute, Compute::Previous)
 }
 
 /// Whether a value is a vector, or a block of few rows: A need not fit into memory, and nothing of its size is made.

@@ -105,7 +105,7 @@ fn scaled(expressions: &mut Expressions, operators: &[Op], active: &[Id], size: 
 }
 
 /// Whether an operator makes vectors and matrices of vectors and matrices of the same iteration.
-fn is_geometric(op: Op) -> bool {
+pub fn is_geometric(op: Op) -> bool {
     let is_number = |pattern: Pattern| pattern.kind() == Some(Kind::Scalar);
     let numbers =
         op.forms.iter().any(|form| is_number(form.result) || form.operands.iter().any(|p| is_number(*p)));

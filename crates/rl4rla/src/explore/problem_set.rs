@@ -14,7 +14,7 @@ use std::sync::Arc;
 const DIVERGED: f64 = 1e4;
 
 /// Work of an unfinished run, relative to that extrapolated from its progress.
-const UNFINISHED: f64 = 4.0;
+pub const UNFINISHED: f64 = 4.0;
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
