@@ -163,7 +163,7 @@ Examples:
   rl4rla reproduce all --data YearPredictionMSD.txt --out reproduction
 
 Items: table1, table2, staircase, ecdf, reuse, eigenvalue, stages, transitions, tree, ablation, newton, method-tree, scalability, baselines,
-year, searches, winner-map, or all.
+year, searches, learned, winner-map, or all.
 Finished runs are reused from the store: interrupt at any time and repeat the command to continue.
 Exit code 1 if an item could not be produced; the others are written. See also `rl4rla help reproduce`.")]
     Reproduce(Reproduce),

@@ -131,6 +131,7 @@ pub fn protocol(
     Ok(Protocol {
         iterations: iterations as usize,
         mu: finite(chance.mu, "--mu", "0.25")?,
+        every: chance.every as usize,
         sketch: chance.sketch,
         sketch_factor: positive(chance.sketch_factor, "--sketch-factor", "8")?,
         batch: chance.batch as usize,

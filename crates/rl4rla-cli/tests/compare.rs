@@ -130,6 +130,23 @@ fn logistic_regression_has_its_own_baselines() {
 }
 
 #[test]
+fn low_rank_approximations_are_compared_with_their_solvers() {
+    let asked = ["compare", "block-krylov", "--baselines", "all", "--family", "low-rank", "--with", "rank=5"];
+    let report = json(
+        &[&asked[..], &["--rows", "200", "--cols", "60", "--repeats", "1", "--sketch-factor", "0.2"]]
+            .concat(),
+    );
+    let excess = |solver: &str| {
+        let rows = report["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["solver"] == solver && row["kind"] != "program");
+        number(&row.unwrap_or_else(|| panic!("{solver} in {report}"))["excess"])
+    };
+    assert_eq!(report["rows"].as_array().unwrap().len(), 5, "{report}");
+    assert!(excess("truncated-svd") < 1e-10 && excess("block-krylov") < 0.05, "{report}");
+    assert!(excess("randomized-svd") > excess("block-krylov"), "{report}");
+}
+
+#[test]
 fn several_instances_share_a_row() {
     let report = small(&[], &["--baselines", "qr", "--instances", "3"]);
     assert_eq!((report["rows"].as_array().unwrap().len(), &report["instances"]), (1, &Value::from(3)));
@@ -137,7 +154,7 @@ fn several_instances_share_a_row() {
 
 #[test]
 fn the_baselines_are_listed_with_what_a_reader_needs() {
-    assert_eq!(names("baselines").len(), 20);
+    assert_eq!(names("baselines").len(), 25);
     for item in json(&["list", "baselines"])["items"].as_array().unwrap() {
         assert_keys(item, &["name", "group", "doc", "reference", "randomized", "task"]);
     }

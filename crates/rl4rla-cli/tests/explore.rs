@@ -47,7 +47,11 @@ fn conjugate_gradients_lead_the_hall_of_fame() {
     let ratio = qr["flops"].as_f64().unwrap() / best["flops"].as_f64().unwrap();
     assert!((qr["ratio"].as_f64().unwrap() / ratio - 1.0).abs() < 1e-12, "{qr}");
     assert_eq!((best["matched"].as_str(), best["reached"].as_u64()), (Some("cgls"), Some(2)));
-    assert_eq!(best["passes"].as_f64().unwrap(), 3.0 * best["iterations"].as_f64().unwrap());
+    // Two products with A an iteration, and one more every k iterations, where the residual is refreshed.
+    let every = best["every"].as_u64().expect("the residual is recurred");
+    let taken = [0, 1].map(|i| best["iterations_range"][i].as_u64().unwrap());
+    let passes = taken.map(|t| (2 * t + t.div_ceil(every)) as f64);
+    assert_eq!(best["passes"].as_f64().unwrap(), (passes[0] + passes[1]) / 2.0);
     let rival = |name: &str| {
         let rows = explored["rivals"].as_array().unwrap();
         rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name} in {rows:?}")).clone()
@@ -69,33 +73,55 @@ fn conjugate_gradients_lead_the_hall_of_fame() {
     assert_eq!(report.code, 0, "{report:?}");
 }
 
-#[test]
-fn an_interrupted_exploration_is_resumed_with_the_same_result() {
-    let store = fresh("explore-interrupted.db");
-    let asked = ["explore", "--kappa", "10,100", "--held-out", "1", "--hall", "2", "--edits", "6", "--json"];
+/// Starts an exploration and ends it with this signal as soon as so many of its numbers are in the store.
+fn interrupted(asked: &[&str], store: &str, numbers: u64, signal: &str) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_rl4rla"))
         .args(asked)
-        .args(["--store", &store])
+        .args(["--store", store])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // Killed as soon as it is in the store.
-    let begun = || Path::new(&store).exists() && !runs(&store).is_empty();
-    while child.try_wait().unwrap().is_none() && !begun() {
+    let logged = || {
+        Path::new(&store).exists()
+            && runs(store).first().is_some_and(|run| run["evaluations"].as_u64() >= Some(numbers))
+    };
+    while child.try_wait().unwrap().is_none() && !logged() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    let _ = child.kill();
-    let _ = child.wait();
+    assert!(child.try_wait().unwrap().is_none(), "it ended before {numbers} were in the store");
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    child.wait().unwrap();
+}
+
+#[test]
+fn an_interrupted_exploration_is_resumed_with_the_same_result() {
+    let asked = ["explore", "--kappa", "10,100", "--held-out", "1", "--hall", "2", "--edits", "6"];
+    let asked = [&asked[..], &["--evolve", "3000"]].concat();
+    let whole = json(&[&asked[..], &["--store", &fresh("explore-whole.db")]].concat());
+    assert_eq!(whole["replayed"], 0);
+    // While directions are scored; then again later, by the resumed run, on another number of threads.
+    let store = fresh("explore-interrupted.db");
+    interrupted(&asked, &store, 1, "-KILL");
+    let before = runs(&store)[0]["evaluations"].as_u64().unwrap();
+    interrupted(&["resume", "LAST", "--threads", "1"], &store, before + 2000, "-INT");
+    let logged = runs(&store)[0]["evaluations"].as_u64().unwrap();
     let resumed = json(&["resume", "LAST", "--store", &store]);
-    let whole = json(&[&asked[..9], &["--store", &fresh("explore-whole.db")]].concat());
-    assert_eq!(resumed["hall"], whole["hall"]);
+    assert_eq!(timeless(resumed.clone()), timeless(whole.clone()));
+    // A result has at most six numbers, but for the formulas of a direction.
+    let replayed = resumed["replayed"].as_u64().unwrap();
+    assert!(replayed >= logged / 8, "{replayed} results of {logged} numbers");
+    // What was replayed was not computed.
+    let computed = |explored: &Value| explored["computed"].as_u64().unwrap();
+    assert_eq!(replayed + computed(&resumed), computed(&whole));
+    assert_eq!(runs(&store)[0]["evaluations"], 0, "the log of a run that has ended is deleted");
 }
 
 #[test]
 fn bad_requests_are_refused_with_advice() {
     let store = fresh("explore-bad.db");
-    let cases: [(&[&str], &str); 15] = [
+    let cases: [(&[&str], &str); 21] = [
         (&["--family", "mid-kond"], "there is no family `mid-kond`"),
         (&["--family", "logistic-forward"], "which cannot be explored"),
         (&["--family", "logistic-separable"], "logistic-separable"),
@@ -109,6 +135,12 @@ fn bad_requests_are_refused_with_advice() {
         (&["--sketch-factor", "0.5"], "--sketch-factor"),
         (&["--family", "spd", "--sketch-factor", "2"], "between 0.01 and 1"),
         (&["--hall", "0"], "at least 1"),
+        (&["--rank", "5"], "--rank is not an option of the family mid-cond"),
+        (&["--family", "spd", "--lambda", "0.1"], "--lambda is not an option of the family spd"),
+        (&["--family", "ridge", "--lambda", "-1"], "--lambda is a number between 0 and 1"),
+        (&["--family", "spd-decay", "--decay", "nan"], "--decay is a number between 0.01 and 1"),
+        (&["--family", "low-rank", "--rank", "0"], "--rank is a number between 1 and 1000"),
+        (&["--family", "low-rank", "--rank", "90"], "--rank is at most 79"),
         (&["--outside", "1.5"], "outside"),
         (&["--rows", "10", "--cols", "9"], "too small"),
     ];
@@ -121,6 +153,22 @@ fn bad_requests_are_refused_with_advice() {
         assert!(!error["advice"].as_str().unwrap_or("").is_empty(), "{arguments:?}");
     }
     assert!(!Path::new(&store).exists(), "nothing was begun");
+}
+
+#[test]
+fn an_approximation_of_the_rank_asked_for_beats_classical_solvers() {
+    let asked = ["explore", "--family", "low-rank", "--rank", "6", "--decay", "0.3", "--tolerance", "0.2"];
+    let asked = [&asked[..], &["--edits", "6", "--cols", "100", "--held-out", "1"]].concat();
+    let explored = json(&[&asked[..], &["--store", &fresh("explore-rank.db")]].concat());
+    assert_eq!(explored["request"]["numbers"]["rank"], 6.0);
+    let best = &explored["hall"][0];
+    // Twice the rank, as a multiple of the columns.
+    assert!((best["sketch_factor"].as_f64().unwrap() - 0.12).abs() < 1e-12, "{best}");
+    assert_eq!(best["batch"], Value::Null);
+    let beats = best["beats"].as_array().unwrap();
+    let names: Vec<&str> = beats.iter().map(|solver| solver["solver"].as_str().unwrap()).collect();
+    assert_eq!(names, ["truncated-svd", "randomized-svd", "block-krylov", "subspace-iteration"]);
+    assert!(beats[0]["ratio"].as_f64().unwrap() > 1.0, "a sketch is cheaper than a decomposition: {beats:?}");
 }
 
 #[test]

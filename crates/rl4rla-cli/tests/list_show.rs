@@ -22,9 +22,12 @@ fn the_operators_are_those_of_the_papers_appendix_a_and_those_of_tasks() {
             "MAT_ORTH",
             "MAT_ROWS",
             "RAYLEIGH_RITZ",
+            "SHIFTED_QR",
+            "NYSTROM",
             "VEC_VEC_MUL",
             "VEC_ABS",
-            "PREVIOUS"
+            "PREVIOUS",
+            "REFRESH"
         ]
     );
     listed.sort();

@@ -48,6 +48,43 @@ fn a_table_is_solved_in_its_own_units() {
     }
 }
 
+/// λ as in textbooks: one column of ones, b = (2, 4), (AᵀA + λ)x = Aᵀb.
+#[test]
+fn lambda_is_that_of_the_users_problem() {
+    let file = written("solve-ridge.csv", "a,y\n1,2\n1,4\n");
+    let base = ["solve", "ridge-cg", "--matrix", &file, "--target", "y", "--step", "1"];
+    for (lambda, wanted) in [("0", 3.0), ("1", 2.0), ("4", 1.0)] {
+        let solved = json(&[&base[..], &["--lambda", lambda]].concat());
+        assert!((value(&solved, "a") - wanted).abs() < 1e-9, "{lambda}: {solved}");
+        assert_eq!(solved["lambda"].as_f64(), lambda.parse().ok());
+    }
+    for (arguments, wanted) in [
+        ([&base[..], &["--lambda", "-1"]].concat(), "--lambda must be at least 0 and finite, got -1"),
+        ([&base[..], &["--lambda", "inf"]].concat(), "--lambda must be at least 0 and finite"),
+        (
+            vec!["solve", "cgls", "--matrix", &file, "--target", "y", "--lambda", "1"],
+            "--lambda is for ridge regression and positive definite systems",
+        ),
+    ] {
+        let said = rl4rla(&arguments);
+        assert!(said.code == 2 && said.err.contains(wanted), "{said:?}");
+    }
+    let symmetric = written("solve-spd.csv", "a,b,y\n1,1,1\n1,1,1\n");
+    let solved = json(&[
+        "solve",
+        "shifted-cg",
+        "--matrix",
+        &symmetric,
+        "--target",
+        "y",
+        "--lambda",
+        "2",
+        "--step",
+        "1",
+    ]);
+    assert!((value(&solved, "a") - 0.25).abs() < 1e-9, "{solved}");
+}
+
 #[test]
 fn files_are_written_and_read_again() {
     let file = written("solve-out.csv", table());

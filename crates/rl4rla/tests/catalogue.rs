@@ -1,7 +1,7 @@
 //! Every catalogue program behaves as its theory says.
 
 use rl4rla::execute::{FailurePoint, Fault, RunSettings, SketchKind, Trace, run};
-use rl4rla::linalg::{add, dot, mat_vec, norm, scale, sub, vec_mat};
+use rl4rla::linalg::{Svd, add, dot, least_squares, mat_vec, norm, qr_r, scale, sub, svd_of_square, vec_mat};
 use rl4rla::problem::{Family, Instance, Leverage};
 use rl4rla::program::{Entry, Program};
 use rl4rla::rng::Stream;
@@ -259,6 +259,40 @@ fn methods_that_look_back_are_fast_at_any_condition_number() {
     }
 }
 
+/// The backward error of x relative to ‖A‖_F, as estimated by Karlson and Waldén:
+/// ‖(AᵀA + (‖r‖/‖x‖)²I)^(−½) Aᵀr‖/‖x‖.
+fn backward_error(instance: &Instance, x: &[f64]) -> f64 {
+    let (a, r) = (&instance.A, sub(&mat_vec(&instance.A, x), &instance.b));
+    let Svd { sigma, V, .. } = svd_of_square(&qr_r(a)).expect("a finite matrix");
+    let shift = norm(&r) / norm(x);
+    let gradient = vec_mat(&vec_mat(&r, a), &V);
+    let scaled: Vec<f64> = gradient.iter().zip(&sigma).map(|(g, s)| g / s.hypot(shift)).collect();
+    norm(&scaled) / norm(x) / norm(&sigma)
+}
+
+/// Refinement makes sketched preconditioning backward stable, where momentum alone loses digits to κ.
+#[test]
+fn refinement_has_the_backward_error_of_a_direct_solver() {
+    for kappa in [1e4, 1e8, 1e11] {
+        let family = Family { condition: Some(kappa), outside: 0.7, ..family("mid-cond", 2000, 40) };
+        let instance = draw(&family, 33);
+        // η = (1 − n/s)² and μ = n/s for s = 12n.
+        let sketch = (SketchKind::Gaussian, 12 * 40, (11.0f64 / 12.0).powi(2), 1.0 / 12.0);
+        let settings = RunSettings {
+            sketch: sketch.0,
+            sketch_rows: sketch.1,
+            mu: sketch.3,
+            every: 20,
+            ..settings(&instance, 60, sketch.2)
+        };
+        let error = |name: &str| backward_error(&instance, &go(name, &instance, &settings).x);
+        let direct = backward_error(&instance, &least_squares(&instance.A, &instance.b));
+        let (refined, plain) = (error("sketched-refinement"), error("heavy-ball"));
+        assert!(refined < 10.0 * direct.max(1e-16), "κ = {kappa:e}: {refined:e}, QR {direct:e}");
+        assert!(kappa < 1e6 || plain > 100.0 * refined, "κ = {kappa:e}: {plain:e} and {refined:e}");
+    }
+}
+
 #[test]
 fn sketch_and_solve_is_a_start_with_an_error_of_the_size_of_the_residual() {
     let (instance, settings) = sketched_four_times(1e4);
@@ -301,4 +335,53 @@ fn conjugate_gradients_end_after_as_many_iterations_as_there_are_columns() {
     assert!(delayed.windows(2).any(|pair| pair[1] > pair[0]));
     assert!(delayed[60] < 1e-3 * steepest[60], "{:e} and {:e}", delayed[60], steepest[60]);
     assert_eq!(delayed[1], steepest[1]);
+}
+
+/// The smallest number of iterations after which a run of a program has come to this excess.
+fn iterations_to(name: &str, instance: &Instance, settings: &RunSettings, excess: f64) -> usize {
+    let trace = go(name, instance, settings);
+    let reached = trace.excesses.iter().position(|e| *e <= excess);
+    reached.unwrap_or_else(|| panic!("{name}: {:e}", last(&trace.excesses)))
+}
+
+/// Eigenvalues above λ are seen as one, so that their number and size do not matter.
+#[test]
+fn a_nystrom_preconditioner_takes_the_leading_eigenvalues_away() {
+    for (condition, seed) in [(1e4, 1), (1e8, 2), (1e12, 3)] {
+        let instance = draw(&Family { condition: Some(condition), ..family("spd-decay", 200, 200) }, seed);
+        let [plain, preconditioned] = [("shifted-cg", 900), ("nystrom-pcg", 30)].map(|(name, iterations)| {
+            let settings = RunSettings { sketch_rows: 40, ..settings(&instance, iterations, 1.0) };
+            iterations_to(name, &instance, &settings, 1e-9)
+        });
+        assert!(
+            preconditioned <= 25 && 3 * preconditioned < plain,
+            "κ = {condition}: {preconditioned} {plain}"
+        );
+    }
+}
+
+/// At any condition number and any λ, as with least squares.
+#[test]
+fn a_sketched_ridge_preconditioner_makes_the_condition_number_irrelevant() {
+    for (condition, lambda) in [(1e2, 1e-2), (1e6, 1e-8), (1e10, 1e-16), (1e6, 0.0)] {
+        let family = Family { condition: Some(condition), ..family("ridge", 2000, 20) };
+        let instance = draw(&family.with_number("lambda", lambda).unwrap(), 4);
+        let settings = RunSettings { sketch_rows: 160, ..settings(&instance, 60, 1.0) };
+        let taken = iterations_to("sketched-ridge-pcg", &instance, &settings, 1e-9);
+        assert!(taken <= 25, "κ = {condition}, λ = {lambda}: {taken}");
+    }
+}
+
+/// A problem without a matrix to approximate is solved by its shift, and a singular factor is an error.
+#[test]
+fn preconditioners_with_a_shift_meet_degenerate_problems() {
+    let zero = draw(&Family { condition: Some(1e300), ..family("spd-decay", 30, 30) }, 1);
+    let quick = RunSettings { sketch_rows: 10, ..settings(&zero, 12, 1.0) };
+    assert!(go("nystrom-pcg", &zero, &quick).excesses.iter().any(|e| *e < 1e-9));
+    let text = "setup:\n R1 = SKETCH(A)\n R1 = SHIFTED_QR(R1, lambda)\niteration:\n v1 = VEC_MAT_MUL(b, A)\n \
+                v1 = TRIANGULAR_SOLVE(v1, R1)\n";
+    let instance = draw(&family("ridge", 60, 5).with_number("lambda", 0.0).unwrap(), 2);
+    let few = RunSettings { sketch_rows: 3, ..settings(&instance, 2, 1.0) };
+    let failure = run(&text.parse().unwrap(), &instance, &few, &Stream::new(1)).unwrap_err();
+    assert!(matches!(failure.fault, Fault::Numeric(_) | Fault::NotFinite), "{failure}");
 }

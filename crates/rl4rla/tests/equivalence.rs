@@ -207,6 +207,13 @@ fn sides(rule: Rule) -> Vec<(Matrix, Matrix)> {
             let unit = |v: &[f64]| column(linalg::scale(linalg::norm(v).recip(), v));
             vec![(unit(&linalg::scale(3.7, &x)), unit(&x))]
         }
+        Rule::Refresh => {
+            // r ← r − ηAv after x ← x − ηv gives Ax − b again.
+            let (b, eta) = (normal(9, 1, "b").column(0).to_vec(), 0.3);
+            let residual = |x: &[f64]| sub(&mat_vec(&m, x), &b);
+            let recurred = sub(&residual(&x), &linalg::scale(eta, &mat_vec(&m, &y)));
+            vec![(column(recurred), column(residual(&sub(&x, &linalg::scale(eta, &y)))))]
+        }
         Rule::NormSquared => vec![(column(vec![norm(&x).powi(2)]), column(vec![dot(&x, &x)]))],
         Rule::Diagonal => {
             let roots: Vec<f64> = x.iter().map(|v| v.abs().sqrt()).collect();
@@ -373,7 +380,7 @@ fn huge_programs_stop_with_a_reason() {
             "inverses of inverses",
             repeated(
                 "$sample; $gram; ",
-                1500,
+                12_000,
                 "R1 = MAT_INV(R1); R2 = MAT_TRANS_MAT_MUL(A, A); R1 = MAT_MAT_MUL(R1, R2)",
                 "/ $gradient; $apply",
             ),

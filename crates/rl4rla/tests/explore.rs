@@ -2,13 +2,15 @@
 
 use rl4rla::equivalence::catalogue_name;
 use rl4rla::execute::{RunSettings, run};
-use rl4rla::explore::{ExploreSpec, explore};
+use rl4rla::explore::{ExploreSpec, NoLog, ResultLog, explore};
 use rl4rla::problem::{Family, FamilyKind};
 use rl4rla::program::{
     Canonical, DataUnit, Entry, Geometry, LiveOut, Model, Program, ProgramCost, Signature, Update,
     unit_of_step,
 };
 use rl4rla::rng::Stream;
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
 
 fn least_squares() -> ExploreSpec {
     let family = Family { rows: 100_000, cols: 200, outside: 0.7, ..Family::new(FamilyKind::MID_COND) };
@@ -28,7 +30,7 @@ fn without_matrices(seed: u64) -> ExploreSpec {
 }
 
 fn hall(spec: &ExploreSpec) -> Vec<(Program, f64, usize)> {
-    let explored = explore(spec, &|_| true).unwrap().unwrap();
+    let explored = explore(spec, &NoLog, &|_| true).unwrap().unwrap();
     explored.hall.iter().map(|e| (e.program.clone(), e.held_out.reward, e.held_out.reached)).collect()
 }
 
@@ -99,7 +101,7 @@ fn an_exploration_is_a_pure_function_of_its_spec() {
 fn an_exploration_stops_when_asked() {
     let calls = std::sync::atomic::AtomicUsize::new(0);
     let goes_on = |_: &str| calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 2;
-    assert!(explore(&without_matrices(0), &goes_on).unwrap().is_none());
+    assert!(explore(&without_matrices(0), &NoLog, &goes_on).unwrap().is_none());
 }
 
 /// The passes that a program is charged are those it makes.
@@ -108,8 +110,10 @@ fn charged_passes_are_executed_passes() {
     let (rows, cols, iterations) = (200, 8, 5);
     let family = Family { rows, cols, outside: 0.5, ..Family::new(FamilyKind::LOW_COND) };
     let instance = family.draw(&Stream::new(1)).unwrap();
-    let settings = RunSettings { iterations, step: 0.3, ..RunSettings::for_size(rows, cols) };
+    let settings = RunSettings { iterations, step: 0.3, every: 2, ..RunSettings::for_size(rows, cols) };
     let found = hall(&without_matrices(1));
+    let refreshes = |program: &Program| program.instructions().any(|(_, _, ins)| ins.op.refreshes());
+    assert!(found.iter().any(|(program, ..)| refreshes(program)), "a residual is recurred");
     let found = found.iter().map(|(program, ..)| program);
     let linear = Signature::new(Geometry::Tall, Update::Subtract);
     let known =
@@ -197,6 +201,21 @@ fn other_tasks_have_conjugate_gradients_of_their_own() {
     }
 }
 
+/// With all operators, where a preconditioner pays: a fast decay, and a large condition number.
+#[test]
+fn preconditioners_with_a_shift_are_found_from_nothing() {
+    for (family, cols, condition, wanted) in
+        [("spd-decay", 100, 1e8, "NYSTROM"), ("ridge", 30, 1e4, "SHIFTED_QR")]
+    {
+        let spec = small(family, 5, 100);
+        let operators = ExploreSpec::operators_for(spec.family.kind.info().task, true);
+        let (search_cols, final_cols) = (cols, cols);
+        let spec = ExploreSpec { operators, conditions: vec![condition], search_cols, final_cols, ..spec };
+        let found = hall(&spec);
+        assert!(found[0].0.to_string().contains(wanted) && found[0].2 == 1, "{}", found[0].0);
+    }
+}
+
 /// Programs of the catalogue are well-typed in the units of their tasks, and solve its problems.
 #[test]
 fn programs_of_other_tasks_have_units_and_converge() {
@@ -205,6 +224,9 @@ fn programs_of_other_tasks_have_units_and_converge() {
         ("spd-cg", none, 60),
         ("shifted-cg", none, 200),
         ("ridge-cg", none, 60),
+        ("sketched-ridge-pcg", none, 40),
+        ("ridge-adaptive-momentum", none, 60),
+        ("nystrom-pcg", none, 40),
         ("ridge-gd", Ok(DataUnit { a: -2, b: 0 }), 4000),
     ] {
         let document = &Entry::named(name).unwrap().document;
@@ -237,7 +259,7 @@ fn block_krylov_is_found_from_nothing() {
     assert_eq!(hall[0].2, 2);
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let names = |hall: &[(Program, f64, usize)]| format!("{hall:?}");
-    let again = alone.install(|| explore(&spec, &|_| true).unwrap().unwrap());
+    let again = alone.install(|| explore(&spec, &NoLog, &|_| true).unwrap().unwrap());
     let again: Vec<(Program, f64, usize)> =
         again.hall.iter().map(|e| (e.program.clone(), e.held_out.reward, e.held_out.reached)).collect();
     assert_eq!(names(&again), names(&hall));
@@ -254,7 +276,7 @@ fn eigenvalue_methods_are_found_from_nothing() {
         ..all.clone()
     };
     let signature = family.signature();
-    let found = |spec: &ExploreSpec| explore(spec, &|_| true).unwrap().unwrap().hall;
+    let found = |spec: &ExploreSpec| explore(spec, &NoLog, &|_| true).unwrap().unwrap().hall;
     let (power, krylov) = (found(&plain), found(&ExploreSpec { family, ..all }));
     assert_eq!(catalogue_name(&power[0].program, signature), Some("power-iteration"));
     assert!(krylov[0].program.to_string().contains("RAYLEIGH_RITZ"), "{}", krylov[0].program);
@@ -284,4 +306,48 @@ fn more_passes_find_more() {
     let ((one, first), (more, second)) = (excess(range), excess(krylov));
     assert_eq!((first, second), (1, 3));
     assert!(one > 0.1 && more < 0.5 * one, "{one} {more}");
+}
+
+/// A log in memory: what an earlier attempt has left, and what is computed, in the order of its end.
+#[derive(Default)]
+struct MemoryLog {
+    known: HashMap<u128, Vec<f64>>,
+    computed: Mutex<Vec<(u128, Vec<f64>)>>,
+}
+
+impl ResultLog for MemoryLog {
+    fn known(&self, key: u128) -> Option<Vec<f64>> {
+        self.known.get(&key).cloned()
+    }
+
+    fn computed(&self, key: u128, numbers: &[f64]) {
+        self.computed.lock().unwrap().push((key, numbers.to_vec()));
+    }
+}
+
+/// Wherever an exploration is interrupted, it continues: with the same result, and nothing in the log is computed again.
+#[test]
+fn an_exploration_goes_on_from_any_part_of_its_log() {
+    let small = ExploreSpec { evolve: 400, hall: 2, held_out: 1, ..without_matrices(3) };
+    let family = Family { rows: 60, cols: 60, ..Family::named("eigenvalue").unwrap() };
+    let eigen = ExploreSpec { family, conditions: vec![10.0], edits: 3, ..answers("eigenvalue", 1e-6) };
+    for spec in [small, eigen] {
+        let explored = |log: &MemoryLog| {
+            let found = explore(&spec, log, &|_| true).unwrap().unwrap();
+            format!("{:?} {:?} {} {}", found.hall, found.rivals, found.values, found.runs)
+        };
+        let first = MemoryLog::default();
+        let whole = explored(&first);
+        let log = first.computed.into_inner().unwrap();
+        let different: HashSet<u128> = log.iter().map(|(key, _)| *key).collect();
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        for share in [0.02, 0.3, 0.7, 0.98, 1.0] {
+            let left = &log[..(share * log.len() as f64) as usize];
+            let resumed = MemoryLog { known: left.iter().cloned().collect(), ..MemoryLog::default() };
+            assert_eq!(alone.install(|| explored(&resumed)), whole, "{share}");
+            let new: HashSet<u128> = resumed.computed.lock().unwrap().iter().map(|(key, _)| *key).collect();
+            assert!(new.iter().all(|key| !resumed.known.contains_key(key)), "{share}");
+            assert_eq!(new.len() + resumed.known.len(), different.len(), "{share}");
+        }
+    }
 }

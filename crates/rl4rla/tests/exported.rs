@@ -32,6 +32,9 @@ mod sgd;
 #[path = "exported/sketched_pcg_warm.rs"]
 mod sketched_pcg_warm;
 #[rustfmt::skip]
+#[path = "exported/sketched_refinement.rs"]
+mod sketched_refinement;
+#[rustfmt::skip]
 #[path = "exported/sketched_precond_gd_factored.rs"]
 mod sketched_precond_gd_factored;
 
@@ -85,6 +88,7 @@ fn the_files_are_what_is_exported() {
         "sketched-precond-gd-factored",
         "adaptive-momentum",
         "sketched-pcg-warm",
+        "sketched-refinement",
     ] {
         let entry = Entry::named(name).unwrap();
         check(name, exported(name, &entry.document, entry.signature()));
@@ -164,6 +168,15 @@ fn what_looks_back_and_starts_warm_takes_the_iterations_that_it_takes_here() {
     for (ours, theirs) in ours[1..].iter().zip(&excesses) {
         assert!((0.2..5.0).contains(&(ours / theirs)), "{ours} {theirs}");
     }
+    // A gradient that is refreshed every ten iterations.
+    let options = sketched_refinement::Options {
+        step: Some(0.75),
+        mu: 0.125,
+        ..sketched_refinement::Options::for_size(10_000, 50)
+    };
+    let random = &mut sketched_refinement::Random(1);
+    let found = sketched_refinement::sketched_refinement(A.as_ref(), b.as_ref(), &options, random, |_| ());
+    assert!(found.converged && options.every == 10 && found.iterations <= 30, "{found:?}");
     // The momentum of an iteration that is told its step.
     let options =
         adaptive_momentum::Options { step: Some(0.75), ..adaptive_momentum::Options::for_size(10_000, 50) };

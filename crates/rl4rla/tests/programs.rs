@@ -145,7 +145,7 @@ proptest! {
             let price = ProgramCost::of(&live, geometry, model).unwrap();
             prop_assert_eq!(&price, &ProgramCost::of(&Canonical::new(&untidy, LiveOut::Finished), geometry, model).unwrap());
             let (rows, cols) = (1000.0, if geometry == Geometry::Tall { 10.0 } else { 1000.0 });
-            let sizes = Sizes { rows, cols, sketch: rows.min(8.0 * cols), batch: 3.0, sketch_work: 16.0 };
+            let sizes = Sizes { rows, cols, sketch: rows.min(8.0 * cols), batch: 3.0, sketch_work: 16.0, every: 10.0 };
             for instruction in check(&program, geometry).unwrap() {
                 let cost = Cost::of(&instruction, geometry, model);
                 let (flops, data) = (cost.flops.eval(&sizes), cost.data.eval(&sizes));
@@ -178,7 +178,7 @@ fn factoring_a_wide_matrix_has_its_price() {
     let live = format!("{wide}iteration:\n v1 = MAT_VEC_MUL(R1, b)\n v1 = VEC_MAT_MUL(v1, A)\n");
     let live = Canonical::new(&parse(&live), LiveOut::Finished);
     let price = ProgramCost::of(&live, Geometry::Tall, Model::True).unwrap();
-    let sizes = Sizes { rows: 1000.0, cols: 10.0, sketch: 80.0, batch: 10.0, sketch_work: 16.0 };
+    let sizes = Sizes { rows: 1000.0, cols: 10.0, sketch: 80.0, batch: 10.0, sketch_work: 16.0, every: 10.0 };
     assert!(price.flops(&sizes, 10) > 0.0, "{}", price.setup.flops);
 }
 

@@ -35,6 +35,15 @@ pub struct Explore {
     /// [default: 0.7 for families that have it]
     #[arg(long, help_heading = "Problem")]
     pub outside: Option<f64>,
+    /// k, the rank of a low-rank approximation [default: 20]
+    #[arg(long, value_parser = size, help_heading = "Problem")]
+    pub rank: Option<usize>,
+    /// How fast singular values or eigenvalues fall, as the family defines it; see `rl4rla list families`
+    #[arg(long, allow_hyphen_values = true, help_heading = "Problem")]
+    pub decay: Option<f64>,
+    /// λ of ridge regression and shifted systems, relative to the largest eigenvalue of AᵀA or A
+    #[arg(long, allow_hyphen_values = true, help_heading = "Problem")]
+    pub lambda: Option<f64>,
     /// Excess to reach, as the task measures it; where rounding does not allow it, ten times that of a direct solver
     #[arg(long, default_value = "1e-10", help_heading = "Problem")]
     pub tolerance: f64,
@@ -54,7 +63,7 @@ pub struct Explore {
     /// Sketch rows per column of A, or per row of an answer [default: tuned for each program; 2 for answers]
     #[arg(long, help_heading = "Search")]
     pub sketch_factor: Option<f64>,
-    /// Parts of the search to switch off, to see what they contribute: types, oracle, peeling, start, evolution
+    /// Parts of the search to switch off, to see what they contribute: types, oracle, peeling, start, evolution, recurrence
     #[arg(long, value_delimiter = ',', value_name = "PARTS", value_parser = named::<SearchPart>, help_heading = "Search")]
     pub without: Vec<SearchPart>,
     /// Runs of the evolution of the programs found; 0 for none

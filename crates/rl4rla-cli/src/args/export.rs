@@ -34,6 +34,9 @@ pub struct ExportArguments {
     /// The number μ in register `mu` [default: the run's, or 0]
     #[arg(long, allow_hyphen_values = true, help_heading = "Defaults of the exported code")]
     pub mu: Option<f64>,
+    /// Iterations k from one REFRESH to the next [default: the run's, or 10]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Defaults of the exported code")]
+    pub every: Option<u64>,
     /// Sketch type: sjlt, sjlt2, sjlt4, countsketch, gaussian or srht [default: the run's, or sjlt]
     #[arg(long, help_heading = "Defaults of the exported code")]
     pub sketch: Option<SketchKind>,

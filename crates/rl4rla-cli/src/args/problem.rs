@@ -59,6 +59,9 @@ pub struct Chance {
     /// The number μ in register `mu`
     #[arg(long, default_value_t = 0.0, allow_hyphen_values = true, help_heading = "Run")]
     pub mu: f64,
+    /// Iterations k from one REFRESH to the next
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Run")]
+    pub every: u64,
     /// Sketch type: sjlt, sjlt2, sjlt4, countsketch, gaussian or srht
     #[arg(long, default_value_t = SketchKind::Sjlt, help_heading = "Run")]
     pub sketch: SketchKind,

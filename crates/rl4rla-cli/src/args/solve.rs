@@ -36,6 +36,9 @@ pub struct Solve {
     /// Step size η, or `auto`: chosen by a pilot of 16 iterations or, for other tasks, by a line search in every iteration
     #[arg(long, default_value = "auto", allow_hyphen_values = true, help_heading = "Run")]
     pub step: String,
+    /// λ of ridge regression, min ‖Ax − b‖² + λ‖x‖², and of shifted systems, (A + λI)x = b [default: 0]
+    #[arg(long, allow_hyphen_values = true, help_heading = "Run")]
+    pub lambda: Option<f64>,
     /// Return the mean of the second half of the iterates, which averages out sampling noise
     #[arg(long, help_heading = "Run")]
     pub average: bool,

@@ -190,6 +190,15 @@ pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     task.go_on(&mut store, shared)
 }
 
+/// An error if a run was begun by a build that may compute different numbers.
+fn same_build(id: &RunId, build: &Build) -> Result<(), Failure> {
+    if Build::current().continues(build) {
+        return Ok(());
+    }
+    let message = format!("run {id} was started by another build, version {build}");
+    Err(Failure::new(message).advise("that build, because another may compute different numbers"))
+}
+
 /// Resumes a run, or reloads a finished one.
 pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
@@ -209,6 +218,7 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
         if let Some(record) = run.result? {
             return Ok(explore::page(&record, &request, shared));
         }
+        same_build(&id, &run.build)?;
         drop(store);
         let mut store = Store::open(&shared.store)?;
         store.resume(&id)?;
@@ -219,10 +229,7 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
             .map_err(|error| unusable("be shown", error))?;
         return Ok(page(&record.preferring(preference.as_ref()), &curriculum, shared));
     }
-    if !Build::current().continues(&run.build) {
-        let message = format!("run {id} was started by another build, version {}", run.build);
-        return Err(Failure::new(message).advise("that build, because another may compute different numbers"));
-    }
+    same_build(&id, &run.build)?;
     let settings: SearchSettings =
         serde_json::from_str(&run.settings).map_err(|error| unreadable(&format!("run {id}"), &error))?;
     let curriculum =

@@ -1,17 +1,18 @@
 //! `rl4rla explore`.
 
 mod limits;
+mod live;
 
 use crate::args::{Explore, Shared};
 use crate::failure::Failure;
-use crate::interrupt::{self, INTERRUPTED, stopped};
+use crate::interrupt::{self, INTERRUPTED};
 use crate::page::{Page, accent, faint, indent, ledger, number, strong, warning};
-use crate::progress;
+use live::LiveLog;
 use rl4rla::explore::{ExploreRequest, ExploreSpec, RequestError, explore};
 use rl4rla::problem::{Choice, ExploreDefaults, Family, FamilyInfo, families, tasks};
 use rl4rla::program::nearest;
 use rl4rla::record::{Build, EXPLORE, HallRecord, RunRecord, TunablesRecord};
-use rl4rla::store::{NewRun, RunId, Store};
+use rl4rla::store::{NewRun, ResultRecorder, RunId, Store};
 use serde_json::json;
 use std::time::Instant;
 
@@ -73,6 +74,14 @@ fn request(args: &Explore) -> Result<ExploreRequest, Failure> {
         leverage: args.leverage,
         right: args.right,
         outside: args.outside.unwrap_or(outside),
+        numbers: [
+            ("rank", args.rank.map(|rank| rank as f64)),
+            ("decay", args.decay),
+            ("lambda", args.lambda),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.into(), value?)))
+        .collect(),
         tolerance: args.tolerance,
         operators: args.operators.clone().unwrap_or_else(operators),
         edits: args.edits.unwrap_or(defaults.edits),
@@ -90,7 +99,7 @@ fn spec(request: &ExploreRequest) -> Result<ExploreSpec, Failure> {
     request.spec().map_err(|RequestError { message, advice }| Failure::new(message).advise(advice))
 }
 
-/// Explores, from the start: everything is computed again, with the same result.
+/// Explores, starting from what is in the store, until it ends or is interrupted.
 pub fn go_on(
     id: &RunId,
     request: &ExploreRequest,
@@ -100,10 +109,9 @@ pub fn go_on(
     let again = interrupted(id, shared);
     interrupt::saving(interrupted(id, shared));
     let (start, spec) = (Instant::now(), spec(request)?);
-    let explored = explore(&spec, &|what| {
-        progress::doing(what);
-        !stopped()
-    });
+    let live = LiveLog::new(ResultRecorder::new(store, id.clone())?);
+    let explored = explore(&spec, &live, &|what| live.goes_on(what));
+    let [replayed, computed] = live.close()?;
     let exploration =
         explored.map_err(|error| Failure::new(error.to_string()).advise("another --family or --seed"))?;
     let seconds = start.elapsed().as_secs_f64();
@@ -114,16 +122,22 @@ pub fn go_on(
     };
     let signature = spec.family.signature();
     let record = RunRecord::explored(id.as_str(), (METHOD, request.seed), signature, &exploration, seconds);
-    store.finish_stage(id, 0, &record.stages[0])?;
-    store.finish(id, &record)?;
-    Ok(page(&record, request, shared))
+    store.together(|store| {
+        store.finish_stage(id, 0, &record.stages[0])?;
+        store.finish(id, &record)?;
+        store.forget_evaluations(id)
+    })?;
+    let mut page = page(&record, request, shared);
+    page.json["replayed"] = json!(replayed);
+    page.json["computed"] = json!(computed);
+    Ok(page)
 }
 
 fn interrupted(id: &RunId, shared: &Shared) -> Page {
     let command = shared.again(&format!("resume {id}"));
     Page {
         json: json!({ "run": id.as_str(), "interrupted": true, "resume": command, "found": null }),
-        text: format!("interrupted. To explore again, with the same result:\n  {command}\n"),
+        text: format!("interrupted; everything computed is saved. To continue:\n  {command}\n"),
         code: INTERRUPTED,
     }
 }
@@ -165,7 +179,7 @@ pub fn page(record: &RunRecord, request: &ExploreRequest, shared: &Shared) -> Pa
     };
     for (title, lines) in [
         ("works up to, and fails at", lines(limits::limits)),
-        ("flops of classical solvers, as multiples of those of the program", lines(limits::beats)),
+        ("work of classical solvers, as a multiple of that of the program", lines(limits::beats)),
     ] {
         if !lines.is_empty() {
             text += &format!("\n{}\n{lines}", strong(title));
@@ -232,13 +246,18 @@ fn measured(held_out: &rl4rla::explore::HeldOut, tunables: &TunablesRecord) -> V
         (Some(kind), Some(factor)) => format!("{kind} {factor}n"),
         _ => String::new(),
     };
+    let batch = tunables.batch.map(|batch| format!("batch {batch}n"));
+    let drawn: Vec<String> =
+        [Some(sketch).filter(|sketch| !sketch.is_empty()), batch].into_iter().flatten().collect();
     vec![
         format!("{}/{}", held_out.reached, held_out.runs),
         format!("{}{spread}", some(held_out.iterations)),
         some(held_out.passes),
         some(held_out.flops),
         format!("{} ± {}", number(held_out.reward), number(held_out.reward_error)),
-        number(tunables.step) + &tunables.mu.map_or(String::new(), |mu| format!(", μ {mu}")),
-        sketch,
+        number(tunables.step)
+            + &tunables.mu.map_or(String::new(), |mu| format!(", μ {mu}"))
+            + &tunables.every.map_or(String::new(), |every| format!(", every {every}")),
+        drawn.join(", "),
     ]
 }

@@ -21,11 +21,12 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
     let live = Canonical::new(program, LiveOut::Finished);
     let price = ProgramCost::of(&live, signature, Model::True)?;
     let equation = equation(program, signature)?;
-    let (setup, iteration) = costs(program, signature)?;
-    let total = match setup.is_zero() {
-        true => format!("T·({iteration})"),
-        false => format!("{setup} + T·({iteration})"),
-    };
+    let [setup, iteration, refresh] = costs(program, signature)?;
+    let mut total = if setup.is_zero() { String::new() } else { format!("{setup} + ") };
+    total += &format!("T·({iteration})");
+    if !refresh.is_zero() {
+        total += &format!(" + ⌈T/k⌉·({refresh})");
+    }
     let naming = name(program, signature)?;
     let document = &source.document;
     let json = json!({
@@ -42,8 +43,10 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
         "flops": total,
         "flops_setup": setup.to_string(),
         "flops_iteration": iteration.to_string(),
+        "flops_refresh": refresh.to_string(),
         "data_setup": price.setup.data.to_string(),
         "data_iteration": price.iteration.data.to_string(),
+        "data_refresh": price.refresh.data.to_string(),
         "family": document.family,
         "update": document.update.name(),
         "geometry": name_of(signature.geometry),
@@ -76,8 +79,9 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
     };
     text += &format!("\n{}\n", strong("Cost"));
     text += &indent(
-        &(cost("once           ", &price.setup, &setup)
-            + &cost("every iteration", &price.iteration, &iteration)),
+        &(cost("once              ", &price.setup, &setup)
+            + &cost("every iteration   ", &price.iteration, &iteration)
+            + &cost("every k iterations", &price.refresh, &refresh)),
     );
     let mentions = |symbol: &str| [&setup, &iteration].iter().any(|p| p.to_string().contains(symbol));
     let mut legend = String::from(match signature.geometry {
@@ -88,6 +92,7 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
     for (used, words) in [
         (equation.text.contains("sketch"), ", s rows of an SJLT sketch"),
         (mentions("k"), ", k rows of a sample"),
+        (!refresh.is_zero(), ", k iterations from one refresh to the next (`--every`)"),
     ] {
         legend += if used { words } else { "" };
     }

@@ -51,7 +51,8 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let (a, b) = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
     let reporter = ErrorReporter { source: &source, matrix, system: &system };
     let response = task.response(&b).map_err(|error| reporter.data(error))?;
-    let problem = Problem::new(task, a, b).with_noise(system.columns.noise());
+    let problem = Problem::new(task, a, b).with_lambda(args.lambda.unwrap_or(0.0));
+    let problem = problem.with_noise(system.columns.noise());
     progress::doing(format!("solving with {}", source.name));
     let begun = Instant::now();
     let solution =
@@ -128,6 +129,11 @@ fn refuse_unfit(args: &Solve, source: &NamedProgram, task: &dyn Task) -> Result<
             "--rank-deficient",
             "is for linear systems",
         ),
+        (
+            args.lambda.is_some() && !task.inputs().contains(Reg::LAMBDA),
+            "--lambda",
+            "is for ridge regression and positive definite systems",
+        ),
         (args.predict.is_some() && !task.inputs().contains(Reg::B), "--predict", "needs a target to predict"),
     ];
     match asked.into_iter().find(|(unfit, ..)| *unfit) {
@@ -154,6 +160,10 @@ fn options(args: &Solve) -> Result<SolveOptions, Failure> {
         let message = format!("--tolerance must be at least 0 and less than 1, got {}", args.tolerance);
         return Err(Failure::new(message).advise("--tolerance 1e-10"));
     }
+    if let Some(lambda) = args.lambda.filter(|lambda| !(lambda.is_finite() && *lambda >= 0.0)) {
+        let message = format!("--lambda must be at least 0 and finite, got {lambda}");
+        return Err(Failure::new(message).advise("--lambda 0.1"));
+    }
     if args.iterations == 0 {
         return Err(Failure::new("--iterations must be at least 1").advise("--iterations 1000"));
     }
@@ -165,6 +175,7 @@ fn options(args: &Solve) -> Result<SolveOptions, Failure> {
         average: args.average,
         history: args.plot.is_some(),
         mu: finite(args.chance.mu, "--mu", "0.25")?,
+        every: args.chance.every as usize,
         sketch: args.chance.sketch,
         sketch_factor: positive(args.chance.sketch_factor, "--sketch-factor", "8")?,
         batch: args.chance.batch as usize,

@@ -174,7 +174,9 @@ pub fn timeless(mut result: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(fields) => {
-                fields.retain(|key, _| !key.starts_with("seconds") && key != "run");
+                fields.retain(|key, _| {
+                    !key.starts_with("seconds") && !["run", "replayed", "computed"].contains(&key.as_str())
+                });
                 fields.values_mut().for_each(strip);
             }
             Value::Array(items) => items.iter_mut().for_each(strip),

@@ -15,6 +15,9 @@ pub struct Costs {
     pub setup: Symbols,
     /// Cost of one iteration, as polynomials.
     pub iteration: Symbols,
+    /// What is added every k iterations, as polynomials, if the program refreshes a value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<Symbols>,
     /// ζ: the flops of the sketch per entry of the matrix it compresses.
     pub sketch_work: f64,
     /// m.
@@ -23,7 +26,7 @@ pub struct Costs {
     pub cols: usize,
     /// Cost of setup at this size.
     pub once: Spent,
-    /// Cost of one iteration at this size.
+    /// Mean cost of an iteration at this size.
     pub each: Spent,
     /// Iterations to the tolerance at the first condition number; `None` if it is not reached.
     pub iterations: Option<f64>,
@@ -74,7 +77,7 @@ const MOST_COLS: u64 = 10_000_000;
 impl Costs {
     /// The costs of a study's program, given its iterations to the tolerance at the first condition number.
     pub fn of(study: &Study, wait: &Wait) -> Costs {
-        let ProgramCost { setup, iteration } = &study.cost;
+        let ProgramCost { setup, iteration, refresh } = &study.cost;
         let (rows, cols) = (study.family.rows, study.family.cols);
         let sizes = sizes(study, rows as u64, cols as u64);
         let symbols = |flops: &dyn ToString, data: &dyn ToString| Symbols {
@@ -84,12 +87,16 @@ impl Costs {
         let spent =
             |t: usize| Spent { flops: study.cost.flops(&sizes, t), passes: study.cost.passes(&sizes, t) };
         let once = spent(0);
-        let each = Spent { flops: spent(1).flops - once.flops, passes: spent(1).passes - once.passes };
+        let refreshes = !refresh.flops.is_zero();
+        let span = if refreshes { study.protocol.settings(rows, cols, study.step).every } else { 1 };
+        let (all, mean) = (spent(span), |sum: f64| sum / span as f64);
+        let each = Spent { flops: mean(all.flops - once.flops), passes: mean(all.passes - once.passes) };
         let observed = wait.observed.filter(|_| wait.reached == wait.count);
         let iterations = observed.or(wait.predicted).map(|t| t.value);
         Costs {
             setup: symbols(&setup.flops, &setup.data),
             iteration: symbols(&iteration.flops, &iteration.data),
+            refresh: refreshes.then(|| symbols(&refresh.flops, &refresh.data)),
             sketch_work: sizes.sketch_work,
             rows,
             cols,

@@ -128,13 +128,14 @@ impl Study {
     /// assert!(id(0) == id(0) && id(0) != id(1) && id(0).len() == 16);
     /// ```
     pub fn id(&self) -> String {
-        let Protocol { iterations, sketch, sketch_factor, batch, sampling, mu, .. } = &self.protocol;
+        let Protocol { iterations, sketch, sketch_factor, batch, sampling, mu, every, .. } = &self.protocol;
         let family = serde_json::to_string(&self.family).unwrap_or_default();
         let program = self.live.program().to_string();
         let (kappas, step, care) = (&self.kappas, self.step, &self.care);
-        // Without a μ the name is what it was before there was one.
+        // Without a μ and a k the name is what it was before there were any.
         let mu = if *mu == 0.0 { String::new() } else { format!(" {mu:?}") };
-        let run = format!("{iterations} {step:?} {sketch} {sketch_factor:?} {batch} {sampling:?}{mu}");
+        let every = if *every == RunSettings::EVERY { String::new() } else { format!(" every {every}") };
+        let run = format!("{iterations} {step:?} {sketch} {sketch_factor:?} {batch} {sampling:?}{mu}{every}");
         let text = format!("{program}\n{family}\n{kappas:?}\n{run}\n{care:?}");
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }
@@ -158,7 +159,7 @@ impl Study {
     pub fn horizon(&self) -> usize {
         let t = self.protocol.iterations;
         let sizes = self.settings(&self.family).sizes(self.family.rows, self.family.cols);
-        let affordable = (LONG_RUN / self.cost.iteration.flops.eval(&sizes).max(1.0)) as usize;
+        let affordable = (LONG_RUN / self.cost.rates(&sizes).mean_iteration().max(1.0)) as usize;
         affordable.clamp(t, t.saturating_mul(LONGER))
     }
 

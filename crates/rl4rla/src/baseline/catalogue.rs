@@ -3,10 +3,10 @@
 use super::error::BaselineError;
 use super::request::{BaselineSolution, Request};
 use super::{
-    blendenpik, cgls, direct, fossils, iterative_sketching, kaczmarz, lbfgs, lsqr, lsrn, newton, ridge, sgd,
-    spd, splitting,
+    blendenpik, cgls, direct, fossils, iterative_sketching, kaczmarz, lbfgs, low_rank, lsqr, lsrn, newton,
+    ridge, sgd, spd, splitting,
 };
-use crate::problem::{Linear, Logistic, Ridge, Spd, Task};
+use crate::problem::{Linear, Logistic, LowRank, Ridge, Spd, Task};
 use crate::program::{Registry, Taken};
 use std::fmt;
 
@@ -115,7 +115,7 @@ const LINEAR: BaselineInfo = BaselineInfo {
 const SKETCHED: BaselineInfo = BaselineInfo { group: MethodGroup::Sketched, randomized: true, ..LINEAR };
 
 /// All baselines.
-pub static BASELINES: [BaselineInfo; 20] = [
+pub static BASELINES: [BaselineInfo; 25] = [
     BaselineInfo {
         name: "normal-equations",
         doc: "Cholesky of AᵀA; AlgoTune's solver for LOW_COND and MID_COND, transcribed from the paper's table",
@@ -252,6 +252,14 @@ pub static BASELINES: [BaselineInfo; 20] = [
         ..LINEAR
     },
     BaselineInfo {
+        name: "ridge-pcgls",
+        doc: "CGLS for (AᵀA + λI)x = Aᵀb, preconditioned by the factor of SA on top of √λ·I for a sparse sketch of 4n rows",
+        reference: "Avron, Clarkson and Woodruff, APPROX/RANDOM, 2017",
+        task: &Ridge,
+        solve: ridge::ridge_pcgls,
+        ..SKETCHED
+    },
+    BaselineInfo {
         name: "cholesky",
         doc: "Cholesky of A + λI",
         reference: "Benoit, Bulletin Géodésique 2, 1924",
@@ -275,5 +283,39 @@ pub static BASELINES: [BaselineInfo; 20] = [
         task: &Spd,
         solve: spd::nystrom_pcg,
         ..SKETCHED
+    },
+    BaselineInfo {
+        name: "truncated-svd",
+        doc: "singular value decomposition by way of QR: the best approximation of rank k",
+        reference: "Eckart and Young, Psychometrika 1, 1936; Golub and Reinsch, Numerische Mathematik 14, 1970",
+        task: &LowRank,
+        solve: low_rank::truncated_svd,
+        ..LINEAR
+    },
+    BaselineInfo {
+        name: "randomized-svd",
+        doc: "range of a Gaussian sketch of k + 10 rows after two power iterations, and the SVD of A restricted to it",
+        reference: "Halko, Martinsson and Tropp, SIAM Review 53, 2011",
+        task: &LowRank,
+        solve: low_rank::randomized_svd,
+        ..SKETCHED
+    },
+    BaselineInfo {
+        name: "block-krylov",
+        doc: "all blocks of two power iterations on a Gaussian sketch of k + 10 rows, and the SVD of A restricted to their space",
+        reference: "Musco and Musco, NIPS 2015",
+        task: &LowRank,
+        solve: low_rank::block_krylov,
+        ..SKETCHED
+    },
+    BaselineInfo {
+        name: "subspace-iteration",
+        group: MethodGroup::Iterative,
+        doc: "power iterations on a random block of k rows, orthonormal in between, until the singular values rest",
+        reference: "Rutishauser, Numerische Mathematik 13, 1969",
+        randomized: true,
+        task: &LowRank,
+        solve: low_rank::subspace_iteration,
+        ..LINEAR
     },
 ];

@@ -21,6 +21,7 @@ mod fossils;
 mod iterative_sketching;
 mod kaczmarz;
 mod lbfgs;
+mod low_rank;
 mod lsqr;
 mod lsrn;
 mod minimum_norm;
@@ -38,4 +39,5 @@ mod tests;
 
 pub use catalogue::{BASELINES, Baseline, BaselineInfo, MethodGroup};
 pub use error::BaselineError;
+pub use low_rank::OVERSAMPLING;
 pub use request::{BaselineSolution, Request};

@@ -5,6 +5,9 @@ use super::error::BaselineError;
 use crate::linalg::{self, Matrix};
 use crate::rng::Stream;
 
+/// The rank of a low-rank approximation if none is asked for.
+const RANK: usize = 10;
+
 /// A problem to solve: min ‖Ax − b‖, or the logistic fit of the labels b.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
@@ -14,6 +17,8 @@ pub struct Request<'a> {
     pub b: &'a [f64],
     /// λ, for solvers of regularized or shifted problems; 0 by default.
     pub lambda: f64,
+    /// The rank of a low-rank approximation; 10 for `None`, and always less than n.
+    pub rank: Option<usize>,
     /// Tolerance; each solver documents what it compares, and has its own default for `None`.
     pub tolerance: Option<f64>,
     /// Iteration limit; each solver has its own default for `None`.
@@ -25,7 +30,12 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// The problem of these data with the solver's defaults.
     pub fn new(A: &'a Matrix, b: &'a [f64], stream: Stream) -> Request<'a> {
-        Request { A, b, lambda: 0.0, tolerance: None, iterations: None, stream }
+        Request { A, b, lambda: 0.0, rank: None, tolerance: None, iterations: None, stream }
+    }
+
+    /// The rank asked for, at least 1 and less than n.
+    pub(super) fn rank_below(&self, n: usize) -> usize {
+        self.rank.unwrap_or(RANK).clamp(1, (n - 1).max(1))
     }
 
     /// m and n; an error if A is empty or a number is not finite.

@@ -2,7 +2,7 @@
 
 use crate::analysis::PreconditionerForm;
 use crate::discovery::Judgement;
-use crate::equivalence::{Answer, Verdict, catalogue_name, equivalent};
+use crate::equivalence::{Answer, Symbolic, Verdict, catalogue_name, equivalent};
 use crate::program::{Grammar, Instruction, Program, Section, Signature, TypeSystem, unit_of_step};
 
 /// The target of a stage, hidden from its search.
@@ -43,9 +43,14 @@ impl Target {
         Judgement { found, matched, verdict, unstable_from }
     }
 
-    /// Whether a program equals the target in exact arithmetic, stable or not; false if there is no target.
+    /// Whether algebra proves a program equal to the target, as it is or with `completed_by` appended, stable or not;
+    /// false if there is no target. The judge runs both programs too, so whatever it accepts is equal in this sense.
     pub fn equals(&self, program: &Program, signature: Signature) -> bool {
-        is_equal(&self.compare(program, signature))
+        let is_equal = |program: &Program| {
+            Symbolic::between(program, &self.program, signature).is_ok_and(|symbolic| symbolic.is_equal())
+        };
+        let completed = || !self.completed_by.is_empty() && is_equal(&self.completed(program));
+        !self.is_open() && (is_equal(program) || completed())
     }
 
     /// The comparison of a program with the target, as it is or with `completed_by` appended.

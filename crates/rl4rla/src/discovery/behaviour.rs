@@ -94,16 +94,17 @@ impl Lab {
         let Probe { instance, settings, start, .. } = probe;
         let (stream, run) = (Probe::stream(), Lenient::new(instance, update, settings, Some(start)));
         let placed = |t: usize| {
-            let other =
-                |label: &str, i: u64| stream.derive(label, t as u64).derive(label, i).normals(start.len());
+            let other = |label: &str, i: u64, length: usize| {
+                stream.derive(label, t as u64).derive(label, i).normals(length)
+            };
             let mut run = run.clone();
             match t {
                 // The starting point of fingerprints.
-                0 => run.place(start, |_| start.iter().rev().copied().collect()),
+                0 => run.place(start, |_, length| start.iter().rev().copied().cycle().take(length).collect()),
                 // If the update does not change x, it is the same at all points.
                 _ => {
-                    let x = if update.is_answer() { start.clone() } else { other("x", 0) };
-                    run.place(&x, |reg| other("carried", reg.index() as u64));
+                    let x = if update.is_answer() { start.clone() } else { other("x", 0, start.len()) };
+                    run.place(&x, |reg, length| other("carried", reg.index() as u64, length));
                 }
             }
             run.registers().clone()
@@ -227,6 +228,11 @@ impl Lab {
                 first[t] = held(t).and_then(|_| held(t.saturating_sub(1)));
                 continue;
             }
+            if op.refreshes() {
+                // The first point stands for iterations that refresh, the others for those that do not.
+                first[t] = self.datum(operands[usize::from(t > 0)], t).clone();
+                continue;
+            }
             for (arg, &number) in args.iter().zip(&operands) {
                 self.run.set(arg.reg, self.values[number as usize].data[t].clone());
             }
@@ -279,8 +285,9 @@ impl Lab {
     /// The fingerprint of the finished program, with the registers `kept` hashed as left by setup; `None` if it
     /// fails. The prefix has run setup and its first iteration.
     pub fn fingerprint(&mut self, held: &Held, finished: &[Step], kept: RegSet) -> Option<u128> {
-        // What an instruction remembered in the first iteration is no longer held.
-        if finished.iter().any(|step| step.instruction.op.remembers()) {
+        // What an instruction remembered in the first iteration is no longer held, and later iterations refresh nothing.
+        let lasts = |step: &Step| step.instruction.op.remembers() || step.instruction.op.refreshes();
+        if finished.iter().any(lasts) {
             return None;
         }
         let moved = RegSet::EMPTY.with(Reg::X).with(Reg::V1);

@@ -76,6 +76,8 @@ pub struct Place {
     origins: [Neighbour; Reg::COUNT],
     /// What reads every register next, if it is written here.
     readers: [Neighbour; Reg::COUNT],
+    /// Whether an instruction before reads the value of a register.
+    read: [bool; Reg::COUNT],
     point: TypePoint,
     /// The instruction before this position, if there is one in the section.
     before: Option<Instruction>,
@@ -95,6 +97,7 @@ impl Place {
             replaces: edit.replaces,
             origins: std::array::from_fn(|_| Neighbour::Nothing),
             readers: std::array::from_fn(|_| Neighbour::Nothing),
+            read: [false; Reg::COUNT],
             point: TypePoints::START,
             before: head.last().map(|&word| editor.instruction(word).clone()),
             last: tail.is_empty(),
@@ -105,7 +108,9 @@ impl Place {
             for &word in words {
                 let instruction = editor.instruction(word);
                 let (op, writes) = (instruction.op, instruction.writes());
+                instruction.reads().iter().for_each(|reg| place.read[reg.index()] = true);
                 writes.iter().for_each(|reg| place.origins[reg.index()] = Neighbour::Operator(op));
+                writes.iter().for_each(|reg| place.read[reg.index()] = false);
                 place.point = editor.points().step(place.point, word, section).point;
             }
         }
@@ -124,6 +129,16 @@ impl Place {
     /// Whether an edit is at this place.
     pub fn has(&self, edit: &Edit) -> bool {
         (self.section, self.position, self.replaces) == (edit.section, edit.position, edit.replaces)
+    }
+
+    /// Whether an instruction before has written a register.
+    fn is_made(&self, reg: Reg) -> bool {
+        matches!(self.origins[reg.index()], Neighbour::Operator(_))
+    }
+
+    /// Whether a register holds a result that nothing reads.
+    fn is_idle(&self, reg: Reg) -> bool {
+        self.is_made(reg) && !self.read[reg.index()] && self.readers[reg.index()] == Neighbour::Nothing
     }
 
     /// The features of an edit at this place.
@@ -146,14 +161,14 @@ impl Place {
         holds(written.is_some_and(|written| operands.contains(&written)), "reads the result before it");
         holds(self.last, "last of its section");
         holds(edit.replaces, "replaces an instruction");
+        holds(operands.iter().any(|&reg| self.is_idle(reg)), "reads a result that nothing reads");
         let call = editor.call(edit.word);
         holds(words[1..].iter().any(|&word| editor.call(word) == call), "repeats a call");
         holds(words[1..].iter().any(|&word| editor.instruction(word).op == op), "repeats an operator");
         let Some(target) = target else { return };
         let in_place = operands.contains(&target);
-        let made = matches!(self.origins[target.index()], Neighbour::Operator(_));
         holds(in_place, "overwrites an operand");
-        holds(made && !in_place, "overwrites another value");
+        holds(self.is_made(target) && !in_place, "overwrites another value");
         let reader = self.readers[target.index()];
         found.extend([Feature::ReadBy(reader), Feature::Feeds(op, reader)]);
         let points = editor.points();

@@ -286,7 +286,10 @@ mod tests {
                     if !tools.editor.finish(&growing.words, &growing.words, &mut words) {
                         return;
                     }
-                    all += 1;
+                    // What is remembered or refreshed is left to the run of the whole program.
+                    let steps = tools.editor.program(&growing.words);
+                    let lasts = |op: Op| op.remembers() || op.refreshes();
+                    all += usize::from(!steps.instructions().any(|(_, _, ins)| lasts(ins.op)));
                     if let Some(key) =
                         growing.finished(&words, RegSet::EMPTY, &mut tools.editor, tools.labs.as_mut())
                     {

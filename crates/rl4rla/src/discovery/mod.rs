@@ -39,7 +39,7 @@ pub use log::{Known, RewardKey};
 pub use merge::Merge;
 pub use observe::{Leader, Observer, Progress};
 pub use patches::{Patch, Patches};
-pub use policy::Policy;
+pub use policy::{Policy, UNIFORM_SHARE};
 pub use problems::{MeasuredRewards, Problems};
 pub use proposer::{Commission, Proposer};
 pub use result::{Judgement, StageResult};

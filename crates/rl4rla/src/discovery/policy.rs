@@ -26,7 +26,7 @@ impl Policy {
 }
 
 /// The share of proposals that are uniform over the legal edits, so that nothing becomes impossible.
-const UNIFORM: f64 = 0.25;
+pub const UNIFORM_SHARE: f64 = 0.25;
 
 /// Proposes edits by a policy.
 pub(super) struct Proposal {
@@ -58,8 +58,8 @@ impl Proposal {
             scores.push(features.iter().map(&mut weight).sum());
         });
         softmax(&mut scores);
-        let uniform = UNIFORM / scores.len() as f64;
-        scores.iter_mut().for_each(|score| *score = (1.0 - UNIFORM) * *score + uniform);
+        let uniform = UNIFORM_SHARE / scores.len() as f64;
+        scores.iter_mut().for_each(|score| *score = (1.0 - UNIFORM_SHARE) * *score + uniform);
         scores
     }
 }
@@ -109,8 +109,12 @@ mod tests {
     use crate::program::{Geometry, Grammar, Program, Signature};
 
     fn probabilities(policy: Policy) -> Vec<(String, f64)> {
+        from("iteration:\n  v1 = MAT_VEC_MUL(A, x)\n", policy)
+    }
+
+    fn from(start: &str, policy: Policy) -> Vec<(String, f64)> {
         let grammar = Grammar::full(Signature::from(Geometry::Tall));
-        let start: Program = "iteration:\n  v1 = MAT_VEC_MUL(A, x)\n".parse().unwrap();
+        let start: Program = start.parse().unwrap();
         let mut editor = Editor::new(&grammar, &start);
         let (words, mut edits) = (editor.words(&start), Vec::new());
         editor.legal(&words, 2, &mut edits);
@@ -131,8 +135,27 @@ mod tests {
         let likely = |text: &str| learned.iter().find(|(edit, _)| edit == text).unwrap().1;
         let ratio = likely("iteration v1 = VEC_VEC_SUB(v1, b)") / likely("setup R1 = HHQR(A)");
         assert!(ratio > 5.0, "{ratio}");
-        let floor = UNIFORM / learned.len() as f64;
+        let floor = UNIFORM_SHARE / learned.len() as f64;
         assert!(learned.iter().all(|(_, p)| *p >= floor), "nothing becomes impossible");
+    }
+
+    #[test]
+    fn a_result_is_idle_until_something_reads_it() {
+        let weights = [("reads a result that nothing reads".to_string(), 9.0)];
+        let likely = |start: &str, wanted: &str| {
+            let found = from(start, Policy { weights: weights.clone().into() });
+            let (_, p) = found.iter().find(|(edit, _)| edit == wanted).unwrap();
+            p * found.len() as f64 > 1.0
+        };
+        let step = "iteration:\n  v1 = MAT_VEC_MUL(A, x)\n  v1 = VEC_MAT_MUL(v1, A)\n";
+        let idle = format!("setup:\n  R1 = HHQR(A)\n{step}");
+        let inverted = "setup R1 = MAT_INV(R1)";
+        assert!(likely(&idle, inverted) && !likely(&idle, "setup R2 = HHQR(A)"), "an input is no result");
+        // Read later, and read before.
+        assert!(!likely(&format!("{idle}  v1 = MAT_VEC_MUL(R1, v1)\n"), inverted));
+        let read = format!("setup:\n  R1 = HHQR(A)\n  R2 = MAT_INV(R1)\n{step}");
+        assert!(likely(&read, "setup R2 = MAT_MAT_TRANS_MUL(R2, R2)"));
+        assert!(!likely(&read, "setup R1 = MAT_MAT_TRANS_MUL(R1, R1)"));
     }
 
     #[test]

@@ -62,6 +62,11 @@ impl CarriedStates {
 /// A register of one program as a linear combination of x and of these registers of another, as suggested by their
 /// runs.
 pub fn fit(ours: &CarriedStates, reg: Reg, theirs: &CarriedStates, others: &[Reg]) -> Option<Vector> {
+    // What is as long as b is no combination of x and the like.
+    let others: Vec<Reg> = others.iter().copied().filter(|other| other.length() == Some(Dim::Cols)).collect();
+    if reg.length() != Some(Dim::Cols) {
+        return None;
+    }
     let wanted = ours.values(reg, 0, theirs);
     let size = norm(&wanted);
     if wanted.is_empty() {

@@ -8,12 +8,19 @@ use super::scalar::{Scalar, ScalarAtom};
 use super::value::{Opaque, Value};
 use super::vector::{Vector, VectorSource};
 use super::word::Word;
-use crate::program::{Compute, Core, Dim, Meaning, Op, Reg, Section, Signature, Structure, Type, Typed};
+use crate::program::{
+    Compute, Core, Dim, Geometry, Meaning, Op, Reg, Section, Signature, Structure, Type, Typed,
+};
 use std::collections::BTreeMap;
 
 /// The state passed from one iteration to the next in registers: x, the last step and the carried registers.
 fn states() -> impl Iterator<Item = Reg> {
     Reg::carried().chain([Reg::X, Reg::D])
+}
+
+/// The length of a vector that is part of the state.
+fn length(reg: Reg, geometry: Geometry) -> Dim {
+    geometry.dim(reg.length().expect("a carried vector has one"))
 }
 
 /// Reads a program, instruction by instruction.
@@ -22,6 +29,9 @@ pub(super) struct ProgramReader {
     section: Section,
     samples: usize,
     work: NormalisationWork,
+    /// Whether every refresh is taken to change nothing, which is to be proved of these pairs of operands.
+    trusting: bool,
+    refreshed: Vec<[Vector; 2]>,
 }
 
 impl ProgramReader {
@@ -37,10 +47,23 @@ impl ProgramReader {
         values[Reg::LAMBDA.index()] = Some(Value::Scalar(Scalar::atom(ScalarAtom::Lambda)));
         values[Reg::P1.index()] = Some(Value::Weights(SamplingLaw::Uniform));
         for reg in states() {
-            values[reg.index()] = Some(Value::Vector(Vector::zero(Dim::Cols)));
+            values[reg.index()] = Some(Value::Vector(Vector::zero(length(reg, geometry))));
         }
         values[Reg::X.index()] = Some(Value::Vector(start(update)));
-        ProgramReader { values, section: Section::Setup, samples: 0, work: NormalisationWork::new(geometry) }
+        let work = NormalisationWork::new(geometry);
+        ProgramReader {
+            values,
+            section: Section::Setup,
+            samples: 0,
+            work,
+            trusting: false,
+            refreshed: vec![],
+        }
+    }
+
+    /// The same, with every refresh read as its first operand.
+    pub fn trusting(self) -> ProgramReader {
+        ProgramReader { trusting: true, ..self }
     }
 
     /// Reads a program. Setup sees x, d and the carried registers in their initial state, the iteration as the previous
@@ -52,7 +75,8 @@ impl ProgramReader {
         let start = self.vector(Reg::X);
         for reg in states() {
             let value = held.get(&reg).cloned();
-            let value = value.unwrap_or_else(|| Vector::source(VectorSource::Reg(reg), Dim::Cols));
+            let length = length(reg, self.work.geometry);
+            let value = value.unwrap_or_else(|| Vector::source(VectorSource::Reg(reg), length));
             self.values[reg.index()] = Some(Value::Vector(value));
         }
         (self.section, self.samples) = (Section::Iteration, 0);
@@ -63,7 +87,8 @@ impl ProgramReader {
         let looks_back = iteration
             .iter()
             .any(|typed| typed.instruction.op.remembers() || typed.instruction.reads().contains(Reg::D));
-        Normal { results, start, looks_back, rules: self.work.rules, stop }
+        let refreshed = self.refreshed;
+        Normal { results, start, looks_back, rules: self.work.rules, stop, refreshed }
     }
 
     fn value(&self, reg: Reg) -> &Value {
@@ -111,10 +136,13 @@ impl ProgramReader {
         }
     }
 
+    fn values_of(&self, operands: &[Reg]) -> Vec<Value> {
+        operands.iter().map(|reg| self.value(*reg).clone()).collect()
+    }
+
     /// The result of an operator of which only "equal operands give equal results" is known.
-    fn opaque(&mut self, typed: &Typed, operands: &[Reg]) -> Option<Value> {
+    fn opaque(&mut self, typed: &Typed, mut args: Vec<Value>) -> Option<Value> {
         let op = typed.instruction.op;
-        let mut args: Vec<Value> = operands.iter().map(|reg| self.value(*reg).clone()).collect();
         if op.commutative {
             args.sort();
         }
@@ -143,13 +171,22 @@ type Reading = fn(&mut ProgramReader, &Typed, &[Reg]) -> Option<Value>;
 fn reading(op: Op) -> Reading {
     match op.compute {
         Compute::Core(core) => core_reading(core),
-        Compute::Pure(_) => added_reading(op.meaning),
+        // Its S is that of setup, the only section where it may stand.
+        Compute::Pure(_) | Compute::Sketching(_) => added_reading(op.meaning),
         // Equal values of this iteration were equal in the one before.
         Compute::Previous => |reader, typed, operands| match reader.value(operands[0]).clone() {
             Value::Vector(v) if v.depends_on_the_iterate_alone() => {
                 Some(Value::Vector(v.before(&mut reader.work)))
             }
-            _ => reader.opaque(typed, operands),
+            _ => reader.opaque(typed, reader.values_of(operands)),
+        },
+        Compute::Refresh => |reader, typed, operands| {
+            if !reader.trusting {
+                return reader.opaque(typed, reader.values_of(operands));
+            }
+            let [u, v] = [operands[0], operands[1]].map(|reg| reader.vector(reg));
+            reader.refreshed.push([u.clone(), v]);
+            Some(Value::Vector(u))
         },
     }
 }
@@ -241,7 +278,7 @@ fn core_reading(core: Core) -> Reading {
 fn added_reading(meaning: Meaning) -> Reading {
     match meaning {
         Meaning::Function | Meaning::Sigmoid | Meaning::SigmoidSlope => {
-            |reader, typed, operands| reader.opaque(typed, operands)
+            |reader, typed, operands| reader.opaque(typed, reader.values_of(operands))
         }
         Meaning::Gram => |r, _, o| {
             let m = r.matrix(o[0]);
@@ -259,6 +296,12 @@ fn added_reading(meaning: Meaning) -> Reading {
                 return None;
             }
             Some(Value::Matrix(Word::diagonal(v).times(&m, &mut r.work)))
+        },
+        Meaning::ShiftedFactor => |r, typed, o| {
+            // Matrices with the same MᵀM have the same factor.
+            let (m, shift) = (r.matrix(o[0]), r.value(o[1]).clone());
+            let gram = m.transpose(&mut r.work).times(&m, &mut r.work);
+            r.opaque(typed, vec![Value::Matrix(gram), shift])
         },
         Meaning::UnitVector => |r, _, o| Some(Value::Vector(r.vector(o[0]).normalized(&mut r.work))),
     }

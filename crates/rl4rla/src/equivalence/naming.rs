@@ -51,7 +51,11 @@ impl Growth {
     pub fn of(program: &Program, signature: impl Into<Signature>) -> Result<Growth, ShapeError> {
         let cost = ProgramCost::of(&Canonical::new(program, LiveOut::Finished), signature, Model::True)?;
         let order = |cost: &Cost| Cost { flops: cost.flops.leading(), data: cost.data.leading() };
-        Ok(Growth { setup: order(&cost.setup), iteration: order(&cost.iteration) })
+        // A refresh is part of some iterations.
+        let mut iteration = cost.iteration;
+        iteration.flops += cost.refresh.flops;
+        iteration.data += cost.refresh.data;
+        Ok(Growth { setup: order(&cost.setup), iteration: order(&iteration) })
     }
 }
 

@@ -1,7 +1,8 @@
 //! The normal form of a program: the effect of one iteration, as an expression.
 
 use super::meaning::ProgramReader;
-use super::rule::{NormalisationStop, Rule};
+use super::rule::{NormalisationStop, NormalisationWork, Rule};
+use super::scalar::{Scalar, ScalarAtom};
 use super::vector::{Vector, VectorSource};
 use super::word::MatrixAtom;
 use crate::program::{Canonical, Dim, LiveOut, Program, Reg, Section, ShapeError, Signature, Update, check};
@@ -20,6 +21,8 @@ pub struct Normal {
     pub rules: BTreeSet<Rule>,
     /// Why the form is incomplete, if it is.
     pub stop: Option<NormalisationStop>,
+    /// The operands of every refresh that was read as its first operand.
+    pub(super) refreshed: Vec<[Vector; 2]>,
 }
 
 impl Normal {
@@ -49,7 +52,27 @@ impl Normal {
     ) -> Result<Normal, ShapeError> {
         let live = Canonical::new(program, LiveOut::Finished);
         let typed = check(live.program(), signature)?;
-        Ok(ProgramReader::new(signature).read_all(&typed, held))
+        let reader = || ProgramReader::new(signature);
+        let refreshes = typed.iter().any(|typed| typed.instruction.op.refreshes());
+        let trusted = refreshes.then(|| reader().trusting().read_all(&typed, held));
+        match trusted.and_then(|form| form.without_refreshes(signature)) {
+            Some(form) => Ok(form),
+            None => Ok(reader().read_all(&typed, held)),
+        }
+    }
+
+    /// The form, if every refresh changes nothing: where an iteration does not refresh, the second operand equals the
+    /// first. The first iteration refreshes, so this is proved by induction: the operands are equal in the next one.
+    fn without_refreshes(mut self, signature: Signature) -> Option<Normal> {
+        let mut work = NormalisationWork::new(signature.geometry);
+        let same = self.stop.is_none()
+            && self.refreshed.iter().all(|operands| {
+                let [u, v] = operands.each_ref().map(|w| next(&self.results, w, signature.update, &mut work));
+                u.is_some() && u == v
+            });
+        work.used(Rule::Refresh);
+        self.rules.append(&mut work.rules);
+        (same && work.stop.is_none()).then_some(self)
     }
 
     /// Removes the carried registers that never affect v1.
@@ -102,9 +125,56 @@ pub(super) fn start(update: Update) -> Vector {
     }
 }
 
-/// The program with its two carried registers exchanged.
+/// The value of a linear expression in x, d, b and the carried registers after an iteration with these results.
+pub(super) fn next(
+    results: &BTreeMap<Reg, Vector>,
+    value: &Vector,
+    update: Update,
+    work: &mut NormalisationWork,
+) -> Option<Vector> {
+    let x = Vector::source(VectorSource::Reg(Reg::X), Dim::Cols);
+    let v1 = &results[&Reg::V1];
+    let moved = match update {
+        Update::Subtract => x.plus(&Scalar::atom(ScalarAtom::Eta).negated(), v1, work),
+        Update::Assign => v1.clone(),
+        Update::Answer | Update::Basis => x.clone(),
+    };
+    let step = moved.plus(&Scalar::number(-1), &x, work);
+    substituted(
+        value,
+        &|reg| match reg {
+            Reg::X => Some(moved.clone()),
+            Reg::D => Some(step.clone()),
+            reg => results.get(&reg).cloned(),
+        },
+        work,
+    )
+}
+
+/// A linear expression with its registers replaced where `by` gives an expression; `None` if it is not linear.
+pub(super) fn substituted(
+    value: &Vector,
+    by: &dyn Fn(Reg) -> Option<Vector>,
+    work: &mut NormalisationWork,
+) -> Option<Vector> {
+    if !value.is_linear() {
+        return None;
+    }
+    let mut sum = Vector::zero(value.dim);
+    for ((word, source), c) in &value.terms {
+        let other = match source {
+            VectorSource::Reg(reg) => by(*reg),
+            _ => None,
+        };
+        let inner = other.unwrap_or_else(|| Vector::source(source.clone(), word.cols));
+        sum = sum.plus(c, &inner.under(word, work), work);
+    }
+    Some(sum)
+}
+
+/// The program with its two carried registers of length n exchanged.
 fn exchanged(program: &Program) -> Program {
-    let names: Vec<Reg> = Reg::carried().collect();
+    let names: Vec<Reg> = Reg::carried().filter(|reg| reg.length() == Some(Dim::Cols)).collect();
     let other = |reg: &mut Reg| {
         if let Some(i) = names.iter().position(|name| name == reg) {
             *reg = names[names.len() - 1 - i];

@@ -20,6 +20,8 @@ const DIFFER: f64 = 1e-5;
 pub(super) const STEP: f64 = 0.37;
 /// A generic number in register `mu`.
 pub(super) const MU: f64 = 0.23;
+/// Iterations from one refresh to the next: both kinds of iterations occur twice in a run.
+pub(super) const EVERY: usize = 3;
 /// λ, for programs that read it.
 const LAMBDA: f64 = 0.17;
 /// Enough iterations for carried registers to have an effect.
@@ -117,8 +119,14 @@ pub(super) fn probes(geometry: Geometry) -> Vec<(String, Instance, RunSettings)>
         let outside = if geometry == Geometry::Tall { 0.3 } else { 0.0 };
         let family = Family { rows, cols, outside, condition: Some(KAPPA), ..named(name) };
         let instance = draw(&family, "equivalence", rows as u64);
-        let settings =
-            RunSettings { step: STEP, mu: MU, sketch_rows, batch, ..RunSettings::for_size(rows, cols) };
+        let settings = RunSettings {
+            step: STEP,
+            mu: MU,
+            every: EVERY,
+            sketch_rows,
+            batch,
+            ..RunSettings::for_size(rows, cols)
+        };
         (format!("{name} {rows}×{cols}, k = {batch}"), instance, settings)
     };
     sizes.iter().map(probe).collect()

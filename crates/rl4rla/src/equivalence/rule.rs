@@ -50,11 +50,13 @@ pub enum Rule {
     Diagonal,
     /// v⁻ = v − M·d for v = M·x + c, since x − d is the iterate before, and d = 0 in the first iteration.
     Previous,
+    /// A refreshed value equals the one that takes its place in other iterations, by induction over iterations.
+    Refresh,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 22] = [
+    pub const ALL: [Rule; 23] = [
         Rule::TransposeOfProduct,
         Rule::TransposeOfInverse,
         Rule::Symmetric,
@@ -77,6 +79,7 @@ impl Rule {
         Rule::NormSquared,
         Rule::Diagonal,
         Rule::Previous,
+        Rule::Refresh,
     ];
 
     /// The rule as a formula.
@@ -104,6 +107,7 @@ impl Rule {
             Rule::NormSquared => "‖v‖² = vᵀv",
             Rule::Diagonal => "diag(√v)ᵀ = diag(√v)",
             Rule::Previous => "v⁻ = v − M d for v = M x + c",
+            Rule::Refresh => "refresh(u, v) = u if u = v after every iteration",
         }
     }
 }
@@ -123,7 +127,7 @@ pub enum NormalisationStop {
 
 const MOST_STEPS: usize = 20_000;
 const LONGEST: usize = 512;
-const HEAVIEST: usize = 4096;
+const HEAVIEST: usize = 32_768;
 
 /// The state of one normalization: rules used, and whether a bound was reached.
 #[derive(Debug)]

@@ -6,12 +6,12 @@
 //! other, both must give the same direction and the same registers after an iteration, as normal forms.
 
 use super::fit::{CarriedStates, fit};
-use super::normal::{Normal, start};
+use super::normal::{Normal, next, start, substituted};
 use super::rule::{NormalisationWork, Rule};
-use super::scalar::{Scalar, ScalarAtom};
+use super::scalar::Scalar;
 use super::vector::{Vector, VectorSource};
 use super::word::MatrixAtom;
-use crate::program::{Canonical, Dim, LiveOut, Program, Reg, Section, Signature, Update};
+use crate::program::{Canonical, Dim, LiveOut, Program, Reg, Section, Signature};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Contents of carried registers, in terms of x, b and the carried registers of the same or another program.
@@ -98,7 +98,7 @@ impl System {
         let value = fit(&self.points, reg, &self.points, &others).filter(|value| !fleeting(value))?;
         let mut work = self.work();
         let mut form = self.read(&State::from([(reg, value.clone())]))?;
-        let becomes = self.next(&form.results, &value, &mut work)?;
+        let becomes = next(&form.results, &value, self.signature.update, &mut work)?;
         if form.results[&reg] != becomes || !self.holds_at_the_start(&value) || work.stop.is_some() {
             return None;
         }
@@ -109,22 +109,6 @@ impl System {
         form.results.retain(|other, _| *other != reg && self.results.contains_key(other));
         form.keep_what_counts();
         Some((follow, form))
-    }
-
-    /// The value of a linear expression in x, b and the carried registers after an iteration with these results.
-    fn next(&self, results: &State, value: &Vector, work: &mut NormalisationWork) -> Option<Vector> {
-        let x = Vector::source(VectorSource::Reg(Reg::X), Dim::Cols);
-        let v1 = &results[&Reg::V1];
-        let moved = match self.signature.update {
-            Update::Subtract => x.plus(&Scalar::atom(ScalarAtom::Eta).negated(), v1, work),
-            Update::Assign => v1.clone(),
-            Update::Answer | Update::Basis => x,
-        };
-        substituted(
-            value,
-            &|reg| if reg == Reg::X { Some(moved.clone()) } else { results.get(&reg).cloned() },
-            work,
-        )
     }
 
     /// Whether it is zero initially, as all carried registers are.
@@ -153,7 +137,10 @@ impl System {
         while let Some((reg, value)) =
             pending.iter().find_map(|(ours, theirs)| self.unknown(ours, theirs, &state, &mut work))
         {
-            pending.push((self.results[&reg].clone(), other.next(&other.results, &value, &mut work)?));
+            pending.push((
+                self.results[&reg].clone(),
+                next(&other.results, &value, self.signature.update, &mut work)?,
+            ));
             state.insert(reg, value);
         }
         self.carried().all(|reg| state.contains_key(&reg)).then_some(state)
@@ -208,8 +195,7 @@ impl System {
             && self.carried().all(|reg| {
                 let value = &state[&reg];
                 self.holds_at_the_start(value)
-                    && other
-                        .next(&other.results, value, &mut work)
+                    && next(&other.results, value, self.signature.update, &mut work)
                         .is_some_and(|next| next == form.results[&reg])
             });
         (same && work.stop.is_none()).then(|| &form.rules | &work.rules)
@@ -223,25 +209,4 @@ fn fleeting(value: &Vector) -> bool {
     found.iter().any(|atom| {
         matches!(atom, MatrixAtom::Sketch(place) | MatrixAtom::Sample(place, _) if place.section == Section::Iteration)
     })
-}
-
-/// A linear expression with its registers replaced where `by` gives an expression; `None` if it is not linear.
-fn substituted(
-    value: &Vector,
-    by: &dyn Fn(Reg) -> Option<Vector>,
-    work: &mut NormalisationWork,
-) -> Option<Vector> {
-    if !value.is_linear() {
-        return None;
-    }
-    let mut sum = Vector::zero(value.dim);
-    for ((word, source), c) in &value.terms {
-        let other = match source {
-            VectorSource::Reg(reg) => by(*reg),
-            _ => None,
-        };
-        let inner = other.unwrap_or_else(|| Vector::source(source.clone(), word.cols));
-        sum = sum.plus(c, &inner.under(word, work), work);
-    }
-    Some(sum)
 }

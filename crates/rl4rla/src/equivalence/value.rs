@@ -84,7 +84,8 @@ impl Opaque {
             | Meaning::Gram
             | Meaning::Solution
             | Meaning::RowScaling
-            | Meaning::UnitVector => false,
+            | Meaning::UnitVector
+            | Meaning::ShiftedFactor => false,
         }
     }
 

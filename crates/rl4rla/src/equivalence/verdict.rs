@@ -52,6 +52,17 @@ impl Symbolic {
         }
     }
 
+    /// Compares two programs without running them.
+    pub fn between(
+        p: &Program,
+        q: &Program,
+        signature: impl Into<Signature>,
+    ) -> Result<Symbolic, ShapeError> {
+        let signature = signature.into();
+        let (left, right) = (Normal::of(p, signature)?, Normal::of(q, signature)?);
+        Ok(Symbolic::of((p, &left), (q, &right), signature))
+    }
+
     /// Whether it proves equality.
     pub fn is_equal(&self) -> bool {
         matches!(self, Symbolic::Equal(_) | Symbolic::EqualByState(_))

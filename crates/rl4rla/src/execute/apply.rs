@@ -12,7 +12,7 @@ pub(crate) fn apply(op: Op, operands: &[(Arg, &Datum)], draws: &mut Draws) -> Op
         registers[arg.reg.index()] = Some((*datum).clone());
     }
     let args: Vec<Arg> = operands.iter().map(|(arg, _)| *arg).collect();
-    match Action::of(op).run(&Call { args: &args, registers: &registers }, draws) {
+    match Action::of(op).run(&Call { args: &args, registers: &registers, refreshing: true }, draws) {
         Ok(Output::One(datum)) if datum.is_finite() => Some(datum),
         _ => None,
     }

@@ -36,7 +36,8 @@ impl Pass {
             return None;
         }
         if let Some(gradient) = transposed(iteration, product) {
-            return Some(Pass { product, difference: None, gradient });
+            return Some(Pass { product, difference: None, gradient })
+                .filter(|pass| pass.is_whole(iteration));
         }
         let Uses { positions, kept: false } = uses(iteration, product) else { return None };
         let [at] = positions[..] else { return None };
@@ -47,7 +48,14 @@ impl Pass {
             _ => return None,
         };
         let gradient = transposed(iteration, at)?;
-        Some(Pass { product, difference: Some(difference), gradient })
+        Some(Pass { product, difference: Some(difference), gradient }).filter(|pass| pass.is_whole(iteration))
+    }
+
+    /// Whether all of it is needed in the same iterations.
+    fn is_whole(&self, iteration: &[Planned]) -> bool {
+        let needed = |at: usize| iteration[at].needed;
+        needed(self.product) == needed(self.gradient)
+            && self.difference.is_none_or(|difference| needed(difference.at) == needed(self.product))
     }
 
     /// Whether r is the residual of the iterate x.

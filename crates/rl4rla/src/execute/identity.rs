@@ -83,13 +83,16 @@ fn is_odd(op: Op) -> bool {
                 | Core::Sketch
         ),
         Compute::Pure(_) => matches!(op.meaning, Meaning::UnitVector | Meaning::Solution),
+        Compute::Sketching(_) => false,
         Compute::Previous => true,
+        // The other operand keeps its sign.
+        Compute::Refresh => false,
     }
 }
 
 /// Whether nothing is known of an operator: it may even distinguish 0 from −0.
 fn is_opaque(op: Op) -> bool {
-    matches!(op.compute, Compute::Pure(_)) && op.meaning == Meaning::Function
+    matches!(op.compute, Compute::Pure(_) | Compute::Sketching(_)) && op.meaning == Meaning::Function
 }
 
 /// The numbers of all registers at one point of a program.
@@ -106,10 +109,12 @@ struct Numbers {
 impl Numbers {
     fn start(given: Given, unsigned_zeros: bool) -> Numbers {
         let mut registers: [Number; Reg::COUNT] = std::array::from_fn(|i| Number::new(GIVEN + i as u128));
-        let zero = Number::new(Dim::Cols.number().into());
-        Reg::carried().chain([Reg::D]).for_each(|reg| registers[reg.index()] = zero);
+        let zero = |dim: Dim| Number::new(dim.number().into());
+        for reg in Reg::carried().chain([Reg::D]) {
+            registers[reg.index()] = zero(reg.length().expect("a carried vector has one"));
+        }
         if given.zero_start {
-            registers[Reg::X.index()] = zero;
+            registers[Reg::X.index()] = zero(Dim::Cols);
         }
         if given.unit_step {
             registers[Reg::ETA.index()] = ONE;
@@ -225,6 +230,7 @@ impl Plan<'_> {
         // be a draw, which differs from one iteration to the next.
         let still = first.of(Reg::V1).is_zero()
             && !self.remembers()
+            && !self.refreshes()
             && first.carried().eq(setup.carried())
             && (self.update != Update::Assign || setup.of(Reg::X).is_zero());
         let last = if still {

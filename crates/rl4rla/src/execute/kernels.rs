@@ -5,7 +5,9 @@ use super::run_draws::{Draws, is_data};
 use super::sample::SampledRows;
 use super::sketch::SketchKind;
 use crate::linalg::{self, Matrix, NumericError};
-use crate::program::{Arg, Compute, Core, Datum, Dim, Op, Structure, Type, is_upper};
+use crate::program::{
+    Arg, Compute, Core, Datum, Dim, Op, SketchingFunction, Structure, Type, has_dimension, is_upper,
+};
 
 /// One call of an operator.
 pub struct Call<'a> {
@@ -13,6 +15,8 @@ pub struct Call<'a> {
     pub args: &'a [Arg],
     /// All registers; type checking ensures that those of the operands hold values.
     pub registers: &'a [Option<Datum>],
+    /// Whether this iteration refreshes.
+    pub refreshing: bool,
 }
 
 /// The output of a kernel.
@@ -62,6 +66,9 @@ fn numeric<T: Into<Datum>>(result: Result<T, NumericError>) -> Result<Output, Fa
 impl Call<'_> {
     fn value(&self, i: usize) -> &Datum {
         self.registers[self.args[i].reg.index()].as_ref().expect("typing admits no undefined operand")
+    }
+    fn values(&self) -> Vec<&Datum> {
+        (0..self.args.len()).map(|i| self.value(i)).collect()
     }
     fn scalar(&self, i: usize) -> f64 {
         self.value(i).scalar()
@@ -165,7 +172,7 @@ fn row(core: Core) -> KernelRow {
         Core::Hhqr => KernelRow { fixes: householder, ..by_rows(|c, _| one(linalg::qr_r(c.matrix(0)))) },
         Core::Sketch => KernelRow {
             streams: |_, sketch| sketch.streams(),
-            ..plain(|c, draws| one(draws.sketch(&c.args[0], c.value(0))))
+            ..plain(|c, draws| one(draws.sketch(Some(c.args[0].reg), c.value(0))))
         },
         Core::Subsampling => by_rows(|c, draws| {
             let sampled = draws.sample(&c.args[1], c.value(0).weights(), c.matrix(1), c.vector(2))?;
@@ -195,10 +202,14 @@ const fn by_rows(kernel: Kernel) -> KernelRow {
 pub enum Action {
     /// By one of the paper's kernels.
     Core(KernelRow),
-    /// By a function of the operator.
-    Pure(fn(&[&Datum]) -> Result<Datum, NumericError>),
+    /// By a function of the operator, which may need the true entries along some dimensions.
+    Pure(fn(&[&Datum]) -> Result<Datum, NumericError>, fn(&[Arg], Dim) -> bool),
+    /// By a function of the operator and of the random S of SKETCH.
+    Sketching(SketchingFunction),
     /// The operand is exchanged for what the machine remembers of it.
     Previous,
+    /// The first operand in iterations that refresh, the second in others.
+    Refresh,
 }
 
 impl Action {
@@ -206,8 +217,10 @@ impl Action {
     pub fn of(op: Op) -> Action {
         match op.compute {
             Compute::Core(core) => Action::Core(row(core)),
-            Compute::Pure(compute) => Action::Pure(compute),
+            Compute::Pure(compute) => Action::Pure(compute, op.fixes),
+            Compute::Sketching(compute) => Action::Sketching(compute),
             Compute::Previous => Action::Previous,
+            Compute::Refresh => Action::Refresh,
         }
     }
 
@@ -215,11 +228,12 @@ impl Action {
     pub fn run(self, call: &Call, draws: &mut Draws) -> Result<Output, Fault> {
         match self {
             Action::Core(row) => (row.kernel)(call, draws),
-            Action::Pure(compute) => {
-                let values: Vec<&Datum> = (0..call.args.len()).map(|i| call.value(i)).collect();
-                numeric(compute(&values))
+            Action::Pure(compute, _) => numeric(compute(&call.values())),
+            Action::Sketching(compute) => {
+                numeric(compute(&call.values(), &|value| draws.sketch(None, value)))
             }
             Action::Previous => Ok(Output::One(call.value(0).clone())),
+            Action::Refresh => Ok(Output::One(call.value(usize::from(!call.refreshing)).clone())),
         }
     }
 
@@ -227,23 +241,19 @@ impl Action {
     pub fn needs_whole(self, args: &[Arg], sketch: SketchKind) -> bool {
         let streams = match self {
             Action::Core(row) => (row.streams)(args, sketch),
-            Action::Pure(_) | Action::Previous => false,
+            Action::Pure(..) | Action::Sketching(_) | Action::Previous | Action::Refresh => false,
         };
         args.iter().any(is_data) && !streams
     }
 
-    /// Whether it needs the true entries along this dimension. Nothing is known of a custom function, so it needs
-    /// all.
+    /// Whether it needs the true entries along this dimension. A custom function needs all unless it says otherwise.
     pub fn fixes(self, args: &[Arg], dim: Dim) -> bool {
         match self {
             Action::Core(row) => (row.fixes)(args).contains(&Some(dim)),
             // The coordinates of a sketch are those of its iteration; the others are the same throughout.
-            Action::Previous => dim == Dim::Sketch && args[0].ty == Type::Vector(dim),
-            Action::Pure(_) => args.iter().any(|arg| match arg.ty {
-                Type::Scalar => false,
-                Type::Vector(d) | Type::Weights(d) => d == dim,
-                Type::Matrix(rows, cols, _) => rows == dim || cols == dim,
-            }),
+            Action::Previous | Action::Refresh => dim == Dim::Sketch && args[0].ty == Type::Vector(dim),
+            Action::Pure(_, fixes) => fixes(args, dim),
+            Action::Sketching(_) => has_dimension(args, dim),
         }
     }
 }

@@ -40,12 +40,12 @@ impl<'a> Lenient<'a> {
         Lenient { machine, samples: 0 }
     }
 
-    /// Starts the iteration at x, with these values in the carried registers.
-    pub fn place(&mut self, x: &[f64], carried: impl Fn(Reg) -> Vec<f64>) {
+    /// Starts the iteration at x, with these values of the given lengths in the carried registers.
+    pub fn place(&mut self, x: &[f64], carried: impl Fn(Reg, usize) -> Vec<f64>) {
         self.machine.x = Arc::new(x.to_vec());
         self.machine.registers[Reg::X.index()] = Some(x.to_vec().into());
         for reg in Reg::carried() {
-            self.machine.registers[reg.index()] = Some(carried(reg).into());
+            self.machine.registers[reg.index()] = Some(carried(reg, self.machine.length(reg)).into());
         }
         self.samples = 0;
     }
@@ -86,7 +86,11 @@ impl<'a> Lenient<'a> {
 
     /// The result of an instruction with these operands, as if it remembered nothing; `None` if it fails.
     pub fn call(&self, instruction: &Instruction, args: &[Arg], draws: &mut Draws) -> Option<Output> {
-        let held = args.iter().all(|arg| self.machine.value(arg.reg).is_some());
+        let is_held = |arg: &Arg| self.machine.value(arg.reg).is_some();
+        let held = match instruction.op.refreshes() {
+            true => is_held(&args[usize::from(!self.machine.refreshing)]),
+            false => args.iter().all(is_held),
+        };
         draws.go_on_after(self.samples);
         held.then(|| self.machine.call(Action::of(instruction.op), args, draws).ok()).flatten()
     }

@@ -58,6 +58,10 @@ pub struct Machine<'a> {
     /// Whether register d is kept up to date; a run whose program does not read it changes x in place.
     pub follows_steps: bool,
     memory: Memory,
+    /// Whether this iteration refreshes.
+    pub refreshing: bool,
+    /// Iterations begun.
+    begun: usize,
     /// The last v1 if it is the answer; initially ½ for every row of A, or no rows of a basis.
     answer: Vec<f64>,
     pub residuals: Vec<f64>,
@@ -71,9 +75,8 @@ impl<'a> Machine<'a> {
         registers[Reg::A.index()] = Some(Datum::Matrix(precision.matrix(problem.A.clone())));
         registers[Reg::B.index()] = Some(Datum::Vector(precision.vector(Arc::new(problem.b.clone()))));
         registers[Reg::P1.index()] = Some(Datum::Weights(data.uniform()));
-        let zero = Datum::from(vec![0.0; problem.cols()]);
         for reg in Reg::carried().chain([Reg::D]) {
-            registers[reg.index()] = Some(zero.clone());
+            registers[reg.index()] = Some(vec![0.0; problem.length(reg)].into());
         }
         registers[Reg::MU.index()] = Some(precision.number(settings.mu).into());
         registers[Reg::LAMBDA.index()] = Some(precision.number(problem.lambda).into());
@@ -93,6 +96,8 @@ impl<'a> Machine<'a> {
             x,
             follows_steps: false,
             memory: Memory::default(),
+            refreshing: true,
+            begun: 0,
             answer,
             residuals,
             excesses,
@@ -166,6 +171,8 @@ impl<'a> Machine<'a> {
     /// iterate.
     pub fn restart(&mut self, restored: RegSet, after_setup: &Registers) {
         self.memory.rewind();
+        self.refreshing = self.begun.is_multiple_of(self.settings.every);
+        self.begun += 1;
         for reg in restored.iter() {
             self.registers[reg.index()].clone_from(&after_setup[reg.index()]);
         }
@@ -192,6 +199,9 @@ impl<'a> Machine<'a> {
         context: ValueContext,
         draws: &mut Draws,
     ) -> Result<(), RunFailure> {
+        if !planned.needed.when(self.refreshing) {
+            return Ok(());
+        }
         let output =
             self.shared(planned, t, context, draws).map_err(|fault| self.failure(planned, t, fault))?;
         let output = self.remembered(planned.action, Some(output)).expect("what ran once has run before");
@@ -233,7 +243,7 @@ impl<'a> Machine<'a> {
         context: ValueContext,
         draws: &mut Draws,
     ) -> Result<Output, Fault> {
-        let Planned { typed, action, origin, is_work } = planned;
+        let Planned { typed, action, origin, is_work, .. } = planned;
         let shares = *is_work && !self.data.keeps_image(typed);
         let key = self.data.values().filter(|_| shares).zip(context.key(origin, t, self.step));
         let Some((values, key)) = key else {
@@ -252,7 +262,8 @@ impl<'a> Machine<'a> {
 
     /// Runs an operator; a result that is not finite is a fault.
     pub fn call(&self, action: Action, args: &[Arg], draws: &mut Draws) -> Result<Output, Fault> {
-        let output = action.run(&Call { args, registers: &self.registers }, draws)?;
+        let output =
+            action.run(&Call { args, registers: &self.registers, refreshing: self.refreshing }, draws)?;
         if output.is_finite() { Ok(output) } else { Err(Fault::NotFinite) }
     }
 
@@ -270,6 +281,11 @@ impl<'a> Machine<'a> {
             Type::Vector(d) | Type::Weights(d) => (size(d), 1),
             Type::Matrix(r, c, _) => (size(r), size(c)),
         }
+    }
+
+    /// The length of the vectors that a register is given or carries.
+    pub fn length(&self, reg: Reg) -> usize {
+        self.data.problem().length(reg)
     }
 
     /// The value of a register.

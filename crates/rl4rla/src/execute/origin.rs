@@ -79,6 +79,8 @@ impl Origins {
         // Repeating a register may use another algorithm than two registers with equal values.
         let first = |arg: &Arg| args.iter().position(|other| other.reg == arg.reg).unwrap_or_default();
         let draw = if random { [1, section as u64, self.samples] } else { [0; 3] };
+        // The first iteration refreshes, others may not.
+        let least = if instruction.op.refreshes() { Common::First } else { Common::Always };
         let mut bytes = Vec::with_capacity(32 + 17 * args.len());
         bytes.extend_from_slice(&xxh3_64(instruction.op.name.as_bytes()).to_le_bytes());
         bytes.extend(draw.iter().flat_map(|part| part.to_le_bytes()));
@@ -86,7 +88,7 @@ impl Origins {
         bytes.extend(operands.clone().flat_map(|origin| origin.expression.to_le_bytes()));
         let origin = Origin {
             expression: xxh3_128(&bytes),
-            common: operands.clone().map(|origin| origin.common).max().unwrap_or(Common::Always),
+            common: operands.clone().map(|origin| origin.common).max().unwrap_or(Common::Always).max(least),
             drawn: (random && section == Section::Iteration) || operands.clone().any(|origin| origin.drawn),
             stepped: operands.clone().any(|origin| origin.stepped),
         };

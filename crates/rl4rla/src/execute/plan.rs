@@ -5,7 +5,9 @@ use super::kernels::Action;
 use super::origin::{Origin, Origins};
 use super::run::{Limits, RunSettings};
 use crate::problem::Shape;
-use crate::program::{Access, Arg, Dim, Program, Reg, RegSet, Section, Sizes, Type, Typed, Update, check};
+use crate::program::{
+    Access, Arg, Dim, NeededIn, Program, Reg, RegSet, Section, Sizes, Type, Typed, Update, check, needed,
+};
 
 /// An instruction with its kernel looked up.
 pub struct Planned<'a> {
@@ -14,6 +16,8 @@ pub struct Planned<'a> {
     pub(super) origin: Origin,
     /// Whether a result is worth keeping for other runs.
     pub(super) is_work: bool,
+    /// In which iterations it runs.
+    pub(super) needed: NeededIn,
 }
 
 /// A program that fits the shape of an instance and its cost limits. A plan does not depend on the step size.
@@ -38,15 +42,17 @@ impl<'a> Plan<'a> {
         let setup = program.setup.len();
         let mut typed = typed.into_iter().zip(work);
         let mut origins = Origins::start();
-        let plan = |(typed, is_work): (Typed<'a>, bool), origins: &mut Origins| {
+        let always = NeededIn { refreshing: true, ordinary: true };
+        let plan = |(typed, is_work): (Typed<'a>, bool), origins: &mut Origins, needed: NeededIn| {
             let origin = origins.step(typed.instruction, &typed.args, typed.section);
-            Planned { action: Action::of(typed.instruction.op), typed, origin, is_work }
+            Planned { action: Action::of(typed.instruction.op), typed, origin, is_work, needed }
         };
         let mut planned: Vec<Planned> =
-            typed.by_ref().take(setup).map(|typed| plan(typed, &mut origins)).collect();
+            typed.by_ref().take(setup).map(|typed| plan(typed, &mut origins, always)).collect();
         let preconditioner = origins.of(Reg::R1);
         origins.iterate();
-        planned.extend(typed.map(|typed| plan(typed, &mut origins)));
+        let needed = needed(&program.iteration);
+        planned.extend(typed.zip(needed).map(|(typed, needed)| plan(typed, &mut origins, needed)));
         let written = program.iteration.iter().fold(RegSet::EMPTY, |set, ins| set.union(ins.writes()));
         let restored = written.iter().filter(|reg| reg.access() != Access::Carried).collect();
         let starts_warm = program.setup.iter().any(|ins| ins.target == Some(Reg::X));
@@ -80,7 +86,15 @@ impl<'a> Plan<'a> {
     pub fn carries(&self) -> bool {
         let writes =
             |p: &Planned| p.typed.instruction.writes().iter().any(|reg| reg.access() == Access::Carried);
-        self.section(Section::Iteration).iter().any(writes) || self.follows_steps() || self.remembers()
+        self.section(Section::Iteration).iter().any(writes)
+            || self.follows_steps()
+            || self.remembers()
+            || self.refreshes()
+    }
+
+    /// Whether some iterations differ from others: those that refresh a value.
+    pub fn refreshes(&self) -> bool {
+        self.planned.iter().any(|p| p.typed.instruction.op.refreshes())
     }
 
     /// Whether an instruction remembers its operand from one iteration to the next.
@@ -152,7 +166,8 @@ fn within_limits(typed: &[Typed], sizes: &Sizes, settings: &RunSettings) -> Resu
                 // Otherwise it takes less time to compute a result than to look it up.
                 let large = |arg: &Arg| matches!(arg.ty, Type::Matrix(..) | Type::Weights(_));
                 let saves = op.draws() || flops >= WORTH_KEEPING * entries;
-                let is_function = !op.is_core() && !op.remembers() && !is_matrix && entries >= LONG;
+                let is_function =
+                    !op.is_core() && !op.remembers() && !op.refreshes() && !is_matrix && entries >= LONG;
                 return Ok(is_function || (saves && typed.args.iter().any(large)));
             }
         };

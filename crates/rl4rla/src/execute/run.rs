@@ -24,6 +24,8 @@ pub struct RunSettings {
     pub step: f64,
     /// μ, the number in register `mu`.
     pub mu: f64,
+    /// Iterations from one `REFRESH` to the next, at least 1.
+    pub every: usize,
     /// The kind of sketch.
     pub sketch: SketchKind,
     /// s, the rows of a sketch.
@@ -58,12 +60,16 @@ impl Limits {
 }
 
 impl RunSettings {
+    /// Iterations from one refresh to the next, unless said otherwise.
+    pub const EVERY: usize = 10;
+
     /// The released code's settings for a problem of this size: T = 10, s = 8n and k = 100, but at most m.
     pub fn for_size(rows: usize, cols: usize) -> RunSettings {
         RunSettings {
             iterations: 10,
             step: 1.0,
             mu: 0.0,
+            every: RunSettings::EVERY,
             sketch: SketchKind::Sjlt,
             sketch_rows: (8 * cols).min(rows),
             batch: rows.min(100),
@@ -81,6 +87,7 @@ impl RunSettings {
             sketch: self.sketch_rows as f64,
             batch: self.batch as f64,
             sketch_work: self.sketch.work(self.sketch_rows, rows),
+            every: self.every as f64,
         }
     }
 }

@@ -89,8 +89,9 @@ impl<'a> Draws<'a> {
         self.stream.get_or_init(|| root.derive(section, t)).derive(label, index)
     }
 
-    /// S·M or S·v. Every SKETCH of a section uses the same S, so that S·A and S·b are consistent.
-    pub fn sketch(&self, arg: &Arg, value: &Datum) -> Datum {
+    /// S·M or S·v for a value in this register, if it is in any. Every SKETCH of a section uses the same S, so that S·A
+    /// and S·b are consistent.
+    pub fn sketch(&self, reg: Option<Reg>, value: &Datum) -> Datum {
         let settings = self.settings;
         let stream = || self.stream("sketch", 0);
         match self.data {
@@ -105,9 +106,9 @@ impl<'a> Draws<'a> {
             RunData::Reduced(reduced, rows) => {
                 let image = self.image.get_or_init(|| reduced.image(settings, rows, stream()));
                 // Only the data themselves, in registers A and b, have m rows.
-                match (arg.reg, value) {
-                    (Reg::A, _) => Datum::Matrix(image.a.clone()),
-                    (Reg::B, _) => Datum::Vector(image.b.clone()),
+                match (reg, value) {
+                    (Some(Reg::A), _) => Datum::Matrix(image.a.clone()),
+                    (Some(Reg::B), _) => Datum::Vector(image.b.clone()),
                     (_, Datum::Vector(v)) => linalg::mat_vec(&image.operator, v).into(),
                     (_, m) => linalg::matmul(&image.operator, m.matrix()).into(),
                 }

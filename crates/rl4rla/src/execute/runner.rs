@@ -308,6 +308,9 @@ impl Iteration<'_, '_, '_> {
         // Results of a fused pass whose instruction has not been reached yet.
         let mut waiting: Vec<(usize, Datum)> = Vec::new();
         for (at, planned) in self.iteration.iter().enumerate() {
+            if !planned.needed.when(self.machine.refreshing) {
+                continue;
+            }
             let pass = self.fused.iter().find(|pass| pass.product == at);
             if let Some(pass) = pass {
                 *count += 1;

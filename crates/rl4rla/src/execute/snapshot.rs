@@ -33,8 +33,7 @@ pub fn snapshots(
     match start {
         Some(start) => {
             // All carried registers get the same value, because their names do not matter.
-            let carried: Vec<f64> = start.iter().rev().copied().collect();
-            run.place(start, |_| carried.clone());
+            run.place(start, |_, length| start.iter().rev().copied().cycle().take(length).collect());
         }
         None => run.start_from_setup(),
     }

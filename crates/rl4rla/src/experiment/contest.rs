@@ -168,7 +168,8 @@ impl<'a> Contest<'a> {
             (Solver::Baseline(baseline), large) => {
                 let matrix = &large.as_ref().unwrap_or(self.instance).A;
                 let new = Request::new(matrix, &self.instance.b, self.stream);
-                let request = Request { lambda: self.instance.lambda, ..new };
+                let rank = self.instance.x_star.len() / self.instance.cols();
+                let request = Request { lambda: self.instance.lambda, rank: Some(rank), ..new };
                 let solution = baseline.solve(&request).map_err(|error| error.to_string())?;
                 let passes = Some(solution.passes);
                 Ok(Answer { x: solution.x, iterations: solution.iterations, passes })

@@ -3,10 +3,11 @@
 use super::lessons::{Lesson, Lessons};
 use super::{ExperimentError, PolicySettings};
 use crate::curriculum::Curriculum;
-use crate::discovery::{EditChoice, Policy};
+use crate::discovery::{EditChoice, Policy, UNIFORM_SHARE};
 use crate::statistics::{LogitChoice, fit, log_likelihood};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// A policy as its file has it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -34,7 +35,7 @@ pub struct TrainingRecord {
     pub choices: usize,
     /// Number of edits that were learned: the total weight of the choices.
     pub edits: f64,
-    /// Mean log-likelihood of an edit.
+    /// Mean log-likelihood of an edit as a search proposes it, the uniform share included.
     pub log_likelihood: f64,
     /// The same of uniform choices.
     pub uniform: f64,
@@ -53,7 +54,7 @@ pub struct HeldOutLikelihood {
     pub lessons: usize,
     /// Number of edits predicted.
     pub edits: f64,
-    /// Mean log-likelihood of an edit.
+    /// Mean log-likelihood of an edit as a search proposes it, the uniform share included.
     pub log_likelihood: f64,
     /// The same of uniform choices.
     pub uniform: f64,
@@ -72,21 +73,28 @@ impl LearnedPolicy {
     /// The format of the files.
     pub const FORMAT: u32 = 1;
 
-    /// Fits a policy to the lessons of a store, without those that give away something about these curricula.
+    /// Fits a policy to the lessons of a store, without those that give away something about these curricula, and
+    /// measures how well it would do without each of the others.
     pub fn train(lessons: &Lessons, without: &[Curriculum]) -> Result<LearnedPolicy, ExperimentError> {
-        let mut kept: Vec<&Lesson> = lessons.lessons.iter().collect();
-        without.iter().for_each(|curriculum| kept = unspoiled(&kept, curriculum));
+        let mut policy = LearnedPolicy::fit(lessons, without)?;
+        let kept: Vec<&Lesson> = policy.training.lessons.iter().collect();
+        let folds = lessons.curricula.values().map(|curriculum| Fold::new(&kept, curriculum));
+        policy.training.held_out = folds.filter_map(|fold| fold.held_out()).collect();
+        Ok(policy)
+    }
+
+    fn fit(lessons: &Lessons, without: &[Curriculum]) -> Result<LearnedPolicy, ExperimentError> {
+        let kept = without.iter().fold(lessons.lessons.iter().collect(), |kept: Vec<&Lesson>, curriculum| {
+            unspoiled(&kept, curriculum)
+        });
         let choices = distinct(&kept);
         if choices.is_empty() {
             let message = "the store has no stage that found its target by edits to learn from";
             return Err(ExperimentError::new(message)
                 .advise("`rl4rla sweep precond-weighted-sgd block-kaczmarz` with the same --store"));
         }
-        let folds: Vec<Fold> =
-            lessons.curricula.values().map(|curriculum| Fold::new(&kept, curriculum)).collect();
         let weights = fitted(&choices, RIDGE);
         let (edits, log_likelihood, uniform) = fit_of(&choices, &weights);
-        let held_out = folds.iter().filter_map(|fold| fold.held_out());
         let training = TrainingRecord {
             version: crate::VERSION.into(),
             ridge: RIDGE,
@@ -95,7 +103,7 @@ impl LearnedPolicy {
             edits,
             log_likelihood,
             uniform,
-            held_out: held_out.collect(),
+            held_out: vec![],
             lessons: kept.into_iter().cloned().collect(),
         };
         Ok(LearnedPolicy { format: Self::FORMAT, digest: weights.digest(), weights, training })
@@ -107,6 +115,12 @@ impl LearnedPolicy {
     /// Never: a test reads it.
     pub fn shipped() -> LearnedPolicy {
         LearnedPolicy::parse(SHIPPED).expect("the shipped policy is whole")
+    }
+
+    /// A policy fitted to the lessons of the one that comes with the library, without these curricula. How well it
+    /// would do without others is not measured.
+    pub fn shipped_without(without: &[Curriculum]) -> Result<LearnedPolicy, ExperimentError> {
+        LearnedPolicy::fit(shipped_lessons(), without)
     }
 
     /// Reads a file.
@@ -158,6 +172,12 @@ impl LearnedPolicy {
             weights: self.weights.clone(),
         }
     }
+}
+
+/// The lessons of the policy that comes with the library.
+fn shipped_lessons() -> &'static Lessons {
+    static LESSONS: OnceLock<Lessons> = OnceLock::new();
+    LESSONS.get_or_init(|| Lessons::again(&LearnedPolicy::shipped().training.lessons))
 }
 
 /// The lessons that give away nothing about a curriculum.
@@ -230,7 +250,7 @@ fn fit_of(choices: &[&EditChoice], policy: &Policy) -> (f64, f64, f64) {
     let weights: Vec<f64> = policy.weights.values().copied().collect();
     let choices = numbered(choices, &names);
     let edits: f64 = choices.iter().flat_map(|choice| &choice.taken).sum();
-    let mean = |weights: &[f64]| log_likelihood(&choices, weights) / edits;
+    let mean = |weights: &[f64]| log_likelihood(&choices, weights, UNIFORM_SHARE) / edits;
     (edits, mean(&weights), mean(&vec![0.0; weights.len()]))
 }
 
@@ -248,35 +268,44 @@ fn numbered(choices: &[&EditChoice], names: &BTreeMap<&str, u32>) -> Vec<LogitCh
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discovery::demonstration;
-    use crate::program::Document;
-
-    /// The lessons of a training record with their choices, from the curricula that come with the library.
-    fn lessons(training: &TrainingRecord) -> Vec<Lesson> {
-        let lesson = |lesson: &Lesson| {
-            let curriculum = Curriculum::named(&lesson.curriculum).unwrap().unwrap();
-            let (stage, _) = curriculum.stages.iter().find(|(stage, _)| stage.name == lesson.stage).unwrap();
-            let [start, found] =
-                [&lesson.start, &lesson.program].map(|text| text.parse::<Document>().unwrap().program);
-            let choices = demonstration(&stage.grammar, stage.edits, &start, &found);
-            assert!(!lesson.seeds.is_empty() && lesson.seeds.iter().all(|seed| *seed >= 1000));
-            Lesson { choices, ..lesson.clone() }
-        };
-        training.lessons.iter().map(lesson).collect()
-    }
 
     #[test]
     fn the_shipped_policy_is_what_its_record_says() {
         let LearnedPolicy { digest, training, weights, .. } = LearnedPolicy::shipped();
-        let lessons = lessons(&training);
-        let choices = distinct(&lessons.iter().collect::<Vec<_>>());
-        let again = fitted(&choices, training.ridge);
-        assert_eq!((again.digest(), choices.len()), (digest, training.choices));
-        assert_eq!(fit_of(&choices, &again), (training.edits, training.log_likelihood, training.uniform));
-        assert!(weights.weights.len() < 400 && training.log_likelihood > training.uniform);
-        let trained_on = |name: &str| {
-            LearnedPolicy::shipped().settings(&Curriculum::named(name).unwrap().unwrap()).trained_here
-        };
-        assert!(trained_on("block-kaczmarz") && !trained_on("newton-sketch"));
+        assert!(training.lessons.iter().flat_map(|lesson| &lesson.seeds).all(|seed| *seed >= 1000));
+        let again = LearnedPolicy::shipped_without(&[]).unwrap();
+        let numbers =
+            |record: &TrainingRecord| (record.choices, record.edits, record.log_likelihood, record.uniform);
+        assert_eq!((again.digest, numbers(&again.training)), (digest, numbers(&training)));
+        // One of the curricula; all of them take a while.
+        let (left_out, kept) = ("sketched-precond-gd", again.training.lessons.iter().collect::<Vec<_>>());
+        let fold = Fold::new(&kept, &shipped_lessons().curricula[left_out]);
+        let stated = training.held_out.iter().find(|held_out| held_out.curriculum == left_out);
+        assert_eq!(fold.held_out().as_ref(), stated);
+        assert!(weights.weights.len() < 500 && training.log_likelihood > training.uniform);
+    }
+
+    #[test]
+    fn no_curriculum_is_predicted_worse_than_by_chance_without_it() {
+        let held_out = LearnedPolicy::shipped().training.held_out;
+        assert!(held_out.len() >= 7);
+        for HeldOutLikelihood { curriculum, log_likelihood, uniform, .. } in held_out {
+            assert!(log_likelihood > uniform, "{curriculum}: {log_likelihood} {uniform}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_teaches_nothing() {
+        let [ls, newton] =
+            ["subsampled-ls-gd", "newton-sketch"].map(|name| Curriculum::named(name).unwrap().unwrap());
+        let policy = LearnedPolicy::shipped_without(std::slice::from_ref(&ls)).unwrap();
+        assert!(!policy.settings(&ls).trained_here && policy.settings(&newton).trained_here);
+        let stages: Vec<&str> = policy.training.lessons.iter().map(|lesson| &*lesson.stage).collect();
+        assert!(stages.contains(&"block-kaczmarz"), "{stages:?}");
+        // Other curricula find the targets of its first stages too.
+        assert!(!stages.contains(&"landweber") && !stages.contains(&"ls-gd"), "{stages:?}");
+        // From nothing to sketched preconditioning: on the way the search finds them as well.
+        assert!(!stages.contains(&"gram-sketched"), "{stages:?}");
+        assert!(LearnedPolicy::shipped().settings(&ls).trained_here);
     }
 }

@@ -3,7 +3,7 @@
 use super::{ExperimentError, Monitor, SearchSettings};
 use crate::curriculum::{Curriculum, Target};
 use crate::discovery::{EditChoice, Stage, demonstration};
-use crate::program::{Document, Program};
+use crate::program::{Document, Instruction, Program};
 use crate::record::{EXPLORE, RunRecord};
 use crate::store::{Run, Store};
 use serde::{Deserialize, Serialize};
@@ -32,8 +32,8 @@ pub struct Lesson {
 }
 
 impl Lesson {
-    /// Those of these lessons that give away something about a curriculum: they come from there, or their program
-    /// equals one of the targets in exact arithmetic.
+    /// Those of these lessons that give away something about a curriculum: they come from there, their program equals
+    /// one of the targets in exact arithmetic, or they pass one on their way, in the order of its instructions.
     pub fn spoiling<'a>(lessons: &[&'a Lesson], curriculum: &Curriculum) -> Vec<&'a Lesson> {
         let equals = |program: Program| {
             let is_target =
@@ -47,9 +47,30 @@ impl Lesson {
             let program = || Some(text.parse::<Document>().ok()?.program);
             *known.entry(text).or_insert_with(|| program().is_some_and(equals))
         };
-        let mut spoils = |lesson: &'a Lesson| lesson.curriculum == curriculum.name || is_target(lesson);
+        let passes = |lesson: &Lesson| {
+            let [Ok(start), Ok(found)] =
+                [&lesson.start, &lesson.program].map(|text| text.parse::<Document>())
+            else {
+                return false;
+            };
+            curriculum.stages.iter().map(|(_, target)| target.sought()).any(|target| {
+                let is_on_the_way = contains(&target, &start.program) && contains(&found.program, &target);
+                is_on_the_way && !contains(&start.program, &target)
+            })
+        };
+        let mut spoils =
+            |lesson: &'a Lesson| lesson.curriculum == curriculum.name || is_target(lesson) || passes(lesson);
         lessons.iter().copied().filter(|&lesson| spoils(lesson)).collect()
     }
+}
+
+/// Whether insertions lead from a program to this one.
+fn contains(whole: &Program, part: &Program) -> bool {
+    let in_order = |whole: &[Instruction], part: &[Instruction]| {
+        let mut rest = whole.iter();
+        part.iter().all(|wanted| rest.any(|instruction| instruction == wanted))
+    };
+    in_order(&whole.setup, &part.setup) && in_order(&whole.iteration, &part.iteration)
 }
 
 /// The lessons of a store.
@@ -82,6 +103,22 @@ impl Lessons {
             }
         }
         Ok(all)
+    }
+
+    /// The lessons of a training record with their choices; those of curricula that do not come with the library are
+    /// left out.
+    pub fn again(record: &[Lesson]) -> Lessons {
+        let mut all = Lessons::default();
+        for lesson in record {
+            let Some(Ok(curriculum)) = Curriculum::named(&lesson.curriculum) else { continue };
+            let programs = [&lesson.start, &lesson.program].map(|text| text.parse::<Document>());
+            let stage = curriculum.stages.iter().find(|(stage, _)| stage.name == lesson.stage);
+            let (Some((stage, _)), [Ok(start), Ok(found)]) = (stage, programs) else { continue };
+            let choices = demonstration(&stage.grammar, stage.edits, &start.program, &found.program);
+            all.lessons.push(Lesson { choices, ..lesson.clone() });
+            all.curricula.entry(curriculum.name.clone()).or_insert(curriculum);
+        }
+        all
     }
 
     fn add(&mut self, run: Run) -> Result<(), String> {

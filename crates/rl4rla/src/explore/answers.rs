@@ -2,11 +2,13 @@
 //! coefficient to choose. Every value that could be the answer is scored by the reward itself.
 
 use super::answer_set::{AnswerSet, SketchChoice};
+use super::answer_solvers;
 use super::answer_values::answers;
 use super::emit;
 use super::exploration::{CatalogueRival, Exploration, HallEntry};
 use super::expression::Expressions;
 use super::hall::by_reward;
+use super::log::ResultLog;
 use super::probe::ValueProbe;
 use super::spec::ExploreSpec;
 use crate::execute::SketchKind;
@@ -16,7 +18,7 @@ use crate::rng::Stream;
 use rayon::prelude::*;
 
 /// Columns of the instances.
-const COLS: usize = 160;
+pub(super) const COLS: usize = 160;
 
 /// Instances of each condition number for search and tuning, and for the selection.
 const SEARCH: usize = 3;
@@ -39,11 +41,12 @@ const LOOK: usize = 60;
 /// A pure function of the spec.
 pub fn explore_answers(
     spec: &ExploreSpec,
+    log: &dyn ResultLog,
     goes_on: &dyn Fn(&str) -> bool,
 ) -> Result<Option<Exploration>, FamilyError> {
     let stream = Stream::new(spec.seed).derive("explore", 0);
     let cols = COLS.min(spec.charge.cols);
-    let set = |label: &str, count: usize| AnswerSet::draw(spec, cols, count, &stream.derive(label, 0));
+    let set = |label: &str, count: usize| AnswerSet::draw(spec, cols, count, &stream.derive(label, 0), log);
     let (search, select) = (set("search", SEARCH)?, set("select", SELECT)?);
     let last = set("final", spec.held_out)?;
     let Some((programs, values)) = candidates(spec, &search, goes_on) else { return Ok(None) };
@@ -65,8 +68,15 @@ pub fn explore_answers(
     }
     let mut hall = by_reward(hall, |(program, _, _, select)| (*select, program.len()));
     hall.truncate(spec.hall);
+    if !goes_on("classical solvers") {
+        return Ok(None);
+    }
+    let solvers = answer_solvers::solved(&last, &stream.derive("classical", 0));
     let measured = |(program, sketch, search, select): (Program, SketchChoice, f64, f64)| {
-        let held_out = last.measured(&program, sketch);
+        let runs = last.runs(&program, sketch);
+        let work = last.work_to_tolerance(&program, sketch, &runs);
+        let beats = answer_solvers::compared(&last, &solvers, &work);
+        let held_out = last.summarized(&program, sketch, runs);
         HallEntry {
             program,
             tunables: last.tunables(sketch),
@@ -74,7 +84,7 @@ pub fn explore_answers(
             select,
             held_out,
             limits: vec![],
-            beats: vec![],
+            beats,
         }
     };
     let hall = hall.into_iter().map(measured).collect();
@@ -150,7 +160,7 @@ fn sketches(program: &Program) -> bool {
 fn rows(spec: &ExploreSpec, search: &AnswerSet) -> usize {
     let instance = search.instance(0);
     let block = match instance.task.update() {
-        Update::Basis => instance.x_star.len() / instance.cols(),
+        Update::Basis => search.rank(),
         _ => BLOCK,
     };
     (spec.fixed_factor.unwrap_or(FACTOR) * block as f64).ceil() as usize

@@ -4,6 +4,7 @@ use super::problem_set::{CandidateRun, ProblemSet};
 use super::spec::ExploreSpec;
 use crate::baseline::{Baseline, MethodGroup, Request};
 use crate::execute::SketchKind;
+use crate::program::ProgramFlops;
 use crate::rng::Stream;
 use crate::statistics::Summary;
 use rayon::prelude::*;
@@ -101,7 +102,10 @@ pub fn solved(spec: &ExploreSpec, problems: &ProblemSet, stream: &Stream) -> Vec
     let (m, n) = (spec.charge.rows as f64, spec.charge.cols as f64);
     let on_all = |solver: &'static SolverCost| {
         let baseline = fits(solver)?;
-        let on = |i: usize| iterations(baseline, problems, (i, spec.limit), stream);
+        let on = |i: usize| {
+            let iterations = || iterations(baseline, problems, (i, spec.limit), stream);
+            problems.recalled((solver.name, i, stream), iterations)
+        };
         let iterations = (0..problems.len()).into_par_iter().map(on).collect();
         Some(SolvedInstances { solver, flops: (solver.flops)(m, n), iterations })
     };
@@ -138,10 +142,10 @@ fn iterations(
     Some(enough)
 }
 
-/// The solvers beside a program with these flops of setup and of an iteration, and these runs.
+/// The solvers beside a program with these flops and these runs.
 pub fn compared(
     solvers: &[SolvedInstances],
-    flops: Option<[f64; 2]>,
+    flops: Option<ProgramFlops>,
     runs: &[CandidateRun],
 ) -> Vec<SolverComparison> {
     let total = |[setup, iteration]: [f64; 2], count: usize| setup + iteration * count as f64;
@@ -152,7 +156,8 @@ pub fn compared(
         let both: Vec<(usize, usize)> =
             pairs.filter_map(|(theirs, ours)| (*theirs).zip(ours.reached)).collect();
         let theirs = mean(both.iter().map(|(count, _)| total(solved.flops, *count)).collect());
-        let ours = flops.and_then(|flops| mean(both.iter().map(|(_, count)| total(flops, *count)).collect()));
+        let ours =
+            flops.and_then(|flops| mean(both.iter().map(|(_, count)| flops.after(*count as f64)).collect()));
         SolverComparison {
             solver: solved.solver.name.into(),
             reached: reached.len(),
@@ -202,7 +207,7 @@ mod tests {
         };
         let reached = |iterations| CandidateRun { reached: iterations, ..CandidateRun::default() };
         let runs = [reached(Some(10)), reached(Some(10)), reached(None)];
-        let found = &compared(&[solver], Some([0.0, 4.0]), &runs)[0];
+        let found = &compared(&[solver], Some(ProgramFlops::steady(0.0, 4.0)), &runs)[0];
         // (10 + 5·2) / (10·4), and the means of 11 and 41 passes, of 20 and 50 flops.
         assert_eq!((found.ratio, found.passes, found.flops), (Some(0.5), Some(26.0), Some(35.0)));
         assert_eq!((found.reached, found.runs), (2, 3));

@@ -22,9 +22,9 @@ pub fn values(
     probe: &mut ValueProbe,
     operators: &[Op],
     inputs: RegSet,
-    (edits, sums): (usize, bool),
+    size: (usize, bool),
 ) -> Vec<Id> {
-    let mut active: Vec<Id> = expressions
+    let active: Vec<Id> = expressions
         .ids()
         .filter(|&id| expressions.of(id).ty.kind() != Kind::Scalar)
         .filter(
@@ -32,6 +32,31 @@ pub fn values(
         )
         .filter(|&id| probe.representative(expressions, id) == Some(id))
         .collect();
+    grown(expressions, probe, operators, (active, &[]), size)
+}
+
+/// All values of at most `edits` instructions by these operators from A and a direction, which counts as an input: what
+/// preconditioners make of it.
+pub fn wrapped(
+    expressions: &mut Expressions,
+    probe: &mut ValueProbe,
+    operators: &[Op],
+    direction: Id,
+    edits: usize,
+) -> Vec<Id> {
+    let given = expressions.of(direction).calls.clone();
+    let active = vec![expressions.input(Reg::A), direction];
+    grown(expressions, probe, operators, (active, &given), (edits, true))
+}
+
+/// These values and all that can be made of them, where calls that are given do not count.
+fn grown(
+    expressions: &mut Expressions,
+    probe: &mut ValueProbe,
+    operators: &[Op],
+    (mut active, given): (Vec<Id>, &[Id]),
+    (edits, sums): (usize, bool),
+) -> Vec<Id> {
     for size in 1..=edits {
         if expressions.count() > MOST_EXPRESSIONS {
             break;
@@ -49,7 +74,7 @@ pub fn values(
                 match form.operands.len() {
                     1 => {
                         let fits = |id: &Id| {
-                            expressions.of(*id).edits() + 1 == size
+                            new_calls(expressions, *id, given) + 1 == size
                                 && !(makes_matrix && has_enough_matrices(expressions, &[*id]))
                         };
                         for id in choices(0).into_iter().filter(fits).collect::<Vec<_>>() {
@@ -65,7 +90,7 @@ pub fn values(
                                 }
                                 if (sums || !is_sum(expressions, op, one, other))
                                     && fit_together(expressions, one, other)
-                                    && union_size(expressions, one, other) + 1 == size
+                                    && union_size(expressions, one, other, given) + 1 == size
                                     && !(makes_matrix && has_enough_matrices(expressions, &[one, other]))
                                 {
                                     found.extend(expressions.call(op, &[one, other]));
@@ -77,7 +102,7 @@ pub fn values(
                 }
             }
         }
-        found.extend(scaled(expressions, operators, &active, size));
+        found.extend(with_lambda(expressions, operators, &active, (size, given)));
         found.sort_unstable();
         found.dedup();
         found.retain(|&id| is_worthwhile(expressions, id));
@@ -90,18 +115,39 @@ pub fn values(
     active
 }
 
-/// The multiples by λ of vectors with one instruction less; none if the problems have no λ.
-fn scaled(expressions: &mut Expressions, operators: &[Op], active: &[Id], size: usize) -> Vec<Id> {
+/// What operators on a number and another value make of λ and values with one instruction less, such as λv; nothing if
+/// the problems have no λ.
+fn with_lambda(
+    expressions: &mut Expressions,
+    operators: &[Op],
+    active: &[Id],
+    (size, given): (usize, &[Id]),
+) -> Vec<Id> {
     let lambda = expressions.inputs().find(|(_, reg)| *reg == Reg::LAMBDA);
-    let Some((lambda, _)) = lambda.filter(|_| operators.iter().any(|op| op.is(Core::ScalarVecMul))) else {
-        return vec![];
-    };
-    let fits = |id: &Id| {
-        let expression = expressions.of(*id);
-        expression.ty.kind() == Kind::Vector && expression.edits() + 1 == size
-    };
-    let vectors: Vec<Id> = active.iter().copied().filter(fits).collect();
-    vectors.into_iter().filter_map(|id| expressions.core(Core::ScalarVecMul, &[lambda, id])).collect()
+    let Some((lambda, _)) = lambda else { return vec![] };
+    let mut found = Vec::new();
+    for &op in operators {
+        for form in op.forms {
+            let makes_matrix = form.result.kind() == Some(Kind::Matrix);
+            let [Some(one), Some(other)] = [0, 1].map(|i| form.operands.get(i).and_then(|p| p.kind())) else {
+                continue;
+            };
+            if (one == Kind::Scalar) == (other == Kind::Scalar) {
+                continue;
+            }
+            let kind = if one == Kind::Scalar { other } else { one };
+            let fits = |id: &Id| {
+                expressions.of(*id).ty.kind() == kind
+                    && new_calls(expressions, *id, given) + 1 == size
+                    && !(makes_matrix && has_enough_matrices(expressions, &[*id]))
+            };
+            for id in active.iter().copied().filter(fits).collect::<Vec<_>>() {
+                let operands = if one == Kind::Scalar { [lambda, id] } else { [id, lambda] };
+                found.extend(expressions.call(op, &operands));
+            }
+        }
+    }
+    found
 }
 
 /// Whether an operator makes vectors and matrices of vectors and matrices of the same iteration.
@@ -151,9 +197,19 @@ fn has_enough_matrices(expressions: &Expressions, operands: &[Id]) -> bool {
     expressions.calls(operands).iter().filter(is_matrix).count() >= MATRIX_EDITS
 }
 
-/// Number of calls that compute both.
-fn union_size(expressions: &Expressions, one: Id, other: Id) -> usize {
-    let (one, other) = (&expressions.of(one).calls, &expressions.of(other).calls);
-    let common = one.iter().filter(|call| other.binary_search(call).is_ok()).count();
-    one.len() + other.len() - common
+/// Number of calls that compute both, without those that are given.
+fn union_size(expressions: &Expressions, one: Id, other: Id, given: &[Id]) -> usize {
+    let (first, second) = (&expressions.of(one).calls, &expressions.of(other).calls);
+    let is_common = |call: &&Id| first.binary_search(call).is_ok() && given.binary_search(call).is_err();
+    let common = second.iter().filter(is_common).count();
+    new_calls(expressions, one, given) + new_calls(expressions, other, given) - common
+}
+
+/// Number of calls that compute a value, without those that are given.
+fn new_calls(expressions: &Expressions, id: Id, given: &[Id]) -> usize {
+    let calls = &expressions.of(id).calls;
+    if given.is_empty() {
+        return calls.len();
+    }
+    calls.iter().filter(|call| given.binary_search(call).is_err()).count()
 }

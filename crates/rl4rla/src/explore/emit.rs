@@ -2,8 +2,19 @@
 
 use super::expression::{ExpressionOrigin, Expressions, Id};
 use super::spec::AllowedPrograms;
-use crate::program::{Access, Instruction, Program, Reg, Section};
+use crate::program::{Access, Instruction, Kind, Program, Reg, Section};
 use rustc_hash::FxHashMap;
+
+/// A register that is carried from one iteration to the next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CarriedUpdate {
+    /// The register.
+    pub reg: Reg,
+    /// What the iteration finds there.
+    pub held: Id,
+    /// What it leaves there.
+    pub next: Id,
+}
 
 /// The program whose iteration leaves `step` in v1 and that starts from the value `start` of setup, or from zero; `None`
 /// if it is not allowed.
@@ -13,7 +24,27 @@ pub fn program(
     start: Option<Id>,
     allowed: &AllowedPrograms,
 ) -> Option<Program> {
-    let mut wanted = vec![step];
+    emitted(expressions, (step, start), None, allowed)
+}
+
+/// The same for a program that carries a register along.
+pub fn carrying(
+    expressions: &Expressions,
+    ends: (Id, Option<Id>),
+    carried: CarriedUpdate,
+    allowed: &AllowedPrograms,
+) -> Option<Program> {
+    emitted(expressions, ends, Some(carried), allowed)
+}
+
+fn emitted(
+    expressions: &Expressions,
+    (step, start): (Id, Option<Id>),
+    carried: Option<CarriedUpdate>,
+    allowed: &AllowedPrograms,
+) -> Option<Program> {
+    let results: Vec<Id> = [step].into_iter().chain(carried.map(|carried| carried.next)).collect();
+    let mut wanted = results.clone();
     wanted.extend(start);
     let calls = expressions.calls(&wanted);
     if start.is_some_and(|start| expressions.calls(&[step]).contains(&start))
@@ -25,20 +56,25 @@ pub fn program(
     let in_section = |section| calls.iter().copied().filter(move |&id| expressions.of(id).section == section);
     let setup: Vec<Id> = in_section(Section::Setup).collect();
     let iterated: Vec<Id> = in_section(Section::Iteration).collect();
-    let orders = [
-        iterated.clone(),
-        depth_first(expressions, step, |operands| operands.sort_by_key(|id| expressions.of(*id).edits())),
-        depth_first(expressions, step, |operands| {
-            operands.sort_by_key(|id| std::cmp::Reverse(expressions.of(*id).edits()));
-        }),
+    let edits = |id: &Id| expressions.of(*id).edits();
+    let orders: [&dyn Fn() -> Vec<Id>; 4] = [
+        &|| iterated.clone(),
+        &|| depth_first(expressions, &results, |operands| operands.sort_by_key(edits)),
+        &|| {
+            depth_first(expressions, &results, |operands| {
+                operands.sort_by_key(|id| std::cmp::Reverse(edits(id)))
+            })
+        },
+        &|| frugal(expressions, &results, &iterated),
     ];
-    orders.iter().find_map(|iteration| {
-        let mut registers = Registers::new(expressions, start, allowed);
+    orders.iter().find_map(|order| {
+        let iteration = order();
+        let mut registers = Registers::new(expressions, start, carried, allowed);
         // What the iteration reads of setup is kept to the end of setup.
         let read = |id: &Id| iteration.iter().any(|&call| operands(expressions, call).contains(id));
         let kept: Vec<Id> = setup.iter().copied().filter(read).collect();
         let setup = registers.assign(&setup, &kept)?;
-        let iteration = registers.assign(iteration, &[step])?;
+        let iteration = registers.assign(&iteration, &[step])?;
         let program = with_result_in_v1(Program { setup, iteration }, registers.of[&step]);
         let allowed = |(section, _, instruction): (Section, usize, &Instruction)| {
             let target = instruction.target.filter(|target| *target != Reg::X);
@@ -57,7 +93,7 @@ fn operands(expressions: &Expressions, id: Id) -> &[Id] {
 }
 
 /// The calls of an iteration in the order of a depth-first walk, operands sorted by `order`.
-fn depth_first(expressions: &Expressions, root: Id, order: impl Fn(&mut Vec<Id>)) -> Vec<Id> {
+fn depth_first(expressions: &Expressions, roots: &[Id], order: impl Fn(&mut Vec<Id>)) -> Vec<Id> {
     fn visit(expressions: &Expressions, id: Id, order: &impl Fn(&mut Vec<Id>), done: &mut Vec<Id>) {
         let is_call = matches!(expressions.of(id).origin, ExpressionOrigin::Call(..));
         if !is_call || expressions.of(id).section == Section::Setup || done.contains(&id) {
@@ -69,7 +105,36 @@ fn depth_first(expressions: &Expressions, root: Id, order: impl Fn(&mut Vec<Id>)
         done.push(id);
     }
     let mut done = Vec::new();
-    visit(expressions, root, &order, &mut done);
+    roots.iter().for_each(|&root| visit(expressions, root, &order, &mut done));
+    done
+}
+
+/// The calls of an iteration in an order that keeps few vectors: the next is always the one that frees the most
+/// registers, of those whose operands are known.
+fn frugal(expressions: &Expressions, results: &[Id], calls: &[Id]) -> Vec<Id> {
+    let is_vector = |id: &Id| expressions.of(*id).ty.kind() == Kind::Vector;
+    let mut done: Vec<Id> = Vec::with_capacity(calls.len());
+    let mut left: Vec<Id> = calls.to_vec();
+    while !left.is_empty() {
+        let is_ready = |call: &&Id| operands(expressions, **call).iter().all(|id| !left.contains(id));
+        let is_last_use = |id: &Id, call: Id| {
+            done.contains(id)
+                && !results.contains(id)
+                && !left.iter().any(|&other| other != call && operands(expressions, other).contains(id))
+        };
+        let gain = |call: Id| {
+            let mut freed: Vec<Id> = operands(expressions, call).to_vec();
+            freed.sort_unstable();
+            freed.dedup();
+            freed.retain(|id| is_vector(id) && is_last_use(id, call));
+            freed.len() as i32 - i32::from(is_vector(&call))
+        };
+        let next =
+            left.iter().filter(is_ready).copied().max_by_key(|&call| (gain(call), std::cmp::Reverse(call)));
+        let next = next.expect("some call has all its operands");
+        left.retain(|&call| call != next);
+        done.push(next);
+    }
     done
 }
 
@@ -78,6 +143,7 @@ struct Registers<'a> {
     expressions: &'a Expressions,
     of: FxHashMap<Id, Reg>,
     start: Option<Id>,
+    carried: Option<CarriedUpdate>,
     allowed: &'a AllowedPrograms,
 }
 
@@ -85,10 +151,12 @@ impl Registers<'_> {
     fn new<'a>(
         expressions: &'a Expressions,
         start: Option<Id>,
+        carried: Option<CarriedUpdate>,
         allowed: &'a AllowedPrograms,
     ) -> Registers<'a> {
-        let of = expressions.inputs().filter(|(_, reg)| allowed.inputs.contains(*reg)).collect();
-        Registers { expressions, of, start, allowed }
+        let inputs = expressions.inputs().filter(|(_, reg)| allowed.inputs.contains(*reg));
+        let of = inputs.chain(carried.map(|carried| (carried.held, carried.reg))).collect();
+        Registers { expressions, of, start, carried, allowed }
     }
 
     /// The instructions of these calls, whose values in `kept` stay; `None` if there are too few registers.
@@ -105,9 +173,10 @@ impl Registers<'_> {
                     || calls[at + 1..].iter().any(|&later| operands(self.expressions, later).contains(id))
             };
             self.of.retain(|id, _| is_needed(id));
-            let target = match self.start == Some(call) {
-                true => Reg::X,
-                false => {
+            let target = match self.carried {
+                _ if self.start == Some(call) => Reg::X,
+                Some(carried) if carried.next == call => carried.reg,
+                _ => {
                     let of = self.expressions.of(call);
                     let (kind, writable) = (of.ty.kind(), self.allowed.written[of.section as usize]);
                     let is_free = |reg: &Reg| {
@@ -154,7 +223,8 @@ mod tests {
     }
 
     fn expressions() -> Expressions {
-        let sizes = Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0 };
+        let sizes =
+            Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0, every: 10.0 };
         Expressions::new(Geometry::Tall.into(), sizes, f64::INFINITY, Some(TaskUnits::LINEAR))
     }
 

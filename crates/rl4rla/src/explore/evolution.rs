@@ -133,7 +133,7 @@ fn measure(problems: &ProblemSet, child: &mut FoundProgram, floor: f64) -> usize
     let problems = problems.stepping(child.step);
     // The hardest problem is the last of the set and says most.
     let last = problems.len() - 1;
-    let hardest = problems.score(&child.program, std::iter::once(last));
+    let hardest = problems.score(&child.program, last..last + 1);
     if hardest <= floor {
         return 1;
     }

@@ -5,16 +5,14 @@ use super::answers::explore_answers;
 use super::classical::{self, SolverComparison};
 use super::hall::{HeldOut, Matrices, TunedProgram, by_reward, measured, summarized, trials};
 use super::limits::{ProgramLimit, limits};
+use super::log::ResultLog;
 use super::problem_set::ProblemSet;
-use super::race::{Tunables, step_sizes, tuned};
-use super::search::{FoundProgram, search};
+use super::race::{Tunables, converges, samples_always, step_sizes, tuned};
+use super::search::{FINALISTS, FoundProgram, search, with_best};
 use super::spec::ExploreSpec;
 use crate::problem::{FamilyError, Task};
 use crate::program::{Entry, Instruction, Program, Reg, check};
 use crate::rng::Stream;
-
-/// Candidates of the search that are tuned, besides those of evolution.
-const TUNED: usize = 12;
 
 /// Instances of each condition number for the selection.
 const SELECT: usize = 2;
@@ -63,23 +61,29 @@ pub struct Exploration {
 }
 
 /// Explores the programs for a family of problems; `None` if `goes_on`, which is told what is being done, says to stop.
-/// A pure function of the spec.
+/// A pure function of the spec: the log of an earlier attempt saves time.
 pub fn explore(
     spec: &ExploreSpec,
+    log: &dyn ResultLog,
     goes_on: &dyn Fn(&str) -> bool,
 ) -> Result<Option<Exploration>, FamilyError> {
     if has_answers(spec.family.signature().update) {
-        return explore_answers(spec, goes_on);
+        return explore_answers(spec, log, goes_on);
     }
     let stream = Stream::new(spec.seed).derive("explore", 0);
-    let problems = ProblemSet::draw(spec, spec.search_cols, 1, &stream.derive("search", 0))?;
+    let set = |label: &str, cols: usize, count: usize| {
+        ProblemSet::draw(spec, cols, count, &stream.derive(label, 0)).map(|set| set.logged(log))
+    };
+    let problems = set("search", spec.search_cols, 1)?;
     let Some(found) = search(spec, &problems, goes_on) else { return Ok(None) };
     let mut hall = Vec::new();
-    let select = ProblemSet::draw(spec, spec.final_cols, SELECT, &stream.derive("select", 0))?;
-    let last = ProblemSet::draw(spec, spec.final_cols, spec.held_out, &stream.derive("final", 0))?;
-    let finalists: Vec<&FoundProgram> = found.candidates.iter().take(TUNED).chain(&found.evolved).collect();
+    let select = set("select", spec.final_cols, SELECT)?;
+    let last = set("final", spec.final_cols, spec.held_out)?;
+    let finalists: Vec<&FoundProgram> =
+        found.candidates.iter().take(FINALISTS).chain(&found.evolved).chain(&found.recurred).collect();
     for (i, candidate) in finalists.iter().enumerate() {
-        if !goes_on(&format!("tuning finalist {} of {}", i + 1, finalists.len())) {
+        let what = format!("tuning finalist {} of {}", i + 1, finalists.len());
+        if !goes_on(&with_best(&what, &hall, |(_, search, _): &(TunedProgram, f64, f64)| *search)) {
             return Ok(None);
         }
         let steps = if candidate.has_step_size { step_sizes() } else { vec![1.0] };
@@ -94,14 +98,15 @@ pub fn explore(
         return Ok(None);
     }
     let subjects: Vec<TunedProgram> = hall.iter().map(|(entry, ..)| entry.clone()).collect();
-    let limits = limits(spec, &subjects, &stream.derive("limits", 0));
+    let limits = limits(spec, &subjects, &stream.derive("limits", 0), log);
     if !goes_on("classical solvers") {
         return Ok(None);
     }
     let solvers = classical::solved(spec, &last, &stream.derive("classical", 0));
     let mut entries = Vec::new();
     for (i, ((entry, search, select), limits)) in hall.into_iter().zip(limits).enumerate() {
-        if !goes_on(&format!("measuring program {} of {}", i + 1, spec.hall)) {
+        let what = format!("measuring program {} of {}", i + 1, spec.hall);
+        if !goes_on(&with_best(&what, &entries, |entry: &HallEntry| entry.held_out.reward)) {
             return Ok(None);
         }
         let runs = trials(&last, &entry, Matrices::True);
@@ -111,22 +116,21 @@ pub fn explore(
         let TunedProgram { program, tunables } = entry;
         entries.push(HallEntry { program, tunables, search, select, held_out, limits, beats });
     }
-    let Some(rivals) = rivals(spec, &problems, &last, goes_on) else { return Ok(None) };
+    let Some(rivals) = rivals(spec, (&problems, &last), &entries, goes_on) else { return Ok(None) };
     Ok(Some(Exploration { hall: entries, rivals, values: found.values, runs: found.runs }))
 }
 
-/// Whether an instruction samples rows of the data, or sketches the data themselves.
-fn draws_from_data(instruction: &Instruction) -> bool {
-    let reads_data = || instruction.operands.iter().any(|reg| [Reg::A, Reg::B].contains(reg));
-    instruction.op.samples() || (instruction.op.sketches() && reads_data())
+/// Whether an instruction sketches the data themselves.
+fn sketches_data(instruction: &Instruction) -> bool {
+    instruction.op.sketches() && instruction.operands.iter().any(|reg| [Reg::A, Reg::B].contains(reg))
 }
 
-/// The programs of the catalogue that fit these problems and whose iterations sample no rows and sketch no data: what
-/// they sketch depends on the iterate, as in candidates.
+/// The programs of the catalogue that fit these problems and whose iterations sketch no data: what they sketch depends
+/// on the iterate, as in candidates. Those that sample in every iteration only if they converge here.
 fn rivals(
     spec: &ExploreSpec,
-    problems: &ProblemSet,
-    last: &ProblemSet,
+    (problems, last): (&ProblemSet, &ProblemSet),
+    hall: &[HallEntry],
     goes_on: &dyn Fn(&str) -> bool,
 ) -> Option<Vec<CatalogueRival>> {
     let signature = problems.instances[0].shape().signature;
@@ -136,11 +140,15 @@ fn rivals(
         let program = &entry.document.program;
         check(program, signature).is_ok()
             && <dyn Task>::of(&entry.document).is_ok_and(|of| of.name() == task)
-            && !program.iteration.iter().any(draws_from_data)
+            && !program.iteration.iter().any(sketches_data)
     };
     for entry in Entry::known().filter(fits) {
         let program = &entry.document.program;
-        goes_on(&format!("measuring {}", entry.name)).then_some(())?;
+        let what = format!("measuring {}", entry.name);
+        goes_on(&with_best(&what, hall, |entry| entry.held_out.reward)).then_some(())?;
+        if samples_always(program) && !converges(spec, problems, program) {
+            continue;
+        }
         let (tunables, _) = tuned(spec, problems, program, &step_sizes());
         let subject = TunedProgram { program: program.clone(), tunables };
         let held_out = measured(last, &subject, Matrices::True);

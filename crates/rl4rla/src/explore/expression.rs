@@ -15,6 +15,11 @@ impl Id {
     pub fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// The expression at this place.
+    pub fn at(index: usize) -> Id {
+        Id(index as u32)
+    }
 }
 
 /// Where a value comes from.
@@ -128,6 +133,22 @@ impl Expressions {
     /// The expression of an input.
     pub fn input(&self, reg: Reg) -> Id {
         self.known[&ExpressionOrigin::Input(reg)]
+    }
+
+    /// The type that a register has at the start.
+    pub fn type_of(&self, reg: Reg) -> Option<Type> {
+        self.types.get(reg)
+    }
+
+    /// What an iteration finds in a carried register that holds values of this quantity.
+    pub fn carry(&mut self, reg: Reg, quantity: DataQuantity) -> Id {
+        let origin = ExpressionOrigin::Input(reg);
+        let is_known = |id: &Id| self.of(*id).origin == origin && self.of(*id).quantity == quantity;
+        if let Some(id) = self.ids().find(is_known) {
+            return id;
+        }
+        let ty = self.type_of(reg).expect("a carried register has a type");
+        self.push(Expression { origin, ty, quantity, section: Section::Iteration, calls: vec![], flops: 0.0 })
     }
 
     /// An expression by its place.
@@ -291,6 +312,21 @@ impl Expressions {
         adds && operands.iter().all(|&operand| self.derivative(operand, x).is_some())
     }
 
+    /// The calls of `root` that change if one value takes the place of another, with those in their place; none
+    /// if one of them does not fit.
+    pub fn substituted(&mut self, root: Id, (old, new): (Id, Id)) -> FxHashMap<Id, Id> {
+        let mut renamed = FxHashMap::from_iter([(old, new)]);
+        for call in self.of(root).calls.clone() {
+            let ExpressionOrigin::Call(op, operands) = self.of(call).origin.clone() else { continue };
+            if call != old && operands.iter().any(|id| renamed.contains_key(id)) {
+                let operands: Vec<Id> = operands.iter().map(|id| *renamed.get(id).unwrap_or(id)).collect();
+                let Some(new) = self.call(op, &operands) else { return FxHashMap::default() };
+                renamed.insert(call, new);
+            }
+        }
+        renamed
+    }
+
     /// The unit that a step must have.
     pub fn step_unit(&self) -> DataUnit {
         self.units.map_or(DataUnit::NONE, |units| units.x.unit)
@@ -336,7 +372,8 @@ mod tests {
     use crate::program::Geometry;
 
     fn expressions() -> Expressions {
-        let sizes = Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0 };
+        let sizes =
+            Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0, every: 10.0 };
         Expressions::new(Geometry::Tall.into(), sizes, 2e5, Some(TaskUnits::LINEAR))
     }
 
@@ -383,7 +420,8 @@ mod tests {
 
     #[test]
     fn iterations_sketch_matrices_that_depend_on_the_iterate_and_no_vectors() {
-        let sizes = Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0 };
+        let sizes =
+            Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0, every: 10.0 };
         let mut all =
             Expressions::new(Geometry::Tall.into(), sizes, f64::INFINITY, Some(TaskUnits::LOGISTIC));
         let [a, b, x] = [Reg::A, Reg::B, Reg::X].map(|reg| all.input(reg));

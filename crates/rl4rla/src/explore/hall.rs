@@ -2,7 +2,7 @@
 
 use super::problem_set::{CandidateRun, ProblemSet};
 use super::race::Tunables;
-use crate::program::Program;
+use crate::program::{Program, ProgramFlops};
 use crate::statistics::Summary;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -64,17 +64,17 @@ pub fn measured(problems: &ProblemSet, entry: &TunedProgram, matrices: Matrices)
 /// The summary of the runs of a program on every instance of a set.
 pub fn summarized(problems: &ProblemSet, entry: &TunedProgram, trials: &[CandidateRun]) -> HeldOut {
     let problems = problems.tuned(&entry.tunables);
-    let flops = problems.flops(&entry.program).unwrap_or([f64::INFINITY; 2]);
+    let flops = problems.flops(&entry.program).unwrap_or(ProgramFlops::steady(f64::INFINITY, f64::INFINITY));
     let rewards = trials.iter().map(|trial| trial.reached.map_or(0.0, |_| problems.reward(*trial, flops)));
     HeldOut::of(trials, rewards, flops)
 }
 
 impl HeldOut {
-    /// What runs with these rewards came to, given the flops of setup and of an iteration.
+    /// What runs with these rewards came to, given the flops of the program.
     pub(super) fn of(
         trials: &[CandidateRun],
         rewards: impl Iterator<Item = f64>,
-        [setup, iteration]: [f64; 2],
+        flops: ProgramFlops,
     ) -> HeldOut {
         let reached: Vec<(usize, usize)> =
             trials.iter().filter_map(|trial| Some((trial.reached?, trial.passes))).collect();
@@ -91,7 +91,7 @@ impl HeldOut {
             iterations: mean(&|(iterations, _)| *iterations as f64),
             iterations_range: range(),
             passes: mean(&|(_, passes)| *passes as f64),
-            flops: mean(&|(iterations, _)| setup + *iterations as f64 * iteration),
+            flops: mean(&|(iterations, _)| flops.after(*iterations as f64)),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! tolerance.
 
 use super::hall::TunedProgram;
+use super::log::ResultLog;
 use super::problem_set::{CandidateRun, ProblemSet, RunEnding};
 use super::race::FACTORS;
 use super::spec::ExploreSpec;
@@ -89,13 +90,18 @@ pub struct ProgramLimit {
 }
 
 /// The limits of programs, on instances of their own in reduced coordinates.
-pub fn limits(spec: &ExploreSpec, programs: &[TunedProgram], stream: &Stream) -> Vec<Vec<ProgramLimit>> {
+pub fn limits(
+    spec: &ExploreSpec,
+    programs: &[TunedProgram],
+    stream: &Stream,
+    log: &dyn ResultLog,
+) -> Vec<Vec<ProgramLimit>> {
     let mut all = vec![vec![]; programs.len()];
     let options = spec.family.kind.info().options;
     for (i, what) in Difficulty::ALL.into_iter().enumerate() {
         if what.choice().is_none_or(|choice| options.contains(&choice)) {
             let stream = stream.derive("difficulty", i as u64);
-            for (found, limit) in all.iter_mut().zip(pushed(spec, what, programs, &stream)) {
+            for (found, limit) in all.iter_mut().zip(pushed(spec, what, programs, (&stream, log))) {
                 found.extend(limit);
             }
         }
@@ -108,7 +114,7 @@ fn pushed(
     spec: &ExploreSpec,
     what: Difficulty,
     programs: &[TunedProgram],
-    stream: &Stream,
+    (stream, log): (&Stream, &dyn ResultLog),
 ) -> Vec<Option<ProgramLimit>> {
     let new = ProgramLimit { what, works: None, fails: None, how: None, excess: None };
     let sketches = |subject: &TunedProgram| subject.program.instructions().any(|(_, _, it)| it.op.sketches());
@@ -119,6 +125,7 @@ fn pushed(
     for value in values(spec, what) {
         // Problems that a family does not have are no difficulty.
         let Some(problems) = drawn(spec, what, value, stream) else { break };
+        let problems = problems.logged(log);
         // Below what rounding allows, a smaller tolerance changes nothing.
         let tolerances: Vec<f64> = (0..problems.len()).map(|i| problems.tolerance(i)).collect();
         if what == Difficulty::Tolerance && last.as_ref() == Some(&tolerances) {
@@ -193,7 +200,7 @@ fn drawn(
     what: Difficulty,
     value: DifficultyValue,
     stream: &Stream,
-) -> Option<ProblemSet> {
+) -> Option<ProblemSet<'static>> {
     let mut harder = spec.clone();
     match (what, value) {
         (Difficulty::Kappa, DifficultyValue::Number(kappa)) => harder.conditions = vec![kappa],
@@ -222,8 +229,8 @@ fn first_failure(problems: &ProblemSet, subject: &TunedProgram) -> Option<Candid
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::execute::SketchKind;
-    use crate::explore::Tunables;
+    use crate::execute::{RunSettings, SketchKind};
+    use crate::explore::{NoLog, Tunables};
     use crate::program::{Entry, Program};
 
     fn spec() -> ExploreSpec {
@@ -233,10 +240,17 @@ mod tests {
 
     fn limit_of(program: &Program, tunables: Tunables, what: Difficulty) -> ProgramLimit {
         let subject = TunedProgram { program: program.clone(), tunables };
-        pushed(&spec(), what, &[subject], &Stream::new(5))[0].unwrap()
+        pushed(&spec(), what, &[subject], (&Stream::new(5), &NoLog))[0].unwrap()
     }
 
-    const EXACT: Tunables = Tunables { step: 1.0, mu: 0.0, sketch: SketchKind::Sjlt, sketch_factor: 8.0 };
+    const EXACT: Tunables = Tunables {
+        step: 1.0,
+        mu: 0.0,
+        sketch: SketchKind::Sjlt,
+        sketch_factor: 8.0,
+        batch: 1.0,
+        every: RunSettings::EVERY,
+    };
 
     fn number(value: Option<DifficultyValue>) -> f64 {
         match value {
@@ -283,7 +297,7 @@ mod tests {
     fn a_difficulty_that_does_not_concern_a_program_is_left_out() {
         let program = Entry::named("cgls").unwrap().document.program.clone();
         let subject = TunedProgram { program, tunables: EXACT };
-        let found = limits(&spec(), &[subject], &Stream::new(1));
+        let found = limits(&spec(), &[subject], &Stream::new(1), &NoLog);
         let what: Vec<Difficulty> = found[0].iter().map(|limit| limit.what).collect();
         assert!(
             !what.contains(&Difficulty::SketchFactor) && what.contains(&Difficulty::Tolerance),

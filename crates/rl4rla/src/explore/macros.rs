@@ -31,7 +31,8 @@ mod tests {
 
     #[test]
     fn macros_are_what_good_programs_share() {
-        let sizes = Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0 };
+        let sizes =
+            Sizes { rows: 1000.0, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0, every: 10.0 };
         let mut all = Expressions::new(Geometry::Tall.into(), sizes, f64::INFINITY, Some(TaskUnits::LINEAR));
         let [a, b, x, d] = [Reg::A, Reg::B, Reg::X, Reg::D].map(|reg| all.input(reg));
         let image = all.core(Core::MatVecMul, &[a, x]).unwrap();

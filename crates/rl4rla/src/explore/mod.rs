@@ -6,6 +6,7 @@
 //! looking at programs of three.
 
 mod answer_set;
+mod answer_solvers;
 mod answer_values;
 mod answers;
 mod classical;
@@ -18,12 +19,14 @@ mod expression;
 mod given;
 mod hall;
 mod limits;
+mod log;
 mod macros;
 mod oracle;
 mod peel;
 mod probe;
 mod problem_set;
 mod race;
+mod recurrence;
 mod request;
 mod search;
 mod spec;
@@ -35,6 +38,7 @@ pub use exploration::{CatalogueRival, Exploration, HallEntry, explore};
 pub use given::search_given;
 pub use hall::HeldOut;
 pub use limits::{Difficulty, DifficultyValue, ProgramLimit};
+pub use log::{NoLog, ResultLog};
 pub use problem_set::RunEnding;
 pub use race::Tunables;
 pub use request::{ExploreRequest, RequestError};

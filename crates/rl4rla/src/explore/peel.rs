@@ -6,6 +6,7 @@
 
 use super::evaluator::{Evaluator, Iterated, Tape};
 use super::expression::{Expressions, Id};
+use super::log::LoggedResult;
 use super::oracle::{self, Freedom, OracleStep};
 use super::probe::ValueProbe;
 use super::problem_set::ProblemSet;
@@ -21,6 +22,24 @@ pub struct CoefficientFormula {
     pub agrees: bool,
     /// The median of |ln(formula/oracle)| over the iterations of a run.
     pub distance: f64,
+}
+
+impl LoggedResult for Vec<CoefficientFormula> {
+    fn numbers(&self) -> Vec<f64> {
+        let one = |formula: &CoefficientFormula| {
+            [formula.ratio.index() as f64, f64::from(u8::from(formula.agrees)), formula.distance]
+        };
+        self.iter().flat_map(one).collect()
+    }
+
+    fn read(numbers: &[f64]) -> Option<Vec<CoefficientFormula>> {
+        let one = |numbers: &[f64]| CoefficientFormula {
+            ratio: Id::at(numbers[0] as usize),
+            agrees: numbers[1] == 1.0,
+            distance: numbers[2],
+        };
+        numbers.len().is_multiple_of(3).then(|| numbers.chunks_exact(3).map(one).collect())
+    }
 }
 
 /// The vectors at hand when a direction is known: those computed on the way to it, the last step, the images of both

@@ -1,13 +1,16 @@
 //! The problems: the instances that candidates run on, and the work they are charged for.
 
+use super::log::{LoggedResult, NoLog, ResultLog, key, recalled};
 use super::race::Tunables;
 use super::spec::ExploreSpec;
 use crate::execute::{Coordinates, Measuring, Plan, PreparedInstance, RunData, RunSettings, Runner};
 use crate::problem::{Family, FamilyError};
-use crate::program::{Canonical, LiveOut, Model, Program, ProgramCost, Sizes};
+use crate::program::{Canonical, LiveOut, Model, Program, ProgramCost, ProgramFlops, Sizes};
 use crate::reward::Charge;
 use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A run has diverged when its excess is this many times that of the start.
@@ -33,6 +36,12 @@ pub enum RunEnding {
     BrokeDown,
 }
 
+impl RunEnding {
+    /// All of them, in the order of their numbers in a log.
+    pub(super) const ALL: [RunEnding; 5] =
+        [RunEnding::Reached, RunEnding::Diverged, RunEnding::Stalled, RunEnding::Slow, RunEnding::BrokeDown];
+}
+
 /// What is known of a run after it has ended.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct CandidateRun {
@@ -51,7 +60,7 @@ pub struct CandidateRun {
 }
 
 /// The instances of one of the three disjoint sets, with the tolerance of each.
-pub struct ProblemSet {
+pub struct ProblemSet<'a> {
     /// The instances.
     pub instances: Arc<Vec<Arc<PreparedInstance>>>,
     /// The settings of runs on them.
@@ -62,9 +71,12 @@ pub struct ProblemSet {
     limit: usize,
     stream: Stream,
     direct: f64,
+    /// What the results on these instances depend on, besides programs and settings.
+    identity: u128,
+    log: &'a dyn ResultLog,
 }
 
-impl ProblemSet {
+impl<'a> ProblemSet<'a> {
     /// Draws `count` instances for each condition number of the request, in rotated coordinates, where b has no axis
     /// of its own: rounding errors are those of the true matrices.
     pub fn draw(
@@ -72,7 +84,7 @@ impl ProblemSet {
         cols: usize,
         count: usize,
         stream: &Stream,
-    ) -> Result<ProblemSet, FamilyError> {
+    ) -> Result<ProblemSet<'a>, FamilyError> {
         let family = spec.family_of(cols);
         let settings = spec.settings(&family);
         let mut instances = Vec::new();
@@ -93,7 +105,7 @@ impl ProblemSet {
         instances: Vec<Arc<PreparedInstance>>,
         settings: RunSettings,
         stream: &Stream,
-    ) -> ProblemSet {
+    ) -> ProblemSet<'a> {
         let tolerances = vec![spec.tolerance; instances.len()];
         ProblemSet::new(spec, instances, tolerances, settings, stream)
     }
@@ -104,7 +116,7 @@ impl ProblemSet {
         tolerances: Vec<f64>,
         settings: RunSettings,
         stream: &Stream,
-    ) -> ProblemSet {
+    ) -> ProblemSet<'a> {
         let direct = spec.family.kind.info().task.direct(spec.charge.rows as f64, spec.charge.cols as f64)[0];
         ProblemSet {
             instances: Arc::new(instances),
@@ -114,26 +126,39 @@ impl ProblemSet {
             limit: spec.limit,
             stream: stream.derive("runs", 0),
             direct,
+            identity: key(&(spec.family, &spec.conditions, spec.tolerance, spec.charge, spec.limit, stream)),
+            log: &NoLog,
         }
     }
 
+    /// The same instances, with a log of the results on them.
+    pub fn logged(self, log: &'a dyn ResultLog) -> ProblemSet<'a> {
+        ProblemSet { log, ..self }
+    }
+
+    /// The result of this name and these arguments on these instances, computed if it is not in the log.
+    pub fn recalled<T: LoggedResult>(&self, of: impl Debug, compute: impl FnOnce() -> T) -> T {
+        recalled(self.log, key(&(self.identity, of)), compute)
+    }
+
     /// The same instances for runs with these tunables.
-    pub fn tuned(&self, tunables: &Tunables) -> ProblemSet {
-        let Tunables { step, mu, sketch, sketch_factor } = *tunables;
+    pub fn tuned(&self, tunables: &Tunables) -> ProblemSet<'a> {
+        let Tunables { step, mu, sketch, sketch_factor, batch, every } = *tunables;
         let shape = self.instances[0].shape();
         let sketch_rows = (sketch_factor * shape.cols as f64).round() as usize;
         // A tall matrix needs a sketch of full rank, a square one a sketch that is smaller than itself.
         let least = if shape.rows > shape.cols { shape.cols + 1 } else { 1 };
         let sketch_rows = sketch_rows.max(least).min(shape.rows);
-        self.with(RunSettings { step, mu, sketch, sketch_rows, ..self.settings.clone() })
+        let batch = ((batch * shape.cols as f64).round() as usize).clamp(1, shape.rows);
+        self.with(RunSettings { step, mu, sketch, sketch_rows, batch, every, ..self.settings.clone() })
     }
 
     /// The same instances for runs with this step size.
-    pub fn stepping(&self, step: f64) -> ProblemSet {
+    pub fn stepping(&self, step: f64) -> ProblemSet<'a> {
         self.with(RunSettings { step, ..self.settings.clone() })
     }
 
-    fn with(&self, settings: RunSettings) -> ProblemSet {
+    fn with(&self, settings: RunSettings) -> ProblemSet<'a> {
         ProblemSet {
             settings,
             instances: self.instances.clone(),
@@ -164,11 +189,20 @@ impl ProblemSet {
 
     /// The values of the symbols of a cost at the size that work is charged for.
     pub fn sizes(&self) -> Sizes {
-        self.charge.sizes(&self.settings, self.instances[0].shape().cols)
+        let cols = self.instances[0].shape().cols;
+        // A sample grows with n, as a sketch does.
+        let batch = self.settings.batch as f64 / cols as f64 * self.charge.cols as f64;
+        let batch = (batch.round() as usize).min(self.charge.rows);
+        self.charge.sizes(&RunSettings { batch, ..self.settings.clone() }, cols)
     }
 
     /// Runs a program on an instance until it reaches the tolerance, diverges or is given up.
     pub fn run(&self, program: &Program, i: usize) -> CandidateRun {
+        self.recalled(("run", format_args!("{program}"), &self.settings, i), || self.reduced(program, i))
+    }
+
+    /// The same, computed.
+    fn reduced(&self, program: &Program, i: usize) -> CandidateRun {
         let Ok(plan) = Plan::new(program, self.instances[i].shape(), &self.settings) else {
             return CandidateRun::default();
         };
@@ -178,6 +212,10 @@ impl ProblemSet {
 
     /// The same run on the original matrices.
     pub fn run_true(&self, program: &Program, i: usize) -> CandidateRun {
+        self.recalled(("true", format_args!("{program}"), &self.settings, i), || self.original(program, i))
+    }
+
+    fn original(&self, program: &Program, i: usize) -> CandidateRun {
         let instance = self.instances[i].instance();
         let Ok(plan) = Plan::new(program, instance.shape(), &self.settings) else {
             return CandidateRun::default();
@@ -204,21 +242,20 @@ impl ProblemSet {
     }
 
     /// w₀/(w₀ + w) for work that reached the tolerance; less for what only came closer to it.
-    pub fn reward(&self, trial: CandidateRun, [setup, iteration]: [f64; 2]) -> f64 {
+    pub fn reward(&self, trial: CandidateRun, flops: ProgramFlops) -> f64 {
         let work = match trial.reached {
-            Some(iterations) => setup + iterations as f64 * iteration,
+            Some(iterations) => flops.after(iterations as f64),
             None if trial.progress <= 0.02 => return 0.0,
-            None => UNFINISHED * (setup + trial.iterations as f64 / trial.progress * iteration),
+            None => UNFINISHED * flops.after(trial.iterations as f64 / trial.progress),
         };
         self.direct / (self.direct + work)
     }
 
-    /// The flops of setup and of an iteration of a program, at the size that work is charged for.
-    pub fn flops(&self, program: &Program) -> Option<[f64; 2]> {
+    /// The flops of a program, at the size that work is charged for.
+    pub fn flops(&self, program: &Program) -> Option<ProgramFlops> {
         let live = Canonical::new(program, LiveOut::Finished);
         let cost = ProgramCost::of(&live, self.instances[0].shape().signature, Model::True).ok()?;
-        let sizes = self.sizes();
-        Some([cost.setup.flops.eval(&sizes), cost.iteration.flops.eval(&sizes)])
+        Some(cost.rates(&self.sizes()))
     }
 
     /// The reward of a program if it reached the tolerance after one iteration.
@@ -228,14 +265,14 @@ impl ProblemSet {
     }
 
     /// The mean reward of a program over these instances.
-    pub fn score(&self, program: &Program, instances: impl Iterator<Item = usize>) -> f64 {
-        let Some(flops) = self.flops(program) else { return 0.0 };
-        let (mut sum, mut count) = (0.0, 0);
-        for i in instances {
-            sum += self.reward(self.run(program, i), flops);
-            count += 1;
-        }
-        sum / f64::from(count.max(1))
+    pub fn score(&self, program: &Program, instances: Range<usize>) -> f64 {
+        let of = ("score", format_args!("{program}"), &self.settings, instances.clone());
+        self.recalled(of, || {
+            let Some(flops) = self.flops(program) else { return 0.0 };
+            let count = instances.len().max(1);
+            let rewards = instances.map(|i| self.reward(self.reduced(program, i), flops));
+            rewards.fold(0.0, |sum, reward| sum + reward) / count as f64
+        })
     }
 
     /// The data of an instance, for values of expressions.

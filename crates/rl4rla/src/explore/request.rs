@@ -1,12 +1,14 @@
 //! What a user asks to explore, as it is typed and stored.
 
 use super::answer_values::has_answers;
+use super::answers::COLS;
 use super::spec::{ExploreSpec, SearchPart};
 use crate::execute::SketchKind;
-use crate::problem::{Choice, Family, Leverage, Right, Task, families};
+use crate::problem::{Choice, Family, FamilyInfo, Leverage, Right, Task, families};
 use crate::program::{Op, nearest};
 use crate::reward::{Charge, Unit};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What is to be explored, in names and numbers.
@@ -26,6 +28,9 @@ pub struct ExploreRequest {
     pub right: Right,
     /// The weight of the component of b outside the range of A.
     pub outside: f64,
+    /// Parameters that only this family has, by name, where they are not its defaults.
+    #[serde(default)]
+    pub numbers: BTreeMap<String, f64>,
     /// The excess to reach.
     pub tolerance: f64,
     /// The names of the operators.
@@ -92,6 +97,7 @@ impl ExploreRequest {
         family.leverage = self.leverage;
         family.right = self.right;
         family.outside = if family.kind.info().square || answers { 0.0 } else { self.outside };
+        let family = self.with_numbers(family)?;
         if let Some(kappa) = self.kappas.iter().find(|kappa| !(kappa.is_finite() && **kappa >= 1.0)) {
             return refuse(format!("--kappa takes numbers of at least 1, got {kappa}"), "--kappa 10,1e4,1e8");
         }
@@ -155,6 +161,37 @@ impl ExploreRequest {
         match small.check() {
             Ok(()) => Ok(spec),
             Err(error) => refuse(error.to_string(), "another family, or other options of it"),
+        }
+    }
+
+    /// The family with the parameters asked for.
+    fn with_numbers(&self, mut family: Family) -> Result<Family, RequestError> {
+        let known = family.kind.info().numbers;
+        for (name, &value) in &self.numbers {
+            let Some(number) = known.iter().find(|number| number.name == name) else {
+                let has = |info: &&FamilyInfo| info.numbers.iter().any(|number| number.name == name);
+                let others: Vec<&str> = families().filter(has).map(|info| info.name).collect();
+                let message = format!("--{name} is not an option of the family {}", self.family);
+                return refuse(message, format!("--family {}", others.join(" or ")));
+            };
+            if !(number.least..=number.most).contains(&value) {
+                let range = format!("between {} and {}", number.least, number.most);
+                let message = format!("--{name} is a number {range}, got {value}: {}", number.doc);
+                return refuse(message, format!("--{name} {}", number.default));
+            }
+            family = family.with_number(name, value).unwrap_or(family);
+        }
+        // A sketch has twice as many rows as the answer, and has to be smaller than A.
+        let cols = COLS.min(self.cols);
+        let most = (cols.max(3) - 1) / 2;
+        match self.numbers.get("rank") {
+            Some(&rank) if rank > most as f64 => {
+                let message = format!(
+                    "--rank is at most {most} here, got {rank}: problems of the search have {cols} columns"
+                );
+                refuse(message, format!("--rank {most}"))
+            }
+            _ => Ok(family),
         }
     }
 

@@ -11,10 +11,11 @@ use super::peel::{CoefficientFormula, closest, is_step, ratios, vectors_at_hand,
 use super::probe::ValueProbe;
 use super::problem_set::ProblemSet;
 use super::race::step_sizes;
+use super::recurrence::recurred;
 use super::spec::{AllowedPrograms, ExploreSpec, SearchPart};
 use super::start::starts;
 use super::variation::Variation;
-use crate::program::{Core, DataUnit, Program};
+use crate::program::{Core, DataUnit, Program, ProgramFlops};
 use crate::rng::Stream;
 use rayon::prelude::*;
 
@@ -22,12 +23,18 @@ use rayon::prelude::*;
 const DIRECTIONS: usize = 10;
 /// Directions that run to the tolerance with an oracle.
 const SCREENED: usize = 60;
+/// Directions that preconditioners are looked for.
+const WRAPPED: usize = 4;
 /// Iterations of the first look at a direction.
 const LOOK: usize = 12;
 /// Formulas that are run in place of the oracle's coefficient.
 const FORMULAS: usize = 40;
 /// Directions with momentum that are kept for each direction.
 const MOMENTA: usize = 6;
+/// Candidates that are tuned, besides those of evolution.
+pub(super) const FINALISTS: usize = 12;
+/// Programs with a value that is carried along that are kept.
+const RECURRENCES: usize = 6;
 /// Finished candidates whose start is looked for.
 const STARTED: usize = 12;
 
@@ -55,6 +62,8 @@ pub struct SearchOutcome {
     pub candidates: Vec<FoundProgram>,
     /// The best programs that evolution made of them, the best first.
     pub evolved: Vec<FoundProgram>,
+    /// Forms of both with a value that is carried along.
+    pub recurred: Vec<FoundProgram>,
     /// Number of values enumerated.
     pub values: usize,
     /// Number of runs made.
@@ -63,7 +72,7 @@ pub struct SearchOutcome {
 
 struct Search<'a> {
     spec: &'a ExploreSpec,
-    problems: &'a ProblemSet,
+    problems: &'a ProblemSet<'a>,
     evaluators: Vec<Evaluator<'a>>,
     expressions: Expressions,
     probe: ValueProbe,
@@ -93,15 +102,23 @@ pub fn search(
     let mut search = Search { spec, problems, evaluators, expressions, probe, runs: 0 };
     search.extend();
     goes_on(&format!("scoring the directions among {} values", values.len())).then_some(())?;
-    let directions = search.directions(&values);
+    let mut directions = search.directions(&values);
+    let wrapped = search.wrapped(&directions);
+    if !wrapped.is_empty() {
+        goes_on(&format!("scoring {} ways to precondition them", wrapped.len())).then_some(())?;
+        directions.extend(wrapped);
+        directions = search.directions(&directions);
+    }
     let mut found = Vec::new();
     for (i, &direction) in directions.iter().enumerate() {
-        goes_on(&format!("coefficients of direction {} of {}", i + 1, directions.len())).then_some(())?;
+        let what = format!("coefficients of direction {} of {}", i + 1, directions.len());
+        goes_on(&with_best(&what, &found, |one: &FoundProgram| one.reward)).then_some(())?;
         found.extend(search.peeled(direction));
     }
     let mut found = search.distinct(found);
+    let mut recurring = found.clone();
     found.truncate(spec.finalists);
-    goes_on("starting points").then_some(())?;
+    goes_on(&with_best("starting points", &found, |one| one.reward)).then_some(())?;
     if spec.has(SearchPart::Start) {
         let started: Vec<FoundProgram> =
             found.iter().take(STARTED).flat_map(|candidate| search.started(candidate)).collect();
@@ -110,7 +127,17 @@ pub fn search(
     found.retain(|candidate| candidate.reward > 0.0);
     let candidates = ranked(found);
     let EvolutionOutcome { found: evolved, runs } = search.evolved(&values, &candidates, goes_on)?;
-    Some(SearchOutcome { candidates, evolved, values: values.len(), runs: search.runs + runs })
+    recurring.extend_from_slice(&evolved);
+    let recurred = search.recurred(&recurring);
+    Some(SearchOutcome { candidates, evolved, recurred, values: values.len(), runs: search.runs + runs })
+}
+
+/// What is being done, with the best reward so far.
+pub(super) fn with_best<T>(what: &str, found: &[T], reward: impl Fn(&T) -> f64) -> String {
+    match found.iter().map(reward).max_by(f64::total_cmp) {
+        Some(best) => format!("{what}, best reward {best:.4}"),
+        None => what.into(),
+    }
 }
 
 fn ranked(candidates: Vec<FoundProgram>) -> Vec<FoundProgram> {
@@ -130,7 +157,7 @@ impl Search<'_> {
         let [setup, iteration] = self.expressions.flops(&[direction]);
         // The oracle needs the image of the direction, which the program would have to compute.
         let sizes = self.problems.sizes();
-        let flops = [setup, iteration + 2.0 * sizes.rows * sizes.cols];
+        let flops = ProgramFlops::steady(setup, iteration + 2.0 * sizes.rows * sizes.cols);
         let reward = |&i: &usize| {
             let subject = (direction, freedom);
             let trial = oracle::run(
@@ -143,7 +170,10 @@ impl Search<'_> {
             );
             self.problems.reward(trial, flops)
         };
-        instances.iter().map(reward).sum::<f64>() / instances.len() as f64
+        // A direction is known by its number: the same search enumerates the same values.
+        self.problems.recalled(("potential", direction, freedom, instances, limit), || {
+            instances.iter().map(reward).sum::<f64>() / instances.len() as f64
+        })
     }
 
     /// How many of these candidates may still run on so many instances; their runs are counted.
@@ -187,6 +217,22 @@ impl Search<'_> {
         best.into_iter().map(|(id, _)| self.forward(id)).collect()
     }
 
+    /// What preconditioners make of the best of these directions.
+    fn wrapped(&mut self, directions: &[Id]) -> Vec<Id> {
+        let (wraps, operators) = (self.spec.most_wraps(), &self.spec.operators);
+        let mut found: Vec<Id> = Vec::new();
+        for &direction in directions.iter().take(if wraps > 0 { WRAPPED } else { 0 }) {
+            let values =
+                directions::wrapped(&mut self.expressions, &mut self.probe, operators, direction, wraps);
+            let is_new = |id: &Id| {
+                self.expressions.of(*id).calls.binary_search(&direction).is_ok() && *id != direction
+            };
+            found.extend(values.iter().filter(|id| is_new(id)));
+        }
+        self.extend();
+        found
+    }
+
     /// Which coefficients a program might have.
     fn freedom(&self) -> Freedom {
         if self.spec.allowed.has_momentum() { Freedom::Both } else { Freedom::Length }
@@ -221,14 +267,10 @@ impl Search<'_> {
         }
         let middle = self.problems.len() / 2;
         let subject = (direction, freedom);
-        closest(
-            self.problems,
-            &self.evaluators[middle],
-            &self.expressions,
-            subject,
-            &formulas,
-            (middle, FORMULAS),
-        )
+        let (evaluator, among) = (&self.evaluators[middle], (middle, FORMULAS));
+        self.problems.recalled(("closest", subject, &formulas), || {
+            closest(self.problems, evaluator, &self.expressions, subject, &formulas, among)
+        })
     }
 
     /// Finished programs that step along a direction.
@@ -308,6 +350,31 @@ impl Search<'_> {
             Some(FoundProgram { program, reward, start: Some(start), ..*candidate })
         };
         starts.par_iter().filter_map(run).collect()
+    }
+
+    /// The best of the forms of these programs in which a value is carried along, where one is cheaper.
+    fn recurred(&mut self, found: &[FoundProgram]) -> Vec<FoundProgram> {
+        if !self.spec.has(SearchPart::Recurrence) {
+            return vec![];
+        }
+        let mut forms: Vec<FoundProgram> = found.iter().filter_map(|found| self.cheaper(found)).collect();
+        forms.truncate(self.affordable(forms.len(), self.problems.len()));
+        forms.par_iter_mut().for_each(|form| {
+            form.reward = self.problems.stepping(form.step).score(&form.program, 0..self.problems.len());
+        });
+        let mut forms = ranked(forms);
+        forms.truncate(RECURRENCES);
+        forms
+    }
+
+    /// The cheapest form of a program in which a value is carried along, if one is cheaper.
+    fn cheaper(&mut self, found: &FoundProgram) -> Option<FoundProgram> {
+        let forms = recurred(&mut self.expressions, (found.value, found.start), &self.spec.allowed);
+        let price = |program: &Program| self.problems.flops(program).map(|flops| flops.mean_iteration());
+        let priced =
+            forms.into_iter().filter_map(|(value, program)| Some((price(&program)?, value, program)));
+        let (least, value, program) = priced.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        (least < price(&found.program)?).then(|| FoundProgram { program, value, ..found.clone() })
     }
 
     /// What evolution makes of the candidates.

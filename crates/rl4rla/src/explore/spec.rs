@@ -21,6 +21,8 @@ pub enum SearchPart {
     Start,
     /// Evolution of the programs found.
     Evolution,
+    /// Values that are carried along and refreshed every k iterations.
+    Recurrence,
 }
 
 /// What programs may be made of, besides operators.
@@ -87,6 +89,8 @@ pub struct ExploreSpec {
     pub charge: Charge,
     /// Most instructions of a direction, coefficients not counted.
     pub edits: usize,
+    /// Most instructions around a good direction, besides.
+    pub wraps: usize,
     /// Columns of the problems that candidates are searched on.
     pub search_cols: usize,
     /// Columns of the problems on which finalists are selected and measured.
@@ -136,13 +140,14 @@ impl ExploreSpec {
             finalists: 12,
             charge: Charge { unit: Unit::Flops, rows: family.rows, cols: family.cols },
             edits: defaults.edits,
+            wraps: defaults.wraps,
             // An iteration of a square problem is cheap, and a sketch of it has to be much smaller than n.
             search_cols: if square { 200 } else { defaults.search_cols },
             final_cols: if square { 300 } else { 100 },
             limit: if square { 400 } else { defaults.limit },
             sums: defaults.sums,
             sketch: SketchKind::Sjlt,
-            sketch_factor: if square { 0.15 } else { 4.0 },
+            sketch_factor: if square { defaults.square_sketch } else { 4.0 },
             fixed_sketch: None,
             fixed_factor: None,
             without: vec![],
@@ -180,19 +185,19 @@ impl ExploreSpec {
     }
 
     /// The operators that an exploration of a task uses, with or without those for matrices: a task that makes matrices
-    /// in its own way has SKETCH besides, and no other ways to make them.
+    /// in its own way has SKETCH besides, and no other ways to make them unless it says so.
     pub fn operators_for(task: &dyn Task, matrices: bool) -> Vec<Op> {
         if has_answers(task.update()) {
             return answer_values::operators(task, matrices);
         }
         let own = || task.operators().iter().map(Op).filter(|op| op.units.is_some());
         let general = ExploreSpec::operators(matrices).into_iter();
-        match own().any(has_matrices) {
+        match own().any(has_matrices) && !task.explore_defaults().adds_operators {
             true => general
                 .filter(|op| op.sketches() || ExploreSpec::operators(false).contains(op))
                 .chain(own().filter(|op| matrices || !has_matrices(*op)))
                 .collect(),
-            false => general.chain(own()).collect(),
+            false => general.chain(own().filter(|op| matrices || !has_matrices(*op))).collect(),
         }
     }
 
@@ -208,6 +213,12 @@ impl ExploreSpec {
     /// Whether the problems are square.
     pub(super) fn is_square(&self) -> bool {
         self.family.kind.info().square
+    }
+
+    /// Most instructions around a good direction: none if no matrix can be made.
+    pub(super) fn most_wraps(&self) -> usize {
+        let makes_matrices = |op: &Op| op.forms.iter().any(|form| form.result.kind() == Some(Kind::Matrix));
+        if self.operators.iter().any(makes_matrices) { self.wraps } else { 0 }
     }
 
     /// Whether a part of the search is switched on.

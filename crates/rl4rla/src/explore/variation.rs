@@ -4,7 +4,7 @@
 //! computes for another of the same shape, unit, affinity and section, and calls all that depends on it anew; what does
 //! not fit is never built.
 
-use super::expression::{ExpressionOrigin, Expressions, Id};
+use super::expression::{Expressions, Id};
 use super::peel::{is_step, vectors_at_hand};
 use super::probe::ValueProbe;
 use super::race::step_sizes;
@@ -188,8 +188,11 @@ impl<'a> Variation<'a> {
     /// The program with one value in place of another.
     fn with(&mut self, parent: Genome, old: Id, new: Id) -> Option<Genome> {
         let alike = self.is_alike(old, new) && old != new;
-        let value =
-            if alike { substituted(self.expressions, parent.value, (old, new))? } else { return None };
+        let value = if alike {
+            *self.expressions.substituted(parent.value, (old, new)).get(&parent.value)?
+        } else {
+            return None;
+        };
         Some(Genome { value, ..parent })
     }
 
@@ -283,20 +286,6 @@ fn chosen<'a, T>(among: &'a [T], rng: &mut ChaCha8Rng) -> Option<&'a T> {
     (!among.is_empty()).then(|| &among[rng.random_range(0..among.len())])
 }
 
-/// `root` with one value in place of another, and all that depends on it called anew; `None` if that does not fit.
-fn substituted(expressions: &mut Expressions, root: Id, (old, new): (Id, Id)) -> Option<Id> {
-    let mut renamed: FxHashMap<Id, Id> = FxHashMap::default();
-    renamed.insert(old, new);
-    for call in expressions.of(root).calls.clone() {
-        let ExpressionOrigin::Call(op, operands) = expressions.of(call).origin.clone() else { continue };
-        if call != old && operands.iter().any(|id| renamed.contains_key(id)) {
-            let operands: Vec<Id> = operands.iter().map(|id| *renamed.get(id).unwrap_or(id)).collect();
-            renamed.insert(call, expressions.call(op, &operands)?);
-        }
-    }
-    renamed.get(&root).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,7 +300,7 @@ mod tests {
         #[test]
         fn every_child_is_well_typed(seed in any::<u64>()) {
             let spec = ExploreSpec::least_squares();
-            let sizes = Sizes { rows: 1e6, cols: 500.0, sketch: 2000.0, batch: 1.0, sketch_work: 16.0 };
+            let sizes = Sizes { rows: 1e6, cols: 500.0, sketch: 2000.0, batch: 1.0, sketch_work: 16.0, every: 10.0 };
             let mut all = Expressions::new(Geometry::Tall.into(), sizes, 5e11, Some(TaskUnits::LINEAR));
             let stream = Stream::new(seed);
             let mut probe = ValueProbe::new(&spec.family, &stream);
@@ -341,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_value_is_replaced_wherever_it_is_used() {
-        let sizes = Sizes { rows: 1e3, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0 };
+        let sizes = Sizes { rows: 1e3, cols: 10.0, sketch: 40.0, batch: 1.0, sketch_work: 16.0, every: 10.0 };
         let mut all = Expressions::new(Geometry::Tall.into(), sizes, f64::INFINITY, Some(TaskUnits::LINEAR));
         let [a, b, x, d] = [Reg::A, Reg::B, Reg::X, Reg::D].map(|reg| all.input(reg));
         let image = all.core(Core::MatVecMul, &[a, x]).unwrap();
@@ -355,8 +344,8 @@ mod tests {
             all.core(Core::ScalarVecMul, &[length, d])
         };
         let (before, after) = (step(&mut all, residual).unwrap(), step(&mut all, moved).unwrap());
-        assert_eq!(substituted(&mut all, before, (residual, moved)), Some(after));
+        assert_eq!(all.substituted(before, (residual, moved)).get(&before).copied(), Some(after));
         // x is a point, and has no gradient.
-        assert_eq!(substituted(&mut all, before, (residual, image)), None);
+        assert_eq!(all.substituted(before, (residual, image)).get(&before).copied(), None);
     }
 }

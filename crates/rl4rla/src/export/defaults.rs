@@ -18,6 +18,8 @@ pub struct Defaults {
     pub step: Option<f64>,
     /// μ, the number in register `mu`.
     pub mu: f64,
+    /// Iterations from one refresh to the next.
+    pub every: usize,
     /// Kind of sketch.
     pub sketch: SketchKind,
     /// s/n, the rows of a sketch per column of the data; a sketch is never taller than the data.
@@ -39,6 +41,7 @@ impl Default for Defaults {
             tolerance,
             step: None,
             mu: settings.mu,
+            every: settings.every,
             sketch: settings.sketch,
             sketch_factor: settings.sketch_rows as f64 / cols as f64,
             batch: settings.batch,
@@ -63,6 +66,7 @@ impl Defaults {
             iterations: self.iterations,
             step: self.step.unwrap_or(1.0),
             mu: self.mu,
+            every: self.every,
             sketch: self.sketch,
             sketch_rows,
             batch: self.batch.clamp(1, rows.max(1)),
@@ -84,6 +88,8 @@ pub enum Parameter {
     Mu,
     /// The regularization parameter λ.
     Lambda,
+    /// Iterations from one refresh to the next.
+    Every,
     /// Tolerance τ.
     Tolerance,
     /// Iteration limit T.
@@ -96,10 +102,11 @@ pub enum Parameter {
 
 impl Parameter {
     /// All parameters.
-    pub const ALL: [Parameter; 7] = [
+    pub const ALL: [Parameter; 8] = [
         Parameter::Step,
         Parameter::Mu,
         Parameter::Lambda,
+        Parameter::Every,
         Parameter::Tolerance,
         Parameter::Iterations,
         Parameter::SketchRows,
@@ -112,6 +119,7 @@ impl Parameter {
             Parameter::Step => listing.reads_step(),
             Parameter::Mu => listing.finds(Reg::MU),
             Parameter::Lambda => listing.finds(Reg::LAMBDA),
+            Parameter::Every => listing.refreshes(),
             Parameter::Tolerance | Parameter::Iterations => listing.loops(),
             Parameter::SketchRows => listing.has_sketch(),
             Parameter::Batch => listing.has_sample(),
@@ -126,6 +134,7 @@ impl Parameter {
             Parameter::Mu => "mu",
             // `lambda` is a reserved word in Python.
             Parameter::Lambda => "lam",
+            Parameter::Every => "every",
             Parameter::Tolerance => "tolerance",
             Parameter::Iterations => "iterations",
             Parameter::SketchRows => "sketch_rows",
@@ -139,6 +148,7 @@ impl Parameter {
             Parameter::Step => "η",
             Parameter::Mu => "μ",
             Parameter::Lambda => "λ",
+            Parameter::Every => "k",
             Parameter::Tolerance => "τ",
             Parameter::Iterations => "T",
             Parameter::SketchRows => "s",
@@ -152,6 +162,7 @@ impl Parameter {
             Parameter::Step => "the step size",
             Parameter::Mu => "the number to be tuned beside it",
             Parameter::Lambda => "the regularization parameter",
+            Parameter::Every => "the iterations from one refresh to the next",
             Parameter::Tolerance => "the tolerance",
             Parameter::Iterations => "the largest number of iterations",
             Parameter::SketchRows => "the rows of a sketch",
@@ -165,6 +176,7 @@ impl Parameter {
             Parameter::Step => format!("{:?}", settings.step),
             Parameter::Mu => format!("{:?}", settings.mu),
             Parameter::Lambda => format!("{TRIAL_LAMBDA:?}"),
+            Parameter::Every => settings.every.to_string(),
             Parameter::Tolerance => "0.0".into(),
             Parameter::Iterations => settings.iterations.to_string(),
             Parameter::SketchRows => settings.sketch_rows.to_string(),
@@ -182,6 +194,7 @@ impl Parameter {
             },
             Parameter::Mu => format!("{}", defaults.mu),
             Parameter::Lambda => "0".into(),
+            Parameter::Every => format!("{}", defaults.every),
             Parameter::Tolerance => format!("{:e}", defaults.tolerance),
             Parameter::Iterations => format!("{}", defaults.iterations),
             Parameter::SketchRows => match defaults.sketch_factor {

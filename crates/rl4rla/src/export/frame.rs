@@ -2,13 +2,13 @@
 
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::listing::{LAST_X, Listing, last};
+use super::listing::{LAST_X, Listing, Statement, last};
 use super::pieces::Pieces;
 use super::run_loop::RunLoop;
 use super::style::Style;
 use super::subject::Export;
 use crate::problem::Goal;
-use crate::program::{Access, Geometry, Reg, Section, Update};
+use crate::program::{Access, Dim, Geometry, NeededIn, Reg, Section, Type, Update};
 
 /// An imperative language.
 pub trait Code: Style {
@@ -25,6 +25,9 @@ pub trait Code: Style {
     /// Assignment of what a variable has kept since the iteration before, which then keeps this value: in the first
     /// iteration, of the value itself.
     fn recall(target: &str, kept_in: &str, value: &str, kept: bool) -> String;
+
+    /// An expression of this type that is computed only in iterations that refresh, or only in those that do not.
+    fn when(refreshing: bool, expression: &str, ty: Type) -> String;
 
     /// A second name for a value.
     fn alias(name: &str, value: &str) -> String;
@@ -146,7 +149,7 @@ fn section<C: Code>(
             remembered += 1;
             C::recall(&targets[0], &last(remembered), &C::name(statement.operands[0].0), kept)
         } else {
-            C::assign(&targets, &C::expression(statement)?, kept)
+            C::assign(&targets, &conditional::<C>(statement)?, kept)
         };
         let shape = statement.result.map_or_else(String::new, |ty| format!("{}{ty}", C::REMARK));
         lines.push(line + &shape);
@@ -157,13 +160,30 @@ fn section<C: Code>(
     Ok(lines)
 }
 
+/// The expression of a statement, which is computed only in iterations that need it.
+fn conditional<C: Code>(statement: &Statement) -> Result<String, ExportError> {
+    let expression = C::expression(statement)?;
+    let NeededIn { refreshing, ordinary } = statement.needed;
+    Ok(match statement.result {
+        Some(ty) if refreshing != ordinary => C::when(refreshing, &expression, ty),
+        _ => expression,
+    })
+}
+
+/// The length of a carried vector.
+pub fn length(reg: Reg) -> &'static str {
+    if reg.length() == Some(Dim::Rows) { "m" } else { "n" }
+}
+
 /// Whether the function needs m, and whether it needs n.
 pub fn sizes(export: &Export) -> [bool; 2] {
     let listing = &export.listing;
     let answers = listing.signature.update.is_answer() && listing.loops();
-    let rows = listing.has_sketch() || listing.has_sample() || listing.finds(Reg::P1) || answers;
+    let long = listing.carried().contains(&Reg::U1);
+    let rows = long || listing.has_sketch() || listing.has_sample() || listing.finds(Reg::P1) || answers;
     let starts = listing.signature.update == Update::Subtract;
-    let cols = starts || !listing.carried().is_empty() || listing.has_sketch();
+    let short = listing.carried().iter().any(|reg| *reg != Reg::U1);
+    let cols = starts || short || listing.has_sketch();
     [rows, cols]
 }
 

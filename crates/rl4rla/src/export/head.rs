@@ -68,10 +68,14 @@ pub fn plain(text: &str) -> String {
 
 /// The cost, as polynomials.
 pub fn flops(export: &Export) -> String {
-    let [setup, iteration] = export.flops().map(|flops: Poly| flops.to_string());
+    let [setup, iteration, refresh] = export.flops().map(|flops: Poly| flops.to_string());
+    let each = match refresh.as_str() {
+        "0" => "in every iteration".to_string(),
+        refresh => format!("in every iteration and {refresh} every k iterations"),
+    };
     match (setup == "0", export.listing.loops()) {
-        (true, true) => format!("{iteration} in every iteration"),
-        (false, true) => format!("{setup} once and {iteration} in every iteration"),
+        (true, true) => format!("{iteration} {each}"),
+        (false, true) => format!("{setup} once and {iteration} {each}"),
         (true, false) => iteration,
         (false, false) => format!("{setup} + {iteration}"),
     }

@@ -4,7 +4,7 @@ use super::defaults::{Defaults, Parameter};
 use super::error::ExportError;
 use super::listing::Statement;
 use super::subject::Export;
-use crate::program::{Geometry, Poly, Section};
+use crate::program::{Cost, Geometry, Poly, Section};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -53,19 +53,22 @@ struct Operand {
     ty: String,
 }
 
-/// One polynomial per section.
+/// One polynomial per section, and one for what is added every k iterations.
 #[derive(Serialize)]
 struct Sections {
     setup: String,
     iteration: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh: Option<String>,
 }
 
 /// A program as one JSON object.
 pub fn write(export: &Export) -> Result<String, ExportError> {
     let Export { document, listing, cost, provenance, .. } = export;
-    let sections = |[setup, iteration]: [&Poly; 2]| Sections {
-        setup: setup.to_string(),
-        iteration: iteration.to_string(),
+    let sections = |of: fn(&Cost) -> &Poly| Sections {
+        setup: of(&cost.setup).to_string(),
+        iteration: of(&cost.iteration).to_string(),
+        refresh: (!cost.refresh.flops.is_zero()).then(|| of(&cost.refresh).to_string()),
     };
     let lines = |section: Section| listing.section(section).map(line).collect();
     let whole = Whole {
@@ -87,8 +90,8 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
         latex: &export.equation.latex,
         setup: lines(Section::Setup),
         iteration: lines(Section::Iteration),
-        flops: sections([&cost.setup.flops, &cost.iteration.flops]),
-        data: sections([&cost.setup.data, &cost.iteration.data]),
+        flops: sections(|cost| &cost.flops),
+        data: sections(|cost| &cost.data),
         parameters: Parameter::of(listing).into_iter().map(Parameter::name).collect(),
         settings: &export.defaults,
         stop: listing.loops().then(|| export.run_loop.stop()),

@@ -12,7 +12,7 @@ use super::style::Style;
 use super::subject::Export;
 use crate::execute::Sampling;
 use crate::problem::Goal;
-use crate::program::{Reg, Section, Templates, Update};
+use crate::program::{Reg, Section, Templates, Type, Update};
 
 /// The language.
 pub struct Julia;
@@ -42,6 +42,10 @@ impl Code for Julia {
         Julia::assign(&targets, &format!("(t == 0 ? {value} : {kept_in}), {value}"), kept)
     }
 
+    fn when(refreshing: bool, expression: &str, _: Type) -> String {
+        format!("t % every {} 0 ? {expression} : nothing", if refreshing { "==" } else { "!=" })
+    }
+
     fn alias(name: &str, value: &str) -> String {
         format!("{name} = {value}")
     }
@@ -59,7 +63,7 @@ impl Code for Julia {
         let mut lines = vec![format!("function {}({of}{told})", run_loop.function())];
         if !run_loop.memory.is_empty() {
             lines.push("    if t == 0".into());
-            lines.extend(run_loop.memory.iter().map(|reg| format!("        {reg} = zeros(size(A, 2))")));
+            lines.extend(run_loop.memory.iter().map(|reg| format!("        {reg} = {}", zeros(*reg))));
             lines.push("    end".into());
         }
         lines.extend(statements.iter().map(|line| format!("    {line}")));
@@ -76,12 +80,21 @@ impl Code for Julia {
     }
 
     fn every(listing: &Listing) -> &'static str {
-        if listing.has_sample() { "max(1, size(A, 1) ÷ batch)" } else { "1" }
+        match () {
+            () if listing.has_sample() => "max(1, size(A, 1) ÷ batch)",
+            () if listing.refreshes() => "every",
+            () => "1",
+        }
     }
 
     fn answer(result: &str) -> String {
         format!("return {result}")
     }
+}
+
+/// The initial value of a carried register.
+fn zeros(reg: Reg) -> String {
+    format!("zeros(size(A, {}))", if reg == Reg::U1 { 1 } else { 2 })
 }
 
 /// Functions used, and the standard library modules besides `LinearAlgebra` that provide them.
@@ -118,8 +131,16 @@ pub fn write(export: &Export) -> Result<String, ExportError> {
     Ok(format!("{}\nusing LinearAlgebra{libraries}\n\n{code}", comment(export, "#")))
 }
 
-const HELPERS: [&str; 6] =
-    ["probabilities", "triangle", "inverse", "stacked", "orthonormal_rows", "leading_ritz_vector"];
+const HELPERS: [&str; 8] = [
+    "probabilities",
+    "triangle",
+    "inverse",
+    "stacked",
+    "orthonormal_rows",
+    "leading_ritz_vector",
+    "shifted_triangle",
+    "nystrom",
+];
 
 fn function(export: &Export) -> Result<String, ExportError> {
     let listing = &export.listing;
@@ -181,7 +202,7 @@ fn function(export: &Export) -> Result<String, ExportError> {
         lines.push("p1 = fill(1 / size(A, 1), size(A, 1))".into());
     }
     let zero = listing.carried().into_iter().chain(listing.finds_step_in_setup());
-    lines.extend(zero.map(|reg| format!("{reg} = zeros(size(A, 2))")));
+    lines.extend(zero.map(|reg| format!("{reg} = {}", zeros(reg))));
     lines.extend(export.run_loop.kept.iter().map(|name| format!("{name} = nothing")));
     lines.iter().for_each(|line| text += &format!("    {line}\n"));
     text += &body::<Julia>(export)?;
@@ -195,6 +216,7 @@ fn keywords(export: &Export) -> Vec<String> {
         Parameter::Step => export.step().map_or("nothing".into(), |step| format!("{step:?}")),
         Parameter::Mu => format!("{:?}", defaults.mu),
         Parameter::Lambda => "0.0".into(),
+        Parameter::Every => defaults.every.to_string(),
         Parameter::Tolerance => format!("{:e}", defaults.tolerance),
         Parameter::Iterations => defaults.iterations.to_string(),
         Parameter::SketchRows => match defaults.sketch_factor {

@@ -8,7 +8,7 @@ use super::style::Style;
 use super::subject::Export;
 use crate::execute::Sampling;
 use crate::problem::Goal;
-use crate::program::{Core, Dim, Reg, Section, Templates, Type, Update};
+use crate::program::{Core, Dim, NeededIn, Reg, Section, Templates, Type, Update};
 
 /// The language.
 pub struct Latex;
@@ -152,7 +152,12 @@ fn section(export: &Export, section: Section) -> Result<String, ExportError> {
         text += "\\State $d \\gets x - x^{-}$ \\Comment{the last step}\n";
     }
     for statement in listing.section(section) {
-        text += &format!("\\State ${} \\gets {}$", targets(statement), Latex::expression(statement)?);
+        text += match statement.needed {
+            NeededIn { ordinary: false, .. } => "\\State if $k \\mid t - 1$: ",
+            NeededIn { refreshing: false, .. } => "\\State if $k \\nmid t - 1$: ",
+            _ => "\\State ",
+        };
+        text += &format!("${} \\gets {}$", targets(statement), Latex::expression(statement)?);
         text += &statement.result.map_or_else(String::new, |ty| format!(" \\Comment{{{}}}", shape(ty)));
         text += "\n";
     }
@@ -248,11 +253,15 @@ fn stop(goal: Goal) -> &'static str {
 
 /// The cost, in formulas.
 fn flops(export: &Export) -> String {
-    let [setup, iteration] = export.flops().map(|flops| flops.latex());
+    let [setup, iteration, refresh] = export.flops().map(|flops| flops.latex());
+    let each = match refresh == "0" {
+        true => "in every iteration".to_string(),
+        false => format!("in every iteration and ${refresh}$ every $k$ iterations"),
+    };
     match (setup == "0", export.listing.loops()) {
-        (true, true) => format!("${iteration}$ floating-point operations in every iteration"),
+        (true, true) => format!("${iteration}$ floating-point operations {each}"),
         (false, true) => {
-            format!("${setup}$ floating-point operations once and ${iteration}$ in every iteration")
+            format!("${setup}$ floating-point operations once and ${iteration}$ {each}")
         }
         (true, false) => format!("${iteration}$ floating-point operations"),
         (false, false) => format!("${setup} + {iteration}$ floating-point operations"),

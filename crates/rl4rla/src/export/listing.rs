@@ -5,8 +5,8 @@
 //! with two names.
 
 use crate::program::{
-    Access, CallShape, Canonical, Dim, LiveOut, Op, Program, Reg, RegSet, Section, ShapeError, Signature,
-    Type, Typed, Update, check,
+    Access, CallShape, Canonical, Dim, LiveOut, NeededIn, Op, Program, Reg, RegSet, Section, ShapeError,
+    Signature, Type, Typed, Update, check, needed,
 };
 
 /// Which value of a register is meant.
@@ -44,6 +44,8 @@ pub struct Statement {
     pub operands: Vec<(Name, Type)>,
     /// The type of the first target.
     pub result: Option<Type>,
+    /// In which iterations it is needed.
+    pub needed: NeededIn,
 }
 
 /// A program as a list of statements.
@@ -66,7 +68,11 @@ impl Listing {
         let typed = check(live.program(), signature)?;
         let mut names =
             Names { current: [ValueVersion::Plain; Reg::COUNT], twice: found_and_written(live.program()) };
-        let statements = typed.iter().map(|typed| names.statement(typed)).collect();
+        let always = NeededIn { refreshing: true, ordinary: true };
+        let setup = std::iter::repeat_n(always, live.program().setup.len());
+        let needed = setup.chain(needed(&live.program().iteration));
+        let statements =
+            typed.iter().zip(needed).map(|(typed, needed)| names.statement(typed, needed)).collect();
         Ok(Listing { signature, statements, result: names.of(Reg::V1) })
     }
 
@@ -83,6 +89,11 @@ impl Listing {
     /// Whether any section draws a sketch.
     pub fn has_sketch(&self) -> bool {
         self.statements.iter().any(|statement| statement.op.sketches())
+    }
+
+    /// Whether some value is refreshed every k iterations.
+    pub fn refreshes(&self) -> bool {
+        self.statements.iter().any(|statement| statement.op.refreshes())
     }
 
     /// Whether rows are sampled.
@@ -161,7 +172,7 @@ impl Listing {
     /// One basis is as good as the next.
     pub fn loops(&self) -> bool {
         let chance = self.section(Section::Iteration).any(|statement| statement.op.draws());
-        let memory = !self.carried().is_empty() || !self.kept().is_empty();
+        let memory = !self.carried().is_empty() || !self.kept().is_empty() || self.refreshes();
         match self.signature.update {
             Update::Subtract | Update::Assign => true,
             Update::Answer => memory || chance,
@@ -210,7 +221,7 @@ impl Names {
         self.of(reg)
     }
 
-    fn statement(&mut self, typed: &Typed) -> Statement {
+    fn statement(&mut self, typed: &Typed, needed: NeededIn) -> Statement {
         let Typed { section, instruction, args, result } = typed;
         let operands = args.iter().map(|arg| (self.of(arg.reg), arg.ty)).collect();
         // Sampling `A` samples `b` as well.
@@ -224,6 +235,7 @@ impl Names {
             targets,
             operands,
             result: *result,
+            needed,
         }
     }
 }

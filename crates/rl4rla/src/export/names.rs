@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// Words that writers use besides those of their templates; a test looks for missing ones.
 const WRITTEN: &str = "\
-    as_mat asarray cell densesolvecore eye for_size full iszero mem nonlocal omega options replace sjlt2 sjlt4 solve solve_triangular \
+    as_mat asarray cell densesolvecore eye for_size full is_multiple_of iszero mem nonlocal omega options replace sjlt2 sjlt4 solve solve_triangular \
     solvers sparsearrays special trans uppertriangular x_last";
 
 /// All reserved words of the languages and of exported files, in lower case.

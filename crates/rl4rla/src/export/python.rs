@@ -2,7 +2,7 @@
 
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::frame::{Code, arguments, body, data, given, gives, runners, seen, sizes};
+use super::frame::{Code, arguments, body, data, given, gives, length, runners, seen, sizes};
 use super::head::comment;
 use super::language::Trial;
 use super::listing::Listing;
@@ -11,7 +11,7 @@ use super::run_loop::RunLoop;
 use super::style::Style;
 use super::subject::Export;
 use crate::execute::Sampling;
-use crate::program::{Reg, Section, Templates, Update};
+use crate::program::{Reg, Section, Templates, Type, Update};
 
 /// The language.
 pub struct Python;
@@ -41,6 +41,10 @@ impl Code for Python {
         Python::assign(&targets, &format!("{value} if t == 0 else {kept_in}, {value}"), kept)
     }
 
+    fn when(refreshing: bool, expression: &str, _: Type) -> String {
+        format!("{expression} if t % every {} 0 else None", if refreshing { "==" } else { "!=" })
+    }
+
     fn alias(name: &str, value: &str) -> String {
         format!("{name} = {value}")
     }
@@ -60,11 +64,13 @@ impl Code for Python {
         if run_loop.remembers() {
             let kept = run_loop.kept.iter().map(String::as_str);
             let all: Vec<&str> = names.iter().copied().chain(kept).collect();
-            lines.push(format!("    nonlocal {}", all.join(", ")));
+            lines.extend((!all.is_empty()).then(|| format!("    nonlocal {}", all.join(", "))));
         }
         if !names.is_empty() {
             lines.push("    if t == 0:".into());
-            lines.extend(names.iter().map(|name| format!("        {name} = np.zeros(n)")));
+            lines.extend(
+                run_loop.memory.iter().map(|reg| format!("        {reg} = np.zeros({})", length(*reg))),
+            );
         }
         lines.extend(statements.iter().map(|line| format!("    {line}")));
         lines.push(format!("    return {}", given.join(", ")));
@@ -80,7 +86,11 @@ impl Code for Python {
     }
 
     fn every(listing: &Listing) -> &'static str {
-        if listing.has_sample() { "max(1, m // batch)" } else { "1" }
+        match () {
+            () if listing.has_sample() => "max(1, m // batch)",
+            () if listing.refreshes() => "every",
+            () => "1",
+        }
     }
 
     fn answer(result: &str) -> String {
@@ -96,8 +106,15 @@ const IMPORTS: [(&str, &str); 4] = [
     ("expit(", "from scipy.special import expit"),
 ];
 
-const HELPERS: [&str; 5] =
-    ["probabilities", "triangle", "inverse", "orthonormal_rows", "leading_ritz_vector"];
+const HELPERS: [&str; 7] = [
+    "probabilities",
+    "triangle",
+    "inverse",
+    "orthonormal_rows",
+    "leading_ritz_vector",
+    "shifted_triangle",
+    "nystrom",
+];
 
 /// A program as a module with one function.
 pub fn write(export: &Export) -> Result<String, ExportError> {
@@ -185,6 +202,7 @@ fn default(parameter: Parameter, export: &Export) -> String {
         Parameter::Step => export.step().map_or("None".into(), |step| format!("{step:?}")),
         Parameter::Mu => format!("{:?}", export.defaults.mu),
         Parameter::Lambda => "0.0".into(),
+        Parameter::Every => export.defaults.every.to_string(),
         Parameter::Tolerance => format!("{:e}", export.defaults.tolerance),
         Parameter::Iterations => export.defaults.iterations.to_string(),
         Parameter::SketchRows | Parameter::Batch => "None".into(),
@@ -230,7 +248,7 @@ fn prologue(export: &Export) -> String {
         lines.push("p1 = np.full(m, 1 / m)".into());
     }
     let zero = listing.carried().into_iter().chain(listing.finds_step_in_setup());
-    lines.extend(zero.map(|reg| format!("{reg} = np.zeros(n)")));
+    lines.extend(zero.map(|reg| format!("{reg} = np.zeros({})", length(reg))));
     lines.extend(export.run_loop.kept.iter().map(|name| format!("{name} = None")));
     lines.iter().map(|line| format!("    {line}\n")).collect()
 }

@@ -23,6 +23,8 @@ pub struct RunLoop {
     pub memory: Vec<Reg>,
     /// Variables that keep other values for the next iteration.
     pub kept: Vec<String>,
+    /// Whether some value is refreshed every k iterations.
+    pub refreshes: bool,
 }
 
 impl RunLoop {
@@ -45,12 +47,13 @@ impl RunLoop {
             set_up_with_step: reads_step(Section::Setup),
             memory: listing.carried().into_iter().filter(written).collect(),
             kept: listing.kept().into_iter().map(|(name, _)| name).collect(),
+            refreshes: listing.refreshes(),
         }
     }
 
-    /// Whether an iteration must know whether it is the first.
+    /// Whether an iteration must know its number: whether it is the first, or refreshes a value.
     pub fn remembers(&self) -> bool {
-        !self.memory.is_empty() || !self.kept.is_empty()
+        !self.memory.is_empty() || !self.kept.is_empty() || self.refreshes
     }
 
     /// Whether the update is x ← x − η·v1 for a loss on which η can be found by a line search.
@@ -180,6 +183,8 @@ fn shown(goal: Goal, listing: &Listing) -> Vec<(usize, &'static str)> {
             }
             _ => None,
         };
+        // What only some iterations compute cannot be tested in others.
+        let value = value.filter(|_| statement.needed.refreshing == statement.needed.ordinary);
         known.retain(|(name, _)| !statement.targets.contains(name));
         if let (Some(value), [target]) = (value, &statement.targets[..]) {
             known.push((*target, value));

@@ -2,7 +2,7 @@
 
 use super::defaults::Parameter;
 use super::error::ExportError;
-use super::frame::{Code, arguments, body, data, given, gives, runners, seen};
+use super::frame::{Code, arguments, body, data, given, gives, length, runners, seen};
 use super::head::comment;
 use super::language::Trial;
 use super::listing::Listing;
@@ -46,6 +46,17 @@ impl Code for Rust {
         Rust::assign(&[target.into()], &block, kept)
     }
 
+    fn when(refreshing: bool, expression: &str, ty: Type) -> String {
+        let unused = match ty {
+            Type::Scalar => "0.0",
+            Type::Vector(_) => "Col::zeros(0)",
+            Type::Matrix(..) => "Mat::zeros(0, 0)",
+            Type::Weights(_) => "vec![]",
+        };
+        let not = if refreshing { "" } else { "!" };
+        format!("if {not}t.is_multiple_of(every) {{ {expression} }} else {{ {unused} }}")
+    }
+
     fn alias(name: &str, value: &str) -> String {
         format!("let {name} = {value}.clone();")
     }
@@ -67,7 +78,9 @@ impl Code for Rust {
         let mut lines = vec![format!("let {} = |{of}: ColRef<'_, f64>{told}| {{", run_loop.function())];
         if !run_loop.memory.is_empty() {
             lines.push("    if t == 0 {".into());
-            lines.extend(run_loop.memory.iter().map(|reg| format!("        {reg} = Col::zeros(n);")));
+            lines.extend(
+                run_loop.memory.iter().map(|reg| format!("        {reg} = Col::zeros({});", length(*reg))),
+            );
             lines.push("    }".into());
         }
         lines.extend(statements.iter().map(|line| format!("    {line}")));
@@ -86,7 +99,11 @@ impl Code for Rust {
     }
 
     fn every(listing: &Listing) -> &'static str {
-        if listing.has_sample() { "(A.nrows() / batch).max(1)" } else { "1" }
+        match () {
+            () if listing.has_sample() => "(A.nrows() / batch).max(1)",
+            () if listing.refreshes() => "every",
+            () => "1",
+        }
     }
 
     fn answer(result: &str) -> String {
@@ -94,7 +111,7 @@ impl Code for Rust {
     }
 }
 
-const HELPERS: [&str; 9] = [
+const HELPERS: [&str; 11] = [
     "probabilities",
     "triangle",
     "inverse",
@@ -104,6 +121,8 @@ const HELPERS: [&str; 9] = [
     "stacked",
     "orthonormal_rows",
     "leading_ritz_vector",
+    "shifted_triangle",
+    "nystrom",
 ];
 
 /// A program as a module with one public function.
@@ -151,7 +170,7 @@ fn options(export: &Export) -> String {
         let ty = match parameter {
             Parameter::Step if export.run_loop.finds_step() => "Option<f64>",
             Parameter::Step | Parameter::Mu | Parameter::Lambda | Parameter::Tolerance => "f64",
-            Parameter::Iterations | Parameter::SketchRows | Parameter::Batch => "usize",
+            Parameter::Every | Parameter::Iterations | Parameter::SketchRows | Parameter::Batch => "usize",
         };
         let found = match parameter {
             Parameter::Step if export.run_loop.finds_step() => {
@@ -186,6 +205,7 @@ fn default(parameter: Parameter, export: &Export) -> String {
         Parameter::Step => format!("{:?}", export.step().unwrap_or(1.0)),
         Parameter::Mu => format!("{:?}", defaults.mu),
         Parameter::Lambda => "0.0".into(),
+        Parameter::Every => defaults.every.to_string(),
         Parameter::Tolerance => format!("{:e}", defaults.tolerance),
         Parameter::Iterations => defaults.iterations.to_string(),
         Parameter::SketchRows => match defaults.sketch_factor {
@@ -236,8 +256,10 @@ fn prologue(export: &Export, parameters: &[&str]) -> String {
         lines.push(format!("let Options {{ {} }} = options.clone();", parameters.join(", ")));
     }
     let answers = listing.signature.update.is_answer() && listing.loops();
-    let rows = listing.has_sketch() || listing.finds(Reg::P1) || answers;
-    lines.extend(match [rows, !listing.carried().is_empty()] {
+    let [long, short] =
+        [true, false].map(|long| listing.carried().iter().any(|reg| (*reg == Reg::U1) == long));
+    let rows = long || listing.has_sketch() || listing.finds(Reg::P1) || answers;
+    lines.extend(match [rows, short] {
         [true, true] => Some("let (m, n) = A.shape();".into()),
         [true, false] => Some("let m = A.nrows();".into()),
         [false, true] => Some("let n = A.ncols();".into()),
@@ -253,7 +275,7 @@ fn prologue(export: &Export, parameters: &[&str]) -> String {
     }
     let kept = |reg: &Reg| {
         let written = listing.statements.iter().any(|s| s.targets.iter().any(|name| name.reg == *reg));
-        format!("let {}{reg}: Col<f64> = Col::zeros(n);", if written { "mut " } else { "" })
+        format!("let {}{reg}: Col<f64> = Col::zeros({});", if written { "mut " } else { "" }, length(*reg))
     };
     lines.extend(listing.carried().iter().map(kept));
     lines.extend(

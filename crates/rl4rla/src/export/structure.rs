@@ -69,7 +69,7 @@ fn tokens(line: &str) -> impl Iterator<Item = &str> {
 /// LaTeX commands that exported documents may use.
 const COMMANDS: &str = "\
     Comment EndFor Ensure For Omega Require Return State algorithmicensure algorithmicrequire \
-    algrenewcommand alpha begin caption documentclass dots end eta frac gets in item label lambda langle mu \
+    algrenewcommand alpha begin caption documentclass dots end eta frac gets in item label lambda langle mid mu nmid \
     lambda le leftarrow lvert mathbb noindent odot operatorname pagestyle pm quad rangle rvert sigma sqrt tau text \
     textasciicircum textasciitilde textbackslash textbf times top usepackage varnothing zeta \\ { } | , \
     _ & % #";

@@ -77,14 +77,14 @@ impl<'a> Export<'a> {
     }
 
     /// Flops of setup and of an iteration, with the work of the sketch per entry filled in where it is a constant.
-    pub fn flops(&self) -> [Poly; 2] {
+    pub fn flops(&self) -> [Poly; 3] {
         let work = self.defaults.sketch.work(usize::MAX, usize::MAX >> 1);
         let shown = |flops: &Poly| {
             // These kinds of sketch spend a constant number of flops per entry.
             let fixed = self.defaults.sketch.work(8, 8) == work;
             if fixed { flops.with_sketch_work(work) } else { flops.clone() }
         };
-        [&self.cost.setup.flops, &self.cost.iteration.flops].map(shown)
+        [&self.cost.setup, &self.cost.iteration, &self.cost.refresh].map(|cost| shown(&cost.flops))
     }
 
     /// Whether A is square.

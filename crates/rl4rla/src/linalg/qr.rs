@@ -50,6 +50,24 @@ pub fn qr_r_with(M: &Matrix, b: &[f64]) -> (Matrix, Vec<f64>) {
     (Matrix::from_fn(n, n, |i, j| R.get(i, j)), R.column(n)[..n].to_vec())
 }
 
+/// The R of [`qr_r`] for M on top of √α·I, so that RᵀR = MᵀM + αI without the square of any condition number.
+///
+/// All NaN if M is not finite, or α is not a number ≥ 0.
+#[allow(non_snake_case)]
+pub fn qr_r_shifted(M: &Matrix, shift: f64) -> Matrix {
+    let (m, n, root) = (M.rows(), M.cols(), shift.sqrt());
+    if M.is_by_rows() || m > 2 * STRIP * n {
+        // The R of a long M has its Gram matrix.
+        return qr_r_shifted(&qr_r(M), shift);
+    }
+    let entry = |i: usize, j: usize| match i {
+        _ if i < m => M.get(i, j),
+        _ if i - m == j => root,
+        _ => 0.0,
+    };
+    qr_r(&Matrix::from_fn(m + n, n, entry))
+}
+
 /// The R of a matrix with n columns whose rows `part` computes from consecutive rows of M and the index of the first.
 /// The R of the stacked R factors of the parts is the R of the whole, so the whole is never copied.
 #[allow(non_snake_case)]

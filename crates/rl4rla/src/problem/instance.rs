@@ -6,7 +6,7 @@ use super::linear::Linear;
 use super::task::Task;
 use crate::cache::Bytes;
 use crate::linalg::{self, Matrix};
-use crate::program::{Geometry, Signature};
+use crate::program::{Dim, Geometry, Reg, Signature};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -225,6 +225,11 @@ impl Instance {
     /// The loss of a result, and its excess over the smallest possible loss.
     pub fn measure(&self, result: &[f64]) -> (f64, f64) {
         self.task.measure(self, result)
+    }
+
+    /// The length of the vectors that a register is given or carries.
+    pub(crate) fn length(&self, reg: Reg) -> usize {
+        if reg.length() == Some(Dim::Rows) { self.rows() } else { self.cols() }
     }
 
     /// The shape of the problem.

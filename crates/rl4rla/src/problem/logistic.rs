@@ -196,6 +196,9 @@ impl Task for Logistic {
             search_cols: 20,
             limit: 80,
             sums: false,
+            adds_operators: false,
+            wraps: 0,
+            square_sketch: ExploreDefaults::LINEAR.square_sketch,
             reference: "ten iterations of Newton's method",
         }
     }

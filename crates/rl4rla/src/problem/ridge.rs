@@ -1,6 +1,7 @@
 //! Ridge regression: min ‖Ax − b‖² + λ‖x‖².
 #![allow(non_snake_case)]
 
+use super::explore_defaults::ExploreDefaults;
 use super::family::{Choice, Family, FamilyInfo, Number};
 use super::family_error::FamilyError;
 use super::instance::Instance;
@@ -10,7 +11,7 @@ use super::random_matrices::tall;
 use super::spectrum::SpectrumLaw;
 use super::task::Task;
 use crate::linalg::{self, Matrix};
-use crate::program::{Reg, RegSet, TaskUnits};
+use crate::program::{Operator, RIDGE_OPERATORS, Reg, RegSet, TaskUnits};
 use crate::rng::Stream;
 
 /// Least squares with λ times the squared length of x.
@@ -41,9 +42,17 @@ impl Task for Ridge {
 
     /// Data without regularization, λ = 0.
     fn pose(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
+        self.pose_shifted(A, b, 0.0)
+    }
+
+    fn pose_shifted(&self, A: Matrix, b: Vec<f64>, lambda: f64) -> Result<Instance, InstanceError> {
         InstanceError::check(&A, &b)?;
         let spectrum = linalg::singular_values(&linalg::qr_r(&A)).ok_or(InstanceError::NoSolution)?;
-        Ok(posed(A, b, spectrum, 0.0))
+        Ok(posed(A, b, spectrum, lambda))
+    }
+
+    fn operators(&self) -> &'static [Operator] {
+        RIDGE_OPERATORS
     }
 
     fn inputs(&self) -> RegSet {
@@ -52,6 +61,10 @@ impl Task for Ridge {
 
     fn measures(&self) -> [&'static str; 2] {
         ["√(‖Ax − b‖² + λ‖x‖²)/‖b‖", "√(‖A(x − x*)‖² + λ‖x − x*‖²)/‖b‖"]
+    }
+
+    fn explore_defaults(&self) -> ExploreDefaults {
+        ExploreDefaults::SHIFTED
     }
 
     /// QR of A on top of √λ·I.
@@ -183,6 +196,15 @@ mod tests {
         let (alpha, _) = Ridge.best_step(&instance, &x, &v, None).unwrap();
         let loss = |alpha: f64| instance.measure(&linalg::sub(&x, &linalg::scale(alpha, &v))).0;
         assert!(loss(alpha) < loss(alpha + 1e-3) && loss(alpha) < loss(alpha - 1e-3));
+    }
+
+    /// x = (AᵀA + λI)⁻¹Aᵀb by hand: A = (1, 1)ᵀ, b = (2, 4)ᵀ, λ = 1 give 6/3.
+    #[test]
+    fn data_are_posed_with_the_lambda_asked_for() {
+        let A = Matrix::from_rows(&[&[1.0], &[1.0]]);
+        let instance = Ridge.pose_shifted(A, vec![2.0, 4.0], 1.0).unwrap();
+        assert!((instance.x_star[0] - 2.0).abs() < 1e-14 && instance.lambda == 1.0);
+        assert!(instance.measure(&[2.0]).1 < 1e-14 && instance.measure(&[3.0]).1 > 0.1);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::random_matrices;
 use super::spectrum::{self, SpectrumLaw};
 use super::task::Task;
 use crate::linalg::{self, Matrix};
-use crate::program::{Reg, RegSet, TaskUnits};
+use crate::program::{Operator, Reg, RegSet, SEMIDEFINITE_OPERATORS, TaskUnits};
 use crate::rng::Stream;
 
 /// Symmetric positive semidefinite A, shifted by λ ≥ 0.
@@ -42,11 +42,19 @@ impl Task for Spd {
 
     /// Data without a shift, λ = 0.
     fn pose(&self, A: Matrix, b: Vec<f64>) -> Result<Instance, InstanceError> {
+        self.pose_shifted(A, b, 0.0)
+    }
+
+    fn pose_shifted(&self, A: Matrix, b: Vec<f64>, lambda: f64) -> Result<Instance, InstanceError> {
         InstanceError::check(&A, &b)?;
-        let (A, lambda, _) = semidefinite(A)?;
-        let R = linalg::cholesky_r(&A).map_err(|_| InstanceError::NoSolution)?;
+        let (A, spectrum, _) = semidefinite(A)?;
+        let R = linalg::cholesky_r(&shifted_matrix(&A, lambda)).map_err(|_| InstanceError::NoSolution)?;
         let x = through_cholesky(&R, &b).ok_or(InstanceError::NoSolution)?;
-        Ok(instance(A, b, x, lambda, 0.0))
+        Ok(instance(A, b, x, spectrum, lambda))
+    }
+
+    fn operators(&self) -> &'static [Operator] {
+        SEMIDEFINITE_OPERATORS
     }
 
     fn inputs(&self) -> RegSet {
@@ -58,7 +66,7 @@ impl Task for Spd {
     }
 
     fn explore_defaults(&self) -> ExploreDefaults {
-        ExploreDefaults { reference: "Cholesky", ..ExploreDefaults::LINEAR }
+        ExploreDefaults { reference: "Cholesky", ..ExploreDefaults::SHIFTED }
     }
 
     /// Cholesky, n³/3.
@@ -78,8 +86,7 @@ impl Task for Spd {
     }
 
     fn direct_solution(&self, instance: &Instance) -> Option<Vec<f64>> {
-        let entry = |i, j| instance.A.get(i, j) + if i == j { instance.lambda } else { 0.0 };
-        let shifted = Matrix::from_fn(instance.rows(), instance.cols(), entry);
+        let shifted = shifted_matrix(&instance.A, instance.lambda);
         through_cholesky(&linalg::cholesky_r(&shifted).ok()?, &instance.b)
     }
 
@@ -109,6 +116,11 @@ fn shifted(A: &Matrix, lambda: f64, v: &[f64]) -> Vec<f64> {
     let mut image = linalg::symmetric_mat_vec(A, v);
     image.iter_mut().zip(v).for_each(|(i, v)| *i += lambda * v);
     image
+}
+
+/// A + λI.
+fn shifted_matrix(A: &Matrix, lambda: f64) -> Matrix {
+    Matrix::from_fn(A.rows(), A.cols(), |i, j| A.get(i, j) + if i == j { lambda } else { 0.0 })
 }
 
 /// ‖v‖ in the norm of A + λI. Rounding may leave less than nothing where v is nearly in the kernel of A.
@@ -238,6 +250,11 @@ mod tests {
         let pose = |rows: &[&[f64]]| Spd.pose(Matrix::from_rows(rows), vec![1.0; rows.len()]);
         let posed = pose(&[&[2.0, 1.0], &[1.0, 3.0]]).unwrap();
         assert!(linalg::norm(&linalg::sub(&posed.x_star, &[0.4, 0.2])) < 1e-15);
+        // A semidefinite matrix has a solution once it is shifted: ((1 1; 1 1) + 2I)x = (1, 1)ᵀ.
+        let singular = || Matrix::from_rows(&[&[1.0, 1.0], &[1.0, 1.0]]);
+        assert!(Spd.pose(singular(), vec![1.0; 2]).is_err());
+        let posed = Spd.pose_shifted(singular(), vec![1.0; 2], 2.0).unwrap();
+        assert!(linalg::norm(&linalg::sub(&posed.x_star, &[0.25, 0.25])) < 1e-15 && posed.lambda == 2.0);
         assert!(matches!(pose(&[&[1.0, 2.0], &[0.0, 1.0]]), Err(InstanceError::NotSymmetric { .. })));
         assert!(matches!(pose(&[&[1.0, 2.0], &[2.0, 1.0]]), Err(InstanceError::Negative { .. })));
         assert!(matches!(pose(&[&[1.0], &[2.0]]), Err(InstanceError::NotSquare { .. })));

@@ -52,6 +52,12 @@ pub trait Task: Send + Sync {
         self.pose(A, b)
     }
 
+    /// The same with this λ, for a task that reads it; others have λ = 0.
+    #[allow(non_snake_case)]
+    fn pose_shifted(&self, A: Matrix, b: Vec<f64>, _lambda: f64) -> Result<Instance, InstanceError> {
+        self.pose_unsolved(A, b)
+    }
+
     /// The optimality measure by which `solve` stops: 0 at a solution, at most about 1 without progress, and
     /// invariant under scaling of A and b; or why the problem has no solution to converge to. By default the excess
     /// over the solution found by [`Task::pose`].

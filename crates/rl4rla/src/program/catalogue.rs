@@ -45,7 +45,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 36] = files![
+const FILES: [(&str, &str); 40] = files![
     "landweber",
     "ls-gd",
     "precond-gd",
@@ -72,6 +72,7 @@ const FILES: [(&str, &str); 36] = files![
     "heavy-ball",
     "sketched-pcg",
     "sketched-pcg-warm",
+    "sketched-refinement",
     "adaptive-momentum",
     "adaptive-momentum-t",
     "range-finder",
@@ -82,6 +83,9 @@ const FILES: [(&str, &str); 36] = files![
     "shifted-cg",
     "ridge-gd",
     "ridge-cg",
+    "sketched-ridge-pcg",
+    "ridge-adaptive-momentum",
+    "nystrom-pcg",
 ];
 
 /// Every built-in program, the simplest first.

@@ -2,6 +2,7 @@
 
 use super::ast::Section;
 use super::canon::Canonical;
+use super::liveness::{NeededIn, needed};
 use super::poly::{Poly, Sizes};
 use super::register::Reg;
 use super::signature::Signature;
@@ -52,9 +53,9 @@ impl Cost {
         Cost { flops, data }
     }
 
-    fn add(&mut self, other: Cost) {
-        self.flops += other.flops;
-        self.data += other.data;
+    fn add(&mut self, times: f64, other: &Cost) {
+        self.flops += other.flops.clone().times(times);
+        self.data += other.data.clone().times(times);
     }
 }
 
@@ -65,6 +66,38 @@ pub struct ProgramCost {
     pub setup: Cost,
     /// The cost of one iteration, including the update.
     pub iteration: Cost,
+    /// What an iteration costs more if it is one of those that `REFRESH` a value, every k iterations.
+    pub refresh: Cost,
+}
+
+/// The flops of a program at some size.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ProgramFlops {
+    /// Those of setup.
+    pub setup: f64,
+    /// Those of one iteration.
+    pub iteration: f64,
+    /// Those of a refresh.
+    pub refresh: f64,
+    /// Iterations from one refresh to the next.
+    pub every: f64,
+}
+
+impl ProgramFlops {
+    /// Those of a program without refreshes.
+    pub fn steady(setup: f64, iteration: f64) -> ProgramFlops {
+        ProgramFlops { setup, iteration, refresh: 0.0, every: 1.0 }
+    }
+
+    /// Those of setup and of so many iterations; the first one refreshes.
+    pub fn after(&self, iterations: f64) -> f64 {
+        self.setup + iterations * self.iteration + (iterations / self.every).ceil() * self.refresh
+    }
+
+    /// Those of an iteration, on average over a long run.
+    pub fn mean_iteration(&self) -> f64 {
+        self.iteration + self.refresh / self.every
+    }
 }
 
 impl ProgramCost {
@@ -78,25 +111,41 @@ impl ProgramCost {
         let typed = check(live.program(), signature)?;
         let mut price = ProgramCost::default();
         price.iteration.flops += signature.update.flops();
+        let mut runs = needed(&live.program().iteration).into_iter();
         for instruction in &typed {
             let cost = Cost::of(instruction, signature.geometry, model);
-            match instruction.section {
-                Section::Setup => price.setup.add(cost),
-                Section::Iteration => price.iteration.add(cost),
+            if instruction.section == Section::Setup {
+                price.setup.add(1.0, &cost);
+                continue;
+            }
+            let NeededIn { refreshing, ordinary } = runs.next().expect("one for every instruction");
+            if ordinary {
+                price.iteration.add(1.0, &cost);
+            }
+            if refreshing != ordinary {
+                price.refresh.add(if refreshing { 1.0 } else { -1.0 }, &cost);
             }
         }
         Ok(price)
     }
 
+    /// Floating-point operations at these sizes.
+    pub fn rates(&self, sizes: &Sizes) -> ProgramFlops {
+        let [setup, iteration, refresh] =
+            [&self.setup, &self.iteration, &self.refresh].map(|cost| cost.flops.eval(sizes));
+        ProgramFlops { setup, iteration, refresh, every: sizes.every }
+    }
+
     /// Floating-point operations of `iterations` iterations at these sizes.
     pub fn flops(&self, sizes: &Sizes, iterations: usize) -> f64 {
-        self.setup.flops.eval(sizes) + iterations as f64 * self.iteration.flops.eval(sizes)
+        self.rates(sizes).after(iterations as f64)
     }
 
     /// Passes over A of `iterations` iterations at these sizes.
     pub fn passes(&self, sizes: &Sizes, iterations: usize) -> f64 {
-        let read = self.setup.data.eval(sizes) + iterations as f64 * self.iteration.data.eval(sizes);
-        read / (sizes.rows * sizes.cols)
+        let (iterations, size) = (iterations as f64, sizes.rows * sizes.cols);
+        let read = self.setup.data.eval(sizes) + iterations * self.iteration.data.eval(sizes);
+        (read + (iterations / sizes.every).ceil() * self.refresh.data.eval(sizes)) / size
     }
 }
 
@@ -133,6 +182,20 @@ mod tests {
         assert_eq!(price(&text, Model::True).setup.flops.to_string(), "mnζ + 2n²s");
         assert_eq!(price(&text, Model::Released).setup.flops.to_string(), "2n²s + 8ns");
         assert_eq!(price(&text, Model::True).setup.data.to_string(), "mn");
+    }
+
+    /// r ← Ax − b every k iterations, and r ← r − ηAv1 in between.
+    #[test]
+    fn what_only_a_refresh_needs_is_charged_once_in_k_iterations() {
+        let recurred = "iteration:\n v2 = MAT_VEC_MUL(A, x)\n v2 = VEC_VEC_SUB(v2, b)\n v2 = REFRESH(v2, u1)\n v1 = VEC_MAT_MUL(v2, A)\n v3 = MAT_VEC_MUL(A, v1)\n v3 = SCALAR_VEC_MUL(eta, v3)\n u1 = VEC_VEC_SUB(v2, v3)\n";
+        let price = price(recurred, Model::True);
+        assert_eq!(price.iteration.data.to_string(), "2mn");
+        assert_eq!(
+            (price.refresh.data.to_string(), price.refresh.flops.to_string()),
+            ("mn".into(), "2mn + m".into())
+        );
+        let sizes = Sizes { rows: 7.0, cols: 5.0, sketch: 1.0, batch: 1.0, sketch_work: 1.0, every: 4.0 };
+        assert_eq!([1, 4, 5, 9].map(|t| price.passes(&sizes, t)), [3.0, 9.0, 12.0, 21.0]);
     }
 
     #[test]

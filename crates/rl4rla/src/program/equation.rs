@@ -58,10 +58,10 @@ pub fn equation(program: &Program, signature: impl Into<Signature>) -> Result<Eq
     }
     let carried = Reg::carried().filter(|r| written(live.program(), Section::Iteration, *r));
     for reg in carried {
-        let (index, value) = (&reg.name()[1..], value(&values, reg));
+        let ((letter, index), value) = (reg.name().split_at(1), value(&values, reg));
         lines.push((
-            format!("m{index} ← {}", value.text()),
-            format!("m_{{{index}}} \\leftarrow {}", value.latex()),
+            format!("{reg} ← {}", value.text()),
+            format!("{letter}_{{{index}}} \\leftarrow {}", value.latex()),
         ));
     }
     let (defined, defined_latex): (Vec<String>, Vec<String>) = names.definitions.into_iter().unzip();
@@ -154,7 +154,8 @@ fn initial(reg: Reg) -> Option<Expr> {
         Reg::LAMBDA => Some(Expr::lambda()),
         Reg::P1 => Some(Expr::Symbol("uniformly".into(), "\\text{uniformly}".into())),
         _ if reg.access() == Access::Carried => {
-            Some(Expr::Symbol(name.into(), format!("m_{{{}}}", &name[1..])))
+            let (letter, index) = name.split_at(1);
+            Some(Expr::Symbol(name.into(), format!("{letter}_{{{index}}}")))
         }
         _ if reg.access() == Access::Input => Some(Expr::symbol(name)),
         _ => None,

@@ -272,6 +272,7 @@ pub struct Names {
     pub definitions: Vec<(String, String)>,
     factors: Vec<(Expr, Expr)>,
     diagonals: Vec<(Expr, Expr)>,
+    refreshed: Vec<(Expr, Expr)>,
     parts: Vec<(Expr, Expr)>,
 }
 
@@ -287,6 +288,7 @@ impl Names {
             definitions: vec![],
             factors: vec![],
             diagonals: vec![],
+            refreshed: vec![],
             parts: vec![],
         }
     }
@@ -339,6 +341,24 @@ impl Names {
             self.define(format!("{text} = diag({})", of.text()), definition);
         }
         Root(Box::new(name))
+    }
+
+    /// u every k iterations, else v.
+    pub fn refreshed(&mut self, u: Expr, v: Expr) -> Expr {
+        let of = Expr::call("refresh", "\\operatorname{refresh}", vec![u.clone(), v.clone()]);
+        let (name, new) = named("r", &mut self.refreshed, &of);
+        if new {
+            self.define(
+                format!("{} = {} every k iterations, else {}", name.text(), u.text(), v.text()),
+                format!(
+                    "{} = {}\\text{{ every }}k\\text{{ iterations, else }}{}",
+                    name.latex(),
+                    u.latex(),
+                    v.latex()
+                ),
+            );
+        }
+        name
     }
 
     /// A name for a formula that is too long: c for a number, w for a vector, M for a matrix.

@@ -6,6 +6,7 @@ use super::expr::Expr;
 use super::op::{Arg, Compute, Form, Meaning, Operator, Sections, take};
 use super::poly::Poly;
 use super::rules::{free, gram, length, shape, solve, symmetric};
+use super::shifted::{RIDGE_OPERATORS, SEMIDEFINITE_OPERATORS};
 use super::template::Templates;
 use super::types::Dim;
 use super::types::Pattern::{Matrix, Scalar, Vector};
@@ -21,8 +22,15 @@ const fn added(meaning: Meaning, export: Templates) -> Operator {
 }
 
 /// The operators added by the tasks of this crate, and three that none of them needs.
-pub static EXTENSIONS: [&[Operator]; 5] =
-    [LOGISTIC_OPERATORS, EIGENVALUE_OPERATORS, LOW_RANK_OPERATORS, RITZ_OPERATORS, FREE_OPERATORS];
+pub static EXTENSIONS: [&[Operator]; 7] = [
+    LOGISTIC_OPERATORS,
+    EIGENVALUE_OPERATORS,
+    LOW_RANK_OPERATORS,
+    RITZ_OPERATORS,
+    RIDGE_OPERATORS,
+    SEMIDEFINITE_OPERATORS,
+    FREE_OPERATORS,
+];
 
 /// The operators of the logistic tasks.
 pub static LOGISTIC_OPERATORS: &[Operator] = &[
@@ -355,6 +363,29 @@ static FREE_OPERATORS: &[Operator] = &[
         compute: Compute::Previous,
         // Exported code names what it remembers; the templates only refer to that name.
         ..added(Meaning::Function, Templates { python: "$0", rust: "$0", julia: "$0", latex: "$0^{-}" })
+    },
+    Operator {
+        name: "REFRESH",
+        doc: "u in every k-th iteration, the first included; v in the others, where what only u needs is not computed",
+        forms: &[Form { operands: &[Vector(A), Vector(A)], result: Vector(A) }],
+        sections: Sections::Iteration,
+        flops: free,
+        released_flops: free,
+        redundant: |args| args[0].reg == args[1].reg,
+        formula: |_, exprs, names| {
+            let [u, v] = take(exprs);
+            names.refreshed(u, v)
+        },
+        compute: Compute::Refresh,
+        ..added(
+            Meaning::Function,
+            Templates {
+                python: "$0 if t % every == 0 else $1",
+                rust: "if t.is_multiple_of(every) { $0.to_owned() } else { $1.to_owned() }",
+                julia: "t % every == 0 ? $0 : $1",
+                latex: "$0 \\text{ if } k \\mid t - 1 \\text{, else } $1",
+            },
+        )
     },
 ];
 

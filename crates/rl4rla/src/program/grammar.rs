@@ -227,7 +227,8 @@ impl Grammar {
                     return;
                 }
                 let targets = nothing.then_some(None).into_iter().chain(targets.iter().map(Some));
-                for target in targets.filter(|&t| accepts(t, value.pattern, value.ty, section).is_ok()) {
+                let (pattern, ty, geometry) = (value.pattern, value.ty, self.signature.geometry);
+                for target in targets.filter(|&t| accepts(t, pattern, ty, section, geometry).is_ok()) {
                     found(target, op, operands, value.ty);
                 }
             };

@@ -98,17 +98,65 @@ pub(super) fn left_by_setup(head: RegSet, out: LiveOut) -> RegSet {
 
 /// Which lines of setup and of the iteration are live.
 pub(super) fn alive([setup, iteration]: &SectionLines, out: LiveOut, verdicts: &mut Verdicts) {
+    let (_, head) = around(iteration, out, &mut verdicts[1]);
+    backward(setup, left_by_setup(head, out), &mut verdicts[0]);
+}
+
+/// The registers live at the end of an iteration and before it.
+fn around(iteration: &[Line], out: LiveOut, alive: &mut Vec<bool>) -> (RegSet, RegSet) {
     let mut end = ends(out);
     // Carried registers are live at the end if the next iteration reads them: iterate to a fixed point.
-    let head = loop {
-        let head = backward(iteration, end, &mut verdicts[1]);
+    loop {
+        let head = backward(iteration, end, alive);
         let grown = end.union(head.and(RegSet::carried()));
         if grown == end {
-            break head;
+            return (end, head);
         }
         end = grown;
-    };
-    backward(setup, left_by_setup(head, out), &mut verdicts[0]);
+    }
+}
+
+/// In which iterations an instruction is needed, if some value is refreshed every k iterations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NeededIn {
+    /// In those that refresh.
+    pub refreshing: bool,
+    /// In all others.
+    pub ordinary: bool,
+}
+
+impl NeededIn {
+    /// Whether it is needed in an iteration that refreshes, or in one that does not.
+    pub fn when(self, refreshing: bool) -> bool {
+        if refreshing { self.refreshing } else { self.ordinary }
+    }
+}
+
+/// In which iterations each instruction of a finished program is needed: in all of them if no value is refreshed.
+/// Otherwise those that draw or remember something are, so that all iterations draw and remember alike, and dead ones
+/// are needed nowhere, since what they read may be missing.
+pub fn needed(iteration: &[Instruction]) -> Vec<NeededIn> {
+    let mut needed = vec![NeededIn { refreshing: true, ordinary: true }; iteration.len()];
+    if !iteration.iter().any(|instruction| instruction.op.refreshes()) {
+        return needed;
+    }
+    let lines: Vec<Line> = iteration.iter().map(|instruction| Line::new(0, instruction)).collect();
+    let mut alive = Vec::new();
+    let (end, _) = around(&lines, LiveOut::Finished, &mut alive);
+    for (operand, is_ordinary) in [(0, false), (1, true)] {
+        let mut live = end;
+        for (i, instruction) in iteration.iter().enumerate().rev() {
+            let op = instruction.op;
+            if !alive[i] || !(op.draws() || op.remembers() || instruction.writes().meets(live)) {
+                *(if is_ordinary { &mut needed[i].ordinary } else { &mut needed[i].refreshing }) = false;
+                continue;
+            }
+            let taken = || RegSet::EMPTY.with(instruction.operands[operand]);
+            let reads = if op.refreshes() { taken() } else { instruction.reads() };
+            live = live.minus(instruction.writes()).union(reads);
+        }
+    }
+    needed
 }
 
 #[cfg(test)]
@@ -166,6 +214,22 @@ mod tests {
         let last = text.replace("  x = SCALAR_VEC_MUL(eta, v2)\n", "");
         assert_eq!(after(text, LiveOut::Finished), last);
         assert_eq!(after(text, LiveOut::PARTIAL), last);
+    }
+
+    #[test]
+    fn what_a_refresh_needs_is_needed_every_k_iterations() {
+        let text = "iteration:\n v2 = MAT_VEC_MUL(A, x)\n v3 = VEC_VEC_SUB(v2, b)\n v2 = SCALAR_VEC_MUL(mu, u1)\n v2 = REFRESH(v3, v2)\n v1 = VEC_MAT_MUL(v2, A)\n u1 = VEC_VEC_SUB(v2, b)\n a1 = VEC_VEC_DOT(v3, v3)\n";
+        let needed = |text: &str| {
+            let program: Program = text.parse().unwrap();
+            needed(&program.iteration).iter().map(|n| (n.refreshing, n.ordinary)).collect::<Vec<_>>()
+        };
+        let [always, fresh, other, never] = [(true, true), (true, false), (false, true), (false, false)];
+        // The dead instruction at the end reads what is missing in most iterations.
+        assert_eq!(needed(text), [fresh, fresh, other, always, always, always, never]);
+        // A value that is remembered is needed in every iteration.
+        let remembered =
+            text.replace("u1 = VEC_VEC_SUB(v2, b)", "v3 = PREVIOUS(v3)\n u1 = VEC_VEC_SUB(v2, v3)");
+        assert_eq!(needed(&remembered)[..2], [always, always]);
     }
 
     #[test]

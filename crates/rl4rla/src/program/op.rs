@@ -11,7 +11,7 @@ use super::register::Reg;
 use super::registry::{Registry, Taken};
 use super::rules::*;
 use super::template::{CallShape, Templates};
-use super::types::{Pattern, Structure, Type};
+use super::types::{Dim, Pattern, Structure, Type};
 use super::units::{DataQuantity, UnitFault};
 use crate::linalg::NumericError;
 use std::cmp::Ordering;
@@ -94,6 +94,9 @@ pub struct Operator {
     pub compute: Compute,
     /// The quantity of the result of an operator that a task adds; `None` if nothing is known of its units.
     pub units: Option<UnitRule>,
+    /// Whether an operator that a task adds needs the true entries along a dimension. Along all others, its result is the
+    /// same in any orthonormal coordinates. The executor knows the paper's operators without it.
+    pub fixes: fn(&[Arg], Dim) -> bool,
     /// Worst-case ratio of the actual work to `flops`, if no operand is triangular.
     pub slowdown: f64,
     /// Algebraic properties of the result. The algebra knows the paper's operators without it.
@@ -114,9 +117,17 @@ pub enum Compute {
     Core(Core),
     /// A function of the operands' values. A result that is not finite counts as a failure.
     Pure(fn(&[&Datum]) -> Result<Datum, NumericError>),
+    /// A function of the operands' values and of the random S of SKETCH, given as the map from M to SM.
+    Sketching(SketchingFunction),
     /// The operand as it was at this instruction in the iteration before; in the first iteration, as it is.
     Previous,
+    /// The first operand in the iterations 0, k, 2k, …, the second in all others; what only the other one needs is not
+    /// computed.
+    Refresh,
 }
+
+/// What an operator computes from its operands and the random S of SKETCH, given as the map from M to SM.
+pub type SketchingFunction = fn(&[&Datum], &dyn Fn(&Datum) -> Datum) -> Result<Datum, NumericError>;
 
 /// Algebraic properties of an operator that a task adds, by which equivalent programs are recognized.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -135,6 +146,8 @@ pub enum Meaning {
     Sigmoid,
     /// p(1 − p) for an operand p, entrywise: positive if p is a sigmoid.
     SigmoidSlope,
+    /// The R of RᵀR = MᵀM + αI for operands M and α: a function of MᵀM and α.
+    ShiftedFactor,
 }
 
 impl Operator {
@@ -152,6 +165,7 @@ impl Operator {
         formula: |_, exprs, _| Expr::call("f", "f", exprs),
         compute: Compute::Core(Core::DoNothing),
         units: None,
+        fixes: has_dimension,
         slowdown: 1.0,
         meaning: Meaning::Function,
         export: None,
@@ -175,12 +189,17 @@ impl Operator {
 
     /// Whether it draws a sketch.
     pub fn sketches(&self) -> bool {
-        self.is(Core::Sketch)
+        self.is(Core::Sketch) || matches!(self.compute, Compute::Sketching(_))
     }
 
     /// Whether it remembers its operand from one iteration to the next.
     pub fn remembers(&self) -> bool {
         matches!(self.compute, Compute::Previous)
+    }
+
+    /// Whether it takes its first operand every k iterations only.
+    pub fn refreshes(&self) -> bool {
+        matches!(self.compute, Compute::Refresh)
     }
 
     /// Whether its result is random.

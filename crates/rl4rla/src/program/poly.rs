@@ -18,6 +18,8 @@ pub struct Sizes {
     pub batch: f64,
     /// ζ, the flops of a sketch per entry of its operand.
     pub sketch_work: f64,
+    /// Iterations from one refresh to the next.
+    pub every: f64,
 }
 
 impl Sizes {
@@ -241,7 +243,7 @@ mod tests {
         let p = Poly::number(2.0) * m * n.clone() * n + Poly::number(-2.0 / 3.0) * cube + Poly::number(7.0);
         assert_eq!(p.to_string(), "2mn² − (2/3)n³ + 7");
         assert_eq!(p.latex(), "2mn^{2} - (2/3)n^{3} + 7");
-        let sizes = Sizes { rows: 10.0, cols: 3.0, sketch: 1.0, batch: 1.0, sketch_work: 1.0 };
+        let sizes = Sizes { rows: 10.0, cols: 3.0, sketch: 1.0, batch: 1.0, sketch_work: 1.0, every: 10.0 };
         assert!((p.eval(&sizes) - (180.0 - 18.0 + 7.0)).abs() < 1e-12);
     }
 

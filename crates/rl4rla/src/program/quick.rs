@@ -60,8 +60,9 @@ impl Env {
     pub(super) fn quick_step(&mut self, instruction: &Instruction, section: Section) -> bool {
         let allowed = instruction.op.sections.allow(section);
         let value = allowed.then(|| self.quick(instruction.op, &instruction.operands)).flatten();
-        let value =
-            value.filter(|value| accepts(instruction.target, value.pattern, value.ty, section).is_ok());
+        let value = value.filter(|value| {
+            accepts(instruction.target, value.pattern, value.ty, section, self.geometry).is_ok()
+        });
         match &value {
             Some(value) => self.write(instruction.target, value.ty),
             None => instruction.writes().iter().for_each(|reg| self.poison(reg)),

@@ -1,5 +1,6 @@
 //! Registers: the variables of a program.
 
+use super::types::Dim;
 use std::fmt;
 
 /// The kind of value of a register; its dimensions come from typing.
@@ -27,7 +28,7 @@ pub enum Access {
     Input,
     /// Written by the program. Every iteration starts from the value after setup.
     Scratch,
-    /// Written in the iteration and carried over to the next; initially zero, of length `n`.
+    /// Written in the iteration and carried over to the next; initially zero, of a [fixed length](Reg::length).
     Carried,
 }
 
@@ -56,6 +57,7 @@ const TABLE: &[Row] = &[
     Row("d", Vector, Input),
     Row("mu", Scalar, Input),
     Row("lambda", Scalar, Input),
+    Row("u1", Vector, Carried),
 ];
 
 /// A register: a row of the register table.
@@ -85,6 +87,9 @@ impl Reg {
     pub const MU: Reg = Reg(17);
     /// The regularization parameter λ, an input of tasks that have one.
     pub const LAMBDA: Reg = Reg(18);
+
+    /// The carried register that is as long as a column of the data, such as a residual.
+    pub const U1: Reg = Reg(19);
 
     /// The register of this name.
     pub fn named(name: &str) -> Option<Reg> {
@@ -121,6 +126,16 @@ impl Reg {
         TABLE[self.index()].2
     }
 
+    /// The length of a vector that it is given or carries; scratch registers hold vectors of any length.
+    pub fn length(self) -> Option<Dim> {
+        match self.access() {
+            _ if self.kind() != Kind::Vector => None,
+            _ if [Reg::B, Reg::U1].contains(&self) => Some(Dim::Rows),
+            Access::Input | Access::Carried => Some(Dim::Cols),
+            Access::Scratch => None,
+        }
+    }
+
     /// Its index in the table.
     pub fn index(self) -> usize {
         self.0 as usize
@@ -152,10 +167,10 @@ impl RegSet {
         Reg::all().collect()
     }
 
-    /// The registers that a search uses without naming them: all but `d`, `mu` and `lambda`, which came later, so that
-    /// searches without them stay what they are.
+    /// The registers that a search uses without naming them: all but `d`, `mu`, `lambda` and `u1`, which came later, so
+    /// that searches without them stay what they are.
     pub fn usual() -> RegSet {
-        RegSet::all().without(Reg::D).without(Reg::MU).without(Reg::LAMBDA)
+        [Reg::D, Reg::MU, Reg::LAMBDA, Reg::U1].into_iter().fold(RegSet::all(), RegSet::without)
     }
 
     /// The inputs of every task: all but the regularization parameter.

@@ -179,6 +179,15 @@ pub fn free(_: &[Arg]) -> Poly {
     Poly::default()
 }
 
+/// Whether an operand has this dimension.
+pub fn has_dimension(args: &[Arg], dim: Dim) -> bool {
+    args.iter().any(|arg| match arg.ty {
+        Type::Scalar => false,
+        Type::Vector(d) | Type::Weights(d) => d == dim,
+        Type::Matrix(rows, cols, _) => rows == dim || cols == dim,
+    })
+}
+
 // Calls that a search need not offer.
 
 pub fn never(_: &[Arg]) -> bool {

@@ -23,7 +23,7 @@ pub enum Slot {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Env {
     slots: [Slot; Reg::COUNT],
-    geometry: Geometry,
+    pub(super) geometry: Geometry,
 }
 
 /// One byte per register, eight at a time: looking up types is the most frequent operation of the repair rule.
@@ -63,7 +63,8 @@ impl Env {
         }
         env.set(Reg::P1, Type::Weights(rows));
         for reg in Reg::carried() {
-            env.set(reg, Type::Vector(Dim::Cols));
+            let length = reg.length().expect("a carried vector has one");
+            env.set(reg, Type::Vector(geometry.dim(length)));
         }
         env
     }
@@ -136,7 +137,7 @@ impl Env {
             return Err(Cause::Section(section));
         }
         let value = self.value(instruction.op, &instruction.operands)?;
-        accepts(instruction.target, value.pattern, value.ty, section)?;
+        accepts(instruction.target, value.pattern, value.ty, section, self.geometry)?;
         Ok(value)
     }
 
@@ -177,6 +178,7 @@ pub(super) fn accepts(
     gives: Pattern,
     ty: Option<Type>,
     section: Section,
+    geometry: Geometry,
 ) -> Result<(), Cause> {
     let (target, ty) = match (target, ty) {
         (None, None) => return Ok(()),
@@ -188,7 +190,10 @@ pub(super) fn accepts(
         Access::Input if target == Reg::X => section == Section::Setup && ty == Type::Vector(Dim::Cols),
         Access::Input => samples && target == Reg::A,
         Access::Scratch => !samples,
-        Access::Carried => section == Section::Iteration && ty == Type::Vector(Dim::Cols),
+        Access::Carried => {
+            let length = target.length().map(|dim| Type::Vector(geometry.dim(dim)));
+            section == Section::Iteration && Some(ty) == length
+        }
     };
     match (writable && target.kind() == ty.kind(), target.access()) {
         (true, _) => Ok(()),

@@ -118,7 +118,10 @@ impl DataQuantity {
         let core = match op.compute {
             Compute::Core(core) => core,
             Compute::Previous => return Ok(operands[0].1),
-            Compute::Pure(_) => {
+            Compute::Refresh if operands[0].1 == operands[1].1 => return Ok(operands[0].1),
+            Compute::Refresh if unit(0) == unit(1) => return Err(UnitFault::Point),
+            Compute::Refresh => return Err(UnitFault::Sum(unit(0), unit(1))),
+            Compute::Pure(_) | Compute::Sketching(_) => {
                 let rule = op.units.ok_or(UnitFault::Unknown)?;
                 return rule(&operands.iter().map(|(_, quantity)| *quantity).collect::<Vec<_>>());
             }

@@ -71,18 +71,27 @@ pub struct TunablesRecord {
     pub sketch: Option<SketchKind>,
     /// Its rows, as a multiple of n.
     pub sketch_factor: Option<f64>,
+    /// Rows of a sample, as a multiple of n, for a program that samples.
+    #[serde(default)]
+    pub batch: Option<f64>,
+    /// Iterations from one refresh to the next, for a program that refreshes a value.
+    #[serde(default)]
+    pub every: Option<usize>,
 }
 
 impl TunablesRecord {
     fn new(tunables: &Tunables, program: &Program) -> TunablesRecord {
-        let Tunables { step, mu, sketch, sketch_factor } = *tunables;
+        let Tunables { step, mu, sketch, sketch_factor, batch, every } = *tunables;
         let sketches = program.instructions().any(|(_, _, instruction)| instruction.op.sketches());
+        let samples = program.instructions().any(|(_, _, instruction)| instruction.op.samples());
         let if_sketched = sketches.then_some(());
         TunablesRecord {
             step,
             mu: program.instructions().any(|(_, _, ins)| ins.reads().contains(Reg::MU)).then_some(mu),
             sketch: if_sketched.map(|()| sketch),
             sketch_factor: if_sketched.map(|()| sketch_factor),
+            batch: samples.then_some(batch),
+            every: program.instructions().any(|(_, _, ins)| ins.op.refreshes()).then_some(every),
         }
     }
 }

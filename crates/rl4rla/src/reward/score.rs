@@ -21,6 +21,8 @@ pub struct Protocol {
     pub step: StepRule,
     /// μ, the number in register `mu`.
     pub mu: f64,
+    /// Iterations from one refresh to the next.
+    pub every: usize,
     /// Kind of sketch.
     pub sketch: SketchKind,
     /// s/n, the rows of a sketch per column of the data; a sketch is never taller than the data.
@@ -42,6 +44,7 @@ impl Protocol {
             iterations: 10,
             step,
             mu: 0.0,
+            every: RunSettings::EVERY,
             sketch: SketchKind::Sjlt,
             sketch_factor: 8.0,
             batch: 100,
@@ -58,6 +61,7 @@ impl Protocol {
             iterations: self.iterations,
             step,
             mu: self.mu,
+            every: self.every,
             sketch: self.sketch,
             sketch_rows,
             batch: self.batch.clamp(1, rows.max(1)),

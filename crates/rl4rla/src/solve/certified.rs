@@ -41,9 +41,11 @@ impl<'a> Certified<'a> {
     pub fn begin(job: &'a Job<'a>, columns: &'a ColumnSplit) -> Result<Certified<'a>, RunFailure> {
         let mut runner = job.begin(Measuring::Shown)?;
         // A measurement costs a pass of 4mn flops; measuring may cost at most as much as running.
-        let flops = job.cost.iteration.flops.eval(&job.sizes).max(1.0);
+        let flops = job.cost.rates(&job.sizes).mean_iteration().max(1.0);
         let rare = ((4.0 * job.sizes.rows * job.sizes.cols) / flops).ceil() as usize;
-        let every = if job.options.history { 1 } else { rare.max(1) };
+        // A program that refreshes a value does so in order to read A less often.
+        let least = if job.plan.refreshes() { job.options.every } else { 1 };
+        let every = if job.options.history { 1 } else { rare.max(least) };
         let (step, tries) = match job.options.step {
             StepSize::Auto => (runner.find_step()?, HALVINGS),
             StepSize::Fixed(step) => (step, 0),

@@ -47,6 +47,8 @@ pub enum Unsupported {
     Average,
     /// Linearly dependent columns.
     RankDeficient,
+    /// A number λ.
+    Lambda,
 }
 
 impl Unsupported {
@@ -58,6 +60,7 @@ impl Unsupported {
             }
             Unsupported::File => "measures x with all of A in memory: bring the data as a matrix in memory",
             Unsupported::Average => "may have no solution between two others: ask for no mean of iterates",
+            Unsupported::Lambda => "has no λ: leave it at 0",
             Unsupported::RankDeficient => {
                 "has no rule for dependent columns: leave `rank_deficient` at `Refuse`, or those columns out"
             }

@@ -29,6 +29,8 @@ pub struct SolveOptions {
     pub step: StepSize,
     /// μ, the number in register `mu`.
     pub mu: f64,
+    /// Iterations from one refresh to the next.
+    pub every: usize,
     /// The iteration limit.
     pub iterations: usize,
     /// The run converges if ‖A(x − x*)‖ ≤ tolerance·‖Ax − b‖, or up to rounding error, as estimated by
@@ -58,6 +60,7 @@ impl Default for SolveOptions {
         SolveOptions {
             step: StepSize::Auto,
             mu: 0.0,
+            every: RunSettings::EVERY,
             iterations: 1000,
             tolerance: 1e-10,
             rank_deficient: RankDeficient::Refuse,
@@ -80,6 +83,7 @@ impl SolveOptions {
             iterations: self.iterations,
             step: if let StepSize::Fixed(step) = self.step { step } else { 1.0 },
             mu: self.mu,
+            every: self.every,
             sketch: self.sketch,
             sketch_rows: sketch_rows.clamp(1, rows.max(1)),
             batch: self.batch.min(rows),

@@ -29,7 +29,7 @@ impl PreparedProblem {
     /// Scales by powers of two, which is exact. A symmetric A stays symmetric: all its columns are scaled by one
     /// factor.
     pub fn new(problem: Problem, options: &SolveOptions) -> Result<PreparedProblem, SolveError> {
-        let Problem { task, matrix, b, noise } = problem;
+        let Problem { task, matrix, b, noise, lambda } = problem;
         let Solving { stopping, scales_columns, .. } = task.solving();
         let certified = stopping == Stopping::Certificate;
         let symmetric = !matrix.is_in_file() && matrix.is_symmetric();
@@ -41,7 +41,7 @@ impl PreparedProblem {
             true => matrix.map_columns(ColumnMap::all(vec![0.0; scales.len()], scales)),
             false => matrix,
         };
-        let mut instance = task.pose_unsolved(matrix, b).map_err(SolveError::Data)?;
+        let mut instance = task.pose_shifted(matrix, b, lambda).map_err(SolveError::Data)?;
         // Scaling may not make A symmetric by coincidence.
         instance.symmetric &= symmetric || !scales_columns;
         let columns = if certified { Some(sorted(&instance, &noise, options)?) } else { None };

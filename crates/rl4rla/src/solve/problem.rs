@@ -4,6 +4,7 @@ use super::error::{SolveError, Unsupported};
 use super::options::{RankDeficient, SolveOptions};
 use crate::linalg::Matrix;
 use crate::problem::{InstanceError, Linear, Stopping, Task};
+use crate::program::Reg;
 
 /// Data of a problem. They are checked by [`solve`](super::solve), not before.
 #[derive(Clone, PartialEq, Debug)]
@@ -12,6 +13,7 @@ pub struct Problem {
     pub(super) matrix: Matrix,
     pub(super) b: Vec<f64>,
     pub(super) noise: Vec<f64>,
+    pub(super) lambda: f64,
 }
 
 impl Problem {
@@ -19,7 +21,7 @@ impl Problem {
     /// [`Matrix::from_row_major`], or every product is sequential.
     #[allow(non_snake_case)]
     pub fn new(task: &'static dyn Task, A: Matrix, b: Vec<f64>) -> Problem {
-        Problem { task, noise: vec![1.0; A.cols()], matrix: A, b }
+        Problem { task, noise: vec![1.0; A.cols()], matrix: A, b, lambda: 0.0 }
     }
 
     /// Least squares, min ‖Ax − b‖, on numbers in memory: the entries of A row by row, and b. A `Vec` is taken as it
@@ -55,12 +57,18 @@ impl Problem {
         Ok(Problem { noise, ..self })
     }
 
+    /// The same with this λ, for ridge regression and shifted systems; at least 0, and 0 otherwise.
+    pub fn with_lambda(self, lambda: f64) -> Problem {
+        Problem { lambda, ..self }
+    }
+
     /// An error if the options ask for something that the task does not support.
     pub(super) fn admits(&self, options: &SolveOptions) -> Result<(), SolveError> {
         let solving = self.task.solving();
         let refused = [
             (self.task.update().is_answer(), Unsupported::Answers),
             (self.matrix.is_in_file() && !solving.streams, Unsupported::File),
+            (self.lambda != 0.0 && !self.task.inputs().contains(Reg::LAMBDA), Unsupported::Lambda),
             (options.average && !solving.averages, Unsupported::Average),
             (
                 options.rank_deficient != RankDeficient::Refuse && solving.stopping != Stopping::Certificate,

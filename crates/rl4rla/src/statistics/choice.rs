@@ -28,9 +28,15 @@ pub fn softmax(scores: &mut [f64]) {
     scores.iter_mut().for_each(|score| *score /= sum);
 }
 
-/// The log-likelihood of the choices; with zero weights, that of uniform choices.
-pub fn log_likelihood(choices: &[LogitChoice], weights: &[f64]) -> f64 {
-    penalized(choices, weights, 0.0, &mut [])
+/// The log-likelihood of the choices if this share of them is uniform; with zero weights, that of uniform choices.
+pub fn log_likelihood(choices: &[LogitChoice], weights: &[f64], uniform: f64) -> f64 {
+    let of = |choice: &LogitChoice| -> f64 {
+        let each = 1.0 / choice.taken.len() as f64;
+        let chosen =
+            choice.taken.iter().zip(choice.probabilities(weights)).filter(|(taken, _)| **taken > 0.0);
+        chosen.map(|(taken, p)| taken * (uniform * each + (1.0 - uniform) * p).ln()).sum()
+    };
+    choices.iter().map(of).sum()
 }
 
 /// The log-likelihood less ridge/2·‖w‖², and its gradient if there is room for one.
@@ -176,9 +182,11 @@ mod tests {
             }
         }
         assert_eq!(fitted, fit(&choices, truth.len(), 1e-9));
-        let uniform = log_likelihood(&choices, &[0.0; 5]);
+        let uniform = log_likelihood(&choices, &[0.0; 5], 0.0);
         assert!((uniform + 60.0 * 6f64.ln()).abs() < 1e-9);
-        assert!(log_likelihood(&choices, &fitted) > uniform);
+        let mixed = |share: f64| log_likelihood(&choices, &fitted, share);
+        assert!(mixed(0.0) > mixed(0.5) && mixed(0.5) > uniform && (mixed(1.0) - uniform).abs() < 1e-9);
+        assert!((mixed(0.0) - penalized(&choices, &fitted, 0.0, &mut [])).abs() < 1e-9);
         // A ridge shrinks the weights.
         let shrunk = fit(&choices, truth.len(), 100.0);
         assert!(dot(&shrunk, &shrunk) < dot(&fitted, &fitted));

@@ -82,6 +82,14 @@ impl Store {
         })
     }
 
+    /// Deletes the evaluations of a run that is not going to be resumed.
+    pub fn forget_evaluations(&mut self, run: &RunId) -> Result<(), StoreError> {
+        self.commit(|connection| {
+            connection.execute("DELETE FROM evaluation WHERE run = ?1", [run.row()])?;
+            Seal::default().write(connection, run.row(), SealedPart::Evaluations)
+        })
+    }
+
     /// The committed points of a run's learning curves, ordered by stage and playouts.
     pub fn samples(&self, run: &RunId) -> Result<Vec<Sample>, StoreError> {
         self.read(|connection| samples(connection, run.row(), run.as_str()))

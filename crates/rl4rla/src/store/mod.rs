@@ -12,6 +12,7 @@ mod lock;
 mod opening;
 mod record;
 mod result;
+mod results;
 mod run;
 mod schema;
 mod seal;
@@ -26,6 +27,7 @@ pub use error::StoreError;
 pub use evaluation::{Sample, StoredReward};
 pub use lock::Holder;
 pub use record::{Recorder, Sampler, known};
+pub use results::ResultRecorder;
 pub use run::{NewRun, Run, RunId, RunRow};
 pub use status::Status;
 

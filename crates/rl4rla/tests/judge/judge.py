@@ -2,7 +2,7 @@
 
 Reads a list of pairs as JSON, {"geometry", "update", "p", "q"} each, runs both programs of every pair on the
 same instances with the same draws, and prints for each pair how they compare: from the true start, and from a general
-point as functions.
+point as functions; null for a pair with an operator that it does not know.
 """
 
 import json
@@ -11,9 +11,12 @@ import sys
 
 import numpy as np
 
-CARRIED = ("m1", "m2")
+CARRIED = ("m1", "m2", "u1")
 EPS = np.finfo(float).eps
 STEP = 0.61
+MU = 0.29
+LAMBDA = 0.31
+EVERY = 3
 
 
 class Fails(Exception):
@@ -62,9 +65,14 @@ class Program:
             if before & set(CARRIED) <= after:
                 break
             after |= before & set(CARRIED)
-        self.setup, _ = live_code(sections["setup"], before)
-        self.carries = bool(after - {"v1"})
+        self.setup, _ = live_code(sections["setup"], before | {"x"})
+        looks_back = any(name in ("PREVIOUS", "REFRESH") for _, name, _ in self.iteration) or "d" in before
+        self.carries = bool(after - {"v1"}) or looks_back
         self.written = {name for targets, _, _ in self.iteration for name in targets}
+
+    def is_known(self):
+        """Whether every operator has an arithmetic here."""
+        return all(name in OPERATORS or name == "DO_NOTHING" for _, name, _ in self.setup + self.iteration)
 
 
 class Instance:
@@ -78,7 +86,8 @@ class Instance:
         self.A = (v if geometry == "symmetric" else u) * spectrum @ v.T
         self.b = rng.standard_normal(rows)
         self.start, self.other = rng.standard_normal(cols), rng.standard_normal(cols)
-        self.carried = rng.standard_normal(cols)
+        self.carried = {"m1": rng.standard_normal(cols), "u1": rng.standard_normal(rows)}
+        self.carried["m2"] = self.carried["m1"]
         self.batch = batch
         self.sketches = rng.standard_normal((12, sketch, rows)) / np.sqrt(sketch)
         self.uniform = rng.random((12, 12, batch))
@@ -169,6 +178,13 @@ def product(machine, p, q):
     return Matrix(p.entries @ q.entries, p.upper and q.upper)
 
 
+def previous(machine, value):
+    """The operand of the same call in the iteration before, or in the first one itself."""
+    before = machine.memory.get(machine.place, value)
+    machine.memory[machine.place] = value
+    return before
+
+
 OPERATORS = {
     "VEC_VEC_ADD": vector(np.add),
     "VEC_VEC_SUB": vector(np.subtract),
@@ -176,7 +192,7 @@ OPERATORS = {
     "MAT_VEC_MUL": lambda machine, m, v: m.entries @ v,
     "VEC_MAT_MUL": lambda machine, v, m: v @ m.entries,
     "SCALAR_VEC_MUL": vector(np.multiply),
-    "SCALAR_DIV": vector(np.divide),
+    "SCALAR_DIV": vector(lambda a, b: a / b if b != 0 else 0.0),
     "MAT_MAT_MUL": product,
     "MAT_MAT_TRANS_MUL": lambda machine, p, q: Matrix(p.entries @ q.entries.T),
     "MAT_TRANS_MAT_MUL": lambda machine, p, q: Matrix(p.entries.T @ q.entries),
@@ -194,6 +210,8 @@ OPERATORS = {
     "VEC_NORMALIZE": vector(lambda v: v / np.linalg.norm(v)),
     "VEC_VEC_MUL": vector(np.multiply),
     "VEC_ABS": vector(np.abs),
+    "PREVIOUS": previous,
+    "REFRESH": lambda machine, u, v: u if (machine.time - 1) % EVERY == 0 else v,
 }
 
 
@@ -201,19 +219,24 @@ class Machine:
     def __init__(self, instance, x):
         rows, cols = instance.A.shape
         self.instance, self.time, self.samples = instance, 0, 0
+        self.memory, self.place = {}, 0
         self.values = {
             "A": Matrix(instance.A),
             "b": instance.b,
             "x": x,
             "eta": STEP,
+            "mu": MU,
+            "lambda": LAMBDA,
             "p1": np.full(rows, 1 / rows),
+            "d": np.zeros(cols),
             "m1": np.zeros(cols),
             "m2": np.zeros(cols),
+            "u1": np.zeros(rows),
         }
 
     def run(self, instructions, time):
         self.time, self.samples = time, 0
-        for targets, name, operands in instructions:
+        for self.place, (targets, name, operands) in enumerate(instructions):
             if name == "DO_NOTHING":
                 continue
             try:
@@ -237,10 +260,13 @@ def course(program, instance, update, anywhere, iterations):
     try:
         machine.run(program.setup, 0)
         left = dict(machine.values)
-        machine.values["x"] = instance.start if anywhere else begin
-        carried = {m: instance.carried if anywhere else np.zeros_like(begin) for m in CARRIED}
+        # A run starts where setup has put x, and a function is tried elsewhere.
+        started = any("x" in targets for targets, _, _ in program.setup)
+        machine.values["x"] = instance.start if anywhere else left["x"] if started else begin
+        carried = {m: instance.carried[m] if anywhere else left[m] for m in CARRIED}
+        d = left["d"]
         for t in range(1, iterations + 1):
-            machine.values = {**left, "x": machine.values["x"], **carried}
+            machine.values = {**left, "x": machine.values["x"], "d": d, **carried}
             machine.run(program.iteration, t)
             carried = {m: machine.values[m] for m in CARRIED}
             v1 = machine.values["v1"]
@@ -251,6 +277,7 @@ def course(program, instance, update, anywhere, iterations):
                 x = v1
             if not np.isfinite(x).all():
                 raise Fails
+            d = x - machine.values["x"]
             machine.values["x"] = x
             found.append(v1 if update == "answer" else x)
     except Fails:
@@ -312,6 +339,9 @@ def main():
     with np.errstate(all="ignore"):
         for pair in pairs:
             p, q = Program(pair["p"]), Program(pair["q"])
+            if not (p.is_known() and q.is_known()):
+                answers.append(None)
+                continue
             judge = lambda anywhere: compare(p, q, instances[pair["geometry"]], pair["update"], anywhere)
             answers.append({"start": judge(False), "map": judge(True), "carries": p.carries or q.carries})
     json.dump(answers, sys.stdout)

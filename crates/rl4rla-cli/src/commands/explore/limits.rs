@@ -41,7 +41,7 @@ fn limit(limit: &ProgramLimit) -> String {
     }
 }
 
-/// The flops of classical solvers, as multiples of those of a program.
+/// The work of classical solvers, as a multiple of that of a program.
 pub fn beats(entry: &HallRecord) -> String {
     let solver = |one: &SolverComparison| {
         let some = match one.reached == one.runs {

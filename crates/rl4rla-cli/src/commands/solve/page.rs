@@ -71,6 +71,7 @@ impl SolveOutcome<'_> {
             "ended": solution.ended.words(),
             "step": solution.step,
             "seed": self.args.seed,
+            "lambda": self.task.inputs().contains(Reg::LAMBDA).then(|| self.args.lambda.unwrap_or(0.0)),
             "passes": solution.passes,
             "flops": solution.flops,
             "seconds": self.seconds,

@@ -116,6 +116,7 @@ fn every_key_is_read() {
             step: StepRule::Best(vec![0.1, 0.5]),
             sketch: SketchKind::Gaussian,
             mu: 0.0,
+            every: 10,
             sketch_factor: 4.0,
             batch: 10,
             sampling: Sampling::Released,

@@ -48,6 +48,7 @@ pub fn costs(costs: &Costs) -> Vec<(String, String)> {
         facts.push(fact("once", work(&costs.setup)));
     }
     facts.push(fact("every iteration", work(&costs.iteration)));
+    facts.extend(costs.refresh.as_ref().map(|refresh| fact("every k iterations", work(refresh))));
     if facts.iter().any(|(_, value)| value.contains('ζ')) {
         facts.push(fact("ζ", format!("{} flops per sketched entry", number(costs.sketch_work))));
     }

@@ -8,6 +8,7 @@ mod efficiency;
 mod eigenvalue;
 mod found;
 mod item;
+mod learned;
 mod newton;
 mod paper;
 mod progression;
@@ -29,7 +30,7 @@ use crate::program::nearest;
 use crate::report::{Block, ReportPage, ReportSection};
 
 /// Everything that can be reproduced, in the paper's order.
-pub const ITEMS: [Item; 17] = [
+pub const ITEMS: [Item; 18] = [
     row("table1", "Curriculum progression", "Table 1", progression::asks, progression::make),
     row("table2", "End-to-end efficiency", "Table 2", efficiency::asks, efficiency::end_to_end),
     row("staircase", "Discovery staircase", "Figure 2", staircase::asks, staircase::make),
@@ -82,6 +83,7 @@ pub const ITEMS: [Item; 17] = [
         year::make,
     ),
     row("searches", "Program searches at equal budgets", "not included", searches::asks, searches::make),
+    row("learned", "Searches with a learned proposal", "not included", learned::asks, learned::make),
     row(
         "winner-map",
         "Which program takes the least work",

@@ -16,7 +16,11 @@ pub fn label(method: Method, setting: Setting) -> String {
             let words = words.into_iter().filter(|(on, _)| *on).map(|(_, word)| word.to_string());
             words.chain(decision.map(label::decision)).collect()
         }
-        Setting::Released | Setting::Matched | Setting::Repaired | Setting::Transitions => {
+        Setting::Released
+        | Setting::Matched
+        | Setting::Repaired
+        | Setting::Transitions
+        | Setting::Proposed(_) => {
             vec![setting.name().to_string()]
         }
     };
@@ -42,6 +46,7 @@ pub fn ink(method: Method) -> Ink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::reproduce::ask::EditProposal;
     use crate::search::METHODS;
     use std::collections::BTreeSet;
 
@@ -59,6 +64,9 @@ mod tests {
             Setting::Changed(Changes { skip_closed: true, ..Changes::default() }),
             Setting::Changed(Changes { return_to_root: true, ..Changes::default() }),
             Setting::Changed(Changes { decision: Some(1000), ..Changes::default() }),
+            Setting::Proposed(EditProposal::Uniform),
+            Setting::Proposed(EditProposal::Learned),
+            Setting::Proposed(EditProposal::LinearOnly),
         ];
         let methods = METHODS.iter().filter_map(|row| Method::named(row.name));
         let labels: Vec<String> =

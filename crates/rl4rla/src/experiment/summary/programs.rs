@@ -142,11 +142,14 @@ fn judged(program: &Program, stage: &Stage, target: &Target) -> Vec<(String, Str
 /// The cost, as polynomials and as numbers.
 fn priced(program: &Program, stage: &Stage, step: &StageRecord) -> Vec<(String, String)> {
     let mut facts = Vec::new();
-    if let Ok((setup, iteration)) = costs(program, stage.grammar.signature) {
+    if let Ok([setup, iteration, refresh]) = costs(program, stage.grammar.signature) {
         if !setup.is_zero() {
             facts.push(fact("cost of setup", format!("{setup} flops")));
         }
         facts.push(fact("cost per iteration", format!("{iteration} flops")));
+        if !refresh.is_zero() {
+            facts.push(fact("cost every k iterations", format!("{refresh} flops")));
+        }
     }
     if let Some(flops) = step.flops {
         let family = &stage.families[0];

@@ -69,9 +69,10 @@ impl Contender {
     fn of(entry: &'static Entry) -> Option<Contender> {
         let signature = (&Linear as &dyn Task).signature(Geometry::Tall);
         let program = &entry.document.program;
-        let draws = |ops: &[Instruction]| ops.iter().any(|instruction| instruction.op.draws());
+        // The map does not tune how often a value is refreshed; refinement buys digits with work, and could not win.
+        let is_other = |ins: &Instruction| ins.op.draws() || ins.op.refreshes();
         let is_linear = <dyn Task>::of(&entry.document).is_ok_and(|task| task.name() == Linear.name());
-        if !is_linear || entry.signature() != signature || draws(&program.iteration) {
+        if !is_linear || entry.signature() != signature || program.iteration.iter().any(is_other) {
             return None;
         }
         let live = Canonical::new(program, LiveOut::Finished);
@@ -151,7 +152,9 @@ impl Contender {
                 }
                 let sizes = settings.sizes(rows, cols);
                 let both = |of: fn(&Cost) -> &Poly| {
-                    of(&cost.setup).eval(&sizes) + iterations * of(&cost.iteration).eval(&sizes)
+                    let [setup, iteration, refresh] =
+                        [&cost.setup, &cost.iteration, &cost.refresh].map(|cost| of(cost).eval(&sizes));
+                    setup + iterations * iteration + (iterations / sizes.every).ceil() * refresh
                 };
                 return Some(MapEffort { flops: both(|cost| &cost.flops), entries: both(|cost| &cost.data) });
             }

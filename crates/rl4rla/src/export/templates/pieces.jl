@@ -149,3 +149,24 @@ function leading_ritz_vector(M, A)
     v = Q' * (y[1] >= 0 ? y : -y)
     return v / norm(v)
 end
+#% shifted_triangle
+"R of M on top of √shift·I: RᵀR = MᵀM + shift·I, without the square of a condition number."
+function shifted_triangle(M, shift)
+    n = size(M, 2)
+    return triangle(vcat(M, sqrt(shift) * Matrix(1.0I, n, n)))
+end
+#% nystrom
+"G of orthogonal rows such that I − GᵀG is, up to a factor, the Nyström preconditioner of M + shift·I."
+function nystrom(M, shift, S)
+    Y = S * M
+    W = S * Matrix(Y')
+    precision = size(Y, 1) * eps()
+    largest = maximum(abs, diag(W))
+    iszero(largest) && return zero(Y)
+    # Shifted by the size of its rounding errors, so that it has a Cholesky factor.
+    C = cholesky(Symmetric((W + W') / 2 + precision * largest * I))
+    factors = svd(C.L \ Y)
+    values = factors.S .^ 2
+    least = minimum(values[values .> precision * values[1]])
+    return sqrt.(max.(values .- least, 0) ./ max.(values .+ shift, least)) .* factors.Vt
+end

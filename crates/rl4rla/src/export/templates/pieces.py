@@ -114,3 +114,22 @@ def leading_ritz_vector(M, A):
     y = np.linalg.eigh((H + H.T) / 2)[1][:, -1]
     v = (y if y[0] >= 0 else -y) @ Q
     return v / np.linalg.norm(v)
+#% shifted_triangle
+def shifted_triangle(M, shift):
+    """R of M on top of √shift·I: RᵀR = MᵀM + shift·I, without the square of a condition number."""
+    return triangle(np.vstack([M, np.sqrt(shift) * np.eye(M.shape[1])]))
+#% nystrom
+def nystrom(M, shift, S):
+    """G of orthogonal rows such that I − GᵀG is, up to a factor, the Nyström preconditioner of M + shift·I."""
+    Y = S @ M
+    W = S @ Y.T
+    precision = len(Y) * np.finfo(float).eps
+    largest = np.max(np.abs(np.diag(W)))
+    if largest == 0:
+        return np.zeros(Y.shape)
+    # Shifted by the size of its rounding errors, so that it has a Cholesky factor.
+    C = np.linalg.cholesky((W + W.T) / 2 + precision * largest * np.eye(len(Y)))
+    _, sigma, V = np.linalg.svd(solve_triangular(C, Y, lower=True), full_matrices=False)
+    values = sigma**2
+    least = np.min(values[values > precision * values[0]])
+    return np.sqrt(np.maximum(values - least, 0) / np.maximum(values + shift, least))[:, None] * V

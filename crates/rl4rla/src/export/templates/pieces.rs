@@ -293,3 +293,36 @@ fn leading_ritz_vector(M: MatRef<'_, f64>, A: MatRef<'_, f64>) -> Col<f64> {
     let v = Q.transpose() * y;
     Scale(if y[0] < 0.0 { -1.0 } else { 1.0 } / v.norm_l2()) * &v
 }
+//% shifted_triangle
+/// R of M on top of √shift·I: RᵀR = MᵀM + shift·I, without the square of a condition number.
+fn shifted_triangle(M: MatRef<'_, f64>, shift: f64) -> Mat<f64> {
+    let (m, n) = M.shape();
+    let below = |i: usize, j: usize| if i == j { shift.sqrt() } else { 0.0 };
+    triangle(Mat::from_fn(m + n, n, |i, j| if i < m { M[(i, j)] } else { below(i - m, j) }).as_ref())
+}
+//% nystrom
+/// G of orthogonal rows such that I − GᵀG is, up to a factor, the Nyström preconditioner of M + shift·I.
+fn nystrom(M: MatRef<'_, f64>, shift: f64, sketch: impl Fn(MatRef<'_, f64>) -> Mat<f64>) -> Mat<f64> {
+    let mut Y = sketch(M);
+    let W = sketch(Y.transpose());
+    let (s, n) = Y.shape();
+    let precision = s as f64 * f64::EPSILON;
+    let largest = (0..s).map(|i| W[(i, i)].abs()).fold(0.0, f64::max);
+    if largest == 0.0 {
+        return Mat::zeros(s, n);
+    }
+    // Shifted by the size of its rounding errors, so that it has a Cholesky factor.
+    let shifted = |i: usize, j: usize| {
+        (W[(i, j)] + W[(j, i)]) / 2.0 + if i == j { precision * largest } else { 0.0 }
+    };
+    let Ok(C) = Mat::from_fn(s, s, shifted).llt(faer::Side::Lower) else {
+        return Mat::from_fn(s, n, |_, _| f64::NAN);
+    };
+    C.L().solve_lower_triangular_in_place(Y.as_mut());
+    let Ok(svd) = Y.thin_svd() else { return Mat::from_fn(s, n, |_, _| f64::NAN) };
+    let values: Vec<f64> = svd.S().column_vector().iter().map(|sigma| sigma * sigma).collect();
+    let is_kept = |value: &f64| *value > precision * values[0];
+    let least = values.iter().copied().filter(is_kept).fold(f64::INFINITY, f64::min);
+    let weight = |value: f64| ((value - least).max(0.0) / (value + shift).max(least)).sqrt();
+    Mat::from_fn(values.len(), n, |i, j| weight(values[i]) * svd.V()[(j, i)])
+}

@@ -27,7 +27,8 @@ fn reachable(grammar: &Grammar, target: &Program) -> bool {
             .iter()
             .map(|insertion| grammar.state(&insertion.apply(here.program())))
             .collect();
-        for next in (0..all.len()).map(|i| mask | 1 << i).filter(|&next| next != mask) {
+        // The order in which they are written is tried first: with the last, long programs have dead ends by the thousand.
+        for next in (0..all.len()).rev().map(|i| mask | 1 << i).filter(|&next| next != mask) {
             if children.contains(&part(next)) && seen.insert(next) {
                 stack.push(next);
             }
