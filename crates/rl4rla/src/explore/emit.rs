@@ -3,7 +3,7 @@
 use super::expression::{ExpressionOrigin, Expressions, Id};
 use super::spec::AllowedPrograms;
 use crate::program::{Access, Instruction, Kind, Program, Reg, Section};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A register that is carried from one iteration to the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,9 +43,8 @@ fn emitted(
     carried: Option<CarriedUpdate>,
     allowed: &AllowedPrograms,
 ) -> Option<Program> {
-    let results: Vec<Id> = [step].into_iter().chain(carried.map(|carried| carried.next)).collect();
-    let mut wanted = results.clone();
-    wanted.extend(start);
+    let wanted: Vec<Id> =
+        [step].into_iter().chain(carried.map(|carried| carried.next)).chain(start).collect();
     let calls = expressions.calls(&wanted);
     if start.is_some_and(|start| expressions.calls(&[step]).contains(&start))
         || !calls.contains(&step)
@@ -56,19 +55,10 @@ fn emitted(
     let in_section = |section| calls.iter().copied().filter(move |&id| expressions.of(id).section == section);
     let setup: Vec<Id> = in_section(Section::Setup).collect();
     let iterated: Vec<Id> = in_section(Section::Iteration).collect();
-    let edits = |id: &Id| expressions.of(*id).edits();
-    let orders: [&dyn Fn() -> Vec<Id>; 4] = [
-        &|| iterated.clone(),
-        &|| depth_first(expressions, &results, |operands| operands.sort_by_key(edits)),
-        &|| {
-            depth_first(expressions, &results, |operands| {
-                operands.sort_by_key(|id| std::cmp::Reverse(edits(id)))
-            })
-        },
-        &|| frugal(expressions, &results, &iterated),
-    ];
+    let orders: [&dyn Fn() -> Option<Vec<Id>>; 2] =
+        [&|| Some(iterated.clone()), &|| fitting_order(expressions, (step, &iterated), carried, allowed)];
     orders.iter().find_map(|order| {
-        let iteration = order();
+        let iteration = order()?;
         let mut registers = Registers::new(expressions, start, carried, allowed);
         // What the iteration reads of setup is kept to the end of setup.
         let read = |id: &Id| iteration.iter().any(|&call| operands(expressions, call).contains(id));
@@ -92,50 +82,95 @@ fn operands(expressions: &Expressions, id: Id) -> &[Id] {
     }
 }
 
-/// The calls of an iteration in the order of a depth-first walk, operands sorted by `order`.
-fn depth_first(expressions: &Expressions, roots: &[Id], order: impl Fn(&mut Vec<Id>)) -> Vec<Id> {
-    fn visit(expressions: &Expressions, id: Id, order: &impl Fn(&mut Vec<Id>), done: &mut Vec<Id>) {
-        let is_call = matches!(expressions.of(id).origin, ExpressionOrigin::Call(..));
-        if !is_call || expressions.of(id).section == Section::Setup || done.contains(&id) {
-            return;
-        }
-        let mut before = operands(expressions, id).to_vec();
-        order(&mut before);
-        before.into_iter().for_each(|operand| visit(expressions, operand, order, done));
-        done.push(id);
+/// Sets of calls that are looked at for an order.
+const MOST_SETS: usize = 5_000;
+
+/// An order of the calls of an iteration for which there are enough registers, by depth-first search over the sets of
+/// calls made so far: first the call that frees the most vectors.
+fn fitting_order(
+    expressions: &Expressions,
+    (step, calls): (Id, &[Id]),
+    carried: Option<CarriedUpdate>,
+    allowed: &AllowedPrograms,
+) -> Option<Vec<Id>> {
+    let places: FxHashMap<Id, usize> = calls.iter().enumerate().map(|(place, &id)| (id, place)).collect();
+    let set = |ids: &mut dyn Iterator<Item = Id>| {
+        ids.filter_map(|id| places.get(&id)).fold(0, |set, place| set | 1_u64 << place)
+    };
+    let needs: Vec<u64> =
+        calls.iter().map(|&call| set(&mut operands(expressions, call).iter().copied())).collect();
+    let is_scratch = |reg: &Reg| {
+        reg.access() == Access::Scratch && allowed.written[Section::Iteration as usize].contains(*reg)
+    };
+    let mut values: Vec<OrderedValue> = Vec::new();
+    let read = calls.iter().flat_map(|&call| operands(expressions, call));
+    let mut known: Vec<Id> = read.chain(calls).copied().collect();
+    known.sort_unstable();
+    known.dedup();
+    // Inputs and carried values have registers of their own.
+    known.retain(|id| {
+        let is_input = matches!(expressions.of(*id).origin, ExpressionOrigin::Input(_));
+        !is_input && carried.is_none_or(|carried| carried.next != *id)
+    });
+    for id in known {
+        let users = set(&mut calls.iter().copied().filter(|&call| operands(expressions, call).contains(&id)));
+        let kind = expressions.of(id).ty.kind();
+        values.push(OrderedValue { made: set(&mut [id].into_iter()), users, kind, stays: id == step });
     }
-    let mut done = Vec::new();
-    roots.iter().for_each(|&root| visit(expressions, root, &order, &mut done));
-    done
+    let room = |kind: Kind| Reg::all().filter(is_scratch).filter(|reg| reg.kind() == kind).count();
+    let room = [Kind::Scalar, Kind::Vector, Kind::Matrix, Kind::Weights].map(|kind| (kind, room(kind)));
+    let mut search = OrderSearch { needs, values, room, seen: FxHashSet::default(), order: vec![] };
+    (calls.len() < 64 && search.completes(0))
+        .then(|| search.order.iter().map(|&place| calls[place]).collect())
 }
 
-/// The calls of an iteration in an order that keeps few vectors: the next is always the one that frees the most
-/// registers, of those whose operands are known.
-fn frugal(expressions: &Expressions, results: &[Id], calls: &[Id]) -> Vec<Id> {
-    let is_vector = |id: &Id| expressions.of(*id).ty.kind() == Kind::Vector;
-    let mut done: Vec<Id> = Vec::with_capacity(calls.len());
-    let mut left: Vec<Id> = calls.to_vec();
-    while !left.is_empty() {
-        let is_ready = |call: &&Id| operands(expressions, **call).iter().all(|id| !left.contains(id));
-        let is_last_use = |id: &Id, call: Id| {
-            done.contains(id)
-                && !results.contains(id)
-                && !left.iter().any(|&other| other != call && operands(expressions, other).contains(id))
-        };
-        let gain = |call: Id| {
-            let mut freed: Vec<Id> = operands(expressions, call).to_vec();
-            freed.sort_unstable();
-            freed.dedup();
-            freed.retain(|id| is_vector(id) && is_last_use(id, call));
-            freed.len() as i32 - i32::from(is_vector(&call))
-        };
-        let next =
-            left.iter().filter(is_ready).copied().max_by_key(|&call| (gain(call), std::cmp::Reverse(call)));
-        let next = next.expect("some call has all its operands");
-        left.retain(|&call| call != next);
-        done.push(next);
+/// A value that needs a register: the call that makes it, none if setup does, and the calls that read it.
+struct OrderedValue {
+    made: u64,
+    users: u64,
+    kind: Kind,
+    stays: bool,
+}
+
+struct OrderSearch {
+    /// For each call, those before it.
+    needs: Vec<u64>,
+    values: Vec<OrderedValue>,
+    room: [(Kind, usize); 4],
+    seen: FxHashSet<u64>,
+    order: Vec<usize>,
+}
+
+impl OrderSearch {
+    /// Whether the calls that are left have an order, which is added to that of those made.
+    fn completes(&mut self, made: u64) -> bool {
+        if self.order.len() == self.needs.len() {
+            return true;
+        }
+        let is_ready = |&call: &usize| made >> call & 1 == 0 && self.needs[call] & !made == 0;
+        let mut next: Vec<usize> = (0..self.needs.len()).filter(is_ready).collect();
+        next.sort_by_key(|&call| self.in_use(made | 1 << call, Kind::Vector));
+        for call in next {
+            let with = made | 1 << call;
+            let fits = self.room.iter().all(|&(kind, room)| self.in_use(with, kind) <= room);
+            if fits && self.seen.len() < MOST_SETS && self.seen.insert(with) {
+                self.order.push(call);
+                if self.completes(with) {
+                    return true;
+                }
+                self.order.pop();
+            }
+        }
+        false
     }
-    done
+
+    /// The registers of a kind that are in use after these calls.
+    fn in_use(&self, made: u64, kind: Kind) -> usize {
+        let is_live = |value: &&OrderedValue| {
+            value.kind == kind && value.made & !made == 0 && (value.stays || value.users & !made != 0)
+        };
+        self.values.iter().filter(is_live).count()
+    }
 }
 
 /// The registers that values are in.

@@ -2,46 +2,71 @@
 
 use super::{Matrix, NumericError, dot, matmul, matmul_t, norm, scale, symmetric_eigen};
 
-/// The share of a row, relative to its length, below which the rest of it after projection is rounding error.
-const DEPENDENT: f64 = 1e-13;
+/// The rounding error that a row of length one may come with.
+const ROUNDED: f64 = 1e-13;
 
 /// The rows of M made orthonormal from the first to the last, by Gram-Schmidt twice. A row that depends on those above
-/// it becomes zero, so that QᵀQ is the projector onto the row space whatever its dimension.
+/// it, but for rounding, becomes zero, so that QᵀQ is the projector onto the row space whatever its dimension.
 #[allow(non_snake_case)]
 pub fn orthonormal_rows(M: &Matrix) -> Matrix {
-    let (rows, cols) = (M.rows(), M.cols());
-    let mut entries: Vec<f64> = Vec::with_capacity(rows * cols);
-    for i in 0..rows {
-        let row = orthonormalised_row(M.row(i), &entries, cols);
-        entries.extend(row.unwrap_or_else(|| vec![0.0; cols]));
+    let cols = M.cols();
+    let mut above: Vec<OrthonormalRow> = Vec::new();
+    let mut entries: Vec<f64> = Vec::with_capacity(M.rows() * cols);
+    for i in 0..M.rows() {
+        let row = OrthonormalRow::new(M.row(i), &above);
+        entries.extend(row.as_ref().map_or(vec![0.0; cols], |row| row.q.clone()));
+        above.extend(row);
     }
-    Matrix::from_row_major(rows, cols, entries).by_columns()
+    Matrix::from_row_major(M.rows(), cols, entries).by_columns()
 }
 
-/// The part of a row that is orthogonal to those in `above`, of length one; `None` if there is none.
-fn orthonormalised_row(row: &[f64], above: &[f64], cols: usize) -> Option<Vec<f64>> {
-    let mut row = unit(row, 0.0)?;
-    // Once leaves an error that is large relative to a small rest, twice does not.
-    for least in [DEPENDENT, 0.5] {
-        for other in above.chunks_exact(cols.max(1)) {
-            let share = dot(other, &row);
-            row.iter_mut().zip(other).for_each(|(a, b)| *a -= share * b);
+struct OrthonormalRow {
+    q: Vec<f64>,
+    /// An estimate of the error of q that comes from rounding errors of M.
+    error: f64,
+}
+
+impl OrthonormalRow {
+    /// The part of a row that is orthogonal to those above it, of length one; `None` if it is no more than rounding error.
+    ///
+    /// If the row is Σ cᵢqᵢ + ρq, with errors εᵢ of qᵢ that are independent of each other, the error of ρq is about
+    /// √(ε₀² + Σ cᵢ²εᵢ²). A fixed bound on ρ would take the errors of nearly dependent rows for directions of their own.
+    fn new(row: &[f64], above: &[OrthonormalRow]) -> Option<OrthonormalRow> {
+        let mut row = unit(row, 0.0)?.0;
+        let mut error_squared = ROUNDED * ROUNDED;
+        for other in above {
+            let share = subtract_projection(&mut row, &other.q);
+            error_squared += (share * other.error).powi(2);
         }
-        row = unit(&row, least)?;
+        let error = error_squared.sqrt();
+        let (mut row, rest) = unit(&row, error)?;
+        // Once leaves an error that is large relative to a small rest, twice does not.
+        for other in above {
+            subtract_projection(&mut row, &other.q);
+        }
+        let (q, _) = unit(&row, 0.5)?;
+        Some(OrthonormalRow { q, error: error / rest })
     }
-    Some(row)
 }
 
-/// v/‖v‖ unless ‖v‖ is at most `least`; not finite if v is not.
-fn unit(v: &[f64], least: f64) -> Option<Vec<f64>> {
+/// Leaves the part of a row that is orthogonal to q, and returns ⟨row, q⟩.
+fn subtract_projection(row: &mut [f64], q: &[f64]) -> f64 {
+    let share = dot(q, row);
+    row.iter_mut().zip(q).for_each(|(a, b)| *a -= share * b);
+    share
+}
+
+/// v/‖v‖ and ‖v‖, unless ‖v‖ is at most `least`; not finite if v is not.
+fn unit(v: &[f64], least: f64) -> Option<(Vec<f64>, f64)> {
     // Entries near the ends of the range would over- or underflow when squared.
     let largest = v.iter().fold(0.0_f64, |largest, a| if a.is_nan() { *a } else { largest.max(a.abs()) });
     if largest == 0.0 {
         return None;
     }
     let v: Vec<f64> = v.iter().map(|a| a / largest).collect();
-    let length = norm(&v);
-    (length.is_nan() || length * largest > least).then(|| scale(length.recip(), &v))
+    let scaled = norm(&v);
+    let length = scaled * largest;
+    (length.is_nan() || length > least).then(|| (scale(scaled.recip(), &v), length))
 }
 
 /// The leading Ritz vector of a symmetric A in the row space of M, of length one: the v in that space with the largest
@@ -60,7 +85,7 @@ pub fn leading_ritz_vector(M: &Matrix, A: &Matrix) -> Result<Vec<f64>, NumericEr
     let (_, vectors) = symmetric_eigen(&H).ok_or(NumericError::NotFinite)?;
     let y = vectors.column(0);
     let y = if y[0] < 0.0 { scale(-1.0, y) } else { y.to_vec() };
-    unit(&super::vec_mat(&y, &Q), 0.0).ok_or(NumericError::NotFinite)
+    unit(&super::vec_mat(&y, &Q), 0.0).map(|(v, _)| v).ok_or(NumericError::NotFinite)
 }
 
 #[cfg(test)]
@@ -107,6 +132,13 @@ mod tests {
                 prop_assert!(outside(&m, &q) < 1e-11, "{}", outside(&m, &q));
             }
         }
+    }
+
+    /// Six rows of which some nearly depend on others leave errors that are no seventh direction.
+    #[test]
+    fn errors_of_nearly_dependent_rows_are_no_directions() {
+        let m = deficient(8, 8, 6, 157).map(|x| x * 1e-300 * 1e-3);
+        assert_eq!(rank(&orthonormal_rows(&m)), 6);
     }
 
     #[test]
