@@ -12,6 +12,8 @@ pub struct CarriedUpdate {
     pub reg: Reg,
     /// What the iteration finds there.
     pub held: Id,
+    /// The same, refreshed, which takes its place.
+    pub refreshed: Id,
     /// What it leaves there.
     pub next: Id,
 }
@@ -110,7 +112,7 @@ fn fitting_order(
     // Inputs and carried values have registers of their own.
     known.retain(|id| {
         let is_input = matches!(expressions.of(*id).origin, ExpressionOrigin::Input(_));
-        !is_input && carried.is_none_or(|carried| carried.next != *id)
+        !is_input && carried.is_none_or(|carried| ![carried.refreshed, carried.next].contains(id))
     });
     for id in known {
         let users = set(&mut calls.iter().copied().filter(|&call| operands(expressions, call).contains(&id)));
@@ -211,6 +213,10 @@ impl Registers<'_> {
             let target = match self.carried {
                 _ if self.start == Some(call) => Reg::X,
                 Some(carried) if carried.next == call => carried.reg,
+                Some(carried) if carried.refreshed == call => {
+                    self.of.insert(call, carried.reg);
+                    carried.reg
+                }
                 _ => {
                     let of = self.expressions.of(call);
                     let (kind, writable) = (of.ty.kind(), self.allowed.written[of.section as usize]);
@@ -251,7 +257,7 @@ fn with_result_in_v1(mut program: Program, result: Reg) -> Program {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Core, Geometry, Sizes, TaskUnits, check};
+    use crate::program::{Core, Geometry, Op, Sizes, TaskUnits, check};
 
     fn program(expressions: &Expressions, step: Id, start: Option<Id>) -> Option<Program> {
         super::program(expressions, step, start, &AllowedPrograms::all())
@@ -298,6 +304,39 @@ mod tests {
             step = all.core(Core::MatVecMul, &[gram, step]).unwrap();
         }
         assert_eq!(program(&all, step, None), None);
+    }
+
+    /// z − (‖t‖²/⟨d, g − g⁻⟩)d, numbered so that both solves come before g⁻: in that order g, t, z and g⁻ would be needed at
+    /// once, and there are registers for three vectors.
+    #[test]
+    fn an_order_is_found_if_there_is_one() {
+        let mut all = expressions();
+        let [a, b, x, d] = [Reg::A, Reg::B, Reg::X, Reg::D].map(|reg| all.input(reg));
+        let sketch = all.core(Core::Sketch, &[a]).unwrap();
+        let factor = all.core(Core::Hhqr, &[sketch]).unwrap();
+        let image = all.core(Core::MatVecMul, &[a, x]).unwrap();
+        let residual = all.core(Core::VecVecSub, &[image, b]).unwrap();
+        let gradient = all.core(Core::VecMatMul, &[residual, a]).unwrap();
+        let half = all.core(Core::TriangularSolve, &[gradient, factor]).unwrap();
+        let whole = all.core(Core::TriangularSolve, &[factor, half]).unwrap();
+        let before = all.call(Op::named("PREVIOUS").unwrap(), &[gradient]).unwrap();
+        let change = all.core(Core::VecVecSub, &[gradient, before]).unwrap();
+        let above = all.core(Core::VecVecDot, &[half, half]).unwrap();
+        let below = all.core(Core::VecVecDot, &[change, d]).unwrap();
+        let ratio = all.core(Core::ScalarDiv, &[above, below]).unwrap();
+        let momentum = all.core(Core::ScalarVecMul, &[ratio, d]).unwrap();
+        let step = all.core(Core::VecVecSub, &[whole, momentum]).unwrap();
+        // With two registers g⁻ comes before the solves, with one there is no order.
+        let mut allowed = AllowedPrograms::all();
+        let mut written_without = |name: &str| {
+            let written = &mut allowed.written[Section::Iteration as usize];
+            *written = written.without(Reg::named(name).unwrap());
+            super::program(&all, step, None, &allowed)
+        };
+        let found = written_without("v3").unwrap();
+        check(&found, Geometry::Tall).unwrap();
+        assert_eq!(found.iteration.len(), 12);
+        assert_eq!(written_without("v2"), None);
     }
 
     #[test]

@@ -52,9 +52,11 @@ pub(super) const BATCHES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 /// The share of settings that stay in the race after each instance.
 const SURVIVORS: usize = 3;
 
-/// Distances of the step sizes and of the values of μ that race.
+/// The distance of the step sizes that race.
 const STEP_DISTANCE: f64 = 0.05;
-const MU_DISTANCE: f64 = 0.1;
+
+/// Values of μ that are tried: in theory the best is n/s (Epperly 2024), and s may be as large as 32n.
+const MOMENTA: [f64; 10] = [0.0, 0.015, 0.03, 0.06, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7];
 
 /// Iterations from one refresh to the next that are tried.
 const EVERY: [usize; 6] = [2, 4, 8, 16, 32, 64];
@@ -104,7 +106,7 @@ pub fn tuned(spec: &ExploreSpec, problems: &ProblemSet, program: &Program, steps
         None => vec![spec.sketch_factor],
     };
     let reads_mu = program.instructions().any(|(_, _, instruction)| instruction.reads().contains(Reg::MU));
-    let momenta: Vec<f64> = if reads_mu { (0..=7).map(|i| f64::from(i) / 10.0).collect() } else { vec![0.0] };
+    let momenta = if reads_mu { MOMENTA.to_vec() } else { vec![0.0] };
     let every = RunSettings::EVERY;
     let mut entrants: Vec<(Tunables, f64)> = Vec::new();
     for &sketch in &kinds {
@@ -157,8 +159,8 @@ pub fn tuned(spec: &ExploreSpec, problems: &ProblemSet, program: &Program, steps
         };
         let mut near = Vec::new();
         for step in around(around_best.step, STEP_DISTANCE, steps.len() > 1) {
-            let momenta = around(around_best.mu, MU_DISTANCE, reads_mu).into_iter().filter(|mu| *mu >= 0.0);
-            near.extend(momenta.map(|mu| Tunables { step, mu, ..around_best }));
+            let momenta = around(around_best.mu, 0.5 * around_best.mu, reads_mu);
+            near.extend(momenta.into_iter().map(|mu| Tunables { step, mu, ..around_best }));
         }
         around_best = improve(near);
     }

@@ -51,19 +51,20 @@ fn carrying(expressions: &mut Expressions, step: Id, value: Id, calls: &[Id]) ->
     let change = expressions.core(Core::ScalarVecMul, &[eta, change])?;
     let next = if sign == Sign::Plus { Core::VecVecSub } else { Core::VecVecAdd };
     let next = expressions.core(next, &[refreshed, change])?;
-    Some((step, CarriedUpdate { reg, held, next }))
+    Some((step, CarriedUpdate { reg, held, refreshed, next }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::Task;
     use crate::program::{Canonical, Entry, Geometry, LiveOut, Model, ProgramCost, Sizes, TaskUnits, check};
 
-    /// The expression of v1 of a program without setup.
+    /// The expression of v1 of a program.
     fn step_of(all: &mut Expressions, program: &Program) -> Id {
         let mut held: Vec<Option<Id>> =
             Reg::all().map(|reg| all.inputs().find(|(_, input)| *input == reg).map(|(id, _)| id)).collect();
-        for instruction in &program.iteration {
+        for (_, _, instruction) in program.instructions() {
             let operands: Vec<Id> =
                 instruction.operands.iter().map(|reg| held[reg.index()].unwrap()).collect();
             held[instruction.target.unwrap().index()] = Some(all.call(instruction.op, &operands).unwrap());
@@ -72,15 +73,16 @@ mod tests {
     }
 
     /// The program of a name, and the passes of an iteration and of a refresh of its cheapest form that carries a value.
-    fn carried(name: &str, geometry: Geometry, units: TaskUnits) -> (Program, [String; 2]) {
+    fn carried(name: &str) -> (Program, [String; 2]) {
         let sizes =
             Sizes { rows: 1e6, cols: 500.0, sketch: 2000.0, batch: 1.0, sketch_work: 16.0, every: 10.0 };
         let entry = Entry::named(name).unwrap();
-        let mut all = Expressions::new(entry.signature(), sizes, f64::INFINITY, Some(units));
+        let units = <dyn Task>::of(&entry.document).unwrap().units();
+        let mut all = Expressions::new(entry.signature(), sizes, f64::INFINITY, units);
         let step = step_of(&mut all, &entry.document.program);
         let forms = recurred(&mut all, (step, None), &AllowedPrograms::all());
         let cost = |program: &Program| {
-            check(program, geometry).unwrap();
+            check(program, entry.signature()).unwrap();
             ProgramCost::of(&Canonical::new(program, LiveOut::Finished), entry.signature(), Model::True)
                 .unwrap()
         };
@@ -92,10 +94,21 @@ mod tests {
 
     #[test]
     fn conjugate_gradients_need_one_product_less() {
-        let (cgls, passes) = carried("cgls", Geometry::Tall, TaskUnits::LINEAR);
+        let (cgls, passes) = carried("cgls");
         assert_eq!(passes, ["2mn", "mn"], "{cgls}");
-        let (cg, passes) = carried("spd-cg", Geometry::Symmetric, TaskUnits::SEMIDEFINITE);
+        let (cg, passes) = carried("spd-cg");
         assert_eq!(passes, ["n²", "n²"], "{cg}");
+    }
+
+    /// Few vectors are left for the rest of a program that carries its residual along.
+    #[test]
+    fn there_are_registers_for_preconditioned_and_shifted_programs() {
+        let (pcg, passes) = carried("sketched-pcg");
+        assert_eq!(passes, ["2mn", "mn"], "{pcg}");
+        let (nystrom, passes) = carried("nystrom-pcg");
+        assert_eq!(passes, ["n²", "n²"], "{nystrom}");
+        let (ridge, passes) = carried("sketched-ridge-pcg");
+        assert_eq!(passes, ["2mn", "2mn"], "{ridge}");
     }
 
     /// Without A·v1 at hand there is nothing to gain.

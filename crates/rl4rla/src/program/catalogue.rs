@@ -45,7 +45,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 40] = files![
+const FILES: [(&str, &str); 45] = files![
     "landweber",
     "ls-gd",
     "precond-gd",
@@ -69,9 +69,11 @@ const FILES: [(&str, &str); 40] = files![
     "steepest-descent",
     "barzilai-borwein",
     "cgls",
+    "cgls-recurred",
     "heavy-ball",
     "sketched-pcg",
     "sketched-pcg-warm",
+    "sketched-pcg-recurred",
     "sketched-refinement",
     "adaptive-momentum",
     "adaptive-momentum-t",
@@ -80,12 +82,15 @@ const FILES: [(&str, &str); 40] = files![
     "block-krylov",
     "locally-optimal-cg",
     "spd-cg",
+    "spd-cg-recurred",
     "shifted-cg",
     "ridge-gd",
     "ridge-cg",
     "sketched-ridge-pcg",
+    "sketched-ridge-pcg-recurred",
     "ridge-adaptive-momentum",
     "nystrom-pcg",
+    "nystrom-pcg-recurred",
 ];
 
 /// Every built-in program, the simplest first.

@@ -69,10 +69,9 @@ impl Contender {
     fn of(entry: &'static Entry) -> Option<Contender> {
         let signature = (&Linear as &dyn Task).signature(Geometry::Tall);
         let program = &entry.document.program;
-        // The map does not tune how often a value is refreshed; refinement buys digits with work, and could not win.
-        let is_other = |ins: &Instruction| ins.op.draws() || ins.op.refreshes();
+        let draws = |ins: &Instruction| ins.op.draws();
         let is_linear = <dyn Task>::of(&entry.document).is_ok_and(|task| task.name() == Linear.name());
-        if !is_linear || entry.signature() != signature || program.iteration.iter().any(is_other) {
+        if !is_linear || entry.signature() != signature || program.iteration.iter().any(draws) {
             return None;
         }
         let live = Canonical::new(program, LiveOut::Finished);
