@@ -4,23 +4,36 @@
 use super::error::BaselineError;
 use super::lsqr::TOLERANCE;
 use super::request::{BaselineSolution, Request};
-use crate::linalg;
+use crate::linalg::{self, NumericError};
 
 /// x ← x + αp,  r ← r − αAp,  α = ‖s‖²/(‖Ap‖² + λ‖p‖²),  s = Aᵀr − λx,  p ← s + (‖s‖²/‖s₋‖²)p.
 ///
 /// Ends when ‖s‖ ≤ τ‖Aᵀb‖, τ = 10⁻¹⁴, or after max(4n, 100) iterations of two passes each.
 pub fn cgls(request: &Request) -> Result<BaselineSolution, BaselineError> {
-    let (_, n) = request.any_shape()?;
+    request.any_shape()?;
+    let keep = |s: Vec<f64>| {
+        let length = linalg::norm(&s);
+        Ok((s, length))
+    };
+    conjugate(request, keep, 1.0)
+}
+
+/// CGLS in the variables Rx, where `precondition` makes z = R⁻¹t and ‖t‖ of s = Aᵀr − λx, with t = R⁻ᵀs: z takes the
+/// place of s in p, and ‖t‖ that of ‖s‖.
+pub(super) fn conjugate(
+    request: &Request,
+    precondition: impl Fn(Vec<f64>) -> Result<(Vec<f64>, f64), NumericError>,
+    setup_passes: f64,
+) -> Result<BaselineSolution, BaselineError> {
     let (A, lambda, root) = (request.A, request.lambda, request.lambda.sqrt());
     let tolerance = request.tolerance.unwrap_or(TOLERANCE);
-    let most = request.iterations.unwrap_or((4 * n).max(100));
-    let (mut x, mut r) = (vec![0.0; n], request.b.to_vec());
-    let mut s = linalg::vec_mat(&r, A);
-    let (mut p, mut length) = (s.clone(), linalg::norm(&s));
+    let most = request.iterations.unwrap_or((4 * A.cols()).max(100));
+    let (mut x, mut r) = (vec![0.0; A.cols()], request.b.to_vec());
+    let (mut p, mut length) = precondition(linalg::vec_mat(&r, A))?;
     let goal = tolerance * length;
     for iteration in 0..most {
         if length <= goal {
-            return BaselineSolution::new(x, iteration, 1.0 + 2.0 * iteration as f64, true);
+            return BaselineSolution::new(x, iteration, setup_passes + 2.0 * iteration as f64, true);
         }
         let q = linalg::mat_vec(A, &p);
         // Ratios of norms, because their squares may overflow.
@@ -30,14 +43,14 @@ pub fn cgls(request: &Request) -> Result<BaselineSolution, BaselineError> {
         }
         x.iter_mut().zip(&p).for_each(|(x, p)| *x += step * p);
         r.iter_mut().zip(&q).for_each(|(r, q)| *r -= step * q);
-        s = linalg::vec_mat(&r, A);
+        let mut s = linalg::vec_mat(&r, A);
         s.iter_mut().zip(&x).for_each(|(s, x)| *s -= lambda * x);
-        let next = linalg::norm(&s);
+        let (z, next) = precondition(s)?;
         let share = (next / length).powi(2);
-        p = s.iter().zip(&p).map(|(s, p)| s + share * p).collect();
+        p = z.iter().zip(&p).map(|(z, p)| z + share * p).collect();
         length = next;
     }
-    BaselineSolution::new(x, most, 1.0 + 2.0 * most as f64, length <= goal)
+    BaselineSolution::new(x, most, setup_passes + 2.0 * most as f64, length <= goal)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Ridge regression, min ‖Ax − b‖² + λ‖x‖²: least squares with A on top of √λ·I.
 #![allow(non_snake_case)]
 
+use super::cgls::conjugate;
 use super::error::BaselineError;
-use super::lsqr::TOLERANCE;
 use super::request::{BaselineSolution, Request};
 use crate::execute::{Sketch, SketchKind};
 use crate::linalg::{self, Matrix};
@@ -31,35 +31,13 @@ const FACTOR: usize = 4;
 /// ‖t‖ ≤ τ‖t₀‖, τ = 10⁻¹⁴, or after max(4n, 100) iterations of two passes each.
 pub fn ridge_pcgls(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.tall()?;
-    let (A, lambda, root) = (request.A, request.lambda, request.lambda.sqrt());
     let S = Sketch::draw(SketchKind::Sjlt, FACTOR * n, m, &request.stream.derive("sketch", 0));
-    let R = linalg::qr_r_shifted(&S.apply(A), lambda);
-    let tolerance = request.tolerance.unwrap_or(TOLERANCE);
-    let most = request.iterations.unwrap_or((4 * n).max(100));
-    let (mut x, mut r) = (vec![0.0; n], request.b.to_vec());
-    let mut t = linalg::solve_upper_transposed(&R, &linalg::vec_mat(&r, A))?;
-    let (mut p, mut length) = (linalg::solve_upper(&R, &t)?, linalg::norm(&t));
-    let goal = tolerance * length;
-    for iteration in 0..most {
-        if length <= goal {
-            return BaselineSolution::new(x, iteration, 2.0 + 2.0 * iteration as f64, true);
-        }
-        let q = linalg::mat_vec(A, &p);
-        let step = (length / linalg::norm(&q).hypot(root * linalg::norm(&p))).powi(2);
-        if !step.is_finite() {
-            return Err(BaselineError::Diverged { iteration });
-        }
-        x.iter_mut().zip(&p).for_each(|(x, p)| *x += step * p);
-        r.iter_mut().zip(&q).for_each(|(r, q)| *r -= step * q);
-        let mut s = linalg::vec_mat(&r, A);
-        s.iter_mut().zip(&x).for_each(|(s, x)| *s -= lambda * x);
-        t = linalg::solve_upper_transposed(&R, &s)?;
-        let next = linalg::norm(&t);
-        let share = (next / length).powi(2);
-        p = linalg::solve_upper(&R, &t)?.iter().zip(&p).map(|(z, p)| z + share * p).collect();
-        length = next;
-    }
-    BaselineSolution::new(x, most, 2.0 + 2.0 * most as f64, length <= goal)
+    let R = linalg::qr_r_shifted(&S.apply(request.A), request.lambda);
+    let precondition = |s: Vec<f64>| {
+        let t = linalg::solve_upper_transposed(&R, &s)?;
+        Ok((linalg::solve_upper(&R, &t)?, linalg::norm(&t)))
+    };
+    conjugate(request, precondition, 2.0)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! program.
 
 use super::answer_set::AnswerSet;
-use super::classical::SolverComparison;
+use super::classical::{SolverComparison, fewest};
 use crate::baseline::{Baseline, OVERSAMPLING, Request};
 use crate::problem::Task;
 use crate::rng::Stream;
@@ -70,35 +70,13 @@ pub fn solved(set: &AnswerSet, stream: &Stream) -> Vec<SolvedAnswers> {
     SOLVERS.iter().filter_map(on_all).collect()
 }
 
-/// The smallest number of iterations with which a solver reaches the tolerance, as if it knew when to stop.
+/// The smallest number of iterations with which a solver reaches the tolerance.
 fn iterations(baseline: Baseline, set: &AnswerSet, i: usize, stream: &Stream) -> Option<usize> {
     let instance = set.instance(i);
-    let reached = |most: usize| {
-        let new = Request::new(&instance.A, &instance.b, stream.derive("instance", i as u64));
-        // It ends after `most` iterations, not by its own rule.
-        let request = Request { rank: Some(set.rank()), iterations: Some(most), tolerance: Some(0.0), ..new };
-        let solution = baseline.solve(&request).ok()?;
-        (instance.measure(&solution.x).1 <= set.tolerance()).then_some(solution.iterations)
-    };
-    if let Some(least) = reached(0) {
-        return Some(least);
-    }
-    // Few are needed as a rule, and each takes as long as the whole matrix: the number is doubled first.
-    let (mut too_few, mut enough) = (0, 1);
-    while reached(enough).is_none() {
-        (too_few, enough) = (enough, 2 * enough);
-        if enough > MOST {
-            return None;
-        }
-    }
-    while enough > too_few + 1 {
-        let middle = usize::midpoint(too_few, enough);
-        match reached(middle) {
-            Some(_) => enough = middle,
-            None => too_few = middle,
-        }
-    }
-    Some(enough)
+    let new = Request::new(&instance.A, &instance.b, stream.derive("instance", i as u64));
+    // It ends after its iterations, not by its own rule.
+    let request = Request { rank: Some(set.rank()), tolerance: Some(0.0), ..new };
+    fewest(baseline, &request, MOST, |x| instance.measure(x).1 <= set.tolerance())
 }
 
 /// The solvers beside a program with this work on every instance; `None` where it did not reach the tolerance. A ratio

@@ -1,67 +1,14 @@
 //! Classical solvers on the final instances: how much more work they take than a program.
 
 use super::problem_set::{CandidateRun, ProblemSet};
+use super::solver_cost::{SOLVERS, SolverCost};
 use super::spec::ExploreSpec;
 use crate::baseline::{Baseline, MethodGroup, Request};
-use crate::execute::SketchKind;
 use crate::program::ProgramFlops;
 use crate::rng::Stream;
 use crate::statistics::Summary;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-
-/// What a solver costs on an m×n matrix. Products with A or Aᵀ and sketches of A are passes, as for programs.
-struct SolverCost {
-    /// The name of the baseline.
-    name: &'static str,
-    /// Passes before the first iteration, and in every iteration.
-    passes: [f64; 2],
-    /// Flops of both, given m and n.
-    flops: fn(f64, f64) -> [f64; 2],
-}
-
-/// The solvers: direct, iterative, sketched.
-static SOLVERS: [SolverCost; 6] = [
-    SolverCost { name: "qr", passes: [1.0, 0.0], flops: |m, n| [qr(m, n), 0.0] },
-    SolverCost {
-        name: "normal-equations",
-        passes: [2.0, 0.0],
-        flops: |m, n| [m * n * n + 2.0 * m * n + n.powi(3) / 3.0, 0.0],
-    },
-    // The vectors of an iteration take 3m + 5n multiplications (Paige and Saunders 1982).
-    SolverCost {
-        name: "lsqr",
-        passes: [1.0, 2.0],
-        flops: |m, n| [2.0 * m * n, 4.0 * m * n + 6.0 * m + 10.0 * n],
-    },
-    SolverCost {
-        name: "cgls",
-        passes: [1.0, 2.0],
-        flops: |m, n| [2.0 * m * n, 4.0 * m * n + 4.0 * m + 6.0 * n],
-    },
-    // A sketch of [A b], its QR, the residual and the gradient at the start.
-    SolverCost {
-        name: "blendenpik",
-        passes: [3.0, 2.0],
-        flops: |m, n| [sketched(m, n, 4.0) + 4.0 * m * n, 4.0 * m * n + 2.0 * n * n + 6.0 * m + 10.0 * n],
-    },
-    // The same, for both refinements.
-    SolverCost {
-        name: "fossils",
-        passes: [5.0, 2.0],
-        flops: |m, n| [sketched(m, n, 12.0) + 8.0 * m * n, 4.0 * m * n + 2.0 * n * n + 6.0 * n],
-    },
-];
-
-fn qr(m: f64, n: f64) -> f64 {
-    2.0 * m * n * n - 2.0 / 3.0 * n.powi(3)
-}
-
-/// Flops of a sparse sketch of [A b] of this many rows per column, and of its QR.
-fn sketched(m: f64, n: f64, factor: f64) -> f64 {
-    let rows = (factor * n).min(m);
-    SketchKind::Sjlt.work(rows as usize, m as usize) * m * (n + 1.0) + qr(rows, n)
-}
 
 /// What a solver did on the final instances.
 pub struct SolvedInstances {
@@ -95,15 +42,14 @@ pub fn solved(spec: &ExploreSpec, problems: &ProblemSet, stream: &Stream) -> Vec
     let info = spec.family.kind.info();
     let fits = |solver: &SolverCost| {
         let baseline = Baseline::named(solver.name)?;
-        // A sketch of a square matrix has as many rows as the matrix.
-        let makes_sense = !(info.square && baseline.info().randomized);
-        (baseline.info().task.name() == info.task.name() && makes_sense).then_some(baseline)
+        let fits = baseline.info().task.name() == info.task.name() && !(info.square && solver.needs_tall);
+        fits.then_some(baseline)
     };
     let (m, n) = (spec.charge.rows as f64, spec.charge.cols as f64);
     let on_all = |solver: &'static SolverCost| {
         let baseline = fits(solver)?;
         let on = |i: usize| {
-            let iterations = || iterations(baseline, problems, (i, spec.limit), stream);
+            let iterations = || iterations((solver, baseline), problems, (i, spec.limit), stream);
             problems.recalled((solver.name, i, stream), iterations)
         };
         let iterations = (0..problems.len()).into_par_iter().map(on).collect();
@@ -112,9 +58,9 @@ pub fn solved(spec: &ExploreSpec, problems: &ProblemSet, stream: &Stream) -> Vec
     SOLVERS.iter().filter_map(on_all).collect()
 }
 
-/// The smallest number of iterations with which a solver reaches the tolerance, as if it knew when to stop.
+/// The smallest number of iterations with which a solver reaches the tolerance on an instance.
 fn iterations(
-    baseline: Baseline,
+    (solver, baseline): (&SolverCost, Baseline),
     problems: &ProblemSet,
     (i, limit): (usize, usize),
     stream: &Stream,
@@ -123,21 +69,39 @@ fn iterations(
     // Iterations on A and b make the same iterates in reduced coordinates, in a fraction of the time.
     let is_reducible = baseline.info().group == MethodGroup::Iterative;
     let problem = if is_reducible { prepared.problem() } else { prepared.instance() };
-    let stream = stream.derive("instance", i as u64);
-    // The iterations made, if they reach the tolerance.
+    let new = Request::new(&problem.A, &problem.b, stream.derive("instance", i as u64));
+    // What it compares with a tolerance of its own is not the excess: it could end too early.
+    let tolerance = (!solver.refines).then_some(0.0);
+    let request = Request { lambda: problem.lambda, tolerance, ..new };
+    fewest(baseline, &request, limit, |x| problem.measure(x).1 <= problems.tolerance(i))
+}
+
+/// The smallest number of iterations, at most `limit`, with which a solver gives a solution that is good enough, as if it
+/// knew when to stop.
+pub fn fewest(
+    baseline: Baseline,
+    request: &Request,
+    limit: usize,
+    is_enough: impl Fn(&[f64]) -> bool,
+) -> Option<usize> {
     let reached = |most: usize| {
-        let request = Request { iterations: Some(most), ..Request::new(&problem.A, &problem.b, stream) };
-        let solution = baseline.solve(&request).ok()?;
-        (problem.measure(&solution.x).1 <= problems.tolerance(i)).then_some(solution.iterations)
+        let solution = baseline.solve(&Request { iterations: Some(most), ..*request });
+        solution.is_ok_and(|solution| is_enough(&solution.x))
     };
-    let mut enough = reached(limit)?;
-    let mut too_few = 0;
+    // A direct solver makes no iterations.
+    let limit = if baseline.info().group == MethodGroup::Direct { 0 } else { limit };
+    // Few are needed as a rule, and far beyond the solution the quotients of conjugate gradients are 0/0: the number is
+    // doubled first.
+    let (mut too_few, mut enough) = (0, 0);
+    while !reached(enough) {
+        if enough >= limit {
+            return None;
+        }
+        (too_few, enough) = (enough, limit.min((2 * enough).max(1)));
+    }
     while enough > too_few + 1 {
         let middle = usize::midpoint(too_few, enough);
-        match reached(middle) {
-            Some(_) => enough = middle,
-            None => too_few = middle,
-        }
+        if reached(middle) { enough = middle } else { too_few = middle }
     }
     Some(enough)
 }
@@ -173,9 +137,12 @@ pub fn compared(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::Family;
+    use crate::program::Entry;
+    use std::cell::Cell;
 
     fn by_name<'a>(all: &'a [SolvedInstances], name: &str) -> &'a SolvedInstances {
-        all.iter().find(|solved| solved.solver.name == name).expect("it solves linear systems")
+        all.iter().find(|solved| solved.solver.name == name).expect("it solves problems of this task")
     }
 
     #[test]
@@ -183,7 +150,7 @@ mod tests {
         let spec = ExploreSpec { conditions: vec![10.0, 1e6], ..ExploreSpec::least_squares() };
         let problems = ProblemSet::draw(&spec, 20, 1, &Stream::new(3)).unwrap();
         let all = solved(&spec, &problems, &Stream::new(4));
-        assert_eq!(all.len(), SOLVERS.len());
+        assert_eq!(all.len(), 6);
         assert_eq!(by_name(&all, "qr").iterations, [Some(0), Some(0)]);
         // In exact arithmetic both make the same iterates.
         let [lsqr, cgls] = ["lsqr", "cgls"].map(|name| by_name(&all, name).iterations[0].unwrap());
@@ -196,6 +163,111 @@ mod tests {
         let less = Request { iterations: Some(lsqr - 1), ..request };
         let x = Baseline::named("lsqr").unwrap().solve(&less).unwrap().x;
         assert!(problem.measure(&x).1 > problems.tolerance(0));
+    }
+
+    /// The solvers on a problem for each condition number of a task with a shift. Each is checked to reach the tolerance
+    /// with its iterations and not with one less, to make as many passes as the table says, and, if it is the direct
+    /// method of the task, to have its flops.
+    fn shifted(family: Family, conditions: [f64; 2]) -> (ProblemSet<'static>, Vec<SolvedInstances>) {
+        let spec = ExploreSpec { conditions: conditions.to_vec(), ..ExploreSpec::new(family) };
+        let problems = ProblemSet::draw(&spec, family.cols, 1, &Stream::new(3)).unwrap();
+        let all = solved(&spec, &problems, &Stream::new(4));
+        assert_eq!(all.len(), 3);
+        for (solved, i) in all.iter().flat_map(|solved| [(solved, 0), (solved, 1)]) {
+            let (solver, Some(count)) = (solved.solver, solved.iterations[i]) else { continue };
+            let baseline = Baseline::named(solver.name).unwrap();
+            let problem = match baseline.info().group {
+                MethodGroup::Iterative => problems.instances[i].problem(),
+                _ => problems.instances[i].instance(),
+            };
+            let new = Request::new(&problem.A, &problem.b, Stream::new(4).derive("instance", i as u64));
+            let after = |iterations: usize| {
+                let request = Request { lambda: problem.lambda, iterations: Some(iterations), ..new };
+                let solution = baseline.solve(&request).unwrap();
+                (problem.measure(&solution.x).1 / problems.tolerance(i), solution)
+            };
+            let (excess, solution) = after(count);
+            assert!(excess <= 1.0 && solution.iterations == count, "{} {i}: {excess:e}", solver.name);
+            assert_eq!(
+                solution.passes,
+                solver.passes[0] + solver.passes[1] * count as f64,
+                "{}",
+                solver.name
+            );
+            match count.checked_sub(1) {
+                Some(less) => assert!(after(less).0 > 1.0, "{} {i}", solver.name),
+                None => assert_eq!(solved.flops, [problems.direct(), 0.0], "{}", solver.name),
+            }
+        }
+        (problems, all)
+    }
+
+    /// Iterations of a solver, and of the program of the catalogue that should have its iterates.
+    fn beside(name: &str, program: &str, (problems, all): &(ProblemSet, Vec<SolvedInstances>)) -> [usize; 2] {
+        let program = &Entry::named(program).unwrap().document.program;
+        let ours = problems.stepping(1.0).run(program, 0).reached;
+        [by_name(all, name).iterations[0], ours].map(|count| count.expect("the tolerance is reached"))
+    }
+
+    #[test]
+    fn solvers_of_ridge_regression_are_given_its_shift() {
+        let family = Family { cols: 20, ..Family::named("ridge").unwrap() };
+        let found = shifted(family, [10.0, 1e6]);
+        assert_eq!(by_name(&found.1, "ridge-qr").iterations, [Some(0), Some(0)]);
+        let [solver, program] = beside("ridge-cgls", "ridge-cg", &found);
+        assert!(solver.abs_diff(program) <= 1 && (15..=40).contains(&solver), "{solver} {program}");
+        // A sketch takes the condition number away.
+        let [plain, sketched] = ["ridge-cgls", "ridge-pcgls"]
+            .map(|name| by_name(&found.1, name).iterations.clone())
+            .map(|counts| counts[1].unwrap() as f64 / counts[0].unwrap() as f64);
+        assert!(plain > 1.2 && sketched < 1.1, "{plain} {sketched}");
+        // ‖p‖² and λx take 4n flops more than in CGLS.
+        let [ridge, cgls] = ["ridge-cgls", "cgls"].map(|name| {
+            let solver = SOLVERS.iter().find(|solver| solver.name == name).unwrap();
+            (solver.flops)(1000.0, 50.0)[1]
+        });
+        assert_eq!(ridge - cgls, 200.0);
+    }
+
+    #[test]
+    fn solvers_of_definite_systems_are_given_their_shift() {
+        let [even, decaying] =
+            ["spd", "spd-decay"].map(|name| Family { rows: 120, cols: 120, ..Family::named(name).unwrap() });
+        let found = shifted(decaying, [1e4, 1e6]);
+        let [cg, nystrom] = ["cg", "nystrom-pcg"].map(|name| by_name(&found.1, name).iterations[1].unwrap());
+        assert!(3 * nystrom < cg, "{nystrom} {cg}");
+        // A larger shift, so that rounding errors do not delay either.
+        let found = shifted(decaying.with_number("lambda", 0.01).unwrap(), [1e4, 1e6]);
+        assert_eq!(by_name(&found.1, "cholesky").iterations, [Some(0), Some(0)]);
+        let [solver, program] = beside("cg", "shifted-cg", &found);
+        assert!(solver.abs_diff(program) <= 1, "{solver} {program}");
+        // Without a shift. The error falls by 2((√κ − 1)/(√κ + 1))ᵏ at least: κ = 30 takes at most 65 iterations.
+        let found = shifted(even, [30.0, 10.0]);
+        let [solver, program] = beside("cg", "spd-cg", &found);
+        assert!(solver.abs_diff(program) <= 1 && (40..=65).contains(&solver), "{solver} {program}");
+    }
+
+    #[test]
+    fn the_limit_is_the_most_iterations_that_are_tried() {
+        let family = Family { rows: 30, cols: 30, ..Family::named("spd").unwrap() };
+        let instance = family.draw(&Stream::new(1)).unwrap();
+        let new = Request::new(&instance.A, &instance.b, Stream::new(2));
+        let request = Request { tolerance: Some(0.0), ..new };
+        let [cg, cholesky] = ["cg", "cholesky"].map(|name| Baseline::named(name).unwrap());
+        let within = |limit: usize| fewest(cg, &request, limit, |x| instance.measure(x).1 <= 1e-6);
+        let least = within(100).unwrap();
+        assert_eq!([least - 1, least, least + 1].map(within), [None, Some(least), Some(least)]);
+        // After so many iterations it breaks down, but they are not needed.
+        let limit = 100_000;
+        assert!(cg.solve(&Request { iterations: Some(limit), ..request }).is_err());
+        assert_eq!(within(limit), Some(least));
+        // A direct solver that fails is not asked again.
+        let asked = Cell::new(0);
+        let never = |_: &[f64]| {
+            asked.set(asked.get() + 1);
+            false
+        };
+        assert_eq!((fewest(cholesky, &request, limit, never), asked.get()), (None, 1));
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod race;
 mod recurrence;
 mod request;
 mod search;
+mod solver_cost;
 mod spec;
 mod start;
 mod variation;
