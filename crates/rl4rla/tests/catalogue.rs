@@ -249,6 +249,7 @@ fn methods_that_look_back_are_fast_at_any_condition_number() {
     for (name, step, expected) in [
         ("sketched-pcg", 1.0, 26..32),
         ("sketched-pcg-warm", 1.0, 26..32),
+        ("sketched-pcg-recurred", 1.0, 26..32),
         ("adaptive-momentum", eta, 29..36),
         ("adaptive-momentum-t", 0.4, 36..46),
         ("heavy-ball", eta, 30..36),
@@ -324,8 +325,10 @@ fn conjugate_gradients_end_after_as_many_iterations_as_there_are_columns() {
         let next = dot(&s, &s);
         p = add(&s, &scale(next / gamma, &p));
         gamma = next;
-        let ours = go("cgls", &instance, &settings(&instance, t, 1.0)).x;
-        assert!(norm(&sub(&ours, &x)) < 1e-10 * norm(&x), "iteration {t}");
+        for name in ["cgls", "cgls-recurred"] {
+            let ours = go(name, &instance, &settings(&instance, t, 1.0)).x;
+            assert!(norm(&sub(&ours, &x)) < 1e-10 * norm(&x), "{name}, iteration {t}");
+        }
     }
     // Steepest descent contracts by (κ² − 1)/(κ² + 1) or better; the delayed step of Barzilai and Borwein is no
     // descent method, but faster in the end.

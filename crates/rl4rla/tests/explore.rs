@@ -38,7 +38,7 @@ fn hall(spec: &ExploreSpec) -> Vec<(Program, f64, usize)> {
 fn conjugate_gradients_are_found_from_nothing() {
     for seed in 0..3 {
         let hall = hall(&without_matrices(seed));
-        assert_eq!(catalogue_name(&hall[0].0, Geometry::Tall), Some("cgls"), "{}", hall[0].0);
+        assert_eq!(catalogue_name(&hall[0].0, Geometry::Tall), Some("cgls-recurred"), "{}", hall[0].0);
         assert_eq!(hall[0].2, 1, "seed {seed}");
     }
 }
@@ -48,7 +48,8 @@ fn sketched_conjugate_gradients_or_better_are_found_from_nothing() {
     let spec = ExploreSpec { conditions: vec![10.0, 1e6], search_cols: 40, ..least_squares() };
     let hall = hall(&spec);
     let names: Vec<_> = hall.iter().map(|(program, ..)| catalogue_name(program, Geometry::Tall)).collect();
-    let wanted = [Some("adaptive-momentum"), Some("sketched-pcg"), Some("sketched-pcg-warm")];
+    let wanted =
+        ["adaptive-momentum", "sketched-pcg", "sketched-pcg-warm", "sketched-pcg-recurred"].map(Some);
     assert!(names.iter().any(|name| wanted.contains(name)), "{names:?}\n{}", hall[0].0);
     // The normal equations have 2/3.
     assert!(hall[0].1 > 0.75, "{}", hall[0].1);
@@ -191,7 +192,7 @@ fn small(family: &str, edits: usize, seed: u64) -> ExploreSpec {
 #[test]
 fn other_tasks_have_conjugate_gradients_of_their_own() {
     // With little regularization a form of one pass less comes before the one of the catalogue.
-    for (family, edits, wanted) in [("spd", 3, Some("spd-cg")), ("ridge", 5, None)] {
+    for (family, edits, wanted) in [("spd", 3, Some("spd-cg-recurred")), ("ridge", 5, None)] {
         let spec = small(family, edits, 0);
         let found = hall(&spec);
         let name = catalogue_name(&found[0].0, spec.family.signature());
@@ -227,6 +228,9 @@ fn programs_of_other_tasks_have_units_and_converge() {
         ("sketched-ridge-pcg", none, 40),
         ("ridge-adaptive-momentum", none, 60),
         ("nystrom-pcg", none, 40),
+        ("spd-cg-recurred", none, 60),
+        ("sketched-ridge-pcg-recurred", none, 40),
+        ("nystrom-pcg-recurred", none, 40),
         ("ridge-gd", Ok(DataUnit { a: -2, b: 0 }), 4000),
     ] {
         let document = &Entry::named(name).unwrap().document;

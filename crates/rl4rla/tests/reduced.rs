@@ -171,6 +171,35 @@ fn random_programs_run_alike() {
     assert!(unexplained.len() * 20_000 <= all, "{} of {all}: {unexplained:#?}", unexplained.len());
 }
 
+/// Random programs are charged for the passes over A that they make, refreshes included, and besides only for reading
+/// matrices of their own that are as tall as A.
+#[test]
+fn charged_passes_are_executed_passes() {
+    let instance = families(10.0)[0].draw(&Stream::new(3)).unwrap();
+    let (rows, cols, iterations) = (instance.rows(), instance.cols(), 5);
+    let settings = RunSettings { iterations, every: 2, step: 0.3, ..RunSettings::for_size(rows, cols) };
+    let is_other_tall = |arg: &Arg| match arg.ty {
+        Type::Matrix(rows, cols, _) => arg.reg != Reg::A && [rows, cols].contains(&Dim::Rows),
+        _ => false,
+    };
+    let compared = (0..4000).into_par_iter().filter(|&seed| {
+        let live = Canonical::new(&candidate(seed), LiveOut::Finished);
+        // Which part of A a sample reads is a matter of chance.
+        if live.program().instructions().any(|(_, _, instruction)| instruction.op.samples()) {
+            return false;
+        }
+        let Ok(trace) = run(live.program(), &instance, &settings, &Stream::new(seed)) else { return false };
+        let cost = ProgramCost::of(&live, Geometry::Tall, Model::True).unwrap();
+        let (made, charged) = (trace.passes as f64, cost.passes(&settings.sizes(rows, cols), iterations));
+        let typed = check(live.program(), Geometry::Tall).unwrap();
+        let alike = !typed.iter().any(|typed| typed.args.iter().any(is_other_tall));
+        let agree = if alike { made == charged } else { made < charged };
+        assert!(agree, "{made} passes made, {charged} charged\n{}", live.program());
+        alike
+    });
+    assert!(compared.count() > 1000);
+}
+
 fn tall_entries() -> impl Iterator<Item = &'static Entry> {
     // Of linear systems: others have operators that see true rows.
     CATALOGUE

@@ -157,3 +157,42 @@ fn rivals(
     rivals.sort_by(|a, b| b.held_out.reward.total_cmp(&a.held_out.reward));
     Some(rivals)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::NoLog;
+
+    /// What the search sees in reduced coordinates is what happens on the original matrices. Rounding errors may change
+    /// the number of iterations of programs whose steps depend on quotients.
+    #[test]
+    fn finalists_reach_the_tolerance_on_both_kinds_of_matrices_or_on_neither() {
+        let spec = ExploreSpec {
+            conditions: vec![10.0, 1e4, 1e8],
+            search_cols: 30,
+            final_cols: 40,
+            evolve: 0,
+            ..ExploreSpec::least_squares()
+        };
+        let stream = Stream::new(3);
+        let problems = ProblemSet::draw(&spec, spec.search_cols, 1, &stream).unwrap().logged(&NoLog);
+        let last = ProblemSet::draw(&spec, spec.final_cols, 2, &stream.derive("final", 0)).unwrap();
+        let found = search(&spec, &problems, &|_| true).unwrap();
+        let finalists: Vec<&FoundProgram> =
+            found.candidates.iter().take(FINALISTS).chain(&found.recurred).collect();
+        assert!(finalists.len() > FINALISTS);
+        let mut reached = 0;
+        for candidate in finalists {
+            let tunables = Tunables { step: candidate.step, ..Tunables::usual(&spec) };
+            let entry = TunedProgram { program: candidate.program.clone(), tunables };
+            let [reduced, original] =
+                [Matrices::Reduced, Matrices::True].map(|matrices| trials(&last, &entry, matrices));
+            for (one, other) in reduced.iter().zip(&original) {
+                reached += usize::from(one.reached.is_some());
+                let agree = one.reached.is_some() == other.reached.is_some();
+                assert!(agree, "{one:?} and {other:?}\n{}", candidate.program);
+            }
+        }
+        assert!(reached > 50, "{reached}");
+    }
+}
