@@ -2,7 +2,7 @@
 
 use rl4rla::equivalence::catalogue_name;
 use rl4rla::execute::{RunSettings, run};
-use rl4rla::explore::{ExploreSpec, NoLog, ResultLog, explore};
+use rl4rla::explore::{ExploreSpec, NoLog, ResultLog, SearchPart, explore};
 use rl4rla::problem::{Family, FamilyKind};
 use rl4rla::program::{
     Canonical, DataUnit, Entry, Geometry, LiveOut, Model, Program, ProgramCost, Signature, Update,
@@ -191,18 +191,18 @@ fn small(family: &str, edits: usize, seed: u64) -> ExploreSpec {
 
 #[test]
 fn other_tasks_have_conjugate_gradients_of_their_own() {
-    // With little regularization a form of one pass less comes before the one of the catalogue.
-    for (family, edits, wanted) in [("spd", 3, Some("spd-cg-recurred")), ("ridge", 5, None)] {
+    for (family, edits, wanted) in [("spd", 3, "spd-cg-recurred"), ("ridge", 5, "ridge-cg")] {
         let spec = small(family, edits, 0);
         let found = hall(&spec);
         let name = catalogue_name(&found[0].0, spec.family.signature());
-        assert_eq!((name, found[0].2), (wanted, 1), "{}", found[0].0);
+        assert_eq!((name, found[0].2), (Some(wanted), 1), "{}", found[0].0);
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         assert_eq!(alone.install(|| hall(&spec)), found, "{family}");
     }
 }
 
-/// With all operators, where a preconditioner pays: a fast decay, and a large condition number.
+/// With all operators, where a preconditioner pays: a fast decay, and a large condition number. On problems as small as
+/// these it pays only if products with A are not saved by recurrences.
 #[test]
 fn preconditioners_with_a_shift_are_found_from_nothing() {
     for (family, cols, condition, wanted) in
@@ -210,8 +210,9 @@ fn preconditioners_with_a_shift_are_found_from_nothing() {
     {
         let spec = small(family, 5, 100);
         let operators = ExploreSpec::operators_for(spec.family.kind.info().task, true);
-        let (search_cols, final_cols) = (cols, cols);
-        let spec = ExploreSpec { operators, conditions: vec![condition], search_cols, final_cols, ..spec };
+        let (search_cols, final_cols, without) = (cols, cols, vec![SearchPart::Recurrence]);
+        let conditions = vec![condition];
+        let spec = ExploreSpec { operators, conditions, search_cols, final_cols, without, ..spec };
         let found = hall(&spec);
         assert!(found[0].0.to_string().contains(wanted) && found[0].2 == 1, "{}", found[0].0);
     }
