@@ -1,9 +1,10 @@
 //! From expressions to programs: an order of the calls, and registers for their values.
 
 use super::expression::{ExpressionOrigin, Expressions, Id};
+use super::order::fitting_order;
 use super::spec::AllowedPrograms;
-use crate::program::{Access, Instruction, Kind, Program, Reg, Section};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::program::{Access, Instruction, Program, Reg, Section};
+use rustc_hash::FxHashMap;
 
 /// A register that is carried from one iteration to the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -57,13 +58,15 @@ fn emitted(
     let in_section = |section| calls.iter().copied().filter(move |&id| expressions.of(id).section == section);
     let setup: Vec<Id> = in_section(Section::Setup).collect();
     let iterated: Vec<Id> = in_section(Section::Iteration).collect();
+    let elsewhere: Vec<Id> = carried.iter().flat_map(|carried| [carried.refreshed, carried.next]).collect();
+    let writable = allowed.written[Section::Iteration as usize];
     let orders: [&dyn Fn() -> Option<Vec<Id>>; 2] =
-        [&|| Some(iterated.clone()), &|| fitting_order(expressions, (step, &iterated), carried, allowed)];
+        [&|| Some(iterated.clone()), &|| fitting_order(expressions, (step, &iterated), &elsewhere, writable)];
     orders.iter().find_map(|order| {
         let iteration = order()?;
         let mut registers = Registers::new(expressions, start, carried, allowed);
         // What the iteration reads of setup is kept to the end of setup.
-        let read = |id: &Id| iteration.iter().any(|&call| operands(expressions, call).contains(id));
+        let read = |id: &Id| iteration.iter().any(|&call| expressions.operands(call).contains(id));
         let kept: Vec<Id> = setup.iter().copied().filter(read).collect();
         let setup = registers.assign(&setup, &kept)?;
         let iteration = registers.assign(&iteration, &[step])?;
@@ -75,104 +78,6 @@ fn emitted(
         let is_allowed = program.instructions().all(allowed);
         is_allowed.then_some(program)
     })
-}
-
-fn operands(expressions: &Expressions, id: Id) -> &[Id] {
-    match &expressions.of(id).origin {
-        ExpressionOrigin::Call(_, operands) => operands,
-        ExpressionOrigin::Input(_) => &[],
-    }
-}
-
-/// Sets of calls that are looked at for an order.
-const MOST_SETS: usize = 5_000;
-
-/// An order of the calls of an iteration for which there are enough registers, by depth-first search over the sets of
-/// calls made so far: first the call that frees the most vectors.
-fn fitting_order(
-    expressions: &Expressions,
-    (step, calls): (Id, &[Id]),
-    carried: Option<CarriedUpdate>,
-    allowed: &AllowedPrograms,
-) -> Option<Vec<Id>> {
-    let places: FxHashMap<Id, usize> = calls.iter().enumerate().map(|(place, &id)| (id, place)).collect();
-    let set = |ids: &mut dyn Iterator<Item = Id>| {
-        ids.filter_map(|id| places.get(&id)).fold(0, |set, place| set | 1_u64 << place)
-    };
-    let needs: Vec<u64> =
-        calls.iter().map(|&call| set(&mut operands(expressions, call).iter().copied())).collect();
-    let is_scratch = |reg: &Reg| {
-        reg.access() == Access::Scratch && allowed.written[Section::Iteration as usize].contains(*reg)
-    };
-    let mut values: Vec<OrderedValue> = Vec::new();
-    let read = calls.iter().flat_map(|&call| operands(expressions, call));
-    let mut known: Vec<Id> = read.chain(calls).copied().collect();
-    known.sort_unstable();
-    known.dedup();
-    // Inputs and carried values have registers of their own.
-    known.retain(|id| {
-        let is_input = matches!(expressions.of(*id).origin, ExpressionOrigin::Input(_));
-        !is_input && carried.is_none_or(|carried| ![carried.refreshed, carried.next].contains(id))
-    });
-    for id in known {
-        let users = set(&mut calls.iter().copied().filter(|&call| operands(expressions, call).contains(&id)));
-        let kind = expressions.of(id).ty.kind();
-        values.push(OrderedValue { made: set(&mut [id].into_iter()), users, kind, stays: id == step });
-    }
-    let room = |kind: Kind| Reg::all().filter(is_scratch).filter(|reg| reg.kind() == kind).count();
-    let room = [Kind::Scalar, Kind::Vector, Kind::Matrix, Kind::Weights].map(|kind| (kind, room(kind)));
-    let mut search = OrderSearch { needs, values, room, seen: FxHashSet::default(), order: vec![] };
-    (calls.len() < 64 && search.completes(0))
-        .then(|| search.order.iter().map(|&place| calls[place]).collect())
-}
-
-/// A value that needs a register: the call that makes it, none if setup does, and the calls that read it.
-struct OrderedValue {
-    made: u64,
-    users: u64,
-    kind: Kind,
-    stays: bool,
-}
-
-struct OrderSearch {
-    /// For each call, those before it.
-    needs: Vec<u64>,
-    values: Vec<OrderedValue>,
-    room: [(Kind, usize); 4],
-    seen: FxHashSet<u64>,
-    order: Vec<usize>,
-}
-
-impl OrderSearch {
-    /// Whether the calls that are left have an order, which is added to that of those made.
-    fn completes(&mut self, made: u64) -> bool {
-        if self.order.len() == self.needs.len() {
-            return true;
-        }
-        let is_ready = |&call: &usize| made >> call & 1 == 0 && self.needs[call] & !made == 0;
-        let mut next: Vec<usize> = (0..self.needs.len()).filter(is_ready).collect();
-        next.sort_by_key(|&call| self.in_use(made | 1 << call, Kind::Vector));
-        for call in next {
-            let with = made | 1 << call;
-            let fits = self.room.iter().all(|&(kind, room)| self.in_use(with, kind) <= room);
-            if fits && self.seen.len() < MOST_SETS && self.seen.insert(with) {
-                self.order.push(call);
-                if self.completes(with) {
-                    return true;
-                }
-                self.order.pop();
-            }
-        }
-        false
-    }
-
-    /// The registers of a kind that are in use after these calls.
-    fn in_use(&self, made: u64, kind: Kind) -> usize {
-        let is_live = |value: &&OrderedValue| {
-            value.kind == kind && value.made & !made == 0 && (value.stays || value.users & !made != 0)
-        };
-        self.values.iter().filter(is_live).count()
-    }
 }
 
 /// The registers that values are in.
@@ -207,7 +112,7 @@ impl Registers<'_> {
                 let is_input = matches!(self.expressions.of(*id).origin, ExpressionOrigin::Input(_));
                 is_input
                     || kept.contains(id)
-                    || calls[at + 1..].iter().any(|&later| operands(self.expressions, later).contains(id))
+                    || calls[at + 1..].iter().any(|&later| self.expressions.operands(later).contains(id))
             };
             self.of.retain(|id, _| is_needed(id));
             let target = match self.carried {

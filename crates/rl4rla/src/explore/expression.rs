@@ -156,6 +156,14 @@ impl Expressions {
         &self.all[id.index()]
     }
 
+    /// The operands of its last call; none for an input.
+    pub fn operands(&self, id: Id) -> &[Id] {
+        match &self.of(id).origin {
+            ExpressionOrigin::Call(_, operands) => operands,
+            ExpressionOrigin::Input(_) => &[],
+        }
+    }
+
     /// All expressions, in an order in which they can be computed.
     pub fn ids(&self) -> impl Iterator<Item = Id> + use<> {
         (0..self.all.len() as u32).map(Id)

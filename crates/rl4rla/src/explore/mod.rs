@@ -22,6 +22,7 @@ mod limits;
 mod log;
 mod macros;
 mod oracle;
+mod order;
 mod peel;
 mod probe;
 mod problem_set;
