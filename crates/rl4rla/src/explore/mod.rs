@@ -10,6 +10,7 @@ mod answer_solvers;
 mod answer_values;
 mod answers;
 mod classical;
+mod derivative;
 mod directions;
 mod emit;
 mod evaluator;

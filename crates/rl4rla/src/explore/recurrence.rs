@@ -3,8 +3,9 @@
 //! If e(x) = Mx + c, then e(x − ηv) = e(x) − ηMv, and a program that steps along v = αp and computes Mp anyway gets
 //! the next value of e for the price of a sum. Rounding errors add up, so e is computed afresh every k iterations.
 
+use super::derivative::Sign;
 use super::emit::{self, CarriedUpdate};
-use super::expression::{Expression, ExpressionOrigin, Expressions, Id, Sign};
+use super::expression::{Expression, ExpressionOrigin, Expressions, Id};
 use super::spec::AllowedPrograms;
 use crate::program::{Core, Kind, Op, Program, Reg, Section};
 
