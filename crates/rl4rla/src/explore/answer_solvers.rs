@@ -26,8 +26,7 @@ static SOLVERS: [AnswerSolver; 4] = [
         work: |task, [m, n, k, q]| {
             let (p, rows) = (k + EXTRA, ((q + 1.0) * (k + EXTRA)).min(n));
             let [flops, passes] = task.completion(m, n, rows);
-            let blocks = (2.0 + 4.0 * q) * m * n * p + (q + 1.0) * 4.0 * n * p * p;
-            [blocks + 4.0 * n * rows * rows + flops, 1.0 + 2.0 * q + passes]
+            [blocks([m, n, p, q]) + 4.0 * n * rows * rows + flops, 1.0 + 2.0 * q + passes]
         },
     },
     AnswerSolver { name: "subspace-iteration", work: powers },
@@ -38,11 +37,15 @@ const EXTRA: f64 = OVERSAMPLING as f64;
 /// The most iterations that a solver is given.
 const MOST: usize = 64;
 
-/// A block of p rows and q products with AᵀA, orthonormal after each, and the decomposition of A restricted to it.
+/// Flops of a block of p rows and q products with AᵀA, orthonormal after each.
+fn blocks([m, n, p, q]: [f64; 4]) -> f64 {
+    (2.0 + 4.0 * q) * m * n * p + (q + 1.0) * 4.0 * n * p * p
+}
+
+/// The last of these blocks, and the decomposition of A restricted to it.
 fn powers(task: &dyn Task, [m, n, p, q]: [f64; 4]) -> [f64; 2] {
     let [flops, passes] = task.completion(m, n, p);
-    let block = (2.0 + 4.0 * q) * m * n * p + (q + 1.0) * 4.0 * n * p * p;
-    [block + flops, 1.0 + 2.0 * q + passes]
+    [blocks([m, n, p, q]) + flops, 1.0 + 2.0 * q + passes]
 }
 
 /// What a solver did on the final instances.

@@ -41,7 +41,7 @@ pub fn fitting_order(
     }
     let is_scratch = |reg: &Reg| reg.access() == Access::Scratch;
     let room = |kind: Kind| writable.iter().filter(is_scratch).filter(|reg| reg.kind() == kind).count();
-    let room = [Kind::Scalar, Kind::Vector, Kind::Matrix, Kind::Weights].map(|kind| (kind, room(kind)));
+    let room = Kind::ALL.map(|kind| (kind, room(kind)));
     let mut search = OrderSearch { needs, values, room, seen: FxHashSet::default(), order: vec![] };
     search.completes(0).then(|| search.order.iter().map(|&place| calls[place]).collect())
 }

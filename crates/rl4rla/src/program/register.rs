@@ -18,7 +18,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of their discriminants.
-    pub(super) const ALL: [Kind; 4] = [Kind::Scalar, Kind::Vector, Kind::Matrix, Kind::Weights];
+    pub(crate) const ALL: [Kind; 4] = [Kind::Scalar, Kind::Vector, Kind::Matrix, Kind::Weights];
 }
 
 /// How long a register keeps its value, and what may write it.
