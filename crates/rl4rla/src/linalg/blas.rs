@@ -1,22 +1,25 @@
 //! Products.
 
 use faer::linalg::matmul;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatRef, Par};
+use rayon::prelude::*;
 use std::ops::Range;
 
 use super::by_rows::{ByRows, gram_height};
+use super::scaled_gram::{add_product, gram_of_scaled};
+use super::tiles::{self, Tiles};
 use super::vector::{LANES, add_products, inner, inners, total};
 use super::{Matrix, sub, wide};
 
 /// Rows of A·x computed at a time, so that they stay in the L1 cache while the columns of A stream through.
 const ROW_BLOCK: usize = 1024;
 
-/// Rows of a scaled matrix that are made at a time for its Gram matrix.
-const GRAM_BLOCK: usize = 256;
-
 /// Columns combined in one pass over such a block.
 const COLUMN_GROUP: usize = 4;
+
+/// Entries of P from which on PPᵀ is computed in parts, and how many parts.
+const OUTER: usize = 1 << 18;
+const OUTER_PARTS: usize = 16;
 
 /// A·x.
 #[allow(non_snake_case)]
@@ -28,6 +31,9 @@ pub fn mat_vec(A: &Matrix, x: &[f64]) -> Vec<f64> {
     }
     if A.is_by_rows() {
         assert_eq!(A.cols(), x.len(), "A·x of unequal lengths");
+        if let Some(sparse) = A.sparse() {
+            return sparse.mat_vec(x);
+        }
         let mut y = Vec::with_capacity(A.rows());
         A.each_part(1, |_, part| y.append(&mut part.mat_vec(x)));
         return y;
@@ -98,6 +104,9 @@ pub fn vec_mat(v: &[f64], M: &Matrix) -> Vec<f64> {
         let scaled: Vec<f64> = v.iter().zip(d).map(|(v, d)| v * d).collect();
         return vec_mat(&scaled, M);
     }
+    if let Some(sparse) = M.sparse() {
+        return sparse.vec_mat(v);
+    }
     if M.is_by_rows() {
         let mut sum = None;
         M.each_part(ByRows::height_of(M.cols()), |first, part| {
@@ -152,10 +161,15 @@ fn tall_vec_mat(M: &Matrix, v: &[f64], products: &mut [f64]) {
     }
 }
 
-/// r = A·x − b and Aᵀ·r, reading A once if it is stored by rows.
+/// r = A·x − b and Aᵀ·r, reading A once if it is stored by rows or sparse.
 #[allow(non_snake_case)]
 pub fn residual_and_gradient(A: &Matrix, x: &[f64], b: &[f64]) -> (Vec<f64>, Vec<f64>) {
     assert_eq!((A.rows(), A.cols()), (b.len(), x.len()), "A·x − b of unequal lengths");
+    if let Some(sparse) = A.sparse() {
+        let mut r = b.to_vec();
+        let gradient = sparse.residual_and_gradient(x, &mut r);
+        return (r, gradient);
+    }
     if A.is_by_rows() {
         let (mut r, mut sum) = (b.to_vec(), None);
         A.each_part(ByRows::height_of(A.cols()), |first, part| {
@@ -171,6 +185,9 @@ pub fn residual_and_gradient(A: &Matrix, x: &[f64], b: &[f64]) -> (Vec<f64>, Vec
 /// ‖aᵢ‖² for every row.
 #[allow(non_snake_case)]
 pub fn squared_row_norms(A: &Matrix) -> Vec<f64> {
+    if let Some(sparse) = A.sparse() {
+        return sparse.squared_row_norms();
+    }
     let mut norms = Vec::with_capacity(A.rows());
     if A.is_by_rows() {
         A.each_part(1, |_, part| norms.append(&mut part.squared_row_norms()));
@@ -189,6 +206,9 @@ pub fn squared_row_norms(A: &Matrix) -> Vec<f64> {
 #[allow(non_snake_case)]
 pub fn scale_rows(d: &[f64], M: &Matrix) -> Matrix {
     assert_eq!(M.rows(), d.len(), "diag(d)·M of unequal lengths");
+    if let Some(sparse) = M.sparse() {
+        return Matrix::from_sparse(sparse.clone().scale_rows(d));
+    }
     let mut columns = M.as_faer().to_owned();
     for j in 0..M.cols() {
         columns.col_as_slice_mut(j).iter_mut().zip(d).for_each(|(m, d)| *m *= d);
@@ -223,7 +243,15 @@ pub fn gram(P: &Matrix) -> Matrix {
     if !P.is_by_rows() {
         return symmetric_product(P.as_faer().transpose());
     }
+    if let Some(sparse) = P.sparse().filter(|sparse| sparse.scatters()) {
+        return sparse.gram();
+    }
     let (n, height) = (P.cols(), gram_height(P.rows(), P.cols()));
+    if n > tiles::MANY {
+        let mut sum = Tiles::zeros(n);
+        P.each_part(height, |_, rows| sum.add_gram(rows));
+        return sum.symmetric();
+    }
     let mut sum = Matrix::zeros(n, n);
     P.each_part(height, |_, rows| {
         let parts = rows.grams(height);
@@ -233,27 +261,22 @@ pub fn gram(P: &Matrix) -> Matrix {
     sum
 }
 
-/// Mᵀ·diag(d)²·M, exactly symmetric, without storing diag(d)·M: scaled block by block, each while it is in cache.
-#[allow(non_snake_case)]
-pub fn gram_of_scaled(d: &[f64], M: &Matrix) -> Matrix {
-    assert_eq!(M.rows(), d.len(), "diag(d)·M of unequal lengths");
-    let n = M.cols();
-    let (mut sum, mut scratch) = (Mat::zeros(n, n), Mat::<f64>::zeros(GRAM_BLOCK.min(d.len()), n));
-    for start in (0..d.len()).step_by(GRAM_BLOCK) {
-        let rows = start..d.len().min(start + GRAM_BLOCK);
-        for j in 0..n {
-            let column = M.column(j)[rows.clone()].iter().zip(&d[rows.clone()]);
-            scratch.col_as_slice_mut(j).iter_mut().zip(column).for_each(|(s, (m, d))| *s = m * d);
-        }
-        add_product(&mut sum, scratch.as_ref().subrows(0, rows.len()).transpose());
-    }
-    mirrored(sum)
-}
-
-/// PPᵀ, exactly symmetric.
+/// PPᵀ, exactly symmetric. The columns of a wide P stored by rows are shared among all threads.
 #[allow(non_snake_case)]
 pub fn outer_gram(P: &Matrix) -> Matrix {
-    symmetric_product(P.as_faer())
+    let (rows, cols) = (P.rows(), P.cols());
+    if !P.is_by_rows() || rows * cols < OUTER {
+        return symmetric_product(P.as_faer());
+    }
+    let width = cols.div_ceil(OUTER_PARTS);
+    let part = |start: usize| {
+        let mut sum = Mat::zeros(rows, rows);
+        add_product(&mut sum, P.as_faer().subcols(start, width.min(cols - start)));
+        sum
+    };
+    let starts: Vec<usize> = (0..cols).step_by(width).collect();
+    let parts: Vec<Mat<f64>> = starts.into_par_iter().map(part).collect();
+    mirrored(parts.into_iter().reduce(|sum, part| sum + part).unwrap_or_else(|| Mat::zeros(rows, rows)))
 }
 
 fn product(left: MatRef<'_, f64>, right: MatRef<'_, f64>) -> Matrix {
@@ -269,23 +292,8 @@ pub(super) fn symmetric_product(left: MatRef<'_, f64>) -> Matrix {
     mirrored(result)
 }
 
-/// The lower triangle of S ← S + L·Lᵀ.
-fn add_product(sum: &mut Mat<f64>, left: MatRef<'_, f64>) {
-    triangular::matmul(
-        sum,
-        BlockStructure::TriangularLower,
-        Accum::Add,
-        left,
-        BlockStructure::Rectangular,
-        left.transpose(),
-        BlockStructure::Rectangular,
-        1.0,
-        Par::Seq,
-    );
-}
-
 /// The symmetric matrix with this lower triangle.
-fn mirrored(mut lower: Mat<f64>) -> Matrix {
+pub(super) fn mirrored(mut lower: Mat<f64>) -> Matrix {
     for j in 1..lower.ncols() {
         for i in 0..j {
             lower[(i, j)] = lower[(j, i)];

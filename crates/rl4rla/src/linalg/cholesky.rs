@@ -1,10 +1,16 @@
 //! Cholesky factors, and orthonormal columns from the Gram matrix: one matrix product instead of a sequence of
 //! reflections.
 
-use super::blas::symmetric_product;
-use super::{Matrix, NumericError, triangular_inverse};
-use faer::Side;
+use super::blas::{mirrored, symmetric_product};
+use super::by_rows::ByRows;
+use super::scaled_gram::add_product;
+use super::tiles::{self, Tiles};
+use super::{Matrix, NumericError, solve_upper, solve_upper_transposed, triangular_inverse};
 use faer::linalg::cholesky::llt::factor::LltError;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Accum, Mat, MatMut, Par, Side};
+use rayon::prelude::*;
 
 /// Largest ‖R⁻¹‖²/n, for M·D = Q·R with D scaling the columns of M to length 1, at which one pass is enough. The
 /// columns of M·T are orthonormal up to about this many rounding errors.
@@ -65,11 +71,83 @@ pub fn cholesky_r(G: &Matrix) -> Result<Matrix, NumericError> {
     if !G.is_finite() {
         return Err(NumericError::NotFinite);
     }
+    if G.cols() > tiles::MANY {
+        return Tiles::of(G.as_faer()).cholesky();
+    }
     let LltError::NonPositivePivot { index } = match G.as_faer().llt(Side::Lower) {
         Ok(L) => return Ok(Matrix::from_faer(L.L().transpose().to_owned())),
         Err(error) => error,
     };
     Err(NumericError::Singular { index })
+}
+
+/// Rows of M·P⁻¹ made at a time.
+const STRIP: usize = 1024;
+
+/// Most parts whose Gram matrices are summed separately.
+const PARTS: usize = 16;
+
+/// The R of M = Q·R with a positive diagonal, as C·P for the Cholesky factor C of (M·P⁻¹)ᵀM·P⁻¹ and a triangular P. The
+/// error of R depends on κ(M·P⁻¹), not on κ(M).
+///
+/// M·P⁻¹ is made and used strip by strip; a matrix made from rows is read by all threads.
+#[allow(non_snake_case)]
+pub fn preconditioned_cholesky_r(M: &Matrix, P: &Matrix) -> Result<Matrix, NumericError> {
+    let n = M.cols();
+    super::triangular::check_diagonal(P)?;
+    // Partial sums may take an eighth of the memory of M.
+    let parts = (M.rows() / (8 * n.max(1))).clamp(1, PARTS);
+    let height = M.rows().div_ceil(parts).next_multiple_of(STRIP);
+    let mut sum = Mat::zeros(n, n);
+    let partial = |rows: ByRows| {
+        let (mut sum, mut scratch) = (Mat::zeros(n, n), Vec::new());
+        for strip in rows.entries().chunks((STRIP * n).max(1)) {
+            // Pᵀ·W = Mᵀ, in place of a copy of the rows of M.
+            scratch.clear();
+            scratch.extend_from_slice(strip);
+            let mut W = MatMut::from_column_major_slice_mut(&mut scratch, n, strip.len() / n);
+            solve_lower_triangular_in_place(P.as_faer().transpose(), W.as_mut(), Par::Seq);
+            add_product(&mut sum, W.as_ref());
+        }
+        sum
+    };
+    M.each_part(height, |_, rows| {
+        let parts: Vec<Mat<f64>> = rows.parts(height).map(partial).collect();
+        parts.iter().for_each(|part| sum += part);
+    });
+    let C = cholesky_r(&mirrored(sum))?;
+    // C·P, which is triangular again.
+    let mut R = Mat::zeros(n, n);
+    let upper = BlockStructure::TriangularUpper;
+    triangular::matmul(
+        R.as_mut(),
+        upper,
+        Accum::Replace,
+        C.as_faer(),
+        upper,
+        P.as_faer(),
+        upper,
+        1.0,
+        Par::Seq,
+    );
+    Ok(Matrix::from_faer(R))
+}
+
+/// (G + αI)⁻¹·v for a symmetric G, scaled so that its diagonal is 1: the units of the unknowns do not matter. An error
+/// unless G + αI is positive definite.
+#[allow(non_snake_case)]
+pub fn solve_shifted(G: &Matrix, shift: f64, v: &[f64]) -> Result<Vec<f64>, NumericError> {
+    assert_eq!((G.rows(), G.cols()), (v.len(), v.len()), "(G + αI)⁻¹·v of unequal lengths");
+    let n = v.len();
+    let units: Vec<f64> = (0..n).map(|j| (G.get(j, j) + shift).sqrt().recip()).collect();
+    if let Some(index) = units.iter().position(|unit| !unit.is_normal()) {
+        return Err(NumericError::Singular { index });
+    }
+    let entry = |i: usize, j: usize| if i == j { 1.0 } else { units[i] * G.get(i, j) * units[j] };
+    let R = cholesky_r(&Matrix::from_fn(n, n, entry))?;
+    let scaled = |v: &[f64]| v.iter().zip(&units).map(|(v, unit)| v * unit).collect::<Vec<f64>>();
+    let x = scaled(&solve_upper(&R, &solve_upper_transposed(&R, &scaled(v))?)?);
+    if super::is_finite(&x) { Ok(x) } else { Err(NumericError::NotFinite) }
 }
 
 /// T = D·R⁻¹ and ‖R⁻¹‖²/n, where D·MᵀM·D = RᵀR has a unit diagonal; `None` where it is not positive definite.
@@ -123,6 +201,30 @@ mod tests {
         for bad in [f64::NAN, f64::INFINITY, 1e200] {
             assert!(orthonormalised(Matrix::from_fn(5, 2, |i, j| if i == j { bad } else { 1.0 })).is_err());
         }
+    }
+
+    #[test]
+    fn a_preconditioned_factor_is_that_of_qr_at_any_condition_number() {
+        for (m, n, kappa) in [(1, 1, 1.0), (300, 7, 1e3), (5000, 20, 1e12)] {
+            let a = conditioned(m, n, kappa, 8);
+            let r = super::super::qr_r(&a);
+            // A factor of something near A: A·P⁻¹ is well conditioned.
+            let near = Matrix::from_fn(n, n, |i, j| match i.cmp(&j) {
+                std::cmp::Ordering::Less => 0.1 * ((3 * i + j) as f64).sin(),
+                std::cmp::Ordering::Equal => 1.5,
+                std::cmp::Ordering::Greater => 0.0,
+            });
+            let p = matmul(&near, &r);
+            let rows = Matrix::from_row_major(m, n, a.row_major().to_vec());
+            for matrix in [&a, &rows] {
+                let found = preconditioned_cholesky_r(matrix, &p).unwrap();
+                let close = super::super::triangular_inverse(&r).unwrap();
+                let gap = max_difference(&matmul(&found, &close), &Matrix::identity(n));
+                assert!(gap < 1e-14 * kappa, "{m} {n} {kappa}: {gap}");
+            }
+        }
+        let singular = Matrix::zeros(2, 2);
+        assert!(preconditioned_cholesky_r(&normal(5, 2, 1), &singular).is_err());
     }
 
     #[test]

@@ -35,8 +35,14 @@ impl ColumnMap {
     pub(super) fn apply(&self, cols: usize, entries: &mut Vec<f64>) {
         let n = self.kept.len();
         if n == cols {
+            // Dividing by 1 changes no bit, but takes longer than reading the entries.
+            let shifts_only = self.scale.iter().all(|scale| *scale == 1.0);
             entries.par_chunks_mut((ByRows::height_of(cols) * cols).max(1)).for_each(|block| {
                 for row in block.chunks_exact_mut(cols) {
+                    if shifts_only {
+                        row.iter_mut().zip(&self.shift).for_each(|(value, shift)| *value -= shift);
+                        continue;
+                    }
                     for ((value, shift), scale) in row.iter_mut().zip(&self.shift).zip(&self.scale) {
                         *value = (*value - shift) / scale;
                     }
@@ -57,47 +63,34 @@ impl ColumnMap {
 
 /// ‖aⱼ‖ for every column, without intermediate overflow or underflow.
 pub fn column_norms(matrix: &Matrix) -> Vec<f64> {
-    let n = matrix.cols();
-    let squares = column_sums(matrix, &vec![0.0; n], |value, _| value * value);
+    let zeros = vec![0.0; matrix.cols()];
+    let sum = |a: f64, b: f64| a + b;
+    let squares = fold(matrix, &zeros, |sum, value, _| sum + value * value, sum);
     // Within these bounds nothing overflowed, and anything that underflowed is below rounding error.
     if squares.iter().all(|sum| (1e-280..1e300).contains(sum)) {
         return squares.into_iter().map(f64::sqrt).collect();
     }
-    let largest = fold(
-        matrix,
-        |block, sums: &mut [f64]| {
-            block.iter().zip(sums).for_each(|(value, sum)| *sum = sum.max(value.abs()));
-        },
-        f64::max,
-    );
+    let largest = fold(matrix, &zeros, |largest, value, _| largest.max(value.abs()), f64::max);
     let units: Vec<f64> = largest.iter().map(|largest| power_of_two_below(*largest)).collect();
-    let scaled = column_sums(matrix, &units, |value, unit| (value / unit) * (value / unit));
+    let scaled = fold(matrix, &units, |sum, value, unit| sum + (value / unit) * (value / unit), sum);
     scaled.into_iter().zip(units).map(|(sum, unit)| sum.sqrt() * unit).collect()
 }
 
-/// Σᵢ term(aᵢⱼ, uⱼ) for every column.
-fn column_sums(matrix: &Matrix, u: &[f64], term: impl Fn(f64, f64) -> f64 + Sync) -> Vec<f64> {
-    fold(
-        matrix,
-        |row, sums| {
-            for ((value, u), sum) in row.iter().zip(u).zip(sums) {
-                *sum += term(*value, *u);
-            }
-        },
-        |a, b| a + b,
-    )
-}
-
-/// Folds over all rows in parallel, in blocks that depend only on the shape.
+/// Folds every column from 0, in parallel, in blocks that depend only on the matrix: `term` of the result so far, the
+/// entry and uⱼ. It must not change with an entry of 0.
 fn fold(
     matrix: &Matrix,
-    row: impl Fn(&[f64], &mut [f64]) + Sync,
+    u: &[f64],
+    term: impl Fn(f64, f64, f64) -> f64 + Sync,
     join: impl Fn(f64, f64) -> f64,
 ) -> Vec<f64> {
     let n = matrix.cols();
     let mut all = vec![0.0; n];
     if n == 0 {
         return all;
+    }
+    if let Some(sparse) = matrix.sparse() {
+        return sparse.fold_columns(u, term, join);
     }
     let height = ByRows::height_of(n);
     matrix.each_part(height, |_, part| {
@@ -106,7 +99,11 @@ fn fold(
             .par_chunks(height * n)
             .map(|block| {
                 let mut sums = vec![0.0; n];
-                block.chunks_exact(n).for_each(|entries| row(entries, &mut sums));
+                for row in block.chunks_exact(n) {
+                    for ((value, u), sum) in row.iter().zip(u).zip(&mut sums) {
+                        *sum = term(*sum, *value, *u);
+                    }
+                }
                 sums
             })
             .collect();

@@ -1,24 +1,25 @@
-//! The dense matrix type used by all other modules.
+//! The matrix type used by all other modules.
 
-use std::fs::File;
-use std::io;
+mod parts;
+
 use std::sync::{Arc, OnceLock};
 
 use faer::{Mat, MatRef};
 
-use super::by_rows::ByRows;
+use super::Sparse;
 use super::columns::ColumnMap;
 use super::scaled::ScaledRows;
 use super::spool::Spool;
-use super::vector::{magnitude, power_of_two_below};
+use super::vector::{magnitude, magnitude_in_parallel, power_of_two_below};
 
-/// A dense f64 matrix, stored by columns or by rows with a copy in the other order made on first use, or kept in a
-/// file.
+/// An f64 matrix: dense, stored by columns or by rows with a copy in the other order made on first use; kept in a file;
+/// or sparse.
 ///
 /// Factorizations and products use columns; gathering and sketching rows use rows, and so do data too large to be
 /// copied. The rounding of a result depends on how the matrix was made, but not on which copies exist. A matrix in a
-/// file is never copied: it is read part by part, and asking for all of it at once panics. A matrix made by scaling
-/// the rows of another is not stored at all as long as only products with it are needed.
+/// file is never copied: it is read part by part, and asking for all of it at once panics; so it is with the zeros of a
+/// sparse one. A matrix made by scaling the rows of another is not stored at all as long as only products with it are
+/// needed.
 pub struct Matrix {
     /// Made on first use if the matrix is given by its factors.
     layout: OnceLock<Layout>,
@@ -31,6 +32,7 @@ enum Layout {
     Columns { entries: Mat<f64>, by_rows: OnceLock<Vec<f64>> },
     Rows { entries: Vec<f64>, shape: (usize, usize), by_columns: OnceLock<Mat<f64>> },
     File(Arc<Spool>),
+    Sparse(Sparse),
 }
 
 impl Matrix {
@@ -57,26 +59,16 @@ impl Matrix {
         Layout::Rows { entries, shape: (rows, cols), by_columns: OnceLock::new() }.into()
     }
 
-    /// The matrix whose entries a file stores row by row, as little-endian f64 and nothing else. The file must not
-    /// change.
-    pub fn in_file(file: File, rows: usize, cols: usize) -> io::Result<Self> {
-        Ok(Layout::File(Arc::new(Spool::new(file, rows, cols)?)).into())
-    }
-
     /// diag(d)·M. Products with it are made from those with M, and its own entries only if something asks for them.
     pub fn with_scaled_rows(d: Vec<f64>, of: Arc<Matrix>) -> Self {
         assert_eq!(of.rows(), d.len(), "diag(d)·M of unequal lengths");
-        // The kernels for data stored by rows know nothing of this, and read a matrix in parallel.
-        if of.is_by_rows() {
-            return super::scale_rows(&d, &of);
-        }
         let (layout, magnitude) = Default::default();
         Self { layout, scaled: Some(Box::new(ScaledRows::new(d, of))), magnitude }
     }
 
     /// The d and M of a matrix made as diag(d)·M.
     #[inline]
-    pub(super) fn scaled_rows(&self) -> Option<(&[f64], &Matrix)> {
+    pub(crate) fn scaled_rows(&self) -> Option<(&[f64], &Matrix)> {
         self.scaled.as_ref().map(|scaled| (&scaled.d[..], &*scaled.of))
     }
 
@@ -91,19 +83,6 @@ impl Matrix {
     fn into_layout(self) -> Layout {
         self.layout();
         self.layout.into_inner().expect("made above")
-    }
-
-    /// Whether the matrix is in a file rather than in memory.
-    pub fn is_in_file(&self) -> bool {
-        matches!(self.layout.get(), Some(Layout::File(_)))
-    }
-
-    /// The first error in reading its file, if any; entries that could not be read were taken to be NaN.
-    pub fn read_failure(&self) -> Option<&str> {
-        match self.layout() {
-            Layout::File(spool) => spool.failure(),
-            _ => None,
-        }
     }
 
     /// The matrix with entry `f(i, j)` in row i and column j.
@@ -138,6 +117,7 @@ impl Matrix {
             Layout::Columns { entries, .. } => entries.nrows(),
             Layout::Rows { shape, .. } => shape.0,
             Layout::File(spool) => spool.rows,
+            Layout::Sparse(sparse) => sparse.rows(),
         }
     }
 
@@ -151,6 +131,7 @@ impl Matrix {
             Layout::Columns { entries, .. } => entries.ncols(),
             Layout::Rows { shape, .. } => shape.1,
             Layout::File(spool) => spool.cols,
+            Layout::Sparse(sparse) => sparse.cols(),
         }
     }
 
@@ -159,6 +140,7 @@ impl Matrix {
         let copies = match self.layout.get() {
             Some(Layout::Columns { by_rows, .. }) => 1 + usize::from(by_rows.get().is_some()),
             Some(Layout::Rows { by_columns, .. }) => 1 + usize::from(by_columns.get().is_some()),
+            Some(Layout::Sparse(sparse)) => return sparse.bytes(),
             Some(Layout::File(_)) | None => 0,
         };
         let scaled = self.scaled.as_ref().map_or(0, |scaled| scaled.stored());
@@ -175,6 +157,7 @@ impl Matrix {
                 entries[i * shape.1 + j]
             }
             Layout::File(spool) => spool.rows_at(&[i])[j],
+            Layout::Sparse(sparse) => sparse.get(i, j),
         }
     }
 
@@ -183,63 +166,51 @@ impl Matrix {
         match self.layout() {
             Layout::Columns { entries, .. } => entries.as_ref(),
             Layout::Rows { entries, shape, .. } => MatRef::from_row_major_slice(entries, shape.0, shape.1),
-            Layout::File(_) => not_in_memory(),
+            Layout::File(_) | Layout::Sparse(_) => not_in_memory(),
         }
     }
 
-    /// Whether it was made from rows, in memory or in a file.
+    /// diag(d)·M for a matrix in memory, in place if it was made from rows or is sparse.
+    pub fn with_rows_multiplied(self, d: &[f64]) -> Self {
+        assert_eq!(self.rows(), d.len(), "diag(d)·M of unequal lengths");
+        match self.into_layout() {
+            Layout::Rows { mut entries, shape, .. } => {
+                let rows = entries.chunks_exact_mut(shape.1.max(1)).zip(d);
+                rows.for_each(|(row, d)| row.iter_mut().for_each(|entry| *entry *= d));
+                Self::from_row_major(shape.0, shape.1, entries)
+            }
+            layout => super::scale_rows(d, &Self::from(layout)),
+        }
+    }
+
+    /// The same matrix for faer's routines, by columns.
+    pub(crate) fn into_faer(self) -> Mat<f64> {
+        match self.into_layout() {
+            Layout::Columns { entries, .. } => entries,
+            layout => Self::from(layout).to_columns(|x| x),
+        }
+    }
+
+    /// Whether it was made from rows, in memory, in a file or sparse.
     #[inline]
     pub(crate) fn is_by_rows(&self) -> bool {
         !matches!(self.layout.get(), Some(Layout::Columns { .. }) | None)
     }
 
-    /// Calls `f` with consecutive rows of a matrix made from rows, and the index of the first: all at once from
-    /// memory, in parts from a file. Part boundaries are multiples of `unit` rows.
-    pub(crate) fn each_part(&self, unit: usize, mut f: impl FnMut(usize, ByRows)) {
-        match self.layout() {
-            Layout::Columns { .. } => f(0, ByRows::new(self.row_major(), self.rows(), self.cols())),
-            Layout::Rows { entries, shape, .. } => f(0, ByRows::new(entries, shape.0, shape.1)),
-            Layout::File(spool) => spool.each_part(unit, f),
-        }
-    }
-
-    /// The first entry, in row order, for which `holds` is true: its row, column and value.
-    pub(crate) fn find(&self, holds: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {
-        let (m, n) = (self.rows(), self.cols());
-        if !self.is_by_rows() {
-            let place = (0..m * n).map(|at| (at / n, at % n)).find(|&(i, j)| holds(self.get(i, j)));
-            return place.map(|(i, j)| (i, j, self.get(i, j)));
-        }
-        let mut found = None;
-        self.each_part(1, |first, part| {
-            let place = || part.entries().iter().position(|entry| holds(*entry));
-            found = found.or_else(|| place().map(|at| (first + at / n, at % n, part.entries()[at])));
-        });
-        found
-    }
-
-    /// The matrix of the rows with these indices.
-    pub(crate) fn rows_at(&self, rows: &[usize]) -> Matrix {
-        match self.layout() {
-            Layout::File(spool) => {
-                let (entries, n) = (spool.rows_at(rows), spool.cols);
-                Matrix::from_fn(rows.len(), n, |i, j| entries[i * n + j])
-            }
-            _ => Matrix::from_fn(rows.len(), self.cols(), |i, j| self.row(rows[i])[j]),
-        }
-    }
-
-    /// The same matrix, stored by columns: matrices shared by many small computations must not wait for threads.
+    /// The same matrix, stored by columns unless it is sparse: matrices shared by many small computations must not wait for threads.
     pub fn by_columns(self) -> Self {
-        match self.is_by_rows() {
+        match self.is_by_rows() && !self.is_sparse() {
             true => Self::from_faer(self.to_columns(|x| x)),
             false => self,
         }
     }
 
-    /// The same matrix, stored by rows, so that large data are read by all threads.
+    /// The same matrix, stored by rows or sparse, so that large data are read by all threads.
     pub fn by_rows(self) -> Self {
         let (rows, cols) = (self.rows(), self.cols());
+        if self.is_sparse() {
+            return self;
+        }
         if let Some(scaled) = self.scaled {
             return Self::from_row_major(rows, cols, scaled.into_row_major());
         }
@@ -260,7 +231,7 @@ impl Matrix {
             Layout::Rows { by_columns, .. } => {
                 by_columns.get_or_init(|| self.to_columns(|x| x)).col_as_slice(j)
             }
-            Layout::File(_) => not_in_memory(),
+            Layout::File(_) | Layout::Sparse(_) => not_in_memory(),
         }
     }
 
@@ -272,7 +243,7 @@ impl Matrix {
         let (columns, by_rows) = match self.layout() {
             Layout::Columns { entries, by_rows } => (entries, by_rows),
             Layout::Rows { entries, .. } => return entries,
-            Layout::File(_) => not_in_memory(),
+            Layout::File(_) | Layout::Sparse(_) => not_in_memory(),
         };
         by_rows.get_or_init(|| {
             let (m, n) = columns.shape();
@@ -314,7 +285,7 @@ impl Matrix {
                 }
                 columns
             }
-            Layout::File(_) => not_in_memory(),
+            Layout::File(_) | Layout::Sparse(_) => not_in_memory(),
         }
     }
 
@@ -326,6 +297,9 @@ impl Matrix {
 
     /// Whether it equals its transpose, bit for bit.
     pub fn is_symmetric(&self) -> bool {
+        if let Some(sparse) = self.sparse() {
+            return sparse.is_symmetric();
+        }
         let n = self.rows();
         n == self.cols() && (0..n).all(|i| (0..i).all(|j| self.get(i, j) == self.get(j, i)))
     }
@@ -345,10 +319,12 @@ impl Matrix {
                 spool.each_part(1, |_, part| finite &= super::is_finite(part.entries()));
                 finite
             }
+            Layout::Sparse(sparse) => super::is_finite(sparse.values()),
         }
     }
 
-    /// Applies a column map: in place if the matrix is in memory, on reading if it is in a file.
+    /// Applies a column map: in place if the matrix is in memory, on reading if it is in a file. The columns of a sparse
+    /// matrix cannot be shifted.
     pub fn map_columns(self, map: ColumnMap) -> Self {
         let (rows, cols) = (self.rows(), map.kept.len());
         match self.into_layout() {
@@ -360,6 +336,7 @@ impl Matrix {
                 Self::from_row_major(rows, cols, entries)
             }
             Layout::File(spool) => Layout::File(Arc::new(spool.mapped(map))).into(),
+            Layout::Sparse(sparse) => Self::from_sparse(sparse.map_columns(&map)),
         }
     }
 
@@ -368,24 +345,26 @@ impl Matrix {
         Self::from_faer(self.as_faer().transpose().to_owned())
     }
 
-    /// The matrix with `f` applied to every entry, in the same layout.
+    /// The matrix with `f` applied to every entry, in the same layout; f(0) must be 0 for a sparse one.
     pub fn map(&self, f: impl FnMut(f64) -> f64) -> Self {
         match self.layout() {
             Layout::Columns { .. } => Self::from_faer(self.to_columns(f)),
             Layout::Rows { entries, shape, .. } => {
                 Self::from_row_major(shape.0, shape.1, entries.iter().copied().map(f).collect())
             }
+            Layout::Sparse(sparse) => Self::from_sparse(sparse.map(f)),
             Layout::File(_) => not_in_memory(),
         }
     }
 
     /// Largest absolute value of an entry (0 if there is none), or `None` if some entry is not finite; computed on
     /// first use.
-    pub(super) fn magnitude(&self) -> Option<f64> {
+    pub(crate) fn magnitude(&self) -> Option<f64> {
         *self.magnitude.get_or_init(|| match self.layout() {
             Layout::Columns { entries, .. } => (0..entries.ncols())
                 .try_fold(0.0_f64, |largest, j| Some(largest.max(magnitude(entries.col_as_slice(j))?))),
-            Layout::Rows { entries, .. } => magnitude(entries),
+            Layout::Rows { entries, .. } => magnitude_in_parallel(entries),
+            Layout::Sparse(sparse) => magnitude(sparse.values()),
             Layout::File(_) => not_in_memory(),
         })
     }
@@ -402,7 +381,7 @@ impl Matrix {
 
 /// Programs that need the whole matrix are rejected before they run.
 fn not_in_memory() -> ! {
-    panic!("a matrix in a file is read part by part")
+    panic!("a matrix in a file or a sparse one is read part by part")
 }
 
 /// f64 values in a cache line.
@@ -426,13 +405,19 @@ impl Clone for Matrix {
             Layout::Columns { entries, .. } => Self::from_faer(entries.clone()),
             Layout::Rows { entries, shape, .. } => Self::from_row_major(shape.0, shape.1, entries.clone()),
             Layout::File(spool) => Layout::File(spool.clone()).into(),
+            Layout::Sparse(sparse) => Self::from_sparse(sparse.clone()),
         }
     }
 }
 
 impl PartialEq for Matrix {
     fn eq(&self, other: &Self) -> bool {
-        self.as_faer() == other.as_faer()
+        if self.is_dense() && other.is_dense() {
+            return self.as_faer() == other.as_faer();
+        }
+        let row = |a: &Self, i: usize| a.rows_at(&[i]);
+        (self.rows(), self.cols()) == (other.rows(), other.cols())
+            && (0..self.rows()).all(|i| row(self, i) == row(other, i))
     }
 }
 
@@ -441,6 +426,9 @@ impl std::fmt::Debug for Matrix {
         write!(f, "{}×{} ", self.rows(), self.cols())?;
         if self.is_in_file() {
             return f.write_str("in a file");
+        }
+        if let Some(sparse) = self.sparse() {
+            return write!(f, "sparse, {} entries", sparse.nonzeros());
         }
         f.debug_list().entries((0..self.rows()).map(|i| self.row(i))).finish()
     }

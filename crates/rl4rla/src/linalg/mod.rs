@@ -1,13 +1,14 @@
-//! Dense linear algebra; the only stage that uses faer's factorizations.
+//! Linear algebra, dense but for sparse data; the only stage that uses faer's factorizations.
 //!
 //! Three rules hold throughout.
-//! Everything is sequential, because parallelism is across candidates, not inside a kernel; only row-major matrices,
-//! used for large data, are read by all threads, and results do not depend on their number.
+//! Everything is sequential, because parallelism is across candidates, not inside a kernel; only row-major and
+//! sparse matrices, used for large data, are read by all threads, and results do not depend on their number.
 //! Everything is reproducible: on one machine equal input values in the same layout give equal bits, wherever they are stored.
 //! Values never cause a panic: what cannot be computed is a [`NumericError`] or a non-finite result.
 //! Shapes are the caller's contract, and a mismatch panics.
 
 mod blas;
+mod blocks;
 mod by_rows;
 mod cholesky;
 mod columns;
@@ -20,22 +21,28 @@ mod nystrom;
 mod orthonormal;
 mod qr;
 mod scaled;
+mod scaled_gram;
 mod semidefinite;
 mod sparse;
+mod sparse_kernels;
 mod spool;
 mod svd;
 mod symmetric;
 #[cfg(test)]
 pub(crate) mod testing;
+mod tiles;
 mod triangular;
 mod vector;
 mod wide;
 
 pub use blas::{
-    gram, gram_of_scaled, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, scale_rows,
+    gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, scale_rows,
     squared_row_norms, t_matmul, vec_mat,
 };
-pub use cholesky::{Orthonormal, cholesky_r, orthonormalised, qr_r_of_embedding};
+pub use blocks::{asymmetry, block_mat, largest_entry, mat_block, product, subtract_product, t_product};
+pub use cholesky::{
+    Orthonormal, cholesky_r, orthonormalised, preconditioned_cholesky_r, qr_r_of_embedding, solve_shifted,
+};
 pub use columns::{ColumnMap, column_norms};
 pub use eigen::{eigenvalues, symmetric_eigen};
 pub use error::NumericError;
@@ -45,6 +52,7 @@ pub use matrix::Matrix;
 pub use nystrom::nystrom_deflation;
 pub use orthonormal::{leading_ritz_vector, orthonormal_rows};
 pub use qr::{dependent_column, qr_r, qr_r_shifted, qr_r_with, thin_q, thin_qr};
+pub use scaled_gram::gram_of_scaled;
 use semidefinite::semidefinite_pseudo_inverse;
 pub use sparse::Sparse;
 pub use svd::{Svd, condition_number, pseudo_inverse, singular_values, svd_of_square};

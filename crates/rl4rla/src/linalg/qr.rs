@@ -6,13 +6,19 @@ use faer::linalg::qr::no_pivoting::factor;
 use faer::{Conj, Mat, Par};
 use rayon::prelude::*;
 
-use super::Matrix;
 use super::by_rows::ByRows;
 use super::vector::dot;
+use super::{Matrix, Sparse};
 
 /// Rows per part, in multiples of the number of columns: the R factors of the parts have an eighth of the entries of
 /// the whole.
 const STRIP: usize = 8;
+
+/// The same for a sparse matrix, whose parts have more entries than it stores.
+const SPARSE_STRIP: usize = 4;
+
+/// Parts of a sparse matrix whose R factors are stacked on the R of those before them.
+const STACKED: usize = 8;
 
 /// The R of M = Q·R: cols × cols, upper triangular, with a nonnegative diagonal, so that it is unique if M has full
 /// rank. If M has fewer rows than columns, zero rows are appended: RᵀR = MᵀM for every shape.
@@ -22,12 +28,22 @@ const STRIP: usize = 8;
 pub fn qr_r(M: &Matrix) -> Matrix {
     let n = M.cols();
     let height = STRIP * n;
+    if let Some(sparse) = M.sparse() {
+        return of_sparse(sparse, n, |_, part| part);
+    }
     if M.is_in_file() && M.rows() <= 2 * height {
         return qr_r(&M.rows_at(&(0..M.rows()).collect::<Vec<_>>()));
     }
     if M.is_by_rows() && n > 0 && M.rows() > 2 * height {
         return in_parts(M, n, |_, part| part.to_matrix());
     }
+    plain_r(M)
+}
+
+/// The same in one piece.
+#[allow(non_snake_case)]
+fn plain_r(M: &Matrix) -> Matrix {
+    let n = M.cols();
     Packed::factor(M).map_or_else(|| not_a_number(n, n), |qr| qr.r())
 }
 
@@ -40,7 +56,9 @@ pub fn qr_r_with(M: &Matrix, b: &[f64]) -> (Matrix, Vec<f64>) {
     let both = |A: &Matrix, b: &[f64]| {
         Matrix::from_fn(A.rows(), n + 1, |i, j| if j < n { A.get(i, j) } else { b[i] })
     };
-    let R = if M.is_by_rows() && M.rows() > 2 * STRIP * (n + 1) {
+    let R = if let Some(sparse) = M.sparse() {
+        of_sparse(sparse, n + 1, |first, part| both(&part, &b[first..]))
+    } else if M.is_by_rows() && M.rows() > 2 * STRIP * (n + 1) {
         in_parts(M, n + 1, |first, part| both(&part.to_matrix(), &b[first..]))
     } else if M.is_in_file() {
         qr_r(&both(&M.rows_at(&(0..M.rows()).collect::<Vec<_>>()), b))
@@ -85,6 +103,29 @@ fn in_parts(M: &Matrix, n: usize, part: impl Fn(usize, ByRows) -> Matrix + Sync)
     qr_r(&Matrix::from_row_major(stacked.len() / n, n, stacked))
 }
 
+/// The same for consecutive rows of a sparse M, which have all their zeros; R factors are stacked as soon as there are
+/// several, so that no more than a few parts are in memory, however many rows M has.
+#[allow(non_snake_case)]
+fn of_sparse(M: &Sparse, n: usize, part: impl Fn(usize, Matrix) -> Matrix + Sync) -> Matrix {
+    let height = (SPARSE_STRIP * n).max(1);
+    let dense = |first: usize| {
+        let rows = first..M.rows().min(first + height);
+        let entries = M.dense(rows.clone());
+        part(first, Matrix::from_row_major(rows.len(), M.cols(), entries))
+    };
+    let firsts: Vec<usize> = (0..M.rows()).step_by(height).collect();
+    if firsts.len() < 2 {
+        return plain_r(&dense(0));
+    }
+    let mut R = Matrix::zeros(0, n);
+    for firsts in firsts.chunks(STACKED) {
+        let factors: Vec<Matrix> = firsts.par_iter().map(|first| plain_r(&dense(*first))).collect();
+        let stacked: Vec<&[f64]> = std::iter::once(&R).chain(&factors).map(Matrix::row_major).collect();
+        R = plain_r(&Matrix::from_row_major(R.rows() + factors.len() * n, n, stacked.concat()));
+    }
+    R
+}
+
 /// The Q of M = Q·R with the R of [`qr_r`]: rows × min(rows, cols), with orthonormal columns.
 ///
 /// All NaN if M is not finite.
@@ -106,11 +147,29 @@ const DEPENDENT: f64 = 1e-12;
 /// The first column that is a linear combination of those before it, up to rounding; column scaling does not matter.
 #[allow(non_snake_case)]
 pub fn dependent_column(M: &Matrix) -> Option<usize> {
+    if M.rows() > 2 * SAMPLE * M.cols() && some_rows_are_independent(M) {
+        return None;
+    }
     let R = qr_r(M);
     let own = |j: usize| R.get(j, j).abs();
     // R has the column norms of M. A column that is zero or contains NaN counts as dependent.
     let stands_apart = |j: usize| own(j) > DEPENDENT * super::norm(R.column(j));
     (0..R.cols()).find(|&j| !stands_apart(j))
+}
+
+/// Rows, in multiples of the number of columns, that usually show that the columns are independent.
+const SAMPLE: usize = 4;
+
+/// Whether some rows, evenly spaced, are enough to show that no column depends on others. Leaving out rows only shortens
+/// the component of a column orthogonal to the preceding ones, so that it is a lower bound.
+#[allow(non_snake_case)]
+fn some_rows_are_independent(M: &Matrix) -> bool {
+    let (n, every) = (M.cols(), M.rows() / (SAMPLE * M.cols()).max(1));
+    let rows: Vec<usize> = (0..SAMPLE * n).map(|i| i * every).collect();
+    let R = qr_r(&M.rows_at(&rows));
+    // A bound far above the threshold, so that rounding cannot matter.
+    let apart = |(j, norm): (usize, f64)| R.get(j, j).abs() > 1e3 * DEPENDENT * norm;
+    super::column_norms(M).into_iter().enumerate().all(apart)
 }
 
 fn not_a_number(rows: usize, cols: usize) -> Matrix {

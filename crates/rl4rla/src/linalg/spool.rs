@@ -13,6 +13,12 @@ const ENTRY: usize = 8;
 /// Entries held in memory at once, 32 MiB.
 const HELD: usize = 1 << 22;
 
+/// Rows held at once, a multiple of `unit`.
+pub fn held_rows(unit: usize, cols: usize) -> usize {
+    let unit = unit.max(1);
+    (HELD / (unit * cols).max(1)).max(1) * unit
+}
+
 /// Row-major entries in a file that must not change while it is in use.
 ///
 /// Kernels cannot return I/O errors: entries that cannot be read become NaN, so that the run stops there, and the
@@ -60,8 +66,7 @@ impl Spool {
     /// Calls `f` with consecutive rows and the index of the first: as many rows as may be held at once, in multiples
     /// of `unit`.
     pub fn each_part(&self, unit: usize, mut f: impl FnMut(usize, ByRows)) {
-        let unit = unit.max(1);
-        let height = (HELD / (unit * self.stored).max(1)).max(1) * unit;
+        let height = held_rows(unit, self.stored);
         let (mut bytes, mut entries) = (Vec::new(), Vec::new());
         for first in (0..self.rows).step_by(height) {
             let rows = height.min(self.rows - first);

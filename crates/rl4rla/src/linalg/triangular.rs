@@ -47,7 +47,7 @@ pub fn solve_upper_transposed(R: &Matrix, v: &[f64]) -> Result<Vec<f64>, Numeric
 
 /// An error unless every diagonal entry can be divided by.
 #[allow(non_snake_case)]
-fn check_diagonal(R: &Matrix) -> Result<(), NumericError> {
+pub(super) fn check_diagonal(R: &Matrix) -> Result<(), NumericError> {
     assert_eq!(R.rows(), R.cols(), "a triangular matrix is square");
     match (0..R.cols()).find(|i| !R.get(*i, *i).is_normal()) {
         Some(index) => Err(NumericError::Singular { index }),

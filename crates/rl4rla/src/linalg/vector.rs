@@ -1,6 +1,10 @@
 //! Vectors as slices.
 
 use super::wide::wide;
+use rayon::prelude::*;
+
+/// Entries of a vector that one thread takes at a time, where threads share one.
+pub(super) const PARALLEL: usize = 1 << 15;
 
 /// a·b.
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -94,6 +98,12 @@ pub(super) fn magnitude(values: &[f64]) -> Option<f64> {
     }
     let finite = poison.iter().all(|p| *p == 0.0);
     finite.then(|| largest.into_iter().fold(0.0, f64::max))
+}
+
+/// The same, by all threads.
+pub(super) fn magnitude_in_parallel(values: &[f64]) -> Option<f64> {
+    let blocks = values.par_chunks(PARALLEL).map(magnitude);
+    blocks.try_reduce(|| 0.0, |a, b| Some(a.max(b)))
 }
 
 /// √vᵢ for every entry.
