@@ -1,8 +1,12 @@
 //! Designs: preprocessing of a table, and the solution in the units of the table.
 
-use super::scratch::{Scratch, ScratchStorage};
-use super::{DataError, Missing, Reading, open, probe};
-use crate::linalg::{ColumnMap, Matrix};
+mod gathered;
+
+use super::rows::Body;
+use super::scratch::Scratch;
+use super::{DataError, Missing, Reading, npz, open, probe};
+use crate::linalg::{self, ColumnMap, Matrix};
+use gathered::Gathered;
 use std::path::{Path, PathBuf};
 
 /// Where the right-hand side is.
@@ -24,13 +28,14 @@ pub struct Design {
     /// Whether a column of ones is appended.
     pub intercept: bool,
     /// Whether columns are scaled to standard deviation 1, and with an intercept shifted to mean 0: a change of
-    /// coordinates with the same solution, in which step sizes are easier to choose.
+    /// coordinates with the same solution, in which step sizes are easier to choose. Sparse columns are only scaled, to
+    /// root mean square 1.
     pub standardise: bool,
 }
 
 /// The linear system of a table.
 pub struct System {
-    /// The matrix, in memory or in a file.
+    /// The matrix, in memory, sparse or in a file.
     pub matrix: Matrix,
     /// The right-hand side.
     pub b: Vec<f64>,
@@ -63,12 +68,12 @@ pub struct Columns {
 /// Name of the column of ones.
 const INTERCEPT: &str = "(intercept)";
 
-/// Rows read and processed at a time.
-const BATCH: usize = 4096;
+/// Entries read and processed at a time, few enough for a cache.
+const BATCH: usize = 1 << 16;
 
 impl System {
     /// Reads a table and builds the system. A matrix that takes more than half of [`Reading::limit`] is kept in a
-    /// temporary file and read from there.
+    /// temporary file and read from there; one with few nonzeros in a Matrix Market or NPZ file stays sparse.
     pub fn load(path: &Path, design: &Design, reading: &Reading) -> Result<System, DataError> {
         let found = probe(path, reading)?;
         let target = match &design.target {
@@ -86,38 +91,25 @@ impl System {
             );
             return Err(DataError::file(path, message, "rename it, or omit --intercept"));
         }
-        let width = columns.width();
-        let bytes = found.bytes.map(|bytes| bytes / found.cols as u64 * width as u64);
-        let within = |bytes: u64| bytes <= reading.limit / 2;
-        let mut rows = open(path, reading)?;
-        let mut place = match bytes {
-            Some(bytes) if !within(bytes) => ScratchStorage::file(path)?,
-            bytes => ScratchStorage::memory(bytes.unwrap_or(0) as usize / 8),
+        let rows = open(path, reading)?;
+        let Gathered { matrix, mut b, dropped, scratch } = match rows.body {
+            Body::Sparse(held) => Gathered::sparse(held.sparse, target, design.intercept),
+            _ => Gathered::dense(path, rows, &found, &columns, reading)?,
         };
-        let mut b = Vec::with_capacity(if target.is_some() { found.rows.unwrap_or(0) } else { 0 });
-        let (mut read, mut made) = (Vec::new(), Vec::new());
-        while rows.next(BATCH, &mut read)? > 0 {
-            for row in read.chunks_exact(found.cols) {
-                columns.add_row(row, &mut made);
-                b.extend(target.map(|target| row[target]));
-            }
-            place.take(&mut made, within, path)?;
-            read.clear();
-        }
-        let (matrix, scratch) = place.matrix(width, path)?;
         match &design.target {
             TargetColumn::Column(_) => {}
             TargetColumn::File(other) => {
-                if rows.dropped() > 0 {
+                if dropped > 0 {
                     let message = format!(
-                        "{} rows have missing values, and the right-hand side is in another file",
-                        rows.dropped()
+                        "{dropped} rows have missing values, and the right-hand side is in another file",
                     );
                     let advice =
                         "the right-hand side as a column of the same file, so that its rows are dropped too";
                     return Err(DataError::file(path, message, advice));
                 }
-                b = right_hand_side(other, &Reading { missing: Missing::Refuse, ..reading.clone() })?;
+                let member = npz::right_hand_side(other)?;
+                let reading = Reading { missing: Missing::Refuse, member, ..reading.clone() };
+                b = right_hand_side(other, &reading)?;
             }
             TargetColumn::None => b = vec![0.0; matrix.rows()],
         }
@@ -125,14 +117,18 @@ impl System {
             let message = format!("{} rows, but the right-hand side has {}", matrix.rows(), b.len());
             return Err(DataError::file(path, message, "files with equal numbers of rows"));
         }
-        let system = System { matrix, b, columns, dropped: rows.dropped(), _scratch: scratch };
+        let system = System { matrix, b, columns, dropped, _scratch: scratch };
         Ok(if design.standardise { system.in_units(true) } else { system })
     }
 
     /// The same system with columns of mean 0 if there is an intercept, so that large means do not cost accuracy.
-    /// Coefficients are still reported in the units of the table.
+    /// Coefficients are still reported in the units of the table. A sparse matrix would lose its zeros, and is left as
+    /// it is.
     pub fn centred(self) -> System {
-        if self.columns.intercept && self.columns.means.iter().all(|mean| *mean == 0.0) {
+        if !self.matrix.is_sparse()
+            && self.columns.intercept
+            && self.columns.means.iter().all(|mean| *mean == 0.0)
+        {
             return self.in_units(false);
         }
         self
@@ -154,6 +150,32 @@ impl System {
             self.columns.offset += mean;
         }
         self
+    }
+
+    /// The weighted system: rows multiplied by √w, after weighted means were subtracted from columns and target if there
+    /// is an intercept. `None` if A is in a file, or sparse with an intercept.
+    ///
+    /// # Panics
+    /// If there is not a weight for every row.
+    pub fn weighted(self, weights: &[f64]) -> Option<System> {
+        assert_eq!(weights.len(), self.matrix.rows(), "a weight for every row");
+        let System { matrix, mut b, mut columns, .. } = self;
+        if matrix.is_in_file() || (matrix.is_sparse() && columns.intercept) {
+            return None;
+        }
+        let mut matrix = matrix;
+        if columns.intercept {
+            let shift = columns.recentre(&matrix, weights);
+            let scale = vec![1.0; shift.len()];
+            matrix = matrix.map_columns(ColumnMap::all(shift, scale));
+            let all: f64 = weights.iter().sum();
+            let mean = b.iter().zip(weights).map(|(b, w)| b * (w / all)).sum::<f64>();
+            b.iter_mut().for_each(|b| *b -= mean);
+            columns.offset += mean;
+        }
+        let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
+        b.iter_mut().zip(&roots).for_each(|(b, root)| *b *= root);
+        Some(System { matrix: matrix.with_rows_multiplied(&roots), b, columns, ..self })
     }
 
     /// Subtracts means if there is an intercept, and scales columns to standard deviation 1 if asked to.
@@ -191,15 +213,14 @@ impl Columns {
         self.names.len() + usize::from(self.intercept)
     }
 
-    /// A row of the table without its target.
-    fn kept<'r>(&self, row: &'r [f64]) -> impl Iterator<Item = f64> + 'r {
-        let target = self.target.as_ref().map(|(place, _)| *place);
-        row.iter().enumerate().filter(move |(i, _)| Some(*i) != target).map(|(_, value)| *value)
-    }
-
     /// Appends the row of A for a row of the table.
     fn add_row(&self, row: &[f64], into: &mut Vec<f64>) {
-        into.extend(self.kept(row));
+        let (before, after) = match &self.target {
+            Some((place, _)) => (&row[..*place], &row[place + 1..]),
+            None => (row, &row[..0]),
+        };
+        into.extend_from_slice(before);
+        into.extend_from_slice(after);
         if self.intercept {
             into.push(1.0);
         }
@@ -207,8 +228,15 @@ impl Columns {
 
     /// Computes means and standard deviations in one pass, by update formulas without cancellation. Without an
     /// intercept nothing may be subtracted, and columns are scaled by their root mean square. Columns whose sums
-    /// overflow or vanish are not scaled.
+    /// overflow or vanish are not scaled. Nor may anything be subtracted from a sparse matrix.
     fn measure(&mut self, matrix: &Matrix, deviations: bool) {
+        if matrix.is_sparse() {
+            let roots =
+                linalg::column_norms(matrix).into_iter().map(|norm| norm / (matrix.rows() as f64).sqrt());
+            let scaled = |root: f64| if deviations && root.is_normal() { root } else { 1.0 };
+            self.scales = roots.map(scaled).take(self.names.len()).collect();
+            return;
+        }
         let (n, width) = (self.names.len(), self.width());
         let (mut means, mut squares) = (vec![0.0; n], vec![0.0; n]);
         let mut count = 0.0;
@@ -235,6 +263,51 @@ impl Columns {
                 self.scales[j] = scale;
             }
         }
+    }
+
+    /// The weighted means of the columns of A, the last one excepted, which are about to be subtracted.
+    fn recentre(&mut self, matrix: &Matrix, weights: &[f64]) -> Vec<f64> {
+        let (n, width) = (self.names.len(), self.width());
+        let (mut means, mut squares, mut sum) = (vec![0.0; n], vec![0.0; n], 0.0);
+        matrix.each_part(1, |first, part| {
+            for (row, w) in part.entries().chunks_exact(width).zip(&weights[first..]) {
+                sum += w;
+                if sum == 0.0 {
+                    continue;
+                }
+                for (value, (mean, square)) in row.iter().zip(means.iter_mut().zip(&mut squares)) {
+                    let gap = value - *mean;
+                    *mean += gap * (w / sum);
+                    *square += w * gap * (value - *mean);
+                }
+            }
+        });
+        for (j, (mean, square)) in means.iter().zip(&squares).enumerate() {
+            self.means[j] += mean * self.scales[j];
+            let noise = (self.noise[j].powi(2) + mean * mean * sum / square).sqrt();
+            self.noise[j] = if noise.is_finite() { noise } else { 1.0 };
+        }
+        means.into_iter().chain([0.0]).collect()
+    }
+
+    /// The combination c of the entries of x that is coefficient j, up to a constant.
+    pub fn combination(&self, j: usize) -> Vec<f64> {
+        let n = self.names.len();
+        let mut c = vec![0.0; self.width()];
+        if j < n {
+            c[j] = 1.0 / self.scales[j];
+        } else {
+            c.iter_mut()
+                .zip(self.means.iter().zip(&self.scales))
+                .for_each(|(c, (mean, scale))| *c = -mean / scale);
+            c[n] = 1.0;
+        }
+        c
+    }
+
+    /// The same columns for another target, from which this mean was subtracted.
+    pub fn for_target(&self, offset: f64) -> Columns {
+        Columns { offset, target: None, ..self.clone() }
     }
 
     /// Rounding error of each column of A, in units of ε times its length: more than 1 if a mean was subtracted.
@@ -272,7 +345,7 @@ impl Columns {
         let (places, target) = self.places(path, rows.cols(), rows.names())?;
         let (mut read, cols) = (Vec::new(), rows.cols());
         let constant = if self.intercept { x[self.names.len()] + self.offset } else { 0.0 };
-        while rows.next(BATCH, &mut read)? > 0 {
+        while rows.next((BATCH / cols).max(1), &mut read)? > 0 {
             for row in read.chunks_exact(cols) {
                 // In the units of the system: in those of the table large means would cancel.
                 let units = self.means.iter().zip(&self.scales);

@@ -8,6 +8,8 @@ use std::fmt;
 pub enum Format {
     /// NumPy's format for one array.
     Npy,
+    /// NumPy's format for several arrays, and SciPy's for a sparse matrix.
+    Npz,
     /// Numbers as text, a row on each line.
     Csv,
     /// The text format of the Matrix Market.
@@ -15,6 +17,8 @@ pub enum Format {
 }
 
 const NPY: &[u8] = b"\x93NUMPY";
+/// A ZIP archive, with members or without.
+const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 const MATRIX_MARKET: &[u8] = b"%%MatrixMarket";
 
 /// Number of bytes that determine the format.
@@ -22,8 +26,8 @@ const HEAD: usize = 16;
 
 /// Other common file types: their first bytes, what they are, and what to do with them.
 const OTHERS: [(&[u8], &str, &str); 11] = [
-    (b"PK\x03\x04", "a ZIP archive (as .xlsx and .npz are)", "unpack it, or save the sheet as CSV"),
     (b"PAR1", "a Parquet file", "save it as NPY or CSV"),
+    (b"ARROW1", "an Arrow file", "save it as NPY or CSV"),
     (b"\x89HDF", "an HDF5 file", "save the matrix as NPY or CSV"),
     (b"MATLAB 5", "a MATLAB file", "save the matrix as NPY, CSV or Matrix Market"),
     (b"\xd0\xcf\x11\xe0", "an old Excel file", "save the sheet as CSV"),
@@ -41,6 +45,9 @@ impl Format {
         let head = source.peek(HEAD)?.to_vec();
         if head.starts_with(NPY) {
             return Ok(Format::Npy);
+        }
+        if ZIP.iter().any(|magic| head.starts_with(magic)) {
+            return Ok(Format::Npz);
         }
         if head.len() >= MATRIX_MARKET.len()
             && head[..MATRIX_MARKET.len()].eq_ignore_ascii_case(MATRIX_MARKET)
@@ -60,6 +67,7 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
             Format::Npy => "NPY",
+            Format::Npz => "NPZ",
             Format::Csv => "CSV",
             Format::MatrixMarket => "Matrix Market",
         })

@@ -1,13 +1,16 @@
 //! Matrix Market: `array` files, column by column, and `coordinate` files, entry by entry.
 //!
-//! Both become dense matrices. Duplicate entries of a coordinate file are added up, as the format specifies.
+//! Both become dense matrices, but coordinate files that are mostly zeros stay sparse. Duplicate entries of a coordinate file are added up, as the format specifies.
 
 use super::csv::number;
 use super::error::{DataError, FilePosition, grouped, shown, size};
 use super::held::HeldMatrix;
 use super::lines::Lines;
 use super::reading::reserve;
+use super::rows::Body;
+use super::sparse::stays_sparse;
 use super::{ByteSource, Reading};
+use crate::linalg::Sparse;
 
 /// How the entries are listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -158,8 +161,55 @@ impl Market {
         Ok(())
     }
 
+    /// Number of entries to be stored: those listed and, if the matrix is symmetric, those that follow from them.
+    pub fn stored(&self) -> u64 {
+        match self.symmetry {
+            Symmetry::General => self.listed,
+            Symmetry::Symmetric | Symmetry::Skew => self.listed.saturating_mul(2),
+        }
+    }
+
+    /// Whether the matrix is kept sparse.
+    pub fn stays_sparse(&self, reading: &Reading) -> bool {
+        self.layout == Layout::Coordinate && stays_sparse(self.rows, self.cols, self.stored(), reading)
+    }
+
+    /// Reads all entries, if the memory limit allows it.
+    pub fn body(self, reading: &Reading) -> Result<Body, DataError> {
+        match self.stays_sparse(reading) {
+            true => self.sparse(reading),
+            false => self.whole(reading).map(Body::Held),
+        }
+    }
+
+    /// Reads all entries into a sparse matrix.
+    fn sparse(mut self, reading: &Reading) -> Result<Body, DataError> {
+        let path = self.lines.source().path().to_path_buf();
+        let shape = (self.rows, self.cols);
+        let count = reading.afford_sparse(&path, shape, self.stored())?;
+        let (mut rows, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        reserve(&path, &mut rows, count)?;
+        reserve(&path, &mut columns, count)?;
+        reserve(&path, &mut values, count)?;
+        let mut push = |row: usize, col: usize, value: f64| {
+            rows.push(row as u32);
+            columns.push(col as u32);
+            values.push(value);
+        };
+        self.each(|market, (row, col), value| {
+            push(row, col, value);
+            match market.symmetry {
+                Symmetry::Symmetric if row != col => push(col, row, value),
+                Symmetry::Skew => push(col, row, -value),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Body::of_sparse(&path, Sparse::from_triples(shape, rows, columns, values), reading)
+    }
+
     /// Reads all entries into a dense matrix, if the memory limit allows it.
-    pub fn whole(mut self, reading: &Reading) -> Result<HeldMatrix, DataError> {
+    fn whole(mut self, reading: &Reading) -> Result<HeldMatrix, DataError> {
         let path = self.lines.source().path().to_path_buf();
         let count = reading.afford(&path, self.rows, self.cols).map_err(|error| {
             error.advise("save it as NPY or CSV, which are read in blocks of rows, or raise `--max-memory`")
@@ -168,6 +218,15 @@ impl Market {
         reserve(&path, &mut entries, count)?;
         entries.resize(count, 0.0);
         let mut held = HeldMatrix::new(self.rows, self.cols, entries);
+        self.each(|market, place, value| market.put(&mut held, place, value))?;
+        Ok(held)
+    }
+
+    /// Calls `put` with every entry listed; an error if there are fewer or more than claimed.
+    fn each(
+        &mut self,
+        mut put: impl FnMut(&Market, (usize, usize), f64) -> Result<(), DataError>,
+    ) -> Result<(), DataError> {
         let mut place = self.first();
         for done in 0..self.listed {
             if !next(&mut self.lines)? {
@@ -181,17 +240,17 @@ impl Market {
             match self.layout {
                 Layout::Array => {
                     let value = self.value(self.lines.text().trim_ascii())?;
-                    self.put(&mut held, place, value)?;
+                    put(self, place, value)?;
                     place = self.after(place);
                 }
                 Layout::Coordinate => {
                     let (place, value) = self.entry()?;
-                    self.put(&mut held, place, value)?;
+                    put(self, place, value)?;
                 }
             }
         }
         match next(&mut self.lines)? {
-            false => Ok(held),
+            false => Ok(()),
             true => {
                 let message = format!("there are more than the {} entries claimed", grouped(self.listed));
                 Err(wrong(&self.lines, message, "check the sizes"))

@@ -12,13 +12,16 @@ mod held;
 mod lines;
 mod market;
 mod npy;
+mod npz;
 mod reading;
 mod rows;
 mod scratch;
 mod source;
+mod sparse;
 mod whole;
 mod write;
 mod year;
+mod zip;
 
 pub use data_table::{DataTable, read, read_from};
 pub use design::{Columns, Design, System, TargetColumn};

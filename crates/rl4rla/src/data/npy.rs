@@ -7,6 +7,7 @@ use super::error::{DataError, FilePosition, grouped, size};
 use super::reading::reserve;
 use super::{ByteSource, Reading};
 use header::Header;
+use std::path::Path;
 
 /// Bytes decoded at a time.
 const BLOCK: usize = 1 << 16;
@@ -32,10 +33,15 @@ impl Npy {
             false if claimed != room => Err(npy.lies(format!("{} bytes follow", grouped(room)))),
             true if claimed > room => {
                 let packed = grouped(npy.source.length());
-                Err(npy.lies(format!("{packed} gzipped bytes cannot hold that")))
+                Err(npy.lies(format!("{packed} compressed bytes cannot hold that")))
             }
             _ => Ok(npy),
         }
+    }
+
+    /// The name of the file in messages.
+    pub fn path(&self) -> &Path {
+        self.source.path()
     }
 
     /// Number of rows.
@@ -119,19 +125,31 @@ impl Npy {
     /// Reads a block of consecutive entries; `at` gives the row and column of an entry from its position in the
     /// block.
     fn decode(&mut self, into: &mut [f64], at: impl Fn(usize) -> (usize, usize)) -> Result<(), DataError> {
-        let size = self.header.element.size();
-        self.bytes.resize(BLOCK, 0);
-        let bytes = &mut self.bytes[..into.len() * size];
-        let filled = self.source.fill(bytes)?;
+        let (size, count) = (self.header.element.size(), into.len());
+        let direct = self.header.element.is_native();
+        let bytes = match direct {
+            true => bytemuck::cast_slice_mut(into),
+            false => {
+                self.bytes.resize(BLOCK, 0);
+                &mut self.bytes[..count * size]
+            }
+        };
+        let (expected, filled) = (bytes.len(), self.source.fill(bytes)?);
         let place_of = |place: usize| {
             let (row, column) = at(place);
             FilePosition::Entry { row: row + 1, column: column + 1 }
         };
-        if filled < bytes.len() {
+        if filled < expected {
             let error = self.lies("the file ends earlier".into());
             return Err(DataError { place: place_of(filled / size), ..error });
         }
-        self.header.element.decode(bytes, into);
+        if !direct {
+            self.header.element.decode(&self.bytes[..expected], into);
+        }
+        // Without an early exit, which vector instructions cannot take.
+        if into.iter().fold(true, |all, value| all & value.is_finite()) {
+            return Ok(());
+        }
         match into.iter().position(|value| !value.is_finite()) {
             None => Ok(()),
             Some(place) => Err(DataError::at(

@@ -1,17 +1,21 @@
 //! Reading a file in blocks of rows.
 
 use super::csv::Csv;
+use super::error::shown;
 use super::held::HeldMatrix;
 use super::market::Market;
 use super::npy::Npy;
+use super::npz::Npz;
 use super::source::{ByteSource, Input};
+use super::sparse::HeldSparse;
 use super::{DataError, Format, Reading};
+use crate::linalg::Sparse;
 use std::path::Path;
 
 /// A file read in blocks of rows, in constant memory.
 ///
 /// Matrix Market files, and gzipped NPY files in Fortran order, do not store their rows contiguously: they are held
-/// in memory, if the limit allows it.
+/// in memory, if the limit allows it; those that are mostly zeros without them.
 pub struct Rows {
     pub(super) body: Body,
     format: Format,
@@ -21,6 +25,16 @@ pub(super) enum Body {
     Npy(Npy),
     Csv(Csv),
     Held(HeldMatrix),
+    Sparse(HeldSparse),
+}
+
+impl Body {
+    fn array(mut npy: Npy, reading: &Reading) -> Result<Body, DataError> {
+        Ok(match npy.whole_only() {
+            true => Body::Held(HeldMatrix::new(npy.rows(), npy.cols(), npy.whole(reading)?)),
+            false => Body::Npy(npy),
+        })
+    }
 }
 
 /// What is known of a file before it is read.
@@ -34,7 +48,7 @@ pub struct FileProbe {
     pub cols: usize,
     /// The names of the columns, if the file has them.
     pub names: Option<Vec<String>>,
-    /// Memory of the matrix in bytes, if the number of rows is known.
+    /// Memory of the matrix in bytes, if the number of rows is known; of one that stays sparse, without its zeros.
     pub bytes: Option<u64>,
 }
 
@@ -51,16 +65,22 @@ pub fn open_from(name: &Path, input: impl Input + 'static, reading: &Reading) ->
 /// The size of the matrix in a file. Only the lines of an uncompressed CSV file are counted; no other file is read
 /// through.
 pub fn probe(path: &Path, reading: &Reading) -> Result<FileProbe, DataError> {
-    reading.check(path)?;
     let mut source = ByteSource::open(path)?;
-    let format = Format::of(&mut source)?;
+    let format = recognized(&mut source, reading)?;
+    let mut stored = None;
     let (rows, cols, names) = match format {
+        Format::Npz => {
+            let npz = Npz::open(source, reading)?;
+            stored = npz.stored(reading);
+            (Some(npz.rows()), npz.cols(), None)
+        }
         Format::Npy => {
             let npy = Npy::open(source)?;
             (Some(npy.rows()), npy.cols(), None)
         }
         Format::MatrixMarket => {
             let market = Market::open(source, reading)?;
+            stored = market.stays_sparse(reading).then(|| market.stored());
             (Some(market.rows()), market.cols(), None)
         }
         Format::Csv => {
@@ -68,24 +88,43 @@ pub fn probe(path: &Path, reading: &Reading) -> Result<FileProbe, DataError> {
             (csv.most_rows(), csv.cols(), csv.names().map(<[String]>::to_vec))
         }
     };
-    let bytes = rows.map(|rows| (rows as u64).saturating_mul(cols as u64).saturating_mul(8));
+    let bytes = rows.map(|rows| match stored {
+        Some(stored) => Sparse::bytes_of(rows, stored),
+        None => (rows as u64).saturating_mul(cols as u64).saturating_mul(8),
+    });
     Ok(FileProbe { format, rows, cols, names, bytes })
+}
+
+/// The format of a file, if the options apply to it.
+fn recognized(source: &mut ByteSource, reading: &Reading) -> Result<Format, DataError> {
+    reading.check(source.path())?;
+    let format = Format::of(source)?;
+    match &reading.member {
+        Some(name) if format != Format::Npz => {
+            let message =
+                format!("this is a file in {format} format, which has no array {}", shown(name.as_bytes()));
+            Err(DataError::file(
+                source.path(),
+                message,
+                "omit --member, which chooses an array of an NPZ file",
+            ))
+        }
+        _ => Ok(format),
+    }
 }
 
 impl Rows {
     /// Reads up to the first row; counts the rows of an uncompressed CSV file first if asked to.
     pub(super) fn start(mut source: ByteSource, reading: &Reading, count: bool) -> Result<Rows, DataError> {
-        reading.check(source.path())?;
-        let format = Format::of(&mut source)?;
+        let format = recognized(&mut source, reading)?;
         let body = match format {
-            Format::Csv => Body::Csv(Csv::open(source, reading, count)?),
-            Format::MatrixMarket => Body::Held(Market::open(source, reading)?.whole(reading)?),
-            Format::Npy => match Npy::open(source)? {
-                mut npy if npy.whole_only() => {
-                    Body::Held(HeldMatrix::new(npy.rows(), npy.cols(), npy.whole(reading)?))
-                }
-                npy => Body::Npy(npy),
+            Format::Npz => match Npz::open(source, reading)? {
+                Npz::Array(npy) => Body::array(npy, reading)?,
+                Npz::Sparse(parts) => parts.body(reading)?,
             },
+            Format::Csv => Body::Csv(Csv::open(source, reading, count)?),
+            Format::MatrixMarket => Market::open(source, reading)?.body(reading)?,
+            Format::Npy => Body::array(Npy::open(source)?, reading)?,
         };
         Ok(Rows { body, format })
     }
@@ -101,6 +140,7 @@ impl Rows {
             Body::Npy(npy) => npy.cols(),
             Body::Csv(csv) => csv.cols(),
             Body::Held(held) => held.cols(),
+            Body::Sparse(held) => held.sparse.cols(),
         }
     }
 
@@ -108,7 +148,7 @@ impl Rows {
     pub fn names(&self) -> Option<&[String]> {
         match &self.body {
             Body::Csv(csv) => csv.names(),
-            Body::Npy(_) | Body::Held(_) => None,
+            Body::Npy(_) | Body::Held(_) | Body::Sparse(_) => None,
         }
     }
 
@@ -118,6 +158,7 @@ impl Rows {
             Body::Npy(npy) => Some(npy.rows()),
             Body::Csv(csv) => csv.rows(),
             Body::Held(held) => Some(held.rows()),
+            Body::Sparse(held) => Some(held.sparse.rows()),
         }
     }
 
@@ -127,6 +168,7 @@ impl Rows {
             Body::Npy(npy) => npy.next(most, into),
             Body::Csv(csv) => csv.next(most, into),
             Body::Held(held) => Ok(held.next(most, into)),
+            Body::Sparse(held) => Ok(held.next(most, into)),
         }
     }
 
@@ -134,7 +176,7 @@ impl Rows {
     pub fn dropped(&self) -> usize {
         match &self.body {
             Body::Csv(csv) => csv.dropped(),
-            Body::Npy(_) | Body::Held(_) => 0,
+            Body::Npy(_) | Body::Held(_) | Body::Sparse(_) => 0,
         }
     }
 }

@@ -25,6 +25,17 @@ impl ScratchStorage {
         Ok(ScratchStorage::File(BufWriter::with_capacity(1 << 20, file), scratch, 0))
     }
 
+    /// The entries in memory, with room to append `more` without a copy; none if there may be too many, or in a file.
+    pub fn direct(&mut self, more: usize, within: impl Fn(u64) -> bool) -> Option<&mut Vec<f64>> {
+        match self {
+            ScratchStorage::Memory(all) if within(8 * (all.len() + more) as u64) => {
+                grow(all, more);
+                Some(all)
+            }
+            _ => None,
+        }
+    }
+
     /// Appends entries; if there are too many for memory, all are moved to a file.
     pub fn take(
         &mut self,
@@ -34,10 +45,7 @@ impl ScratchStorage {
     ) -> Result<(), DataError> {
         match self {
             ScratchStorage::Memory(all) if within(8 * (all.len() + entries.len()) as u64) => {
-                // Grow by an eighth if the size is unknown: doubling could take twice the memory.
-                if all.len() + entries.len() > all.capacity() {
-                    all.reserve_exact(entries.len().max(all.len() / 8));
-                }
+                grow(all, entries.len());
                 all.append(entries);
             }
             ScratchStorage::Memory(all) => {
@@ -68,6 +76,13 @@ impl ScratchStorage {
                 matrix.map(|matrix| (matrix, Some(scratch))).map_err(|error| unwritable(path, &error))
             }
         }
+    }
+}
+
+/// Makes room, by an eighth at least: the size may be unknown, and doubling could take twice the memory.
+fn grow(all: &mut Vec<f64>, more: usize) {
+    if all.len() + more > all.capacity() {
+        all.reserve_exact(more.max(all.len() / 8));
     }
 }
 

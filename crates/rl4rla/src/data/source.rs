@@ -1,4 +1,4 @@
-//! The bytes of a file, plain or gzipped.
+//! The bytes of a file or of a part of one, plain or compressed.
 
 use super::DataError;
 use super::error::grouped;
@@ -6,6 +6,7 @@ use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A source of bytes: a file or memory.
 pub trait Input: Read + Seek + Send {}
@@ -37,6 +38,51 @@ pub(super) struct ByteSource {
 enum Stream {
     Plain(Box<dyn Input>),
     Gzip(Box<MultiGzDecoder<Box<dyn Input>>>),
+    /// A deflated member of an archive, decompressed.
+    Deflated(Box<dyn Read + Send>),
+}
+
+/// An input of which several parts are read in turn.
+#[derive(Clone)]
+pub(super) struct SharedInput(Arc<Mutex<Box<dyn Input>>>);
+
+/// A part of an input, with offsets of its own.
+pub(super) struct Part {
+    input: SharedInput,
+    start: u64,
+    length: u64,
+    at: u64,
+}
+
+impl Part {
+    /// The bytes from `start` on.
+    pub fn new(input: SharedInput, start: u64, length: u64) -> Part {
+        Part { input, start, length, at: 0 }
+    }
+}
+
+impl Read for Part {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.length - self.at).unwrap_or(usize::MAX).min(into.len());
+        let mut input = self.input.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = self.start.checked_add(self.at).ok_or(ErrorKind::InvalidInput)?;
+        input.seek(SeekFrom::Start(place))?;
+        let count = input.read(&mut into[..most])?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for Part {
+    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+        let place = match place {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::End(by) => self.length.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = place.filter(|place| *place <= self.length).ok_or(ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
 }
 
 impl ByteSource {
@@ -54,7 +100,7 @@ impl ByteSource {
         let metadata = path.metadata().map_err(unreadable)?;
         if !metadata.is_file() {
             let what = if metadata.is_dir() { "this is a folder" } else { "this is not a plain file" };
-            return Err(DataError::file(path, what, "a path to an NPY, CSV or Matrix Market file"));
+            return Err(DataError::file(path, what, "a path to a file of data, such as NPY, NPZ or CSV"));
         }
         ByteSource::new(path, Box::new(File::open(path).map_err(unreadable)?))
     }
@@ -77,7 +123,32 @@ impl ByteSource {
             true => Stream::Gzip(Box::new(MultiGzDecoder::new(input))),
             false => Stream::Plain(input),
         };
-        Ok(ByteSource { path: path.into(), stream, length, given: 0, buffer: Vec::new(), start: 0, end: 0 })
+        Ok(ByteSource::with(path, stream, length))
+    }
+
+    /// The content of a file inside another, which can be read in any order.
+    pub fn plain(path: &Path, input: Box<dyn Input>, length: u64) -> ByteSource {
+        ByteSource::with(path, Stream::Plain(input), length)
+    }
+
+    /// The decompressed content of a deflated file inside another, where it takes `length` bytes.
+    pub fn deflated(path: &Path, content: Box<dyn Read + Send>, length: u64) -> ByteSource {
+        ByteSource::with(path, Stream::Deflated(content), length)
+    }
+
+    fn with(path: &Path, stream: Stream, length: u64) -> ByteSource {
+        ByteSource { path: path.into(), stream, length, given: 0, buffer: Vec::new(), start: 0, end: 0 }
+    }
+
+    /// The input itself and its length, for formats that are read in parts, `what` in messages; not if it is compressed.
+    pub fn shared(self, what: &str) -> Result<(SharedInput, u64), DataError> {
+        match self.stream {
+            Stream::Plain(input) => Ok((SharedInput(Arc::new(Mutex::new(input))), self.length)),
+            Stream::Gzip(_) | Stream::Deflated(_) => {
+                let message = format!("this is {what}, gzipped, which cannot be read in parts");
+                Err(DataError::file(&self.path, message, "decompress it first"))
+            }
+        }
     }
 
     /// The name of the file in messages.
@@ -92,7 +163,7 @@ impl ByteSource {
 
     /// Whether the content is compressed, so that it can only be read once and its length is unknown.
     pub fn packed(&self) -> bool {
-        matches!(self.stream, Stream::Gzip(_))
+        !matches!(self.stream, Stream::Plain(_))
     }
 
     /// Maximum length of the content in bytes; exact for an uncompressed file.
@@ -131,7 +202,7 @@ impl ByteSource {
         (self.start, self.end) = (0, 0);
         let done = match &mut self.stream {
             Stream::Plain(input) => input.seek(SeekFrom::Start(place)).map(drop),
-            Stream::Gzip(_) => Err(io::Error::from(ErrorKind::Unsupported)),
+            Stream::Gzip(_) | Stream::Deflated(_) => Err(io::Error::from(ErrorKind::Unsupported)),
         };
         done.map_err(|error| self.broken(&error))
     }
@@ -139,13 +210,16 @@ impl ByteSource {
     /// The error for a failed read.
     pub fn broken(&self, error: &io::Error) -> DataError {
         let so_far = grouped(self.given);
-        let damaged = "copy or download the file again; `gzip -t` tests it";
+        let (what, advice) = match self.stream {
+            Stream::Gzip(_) => ("the gzip file", "copy or download the file again; `gzip -t` tests it"),
+            _ => ("the member of the archive", "copy or download the file again; `unzip -t` tests it"),
+        };
         let (message, advice) = match (self.packed(), error.kind()) {
             (true, ErrorKind::UnexpectedEof) => {
-                (format!("the gzip file is truncated: it ends after {so_far} bytes of content"), damaged)
+                (format!("{what} is truncated: it ends after {so_far} bytes of content"), advice)
             }
-            (true, ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
-                (format!("the gzip file is damaged after {so_far} bytes of content: {error}"), damaged)
+            (true, ErrorKind::InvalidInput) | (_, ErrorKind::InvalidData) => {
+                (format!("{what} is damaged after {so_far} bytes of content: {error}"), advice)
             }
             _ => (format!("cannot be read: {error}"), "check the file and the disk"),
         };
@@ -178,6 +252,7 @@ impl Read for Stream {
         match self {
             Stream::Plain(input) => input.read(into),
             Stream::Gzip(input) => input.read(into),
+            Stream::Deflated(input) => input.read(into),
         }
     }
 }

@@ -156,3 +156,95 @@ fn a_target_far_from_zero_loses_no_digits_beside_an_intercept() {
     let plain = System::load(&file.0, &design("y", false, false), &Reading::default()).unwrap();
     assert!(plain.with_target_centred().b[0] > 1e11);
 }
+
+/// A Matrix Market file with columns first, an entry in twenty; the last column is 2·(column 1) − 3·(column 2) + 4.
+fn market() -> String {
+    let (m, n) = (30_000, 40);
+    let entry = |i: usize, j: usize| match (i * 40 + j).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & 0xfff {
+        0..200 => (i % 17) as f64 - 8.5,
+        _ => 0.0,
+    };
+    let mut text = String::new();
+    let mut count = 0;
+    for j in 0..n {
+        for i in 0..m {
+            let value = if j + 1 < n { entry(i, j) } else { 2.0 * entry(i, 0) - 3.0 * entry(i, 1) + 4.0 };
+            if value != 0.0 {
+                text += &format!("{} {} {value}\n", i + 1, j + 1);
+                count += 1;
+            }
+        }
+    }
+    format!("%%MatrixMarket matrix coordinate real general\n{m} {n} {count}\n{text}")
+}
+
+#[test]
+fn a_sparse_file_stays_sparse_and_gives_the_same_system() {
+    let text = Text::new("sparse.mtx", market().as_bytes());
+    let dense = Reading { dense: true, ..Reading::default() };
+    // The dense matrix takes 9.6 MB.
+    let sparse = Reading { limit: 2_000_000, ..Reading::default() };
+    for (intercept, standardise) in [(false, false), (true, false), (false, true), (true, true)] {
+        let design = design("40", intercept, standardise);
+        let found = System::load(&text.0, &design, &sparse).unwrap();
+        let expected = System::load(&text.0, &design, &dense).unwrap();
+        assert!(found.matrix.is_sparse() && !expected.matrix.is_sparse());
+        assert_eq!((&found.b, found.columns.labels()), (&expected.b, expected.columns.labels()));
+        assert!(standardise || found.matrix == expected.matrix);
+        assert!(found.columns.means.iter().all(|mean| *mean == 0.0));
+        let units: Vec<f64> = linalg::column_norms(&found.matrix);
+        assert!(!standardise || units.iter().all(|norm| (norm / 30_000_f64.sqrt() - 1.0).abs() < 1e-12));
+        let found = found.centred().with_target_centred();
+        assert!(found.matrix.is_sparse());
+        if intercept {
+            let x = found.columns.coefficients(&least_squares(&found.matrix, &found.b));
+            let wanted = [2.0, -3.0, 4.0];
+            assert!(
+                [x[0], x[1], x[39]].iter().zip(wanted).all(|(x, wanted)| (x - wanted).abs() < 1e-10),
+                "{x:?}"
+            );
+            let mut all = Vec::new();
+            let y = least_squares(&found.matrix, &found.b);
+            found.columns.predict(&text.0, &sparse, &y, |p, t| all.push((p, t.unwrap()))).unwrap();
+            assert!(all.len() == 30_000 && all.iter().all(|(p, t)| (p - t).abs() < 1e-9));
+        }
+    }
+    let none = Reading { limit: 1_000_000, ..Reading::default() };
+    let error = System::load(&text.0, &design("40", false, false), &none).err().unwrap();
+    assert!(
+        error.message.contains("a sparse matrix of 30,000×40 with ") && error.message.contains("1.00 MB")
+    );
+    let whole = Design { target: TargetColumn::None, ..design("", false, false) };
+    assert_eq!(System::load(&text.0, &whole, &sparse).unwrap().matrix.cols(), 40);
+    let probed = super::super::probe(&text.0, &sparse).unwrap();
+    assert!(probed.bytes.unwrap() < 2_000_000 && probe(&text.0, &dense).unwrap().bytes == Some(9_600_000));
+}
+
+#[test]
+fn entries_of_a_sparse_file_are_added_and_mirrored() {
+    let load = |text: &str| {
+        let file = Text::new("entries.mtx", text.as_bytes());
+        let whole = Design { target: TargetColumn::None, intercept: false, standardise: false };
+        System::load(&file.0, &whole, &Reading::default()).map(|system| system.matrix)
+    };
+    let head = "%%MatrixMarket matrix coordinate";
+    let added = load(&format!("{head} real general\n2000 1000 3\n7 2 1.5\n1 1 4\n7 2 2\n")).unwrap();
+    assert_eq!((added.nonzeros(), added.get(6, 1), added.get(0, 0)), (2, 3.5, 4.0));
+    let symmetric = load(&format!("{head} integer symmetric\n1500 1500 2\n7 2 3\n1 1 4\n")).unwrap();
+    assert_eq!((symmetric.nonzeros(), symmetric.get(1, 6), symmetric.is_symmetric()), (3, 3.0, true));
+    let skew = load(&format!("{head} real skew-symmetric\n1500 1500 1\n7 2 3\n")).unwrap();
+    assert_eq!((skew.get(6, 1), skew.get(1, 6)), (3.0, -3.0));
+    let pattern = load(&format!("{head} pattern general\n2000 1000 1\n7 2\n")).unwrap();
+    assert_eq!(pattern.get(6, 1), 1.0);
+    let refused = |text: String| load(&text).unwrap_err().to_string();
+    let infinite = format!("{head} real general\n2000 1000 2\n7 2 1e308\n7 2 1e308\n");
+    assert!(refused(infinite).contains("row 7, column 2: the value is not finite"));
+    let outside = format!("{head} real general\n2000 1000 1\n7 1001 1\n");
+    assert!(refused(outside).contains("line 3: expected a column from 1 to 1,000"));
+    let short = format!("{head} real general\n2000 1000 2\n7 1000 1\n% one is missing here\n");
+    assert!(refused(short).contains("after 1 of 2 entries"));
+    let long = format!("{head} real general\n5000000000 2 1\n7 1 1\n");
+    assert!(refused(long).contains("more rows or columns than 32 bits count"));
+    let tall = format!("{head} real general\n4000000000 2 1\n7 1 1\n");
+    assert!(refused(tall).contains("takes 32.0 GB of memory, but only 4.29 GB are allowed"));
+}

@@ -75,6 +75,11 @@ impl Element {
         self.kind.size
     }
 
+    /// Whether the bytes are those of an f64 in memory, so that nothing is to be decoded.
+    pub fn is_native(self) -> bool {
+        self.kind.code == "f8" && self.big == cfg!(target_endian = "big")
+    }
+
     /// Decodes as many numbers as `into` has room for.
     pub fn decode(self, bytes: &[u8], into: &mut [f64]) {
         (self.kind.decode)(bytes, self.big, into);
