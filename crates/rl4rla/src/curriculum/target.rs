@@ -191,7 +191,7 @@ mod tests {
              v2 = VEC_VEC_SUB(v2, b)\n v2 = VEC_MAT_MUL(v2, A)\n v1 = MAT_VEC_MUL(R3, v2)\n",
         );
         let judgement = named("precond-gd").judge(&normal_equations, Geometry::Tall);
-        assert!(judgement.found && judgement.matched == Some("precond-gd"));
+        assert!(judgement.found && judgement.matched == Some("gram-refinement"));
         assert_eq!(judgement.verdict.unwrap().answer, Answer::Equivalent);
     }
 

@@ -285,6 +285,7 @@ fn added_reading(meaning: Meaning) -> Reading {
             let transposed = m.transpose(&mut r.work);
             Some(Value::Matrix(transposed.times(&m, &mut r.work)))
         },
+        Meaning::Factor => core_reading(Core::Hhqr),
         Meaning::Solution => |r, _, o| {
             // A singular matrix is an error.
             let (inverse, v) = (r.matrix(o[0]).true_inverse(&mut r.work), r.vector(o[1]));

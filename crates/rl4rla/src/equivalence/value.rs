@@ -82,6 +82,7 @@ impl Opaque {
             Meaning::SigmoidSlope => matches!(&self.args[..], [p] if p.is_sigmoid()),
             Meaning::Function
             | Meaning::Gram
+            | Meaning::Factor
             | Meaning::Solution
             | Meaning::RowScaling
             | Meaning::UnitVector

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 /// Words that writers use besides those of their templates; a test looks for missing ones.
 const WRITTEN: &str = "\
-    as_mat asarray cell densesolvecore eye for_size full is_multiple_of iszero mem nonlocal omega options replace sjlt2 sjlt4 solve solve_triangular \
-    solvers sparsearrays special trans uppertriangular x_last";
+    as_mat asarray cell cholesky densesolvecore eye for_size full invert_upper is_multiple_of iszero lambda llt lower mem nonlocal omega options replace side sjlt2 sjlt4 solve solve_triangular \
+    solvers sparsearrays special symmetric trans unwrap uppertriangular x_last";
 
 /// All reserved words of the languages and of exported files, in lower case.
 static TAKEN: LazyLock<BTreeSet<String>> = LazyLock::new(|| {

@@ -45,7 +45,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str); 45] = files![
+const FILES: [(&str, &str); 50] = files![
     "landweber",
     "ls-gd",
     "precond-gd",
@@ -53,6 +53,9 @@ const FILES: [(&str, &str); 45] = files![
     "sketched-precond-gd-factored",
     "sketched-precond-gd-gram",
     "iterative-hessian-sketch",
+    "gram-refinement",
+    "sketched-gram-refinement",
+    "qr-refinement",
     "sketched-precond-sgd",
     "precond-weighted-sgd",
     "pwsgd",
@@ -64,6 +67,8 @@ const FILES: [(&str, &str); 45] = files![
     "logistic-gd",
     "newton",
     "newton-sketch",
+    "regularized-newton",
+    "regularized-newton-sketch",
     "power-iteration",
     "sketched-power-iteration",
     "steepest-descent",

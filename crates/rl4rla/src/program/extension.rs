@@ -1,39 +1,41 @@
-//! Operators beyond the paper's 17: those that tasks add, and three more that any curriculum may use. Their rows have
+//! Operators beyond the paper's 17: those that tasks add, and five more that any curriculum may use. Their rows have
 //! the same form, and include the arithmetic.
 
 use super::datum::Datum;
 use super::expr::Expr;
+use super::factors::FACTOR_OPERATORS;
 use super::op::{Arg, Compute, Form, Meaning, Operator, Sections, take};
 use super::poly::Poly;
 use super::rules::{free, gram, length, shape, solve, symmetric};
-use super::shifted::{RIDGE_OPERATORS, SEMIDEFINITE_OPERATORS};
-use super::template::Templates;
-use super::types::Dim;
-use super::types::Pattern::{Matrix, Scalar, Vector};
+use super::shifted::{RIDGE_OPERATORS, SEMIDEFINITE_OPERATORS, SHIFTED_SOLVE};
+use super::template::{Templates, added};
 use super::types::Size::{A, AaboveC, AaboveOne, B, C, EntriesOfA, Is};
+use super::types::{
+    Dim,
+    Pattern::{Matrix, Scalar, Vector},
+};
 use super::units::{Affinity, DataQuantity, DataUnit, UnitFault};
 use crate::linalg;
 
 const VECTOR_TO_VECTOR: &[Form] = &[Form { operands: &[Vector(A)], result: Vector(A) }];
 
-/// The required fields of a row: its algebraic meaning and its export templates.
-const fn added(meaning: Meaning, export: Templates) -> Operator {
-    Operator { meaning, export: Some(export), ..Operator::PLAIN }
-}
-
-/// The operators added by the tasks of this crate, and three that none of them needs.
-pub static EXTENSIONS: [&[Operator]; 7] = [
-    LOGISTIC_OPERATORS,
+/// The operators added by the tasks of this crate, and five that none of them needs.
+pub static EXTENSIONS: [&[Operator]; 8] = [
+    RIDGE_LOGISTIC_OPERATORS,
     EIGENVALUE_OPERATORS,
     LOW_RANK_OPERATORS,
     RITZ_OPERATORS,
     RIDGE_OPERATORS,
     SEMIDEFINITE_OPERATORS,
+    FACTOR_OPERATORS,
     FREE_OPERATORS,
 ];
 
-/// The operators of the logistic tasks.
-pub static LOGISTIC_OPERATORS: &[Operator] = &[
+/// The operators of the logistic tasks without λ: all but the last of those with λ.
+pub static LOGISTIC_OPERATORS: &[Operator] = RIDGE_LOGISTIC_OPERATORS.split_at(5).0;
+
+/// The operators of logistic regression, and one for a penalty.
+pub static RIDGE_LOGISTIC_OPERATORS: &[Operator] = &[
     Operator {
         name: "VEC_SIGMOID",
         doc: "σ(v) = 1/(1 + e⁻ᵛ), entry by entry",
@@ -160,6 +162,7 @@ pub static LOGISTIC_OPERATORS: &[Operator] = &[
             },
         )
     },
+    SHIFTED_SOLVE,
 ];
 
 /// The operator of the eigenvalue task.

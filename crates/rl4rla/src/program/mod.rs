@@ -11,6 +11,7 @@ mod editor;
 mod equation;
 mod expr;
 mod extension;
+mod factors;
 mod grammar;
 mod lexicon;
 mod liveness;
@@ -41,7 +42,9 @@ pub use datum::Datum;
 pub use editor::{Edit, Editor};
 pub use equation::{Direction, Equation, direction, equation};
 pub use expr::{Expr, Names};
-pub use extension::{EIGENVALUE_OPERATORS, EXTENSIONS, LOGISTIC_OPERATORS, LOW_RANK_OPERATORS};
+pub use extension::{
+    EIGENVALUE_OPERATORS, EXTENSIONS, LOGISTIC_OPERATORS, LOW_RANK_OPERATORS, RIDGE_LOGISTIC_OPERATORS,
+};
 pub use grammar::{Grammar, Insertion, IterationPart, TypeSystem};
 pub use lexicon::InstructionNumber;
 pub use liveness::{LiveOut, NeededIn, needed};

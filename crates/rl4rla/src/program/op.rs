@@ -97,6 +97,9 @@ pub struct Operator {
     /// Whether an operator that a task adds needs the true entries along a dimension. Along all others, its result is the
     /// same in any orthonormal coordinates. The executor knows the paper's operators without it.
     pub fixes: fn(&[Arg], Dim) -> bool,
+    /// Whether it reads a matrix in parts of rows, so that data may be sparse or in a file. The executor knows the paper's
+    /// operators without it.
+    pub streams: bool,
     /// Worst-case ratio of the actual work to `flops`, if no operand is triangular.
     pub slowdown: f64,
     /// Algebraic properties of the result. The algebra knows the paper's operators without it.
@@ -136,6 +139,8 @@ pub enum Meaning {
     Function,
     /// MᵀM for an operand M.
     Gram,
+    /// The R of RᵀR = MᵀM for an operand M.
+    Factor,
     /// M⁻¹v for operands M and v; an error for a singular M.
     Solution,
     /// diag(√v) M for operands v and M.
@@ -161,6 +166,7 @@ impl Operator {
         structure: general,
         flops: length,
         released_flops: length,
+        streams: false,
         redundant: never,
         formula: |_, exprs, _| Expr::call("f", "f", exprs),
         compute: Compute::Core(Core::DoNothing),

@@ -118,6 +118,17 @@ pub fn transposed_multiply(args: &[Arg]) -> Poly {
 pub fn gram(args: &[Arg]) -> Poly {
     transposed_multiply(&[args[0], args[0]])
 }
+/// The Gram matrix and its Cholesky factor: ⅓n³ more.
+pub fn cholesky(args: &[Arg]) -> Poly {
+    let (_, b) = shape(&args[0]);
+    gram(args) + times(1.0 / 3.0, b.clone() * b.clone() * b)
+}
+/// The same after MP⁻¹, ab², and before a product of triangles, ⅓b³.
+pub fn precond_cholesky(args: &[Arg]) -> Poly {
+    let (a, b) = shape(&args[0]);
+    let square = b.clone() * b.clone();
+    cholesky(&args[..1]) + a * square.clone() + times(1.0 / 3.0, square * b)
+}
 /// Elimination and two substitutions: ⅔n³ + 2n², or n² for a triangular matrix.
 pub fn solve(args: &[Arg]) -> Poly {
     let square = entries(&args[0]);

@@ -1,11 +1,12 @@
 //! Operators for problems with a shift λ: factors and preconditioners of MᵀM + λI and M + λI.
 
+use super::datum::Datum;
 use super::expr::Expr;
 use super::op::{Arg, Compute, Form, Meaning, Operator, Sections, take};
 use super::poly::Poly;
 use super::rules::{has_dimension, is_symmetric, shape, sketch, upper};
 use super::template::Templates;
-use super::types::Pattern::{Matrix, Scalar};
+use super::types::Pattern::{Matrix, Scalar, Vector};
 use super::types::Size::{A, B, Is};
 use super::types::{Dim, Type};
 use super::units::{DataQuantity, DataUnit, UnitFault};
@@ -36,6 +37,28 @@ pub static RIDGE_OPERATORS: &[Operator] = &[Operator {
     }),
     ..Operator::PLAIN
 }];
+
+/// The operator of logistic regression with a penalty.
+pub const SHIFTED_SOLVE: Operator = Operator {
+    name: "SHIFTED_SOLVE",
+    doc: "(M + αI)⁻¹v for a symmetric M, by Cholesky in units where the diagonal is 1; fails unless M + αI is positive \
+          definite",
+    forms: &[Form { operands: &[Matrix(A, A), Scalar, Vector(A)], result: Vector(A) }],
+    flops: shifted_cholesky,
+    released_flops: shifted_cholesky,
+    redundant: |args| !is_symmetric(&args[0]),
+    formula: |_, exprs, _| Expr::call("shifted-solve", "\\operatorname{solve}", exprs),
+    compute: Compute::Pure(|values| {
+        linalg::solve_shifted(values[0].matrix(), values[1].scalar(), values[2].vector()).map(Datum::from)
+    }),
+    export: Some(Templates {
+        python: "np.linalg.solve($0 + $1 * np.eye(len($2)), $2)",
+        rust: "(&$0 + Scale($1) * Mat::<f64>::identity($2.nrows(), $2.nrows())).partial_piv_lu().solve(&$2)",
+        julia: "($0 + $1 * I) \\ $2",
+        latex: "($0 + $1\\, I)^{-1} $2",
+    }),
+    ..Operator::PLAIN
+};
 
 /// The operator of symmetric positive definite systems.
 pub static SEMIDEFINITE_OPERATORS: &[Operator] = &[Operator {
@@ -71,6 +94,13 @@ pub static SEMIDEFINITE_OPERATORS: &[Operator] = &[Operator {
     }),
     ..Operator::PLAIN
 }];
+
+/// A shift, the Cholesky factor, and two triangular solves: ⅓n³ + 2n² + n.
+fn shifted_cholesky(args: &[Arg]) -> Poly {
+    let (n, _) = shape(&args[0]);
+    let square = n.clone() * n.clone();
+    (square.clone() * n.clone()).times(1.0 / 3.0) + square.times(2.0) + n
+}
 
 /// Householder QR of (a + b)×b, R only: 2(a + b)b² − ⅔b³.
 fn stacked_householder(args: &[Arg]) -> Poly {
@@ -111,6 +141,26 @@ mod tests {
         for (m, shift) in [(Matrix::identity(2), -1.0), (Matrix::from_rows(&[&[f64::NAN]]), 1.0)] {
             assert!(!factor(m, shift).is_finite());
         }
+    }
+
+    #[test]
+    fn a_shifted_system_is_solved_in_all_units() {
+        let Compute::Pure(compute) = SHIFTED_SOLVE.compute else { panic!("it is pure") };
+        let solve =
+            |m: Matrix, shift: f64, v: &[f64]| compute(&[&m.into(), &shift.into(), &v.to_vec().into()]);
+        let m = || Matrix::from_rows(&[&[3.0, 1.0], &[1.0, 2.0]]);
+        // (M + 2I)(1, −1)ᵀ.
+        let x = solve(m(), 2.0, &[4.0, -3.0]).unwrap();
+        assert!(linalg::norm(&linalg::sub(x.vector(), &[1.0, -1.0])) < 1e-15);
+        // Units that differ by 2⁴⁰, as those of a column without penalty do.
+        let unit = 2f64.powi(40);
+        let far = Matrix::from_rows(&[&[5.0, unit], &[unit, 4.0 * unit * unit]]);
+        let x = solve(far, 0.0, &[4.0, -3.0 * unit]).unwrap();
+        assert!(linalg::norm(&linalg::sub(&[x.vector()[0], unit * x.vector()[1]], &[1.0, -1.0])) < 1e-14);
+        for (shift, v) in [(-3.0, 1.0), (f64::NAN, 1.0), (1.0, f64::NAN)] {
+            assert!(solve(m(), shift, &[v, 1.0]).is_err(), "{shift} {v}");
+        }
+        assert!(solve(Matrix::zeros(2, 2), 0.0, &[1.0, 1.0]).is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How exported code writes a call of an operator.
 
-use super::op::{Arg, Operator};
+use super::op::{Arg, Meaning, Operator};
 use super::types::{Structure, Type};
 
 /// A call as an expression in every export language: `$0`, `$1` … stand for the operands, `$S` for the sketch of the
@@ -67,6 +67,11 @@ impl Operator {
         let all = self.export.iter().chain(self.export_when.iter().map(|(_, templates)| templates));
         all.flat_map(Templates::all).find(|text| !text.split('$').skip(1).all(fills))
     }
+}
+
+/// The required fields of a row: its algebraic meaning and its export templates.
+pub(super) const fn added(meaning: Meaning, export: Templates) -> Operator {
+    Operator { meaning, export: Some(export), ..Operator::PLAIN }
 }
 
 #[cfg(test)]
