@@ -43,7 +43,7 @@ pub enum Fault {
         /// The rows asked for.
         batch: usize,
     },
-    /// The data are in a file, and the operation needs all of them at once; nothing was run.
+    /// The data are in a file or sparse, and the operation needs all entries at once; nothing was run.
     NotInMemory,
     /// A value is infinite or NaN.
     NotFinite,
@@ -71,7 +71,7 @@ impl fmt::Display for Fault {
             Fault::TooFewRows { batch } => {
                 write!(f, "cannot draw {batch} different rows; lower the batch or sample with replacement")
             }
-            Fault::NotInMemory => f.write_str("needs all of A in memory, but A is in a file"),
+            Fault::NotInMemory => f.write_str("needs all of A in memory, but A is in a file or sparse"),
             Fault::NotFinite => f.write_str("gave a value that is infinite or not a number"),
         }
     }

@@ -51,7 +51,7 @@ pub struct KernelRow {
     /// The dimensions along which it needs the true entries. Along all others, the result is the same in any
     /// orthonormal coordinates.
     fixes: fn(&[Arg]) -> [Option<Dim>; 2],
-    /// Whether it can process data in a file, by one pass from the first row to the last or by reading single rows.
+    /// Whether it can process data that are sparse or in a file, by one pass from the first row to the last or by reading single rows.
     streams: fn(&[Arg], SketchKind) -> bool,
 }
 

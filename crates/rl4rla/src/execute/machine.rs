@@ -333,8 +333,7 @@ impl<'a> Machine<'a> {
 
     /// Ends an iteration: applies the update and measures the result.
     pub fn update(&mut self, step: FailurePoint) -> Result<(), RunFailure> {
-        let v1 = self.registers[Reg::V1.index()].clone().expect("typing demands v1");
-        self.advance(v1.vector());
+        let v1 = self.step_along();
         let shown = self.measuring == Measuring::Shown;
         if !shown && self.pass() {
             return Ok(());
@@ -342,6 +341,30 @@ impl<'a> Machine<'a> {
         if !shown {
             self.measure();
         }
+        self.judge_update(step, &v1)
+    }
+
+    /// The same with this measure of the result, its loss and its excess.
+    pub fn update_measured(
+        &mut self,
+        step: FailurePoint,
+        measure: impl Fn(&[f64]) -> (f64, f64),
+    ) -> Result<(), RunFailure> {
+        let v1 = self.step_along();
+        self.note(measure(self.result()));
+        self.judge_update(step, &v1)
+    }
+
+    /// Applies the update and returns v1.
+    fn step_along(&mut self) -> Datum {
+        let v1 = self.registers[Reg::V1.index()].clone().expect("typing demands v1");
+        self.advance(v1.vector());
+        v1
+    }
+
+    /// An error if the result of an update, or its measure, is not finite.
+    fn judge_update(&mut self, step: FailurePoint, v1: &Datum) -> Result<(), RunFailure> {
+        let shown = self.measuring == Measuring::Shown;
         let last = |history: &[f64]| history.last().is_some_and(|r| r.is_finite());
         let measured = last(&self.excesses) && (!self.measuring.losses() || last(&self.residuals));
         if (shown || measured) && linalg::norm(self.result()).is_finite() {

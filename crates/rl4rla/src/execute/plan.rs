@@ -4,9 +4,11 @@ use super::failure::{FailurePoint, Fault, RunFailure};
 use super::kernels::Action;
 use super::origin::{Origin, Origins};
 use super::run::{Limits, RunSettings};
+use super::run_draws::is_data;
 use crate::problem::Shape;
 use crate::program::{
-    Access, Arg, Dim, NeededIn, Program, Reg, RegSet, Section, Sizes, Type, Typed, Update, check, needed,
+    Access, Arg, Core, Dim, Meaning, NeededIn, Program, Reg, RegSet, Section, Sizes, Type, Typed, Update,
+    check, needed,
 };
 
 /// An instruction with its kernel looked up.
@@ -31,6 +33,15 @@ pub struct Plan<'a> {
     pub(super) update: Update,
     /// Origin of the value of R1 after setup.
     pub(super) preconditioner: Origin,
+}
+
+/// How a triangular factor is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Factorisation {
+    /// Singular values down to ε·σ₁ show in it.
+    Direct,
+    /// From AᵀA: singular values below √ε·σ₁ are lost.
+    Squared,
 }
 
 impl<'a> Plan<'a> {
@@ -109,6 +120,30 @@ impl<'a> Plan<'a> {
         written.is_some_and(|t| matches!(t.result, Some(Type::Matrix(Dim::Cols, Dim::Cols, _))))
     }
 
+    /// How setup computes the triangular factor of A, or of a sketch of A, that it leaves in R1, if it does.
+    pub fn factorises(&self) -> Option<Factorisation> {
+        let setup = self.section(Section::Setup);
+        let last = |reg: Reg, before: usize| {
+            setup[..before].iter().rposition(|p| p.typed.instruction.target == Some(reg))
+        };
+        let at = last(Reg::R1, setup.len())?;
+        let typed = &setup[at].typed;
+        let (op, arg) = (typed.instruction.op, typed.args.first()?);
+        // A sketch of A, if not A itself.
+        let sketched = || {
+            let sketch = &setup[last(arg.reg, at)?].typed;
+            (sketch.instruction.op.is(Core::Sketch) && sketch.args.iter().all(is_data)).then_some(())
+        };
+        if !is_data(arg) {
+            sketched()?;
+        }
+        match (op.is(Core::Hhqr), op.meaning, typed.args.len()) {
+            (true, ..) | (_, Meaning::Factor, 2) => Some(Factorisation::Direct),
+            (_, Meaning::Factor, _) => Some(Factorisation::Squared),
+            _ => None,
+        }
+    }
+
     /// Whether some operator needs the true entries along this dimension.
     pub(super) fn fixes(&self, dim: Dim) -> bool {
         self.planned.iter().any(|p| p.action.fixes(&p.typed.args, dim))
@@ -116,7 +151,9 @@ impl<'a> Plan<'a> {
 
     /// An error if an operator needs all of the data in memory.
     pub(super) fn refuse_whole(&self, settings: &RunSettings) -> Result<(), RunFailure> {
-        let whole = |p: &&Planned| p.action.needs_whole(&p.typed.args, settings.sketch);
+        let whole = |p: &&Planned| {
+            !p.typed.instruction.op.streams && p.action.needs_whole(&p.typed.args, settings.sketch)
+        };
         match self.planned.iter().find(whole) {
             Some(p) => Err(refuse(p.typed.instruction.to_string(), Fault::NotInMemory)),
             None => Ok(()),

@@ -6,6 +6,7 @@
 use super::failure::{FailurePoint, Fault, RunFailure};
 use super::fusion::{Pass, passes};
 use super::kernels::Output;
+use super::known::KnownProduct;
 use super::machine::{Machine, Measuring, Registers};
 use super::origin::ValueContext;
 use super::plan::{Plan, Planned};
@@ -27,12 +28,23 @@ pub struct Runner<'a> {
     after_setup: Registers,
     /// Products of an iteration that share a pass over A.
     fused: Vec<Pass>,
+    /// Products that the next iteration need not make.
+    known: Vec<KnownProduct>,
     stream: Stream,
     /// The RNG stream of the iterations.
     iteration_stream: Stream,
     context: ValueContext,
     passes: usize,
     t: usize,
+    measured: Option<Measured>,
+}
+
+/// Residual and gradient at the x of the last separate pass: an iteration that starts there does not compute them again.
+#[derive(Clone)]
+struct Measured {
+    x: Vec<f64>,
+    r: Vec<f64>,
+    gradient: Vec<f64>,
 }
 
 /// What a pass over A shows of the iterate.
@@ -47,7 +59,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    fn of(instance: &Instance, r: &[f64], gradient: &[f64]) -> Seen {
+    /// What the residual r and the gradient Aᵀr show.
+    pub(crate) fn of(instance: &Instance, r: &[f64], gradient: &[f64]) -> Seen {
         let distance = linalg::norm(r);
         Seen { residual: instance.relative(distance), distance, gradient: gradient.to_vec() }
     }
@@ -62,12 +75,12 @@ impl<'a> Runner<'a> {
         stream: &Stream,
         measuring: Measuring,
     ) -> Result<Runner<'a>, RunFailure> {
-        let in_file = data.problem().A.is_in_file();
-        if in_file {
+        let whole = data.problem().A.is_dense();
+        if !whole {
             plan.refuse_whole(settings)?;
         }
         // In memory a second pass is cheap, and separate products tell which operation fails.
-        let fuses = measuring == Measuring::Shown || in_file;
+        let fuses = measuring == Measuring::Shown || !whole;
         let mut runner = Runner {
             plan,
             data,
@@ -75,11 +88,13 @@ impl<'a> Runner<'a> {
             machine: Runner::machine(plan, data, settings, measuring),
             after_setup: vec![],
             fused: if fuses { Pass::all(plan.section(Section::Iteration)) } else { vec![] },
+            known: vec![],
             stream: *stream,
             iteration_stream: *stream,
             context: ValueContext::new(settings, data, stream),
             passes: 0,
             t: 0,
+            measured: None,
         };
         runner.set_up()?;
         Ok(runner)
@@ -195,6 +210,13 @@ impl<'a> Runner<'a> {
         self.plan.draws_in_iterations()
     }
 
+    /// Whether every iteration measures the iterate it starts from.
+    pub fn shows(&self) -> bool {
+        let iteration = self.plan.section(Section::Iteration);
+        let always = |pass: &Pass| iteration[pass.product].needed.when(false);
+        self.fused.iter().any(|pass| pass.measures(iteration) && always(pass))
+    }
+
     /// Continues with another step size; values that setup computed from the previous one stay.
     pub fn set_step(&mut self, step: f64) {
         self.machine.set_step(step);
@@ -210,12 +232,16 @@ impl<'a> Runner<'a> {
     /// The first half of an iteration: all instructions, up to v1.
     pub fn aim(&mut self) -> Result<Option<Seen>, RunFailure> {
         self.t += 1;
-        let Runner { plan, machine, after_setup, fused, iteration_stream, context, passes, t, .. } = self;
+        let known = &std::mem::take(&mut self.known)[..];
+        let Runner {
+            plan, machine, after_setup, fused, iteration_stream, context, passes, t, measured, ..
+        } = self;
         machine.restart(plan.restored, after_setup);
         let mut draws = machine.draws(iteration_stream, *t);
         let (iteration, instance) = (plan.section(Section::Iteration), self.data.problem());
-        let seen = Iteration { machine, iteration, fused, t: *t, context: *context, instance }
-            .run(&mut draws, passes)?;
+        let seen =
+            Iteration { machine, iteration, fused, known, t: *t, context: *context, instance, measured }
+                .run(&mut draws, passes)?;
         if machine.measuring == Measuring::Shown {
             machine.residuals.push(seen.as_ref().map_or(f64::NAN, |seen| seen.residual));
         }
@@ -225,6 +251,16 @@ impl<'a> Runner<'a> {
     /// The second half of an iteration: applies the update and measures the result.
     pub fn land(&mut self) -> Result<(), RunFailure> {
         self.machine.update(FailurePoint::Iteration(self.t))
+    }
+
+    /// The same with this measure of the new iterate, its loss and its excess.
+    pub fn land_measured(&mut self, measure: impl Fn(&[f64]) -> (f64, f64)) -> Result<(), RunFailure> {
+        self.machine.update_measured(FailurePoint::Iteration(self.t), measure)
+    }
+
+    /// Spares the next iteration these products with A.
+    pub fn know(&mut self, products: Vec<KnownProduct>) {
+        self.known = products;
     }
 
     /// Ax − b at the iterate; at the usual start, x = 0, it takes no pass.
@@ -237,7 +273,7 @@ impl<'a> Runner<'a> {
     }
 
     /// A·v1, for the v1 of the last [`Runner::aim`].
-    pub(super) fn image(&mut self) -> Vec<f64> {
+    pub fn image(&mut self) -> Vec<f64> {
         let v1 = self.machine.value(Reg::V1).cloned().expect("typing demands v1");
         self.product(v1.vector())
     }
@@ -248,12 +284,26 @@ impl<'a> Runner<'a> {
         linalg::mat_vec(&self.data.problem().A, v)
     }
 
-    /// The residual and the gradient at a vector, by a separate pass.
+    /// The residual and the gradient at a vector, by a separate pass if the last one was made elsewhere.
     pub fn measure_at(&mut self, x: &[f64]) -> Seen {
-        self.passes += 1;
         let instance = self.data.problem();
-        let (r, gradient) = linalg::residual_and_gradient(&instance.A, x, &instance.b);
-        Seen::of(instance, &r, &gradient)
+        let known = self.measured.take().filter(|known| known.x == x);
+        let known = known.unwrap_or_else(|| {
+            self.passes += 1;
+            let (r, gradient) = linalg::residual_and_gradient(&instance.A, x, &instance.b);
+            Measured { x: x.to_vec(), r, gradient }
+        });
+        let seen = Seen::of(instance, &known.r, &known.gradient);
+        self.measured = Some(known);
+        seen
+    }
+
+    /// The triangular factor of A, or of a sketch of it, that setup leaves in R1, if the program computes one.
+    pub fn factor(&self) -> Option<&Arc<linalg::Matrix>> {
+        match &self.after_setup[Reg::R1.index()] {
+            Some(Datum::Matrix(factor)) if self.plan.factorises().is_some() => Some(factor),
+            _ => None,
+        }
     }
 
     /// The residual and the gradient at the iterate, by a separate pass.
@@ -296,9 +346,11 @@ struct Iteration<'m, 'a, 'p> {
     machine: &'m mut Machine<'a>,
     iteration: &'m [Planned<'p>],
     fused: &'m [Pass],
+    known: &'m [KnownProduct],
     t: usize,
     context: ValueContext,
     instance: &'m Instance,
+    measured: &'m mut Option<Measured>,
 }
 
 impl Iteration<'_, '_, '_> {
@@ -313,8 +365,7 @@ impl Iteration<'_, '_, '_> {
             }
             let pass = self.fused.iter().find(|pass| pass.product == at);
             if let Some(pass) = pass {
-                *count += 1;
-                let (r, gradient) = self.make(pass);
+                let (r, gradient) = self.make(pass, count);
                 if pass.measures(self.iteration) {
                     seen = Some(Seen::of(self.instance, &r, &gradient));
                 }
@@ -324,6 +375,7 @@ impl Iteration<'_, '_, '_> {
             match waiting.iter().position(|(place, _)| *place == at) {
                 Some(i) => self.store(planned, waiting.swap_remove(i).1)?,
                 None if pass.is_some() => {}
+                None if self.recalls(planned)? => {}
                 None => {
                     *count += passes(planned);
                     self.machine.step(planned, self.t, self.context, draws)?;
@@ -333,15 +385,27 @@ impl Iteration<'_, '_, '_> {
         Ok(seen)
     }
 
-    /// r and Aᵀ·r of a fused pass.
-    fn make(&self, pass: &Pass) -> (Vec<f64>, Vec<f64>) {
+    /// Stores the result of an instruction that asks for a known product; returns whether it does.
+    fn recalls(&mut self, planned: &Planned) -> Result<bool, RunFailure> {
+        let known = self.known.iter().find_map(|known| known.of(planned, self.machine));
+        known.map_or(Ok(false), |product| self.store(planned, product).map(|()| true))
+    }
+
+    /// r and Aᵀ·r of a fused pass, which is counted unless they are known.
+    fn make(&mut self, pass: &Pass, count: &mut usize) -> (Vec<f64>, Vec<f64>) {
+        let known = self.measured.take().filter(|_| pass.measures(self.iteration));
         let value = |reg: Reg| self.machine.value(reg).expect("typing admits no undefined operand");
         let u = value(self.iteration[pass.product].typed.args[1].reg).vector();
         let (matrix, b) = (value(Reg::A).matrix(), value(Reg::B).vector());
+        let known = known.filter(|known| known.x == u);
+        *count += usize::from(known.is_none());
         match pass.difference {
             None => linalg::residual_and_gradient(matrix, u, &vec![0.0; b.len()]),
             Some(difference) => {
-                let (r, gradient) = linalg::residual_and_gradient(matrix, u, b);
+                let (r, gradient) = match known {
+                    Some(Measured { r, gradient, .. }) => (r, gradient),
+                    None => linalg::residual_and_gradient(matrix, u, b),
+                };
                 let negated = |v: Vec<f64>| if difference.negative { linalg::scale(-1.0, &v) } else { v };
                 (negated(r), negated(gradient))
             }

@@ -8,7 +8,7 @@ pub use kind::{SketchKind, SketchLaw, UnknownSketch};
 use rand::Rng;
 use rayon::prelude::*;
 
-use crate::linalg::{Matrix, add, matmul, wide};
+use crate::linalg::{Matrix, Sparse, add, matmul, wide};
 use crate::rng::Stream;
 
 /// Most nonzeros in a column of a sparse S.
@@ -93,7 +93,7 @@ impl Sketch {
             return self.apply(&Matrix::from_fn(v.len(), 1, |i, _| v[i])).column(0).to_vec();
         };
         let mut sums = vec![0.0; self.sketch_rows];
-        add_rows(v, 1, *nonzeros, entries, 0, &mut sums);
+        add_rows(v, 1, *nonzeros, entries, None, 0, &mut sums);
         sums.iter_mut().for_each(|sum| *sum *= scale(*nonzeros));
         sums
     }
@@ -103,18 +103,31 @@ impl Sketch {
     fn apply_sparse(&self, nonzeros: usize, entries: &[Entry], A: &Matrix) -> Matrix {
         let (s, n) = (self.sketch_rows, A.cols());
         let (factor, mut sums) = (scale(nonzeros), vec![0.0; s * n]);
+        // diag(d)·M is not made: d goes with the signs.
+        let (d, A) = match A.scaled_rows() {
+            Some((d, M)) if M.is_by_rows() => (Some(d), M),
+            _ => (None, A),
+        };
         if !A.is_by_rows() {
-            add_rows(A.row_major(), n, nonzeros, entries, 0, &mut sums);
+            add_rows(A.row_major(), n, nonzeros, entries, None, 0, &mut sums);
             return Matrix::from_fn(s, n, |i, j| factor * sums[i * n + j]);
         }
         // Each thread has its own rows of the result, so no sum depends on the number of threads. Few data are left
         // to one: the others evaluate other candidates.
-        let threads = if A.rows() * n < LARGE { 1 } else { rayon::current_num_threads() };
+        let most = rayon::current_num_threads();
+        if let Some(data) = A.sparse() {
+            let band = s.div_ceil(if nonzeros * data.nonzeros() < LARGE { 1 } else { most });
+            let bands = sums.par_chunks_mut((band * n).max(1)).enumerate();
+            bands.for_each(|(i, sums)| add_stored(data, nonzeros, entries, i * band, sums));
+            sums.iter_mut().for_each(|sum| *sum *= factor);
+            return Matrix::from_row_major(s, n, sums);
+        }
+        let threads = if A.rows() * n < LARGE { 1 } else { most };
         let band = s.div_ceil(threads);
         A.each_part(1, |first, part| {
-            let entries = &entries[first * nonzeros..];
+            let (entries, d) = (&entries[first * nonzeros..], d.map(|d| &d[first..]));
             let add = |(i, sums): (usize, &mut [f64])| {
-                add_rows(part.entries(), n, nonzeros, entries, i * band, sums);
+                add_rows(part.entries(), n, nonzeros, entries, d, i * band, sums);
             };
             match threads {
                 1 => add((0, &mut sums)),
@@ -129,6 +142,27 @@ impl Sketch {
     fn apply_gaussian(&self, stream: &Stream, A: &Matrix) -> Matrix {
         let (s, n) = (self.sketch_rows, A.cols());
         let mut sums = vec![vec![0.0; s]; n];
+        if let Some(data) = A.sparse() {
+            // The columns of S that belong to empty rows are not needed, but drawn with their block.
+            for first in (0..data.rows()).step_by(GAUSSIAN_BLOCK) {
+                let rows = first..data.rows().min(first + GAUSSIAN_BLOCK);
+                let normals = stream.derive("block", (first / GAUSSIAN_BLOCK) as u64).normals(s * rows.len());
+                for (i, S) in rows.zip(normals.chunks_exact(s.max(1))) {
+                    for (j, a) in data.row(i) {
+                        sums[j].iter_mut().zip(S).for_each(|(sum, S)| *sum += a * S);
+                    }
+                }
+            }
+        } else {
+            self.add_gaussian(stream, A, &mut sums);
+        }
+        let factor = 1.0 / (s as f64).sqrt();
+        Matrix::from_fn(s, n, |i, j| factor * sums[j][i])
+    }
+
+    #[allow(non_snake_case)]
+    fn add_gaussian(&self, stream: &Stream, A: &Matrix, sums: &mut [Vec<f64>]) {
+        let (s, n) = (self.sketch_rows, A.cols());
         A.each_part(GAUSSIAN_BLOCK, |first, part| {
             for (at, rows) in part.entries().chunks((GAUSSIAN_BLOCK * n).max(1)).enumerate() {
                 let block = first / GAUSSIAN_BLOCK + at;
@@ -141,8 +175,6 @@ impl Sketch {
                 }
             }
         });
-        let factor = 1.0 / (s as f64).sqrt();
-        Matrix::from_fn(s, n, |i, j| factor * sums[j][i])
     }
 }
 
@@ -151,26 +183,50 @@ fn scale(nonzeros: usize) -> f64 {
     1.0 / (nonzeros as f64).sqrt()
 }
 
-/// Adds rows of n entries each to `sums`, the rows of the result starting at `first`.
-fn add_rows(rows: &[f64], n: usize, nonzeros: usize, entries: &[Entry], first: usize, sums: &mut [f64]) {
+/// Adds rows of n entries each, times their entries of d if there is one, to `sums`, the rows of the result starting at
+/// `first`.
+fn add_rows(
+    rows: &[f64],
+    n: usize,
+    nonzeros: usize,
+    entries: &[Entry],
+    d: Option<&[f64]>,
+    first: usize,
+    sums: &mut [f64],
+) {
     if sums.is_empty() {
         return;
     }
     wide(
         #[inline(always)]
         || {
-            for (row, entries) in rows.chunks_exact(n).zip(entries.chunks_exact(nonzeros)) {
+            for (i, (row, entries)) in rows.chunks_exact(n).zip(entries.chunks_exact(nonzeros)).enumerate() {
+                let weight = d.map_or(1.0, |d| d[i]);
                 for entry in entries {
                     // Entries for sums before the first wrap around to an index out of range.
                     let start = (entry.row() as usize).wrapping_sub(first).saturating_mul(n);
                     if start < sums.len() {
-                        let sign = entry.sign();
+                        let sign = weight * entry.sign();
                         sums[start..start + n].iter_mut().zip(row).for_each(|(sum, a)| *sum += sign * a);
                     }
                 }
             }
         },
     );
+}
+
+/// The same for the stored entries of sparse data.
+fn add_stored(data: &Sparse, nonzeros: usize, entries: &[Entry], first: usize, sums: &mut [f64]) {
+    let n = data.cols();
+    for ((columns, values), entries) in data.rows_in(0..data.rows()).zip(entries.chunks_exact(nonzeros)) {
+        for entry in entries {
+            let start = (entry.row() as usize).wrapping_sub(first).saturating_mul(n);
+            if start < sums.len() {
+                let (sign, sums) = (entry.sign(), &mut sums[start..start + n]);
+                columns.iter().zip(values).for_each(|(j, a)| sums[*j as usize] += sign * a);
+            }
+        }
+    }
 }
 
 /// The entries of an S with `nonzeros` entries in each of its `cols` columns.

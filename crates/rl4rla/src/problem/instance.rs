@@ -46,6 +46,7 @@ pub struct Instance {
     triangle: OnceLock<Matrix>,
     gram: OnceLock<Matrix>,
     condition: OnceLock<f64>,
+    column_norms: OnceLock<Vec<f64>>,
     at_start: OnceLock<(Vec<f64>, (f64, f64))>,
     memory: Arc<Mutex<BTreeMap<u64, f64>>>,
 }
@@ -93,7 +94,7 @@ impl Instance {
         attainable: f64,
         spectrum: Vec<f64>,
     ) -> Instance {
-        let (triangle, gram, condition, at_start, memory) = Default::default();
+        let (triangle, gram, condition, column_norms, at_start, memory) = Default::default();
         Instance {
             task,
             norm_b: linalg::norm(&b),
@@ -109,6 +110,7 @@ impl Instance {
             triangle,
             gram,
             condition,
+            column_norms,
             at_start,
             memory,
         }
@@ -198,6 +200,14 @@ impl Instance {
         *self.condition.get_or_init(|| linalg::condition_number(self.triangle()))
     }
 
+    /// ‖aⱼ‖ for every column, computed on first use.
+    pub fn column_norms(&self) -> &[f64] {
+        self.column_norms.get_or_init(|| match self.A.is_by_rows() {
+            true => linalg::column_norms(&self.A),
+            false => (0..self.cols()).map(|j| linalg::norm(self.A.column(j))).collect(),
+        })
+    }
+
     /// AᵀA, computed on first use.
     pub fn gram(&self) -> &Matrix {
         self.gram.get_or_init(|| linalg::gram(&self.A))
@@ -206,8 +216,9 @@ impl Instance {
     /// The same problem in other coordinates: `A` and `b` such that Q·A and Q·b are the A and b of this instance, for
     /// some Q with orthonormal columns. Norms are preserved, so every x has the same loss.
     pub fn in_coordinates(&self, A: Matrix, b: Vec<f64>) -> Instance {
-        let (isometric, triangle, gram, condition, at_start) = Default::default();
-        Instance { A: Arc::new(A), b, isometric, triangle, gram, condition, at_start, ..self.clone() }
+        let (isometric, triangle, gram, condition, column_norms, at_start) = Default::default();
+        let A = Arc::new(A);
+        Instance { A, b, isometric, triangle, gram, condition, column_norms, at_start, ..self.clone() }
     }
 
     /// The loss and the excess of the start, measured once.

@@ -76,8 +76,24 @@ impl InstanceError {
         if rows < cols {
             return Err(InstanceError::Wide { rows, cols });
         }
+        InstanceError::check_magnitudes(A, b, limit)
+    }
+
+    /// The same for data of any shape.
+    pub fn check_entries(A: &Matrix, b: &[f64]) -> Result<(), InstanceError> {
+        let (rows, cols) = (A.rows(), A.cols());
+        if rows == 0 || cols == 0 {
+            return Err(InstanceError::Empty { rows, cols });
+        }
+        InstanceError::check_count("b", rows, b.len())?;
+        InstanceError::check_magnitudes(A, b, LARGEST_ENTRY)
+    }
+
+    fn check_magnitudes(A: &Matrix, b: &[f64], limit: f64) -> Result<(), InstanceError> {
         let bad = |value: f64| value.is_nan() || value.abs() > limit;
-        if let Some((row, col, value)) = A.find(bad) {
+        // The largest entry is found by all threads, and used again later.
+        let harmless = !A.is_in_file() && A.magnitude().is_some_and(|largest| largest <= limit);
+        if let Some((row, col, value)) = if harmless { None } else { A.find(bad) } {
             return Err(InstanceError::MatrixEntry { row, col, value });
         }
         match b.iter().position(|b| bad(*b)) {

@@ -8,11 +8,14 @@
 
 mod families;
 pub(crate) mod fit;
+mod objection;
 mod plane;
+mod ridge;
 
 use super::explore_defaults::ExploreDefaults;
 use super::family::FamilyInfo;
 use super::goal::Goal;
+use super::image_loss::{ImageLoss, Slope};
 use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::response::Response;
@@ -22,14 +25,10 @@ use crate::linalg::{self, Matrix};
 use crate::program::{Core, LOGISTIC_OPERATORS, Op, Operator, Reg, RegSet, Section, TaskUnits, Update};
 use families::FAMILIES;
 pub(super) use fit::sigmoid;
-use fit::{fit_from, gradient_descent, loss, separates};
+use fit::{fit_from, gradient_descent, loss, penalty, separates};
+use objection::objection;
+pub use ridge::RidgeLogistic;
 
-/// Ratio of the Newton decrement to the gradient above which nearly dependent columns are suspected.
-const HIDDEN: f64 = 1e4;
-/// Largest possible reduction of the loss, relative to the loss, that is accepted in that case.
-const LEFT: f64 = 1e-9;
-/// Largest change of a margin by a Newton step at a minimum; if the minimum is at infinity, some margins change by 1.
-const RESTLESS: f64 = 0.1;
 /// Decades of the excess below or above that of gradient descent over which the accuracy term varies.
 const DECADES: f64 = 8.0;
 
@@ -55,15 +54,11 @@ impl Task for Logistic {
     }
 
     fn measure(&self, instance: &Instance, x: &[f64]) -> (f64, f64) {
-        let (z, m) = (linalg::mat_vec(&instance.A, x), instance.rows() as f64);
-        let mean = loss(&z, &instance.b) / m;
-        let least = instance.attainable();
-        if least == 0.0 {
-            // The labels are separable: the loss is measured relative to the start.
-            return (mean, mean / 2f64.ln());
-        }
-        let above = (mean - least) / least;
-        (mean, if above.is_nan() { above } else { above.max(0.0) })
+        self.measure_image(instance, x, &instance.image(x))
+    }
+
+    fn image_loss(&self) -> Option<&dyn ImageLoss> {
+        Some(self)
     }
 
     fn pose(&self, A: Matrix, labels: Vec<f64>) -> Result<Instance, InstanceError> {
@@ -86,14 +81,7 @@ impl Task for Logistic {
     /// The largest |aⱼᵀr|/(‖aⱼ‖‖r‖) of all columns, with r = σ(Ax) − b: the relative gradient. For
     /// linearly separable labels r tends to 0 and this does not.
     fn optimality(&self, instance: &Instance, x: &[f64]) -> Result<f64, &'static str> {
-        let z = linalg::mat_vec(&instance.A, x);
-        if separates(&z, &instance.b) {
-            return Err(SEPARATED);
-        }
-        let r = linalg::sub(&linalg::sigmoids(&z), &instance.b);
-        let (g, length) = (linalg::vec_mat(&r, &instance.A), linalg::norm(&r));
-        let units = (0..instance.cols()).map(|j| column_norm(instance, j) * length);
-        Ok(g.iter().zip(units).fold(0.0, |most: f64, (g, unit)| most.max(g.abs() / unit)))
+        self.slope(instance, x, &instance.image(x)).map(|slope| slope.optimality)
     }
 
     fn solving(&self) -> Solving {
@@ -104,32 +92,8 @@ impl Task for Logistic {
         "gradient: largest |aⱼᵀr|/(‖aⱼ‖‖r‖)"
     }
 
-    /// If the labels are partly separable, the gradient vanishes although the minimum is at infinity. Two signs
-    /// reveal this: Newton's method does not converge, and the rows with an uncertain label do not determine x. If
-    /// columns are nearly dependent, a small gradient hides a loss that can still decrease, by about half the square
-    /// of the Newton decrement.
     fn objection(&self, instance: &Instance, x: &[f64]) -> Option<&'static str> {
-        let (A, z) = (&instance.A, linalg::mat_vec(&instance.A, x));
-        let r = linalg::sub(&linalg::sigmoids(&z), &instance.b);
-        let open: Vec<usize> = (0..A.rows()).filter(|&i| r[i].abs() > SURE).collect();
-        let part = Matrix::from_fn(open.len(), A.cols(), |i, j| A.get(open[i], j));
-        if linalg::dependent_column(&part).is_some() {
-            return Some(PARTLY_SEPARATED);
-        }
-        let root = |i: usize| (sigmoid(z[i]) * sigmoid(-z[i])).sqrt().max(f64::MIN_POSITIVE);
-        let entry = |i: usize, j: usize| match j < A.cols() {
-            true => root(open[i]) * part.get(i, j),
-            false => r[open[i]] / root(open[i]),
-        };
-        let R = linalg::qr_r(&Matrix::from_fn(open.len(), A.cols() + 1, entry));
-        let decrement = linalg::norm(&R.column(A.cols())[..A.cols()]);
-        let hidden = decrement > HIDDEN * self.optimality(instance, x).unwrap_or(0.0) * linalg::norm(&r);
-        if hidden && 0.5 * decrement.powi(2) > LEFT * loss(&z, &instance.b) {
-            return Some(NEARLY_DEPENDENT);
-        }
-        let arrived = fit_data(A, &instance.b, x)
-            .is_some_and(|fitted| restlessness(A, &instance.b, &fitted) < RESTLESS);
-        (!arrived).then_some(PARTLY_SEPARATED)
+        objection(instance, x, self.optimality(instance, x).unwrap_or(0.0))
     }
 
     fn response(&self, labels: &[f64]) -> Result<Response, InstanceError> {
@@ -220,6 +184,43 @@ impl Task for Logistic {
     }
 }
 
+/// The cross-entropy of A·x plus ½λ‖x‖², where λ = 0 for [`Logistic`].
+impl ImageLoss for Logistic {
+    fn measure_image(&self, instance: &Instance, x: &[f64], z: &[f64]) -> (f64, f64) {
+        let sum = loss(z, &instance.b) + penalty(instance.lambda, x);
+        let mean = sum / instance.rows() as f64;
+        let least = instance.attainable();
+        if least == 0.0 {
+            // The labels are separable: the loss is measured relative to the start.
+            return (mean, mean / 2f64.ln());
+        }
+        let above = (mean - least) / least;
+        (mean, if above.is_nan() { above } else { above.max(0.0) })
+    }
+
+    /// Its optimality is the largest |aⱼᵀr + λxⱼ|/(‖aⱼ‖‖r‖). At a minimum both terms of the numerator are at most the
+    /// denominator, so that it is a measure of what is left also if r is small.
+    fn slope(&self, instance: &Instance, x: &[f64], z: &[f64]) -> Result<Slope, &'static str> {
+        let Instance { A, b, lambda, .. } = instance;
+        if *lambda == 0.0 && separates(z, b) {
+            return Err(SEPARATED);
+        }
+        let residual = linalg::sub(&linalg::sigmoids(z), b);
+        let (product, length) = (linalg::vec_mat(&residual, A), linalg::norm(&residual));
+        let relative = |j: usize, norm: f64| match (product[j] + lambda * x[j]).abs() {
+            0.0 => 0.0,
+            g => g / (norm * length),
+        };
+        let norms = instance.column_norms().iter().enumerate();
+        // A maximum would lose a NaN.
+        let optimality = norms.map(|(j, norm)| relative(j, *norm)).fold(0.0, |most: f64, g| match g {
+            g if g <= most => most,
+            g => g,
+        });
+        Ok(Slope { residual, product, optimality })
+    }
+}
+
 /// The forward pass: given weights, find the probability of every label. The weights are in x, and v1 is the answer.
 ///
 /// It is scored by the expected cross-entropy of labels freshly drawn from the model, not of those in b: otherwise
@@ -301,10 +302,6 @@ impl Task for Forward {
 
 const SEPARATED: &str =
     "the labels are linearly separable, so the loss has no minimum: it tends to 0 as x grows";
-const NEARLY_DEPENDENT: &str =
-    "columns are nearly linearly dependent: the gradient is small, but the loss can still decrease";
-const PARTLY_SEPARATED: &str =
-    "some labels are linearly separable from all others, so the loss has no minimum: coefficients diverge";
 
 /// The mean entropy of labels with these probabilities: the smallest possible cross-entropy.
 fn entropy(probabilities: &[f64]) -> f64 {
@@ -343,31 +340,6 @@ fn fit_data(A: &Matrix, b: &[f64], start: &[f64]) -> Option<Vec<f64>> {
     let scaled = Matrix::from_fn(A.rows(), A.cols(), |i, j| A.get(i, j) / units[j]);
     let x = fit_from(&scaled, b, start.iter().zip(&units).map(|(x, unit)| x * unit).collect())?;
     Some(x.iter().zip(&units).map(|(x, unit)| x / unit).collect())
-}
-
-/// The largest change of a margin by a Newton step: max |A·s| with s = argmin ‖√D·A·s − r/√D‖, D = σ(z)σ(−z), which
-/// is accurate however small D is. Infinite if the rows do not determine s.
-fn restlessness(A: &Matrix, b: &[f64], x: &[f64]) -> f64 {
-    let z = linalg::mat_vec(A, x);
-    let root: Vec<f64> = z.iter().map(|z| (sigmoid(*z) * sigmoid(-z)).sqrt()).collect();
-    // σ(z) − b, without cancellation.
-    let misfit = |i: usize| if b[i] == 1.0 { -sigmoid(-z[i]) } else { sigmoid(z[i]) };
-    let wanted: Vec<f64> =
-        (0..z.len()).map(|i| if root[i] > 0.0 { misfit(i) / root[i] } else { 0.0 }).collect();
-    let (R, c) = linalg::qr_r_with(&linalg::scale_rows(&root, A), &wanted);
-    linalg::solve_upper(&R, &c).map_or(f64::INFINITY, |step| {
-        linalg::mat_vec(A, &step).iter().fold(0.0, |most: f64, moved| most.max(moved.abs()))
-    })
-}
-
-/// ‖aⱼ‖, computed on first use.
-fn column_norm(instance: &Instance, j: usize) -> f64 {
-    // Smaller keys are numbers of iterations.
-    const KEY: u64 = 1 << 32;
-    instance.remember(KEY + j as u64, || {
-        let entries: Vec<f64> = (0..instance.rows()).map(|i| instance.A.get(i, j)).collect();
-        linalg::norm(&entries)
-    })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::explore_defaults::ExploreDefaults;
 use super::family::{Family, FamilyInfo, FamilyKind};
 use super::family_error::FamilyError;
 use super::goal::Goal;
+use super::image_loss::ImageLoss;
 use super::instance::Instance;
 use super::instance_error::InstanceError;
 use super::outline::Outline;
@@ -63,6 +64,11 @@ pub trait Task: Send + Sync {
     /// over the solution found by [`Task::pose`].
     fn optimality(&self, instance: &Instance, result: &[f64]) -> Result<f64, &'static str> {
         Ok(self.measure(instance, result).1)
+    }
+
+    /// The loss as a function of A·x, if it is one: then `solve` searches for a step without a pass over A.
+    fn image_loss(&self) -> Option<&dyn ImageLoss> {
+        None
     }
 
     /// How `solve` may treat its problems: scale columns, keep data in a file, average iterates.
@@ -282,10 +288,11 @@ impl Work {
 /// The cost of reading an entry of A, in flops, for tasks that are posed on matrices too large for memory.
 pub const PASS_PRICE: f64 = 100.0;
 
-const BUILTIN: [&dyn Task; 7] = [
+const BUILTIN: [&dyn Task; 8] = [
     &linear::Linear,
     &logistic::Logistic,
     &logistic::Forward,
+    &logistic::RidgeLogistic,
     &eigenvalue::Eigenvalue,
     &low_rank::LowRank,
     &ridge::Ridge,

@@ -62,7 +62,8 @@ impl Family {
     /// The family of a table: its problems are samples of the table's rows. Equal tables give the same family, whose
     /// name identifies the file and its content.
     pub fn of_table(path: &Path, design: &Design, reading: &Reading) -> Result<Family, DataError> {
-        let system = System::load(path, design, reading)?;
+        // Problems are samples of rows, with all their zeros.
+        let system = System::load(path, design, &Reading { dense: true, ..reading.clone() })?;
         let (rows, cols) = (system.matrix.rows(), system.matrix.cols());
         if system.matrix.is_in_file() {
             let advice = "a part of its rows: problems are samples of them anyway";

@@ -38,6 +38,48 @@ fn apply_is_multiplication_by_one_fixed_matrix() {
 }
 
 #[test]
+fn sparse_data_are_sketched_like_dense_ones_on_any_number_of_threads() {
+    for (m, n, rarity) in [(0_usize, 3, 1), (1, 1, 1), (130, 6, 1), (500, 7, 9), (60_000, 40, 6)] {
+        let entries = (0..m * n).filter(|at| (at * 7919 + at / 13).is_multiple_of(rarity));
+        let entries = entries.map(|at| (at / n, at % n, (at as f64).sin())).collect();
+        let sparse = Matrix::from_sparse(Sparse::from_entries(m, n, entries).unwrap());
+        let rows = sparse.clone().to_dense();
+        for kind in SketchKind::ALL.into_iter().filter(|kind| kind.streams()) {
+            for s in [0, 1, 5, 40] {
+                let sketch = draw(kind, s, m, 9);
+                let (found, expected) = (sketch.apply(&sparse), sketch.apply(&rows));
+                let size = frobenius(&rows) * (m + 1) as f64;
+                assert_small(frobenius(&difference(&found, &expected)), size);
+                for threads in [1, 2, 3] {
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                    assert_eq!(
+                        pool.install(|| sketch.apply(&sparse)),
+                        found,
+                        "{kind:?} with {threads} threads"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_scaled_lazily_are_sketched_like_others() {
+    let (m, n) = (300, 7);
+    let entries = Stream::new(8).normals(m * n);
+    let d = Stream::new(9).normals(m);
+    let of = std::sync::Arc::new(Matrix::from_row_major(m, n, entries));
+    let lazy = Matrix::with_scaled_rows(d.clone(), of.clone());
+    let made = Matrix::from_fn(m, n, |i, j| d[i] * of.get(i, j)).by_rows();
+    for kind in SketchKind::ALL {
+        let sketch = draw(kind, 40, m, 10);
+        let (found, expected) = (sketch.apply(&lazy), sketch.apply(&made));
+        let gap = |i: usize| (found.row_major()[i] - expected.row_major()[i]).abs();
+        assert!((0..40 * n).all(|i| gap(i) < 1e-13), "{kind}");
+    }
+}
+
+#[test]
 fn a_draw_depends_on_its_stream_only() {
     for kind in SketchKind::ALL {
         assert_eq!(dense(&draw(kind, 10, 100, 4)), dense(&draw(kind, 10, 100, 4)));

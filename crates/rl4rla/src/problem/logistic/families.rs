@@ -17,7 +17,7 @@ const NORM: f64 = 2.0;
 /// Why labels without noise give no problem.
 pub const SEPARABLE: &str = "its labels are linearly separable; use more rows or more noise";
 
-const NOISE: Number =
+pub(super) const NOISE: Number =
     Number { name: "noise", doc: "σ of the noise in the labels", default: 1.0, least: 0.0, most: 1e6 };
 const SEPARATION: Number = Number {
     name: "separation",
@@ -74,15 +74,15 @@ pub static FAMILIES: [FamilyInfo; 3] = [
     },
 ];
 
-struct Drawn {
-    A: Matrix,
-    b: Vec<f64>,
-    sigma: Vec<f64>,
+pub(super) struct Drawn {
+    pub A: Matrix,
+    pub b: Vec<f64>,
+    pub sigma: Vec<f64>,
     weights: Vec<f64>,
 }
 
 /// A = UΣVᵀ, w* with Aw* = √m·Uz/‖z‖, and labels sign(Aw* + ε).
-fn drawn(family: &Family, stream: &Stream) -> Result<Drawn, FamilyError> {
+pub(super) fn drawn(family: &Family, stream: &Stream) -> Result<Drawn, FamilyError> {
     let tall = random_matrices::tall(family, SpectrumLaw::Geometric, NORM, stream)?;
     let A = tall.matrix(family, stream);
     let Tall { core, sigma } = tall;

@@ -19,6 +19,16 @@ pub fn loss_above(z: &[f64], other: &[f64], b: &[f64]) -> f64 {
     z.iter().zip(other).zip(b).map(term).sum()
 }
 
+/// ½λ‖x‖².
+pub fn penalty(lambda: f64, x: &[f64]) -> f64 {
+    if lambda == 0.0 { 0.0 } else { 0.5 * lambda * linalg::dot(x, x) }
+}
+
+/// √(σ(z)·(1 − σ(z))), entry by entry: the roots of the weights of the Hessian.
+pub fn slopes(z: &[f64]) -> Vec<f64> {
+    sigmoids(z).iter().map(|p| (p * (1.0 - p)).sqrt()).collect()
+}
+
 /// Aᵀ(σ(z) − b).
 pub fn gradient(A: &Matrix, z: &[f64], b: &[f64]) -> Vec<f64> {
     linalg::vec_mat(&linalg::sub(&sigmoids(z), b), A)
@@ -36,33 +46,47 @@ pub fn fit(A: &Matrix, b: &[f64]) -> Option<Vec<f64>> {
 }
 
 /// The same from another starting point.
-pub fn fit_from(A: &Matrix, b: &[f64], mut x: Vec<f64>) -> Option<Vec<f64>> {
+pub fn fit_from(A: &Matrix, b: &[f64], x: Vec<f64>) -> Option<Vec<f64>> {
+    fit_shifted(A, b, x, 0.0)
+}
+
+/// The minimizer of L + ½λ‖x‖², from this starting point.
+pub fn fit_shifted(A: &Matrix, b: &[f64], mut x: Vec<f64>, lambda: f64) -> Option<Vec<f64>> {
     let mut z = linalg::mat_vec(A, &x);
     for _ in 0..MOST_STEPS {
-        let slopes: Vec<f64> = sigmoids(&z).iter().map(|p| (p * (1.0 - p)).sqrt()).collect();
-        let hessian = linalg::gram_of_scaled(&slopes, A);
-        let g = gradient(A, &z, b);
+        let mut hessian = linalg::gram_of_scaled(&slopes(&z), A);
+        let mut g = gradient(A, &z, b);
+        if lambda > 0.0 {
+            let n = A.cols();
+            hessian = Matrix::from_fn(n, n, |i, j| hessian.get(i, j) + if i == j { lambda } else { 0.0 });
+            g.iter_mut().zip(&x).for_each(|(g, x)| *g += lambda * x);
+        }
         // Directions without data have no curvature: the pseudo-inverse ignores them.
         let step = linalg::mat_vec(&linalg::inverse(&hessian).ok()?, &g);
         let along = linalg::mat_vec(A, &step);
         let promised = linalg::dot(&g, &step);
-        let here = loss(&z, b);
+        let here = loss(&z, b) + penalty(lambda, &x);
         if promised.is_nan() || !here.is_finite() {
             return None;
         }
         // A last full Newton step squares the remaining error.
         let last = promised <= ROUNDING.sqrt() * here;
         let moved = |t: f64| z.iter().zip(&along).map(|(z, d)| z - t * d).collect::<Vec<f64>>();
-        let enough = |t: f64| last || loss_above(&moved(t), &z, b) <= -1e-4 * t * promised;
+        let left = |t: f64| {
+            let shorter: Vec<f64> = x.iter().zip(&step).map(|(x, s)| x - t * s).collect();
+            penalty(lambda, &shorter) - penalty(lambda, &x)
+        };
+        let above = |t: f64| loss_above(&moved(t), &z, b) + left(t);
+        let enough = |t: f64| last || above(t) <= -1e-4 * t * promised;
         let t = (0..60).map(|k| 0.5f64.powi(k)).find(|&t| enough(t))?;
         x.iter_mut().zip(&step).for_each(|(x, s)| *x -= t * s);
         z = linalg::mat_vec(A, &x);
-        if separates(&z, b) {
+        if lambda == 0.0 && separates(&z, b) {
             return None;
         }
         if promised <= ROUNDING * here {
             // If margins still grow although the loss no longer decreases, the minimum is at infinity.
-            let still = along.iter().all(|d| d.abs() < 0.1);
+            let still = lambda > 0.0 || along.iter().all(|d| d.abs() < 0.1);
             return still.then_some(x);
         }
     }

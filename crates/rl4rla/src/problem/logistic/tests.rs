@@ -2,6 +2,7 @@
 
 use super::families::SEPARABLE;
 use super::fit::fit;
+use super::objection::{NEARLY_DEPENDENT, PARTLY_SEPARATED};
 use super::*;
 use crate::problem::{Family, FamilyError, FamilyKind};
 use crate::rng::Stream;
