@@ -14,6 +14,7 @@ static REFINED: BaselineInfo = BaselineInfo {
     randomized: false,
     task: &Linear,
     flops: None,
+    sparse: false,
     solve: |request| {
         let qr = Baseline::named("qr").expect("built in");
         let mut solution = qr.solve(request)?;

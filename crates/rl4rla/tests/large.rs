@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use rl4rla::execute::*;
-use rl4rla::linalg::{Matrix, norm, sub};
+use rl4rla::linalg::{Matrix, Sparse, norm, sub};
 use rl4rla::problem::{Family, Instance, Linear, Task};
 use rl4rla::program::{Document, Entry, Geometry, Program, Update};
 use rl4rla::rng::Stream;
@@ -250,6 +250,38 @@ fn data_in_a_file_give_the_same_bits() {
     }
     let gram = rl4rla::linalg::gram(&file.A);
     assert_eq!(gram, rl4rla::linalg::gram(&memory.A));
+}
+
+#[test]
+fn sparse_data_give_what_dense_ones_give() {
+    let (rows, cols) = (6000, 12);
+    let values = Stream::new(31).normals(rows * cols);
+    let stored = (0..rows * cols).filter(|at| (at * 7919 + at / cols).is_multiple_of(5));
+    let entries = stored.map(|at| (at / cols, at % cols, values[at])).collect();
+    let sparse = Matrix::from_sparse(Sparse::from_entries(rows, cols, entries).unwrap());
+    let b = Stream::new(32).normals(rows);
+    let dense = Linear.pose_unsolved(sparse.clone().to_dense(), b.clone()).unwrap();
+    let sparse = Linear.pose_unsolved(sparse, b).unwrap();
+    let mut refused = 0;
+    for (entry, kind) in programs().into_iter().flat_map(|entry| SketchKind::ALL.map(|kind| (entry, kind))) {
+        let settings = RunSettings { step: 1e-4, ..settings(rows, cols, kind, Sampling::Unbiased) };
+        let run = |large| {
+            run_large(&entry.document.program, large, &settings, &Stream::new(33), StoppingRule::default())
+        };
+        match (run(&dense), run(&sparse)) {
+            (Ok(dense), Ok(sparse)) => {
+                let gap = deviation(&dense, &sparse);
+                assert!(gap < 1e-10, "{} with {kind:?}: {gap:e}", entry.name);
+            }
+            (dense, Err(failure)) => {
+                refused += 1;
+                let told = (failure.step, &failure.fault) == (FailurePoint::Check, &Fault::NotInMemory);
+                assert!(told || dense.is_err(), "{}: {failure}", entry.name);
+            }
+            (dense, sparse) => panic!("{}: {dense:?} {sparse:?}", entry.name),
+        }
+    }
+    assert!(refused > 0);
 }
 
 #[test]

@@ -56,6 +56,8 @@ pub struct BaselineInfo {
     pub task: &'static dyn Task,
     /// Flops of one iteration on an m×n matrix, if known.
     pub flops: Option<fn(f64, f64) -> f64>,
+    /// Whether it uses A only by products, sketches and factors, so that A may be sparse.
+    pub sparse: bool,
     /// The solver.
     pub solve: fn(&Request) -> Result<BaselineSolution, BaselineError>,
 }
@@ -96,9 +98,12 @@ impl Baseline {
         self.0
     }
 
-    /// Solves a problem.
+    /// Solves a problem; an error if A is sparse and the method needs all its entries.
     pub fn solve(self, request: &Request) -> Result<BaselineSolution, BaselineError> {
-        (self.0.solve)(request)
+        match self.0.sparse || request.A.is_dense() {
+            true => (self.0.solve)(request),
+            false => Err(BaselineError::NotDense),
+        }
     }
 }
 
@@ -110,14 +115,17 @@ const LINEAR: BaselineInfo = BaselineInfo {
     randomized: false,
     task: &Linear,
     flops: None,
+    sparse: false,
     solve: direct::qr,
 };
-const SKETCHED: BaselineInfo = BaselineInfo { group: MethodGroup::Sketched, randomized: true, ..LINEAR };
+const SKETCHED: BaselineInfo =
+    BaselineInfo { sparse: true, group: MethodGroup::Sketched, randomized: true, ..LINEAR };
 
 /// All baselines.
 pub static BASELINES: [BaselineInfo; 25] = [
     BaselineInfo {
         name: "normal-equations",
+        sparse: true,
         doc: "Cholesky of AᵀA; AlgoTune's solver for LOW_COND and MID_COND, transcribed from the paper's table",
         reference: "Press et al., AlgoTune, 2025",
         solve: direct::normal_equations,
@@ -125,6 +133,7 @@ pub static BASELINES: [BaselineInfo; 25] = [
     },
     BaselineInfo {
         name: "qr",
+        sparse: true,
         doc: "Householder QR of [A b]",
         reference: "Golub, Numerische Mathematik 7, 1965",
         solve: direct::qr,
@@ -132,6 +141,7 @@ pub static BASELINES: [BaselineInfo; 25] = [
     },
     BaselineInfo {
         name: "svd",
+        sparse: true,
         doc: "singular value decomposition, as `lstsq`; any rank and shape; AlgoTune's solver for MID_COND with high leverage, transcribed from the paper's table",
         reference: "Golub and Reinsch, Numerische Mathematik 14, 1970",
         solve: direct::svd,
@@ -157,6 +167,7 @@ pub static BASELINES: [BaselineInfo; 25] = [
     },
     BaselineInfo {
         name: "lsqr",
+        sparse: true,
         group: MethodGroup::Iterative,
         doc: "Golub-Kahan bidiagonalisation; iterations grow with the condition number",
         reference: "Paige and Saunders, ACM TOMS 8, 1982",
@@ -165,6 +176,7 @@ pub static BASELINES: [BaselineInfo; 25] = [
     },
     BaselineInfo {
         name: "cgls",
+        sparse: true,
         group: MethodGroup::Iterative,
         doc: "conjugate gradients on the normal equations",
         reference: "Hestenes and Stiefel, J. Res. NBS 49, 1952",
@@ -244,6 +256,7 @@ pub static BASELINES: [BaselineInfo; 25] = [
     },
     BaselineInfo {
         name: "ridge-cgls",
+        sparse: true,
         group: MethodGroup::Iterative,
         doc: "conjugate gradients on (AᵀA + λI)x = Aᵀb",
         reference: "Hestenes and Stiefel, J. Res. NBS 49, 1952",
@@ -278,6 +291,7 @@ pub static BASELINES: [BaselineInfo; 25] = [
     },
     BaselineInfo {
         name: "nystrom-pcg",
+        sparse: false,
         doc: "conjugate gradients preconditioned by a Nyström approximation of A from a sparse sketch of 0.15n rows",
         reference: "Frangella, Tropp and Udell, SIAM J. Matrix Anal. Appl. 44, 2023",
         task: &Spd,
@@ -294,6 +308,7 @@ pub static BASELINES: [BaselineInfo; 25] = [
     },
     BaselineInfo {
         name: "randomized-svd",
+        sparse: false,
         doc: "range of a Gaussian sketch of k + 10 rows after two power iterations, and the SVD of A restricted to it",
         reference: "Halko, Martinsson and Tropp, SIAM Review 53, 2011",
         task: &LowRank,
@@ -302,6 +317,7 @@ pub static BASELINES: [BaselineInfo; 25] = [
     },
     BaselineInfo {
         name: "block-krylov",
+        sparse: false,
         doc: "all blocks of two power iterations on a Gaussian sketch of k + 10 rows, and the SVD of A restricted to their space",
         reference: "Musco and Musco, NIPS 2015",
         task: &LowRank,

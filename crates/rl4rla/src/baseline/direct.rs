@@ -36,6 +36,9 @@ pub fn qr(request: &Request) -> Result<BaselineSolution, BaselineError> {
 pub fn svd(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let (m, n) = request.any_shape()?;
     let x = if m < n {
+        if !request.A.is_dense() {
+            return Err(BaselineError::NotDense);
+        }
         MinimumNorm::of(request.A)?.solve(request.b)
     } else {
         let (R, c) = linalg::qr_r_with(request.A, request.b);

@@ -17,6 +17,8 @@ pub enum BaselineError {
     Wide { rows: usize, cols: usize },
     /// The method is for square systems.
     NotSquare { rows: usize, cols: usize },
+    /// The method needs all entries of A in memory, and A is sparse or in a file.
+    NotDense,
     /// An entry of A or b is infinite or not a number.
     NotFinite,
     /// AᵀA is not numerically positive definite: its Cholesky factorisation fails at this pivot.
@@ -45,6 +47,9 @@ impl fmt::Display for BaselineError {
             }
             Self::NotSquare { rows, cols } => {
                 write!(f, "A is {rows} × {cols}, and this method is for square systems")
+            }
+            Self::NotDense => {
+                write!(f, "this method needs all of A in memory, but A is in a file or sparse")
             }
             Self::NotFinite => write!(f, "A or b holds a value that is infinite or not a number"),
             Self::NotPositiveDefinite { pivot } => {

@@ -49,6 +49,31 @@ fn consistent_and_inconsistent_systems_are_solved_as_qr_solves_them() {
 }
 
 #[test]
+fn sparse_systems_are_solved_or_refused() {
+    let values = normal(900, 7, 5);
+    let places = (0..900_usize * 7)
+        .filter(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40).is_multiple_of(3))
+        .map(|at| (at / 7, at % 7));
+    let entries = places.map(|(i, j)| (i, j, values.get(i, j))).collect();
+    let sparse = Matrix::from_sparse(linalg::Sparse::from_entries(900, 7, entries).unwrap());
+    let (A, b) = (sparse.clone().to_dense(), normal(900, 1, 6).column(0).to_vec());
+    for row in &BASELINES {
+        let lambda = |A| Request { lambda: 0.5, ..request(A, &b) };
+        let Ok(found) = Baseline(row).solve(&lambda(&sparse)) else {
+            assert!(!row.sparse, "{}", row.name);
+            assert_eq!(Baseline(row).solve(&lambda(&sparse)), Err(BaselineError::NotDense), "{}", row.name);
+            continue;
+        };
+        let x = Baseline(row).solve(&lambda(&A)).unwrap().x;
+        assert!(linalg::norm(&linalg::sub(&found.x, &x)) < 1e-10 * linalg::norm(&x), "{}", row.name);
+    }
+    assert!(ACCURATE.iter().all(|name| named(name).info().sparse));
+    let wide = Matrix::from_sparse(linalg::Sparse::from_entries(1, 2, vec![(0, 1, 1.0)]).unwrap());
+    assert_eq!(named("svd").solve(&request(&wide, &[1.0])), Err(BaselineError::NotDense));
+    assert_eq!(named("lsqr").solve(&request(&wide, &[2.0])).unwrap().x, [0.0, 2.0]);
+}
+
+#[test]
 fn layout_and_threads_change_rounding_or_nothing() {
     let (A, b) = problem(3000, 12, 50.0, 0.1, 6);
     let rows = by_rows(&A);

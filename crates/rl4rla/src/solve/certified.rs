@@ -3,12 +3,12 @@
 use super::certificate::Certificate;
 use super::error::SolveError;
 use super::factor::ColumnSplit;
-use super::options::StepSize;
+use super::options::{SolveOptions, StepSize};
 use super::prepared::{PASSES, PreparedProblem};
-use super::progress::{Closest, STILL};
+use super::progress::{Closest, SLOW, STILL};
 use super::solution::{Solution, Termination};
 use super::solver::{Job, SolveMethod};
-use crate::execute::{Measuring, RunFailure, Runner, Seen};
+use crate::execute::{RunFailure, Runner, Seen};
 use crate::linalg;
 
 /// How often a diverging run is restarted with half the step size.
@@ -22,7 +22,7 @@ pub(super) struct Certified<'a> {
     job: &'a Job<'a>,
     runner: Runner<'a>,
     columns: &'a ColumnSplit,
-    /// Iterations between two measurements, if the program's own passes show nothing.
+    /// Iterations between two measurements.
     every: usize,
     step: f64,
     /// How often the step size may still be halved.
@@ -37,15 +37,23 @@ pub(super) struct Certified<'a> {
 }
 
 impl<'a> Certified<'a> {
-    /// Runs setup and determines the step size.
-    pub fn begin(job: &'a Job<'a>, columns: &'a ColumnSplit) -> Result<Certified<'a>, RunFailure> {
-        let mut runner = job.begin(Measuring::Shown)?;
-        // A measurement costs a pass of 4mn flops; measuring may cost at most as much as running.
-        let flops = job.cost.rates(&job.sizes).mean_iteration().max(1.0);
-        let rare = ((4.0 * job.sizes.rows * job.sizes.cols) / flops).ceil() as usize;
-        // A program that refreshes a value does so in order to read A less often.
-        let least = if job.plan.refreshes() { job.options.every } else { 1 };
-        let every = if job.options.history { 1 } else { rare.max(least) };
+    /// Determines the step size of a run that has made its setup.
+    pub fn begin(
+        job: &'a Job<'a>,
+        mut runner: Runner<'a>,
+        columns: &'a ColumnSplit,
+    ) -> Result<Certified<'a>, RunFailure> {
+        let every = match (job.options.history || runner.shows(), job.plan.refreshes()) {
+            // The next iteration uses the pass.
+            (true, _) => 1,
+            // A program that refreshes a value does so in order to read A less often.
+            (false, true) => job.options.every,
+            // A measurement costs a pass of 4mn flops; measuring may cost at most as much as running.
+            (false, false) => {
+                let flops = job.cost.rates(&job.sizes).mean_iteration().max(1.0);
+                ((4.0 * job.sizes.rows * job.sizes.cols) / flops).ceil() as usize
+            }
+        };
         let (step, tries) = match job.options.step {
             StepSize::Auto => (runner.find_step()?, HALVINGS),
             StepSize::Fixed(step) => (step, 0),
@@ -64,7 +72,7 @@ impl<'a> Certified<'a> {
             converged: true,
             residual,
             gradient: 0.0,
-            certificate: Some(prepared.judge(columns, &[], &seen, 0.0)),
+            certificate: Some(prepared.judge(columns, &[], &seen, SolveOptions::default().goal())),
             dependent: columns.dependent.clone(),
             step: 0.0,
             iterations: 0,
@@ -80,7 +88,12 @@ impl<'a> Certified<'a> {
     }
 
     fn judge(&self, y: &[f64], seen: &Seen) -> Certificate {
-        self.job.prepared.judge(self.columns, y, seen, self.job.options.tolerance)
+        self.job.prepared.judge(self.columns, y, seen, self.job.options.goal())
+    }
+
+    /// Measurements without much progress after which a run that is accurate up to rounding ends.
+    fn patience(&self) -> usize {
+        if self.job.options.backward_error.is_some() { 3 } else { SLOW }
     }
 
     /// Whether the run may end before the iteration limit; not with a tolerance of 0, nor if a mean is asked for.
@@ -108,36 +121,24 @@ impl SolveMethod for Certified<'_> {
 
     fn advance(&mut self) -> Result<Option<Termination>, RunFailure> {
         let before = self.x().to_vec();
-        let seen = self.runner.advance()?;
-        // The residual shown by an iteration is that of the iterate before it.
-        if let (Some(seen), Some(place)) = (&seen, self.residuals.last_mut()) {
-            *place = seen.residual;
-        }
+        self.runner.advance()?;
         let (may_stop, iterations) = (self.may_stop(), self.residuals.len());
-        let shown = seen.as_ref().map(|seen| self.judge(&before, seen));
-        let looked = match &shown {
-            // The iterate that is returned has to meet the tolerance, not the one before it.
-            Some(shown) if may_stop && (shown.reached || (shown.converged && self.closest.is_slow())) => {
-                Some(self.runner.measure())
-            }
-            None if iterations.is_multiple_of(self.every) => Some(self.runner.measure()),
-            _ => None,
-        };
+        let looked = iterations.is_multiple_of(self.every).then(|| self.runner.measure());
         self.residuals.push(looked.as_ref().map_or(f64::NAN, |looked| looked.residual));
         let change = linalg::norm(&linalg::sub(self.x(), &before));
         self.still = if change <= f64::EPSILON * linalg::norm(&before) { self.still + 1 } else { 0 };
         let judged = looked.as_ref().map(|looked| self.judge(self.x(), looked));
-        let newest = looked.as_ref().or(seen.as_ref());
-        if let (Some(now), Some(newest)) = (judged.or(shown), newest) {
-            self.closest.look(now.excess * newest.distance);
+        if let (Some(now), Some(looked)) = (&judged, &looked) {
+            self.closest.look(now.excess * looked.distance);
         }
         // With random samples, an unchanged iterate may be coincidence.
         let may_stand = may_stop && !self.runner.draws_in_iterations();
-        Ok(if newest.is_some_and(|now| now.residual > DIVERGED * self.first) {
+        Ok(if looked.is_some_and(|now| now.residual > DIVERGED * self.first) {
             Some(Termination::Divergence)
         } else if may_stop && judged.is_some_and(|now| now.reached) {
             Some(Termination::Tolerance)
-        } else if may_stop && judged.is_some_and(|now| now.converged) && self.closest.is_slow() {
+        } else if may_stop && judged.is_some_and(|now| now.converged) && self.closest.is_slow(self.patience())
+        {
             Some(Termination::Floor)
         } else if may_stand && self.still >= STILL {
             Some(Termination::Standstill)
@@ -178,7 +179,7 @@ impl SolveMethod for Certified<'_> {
             step: self.step,
             iterations,
             passes: self.job.cost.passes(&self.job.sizes, iterations),
-            reads: PASSES + self.runner.passes(),
+            reads: self.job.prepared.passes() + self.runner.passes(),
             flops: self.job.cost.flops(&self.job.sizes, iterations),
             residuals,
             ended,

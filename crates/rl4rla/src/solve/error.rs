@@ -43,12 +43,16 @@ pub enum Unsupported {
     Answers,
     /// Data kept in a file.
     File,
+    /// Sparse data.
+    Sparse,
     /// The mean of the iterates.
     Average,
     /// Linearly dependent columns.
     RankDeficient,
     /// A number λ.
     Lambda,
+    /// A λ that does not apply to some columns.
+    FreeColumns,
 }
 
 impl Unsupported {
@@ -59,7 +63,9 @@ impl Unsupported {
                 "finds an answer, such as a number for every row, and no x: run its programs by `execute::run`"
             }
             Unsupported::File => "measures x with all of A in memory: bring the data as a matrix in memory",
+            Unsupported::Sparse => "measures x with all of A in memory: make the matrix dense",
             Unsupported::Average => "may have no solution between two others: ask for no mean of iterates",
+            Unsupported::FreeColumns => "applies λ to every column: exempt none from it",
             Unsupported::Lambda => "has no λ: leave it at 0",
             Unsupported::RankDeficient => {
                 "has no rule for dependent columns: leave `rank_deficient` at `Refuse`, or those columns out"

@@ -4,9 +4,11 @@
 //! pass.
 #![allow(non_snake_case)]
 
-use crate::execute::{Sketch, SketchKind};
+use super::column_factor::ColumnFactor;
+use crate::execute::{Factorisation, Sketch, SketchKind};
 use crate::linalg::{self, Matrix, NumericError, Svd};
 use crate::rng::Stream;
+use std::sync::Arc;
 
 /// With at most this many columns, the R factor of A itself is as cheap as a sketch and takes less memory.
 const FEW: usize = 8;
@@ -18,8 +20,19 @@ const ROUNDINGS: f64 = 4.0;
 /// Also if σ ≤ ε·σ₁ times the number of rows, or times this number if there are fewer rows.
 const FEWEST: usize = 32;
 
+/// An estimate of σₙ leaves no doubt about the rank if it is this many times the bound below which σₙ counts as zero.
+const DOUBT: f64 = 30.0;
+
+/// Rounding errors of an entry of AᵀA, in units of nε, that a squared singular value has to exceed.
+const SQUARED: f64 = 100.0;
+
 /// Smallest share of a column for which another column is named.
 const NAMED: f64 = 1e-6;
+
+/// The bound, in units of ε, on σ of a direction of length 1 that is null up to the rounding error of its columns.
+fn carried(n: usize, noise: f64) -> f64 {
+    ROUNDINGS * (n as f64).sqrt() * noise
+}
 
 /// A triangular factor R with RᵀR ≈ AᵀA.
 pub(super) struct Triangle {
@@ -67,16 +80,6 @@ pub(super) struct ColumnSplit {
     pub factor: ColumnFactor,
 }
 
-/// The kept columns of A, scaled to length 1, by the SVD R̂ = UΣVᵀ of their triangular factor.
-pub(super) struct ColumnFactor {
-    /// ‖aⱼ‖, up to the distortion of a sketch.
-    pub lengths: Vec<f64>,
-    /// The diagonal of Σ, largest first.
-    pub sigma: Vec<f64>,
-    /// The right singular vectors.
-    V: Matrix,
-}
-
 impl ColumnSplit {
     /// Splits the columns into independent and dependent ones. With columns scaled to length 1, v is a null direction
     /// if σ = ‖Âv‖ ≤ ε·max(m·σ₁, 4√n·‖ν∘v‖): the first bound is that of NumPy's `lstsq`, the second applies if
@@ -85,7 +88,7 @@ impl ColumnSplit {
         let R = &triangle.R;
         let n = R.cols();
         let rows = triangle.rows.max(FEWEST) as f64;
-        let carried = |noise: f64| f64::EPSILON * ROUNDINGS * (n as f64).sqrt() * noise;
+        let carried = |noise: f64| f64::EPSILON * carried(n, noise);
         // A column that is only rounding error is treated as zero.
         let length = |j: usize| if carried(noise[j]) < 1.0 { linalg::norm(R.column(j)) } else { 0.0 };
         let lengths: Vec<f64> = (0..n).map(length).collect();
@@ -101,7 +104,7 @@ impl ColumnSplit {
             };
             let null: Vec<usize> = (0..kept.len()).filter(is_null).collect();
             if null.is_empty() {
-                return Ok(ColumnSplit::new(kept, &gone, &lengths, svd, &images));
+                return Ok(ColumnSplit::new(kept, &gone, &lengths, svd, &corner, &images));
             }
             let given_up = pivots(&svd.V, &null);
             let stays = |place: &usize| !given_up.contains(place);
@@ -109,7 +112,14 @@ impl ColumnSplit {
         }
     }
 
-    fn new(kept: Vec<usize>, gone: &[usize], lengths: &[f64], svd: Svd, images: &Matrix) -> ColumnSplit {
+    fn new(
+        kept: Vec<usize>,
+        gone: &[usize],
+        lengths: &[f64],
+        svd: Svd,
+        corner: &Matrix,
+        images: &Matrix,
+    ) -> ColumnSplit {
         let (mut dependent, mut weights) = (Vec::new(), Vec::new());
         for (d, column) in gone.iter().enumerate() {
             // The coefficients of a column of length 1 with respect to columns of length 1.
@@ -123,8 +133,37 @@ impl ColumnSplit {
             let weight = |(share, j): (&f64, &usize)| share * lengths[*column] / lengths[*j];
             weights.push(shares.iter().zip(&kept).map(weight).collect());
         }
-        let lengths = kept.iter().map(|j| lengths[*j]).collect();
-        ColumnSplit { kept, dependent, weights, factor: ColumnFactor { lengths, sigma: svd.sigma, V: svd.V } }
+        let lengths: Vec<f64> = kept.iter().map(|j| lengths[*j]).collect();
+        let extremes = [svd.sigma.first(), svd.sigma.last()].map(|sigma| sigma.copied().unwrap_or(1.0));
+        // The corner has columns of length 1, and the factor those of A.
+        let R = Matrix::from_fn(kept.len(), kept.len(), |i, j| corner.get(i, j) * lengths[j]);
+        ColumnSplit { kept, dependent, weights, factor: ColumnFactor::new(R.into(), lengths, extremes) }
+    }
+
+    /// All columns as independent ones, if R, a factor of A or of a sketch of A, leaves no doubt that they are.
+    pub fn independent(
+        R: &Arc<Matrix>,
+        how: Factorisation,
+        rows: usize,
+        noise: &[f64],
+    ) -> Option<ColumnSplit> {
+        let factor = ColumnFactor::of(R)?;
+        let [largest, smallest] = factor.extremes;
+        let n = R.cols();
+        let noise = noise.iter().copied().fold(1.0, f64::max);
+        let null = f64::EPSILON * (rows.max(FEWEST) as f64 * largest).max(carried(n, noise));
+        // Below this, rounding errors of AᵀA decide about the smallest singular values.
+        let hidden = match how {
+            Factorisation::Direct => 0.0,
+            Factorisation::Squared => (SQUARED * n as f64 * f64::EPSILON).sqrt() * largest,
+        };
+        let kept = (0..n).collect();
+        (smallest > hidden.max(DOUBT * null)).then_some(ColumnSplit {
+            kept,
+            dependent: vec![],
+            weights: vec![],
+            factor,
+        })
     }
 
     /// The vector of smallest norm among all x with the same A·x. Column j of A was divided by 2^(exponent j) before
@@ -177,42 +216,6 @@ impl ColumnSplit {
             }
         }
         folded
-    }
-}
-
-impl ColumnFactor {
-    /// σ₁/σₙ of the columns scaled to length 1.
-    pub fn kappa(&self) -> f64 {
-        if let [first, .., last] = self.sigma[..] { first / last } else { 1.0 }
-    }
-
-    /// Vᵀg for a gradient g = Aᵀr, transformed to columns of length 1.
-    pub fn rotated(&self, gradient: &[f64]) -> Vec<f64> {
-        let unit: Vec<f64> = gradient.iter().zip(&self.lengths).map(|(g, length)| g / length).collect();
-        linalg::vec_mat(&unit, &self.V)
-    }
-
-    /// VΣ⁻²u: the distance of the coefficients from the solution, with columns scaled to length 1, for u = Vᵀg.
-    pub fn newton(&self, rotated: &[f64]) -> Vec<f64> {
-        let scaled: Vec<f64> = rotated.iter().zip(&self.sigma).map(|(u, sigma)| u / sigma / sigma).collect();
-        linalg::mat_vec(&self.V, &scaled)
-    }
-
-    /// Bounds on the change of each entry of [`ColumnFactor::newton`] due to errors of these sizes in r and in g = Aᵀr.
-    pub fn amplification(&self, residual: f64, gradient: f64) -> Vec<f64> {
-        let row = |j: usize| {
-            let pieces = |power: i32| {
-                let piece = |i: usize| self.V.get(j, i) / self.sigma[i].powi(power);
-                linalg::norm(&(0..self.sigma.len()).map(piece).collect::<Vec<f64>>())
-            };
-            residual * pieces(1) + gradient * pieces(2)
-        };
-        (0..self.lengths.len()).map(row).collect()
-    }
-
-    /// The coefficients with respect to columns scaled to length 1.
-    pub fn in_units(&self, x: &[f64]) -> Vec<f64> {
-        x.iter().zip(&self.lengths).map(|(x, length)| x * length).collect()
     }
 }
 

@@ -1,15 +1,17 @@
 //! Any task: every iteration has a line search on the loss, and the task's optimality measure decides convergence.
 //!
 //! If the update is x ← x − η·v1, every iteration chooses η among powers of two times the last one; a step is only
-//! taken if it does not increase the loss.
+//! taken if it does not increase the loss. If the loss is known from A·x, so is that of every trial point, from one product
+//! with A for the whole search; and what judging a point computed, the next iteration of the program is spared.
 
 use super::error::SolveError;
 use super::options::StepSize;
 use super::progress::{Closest, STILL};
 use super::solution::{Solution, Termination};
 use super::solver::{Job, SolveMethod};
-use crate::execute::{Fault, Measuring, RunFailure, Runner};
-use crate::problem::Instance;
+use crate::execute::{Fault, KnownProduct, Measuring, RunFailure, Runner};
+use crate::linalg;
+use crate::problem::{ImageLoss, Instance, Slope};
 use crate::program::{Reg, Section, Update};
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -35,12 +37,46 @@ struct Point<'a> {
     instance: &'a Instance,
     /// The step size that led here.
     step: f64,
-    optimality: OnceCell<Result<f64, &'static str>>,
+    /// A·x.
+    image: OnceCell<Vec<f64>>,
+    judged: OnceCell<Result<Judged, &'static str>>,
+}
+
+/// What is known of a point: the slope of a loss that is known from A·x, or only the optimality measure.
+enum Judged {
+    Slope(Slope),
+    Optimality(f64),
 }
 
 impl<'a> Point<'a> {
     fn new(job: &Job<'a>, runner: Runner<'a>, step: f64) -> Point<'a> {
-        Point { runner, instance: &job.prepared.instance, step, optimality: OnceCell::new() }
+        let (image, judged) = Default::default();
+        Point { runner, instance: &job.prepared.instance, step, image, judged }
+    }
+
+    /// A·x.
+    fn image(&self) -> &[f64] {
+        self.image.get_or_init(|| self.instance.image(self.x()))
+    }
+
+    fn judged(&self) -> &Result<Judged, &'static str> {
+        let (task, instance) = (self.instance.task, self.instance);
+        self.judged.get_or_init(|| match task.image_loss() {
+            Some(loss) => loss.slope(instance, self.x(), self.image()).map(Judged::Slope),
+            None => task.optimality(instance, self.x()).map(Judged::Optimality),
+        })
+    }
+
+    /// The run, ready for its next iteration: it is spared what is known already.
+    fn departing(&self) -> Runner<'a> {
+        let mut runner = self.runner.clone();
+        if let Ok(Judged::Slope(Slope { residual, product, .. })) = self.judged() {
+            runner.know(vec![
+                KnownProduct::image(self.x().to_vec(), self.image().to_vec()),
+                KnownProduct::transposed(residual.clone(), product.clone()),
+            ]);
+        }
+        runner
     }
 
     fn x(&self) -> &[f64] {
@@ -52,7 +88,11 @@ impl<'a> Point<'a> {
     }
 
     fn optimality(&self) -> Result<f64, &'static str> {
-        *self.optimality.get_or_init(|| self.instance.task.optimality(self.instance, self.x()))
+        match self.judged() {
+            Ok(Judged::Slope(slope)) => Ok(slope.optimality),
+            Ok(Judged::Optimality(optimality)) => Ok(*optimality),
+            Err(why) => Err(why),
+        }
     }
 
     /// The same as a number; NaN for a problem without a solution.
@@ -127,10 +167,19 @@ impl<'a> LineSearch<'a> {
 
     /// One iteration with this step size.
     fn step(&self, step: f64) -> Result<Point<'a>, RunFailure> {
-        let mut runner = self.at.runner.clone();
+        let mut runner = self.at.departing();
         runner.set_step(step);
         runner.advance()?;
         Ok(Point::new(self.job, runner, step))
+    }
+
+    /// The loss along the step of a run that has computed it, and the image of that step, if losses are known from
+    /// images.
+    fn line(&self, aimed: &mut Runner<'a>) -> Option<(&'a dyn ImageLoss, Vec<f64>)> {
+        let task = self.job.prepared.instance.task;
+        let straight = task.update() == Update::Subtract && !self.job.plan.reads_step(Section::Iteration);
+        let loss = task.image_loss().filter(|_| straight)?;
+        Some((loss, aimed.image()))
     }
 
     /// One iteration with the best step size among powers of two times the last one. If losses do not tell, the
@@ -138,15 +187,26 @@ impl<'a> LineSearch<'a> {
     fn search(&self) -> Result<Option<Point<'a>>, RunFailure> {
         let (at, steps) = (&self.at, &self.steps);
         let again = self.job.plan.reads_step(Section::Iteration);
-        let mut aimed = at.runner.clone();
+        let mut aimed = at.departing();
         if !again {
             aimed.aim()?;
         }
+        let line = self.line(&mut aimed);
         let reached = |step: f64| -> Result<Option<Point<'a>>, RunFailure> {
             let mut runner = aimed.clone();
             runner.set_step(step);
-            match if again { runner.advance().map(|_| ()) } else { runner.land() } {
-                Ok(()) => Ok(Some(Point::new(self.job, runner, step))),
+            let image: OnceCell<Vec<f64>> = OnceCell::new();
+            let landed = match &line {
+                _ if again => runner.advance().map(|_| ()),
+                None => runner.land(),
+                Some((loss, along)) => {
+                    let moved = at.image().iter().zip(along).map(|(z, along)| z - step * along);
+                    let image = image.get_or_init(|| moved.collect());
+                    runner.land_measured(|x| loss.measure_image(at.instance, x, image))
+                }
+            };
+            match landed {
+                Ok(()) => Ok(Some(Point { image, ..Point::new(self.job, runner, step) })),
                 // The step is too long.
                 Err(failure) if failure.fault == Fault::NotFinite => Ok(None),
                 Err(failure) => Err(failure),
@@ -235,7 +295,15 @@ impl SolveMethod for LineSearch<'_> {
         let Job { prepared, options, cost, sizes, .. } = self.job;
         let (instance, task) = (&prepared.instance, prepared.instance.task);
         let y = mean.unwrap_or_else(|| self.x().to_vec());
-        let (loss, optimality) = (instance.measure(&y).0, task.optimality(instance, &y));
+        // Measured afresh, from y alone.
+        let (loss, optimality) = match task.image_loss() {
+            Some(loss) => {
+                let image = linalg::mat_vec(&instance.A, &y);
+                let slope = loss.slope(instance, &y, &image);
+                (loss.measure_image(instance, &y, &image).0, slope.map(|slope| slope.optimality))
+            }
+            None => (instance.measure(&y).0, task.optimality(instance, &y)),
+        };
         let off = optimality.unwrap_or(f64::NAN);
         // If all iterations were asked for, the result must be a solution up to rounding.
         let good = off <= options.tolerance.max(RESOLVED);

@@ -1,5 +1,6 @@
 //! Options of `solve`: step size, tolerance, treatment of dependent columns.
 
+use super::certificate::AccuracyGoal;
 use crate::execute::{RunSettings, Sampling, SketchKind};
 
 /// The step size η.
@@ -36,6 +37,9 @@ pub struct SolveOptions {
     /// The run converges if ‖A(x − x*)‖ ≤ tolerance·‖Ax − b‖, or up to rounding error, as estimated by
     /// [`Certificate`](super::Certificate); with 0, it runs to the iteration limit.
     pub tolerance: f64,
+    /// With a certificate, the run instead ends when the estimated backward error is at most this and the excess within
+    /// the rounding error of a backward stable method, or when rounding hides further progress.
+    pub backward_error: Option<f64>,
     /// Treatment of linearly dependent columns.
     pub rank_deficient: RankDeficient,
     /// Whether to return the mean of the iterates of the second half, which reduces the noise of row samples.
@@ -63,6 +67,7 @@ impl Default for SolveOptions {
             every: RunSettings::EVERY,
             iterations: 1000,
             tolerance: 1e-10,
+            backward_error: None,
             rank_deficient: RankDeficient::Refuse,
             average: false,
             history: false,
@@ -76,6 +81,11 @@ impl Default for SolveOptions {
 }
 
 impl SolveOptions {
+    /// What a run has to reach.
+    pub(super) fn goal(&self) -> AccuracyGoal {
+        AccuracyGoal { tolerance: self.tolerance, backward_error: self.backward_error }
+    }
+
     /// The settings of a run on data of this size.
     pub fn settings(&self, rows: usize, cols: usize) -> RunSettings {
         let sketch_rows = (self.sketch_factor * cols as f64).ceil() as usize;

@@ -1,6 +1,7 @@
 //! Data prepared for a program: columns scaled to about the same length, dependent columns left out.
 
-use super::certificate::Certificate;
+use super::certificate::{AccuracyGoal, Certificate};
+use super::column_factor::ColumnFactor;
 use super::error::SolveError;
 use super::factor::{ColumnSplit, Triangle, times_power};
 use super::options::{RankDeficient, SolveOptions};
@@ -17,6 +18,8 @@ pub(super) struct PreparedProblem {
     pub instance: Instance,
     /// The linear dependence of the columns, if the task uses a certificate.
     pub columns: Option<ColumnSplit>,
+    /// The rounding error of each column.
+    pub noise: Vec<f64>,
     exponents: Vec<i32>,
     size: i32,
     shortest: bool,
@@ -29,11 +32,15 @@ impl PreparedProblem {
     /// Scales by powers of two, which is exact. A symmetric A stays symmetric: all its columns are scaled by one
     /// factor.
     pub fn new(problem: Problem, options: &SolveOptions) -> Result<PreparedProblem, SolveError> {
-        let Problem { task, matrix, b, noise, lambda } = problem;
+        let Problem { task, matrix, b, noise, lambda, free } = problem;
         let Solving { stopping, scales_columns, .. } = task.solving();
         let certified = stopping == Stopping::Certificate;
         let symmetric = !matrix.is_in_file() && matrix.is_symmetric();
-        let scales = if scales_columns { scales(&matrix, symmetric) } else { vec![1.0; matrix.cols()] };
+        let (scales, lambda) = match scales_columns {
+            true if lambda > 0.0 => scales_with_penalty(&matrix, lambda, &free),
+            true => (scales(&matrix, symmetric), lambda),
+            false => (vec![1.0; matrix.cols()], lambda),
+        };
         let size = if certified { power(linalg::norm(&b)) } else { 1.0 };
         let b: Vec<f64> = b.iter().map(|b| b / size).collect();
         let exponents: Vec<i32> = scales.iter().copied().map(exponent).collect();
@@ -55,13 +62,43 @@ impl PreparedProblem {
             instance = Instance::unsolved(task, matrix.map_columns(ColumnMap::only(kept.clone())), b);
         }
         let shortest = options.rank_deficient == RankDeficient::MinNorm;
-        Ok(PreparedProblem { instance, columns, exponents, size: exponent(size), shortest })
+        Ok(PreparedProblem { instance, noise, columns, exponents, size: exponent(size), shortest })
+    }
+
+    /// The problem as it is, for a program that computes a factor of A itself: nothing is checked or scaled. `None` if
+    /// that could matter before the factor is known.
+    pub fn as_given(problem: Problem) -> Result<PreparedProblem, Box<Problem>> {
+        let Problem { task, matrix, b, .. } = &problem;
+        let plain = task.solving().stopping == Stopping::Certificate
+            && matrix.rows() >= matrix.cols()
+            && matrix.cols() > 0
+            && matrix.rows() == b.len()
+            && ColumnFactor::PLAIN.contains(&linalg::norm(b));
+        if !plain {
+            return Err(Box::new(problem));
+        }
+        let Problem { task, matrix, b, noise, .. } = problem;
+        let exponents = vec![0; matrix.cols()];
+        let instance = Instance::unsolved(task, matrix, b);
+        Ok(PreparedProblem { instance, noise, columns: None, exponents, size: 0, shortest: false })
+    }
+
+    /// Passes over A made by the preparation.
+    pub fn passes(&self) -> usize {
+        if self.columns.is_some() { PASSES } else { 0 }
+    }
+
+    /// The problem that was prepared by [`PreparedProblem::as_given`].
+    pub fn into_problem(self) -> Problem {
+        let (task, noise) = (self.instance.task, self.noise);
+        let (matrix, b) = self.instance.into_data();
+        Problem { noise, ..Problem::new(task, matrix, b) }
     }
 
     /// The solution in the units of the data, with an entry for every column.
     pub fn answer(&self, y: &[f64]) -> Vec<f64> {
         let unscaled = |y: f64, j: usize| times_power(y, self.size - self.exponents[j]);
-        let Some(columns) = &self.columns else {
+        let Some(columns) = self.columns.as_ref().filter(|columns| !columns.dependent.is_empty()) else {
             return y.iter().enumerate().map(|(j, y)| unscaled(*y, j)).collect();
         };
         let mut x = vec![0.0; self.exponents.len()];
@@ -85,8 +122,8 @@ impl PreparedProblem {
     }
 
     /// The certificate of y.
-    pub fn judge(&self, columns: &ColumnSplit, y: &[f64], seen: &Seen, tolerance: f64) -> Certificate {
-        Certificate::of(&columns.factor, y, seen, linalg::norm(&self.instance.b), tolerance)
+    pub fn judge(&self, columns: &ColumnSplit, y: &[f64], seen: &Seen, goal: AccuracyGoal) -> Certificate {
+        Certificate::of(&columns.factor, y, seen, linalg::norm(&self.instance.b), goal)
     }
 }
 
@@ -107,6 +144,23 @@ fn scales(matrix: &Matrix, symmetric: bool) -> Vec<f64> {
         true => vec![scales.iter().copied().fold(f64::MIN_POSITIVE, f64::max); scales.len()],
         false => scales,
     }
+}
+
+/// Factor by which a column that λ does not apply to exceeds √λ.
+const FREE: f64 = (1_u64 << 40) as f64;
+
+/// The powers of two that scale the columns of a matrix, and λ in the new units, for a problem with the penalty ½λ‖x‖²:
+/// one for all columns, so that the penalty keeps its form. A column without penalty is scaled to at least 2⁴⁰ times √λ:
+/// then its coefficient is so small that its share of the penalty is 2⁻⁸⁰ of the curvature of the loss, and Newton's
+/// method works in any units.
+fn scales_with_penalty(matrix: &Matrix, lambda: f64, free: &[usize]) -> (Vec<f64>, f64) {
+    let norms = linalg::column_norms(matrix);
+    let held = norms.iter().enumerate().filter(|(j, _)| !free.contains(j));
+    let scale = power(held.fold(0.0, |most: f64, (_, norm)| most.max(*norm)));
+    let lambda = lambda / scale / scale;
+    let large = (FREE * power(lambda.sqrt())).max(1.0);
+    let own = |(j, norm): (usize, f64)| if free.contains(&j) { power(norm) / large } else { scale };
+    (norms.into_iter().enumerate().map(own).collect(), lambda)
 }
 
 /// The power of two that scales a length to between 1 and 2; 1 for a length of 0.

@@ -14,6 +14,7 @@ pub struct Problem {
     pub(super) b: Vec<f64>,
     pub(super) noise: Vec<f64>,
     pub(super) lambda: f64,
+    pub(super) free: Vec<usize>,
 }
 
 impl Problem {
@@ -21,7 +22,7 @@ impl Problem {
     /// [`Matrix::from_row_major`], or every product is sequential.
     #[allow(non_snake_case)]
     pub fn new(task: &'static dyn Task, A: Matrix, b: Vec<f64>) -> Problem {
-        Problem { task, noise: vec![1.0; A.cols()], matrix: A, b, lambda: 0.0 }
+        Problem { task, noise: vec![1.0; A.cols()], matrix: A, b, lambda: 0.0, free: vec![] }
     }
 
     /// Least squares, min ‖Ax − b‖, on numbers in memory: the entries of A row by row, and b. A `Vec` is taken as it
@@ -62,13 +63,34 @@ impl Problem {
         Problem { lambda, ..self }
     }
 
+    /// Exempts columns from λ, such as that of an intercept.
+    ///
+    /// ```
+    /// use rl4rla::{linalg::Matrix, problem::RidgeLogistic, program::Entry, solve::{Problem, SolveOptions, solve}};
+    /// // A column of zeros and an intercept: however large λ is, σ(x₂) = 3/4.
+    /// let A = Matrix::from_row_major(4, 2, vec![0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
+    /// let problem = Problem::new(&RidgeLogistic, A, vec![1.0, 1.0, 0.0, 1.0]).with_lambda(100.0);
+    /// let newton = &Entry::named("regularized-newton").unwrap().document;
+    /// let solution = solve(newton, problem.with_free_columns(vec![1]), &SolveOptions::default()).unwrap();
+    /// let x = solution.into_x().unwrap();
+    /// assert!(x[0] == 0.0 && (x[1] - 3f64.ln()).abs() < 1e-9);
+    /// ```
+    pub fn with_free_columns(self, free: Vec<usize>) -> Problem {
+        Problem { free, ..self }
+    }
+
     /// An error if the options ask for something that the task does not support.
     pub(super) fn admits(&self, options: &SolveOptions) -> Result<(), SolveError> {
         let solving = self.task.solving();
         let refused = [
             (self.task.update().is_answer(), Unsupported::Answers),
             (self.matrix.is_in_file() && !solving.streams, Unsupported::File),
+            (self.matrix.is_sparse() && !solving.streams, Unsupported::Sparse),
             (self.lambda != 0.0 && !self.task.inputs().contains(Reg::LAMBDA), Unsupported::Lambda),
+            (
+                self.lambda != 0.0 && !self.free.is_empty() && !solving.scales_columns,
+                Unsupported::FreeColumns,
+            ),
             (options.average && !solving.averages, Unsupported::Average),
             (
                 options.rank_deficient != RankDeficient::Refuse && solving.stopping != Stopping::Certificate,

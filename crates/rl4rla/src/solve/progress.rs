@@ -10,7 +10,7 @@ pub(super) const STILL: usize = 8;
 const STALE: usize = 100;
 
 /// Consecutive measurements without halving the distance after which a run that is accurate up to rounding may stop.
-const SLOW: usize = 10;
+pub(super) const SLOW: usize = 10;
 
 /// The smallest distance reached, the measurements since then, and the measurements since the distance was last
 /// halved.
@@ -36,9 +36,9 @@ impl Closest {
             if distance < 0.5 * self.mark { (distance, 0) } else { (self.mark, self.since_mark + 1) };
     }
 
-    /// Whether little more progress can be expected.
-    pub fn is_slow(&self) -> bool {
-        self.since_mark >= SLOW
+    /// Whether little more progress can be expected, after so many measurements without much.
+    pub fn is_slow(&self, patience: usize) -> bool {
+        self.since_mark >= patience
     }
 
     /// Whether no more progress can be expected.

@@ -2,6 +2,7 @@
 
 use super::certified::Certified;
 use super::error::SolveError;
+use super::factor::ColumnSplit;
 use super::line_search::LineSearch;
 use super::options::SolveOptions;
 use super::prepared::PreparedProblem;
@@ -39,12 +40,64 @@ use crate::rng::Stream;
 pub fn solve(program: &Document, problem: Problem, options: &SolveOptions) -> Result<Solution, SolveError> {
     problem.task.admit(program).map_err(RunFailure::from)?;
     problem.admits(options)?;
+    let problem = match by_own_factor(program, problem, options) {
+        (_, Ok(Some(solution))) => return Ok(solution),
+        (problem, _) => problem,
+    };
+    carefully(program, problem, options)
+}
+
+/// Solves a problem with scaled columns, after a rank decision of its own.
+pub(super) fn carefully(
+    program: &Document,
+    problem: Problem,
+    options: &SolveOptions,
+) -> Result<Solution, SolveError> {
     let prepared = PreparedProblem::new(problem, options)?;
     // Entries that cannot be read are NaN, so the run fails.
     run(&program.program, &prepared, options).map_err(|error| match prepared.instance.A.read_failure() {
         Some(why) => SolveError::Unreadable(why.to_string()),
         None => error,
     })
+}
+
+/// Solves least squares by a program that computes a triangular factor of A, or of a sketch of it, in setup: the same
+/// factor decides about rank and convergence, so that A is neither scaled nor sketched again. No solution if the
+/// program computes none, the factor leaves doubt about the rank, or the data could overflow. The problem is returned
+/// as it was.
+pub(super) fn by_own_factor(
+    program: &Document,
+    problem: Problem,
+    options: &SolveOptions,
+) -> (Problem, Result<Option<Solution>, SolveError>) {
+    with_own_factor(program, problem, options, |job, runner, columns| {
+        pursue(&mut Certified::begin(job, runner, columns)?, options)
+    })
+}
+
+/// Runs setup of such a program, and calls `f` with the factor it computed. The problem is returned as it was.
+pub(super) fn with_own_factor<T>(
+    program: &Document,
+    problem: Problem,
+    options: &SolveOptions,
+    f: impl FnOnce(&Job, Runner, &ColumnSplit) -> Result<T, SolveError>,
+) -> (Problem, Result<Option<T>, SolveError>) {
+    let prepared = match PreparedProblem::as_given(problem) {
+        Ok(prepared) => prepared,
+        Err(problem) => return (*problem, Ok(None)),
+    };
+    let solution = with_job(&program.program, &prepared, options, |job| {
+        let Some(how) = job.plan.factorises() else { return Ok(None) };
+        let runner = job.begin(Measuring::Shown)?;
+        let rows = prepared.instance.rows();
+        let columns =
+            runner.factor().and_then(|factor| ColumnSplit::independent(factor, how, rows, &prepared.noise));
+        match columns {
+            Some(columns) => f(job, runner, &columns).map(Some),
+            None => Ok(None),
+        }
+    });
+    (prepared.into_problem(), solution)
 }
 
 /// A program about to run on prepared data, and its cost.
@@ -65,25 +118,35 @@ impl<'a> Job<'a> {
     }
 }
 
-fn run(
+/// Calls `f` with the program on its way to run.
+fn with_job<T>(
     program: &Program,
     prepared: &PreparedProblem,
     options: &SolveOptions,
-) -> Result<Solution, SolveError> {
+    f: impl FnOnce(&Job) -> Result<T, SolveError>,
+) -> Result<T, SolveError> {
     let instance = &prepared.instance;
     let (rows, cols) = (instance.rows(), instance.cols());
-    if let (Some(columns), 0) = (&prepared.columns, cols) {
-        return Ok(Certified::nothing(prepared, columns));
-    }
     let settings = options.settings(rows, cols);
     let live = Canonical::new(program, LiveOut::Finished);
     let plan = Plan::new(live.program(), instance.shape(), &settings)?;
     let cost = ProgramCost::of(&live, instance.signature(), Model::True).expect("a plan is typed");
     let sizes = settings.sizes(rows, cols);
-    let job = Job { plan: &plan, prepared, options, settings: &settings, cost, sizes };
+    f(&Job { plan: &plan, prepared, options, settings: &settings, cost, sizes })
+}
+
+fn run(
+    program: &Program,
+    prepared: &PreparedProblem,
+    options: &SolveOptions,
+) -> Result<Solution, SolveError> {
     match &prepared.columns {
-        Some(columns) => pursue(&mut Certified::begin(&job, columns)?, options),
-        None => pursue(&mut LineSearch::begin(&job)?, options),
+        Some(columns) if columns.kept.is_empty() => Ok(Certified::nothing(prepared, columns)),
+        Some(columns) => with_job(program, prepared, options, |job| {
+            let runner = job.begin(Measuring::Shown)?;
+            pursue(&mut Certified::begin(job, runner, columns)?, options)
+        }),
+        None => with_job(program, prepared, options, |job| pursue(&mut LineSearch::begin(job)?, options)),
     }
 }
 
