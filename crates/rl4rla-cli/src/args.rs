@@ -20,7 +20,7 @@ pub use explore::Explore;
 pub use export::ExportArguments;
 pub use problem::{Chance, ProblemArguments, Running};
 pub use searching::{Audit, Discover, Learn, Proposing, Reproduce, Resume, Searching, Sweep};
-pub use solve::Solve;
+pub use solve::{Calibrate, Solve};
 
 use crate::failure::Failure;
 use crate::page::{Page, duration};
@@ -51,7 +51,7 @@ Examples:
   rl4rla evaluate sketched-precond-gd --family mid-cond --kappa 1e6 --iterations 30
   rl4rla analyze sketched-precond-gd --quick
   rl4rla advise --rows 1e6 --cols 500 --kappa 1e6
-  rl4rla solve sketched-precond-gd --matrix data.csv --target price --intercept
+  rl4rla solve --matrix data.csv --target price --intercept
   rl4rla export sketched-precond-gd --to python
 
 `rl4rla help` lists the topics that `rl4rla help TOPIC` explains.
@@ -261,21 +261,12 @@ where available. Exit code 1 if every solver failed. See also `rl4rla help basel
     /// Advise on the program that takes the least work for a least-squares problem
     #[command(allow_negative_numbers = true, after_help = advise::AFTER_HELP)]
     Advise(Box<Advise>),
-    /// Solve your own data with a program: least squares, logistic regression or eigenvector
-    #[command(
-        allow_negative_numbers = true,
-        after_help = "\
-Examples:
-  rl4rla solve sketched-precond-gd --matrix data.csv --target price --intercept --out solution.csv
-  rl4rla solve precond-gd --matrix A.npy --rhs b.npy --tolerance 1e-12 --out x.npy
-  rl4rla solve precond-weighted-sgd --matrix A.mtx.gz --rhs b.csv --average --plot history.svg
-  rl4rla solve run:LAST --matrix train.csv --target y --intercept --standardise --predict test.csv --predictions out.csv
-
-File formats are detected from the content. `rl4rla help data` describes the formats, `rl4rla help solve` the convergence
-test, the automatic step size and out-of-core data.
-Exit code 0 if converged; 1 if the tolerance was not reached (the answer and the reason are printed); 2 for bad input."
-    )]
+    /// Solve your own data: least squares, logistic regression, eigenpairs or singular values
+    #[command(allow_negative_numbers = true, after_help = solve::AFTER_HELP)]
     Solve(Box<Solve>),
+    /// Measure how fast this machine is, for the choices and predictions of `solve`
+    #[command(after_help = solve::CALIBRATE_HELP)]
+    Calibrate(Calibrate),
     /// Print the help of a command, or a document on a topic
     #[command(after_help = "\
 Examples:

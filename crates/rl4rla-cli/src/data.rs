@@ -3,14 +3,16 @@
 use crate::args::DataArguments;
 use crate::failure::Failure;
 use crate::memory;
-use rl4rla::data::{DataError, Design, Missing, Reading, System, TargetColumn};
-use std::path::Path;
+use rl4rla::data::{DataError, Design, Missing, Reading, System, TargetColumn, probe, read};
+use std::path::{Path, PathBuf};
 
 /// How to read the files.
 pub fn reading(args: &DataArguments) -> Reading {
     Reading {
         limit: args.max_memory.unwrap_or_else(memory::left),
+        dense: args.dense,
         missing: if args.drop_missing { Missing::DropRow } else { Missing::Refuse },
+        member: args.member.clone(),
         header: args.header,
         delimiter: args.delimiter,
         decimal: args.decimal,
@@ -30,6 +32,48 @@ pub fn system(args: &DataArguments, matrix: &Path, needs_target: bool) -> Result
     };
     let design = Design { target, intercept: args.intercept, standardise: args.standardise };
     System::load(matrix, &design, &reading(args)).map_err(refused)
+}
+
+/// The system of these files, and further right-hand sides if the file of the first holds more than one column.
+pub fn system_of_several(args: &DataArguments, matrix: &Path) -> Result<(System, Vec<Vec<f64>>), Failure> {
+    let several = |rhs: &&PathBuf| probe(rhs, &reading(args)).is_ok_and(|found| found.cols > 1);
+    let Some(rhs) = args.rhs.as_ref().filter(several) else {
+        return Ok((system(args, matrix, true)?, vec![]));
+    };
+    let table = read(rhs, &Reading { missing: Missing::Refuse, ..reading(args) }).map_err(refused)?;
+    if table.rows == 1 {
+        return Ok((system(args, matrix, true)?, vec![]));
+    }
+    let none = DataArguments { rhs: None, ..args.clone() };
+    let mut system = system(&none, matrix, false)?;
+    let rows = system.matrix.rows();
+    if rows != table.rows {
+        let message = format!("{}: {rows} rows, but {} has {}", matrix.display(), rhs.display(), table.rows);
+        return Err(Failure::new(message).advise("files with equal numbers of rows"));
+    }
+    let mut columns: Vec<Vec<f64>> = (0..table.cols)
+        .map(|j| table.entries.iter().skip(j).step_by(table.cols).copied().collect())
+        .collect();
+    system.b = columns.remove(0);
+    Ok((system, columns))
+}
+
+/// The weights in a file with one column: one for every row of the matrix, none negative, not all zero.
+pub fn weights(args: &DataArguments, path: &Path, rows: usize) -> Result<Vec<f64>, Failure> {
+    let table = read(path, &Reading { missing: Missing::Refuse, ..reading(args) }).map_err(refused)?;
+    let refuse = |what: String| {
+        Err(Failure::new(format!("{}: {what}", path.display())).advise("one number ≥ 0 for every row"))
+    };
+    if (table.cols != 1 && table.rows != 1) || table.entries.len() != rows {
+        return refuse(format!("{}×{} numbers, but weights are a column of {rows}", table.rows, table.cols));
+    }
+    if let Some(row) = table.entries.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        return refuse(format!("weight {} is {}", row + 1, table.entries[row]));
+    }
+    match table.entries.iter().any(|w| *w > 0.0) {
+        true => Ok(table.entries),
+        false => refuse("all weights are zero".into()),
+    }
 }
 
 /// The error for a file that cannot be used.

@@ -82,6 +82,7 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
         Command::Compare(args) => commands::compare::run(args, &cli.shared),
         Command::Advise(args) => commands::advise::run(args, &cli.shared),
         Command::Solve(args) => commands::solve::run(args, &cli.shared),
+        Command::Calibrate(args) => commands::calibrate::run(args, &cli.shared),
         Command::Evaluate(args) => commands::evaluate::run(args, &cli.shared),
         Command::Help(args) => commands::help::run(args),
     }

@@ -17,6 +17,7 @@ fn the_operators_are_those_of_the_papers_appendix_a_and_those_of_tasks() {
             "VEC_MAT_SCALE",
             "MAT_GRAM",
             "MAT_VEC_SOLVE",
+            "SHIFTED_SOLVE",
             "VEC_NORMALIZE",
             "MAT_STACK",
             "MAT_ORTH",
@@ -24,6 +25,8 @@ fn the_operators_are_those_of_the_papers_appendix_a_and_those_of_tasks() {
             "RAYLEIGH_RITZ",
             "SHIFTED_QR",
             "NYSTROM",
+            "CHOLQR",
+            "PRECOND_CHOLQR",
             "VEC_VEC_MUL",
             "VEC_ABS",
             "PREVIOUS",
@@ -76,8 +79,8 @@ fn lists_hold_what_a_reader_needs() {
 fn every_program_is_made_for_a_listed_family() {
     let families = names("families");
     assert_eq!(families[..4], ["psd", "low-cond", "mid-cond", "high-cond"]);
-    assert_eq!(families[4..8], ["logistic", "logistic-separable", "logistic-forward", "eigenvalue"]);
-    assert_eq!(families[8..], ["low-rank", "low-rank-fast", "ridge", "spd", "spd-decay"]);
+    assert_eq!(families[4..8], ["logistic", "logistic-separable", "logistic-forward", "ridge-logistic"]);
+    assert_eq!(families[8..], ["eigenvalue", "low-rank", "low-rank-fast", "ridge", "spd", "spd-decay"]);
     for item in json(&["list", "programs"])["items"].as_array().unwrap() {
         let family = item["family"].as_str().unwrap();
         assert!(families.iter().any(|known| known == family), "{item}");
@@ -130,10 +133,10 @@ fn a_direct_solve_is_not_named_after_an_iterative_method() {
     let file = written("direct.rla", direct);
     let shown = json(&["show", &file]);
     assert!(shown["matched"].is_null(), "{shown}");
-    assert_eq!(shown["same_iterates"]["name"], "precond-gd");
+    assert_eq!(shown["same_iterates"]["name"], "gram-refinement");
     let text = rl4rla(&["show", &file]).out;
-    assert!(!text.contains("this is Preconditioned"), "{text}");
-    let remark = "computes the same iterates as Preconditioned Gradient Descent (precond-gd), at a different cost: once O(mn²) flops \
+    assert!(!text.contains("this is Normal"), "{text}");
+    let remark = "computes the same iterates as Normal Equations with Refinement (gram-refinement), at a different cost: once O(mn²) flops \
                   as well, every iteration O(n) flops instead of O(mn), A is not read";
     assert!(text.contains(remark), "{text}");
 }

@@ -23,6 +23,31 @@ fn value(solved: &Value, name: &str) -> f64 {
     all.iter().find(|entry| entry["name"] == name).unwrap()["value"].as_f64().unwrap()
 }
 
+/// The path of a file of NumPy's or SciPy's.
+fn archive(name: &str) -> String {
+    format!("{}/../rl4rla/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn arrays_of_an_npz_file_are_both_sides_of_a_system() {
+    let (sparse, both, unclear) = (archive("csr.npz"), archive("stored.npz"), archive("unclear.npz"));
+    // A = (0, 1.5, 0; 0, 0, 0; 2, 0, −3; 0, 4, 0), of rank 2, and b = (1, −2, 3.5, 0).
+    let solved = json(&["solve", "--matrix", &sparse, "--rhs", &both, "--rank-deficient", "min-norm"]);
+    assert_eq!((&solved["rows"], &solved["cols"]), (&4.into(), &3.into()), "{solved}");
+    let x = [3.5 * 2.0 / 13.0, 1.5 / 18.25, -3.5 * 3.0 / 13.0];
+    for (name, wanted) in ["1", "2", "3"].into_iter().zip(x) {
+        let found = value(&solved, name);
+        assert!((found - wanted).abs() < 1e-9, "{name}: {found} instead of {wanted}");
+    }
+    let refuse = |args: &[&str], said: &str| {
+        let refused = rl4rla(args);
+        assert!(refused.code == 2 && refused.err.contains(said), "{refused:?}");
+    };
+    refuse(&["solve", "--matrix", &unclear, "--rhs", &both], "--member NAME");
+    refuse(&["solve", "--matrix", &both, "--member", "Z", "--rhs", &both], "`A` (4×3)");
+    refuse(&["solve", "--matrix", &both, "--member", "names", "--rhs", &both], "stored.npz[names]");
+}
+
 #[test]
 fn a_table_is_solved_in_its_own_units() {
     let file = written("solve.csv", table());
@@ -63,7 +88,7 @@ fn lambda_is_that_of_the_users_problem() {
         ([&base[..], &["--lambda", "inf"]].concat(), "--lambda must be at least 0 and finite"),
         (
             vec!["solve", "cgls", "--matrix", &file, "--target", "y", "--lambda", "1"],
-            "--lambda is for ridge regression and positive definite systems",
+            "--lambda is for programs with λ, such as ridge-cg, shifted-cg and regularized-newton",
         ),
     ] {
         let said = rl4rla(&arguments);
@@ -234,6 +259,68 @@ fn logistic_regression_without_a_solution_is_told() {
         assert_eq!(said.code, 2, "{said:?}");
         assert!(words.iter().all(|word| said.err.contains(word)), "{}", said.err);
     }
+}
+
+/// The gradient of the cross-entropy for the data of [`labelled`], by column and for the intercept.
+fn logistic_slope(text: &str, solved: &Value) -> [f64; 3] {
+    let [x, y, c] = ["u", "v", "(intercept)"].map(|name| value(solved, name));
+    let mut slope = [0.0; 3];
+    for line in text.lines().skip(1) {
+        let row: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let misfit = 1.0 / (1.0 + (-(x * row[0] + y * row[1] + c)).exp()) - f64::from(row[2] > 0.0);
+        slope.iter_mut().zip([row[0], row[1], 1.0]).for_each(|(slope, entry)| *slope += misfit * entry);
+    }
+    slope
+}
+
+/// The same data with the first column moved away from 0, so that the intercept matters.
+fn moved(text: &str) -> String {
+    let (head, rows) = text.split_once('\n').unwrap();
+    let row = |line: &str| {
+        let (first, rest) = line.split_once(',').unwrap();
+        format!("{},{rest}\n", first.parse::<f64>().unwrap() + 3.0)
+    };
+    format!("{head}\n{}", rows.lines().map(row).collect::<String>())
+}
+
+/// At the minimum the slope of the loss is −λ times the coefficient, and 0 for the intercept.
+#[test]
+fn a_penalty_on_logistic_regression_leaves_the_intercept_alone() {
+    for (separable, lambda) in [(false, 0.3), (false, 40.0), (true, 2.0)] {
+        let text = moved(&labelled(["-1", "1"], !separable));
+        let file = written("solve-penalty.csv", &text);
+        let number = lambda.to_string();
+        for program in ["regularized-newton", "regularized-newton-sketch"] {
+            let base = ["solve", program, "--matrix", &file, "--target", "label", "--intercept"];
+            let base = [&base[..], &["--lambda", &number]].concat();
+            let solved = json(&base);
+            assert_eq!((&solved["converged"], &solved["lambda"]), (&true.into(), &lambda.into()), "{solved}");
+            let slope = logistic_slope(&text, &solved);
+            for (slope, name) in slope.iter().zip(["u", "v"]) {
+                assert!((slope + lambda * value(&solved, name)).abs() < 1e-5, "{program} {lambda} {slope}");
+            }
+            assert!(slope[2].abs() < 1e-6, "{program} {lambda} {slope:?}");
+            // In units of standard deviations, the penalty is on other coefficients.
+            let scaled = json(&[&base[..], &["--standardise"]].concat());
+            let slope = logistic_slope(&text, &scaled);
+            assert!(slope[2].abs() < 1e-6, "{program} {lambda} {slope:?}");
+            for (j, name) in ["u", "v"].into_iter().enumerate() {
+                let column = || text.lines().skip(1).map(|line| line.split(',').nth(j).unwrap());
+                let entries: Vec<f64> = column().map(|cell| cell.parse().unwrap()).collect();
+                let count = entries.len() as f64;
+                let mean = entries.iter().sum::<f64>() / count;
+                let variance = entries.iter().map(|entry| (entry - mean).powi(2)).sum::<f64>() / count;
+                let left = slope[j] + lambda * variance * value(&scaled, name);
+                assert!(left.abs() < 1e-5, "{program} {lambda} {left}");
+            }
+        }
+    }
+    // Without λ, labels that can be separated have no fit.
+    let file = written("solve-separable-2.csv", labelled(["0", "1"], false));
+    let said = rl4rla(&["solve", "regularized-newton", "--matrix", &file, "--target", "label", "-q"]);
+    assert!(said.code == 1 && said.err.contains("linearly separable"), "{said:?}");
+    let said = rl4rla(&["solve", "newton", "--matrix", &file, "--target", "label", "--lambda", "1"]);
+    assert!(said.code == 2 && said.err.contains("--lambda is for programs with λ"), "{said:?}");
 }
 
 #[test]

@@ -4,11 +4,14 @@ use clap::Args;
 use std::path::PathBuf;
 
 /// The user's own data.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct DataArguments {
-    /// Matrix file: NPY, CSV or Matrix Market, optionally gzipped
+    /// Matrix file: NPY, NPZ, CSV or Matrix Market; optionally gzipped, except NPZ
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub matrix: Option<PathBuf>,
+    /// Name of the array in an NPZ file that is the matrix [default: the only one that can be]
+    #[arg(long, value_name = "NAME", help_heading = "Data", requires = "matrix")]
+    pub member: Option<String>,
     /// Right-hand side file with a single column
     #[arg(long, value_name = "FILE", help_heading = "Data", requires = "matrix", conflicts_with = "target")]
     pub rhs: Option<PathBuf>,
@@ -18,9 +21,12 @@ pub struct DataArguments {
     /// Add an intercept (a column of ones)
     #[arg(long, help_heading = "Data", requires = "matrix")]
     pub intercept: bool,
-    /// Scale columns to unit standard deviation and, with --intercept, to zero mean; coefficients are reported in the units of the file
+    /// Scale columns to unit standard deviation and, with --intercept, to zero mean (sparse ones to unit root mean square only); coefficients are reported in the units of the file
     #[arg(long, alias = "standardize", help_heading = "Data", requires = "matrix")]
     pub standardise: bool,
+    /// Make a sparse matrix of a Matrix Market or NPZ file dense, for programs that need all entries
+    #[arg(long, help_heading = "Data", requires = "matrix")]
+    pub dense: bool,
     /// Drop rows with missing values of a CSV file instead of rejecting the file
     #[arg(long, help_heading = "Data", requires = "matrix")]
     pub drop_missing: bool,

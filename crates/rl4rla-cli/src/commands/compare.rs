@@ -103,6 +103,11 @@ impl Arena {
             return Err(Failure::new(message)
                 .advise("a larger --max-memory, or `rl4rla solve`, which reads from disk"));
         }
+        if system.matrix.is_sparse() && !task.solving().streams {
+            let message =
+                format!("{} is sparse, and its solvers need all entries in memory", matrix.display());
+            return Err(Failure::new(message).advise("--dense"));
+        }
         let names = system.columns.labels();
         progress::doing("computing the reference solution");
         let instance = task.pose(system.matrix, system.b).map_err(|error| {

@@ -3,6 +3,7 @@
 pub mod advise;
 pub mod analyze;
 pub mod audit;
+pub mod calibrate;
 pub mod compare;
 pub mod discover;
 pub mod equiv;

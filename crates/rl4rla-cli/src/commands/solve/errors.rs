@@ -2,7 +2,6 @@
 
 use super::least_squares;
 use crate::failure::Failure;
-use crate::source::NamedProgram;
 use rl4rla::data::System;
 use rl4rla::execute::{Fault, RunFailure};
 use rl4rla::problem::InstanceError;
@@ -11,10 +10,12 @@ use std::path::Path;
 
 /// The context of error messages.
 pub struct ErrorReporter<'a> {
-    /// The program.
-    pub source: &'a NamedProgram,
+    /// Name of the program or baseline.
+    pub program: &'a str,
     /// Path of the matrix file.
     pub matrix: &'a Path,
+    /// Whether the matrix is sparse.
+    pub sparse: bool,
     /// The system read from it.
     pub system: &'a System,
 }
@@ -27,8 +28,15 @@ impl ErrorReporter<'_> {
             .advise("`rl4rla help solve` describes what can be solved")
     }
 
+    /// The error of a baseline.
+    pub fn baseline(&self, error: &str) -> Failure {
+        Failure::new(format!("{} failed: {error}", self.program))
+            .advise("`rl4rla solve` without a name, which chooses a program that fits the data")
+    }
+
     fn run(&self, failure: RunFailure) -> Failure {
         let advice = match failure.fault {
+            Fault::NotInMemory if self.sparse => "another --sketch, another program, or --dense",
             Fault::NotInMemory => "a larger --max-memory, another --sketch, or another program",
             Fault::NotFinite => "a smaller --step, or --step auto",
             Fault::Shape(_) => "a program for data of this shape; `rl4rla list programs` shows all",
@@ -36,7 +44,7 @@ impl ErrorReporter<'_> {
             Fault::TooLong { .. } => "fewer --iterations",
             _ => "another program, or fewer columns",
         };
-        Failure::new(format!("{} failed: {failure}", self.source.name)).advise(advice)
+        Failure::new(format!("{} failed: {failure}", self.program)).advise(advice)
     }
 
     /// The error for a problem that was not solved.
@@ -57,11 +65,14 @@ impl ErrorReporter<'_> {
                 Failure::new(format!("the coefficient of `{name}` is beyond the range of double precision"))
                     .advise("other units for this column or for the target")
             }
-            SolveError::Unsupported { what: Unsupported::File, .. } => Failure::new(format!(
-                "{path} is too large for memory, and {} needs it there",
-                self.source.name
-            ))
-            .advise("a larger --max-memory"),
+            SolveError::Unsupported { what: Unsupported::File, .. } => {
+                Failure::new(format!("{path} is too large for memory, and {} needs it there", self.program))
+                    .advise("a larger --max-memory")
+            }
+            SolveError::Unsupported { what: Unsupported::Sparse, .. } => {
+                Failure::new(format!("{path} is sparse, and {} needs all entries in memory", self.program))
+                    .advise("--dense, which takes 8 bytes for every entry, zeros included")
+            }
             SolveError::Unsupported { .. } => {
                 Failure::new(error.to_string()).advise("`rl4rla solve --help` shows all options")
             }

@@ -58,6 +58,8 @@ pub fn json(solution: &Solution, labels: &[String]) -> Value {
     json!({
         "excess": certificate.map(|known| known.excess),
         "backward_error": certificate.map(|known| known.backward_error),
+        "forward_error": certificate.map(|known| known.forward_error),
+        "digits": certificate.map(Certificate::digits),
         "rank": certificate.map(|known| known.rank),
         "kappa": certificate.map(|known| known.kappa),
         "dependent": solution.dependent.iter().map(named).collect::<Vec<Value>>(),
@@ -72,8 +74,17 @@ pub fn facts(known: &Certificate, cols: usize) -> Vec<Vec<String>> {
     vec![
         vec!["‖A(x − x*)‖".into(), excess],
         vec!["backward error".into(), format!("{}, estimated", number(known.backward_error))],
+        vec!["accuracy of x".into(), digits(known)],
         vec!["rank".into(), rank],
     ]
+}
+
+/// The digits to expect in x, and on what condition.
+fn digits(known: &Certificate) -> String {
+    match known.digits() {
+        0 => "no digit is certain: the columns are nearly dependent".into(),
+        digits => format!("{digits} digits of the largest coefficients, for A and b exactly as given"),
+    }
 }
 
 /// The treatment of dependent columns, in words.

@@ -1,14 +1,15 @@
 //! The result of `solve`, as text and JSON.
 
+use super::choice::ProgramChoice;
 use super::predict::Predicted;
+use super::summary::RegressionSummary;
 use super::{least_squares, others};
 use crate::args::Solve;
 use crate::page::{accent, duration, faint, number, path, sparkline, strong, table, warning};
-use crate::source::NamedProgram;
 use rl4rla::problem::{Response, Task};
 use rl4rla::program::Reg;
 use rl4rla::report::{Axis, Figure, Ink, Marker, Panel, Series};
-use rl4rla::solve::Solution;
+use rl4rla::solve::{Solution, SolveOptions, StepSize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -19,20 +20,26 @@ const SHOWN: usize = 10;
 pub struct SolveOutcome<'a> {
     /// The options.
     pub args: &'a Solve,
-    /// The program.
-    pub source: &'a NamedProgram,
+    /// Name of the program or baseline.
+    pub program: &'a str,
+    /// Its title.
+    pub title: &'a str,
+    /// Why it was chosen, unless the user named it.
+    pub choice: Option<ProgramChoice>,
+    /// The options of the solver.
+    pub options: &'a SolveOptions,
     /// Path of the matrix file.
     pub matrix: &'a Path,
     /// The task.
     pub task: &'static dyn Task,
-    /// Whether the step size was searched for.
-    pub auto: bool,
     /// Rows and columns of A.
     pub size: (usize, usize),
     /// Number of rows left out because of missing values.
     pub dropped: usize,
     /// Whether A was read from disk.
     pub in_file: bool,
+    /// Number of nonzeros, if it is sparse.
+    pub nonzeros: Option<usize>,
     /// The result of the solver.
     pub solution: Solution,
     /// Type of the target.
@@ -47,6 +54,8 @@ pub struct SolveOutcome<'a> {
     pub coefficients: Vec<(String, f64)>,
     /// Predictions for a second file.
     pub predicted: Option<Predicted>,
+    /// Statistics of a regression.
+    pub summary: Option<RegressionSummary>,
     /// Files written.
     pub files: Vec<PathBuf>,
 }
@@ -58,12 +67,13 @@ impl SolveOutcome<'_> {
         let known = solution.certificate.as_ref();
         let coefficient = |(name, value): &(String, f64)| json!({ "name": name, "value": value });
         let mut all = json!({
-            "program": self.source.name,
+            "program": self.program,
             "matrix": self.matrix.to_string_lossy(),
             "rows": self.size.0,
             "cols": self.size.1,
             "dropped": self.dropped,
             "in_file": self.in_file,
+            "nonzeros": self.nonzeros,
             "relative_residual": known.map(|_| solution.residual),
             "relative_gradient": known.map(|_| solution.gradient),
             "iterations": solution.iterations,
@@ -77,6 +87,7 @@ impl SolveOutcome<'_> {
             "seconds": self.seconds,
             "residuals": solution.residuals,
             "coefficients": self.coefficients.iter().map(coefficient).collect::<Vec<Value>>(),
+            "summary": self.summary.as_ref().map(RegressionSummary::json),
             "predicted": self.predicted.as_ref().map(Predicted::json),
             "files": self.files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
         });
@@ -84,8 +95,10 @@ impl SolveOutcome<'_> {
             Some(_) => least_squares::json(solution, &self.labels),
             None => others::json(solution, self.task, self.response),
         };
-        if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
-            all.extend(more);
+        for more in [Some(more), self.choice.as_ref().map(ProgramChoice::json)].into_iter().flatten() {
+            if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
+                all.extend(more);
+            }
         }
         all
     }
@@ -94,20 +107,27 @@ impl SolveOutcome<'_> {
     pub fn text(&self, quiet: bool) -> String {
         let mut text = String::new();
         if !quiet {
-            let ((rows, cols), place) = (self.size, if self.in_file { ", read from disk" } else { "" });
-            let title = strong(self.source.title());
+            let (rows, cols) = self.size;
+            let place = match self.nonzeros {
+                Some(nonzeros) => format!(", sparse with {nonzeros} nonzeros"),
+                None if self.in_file => ", read from disk".into(),
+                None => String::new(),
+            };
+            let title = strong(self.title);
             text += &format!("{title} on {}: {rows}×{cols}{place}\n", path(self.matrix));
+            text += &self.choice.as_ref().map_or(String::new(), ProgramChoice::text);
             if self.dropped > 0 {
                 text += &faint(&format!("{} rows with missing values were dropped\n", self.dropped));
             }
-            let how = self.args.rank_deficient;
+            let how = self.options.rank_deficient;
             if let Some(remark) = least_squares::remark(&self.solution, &self.labels, self.intercept, how) {
                 text += &warning(&format!("{remark}\n"));
             }
             text += "\n";
         }
         text += &table(self.facts());
-        text += &format!("\n{}", self.coefficients());
+        let coefficients = self.summary.as_ref().map_or_else(|| self.coefficients(), RegressionSummary::text);
+        text += &format!("\n{coefficients}");
         if let Some(predicted) = &self.predicted {
             text += &format!("\n{}", predicted.text());
         }
@@ -125,12 +145,14 @@ impl SolveOutcome<'_> {
             None => others::facts(solution, self.task, self.response),
         });
         facts.push(vec!["iterations".into(), format!("{}: {}", solution.iterations, solution.ended.words())]);
-        if self.task.inputs().contains(Reg::ETA) {
-            let how = match (self.auto, &solution.certificate) {
-                (false, _) => "",
-                (true, Some(_)) => ", from a pilot run",
-                (true, None) => " (the last), from a line search in every iteration",
-            };
+        // A direct method has no step size.
+        if self.task.inputs().contains(Reg::ETA) && solution.step > 0.0 {
+            let how =
+                match (self.choice.is_none() && self.options.step == StepSize::Auto, &solution.certificate) {
+                    (false, _) => "",
+                    (true, Some(_)) => ", from a pilot run",
+                    (true, None) => " (the last), from a line search in every iteration",
+                };
             facts.push(vec!["step size η".into(), format!("{}{how}", number(solution.step))]);
         }
         let (flops, time) = (number(solution.flops), duration(self.seconds));
@@ -159,7 +181,7 @@ impl SolveOutcome<'_> {
     pub fn verdict(&self) -> String {
         let told = match &self.solution.certificate {
             Some(known) => least_squares::warning(&self.solution, known),
-            None => others::warning(&self.solution, self.task, self.args.tolerance),
+            None => others::warning(&self.solution, self.task, self.options.tolerance),
         };
         told.map_or_else(String::new, |(why, advice)| {
             warning(&format!("{why}\n")) + &faint(&format!("try: {advice}\n"))
@@ -174,19 +196,19 @@ fn thin(values: &[f64]) -> Vec<f64> {
 }
 
 /// The residual after every iteration.
-pub fn figure(source: &NamedProgram, matrix: &Path, solution: &Solution, task: &dyn Task) -> Figure {
+pub fn figure((program, title): (&str, &str), matrix: &Path, solution: &Solution, task: &dyn Task) -> Figure {
     let [loss, _] = task.measures();
     let points = solution.residuals.iter().enumerate().map(|(t, residual)| [t as f64, *residual]);
     let data = matrix.file_name().unwrap_or_default().to_string_lossy();
     Figure {
         name: "history".into(),
-        title: format!("{} on {data}", source.title()),
+        title: format!("{title} on {data}"),
         caption: format!("step size {}, {}", number(solution.step), solution.ended.words()),
         panels: vec![Panel {
             title: String::new(),
             x: Axis::linear("iteration"),
             y: Axis::log(loss),
-            series: vec![Series::new(source.name.clone(), Ink(0), Marker::Line, points)],
+            series: vec![Series::new(program.to_string(), Ink(0), Marker::Line, points)],
         }],
         columns: 1,
     }

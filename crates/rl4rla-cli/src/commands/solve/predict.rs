@@ -5,7 +5,7 @@ use crate::args::Solve;
 use crate::data::{reading, refused};
 use crate::failure::Failure;
 use crate::page::number;
-use rl4rla::data::Columns;
+use rl4rla::data::{Columns, Reading};
 use rl4rla::problem::Response;
 use rl4rla::solve::{Agreement, PredictError, Prediction, predict};
 use serde_json::{Value, json};
@@ -24,7 +24,9 @@ impl Predicted {
         response: Response,
         files: &mut Vec<PathBuf>,
     ) -> Result<Predicted, Failure> {
-        let prediction = predict(path, &reading(&args.data), columns, x, response);
+        // The name of an array is about the matrix file.
+        let reading = Reading { member: None, ..reading(&args.data) };
+        let prediction = predict(path, &reading, columns, x, response);
         let prediction = prediction.map_err(|error| match error {
             PredictError::Data(error) => refused(error),
             PredictError::Label { .. } => Failure::new(format!("{}: {error}", path.display()))

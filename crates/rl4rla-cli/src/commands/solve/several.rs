@@ -1,0 +1,125 @@
+//! `rl4rla solve` with several right-hand sides.
+
+use crate::args::Solve;
+use crate::failure::Failure;
+use crate::page::{Page, duration, faint, ledger, number, path, strong, warning};
+use rl4rla::data::Columns;
+use rl4rla::linalg::{Matrix, norm};
+use rl4rla::problem::Linear;
+use rl4rla::solve::{Problem, SeveralSolutions, SolveError, SolveOptions, Speeds, auto_several};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Instant;
+
+/// Right-hand sides shown in the terminal.
+const SHOWN: usize = 20;
+
+/// Solves for every right-hand side and reports.
+pub fn run(
+    args: &Solve,
+    matrix: &Path,
+    (a, targets): (Matrix, Vec<Vec<f64>>),
+    columns: &Columns,
+    (options, speeds): (&SolveOptions, Speeds),
+    refused: impl Fn(SolveError) -> Failure,
+) -> Result<Page, Failure> {
+    let size = (a.rows(), a.cols());
+    let centre = |b: &Vec<f64>| if columns.intercept { b.iter().sum::<f64>() / b.len() as f64 } else { 0.0 };
+    let means: Vec<f64> = targets.iter().map(centre).collect();
+    let right = Matrix::from_fn(size.0, targets.len(), |i, j| targets[j][i] - means[j]);
+    let shrunk = |j: usize| match norm(&targets[j]) {
+        0.0 => 1.0,
+        size => norm(right.column(j)) / size,
+    };
+    let shrunk: Vec<f64> = (0..targets.len()).map(shrunk).collect();
+    drop(targets);
+    let problem = Problem::new(&Linear, a, vec![]).with_noise(columns.noise());
+    let begun = Instant::now();
+    let mut found = problem
+        .map_err(SolveError::Data)
+        .and_then(|problem| auto_several(problem, &right, options, speeds))
+        .map_err(refused)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    found.residuals.iter_mut().zip(shrunk).for_each(|(residual, shrunk)| *residual *= shrunk);
+    let coefficients: Vec<Vec<f64>> =
+        found.x.iter().zip(&means).map(|(x, mean)| columns.for_target(*mean).coefficients(x)).collect();
+    let labels = columns.labels();
+    let mut files = vec![];
+    if let Some(out) = &args.out {
+        let heads =
+            std::iter::once("name".to_string()).chain((1..=coefficients.len()).map(|j| format!("b{j}")));
+        let entries: Vec<f64> =
+            (0..labels.len()).flat_map(|j| coefficients.iter().map(move |x| x[j])).collect();
+        super::write_table(out, &heads.collect::<Vec<_>>(), Some(&labels), &entries)?;
+        files.push(out.clone());
+    }
+    let converged = found.is_converged();
+    let solution = |j: usize| {
+        let known = &found.certificates[j];
+        json!({
+            "relative_residual": found.residuals[j],
+            "excess": known.excess,
+            "backward_error": known.backward_error,
+            "forward_error": known.forward_error,
+            "digits": known.digits(),
+            "converged": known.converged,
+            "coefficients": labels.iter().zip(&coefficients[j]).map(|(name, value)| json!({ "name": name, "value": value })).collect::<Vec<_>>(),
+        })
+    };
+    let first = found.certificates.first();
+    let json = json!({
+        "program": found.program,
+        "reason": found.reason,
+        "matrix": matrix.to_string_lossy(),
+        "rows": size.0,
+        "cols": size.1,
+        "right_hand_sides": found.x.len(),
+        "iterations": found.iterations,
+        "converged": converged,
+        "rank": first.map(|known| known.rank),
+        "kappa": first.map(|known| known.kappa),
+        "solutions": (0..found.x.len()).map(solution).collect::<Vec<Value>>(),
+        "seconds": seconds,
+        "files": files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
+    });
+    Ok(Page { json, text: text(matrix, size, &found, seconds, &files), code: u8::from(!converged) })
+}
+
+fn text(
+    matrix: &Path,
+    (rows, cols): (usize, usize),
+    found: &SeveralSolutions,
+    seconds: f64,
+    files: &[std::path::PathBuf],
+) -> String {
+    let count = found.x.len();
+    let mut text =
+        format!("{} on {}: {rows}×{cols}\n", strong(&format!("{count} right-hand sides")), path(matrix));
+    text += &faint(&format!("{}: {}; {}\n\n", found.program, found.reason, duration(seconds)));
+    let row = |j: usize| {
+        let known = &found.certificates[j];
+        vec![
+            (j + 1).to_string(),
+            number(found.residuals[j]),
+            number(known.backward_error),
+            known.digits().to_string(),
+        ]
+    };
+    text += &ledger(
+        &["b", "‖Ax − b‖/‖b‖", "backward error", "digits of x"],
+        (0..count.min(SHOWN)).map(row),
+        0..4,
+    );
+    if count > SHOWN {
+        text += &faint(&format!("and {} more\n", count - SHOWN));
+    }
+    if let Some(known) = found.certificates.first() {
+        text +=
+            &format!("\nrank {} of {cols}, κ ≈ {} with unit-norm columns\n", known.rank, number(known.kappa));
+    }
+    files.iter().for_each(|file| text += &faint(&format!("wrote {}\n", file.display())));
+    if !found.is_converged() {
+        text += &warning("Not converged: the certificate of a right-hand side does not hold.\n");
+    }
+    text
+}
