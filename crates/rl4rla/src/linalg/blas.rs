@@ -34,8 +34,11 @@ pub fn mat_vec(A: &Matrix, x: &[f64]) -> Vec<f64> {
         if let Some(sparse) = A.sparse() {
             return sparse.mat_vec(x);
         }
-        let mut y = Vec::with_capacity(A.rows());
-        A.each_part(1, |_, part| y.append(&mut part.mat_vec(x)));
+        let mut y = Vec::new();
+        A.each_part(1, |_, part| match y.is_empty() {
+            true => y = part.mat_vec(x),
+            false => y.append(&mut part.mat_vec(x)),
+        });
         return y;
     }
     let [y] = mat_vecs(A, [x]);
@@ -161,10 +164,16 @@ fn tall_vec_mat(M: &Matrix, v: &[f64], products: &mut [f64]) {
     }
 }
 
-/// r = A·x − b and Aᵀ·r, reading A once if it is stored by rows or sparse.
+/// r = A·x − b and Aᵀ·r, reading A once if it is stored by rows or sparse, or if x = 0, where half of the products are
+/// known.
 #[allow(non_snake_case)]
 pub fn residual_and_gradient(A: &Matrix, x: &[f64], b: &[f64]) -> (Vec<f64>, Vec<f64>) {
     assert_eq!((A.rows(), A.cols()), (b.len(), x.len()), "A·x − b of unequal lengths");
+    if x.iter().all(|x| *x == 0.0) {
+        let residual: Vec<f64> = b.iter().map(|b| 0.0 - b).collect();
+        let gradient = vec_mat(&residual, A);
+        return (residual, gradient);
+    }
     if let Some(sparse) = A.sparse() {
         let mut r = b.to_vec();
         let gradient = sparse.residual_and_gradient(x, &mut r);

@@ -4,25 +4,29 @@
 //! order, so that results are bitwise independent of the number of threads. Sums use a fixed number of lanes without
 //! fused multiply-adds, so they do not depend on the SIMD width either.
 
-use faer::MatRef;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::blas::symmetric_product;
+use super::blas::mirrored;
+use super::scaled_gram::add_product;
 use super::vector::inner;
-use super::{Matrix, add, wide};
+use super::{Matrix, add, narrow, wide};
 
 /// Entries per block, about a megabyte: enough to be worth a task, small enough to keep all threads busy.
 const BLOCK: usize = 1 << 17;
 
-/// Entries of the rows whose residuals are computed before they are used: together with x and the sum they fit into
-/// the L1 cache.
-const GROUP: usize = 1600;
+/// Entries of the rows whose residuals are computed before they are used: few, so that further rows arrive from memory
+/// meanwhile.
+const GROUP: usize = 400;
 
 /// Rows added to a sum at once, so that the sum is loaded and stored less often.
 const TOGETHER: usize = 4;
 
 /// Adjacent sums updated at once.
 const CHUNK: usize = 4;
+
+/// Rows of a product that are added to a Gram matrix at a time.
+const STRIP: usize = 512;
 
 /// Number of parts whose Gram matrices are computed separately.
 const GRAM_PARTS: usize = 16;
@@ -74,7 +78,11 @@ impl<'a> ByRows<'a> {
         blocks.for_each(|(block, y)| {
             wide(
                 #[inline(always)]
-                || subtract_from_products(block, x, y),
+                || {
+                    if !narrow::subtract_from_products(block, x, y) {
+                        subtract_from_products(block, x, y);
+                    }
+                },
             )
         });
         y
@@ -108,6 +116,9 @@ impl<'a> ByRows<'a> {
             wide(
                 #[inline(always)]
                 || {
+                    if narrow::residual_and_gradient(block, x, r, &mut sum) {
+                        return;
+                    }
                     for (rows, r) in block.chunks(group * self.cols).zip(r.chunks_mut(group)) {
                         subtract_from_products(rows, x, r);
                         add_multiples(rows, r, &mut sum);
@@ -138,7 +149,18 @@ impl<'a> ByRows<'a> {
 
     /// The Gram matrices of consecutive parts of `height` rows, exactly symmetric.
     pub fn grams(self, height: usize) -> Vec<Matrix> {
-        self.parts(height).map(|part| symmetric_product(part.as_faer().transpose())).collect()
+        let gram = |part: ByRows| {
+            let mut sum = Mat::zeros(self.cols, self.cols);
+            part.strips().for_each(|strip| add_product(&mut sum, strip.as_faer().transpose()));
+            mirrored(sum)
+        };
+        self.parts(height).map(gram).collect()
+    }
+
+    /// Consecutive rows, few enough that a product of some of their columns stays in the L2 cache.
+    pub fn strips(self) -> impl Iterator<Item = ByRows<'a>> {
+        let strip = move |entries: &'a [f64]| ByRows::new(entries, entries.len() / self.cols, self.cols);
+        self.entries.chunks((STRIP * self.cols).max(1)).map(strip)
     }
 
     /// Consecutive rows, `height` at a time.

@@ -6,7 +6,7 @@
 
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::{matmul, triangular_solve};
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -70,23 +70,46 @@ impl Tiles {
 
     /// S ← S + AᵀA.
     pub fn add_gram(&mut self, rows: ByRows) {
-        let (n, all) = (self.n, rows.as_faer());
-        let slab = |index: usize| all.subcols(span(n, index).start, span(n, index).len());
-        self.each(0, |i, j, tile| add_product(tile, 1.0, slab(i).transpose(), slab(j), i == j));
+        let n = self.n;
+        // All tiles use a strip while it is in cache.
+        for strip in rows.strips() {
+            let slab = |index: usize| strip.as_faer().subcols(span(n, index).start, span(n, index).len());
+            self.each(0, |i, j, tile| add_product(tile, 1.0, slab(i).transpose(), slab(j), i == j));
+        }
     }
 
     /// The symmetric matrix.
     pub fn symmetric(&self) -> Matrix {
-        Matrix::from_faer(Mat::from_fn(self.n, self.n, |i, j| {
-            let (i, j) = (i.max(j), i.min(j));
-            self.tiles[place(i / SIDE, j / SIDE)][(i % SIDE, j % SIDE)]
-        }))
+        let mut whole = self.upper();
+        let n = self.n;
+        self.places().for_each(|(i, j, tile)| {
+            let mut corner = part(&mut whole, span(n, i), span(n, j));
+            match i == j {
+                true => (1..tile.nrows()).for_each(|r| (0..r).for_each(|c| corner[(r, c)] = tile[(r, c)])),
+                false => corner.copy_from(tile),
+            }
+        });
+        Matrix::from_faer(whole)
     }
 
     /// The transpose of the lower triangle, zero elsewhere.
-    fn upper(&self) -> Matrix {
-        let entry = |i: usize, j: usize| self.tiles[place(j / SIDE, i / SIDE)][(j % SIDE, i % SIDE)];
-        Matrix::from_faer(Mat::from_fn(self.n, self.n, |i, j| if i <= j { entry(i, j) } else { 0.0 }))
+    fn upper(&self) -> Mat<f64> {
+        let n = self.n;
+        let mut whole = Mat::zeros(n, n);
+        self.places().for_each(|(i, j, tile)| {
+            let mut corner = part(&mut whole, span(n, j), span(n, i));
+            match i == j {
+                true => corner.copy_from_triangular_upper(tile.transpose()),
+                false => corner.copy_from(tile.transpose()),
+            }
+        });
+        whole
+    }
+
+    /// All tiles with their indices.
+    fn places(&self) -> impl Iterator<Item = (usize, usize, &Mat<f64>)> {
+        let indices = (0..self.count()).flat_map(|i| (0..=i).map(move |j| (i, j)));
+        indices.zip(&self.tiles).map(|((i, j), tile)| (i, j, tile))
     }
 
     /// The upper triangular R of S = RᵀR with a positive diagonal; an error if S is not positive definite.
@@ -113,8 +136,13 @@ impl Tiles {
                 self.tiles[place(i, k)] = tile;
             }
         }
-        Ok(self.upper())
+        Ok(Matrix::from_faer(self.upper()))
     }
+}
+
+/// A part of a matrix.
+fn part(whole: &mut Mat<f64>, rows: Range<usize>, cols: Range<usize>) -> MatMut<'_, f64> {
+    whole.as_mut().submatrix_mut(rows.start, cols.start, rows.len(), cols.len())
 }
 
 /// S ← S + α·P·Q; only the lower triangle if it is all that is needed.

@@ -1,10 +1,10 @@
-//! Inverting and solving with an upper triangular matrix. Entries below the diagonal are never read.
+//! Products and solutions with an upper triangular matrix, and its inverse. Entries below the diagonal are never read.
 
 use faer::linalg::triangular_inverse::invert_upper_triangular;
 use faer::{Mat, Par};
 
 use super::vector::magnitude;
-use super::{Matrix, NumericError, dot};
+use super::{Matrix, NumericError, dot, wide};
 
 /// R⁻¹ of a square upper triangular R.
 #[allow(non_snake_case)]
@@ -23,12 +23,17 @@ pub fn solve_upper(R: &Matrix, v: &[f64]) -> Result<Vec<f64>, NumericError> {
     assert_eq!(R.cols(), v.len(), "R⁻¹·v of unequal lengths");
     check_diagonal(R)?;
     let mut z = v.to_vec();
-    for j in (0..z.len()).rev() {
-        let column = R.column(j);
-        z[j] /= column[j];
-        let zj = z[j];
-        z[..j].iter_mut().zip(column).for_each(|(z, r)| *z -= zj * r);
-    }
+    wide(
+        #[inline(always)]
+        || {
+            for j in (0..z.len()).rev() {
+                let column = R.column(j);
+                z[j] /= column[j];
+                let zj = z[j];
+                z[..j].iter_mut().zip(column).for_each(|(z, r)| *z -= zj * r);
+            }
+        },
+    );
     finite(z)
 }
 
@@ -43,6 +48,29 @@ pub fn solve_upper_transposed(R: &Matrix, v: &[f64]) -> Result<Vec<f64>, Numeric
         z[j] = (z[j] - dot(&column[..j], &z[..j])) / column[j];
     }
     finite(z)
+}
+
+/// R·v for a square upper triangular R.
+#[allow(non_snake_case)]
+pub fn upper_mat_vec(R: &Matrix, v: &[f64]) -> Vec<f64> {
+    assert_eq!((R.rows(), R.cols()), (v.len(), v.len()), "R·v of unequal lengths");
+    let mut y = vec![0.0; v.len()];
+    wide(
+        #[inline(always)]
+        || {
+            for (j, v) in v.iter().enumerate() {
+                y[..=j].iter_mut().zip(R.column(j)).for_each(|(y, r)| *y += v * r);
+            }
+        },
+    );
+    y
+}
+
+/// Rᵀ·v for a square upper triangular R.
+#[allow(non_snake_case)]
+pub fn upper_vec_mat(v: &[f64], R: &Matrix) -> Vec<f64> {
+    assert_eq!((R.rows(), R.cols()), (v.len(), v.len()), "Rᵀ·v of unequal lengths");
+    (0..v.len()).map(|j| dot(&v[..=j], &R.column(j)[..=j])).collect()
 }
 
 /// An error unless every diagonal entry can be divided by.
@@ -89,6 +117,19 @@ mod tests {
             assert_small(norm(&sub(&mat_vec(&r, &z), v)), frobenius(&r) * norm(&z) * n as f64);
             let z = solve_upper_transposed(&r, v).unwrap();
             assert_small(norm(&sub(&vec_mat(&z, &r), v)), frobenius(&r) * norm(&z) * n as f64);
+        }
+    }
+
+    #[test]
+    fn products_are_those_of_the_upper_triangle() {
+        for r in examples() {
+            let n = r.cols();
+            let v = normal(n, 1, 4);
+            let v = v.column(0);
+            let marked = Matrix::from_fn(n, n, |i, j| if i > j { f64::NAN } else { r.get(i, j) });
+            let size = frobenius(&r) * norm(v);
+            assert_small(norm(&sub(&upper_mat_vec(&marked, v), &mat_vec(&r, v))), size);
+            assert_small(norm(&sub(&upper_vec_mat(v, &marked), &vec_mat(v, &r))), size);
         }
     }
 

@@ -28,6 +28,8 @@ pub struct Chosen {
     pub tried: Vec<(&'static str, String)>,
     /// What was known of the data.
     pub examination: Examination,
+    /// The data as they were given; `None` if their columns had to be scaled in place.
+    pub problem: Option<Problem>,
 }
 
 impl Chosen {
@@ -69,7 +71,7 @@ pub fn auto(problem: Problem, options: &SolveOptions, speeds: Speeds) -> Result<
         problem = again;
         let why = match solution {
             Ok(Some(solution)) if is_accurate(&solution, options) => {
-                return Ok(Chosen { solution, candidate, tried, examination });
+                return Ok(Chosen { solution, candidate, tried, examination, problem: Some(problem) });
             }
             Ok(Some(solution)) => match &solution.certificate {
                 Some(known) if solution.is_converged() => {
@@ -85,7 +87,8 @@ pub fn auto(problem: Problem, options: &SolveOptions, speeds: Speeds) -> Result<
     let solution = carefully(resort.document(), problem, &resort.options)?;
     let reason = "the columns are dependent, or nearly so: the rank is decided first".into();
     tried.retain(|(program, _)| *program != resort.program);
-    Ok(Chosen { solution, candidate: SolveCandidate { reason, ..resort }, tried, examination })
+    let candidate = SolveCandidate { reason, ..resort };
+    Ok(Chosen { solution, candidate, tried, examination, problem: None })
 }
 
 /// The options with the accuracy of a direct method, unless another one is asked for.

@@ -98,7 +98,9 @@ impl Certificate {
         let converged = met || excess <= allowed;
         let relative = |value: f64| if value == 0.0 { 0.0 } else { value / distance };
         let cosines = factor.gradient_in_units(&seen.gradient).into_iter().map(|g| relative(g.abs()));
-        let backward_error = factor.backward_error(length, distance, &seen.gradient, &descent);
+        // With a goal, what counts is whether it is met.
+        let enough = goal.backward_error.map_or(0.0, |goal| if converged { goal } else { f64::INFINITY });
+        let backward_error = factor.backward_error(length, distance, &seen.gradient, &descent, enough);
         let hidden = (rounded + ROUNDED * f64::EPSILON * distance / smallest) / smallest;
         let forward_error = (linalg::norm(&gaps) + hidden) / length;
         Certificate {

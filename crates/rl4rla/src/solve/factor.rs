@@ -20,7 +20,8 @@ const ROUNDINGS: f64 = 4.0;
 /// Also if σ ≤ ε·σ₁ times the number of rows, or times this number if there are fewer rows.
 const FEWEST: usize = 32;
 
-/// An estimate of σₙ leaves no doubt about the rank if it is this many times the bound below which σₙ counts as zero.
+/// An estimate of σₙ, which is one from above, leaves no doubt about the rank if it is this many times the bound below
+/// which σₙ counts as zero.
 const DOUBT: f64 = 30.0;
 
 /// Rounding errors of an entry of AᵀA, in units of nε, that a squared singular value has to exceed.
@@ -140,30 +141,32 @@ impl ColumnSplit {
         ColumnSplit { kept, dependent, weights, factor: ColumnFactor::new(R.into(), lengths, extremes) }
     }
 
-    /// All columns as independent ones, if R, a factor of A or of a sketch of A, leaves no doubt that they are.
+    /// All columns as independent ones, if R, a factor of A or of a sketch of A, shows that they are.
     pub fn independent(
         R: &Arc<Matrix>,
         how: Factorisation,
         rows: usize,
-        noise: &[f64],
+        noises: &[f64],
     ) -> Option<ColumnSplit> {
         let factor = ColumnFactor::of(R)?;
         let [largest, smallest] = factor.extremes;
         let n = R.cols();
-        let noise = noise.iter().copied().fold(1.0, f64::max);
+        let noise = noises.iter().copied().fold(1.0, f64::max);
         let null = f64::EPSILON * (rows.max(FEWEST) as f64 * largest).max(carried(n, noise));
         // Below this, rounding errors of AᵀA decide about the smallest singular values.
         let hidden = match how {
             Factorisation::Direct => 0.0,
             Factorisation::Squared => (SQUARED * n as f64 * f64::EPSILON).sqrt() * largest,
         };
-        let kept = (0..n).collect();
-        (smallest > hidden.max(DOUBT * null)).then_some(ColumnSplit {
-            kept,
-            dependent: vec![],
-            weights: vec![],
-            factor,
-        })
+        if smallest <= hidden {
+            return None;
+        }
+        if smallest > DOUBT * null {
+            return Some(ColumnSplit { kept: (0..n).collect(), dependent: vec![], weights: vec![], factor });
+        }
+        // Only exact singular values can tell.
+        let split = ColumnSplit::sorted(&Triangle { R: R.as_ref().clone(), rows }, &noises).ok()?;
+        split.dependent.is_empty().then_some(split)
     }
 
     /// The vector of smallest norm among all x with the same A·x. Column j of A was divided by 2^(exponent j) before

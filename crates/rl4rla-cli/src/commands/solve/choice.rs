@@ -84,7 +84,7 @@ pub fn choose(
     let begun = Instant::now();
     let chosen = auto(problem, options, speeds)?;
     let (seconds, reason) = (begun.elapsed().as_secs_f64(), chosen.reason());
-    let Chosen { solution, candidate, tried, examination } = chosen;
+    let Chosen { solution, candidate, tried, examination, .. } = chosen;
     let choice = ProgramChoice {
         entry: Entry::named(candidate.program).expect("candidates are in the catalogue"),
         seconds,
