@@ -52,7 +52,7 @@ pub fn return_freed_blocks() {
 const PAGE: usize = 4096;
 
 /// Blocks from which on large pages are asked for: touching a new page of 4 kB takes longer than filling it.
-const LARGE: usize = 4 << 20;
+const LARGE: usize = 2 << 20;
 
 /// Asks for large pages for a block, of which there may be none.
 fn prefer_large_pages(place: *mut u8, bytes: usize) {

@@ -8,6 +8,7 @@
 //! Shapes are the caller's contract, and a mismatch panics.
 
 mod blas;
+mod block_residual;
 mod blocks;
 mod by_rows;
 mod cholesky;
@@ -40,6 +41,7 @@ pub use blas::{
     gram, mat_vec, mat_vecs, matmul, matmul_t, outer_gram, residual_and_gradient, scale_rows,
     squared_row_norms, t_matmul, vec_mat,
 };
+pub use block_residual::{BlockResidual, block_residual};
 pub use blocks::{asymmetry, block_mat, largest_entry, mat_block, product, subtract_product, t_product};
 pub use cholesky::{
     Orthonormal, cholesky_r, orthonormalised, preconditioned_cholesky_r, qr_r_of_embedding, solve_shifted,

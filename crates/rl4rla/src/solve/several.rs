@@ -12,7 +12,7 @@ use super::progress::Closest;
 use super::solver::with_own_factor;
 use super::speeds::Speeds;
 use crate::execute::Seen;
-use crate::linalg::{self, Matrix, block_mat, mat_block};
+use crate::linalg::{self, BlockResidual, Matrix, block_residual};
 
 /// Steps of refinement, at most.
 const STEPS: usize = 30;
@@ -125,27 +125,21 @@ fn refined(
     let mut open: Vec<(usize, Vec<f64>, Closest)> =
         (0..k).map(|j| (j, vec![0.0; n], Closest::default())).collect();
     for step in 0..STEPS {
-        let right = Matrix::from_fn(B.rows(), open.len(), |i, j| -B.get(i, open[j].0));
-        let R = match step {
-            0 => right,
-            _ => {
-                let X = Matrix::from_fn(n, open.len(), |i, j| open[j].1[i]);
-                Matrix::from_faer(mat_block(A, &X).as_faer() + right.as_faer())
-            }
-        };
-        let G = block_mat(A, &R);
+        let X = Matrix::from_fn(n, open.len(), |i, j| open[j].1[i]);
+        let columns: Vec<usize> = open.iter().map(|(j, ..)| *j).collect();
+        let BlockResidual { distances, gradients } = block_residual(A, &X, B, &columns);
         let mut still = Vec::new();
         for (place, (j, mut x, mut closest)) in open.into_iter().enumerate() {
-            let (size, distance) = (linalg::norm(B.column(j)), linalg::norm(R.column(place)));
+            let (size, distance) = (linalg::norm(B.column(j)), distances[place]);
             let residual = if size > 0.0 { distance / size } else { 0.0 };
-            let seen = Seen { residual, distance, gradient: G.column(place).to_vec() };
+            let seen = Seen { residual, distance, gradient: gradients.column(place).to_vec() };
             let known = Certificate::of(factor, &x, &seen, size, options.goal());
             closest.look(known.excess * distance);
             if known.reached || (known.converged && closest.is_slow(PATIENCE)) {
                 done[j] = Some(Column { x, known, residual });
                 continue;
             }
-            x = linalg::sub(&x, &factor.solved_twice(G.column(place)));
+            x = linalg::sub(&x, &factor.solved_twice(gradients.column(place)));
             still.push((j, x, closest));
         }
         open = still;
