@@ -3,6 +3,11 @@
 //! [`read`] reads a whole file, [`open`] blocks of rows, and [`probe`] returns its size. Files are not trusted: sizes claimed
 //! by a header are checked against the file size and the memory limit before anything is allocated.
 
+#[cfg(feature = "columnar")]
+mod columnar;
+#[cfg(not(feature = "columnar"))]
+#[path = "columnar_absent.rs"]
+mod columnar;
 mod csv;
 mod data_table;
 mod design;
@@ -11,6 +16,7 @@ mod format;
 mod held;
 mod lines;
 mod market;
+mod names;
 mod npy;
 mod npz;
 mod reading;
