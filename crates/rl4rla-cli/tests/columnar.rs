@@ -21,10 +21,15 @@ fn tables_by_columns_are_solved_like_arrays() {
     let (parquet, feather) = (fixture("regression.parquet"), fixture("regression.feather"));
     let weights =
         written("columnar-weights.csv", (0..100).map(|i| format!("{}\n", 1 + i % 3)).collect::<String>());
-    for extra in [&[][..], &["--standardise"], &["--weights"]] {
+    for extra in ["--intercept", "--standardise", "--weights"] {
         let solve = |file: &str, target: &str, weights: &str| {
-            let args = [&["solve", "--matrix", file, "--target", target, "--intercept"], extra].concat();
-            json(&[&args[..], if extra == ["--weights"] { &[weights][..] } else { &[] }].concat())
+            let args = ["solve", "--matrix", file, "--target", target, "--intercept", extra, weights];
+            let count = match extra {
+                "--intercept" => 6,
+                "--standardise" => 7,
+                _ => 8,
+            };
+            json(&args[..count])
         };
         let wanted = coefficients(&solve(&fixture("regression.npy"), "4", &weights));
         assert_eq!(wanted.len(), 4);

@@ -2,11 +2,15 @@
 //! its place.
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use flate2::GzBuilder;
 use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding};
+use parquet::file::properties::{WriterProperties, WriterVersion};
 use rl4rla::data::{
     DataTable, Design, Format, Missing, Reading, System, TargetColumn, open, probe, read, read_from,
 };
-use std::io::Cursor;
+use rl4rla::rng::Stream;
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -204,8 +208,57 @@ fn sizes_that_files_claim_are_not_believed() {
     // The size of the first page: field 2 of its header, after the magic bytes and the type.
     let mut file = bytes("lz4.parquet");
     assert_eq!(file[4..7], [0x15, 4, 0x15], "a dictionary page");
-    let at = if file[7] < 128 { 7..8 } else { 7..9 };
-    let more = 5 - at.len();
-    file.splice(at, [0xfe, 0xff, 0xff, 0xff, 0x0f]);
-    assert!(more > 0 && take(file, &Reading::default()).unwrap_err().contains("damaged"));
+    file.splice(7..8, [0xfe, 0xff, 0xff, 0xff, 0x0f]);
+    let said = take(file, &Reading::default()).unwrap_err();
+    let place = "data: the file is damaged: row group 1, column `x`: a page claims 2147483647 bytes";
+    assert!(said.starts_with(place), "{said}");
+    // The rows of a batch, and the size of its buffers before they were compressed.
+    let mut file = bytes("plain.arrow");
+    let rows = file.windows(8).position(|piece| piece == 2_u64.to_le_bytes()).unwrap();
+    file[rows..rows + 8].copy_from_slice(&(1_u64 << 40).to_le_bytes());
+    let said = take(file, &Reading::default()).unwrap_err();
+    assert!(
+        said.starts_with("data: the file is damaged: a batch claims 1,099,511,627,776 rows in "),
+        "{said}"
+    );
+    let mut file = bytes("polars.arrow");
+    let size = file.windows(8).position(|piece| piece == b"\x38\0\0\0\0\0\0\0").unwrap();
+    file[size + 5] = 1;
+    let said = take(file, &Reading::default()).unwrap_err();
+    assert!(said.starts_with("data: the file is damaged: a batch of 7 rows claims 1,099,511,627,"), "{said}");
+}
+
+#[test]
+fn pages_that_unpack_to_more_than_they_claim_are_refused() {
+    let numbers = Float64Array::from(Stream::new(1).normals(1000));
+    let batch = RecordBatch::try_from_iter([("x", Arc::new(numbers) as ArrayRef)]).unwrap();
+    // With such a limit a page of so many bytes may not be unpacked before it is known what comes out of it.
+    let reading = Reading { limit: 1 << 20, ..Reading::default() };
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::GZIP(Default::default()))
+            .set_dictionary_enabled(false)
+            .set_writer_version(version)
+            .set_encoding(Encoding::PLAIN)
+            .build();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        let metadata = writer.finish().unwrap();
+        let (start, length) = metadata.row_group(0).column(0).byte_range();
+        let mut file = writer.inner().clone();
+        assert_eq!(take(file.clone(), &reading).unwrap().rows, 1000, "{version:?}");
+        let page =
+            start as usize + file[start as usize..].windows(2).position(|two| two == [0x1f, 0x8b]).unwrap();
+        let end = (start + length) as usize;
+        // Five megabytes of zeros in as many bytes as the page has.
+        let zeros = |padding: usize| {
+            let mut packer =
+                GzBuilder::new().extra(vec![0; padding]).write(Vec::new(), flate2::Compression::best());
+            packer.write_all(&vec![0; 5 << 20]).unwrap();
+            packer.finish().unwrap()
+        };
+        file[page..end].copy_from_slice(&zeros(end - page - zeros(0).len()));
+        let said = take(file, &reading).unwrap_err();
+        assert!(said.ends_with("a page unpacks to more than 8000 bytes"), "{version:?}: {said}");
+    }
 }

@@ -3,11 +3,11 @@
 use super::{ByteSource, DataError, Format, Reading};
 
 /// Never made.
-pub(super) enum Columnar {}
+pub(super) enum NoColumnar {}
 
-impl Columnar {
+impl NoColumnar {
     /// The error that says how to read such a file.
-    pub fn open(source: ByteSource, format: Format, _: &Reading) -> Result<Columnar, DataError> {
+    pub fn open(source: ByteSource, format: Format, _: &Reading) -> Result<NoColumnar, DataError> {
         let message = format!("this is a file in {format} format, which this build cannot read");
         let advice = "build with the feature `columnar`, or save it as NPY or CSV";
         Err(DataError::file(source.path(), message, advice))

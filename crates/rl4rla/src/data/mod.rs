@@ -6,8 +6,7 @@
 #[cfg(feature = "columnar")]
 mod columnar;
 #[cfg(not(feature = "columnar"))]
-#[path = "columnar_absent.rs"]
-mod columnar;
+mod columnar_absent;
 mod csv;
 mod data_table;
 mod design;
@@ -29,6 +28,10 @@ mod write;
 mod year;
 mod zip;
 
+#[cfg(feature = "columnar")]
+use columnar::Columnar;
+#[cfg(not(feature = "columnar"))]
+use columnar_absent::NoColumnar as Columnar;
 pub use data_table::{DataTable, read, read_from};
 pub use design::{Columns, Design, System, TargetColumn};
 pub use error::{DataError, FilePosition, size, visible};

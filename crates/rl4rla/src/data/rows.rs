@@ -1,6 +1,5 @@
 //! Reading a file in blocks of rows.
 
-use super::columnar::Columnar;
 use super::csv::Csv;
 use super::error::shown;
 use super::held::HeldMatrix;
@@ -9,7 +8,7 @@ use super::npy::Npy;
 use super::npz::Npz;
 use super::source::{ByteSource, Input};
 use super::sparse::HeldSparse;
-use super::{DataError, Format, Reading};
+use super::{Columnar, DataError, Format, Reading};
 use crate::linalg::Sparse;
 use std::path::Path;
 
