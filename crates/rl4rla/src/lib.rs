@@ -77,7 +77,7 @@
 //!
 //! # Solve your data
 //!
-//! [`System::load`](data::System::load) reads NPY, NPZ, CSV and Matrix Market files, and keeps what is too large for memory in a
+//! [`System::load`](data::System::load) reads NPY, NPZ, CSV, Matrix Market, Parquet and Arrow files, and keeps what is too large for memory in a
 //! file; [`solve`](solve::solve) runs a program on it until the solution meets the tolerance.
 //!
 //! ```

@@ -50,7 +50,7 @@ const PIECES: [&[u8]; 24] = [
 ];
 
 /// First bytes of formats whose parts may be anywhere in the file.
-const IN_PARTS: [&[u8]; 1] = [b"PK"];
+const IN_PARTS: [&[u8]; 4] = [b"PK", b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"];
 
 fn npy(version: u8, descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}   \n");
@@ -103,9 +103,9 @@ fn market_seeds() -> Vec<Vec<u8>> {
 }
 
 /// Files that other programs wrote.
-fn fixtures(names: &[&str]) -> Vec<Vec<u8>> {
+fn fixtures(names: &[impl AsRef<str>]) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    names.iter().map(|name| std::fs::read(folder.join(name)).unwrap()).collect()
+    names.iter().map(|name| std::fs::read(folder.join(name.as_ref())).unwrap()).collect()
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -223,7 +223,8 @@ fn check(bytes: &[u8], reading: &Reading) -> bool {
         assert_eq!((names.len(), names.iter().collect::<HashSet<_>>().len()), (cols, cols));
         assert!(names.iter().all(|name| !name.is_empty() && !name.contains(char::is_control)));
     }
-    assert!(format == Format::Csv || (names.is_none() && dropped == 0));
+    let named = matches!(format, Format::Csv | Format::Parquet | Format::Arrow);
+    assert!(named || (names.is_none() && dropped == 0));
     // Some rows at a time, the same.
     let mut parts = open_from(Path::new("input"), Cursor::new(bytes.to_vec()), reading).unwrap();
     let mut again = Vec::new();
@@ -321,6 +322,27 @@ fn matrix_market_files_gzipped() {
 fn npz_files() {
     let names = ["stored.npz", "deflated.npz", "unnamed.npz", "csr.npz", "csc.npz", "coo.npz"];
     campaign("npz", &fixtures(&names), Packing::None);
+}
+
+#[cfg(feature = "columnar")]
+#[test]
+fn parquet_files() {
+    let names = ["pandas", "polars", "gzip", "lz4", "dictionary", "decimal", "missing"];
+    campaign("parquet", &fixtures(&names.map(|name| format!("{name}.parquet"))), Packing::None);
+}
+
+#[cfg(feature = "columnar")]
+#[test]
+fn arrow_files() {
+    let names = [
+        "pandas.feather",
+        "polars.arrow",
+        "plain.arrow",
+        "plain.arrows",
+        "dictionary.feather",
+        "missing.feather",
+    ];
+    campaign("arrow", &fixtures(&names), Packing::None);
 }
 
 /// Texts that people write, mutated: each is read, or refused with a word, and never a panic.

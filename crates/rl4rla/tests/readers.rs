@@ -336,6 +336,12 @@ fn csv_files_without_form_are_refused() {
         assert_eq!(refused(text), format!("data{said}"), "{text:?}");
     }
     assert_eq!(refused(b"\xff\xfe1\x00,\x00"), "data: this is text in UTF-16");
+    assert_eq!(refused(b"FEA1...."), "data: this is a Feather file of version 1");
+    #[cfg(not(feature = "columnar"))]
+    for (head, format) in [(&b"PAR1...."[..], "Parquet"), (b"ARROW1..", "Arrow"), (&[0xff; 8], "Arrow")] {
+        let said = format!("data: this is a file in {format} format, which this build cannot read");
+        assert_eq!(refused(head), said);
+    }
     assert_eq!(refused(gzip(&gzip(b"1,2\n"))), "data: this is gzipped twice");
     let sign = |delimiter, decimal| {
         take("1,2\n", &Reading { delimiter, decimal, ..Reading::default() }).unwrap_err()

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// The user's own data.
 #[derive(Args, Clone)]
 pub struct DataArguments {
-    /// Matrix file: NPY, NPZ, CSV or Matrix Market; optionally gzipped, except NPZ
+    /// Matrix file: NPY, NPZ, CSV, Matrix Market, Parquet or Arrow (Feather); NPY, CSV and Matrix Market optionally gzipped
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub matrix: Option<PathBuf>,
     /// Name of the array in an NPZ file that is the matrix [default: the only one that can be]
@@ -27,7 +27,7 @@ pub struct DataArguments {
     /// Make a sparse matrix of a Matrix Market or NPZ file dense, for programs that need all entries
     #[arg(long, help_heading = "Data", requires = "matrix")]
     pub dense: bool,
-    /// Drop rows with missing values of a CSV file instead of rejecting the file
+    /// Drop rows with missing values of a CSV, Parquet or Arrow file instead of rejecting the file
     #[arg(long, help_heading = "Data", requires = "matrix")]
     pub drop_missing: bool,
     /// Whether the first line of a CSV file is a header: yes or no [default: detected]

@@ -49,7 +49,8 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let lambdas = ridge::lambdas(args)?;
     let options = options(args, &method)?;
     let matrix = args.data.matrix.as_deref().ok_or_else(|| {
-        Failure::new("no matrix was given").advise("--matrix FILE; NPY, NPZ, CSV and Matrix Market are read")
+        Failure::new("no matrix was given")
+            .advise("--matrix FILE; NPY, NPZ, CSV, Matrix Market, Parquet and Arrow are read")
     })?;
     refuse_outputs(args, shared, &method)?;
     let task = method.task()?;

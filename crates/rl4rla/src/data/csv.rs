@@ -9,22 +9,18 @@ mod records;
 
 pub(super) use decimal::number;
 
-use super::error::{DataError, FilePosition, grouped, is_obeyed, shown};
+use super::error::{CATEGORIES, DataError, FILL_IN, FilePosition, grouped, shown};
+use super::names::{NAME, distinct};
 use super::{ByteSource, Missing, Reading};
 use cell::CsvCell;
 use commas::{Commas, grouped as thousands};
 use dialect::Dialect;
 use records::Records;
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::io::BufRead;
 
 /// Bytes from which the dialect is detected; a larger sample is used if these contain fewer than three lines.
 const SAMPLE: usize = 1 << 16;
 const LARGE_SAMPLE: usize = 1 << 20;
-
-/// Memory per column name in addition to its characters, in bytes.
-const NAME: u64 = 64;
 
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -80,7 +76,7 @@ impl Csv {
             .header
             .unwrap_or_else(|| records.fields().any(|field| CsvCell::read(&field, decimal).is_text()));
         let names = match named {
-            true => Some(names(records.fields()).map_err(|problem| {
+            true => Some(distinct(records.fields()).map_err(|problem| {
                 let advice =
                     "give every column a unique name; `--header no` if the first line is not a header";
                 DataError::at(&path, FilePosition::Line(records.line()), problem, advice)
@@ -220,13 +216,8 @@ impl Csv {
             return self.ragged(found);
         }
         let (message, advice) = match cell {
-            CsvCell::Missing if field.is_empty() => {
-                ("the value is missing".into(), "fill it in, or drop such rows with `--drop-missing`")
-            }
-            CsvCell::Missing => (
-                format!("the value is missing: {}", shown(field)),
-                "fill it in, or drop such rows with `--drop-missing`",
-            ),
+            CsvCell::Missing if field.is_empty() => ("the value is missing".into(), FILL_IN),
+            CsvCell::Missing => (format!("the value is missing: {}", shown(field)), FILL_IN),
             CsvCell::Infinite => (
                 format!("expected a finite number, found {}", shown(field)),
                 "numbers up to 1.7e308 can be read",
@@ -235,10 +226,7 @@ impl Csv {
                 format!("expected a number, found {}", shown(field)),
                 "write numbers without thousands separators",
             ),
-            _ => (
-                format!("expected a number, found {}", shown(field)),
-                "encode categories as numbers, for example one 0/1 column per category",
-            ),
+            _ => (format!("expected a number, found {}", shown(field)), CATEGORIES),
         };
         let place = place_of(&self.records, self.names.as_deref(), place);
         DataError::at(self.records.source().path(), place, message, advice)
@@ -249,29 +237,4 @@ impl Csv {
 fn place_of(records: &Records, names: Option<&[String]>, column: usize) -> FilePosition {
     let name = names.and_then(|names| names.get(column)).cloned();
     FilePosition::Cell { line: records.line(), column: column + 1, name }
-}
-
-/// Distinct column names: unnamed columns get a name, and duplicates are an error because they are ambiguous.
-fn names<'a>(fields: impl Iterator<Item = Cow<'a, [u8]>>) -> Result<Vec<String>, String> {
-    // Names are printed in terminals: no line ends, no control characters.
-    let clean = |field: Cow<[u8]>| {
-        let name: String =
-            String::from_utf8_lossy(&field).chars().map(|c| if is_obeyed(c) { ' ' } else { c }).collect();
-        name.trim().to_string()
-    };
-    let mut names: Vec<String> = fields.map(clean).collect();
-    let mut taken: HashMap<String, usize> = HashMap::new();
-    for (place, name) in names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
-        if let Some(first) = taken.insert(name.clone(), place) {
-            let name = shown(name.as_bytes());
-            return Err(format!("columns {} and {} are both named {name}", first + 1, place + 1));
-        }
-    }
-    for (place, name) in names.iter_mut().enumerate().filter(|(_, name)| name.is_empty()) {
-        *name = format!("column {}", place + 1);
-        while taken.contains_key(name) {
-            name.push('\'');
-        }
-    }
-    Ok(names)
 }

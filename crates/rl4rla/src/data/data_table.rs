@@ -71,6 +71,10 @@ impl DataTable {
                 let room = counted.min(most / 2 + 1).min(reading.limit / 8);
                 reserve(&path, &mut entries, room as usize)?;
             }
+            (Body::Columnar(table), None) => {
+                let counted = table.most_rows().saturating_mul(cols) as u64;
+                reserve(&path, &mut entries, counted.min(reading.limit / 8) as usize)?;
+            }
             _ => {}
         }
         let (mut rows, block) = (0, (BLOCK / cols).max(1));

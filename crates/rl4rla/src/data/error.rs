@@ -26,6 +26,22 @@ pub enum FilePosition {
         /// The column.
         column: usize,
     },
+    /// A column of a table that is stored by columns.
+    Column {
+        /// The column.
+        column: usize,
+        /// Its name.
+        name: String,
+    },
+    /// An entry of such a table.
+    Field {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// Its name.
+        name: String,
+    },
 }
 
 /// A file that cannot be used, and why.
@@ -73,6 +89,12 @@ impl fmt::Display for FilePosition {
                 write!(f, ", line {line}, column {column} ({})", shown(name.as_bytes()))
             }
             FilePosition::Entry { row, column } => write!(f, ", row {row}, column {column}"),
+            FilePosition::Column { column, name } => {
+                write!(f, ", column {column} ({})", shown(name.as_bytes()))
+            }
+            FilePosition::Field { row, column, name } => {
+                write!(f, ", row {row}, column {column} ({})", shown(name.as_bytes()))
+            }
         }
     }
 }
@@ -84,6 +106,12 @@ impl fmt::Display for DataError {
 }
 
 impl std::error::Error for DataError {}
+
+/// What to do about missing values.
+pub(super) const FILL_IN: &str = "fill it in, or drop such rows with `--drop-missing`";
+
+/// What to do about text among numbers.
+pub(super) const CATEGORIES: &str = "encode categories as numbers, for example one 0/1 column per category";
 
 /// Maximum number of characters of a file that a message quotes.
 const SHOWN: usize = 40;
@@ -174,5 +202,9 @@ mod tests {
         let name = Some("age".into());
         assert_eq!(at(FilePosition::Cell { line: 3, column: 2, name }), "f, line 3, column 2 (`age`): m");
         assert_eq!(at(FilePosition::Entry { row: 3, column: 2 }), "f, row 3, column 2: m");
+        let name = || "age".to_string();
+        assert_eq!(at(FilePosition::Column { column: 2, name: name() }), "f, column 2 (`age`): m");
+        let field = FilePosition::Field { row: 3, column: 2, name: name() };
+        assert_eq!(at(field), "f, row 3, column 2 (`age`): m");
     }
 }

@@ -14,20 +14,27 @@ pub enum Format {
     Csv,
     /// The text format of the Matrix Market.
     MatrixMarket,
+    /// Apache Parquet, a table stored by columns.
+    Parquet,
+    /// Apache Arrow's format of files (also called Feather) and streams, a table stored by columns.
+    Arrow,
 }
 
 const NPY: &[u8] = b"\x93NUMPY";
 /// A ZIP archive, with members or without.
 const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 const MATRIX_MARKET: &[u8] = b"%%MatrixMarket";
+const PARQUET: &[u8] = b"PAR1";
+/// A file, and the mark before every message of a stream.
+const ARROW: [&[u8]; 2] = [b"ARROW1", b"\xff\xff\xff\xff"];
 
 /// Number of bytes that determine the format.
 const HEAD: usize = 16;
 
 /// Other common file types: their first bytes, what they are, and what to do with them.
 const OTHERS: [(&[u8], &str, &str); 11] = [
-    (b"PAR1", "a Parquet file", "save it as NPY or CSV"),
-    (b"ARROW1", "an Arrow file", "save it as NPY or CSV"),
+    (b"PARE", "an encrypted Parquet file", "save it without encryption"),
+    (b"FEA1", "a Feather file of version 1", "save it as Feather version 2, Parquet, NPY or CSV"),
     (b"\x89HDF", "an HDF5 file", "save the matrix as NPY or CSV"),
     (b"MATLAB 5", "a MATLAB file", "save the matrix as NPY, CSV or Matrix Market"),
     (b"\xd0\xcf\x11\xe0", "an old Excel file", "save the sheet as CSV"),
@@ -48,6 +55,12 @@ impl Format {
         }
         if ZIP.iter().any(|magic| head.starts_with(magic)) {
             return Ok(Format::Npz);
+        }
+        if head.starts_with(PARQUET) {
+            return Ok(Format::Parquet);
+        }
+        if ARROW.iter().any(|magic| head.starts_with(magic)) {
+            return Ok(Format::Arrow);
         }
         if head.len() >= MATRIX_MARKET.len()
             && head[..MATRIX_MARKET.len()].eq_ignore_ascii_case(MATRIX_MARKET)
@@ -70,6 +83,8 @@ impl fmt::Display for Format {
             Format::Npz => "NPZ",
             Format::Csv => "CSV",
             Format::MatrixMarket => "Matrix Market",
+            Format::Parquet => "Parquet",
+            Format::Arrow => "Arrow",
         })
     }
 }

@@ -3,6 +3,10 @@
 //! [`read`] reads a whole file, [`open`] blocks of rows, and [`probe`] returns its size. Files are not trusted: sizes claimed
 //! by a header are checked against the file size and the memory limit before anything is allocated.
 
+#[cfg(feature = "columnar")]
+mod columnar;
+#[cfg(not(feature = "columnar"))]
+mod columnar_absent;
 mod csv;
 mod data_table;
 mod design;
@@ -11,6 +15,7 @@ mod format;
 mod held;
 mod lines;
 mod market;
+mod names;
 mod npy;
 mod npz;
 mod reading;
@@ -23,6 +28,10 @@ mod write;
 mod year;
 mod zip;
 
+#[cfg(feature = "columnar")]
+use columnar::Columnar;
+#[cfg(not(feature = "columnar"))]
+use columnar_absent::NoColumnar as Columnar;
 pub use data_table::{DataTable, read, read_from};
 pub use design::{Columns, Design, System, TargetColumn};
 pub use error::{DataError, FilePosition, size, visible};

@@ -8,7 +8,7 @@ use super::npy::Npy;
 use super::npz::Npz;
 use super::source::{ByteSource, Input};
 use super::sparse::HeldSparse;
-use super::{DataError, Format, Reading};
+use super::{Columnar, DataError, Format, Reading};
 use crate::linalg::Sparse;
 use std::path::Path;
 
@@ -24,6 +24,7 @@ pub struct Rows {
 pub(super) enum Body {
     Npy(Npy),
     Csv(Csv),
+    Columnar(Box<Columnar>),
     Held(HeldMatrix),
     Sparse(HeldSparse),
 }
@@ -42,7 +43,7 @@ impl Body {
 pub struct FileProbe {
     /// Its format.
     pub format: Format,
-    /// Number of rows; for CSV including those with missing values, and unknown if the file is gzipped.
+    /// Number of rows including those with missing values; unknown for gzipped CSV.
     pub rows: Option<usize>,
     /// Number of columns.
     pub cols: usize,
@@ -87,6 +88,10 @@ pub fn probe(path: &Path, reading: &Reading) -> Result<FileProbe, DataError> {
             let csv = Csv::open(source, reading, true)?;
             (csv.most_rows(), csv.cols(), csv.names().map(<[String]>::to_vec))
         }
+        Format::Parquet | Format::Arrow => {
+            let table = Columnar::open(source, format, reading)?;
+            (Some(table.most_rows()), table.cols(), Some(table.names().to_vec()))
+        }
     };
     let bytes = rows.map(|rows| match stored {
         Some(stored) => Sparse::bytes_of(rows, stored),
@@ -123,6 +128,9 @@ impl Rows {
                 Npz::Sparse(parts) => parts.body(reading)?,
             },
             Format::Csv => Body::Csv(Csv::open(source, reading, count)?),
+            Format::Parquet | Format::Arrow => {
+                Body::Columnar(Box::new(Columnar::open(source, format, reading)?))
+            }
             Format::MatrixMarket => Market::open(source, reading)?.body(reading)?,
             Format::Npy => Body::array(Npy::open(source)?, reading)?,
         };
@@ -139,6 +147,7 @@ impl Rows {
         match &self.body {
             Body::Npy(npy) => npy.cols(),
             Body::Csv(csv) => csv.cols(),
+            Body::Columnar(table) => table.cols(),
             Body::Held(held) => held.cols(),
             Body::Sparse(held) => held.sparse.cols(),
         }
@@ -148,6 +157,7 @@ impl Rows {
     pub fn names(&self) -> Option<&[String]> {
         match &self.body {
             Body::Csv(csv) => csv.names(),
+            Body::Columnar(table) => Some(table.names()),
             Body::Npy(_) | Body::Held(_) | Body::Sparse(_) => None,
         }
     }
@@ -157,6 +167,7 @@ impl Rows {
         match &self.body {
             Body::Npy(npy) => Some(npy.rows()),
             Body::Csv(csv) => csv.rows(),
+            Body::Columnar(table) => table.rows(),
             Body::Held(held) => Some(held.rows()),
             Body::Sparse(held) => Some(held.sparse.rows()),
         }
@@ -167,6 +178,7 @@ impl Rows {
         match &mut self.body {
             Body::Npy(npy) => npy.next(most, into),
             Body::Csv(csv) => csv.next(most, into),
+            Body::Columnar(table) => table.next(most, into),
             Body::Held(held) => Ok(held.next(most, into)),
             Body::Sparse(held) => Ok(held.next(most, into)),
         }
@@ -176,6 +188,7 @@ impl Rows {
     pub fn dropped(&self) -> usize {
         match &self.body {
             Body::Csv(csv) => csv.dropped(),
+            Body::Columnar(table) => table.dropped(),
             Body::Npy(_) | Body::Held(_) | Body::Sparse(_) => 0,
         }
     }

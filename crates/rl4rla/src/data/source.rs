@@ -100,7 +100,7 @@ impl ByteSource {
         let metadata = path.metadata().map_err(unreadable)?;
         if !metadata.is_file() {
             let what = if metadata.is_dir() { "this is a folder" } else { "this is not a plain file" };
-            return Err(DataError::file(path, what, "a path to a file of data, such as NPY, NPZ or CSV"));
+            return Err(DataError::file(path, what, "a path to a file of data, such as NPY, CSV or Parquet"));
         }
         ByteSource::new(path, Box::new(File::open(path).map_err(unreadable)?))
     }

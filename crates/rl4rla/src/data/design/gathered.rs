@@ -1,5 +1,6 @@
 //! The entries of a table as they are read: into A, in memory or in a file, and b.
 
+use super::super::reading::reserve;
 use super::super::scratch::{Scratch, ScratchStorage};
 use super::super::{DataError, FileProbe, Reading, Rows};
 use super::{BATCH, Columns};
@@ -36,8 +37,10 @@ impl Gathered {
             Some(bytes) if !within(bytes) => ScratchStorage::file(path)?,
             bytes => ScratchStorage::memory(bytes.unwrap_or(0) as usize / 8),
         };
-        let mut b = Vec::with_capacity(if target.is_some() { found.rows.unwrap_or(0) } else { 0 });
-        let (mut read, mut made) = (Vec::new(), Vec::new());
+        let (mut b, mut read, mut made) = (Vec::new(), Vec::new(), Vec::new());
+        if target.is_some() {
+            reserve(path, &mut b, found.rows.unwrap_or(0))?;
+        }
         let (as_is, batch) = (target.is_none() && !columns.intercept, (BATCH / width).max(1));
         // Rows of the table that are still to come, if their number is known.
         let mut left = found.rows.unwrap_or(usize::MAX);
