@@ -261,13 +261,9 @@ pub fn gram(P: &Matrix) -> Matrix {
         P.each_part(height, |_, rows| sum.add_gram(rows));
         return sum.symmetric();
     }
-    let mut sum = Matrix::zeros(n, n);
-    P.each_part(height, |_, rows| {
-        let parts = rows.grams(height);
-        sum =
-            Matrix::from_fn(n, n, |i, j| parts.iter().fold(sum.get(i, j), |sum, part| sum + part.get(i, j)));
-    });
-    sum
+    let mut sum = Mat::zeros(n, n);
+    P.each_part(height, |_, rows| rows.grams(height).iter().for_each(|part| sum += part));
+    mirrored(sum)
 }
 
 /// PPᵀ, exactly symmetric. The columns of a wide P stored by rows are shared among all threads.

@@ -7,7 +7,6 @@
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::blas::mirrored;
 use super::scaled_gram::add_product;
 use super::vector::inner;
 use super::{Matrix, add, narrow, wide};
@@ -147,12 +146,12 @@ impl<'a> ByRows<'a> {
         norms
     }
 
-    /// The Gram matrices of consecutive parts of `height` rows, exactly symmetric.
-    pub fn grams(self, height: usize) -> Vec<Matrix> {
+    /// The lower triangles of the Gram matrices of consecutive parts of `height` rows.
+    pub fn grams(self, height: usize) -> Vec<Mat<f64>> {
         let gram = |part: ByRows| {
             let mut sum = Mat::zeros(self.cols, self.cols);
             part.strips().for_each(|strip| add_product(&mut sum, strip.as_faer().transpose()));
-            mirrored(sum)
+            sum
         };
         self.parts(height).map(gram).collect()
     }
@@ -187,9 +186,10 @@ fn total(parts: impl IndexedParallelIterator<Item = Vec<f64>>, sum: &mut Option<
     *sum = sum.take().into_iter().chain(parts).reduce(|sum, part| add(&sum, &part));
 }
 
-/// Rows per part for separate Gram matrices: `GRAM_PARTS` parts, or more if a part would exceed `GRAM_ENTRIES`.
+/// Rows per part for separate Gram matrices: `GRAM_PARTS` parts, fewer if a part would be smaller than its Gram matrix,
+/// or more if it would exceed `GRAM_ENTRIES`.
 pub fn gram_height(rows: usize, cols: usize) -> usize {
-    rows.div_ceil(GRAM_PARTS).min(GRAM_ENTRIES / cols.max(1)).max(1)
+    rows.div_ceil(GRAM_PARTS).max(cols).min(GRAM_ENTRIES / cols.max(1)).max(1)
 }
 
 /// y ← A·x − y, row by row: memory is fastest when read in order.

@@ -9,7 +9,8 @@ use rand::RngExt;
 /// Rows of the sample per column.
 const SAMPLE: usize = 4;
 
-/// A sample is taken if A has this many times as many rows, so that it costs little compared with AᵀA.
+/// A sample is taken if A has this many times as many rows, so that it costs little compared with AᵀA; that of a sparse
+/// A costs less than a sample would.
 const WORTH: usize = 10;
 
 /// Dense flops in the time of one on scattered entries.
@@ -39,7 +40,7 @@ impl Examination {
     pub fn of(problem: &Problem, seed: u64) -> Examination {
         let A = &problem.matrix;
         let (rows, cols) = (A.rows(), A.cols());
-        let sampled = cols > 0 && rows > WORTH * SAMPLE * cols && !A.is_in_file();
+        let sampled = cols > 0 && rows > WORTH * SAMPLE * cols && !A.is_in_file() && !A.is_sparse();
         let (m, n) = (rows as f64, cols as f64);
         let (bytes, gram_flops) = match A.is_sparse() {
             true => {

@@ -23,6 +23,9 @@ pub const PARTLY_SEPARATED: &str =
 
 /// The objection to x, where the relative gradient is `optimality`.
 pub fn objection(instance: &Instance, x: &[f64], optimality: f64) -> Option<&'static str> {
+    if penalty_leaves_little(instance, x, optimality) {
+        return None;
+    }
     let newton = NewtonStep::at(instance, x);
     if instance.lambda > 0.0 {
         // There is a minimum, whatever the labels are.
@@ -33,6 +36,17 @@ pub fn objection(instance: &Instance, x: &[f64], optimality: f64) -> Option<&'st
         Some(newton) if newton.proves_a_minimum(instance) && !newton.promises_more() => None,
         _ => by_reflections(instance, x, optimality),
     }
+}
+
+/// Whether the penalty alone shows that the loss can hardly decrease, without a Hessian: by at most ‖g‖²/2λ, because the
+/// curvature is at least λ in all directions.
+fn penalty_leaves_little(instance: &Instance, x: &[f64], optimality: f64) -> bool {
+    let Instance { b, lambda, .. } = instance;
+    let z = instance.image(x);
+    let misfit = linalg::norm(&linalg::sub(&linalg::sigmoids(&z), b));
+    // Every |gⱼ| is at most the optimality times ‖aⱼ‖‖r‖.
+    let gradient = optimality * misfit * linalg::norm(instance.column_norms());
+    *lambda > 0.0 && gradient * gradient / (2.0 * lambda) <= LEFT * (loss(&z, b) + penalty(*lambda, x))
 }
 
 /// A Newton step, as far as it tells about the minimum; from one Gram matrix.
