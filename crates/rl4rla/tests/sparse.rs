@@ -1,10 +1,10 @@
 //! Sparse data: solved like dense ones, in the memory of their nonzeros.
 
-use rl4rla::linalg::{Matrix, Sparse, norm, sub};
+use rl4rla::linalg::{Matrix, Sparse, column_norms, mat_vec, norm, sub, vec_mat};
 use rl4rla::problem::{Linear, Logistic};
 use rl4rla::program::Entry;
 use rl4rla::rng::Stream;
-use rl4rla::solve::{Problem, SolveError, SolveOptions, Unsupported, solve};
+use rl4rla::solve::{Problem, SolveError, SolveOptions, Speeds, Unsupported, auto, solve};
 
 /// The most memory that the process may have taken, in kilobytes: the dense matrix alone takes 640 MB.
 const MEMORY: u64 = 250_000;
@@ -35,6 +35,38 @@ fn large_sparse_data_are_solved_in_little_memory() {
     }
     let peak = peak();
     assert!(peak.is_none_or(|peak| peak < MEMORY), "{peak:?} kB");
+}
+
+/// Entries (i, i) of the first rows, so that no column is zero, and a few others.
+fn very_wide(rows: usize, cols: usize, diagonal: impl Fn(usize) -> f64) -> Matrix {
+    let others = matrix(rows, cols, 2);
+    let others =
+        (0..rows).flat_map(|i| others.row(i).collect::<Vec<_>>().into_iter().map(move |(j, v)| (i, j, v)));
+    let first = (0..cols).map(|j| (j, j, diagonal(j)));
+    Matrix::from_sparse(Sparse::from_entries(rows, cols, others.chain(first).collect()).unwrap())
+}
+
+#[test]
+fn very_wide_sparse_data_need_no_factor() {
+    let (rows, cols) = (15_000, 5000);
+    let b = Stream::new(3).normals(rows);
+    let a = very_wide(rows, cols, |_| 8.0);
+    let chosen =
+        auto(Problem::new(&Linear, a.clone(), b.clone()), &SolveOptions::default(), Speeds::USUAL).unwrap();
+    let (solution, bound) = (&chosen.solution, chosen.solution.gradient_bound.unwrap());
+    assert!(chosen.candidate.is_unfactored() && solution.is_converged() && bound < 1e-15, "{bound:e}");
+    assert!(solution.certificate.is_none() && solution.backward_error() == Some(bound));
+    // The gradient at x, with columns of length 1.
+    let r = sub(&mat_vec(&a, solution.estimate()), &b);
+    let gradient = vec_mat(&r, &a);
+    let lengths = column_norms(&a);
+    let unit: Vec<f64> = gradient.iter().zip(&lengths).map(|(g, length)| g / length).collect();
+    assert!(norm(&unit) / norm(&r) / (cols as f64).sqrt() < 1e-15);
+    // Nearly parallel columns: no convergence in a few iterations, and no claim of one.
+    let options = SolveOptions { iterations: 8, ..SolveOptions::default() };
+    let slow = very_wide(rows, cols, |j| 10f64.powi((j % 12) as i32 - 11));
+    let slow = auto(Problem::new(&Linear, slow, b), &options, Speeds::USUAL).unwrap().solution;
+    assert!(!slow.is_converged() && slow.gradient_bound.unwrap() > 1e-14, "{:?}", slow.gradient_bound);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod summary;
 use crate::args::{Shared, Solve};
 use crate::data::{refused, system, system_of_several, weights};
 use crate::failure::Failure;
+use crate::memory;
 use crate::output::Outputs;
 use crate::page::{Page, path};
 use crate::progress;
@@ -84,6 +85,9 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let shrunk = if size > 0.0 { norm(&system.b) / size } else { 1.0 };
     let (rows, cols, in_file) = (system.matrix.rows(), system.matrix.cols(), system.matrix.is_in_file());
     let nonzeros = system.matrix.is_sparse().then(|| system.matrix.nonzeros());
+    if nonzeros.is_some() && (args.summary || lambdas.is_some() || !matches!(method, SolvingMethod::Auto)) {
+        afford_factor(cols)?;
+    }
     let (a, b) = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
     let reporter =
         ErrorReporter { program: method.name(), matrix, sparse: nonzeros.is_some(), system: &system };
@@ -186,6 +190,13 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         let _ = write!(anstream::stderr(), "{}", outcome.verdict());
     }
     Ok(Page { json: outcome.json(), text: outcome.text(shared.quiet), code })
+}
+
+/// Rejects sparse data whose dense factor does not fit into memory: a sketch of 4n + 64 rows, its factorisation and R.
+fn afford_factor(cols: usize) -> Result<(), Failure> {
+    let bytes = 8 * (cols as u128) * (10 * cols as u128 + 128);
+    let what = format!("a dense factor of {cols} sparse columns");
+    memory::afford(bytes, &what, "`rl4rla solve` without a program, --lambda and --summary needs none")
 }
 
 /// Rejects output files that are also inputs, before anything is computed.

@@ -9,6 +9,7 @@ use super::problem::Problem;
 use super::solution::Solution;
 use super::solver::{by_own_factor, carefully};
 use super::speeds::Speeds;
+use super::unfactored::unfactored;
 
 /// A backward error like that of a Householder factorisation.
 pub const BACKWARD_STABLE: f64 = 0.5 * f64::EPSILON;
@@ -61,6 +62,10 @@ pub fn auto(problem: Problem, options: &SolveOptions, speeds: Speeds) -> Result<
     let options = &wanted(options);
     let examination = Examination::of(&problem, options.seed);
     let mut candidates = SolveCandidate::all(&examination, speeds, options);
+    if let Some(candidate) = candidates.pop_if(|candidate| candidate.is_unfactored()) {
+        let solution = unfactored(candidate.document(), problem, &candidate.options)?;
+        return Ok(Chosen { solution, candidate, tried: vec![], examination, problem: None });
+    }
     let last = candidates.iter().position(|candidate| candidate.program == "qr-refinement");
     // Nothing is more stable than the last resort, so nothing is tried after it.
     candidates.truncate(last.map_or(candidates.len(), |at| at + 1));
@@ -110,7 +115,13 @@ pub fn attempt(
     candidate: &SolveCandidate,
     problem: Problem,
 ) -> (Problem, Result<Option<Solution>, SolveError>) {
-    by_own_factor(candidate.document(), problem, &candidate.options)
+    match candidate.is_unfactored() {
+        true => {
+            let solution = unfactored(candidate.document(), problem.clone(), &candidate.options);
+            (problem, solution.map(Some))
+        }
+        false => by_own_factor(candidate.document(), problem, &candidate.options),
+    }
 }
 
 /// The candidates for a problem, as [`auto`] ranks them.

@@ -14,6 +14,12 @@ pub(super) fn squares_well(kappa: f64, n: usize) -> bool {
     kappa * kappa * n as f64 * f64::EPSILON < 1e-3
 }
 
+/// The program for sparse data of so many columns that no factor of A is computed.
+pub(super) const UNFACTORED: &str = "cgls-recurred";
+
+/// Iterations of conjugate gradients to expect on sparse data.
+const CONJUGATE: f64 = 40.0;
+
 /// A program with its tunables, and what is expected of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SolveCandidate {
@@ -85,7 +91,7 @@ impl Work<'_> {
     }
 }
 
-static ROWS: [Row; 4] = [
+static ROWS: [Row; 5] = [
     Row {
         program: "gram-refinement",
         sketch: None,
@@ -118,6 +124,15 @@ static ROWS: [Row; 4] = [
         reason: |_| "accurate at any κ, and it reads A a few dozen times".into(),
     },
     Row {
+        program: UNFACTORED,
+        sketch: None,
+        seconds: |w| w.passes(2.0 * CONJUGATE),
+        fit: |_| true,
+        reason: |found| {
+            format!("{} columns: a dense factor would be larger than the sparse data", found.cols)
+        },
+    },
+    Row {
         program: "qr-refinement",
         sketch: None,
         seconds: |w| 2.0 * w.m * w.n * w.n / w.speeds.qr + w.passes(4.0),
@@ -128,12 +143,17 @@ static ROWS: [Row; 4] = [
 
 impl SolveCandidate {
     /// All candidates, those that should converge first, the fastest first; the last resort is the Householder
-    /// factorisation.
+    /// factorisation. Where a factor would be too large, there is one candidate, which needs none.
     pub fn all(found: &Examination, speeds: Speeds, options: &SolveOptions) -> Vec<SolveCandidate> {
-        let mut all: Vec<SolveCandidate> =
-            ROWS.iter().map(|row| row.candidate(found, speeds, options)).collect();
+        let rows = ROWS.iter().filter(|row| (row.program == UNFACTORED) == found.is_very_wide());
+        let mut all: Vec<SolveCandidate> = rows.map(|row| row.candidate(found, speeds, options)).collect();
         all.sort_by(|a, b| b.fit.cmp(&a.fit).then(a.seconds.total_cmp(&b.seconds)));
         all
+    }
+
+    /// Whether it computes no factor of A, so that only a bound on the backward error is known.
+    pub fn is_unfactored(&self) -> bool {
+        self.program == UNFACTORED
     }
 
     /// The program.

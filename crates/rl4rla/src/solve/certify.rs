@@ -41,6 +41,7 @@ pub fn certify(problem: Problem, x: Vec<f64>, options: &SolveOptions) -> Result<
         residual: seen.residual,
         gradient: certificate.cosine,
         certificate: Some(certificate),
+        gradient_bound: None,
         dependent: columns.dependent.clone(),
         step: 0.0,
         iterations: 0,

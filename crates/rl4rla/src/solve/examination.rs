@@ -16,6 +16,12 @@ const WORTH: usize = 10;
 /// Dense flops in the time of one on scattered entries.
 const SCATTERED: f64 = 24.0;
 
+/// A factor that is this many times larger than sparse data is not computed,
+const LARGER: f64 = 4.0;
+
+/// unless it takes fewer bytes than this.
+const SMALL: f64 = 1e8;
+
 /// Shape, storage and a sample of the rows of A.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Examination {
@@ -35,6 +41,12 @@ pub struct Examination {
 }
 
 impl Examination {
+    /// Whether A is sparse, and a dense triangular factor would take several times its memory and more than a little.
+    pub fn is_very_wide(&self) -> bool {
+        let factor = 8.0 * (self.cols as f64).powi(2);
+        !self.dense && factor > LARGER * self.bytes && factor > SMALL
+    }
+
     /// Looks at a problem; the sample depends on the seed.
     #[allow(non_snake_case)]
     pub fn of(problem: &Problem, seed: u64) -> Examination {

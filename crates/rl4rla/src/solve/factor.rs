@@ -165,7 +165,7 @@ impl ColumnSplit {
             return Some(ColumnSplit { kept: (0..n).collect(), dependent: vec![], weights: vec![], factor });
         }
         // Only exact singular values can tell.
-        let split = ColumnSplit::sorted(&Triangle { R: R.as_ref().clone(), rows }, &noises).ok()?;
+        let split = ColumnSplit::sorted(&Triangle { R: R.as_ref().clone(), rows }, noises).ok()?;
         split.dependent.is_empty().then_some(split)
     }
 

@@ -321,6 +321,7 @@ impl SolveMethod for LineSearch<'_> {
             residual: loss,
             gradient: off,
             certificate: None,
+            gradient_bound: None,
             dependent: vec![],
             step: self.at.step,
             iterations,

@@ -23,6 +23,7 @@ mod solution;
 mod solver;
 mod spectral;
 mod speeds;
+mod unfactored;
 mod wide;
 
 pub use auto::{BACKWARD_STABLE, Chosen, attempt, auto, candidates};

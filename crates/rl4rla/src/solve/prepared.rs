@@ -83,6 +83,16 @@ impl PreparedProblem {
         Ok(PreparedProblem { instance, noise, columns: None, exponents, size: 0, shortest: false })
     }
 
+    /// The problem with scaled columns, without a decision about their rank.
+    pub fn scaled(problem: Problem) -> PreparedProblem {
+        let Problem { task, matrix, b, noise, .. } = problem;
+        let scales = scales(&matrix, false);
+        let exponents = scales.iter().copied().map(exponent).collect();
+        let matrix = matrix.map_columns(ColumnMap::all(vec![0.0; scales.len()], scales));
+        let instance = Instance::unsolved(task, matrix, b);
+        PreparedProblem { instance, noise, columns: None, exponents, size: 0, shortest: false }
+    }
+
     /// Passes over A made by the preparation.
     pub fn passes(&self) -> usize {
         if self.columns.is_some() { PASSES } else { 0 }

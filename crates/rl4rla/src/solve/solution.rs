@@ -48,8 +48,10 @@ pub struct Solution {
     /// For least squares the relative gradient max |aⱼᵀr|/(‖aⱼ‖‖r‖), r = Ax − b; else the task's
     /// [`optimality`](crate::problem::Task::optimality), NaN if the problem has no solution to converge to.
     pub gradient: f64,
-    /// The certificate, for least squares.
+    /// The certificate, for least squares with a factor of A.
     pub certificate: Option<Certificate>,
+    /// A bound on the backward error of least squares from the gradient alone, without a factor of A.
+    pub gradient_bound: Option<f64>,
     /// The linearly dependent columns, if they were allowed.
     pub dependent: Vec<Dependence>,
     /// η, the step size.
@@ -79,6 +81,11 @@ impl Solution {
     /// Whether the tolerance is met, or, for least squares, the certificate holds up to rounding error.
     pub fn is_converged(&self) -> bool {
         self.converged
+    }
+
+    /// The backward error of least squares, an estimate or a bound.
+    pub fn backward_error(&self) -> Option<f64> {
+        self.certificate.map(|known| known.backward_error).or(self.gradient_bound)
     }
 
     /// x, or an error if the run has not converged.

@@ -119,7 +119,7 @@ impl<'a> Job<'a> {
 }
 
 /// Calls `f` with the program on its way to run.
-fn with_job<T>(
+pub(super) fn with_job<T>(
     program: &Program,
     prepared: &PreparedProblem,
     options: &SolveOptions,
@@ -177,7 +177,7 @@ pub(super) trait SolveMethod {
 }
 
 /// Runs to the end, and restarts with a smaller step size as long as the run diverges.
-fn pursue(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Solution, SolveError> {
+pub(super) fn pursue(method: &mut dyn SolveMethod, options: &SolveOptions) -> Result<Solution, SolveError> {
     let overflows = |failure: &RunFailure| failure.fault == Fault::NotFinite;
     loop {
         let solution = once(method, options);

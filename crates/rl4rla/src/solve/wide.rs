@@ -135,6 +135,7 @@ fn finished(
         converged,
         residual,
         gradient: 0.0,
+        gradient_bound: None,
         dependent: vec![],
         step: 0.0,
         iterations,

@@ -72,8 +72,8 @@ pub fn choose(
         let seconds = begun.elapsed().as_secs_f64();
         problem = again;
         let outcome = match solution {
-            Ok(Some(solution)) => match solution.certificate {
-                Some(known) if solution.is_converged() => Ok(known.backward_error),
+            Ok(Some(solution)) => match solution.backward_error() {
+                Some(error) if solution.is_converged() => Ok(error),
                 _ => Err(solution.ended.words().to_string()),
             },
             Ok(None) => Err("its factor leaves the rank in doubt".into()),

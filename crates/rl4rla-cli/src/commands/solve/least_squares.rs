@@ -57,7 +57,7 @@ pub fn json(solution: &Solution, labels: &[String]) -> Value {
     let certificate = solution.certificate.as_ref();
     json!({
         "excess": certificate.map(|known| known.excess),
-        "backward_error": certificate.map(|known| known.backward_error),
+        "backward_error": solution.backward_error(),
         "forward_error": certificate.map(|known| known.forward_error),
         "digits": certificate.map(Certificate::digits),
         "rank": certificate.map(|known| known.rank),
@@ -68,7 +68,15 @@ pub fn json(solution: &Solution, labels: &[String]) -> Value {
 }
 
 /// The lines of the certificate.
-pub fn facts(known: &Certificate, cols: usize) -> Vec<Vec<String>> {
+pub fn facts(solution: &Solution, cols: usize) -> Vec<Vec<String>> {
+    let Some(known) = &solution.certificate else {
+        let bound = solution.gradient_bound.map_or_else(String::new, number);
+        let unknown = "not determined: it would take a dense factor of A";
+        return vec![
+            vec!["backward error".into(), format!("at most {bound}")],
+            vec!["rank and κ".into(), unknown.into()],
+        ];
+    };
     let excess = format!("{} of ‖Ax − b‖, estimated", number(known.excess));
     let rank = format!("{} of {cols}, κ ≈ {} with unit-norm columns", known.rank, number(known.kappa));
     vec![
@@ -102,7 +110,7 @@ pub fn remark(solution: &Solution, labels: &[String], intercept: bool, how: Rank
 }
 
 /// Why x does not meet the tolerance, and a suggestion.
-pub fn warning(solution: &Solution, known: &Certificate) -> Option<(String, &'static str)> {
+pub fn warning(solution: &Solution) -> Option<(String, &'static str)> {
     if solution.is_converged() {
         return None;
     }
@@ -114,12 +122,17 @@ pub fn warning(solution: &Solution, known: &Certificate) -> Option<(String, &'st
         Some(failure) => format!("{}: {failure}", solution.ended.words()),
         None => solution.ended.words().to_string(),
     };
-    let why = format!(
-        "Not converged: ‖A(x − x*)‖ is {} of ‖Ax − b‖, above the tolerance of {}; {}.",
-        number(known.excess),
-        number(known.allowed),
-        ended
-    );
+    let why = match &solution.certificate {
+        Some(known) => format!(
+            "Not converged: ‖A(x − x*)‖ is {} of ‖Ax − b‖, above the tolerance of {}; {ended}.",
+            number(known.excess),
+            number(known.allowed),
+        ),
+        None => format!(
+            "Not converged: the backward error is only known to be at most {}; {ended}.",
+            number(solution.gradient_bound.unwrap_or(f64::NAN)),
+        ),
+    };
     let advice = match solution.ended {
         Termination::Iterations => {
             "more --iterations, another --step, a larger --tolerance or another program may help"

@@ -6,7 +6,7 @@ use super::summary::RegressionSummary;
 use super::{least_squares, others};
 use crate::args::Solve;
 use crate::page::{accent, duration, faint, number, path, sparkline, strong, table, warning};
-use rl4rla::problem::{Response, Task};
+use rl4rla::problem::{Response, Stopping, Task};
 use rl4rla::program::Reg;
 use rl4rla::report::{Axis, Figure, Ink, Marker, Panel, Series};
 use rl4rla::solve::{Solution, SolveOptions, StepSize};
@@ -64,7 +64,7 @@ impl SolveOutcome<'_> {
     /// The result as JSON.
     pub fn json(&self) -> Value {
         let solution = &self.solution;
-        let known = solution.certificate.as_ref();
+        let least_squares = self.is_least_squares();
         let coefficient = |(name, value): &(String, f64)| json!({ "name": name, "value": value });
         let mut all = json!({
             "program": self.program,
@@ -74,8 +74,8 @@ impl SolveOutcome<'_> {
             "dropped": self.dropped,
             "in_file": self.in_file,
             "nonzeros": self.nonzeros,
-            "relative_residual": known.map(|_| solution.residual),
-            "relative_gradient": known.map(|_| solution.gradient),
+            "relative_residual": least_squares.then_some(solution.residual),
+            "relative_gradient": least_squares.then_some(solution.gradient),
             "iterations": solution.iterations,
             "converged": solution.is_converged(),
             "ended": solution.ended.words(),
@@ -91,9 +91,9 @@ impl SolveOutcome<'_> {
             "predicted": self.predicted.as_ref().map(Predicted::json),
             "files": self.files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
         });
-        let more = match known {
-            Some(_) => least_squares::json(solution, &self.labels),
-            None => others::json(solution, self.task, self.response),
+        let more = match least_squares {
+            true => least_squares::json(solution, &self.labels),
+            false => others::json(solution, self.task, self.response),
         };
         for more in [Some(more), self.choice.as_ref().map(ProgramChoice::json)].into_iter().flatten() {
             if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
@@ -137,12 +137,16 @@ impl SolveOutcome<'_> {
         if quiet { text } else { text + &self.verdict() }
     }
 
+    fn is_least_squares(&self) -> bool {
+        self.task.solving().stopping == Stopping::Certificate
+    }
+
     fn facts(&self) -> Vec<Vec<String>> {
         let (solution, [loss, _]) = (&self.solution, self.task.measures());
         let mut facts = vec![vec![loss.to_string(), number(solution.residual)]];
-        facts.extend(match &solution.certificate {
-            Some(known) => least_squares::facts(known, self.size.1),
-            None => others::facts(solution, self.task, self.response),
+        facts.extend(match self.is_least_squares() {
+            true => least_squares::facts(solution, self.size.1),
+            false => others::facts(solution, self.task, self.response),
         });
         facts.push(vec!["iterations".into(), format!("{}: {}", solution.iterations, solution.ended.words())]);
         // A direct method has no step size.
@@ -179,9 +183,9 @@ impl SolveOutcome<'_> {
 
     /// A warning, if the result does not meet the tolerance.
     pub fn verdict(&self) -> String {
-        let told = match &self.solution.certificate {
-            Some(known) => least_squares::warning(&self.solution, known),
-            None => others::warning(&self.solution, self.task, self.options.tolerance),
+        let told = match self.is_least_squares() {
+            true => least_squares::warning(&self.solution),
+            false => others::warning(&self.solution, self.task, self.options.tolerance),
         };
         told.map_or_else(String::new, |(why, advice)| {
             warning(&format!("{why}\n")) + &faint(&format!("try: {advice}\n"))
