@@ -36,7 +36,10 @@ pub fn system(args: &DataArguments, matrix: &Path, needs_target: bool) -> Result
 
 /// The system of these files, and further right-hand sides if the file of the first holds more than one column.
 pub fn system_of_several(args: &DataArguments, matrix: &Path) -> Result<(System, Vec<Vec<f64>>), Failure> {
-    let several = |rhs: &&PathBuf| probe(rhs, &reading(args)).is_ok_and(|found| found.cols > 1);
+    // An archive may hold A as well: there b is its vector.
+    let archive = |rhs: &PathBuf| rhs.extension().is_some_and(|end| end.eq_ignore_ascii_case("npz"));
+    let several =
+        |rhs: &&PathBuf| !archive(rhs) && probe(rhs, &reading(args)).is_ok_and(|found| found.cols > 1);
     let Some(rhs) = args.rhs.as_ref().filter(several) else {
         return Ok((system(args, matrix, true)?, vec![]));
     };

@@ -174,5 +174,5 @@ fn the_work_of_a_verdict_is_bounded_and_says_so() {
     let verdict = json(&["equiv", "precond-gd", &path]);
     assert_eq!(verdict["equivalent"], true);
     assert!(verdict["cut"].as_str().unwrap().contains("smaller than usual"), "{verdict}");
-    assert_eq!(json(&["show", &path])["same_iterates"]["name"], "precond-gd");
+    assert_eq!(json(&["show", &path])["same_iterates"]["name"], "gram-refinement");
 }

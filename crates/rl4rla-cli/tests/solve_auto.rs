@@ -192,3 +192,63 @@ fn logistic_regression_needs_no_program_either() {
     let penalised = ["solve", "--task", "logistic", "--matrix", &file, "--target", "y", "--lambda", "1"];
     assert_eq!(json(&penalised)["program"], "regularized-newton");
 }
+
+#[test]
+fn weights_apply_to_every_right_hand_side() {
+    let numbers = Stream::new(9).normals(40 * 5);
+    let rows = || numbers.chunks_exact(5);
+    let lines = |line: &dyn Fn(&[f64]) -> String| rows().map(line).collect::<String>();
+    let a = written("several-weights-a.csv", lines(&|row| format!("{},{}\n", row[0], row[1])));
+    let both = written("several-weights-b.csv", lines(&|row| format!("{},{}\n", row[2], row[3] + 2.0)));
+    let weights = written("several-weights-w.csv", lines(&|row| format!("{}\n", row[4] * row[4])));
+    for extra in [&[][..], &["--intercept"]] {
+        let together = [&["solve", "--matrix", &a, "--rhs", &both, "--weights", &weights], extra].concat();
+        let together = json(&together);
+        for (j, column) in [2, 3].into_iter().enumerate() {
+            let shift = if column == 3 { 2.0 } else { 0.0 };
+            let one = written("several-weights-one.csv", lines(&|row| format!("{}\n", row[column] + shift)));
+            let alone =
+                json(&[&["solve", "--matrix", &a, "--rhs", &one, "--weights", &weights], extra].concat());
+            let found = &together["solutions"][j];
+            assert_close(&coefficients(found), &coefficients(&alone), 1e-12);
+            let residual = |found: &serde_json::Value| found["relative_residual"].as_f64().unwrap();
+            assert!((residual(found) - residual(&alone)).abs() < 1e-12, "{found} {alone}");
+        }
+    }
+    for (extra, said) in [(["--lambda", "1"], "penalty"), (["--summary", "-q"], "--summary")] {
+        let refused = rl4rla(&[&["solve", "--matrix", &a, "--rhs", &both], &extra[..]].concat());
+        assert!(refused.code == 2 && refused.err.contains(said), "{refused:?}");
+    }
+}
+
+#[test]
+fn statistics_need_rows_that_count() {
+    let file = table("freedom.csv", 60, 0.5);
+    let weight = |rows: usize| (0..60).map(|i| if i < rows { "1\n" } else { "0\n" }).collect::<String>();
+    let weights = written("freedom-weights.csv", weight(20));
+    let summary = |extra: &[&str]| {
+        let data = ["solve", "--matrix", &file, "--target", "y", "--intercept", "--summary"];
+        json(&[&data[..], extra].concat())["summary"].clone()
+    };
+    assert_eq!(summary(&["--weights", &weights])["degrees_of_freedom"], 16);
+    let few = table("freedom-few.csv", 4, 0.5);
+    let refused = rl4rla(&["solve", "--matrix", &few, "--target", "y", "--intercept", "--summary"]);
+    assert!(refused.code == 2 && refused.err.contains("more rows than coefficients"), "{refused:?}");
+}
+
+#[test]
+fn wide_sparse_data_and_wide_files_do_not_panic() {
+    let entries: String =
+        (0..900).map(|k| format!("{} {} {}\n", k % 300 + 1, (k * 37) % 4000 + 1, 1.0 + k as f64)).collect();
+    let head = "%%MatrixMarket matrix coordinate real general\n300 4000 900\n";
+    let sparse = written("wide-sparse.mtx", format!("{head}{entries}"));
+    let b = written("wide-sparse-b.csv", (0..300).map(|i| format!("{i}\n")).collect::<String>());
+    let found = json(&["solve", "--matrix", &sparse, "--rhs", &b]);
+    assert!(found["relative_residual"].as_f64().unwrap() < 1e-10, "{}", found["relative_residual"]);
+    let numbers = Stream::new(3).normals(130 * 1000);
+    let line = |row: &[f64]| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n";
+    let wide = written("wide-file.csv", numbers.chunks_exact(1000).map(line).collect::<String>());
+    let b = written("wide-file-b.csv", (0..130).map(|i| format!("{i}\n")).collect::<String>());
+    let refused = rl4rla(&["solve", "--matrix", &wide, "--rhs", &b, "--max-memory", "1M"]);
+    assert!(refused.code == 2 && refused.err.contains("memory"), "{refused:?}");
+}

@@ -12,7 +12,7 @@ pub struct DataArguments {
     /// Name of the array in an NPZ file that is the matrix [default: the only one that can be]
     #[arg(long, value_name = "NAME", help_heading = "Data", requires = "matrix")]
     pub member: Option<String>,
-    /// Right-hand side file with a single column
+    /// Right-hand side file: one column; for `solve` without a program also several
     #[arg(long, value_name = "FILE", help_heading = "Data", requires = "matrix", conflicts_with = "target")]
     pub rhs: Option<PathBuf>,
     /// Right-hand side column of the matrix file: its name, or its number counted from 1

@@ -65,6 +65,24 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         _ => (system(&args.data, matrix, task.inputs().contains(Reg::B))?, vec![]),
     };
     let mut size = norm(&system.b);
+    if !further.is_empty() && (lambdas.is_some() || args.summary) {
+        let option = if args.summary { "--summary" } else { "a penalty" };
+        return Err(Failure::new(format!(
+            "{option} is for one right-hand side, and --rhs has several columns"
+        ))
+        .advise("a file for each right-hand side"));
+    }
+    if args.summary && system.matrix.rows() <= system.matrix.cols() {
+        let (rows, cols) = (system.matrix.rows(), system.matrix.cols());
+        let message = format!(
+            "{}: --summary needs more rows than coefficients, and has {rows} and {cols}",
+            matrix.display()
+        );
+        return Err(Failure::new(message).advise("more rows, fewer columns, or no --summary"));
+    }
+    // Several targets are centred and weighted where each has its own mean.
+    let first = (!further.is_empty()).then(|| system.b.clone());
+    let mut given_weights: Option<Vec<f64>> = None;
     if let Some(file) = &args.weights {
         let weights = weights(&args.data, file, system.matrix.rows())?;
         size = system.b.iter().zip(&weights).map(|(b, w)| b * b * w).sum::<f64>().sqrt();
@@ -75,6 +93,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
             ))
             .advise("a larger --max-memory, or --dense")
         })?;
+        given_weights = Some(weights);
     } else {
         system = system.centred();
         if task.solving().centres_target && further.is_empty() {
@@ -95,10 +114,11 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         let refused = |error| reporter.error(error);
         return ridge::run(args, matrix, (a, b, shrunk), &system.columns, lambdas, refused);
     }
-    if !further.is_empty() {
-        let targets = std::iter::once(b).chain(further).collect();
-        let refused = |error| reporter.error(error);
-        return several::run(args, matrix, (a, targets), &system.columns, (&options, speeds), refused);
+    if let Some(first) = first {
+        let targets = std::iter::once(first).chain(further).collect();
+        let (refused, weights) = (|error| reporter.error(error), given_weights.as_deref());
+        let columns = &system.columns;
+        return several::run(args, matrix, (a, targets), weights, columns, (&options, speeds), refused);
     }
     let response = task.response(&b).map_err(|error| reporter.data(error))?;
     let noise = system.columns.noise();
@@ -126,7 +146,11 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
         }
         SolvingMethod::Auto => problem(a, b, noise).and_then(|problem| {
             if args.summary {
-                fit = Some(Regression::of(&problem)?);
+                let mut regression = Regression::of(&problem)?;
+                // Rows without weight tell nothing.
+                let zero = given_weights.iter().flatten().filter(|weight| **weight == 0.0).count();
+                regression.freedom = regression.freedom.saturating_sub(zero);
+                fit = Some(regression);
             }
             let (solution, choice) = choose(problem, &options, speeds, args.explain)?;
             Ok((solution, Some(choice)))
@@ -232,9 +256,12 @@ fn refuse_unfit(args: &Solve, method: &SolvingMethod, task: &dyn Task) -> Result
             "is for programs with λ, such as ridge-cg, shifted-cg and regularized-newton",
         ),
         (
-            args.summary && !matches!(method, SolvingMethod::Auto),
+            args.summary
+                && (!matches!(method, SolvingMethod::Auto)
+                    || args.lambda.is_some()
+                    || args.lambda_path.is_some()),
             "--summary",
-            "is for least squares without a program",
+            "is for least squares without a program or a penalty",
         ),
         (
             args.weights.is_some() && solving.stopping != Stopping::Certificate,

@@ -15,7 +15,7 @@ use super::unfactored::unfactored;
 pub const BACKWARD_STABLE: f64 = 0.5 * f64::EPSILON;
 
 /// The largest backward error that is accepted if rounding hides further progress.
-const ACCEPTED: f64 = 8.0 * f64::EPSILON;
+pub(super) const ACCEPTED: f64 = 8.0 * f64::EPSILON;
 
 /// A solution, and how it was found.
 #[must_use]

@@ -89,8 +89,9 @@ impl PreparedProblem {
         let scales = scales(&matrix, false);
         let exponents = scales.iter().copied().map(exponent).collect();
         let matrix = matrix.map_columns(ColumnMap::all(vec![0.0; scales.len()], scales));
-        let instance = Instance::unsolved(task, matrix, b);
-        PreparedProblem { instance, noise, columns: None, exponents, size: 0, shortest: false }
+        let size = power(linalg::norm(&b));
+        let instance = Instance::unsolved(task, matrix, b.iter().map(|b| b / size).collect());
+        PreparedProblem { instance, noise, columns: None, exponents, size: exponent(size), shortest: false }
     }
 
     /// Passes over A made by the preparation.

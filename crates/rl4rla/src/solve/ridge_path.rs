@@ -133,7 +133,8 @@ impl Coordinates {
             target: sigma.iter().zip(&turned).map(|(s, u)| s * u).collect(),
             squares: sigma.iter().map(|s| s * s).collect(),
             outside: Some((linalg::dot(b, b) - inside).max(0.0)),
-            free: intercept.then(|| c[n] / R.get(n, n)),
+            // The other columns are orthogonal to it.
+            free: intercept.then(|| linalg::vec_mat(b, A)[n] / linalg::column_norms(A)[n].powi(2)),
         })
     }
 

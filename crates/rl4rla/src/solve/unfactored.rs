@@ -56,7 +56,8 @@ impl Unfactored<'_> {
         let gradient = gradient.map(|(g, length)| if *g == 0.0 { 0.0 } else { g / length });
         let gradient: Vec<f64> = gradient.collect();
         let unit: Vec<f64> = y.iter().zip(&self.lengths).map(|(y, length)| y * length).collect();
-        let size = (self.lengths.len() as f64).sqrt();
+        // ‖A‖_F.
+        let size = (self.lengths.iter().filter(|length| **length > 0.0).count() as f64).sqrt();
         let quotient = |value: f64, by: f64| if value == 0.0 { 0.0 } else { value / by };
         let bound = quotient(linalg::norm(&gradient), seen.distance)
             .min(quotient(seen.distance, linalg::norm(&unit)))

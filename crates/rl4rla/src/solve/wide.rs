@@ -3,7 +3,7 @@
 
 use super::certificate::Certificate;
 use super::column_factor::ColumnFactor;
-use super::error::SolveError;
+use super::error::{SolveError, Unsupported};
 use super::problem::Problem;
 use super::solution::{Solution, Termination};
 use crate::linalg::{self, Matrix};
@@ -15,6 +15,9 @@ const STEPS: usize = 20;
 
 /// Smallest σₙ/σ₁ of rows of length 1 that leaves no doubt about the rank, in units of ε times the longer side.
 const DOUBT: f64 = 30.0;
+
+/// Entries up to which a sparse matrix is made dense.
+const DENSE: usize = 1 << 27;
 
 /// The solution of minimum norm of a system with more unknowns than equations.
 ///
@@ -30,7 +33,17 @@ const DOUBT: f64 = 30.0;
 /// ```
 pub fn minimum_norm(problem: &Problem) -> Result<Solution, SolveError> {
     let (A, b) = (&problem.matrix, &problem.b);
+    let unsupported = |what| Err(SolveError::Unsupported { task: problem.task.name(), what });
+    if A.is_in_file() {
+        return unsupported(Unsupported::File);
+    }
     InstanceError::check_entries(A, b).map_err(SolveError::Data)?;
+    if A.is_sparse() {
+        return match A.rows() * A.cols() <= DENSE {
+            true => minimum_norm(&Problem { matrix: A.clone().to_dense(), ..problem.clone() }),
+            false => unsupported(Unsupported::Sparse),
+        };
+    }
     let squared =
         linalg::cholesky_r(&linalg::outer_gram(A)).ok().and_then(|R| trusted(&Arc::new(R), A, true));
     let factor = squared.or_else(|| trusted(&Arc::new(linalg::qr_r(&A.transpose())), A, false));

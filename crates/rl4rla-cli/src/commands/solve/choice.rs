@@ -134,8 +134,8 @@ impl ProgramChoice {
                 let fit = if row.candidate.fit { "" } else { "not expected to converge" };
                 vec![
                     row.candidate.program.into(),
-                    duration(row.candidate.seconds),
-                    duration(row.seconds),
+                    short_time(row.candidate.seconds),
+                    short_time(row.seconds),
                     outcome,
                     fit.into(),
                 ]
@@ -145,4 +145,9 @@ impl ProgramChoice {
         }
         text
     }
+}
+
+/// A duration that may be below a millisecond.
+fn short_time(seconds: f64) -> String {
+    if seconds < 0.01 { format!("{:.2} ms", 1e3 * seconds) } else { duration(seconds) }
 }

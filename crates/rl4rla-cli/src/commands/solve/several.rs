@@ -19,17 +19,27 @@ pub fn run(
     args: &Solve,
     matrix: &Path,
     (a, targets): (Matrix, Vec<Vec<f64>>),
+    weights: Option<&[f64]>,
     columns: &Columns,
     (options, speeds): (&SolveOptions, Speeds),
     refused: impl Fn(SolveError) -> Failure,
 ) -> Result<Page, Failure> {
     let size = (a.rows(), a.cols());
-    let centre = |b: &Vec<f64>| if columns.intercept { b.iter().sum::<f64>() / b.len() as f64 } else { 0.0 };
-    let means: Vec<f64> = targets.iter().map(centre).collect();
-    let right = Matrix::from_fn(size.0, targets.len(), |i, j| targets[j][i] - means[j]);
-    let shrunk = |j: usize| match norm(&targets[j]) {
-        0.0 => 1.0,
-        size => norm(right.column(j)) / size,
+    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+    let all: f64 = (0..size.0).map(weight).sum();
+    let mean = |b: &Vec<f64>| match columns.intercept {
+        true => b.iter().enumerate().map(|(i, b)| b * (weight(i) / all)).sum(),
+        false => 0.0,
+    };
+    let means: Vec<f64> = targets.iter().map(mean).collect();
+    // A is that of the weighted problem already.
+    let right = Matrix::from_fn(size.0, targets.len(), |i, j| (targets[j][i] - means[j]) * weight(i).sqrt());
+    let shrunk = |j: usize| {
+        let given = targets[j].iter().enumerate().map(|(i, b)| b * weight(i).sqrt());
+        match norm(&given.collect::<Vec<f64>>()) {
+            0.0 => 1.0,
+            size => norm(right.column(j)) / size,
+        }
     };
     let shrunk: Vec<f64> = (0..targets.len()).map(shrunk).collect();
     drop(targets);
@@ -55,18 +65,18 @@ pub fn run(
     }
     let converged = found.is_converged();
     let solution = |j: usize| {
-        let known = &found.certificates[j];
+        let known = found.certificates[j];
         json!({
             "relative_residual": found.residuals[j],
-            "excess": known.excess,
-            "backward_error": known.backward_error,
-            "forward_error": known.forward_error,
-            "digits": known.digits(),
-            "converged": known.converged,
+            "excess": known.map(|known| known.excess),
+            "backward_error": found.backward_errors[j],
+            "forward_error": known.map(|known| known.forward_error),
+            "digits": known.map(|known| known.digits()),
+            "converged": found.converged[j],
             "coefficients": labels.iter().zip(&coefficients[j]).map(|(name, value)| json!({ "name": name, "value": value })).collect::<Vec<_>>(),
         })
     };
-    let first = found.certificates.first();
+    let first = found.certificates.first().copied().flatten();
     let json = json!({
         "program": found.program,
         "reason": found.reason,
@@ -97,12 +107,11 @@ fn text(
         format!("{} on {}: {rows}×{cols}\n", strong(&format!("{count} right-hand sides")), path(matrix));
     text += &faint(&format!("{}: {}; {}\n\n", found.program, found.reason, duration(seconds)));
     let row = |j: usize| {
-        let known = &found.certificates[j];
         vec![
             (j + 1).to_string(),
             number(found.residuals[j]),
-            number(known.backward_error),
-            known.digits().to_string(),
+            number(found.backward_errors[j]),
+            found.certificates[j].map_or("?".into(), |known| known.digits().to_string()),
         ]
     };
     text += &ledger(
@@ -113,7 +122,7 @@ fn text(
     if count > SHOWN {
         text += &faint(&format!("and {} more\n", count - SHOWN));
     }
-    if let Some(known) = found.certificates.first() {
+    if let Some(Some(known)) = found.certificates.first() {
         text +=
             &format!("\nrank {} of {cols}, κ ≈ {} with unit-norm columns\n", known.rank, number(known.kappa));
     }

@@ -4,6 +4,7 @@ use super::write;
 use crate::args::{Shared, Solve};
 use crate::data::{refused, system};
 use crate::failure::Failure;
+use crate::memory;
 use crate::output::Outputs;
 use crate::page::{Page, accent, duration, faint, number, path, strong, table, warning};
 use crate::progress;
@@ -45,6 +46,10 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     progress::doing(format!("reading {}", path(matrix)));
     // The system is kept until the end: it may hold the open file that its matrix is read from.
     let system = system(&args.data, matrix, false)?;
+    if system.matrix.is_sparse() {
+        let entries = system.matrix.rows() as u128 * system.matrix.cols() as u128;
+        memory::afford(8 * entries, &format!("{}, made dense,", path(matrix)), "a smaller matrix")?;
+    }
     let tolerance = args.tolerance.unwrap_or(SpectralOptions::default().tolerance);
     let options = SpectralOptions { which: args.which, tolerance, passes: args.iterations, seed: args.seed };
     progress::doing(format!("computing {k} {}", kind.title.to_lowercase()));

@@ -56,6 +56,9 @@ const LARGEST: f64 = 1e150;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn eigenpairs(A: &Matrix, k: usize, options: &SpectralOptions) -> Result<Spectral, SpectralError> {
+    if A.is_sparse() {
+        return eigenpairs(&A.clone().to_dense(), k, options);
+    }
     let (rows, cols) = (A.rows(), A.cols());
     let largest = check(A, k, options)?;
     if rows != cols {
@@ -104,6 +107,9 @@ pub fn eigenpairs(A: &Matrix, k: usize, options: &SpectralOptions) -> Result<Spe
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn truncated_svd(A: &Matrix, k: usize, options: &SpectralOptions) -> Result<Spectral, SpectralError> {
+    if A.is_sparse() {
+        return truncated_svd(&A.clone().to_dense(), k, options);
+    }
     let (rows, cols) = (A.rows(), A.cols());
     let (largest, wide) = (check(A, k, options)?, rows < cols);
     if largest == 0.0 {
