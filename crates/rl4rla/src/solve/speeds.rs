@@ -1,10 +1,11 @@
 //! How fast this machine computes what programs consist of, for predictions of their time.
 
+use crate::clock::fastest;
 use crate::execute::{Sketch, SketchKind};
 use crate::linalg::{self, Matrix};
 use crate::rng::Stream;
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Rates of a machine with a number of threads.
 ///
@@ -56,20 +57,20 @@ impl Speeds {
         let tall = Matrix::from_row_major(rows, cols, Stream::new(0).normals(rows * cols));
         let (m, n) = (rows as f64, cols as f64);
         let (x, b) = (vec![1.0; cols], vec![1.0; rows]);
-        let pass = fastest(|| linalg::residual_and_gradient(&tall, &x, &b).1[0]);
-        let gram = fastest(|| linalg::gram(&tall).get(0, 0));
+        let pass = fastest(TIME, || linalg::residual_and_gradient(&tall, &x, &b).1[0]);
+        let gram = fastest(TIME, || linalg::gram(&tall).get(0, 0));
         let factor = linalg::cholesky_r(&linalg::gram(&tall)).expect("normal columns are independent");
         let first = |result: Result<Matrix, _>| result.map_or(0.0, |matrix: Matrix| matrix.get(0, 0));
-        let precond_gram = fastest(|| first(linalg::preconditioned_cholesky_r(&tall, &factor)));
+        let precond_gram = fastest(TIME, || first(linalg::preconditioned_cholesky_r(&tall, &factor)));
         let short = tall.rows_at(&(0..64 * cols).collect::<Vec<usize>>());
-        let qr = fastest(|| linalg::qr_r(&short).get(0, 0));
+        let qr = fastest(TIME, || linalg::qr_r(&short).get(0, 0));
         let sketch = || {
             let drawn = Sketch::draw(SketchKind::Sjlt2, 4 * cols, rows, &Stream::new(1));
             drawn.apply(&tall).get(0, 0)
         };
-        let sketch = fastest(sketch);
+        let sketch = fastest(TIME, sketch);
         let square = linalg::gram(&Matrix::from_fn(700, 600, |i, j| tall.get(i * 64 + j / cols, j % cols)));
-        let cholesky = fastest(|| first(linalg::cholesky_r(&square)));
+        let cholesky = fastest(TIME, || first(linalg::cholesky_r(&square)));
         Speeds {
             pass: 8.0 * m * n / pass,
             gram: m * n * n / gram,
@@ -80,20 +81,6 @@ impl Speeds {
             threads: rayon::current_num_threads(),
         }
     }
-}
-
-/// The seconds of the fastest of several runs.
-fn fastest(run: impl Fn() -> f64) -> f64 {
-    let (begun, mut best) = (Instant::now(), f64::INFINITY);
-    for i in 0.. {
-        let start = Instant::now();
-        std::hint::black_box(run());
-        best = best.min(start.elapsed().as_secs_f64().max(1e-9));
-        if i >= 2 && begun.elapsed() > TIME {
-            break;
-        }
-    }
-    best
 }
 
 #[cfg(test)]

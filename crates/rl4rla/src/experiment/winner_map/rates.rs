@@ -1,8 +1,9 @@
 //! How fast this machine is: flops and bytes per second.
 
+use crate::clock::fastest;
 use crate::linalg::{self, Matrix};
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Where rates come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -37,10 +38,10 @@ impl Rates {
         let (rows, cols) = (4096, 128);
         let entry = |i: usize| ((i * 7919) % 1013) as f64 / 1013.0 - 0.5;
         let tall = Matrix::from_row_major(rows, cols, (0..rows * cols).map(entry).collect());
-        let flops = (rows * cols * cols) as f64 / fastest(|| linalg::gram(&tall).get(0, 0));
+        let flops = (rows * cols * cols) as f64 / fastest(TIME, || linalg::gram(&tall).get(0, 0));
         let large = Matrix::from_row_major(8 * rows, cols, (0..8 * rows * cols).map(entry).collect());
         let x = vec![1.0; cols];
-        let bytes = (8 * 8 * rows * cols) as f64 / fastest(|| linalg::mat_vec(&large, &x)[0]);
+        let bytes = (8 * 8 * rows * cols) as f64 / fastest(TIME, || linalg::mat_vec(&large, &x)[0]);
         Rates { flops, bytes, source: RatesSource::Measured }
     }
 
@@ -48,20 +49,6 @@ impl Rates {
     pub fn price(&self) -> f64 {
         4.0 * self.flops / self.bytes
     }
-}
-
-/// The seconds of the fastest of several runs.
-fn fastest(run: impl Fn() -> f64) -> f64 {
-    let (begun, mut best) = (Instant::now(), f64::INFINITY);
-    for i in 0.. {
-        let start = Instant::now();
-        std::hint::black_box(run());
-        best = best.min(start.elapsed().as_secs_f64().max(1e-9));
-        if i >= 2 && begun.elapsed() > TIME {
-            break;
-        }
-    }
-    best
 }
 
 #[cfg(test)]
