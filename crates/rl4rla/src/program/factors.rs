@@ -2,11 +2,10 @@
 
 use super::datum::Datum;
 use super::op::{Compute, Form, Meaning, Operator, take};
-use super::rules::{cholesky, has_dimension, is_upper, precond_cholesky, upper};
+use super::rules::{cholesky, has_dimension_but_rows, is_upper, precond_cholesky, upper};
 use super::template::{Templates, added};
 use super::types::Pattern::{Matrix, Upper};
 use super::types::Size::{A, B};
-use super::types::{Dim, Type};
 use crate::linalg;
 
 /// R by Cholesky factorisations.
@@ -28,8 +27,7 @@ pub static FACTOR_OPERATORS: &[Operator] = &[
         }),
         streams: true,
         units: Some(|operands| Ok(operands[0])),
-        // It depends on the rows only through MᵀM, as HHQR does.
-        fixes: |args, dim| !matches!(args[0].ty, Type::Matrix(_, Dim::Cols, _)) && has_dimension(args, dim),
+        fixes: has_dimension_but_rows,
         ..added(
             Meaning::Factor,
             Templates {
@@ -56,7 +54,7 @@ pub static FACTOR_OPERATORS: &[Operator] = &[
         }),
         streams: true,
         units: Some(|operands| Ok(operands[0])),
-        fixes: |args, dim| !matches!(args[0].ty, Type::Matrix(_, Dim::Cols, _)) && has_dimension(args, dim),
+        fixes: has_dimension_but_rows,
         ..added(
             Meaning::Factor,
             Templates {

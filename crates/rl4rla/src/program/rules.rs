@@ -199,6 +199,11 @@ pub fn has_dimension(args: &[Arg], dim: Dim) -> bool {
     })
 }
 
+/// The same for the R of a factor, which depends on the rows of its operand only through MᵀM.
+pub fn has_dimension_but_rows(args: &[Arg], dim: Dim) -> bool {
+    !matches!(args[0].ty, Type::Matrix(_, Dim::Cols, _)) && has_dimension(args, dim)
+}
+
 // Calls that a search need not offer.
 
 pub fn never(_: &[Arg]) -> bool {

@@ -4,11 +4,11 @@ use super::datum::Datum;
 use super::expr::Expr;
 use super::op::{Arg, Compute, Form, Meaning, Operator, Sections, take};
 use super::poly::Poly;
-use super::rules::{has_dimension, is_symmetric, shape, sketch, upper};
+use super::rules::{has_dimension_but_rows, is_symmetric, shape, sketch, upper};
 use super::template::Templates;
+use super::types::Dim;
 use super::types::Pattern::{Matrix, Scalar, Vector};
 use super::types::Size::{A, B, Is};
-use super::types::{Dim, Type};
 use super::units::{DataQuantity, DataUnit, UnitFault};
 use crate::linalg;
 
@@ -26,8 +26,7 @@ pub static RIDGE_OPERATORS: &[Operator] = &[Operator {
         let [m, shift] = [operands[0].unit, operands[1].unit];
         if shift == m.times(m) { Ok(DataQuantity::vector(m)) } else { Err(UnitFault::Operand(shift)) }
     }),
-    // It depends on the rows only through MᵀM, as HHQR does.
-    fixes: |args, dim| !matches!(args[0].ty, Type::Matrix(_, Dim::Cols, _)) && has_dimension(args, dim),
+    fixes: has_dimension_but_rows,
     meaning: Meaning::ShiftedFactor,
     export: Some(Templates {
         python: "shifted_triangle($0, $1)",

@@ -1,7 +1,7 @@
 //! Least squares without a program: looks at the data, picks a program with its tunables, and falls back to a more
 //! stable one if the certificate does not hold.
 
-use super::candidate::SolveCandidate;
+use super::candidate::{SolveCandidate, SolveScheme};
 use super::error::SolveError;
 use super::examination::Examination;
 use super::options::SolveOptions;
@@ -62,7 +62,7 @@ pub fn auto(problem: Problem, options: &SolveOptions, speeds: Speeds) -> Result<
     let options = &wanted(options);
     let examination = Examination::of(&problem, options.seed);
     let mut candidates = SolveCandidate::all(&examination, speeds, options);
-    if let Some(candidate) = candidates.pop_if(|candidate| candidate.is_unfactored()) {
+    if let Some(candidate) = candidates.pop_if(|candidate| candidate.scheme == SolveScheme::Unfactored) {
         let solution = unfactored(candidate.document(), problem, &candidate.options)?;
         return Ok(Chosen { solution, candidate, tried: vec![], examination, problem: None });
     }
@@ -72,20 +72,19 @@ pub fn auto(problem: Problem, options: &SolveOptions, speeds: Speeds) -> Result<
     let (mut problem, mut tried) = (problem, Vec::new());
     let resort = candidates.last().cloned().expect("a Householder factorisation is always a candidate");
     for candidate in candidates.into_iter().filter(|candidate| candidate.fit) {
-        let (again, solution) = by_own_factor(candidate.document(), problem, &candidate.options);
+        let (again, solution) = attempt(&candidate, problem);
         problem = again;
         let why = match solution {
-            Ok(Some(solution)) if is_accurate(&solution, options) => {
+            Ok(solution) if is_accurate(&solution, options) => {
                 return Ok(Chosen { solution, candidate, tried, examination, problem: Some(problem) });
             }
-            Ok(Some(solution)) => match &solution.certificate {
-                Some(known) if solution.is_converged() => {
-                    format!("stopped at a backward error of {:.0e}", known.backward_error)
-                }
-                _ => solution.ended.words().to_string(),
-            },
-            Ok(None) => "its factor leaves the rank in doubt".to_string(),
-            Err(error) => error.to_string(),
+            Ok(solution) => {
+                format!(
+                    "stopped at a backward error of {:.0e}",
+                    solution.backward_error().unwrap_or(f64::NAN)
+                )
+            }
+            Err(why) => why,
         };
         tried.push((candidate.program, why));
     }
@@ -106,22 +105,27 @@ pub(super) fn wanted(options: &SolveOptions) -> SolveOptions {
 /// Whether the certificate holds, up to rounding.
 fn is_accurate(solution: &Solution, options: &SolveOptions) -> bool {
     let limit = options.backward_error.map_or(f64::INFINITY, |goal| goal.max(ACCEPTED));
-    solution.is_converged() && solution.certificate.is_some_and(|known| known.backward_error <= limit)
+    solution.is_converged() && solution.backward_error().is_some_and(|error| error <= limit)
 }
 
-/// Runs one candidate on a problem, and returns the problem with the result: no solution if its factor leaves the rank
-/// in doubt.
-pub fn attempt(
-    candidate: &SolveCandidate,
-    problem: Problem,
-) -> (Problem, Result<Option<Solution>, SolveError>) {
-    match candidate.is_unfactored() {
-        true => {
-            let solution = unfactored(candidate.document(), problem.clone(), &candidate.options);
+/// Runs one candidate on a problem, and returns the problem with the result: a solution that has converged, or why
+/// there is none.
+pub fn attempt(candidate: &SolveCandidate, problem: Problem) -> (Problem, Result<Solution, String>) {
+    let (program, options) = (candidate.document(), &candidate.options);
+    let (problem, solution) = match candidate.scheme {
+        SolveScheme::Unfactored => {
+            let solution = unfactored(program, problem.clone(), options);
             (problem, solution.map(Some))
         }
-        false => by_own_factor(candidate.document(), problem, &candidate.options),
-    }
+        SolveScheme::Refinement | SolveScheme::Momentum => by_own_factor(program, problem, options),
+    };
+    let solution = match solution {
+        Ok(Some(solution)) if solution.is_converged() => Ok(solution),
+        Ok(Some(solution)) => Err(solution.ended.words().to_string()),
+        Ok(None) => Err("its factor leaves the rank in doubt".to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    (problem, solution)
 }
 
 /// The candidates for a problem, as [`auto`] ranks them.

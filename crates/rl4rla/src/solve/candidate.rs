@@ -3,7 +3,7 @@
 use super::examination::Examination;
 use super::options::{SolveOptions, StepSize};
 use super::speeds::Speeds;
-use crate::execute::SketchKind;
+use crate::execute::{SketchKind, SketchLaw};
 use crate::program::{Document, Entry};
 
 /// Digits from the start to the accuracy of a direct method.
@@ -14,8 +14,16 @@ pub(super) fn squares_well(kappa: f64, n: usize) -> bool {
     kappa * kappa * n as f64 * f64::EPSILON < 1e-3
 }
 
-/// The program for sparse data of so many columns that no factor of A is computed.
-pub(super) const UNFACTORED: &str = "cgls-recurred";
+/// How a candidate solves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SolveScheme {
+    /// By x ← x − R⁻¹R⁻ᵀAᵀ(Ax − b) with the R of A, which serves several right-hand sides at once.
+    Refinement,
+    /// With the R of a sketch, and momentum.
+    Momentum,
+    /// Without a factor of A, so that only a bound on the backward error is known.
+    Unfactored,
+}
 
 /// Iterations of conjugate gradients to expect on sparse data.
 const CONJUGATE: f64 = 40.0;
@@ -25,6 +33,8 @@ const CONJUGATE: f64 = 40.0;
 pub struct SolveCandidate {
     /// Catalogue name of the program.
     pub program: &'static str,
+    /// How it solves.
+    pub scheme: SolveScheme,
     /// Options to run it with.
     pub options: SolveOptions,
     /// Kind and rows per column of its sketch, if it has one.
@@ -40,6 +50,7 @@ pub struct SolveCandidate {
 /// A way to solve: a row of the table.
 struct Row {
     program: &'static str,
+    scheme: SolveScheme,
     /// Kind and rows per column of its sketch, if it has one.
     sketch: Option<(SketchKind, f64)>,
     seconds: fn(&Work) -> f64,
@@ -94,6 +105,7 @@ impl Work<'_> {
 static ROWS: [Row; 5] = [
     Row {
         program: "gram-refinement",
+        scheme: SolveScheme::Refinement,
         sketch: None,
         seconds: |w| {
             let kappa = w.found.kappa.unwrap_or(1.0);
@@ -108,6 +120,7 @@ static ROWS: [Row; 5] = [
     },
     Row {
         program: "sketched-gram-refinement",
+        scheme: SolveScheme::Refinement,
         sketch: Some((SketchKind::Sjlt2, 4.0)),
         seconds: |w| {
             let precond = 2.0 * w.m * w.n * w.n / w.speeds.precond_gram;
@@ -118,13 +131,15 @@ static ROWS: [Row; 5] = [
     },
     Row {
         program: "adaptive-momentum",
+        scheme: SolveScheme::Momentum,
         sketch: Some((SketchKind::Sjlt, 8.0)),
         seconds: |w| w.sketch() + w.passes(2.0 + w.sketched_iterations()),
         fit: |found| found.rows > 16 * found.cols,
         reason: |_| "accurate at any κ, and it reads A a few dozen times".into(),
     },
     Row {
-        program: UNFACTORED,
+        program: "cgls-recurred",
+        scheme: SolveScheme::Unfactored,
         sketch: None,
         seconds: |w| w.passes(2.0 * CONJUGATE),
         fit: |_| true,
@@ -134,6 +149,7 @@ static ROWS: [Row; 5] = [
     },
     Row {
         program: "qr-refinement",
+        scheme: SolveScheme::Refinement,
         sketch: None,
         seconds: |w| 2.0 * w.m * w.n * w.n / w.speeds.qr + w.passes(4.0),
         fit: |_| true,
@@ -145,15 +161,10 @@ impl SolveCandidate {
     /// All candidates, those that should converge first, the fastest first; the last resort is the Householder
     /// factorisation. Where a factor would be too large, there is one candidate, which needs none.
     pub fn all(found: &Examination, speeds: Speeds, options: &SolveOptions) -> Vec<SolveCandidate> {
-        let rows = ROWS.iter().filter(|row| (row.program == UNFACTORED) == found.is_very_wide());
+        let rows = ROWS.iter().filter(|row| (row.scheme == SolveScheme::Unfactored) == found.is_very_wide());
         let mut all: Vec<SolveCandidate> = rows.map(|row| row.candidate(found, speeds, options)).collect();
         all.sort_by(|a, b| b.fit.cmp(&a.fit).then(a.seconds.total_cmp(&b.seconds)));
         all
-    }
-
-    /// Whether it computes no factor of A, so that only a bound on the backward error is known.
-    pub fn is_unfactored(&self) -> bool {
-        self.program == UNFACTORED
     }
 
     /// The program.
@@ -166,15 +177,16 @@ impl Row {
     fn candidate(&self, found: &Examination, speeds: Speeds, options: &SolveOptions) -> SolveCandidate {
         let (kind, factor) = self.sketch.unwrap_or((SketchKind::Sjlt2, 1.0));
         let (m, n) = (found.rows as f64, found.cols as f64);
-        let nonzeros = match kind {
-            SketchKind::Sjlt2 => 2.0,
-            _ => 8.0,
-        };
-        let work = Work { found, speeds, m, n, s: factor * n, nonzeros };
+        let SketchLaw::Sparse(nonzeros) = kind.law() else { unreachable!("candidates have sparse sketches") };
+        let work = Work { found, speeds, m, n, s: factor * n, nonzeros: nonzeros as f64 };
         // The step sizes of theory: 1 with the R of A, (1 − n/s)² with that of a sketch and momentum.
-        let step = if self.program == "adaptive-momentum" { (1.0 - 1.0 / factor).powi(2) } else { 1.0 };
+        let step = match self.scheme {
+            SolveScheme::Momentum => (1.0 - 1.0 / factor).powi(2),
+            SolveScheme::Refinement | SolveScheme::Unfactored => 1.0,
+        };
         SolveCandidate {
             program: self.program,
+            scheme: self.scheme,
             sketch: self.sketch,
             options: SolveOptions {
                 step: StepSize::Fixed(step),

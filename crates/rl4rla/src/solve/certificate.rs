@@ -9,7 +9,7 @@
 //! - backward error: ‖(‖x‖²AᵀA + ‖r‖²I)^(−1/2)·Aᵀr‖/‖A‖_F, the Karlson–Waldén estimate, from above;
 //! - forward error: ‖R⁻¹R⁻ᵀAᵀr‖/‖x‖ plus the rounding errors of r and Aᵀr, amplified by 1/σₙ and 1/σₙ².
 
-use super::column_factor::ColumnFactor;
+use super::column_factor::{ColumnFactor, quotient};
 use crate::execute::Seen;
 use crate::linalg;
 
@@ -96,7 +96,7 @@ impl Certificate {
         let consistent = distance <= CONSISTENT * rounded;
         let met = excess <= goal.tolerance * distance || (consistent && excess <= rounded) || known();
         let converged = met || excess <= allowed;
-        let relative = |value: f64| if value == 0.0 { 0.0 } else { value / distance };
+        let relative = |value: f64| quotient(value, distance);
         let cosines = factor.gradient_in_units(&seen.gradient).into_iter().map(|g| relative(g.abs()));
         // With a goal, what counts is whether it is met.
         let enough = goal.backward_error.map_or(0.0, |goal| if converged { goal } else { f64::INFINITY });

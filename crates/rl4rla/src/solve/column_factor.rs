@@ -136,7 +136,6 @@ impl ColumnFactor {
         enough: f64,
     ) -> f64 {
         let size = (self.lengths.len() as f64).sqrt().max(1.0);
-        let quotient = |value: f64, by: f64| if value == 0.0 { 0.0 } else { value / by };
         let g = self.gradient_in_units(gradient);
         let mut best = quotient(linalg::norm(descent), length).min(quotient(linalg::norm(&g), distance));
         // Everything in units of ‖r‖, so that squares stay in range.
@@ -171,6 +170,11 @@ impl ColumnFactor {
         }
         best / size
     }
+}
+
+/// value/by, and 0 where the value is, whatever it is divided by.
+pub(super) fn quotient(value: f64, by: f64) -> f64 {
+    if value == 0.0 { 0.0 } else { value / by }
 }
 
 #[cfg(test)]

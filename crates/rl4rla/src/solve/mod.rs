@@ -27,7 +27,7 @@ mod unfactored;
 mod wide;
 
 pub use auto::{BACKWARD_STABLE, Chosen, attempt, auto, candidates};
-pub use candidate::SolveCandidate;
+pub use candidate::{SolveCandidate, SolveScheme};
 pub use certificate::Certificate;
 pub use certify::certify;
 pub use error::{SolveError, Unsupported};

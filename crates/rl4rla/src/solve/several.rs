@@ -2,6 +2,7 @@
 #![allow(non_snake_case)]
 
 use super::auto::{ACCEPTED, Chosen, auto, ranked, wanted};
+use super::candidate::SolveScheme;
 use super::certificate::Certificate;
 use super::column_factor::ColumnFactor;
 use super::error::SolveError;
@@ -79,10 +80,9 @@ pub fn auto_several(
     problem.admits(options)?;
     let sizes: Vec<f64> = (0..B.cols()).map(|j| linalg::norm(B.column(j))).collect();
     let plain = sizes.iter().all(|size| *size == 0.0 || ColumnFactor::PLAIN.contains(size));
-    // Momentum has no form for several right-hand sides.
     let candidates = ranked(&problem, options, speeds).into_iter();
     let candidates =
-        candidates.filter(|candidate| candidate.fit && candidate.program.ends_with("refinement"));
+        candidates.filter(|candidate| candidate.fit && candidate.scheme == SolveScheme::Refinement);
     for candidate in candidates.filter(|_| plain) {
         let (again, found) =
             with_own_factor(candidate.document(), problem, &candidate.options, |job, _, columns| {

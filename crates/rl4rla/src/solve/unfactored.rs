@@ -4,6 +4,7 @@
 //! With columns of length 1, r = Ax − b and g = Aᵀr, x solves the problem exactly for A − r·gᵀ/‖r‖², which differs from
 //! A by ‖g‖/‖r‖, and for A − r·xᵀ/‖x‖², which differs by ‖r‖/‖x‖.
 
+use super::column_factor::quotient;
 use super::error::SolveError;
 use super::options::SolveOptions;
 use super::prepared::PreparedProblem;
@@ -53,12 +54,10 @@ impl Unfactored<'_> {
     /// The bound on the backward error, and the largest |aⱼᵀr|/(‖aⱼ‖‖r‖), at y.
     fn judge(&self, y: &[f64], seen: &Seen) -> (f64, f64) {
         let gradient = seen.gradient.iter().zip(&self.lengths);
-        let gradient = gradient.map(|(g, length)| if *g == 0.0 { 0.0 } else { g / length });
-        let gradient: Vec<f64> = gradient.collect();
+        let gradient: Vec<f64> = gradient.map(|(g, length)| quotient(*g, *length)).collect();
         let unit: Vec<f64> = y.iter().zip(&self.lengths).map(|(y, length)| y * length).collect();
         // ‖A‖_F.
         let size = (self.lengths.iter().filter(|length| **length > 0.0).count() as f64).sqrt();
-        let quotient = |value: f64, by: f64| if value == 0.0 { 0.0 } else { value / by };
         let bound = quotient(linalg::norm(&gradient), seen.distance)
             .min(quotient(seen.distance, linalg::norm(&unit)))
             / size;

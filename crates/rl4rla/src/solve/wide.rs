@@ -1,6 +1,7 @@
 //! Wide systems: the solution of minimum norm, x = Aᵀ(AAᵀ)⁻¹b, with iterative refinement.
 #![allow(non_snake_case)]
 
+use super::candidate::squares_well;
 use super::certificate::Certificate;
 use super::column_factor::ColumnFactor;
 use super::error::{SolveError, Unsupported};
@@ -58,7 +59,7 @@ fn trusted(R: &Arc<Matrix>, A: &Matrix, squared: bool) -> Option<ColumnFactor> {
     let factor = ColumnFactor::of(R)?;
     let kappa = factor.kappa();
     let clear = 1.0 / kappa > DOUBT * f64::EPSILON * A.cols() as f64;
-    let accurate = !squared || kappa * kappa * A.rows() as f64 * f64::EPSILON < 1e-3;
+    let accurate = !squared || squares_well(kappa, A.rows());
     (clear && accurate).then_some(factor)
 }
 

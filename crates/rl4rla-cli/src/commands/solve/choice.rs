@@ -71,14 +71,7 @@ pub fn choose(
         let (again, solution) = attempt(&candidate, problem);
         let seconds = begun.elapsed().as_secs_f64();
         problem = again;
-        let outcome = match solution {
-            Ok(Some(solution)) => match solution.backward_error() {
-                Some(error) if solution.is_converged() => Ok(error),
-                _ => Err(solution.ended.words().to_string()),
-            },
-            Ok(None) => Err("its factor leaves the rank in doubt".into()),
-            Err(error) => Err(error.to_string()),
-        };
+        let outcome = solution.map(|solution| solution.backward_error().unwrap_or(f64::NAN));
         alternatives.push(Alternative { candidate, seconds, outcome });
     }
     let begun = Instant::now();
