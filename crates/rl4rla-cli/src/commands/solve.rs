@@ -33,8 +33,8 @@ use rl4rla::problem::{Misfit, Stopping, Task, families};
 use rl4rla::program::{Reg, Update, nearest};
 use rl4rla::report::Figure;
 use rl4rla::solve::{
-    Problem, RankDeficient, Regression, Solution, SolveError, SolveOptions, StepSize, Termination,
-    minimum_norm, solve,
+    LogisticFit, Problem, RankDeficient, Regression, Solution, SolveError, SolveOptions, StepSize,
+    Termination, logistic_fit, minimum_norm, solve,
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -130,7 +130,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     };
     progress::doing(format!("solving with {}", method.name()));
     let begun = Instant::now();
-    let (mut fit, mut alone) = (None, None);
+    let (mut fit, mut alone, mut known) = (None, None, None);
     let found: Result<(Solution, Option<ProgramChoice>), SolveError> = match &method {
         SolvingMethod::Program(source) => {
             problem(a, b, noise).and_then(|problem| Ok((solve(&source.document, problem, &options)?, None)))
@@ -141,7 +141,13 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
             alone = Some(seconds);
             solution.map(|solution| (solution, None))
         }
+        SolvingMethod::Logistic(_) => problem(a, b, noise).and_then(|problem| {
+            let LogisticFit { solution, method, title } = logistic_fit(problem, &options)?;
+            known = Some((method, title));
+            Ok((solution, None))
+        }),
         SolvingMethod::Auto if rows < cols => {
+            known = Some(("minimum-norm", "Minimum-norm solution"));
             problem(a, b, noise).and_then(|problem| Ok((minimum_norm(&problem)?, None)))
         }
         SolvingMethod::Auto => problem(a, b, noise).and_then(|problem| {
@@ -159,8 +165,7 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     let (mut solution, choice) = found.map_err(|error| reporter.error(error))?;
     let (program, title) = match &choice {
         Some(choice) => (choice.entry.name, choice.entry.document.title.as_str()),
-        None if rows < cols => ("minimum-norm", "Minimum-norm solution"),
-        None => (method.name(), method.title()),
+        None => known.unwrap_or((method.name(), method.title())),
     };
     solution.residuals.iter_mut().chain([&mut solution.residual]).for_each(|residual| *residual *= shrunk);
     let alone = alone.or(choice.as_ref().map(|choice| choice.seconds));

@@ -4,12 +4,10 @@
 use super::error::BaselineError;
 use super::newton::TOLERANCE;
 use super::request::{BaselineSolution, Request};
-use crate::linalg;
+use crate::linalg::{self, SecantPairs};
 use crate::problem::cross_entropy::{gradient, loss, loss_above};
-use std::collections::VecDeque;
+use std::convert::Infallible;
 
-/// Number of pairs kept.
-const MEMORY: usize = 10;
 /// Iteration limit.
 const ITERATIONS: usize = 500;
 /// Constant of the Armijo condition.
@@ -34,13 +32,15 @@ pub fn lbfgs(request: &Request) -> Result<BaselineSolution, BaselineError> {
     let mut g = gradient(A, &z, b);
     let goal = tolerance * linalg::norm(&g);
     let squares: f64 = A.row_major().chunks_exact(n).map(|row| linalg::dot(row, row)).sum();
-    let mut memory = Memory { pairs: VecDeque::new(), scale: 4.0 / squares.max(f64::MIN_POSITIVE) };
+    let first = 4.0 / squares.max(f64::MIN_POSITIVE);
+    let mut pairs = SecantPairs::default();
     for iteration in 0..most {
         let passes = 1.0 + 2.0 * iteration as f64;
         if linalg::norm(&g) <= goal {
             return BaselineSolution::new(x, iteration, passes, true);
         }
-        let p = memory.times(&g);
+        let initial = pairs.scale().unwrap_or(first);
+        let Ok(p) = pairs.times(&g, |q| Ok::<_, Infallible>(linalg::scale(initial, q)));
         let along = linalg::mat_vec(A, &p);
         let promised = linalg::dot(&g, &p);
         if !promised.is_finite() || !linalg::is_finite(&along) {
@@ -58,50 +58,11 @@ pub fn lbfgs(request: &Request) -> Result<BaselineSolution, BaselineError> {
         x = linalg::add(&x, &s);
         z = moved(t);
         let next = gradient(A, &z, b);
-        memory.learn(s, linalg::sub(&next, &g));
+        pairs.learn(s, linalg::sub(&next, &g));
         g = next;
     }
     let converged = linalg::norm(&g) <= goal;
     BaselineSolution::new(x, most, 1.0 + 2.0 * most as f64, converged)
-}
-
-/// The approximation of the inverse Hessian.
-struct Memory {
-    /// s, y and sᵀy, the oldest first.
-    pairs: VecDeque<(Vec<f64>, Vec<f64>, f64)>,
-    /// γ, the scale of the initial H = γI.
-    scale: f64,
-}
-
-impl Memory {
-    /// H·g by the two-loop recursion.
-    fn times(&self, g: &[f64]) -> Vec<f64> {
-        let mut q = g.to_vec();
-        let mut shares = Vec::with_capacity(self.pairs.len());
-        for (s, y, product) in self.pairs.iter().rev() {
-            let share = linalg::dot(s, &q) / product;
-            q.iter_mut().zip(y).for_each(|(q, y)| *q -= share * y);
-            shares.push(share);
-        }
-        let mut p = linalg::scale(self.scale, &q);
-        for ((s, y, product), share) in self.pairs.iter().zip(shares.into_iter().rev()) {
-            let gap = share - linalg::dot(y, &p) / product;
-            p.iter_mut().zip(s).for_each(|(p, s)| *p += gap * s);
-        }
-        p
-    }
-
-    /// Adds a pair, unless its curvature is lost to rounding.
-    fn learn(&mut self, s: Vec<f64>, y: Vec<f64>) {
-        let (product, square) = (linalg::dot(&s, &y), linalg::dot(&y, &y));
-        if product > f64::EPSILON * linalg::norm(&s) * square.sqrt() {
-            self.scale = product / square;
-            self.pairs.push_back((s, y, product));
-            if self.pairs.len() > MEMORY {
-                self.pairs.pop_front();
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -134,22 +95,6 @@ mod tests {
                 assert!(linalg::norm(&gradient(&instance.A, &z, &instance.b)) < 2e-10 * size);
             }
         }
-    }
-
-    #[test]
-    fn the_two_loops_are_the_bfgs_formula() {
-        // H₊ = (I − ρsyᵀ)H(I − ρysᵀ) + ρssᵀ, ρ = 1/sᵀy.
-        let (s, y) = (vec![1.0, 2.0, -1.0], vec![2.0, 1.0, 0.5]);
-        let mut memory = Memory { pairs: VecDeque::new(), scale: 0.7 };
-        memory.learn(s.clone(), y.clone());
-        let rho = 1.0 / linalg::dot(&s, &y);
-        let left = Matrix::from_fn(3, 3, |i, j| f64::from(i == j) - rho * s[i] * y[j]);
-        let scaled = linalg::matmul_t(&left, &left).map(|h| h * memory.scale);
-        let H = Matrix::from_fn(3, 3, |i, j| scaled.get(i, j) + rho * s[i] * s[j]);
-        let g = [0.3, -1.0, 2.0];
-        assert!(linalg::norm(&linalg::sub(&memory.times(&g), &linalg::mat_vec(&H, &g))) < 1e-14);
-        // H₊y = s.
-        assert!(linalg::norm(&linalg::sub(&memory.times(&y), &s)) < 1e-14);
     }
 
     #[test]

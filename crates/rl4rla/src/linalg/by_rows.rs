@@ -18,6 +18,9 @@ const BLOCK: usize = 1 << 17;
 /// meanwhile.
 const GROUP: usize = 400;
 
+/// Rows of which a function is evaluated at once.
+const MAPPED: usize = 16;
+
 /// Rows added to a sum at once, so that the sum is loaded and stored less often.
 const TOGETHER: usize = 4;
 
@@ -120,6 +123,38 @@ impl<'a> ByRows<'a> {
                     }
                     for (rows, r) in block.chunks(group * self.cols).zip(r.chunks_mut(group)) {
                         subtract_from_products(rows, x, r);
+                        add_multiples(rows, r, &mut sum);
+                    }
+                },
+            );
+            sum
+        });
+        total(parts, sum);
+    }
+
+    /// Sets z = A·x, replaces b in `r` by r = f(z, b), and adds Aᵀ·r to `sum`, the total over the preceding rows, if any.
+    /// Reads A once.
+    pub fn image_and_gradient(
+        self,
+        x: &[f64],
+        z: &mut [f64],
+        r: &mut [f64],
+        f: impl Fn(f64, f64) -> f64 + Sync,
+        sum: &mut Option<Vec<f64>>,
+    ) {
+        // Enough rows for f to be evaluated in vectors.
+        let group = (GROUP / self.cols.max(1)).next_multiple_of(MAPPED).max(MAPPED);
+        let vectors = z.par_chunks_mut(self.height()).zip(r.par_chunks_mut(self.height()));
+        let parts = self.blocks().zip(vectors).map(|(block, (z, r))| {
+            let mut sum = vec![0.0; self.cols];
+            wide(
+                #[inline(always)]
+                || {
+                    let rows = block.chunks(group * self.cols);
+                    for ((rows, z), r) in rows.zip(z.chunks_mut(group)).zip(r.chunks_mut(group)) {
+                        z.fill(0.0);
+                        subtract_from_products(rows, x, z);
+                        r.iter_mut().zip(z).for_each(|(r, z)| *r = f(*z, *r));
                         add_multiples(rows, r, &mut sum);
                     }
                 },

@@ -5,7 +5,7 @@ use super::blas::{mirrored, symmetric_product};
 use super::by_rows::ByRows;
 use super::scaled_gram::add_product;
 use super::tiles::{self, Tiles};
-use super::{Matrix, NumericError, solve_upper, solve_upper_transposed, triangular_inverse};
+use super::{Matrix, NumericError, triangular_inverse};
 use faer::linalg::cholesky::llt::factor::LltError;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -131,23 +131,6 @@ pub fn preconditioned_cholesky_r(M: &Matrix, P: &Matrix) -> Result<Matrix, Numer
         Par::Seq,
     );
     Ok(Matrix::from_faer(R))
-}
-
-/// (G + αI)⁻¹·v for a symmetric G, scaled so that its diagonal is 1: the units of the unknowns do not matter. An error
-/// unless G + αI is positive definite.
-#[allow(non_snake_case)]
-pub fn solve_shifted(G: &Matrix, shift: f64, v: &[f64]) -> Result<Vec<f64>, NumericError> {
-    assert_eq!((G.rows(), G.cols()), (v.len(), v.len()), "(G + αI)⁻¹·v of unequal lengths");
-    let n = v.len();
-    let units: Vec<f64> = (0..n).map(|j| (G.get(j, j) + shift).sqrt().recip()).collect();
-    if let Some(index) = units.iter().position(|unit| !unit.is_normal()) {
-        return Err(NumericError::Singular { index });
-    }
-    let entry = |i: usize, j: usize| if i == j { 1.0 } else { units[i] * G.get(i, j) * units[j] };
-    let R = cholesky_r(&Matrix::from_fn(n, n, entry))?;
-    let scaled = |v: &[f64]| v.iter().zip(&units).map(|(v, unit)| v * unit).collect::<Vec<f64>>();
-    let x = scaled(&solve_upper(&R, &solve_upper_transposed(&R, &scaled(v))?)?);
-    if super::is_finite(&x) { Ok(x) } else { Err(NumericError::NotFinite) }
 }
 
 /// T = D·R⁻¹ and ‖R⁻¹‖²/n, where D·MᵀM·D = RᵀR has a unit diagonal; `None` where it is not positive definite.

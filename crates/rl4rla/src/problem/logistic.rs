@@ -26,6 +26,7 @@ use crate::program::{Core, LOGISTIC_OPERATORS, Op, Operator, Reg, RegSet, Sectio
 use families::FAMILIES;
 pub(super) use fit::sigmoid;
 use fit::{fit_from, gradient_descent, loss, penalty, separates};
+pub(crate) use objection::NewtonStep;
 use objection::objection;
 pub use ridge::RidgeLogistic;
 

@@ -36,6 +36,7 @@ pub use image_loss::{ImageLoss, Slope};
 pub use instance::{Instance, Shape};
 pub use instance_error::InstanceError;
 pub use linear::Linear;
+pub(crate) use logistic::NewtonStep;
 pub(crate) use logistic::fit as cross_entropy;
 pub use logistic::{Forward, Logistic, RidgeLogistic};
 pub use low_rank::LowRank;

@@ -48,7 +48,9 @@ pub const SHIFTED_SOLVE: Operator = Operator {
     redundant: |args| !is_symmetric(&args[0]),
     formula: |_, exprs, _| Expr::call("shifted-solve", "\\operatorname{solve}", exprs),
     compute: Compute::Pure(|values| {
-        linalg::solve_shifted(values[0].matrix(), values[1].scalar(), values[2].vector()).map(Datum::from)
+        let shift = values[1].scalar();
+        let factor = linalg::ShiftedFactor::of(values[0].matrix(), |_| shift)?;
+        factor.solve(values[2].vector()).map(Datum::from)
     }),
     export: Some(Templates {
         python: "np.linalg.solve($0 + $1 * np.eye(len($2)), $2)",

@@ -6,10 +6,10 @@ use crate::failure::Failure;
 use crate::source::NamedProgram;
 use rl4rla::baseline::{Baseline, Request};
 use rl4rla::linalg::Matrix;
-use rl4rla::problem::{Linear, Stopping, Task};
+use rl4rla::problem::{Linear, Logistic, RidgeLogistic, Stopping, Task};
 use rl4rla::program::Entry;
 use rl4rla::rng::Stream;
-use rl4rla::solve::{Problem, Solution, SolveError, SolveOptions, Termination, certify, logistic_choice};
+use rl4rla::solve::{Problem, Solution, SolveError, SolveOptions, Termination, certify};
 use std::path::Path;
 use std::time::Instant;
 
@@ -21,6 +21,8 @@ pub enum SolvingMethod {
     Baseline(Baseline),
     /// The fastest program that fits the data.
     Auto,
+    /// The same for logistic regression, with this λ.
+    Logistic(f64),
 }
 
 impl SolvingMethod {
@@ -28,10 +30,7 @@ impl SolvingMethod {
     pub fn find(args: &Solve, store: &Path) -> Result<SolvingMethod, Failure> {
         let Some(typed) = args.program.as_deref() else {
             return match args.task.as_str() {
-                "logistic" => {
-                    let (program, _) = logistic_choice(0, 0, args.lambda.unwrap_or(0.0));
-                    NamedProgram::find(program, store).map(|source| SolvingMethod::Program(Box::new(source)))
-                }
+                "logistic" => Ok(SolvingMethod::Logistic(args.lambda.unwrap_or(0.0))),
                 _ => Ok(SolvingMethod::Auto),
             };
         };
@@ -56,7 +55,7 @@ impl SolvingMethod {
         match self {
             SolvingMethod::Program(source) => &source.name,
             SolvingMethod::Baseline(baseline) => baseline.info().name,
-            SolvingMethod::Auto => "the automatic choice",
+            SolvingMethod::Auto | SolvingMethod::Logistic(_) => "the automatic choice",
         }
     }
 
@@ -74,6 +73,8 @@ impl SolvingMethod {
             SolvingMethod::Program(source) => task_of(source),
             SolvingMethod::Baseline(baseline) => Ok(baseline.info().task),
             SolvingMethod::Auto => Ok(&Linear),
+            SolvingMethod::Logistic(lambda) if *lambda > 0.0 => Ok(&RidgeLogistic),
+            SolvingMethod::Logistic(_) => Ok(&Logistic),
         }
     }
 

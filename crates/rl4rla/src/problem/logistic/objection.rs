@@ -4,7 +4,7 @@
 
 use super::fit::{loss, penalty, slopes};
 use super::{SURE, fit_data, sigmoid};
-use crate::linalg::{self, Matrix};
+use crate::linalg::{self, Matrix, ShiftedFactor};
 use crate::problem::instance::Instance;
 
 /// Ratio of the Newton decrement to the gradient above which nearly dependent columns are suspected.
@@ -33,7 +33,7 @@ pub fn objection(instance: &Instance, x: &[f64], optimality: f64) -> Option<&'st
         return hidden.then_some(NEARLY_DEPENDENT);
     }
     match newton {
-        Some(newton) if newton.proves_a_minimum(instance) && !newton.promises_more() => None,
+        Some(newton) if newton.proves_a_minimum(&instance.A) && !newton.promises_more() => None,
         _ => by_reflections(instance, x, optimality),
     }
 }
@@ -49,37 +49,31 @@ fn penalty_leaves_little(instance: &Instance, x: &[f64], optimality: f64) -> boo
     *lambda > 0.0 && gradient * gradient / (2.0 * lambda) <= LEFT * (loss(&z, b) + penalty(*lambda, x))
 }
 
-/// A Newton step, as far as it tells about the minimum; from one Gram matrix.
-struct NewtonStep {
+/// A Newton step, as far as it tells about the minimum; for a Hessian H, or a lower bound of it.
+pub struct NewtonStep {
+    factor: ShiftedFactor,
     /// The Newton decrement √(gᵀH⁻¹g): the loss can decrease by about half its square.
     decrement: f64,
-    /// A bound on ‖H⁻¹‖ for H scaled to a unit diagonal.
-    inverse: f64,
-    /// The largest factor of that scaling.
-    unit: f64,
     /// ‖σ(Ax) − b‖.
     misfit: f64,
     loss: f64,
 }
 
 impl NewtonStep {
-    /// `None` if the Hessian is not positive definite.
+    /// By one Gram matrix; `None` if the Hessian is not positive definite.
     fn at(instance: &Instance, x: &[f64]) -> Option<NewtonStep> {
         let Instance { A, b, lambda, .. } = instance;
-        let (z, n) = (instance.image(x), A.cols());
+        let z = instance.image(x);
         let r = linalg::sub(&linalg::sigmoids(&z), b);
-        let H = linalg::gram_of_scaled(&slopes(&z), A);
-        let diagonal = |j: usize| H.get(j, j) + lambda;
-        let units: Vec<f64> = (0..n).map(|j| diagonal(j).sqrt().recip()).collect();
-        let entry = |i: usize, j: usize| if i == j { 1.0 } else { units[i] * H.get(i, j) * units[j] };
-        let R = linalg::cholesky_r(&Matrix::from_fn(n, n, entry)).ok()?;
-        let inverse = linalg::norm(linalg::triangular_inverse(&R).ok()?.row_major()).powi(2);
-        let g = linalg::vec_mat(&r, A);
-        let scaled: Vec<f64> = (0..n).map(|j| units[j] * (g[j] + lambda * x[j])).collect();
-        let decrement = linalg::norm(&linalg::solve_upper_transposed(&R, &scaled).ok()?);
-        let unit = units.iter().copied().fold(0.0, f64::max);
-        let loss = loss(&z, b) + penalty(*lambda, x);
-        Some(NewtonStep { decrement, inverse, unit, misfit: linalg::norm(&r), loss })
+        let factor = ShiftedFactor::of(&linalg::gram_of_scaled(&slopes(&z), A), |_| *lambda).ok()?;
+        let g: Vec<f64> = linalg::vec_mat(&r, A).iter().zip(x).map(|(g, x)| g + lambda * x).collect();
+        NewtonStep::new(factor, &g, linalg::norm(&r), loss(&z, b) + penalty(*lambda, x))
+    }
+
+    /// From a factor of the Hessian, the gradient, ‖σ(Ax) − b‖ and the loss; `None` if it overflows.
+    pub fn new(factor: ShiftedFactor, g: &[f64], misfit: f64, loss: f64) -> Option<NewtonStep> {
+        let decrement = factor.inverse_norm(g).ok()?;
+        Some(NewtonStep { factor, decrement, misfit, loss })
     }
 
     /// Whether the gradient hides how much the loss can decrease.
@@ -88,7 +82,7 @@ impl NewtonStep {
     }
 
     /// Whether the loss can decrease noticeably.
-    fn promises_more(&self) -> bool {
+    pub fn promises_more(&self) -> bool {
         0.5 * self.decrement.powi(2) > LEFT * self.loss
     }
 
@@ -97,10 +91,11 @@ impl NewtonStep {
     /// Where all margins change by at most δ, the Hessian is at least e^(−δ)·H. So the loss at x + v is above that at x
     /// if ‖v‖_H > 2e^δ·decrement. If some margin changes by δ, ‖v‖_H ≥ δ/maxᵢ ‖aᵢ‖_{H⁻¹}: on the boundary of that region
     /// the loss is larger than at x, if decrement·maxᵢ ‖aᵢ‖_{H⁻¹} < ½δe^(−δ).
-    fn proves_a_minimum(&self, instance: &Instance) -> bool {
-        let longest = linalg::squared_row_norms(&instance.A).into_iter().fold(0.0, f64::max).sqrt();
-        let reach = self.unit * longest * self.inverse.sqrt();
-        self.inverse < TRUSTED && self.decrement * reach < 0.5 * RESTLESS * (-RESTLESS).exp()
+    pub fn proves_a_minimum(&self, A: &Matrix) -> bool {
+        let Ok(inverse) = self.factor.inverse_size() else { return false };
+        let longest = linalg::squared_row_norms(A).into_iter().fold(0.0, f64::max).sqrt();
+        let reach = self.factor.largest_unit() * longest * inverse.sqrt();
+        inverse < TRUSTED && self.decrement * reach < 0.5 * RESTLESS * (-RESTLESS).exp()
     }
 }
 
@@ -167,17 +162,17 @@ mod tests {
         let far = [fit_data(&partly.A, &partly.b, &[0.0; 2]), Some(vec![0.1, 30.0])];
         assert!(far[0].is_none(), "the second coefficient has no minimum");
         let x = far[1].as_ref().unwrap();
-        let short = NewtonStep::at(&partly, x).is_some_and(|newton| newton.proves_a_minimum(&partly));
+        let short = NewtonStep::at(&partly, x).is_some_and(|newton| newton.proves_a_minimum(&partly.A));
         assert!(!short && by_reflections(&partly, x, 1e-9) == Some(PARTLY_SEPARATED));
         // With one column there is a minimum, which both find.
         let (A, labels) = (Matrix::from_fn(40, 1, |i, _| partly.A.get(i, 0)), partly.b.clone());
         let one = Logistic.pose(A, labels).unwrap();
         let newton = NewtonStep::at(&one, &one.x_star).unwrap();
-        assert!(newton.proves_a_minimum(&one) && !newton.promises_more());
+        assert!(newton.proves_a_minimum(&one.A) && !newton.promises_more());
         assert_eq!(by_reflections(&one, &one.x_star, 1e-14), None);
         // Far from it the loss can decrease.
         let away = NewtonStep::at(&one, &[one.x_star[0] + 1.0]).unwrap();
-        assert!(away.promises_more() && !away.proves_a_minimum(&one));
+        assert!(away.promises_more() && !away.proves_a_minimum(&one.A));
     }
 
     #[test]
