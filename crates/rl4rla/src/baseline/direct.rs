@@ -12,7 +12,7 @@ use crate::linalg::{self, NumericError};
 /// grows with κ², and it fails where κ² reaches 1/ε.
 pub fn normal_equations(request: &Request) -> Result<BaselineSolution, BaselineError> {
     request.tall()?;
-    let R = linalg::cholesky_r(&linalg::gram(request.A)).map_err(|error| match error {
+    let R = linalg::gram_cholesky_r(request.A).map_err(|error| match error {
         NumericError::Singular { index } => BaselineError::NotPositiveDefinite { pivot: index },
         other => other.into(),
     })?;

@@ -255,15 +255,25 @@ pub fn gram(P: &Matrix) -> Matrix {
     if let Some(sparse) = P.sparse().filter(|sparse| sparse.scatters()) {
         return sparse.gram();
     }
-    let (n, height) = (P.cols(), gram_height(P.rows(), P.cols()));
-    if n > tiles::MANY {
-        let mut sum = Tiles::zeros(n);
-        P.each_part(height, |_, rows| sum.add_gram(rows));
-        return sum.symmetric();
+    if let Some(tiles) = gram_tiles(P) {
+        return tiles.symmetric();
     }
+    let (n, height) = (P.cols(), gram_height(P.rows(), P.cols()));
     let mut sum = Mat::zeros(n, n);
     P.each_part(height, |_, rows| rows.grams(height).iter().for_each(|part| sum += part));
     mirrored(sum)
+}
+
+/// The tiles of PᵀP, for a P with many columns that is stored by rows and not very sparse.
+#[allow(non_snake_case)]
+pub(super) fn gram_tiles(P: &Matrix) -> Option<Tiles> {
+    let scatters = P.sparse().is_some_and(|sparse| sparse.scatters());
+    if P.scaled_rows().is_some() || !P.is_by_rows() || scatters || P.cols() <= tiles::MANY {
+        return None;
+    }
+    let mut sum = Tiles::zeros(P.cols());
+    P.each_part(gram_height(P.rows(), P.cols()), |_, rows| sum.add_gram(rows));
+    Some(sum)
 }
 
 /// PPᵀ, exactly symmetric. The columns of a wide P stored by rows are shared among all threads.

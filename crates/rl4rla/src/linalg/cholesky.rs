@@ -1,7 +1,7 @@
 //! Cholesky factors, and orthonormal columns from the Gram matrix: one matrix product instead of a sequence of
 //! reflections.
 
-use super::blas::{mirrored, symmetric_product};
+use super::blas::{gram, gram_tiles, mirrored, symmetric_product};
 use super::by_rows::ByRows;
 use super::scaled_gram::add_product;
 use super::tiles::{self, Tiles};
@@ -68,17 +68,26 @@ fn squares(M: &Matrix) -> f64 {
 /// read. If G is not positive definite, the error gives the index of the failing pivot.
 #[allow(non_snake_case)]
 pub fn cholesky_r(G: &Matrix) -> Result<Matrix, NumericError> {
-    if !G.is_finite() {
-        return Err(NumericError::NotFinite);
-    }
     if G.cols() > tiles::MANY {
         return Tiles::of(G.as_faer()).cholesky();
+    }
+    if !G.is_finite() {
+        return Err(NumericError::NotFinite);
     }
     let LltError::NonPositivePivot { index } = match G.as_faer().llt(Side::Lower) {
         Ok(L) => return Ok(Matrix::from_faer(L.L().transpose().to_owned())),
         Err(error) => error,
     };
     Err(NumericError::Singular { index })
+}
+
+/// The same for G = MᵀM, without the whole of G where it is made by tiles.
+#[allow(non_snake_case)]
+pub fn gram_cholesky_r(M: &Matrix) -> Result<Matrix, NumericError> {
+    match gram_tiles(M) {
+        Some(tiles) => tiles.cholesky(),
+        None => cholesky_r(&gram(M)),
+    }
 }
 
 /// Rows of M·P⁻¹ made at a time.

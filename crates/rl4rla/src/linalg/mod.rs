@@ -46,7 +46,9 @@ pub use blas::{
 };
 pub use block_residual::{BlockResidual, block_residual};
 pub use blocks::{asymmetry, block_mat, largest_entry, mat_block, product, subtract_product, t_product};
-pub use cholesky::{Orthonormal, cholesky_r, orthonormalised, preconditioned_cholesky_r, qr_r_of_embedding};
+pub use cholesky::{
+    Orthonormal, cholesky_r, gram_cholesky_r, orthonormalised, preconditioned_cholesky_r, qr_r_of_embedding,
+};
 pub use columns::{ColumnMap, column_norms};
 pub use eigen::{eigenvalues, symmetric_eigen};
 pub use error::NumericError;

@@ -79,41 +79,38 @@ impl Tiles {
     }
 
     /// The symmetric matrix.
-    pub fn symmetric(&self) -> Matrix {
-        let mut whole = self.upper();
-        let n = self.n;
-        self.places().for_each(|(i, j, tile)| {
-            let mut corner = part(&mut whole, span(n, i), span(n, j));
-            match i == j {
+    pub fn symmetric(self) -> Matrix {
+        self.spread(|whole, [rows, cols], tile| {
+            let mut corner = part(whole, rows.clone(), cols.clone());
+            match rows == cols {
                 true => (1..tile.nrows()).for_each(|r| (0..r).for_each(|c| corner[(r, c)] = tile[(r, c)])),
                 false => corner.copy_from(tile),
             }
-        });
-        Matrix::from_faer(whole)
+        })
     }
 
-    /// The transpose of the lower triangle, zero elsewhere.
-    fn upper(&self) -> Mat<f64> {
+    /// The transpose of the lower triangle, and what `more` makes of every tile with its rows and columns, zero elsewhere.
+    /// Tiles are freed on the way, so that not all of them are held beside the result.
+    fn spread(self, more: impl Fn(&mut Mat<f64>, [Range<usize>; 2], &Mat<f64>)) -> Matrix {
         let n = self.n;
         let mut whole = Mat::zeros(n, n);
-        self.places().for_each(|(i, j, tile)| {
+        let indices = (0..self.count()).flat_map(|i| (0..=i).map(move |j| (i, j)));
+        for ((i, j), tile) in indices.zip(self.tiles) {
             let mut corner = part(&mut whole, span(n, j), span(n, i));
             match i == j {
                 true => corner.copy_from_triangular_upper(tile.transpose()),
                 false => corner.copy_from(tile.transpose()),
             }
-        });
-        whole
-    }
-
-    /// All tiles with their indices.
-    fn places(&self) -> impl Iterator<Item = (usize, usize, &Mat<f64>)> {
-        let indices = (0..self.count()).flat_map(|i| (0..=i).map(move |j| (i, j)));
-        indices.zip(&self.tiles).map(|((i, j), tile)| (i, j, tile))
+            more(&mut whole, [span(n, i), span(n, j)], &tile);
+        }
+        Matrix::from_faer(whole)
     }
 
     /// The upper triangular R of S = RᵀR with a positive diagonal; an error if S is not positive definite.
     pub fn cholesky(mut self) -> Result<Matrix, NumericError> {
+        if !self.tiles.iter().all(|tile| tile.is_all_finite()) {
+            return Err(NumericError::NotFinite);
+        }
         for k in 0..self.count() {
             let corner = self.tiles[place(k, k)].llt(Side::Lower).map_err(|error| {
                 let faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index } = error;
@@ -122,13 +119,12 @@ impl Tiles {
             self.tiles[place(k, k)] = corner.L().to_owned();
             let below = (k + 1..self.count()).collect::<Vec<usize>>();
             // Lᵢₖ = Sᵢₖ·Lₖₖ⁻ᵀ.
-            let column = below.par_iter().with_max_len(1).map(|i| {
-                let mut tile = self.tiles[place(*i, k)].clone();
+            let mut column: Vec<Mat<f64>> =
+                below.iter().map(|i| std::mem::replace(&mut self.tiles[place(*i, k)], Mat::new())).collect();
+            column.par_iter_mut().with_max_len(1).for_each(|tile| {
                 let right = tile.as_mut().transpose_mut();
                 triangular_solve::solve_lower_triangular_in_place(corner.L(), right, Par::Seq);
-                tile
             });
-            let column: Vec<Mat<f64>> = column.collect();
             let of = |i: usize| column[i - k - 1].as_ref();
             // Sᵢⱼ ← Sᵢⱼ − Lᵢₖ·Lⱼₖᵀ.
             self.each(k + 1, |i, j, tile| add_product(tile, -1.0, of(i), of(j).transpose(), i == j));
@@ -136,7 +132,7 @@ impl Tiles {
                 self.tiles[place(i, k)] = tile;
             }
         }
-        Ok(Matrix::from_faer(self.upper()))
+        Ok(self.spread(|_, _, _| {}))
     }
 }
 
@@ -159,7 +155,7 @@ fn add_product(sum: &mut Mat<f64>, factor: f64, P: MatRef<'_, f64>, Q: MatRef<'_
 #[cfg(test)]
 mod tests {
     use super::super::testing::{assert_small, frobenius, max_difference, normal};
-    use super::super::{cholesky_r, gram, t_matmul};
+    use super::super::{cholesky_r, gram, gram_cholesky_r, t_matmul};
     use super::*;
 
     const SIZES: [usize; 3] = [MANY + 1, 2 * MANY, 2 * MANY + 77];
@@ -180,6 +176,7 @@ mod tests {
         for n in SIZES {
             let g = gram(&normal(n + 50, n, 2));
             let r = cholesky_r(&g).unwrap();
+            assert!(cholesky_r(&g.map(|x| if x == g.get(n - 1, 0) { f64::NAN } else { x })).is_err());
             assert!((0..n).all(|j| r.get(j, j) > 0.0 && r.column(j)[j + 1..].iter().all(|x| *x == 0.0)));
             assert_small(max_difference(&t_matmul(&r, &r), &g), frobenius(&g));
             for index in [3, n - 2] {
@@ -193,7 +190,8 @@ mod tests {
     #[test]
     fn threads_do_not_show() {
         let a = Matrix::from_row_major(700, 600, normal(700, 600, 3).row_major().to_vec());
-        let both = || (gram(&a), cholesky_r(&gram(&a)).unwrap());
+        let both = || (gram(&a), gram_cholesky_r(&a).unwrap());
+        assert!(gram_cholesky_r(&a) == cholesky_r(&gram(&a)));
         let one = both();
         for threads in [1, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -22,9 +22,7 @@ pub static FACTOR_OPERATORS: &[Operator] = &[
             let [m] = take(exprs);
             names.factor(m)
         },
-        compute: Compute::Pure(|values| {
-            linalg::cholesky_r(&linalg::gram(values[0].matrix())).map(Datum::from)
-        }),
+        compute: Compute::Pure(|values| linalg::gram_cholesky_r(values[0].matrix()).map(Datum::from)),
         streams: true,
         units: Some(|operands| Ok(operands[0])),
         fixes: has_dimension_but_rows,

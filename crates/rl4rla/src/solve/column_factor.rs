@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 const STEPS: usize = 8;
 
 /// Columns from which on fewer steps have to do.
-const MANY: usize = 1000;
+const MANY: usize = 300;
 
 /// Steps of conjugate gradients for the backward error.
 const REFINEMENTS: usize = 12;

@@ -79,7 +79,7 @@ fn kappa_of_sample(problem: &Problem, seed: u64) -> f64 {
     let mut rng = Stream::new(seed).derive("examination", 0).rng();
     let first = |i: usize| i * A.rows() / count;
     let rows: Vec<usize> = (0..count).map(|i| rng.random_range(first(i)..first(i + 1))).collect();
-    let factor = linalg::cholesky_r(&linalg::gram(&A.rows_at(&rows)));
+    let factor = linalg::gram_cholesky_r(&A.rows_at(&rows));
     let factor = factor.ok().and_then(|R| ColumnFactor::of(&R.into()));
     factor.map_or(f64::INFINITY, |factor| factor.kappa())
 }

@@ -34,7 +34,7 @@ impl Regression {
         let (A, b) = (&problem.matrix, &problem.b);
         InstanceError::check(A, b).map_err(SolveError::Data)?;
         let (m, n) = (A.rows(), A.cols());
-        let squared = linalg::cholesky_r(&linalg::gram(A)).ok().filter(|R| {
+        let squared = linalg::gram_cholesky_r(A).ok().filter(|R| {
             let kappa = linalg::condition_number(R);
             n as f64 * f64::EPSILON * kappa * kappa <= ACCURATE
         });

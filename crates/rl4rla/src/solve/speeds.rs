@@ -59,7 +59,7 @@ impl Speeds {
         let (x, b) = (vec![1.0; cols], vec![1.0; rows]);
         let pass = fastest(TIME, || linalg::residual_and_gradient(&tall, &x, &b).1[0]);
         let gram = fastest(TIME, || linalg::gram(&tall).get(0, 0));
-        let factor = linalg::cholesky_r(&linalg::gram(&tall)).expect("normal columns are independent");
+        let factor = linalg::gram_cholesky_r(&tall).expect("normal columns are independent");
         let first = |result: Result<Matrix, _>| result.map_or(0.0, |matrix: Matrix| matrix.get(0, 0));
         let precond_gram = fastest(TIME, || first(linalg::preconditioned_cholesky_r(&tall, &factor)));
         let short = tall.rows_at(&(0..64 * cols).collect::<Vec<usize>>());
