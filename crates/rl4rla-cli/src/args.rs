@@ -34,6 +34,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Discover, run and analyze randomized linear algebra algorithms as readable programs.
 #[derive(Parser)]
@@ -338,9 +339,15 @@ impl Resources {
     }
 }
 
+/// Whether commands run inside another program, whose threads they use.
+pub static EMBEDDED: AtomicBool = AtomicBool::new(false);
+
 impl Threads {
     /// Starts the threads; once per process, and before data take the memory that their stacks need.
     pub fn apply(&self) -> Result<(), Failure> {
+        if EMBEDDED.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let threads = self.threads.unwrap_or_default() as usize;
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(|error| {
             Failure::new(format!("there is no memory to start the threads: {error}"))

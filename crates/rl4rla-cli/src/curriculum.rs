@@ -1,4 +1,4 @@
-//! A CURRICULUM argument: a built-in name or a path to a `.toml` file.
+//! A CURRICULUM argument: a built-in name, a path to a `.toml` file, or the text of a curriculum.
 
 use crate::failure::Failure;
 use crate::memory;
@@ -11,15 +11,21 @@ use std::path::Path;
 /// Curricula are short; a larger file is rejected.
 const MAX_BYTES: u64 = 1 << 20;
 
+/// The name of a curriculum that was given as text, with a line break in it.
+const GIVEN: &str = "the curriculum";
+
 /// Finds a curriculum.
 pub fn find(typed: impl AsRef<OsStr>) -> Result<Curriculum, Failure> {
     let typed = typed.as_ref();
     // A path need not be valid text; messages and the store show it as well as they can.
     let name = &*typed.to_string_lossy();
+    let given = name.contains('\n');
     let text = match BUILTIN.iter().find(|(builtin, _)| *builtin == name) {
         Some((_, text)) => text.to_string(),
+        None if given => name.to_string(),
         None => read(name, Path::new(typed))?,
     };
+    let name = if given { GIVEN } else { name };
     let curriculum = Curriculum::parse(name, &text).map_err(|error| {
         Failure::new(format!("{name}, {error}")).advise("`rl4rla help curricula` explains every key")
     })?;

@@ -4,6 +4,7 @@ use crate::args::DataArguments;
 use crate::failure::Failure;
 use crate::memory;
 use rl4rla::data::{DataError, Design, Missing, Reading, System, TargetColumn, probe, read};
+use rl4rla::fit::check_weights;
 use std::path::{Path, PathBuf};
 
 /// How to read the files.
@@ -70,13 +71,7 @@ pub fn weights(args: &DataArguments, path: &Path, rows: usize) -> Result<Vec<f64
     if (table.cols != 1 && table.rows != 1) || table.entries.len() != rows {
         return refuse(format!("{}×{} numbers, but weights are a column of {rows}", table.rows, table.cols));
     }
-    if let Some(row) = table.entries.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-        return refuse(format!("weight {} is {}", row + 1, table.entries[row]));
-    }
-    match table.entries.iter().any(|w| *w > 0.0) {
-        true => Ok(table.entries),
-        false => refuse("all weights are zero".into()),
-    }
+    check_weights(&table.entries, rows).map_or_else(|error| refuse(error.to_string()), |()| Ok(table.entries))
 }
 
 /// The error for a file that cannot be used.

@@ -37,6 +37,11 @@ impl Failure {
         Failure { message: what.join(" "), advice }
     }
 
+    /// The message and the suggestion.
+    pub fn into_words(self) -> (String, Option<String>) {
+        (self.message, self.advice)
+    }
+
     /// The error as JSON.
     pub fn json(&self) -> Value {
         json!({ "error": { "message": self.message, "advice": self.advice } })

@@ -116,6 +116,11 @@ fn leave_ignored() {
 #[cfg(not(unix))]
 fn leave_ignored() {}
 
+/// Asks what polls [`stopped`] to stop, or no longer to.
+pub fn ask_to_stop(stop: bool) {
+    STOP.store(stop, Ordering::SeqCst);
+}
+
 /// Whether a stop was requested.
 pub fn stopped() -> bool {
     STOP.load(Ordering::SeqCst)

@@ -1,12 +1,13 @@
 //! `rl4rla`: the command line. The science is in the library; only this crate prints.
 //!
-//! It is a library itself, so that a program that registers its own task can use all commands; see
-//! `examples/nnls.rs`.
+//! It is a library itself, so that a program that registers its own task can use all commands (see `examples/nnls.rs`),
+//! and so that other shells can run commands and use their results ([`embedded`]).
 
 mod args;
 mod commands;
 mod curriculum;
 mod data;
+pub mod embedded;
 mod endpoint;
 mod failure;
 mod interrupt;

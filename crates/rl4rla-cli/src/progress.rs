@@ -47,6 +47,18 @@ pub fn begin(quiet: bool) {
     let _ = std::thread::Builder::new().name("progress".into()).spawn(watch);
 }
 
+/// Starts to keep messages for [`current`], without displaying them.
+pub fn begin_silently() {
+    let mut shown = shown();
+    (shown.over, shown.updated) = (false, None);
+    shown.what.clear();
+}
+
+/// What is being done.
+pub fn current() -> String {
+    shown().what.clone()
+}
+
 /// Sets the current activity.
 pub fn doing(what: impl Into<String>) {
     let mut shown = shown();

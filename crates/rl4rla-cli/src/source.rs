@@ -1,4 +1,4 @@
-//! A PROGRAM argument: a catalogue name, a path to a `.rla` file, or a run in the store.
+//! A PROGRAM argument: a catalogue name, a path to a `.rla` file, a run in the store, or the text of a program.
 
 use crate::args::again;
 use crate::failure::Failure;
@@ -12,6 +12,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+
+/// The name of a program that was given as text, with a line break in it.
+const GIVEN: &str = "the program";
 
 /// A program with the name it was requested by.
 pub struct NamedProgram {
@@ -47,6 +50,11 @@ impl NamedProgram {
     pub fn find(typed: impl AsRef<OsStr>, store: &Path) -> Result<NamedProgram, Failure> {
         let typed = typed.as_ref();
         let name = &*typed.to_string_lossy();
+        if name.contains('\n') {
+            let (name, document) = (GIVEN, parsed(GIVEN, name)?);
+            let origin = ProgramOrigin::of("text", name);
+            return Ok(NamedProgram { name: name.into(), typed: typed.into(), document, origin });
+        }
         let (document, origin) = match (Entry::named(name), name.strip_prefix("run:")) {
             (Some(entry), _) => (entry.document.clone(), ProgramOrigin::of("catalogue entry", name)),
             (None, Some(run)) => discovered(run, store)?,
@@ -188,6 +196,12 @@ fn read(name: &str, path: &Path) -> Result<Document, Failure> {
         let at = error.utf8_error().valid_up_to();
         Failure::new(format!("{name} is not text: byte {at} is not UTF-8")).advise(example)
     })?;
+    parsed(name, &text)
+}
+
+/// The program with this text.
+fn parsed(name: &str, text: &str) -> Result<Document, Failure> {
+    let example = "a .rla program is plain text; `rl4rla show ls-gd` prints one";
     // Control characters would reach the terminal with the title.
     if let Some(at) = text.find(|c: char| c.is_control() && !c.is_whitespace()) {
         let message = format!("{name} is not text: byte {at} is a control character");

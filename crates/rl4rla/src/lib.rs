@@ -6,7 +6,7 @@
 //! |---|---|
 //! | foundation | [`clock`], [`rng`], [`statistics`], [`linalg`], [`data`] |
 //! | language | [`program`], [`problem`] |
-//! | running | [`execute`], [`solve`], [`baseline`], [`reward`], [`equivalence`], [`analysis`], [`export`] |
+//! | running | [`execute`], [`solve`], [`baseline`], [`reward`], [`equivalence`], [`analysis`], [`export`], [`fit`] |
 //! | searching | [`search`], [`discovery`], [`curriculum`] |
 //! | using | [`record`], [`store`], [`report`], [`experiment`] |
 //!
@@ -141,6 +141,7 @@ pub mod experiment;
 pub mod explore;
 #[cfg(feature = "export")]
 pub mod export;
+pub mod fit;
 pub mod linalg;
 pub mod prelude;
 pub mod problem;

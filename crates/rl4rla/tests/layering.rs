@@ -75,7 +75,7 @@ fn reduced(graph: &Graph) -> Graph {
 }
 
 /// The modules of the shell, each using only those to its left.
-const SHELL: [&str; 15] = [
+const SHELL: [&str; 16] = [
     "shell",
     "page",
     "progress",
@@ -91,6 +91,7 @@ const SHELL: [&str; 15] = [
     "request",
     "endpoint",
     "commands",
+    "embedded",
 ];
 
 /// The stages that compute results.

@@ -11,6 +11,7 @@ use crate::progress;
 use crate::request::{families, protocol, refuse_misfits, steps};
 use crate::source::NamedProgram;
 use rl4rla::baseline::Baseline;
+use rl4rla::data::System;
 use rl4rla::execute::StoppingRule;
 use rl4rla::experiment::contest::{Entrant, Solver, Standing, ready, standings};
 use rl4rla::experiment::draw;
@@ -23,6 +24,11 @@ use std::path::Path;
 
 /// Compares programs and baselines.
 pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
+    on(args, shared, None)
+}
+
+/// The same on a system in memory, if there is one.
+pub fn on(args: &Compare, shared: &Shared, given: Option<System>) -> Result<Page, Failure> {
     if args.programs.is_empty() && args.baselines.is_empty() {
         return Err(Failure::new("nothing to compare").advise(
             "--baselines all, or a program; `rl4rla list programs` and `rl4rla list baselines` show them",
@@ -31,7 +37,7 @@ pub fn run(args: &Compare, shared: &Shared) -> Result<Page, Failure> {
     let find = |name: &OsString| NamedProgram::find(name, &shared.store);
     let sources: Vec<NamedProgram> = args.programs.iter().map(find).collect::<Result<_, _>>()?;
     let arena = match &args.data.matrix {
-        Some(matrix) => Arena::of_data(args, matrix, &sources)?,
+        Some(matrix) => Arena::of_data(args, matrix, &sources, given)?,
         None => Arena::of_family(args, &sources)?,
     };
     let entrants = entrants(args, &sources, &arena)?;
@@ -82,7 +88,12 @@ impl Arena {
     }
 
     /// The problem given by the user's data.
-    fn of_data(args: &Compare, matrix: &Path, sources: &[NamedProgram]) -> Result<Arena, Failure> {
+    fn of_data(
+        args: &Compare,
+        matrix: &Path,
+        sources: &[NamedProgram],
+        given: Option<System>,
+    ) -> Result<Arena, Failure> {
         let ProblemArguments { family, rows, cols, kappa, outside, numbers, .. } = &args.problem;
         let sized = rows.is_some() || cols.is_some() || *outside > 0.0 || !numbers.is_empty();
         if family.is_some() || sized || !kappa.is_empty() || args.instances > 1 {
@@ -97,7 +108,8 @@ impl Arena {
             }
         }
         progress::doing(format!("reading {}", path(matrix)));
-        let system = system(&args.data, matrix, task.inputs().contains(Reg::B))?;
+        let read = || system(&args.data, matrix, task.inputs().contains(Reg::B));
+        let system = given.map_or_else(read, Ok)?;
         if system.matrix.is_in_file() {
             let message = format!("{} is too large for every solver to hold it in memory", matrix.display());
             return Err(Failure::new(message)

@@ -22,23 +22,20 @@ use crate::progress;
 use crate::request::{finite, positive};
 use crate::source::NamedProgram;
 pub use choice::calibration;
-use choice::{ProgramChoice, choose, speeds};
+use choice::speeds;
 use errors::ErrorReporter;
-use method::{SolvingMethod, by_baseline};
+use method::SolvingMethod;
 use page::{SolveOutcome, figure};
 use predict::Predicted;
 use rl4rla::data::{System, write_csv, write_npy};
-use rl4rla::linalg::{Matrix, norm};
+use rl4rla::fit::{Fit, FitRequest, WeightedSystem, fit, fit_ridge, fit_several};
 use rl4rla::problem::{Misfit, Stopping, Task, families};
 use rl4rla::program::{Reg, Update, nearest};
 use rl4rla::report::Figure;
-use rl4rla::solve::{
-    LogisticFit, Problem, RankDeficient, Regression, Solution, SolveError, SolveOptions, StepSize,
-    Termination, logistic_fit, minimum_norm, solve,
-};
+use rl4rla::solve::{RankDeficient, SolveOptions, Speeds, StepSize};
+use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 use summary::RegressionSummary;
 
 /// Solves the problem given by the user's data with a program.
@@ -46,179 +43,189 @@ pub fn run(args: &Solve, shared: &Shared) -> Result<Page, Failure> {
     if args.eigenpairs.is_some() || args.svd.is_some() {
         return spectral::run(args, shared);
     }
-    let method = SolvingMethod::find(args, &shared.store)?;
-    let lambdas = ridge::lambdas(args)?;
-    let options = options(args, &method)?;
+    let asked = Asked::new(args, shared, args.weights.is_some())?;
     let matrix = args.data.matrix.as_deref().ok_or_else(|| {
         Failure::new("no matrix was given")
             .advise("--matrix FILE; NPY, NPZ, CSV, Matrix Market, Parquet and Arrow are read")
     })?;
-    refuse_outputs(args, shared, &method)?;
-    let task = method.task()?;
-    refuse_unfit(args, &method, task)?;
-    let speeds = speeds(&shared.store)?;
+    refuse_outputs(args, shared, &asked.method)?;
     args.threads.apply()?;
     progress::doing(format!("reading {}", path(matrix)));
-    // The system is kept until the end: it may hold the open file that its matrix is read from.
-    let (mut system, further) = match method {
+    let (system, further) = match asked.method {
         SolvingMethod::Auto => system_of_several(&args.data, matrix)?,
-        _ => (system(&args.data, matrix, task.inputs().contains(Reg::B))?, vec![]),
+        _ => (system(&args.data, matrix, asked.task.inputs().contains(Reg::B))?, vec![]),
     };
-    let mut size = norm(&system.b);
-    if !further.is_empty() && (lambdas.is_some() || args.summary) {
-        let option = if args.summary { "--summary" } else { "a penalty" };
-        return Err(Failure::new(format!(
-            "{option} is for one right-hand side, and --rhs has several columns"
-        ))
-        .advise("a file for each right-hand side"));
+    let rows = system.matrix.rows();
+    let weights = args.weights.as_ref().map(|file| weights(&args.data, file, rows)).transpose()?;
+    let (page, _) = asked.solve(matrix, GivenData { system, further, weights }, false)?;
+    Ok(page)
+}
+
+/// Solves data in memory; what the page would say of coefficients is returned apart from it, for every right-hand side or
+/// λ.
+pub fn in_memory(args: &Solve, shared: &Shared, data: GivenData) -> Result<(Page, Vec<Vec<f64>>), Failure> {
+    let asked = Asked::new(args, shared, data.weights.is_some())?;
+    if !data.further.is_empty() && !matches!(asked.method, SolvingMethod::Auto) {
+        let message = format!("{} solves for one right-hand side, and b has several", asked.method.name());
+        return Err(Failure::new(message).advise("a column of b at a time, or no program"));
     }
-    if args.summary && system.matrix.rows() <= system.matrix.cols() {
-        let (rows, cols) = (system.matrix.rows(), system.matrix.cols());
-        let message = format!(
-            "{}: --summary needs more rows than coefficients, and has {rows} and {cols}",
-            matrix.display()
-        );
-        return Err(Failure::new(message).advise("more rows, fewer columns, or no --summary"));
+    asked.solve(Path::new("A"), data, true)
+}
+
+/// Data to be solved.
+pub struct GivenData {
+    /// A and the first right-hand side.
+    pub system: System,
+    /// Further right-hand sides.
+    pub further: Vec<Vec<f64>>,
+    /// A weight for every row.
+    pub weights: Option<Vec<f64>>,
+}
+
+/// What is asked, before data are read.
+struct Asked<'a> {
+    args: &'a Solve,
+    shared: &'a Shared,
+    method: SolvingMethod,
+    lambdas: Option<Vec<f64>>,
+    options: SolveOptions,
+    task: &'static dyn Task,
+    speeds: Speeds,
+}
+
+impl<'a> Asked<'a> {
+    fn new(args: &'a Solve, shared: &'a Shared, weighted: bool) -> Result<Asked<'a>, Failure> {
+        let method = SolvingMethod::find(args, &shared.store)?;
+        let lambdas = ridge::lambdas(args)?;
+        let options = options(args, &method)?;
+        let task = method.task()?;
+        refuse_unfit(args, &method, task, weighted)?;
+        let speeds = speeds(&shared.store)?;
+        Ok(Asked { args, shared, method, lambdas, options, task, speeds })
     }
-    // Several targets are centred and weighted where each has its own mean.
-    let first = (!further.is_empty()).then(|| system.b.clone());
-    let mut given_weights: Option<Vec<f64>> = None;
-    if let Some(file) = &args.weights {
-        let weights = weights(&args.data, file, system.matrix.rows())?;
-        size = system.b.iter().zip(&weights).map(|(b, w)| b * b * w).sum::<f64>().sqrt();
-        system = system.weighted(&weights).ok_or_else(|| {
-            Failure::new(format!(
-                "{}: weights need a matrix in memory, and a dense one with an intercept",
-                matrix.display()
+
+    /// Solves data, and makes the page and the coefficients for every right-hand side or λ; those of data in memory are
+    /// only returned.
+    fn solve(
+        &self,
+        matrix: &Path,
+        data: GivenData,
+        in_memory: bool,
+    ) -> Result<(Page, Vec<Vec<f64>>), Failure> {
+        let Asked { args, shared, method, lambdas, options, task, speeds } = self;
+        let GivenData { system, further, weights } = data;
+        if !further.is_empty() && (lambdas.is_some() || args.summary) {
+            let option = if args.summary { "--summary" } else { "a penalty" };
+            return Err(Failure::new(format!(
+                "{option} is for one right-hand side, and --rhs has several columns"
             ))
-            .advise("a larger --max-memory, or --dense")
-        })?;
-        given_weights = Some(weights);
-    } else {
-        system = system.centred();
-        if task.solving().centres_target && further.is_empty() {
-            system = system.with_target_centred();
+            .advise("a file for each right-hand side"));
         }
-    }
-    // Reported numbers are in units of the target as it is in the file.
-    let shrunk = if size > 0.0 { norm(&system.b) / size } else { 1.0 };
-    let (rows, cols, in_file) = (system.matrix.rows(), system.matrix.cols(), system.matrix.is_in_file());
-    let nonzeros = system.matrix.is_sparse().then(|| system.matrix.nonzeros());
-    if nonzeros.is_some() && (args.summary || lambdas.is_some() || !matches!(method, SolvingMethod::Auto)) {
-        afford_factor(cols)?;
-    }
-    let (a, b) = (std::mem::replace(&mut system.matrix, Matrix::zeros(0, 0)), std::mem::take(&mut system.b));
-    let reporter =
-        ErrorReporter { program: method.name(), matrix, sparse: nonzeros.is_some(), system: &system };
-    if let (SolvingMethod::Auto, Some(lambdas)) = (&method, &lambdas) {
-        let refused = |error| reporter.error(error);
-        return ridge::run(args, matrix, (a, b, shrunk), &system.columns, lambdas, refused);
-    }
-    if let Some(first) = first {
-        let targets = std::iter::once(first).chain(further).collect();
-        let (refused, weights) = (|error| reporter.error(error), given_weights.as_deref());
-        let columns = &system.columns;
-        return several::run(args, matrix, (a, targets), weights, columns, (&options, speeds), refused);
-    }
-    let response = task.response(&b).map_err(|error| reporter.data(error))?;
-    let noise = system.columns.noise();
-    let free = system.columns.intercept && task.solving().scales_columns;
-    let problem = |a, b, noise| {
-        let problem = Problem::new(task, a, b).with_lambda(args.lambda.unwrap_or(0.0));
-        let problem = if free { problem.with_free_columns(vec![cols - 1]) } else { problem };
-        problem.with_noise(noise).map_err(SolveError::Data)
-    };
-    progress::doing(format!("solving with {}", method.name()));
-    let begun = Instant::now();
-    let (mut fit, mut alone, mut known) = (None, None, None);
-    let found: Result<(Solution, Option<ProgramChoice>), SolveError> = match &method {
-        SolvingMethod::Program(source) => {
-            problem(a, b, noise).and_then(|problem| Ok((solve(&source.document, problem, &options)?, None)))
+        let size = (system.matrix.rows(), system.matrix.cols());
+        if args.summary && size.0 <= size.1 {
+            let message = format!(
+                "{}: --summary needs more rows than coefficients, and has {} and {}",
+                matrix.display(),
+                size.0,
+                size.1
+            );
+            return Err(Failure::new(message).advise("more rows, fewer columns, or no --summary"));
         }
-        SolvingMethod::Baseline(baseline) => {
-            let found = by_baseline(*baseline, (a, b, noise), &options);
-            let (solution, seconds) = found.map_err(|error| reporter.baseline(&error))?;
-            alone = Some(seconds);
-            solution.map(|solution| (solution, None))
+        let in_file = system.matrix.is_in_file();
+        let nonzeros = system.matrix.is_sparse().then(|| system.matrix.nonzeros());
+        if nonzeros.is_some() && (args.summary || lambdas.is_some() || !matches!(method, SolvingMethod::Auto))
+        {
+            afford_factor(size.1)?;
         }
-        SolvingMethod::Logistic(_) => problem(a, b, noise).and_then(|problem| {
-            let LogisticFit { solution, method, title } = logistic_fit(problem, &options)?;
-            known = Some((method, title));
-            Ok((solution, None))
-        }),
-        SolvingMethod::Auto if rows < cols => {
-            known = Some(("minimum-norm", "Minimum-norm solution"));
-            problem(a, b, noise).and_then(|problem| Ok((minimum_norm(&problem)?, None)))
+        let reporter = ErrorReporter { program: method.name(), matrix, sparse: nonzeros.is_some() };
+        let columns = system.columns.clone();
+        let mut weighted = WeightedSystem::new(system, further, weights, *task)
+            .map_err(|error| reporter.error(error, &columns))?;
+        // Names are only needed where coefficients are told.
+        let labels = if in_memory { vec![] } else { columns.labels() };
+        if let (SolvingMethod::Auto, Some(lambdas)) = (method, lambdas) {
+            let fit = fit_ridge(&mut weighted, lambdas).map_err(|error| reporter.error(error, &columns))?;
+            return Ok((ridge::page(args, matrix, size, &fit, &labels)?, fit.coefficients));
         }
-        SolvingMethod::Auto => problem(a, b, noise).and_then(|problem| {
-            if args.summary {
-                let mut regression = Regression::of(&problem)?;
-                // Rows without weight tell nothing.
-                let zero = given_weights.iter().flatten().filter(|weight| **weight == 0.0).count();
-                regression.freedom = regression.freedom.saturating_sub(zero);
-                fit = Some(regression);
-            }
-            let (solution, choice) = choose(problem, &options, speeds, args.explain)?;
-            Ok((solution, Some(choice)))
-        }),
-    };
-    let (mut solution, choice) = found.map_err(|error| reporter.error(error))?;
-    let (program, title) = match &choice {
-        Some(choice) => (choice.entry.name, choice.entry.document.title.as_str()),
-        None => known.unwrap_or((method.name(), method.title())),
-    };
-    solution.residuals.iter_mut().chain([&mut solution.residual]).for_each(|residual| *residual *= shrunk);
-    let alone = alone.or(choice.as_ref().map(|choice| choice.seconds));
-    let seconds = alone.unwrap_or_else(|| begun.elapsed().as_secs_f64());
-    let System { columns, dropped, .. } = &system;
-    let coefficients = columns.coefficients(solution.estimate());
-    let summary =
-        fit.map(|fit| RegressionSummary::new(&fit, columns, solution.residual * size, &coefficients));
-    let mut files: Vec<PathBuf> = Vec::new();
-    // A result worse than x = 0 is not kept.
-    let answered = solution.ended != Termination::Divergence;
-    if let Some(out) = args.out.as_ref().filter(|_| answered) {
-        write(out, &["name", "value"], Some(&columns.labels()), &coefficients)?;
-        files.push(out.clone());
+        if weighted.is_several() {
+            let fits = fit_several(&mut weighted, options, *speeds)
+                .map_err(|error| reporter.error(error, &columns))?;
+            return Ok((several::page(args, matrix, size, &fits, &labels)?, fits.coefficients));
+        }
+        progress::doing(format!("solving with {}", method.name()));
+        let request = FitRequest {
+            task: *task,
+            options: options.clone(),
+            speeds: *speeds,
+            lambda: args.lambda.unwrap_or(0.0),
+            summary: args.summary,
+            explain: args.explain,
+            ..FitRequest::new(method.fitting())
+        };
+        let found = fit(&mut weighted, &request, &mut |what| progress::doing(what));
+        let fit = found.map_err(|error| reporter.error(error, &weighted.system.columns))?;
+        let (rows, cols) = size;
+        let (answered, length) = (fit.is_answer(), weighted.size());
+        let system = weighted.system;
+        let Fit { solution, coefficients, choice, method: known, response, regression, seconds } = fit;
+        let (program, title) = match &choice {
+            Some(choice) => (choice.program, choice.title),
+            None => known.unwrap_or((method.name(), method.title())),
+        };
+        let System { columns, dropped, .. } = &system;
+        let summary = regression
+            .map(|found| RegressionSummary::new(&found, columns, solution.residual * length, &coefficients));
+        let mut files: Vec<PathBuf> = Vec::new();
+        // A result worse than x = 0 is not kept.
+        if let Some(out) = args.out.as_ref().filter(|_| answered) {
+            write(out, &["name", "value"], Some(&columns.labels()), &coefficients)?;
+            files.push(out.clone());
+        }
+        if let Some(plot) = &args.plot {
+            let written = figure((program, title), matrix, &solution, *task).write(plot);
+            files.extend(written.map_err(|error| {
+                Failure::new(format!("cannot write {}: {error}", plot.display())).advise("another --plot")
+            })?);
+        }
+        let predict_from = args.predict.as_deref().filter(|_| answered);
+        let predicted = predict_from
+            .map(|path| Predicted::new(args, path, columns, solution.estimate(), response, &mut files));
+        let predicted = predicted.transpose()?;
+        let code = u8::from(!solution.is_converged());
+        let outcome = SolveOutcome {
+            args,
+            program,
+            title,
+            choice,
+            options,
+            matrix,
+            task: *task,
+            size: (rows, cols),
+            dropped: *dropped,
+            in_file,
+            nonzeros,
+            solution,
+            response,
+            seconds,
+            labels: columns.labels(),
+            intercept: columns.intercept,
+            coefficients: labels.into_iter().zip(coefficients.clone()).filter(|_| answered).collect(),
+            predicted,
+            summary,
+            files,
+        };
+        if in_memory {
+            let mut json = outcome.json();
+            json["warning"] = json!(outcome.warning().map(|(why, advice)| format!("{why} Try {advice}.")));
+            let found = if answered { vec![coefficients] } else { vec![] };
+            return Ok((Page { json, text: String::new(), code }, found));
+        }
+        // With `--quiet` or `--json` the page has no warning, so it goes to standard error.
+        if shared.quiet || shared.json {
+            let _ = write!(anstream::stderr(), "{}", outcome.verdict());
+        }
+        Ok((Page { json: outcome.json(), text: outcome.text(shared.quiet), code }, vec![coefficients]))
     }
-    if let Some(plot) = &args.plot {
-        let written = figure((program, title), matrix, &solution, task).write(plot);
-        files.extend(written.map_err(|error| {
-            Failure::new(format!("cannot write {}: {error}", plot.display())).advise("another --plot")
-        })?);
-    }
-    let predict_from = args.predict.as_deref().filter(|_| answered);
-    let predicted = predict_from
-        .map(|path| Predicted::new(args, path, columns, solution.estimate(), response, &mut files));
-    let predicted = predicted.transpose()?;
-    let code = u8::from(!solution.is_converged());
-    let outcome = SolveOutcome {
-        args,
-        program,
-        title,
-        choice,
-        options: &options,
-        matrix,
-        task,
-        size: (rows, cols),
-        dropped: *dropped,
-        in_file,
-        nonzeros,
-        solution,
-        response,
-        seconds,
-        labels: columns.labels(),
-        intercept: columns.intercept,
-        coefficients: columns.labels().into_iter().zip(coefficients).filter(|_| answered).collect(),
-        predicted,
-        summary,
-        files,
-    };
-    // With `--quiet` or `--json` the page has no warning, so it goes to standard error.
-    if shared.quiet || shared.json {
-        let _ = write!(anstream::stderr(), "{}", outcome.verdict());
-    }
-    Ok(Page { json: outcome.json(), text: outcome.text(shared.quiet), code })
 }
 
 /// Rejects sparse data whose dense factor does not fit into memory: a sketch of 4n + 64 rows, its factorisation and R.
@@ -243,7 +250,12 @@ fn refuse_outputs(args: &Solve, shared: &Shared, method: &SolvingMethod) -> Resu
 }
 
 /// Rejects options that the task does not have.
-fn refuse_unfit(args: &Solve, method: &SolvingMethod, task: &dyn Task) -> Result<(), Failure> {
+fn refuse_unfit(
+    args: &Solve,
+    method: &SolvingMethod,
+    task: &dyn Task,
+    weighted: bool,
+) -> Result<(), Failure> {
     let solving = task.solving();
     let asked = [
         (args.average && !solving.averages, "--average", "is for linear systems"),
@@ -268,11 +280,7 @@ fn refuse_unfit(args: &Solve, method: &SolvingMethod, task: &dyn Task) -> Result
             "--summary",
             "is for least squares without a program or a penalty",
         ),
-        (
-            args.weights.is_some() && solving.stopping != Stopping::Certificate,
-            "--weights",
-            "is for least squares",
-        ),
+        (weighted && solving.stopping != Stopping::Certificate, "--weights", "is for least squares"),
         (
             args.average && !matches!(method, SolvingMethod::Program(_)),
             "--average",

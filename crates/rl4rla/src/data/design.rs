@@ -1,6 +1,7 @@
 //! Designs: preprocessing of a table, and the solution in the units of the table.
 
 mod gathered;
+mod in_memory;
 
 use super::rows::Body;
 use super::scratch::Scratch;

@@ -1,6 +1,7 @@
 //! The matrix type used by all other modules.
 
 mod parts;
+mod row_entries;
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,6 +12,8 @@ use super::columns::ColumnMap;
 use super::scaled::ScaledRows;
 use super::spool::Spool;
 use super::vector::{magnitude, magnitude_in_parallel, power_of_two_below};
+pub use row_entries::LentEntries;
+use row_entries::RowEntries;
 
 /// An f64 matrix: dense, stored by columns or by rows with a copy in the other order made on first use; kept in a file;
 /// or sparse.
@@ -30,7 +33,7 @@ pub struct Matrix {
 
 enum Layout {
     Columns { entries: Mat<f64>, by_rows: OnceLock<Vec<f64>> },
-    Rows { entries: Vec<f64>, shape: (usize, usize), by_columns: OnceLock<Mat<f64>> },
+    Rows { entries: RowEntries, shape: (usize, usize), by_columns: OnceLock<Mat<f64>> },
     File(Arc<Spool>),
     Sparse(Sparse),
 }
@@ -55,6 +58,10 @@ impl Matrix {
     /// assert_eq!((residual, gradient), (vec![1.0, 2.0, 1.0], vec![2.0, 5.0]));
     /// ```
     pub fn from_row_major(rows: usize, cols: usize, entries: Vec<f64>) -> Self {
+        Self::from_row_entries(rows, cols, RowEntries::Owned(entries))
+    }
+
+    fn from_row_entries(rows: usize, cols: usize, entries: RowEntries) -> Self {
         assert_eq!(entries.len(), rows * cols, "entries of a {rows}×{cols} matrix");
         Layout::Rows { entries, shape: (rows, cols), by_columns: OnceLock::new() }.into()
     }
@@ -139,7 +146,9 @@ impl Matrix {
     pub fn bytes(&self) -> usize {
         let copies = match self.layout.get() {
             Some(Layout::Columns { by_rows, .. }) => 1 + usize::from(by_rows.get().is_some()),
-            Some(Layout::Rows { by_columns, .. }) => 1 + usize::from(by_columns.get().is_some()),
+            Some(Layout::Rows { entries, by_columns, .. }) => {
+                entries.copies() + usize::from(by_columns.get().is_some())
+            }
             Some(Layout::Sparse(sparse)) => return sparse.bytes(),
             Some(Layout::File(_)) | None => 0,
         };
@@ -174,7 +183,8 @@ impl Matrix {
     pub fn with_rows_multiplied(self, d: &[f64]) -> Self {
         assert_eq!(self.rows(), d.len(), "diag(d)·M of unequal lengths");
         match self.into_layout() {
-            Layout::Rows { mut entries, shape, .. } => {
+            Layout::Rows { entries, shape, .. } => {
+                let mut entries = entries.into_vec();
                 let rows = entries.chunks_exact_mut(shape.1.max(1)).zip(d);
                 rows.for_each(|(row, d)| row.iter_mut().for_each(|entry| *entry *= d));
                 Self::from_row_major(shape.0, shape.1, entries)
@@ -331,7 +341,8 @@ impl Matrix {
             Layout::Columns { entries, .. } => {
                 Self::from_fn(rows, cols, |i, j| (entries[(i, map.kept[j])] - map.shift[j]) / map.scale[j])
             }
-            Layout::Rows { mut entries, shape, .. } => {
+            Layout::Rows { entries, shape, .. } => {
+                let mut entries = entries.into_vec();
                 map.apply(shape.1, &mut entries);
                 Self::from_row_major(rows, cols, entries)
             }
@@ -403,7 +414,7 @@ impl Clone for Matrix {
         }
         match self.layout() {
             Layout::Columns { entries, .. } => Self::from_faer(entries.clone()),
-            Layout::Rows { entries, shape, .. } => Self::from_row_major(shape.0, shape.1, entries.clone()),
+            Layout::Rows { entries, shape, .. } => Self::from_row_entries(shape.0, shape.1, entries.clone()),
             Layout::File(spool) => Layout::File(spool.clone()).into(),
             Layout::Sparse(sparse) => Self::from_sparse(sparse.clone()),
         }

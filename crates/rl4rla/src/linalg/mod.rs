@@ -55,7 +55,7 @@ pub use error::NumericError;
 pub use exponential::{cross_entropy, sigmoid, sigmoids, softplus};
 pub use inverse::{inverse, least_squares, solve, solve_unless_zero_pivot};
 pub use logistic_slope::LogisticSlope;
-pub use matrix::Matrix;
+pub use matrix::{LentEntries, Matrix};
 pub use nystrom::nystrom_deflation;
 pub use orthonormal::{leading_ritz_vector, orthonormal_rows};
 pub use qr::{dependent_column, qr_r, qr_r_shifted, qr_r_with, thin_q, thin_qr};

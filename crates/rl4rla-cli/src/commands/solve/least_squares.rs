@@ -1,55 +1,9 @@
 //! Output of `solve` for least squares: the certificate, and linear dependences among the columns.
 
-use crate::failure::Failure;
 use crate::page::number;
+use rl4rla::fit::relations;
 use rl4rla::solve::{Certificate, Dependence, RankDeficient, Solution, Termination};
 use serde_json::{Value, json};
-
-/// Maximum number of dependent columns named, and of columns that one of them depends on.
-const NAMED: usize = 5;
-
-/// The error for dependent columns, with their names.
-pub fn refuse(
-    path: &str,
-    columns: &[Dependence],
-    rank: usize,
-    labels: &[String],
-    intercept: bool,
-) -> Failure {
-    let all = rank + columns.len();
-    let message = format!(
-        "{path}: the columns are linearly dependent (rank {rank} of {all}), so the solution is not unique: {}",
-        relations(columns, labels, intercept)
-    );
-    let gone = listed(columns.iter().map(|one| &labels[one.column]));
-    Failure::new(message).advise(format!(
-        "--rank-deficient drop removes {gone}; --rank-deficient min-norm returns the minimum-norm solution; or change the file"
-    ))
-}
-
-/// The dependences among columns, in words.
-pub fn relations(columns: &[Dependence], labels: &[String], intercept: bool) -> String {
-    let relation = |one: &Dependence| {
-        let name = &labels[one.column];
-        match (one.on.is_empty(), intercept) {
-            (true, true) => format!("`{name}` is constant, like the intercept"),
-            (true, false) => format!("`{name}` is zero"),
-            (false, _) => format!("`{name}` depends on {}", listed(one.on.iter().map(|j| &labels[*j]))),
-        }
-    };
-    let few: Vec<String> = columns.iter().take(NAMED).map(relation).collect();
-    few.join("; ") + &more(columns.len())
-}
-
-fn listed<'a>(names: impl ExactSizeIterator<Item = &'a String>) -> String {
-    let count = names.len();
-    let few: Vec<String> = names.take(NAMED).map(|name| format!("`{name}`")).collect();
-    few.join(", ") + &more(count)
-}
-
-fn more(count: usize) -> String {
-    if count > NAMED { format!(" and {} more", count - NAMED) } else { String::new() }
-}
 
 /// Additional JSON keys.
 pub fn json(solution: &Solution, labels: &[String]) -> Value {

@@ -4,14 +4,11 @@ use super::task_of;
 use crate::args::Solve;
 use crate::failure::Failure;
 use crate::source::NamedProgram;
-use rl4rla::baseline::{Baseline, Request};
-use rl4rla::linalg::Matrix;
+use rl4rla::baseline::Baseline;
+use rl4rla::fit::FitMethod;
 use rl4rla::problem::{Linear, Logistic, RidgeLogistic, Stopping, Task};
 use rl4rla::program::Entry;
-use rl4rla::rng::Stream;
-use rl4rla::solve::{Problem, Solution, SolveError, SolveOptions, Termination, certify};
 use std::path::Path;
-use std::time::Instant;
 
 /// What solves the problem.
 pub enum SolvingMethod {
@@ -78,6 +75,16 @@ impl SolvingMethod {
         }
     }
 
+    /// The same for the library.
+    pub fn fitting(&self) -> FitMethod<'_> {
+        match self {
+            SolvingMethod::Program(source) => FitMethod::Program(&source.document),
+            SolvingMethod::Baseline(baseline) => FitMethod::Baseline(*baseline),
+            SolvingMethod::Auto => FitMethod::Auto,
+            SolvingMethod::Logistic(_) => FitMethod::Logistic,
+        }
+    }
+
     /// The file it was read from, if any.
     pub fn file(&self) -> Option<&Path> {
         match self {
@@ -85,32 +92,4 @@ impl SolvingMethod {
             _ => None,
         }
     }
-}
-
-/// Solves least squares by a baseline and certifies the result, with the seconds of the baseline alone; an error of the
-/// baseline in words.
-#[allow(non_snake_case)]
-pub fn by_baseline(
-    baseline: Baseline,
-    (A, b, noise): (Matrix, Vec<f64>, Vec<f64>),
-    options: &SolveOptions,
-) -> Result<(Result<Solution, SolveError>, f64), String> {
-    let begun = Instant::now();
-    if A.is_in_file() {
-        return Err("it needs A in memory".into());
-    }
-    let found = baseline
-        .solve(&Request::new(&A, &b, Stream::new(options.seed)))
-        .map_err(|error| error.to_string())?;
-    let seconds = begun.elapsed().as_secs_f64();
-    let problem = Problem::new(baseline.info().task, A, b).with_noise(noise);
-    let solution = problem.map_err(SolveError::Data).and_then(|problem| {
-        let mut solution = certify(problem, found.x, options)?;
-        (solution.iterations, solution.passes) = (found.iterations, found.passes);
-        if !found.converged && !solution.is_converged() {
-            solution.ended = Termination::Iterations;
-        }
-        Ok(solution)
-    });
-    Ok((solution, seconds))
 }

@@ -1,11 +1,11 @@
 //! The result of `solve`, as text and JSON.
 
-use super::choice::ProgramChoice;
 use super::predict::Predicted;
 use super::summary::RegressionSummary;
-use super::{least_squares, others};
+use super::{choice, least_squares, others};
 use crate::args::Solve;
 use crate::page::{accent, duration, faint, number, path, sparkline, strong, table, warning};
+use rl4rla::fit::FitChoice;
 use rl4rla::problem::{Response, Stopping, Task};
 use rl4rla::program::Reg;
 use rl4rla::report::{Axis, Figure, Ink, Marker, Panel, Series};
@@ -25,7 +25,7 @@ pub struct SolveOutcome<'a> {
     /// Its title.
     pub title: &'a str,
     /// Why it was chosen, unless the user named it.
-    pub choice: Option<ProgramChoice>,
+    pub choice: Option<FitChoice>,
     /// The options of the solver.
     pub options: &'a SolveOptions,
     /// Path of the matrix file.
@@ -95,7 +95,7 @@ impl SolveOutcome<'_> {
             true => least_squares::json(solution, &self.labels),
             false => others::json(solution, self.task, self.response),
         };
-        for more in [Some(more), self.choice.as_ref().map(ProgramChoice::json)].into_iter().flatten() {
+        for more in [Some(more), self.choice.as_ref().map(choice::json)].into_iter().flatten() {
             if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
                 all.extend(more);
             }
@@ -115,7 +115,7 @@ impl SolveOutcome<'_> {
             };
             let title = strong(self.title);
             text += &format!("{title} on {}: {rows}×{cols}{place}\n", path(self.matrix));
-            text += &self.choice.as_ref().map_or(String::new(), ProgramChoice::text);
+            text += &self.choice.as_ref().map_or(String::new(), choice::text);
             if self.dropped > 0 {
                 text += &faint(&format!("{} rows with missing values were dropped\n", self.dropped));
             }
@@ -181,13 +181,17 @@ impl SolveOutcome<'_> {
         text
     }
 
-    /// A warning, if the result does not meet the tolerance.
-    pub fn verdict(&self) -> String {
-        let told = match self.is_least_squares() {
+    /// A warning and a suggestion, if the result does not meet the tolerance.
+    pub fn warning(&self) -> Option<(String, &'static str)> {
+        match self.is_least_squares() {
             true => least_squares::warning(&self.solution),
             false => others::warning(&self.solution, self.task, self.options.tolerance),
-        };
-        told.map_or_else(String::new, |(why, advice)| {
+        }
+    }
+
+    /// The same as text.
+    pub fn verdict(&self) -> String {
+        self.warning().map_or_else(String::new, |(why, advice)| {
             warning(&format!("{why}\n")) + &faint(&format!("try: {advice}\n"))
         })
     }

@@ -3,13 +3,10 @@
 use crate::args::Solve;
 use crate::failure::Failure;
 use crate::page::{Page, accent, duration, faint, ledger, number, path, strong, table, warning};
-use rl4rla::data::Columns;
-use rl4rla::linalg::Matrix;
-use rl4rla::problem::Linear;
-use rl4rla::solve::{Problem, RidgePath, RidgePoint, SolveError, ridge_path};
+use rl4rla::fit::RidgeFit;
+use rl4rla::solve::{RidgePath, RidgePoint};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// Number of coefficients shown in the terminal.
 const SHOWN: usize = 10;
@@ -32,33 +29,19 @@ pub fn lambdas(args: &Solve) -> Result<Option<Vec<f64>>, Failure> {
     Ok(Some((0..count).map(|i| first * (step * i as f64).exp()).collect()))
 }
 
-/// Solves for every λ and reports; `shrunk` is the length of b relative to that of the target in the file.
-pub fn run(
+/// The page for ridge regression on a matrix of this size, with the coefficients of columns that have a label.
+pub fn page(
     args: &Solve,
     matrix: &Path,
-    (a, b, shrunk): (Matrix, Vec<f64>, f64),
-    columns: &Columns,
-    lambdas: &[f64],
-    refused: impl Fn(SolveError) -> Failure,
+    size: (usize, usize),
+    fit: &RidgeFit,
+    labels: &[String],
 ) -> Result<Page, Failure> {
-    if a.is_sparse() && columns.intercept {
-        let message =
-            "an intercept that is not penalised needs centred columns, which a sparse matrix cannot have";
-        return Err(Failure::new(message).advise("--dense, or without --intercept"));
-    }
-    let size = (a.rows(), a.cols());
-    let begun = Instant::now();
-    let problem = Problem::new(&Linear, a, b);
-    let mut found = ridge_path(&problem, lambdas, columns.intercept).map_err(refused)?;
-    drop(problem);
-    found.points.iter_mut().for_each(|point| point.residual *= shrunk);
-    let seconds = begun.elapsed().as_secs_f64();
-    let labels = columns.labels();
-    let coefficients: Vec<Vec<f64>> =
-        found.points.iter().map(|point| columns.coefficients(&point.x)).collect();
+    let RidgeFit { path: found, coefficients, seconds } = fit;
+    let lambdas: Vec<f64> = found.points.iter().map(|point| point.lambda).collect();
     let mut files: Vec<PathBuf> = vec![];
     if let Some(out) = &args.out {
-        write(out, &labels, lambdas, &coefficients)?;
+        write(out, labels, &lambdas, coefficients)?;
         files.push(out.clone());
     }
     let tolerance = args.tolerance.unwrap_or(1e-10);
@@ -70,16 +53,16 @@ pub fn run(
         "rows": size.0,
         "cols": size.1,
         "converged": converged,
-        "factor": factor(&found),
+        "factor": factor(found),
         "measured_error": found.measured,
         "kappa": found.kappa,
         "best_lambda": best,
-        "path": found.points.iter().zip(&coefficients).map(|(point, x)| point_json(point, x, &labels)).collect::<Vec<_>>(),
+        "path": found.points.iter().zip(coefficients).map(|(point, x)| point_json(point, x, labels)).collect::<Vec<_>>(),
         "seconds": seconds,
         "files": files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
     });
     let mut text = format!("{} on {}: {}×{}\n", strong("Ridge regression"), path(matrix), size.0, size.1);
-    text += &faint(&format!("{} λ with one factorisation, {}\n\n", lambdas.len(), factor(&found)));
+    text += &faint(&format!("{} λ with one factorisation, {}\n\n", lambdas.len(), factor(found)));
     if found.points.len() > 1 {
         let row = |point: &RidgePoint| {
             let mark = if point.lambda == best { accent("least GCV") } else { String::new() };
@@ -107,7 +90,7 @@ pub fn run(
                 ),
             ),
             ("κ(AᵀA + λI)", format!("{} at the smallest λ", number(found.kappa))),
-            ("work", duration(seconds)),
+            ("work", duration(*seconds)),
         ]
         .map(|(name, value)| vec![name.into(), value]),
     );

@@ -3,64 +3,30 @@
 use crate::args::Solve;
 use crate::failure::Failure;
 use crate::page::{Page, duration, faint, ledger, number, path, strong, warning};
-use rl4rla::data::Columns;
-use rl4rla::linalg::{Matrix, norm};
-use rl4rla::problem::Linear;
-use rl4rla::solve::{Problem, SeveralSolutions, SolveError, SolveOptions, Speeds, auto_several};
+use rl4rla::fit::SeveralFits;
+use rl4rla::solve::SeveralSolutions;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::Instant;
 
 /// Right-hand sides shown in the terminal.
 const SHOWN: usize = 20;
 
-/// Solves for every right-hand side and reports.
-pub fn run(
+/// The page for several right-hand sides and a matrix of this size, with the coefficients of columns that have a label.
+pub fn page(
     args: &Solve,
     matrix: &Path,
-    (a, targets): (Matrix, Vec<Vec<f64>>),
-    weights: Option<&[f64]>,
-    columns: &Columns,
-    (options, speeds): (&SolveOptions, Speeds),
-    refused: impl Fn(SolveError) -> Failure,
+    size: (usize, usize),
+    fits: &SeveralFits,
+    labels: &[String],
 ) -> Result<Page, Failure> {
-    let size = (a.rows(), a.cols());
-    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
-    let all: f64 = (0..size.0).map(weight).sum();
-    let mean = |b: &Vec<f64>| match columns.intercept {
-        true => b.iter().enumerate().map(|(i, b)| b * (weight(i) / all)).sum(),
-        false => 0.0,
-    };
-    let means: Vec<f64> = targets.iter().map(mean).collect();
-    // A is that of the weighted problem already.
-    let right = Matrix::from_fn(size.0, targets.len(), |i, j| (targets[j][i] - means[j]) * weight(i).sqrt());
-    let shrunk = |j: usize| {
-        let given = targets[j].iter().enumerate().map(|(i, b)| b * weight(i).sqrt());
-        match norm(&given.collect::<Vec<f64>>()) {
-            0.0 => 1.0,
-            size => norm(right.column(j)) / size,
-        }
-    };
-    let shrunk: Vec<f64> = (0..targets.len()).map(shrunk).collect();
-    drop(targets);
-    let problem = Problem::new(&Linear, a, vec![]).with_noise(columns.noise());
-    let begun = Instant::now();
-    let mut found = problem
-        .map_err(SolveError::Data)
-        .and_then(|problem| auto_several(problem, &right, options, speeds))
-        .map_err(refused)?;
-    let seconds = begun.elapsed().as_secs_f64();
-    found.residuals.iter_mut().zip(shrunk).for_each(|(residual, shrunk)| *residual *= shrunk);
-    let coefficients: Vec<Vec<f64>> =
-        found.x.iter().zip(&means).map(|(x, mean)| columns.for_target(*mean).coefficients(x)).collect();
-    let labels = columns.labels();
+    let SeveralFits { solutions: found, coefficients, seconds } = fits;
     let mut files = vec![];
     if let Some(out) = &args.out {
         let heads =
             std::iter::once("name".to_string()).chain((1..=coefficients.len()).map(|j| format!("b{j}")));
         let entries: Vec<f64> =
             (0..labels.len()).flat_map(|j| coefficients.iter().map(move |x| x[j])).collect();
-        super::write_table(out, &heads.collect::<Vec<_>>(), Some(&labels), &entries)?;
+        super::write_table(out, &heads.collect::<Vec<_>>(), Some(labels), &entries)?;
         files.push(out.clone());
     }
     let converged = found.is_converged();
@@ -92,7 +58,7 @@ pub fn run(
         "seconds": seconds,
         "files": files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
     });
-    Ok(Page { json, text: text(matrix, size, &found, seconds, &files), code: u8::from(!converged) })
+    Ok(Page { json, text: text(matrix, size, found, *seconds, &files), code: u8::from(!converged) })
 }
 
 fn text(

@@ -38,6 +38,21 @@ impl Matrix {
         }
     }
 
+    /// The matrix in memory with a column of ones after the others, by rows or sparse.
+    pub fn with_ones(self) -> Self {
+        let (rows, cols) = (self.rows(), self.cols());
+        if self.is_sparse() {
+            let Layout::Sparse(sparse) = self.into_layout() else { unreachable!("a sparse matrix") };
+            return Self::from_sparse(sparse.with_columns_moved(None, true).0);
+        }
+        let mut entries = Vec::with_capacity(rows * (cols + 1));
+        for i in 0..rows {
+            entries.extend_from_slice(self.row(i));
+            entries.push(1.0);
+        }
+        Self::from_row_major(rows, cols + 1, entries)
+    }
+
     /// Whether the matrix is in a file rather than in memory.
     pub fn is_in_file(&self) -> bool {
         matches!(self.layout.get(), Some(Layout::File(_)))

@@ -114,3 +114,18 @@ fn a_matrix_with_scaled_rows_knows_whether_it_is_finite() {
     let bad = Arc::new(Matrix::from_rows(&[&[f64::NAN], &[1.0]]));
     assert!(!Matrix::with_scaled_rows(vec![0.0; 2], bad).is_finite());
 }
+
+#[test]
+fn lent_entries_are_read_in_place_and_never_changed() {
+    let a = super::super::testing::normal(50, 4, 3);
+    let lent: Arc<Vec<f64>> = Arc::new(a.row_major().to_vec());
+    let (before, borrowed) = (lent.to_vec(), Matrix::from_lent_rows(50, 4, lent.clone()));
+    let owned = Matrix::from_row_major(50, 4, before.clone());
+    assert!(std::ptr::eq(borrowed.row_major().as_ptr(), lent.as_ptr()), "in place");
+    assert!(std::ptr::eq(borrowed.clone().row_major().as_ptr(), lent.as_ptr()), "a clone too");
+    assert_eq!((borrowed.bytes(), owned.bytes()), (0, 8 * 200));
+    let map = ColumnMap::all(vec![1.0; 4], vec![2.0; 4]);
+    assert_eq!(borrowed.clone().map_columns(map.clone()), owned.clone().map_columns(map));
+    assert_eq!(borrowed.with_rows_multiplied(&[3.0; 50]), owned.with_rows_multiplied(&[3.0; 50]));
+    assert_eq!(*lent, before);
+}

@@ -1,0 +1,95 @@
+"""Arrays, frames and sparse matrices, as the compiled part takes them."""
+
+import numpy as np
+
+
+def is_sparse(A):
+    """Whether A is a sparse matrix or array of SciPy."""
+    return hasattr(A, "tocsr") and hasattr(A, "nnz")
+
+
+def matrix(A, name="A"):
+    """What the compiled part takes for a matrix, and the names of its columns if it has any.
+
+    A C-ordered float64 array is read in place. Anything else, F-ordered and strided arrays, float32, integers and frames,
+    is copied once, row by row, as float64.
+
+    >>> given, names = matrix(np.ones((3, 2), order="F"))
+    >>> given.flags.c_contiguous, names
+    (True, None)
+    """
+    if is_sparse(A):
+        return _compressed(A, name), None
+    names = column_names(A)
+    array = np.asarray(A)
+    if array.dtype.kind not in "fiub":
+        array = _numbers(array, name)
+    if array.ndim != 2:
+        raise ValueError(f"{name} should have two dimensions, got {array.ndim}")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    # An array that is not aligned, or not in the byte order of the machine, is copied too.
+    return np.require(array, np.float64, ["C", "A"]), names
+
+
+def _compressed(A, name):
+    if np.dtype(A.dtype).kind not in "fiub":
+        raise ValueError(f"{name} should hold real numbers, got {A.dtype}")
+    if A.ndim != 2:
+        raise ValueError(f"{name} should have two dimensions, got {A.ndim}")
+    rows = A.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy() if rows is A else rows
+        rows.sum_duplicates()
+    return (
+        rows.shape,
+        np.ascontiguousarray(rows.indptr, np.int64),
+        np.ascontiguousarray(rows.indices, np.int32),
+        np.ascontiguousarray(rows.data, np.float64),
+    )
+
+
+def _numbers(array, name):
+    """Objects as numbers, if they are some."""
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} should hold real numbers. Complex data not supported")
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} should hold numbers, got {array.dtype}: {error}") from None
+
+
+def column_names(A):
+    """The names of a frame's columns, if all are strings.
+
+    >>> column_names(np.ones((2, 2))) is None
+    True
+    """
+    columns = getattr(A, "columns", None)
+    if columns is None or not hasattr(A, "to_numpy"):
+        return None
+    names = list(columns)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def vectors(b, name="b"):
+    """One or several right-hand sides as columns of float64, and whether there was only one."""
+    if is_sparse(b):
+        b = b.toarray()
+    array = np.asarray(b)
+    if array.dtype.kind not in "fiub":
+        array = _numbers(array, name)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{name} should have one or two dimensions, got {array.ndim}")
+    single = array.ndim == 1
+    array = array.astype(np.float64, copy=False)
+    return (array[:, None] if single else array), single
+
+
+def vector(values, name):
+    """A vector of float64."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        array = _numbers(array, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} should have one dimension, got {array.ndim}")
+    return np.ascontiguousarray(array, dtype=np.float64)
