@@ -26,9 +26,15 @@ def matrix(A, name="A"):
         array = _numbers(array, name)
     if array.ndim != 2:
         raise ValueError(f"{name} should have two dimensions, got {array.ndim}")
+    _filled(array.shape, name)
     array = np.ascontiguousarray(array, dtype=np.float64)
     # An array that is not aligned, or not in the byte order of the machine, is copied too.
     return np.require(array, np.float64, ["C", "A"]), names
+
+
+def _filled(shape, name):
+    if 0 in shape:
+        raise ValueError(f"{name} should have at least one row and one column, got {shape[0]}×{shape[1]}")
 
 
 def _compressed(A, name):
@@ -36,6 +42,7 @@ def _compressed(A, name):
         raise ValueError(f"{name} should hold real numbers, got {A.dtype}")
     if A.ndim != 2:
         raise ValueError(f"{name} should have two dimensions, got {A.ndim}")
+    _filled(A.shape, name)
     rows = A.tocsr()
     if not rows.has_canonical_format:
         rows = rows.copy() if rows is A else rows

@@ -92,7 +92,7 @@ def solve(
     NotConverged
         If the tolerance was not reached; its ``result`` is what was.
 
-    >>> result = solve([[1.0], [2.0], [3.0]], [2.0, 4.0, 6.0], "sketched-precond-gd")
+    >>> result = solve([[1.0], [2.0], [3.0]], [2.0, 4.0, 6.0], "precond-gd")
     >>> abs(result.x[0] - 2) < 1e-12, result.certificate["rank"]
     (True, 1)
     >>> solve([[1.0, 1.0], [2.0, 2.0]], [1.0, 2.0], "ls-gd")
@@ -139,7 +139,7 @@ def solve(
         bool(standardise),
         threads or 0,
     )
-    result = _result(reply, single, bool(intercept), lam is not None and method == "auto")
+    result = _result(reply, single, bool(intercept))
     if check and not result.converged:
         raise NotConverged(result.warning or "not converged: the certificate does not hold", result)
     return result
@@ -184,10 +184,11 @@ def python_words(message):
     return message.replace("or change the file", "or change the data")
 
 
-def _result(reply, single, intercept, ridge):
+def _result(reply, single, intercept):
     text, code, found = reply
     document = json.loads(text)
     result = Result()
+    ridge = "path" in document
     if ridge:
         (point,) = document.pop("path")
         point.pop("coefficients", None)
@@ -212,7 +213,8 @@ def _result(reply, single, intercept, ridge):
     for name in ("coefficients", "matrix", "files", "predicted", "in_file", "dropped", "converged"):
         document.pop(name, None)
     result.update(document)
-    result.setdefault("warning", None)
+    warning = document.get("warning")
+    result["warning"] = warning and python_words(warning)
     return result
 
 

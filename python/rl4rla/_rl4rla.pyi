@@ -1,0 +1,36 @@
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+_Floats = NDArray[np.float64]
+_Sparse = tuple[tuple[int, int], NDArray[np.int64], NDArray[np.int32], _Floats]
+
+def call(
+    arguments: Sequence[str], threads: int = 0, progress: Callable[[str], object] | None = None
+) -> tuple[str, int]: ...
+def compare(
+    arguments: Sequence[str],
+    matrix: _Floats | _Sparse,
+    b: _Floats,
+    intercept: bool,
+    standardise: bool,
+    progress: Callable[[str], object] | None = None,
+) -> tuple[str, int]: ...
+def solve(
+    arguments: Sequence[str],
+    matrix: _Floats | _Sparse,
+    b: _Floats,
+    names: Sequence[str] | None,
+    weights: _Floats | None,
+    intercept: bool,
+    standardise: bool,
+    threads: int,
+) -> tuple[str, int, _Floats]: ...
+def truncated_svd(
+    matrix: _Floats | _Sparse, k: int, tolerance: float, passes: int, seed: int, threads: int
+) -> dict[str, Any]: ...
+def threads() -> int: ...

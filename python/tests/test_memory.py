@@ -1,0 +1,33 @@
+"""A C-ordered float64 array is read in place."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+SCRIPT = textwrap.dedent(
+    """
+    import resource, sys, numpy as np, rl4rla
+    rows = int(sys.argv[1])
+    rng = np.random.default_rng(0)
+    A = np.empty((rows, 128))
+    for block in np.array_split(A, max(rows // 10000, 1)):
+        block[:] = rng.normal(size=block.shape)
+    b = A[:, 0].copy()
+    rl4rla.solve(A[:1000], b[:1000])
+    peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    before = peak()
+    result = rl4rla.solve(A, b, *sys.argv[2:])
+    print((peak() - before) / A.nbytes, result.program)
+    """
+)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is measured on Linux")
+@pytest.mark.parametrize("method", [[], ["sketched-precond-gd-factored"]])
+def test_no_copy_of_the_matrix(method):
+    line = [sys.executable, "-c", SCRIPT, "100000", *method]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    share = float(done.stdout.split()[0])
+    assert share < 0.3, done.stdout
