@@ -1,6 +1,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Iterator, Literal
+from typing import Any, Iterator, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +9,8 @@ _Floats = NDArray[np.float64]
 _Method = str | PathLike[str] | Program
 _Path = str | PathLike[str]
 _Progress = bool | Callable[[str], object] | None
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 __version__: str
 
@@ -128,6 +130,23 @@ def svd(
     threads: int | None = None,
     check: bool = True,
 ) -> SVD: ...
+def operator(
+    name: str,
+    operands: Sequence[Literal["vector", "scalar"]] = ("vector",),
+    result: Literal["vector", "scalar"] = "vector",
+    doc: str | None = None,
+) -> Callable[[_Function], _Function]: ...
+def task(
+    name: str,
+    *,
+    draw: Callable[[np.random.Generator, int, int], tuple[ArrayLike, ArrayLike]],
+    solve: Callable[[_Floats, _Floats], ArrayLike],
+    loss: Callable[[_Floats, _Floats, _Floats], float],
+    rows: int = 200,
+    cols: int = 5,
+    update: Literal["subtract", "assign"] = "subtract",
+    doc: str | None = None,
+) -> None: ...
 def program(name: _Path, store: _Path = ...) -> Program: ...
 def programs() -> list[str]: ...
 def discover(

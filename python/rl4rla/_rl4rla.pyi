@@ -33,4 +33,17 @@ def solve(
 def truncated_svd(
     matrix: _Floats | _Sparse, k: int, tolerance: float, passes: int, seed: int, threads: int
 ) -> dict[str, Any]: ...
+def register_operator(
+    name: str, function: Callable[..., Any], operands: Sequence[str], result: str, doc: str
+) -> None: ...
+def register_task(
+    name: str,
+    doc: str,
+    draw_with: Callable[..., Any],
+    solve: Callable[..., Any],
+    loss: Callable[..., Any],
+    rows: int,
+    cols: int,
+    assign: bool,
+) -> None: ...
 def threads() -> int: ...
