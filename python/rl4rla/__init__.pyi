@@ -136,6 +136,9 @@ def operator(
     result: Literal["vector", "scalar"] = "vector",
     doc: str | None = None,
 ) -> Callable[[_Function], _Function]: ...
+def reward_term(
+    key: str, doc: str | None = None
+) -> Callable[[_Function], _Function]: ...
 def task(
     name: str,
     *,

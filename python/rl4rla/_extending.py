@@ -1,4 +1,4 @@
-"""Operators and tasks that are Python functions.
+"""Operators, tasks and reward terms that are Python functions.
 
 They are slower than those of the library: every call takes the interpreter's lock and copies its arrays. Results are
 deterministic if the functions are. They must not run commands of this package, such as ``discover``; ``solve`` is fine.
@@ -59,3 +59,19 @@ def task(name, *, draw, solve, loss, rows=200, cols=5, update="subtract", doc=No
         if not callable(function):
             raise TypeError(f"{what} should be a function, got {type(function).__name__}")
     _rl4rla.register_task(name, doc or "a task of Python", draw, solve, loss, rows, cols, update == "assign")
+
+
+def reward_term(key, doc=None):
+    """Makes a function a reward term: ``@rl4rla.reward_term("steady")``. Curricula may then give its key a weight.
+
+    The function gets the losses and the excesses of a run, at the start and after every iteration, and its flops. It
+    returns a number from 0 to 1: less is raised to 0, more is cut to 1.
+    """
+
+    def register(function):
+        if not callable(function):
+            raise TypeError(f"expected a function, got {type(function).__name__}")
+        _rl4rla.register_term(key, function, doc or (function.__doc__ or key).strip().splitlines()[0])
+        return function
+
+    return register

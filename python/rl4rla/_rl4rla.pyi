@@ -36,6 +36,7 @@ def truncated_svd(
 def register_operator(
     name: str, function: Callable[..., Any], operands: Sequence[str], result: str, doc: str
 ) -> None: ...
+def register_term(key: str, function: Callable[..., Any], doc: str) -> None: ...
 def register_task(
     name: str,
     doc: str,

@@ -76,6 +76,25 @@ def test_a_task_of_python_is_searched(tmp_path):
     assert first.record["stages"][0]["reward"] == second.record["stages"][0]["reward"]
 
 
+def test_a_reward_term_of_python_counts():
+    seen = []
+
+    @rl4rla.reward_term("halved", doc="how often the excess was halved")
+    def halved(losses, excesses, flops):
+        seen.append((len(losses), flops))
+        return np.mean(excesses[1:] <= excesses[:-1] / 2)
+
+    options = dict(family="low-cond", rows=60, cols=3, iterations=5, instances=2)
+    plain = rl4rla.program("ls-gd").evaluate(**options)
+    weighed = rl4rla.program("ls-gd").evaluate(**options, weights="halved=1000")
+    assert seen and seen[0][0] == 6 and seen[0][1] > 0 and weighed["reward"] != plain["reward"]
+    with pytest.raises(ValueError):
+        rl4rla.reward_term("acc")(halved)
+    rl4rla.reward_term("broken")(lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        rl4rla.program("ls-gd").evaluate(**options, weights="broken=1")
+
+
 @pytest.mark.parametrize("rubbish", [lambda v: 1 / 0, lambda v: "x", lambda v: v[:-1], lambda v: None, lambda: None])
 def test_rubbish_of_an_operator_is_an_exception(rubbish, request):
     name = f"VEC_BAD{abs(hash(request.node.name)) % 10**6}"

@@ -1,11 +1,13 @@
-//! Operators and tasks that are Python functions. They are slower than those of the library, and as deterministic as the
+//! Operators, tasks and reward terms that are Python functions. They are slower than those of the library, and as deterministic as the
 //! functions are.
 
 mod operator;
 mod task;
+mod term;
 
 pub use operator::register_operator;
 pub use task::register_task;
+pub use term::register_term;
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
