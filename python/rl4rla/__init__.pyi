@@ -118,6 +118,7 @@ def solve(
     explain: bool = False,
     seed: int = 0,
     threads: int | None = None,
+    max_memory: int | None = None,
     check: bool = True,
 ) -> Result: ...
 def svd(

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 __version__: str
 
 _Floats = NDArray[np.float64]
+_Single = NDArray[np.float32]
 _Sparse = tuple[tuple[int, int], NDArray[np.int64], NDArray[np.int32], _Floats]
 
 def call(
@@ -14,7 +15,7 @@ def call(
 ) -> tuple[str, int]: ...
 def compare(
     arguments: Sequence[str],
-    matrix: _Floats | _Sparse,
+    matrix: _Floats | _Single | _Sparse,
     b: _Floats,
     intercept: bool,
     standardise: bool,
@@ -22,7 +23,7 @@ def compare(
 ) -> tuple[str, int]: ...
 def solve(
     arguments: Sequence[str],
-    matrix: _Floats | _Sparse,
+    matrix: _Floats | _Single | _Sparse,
     b: _Floats,
     names: Sequence[str] | None,
     weights: _Floats | None,
@@ -31,7 +32,7 @@ def solve(
     threads: int,
 ) -> tuple[str, int, _Floats]: ...
 def truncated_svd(
-    matrix: _Floats | _Sparse, k: int, tolerance: float, passes: int, seed: int, threads: int
+    matrix: _Floats | _Single | _Sparse, k: int, tolerance: float, passes: int, seed: int, threads: int
 ) -> dict[str, Any]: ...
 def register_operator(
     name: str, function: Callable[..., Any], operands: Sequence[str], result: str, doc: str
@@ -47,4 +48,5 @@ def register_task(
     cols: int,
     assign: bool,
 ) -> None: ...
+def free_memory() -> int: ...
 def threads() -> int: ...

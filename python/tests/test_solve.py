@@ -95,6 +95,34 @@ def test_every_layout_gives_the_same_bits(data):
     assert np.array_equal(A, data[0])
 
 
+@pytest.mark.parametrize("options", [{}, dict(intercept=True), dict(method="sketched-precond-gd-factored"), dict(lam=1.0)])
+def test_arrays_that_are_read_in_parts_give_the_same_bits(options):
+    rng = np.random.default_rng(8)
+    A, b = rng.normal(size=(900, 7)), rng.normal(size=900)
+    spread = np.zeros((1800, 21))
+    spread[::2, ::3] = A
+    backwards = np.ascontiguousarray(A[::-1, ::-1])[::-1, ::-1]
+    if options.get("method"):
+        wanted = rl4rla.solve(A, b, **options)
+        for layout in (np.asfortranarray(A), spread[::2, ::3], backwards):
+            assert np.array_equal(rl4rla.solve(layout, b, max_memory=1, **options).x, wanted.x)
+    else:
+        # The choice may fall on another program, as there is no sample of rows to look at.
+        wanted = rl4rla.solve(A, b, **options)
+        for layout in (np.asfortranarray(A), spread[::2, ::3], backwards):
+            found = rl4rla.solve(layout, b, max_memory=1, **options)
+            assert np.allclose(found.x, wanted.x, rtol=1e-12) and np.allclose(found.intercept, wanted.intercept)
+    single = A.astype(np.float32)
+    found = rl4rla.solve(single, b, max_memory=1, **options)
+    assert np.allclose(found.x, rl4rla.solve(single.astype(float), b, **options).x, rtol=1e-12)
+
+
+def test_what_needs_all_of_a_says_so(data):
+    A, b = data
+    with pytest.raises(ValueError, match="max_memory"):
+        rl4rla.solve(np.asfortranarray(A), b, "precond-gd", sketch="srht", weights=np.ones(400), max_memory=1)
+
+
 def test_accuracy_next_to_numpy():
     rng = np.random.default_rng(2)
     for kappa in (1, 1e4, 1e8):

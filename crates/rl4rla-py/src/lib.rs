@@ -22,6 +22,7 @@ fn _rl4rla(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(extending::register_term, module)?)?;
     module.add_function(wrap_pyfunction!(solving::solve, module)?)?;
     module.add_function(wrap_pyfunction!(spectral::truncated_svd, module)?)?;
+    module.add_function(wrap_pyfunction!(waiting::free_memory, module)?)?;
     module.add_function(wrap_pyfunction!(waiting::threads, module)?)?;
     Ok(())
 }

@@ -87,3 +87,9 @@ fn received<T>(receive: &mut Receiver<T>, pause: Duration) -> Result<T, RecvTime
 pub fn threads() -> usize {
     rayon::current_num_threads()
 }
+
+/// Bytes of memory that are free.
+#[pyfunction]
+pub fn free_memory() -> u64 {
+    embedded::free_memory()
+}

@@ -58,6 +58,7 @@ pub use qr::{dependent_column, qr_r, qr_r_shifted, qr_r_with, thin_q, thin_qr};
 pub use scaled_gram::gram_of_scaled;
 use semidefinite::semidefinite_pseudo_inverse;
 pub use sparse::Sparse;
+pub use spool::RowSource;
 pub use svd::{Svd, condition_number, pseudo_inverse, singular_values, svd_of_square};
 pub use symmetric::symmetric_mat_vec;
 pub use triangular::{solve_upper, solve_upper_transposed, triangular_inverse, upper_mat_vec, upper_vec_mat};
