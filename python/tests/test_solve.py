@@ -77,6 +77,17 @@ def test_sparse_equals_the_command(command, tmp_path):
     assert np.allclose(result.x, np.linalg.lstsq(S.toarray(), b)[0], atol=1e-12)
 
 
+def test_sparse_entries_in_any_order_and_twice():
+    rows, cols = np.array([0, 2, 1, 0, 2, 0]), np.array([1, 0, 0, 0, 1, 1])
+    twice = scipy.sparse.coo_matrix((np.arange(1.0, 7.0), (rows, cols)), shape=(3, 2))
+    unsorted = scipy.sparse.csr_matrix((np.array([1.0, 4.0, 3.0]), np.array([1, 0, 0]), np.array([0, 2, 3])))
+    for S in (twice, unsorted):
+        before = S.copy()
+        b = np.arange(1.0, S.shape[0] + 1)
+        assert np.allclose(rl4rla.solve(S, b).x, np.linalg.lstsq(S.toarray(), b)[0])
+        assert (S.data == before.data).all(), "the user's matrix is as it was"
+
+
 def test_every_layout_gives_the_same_bits(data):
     A, b = data
     x = rl4rla.solve(A, b).x
