@@ -76,6 +76,14 @@ def test_progress_is_told(tmp_path):
     assert any("playout" in message for message in told)
 
 
+def test_progress_is_a_bar_of_tqdm(tmp_path, capsys):
+    pytest.importorskip("tqdm")
+    rl4rla.discover("subsampled-ls-gd", store=tmp_path / "runs.db", progress=True)
+    assert "stage 1 of" in capsys.readouterr().err
+    with pytest.raises(TypeError, match="progress should be"):
+        rl4rla.discover("subsampled-ls-gd", store=tmp_path / "runs.db", progress=3)
+
+
 def test_explore(tmp_path):
     run = rl4rla.explore("mid-cond", rows=500, cols=8, kappa=[10], edits=3, hall=2, evolve=0, store=tmp_path / "runs.db")
     assert len(run.hall) and run.program.equation
