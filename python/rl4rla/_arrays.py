@@ -2,17 +2,20 @@
 
 import numpy as np
 
+from rl4rla import _rl4rla
+
 
 def is_sparse(A):
     """Whether A is a sparse matrix or array of SciPy."""
     return hasattr(A, "tocsr") and hasattr(A, "nnz")
 
 
-def matrix(A, name="A"):
+def matrix(A, name="A", max_memory=None):
     """What the compiled part takes for a matrix, and the names of its columns if it has any.
 
     A C-ordered float64 array is read in place. Anything else, F-ordered and strided arrays, float32, integers and frames,
-    is copied once, row by row, as float64.
+    is copied once, row by row, as float64; except that a float64 or float32 array whose copy would take more than half of
+    ``max_memory``, or of the free memory, is read in place too, part by part.
 
     >>> given, names = matrix(np.ones((3, 2), order="F"))
     >>> given.flags.c_contiguous, names
@@ -26,9 +29,30 @@ def matrix(A, name="A"):
         array = _numbers(array, name)
     if array.ndim != 2:
         raise ValueError(f"{name} should have two dimensions, got {array.ndim}")
+    _filled(array.shape, name)
+    if _in_parts(array, max_memory):
+        return array, names
     array = np.ascontiguousarray(array, dtype=np.float64)
     # An array that is not aligned, or not in the byte order of the machine, is copied too.
     return np.require(array, np.float64, ["C", "A"]), names
+
+
+def _in_parts(array, max_memory):
+    """Whether an array is to be read part by part, because a copy would be too large."""
+    if array.dtype not in (np.float64, np.float32) or not array.dtype.isnative:
+        return False
+    if array.dtype == np.float64 and array.flags.c_contiguous and array.flags.aligned:
+        return False
+    # Small arrays are copied without looking at the memory.
+    if max_memory is None and array.size < 1 << 20:
+        return False
+    limit = _rl4rla.free_memory() if max_memory is None else max_memory
+    return 8 * array.size > limit / 2
+
+
+def _filled(shape, name):
+    if 0 in shape:
+        raise ValueError(f"{name} should have at least one row and one column, got {shape[0]}×{shape[1]}")
 
 
 def _compressed(A, name):
@@ -36,6 +60,7 @@ def _compressed(A, name):
         raise ValueError(f"{name} should hold real numbers, got {A.dtype}")
     if A.ndim != 2:
         raise ValueError(f"{name} should have two dimensions, got {A.ndim}")
+    _filled(A.shape, name)
     rows = A.tocsr()
     if not rows.has_canonical_format:
         rows = rows.copy() if rows is A else rows

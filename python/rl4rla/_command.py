@@ -1,5 +1,6 @@
 """Commands: arguments from keywords, documents from JSON."""
 
+import contextlib
 import json
 import os
 
@@ -48,7 +49,8 @@ def text(value):
 def call(command, *words, threads=None, progress=None, **options):
     """Runs a command and returns its document and its exit code."""
     line = [command, "--json", *arguments(**options), "--", *words]
-    return answer(_rl4rla.call(line, threads or 0, watcher(progress)))
+    with watched(progress) as watcher:
+        return answer(_rl4rla.call(line, threads or 0, watcher))
 
 
 def answer(reply):
@@ -57,15 +59,17 @@ def answer(reply):
     return json.loads(document), code
 
 
-def watcher(progress):
+@contextlib.contextmanager
+def watched(progress):
     """What is called with messages: nothing, a function, or a bar of tqdm for ``True``."""
     if progress is None or progress is False:
-        return None
-    if progress is True:
+        yield None
+    elif progress is True:
         from tqdm.auto import tqdm
 
-        bar = tqdm(bar_format="{desc} [{elapsed}]")
-        return bar.set_description_str
-    if not callable(progress):
+        with tqdm(bar_format="{desc} [{elapsed}]") as bar:
+            yield bar.set_description_str
+    elif callable(progress):
+        yield progress
+    else:
         raise TypeError("progress should be True, False or a function of one message")
-    return progress

@@ -2,7 +2,7 @@
 
 from rl4rla import _rl4rla
 from rl4rla._arrays import matrix, vector
-from rl4rla._command import answer, arguments, call, watcher
+from rl4rla._command import answer, arguments, call, watched
 from rl4rla._solve import in_python, named
 
 
@@ -32,9 +32,8 @@ def compare(programs=(), baselines="all", *, data=None, intercept=False, standar
         options.update(intercept=intercept, standardise=standardise)
         line = ["compare", "--matrix=A", *arguments(**options), "--", *words]
         right = vector(b, "b")
-        reply = in_python(
-            _rl4rla.compare, line, given, right, bool(intercept), bool(standardise), watcher(progress)
-        )
+        with watched(progress) as watcher:
+            reply = in_python(_rl4rla.compare, line, given, right, bool(intercept), bool(standardise), watcher)
         document, _ = answer(reply)
     return frame(document["rows"])
 

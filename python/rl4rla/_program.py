@@ -74,7 +74,7 @@ class Program:
         """Flops, as a formula in m, n and the sizes of sketches and samples: once, and in every iteration.
 
         >>> Program.named("ls-gd").cost["iteration"]
-        '4·m·n'
+        '4mn + m + 2n'
         """
         document = self.document
         return {

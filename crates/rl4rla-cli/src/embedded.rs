@@ -6,7 +6,7 @@ use crate::args::{Cli, Command, EMBEDDED};
 use crate::commands::{compare, solve};
 use crate::failure::Failure;
 use crate::page::Page;
-use crate::{interrupt, progress};
+use crate::{interrupt, memory, progress};
 use clap::Parser;
 use rl4rla::data::System;
 use serde_json::Value;
@@ -80,6 +80,11 @@ pub fn stop() {
 /// What the command that runs is doing.
 pub fn doing() -> String {
     progress::current()
+}
+
+/// Bytes of memory that are free, as far as the system tells.
+pub fn free_memory() -> u64 {
+    memory::left()
 }
 
 fn other(wanted: &str) -> CommandFailure {

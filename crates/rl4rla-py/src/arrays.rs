@@ -1,9 +1,9 @@
 //! Arrays of NumPy and SciPy as matrices of the library.
 
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{Element, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rl4rla::linalg::{Matrix, Sparse};
+use rl4rla::linalg::{Matrix, RowSource, Sparse};
 use std::sync::Arc;
 
 /// The entries of an array that Python owns.
@@ -28,17 +28,70 @@ impl AsRef<[f64]> for Lent {
     }
 }
 
-/// A matrix that reads an array in place, which must be C-contiguous.
-pub fn dense(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Matrix> {
-    let [rows, cols] = [array.shape()[0], array.shape()[1]];
-    let entries = array.as_slice().map_err(|_| PyValueError::new_err("the array should be C-contiguous"))?;
+/// A matrix that reads an array in place: as it is if it is C-contiguous, else part by part.
+fn dense(array: &PyReadonlyArray2<'_, f64>) -> Matrix {
+    // An F-contiguous array would be a slice too, in another order.
+    let entries = match array.as_slice() {
+        Ok(entries) if array.is_c_contiguous() => entries,
+        _ => return strided(array),
+    };
     let owner = array.as_any().clone().unbind();
     let lent = Lent { entries: entries.as_ptr(), count: entries.len(), _owner: owner };
-    Ok(Matrix::from_lent_rows(rows, cols, Arc::new(lent)))
+    Matrix::from_lent_rows(array.shape()[0], array.shape()[1], Arc::new(lent))
+}
+
+/// A matrix that reads an array of any strides part by part.
+fn strided<T: Element + Copy + Into<f64> + 'static>(array: &PyReadonlyArray2<'_, T>) -> Matrix {
+    let [rows, cols] = [array.shape()[0], array.shape()[1]];
+    let [down, across] = [array.strides()[0], array.strides()[1]];
+    let (first, owner) = (array.data().cast_const(), array.as_any().clone().unbind());
+    let source = StridedRows { first, cols, down, across, _owner: owner };
+    Matrix::from_row_source(rows, cols, Arc::new(source))
+}
+
+/// Entries of an array that Python owns, at any distances.
+struct StridedRows<T> {
+    first: *const T,
+    cols: usize,
+    /// Bytes from a row to the next, and from a column to the next.
+    down: isize,
+    across: isize,
+    _owner: Py<PyAny>,
+}
+
+// SAFETY: as for `Lent`.
+#[allow(unsafe_code)]
+unsafe impl<T> Send for StridedRows<T> {}
+// SAFETY: as for `Lent`.
+#[allow(unsafe_code)]
+unsafe impl<T> Sync for StridedRows<T> {}
+
+/// Rows read together, so that the cache lines of columns are used up.
+const BAND: usize = 64;
+
+impl<T: Copy + Into<f64>> RowSource for StridedRows<T> {
+    fn read(&self, first: usize, rows: usize, into: &mut Vec<f64>) -> std::io::Result<()> {
+        let begun = into.len();
+        into.resize(begun + rows * self.cols, 0.0);
+        for (band, block) in into[begun..].chunks_mut(BAND * self.cols).enumerate() {
+            let top = first + band * BAND;
+            for j in 0..self.cols {
+                for (i, row) in block.chunks_exact_mut(self.cols).enumerate() {
+                    let distance = (top + i) as isize * self.down + j as isize * self.across;
+                    #[allow(unsafe_code)]
+                    // SAFETY: row and column are within the shape for which NumPy has these strides, and the owner keeps
+                    // the array alive.
+                    let entry = unsafe { self.first.byte_offset(distance).read_unaligned() };
+                    row[j] = entry.into();
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A sparse matrix by compressed rows, as SciPy keeps them: sorted columns, no duplicates.
-pub fn sparse(
+fn sparse(
     (rows, cols): (usize, usize),
     starts: &PyReadonlyArray1<'_, i64>,
     columns: &PyReadonlyArray1<'_, i32>,
@@ -58,8 +111,10 @@ pub fn sparse(
 /// The matrix that the package hands over: an array, or the shape and the parts of a sparse matrix.
 #[derive(FromPyObject)]
 pub enum GivenMatrix<'py> {
-    /// A C-contiguous array.
+    /// An array.
     Dense(PyReadonlyArray2<'py, f64>),
+    /// An array in single precision, which is widened as it is read.
+    Single(PyReadonlyArray2<'py, f32>),
     /// Shape, starts, columns and values.
     Sparse(
         (usize, usize),
@@ -73,7 +128,8 @@ impl GivenMatrix<'_> {
     /// The matrix of the library.
     pub fn matrix(&self) -> PyResult<Matrix> {
         match self {
-            GivenMatrix::Dense(array) => dense(array),
+            GivenMatrix::Dense(array) => Ok(dense(array)),
+            GivenMatrix::Single(array) => Ok(strided(array)),
             GivenMatrix::Sparse(shape, starts, columns, values) => sparse(*shape, starts, columns, values),
         }
     }

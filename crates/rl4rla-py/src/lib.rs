@@ -3,6 +3,7 @@
 
 mod arrays;
 mod commands;
+mod extending;
 mod failure;
 mod solving;
 mod spectral;
@@ -16,8 +17,12 @@ fn _rl4rla(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", rl4rla::VERSION)?;
     module.add_function(wrap_pyfunction!(commands::call, module)?)?;
     module.add_function(wrap_pyfunction!(commands::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(extending::register_operator, module)?)?;
+    module.add_function(wrap_pyfunction!(extending::register_task, module)?)?;
+    module.add_function(wrap_pyfunction!(extending::register_term, module)?)?;
     module.add_function(wrap_pyfunction!(solving::solve, module)?)?;
     module.add_function(wrap_pyfunction!(spectral::truncated_svd, module)?)?;
+    module.add_function(wrap_pyfunction!(waiting::free_memory, module)?)?;
     module.add_function(wrap_pyfunction!(waiting::threads, module)?)?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Work on another thread, while this one lets Python go on, listens for Ctrl-C and tells of progress.
 
+use crate::extending::exception;
 use crate::failure::panicked;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -59,6 +60,8 @@ pub fn wait<T: Send + 'static>(
             return Err(exception);
         }
     };
+    // What a function of the user raised explains everything else.
+    exception().map_or(Ok(()), Err)?;
     done.map_err(panicked)
 }
 
@@ -83,4 +86,10 @@ fn received<T>(receive: &mut Receiver<T>, pause: Duration) -> Result<T, RecvTime
 #[pyfunction]
 pub fn threads() -> usize {
     rayon::current_num_threads()
+}
+
+/// Bytes of memory that are free.
+#[pyfunction]
+pub fn free_memory() -> u64 {
+    embedded::free_memory()
 }

@@ -14,7 +14,7 @@ macro_rules! topics {
     };
 }
 
-const TOPICS: [(&str, &str); 22] = topics![
+const TOPICS: [(&str, &str); 23] = topics![
     "tour",
     "glossary",
     "programs",
@@ -31,6 +31,7 @@ const TOPICS: [(&str, &str); 22] = topics![
     "analyze",
     "baselines",
     "export",
+    "python",
     "library",
     "extending",
     "new-task",

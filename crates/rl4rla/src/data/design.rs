@@ -242,7 +242,7 @@ impl Columns {
         let (mut means, mut squares) = (vec![0.0; n], vec![0.0; n]);
         let mut count = 0.0;
         matrix.each_part(1, |_, part| {
-            for row in part.entries().chunks_exact(width) {
+            for row in part.entries().chunks_exact(width.max(1)) {
                 count += 1.0;
                 for (value, (mean, square)) in row.iter().zip(means.iter_mut().zip(&mut squares)) {
                     let gap = value - *mean;
@@ -271,7 +271,7 @@ impl Columns {
         let (n, width) = (self.names.len(), self.width());
         let (mut means, mut squares, mut sum) = (vec![0.0; n], vec![0.0; n], 0.0);
         matrix.each_part(1, |first, part| {
-            for (row, w) in part.entries().chunks_exact(width).zip(&weights[first..]) {
+            for (row, w) in part.entries().chunks_exact(width.max(1)).zip(&weights[first..]) {
                 sum += w;
                 if sum == 0.0 {
                     continue;

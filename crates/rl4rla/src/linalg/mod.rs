@@ -64,6 +64,7 @@ pub use secant_pairs::SecantPairs;
 use semidefinite::semidefinite_pseudo_inverse;
 pub use shifted_factor::ShiftedFactor;
 pub use sparse::Sparse;
+pub use spool::RowSource;
 pub use svd::{Svd, condition_number, pseudo_inverse, singular_values, svd_of_square};
 pub use symmetric::symmetric_mat_vec;
 pub use triangular::{solve_upper, solve_upper_transposed, triangular_inverse, upper_mat_vec, upper_vec_mat};

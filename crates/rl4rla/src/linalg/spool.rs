@@ -1,4 +1,4 @@
-//! A matrix in a file, for data that do not fit into memory.
+//! Matrices that are read part by part, from a file or another source, for data that do not fit into memory.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::by_rows::ByRows;
 use super::columns::ColumnMap;
 
-/// Bytes of an entry in the file: a little-endian f64.
+/// Bytes of an entry in a file: a little-endian f64.
 const ENTRY: usize = 8;
 
 /// Entries held in memory at once, 32 MiB.
@@ -19,19 +19,58 @@ pub fn held_rows(unit: usize, cols: usize) -> usize {
     (HELD / (unit * cols).max(1)).max(1) * unit
 }
 
-/// Row-major entries in a file that must not change while it is in use.
+/// Where the rows of a matrix come from, some at a time. They must not change while they are in use.
+pub trait RowSource: Send + Sync {
+    /// Appends the entries of these rows to `into`, row by row.
+    fn read(&self, first: usize, rows: usize, into: &mut Vec<f64>) -> io::Result<()>;
+}
+
+/// A matrix that is read from a source part by part.
 ///
 /// Kernels cannot return I/O errors: entries that cannot be read become NaN, so that the run stops there, and the
 /// reason is kept in `failure`.
 pub struct Spool {
-    file: Arc<Mutex<File>>,
+    source: Arc<dyn RowSource>,
     pub rows: usize,
     pub cols: usize,
-    /// Columns in the file.
+    /// Columns of the source.
     stored: usize,
     /// Column maps applied on reading, in order.
     maps: Vec<ColumnMap>,
     failure: Arc<OnceLock<String>>,
+}
+
+/// Row-major entries in a file, with a buffer for its bytes.
+struct FileRows {
+    file: Mutex<(File, Vec<u8>)>,
+    cols: usize,
+}
+
+impl RowSource for FileRows {
+    fn read(&self, first: usize, rows: usize, into: &mut Vec<f64>) -> io::Result<()> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, bytes) = &mut *file;
+        bytes.resize(rows * self.cols * ENTRY, 0);
+        file.seek(SeekFrom::Start((first * self.cols * ENTRY) as u64))?;
+        file.read_exact(bytes)?;
+        into.extend(bytes.as_chunks::<ENTRY>().0.iter().map(|entry| f64::from_le_bytes(*entry)));
+        Ok(())
+    }
+}
+
+/// The rows of another matrix, each followed by 1.
+struct WithOnes(Arc<Spool>);
+
+impl RowSource for WithOnes {
+    fn read(&self, first: usize, rows: usize, into: &mut Vec<f64>) -> io::Result<()> {
+        let mut entries = Vec::new();
+        self.0.read(first, rows, &mut entries);
+        for row in entries.chunks_exact(self.0.cols) {
+            into.extend_from_slice(row);
+            into.push(1.0);
+        }
+        Ok(())
+    }
 }
 
 impl Spool {
@@ -42,14 +81,24 @@ impl Spool {
             let message = format!("{found} bytes where a {rows}×{cols} matrix has {wanted}");
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
-        let file = Arc::new(Mutex::new(file));
-        Ok(Spool { file, rows, cols, stored: cols, maps: vec![], failure: Arc::default() })
+        Ok(Spool::of(Arc::new(FileRows { file: Mutex::new((file, vec![])), cols }), rows, cols))
     }
 
-    /// The same file with a further column map.
+    /// The matrix of a source.
+    pub fn of(source: Arc<dyn RowSource>, rows: usize, cols: usize) -> Spool {
+        Spool { source, rows, cols, stored: cols, maps: vec![], failure: Arc::default() }
+    }
+
+    /// The same matrix with a column of ones after the others.
+    pub fn with_ones(self: Arc<Spool>) -> Spool {
+        let (rows, cols, failure) = (self.rows, self.cols + 1, self.failure.clone());
+        Spool { failure, ..Spool::of(Arc::new(WithOnes(self)), rows, cols) }
+    }
+
+    /// The same matrix with a further column map.
     pub fn mapped(&self, map: ColumnMap) -> Spool {
         Spool {
-            file: self.file.clone(),
+            source: self.source.clone(),
             rows: self.rows,
             cols: map.kept.len(),
             stored: self.stored,
@@ -67,36 +116,29 @@ impl Spool {
     /// of `unit`.
     pub fn each_part(&self, unit: usize, mut f: impl FnMut(usize, ByRows)) {
         let height = held_rows(unit, self.stored);
-        let (mut bytes, mut entries) = (Vec::new(), Vec::new());
+        let mut entries = Vec::new();
         for first in (0..self.rows).step_by(height) {
             let rows = height.min(self.rows - first);
-            self.read(first, rows, &mut bytes, &mut entries);
+            self.read(first, rows, &mut entries);
             f(first, ByRows::new(&entries, rows, self.cols));
         }
     }
 
     /// The entries of these rows, row by row.
     pub fn rows_at(&self, rows: &[usize]) -> Vec<f64> {
-        let (mut bytes, mut row, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut row, mut all) = (Vec::new(), Vec::new());
         for &i in rows {
-            self.read(i, 1, &mut bytes, &mut row);
+            self.read(i, 1, &mut row);
             all.extend_from_slice(&row);
         }
         all
     }
 
-    fn read(&self, first: usize, rows: usize, bytes: &mut Vec<u8>, entries: &mut Vec<f64>) {
-        bytes.resize(rows * self.stored * ENTRY, 0);
-        let start = (first * self.stored * ENTRY) as u64;
-        let mut read = || -> io::Result<()> {
-            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            file.seek(SeekFrom::Start(start))?;
-            file.read_exact(bytes)
-        };
+    fn read(&self, first: usize, rows: usize, entries: &mut Vec<f64>) {
         entries.clear();
-        match read() {
+        match self.source.read(first, rows, entries) {
             Ok(()) => {
-                entries.extend(bytes.as_chunks::<ENTRY>().0.iter().map(|entry| f64::from_le_bytes(*entry)));
+                assert_eq!(entries.len(), rows * self.stored, "a source of {} columns", self.stored);
                 let mut cols = self.stored;
                 for map in &self.maps {
                     map.apply(cols, entries);
@@ -105,6 +147,7 @@ impl Spool {
             }
             Err(error) => {
                 self.failure.get_or_init(|| format!("rows {first} to {}: {error}", first + rows - 1));
+                entries.clear();
                 entries.resize(rows * self.cols, f64::NAN);
             }
         }

@@ -4,7 +4,7 @@ use super::{Columns, System};
 use crate::linalg::Matrix;
 
 impl System {
-    /// The system of a matrix in memory, with the same meaning as [`Design`] gives to a table. The matrix is taken as it is
+    /// The system of a matrix in memory, with the same meaning as [`Design`](super::super::Design) gives to a table. The matrix is taken as it is
     /// unless there is an intercept, which makes a copy with a column of ones.
     ///
     /// # Panics

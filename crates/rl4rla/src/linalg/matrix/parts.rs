@@ -2,7 +2,7 @@
 
 use super::super::Sparse;
 use super::super::by_rows::ByRows;
-use super::super::spool::{Spool, held_rows};
+use super::super::spool::{RowSource, Spool, held_rows};
 use super::{Layout, Matrix};
 use faer::Mat;
 use std::fs::File;
@@ -14,6 +14,24 @@ impl Matrix {
     /// change.
     pub fn in_file(file: File, rows: usize, cols: usize) -> io::Result<Self> {
         Ok(Layout::File(Arc::new(Spool::new(file, rows, cols)?)).into())
+    }
+
+    /// The matrix whose rows a source gives, some at a time: it is treated like one in a file.
+    ///
+    /// ```
+    /// use rl4rla::linalg::{Matrix, RowSource, mat_vec};
+    /// struct Counting;
+    /// impl RowSource for Counting {
+    ///     fn read(&self, first: usize, rows: usize, into: &mut Vec<f64>) -> std::io::Result<()> {
+    ///         Ok(into.extend((2 * first..2 * (first + rows)).map(|entry| entry as f64)))
+    ///     }
+    /// }
+    /// let a = Matrix::from_row_source(3, 2, std::sync::Arc::new(Counting));
+    /// assert_eq!(mat_vec(&a, &[1.0, 1.0]), [1.0, 5.0, 9.0]);
+    /// assert_eq!(mat_vec(&a.with_ones(), &[1.0, 1.0, 1.0]), [2.0, 6.0, 10.0]);
+    /// ```
+    pub fn from_row_source(rows: usize, cols: usize, source: Arc<dyn RowSource>) -> Self {
+        Layout::File(Arc::new(Spool::of(source, rows, cols))).into()
     }
 
     /// A sparse matrix, which stays sparse: products, sketches, Gram matrices and factors take its stored entries.
@@ -38,22 +56,25 @@ impl Matrix {
         }
     }
 
-    /// The matrix in memory with a column of ones after the others, by rows or sparse.
+    /// The same matrix with a column of ones after the others, by rows unless it is sparse or read part by part.
     pub fn with_ones(self) -> Self {
         let (rows, cols) = (self.rows(), self.cols());
-        if self.is_sparse() {
-            let Layout::Sparse(sparse) = self.into_layout() else { unreachable!("a sparse matrix") };
-            return Self::from_sparse(sparse.with_columns_moved(None, true).0);
+        match self.into_layout() {
+            Layout::Sparse(sparse) => Self::from_sparse(sparse.with_columns_moved(None, true).0),
+            Layout::File(spool) => Layout::File(Arc::new(spool.with_ones())).into(),
+            layout => {
+                let dense = Self::from(layout);
+                let mut entries = Vec::with_capacity(rows * (cols + 1));
+                for i in 0..rows {
+                    entries.extend_from_slice(dense.row(i));
+                    entries.push(1.0);
+                }
+                Self::from_row_major(rows, cols + 1, entries)
+            }
         }
-        let mut entries = Vec::with_capacity(rows * (cols + 1));
-        for i in 0..rows {
-            entries.extend_from_slice(self.row(i));
-            entries.push(1.0);
-        }
-        Self::from_row_major(rows, cols + 1, entries)
     }
 
-    /// Whether the matrix is in a file rather than in memory.
+    /// Whether the matrix is read part by part, from a file or another source, rather than in memory.
     pub fn is_in_file(&self) -> bool {
         matches!(self.layout.get(), Some(Layout::File(_)))
     }

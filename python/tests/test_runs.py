@@ -1,0 +1,153 @@
+"""Searches: equal to the command's, interrupted and resumed, with progress; programs; comparisons."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+import rl4rla
+
+STAGE = dict(
+    name="gradient",
+    edits=3,
+    open=["iteration"],
+    registers=["v1"],
+    step=0.5,
+    target="ls-gd",
+    family=dict(kind="low-cond", rows=40, cols=4),
+    instances=dict(search=6, select=4, report=4),
+)
+
+
+def without_times(record):
+    """A record without what differs between two runs of the same search."""
+    if isinstance(record, dict):
+        return {key: without_times(value) for key, value in record.items() if key not in ("seconds", "run", "name")}
+    return [without_times(item) for item in record] if isinstance(record, list) else record
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    store = tmp_path_factory.mktemp("store") / "runs.db"
+    return rl4rla.discover("subsampled-ls-gd", store=store, seed=3)
+
+
+def test_discover_equals_the_command(command, tmp_path, run):
+    record, code = command("discover", "subsampled-ls-gd", "--seed", 3, "--store", tmp_path / "runs.db")
+    assert code == 0 and run.found
+    assert without_times(run.record) == without_times(record)
+
+
+def test_a_run_has_stages_programs_and_fronts(run):
+    assert list(run.stages["found"]) == [True] * len(run.stages)
+    assert run.program.matched == "subsampled-ls-gd" and run.program == run.programs[list(run.programs)[-1]]
+    front = run.front()
+    assert {"excess", "flops", "program", "name"} <= set(front.columns) and len(front)
+    with pytest.raises(ValueError, match="there is no stage"):
+        run.front("nothing")
+    assert run.resume().record == run.record
+    assert run.id in {value for row in rl4rla.runs(run.store).to_dict("records") for value in row.values()}
+    assert "✓" in run._repr_html_()
+
+
+def test_a_run_is_drawn(run):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    ax = run.plot()
+    assert ax.get_xlabel() == "flops" and len(ax.texts) == len(run.front())
+
+
+def test_a_curriculum_as_a_dictionary(tmp_path):
+    told = []
+    run = rl4rla.discover({"title": "Mine", "stage": [STAGE]}, store=tmp_path / "runs.db", progress=told.append)
+    assert run.found and run.program.matched == "ls-gd"
+    found = rl4rla.solve(np.eye(4)[:, :3] + 0.1, np.ones(4), run.program, check=False)
+    assert found.x.shape == (3,)
+
+
+def test_progress_is_told(tmp_path):
+    told = []
+    rl4rla.discover("block-kaczmarz", store=tmp_path / "runs.db", progress=told.append)
+    assert any("playout" in message for message in told)
+
+
+def test_progress_is_a_bar_of_tqdm(tmp_path, capsys):
+    pytest.importorskip("tqdm")
+    rl4rla.discover("subsampled-ls-gd", store=tmp_path / "runs.db", progress=True)
+    assert "stage 1 of" in capsys.readouterr().err
+    with pytest.raises(TypeError, match="progress should be"):
+        rl4rla.discover("subsampled-ls-gd", store=tmp_path / "runs.db", progress=3)
+
+
+def test_explore(tmp_path):
+    run = rl4rla.explore("mid-cond", rows=500, cols=8, kappa=[10], edits=3, hall=2, evolve=0, store=tmp_path / "runs.db")
+    assert len(run.hall) and run.program.equation
+    assert run.plot() is not None
+
+
+def test_ctrl_c_keeps_the_run(tmp_path):
+    """The process is back within a second, and the run resumes to the uninterrupted result."""
+    script = textwrap.dedent(
+        """
+        import sys, time, rl4rla
+        print("ready", flush=True)
+        try:
+            rl4rla.discover("block-kaczmarz", store=sys.argv[1], progress=lambda message: print(message, flush=True))
+        except KeyboardInterrupt:
+            print("stopped", flush=True)
+            sys.exit(7)
+        """
+    )
+    store = tmp_path / "runs.db"
+    with subprocess.Popen([sys.executable, "-c", script, store], stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            if "playout" in line:
+                break
+        begun = time.monotonic()
+        os.kill(process.pid, signal.SIGINT)
+        rest = process.stdout.read()
+        took = time.monotonic() - begun
+        assert process.wait() == 7 and rest.endswith("stopped\n")
+    assert took < 3, f"{took:.2f} s, of which a busy machine may take some"
+    (row,) = rl4rla.runs(store).to_dict("records")
+    assert row["status"] == "interrupted"
+    resumed = rl4rla.resume("last", store=store).record
+    whole = rl4rla.discover("block-kaczmarz", store=tmp_path / "whole.db").record
+    assert without_times(resumed) == without_times(whole)
+
+
+def test_programs():
+    program = rl4rla.program("sketched-precond-gd")
+    assert rl4rla.Program(program.text) == program and hash(rl4rla.Program(str(program))) == hash(program)
+    assert program._repr_latex_().startswith("$") and "SKETCH" in str(program)
+    same = program.equivalent("sketched-precond-gd-factored")
+    assert same and same["symbolic"] and not program.equivalent("precond-gd")
+    assert program.cost["setup"] != "0"
+    space = {}
+    exec(program.export("python"), space)
+    assert callable(space["sketched_precond_gd"])
+    assert "solve" in program.export("rust") or "fn " in program.export("rust")
+
+
+def test_analysis_equals_the_command(command):
+    found = rl4rla.program("ls-gd").analyze(family="mid-cond", kappa=[10], rows=200, cols=4, replicates=3)
+    wanted, _ = command(
+        *("analyze", "ls-gd", "--quick", "--family", "mid-cond", "--kappa", 10, "--rows", 200, "--cols", 4),
+        *("--replicates", 3),
+    )
+    for key in ("contraction", "step_range", "flops", "map"):
+        assert found[key] == wanted[key]
+
+
+def test_compare_on_data_and_families(data):
+    table = rl4rla.compare(["precond-gd"], "qr,lsqr", data=data, intercept=True, repeats=1)
+    assert set(table["solver"]) == {"precond-gd", "qr", "lsqr"} and (table["excess"] < 1e-9).all()
+    assert table.loc[table["solver"] == "qr", "seconds"].item() > 0
+    for bad in (dict(data=3), dict(data=(np.ones((3, 1)), np.ones(2))), dict(family="nothing")):
+        with pytest.raises(ValueError):
+            rl4rla.compare([], "qr", **bad)

@@ -1,0 +1,48 @@
+"""The stubs name what there is, with the same arguments; calls let other threads go on."""
+
+import ast
+import inspect
+import pathlib
+import threading
+import time
+
+import numpy as np
+
+import rl4rla
+
+
+def test_stubs_have_the_names_and_arguments_of_the_package():
+    tree = ast.parse(pathlib.Path(rl4rla.__file__).with_suffix(".pyi").read_text())
+    found = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    assert set(found) | {"__version__"} == set(rl4rla.__all__)
+    for name, node in found.items():
+        if isinstance(node, ast.FunctionDef):
+            parameters = inspect.signature(getattr(rl4rla, name)).parameters.values()
+            real = [one.name for one in parameters if one.kind != one.VAR_KEYWORD]
+            assert [one.arg for one in node.args.args + node.args.kwonlyargs] == real, name
+
+
+def test_everything_has_a_docstring():
+    for name in set(rl4rla.__all__) - {"__version__"}:
+        assert getattr(rl4rla, name).__doc__, name
+
+
+def test_other_threads_go_on_while_data_are_solved():
+    rng = np.random.default_rng(0)
+    A, b = rng.normal(size=(20000, 300)), rng.normal(size=20000)
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begun = time.monotonic()
+    rl4rla.solve(A, b, "qr-refinement", threads=1)
+    ended = time.monotonic()
+    done.set()
+    thread.join()
+    during = [at for at in ticks if begun < at < ended]
+    assert len(during) > 3, f"{len(during)} ticks in {ended - begun:.3f} s"
