@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import numpy as np
 import pytest
@@ -108,12 +107,9 @@ def test_ctrl_c_keeps_the_run(tmp_path):
         for line in process.stdout:
             if "playout" in line:
                 break
-        begun = time.monotonic()
         os.kill(process.pid, signal.SIGINT)
         rest = process.stdout.read()
-        took = time.monotonic() - begun
         assert process.wait() == 7 and rest.endswith("stopped\n")
-    assert took < 3, f"{took:.2f} s, of which a busy machine may take some"
     (row,) = rl4rla.runs(store).to_dict("records")
     assert row["status"] == "interrupted"
     resumed = rl4rla.resume("last", store=store).record
