@@ -9,6 +9,8 @@ mod explore;
 mod export;
 mod problem;
 mod searching;
+#[cfg(feature = "serve")]
+mod serve;
 mod solve;
 
 pub use advise::Advise;
@@ -19,6 +21,8 @@ pub use evaluate::{Evaluate, ProfileName, UnitName, Weight, keys};
 pub use explore::Explore;
 pub use export::ExportArguments;
 pub use problem::{Chance, ProblemArguments, Running};
+#[cfg(feature = "serve")]
+pub use serve::Serve;
 pub use searching::{Audit, Discover, Learn, Proposing, Reproduce, Resume, Searching, Sweep};
 pub use solve::{Calibrate, Solve};
 
@@ -78,6 +82,9 @@ pub struct Shared {
     /// The store: the file that holds all runs
     #[arg(long, global = true, default_value = DEFAULT_STORE, value_name = "FILE")]
     pub store: std::path::PathBuf,
+    /// Stop, and save, when standard input ends: for programs that start commands and may be killed
+    #[arg(long, global = true, hide = true)]
+    pub until_input_ends: bool,
 }
 
 /// The store of the current folder.
@@ -182,6 +189,10 @@ Writes a self-contained index.html, and every figure and table as SVG and CSV in
 confidence intervals, discovered programs, equivalence evidence, cost and convergence histories.
 RUN is a run id, a prefix of one, or LAST; the default is all runs.")]
     Report(Report),
+    /// Serve the live page: watch, steer and browse runs in the browser
+    #[cfg(feature = "serve")]
+    #[command(after_help = serve::AFTER_HELP)]
+    Serve(Serve),
     /// Show a program: name, code with shapes, equation, symbolic cost
     #[command(after_help = "\
 Examples:

@@ -32,6 +32,9 @@ const TICK: Duration = Duration::from_millis(20);
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// Whether the run that is worked on is told on standard error.
+static TELLING: AtomicBool = AtomicBool::new(false);
+
 /// Whether the result is being printed, by the command itself or by the thread that ends it.
 static SPOKEN: AtomicBool = AtomicBool::new(false);
 
@@ -77,17 +80,31 @@ pub fn listen(json: bool) {
     left().json = json;
     leave_ignored();
     // A handler may be installed already; then that one is kept.
-    let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::SeqCst) {
-            end();
+    let _ = ctrlc::set_handler(signalled);
+}
+
+/// What a signal does.
+fn signalled() {
+    if STOP.swap(true, Ordering::SeqCst) {
+        end();
+    }
+    // On another thread, so that a second signal is received.
+    std::thread::spawn(|| {
+        if left().words.is_some() || SPOKEN.load(Ordering::SeqCst) {
+            std::thread::sleep(GRACE);
         }
-        // On another thread, so that a second signal is received.
-        std::thread::spawn(|| {
-            if left().words.is_some() || SPOKEN.load(Ordering::SeqCst) {
-                std::thread::sleep(GRACE);
-            }
-            end();
-        });
+        end();
+    });
+}
+
+/// Takes the end of standard input for a signal, and tells on standard error which run is worked on: for the server of the
+/// live page, which may be killed, and whose runs should not go on without it.
+pub fn stop_when_input_ends() {
+    TELLING.store(true, Ordering::SeqCst);
+    std::thread::spawn(|| {
+        // Nothing is expected; an error is an end too.
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        signalled();
     });
 }
 
@@ -169,7 +186,11 @@ pub fn unless_stopped<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
 
 /// From here on the command saves its work and polls for a stop; `page` is printed if it is interrupted.
 pub fn saving(page: Page) {
-    left().words = Some([page.json.to_string(), page.text]);
+    if let (true, Some(run)) = (TELLING.load(Ordering::SeqCst), page.json["run"].as_str()) {
+        let _ = writeln!(io::stderr(), "run {run}");
+    }
+    let script = if page.is_nothing() { String::new() } else { page.json.to_string() };
+    left().words = Some([script, page.text]);
 }
 
 /// Called by a command that is about to print its result. Does not return if it was ended before.
@@ -263,6 +284,8 @@ fn say() {
     let mut out = io::stdout();
     let _ = match (json, words) {
         (true, None) => writeln!(out, "{}", json!({ "interrupted": true })),
+        // The result was printed before.
+        (_, Some([script, person])) if script.is_empty() && person.is_empty() => Ok(()),
         (true, Some([script, _])) => writeln!(out, "{script}"),
         (false, Some([_, person])) => writeln!(out, "{}", person.trim_end()),
         // There is no result, so nothing goes to standard output.

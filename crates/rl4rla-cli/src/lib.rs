@@ -22,7 +22,7 @@ mod source;
 
 pub use memory::Allocator;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Shared};
 use clap::Parser;
 use failure::{BAD_INPUT, Failure};
 use page::{Page, printable, printable_json};
@@ -45,15 +45,16 @@ pub fn main() -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
+    if cli.shared.until_input_ends {
+        interrupt::stop_when_input_ends();
+    }
     progress::begin(cli.shared.quiet);
     let outcome = run(&cli);
     progress::end();
     interrupt::finish();
     match outcome {
         Ok(page) => {
-            let written =
-                put(&if cli.shared.json { printable_json(&page.json) } else { printable(&page.text) });
-            ExitCode::from(if written { page.code } else { BAD_INPUT })
+            ExitCode::from(if printed(&page, &cli.shared) { page.code } else { BAD_INPUT })
         }
         Err(failure) => {
             if cli.shared.json {
@@ -77,6 +78,8 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
         Command::List(args) => commands::list::run(args, &cli.shared),
         Command::Show(args) => commands::show::run(args, &cli.shared),
         Command::Report(args) => commands::report::run(args, &cli.shared),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => commands::serve::run(args, &cli.shared),
         Command::Export(args) => commands::export::run(args, &cli.shared),
         Command::Equiv(args) => commands::equiv::run(args, &cli.shared),
         Command::Analyze(args) => commands::analyze::run(args, &cli.shared),
@@ -105,6 +108,11 @@ fn usage(error: &clap::Error) {
 /// Prints an error. That can only fail if the reader is gone.
 fn complain(failure: &Failure) {
     let _ = writeln!(anstream::stderr(), "{failure}");
+}
+
+/// Prints a page as it is wanted; returns whether that succeeded.
+fn printed(page: &Page, shared: &Shared) -> bool {
+    page.is_nothing() || put(&if shared.json { printable_json(&page.json) } else { printable(&page.text) })
 }
 
 /// Prints to standard output; returns whether that succeeded. A reader that has gone away is not an error.

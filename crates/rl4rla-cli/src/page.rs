@@ -22,6 +22,16 @@ impl Page {
     pub fn ok(json: Value, text: String) -> Page {
         Page { json, text, code: 0 }
     }
+
+    /// The page of a command that has printed its result already.
+    pub fn nothing(code: u8) -> Page {
+        Page { json: Value::Null, text: String::new(), code }
+    }
+
+    /// Whether there is nothing to print.
+    pub fn is_nothing(&self) -> bool {
+        self.json.is_null() && self.text.is_empty()
+    }
 }
 
 const STRONG: Style = Style::new().bold();

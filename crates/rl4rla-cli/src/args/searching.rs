@@ -107,6 +107,10 @@ pub struct Discover {
     /// Choose from the Pareto front by accuracy, speed or stability, or by weights such as accuracy=2,speed=1
     #[arg(long, value_name = "WHAT")]
     pub prefer: Option<String>,
+    /// Serve the live page while the run goes on; its address goes to standard error
+    #[cfg(feature = "serve")]
+    #[arg(long)]
+    pub live: bool,
     #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]

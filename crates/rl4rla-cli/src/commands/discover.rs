@@ -7,6 +7,8 @@ pub mod present;
 
 use crate::args::{Discover, Proposing, Resume, Searching, Shared};
 use crate::commands::explore;
+#[cfg(feature = "serve")]
+use crate::commands::serve;
 use crate::curriculum;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
@@ -152,9 +154,17 @@ fn proposer(proposing: &Proposing, method: Method) -> Result<Option<ProposerSett
     }))
 }
 
-/// Discovers an algorithm.
+/// Discovers an algorithm, with a live page if one is wanted.
 pub fn run(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
+    #[cfg(feature = "serve")]
+    if args.live {
+        return serve::alongside(shared, || discovered(args, shared));
+    }
+    discovered(args, shared)
+}
+
+fn discovered(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     let method = method(&args.method)?;
     // Options are checked before files are read.
     settings(&args.searching, method)?;

@@ -15,6 +15,8 @@ pub mod learn;
 pub mod list;
 pub mod report;
 pub mod reproduce;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod show;
 pub mod solve;
 pub mod sweep;

@@ -30,7 +30,7 @@ mod states;
 
 pub use appending::Appending;
 pub use attempt::{Approach, Attempt, Candidate, attempt};
-pub use bench::Bench;
+pub use bench::{Bench, Executor};
 pub use context::Context;
 pub use demonstration::{EditChoice, demonstration};
 pub use front::{Front, ParetoEntry, Preference, Tradeoff};
