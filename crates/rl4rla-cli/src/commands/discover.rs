@@ -266,7 +266,8 @@ impl Task {
     fn go_on(&self, store: &mut Store, shared: &Shared) -> Result<Page, Failure> {
         interrupt::saving(self.interrupted(shared));
         let (start, known) = (Instant::now(), Arc::new(known(store, &self.id)?));
-        let recorder = Recorder::new(store, self.id.clone(), &known);
+        let (curriculum, approach) = (&self.curriculum, &self.settings.approach);
+        let recorder = Recorder::new(store, self.id.clone(), &known, curriculum, approach)?;
         let proposer = self.settings.proposer.as_ref();
         let mut endpoint =
             proposer.map(|proposer| Endpoint::new(proposer, &shared.store, self.seed)).transpose()?;

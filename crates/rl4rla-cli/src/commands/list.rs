@@ -89,6 +89,8 @@ fn runs(path: &Path, check: bool) -> Result<Vec<(Value, Vec<String>)>, Failure> 
             "playouts": row.playouts,
             "evaluations": row.evaluations,
             "stages": row.stages,
+            "tags": row.tags,
+            "note": row.note,
         });
         let found = match row.status.found() {
             Some(true) => "found".into(),

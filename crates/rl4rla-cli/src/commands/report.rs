@@ -19,7 +19,7 @@ pub fn run(args: &Report, shared: &Shared) -> Result<Page, Failure> {
         return Err(Failure::new(message).advise(begin));
     }
     let store = Store::open_read_only(&shared.store)?;
-    let mut rows = store.runs()?;
+    let mut rows = if args.runs.is_empty() { store.runs()? } else { store.all_runs()? };
     if !args.runs.is_empty() {
         let mut named = Vec::new();
         for name in &args.runs {

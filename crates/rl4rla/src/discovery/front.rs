@@ -85,6 +85,11 @@ impl Front {
         self.points.is_empty()
     }
 
+    /// The programs with their objectives, in no particular order.
+    pub fn points(&self) -> impl Iterator<Item = (&Tradeoff, &Program)> {
+        self.points.iter().map(|(tradeoff, program)| (tradeoff, program))
+    }
+
     /// The smallest excess and the smallest work in the front.
     pub fn ends(&self) -> Option<[f64; 2]> {
         let least =

@@ -204,6 +204,6 @@ fn unstable(kappa: f64) -> String {
 }
 
 /// A number; JSON has null for non-finite ones.
-pub(super) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+pub(crate) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }

@@ -41,6 +41,8 @@ pub enum StoreError {
     UnknownRun { path: PathBuf, wanted: String, last: Vec<String> },
     /// Several runs begin with these characters.
     AmbiguousRun { path: PathBuf, wanted: String, candidates: Vec<String> },
+    /// These cannot be the tags or the note of a run.
+    Unfit { path: PathBuf, why: String },
     /// The file is damaged.
     Corrupt { path: PathBuf, why: String },
     /// A record in the store cannot be read by this version.
@@ -181,6 +183,7 @@ impl fmt::Display for StoreError {
                 "SQLite {found} may damage a store that is read while it is written; build with 3.51.3 or \
                  later, such as the bundled one"
             ),
+            Unfit { why, .. } => write!(f, "{why}"),
             Other { path, why } => write!(f, "`{}`: {why}", path.display()),
         }
     }

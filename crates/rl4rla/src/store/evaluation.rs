@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::seal::{Seal, SealedPart, hash, hash_row};
-use super::{RunId, Store, StoreError};
+use super::{Leader, RunId, Store, StoreError, leader, live, summary};
 
 /// Maximum time and maximum number of rows before buffered rows are committed.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -119,11 +119,11 @@ pub(super) fn samples(connection: &Connection, run: i64, id: &str) -> rusqlite::
     Ok(rows)
 }
 
-fn to_bits(value: f64) -> i64 {
+pub(super) fn to_bits(value: f64) -> i64 {
     value.to_bits() as i64
 }
 
-fn from_bits(bits: i64) -> f64 {
+pub(super) fn from_bits(bits: i64) -> f64 {
     f64::from_bits(bits as u64)
 }
 
@@ -132,6 +132,9 @@ fn from_bits(bits: i64) -> f64 {
 pub(super) struct Buffer {
     evaluations: Vec<(i64, StoredReward)>,
     samples: Vec<(i64, Sample)>,
+    pub(super) leaders: Vec<(i64, Leader)>,
+    /// The states of running runs, as JSON; each replaces the one before.
+    pub(super) live: BTreeMap<i64, String>,
     /// Time of the last attempt to commit; after a failure the next attempt also waits for the interval.
     last: Instant,
     /// Maximum waiting time; tests set it to infinity.
@@ -140,16 +143,25 @@ pub(super) struct Buffer {
 
 impl Buffer {
     pub(super) fn new() -> Buffer {
-        let (evaluations, samples) = (Vec::new(), Vec::new());
-        Buffer { evaluations, samples, last: Instant::now(), interval: INTERVAL }
+        Buffer {
+            evaluations: Vec::new(),
+            samples: Vec::new(),
+            leaders: Vec::new(),
+            live: BTreeMap::new(),
+            last: Instant::now(),
+            interval: INTERVAL,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.evaluations.is_empty() && self.samples.is_empty()
+        self.evaluations.is_empty()
+            && self.samples.is_empty()
+            && self.leaders.is_empty()
+            && self.live.is_empty()
     }
 
     /// Whether a commit is due.
-    fn is_due(&self) -> bool {
+    pub(super) fn is_due(&self) -> bool {
         self.evaluations.len() >= MOST_ROWS || self.last.elapsed() >= self.interval
     }
 
@@ -161,6 +173,8 @@ impl Buffer {
     pub(super) fn clear(&mut self) {
         self.evaluations.clear();
         self.samples.clear();
+        self.leaders.clear();
+        self.live.clear();
     }
 
     pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
@@ -172,13 +186,17 @@ impl Buffer {
         }
         for (run, seal) in write_samples(connection, &self.samples)? {
             seal.amend(connection, run, SealedPart::Samples)?;
+            summary::count_playouts(connection, run)?;
         }
-        Ok(())
+        for (run, seal) in leader::write(connection, &self.leaders)? {
+            seal.amend(connection, run, SealedPart::Leaders)?;
+        }
+        live::write(connection, &self.live)
     }
 }
 
 /// Seals of the rows added, by run.
-type Added = BTreeMap<i64, Seal>;
+pub(super) type Added = BTreeMap<i64, Seal>;
 
 fn write_evaluations(connection: &Connection, rows: &[(i64, StoredReward)]) -> rusqlite::Result<Added> {
     let mut insert =

@@ -8,7 +8,10 @@ mod creation;
 mod digest;
 mod error;
 mod evaluation;
+mod leader;
+mod live;
 mod lock;
+mod mark;
 mod opening;
 mod record;
 mod result;
@@ -19,17 +22,23 @@ mod seal;
 mod stage;
 mod stamp;
 mod status;
+mod summary;
 #[cfg(test)]
 mod testing;
+mod watch;
 
 pub use clock::utc;
 pub use error::StoreError;
 pub use evaluation::{Sample, StoredReward};
+pub use leader::Leader;
+pub use live::{Live, LiveBest, LiveEntry};
 pub use lock::Holder;
+pub use mark::Marks;
 pub use record::{Recorder, Sampler, known};
 pub use results::ResultRecorder;
 pub use run::{NewRun, Run, RunId, RunRow};
 pub use status::Status;
+pub use watch::{Changes, Watcher};
 
 use std::fs;
 use std::io;
@@ -136,9 +145,11 @@ impl Store {
                 false => Ok(()),
             }
         })?;
-        for row in self.runs()? {
+        for row in self.all_runs()? {
             self.run(&row.id)?.result?;
             self.stages(&row.id)?;
+            self.leaders(&row.id)?;
+            self.check_summary(&row)?;
             self.read(|connection| {
                 let (run, id) = (row.id.row(), row.id.as_str());
                 let seal = seal::Seal::of_evaluations(connection, run)?;

@@ -43,12 +43,16 @@ pub(super) fn written(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|found| found.modified()).ok()
 }
 
+/// Whether there are commits that are only in the log.
+pub(super) fn logged(path: &Path) -> bool {
+    fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+}
+
 /// Modification time of a store that has no writer and no log. Such a file is opened as immutable: otherwise SQLite
 /// would create two files next to it, which is impossible in a read-only folder, and which lock out the store's owner
 /// if they belong to another user.
 fn settled(path: &Path) -> Option<SystemTime> {
-    let logged = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
-    let calm = !logged && !interrupted(path) && !lock::held(path);
+    let calm = !logged(path) && !interrupted(path) && !lock::held(path);
     written(path).filter(|_| calm && cfg!(unix))
 }
 

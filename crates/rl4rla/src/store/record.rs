@@ -1,8 +1,11 @@
 //! Recording: an observer that writes a run into the store, and the values that an earlier attempt left there.
 
-use super::{RunId, Sample, Store, StoreError, StoredReward};
-use crate::discovery::{Front, Known, Leader, Observer, Progress, RewardKey, StageResult};
+use super::live::Pace;
+use super::{Leader, Live, LiveBest, LiveEntry, RunId, Sample, Store, StoreError, StoredReward};
+use crate::curriculum::Curriculum;
+use crate::discovery::{self, Approach, Front, Known, Observer, Progress, RewardKey, StageResult};
 use crate::problem::InstanceSet;
+use crate::program::{Program, Update};
 use crate::record::StageRecord;
 
 /// The instance sets, indexed by their number in the store.
@@ -58,11 +61,15 @@ impl Sampler {
     /// The last point of a stage's curve.
     pub fn take_last(&mut self, number: usize, result: &StageResult) -> Option<Sample> {
         self.take_next();
-        let leading = result.attempt.candidates.iter().max_by(|a, b| a.search.total_cmp(&b.search));
-        let best = leading.map(|leading| Leader { program: &leading.program, reward: leading.search });
-        let front = Front::default();
+        let (best, front) = (last_leader(result), Front::default());
         self.take(&Progress { stage: number, counters: result.attempt.counters, best, front: &front })
     }
+}
+
+/// The program that led a search when it ended.
+fn last_leader(result: &StageResult) -> Option<discovery::Leader<'_>> {
+    let leading = result.attempt.candidates.iter().max_by(|a, b| a.search.total_cmp(&b.search))?;
+    Some(discovery::Leader { program: &leading.program, reward: leading.search })
 }
 
 /// Writes a run into the store as it goes. If the store fails, the run is asked to stop and the error is kept.
@@ -71,14 +78,27 @@ pub struct Recorder<'a> {
     pub store: &'a mut Store,
     run: RunId,
     known: &'a Known,
+    curriculum: &'a Curriculum,
+    approach: &'a Approach,
     sampler: Sampler,
+    /// The program that leads the current stage.
+    leader: Option<Program>,
+    pace: Pace,
     error: Option<StoreError>,
 }
 
 impl<'a> Recorder<'a> {
-    /// Records this run; the values in `known` are stored already.
-    pub fn new(store: &'a mut Store, run: RunId, known: &'a Known) -> Recorder<'a> {
-        Recorder { store, run, known, sampler: Sampler::new(100), error: None }
+    /// Records this run of a curriculum; the values in `known` are stored already.
+    pub fn new(
+        store: &'a mut Store,
+        run: RunId,
+        known: &'a Known,
+        curriculum: &'a Curriculum,
+        approach: &'a Approach,
+    ) -> Result<Recorder<'a>, StoreError> {
+        let pace = Pace::new(store.seconds(&run)?);
+        let sampler = Sampler::new(100);
+        Ok(Recorder { store, run, known, curriculum, approach, sampler, leader: None, pace, error: None })
     }
 
     /// Keeps the first error.
@@ -91,6 +111,46 @@ impl<'a> Recorder<'a> {
     fn sample(&mut self, sample: Sample) {
         if self.error.is_none() {
             let written = self.store.sample(&self.run, &sample);
+            self.note(written);
+        }
+    }
+
+    fn update(&self, number: usize) -> Update {
+        self.curriculum.stages[number].0.grammar.signature.update
+    }
+
+    /// Records the best program of a stage if it is not the one that led before.
+    fn lead(&mut self, progress: &Progress) {
+        let Some(best) = progress.best.filter(|best| self.leader.as_ref() != Some(best.program)) else {
+            return;
+        };
+        self.leader = Some(best.program.clone());
+        let leader = Leader {
+            stage: progress.stage as u32,
+            evaluations: progress.counters.evaluations,
+            playouts: progress.counters.playouts,
+            reward: best.reward,
+            program: self.update(progress.stage).text(best.program),
+        };
+        if self.error.is_none() {
+            let written = self.store.lead(&self.run, leader);
+            self.note(written);
+        }
+    }
+
+    /// Shows the state of the run, with what is known of it already.
+    fn show(&mut self, number: usize, doing: &str, known: Live) {
+        let stage = &self.curriculum.stages[number].0;
+        let live = Live {
+            stage: number,
+            name: stage.name.clone(),
+            budget: self.approach.tuning(stage).budget,
+            at: self.pace.tick(),
+            doing: doing.into(),
+            ..known
+        };
+        if self.error.is_none() {
+            let written = self.store.show(&self.run, &live);
             self.note(written);
         }
     }
@@ -130,16 +190,34 @@ impl Observer for Recorder<'_> {
         if let Some(sample) = self.sampler.take(progress) {
             self.sample(sample);
         }
+        self.lead(progress);
+        if self.pace.is_due() {
+            let (update, counters) = (self.update(progress.stage), &progress.counters);
+            let best = progress.best.as_ref();
+            let live = Live {
+                playouts: counters.playouts,
+                evaluations: counters.evaluations,
+                unique_states: counters.unique_states,
+                best: best.map(|best| LiveBest { program: update.text(best.program), reward: best.reward }),
+                front: LiveEntry::of(progress.front, update),
+                ..Live::default()
+            };
+            self.show(progress.stage, "searching", live);
+        }
         self.error.is_none()
     }
 
-    fn begins(&mut self, _number: usize) {
+    fn begins(&mut self, number: usize) {
         self.sampler.take_next();
+        self.leader = None;
+        self.show(number, "drawing instances", Live::default());
     }
 
     fn ended(&mut self, number: usize, result: &StageResult) {
         if let Some(sample) = self.sampler.take_last(number, result) {
             self.sample(sample);
         }
+        let (best, front) = (last_leader(result), Front::default());
+        self.lead(&Progress { stage: number, counters: result.attempt.counters, best, front: &front });
     }
 }

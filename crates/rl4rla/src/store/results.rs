@@ -1,6 +1,7 @@
 //! The log of an exploration's results: its rows are those of the log of evaluations, one for each number.
 
-use super::{RunId, Store, StoreError, StoredReward};
+use super::live::Pace;
+use super::{Live, RunId, Store, StoreError, StoredReward};
 use crate::explore::ResultLog;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,9 +12,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct ResultRecorder<'a> {
     run: RunId,
     known: FxHashMap<u128, Vec<f64>>,
-    written: Mutex<(&'a mut Store, Option<StoreError>)>,
+    writing: Mutex<Writing<'a>>,
     replayed: AtomicUsize,
     computed: AtomicUsize,
+}
+
+/// What one thread at a time writes.
+struct Writing<'a> {
+    store: &'a mut Store,
+    error: Option<StoreError>,
+    pace: Pace,
+    /// What is being done, in words.
+    doing: String,
 }
 
 impl<'a> ResultRecorder<'a> {
@@ -25,7 +35,9 @@ impl<'a> ResultRecorder<'a> {
             known.entry(u128::from_le_bytes(row.key)).or_default().push(row.value);
         }
         let (replayed, computed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Ok(ResultRecorder { run, known, written: Mutex::new((store, None)), replayed, computed })
+        let pace = Pace::new(store.seconds(&run)?);
+        let writing = Mutex::new(Writing { store, error: None, pace, doing: String::new() });
+        Ok(ResultRecorder { run, known, writing, replayed, computed })
     }
 
     /// Numbers of results that were taken from the log, and that were computed.
@@ -33,20 +45,37 @@ impl<'a> ResultRecorder<'a> {
         [&self.replayed, &self.computed].map(|count| count.load(Ordering::Relaxed))
     }
 
+    /// Notes what is being done, for those who watch the run.
+    pub fn doing(&self, what: &str) {
+        let mut writing = self.writing();
+        writing.doing = what.into();
+        self.show(&mut writing);
+    }
+
     /// Whether the store has failed.
     pub fn failed(&self) -> bool {
-        self.written().1.is_some()
+        self.writing().error.is_some()
     }
 
     /// Commits everything; returns the first error.
     pub fn close(self) -> Result<(), StoreError> {
-        let (store, error) = self.written.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Writing { store, error, .. } = self.writing.into_inner().unwrap_or_else(PoisonError::into_inner);
         let flushed = store.flush();
         error.map_or(flushed, Err)
     }
 
-    fn written(&self) -> MutexGuard<'_, (&'a mut Store, Option<StoreError>)> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    fn writing(&self) -> MutexGuard<'_, Writing<'a>> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows the state of the run if it is due.
+    fn show(&self, writing: &mut Writing) {
+        if writing.error.is_none() && writing.pace.is_due() {
+            let evaluations = self.counts().iter().sum::<usize>() as u64;
+            let (at, doing) = (writing.pace.tick(), writing.doing.clone());
+            let live = Live { evaluations, at, doing, ..Live::default() };
+            writing.error = writing.store.show(&self.run, &live).err();
+        }
     }
 }
 
@@ -67,11 +96,11 @@ impl ResultLog for ResultRecorder<'_> {
             value,
         };
         let rows: Vec<StoredReward> = numbers.iter().enumerate().map(row).collect();
-        let mut written = self.written();
-        let (store, error) = &mut *written;
-        if error.is_none() {
-            *error = store.append(&self.run, &rows).err();
+        let mut writing = self.writing();
+        if writing.error.is_none() {
+            writing.error = writing.store.append(&self.run, &rows).err();
         }
+        self.show(&mut writing);
     }
 }
 

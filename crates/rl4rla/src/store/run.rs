@@ -12,7 +12,7 @@ use super::evaluation::samples;
 use super::result::json;
 use super::seal::{self, RUN_COLUMNS, Seal, SealedPart, damaged, hash_row};
 use super::stage::duration;
-use super::{Status, Store, StoreError, lock};
+use super::{Marks, Status, Store, StoreError, live, lock};
 use crate::record::{Build, RunRecord};
 
 /// The settings of a new run.
@@ -50,6 +50,11 @@ pub struct RunId {
 }
 
 impl RunId {
+    /// The id in these columns.
+    pub(super) fn of(text: String, row: i64) -> RunId {
+        RunId { text, row }
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -90,6 +95,12 @@ pub struct RunRow {
     pub evaluations: u64,
     /// Number of finished stages.
     pub stages: u32,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Its note; empty if there is none.
+    pub note: String,
+    /// Whether it is deleted.
+    pub deleted: bool,
 }
 
 /// A run with its settings and result.
@@ -151,13 +162,17 @@ impl Store {
         Err(StoreError::AmbiguousRun { path: self.path.clone(), wanted: wanted.into(), candidates })
     }
 
-    /// All runs, the newest last.
+    /// All runs that are not deleted, the newest last.
     pub fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
-        let alive = self.alive();
-        self.read(|connection| {
+        Ok(self.all_runs()?.into_iter().filter(|row| !row.deleted).collect())
+    }
+
+    /// All runs, deleted ones included.
+    pub fn all_runs(&self) -> Result<Vec<RunRow>, StoreError> {
+        let mut rows = self.read(|connection| {
             let mut statement =
                 connection.prepare_cached(&format!("SELECT {RUN_COLUMNS} FROM run ORDER BY row"))?;
-            let rows = statement.query_map([], |row| run_row(connection, row, alive))?;
+            let rows = statement.query_map([], |row| run_row(connection, row))?;
             let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
             let count = seal::number_of_runs(connection)?;
             if count != rows.len() as i64 {
@@ -168,12 +183,13 @@ impl Store {
                 true => Ok(rows),
                 false => Err(damaged("its runs are not in order".into())),
             }
-        })
+        })?;
+        self.settle_all(&mut rows);
+        Ok(rows)
     }
 
     /// A run with its settings and result.
     pub fn run(&self, id: &RunId) -> Result<Run, StoreError> {
-        let alive = self.alive();
         let found = self.read(|connection| {
             let sql = format!("SELECT {RUN_COLUMNS} FROM run WHERE row = ?1 AND id = ?2");
             let whole = |row: &Row| {
@@ -181,11 +197,34 @@ impl Store {
                 let build = Build { version: row.get(7)?, digest };
                 let (spec, settings, result) = (row.get(5)?, row.get(6)?, row.get::<_, Option<String>>(11)?);
                 let result = result.map(|text| self.record(id, &text)).transpose();
-                Ok(Run { row: run_row(connection, row, alive)?, spec, settings, build, result })
+                Ok(Run { row: run_row(connection, row)?, spec, settings, build, result })
             };
             connection.query_row(&sql, params![id.row, id.text], whole).optional()
         })?;
-        found.ok_or_else(|| self.unknown(id.as_str()))
+        let mut run = found.ok_or_else(|| self.unknown(id.as_str()))?;
+        self.settle_all(std::slice::from_mut(&mut run.row));
+        Ok(run)
+    }
+
+    /// The status of a run.
+    pub(super) fn status(&self, id: &RunId) -> Result<Status, StoreError> {
+        let found = self.read(|connection| {
+            let sql = "SELECT status, found FROM run WHERE row = ?1 AND id = ?2";
+            let status = |row: &Row| stored_status(&row.get::<_, String>(0)?, row.get(1)?);
+            connection.prepare_cached(sql)?.query_row(params![id.row, id.text], status).optional()
+        })?;
+        match found.ok_or_else(|| self.unknown(id.as_str()))? {
+            Status::Running if !self.is_running(id) => Ok(Status::Interrupted),
+            status => Ok(status),
+        }
+    }
+
+    /// Working time of a run in seconds, summed over all attempts so far.
+    pub(super) fn seconds(&self, id: &RunId) -> Result<f64, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT seconds FROM run WHERE row = ?1";
+            connection.query_row(sql, [id.row], |row| row.get(0))
+        })
     }
 
     /// Marks a run as running again.
@@ -216,7 +255,12 @@ impl Store {
         result: Option<&str>,
     ) -> Result<(), StoreError> {
         let sql = "UPDATE run SET status = ?3, found = ?4, result = ?5 WHERE row = ?1 AND id = ?2";
-        self.update(run, sql, params![run.row, run.text, status.name(), status.found(), result])
+        let values = params![run.row, run.text, status.name(), status.found(), result];
+        let changed = self.commit(|transaction| {
+            live::remove(transaction, run.row)?;
+            change(transaction, run, sql, values)
+        })?;
+        if changed == 0 { Err(self.unknown(run.as_str())) } else { Ok(()) }
     }
 
     fn update(&mut self, run: &RunId, sql: &str, values: impl Params) -> Result<(), StoreError> {
@@ -235,13 +279,23 @@ impl Store {
         Ok(())
     }
 
-    /// Whether runs marked as running can be: a killed process does not change the mark.
-    fn alive(&self) -> bool {
+    /// Whether a run that is stored as running can be: a killed process does not change that.
+    pub(super) fn is_running(&self, _run: &RunId) -> bool {
         self.lock.is_some() || lock::held(&self.path)
     }
 
+    /// Corrects the status of runs that are stored as running and that nobody works on.
+    pub(super) fn settle_all(&self, rows: &mut [RunRow]) {
+        for row in rows.iter_mut().filter(|row| row.status == Status::Running) {
+            if !self.is_running(&row.id) {
+                row.status = Status::Interrupted;
+            }
+        }
+    }
+
     fn unknown(&self, wanted: &str) -> StoreError {
-        let last = self.ids("ORDER BY row DESC LIMIT 5", []);
+        let listed = "WHERE row NOT IN (SELECT run FROM mark WHERE deleted) ORDER BY row DESC LIMIT 5";
+        let last = self.ids(listed, []);
         let last = last.map(|ids| ids.iter().rev().map(RunId::to_string).collect());
         let (path, wanted) = (self.path.clone(), wanted.to_string());
         last.map_or_else(|error| error, |last| StoreError::UnknownRun { path, wanted, last })
@@ -277,8 +331,8 @@ fn change(connection: &Connection, run: &RunId, sql: &str, values: impl Params) 
     Ok(changed)
 }
 
-/// A run from its [`RUN_COLUMNS`], verified against its seal.
-fn run_row(connection: &Connection, row: &Row, alive: bool) -> rusqlite::Result<RunRow> {
+/// A run from its [`RUN_COLUMNS`], verified against its seal; its status as stored.
+fn run_row(connection: &Connection, row: &Row) -> rusqlite::Result<RunRow> {
     let id = RunId { text: row.get(1)?, row: row.get(0)? };
     let stages = Seal::read(connection, id.row, &id.text, SealedPart::Run)?.count;
     Seal::of_run(hash_row(row)?, stages).check(connection, id.row, &id.text, SealedPart::Run)?;
@@ -287,23 +341,28 @@ fn run_row(connection: &Connection, row: &Row, alive: bool) -> rusqlite::Result<
     let samples = samples(connection, id.row, &id.text)?;
     let playouts = samples.chunk_by(|a, b| a.stage == b.stage).filter_map(|stage| stage.last());
     let playouts = playouts.fold(0_u64, |sum, last| sum.saturating_add(last.playouts));
-    let status = Status::from_columns(&row.get::<_, String>(9)?, row.get(10)?);
-    let status = match status.ok_or(Error::InvalidColumnType(9, "status".into(), Type::Text))? {
-        Status::Running if !alive => Status::Interrupted,
-        status => status,
-    };
+    let Marks { tags, note, deleted } = Marks::read(connection, id.row, &id.text)?;
     Ok(RunRow {
         id,
         curriculum: row.get(2)?,
         method: row.get(3)?,
         seed: row.get::<_, i64>(4)? as u64,
-        status,
+        status: stored_status(&row.get::<_, String>(9)?, row.get(10)?)?,
         created: row.get(8)?,
         seconds: row.get(12)?,
         playouts,
         evaluations: evaluations as u64,
         stages: stages as u32,
+        tags,
+        note,
+        deleted,
     })
+}
+
+/// The status in these columns.
+pub(super) fn stored_status(name: &str, found: Option<bool>) -> rusqlite::Result<Status> {
+    let wrong = || Error::InvalidColumnType(9, "status".into(), Type::Text);
+    Status::from_columns(name, found).ok_or_else(wrong)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::digest;
 use super::error::StoreError;
 use super::seal::seal_all;
 use super::stamp::{APPLICATION, Stamp};
+use super::summary;
 
 /// The first SQLite version without the WAL-reset bug, which damages a file when a checkpoint coincides with a
 /// commit.
@@ -15,6 +16,8 @@ const OLDEST_LIBRARY: i32 = 3_051_003;
 pub(super) struct Migration {
     pub(super) sql: &'static str,
     pub(super) fill: fn(&Connection) -> rusqlite::Result<()>,
+    /// Indices and triggers on them, which a reader of an earlier format does without.
+    pub(super) aids: &'static str,
 }
 
 /// Entry i migrates a store from format i to format i + 1. An entry never changes once released, and only adds
@@ -68,6 +71,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     ) STRICT, WITHOUT ROWID;
 ",
         fill: |_| Ok(()),
+        aids: "",
     },
     Migration {
         sql: "
@@ -81,6 +85,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     ) STRICT, WITHOUT ROWID;
 ",
         fill: seal_all,
+        aids: "",
     },
     Migration {
         sql: "
@@ -91,6 +96,38 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     ) STRICT;
 ",
         fill: digest::fill,
+        aids: "",
+    },
+    Migration {
+        sql: "
+    CREATE TABLE leader (
+        run         INTEGER NOT NULL REFERENCES run(row),
+        stage       INTEGER NOT NULL,
+        evaluations INTEGER NOT NULL,
+        playouts    INTEGER NOT NULL,
+        reward      INTEGER NOT NULL,
+        program     TEXT NOT NULL,
+        PRIMARY KEY (run, stage, evaluations, playouts)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE live (
+        run         INTEGER PRIMARY KEY REFERENCES run(row),
+        state       TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE mark (
+        run         INTEGER PRIMARY KEY REFERENCES run(row),
+        tags        TEXT NOT NULL,
+        note        TEXT NOT NULL,
+        deleted     INTEGER NOT NULL,
+        sum         INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE summary (
+        run         INTEGER PRIMARY KEY,
+        change      INTEGER NOT NULL,
+        playouts    INTEGER NOT NULL
+    ) STRICT;
+",
+        fill: summary::fill,
+        aids: summary::AIDS,
     },
 ];
 
@@ -129,6 +166,7 @@ pub(super) fn migrate(connection: &mut Connection, migrations: &[Migration]) -> 
     for migration in &migrations[format..] {
         transaction.execute_batch(migration.sql)?;
         (migration.fill)(&transaction)?;
+        transaction.execute_batch(migration.aids)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", migrations.len() as i64)?;
@@ -146,7 +184,7 @@ mod tests {
         let folder = Folder::new();
         let path = folder.file("runs.db");
         Store::open(&path).unwrap().begin(&new_run()).unwrap();
-        let plain = |sql| Migration { sql, fill: |_| Ok(()) };
+        let plain = |sql| Migration { sql, fill: |_| Ok(()), aids: "" };
         let next = || {
             let known = MIGRATIONS.iter().map(|migration| Migration { ..*migration });
             let new = ["ALTER TABLE run ADD COLUMN note TEXT", "UPDATE run SET note = 'b'"].map(plain);

@@ -26,6 +26,8 @@ pub(super) enum SealedPart {
     Samples,
     /// The result of a stage.
     Stage(u32),
+    /// The programs that led the searches. Without a row there are none: runs of earlier formats have no such seal.
+    Leaders,
 }
 
 impl SealedPart {
@@ -35,6 +37,7 @@ impl SealedPart {
             SealedPart::Evaluations => 1,
             SealedPart::Samples => 2,
             SealedPart::Stage(stage) => 3 + i64::from(stage),
+            SealedPart::Leaders => -1,
         }
     }
 
@@ -44,6 +47,7 @@ impl SealedPart {
             SealedPart::Evaluations => format!("the evaluations of run {id}"),
             SealedPart::Samples => format!("the curves of run {id}"),
             SealedPart::Stage(stage) => format!("stage {} of run {id}", u64::from(stage) + 1),
+            SealedPart::Leaders => format!("the leading programs of run {id}"),
         };
         damaged(format!("the checksum of {what} is wrong"))
     }
@@ -95,8 +99,11 @@ impl Seal {
         id: &str,
         part: SealedPart,
     ) -> rusqlite::Result<Seal> {
-        let found = stored(connection, run, part.number())?;
-        found.ok_or_else(|| part.damaged(id))
+        match (stored(connection, run, part.number())?, part) {
+            (Some(seal), _) => Ok(seal),
+            (None, SealedPart::Leaders) => Ok(Seal::default()),
+            (None, _) => Err(part.damaged(id)),
+        }
     }
 
     /// Adds this to the stored seal.

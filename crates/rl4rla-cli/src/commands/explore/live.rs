@@ -22,6 +22,7 @@ impl<'a> LiveLog<'a> {
     /// Shows what is being done; tells whether there is reason to go on.
     pub fn goes_on(&self, what: &str) -> bool {
         *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = what.into();
+        self.recorder.doing(what);
         progress::doing(self.message());
         !stopped() && !self.recorder.failed()
     }
