@@ -91,7 +91,7 @@ pub async fn curves(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -
         let (run, samples, leaders) = (store.run(&id)?, store.samples(&id)?, store.leaders(&id)?);
         let outline = Outline::of(&run);
         let terms = Terms::of(&run, &outline);
-        let stages = outline.names().iter().enumerate().map(|(number, name)| {
+        let stages = outline.names().into_iter().enumerate().map(|(number, name)| {
             let here = |stage: u32| stage as usize == number;
             let points: Vec<Value> = samples
                 .iter()

@@ -4,7 +4,7 @@ use crate::board::told;
 use crate::outline::Outline;
 use crate::run::live_value;
 use crate::state::Shared;
-use rl4rla::store::{Store, Watcher};
+use rl4rla::store::Watcher;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Weak;
@@ -44,7 +44,7 @@ fn look(shared: &Shared, watcher: &mut Watcher, lives: &mut BTreeMap<String, Str
     shared.events.tell("runs", &json!({ "rows": rows, "gone": changes.gone }));
     let running = shared.board().running();
     lives.retain(|id, _| running.iter().any(|row| row.id.as_str() == id));
-    let Ok(store) = Store::open_read_only(&shared.settings.store) else { return };
+    let Some(store) = watcher.store() else { return };
     for row in running {
         let Ok(Some(live)) = store.live(&row.id) else { continue };
         let Ok(run) = store.run(&row.id) else { continue };

@@ -66,7 +66,7 @@ impl Page {
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
              <style>\n{}</style>\n</head>\n<body id=\"top\">\n<header>\n<h1>{title}</h1>\n{lead}</header>\n\
              {nav}<main>\n{sections}</main>\n{foot}</body>\n</html>\n",
-            style()
+            style_sheet()
         )
     }
 
@@ -234,7 +234,7 @@ impl Page {
 }
 
 /// The style sheet of a page.
-fn style() -> String {
+pub fn style_sheet() -> String {
     format!(
         ":root{{{light}}}\n@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{rules}{page}\
          @media print{{:root{{{light}}}}}\n",

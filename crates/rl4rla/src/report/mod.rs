@@ -25,6 +25,7 @@ mod ticks;
 pub use crate::statistics::{Rate, Spread};
 pub use diagram::{Diagram, DiagramNode, Role};
 pub use document::{Block, Finding, ReportPage, ReportSection};
+pub use html::style_sheet;
 pub use figure::{Axis, AxisScale, Figure, Ink, Label, Marker, Panel, Series, Shades};
 pub use numbers::{duration, exact, number};
 pub use table::{Align, Cell, Column, Table};
