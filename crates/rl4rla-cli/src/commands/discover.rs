@@ -21,7 +21,9 @@ use live::Live;
 use present::page;
 use rl4rla::curriculum::{Curriculum, Discovery, SpecError, discover};
 use rl4rla::discovery::{Approach, Context, Known, Preference, Proposer};
-use rl4rla::experiment::{ProposerSettings, SearchSettings, unreadable};
+use rl4rla::experiment::{
+    BegunRun, BegunRunError, ExperimentError, ProposerSettings, SearchSettings, same_build, unreadable,
+};
 use rl4rla::explore::ExploreRequest;
 use rl4rla::program::nearest;
 use rl4rla::record::{Build, EXPLORE, RunRecord};
@@ -200,15 +202,6 @@ fn discovered(args: &Discover, shared: &Shared) -> Result<Page, Failure> {
     task.go_on(&mut store, shared)
 }
 
-/// An error if a run was begun by a build that may compute different numbers.
-fn same_build(id: &RunId, build: &Build) -> Result<(), Failure> {
-    if Build::current().continues(build) {
-        return Ok(());
-    }
-    let message = format!("run {id} was started by another build, version {build}");
-    Err(Failure::new(message).advise("that build, because another may compute different numbers"))
-}
-
 /// Resumes a run, or reloads a finished one.
 pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
@@ -222,30 +215,30 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
         // If the error has its own suggestion, that is kept.
         if error.advice.is_some() { failure } else { failure.advise("start a new run") }
     };
+    let result = run.result.clone()?;
     if run.row.curriculum == EXPLORE {
         let request: ExploreRequest =
             serde_json::from_str(&run.settings).map_err(|error| unreadable(&format!("run {id}"), &error))?;
-        if let Some(record) = run.result? {
+        if let Some(record) = result {
             return Ok(explore::page(&record, &request, shared));
         }
-        same_build(&id, &run.build)?;
+        same_build(&run).map_err(ExperimentError::from)?;
         drop(store);
         let mut store = Store::open(&shared.store)?;
         store.resume(&id)?;
         return explore::go_on(&id, &request, &mut store, shared);
     }
-    if let Some(record) = run.result? {
+    if let Some(record) = result {
         let curriculum = Curriculum::outline(&run.row.curriculum, &run.spec)
             .map_err(|error| unusable("be shown", error))?;
         return Ok(page(&record.preferring(preference.as_ref()), &curriculum, shared));
     }
-    same_build(&id, &run.build)?;
-    let settings: SearchSettings =
-        serde_json::from_str(&run.settings).map_err(|error| unreadable(&format!("run {id}"), &error))?;
-    let curriculum =
-        Curriculum::parse(&run.row.curriculum, &run.spec).map_err(|error| unusable("go on", error))?;
-    let curriculum = settings.apply(curriculum);
-    let task = Task { id, curriculum, settings, seed: run.row.seed, preference };
+    let begun = BegunRun::read(&run).map_err(|error| match error {
+        BegunRunError::Curriculum(error) => unusable("go on", error),
+        other => ExperimentError::from(other).into(),
+    })?;
+    let BegunRun { curriculum, settings, seed } = begun;
+    let task = Task { id, curriculum, settings, seed, preference };
     drop(store);
     let mut store = Store::open(&shared.store)?;
     store.resume(&task.id)?;

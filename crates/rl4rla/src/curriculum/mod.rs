@@ -5,6 +5,7 @@ mod builder;
 mod builtin;
 mod error;
 mod reader;
+mod replay;
 mod run;
 mod spec;
 mod target;
@@ -16,7 +17,8 @@ pub use audit::{Audited, audit};
 pub use builder::{CurriculumBuilder, StageBuilder};
 pub use builtin::BUILTIN;
 pub use error::SpecError;
-pub use run::{Discovery, discover};
+pub use replay::Replay;
+pub use run::{Discovery, StageStart, discover};
 pub use target::Target;
 
 use crate::discovery::Stage;

@@ -4,6 +4,7 @@
 use super::Curriculum;
 use crate::discovery::{Approach, Bench, Context, Observer, Stage, StageResult, attempt};
 use crate::problem::{FamilyError, InstanceSet};
+use crate::program::Program;
 use crate::search::{Counters, StopReason};
 use std::time::Instant;
 
@@ -30,6 +31,45 @@ impl Discovery {
     }
 }
 
+/// Where a stage of a run begins.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StageStart {
+    /// Index of the stage.
+    pub number: usize,
+    /// The program it starts from.
+    pub program: Program,
+    /// The sum of the counters of the searches before it.
+    pub spent: Counters,
+}
+
+impl StageStart {
+    /// The start of the first stage.
+    pub fn first(curriculum: &Curriculum) -> StageStart {
+        StageStart { number: 0, program: curriculum.start.clone(), spent: Counters::default() }
+    }
+
+    /// The start of the next stage, if there may be one: after a stage that chose this program, found its target or not,
+    /// with these counters.
+    #[must_use]
+    pub fn next(
+        self,
+        curriculum: &Curriculum,
+        approach: &Approach,
+        chosen: Option<Program>,
+        found: bool,
+        counters: Counters,
+    ) -> Option<StageStart> {
+        let target = &curriculum.stages[self.number].1;
+        let program = match chosen {
+            _ if approach.method.info().starts_afresh() => self.program,
+            _ if approach.from_targets && !target.is_open() => target.sought(),
+            Some(chosen) if found => chosen,
+            _ => return None,
+        };
+        Some(StageStart { number: self.number + 1, program, spent: self.spent.plus(counters) })
+    }
+}
+
 /// Runs a curriculum: apart from durations a pure function of curriculum, approach and seed, provided that the
 /// proposer in the context, if any, is one.
 pub fn discover(
@@ -39,18 +79,18 @@ pub fn discover(
     context: &mut Context,
 ) -> Result<Discovery, FamilyError> {
     let mut discovery = Discovery::default();
-    let mut program = curriculum.start.clone();
+    let mut from = StageStart::first(curriculum);
     let mut edits = 0;
     for (number, (stage, target)) in curriculum.stages.iter().enumerate() {
         let start = Instant::now();
         context.observer.begins(number);
         context.problems.keep(&stage.families);
-        let approach = &approach.after(discovery.counters());
+        let approach = &approach.after(from.spent);
         edits += stage.edits;
         // A method that writes whole programs may make all edits up to here.
         let afresh = approach.method.info().starts_afresh();
         let stage = &Stage { edits: if afresh { edits } else { stage.edits }, ..stage.clone() };
-        let attempt = attempt(stage, &program, approach, seed, number, context)?;
+        let attempt = attempt(stage, &from.program, approach, seed, number, context)?;
         if attempt.stop == StopReason::Interrupted {
             discovery.interrupted = true;
             return Ok(discovery);
@@ -71,13 +111,11 @@ pub fn discover(
         let name = stage.name.clone();
         let result = StageResult { name, attempt, judgement, form, target_reward, seconds };
         context.observer.ended(number, &result);
-        let found = result.found();
+        let next = from.next(curriculum, approach, chosen, result.found(), result.attempt.counters);
         discovery.stages.push(result);
-        match chosen {
-            _ if afresh => {}
-            _ if approach.from_targets && !target.is_open() => program = target.sought(),
-            Some(chosen) if found => program = chosen,
-            _ => return Ok(discovery),
+        match next {
+            Some(next) => from = next,
+            None => return Ok(discovery),
         }
     }
     discovery.found = discovery.stages.iter().all(StageResult::found);

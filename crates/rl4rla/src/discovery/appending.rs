@@ -19,7 +19,9 @@ use super::prefixes::{Prefix, Prefixes};
 use super::space::Space;
 use crate::execute::mix;
 use crate::program::{Continuation, Editor, InstructionNumber, Program, Section};
-use crate::search::{Budget, Counters, Domain, Measure, Outcome, Ranked, Solved, Watch, exhaustive};
+use crate::search::{
+    Budget, Counters, Domain, Edge, GraphView, Measure, NodeView, Outcome, Ranked, Solved, Watch, exhaustive,
+};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A prefix of a program up to its last edit, by its number; or the program made of it by adding nothing.
@@ -181,6 +183,13 @@ impl<'a> Appending<'a> {
         desk.tools.editor.program(&desk.finishing.words)
     }
 
+    /// The program made of a prefix, as the edits leave it.
+    fn unfinished(&self, &Beginning(number): &Beginning) -> Program {
+        let desk = &mut *self.desk();
+        let words = self.words(desk, number);
+        desk.tools.editor.program(&words)
+    }
+
     fn read(&self, solved: &Solved<Beginning>) -> Solved<Program> {
         Solved { key: solved.key, solution: self.finished(&solved.solution) }
     }
@@ -265,6 +274,10 @@ impl Domain for Appending<'_> {
         })
     }
 
+    fn draft(&self, beginning: &Beginning) -> Option<Beginning> {
+        Some(*beginning)
+    }
+
     fn replicates(&self) -> usize {
         self.space.bench.count()
     }
@@ -298,6 +311,46 @@ impl Watch<Beginning> for Reader<'_, '_> {
     fn continues(&mut self, counters: &Counters, best: Option<(&Beginning, f64)>) -> bool {
         let best = best.map(|(beginning, mean)| (self.appending.finished(beginning), mean));
         self.watch.continues(counters, best.as_ref().map(|(program, mean)| (program, *mean)))
+    }
+
+    fn permits(&mut self, key: u128, replicate: usize) -> bool {
+        self.watch.permits(key, replicate)
+    }
+
+    fn has_room(&mut self, nodes: usize) -> bool {
+        self.watch.has_room(nodes)
+    }
+
+    fn searched(&mut self, graph: &dyn GraphView<Beginning>) {
+        self.watch.searched(&WrittenGraph { appending: self.appending, graph });
+    }
+}
+
+/// A graph of prefixes, with the programs made of them.
+struct WrittenGraph<'a, 'b> {
+    appending: &'a Appending<'b>,
+    graph: &'a dyn GraphView<Beginning>,
+}
+
+impl GraphView<Program> for WrittenGraph<'_, '_> {
+    fn count(&self) -> usize {
+        self.graph.count()
+    }
+
+    fn view(&self, place: usize) -> NodeView {
+        self.graph.view(place)
+    }
+
+    fn children(&self, place: usize) -> &[Edge] {
+        self.graph.children(place)
+    }
+
+    fn parents(&self, place: usize) -> Vec<usize> {
+        self.graph.parents(place)
+    }
+
+    fn draft(&self, place: usize) -> Option<Program> {
+        self.graph.draft(place).map(|beginning| self.appending.unfinished(&beginning))
     }
 }
 

@@ -1,24 +1,18 @@
 //! An attempt at a stage: search, select, report.
 
-use super::appending::Appending;
 use super::bench::Bench;
-use super::constructions::construct;
 use super::context::Context;
 use super::front::{Front, ParetoEntry, flops};
-use super::insertions::Insertions;
 use super::log::RewardKey;
 use super::merge::Merge;
 use super::observe::{Leader, Observer, Progress};
-use super::patches::Patches;
-use super::proposer::Asking;
-use super::space::Space;
 use super::stage::{Fresh, Instances, Stage};
+use super::stage_search::StageSearch;
 use crate::clock::{WorkPhase, spend};
 use crate::problem::{FamilyError, InstanceSet};
 use crate::program::Program;
 use crate::reward::Evaluation;
-use crate::rng::Stream;
-use crate::search::{Backup, Counters, Method, Moves, Outcome, Ranked, StopReason, Tuning, Watch};
+use crate::search::{Backup, Counters, Method, Outcome, Ranked, StopReason, Tuning, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
@@ -103,6 +97,12 @@ impl Approach {
         }
     }
 
+    /// A stage with what this approach redraws in every evaluation.
+    pub(super) fn redrawing(&self, stage: &Stage) -> Stage {
+        let fresh = self.fresh.unwrap_or(stage.instances.fresh);
+        Stage { instances: Instances { fresh, ..stage.instances }, ..stage.clone() }
+    }
+
     /// The parameters of the search.
     pub fn tuning(&self, stage: &Stage) -> Tuning {
         let budget = self.budget.unwrap_or(stage.budget);
@@ -176,46 +176,13 @@ pub fn attempt(
     context: &mut Context,
 ) -> Result<Attempt, FamilyError> {
     let Context { problems, known, proposer, policy, observer } = context;
-    let policy = policy.as_ref().filter(|_| approach.method.info().takes_policy());
-    let instances = Instances { fresh: approach.fresh.unwrap_or(stage.instances.fresh), ..stage.instances };
-    let stage = &Stage { instances, ..stage.clone() };
+    let stage = &approach.redrawing(stage);
     let bench = |set| Bench::new(stage, set, seed, number, known, problems);
     let searched = bench(InstanceSet::Search)?;
-    let merge = approach.merge.unwrap_or(stage.merge);
     let front = Mutex::new(Front::default());
-    let space = Space { stage, start, merge, bench: &searched, front: Some(&front) };
-    let (tuning, stream) = (approach.tuning(stage), Stream::new(seed).derive("search", number as u64));
     let mut watch = Adaptor { observer, number, front: &front };
-    let method = approach.method;
-    let moves = match method.info().moves {
-        Moves::Appending | Moves::Either if stage.grammar.redirect => Moves::Insertions,
-        Moves::Either if !start.is_empty() || merge != Merge::Fingerprint => Moves::Insertions,
-        moves => moves,
-    };
-    let search = || {
-        let appending = match moves {
-            Moves::Appending => Appending::new(space),
-            Moves::Either => Appending::in_any_order(space),
-            Moves::Insertions => {
-                let insertions = Insertions::new(space).guided(policy);
-                return method.search(&insertions, &tuning, &stream, &mut watch);
-            }
-            Moves::Constructions => {
-                return construct(space, seed, (tuning.budget(), tuning.keep), &stream, &mut watch);
-            }
-            Moves::Patches => {
-                let patches = Patches::new(space).guided(policy);
-                return match proposer {
-                    Some(proposer) => {
-                        let mut asking = Asking { proposer: &mut **proposer, stage };
-                        method.search_asking(&patches, &mut asking, &tuning, &stream, &mut watch)
-                    }
-                    None => method.search(&patches, &tuning, &stream, &mut watch),
-                };
-            }
-        };
-        appending.searched(&mut watch, |domain, watch| method.search(domain, &tuning, &stream, watch))
-    };
+    let search = StageSearch { stage, start, approach, seed, number, policy: policy.as_ref() };
+    let search = || search.run(&searched, Some(&front), proposer, &mut watch);
     let Outcome { ranked, stop, counters, .. } = spend(WorkPhase::Search, search);
     if stop == StopReason::Interrupted {
         return Ok(Attempt { candidates: vec![], report: None, front: vec![], stop, counters });

@@ -18,6 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Bench<'a> {
     /// Instances drawn once.
     instances: Vec<Arc<PreparedInstance>>,
+    /// Their number, also if they were not drawn.
+    turns: usize,
     /// What is redrawn for every evaluation.
     fresh: Fresh,
     /// The latest instances that were drawn for single evaluations.
@@ -54,17 +56,29 @@ impl<'a> Bench<'a> {
         known: &'a Known,
         problems: &Problems,
     ) -> Result<Bench<'a>, FamilyError> {
-        let (count, fresh) = match set {
+        let bench = Bench::recalling(stage, set, seed, number, known, problems);
+        Ok(Bench { instances: problems.draw(&stage.families, set, seed, bench.turns)?, ..bench })
+    }
+
+    /// The same without instances, for a search that is given known rewards only.
+    pub(super) fn recalling(
+        stage: &'a Stage,
+        set: InstanceSet,
+        seed: u64,
+        number: usize,
+        known: &'a Known,
+        problems: &Problems,
+    ) -> Bench<'a> {
+        let (turns, fresh) = match set {
             InstanceSet::Search => (stage.instances.search, stage.instances.fresh),
             InstanceSet::Select => (stage.instances.select, Fresh::No),
             InstanceSet::Final => (stage.instances.report, Fresh::No),
         };
-        let instances = problems.draw(&stage.families, set, seed, count)?;
         let (families, protocol) = (&stage.families, &stage.protocol);
         let measured =
-            problems.measured(protocol, families, set, seed, (fresh != Fresh::No).then_some(count));
-        let latest = Mutex::default();
-        Ok(Bench { instances, fresh, latest, families, protocol, set, seed, number, known, measured })
+            problems.measured(protocol, families, set, seed, (fresh != Fresh::No).then_some(turns));
+        let (instances, latest) = Default::default();
+        Bench { instances, turns, fresh, latest, families, protocol, set, seed, number, known, measured }
     }
 
     /// The instances drawn once.
@@ -75,8 +89,8 @@ impl<'a> Bench<'a> {
     /// Number of replicates of every value; one per instance unless evaluations are fresh.
     pub fn count(&self) -> usize {
         match self.fresh {
-            Fresh::No => self.instances.len(),
-            Fresh::Draws | Fresh::Instances => self.instances.len().max(REPLICATES),
+            Fresh::No => self.turns,
+            Fresh::Draws | Fresh::Instances => self.turns.max(REPLICATES),
         }
     }
 
@@ -85,7 +99,7 @@ impl<'a> Bench<'a> {
         match self.fresh {
             Fresh::Instances => usize::MAX,
             Fresh::Draws if has_luck(program) => usize::MAX,
-            Fresh::Draws | Fresh::No => self.instances.len(),
+            Fresh::Draws | Fresh::No => self.turns,
         }
     }
 

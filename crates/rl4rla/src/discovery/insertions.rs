@@ -191,6 +191,11 @@ impl Domain for Insertions<'_> {
         finishing.solved(editor, &states.get(draft.0)[1..], &self.space)
     }
 
+    fn draft(&self, draft: &DraftState) -> Option<Program> {
+        let desk = self.desk();
+        Some(desk.editor.program(&desk.states.get(draft.0)[1..]))
+    }
+
     fn replicates(&self) -> usize {
         self.space.bench.count()
     }

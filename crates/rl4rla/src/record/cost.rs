@@ -45,6 +45,18 @@ impl SearchCost {
             seconds,
         }
     }
+
+    /// The counters, without the number of transpositions, of which only the rate is recorded.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            playouts: self.playouts,
+            evaluations: self.evaluations,
+            solutions: self.programs,
+            unique_states: self.unique_states,
+            node_visits: self.node_visits,
+            transpositions: 0,
+        }
+    }
 }
 
 /// A component of a search's cost, for statistics over runs.

@@ -136,6 +136,7 @@ pub fn best<D: Domain>(
         quantiles: Quantiles::default(),
     };
     let stop = search.run();
+    search.ledger.show(&search.graph);
     let size = search.graph.size();
     Outcome { size, ..search.ledger.close(stop, keep) }
 }
@@ -162,7 +163,7 @@ impl<D: Domain> Best<'_, D> {
             if self.ledger.is_spent() {
                 return StopReason::Budget;
             }
-            if !self.ledger.continues() {
+            if !self.ledger.continues_with(self.graph.nodes.len()) {
                 return StopReason::Interrupted;
             }
             let known = self.graph.nodes.len();

@@ -65,6 +65,11 @@ pub trait Domain: Sync {
     /// The solution at this state, if it is one.
     fn solution(&self, state: &Self::State) -> Option<Solved<Self::Solution>>;
 
+    /// What a state holds, in the form of a solution, even if it is none; for those who look at the graph of a search.
+    fn draft(&self, state: &Self::State) -> Option<Self::Solution> {
+        self.solution(state).map(|solved| solved.solution)
+    }
+
     /// The number of replicates of every value, at least 1: replicate i uses the same random draws for every
     /// solution.
     fn replicates(&self) -> usize;

@@ -59,6 +59,7 @@ pub fn graph_search<D: Domain>(
     let graph = Graph::new(domain, plan.sharing);
     let mut engine = Engine { ledger: Ledger::new(domain, plan.budget, watch), graph, plan };
     let stop = engine.decide();
+    engine.ledger.show(&engine.graph);
     let size = engine.graph.size();
     Outcome { size, ..engine.ledger.close(stop, plan.keep) }
 }
@@ -116,7 +117,8 @@ impl<D: Domain> Engine<'_, '_, D> {
             if self.ledger.is_spent() || self.plan.decision.is_some_and(|most| spent >= most) {
                 return StopReason::Budget;
             }
-            if self.ledger.counters.playouts.is_multiple_of(LOOK) && !self.ledger.continues() {
+            let looks = self.ledger.counters.playouts.is_multiple_of(LOOK);
+            if looks && !self.ledger.continues_with(self.graph.nodes.len()) {
                 return StopReason::Interrupted;
             }
             let edges = self.edges(root);
@@ -136,7 +138,9 @@ impl<D: Domain> Engine<'_, '_, D> {
                     Some(if turn % 2 == 1 { leader } else { challenger })
                 }
             };
-            self.playout(root, first);
+            if !self.playout(root, first) {
+                return StopReason::Interrupted;
+            }
         }
     }
 
@@ -222,8 +226,9 @@ impl<D: Domain> Engine<'_, '_, D> {
         }
     }
 
-    /// One playout; the first edge may be prescribed.
-    fn playout(&mut self, root: usize, first: Option<usize>) {
+    /// One playout; the first edge may be prescribed. Returns false if the observer does not permit its value: then
+    /// nothing is backed up.
+    fn playout(&mut self, root: usize, first: Option<usize>) -> bool {
         let (mut path, mut taken) = (vec![root], Vec::new());
         let (mut here, mut forced) = (root, first);
         let value = loop {
@@ -242,12 +247,14 @@ impl<D: Domain> Engine<'_, '_, D> {
                 break self.rollout(here);
             }
         };
+        let Some(value) = value else { return false };
         self.back_up(&path, &taken, value);
         self.ledger.counters.playouts += 1;
+        true
     }
 
     /// Continues at random from a node to a terminal state and returns its value.
-    fn rollout(&mut self, place: usize) -> f64 {
+    fn rollout(&mut self, place: usize) -> Option<f64> {
         let domain = self.ledger.domain();
         let mut rng = self.plan.stream.derive("playout", self.ledger.counters.playouts).rng();
         let mut state = self.graph.nodes[place].state.clone();
@@ -265,16 +272,16 @@ impl<D: Domain> Engine<'_, '_, D> {
         let value = match domain.solution(&state) {
             Some(solved) => {
                 let solution = self.ledger.enter(solved);
-                self.ledger.draw(solution)
+                self.ledger.draw(solution)?
             }
             None => 0.0,
         };
         self.graph.nodes[place].own.get_or_insert(value);
-        value
+        Some(value)
     }
 
     /// Draws a value of a terminal node, which refines its mean.
-    fn end(&mut self, place: usize) -> f64 {
+    fn end(&mut self, place: usize) -> Option<f64> {
         if self.graph.nodes[place].end == End::No {
             let solved = self.ledger.domain().solution(&self.graph.nodes[place].state);
             self.graph.nodes[place].end = match solved {
@@ -284,7 +291,7 @@ impl<D: Domain> Engine<'_, '_, D> {
         }
         match self.graph.nodes[place].end {
             End::Solution(solution) => self.ledger.draw(solution as usize),
-            _ => 0.0,
+            _ => Some(0.0),
         }
     }
 }

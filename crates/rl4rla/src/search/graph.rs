@@ -4,6 +4,7 @@
 use super::domain::Domain;
 use super::outcome::GraphSize;
 use super::places::KeyPlaces;
+use super::view::{GraphView, NodeView};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
@@ -245,6 +246,32 @@ impl<'a, D: Domain> Graph<'a, D> {
             + size_of_val(&self.links[..])
             + self.places.bytes();
         GraphSize { nodes: self.nodes.len(), edges: self.edges.len(), bytes }
+    }
+}
+
+impl<D: Domain> GraphView<D::Solution> for Graph<'_, D> {
+    fn count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn view(&self, place: usize) -> NodeView {
+        let node = &self.nodes[place];
+        let is_end = self.domain.is_end(&node.state) || (node.is_expanded() && node.degree == 0);
+        NodeView { value: node.value, visits: node.visits, is_end, closed: node.closed }
+    }
+
+    fn children(&self, place: usize) -> &[Edge] {
+        self.edges(place)
+    }
+
+    fn parents(&self, place: usize) -> Vec<usize> {
+        let mut parents: Vec<usize> = Graph::parents(self, place).collect();
+        parents.reverse();
+        parents
+    }
+
+    fn draft(&self, place: usize) -> Option<D::Solution> {
+        self.domain.draft(&self.nodes[place].state)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::domain::{Domain, Solved};
 use super::outcome::{Counters, GraphSize, Outcome, Ranked, StopReason};
+use super::view::GraphView;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -15,6 +16,19 @@ pub trait Watch<S> {
     fn continues(&mut self, _counters: &Counters, _best: Option<(&S, f64)>) -> bool {
         true
     }
+
+    /// Whether a value may be computed; if not, the search stops before it is.
+    fn permits(&mut self, _key: u128, _replicate: usize) -> bool {
+        true
+    }
+
+    /// Whether the graph of the search may have this many nodes; if not, the search stops.
+    fn has_room(&mut self, _nodes: usize) -> bool {
+        true
+    }
+
+    /// The search has ended or was stopped; methods without a graph never say so.
+    fn searched(&mut self, _graph: &dyn GraphView<S>) {}
 }
 
 /// Limits of a search.
@@ -201,15 +215,15 @@ impl<'a, D: Domain> Ledger<'a, D> {
         most >= mean - 1e-12
     }
 
-    /// The next value of a solution, cycling through all that can be drawn. Costs at most one evaluation; the caller
-    /// must check the budget.
-    pub fn draw(&mut self, place: usize) -> f64 {
+    /// The next value of a solution, cycling through all that can be drawn; `None` if the observer does not permit it.
+    /// Costs at most one evaluation; the caller must check the budget.
+    pub fn draw(&mut self, place: usize) -> Option<f64> {
         let replicate = self.entries[place].draws % self.domain.draws(self.solution(place));
-        self.entries[place].draws += 1;
-        if replicate == self.entries[place].values.len() {
-            self.compute(&[(place, replicate)]);
+        if replicate == self.entries[place].values.len() && !self.compute(&[(place, replicate)]) {
+            return None;
         }
-        self.entries[place].values[replicate]
+        self.entries[place].draws += 1;
+        Some(self.entries[place].values[replicate])
     }
 
     /// Measures the first `count` replicates of each of these solutions. Returns false if the observer asks to stop
@@ -228,15 +242,22 @@ impl<'a, D: Domain> Ledger<'a, D> {
         let affordable = usize::try_from(self.evaluations_left()).unwrap_or(usize::MAX).min(missing.len());
         let all = affordable == missing.len();
         for batch in missing[..affordable].chunks(BATCH) {
-            self.compute(batch);
-            if batch.len() > 1 && !self.continues() {
+            if !self.compute(batch) || (batch.len() > 1 && !self.continues()) {
                 return false;
             }
         }
         all
     }
 
-    fn compute(&mut self, batch: &[(usize, usize)]) {
+    /// Computes these values, up to the first that the observer does not permit; returns whether it permits all.
+    fn compute(&mut self, batch: &[(usize, usize)]) -> bool {
+        let Ledger { watch, entries, .. } = self;
+        let permitted = |&&(place, replicate): &&(usize, usize)| {
+            let key = entries[place].solved.key;
+            watch.permits(key, replicate)
+        };
+        let count = batch.iter().take_while(permitted).count();
+        let (batch, refused) = batch.split_at(count);
         let requests: Vec<_> =
             batch.iter().map(|&(place, replicate)| (&self.entries[place].solved, replicate)).collect();
         let values = self.domain.values(&requests);
@@ -244,6 +265,8 @@ impl<'a, D: Domain> Ledger<'a, D> {
         for (&(place, replicate), value) in batch.iter().zip(values) {
             self.note(place, replicate, value);
         }
+        self.interrupted |= !refused.is_empty();
+        refused.is_empty()
     }
 
     fn note(&mut self, place: usize, replicate: usize, value: f64) {
@@ -289,8 +312,19 @@ impl<'a, D: Domain> Ledger<'a, D> {
     pub fn continues(&mut self) -> bool {
         let best = self.best().map(|place| &self.entries[place]);
         let best = best.map(|entry| (&entry.solved.solution, entry.mean()));
-        self.interrupted = !self.watch.continues(&self.counters, best);
+        self.interrupted |= !self.watch.continues(&self.counters, best);
         !self.interrupted
+    }
+
+    /// The same for a search whose graph has this many nodes.
+    pub fn continues_with(&mut self, nodes: usize) -> bool {
+        self.interrupted |= !self.watch.has_room(nodes);
+        self.continues()
+    }
+
+    /// Shows the observer the graph of the search, which has ended.
+    pub fn show(&mut self, graph: &dyn GraphView<D::Solution>) {
+        self.watch.searched(graph);
     }
 
     /// The reason why a search must stop.

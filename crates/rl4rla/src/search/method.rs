@@ -183,6 +183,11 @@ impl MethodInfo {
         matches!(self.method, Method::McgsPuct) || self.moves == Moves::Patches
     }
 
+    /// Whether it leaves a graph of states, with their values and visits.
+    pub fn has_graph(&self) -> bool {
+        matches!(self.algorithm, Algorithm::MonteCarlo(..) | Algorithm::Best)
+    }
+
     /// Whether it uses a proposer.
     pub fn takes_proposer(&self) -> bool {
         matches!(self.algorithm, Algorithm::Islands)

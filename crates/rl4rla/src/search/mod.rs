@@ -20,6 +20,7 @@ mod outcome;
 mod places;
 mod random;
 mod rule;
+mod view;
 
 pub use backup::Backup;
 pub use best::{Confidence, best};
@@ -34,3 +35,4 @@ pub use method::{Algorithm, METHODS, Method, MethodInfo, Moves, Tuning};
 pub use outcome::{Counters, GraphSize, Outcome, Ranked, StopReason};
 pub use random::random;
 pub use rule::{Puct, SelectionRule, Statistics, Ucd, Uct};
+pub use view::{GraphView, NodeView};

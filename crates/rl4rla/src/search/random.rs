@@ -28,7 +28,9 @@ pub fn random<D: Domain>(
         });
         if let Some(solved) = domain.solution(&state) {
             let solution = ledger.enter(solved);
-            ledger.draw(solution);
+            if ledger.draw(solution).is_none() {
+                return ledger.close(StopReason::Interrupted, keep);
+            }
         }
         ledger.counters.playouts += 1;
         ledger.counters.unique_states = met.len() as u64;
