@@ -1,12 +1,11 @@
-//! Learning curves: the runs of one search interpolated on one grid, as a median with a band, and a sentence that
-//! states the number of runs.
+//! Learning curves: the runs of one search interpolated on one grid, as a median with a band, or one by one if they are
+//! few, and a sentence that states the number of runs.
 
+use crate::experiment::words::FEW;
 use crate::report::{Ink, Label, Marker, Series, Spread};
 
 /// Number of points of a curve.
 const POINTS: usize = 120;
-/// With fewer runs the band goes from the minimum to the maximum.
-const FEW: usize = 5;
 
 /// The runs of one search.
 pub struct Bundle {
@@ -42,14 +41,18 @@ impl Bundle {
         self.seen().count() == 1
     }
 
-    /// A single run as it is; for several runs the median with an interquartile band, or with a band from minimum to
-    /// maximum if there are fewer than five. A curve ends where half of the runs have ended.
+    /// Whether it has fewer than five runs, which are drawn one by one.
+    fn is_few(&self) -> bool {
+        self.seen().count() < FEW
+    }
+
+    /// Fewer than five runs one by one; of more, the median with an interquartile band. A curve ends where half of the
+    /// runs have ended.
     pub fn series(&self) -> Vec<Series> {
-        let seen = || self.seen();
-        if self.is_alone() {
-            let points = seen().flat_map(|run| run.points.iter().copied());
-            return vec![Series::new(&*self.name, self.ink, Marker::Steps, points)];
+        if self.is_few() {
+            return self.seen().enumerate().map(|(number, run)| self.single(number, run)).collect();
         }
+        let seen = || self.seen();
         let ends = |pick: fn(&[[f64; 2]]) -> Option<&[f64; 2]>| {
             Spread::of(seen().filter_map(|run| Some(pick(&run.points)?[0])))
         };
@@ -58,20 +61,26 @@ impl Bundle {
         let place = |i: usize| low * (high / low).powf(i as f64 / (POINTS - 1) as f64);
         let here = |i: usize| Some((place(i), Spread::of(seen().filter_map(|run| run.at(place(i))))?));
         let curve: Vec<(f64, Spread)> = (0..POINTS).filter_map(here).collect();
-        let few = seen().count() < FEW;
-        let ends =
-            |spread: &Spread| if few { [spread.min, spread.max] } else { [spread.lower, spread.upper] };
-        let upper = Marker::Band(curve.iter().map(|(_, spread)| ends(spread)[1]).collect());
-        let lower = curve.iter().map(|(x, spread)| [*x, ends(spread)[0]]);
+        let upper = Marker::Band(curve.iter().map(|(_, spread)| spread.upper).collect());
+        let lower = curve.iter().map(|(x, spread)| [*x, spread.lower]);
         let middle = curve.iter().map(|(x, spread)| [*x, spread.median]);
         vec![
             Series::new(&*self.name, self.ink, upper, lower).labelled(Label::Hidden),
             Series::new(&*self.name, self.ink, Marker::Line, middle),
         ]
     }
+
+    /// One run; the first one is named for all.
+    fn single(&self, number: usize, run: &RunHistory) -> Series {
+        let (name, label) = match number {
+            0 => (self.name.clone(), Label::Legend),
+            _ => (format!("{}, seed {}", self.name, run.seed), Label::Hidden),
+        };
+        Series::new(name, self.ink, Marker::Steps, run.points.iter().copied()).labelled(label)
+    }
 }
 
-/// A description of the runs behind the curves and bands: "one run each, seed 0", or the seeds behind a median.
+/// A description of the runs behind the curves: "one run each, seed 0", or the seeds behind a median and its band.
 pub fn caption(bundles: &[Bundle]) -> String {
     let mut seeds: Vec<u64> = bundles.iter().flat_map(Bundle::seen).map(|run| run.seed).collect();
     seeds.sort_unstable();
@@ -88,18 +97,14 @@ pub fn caption(bundles: &[Bundle]) -> String {
         return format!("one run each, {seeds}");
     }
     let runs = if least == most { format!("{most} runs") } else { format!("{least} to {most} runs") };
-    let band = match (least < FEW, most < FEW) {
-        (true, true) => "the band spans minimum to maximum",
-        (true, false) => {
-            "the band is the interquartile range, or minimum to maximum for fewer than five runs"
-        }
-        _ => "the band is the interquartile range",
-    };
-    let mut text = format!("median of {runs} each, {seeds}; {band}");
-    let alone = bundles.iter().filter(|bundle| bundle.is_alone());
-    let alone: Vec<&str> = alone.map(|bundle| bundle.name.as_str()).collect();
-    if !alone.is_empty() {
-        text += &format!("; single runs: {}", alone.join("; "));
+    if most < FEW {
+        return format!("{runs} each, {seeds}, drawn one by one");
+    }
+    let mut text = format!("median of {runs} each, {seeds}; the band is the interquartile range");
+    let few = bundles.iter().filter(|bundle| bundle.is_few() && bundle.seen().next().is_some());
+    let few: Vec<&str> = few.map(|bundle| bundle.name.as_str()).collect();
+    if !few.is_empty() {
+        text += &format!("; fewer than five runs are drawn one by one: {}", few.join("; "));
     }
     text
 }
@@ -132,10 +137,6 @@ mod tests {
         assert_eq!((lower[0], middle[0], upper[0]), ([1.0, 1.0], [1.0, 2.0], 3.0));
         assert_eq!((middle[POINTS - 1][1], upper[POINTS - 1]), (12.0, 13.0));
         assert_eq!((&series[0].label, &series[1].label), (&Label::Hidden, &Label::Legend));
-        // With fewer than five runs the band is the full range.
-        let few = bundle("best", &[0, 3]).series();
-        let Marker::Band(upper) = &few[0].mark else { panic!("the band comes first") };
-        assert_eq!((few[0].points[0][1], upper[0]), (0.0, 3.0));
         assert!(bundle("best", &[]).series().is_empty());
         // A run without points does not count.
         let mut partly = bundle("best", &[0, 1]);
@@ -144,13 +145,25 @@ mod tests {
     }
 
     #[test]
+    fn fewer_than_five_runs_are_drawn_one_by_one() {
+        let two = bundle("best", &[0, 3]);
+        let series = two.series();
+        let drawn: Vec<(&str, &Label)> = series.iter().map(|s| (s.name.as_str(), &s.label)).collect();
+        assert_eq!(drawn, [("best", &Label::Legend), ("best, seed 3", &Label::Hidden)]);
+        for (series, run) in series.iter().zip(&two.runs) {
+            assert_eq!((&series.mark, &series.points), (&Marker::Steps, &run.points));
+        }
+        assert_eq!(bundle("best", &[0, 1, 2, 3]).series().len(), 4);
+    }
+
+    #[test]
     fn the_runs_behind_curves_are_told() {
         let seeds: Vec<u64> = (0..20).collect();
         let many = caption(&[bundle("best", &seeds), bundle("mcts", &seeds)]);
         assert_eq!(many, "median of 20 runs each, seeds 0–19; the band is the interquartile range");
         let mixed = caption(&[bundle("best", &seeds), bundle("mcts", &[0])]);
-        assert!(mixed.contains("1 to 20 runs") && mixed.ends_with("single runs: mcts"), "{mixed}");
+        assert!(mixed.contains("1 to 20 runs") && mixed.ends_with("drawn one by one: mcts"), "{mixed}");
         let few = caption(&[bundle("best", &[0, 1])]);
-        assert_eq!(few, "median of 2 runs each, seeds 0–1; the band spans minimum to maximum");
+        assert_eq!(few, "2 runs each, seeds 0–1, drawn one by one");
     }
 }

@@ -2,6 +2,9 @@
 
 use crate::report::{Cell, Rate, Spread};
 
+/// With fewer values than this, the values themselves say more than a mean or a median with its error.
+pub const FEW: usize = 5;
+
 /// A fraction in percent.
 pub fn percent(share: f64) -> Cell {
     Cell::number(share, format!("{:.0} %", 100.0 * share))
@@ -46,6 +49,18 @@ pub fn values(spread: &Spread, word: fn(f64) -> String) -> Option<String> {
 pub fn within(value: f64, error: f64, word: fn(f64) -> String) -> String {
     let error = if error <= 1e-12 * value.abs() { 0.0 } else { error };
     format!("{} ± {}", word(value), word(error))
+}
+
+/// The mean reward of a program on fresh instances with its standard error, which says nothing if they are fewer than
+/// five.
+pub fn reward(mean: f64, error: Option<f64>, instances: Option<usize>, word: fn(f64) -> String) -> String {
+    let count = instances.unwrap_or_default();
+    match error.filter(|_| count >= FEW) {
+        Some(error) => format!("{} on {count} fresh instances", within(mean, error, word)),
+        None if count == 1 => format!("{} on a fresh instance", word(mean)),
+        None if count > 1 => format!("{}, the mean of {count} fresh instances", word(mean)),
+        None => word(mean),
+    }
 }
 
 /// A median of counts with the quartiles; the values themselves if there are fewer than five.
@@ -141,10 +156,21 @@ mod tests {
             assert_eq!((cell.text.as_str(), cell.value), ("1204; 3051", Some(2127.5)));
         }
         assert_eq!(mean(Spread::of([1.0, 2.0, 3.0, 40_000.0])).text, "1; 2; 3; 40\u{202f}000");
+        let few = |count| Spread::of(vec![1.0; count]).unwrap().few().is_some();
+        assert!(few(FEW - 1) && !few(FEW));
         let five = Spread::of([1.0, 2.0, 3.0, 4.0, 5.0]);
         assert_eq!(mean(five).text, "3 ± 2.0");
         assert_eq!(median_iqr(five).text, "3 ± 2");
         assert_eq!(range_as(five, whole).text, "3 (1–5)");
+    }
+
+    #[test]
+    fn errors_of_few_instances_are_left_out() {
+        let shown = |count| reward(0.5, Some(0.25), count, |value| format!("{value}"));
+        assert_eq!(shown(Some(5)), "0.5 ± 0.25 on 5 fresh instances");
+        assert_eq!(shown(Some(4)), "0.5, the mean of 4 fresh instances");
+        assert_eq!(shown(Some(1)), "0.5 on a fresh instance");
+        assert_eq!(shown(None), "0.5");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Renders a diagram as SVG: boxes sized to their text, arrows behind them, a legend below.
 
 use super::labels::Rectangle;
-use super::svg::{self, at, width, wrap};
+use super::svg::{self, Host, at, width, wrap};
 use super::{Diagram, DiagramNode, palette};
 
 const TITLE: f64 = 13.8;
@@ -32,15 +32,15 @@ impl Placed {
 impl Diagram {
     /// The diagram as a self-contained SVG file.
     pub fn svg(&self) -> String {
-        self.draw(true).0
+        self.draw(Host::File)
     }
 
-    /// The diagram for embedding in a page, whose style it uses, and its width.
-    pub(super) fn svg_in_page(&self) -> (String, f64) {
-        self.draw(false)
+    /// The diagram for embedding in a page, whose style it uses.
+    pub(super) fn svg_in_page(&self) -> String {
+        self.draw(Host::Scroller)
     }
 
-    fn draw(&self, alone: bool) -> (String, f64) {
+    fn draw(&self, host: Host) -> String {
         let mut boxes: Vec<Placed> = self.nodes.iter().map(Placed::of).collect();
         let right = self.arrange(&mut boxes);
         // Labels of vertical arrows may extend beyond the boxes.
@@ -50,7 +50,7 @@ impl Diagram {
         });
         let right = words.fold(right, f64::max);
         let full = (right + EDGE).max(width(&self.title, 16.0).min(340.0) + 2.0 * EDGE);
-        let title = if alone { wrap(&self.title, full - 2.0 * EDGE, 16.5, 3) } else { vec![] };
+        let title = if host == Host::File { wrap(&self.title, full - 2.0 * EDGE, 16.5, 3) } else { vec![] };
         let top = EDGE + 24.0 * title.len() as f64;
         for placed in &mut boxes {
             placed.frame.top += top;
@@ -64,12 +64,12 @@ impl Diagram {
         let (legend, height) = self.legend_svg(full, bottom + 12.0);
         let size = [full, bottom + height + EDGE];
         let [w, h] = size.map(at);
-        let mut text = svg::open("rl", size, alone, &self.title, &self.described());
-        if alone {
+        let mut text = svg::open("rl", size, host, &self.title, &self.described());
+        if host == Host::File {
             text += &palette::style();
             text += &format!("<rect class=\"paper\" width=\"{w}\" height=\"{h}\"/>\n");
         }
-        (format!("{text}{body}{legend}</svg>\n"), full)
+        format!("{text}{body}{legend}</svg>\n")
     }
 
     /// A description of the arrows in words, for screen readers.

@@ -99,7 +99,8 @@ pub struct Series {
     pub mark: Marker,
     /// Where its name is shown.
     pub label: Label,
-    /// The points; a non-finite coordinate interrupts a line.
+    /// The points; NaN interrupts a line. Points beyond the range of an axis, and those at infinity, are marked at the
+    /// edge of the panel.
     pub points: Vec<[f64; 2]>,
 }
 

@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn texts_of_a_heat_map_keep_apart() {
-        for drawing in [figure().panels[0].body(), figure().heat().unwrap().bar()] {
+        for drawing in [figure().panels[0].body(272.0), figure().heat().unwrap().bar()] {
             let boxes = boxes(&drawing);
             for (i, (one, a)) in boxes.iter().enumerate() {
                 assert!(a[0] >= 0.0 && a[2] <= 360.0, "{one} {a:?}");

@@ -1,7 +1,7 @@
 //! A document as one HTML page: no scripts and no external resources; readable on a phone, in dark mode and in print.
 
-use super::svg::{at, escape};
-use super::{Align, Block, Cell, Diagram, Figure, Finding, ReportPage, ReportSection, Table, palette};
+use super::svg::escape;
+use super::{Block, Diagram, Figure, Finding, ReportPage, ReportSection, Table, palette, table_html};
 use std::collections::BTreeSet;
 
 impl ReportPage {
@@ -106,81 +106,22 @@ impl Page {
     }
 
     fn figure(&mut self, figure: &Figure) -> String {
-        let panels: String = figure.panels.iter().map(|panel| panel.svg_in_page(&figure.title)).collect();
-        let columns = figure.columns.clamp(1, figure.panels.len().max(1));
-        let inside = format!(
-            "{}<div class=\"panels\" style=\"--columns:{columns}\">\n{panels}</div>\n",
-            figure.legend_html()
-        );
-        self.framed("plot", &figure.name, [&figure.title, &figure.caption], &["svg", "csv"], &inside)
+        self.framed("plot", &figure.name, [&figure.title, &figure.caption], &["svg", "csv"], &figure.html())
     }
 
     fn diagram(&mut self, diagram: &Diagram) -> String {
-        let (svg, width) = diagram.svg_in_page();
         let label = escape(&diagram.title);
-        // The diagram shrinks a little and then scrolls, so that its text stays readable.
         let inside = format!(
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n\
-             <div class=\"diagram\" style=\"--width:{}px\">\n{svg}</div>\n</div>\n",
-            at(width)
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n{}</div>\n",
+            diagram.svg_in_page()
         );
         self.framed("drawing", &diagram.name, [&diagram.title, &diagram.caption], &["svg"], &inside)
     }
 
     fn table(&mut self, table: &Table) -> String {
-        let headed = headed(table);
-        let columns = table.columns.len();
-        let head: String = table
-            .columns
-            .iter()
-            .enumerate()
-            .filter_map(|(place, column)| match (headed, place) {
-                (true, 0) => None,
-                (true, 1) => Some((format!("{} · {}", table.columns[0].head, column.head), column.align)),
-                _ => Some((column.head.clone(), column.align)),
-            })
-            .map(|(head, align)| format!("<th scope=\"col\"{}>{}</th>", side(align), inline(&head)))
-            .collect();
-        let cell = |(place, cell): (usize, &Cell), rows: usize| {
-            let align = side(table.columns.get(place).map_or(Align::Left, |column| column.align));
-            let text = words(cell);
-            match place {
-                0 if headed || rows == 0 => String::new(),
-                0 if rows > 1 => format!("<th scope=\"rowgroup\" rowspan=\"{rows}\"{align}>{text}</th>"),
-                0 => format!("<th scope=\"row\"{align}>{text}</th>"),
-                1 if headed => format!("<th scope=\"row\"{align}>{text}</th>"),
-                _ if cell.text.chars().count() > 28 => format!("<td class=\"long\">{text}</td>"),
-                _ => format!("<td{align}>{text}</td>"),
-            }
-        };
-        let row = |(row, rows): (&Vec<Cell>, usize)| {
-            let cells: String = row.iter().enumerate().map(|place| cell(place, rows)).collect();
-            // The shared first cell becomes a heading above its rows, so that the column that stays visible when
-            // scrolling distinguishes them.
-            let above = match row.first() {
-                Some(first) if headed && rows > 0 => format!(
-                    "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{}\"><span>{}</span></th></tr>\n",
-                    columns - 1,
-                    words(first)
-                ),
-                _ => String::new(),
-            };
-            format!("{above}<tr>{cells}</tr>\n")
-        };
-        let body = |group: &Vec<Vec<Cell>>| {
-            // Consecutive rows with equal first cells show it once.
-            let heads = group.chunk_by(|a, b| a.first() == b.first()).map(<[_]>::len);
-            let spans = heads.flat_map(|rows| std::iter::once(rows).chain(std::iter::repeat_n(0, rows - 1)));
-            format!("<tbody>\n{}</tbody>\n", group.iter().zip(spans).map(row).collect::<String>())
-        };
-        let bodies: String = table.groups.iter().map(body).collect();
         let notes: String =
             table.notes.iter().map(|note| format!("<p class=\"note\">{}</p>\n", inline(note))).collect();
-        let label = escape(&table.title);
-        let inside = format!(
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n<table>\n\
-             <thead>\n<tr>{head}</tr>\n</thead>\n{bodies}</table>\n</div>\n{notes}"
-        );
+        let inside = table.rows_html() + &notes;
         self.framed("numbers", &table.name, [&table.title, &table.caption], &["csv"], &inside)
     }
 
@@ -233,34 +174,21 @@ impl Page {
     }
 }
 
-/// The style sheet of a page.
+/// The style sheet of a page, in light and dark mode: colours, drawings, text and tables.
+///
+/// ```
+/// assert!(rl4rla::report::style_sheet().contains("prefers-color-scheme:dark"));
+/// ```
 pub fn style_sheet() -> String {
     format!(
-        ":root{{{light}}}\n@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{rules}{page}\
+        ":root{{{light}}}\n@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{drawings}{tables}{page}\
          @media print{{:root{{{light}}}}}\n",
         light = palette::variables(false),
         dark = palette::variables(true),
-        rules = palette::rules(),
+        drawings = palette::rules(),
+        tables = table_html::rules(),
         page = include_str!("page.css")
     )
-}
-
-/// Whether rows share their first cell and are distinguished by text in the second; the first is then shown above
-/// them.
-fn headed(table: &Table) -> bool {
-    let shared = |group: &Vec<Vec<Cell>>| group.windows(2).any(|pair| pair[0].first() == pair[1].first());
-    let words = table.columns.get(1).is_some_and(|column| column.align == Align::Left);
-    table.columns.len() > 2 && words && table.groups.iter().any(shared)
-}
-
-/// The text of a cell as HTML.
-fn words(cell: &Cell) -> String {
-    let text = inline(&cell.text);
-    if cell.strong { format!("<strong>{text}</strong>") } else { text }
-}
-
-fn side(align: Align) -> &'static str {
-    if align == Align::Right { " class=\"number\"" } else { "" }
 }
 
 fn facts(named: &[(String, String)]) -> String {
@@ -280,7 +208,7 @@ fn paragraphs(text: &str) -> String {
 }
 
 /// Text with inline `code`.
-fn inline(text: &str) -> String {
+pub(super) fn inline(text: &str) -> String {
     let mut parts: Vec<&str> = text.split('`').collect();
     // An unpaired backquote is kept as it is.
     let single = if parts.len().is_multiple_of(2) { parts.pop() } else { None };
@@ -317,7 +245,6 @@ pub(super) fn distinct(taken: &mut BTreeSet<String>, wanted: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Column;
     use super::super::testing::{document, well_formed};
     use super::*;
 
@@ -325,7 +252,8 @@ mod tests {
     fn the_page_is_whole_and_asks_for_nothing() {
         let html = document().html();
         well_formed(&html);
-        for word in ["http:", "https:", "<script", "@import", "url(", "<link"] {
+        // A strict content security policy forbids styles of single elements.
+        for word in ["http:", "https:", "<script", "@import", "url(", "<link", " style=", " onclick="] {
             assert!(!html.contains(word), "{word}");
         }
         for part in
@@ -349,34 +277,6 @@ mod tests {
         for address in values("href") {
             assert!(ids.contains(&address.trim_start_matches('#').to_string()), "{address}");
         }
-    }
-
-    #[test]
-    fn rows_keep_what_tells_them_apart_in_their_first_column() {
-        let table = |second: Column| {
-            let row = |method: &str, cost: &str| -> Vec<Cell> { ["GD", method, cost].map(Cell::from).into() };
-            let (columns, groups) = (
-                vec![Column::words("target"), second, Column::numbers("cost")],
-                vec![vec![row("mcts", "7"), row("best", "5")]],
-            );
-            let [name, title, caption] = ["t", "", ""].map(String::from);
-            Page::new(vec![]).table(&Table { name, title, caption, columns, groups, notes: vec![] })
-        };
-        let headed = table(Column::words("method"));
-        assert!(
-            headed.contains(
-                "<th scope=\"col\">target · method</th><th scope=\"col\" class=\"number\">cost</th>"
-            ),
-            "{headed}"
-        );
-        assert_eq!(headed.matches("colspan=\"2\"><span>GD</span>").count(), 1, "{headed}");
-        assert!(
-            headed.contains("<tr><th scope=\"row\">best</th><td class=\"number\">5</td></tr>"),
-            "{headed}"
-        );
-        // A column of numbers distinguishes rows less well than the cell they share.
-        let spanned = table(Column::numbers("size"));
-        assert!(spanned.contains("rowspan=\"2\">GD</th>") && !spanned.contains("colspan"), "{spanned}");
     }
 
     #[test]

@@ -8,6 +8,8 @@ pub(super) const SIZE: f64 = 12.0;
 const HEIGHT: f64 = 15.0;
 /// Distance of a label from its point if nothing is in the way.
 const NEAR: f64 = 7.0;
+/// How many hidden points a leader line through a label is worth.
+const CROSSING: usize = 20;
 
 /// A rectangle.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -31,6 +33,11 @@ impl Rectangle {
             && self.right <= outer.right
             && self.top >= outer.top
             && self.bottom <= outer.bottom
+    }
+
+    /// The point of the frame of a label at which its leader line ends.
+    fn nearest(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        [x.clamp(self.left, self.right), y.clamp(self.top + 2.0, self.bottom - 2.0)]
     }
 
     fn holds(&self, [x, y]: [f64; 2]) -> bool {
@@ -63,16 +70,35 @@ pub(super) fn place<'a>(wishes: &'a [Wish], obstacles: &[[f64; 2]], bounds: Rect
     let mut placed: Vec<Placed> = Vec::new();
     for wish in order {
         let free = |frame: &Rectangle| frame.within(&bounds) && placed.iter().all(|p| !p.frame.meets(frame));
-        let cost = |frame: &Rectangle| obstacles.iter().filter(|point| frame.holds(**point)).count();
+        let hidden = |frame: &Rectangle| obstacles.iter().filter(|point| frame.holds(**point)).count();
+        // A leader line through another label is worse than a label on a point.
+        let crossed = |frame: &Rectangle, led: bool| {
+            let other = |other: &&Placed| {
+                (led && through(wish.point, frame.nearest(wish.point), &other.frame))
+                    || (other.led && through(other.wish.point, other.frame.nearest(other.wish.point), frame))
+            };
+            CROSSING * placed.iter().filter(other).count()
+        };
+        let cost = |(frame, led): &(Rectangle, bool)| hidden(frame) + crossed(frame, *led);
         let width = svg::width(&wish.text, SIZE);
         let near = around(wish.point, width, wish.ends).filter(|(frame, _)| free(frame));
-        let best = near.min_by_key(|(frame, _)| cost(frame));
-        let anywhere = || everywhere(bounds, width).filter(free).min_by_key(cost).map(|frame| (frame, true));
-        if let Some((frame, led)) = best.or_else(anywhere) {
+        let anywhere = || {
+            let frames = everywhere(bounds, width).filter(free).map(|frame| (frame, true));
+            frames.min_by_key(cost)
+        };
+        if let Some((frame, led)) = near.min_by_key(cost).or_else(anywhere) {
             placed.push(Placed { wish, frame, led });
         }
     }
     placed
+}
+
+/// Whether a line passes through a rectangle, looked at in a few points.
+fn through(from: [f64; 2], to: [f64; 2], frame: &Rectangle) -> bool {
+    (1..16).any(|part| {
+        let share = f64::from(part) / 16.0;
+        frame.holds([from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share])
+    })
 }
 
 /// Candidate positions around a point, the best first, and whether they need a leader line.
@@ -119,11 +145,11 @@ fn everywhere(bounds: Rectangle, width: f64) -> impl Iterator<Item = Rectangle> 
 impl Placed<'_> {
     /// The label with its leader line.
     pub(super) fn svg(&self) -> String {
-        let Rectangle { left, top, right, bottom } = self.frame;
+        let Rectangle { left, top, .. } = self.frame;
         let mut text = String::new();
         if self.led {
             let [x, y] = self.wish.point;
-            let (nearest_x, nearest_y) = (x.clamp(left, right), y.clamp(top + 2.0, bottom - 2.0));
+            let [nearest_x, nearest_y] = self.frame.nearest([x, y]);
             text += &format!(
                 "<path class=\"axis\" d=\"M{} {}L{} {}\"/>\n",
                 at(x),
@@ -133,7 +159,7 @@ impl Placed<'_> {
             );
         }
         text + &format!(
-            "<text class=\"{}\" x=\"{}\" y=\"{}\" style=\"fill:currentColor\">{}</text>\n",
+            "<text class=\"c {}\" x=\"{}\" y=\"{}\">{}</text>\n",
             self.wish.ink.class(),
             at(left),
             at(top + 11.5),

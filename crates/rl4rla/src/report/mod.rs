@@ -18,6 +18,7 @@ mod plot;
 mod strokes;
 mod svg;
 mod table;
+mod table_html;
 #[cfg(test)]
 mod testing;
 mod ticks;
@@ -25,7 +26,7 @@ mod ticks;
 pub use crate::statistics::{Rate, Spread};
 pub use diagram::{Diagram, DiagramNode, Role};
 pub use document::{Block, Finding, ReportPage, ReportSection};
-pub use html::style_sheet;
 pub use figure::{Axis, AxisScale, Figure, Ink, Label, Marker, Panel, Series, Shades};
+pub use html::style_sheet;
 pub use numbers::{duration, exact, number};
 pub use table::{Align, Cell, Column, Table};

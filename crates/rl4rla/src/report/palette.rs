@@ -53,6 +53,8 @@ font-size:12px;fill:#1b1f24;fill:var(--rl-text)}
 .rl .a{fill:none;stroke:#8b949e;stroke:var(--rl-line);stroke-width:1.3}
 .rl .p{fill:#8b949e;fill:var(--rl-line)}
 .rl .x{fill:none;stroke:#57606c;stroke:var(--rl-soft);stroke-width:1.2}
+.rl .c{fill:currentColor;paint-order:stroke;stroke:#fff;stroke:var(--rl-paper);stroke-width:3px;stroke-linejoin:round}
+.rl .o{fill:#fff;fill:var(--rl-paper);stroke:currentColor;stroke-width:1.6}
 .rl text.k{fill:#000}.rl text.w{fill:#fff}
 ";
 

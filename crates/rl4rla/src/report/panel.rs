@@ -8,7 +8,10 @@ use super::{Axis, Label, Marker, Panel, Series};
 
 /// About the width of a phone, so that text stays readable there.
 pub(super) const WIDTH: f64 = 360.0;
-pub(super) const HEIGHT: f64 = 272.0;
+/// The height of a panel with few labels, and what each further label adds.
+const HEIGHT: f64 = 272.0;
+const FEW_LABELS: usize = 8;
+const PER_LABEL: f64 = 17.0;
 
 const TICK: f64 = 12.0;
 const TITLE: f64 = 13.0;
@@ -27,9 +30,15 @@ struct Layout {
 }
 
 impl Panel {
-    /// The content of the panel, in a rectangle of `WIDTH` by `HEIGHT`.
-    pub(super) fn body(&self) -> String {
-        let layout = Layout::of(self);
+    /// The height it needs: labels next to points need room.
+    pub(super) fn height(&self) -> f64 {
+        let labels = self.series.iter().filter(|series| series.label == Label::Beside).count();
+        HEIGHT + PER_LABEL * labels.saturating_sub(FEW_LABELS) as f64
+    }
+
+    /// The content of the panel, in a rectangle of `WIDTH` by this height.
+    pub(super) fn body(&self, height: f64) -> String {
+        let layout = Layout::of(self, height);
         let drawn: Vec<(Places, Places)> = self.series.iter().map(|series| layout.places(series)).collect();
         let mut text = svg::lines("t m", WIDTH / 2.0, 17.0, LEADING + 1.0, &layout.title);
         text += &layout.axes();
@@ -50,6 +59,9 @@ impl Panel {
             }
         }
         text += "</svg>\n";
+        for (series, (places, _)) in self.series.iter().zip(&drawn).filter(|(series, _)| has_points(series)) {
+            text += &strokes::beyond(series, places, &layout.plot);
+        }
         if drawn.iter().all(|(places, _)| places.iter().all(Option::is_none)) {
             text += &svg::text("s m", (left + right) / 2.0, (top + bottom) / 2.0, "no data");
         }
@@ -81,9 +93,15 @@ impl Panel {
             let last = series.points.iter().rev().find_map(|[at, _]| x.share(*at));
             series.label == Label::Beside && last.is_some_and(|share| share > 0.8)
         };
+        // Longer names find no room to the right of their points anyway.
         let names = self.series.iter().filter(ends_right).map(|s| width(&s.name, labels::SIZE) + 18.0);
-        names.fold(16.0, f64::max).min(WIDTH * 0.36)
+        names.filter(|room| *room <= WIDTH * 0.36).fold(16.0, f64::max)
     }
+}
+
+/// Whether its points are drawn as such.
+fn has_points(series: &Series) -> bool {
+    matches!(series.mark, Marker::Line | Marker::Steps | Marker::Dots)
 }
 
 /// The points of a line and some in between, as obstacles for labels.
@@ -102,7 +120,7 @@ fn seen(places: &Places) -> Vec<[f64; 2]> {
 }
 
 impl Layout {
-    fn of(panel: &Panel) -> Layout {
+    fn of(panel: &Panel, height: f64) -> Layout {
         let points = || panel.series.iter().flat_map(|series| &series.points);
         let upper = panel.series.iter().flat_map(|series| match &series.mark {
             Marker::Band(upper) => upper.as_slice(),
@@ -114,8 +132,8 @@ impl Layout {
         let title = wrap(&panel.title, WIDTH - 16.0, TITLE * 1.06, 2);
         let x_label = wrap(&panel.x.label, WIDTH * 0.78, TICK, 2);
         let top = 14.0 + (LEADING + 1.0) * title.len() as f64;
-        let bottom = HEIGHT - 26.0 - LEADING * x_label.len() as f64;
-        let y_ticks = classes(&panel.y, &y).unwrap_or_else(|| y.ticks(6));
+        let bottom = height - 26.0 - LEADING * x_label.len() as f64;
+        let y_ticks = classes(&panel.y, &y).unwrap_or_else(|| y.ticks((height / 45.0) as usize));
         let y_label = wrap(&panel.y.label, bottom - top, TICK, 2);
         let widest = y_ticks.iter().map(|(_, text)| width(text, TICK)).fold(0.0, f64::max);
         let left = 10.0 + widest.min(WIDTH * 0.3) + (LEADING + 2.0) * y_label.len() as f64;

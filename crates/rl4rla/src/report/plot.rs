@@ -1,13 +1,15 @@
 //! Renders a figure as SVG: its panels in rows, with one legend above them.
 
 use super::heat::BAR;
-use super::panel::{HEIGHT, WIDTH, described};
-use super::svg::{self, at, escape, width, wrap};
+use super::panel::{WIDTH, described};
+use super::svg::{self, Host, at, escape, width, wrap};
 use super::{Figure, Ink, Label, Marker, Panel, Series, Shades, palette};
 
 const LINE: f64 = 20.0;
 /// Length of a line sample in the legend.
 const SAMPLE: f64 = 30.0;
+/// Maximum number of panels side by side in a page; `page.css` has a rule for each number.
+const MOST_COLUMNS: usize = 4;
 
 impl Figure {
     /// The figure as a self-contained SVG file.
@@ -44,16 +46,32 @@ impl Figure {
             );
             top += BAR[1] + 6.0;
         }
+        let height = self.panel_height();
         for (number, panel) in self.panels.iter().enumerate() {
             let x = WIDTH * (number % columns) as f64;
-            let y = top + HEIGHT * (number / columns) as f64;
-            body += &format!("<g transform=\"translate({} {})\">\n{}</g>\n", at(x), at(y), panel.body());
+            let y = top + height * (number / columns) as f64;
+            body +=
+                &format!("<g transform=\"translate({} {})\">\n{}</g>\n", at(x), at(y), panel.body(height));
         }
-        let size = [full, top + HEIGHT * rows as f64 + 4.0];
+        let size = [full, top + height * rows as f64 + 4.0];
         let [w, h] = size.map(at);
-        svg::open("rl", size, true, &self.title, &self.caption)
+        svg::open("rl", size, Host::File, &self.title, &self.caption)
             + &palette::style()
             + &format!("<rect class=\"paper\" width=\"{w}\" height=\"{h}\"/>\n{body}</svg>\n")
+    }
+
+    /// The figure as it stands in a page with our [style sheet](super::style_sheet): its legend, and one SVG for each
+    /// panel, so that they stack on a phone.
+    pub fn html(&self) -> String {
+        let height = self.panel_height();
+        let panels: String = self.panels.iter().map(|panel| panel.svg_in_page(&self.title, height)).collect();
+        let columns = self.columns.clamp(1, self.panels.len().clamp(1, MOST_COLUMNS));
+        format!("{}<div class=\"panels columns-{columns}\">\n{panels}</div>\n", self.legend_html())
+    }
+
+    /// The height of its panels: that of the one that needs the most.
+    fn panel_height(&self) -> f64 {
+        self.panels.iter().map(Panel::height).fold(0.0, f64::max)
     }
 
     /// The entries of the legend: each name once, with the style of its first series that is not a band.
@@ -116,7 +134,7 @@ impl Figure {
             let about = "The colours of the cells";
             format!(
                 "<div class=\"bar\">\n{}{}</svg>\n</div>\n",
-                svg::open("rl", BAR, false, &shades.label, about),
+                svg::open("rl", BAR, Host::Page, &shades.label, about),
                 shades.bar()
             )
         };
@@ -152,12 +170,12 @@ fn sample(series: &Series, x: f64, y: f64) -> String {
 
 impl Panel {
     /// The panel as SVG for embedding in a page, whose style it uses.
-    pub(super) fn svg_in_page(&self, figure: &str) -> String {
+    pub(super) fn svg_in_page(&self, figure: &str, height: f64) -> String {
         let title = if self.title.is_empty() { figure } else { &self.title };
         let names: Vec<&str> =
             self.series.iter().filter(|s| s.label != Label::Hidden).map(|s| s.name.as_str()).collect();
         let about = format!("{} against {}: {}", described(&self.y), described(&self.x), names.join(", "));
-        svg::open("rl", [WIDTH, HEIGHT], false, title, &about) + &self.body() + "</svg>\n"
+        svg::open("rl", [WIDTH, height], Host::Page, title, &about) + &self.body(height) + "</svg>\n"
     }
 }
 
@@ -199,11 +217,11 @@ mod tests {
     #[test]
     fn texts_of_a_panel_keep_apart() {
         for panel in labelled() {
-            let boxes = super::super::testing::boxes(&panel.body());
+            let boxes = super::super::testing::boxes(&panel.body(panel.height()));
             assert!(boxes.len() > 8);
             for (i, (one, a)) in boxes.iter().enumerate() {
                 assert!(
-                    a[0] >= 0.0 && a[2] <= WIDTH && a[1] >= 0.0 && a[3] <= HEIGHT,
+                    a[0] >= 0.0 && a[2] <= WIDTH && a[1] >= 0.0 && a[3] <= panel.height(),
                     "{one} is outside: {a:?}"
                 );
                 for (other, b) in &boxes[i + 1..] {

@@ -1,5 +1,6 @@
 //! Drawing of series: lines, steps, dots and bands, without invisible detail.
 
+use super::labels::Rectangle;
 use super::svg::at;
 use super::{Marker, Series};
 
@@ -23,6 +24,36 @@ pub(super) fn svg(series: &Series, places: &Places, upper: &Places) -> String {
         Marker::Cells(_) => String::new(),
     };
     if body.is_empty() { body } else { format!("<g class=\"{class}\">\n{body}</g>\n") }
+}
+
+/// Marks at the edge of the plot for points beyond it: an open arrow head for each stretch of them.
+pub(super) fn beyond(series: &Series, places: &Places, plot: &Rectangle) -> String {
+    // Points on the edge itself, to rounding, are inside.
+    let near = |value: f64, low: f64, high: f64| (low - 0.5..=high + 0.5).contains(&value);
+    let outside = |place: &Option<[f64; 2]>| {
+        place.filter(|[x, y]| !near(*x, plot.left, plot.right) || !near(*y, plot.top, plot.bottom))
+    };
+    let far: Places = places.iter().map(outside).collect();
+    let head = |[x, y]: [f64; 2]| {
+        let [at_x, at_y] = [x.clamp(plot.left, plot.right), y.clamp(plot.top, plot.bottom)];
+        let length = (x - at_x).hypot(y - at_y);
+        let [dx, dy] = [(x - at_x) / length, (y - at_y) / length];
+        // The tip points outward.
+        let corner = |along: f64, across: f64| {
+            let [x, y] = [at_x + along * dx - across * dy, at_y + along * dy + across * dx];
+            format!("{} {}", at(x), at(y))
+        };
+        format!("M{}L{}L{}Z", corner(5.0, 0.0), corner(-3.5, 5.0), corner(-3.5, -5.0))
+    };
+    let heads: String = far
+        .split(Option::is_none)
+        .filter_map(|stretch| stretch.last().copied().flatten())
+        .map(head)
+        .collect();
+    match heads.is_empty() {
+        true => heads,
+        false => format!("<g class=\"{}\"><path class=\"o\" d=\"{heads}\"/></g>\n", series.ink.class()),
+    }
 }
 
 /// A line with a few markers.
@@ -159,6 +190,18 @@ mod tests {
         assert_eq!((thin.first(), thin.last()), (long.first(), long.last()));
         let drawn = svg(&series(Marker::Dots), &long, &vec![]);
         assert!(drawn.len() < 200_000);
+    }
+
+    #[test]
+    fn what_lies_beyond_the_plot_is_marked_at_its_edge() {
+        let plot = Rectangle { left: 0.0, top: 0.0, right: 100.0, bottom: 100.0 };
+        let inside = places(&[[0.0, 0.0], [50.0, 50.0], [100.0, 100.0]]);
+        assert_eq!(beyond(&series(Marker::Line), &inside, &plot), "");
+        // One mark for the two at the top, and one at the right.
+        let out = places(&[[10.0, -500.0], [30.0, -700.0], [50.0, 50.0], [900.0, 60.0], [60.0, 60.0]]);
+        let drawn = beyond(&series(Marker::Line), &out, &plot);
+        assert_eq!(drawn.matches('M').count(), 2, "{drawn}");
+        assert!(drawn.contains("M30 -5L") && drawn.contains("M105 60L"), "{drawn}");
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! SVG primitives: escaped text, text widths, and short numbers.
 
-use std::fmt::Write;
-
 /// Text escaped for XML and HTML, in an element or a quoted attribute.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -100,16 +98,29 @@ pub(super) fn lines(class: &str, x: f64, y: f64, leading: f64, content: &[String
         .collect()
 }
 
+/// Where a drawing stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Host {
+    /// In a file of its own.
+    File,
+    /// In a page, as wide as there is room.
+    Page,
+    /// In a part of a page that scrolls, as wide as it was drawn.
+    Scroller,
+}
+
 /// The opening SVG tag: size, and a description for screen readers.
-pub(super) fn open(class: &str, size: [f64; 2], alone: bool, title: &str, about: &str) -> String {
+pub(super) fn open(class: &str, size: [f64; 2], host: Host, title: &str, about: &str) -> String {
     let [width, height] = size.map(at);
-    let mut text = String::from("<svg");
-    if alone {
-        text += " xmlns=\"http://www.w3.org/2000/svg\"";
-        write!(text, " width=\"{width}\" height=\"{height}\"").expect("a string takes everything");
-    }
-    text += &format!(
-        " class=\"{class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n",
+    let size = match host {
+        Host::File => {
+            format!(" xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\"")
+        }
+        Host::Page => String::new(),
+        Host::Scroller => format!(" width=\"{width}\""),
+    };
+    let mut text = format!(
+        "<svg{size} class=\"{class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n",
         escape(title)
     );
     for (tag, content) in [("title", title), ("desc", about)] {

@@ -42,9 +42,14 @@ impl Extent {
         ends(bottom, high + room)
     }
 
-    /// Position of a value: 0 at the low end, 1 at the high end, clipped to a range that can be drawn.
+    /// Position of a value: 0 at the low end, 1 at the high end, clipped to a range that can be drawn. An infinite
+    /// value lies beyond the end.
     pub(super) fn share(&self, value: f64) -> Option<f64> {
-        let share = (measure(self.scale, value)? - self.low) / (self.high - self.low);
+        let share = match measure(self.scale, value) {
+            Some(measure) => (measure - self.low) / (self.high - self.low),
+            None if value == f64::INFINITY => value,
+            None => return None,
+        };
         Some(share.clamp(-9.0, 10.0))
     }
 
@@ -183,6 +188,7 @@ mod tests {
         }
         assert_eq!(Extent::of(&log, [1.0].into_iter()).share(0.0), None);
         assert_eq!(Extent::of(&linear, [1.0].into_iter()).share(f64::NAN), None);
+        assert_eq!(Extent::of(&log, [1.0].into_iter()).share(f64::INFINITY), Some(10.0));
     }
 
     proptest! {

@@ -66,8 +66,9 @@ pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
         title: "Runtime against residual".into(),
         caption: "Excess ‖A(x − x*)‖/‖b‖ (for logistic regression: of the loss, as in `rl4rla evaluate`) against time \
                   on one thread of this machine; lower left is better. Programs run for 3, 10, 30 and 100 iterations \
-                  with the best of eight step sizes, baselines until they stop; an excess of 0 is drawn at 10⁻¹⁷, \
-                  and diverged runs are omitted. Programs are those found by `best` with the first successful seed, \
+                  with the best of eight step sizes, baselines until they stop; an excess of 0 is drawn at 10⁻¹⁷. \
+                  An open arrow head at the edge marks a solver that leaves the axis there; those in the upper right \
+                  corner have no result, for the reason in the table of all solvers. Programs are those found by `best` with the first successful seed, \
                   or else the catalogue programs, labelled as such. `normal-equations`, `svd` and `lbfgs` are the \
                   solvers that the paper's table lists for AlgoTune, `funsearch` is the routine that FunSearch \
                   retained and `jacobi` the one it was initialized with: transcribed from the paper's tables, no \
@@ -126,22 +127,26 @@ pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     Ok(part)
 }
 
-/// Colour of all baselines, whose names are next to their points.
+/// Colour of all baselines.
 const BASELINE: Ink = Ink(7);
 
 fn panel(arena: &Arena, records: &[ArenaRecord]) -> Panel {
     let series = |record: &ArenaRecord| {
-        // Diverging solvers would dominate the figure.
-        let points = record.points.iter().copied().filter(|point| point[1] <= WORST);
+        // A solver without a result never comes close.
+        let points = match record.points.is_empty() {
+            true => vec![[f64::INFINITY; 2]],
+            false => record.points.clone(),
+        };
         let named = |source: &ProgramSource| record.name.split(" (").next() == Some(source.name);
-        match LINEAR.iter().position(named) {
-            Some(place) => Series::new(&*record.name, Ink(place), Marker::Line, points),
+        let (ink, mark) = match LINEAR.iter().position(named) {
+            Some(place) => (Ink(place), Marker::Line),
             None if record.kind == "program" => {
                 let place = arena.programs.iter().position(named).unwrap_or(0);
-                Series::new(&*record.name, Ink(BASELINE.0 + 1 + place), Marker::Line, points)
+                (Ink(BASELINE.0 + 1 + place), Marker::Line)
             }
-            None => Series::new(&*record.name, BASELINE, Marker::Dots, points).labelled(Label::Beside),
-        }
+            None => (BASELINE, Marker::Dots),
+        };
+        Series::new(&*record.name, ink, mark, points).labelled(Label::Beside)
     };
     Panel {
         title: arena.title.into(),
@@ -151,7 +156,7 @@ fn panel(arena: &Arena, records: &[ArenaRecord]) -> Panel {
     }
 }
 
-/// The largest excess drawn.
+/// The upper end of the axis; what is larger is marked there.
 const WORST: f64 = 10.0;
 
 fn line(arena: &Arena, record: &ArenaRecord) -> Vec<Cell> {
@@ -230,17 +235,48 @@ fn noncompetitive(records: &[Vec<ArenaRecord>]) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_paper_s_word_is_held_against_what_was_measured() {
-        let record = |name: &str, excess| ArenaRecord {
+    fn record(name: &str, kind: &'static str, points: Vec<[f64; 2]>) -> ArenaRecord {
+        let residual = points.last().map_or(f64::NAN, |point| point[1]);
+        ArenaRecord {
             name: name.into(),
-            kind: "baseline",
+            kind,
             origin: "baseline",
-            points: vec![[1.0, excess]],
-            residual: excess,
+            points,
+            residual,
             failure: None,
             losses: vec![],
+        }
+    }
+
+    #[test]
+    fn every_solver_is_named_in_its_panel_once_and_apart() {
+        let arena = &ARENAS[1];
+        let curve = |i: usize| {
+            let excess = |t: i32| if i == 0 { 1e3_f64.powi(t) } else { 1e-16 * (i + 1) as f64 };
+            (0..4).map(|t| [1e-3 * (1.0 + f64::from(t)) * (i + 1) as f64, excess(t)]).collect()
         };
+        let programs = LINEAR.iter().enumerate().map(|(i, source)| record(source.name, "program", curve(i)));
+        let names =
+            ["qr", "svd", "lsqr", "cgls", "lsrn", "blendenpik", "fossils", "kaczmarz", "funsearch", "jacobi"];
+        let dot = |i: usize| vec![[2e-3 * (i + 1) as f64, if i < 6 { 1e-15 } else { 1e-3 }]];
+        let points = |(i, name): (usize, &&str)| {
+            record(name, "baseline", if *name == "jacobi" { vec![] } else { dot(i) })
+        };
+        let records: Vec<ArenaRecord> = programs.chain(names.iter().enumerate().map(points)).collect();
+        let panels = vec![panel(arena, &records)];
+        let [name, title, caption] = ["f", "", ""].map(String::from);
+        let drawn = Figure { name, title, caption, panels, columns: 1 }.html();
+        for record in &records {
+            assert_eq!(drawn.matches(&format!(">{}</text>", record.name)).count(), 1, "{}", record.name);
+        }
+        assert!(!drawn.contains("<ul class=\"legend\">"));
+        // A program left the axis, and a baseline has no result.
+        assert_eq!(drawn.matches("class=\"o\"").count(), 2);
+    }
+
+    #[test]
+    fn the_paper_s_word_is_held_against_what_was_measured() {
+        let record = |name: &str, excess| record(name, "baseline", vec![[1.0, excess]]);
         let on = |arena: &Arena| {
             let reached = if arena.title.contains("high leverage") { 2e-15 } else { 1e-3 };
             vec![record("qr", 4e-16), record("funsearch", reached)]

@@ -90,14 +90,16 @@ pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
 /// The program of a stage, as stored.
 fn finding(name: &str, result: &StageRecord) -> Block {
     let number = |value: Option<f64>| value.map_or("–".into(), words::short);
-    let reward = words::short(result.reward);
     Block::Finding(Box::new(Finding {
         name: name.into(),
         found: result.found,
         equation: result.equation.clone().unwrap_or_default(),
         code: result.program.clone().unwrap_or_default(),
         facts: vec![
-            ("reward".into(), format!("{reward} ± {} on fresh instances", number(result.reward_error))),
+            (
+                "reward".into(),
+                words::reward(result.reward, result.reward_error, result.instances, words::short),
+            ),
             ("excess".into(), number(result.excess)),
             ("flops".into(), number(result.flops)),
             ("evaluations".into(), words::short(result.cost.evaluations as f64)),

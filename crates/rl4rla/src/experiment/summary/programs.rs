@@ -8,7 +8,7 @@ use super::{MOST, counted};
 use crate::curriculum::{Curriculum, Target};
 use crate::discovery::Stage;
 use crate::experiment::costs;
-use crate::experiment::words::{whole, within};
+use crate::experiment::words::{self, whole};
 use crate::program::{Entry, Program, equation};
 use crate::record::{Build, Quantity, StageRecord};
 use crate::report::{Block, Cell, Column, Finding, Table};
@@ -106,9 +106,7 @@ fn evidence(step: &StageRecord) -> Vec<(String, String)> {
         facts.push(fact("known as", format!("{} (`{}`)", entry.document.title, entry.name)));
     }
     if let Some(error) = step.reward_error {
-        let fresh = counted(step.instances.unwrap_or_default(), "fresh instance");
-        let reward = within(step.reward, error, number);
-        facts.push(fact("reward ± standard error", format!("{reward} on {fresh}")));
+        facts.push(fact("reward", words::reward(step.reward, Some(error), step.instances, number)));
     }
     if let Some(excess) = step.excess {
         facts.push(fact("final excess", number(excess)));
