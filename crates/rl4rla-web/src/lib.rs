@@ -10,6 +10,8 @@ mod command;
 mod compare;
 mod error;
 mod events;
+mod figures;
+mod graph;
 mod guard;
 mod jobs;
 mod lists;

@@ -1,77 +1,78 @@
-//! The winner map: which program takes the least work for which problems.
+//! The winner map: which program takes the least time for which problems.
 
 use crate::error::ApiError;
 use axum::Json;
-use axum::extract::Query;
-use rl4rla::experiment::winner_map::{Contender, RankedContender, WinnerMap};
-use serde::Deserialize;
+use rl4rla::experiment::winner_map::{Contender, RankedContender, Rates, WinnerMap};
 use serde_json::{Value, json};
+use std::sync::OnceLock;
 
 /// Programs told of each cell.
-const TOLD: usize = 5;
+const TOLD: usize = 4;
 
-/// The part of the map that is shown.
-#[derive(Deserialize)]
-pub struct Part {
-    cols: Option<usize>,
-    price: Option<f64>,
+/// The winners of all cells, at the speeds of a usual machine.
+pub async fn winners() -> Result<Json<&'static Value>, ApiError> {
+    static MAP: OnceLock<Value> = OnceLock::new();
+    let map = tokio::task::spawn_blocking(|| MAP.get_or_init(made)).await;
+    Ok(Json(map.map_err(|_| ApiError::inside("the map cannot be made"))?))
 }
 
-/// The winners for one number of columns and one price of a pass.
-pub async fn winners(Query(part): Query<Part>) -> Result<Json<Value>, ApiError> {
-    let grid = &WinnerMap::shipped().grid;
-    let middle = |length: usize| length / 2;
-    let cols = part.cols.unwrap_or(grid.cols[middle(grid.cols.len())]);
-    let price = part.price.unwrap_or(grid.prices[middle(grid.prices.len())]);
-    if !grid.cols.contains(&cols) || !grid.prices.contains(&price) {
-        let message = "the map has no such number of columns, or no such price of a pass";
-        return Err(ApiError::bad(message).advise(format!("cols: {:?}; price: {:?}", grid.cols, grid.prices)));
-    }
-    let made = tokio::task::spawn_blocking(move || made(cols, price)).await;
-    Ok(Json(made.map_err(|_| ApiError::inside("the map cannot be made"))?))
-}
-
-fn made(cols: usize, price: f64) -> Value {
+fn made() -> Value {
     let (map, contenders) = (WinnerMap::shipped(), Contender::all());
     let grid = &map.grid;
-    let axis = |name: &str, about: &str, values: Value| json!({ "name": name, "about": about, "values": values });
+    let axis = |name: &str, values: Value| json!({ "name": name, "values": values });
     let leverages: Vec<&str> = grid.leverages.iter().map(|leverage| leverage.name()).collect();
     let mut cells = Vec::new();
     for cell in &map.cells {
-        for &ratio in &grid.ratios {
-            let answer = cell.answer(&contenders, ratio * cols, cols, price);
-            let class = cell.class;
-            let at = json!([class.kappa, ratio, class.leverage.name(), cell.tolerance, class.outside]);
-            cells.push(told(at, &answer.ranking));
+        let class = cell.class;
+        let place = |values: &[f64], value: f64| values.iter().position(|known| *known == value);
+        let at = [
+            place(&grid.kappas, class.kappa),
+            place(&grid.tolerances, cell.tolerance),
+            grid.leverages.iter().position(|known| *known == class.leverage),
+            place(&grid.outsides, class.outside),
+        ];
+        for (ratio, rows) in grid.ratios.iter().enumerate() {
+            for (width, cols) in grid.cols.iter().enumerate() {
+                let ranking = cell.answer(&contenders, rows * cols, *cols, Rates::USUAL.price()).ranking;
+                if let Some(first) = ranking.first() {
+                    let [kappa, tolerance, leverage, outside] = at;
+                    let at = [kappa, Some(ratio), Some(width), tolerance, leverage, outside];
+                    cells.push(told(&at, first, &ranking));
+                }
+            }
         }
     }
     json!({
         "version": map.version,
-        "cols": cols,
-        "price": price,
-        "choices": { "cols": grid.cols, "price": grid.prices },
         "axes": [
-            axis("kappa", "condition number", json!(grid.kappas)),
-            axis("ratio", "rows per column", json!(grid.ratios)),
-            axis("leverage", "leverage of the rows", json!(leverages)),
-            axis("tolerance", "tolerance of the excess", json!(grid.tolerances)),
-            axis("outside", "weight of b outside the range of A", json!(grid.outsides)),
+            axis("condition number", json!(grid.kappas)),
+            axis("rows per column", json!(grid.ratios)),
+            axis("columns", json!(grid.cols)),
+            axis("tolerance", json!(grid.tolerances)),
+            axis("leverage", json!(leverages)),
+            axis("share of b outside the range of A", json!(grid.outsides)),
         ],
         "cells": cells,
     })
 }
 
-fn told(at: Value, ranking: &[RankedContender]) -> Value {
-    let least = ranking.first().map_or(1.0, |first| first.work);
-    let one = |ranked: &RankedContender| {
-        json!({
-            "program": ranked.program, "work": ranked.work / least, "iterations": ranked.iterations,
-            "flops": ranked.flops, "tunables": ranked.tunables,
-        })
+fn told(at: &[Option<usize>], first: &RankedContender, ranking: &[RankedContender]) -> Value {
+    // Three digits: the page has two thousand cells.
+    let short = |value: f64| format!("{value:.2e}").parse::<f64>().unwrap_or(value);
+    let seconds = |ranked: &RankedContender| short(ranked.work / Rates::USUAL.flops);
+    let why = match ranking.get(1) {
+        Some(second) => format!(
+            "{:.0} iterations; {} takes {:.2} times its work",
+            first.iterations, second.program, second.work / first.work
+        ),
+        None => format!("{:.0} iterations; no other program reaches the tolerance", first.iterations),
     };
+    let one = |ranked: &RankedContender| json!({ "program": ranked.program, "seconds": seconds(ranked) });
     json!({
         "at": at,
-        "winner": ranking.first().map(|first| &first.program),
-        "alternatives": ranking.iter().take(TOLD).map(one).collect::<Vec<Value>>(),
+        "winner": first.program,
+        "seconds": seconds(first),
+        "alternatives": ranking.iter().skip(1).take(TOLD - 1).map(one).collect::<Vec<Value>>(),
+        "why": why,
     })
 }

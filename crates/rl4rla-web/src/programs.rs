@@ -17,7 +17,6 @@ pub struct Named {
 
 /// A question about a program.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ProgramQuestion {
     /// A name or the text of a program.
     program: String,

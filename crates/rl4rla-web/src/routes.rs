@@ -2,7 +2,7 @@
 
 use crate::guard::{self, Guard};
 use crate::state::Shared;
-use crate::{asset, check, compare, error::ApiError, events, lists, map, marks, programs, run, runs, starting};
+use crate::{asset, check, compare, error::ApiError, events, figures, graph, lists, map, marks, programs, run, runs, starting};
 use axum::body::to_bytes;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -29,6 +29,9 @@ pub fn router(guard: Arc<Guard>, shared: Arc<Shared>) -> Router {
         .route("/runs", get(runs::list).post(starting::start))
         .route("/runs/{id}", get(run::whole))
         .route("/runs/{id}/curves", get(run::curves))
+        .route("/runs/{id}/figures/{name}", get(figures::draw))
+        .route("/runs/{id}/graph", get(graph::whole))
+        .route("/runs/{id}/graph/{node}", get(graph::node))
         .route("/runs/{id}/stop", post(starting::stop))
         .route("/runs/{id}/resume", post(starting::resume))
         .route("/runs/{id}/delete", post(marks::delete))

@@ -3,6 +3,7 @@
 use crate::board::Board;
 use crate::command::Commands;
 use crate::events::Events;
+use crate::graph::Graphs;
 use crate::jobs::Jobs;
 use crate::lists::Lists;
 use crate::server::ServerSettings;
@@ -22,6 +23,8 @@ pub struct Shared {
     pub commands: Commands,
     /// What the command lists, once it was asked for.
     pub lists: Lists,
+    /// Search graphs that were made again.
+    pub graphs: Graphs,
     /// Terms of rewards that were computed.
     pub terms: KnownTerms,
     /// The style sheet of reports and of this page.
@@ -37,6 +40,7 @@ impl Shared {
             jobs: Jobs::new(&settings, events.clone()),
             commands: Commands::new(&settings),
             lists: Lists::default(),
+            graphs: Graphs::default(),
             terms: KnownTerms::default(),
             style: rl4rla::report::style_sheet(),
             board: Mutex::new(Board::default()),

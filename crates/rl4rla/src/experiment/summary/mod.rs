@@ -6,6 +6,7 @@ mod histories;
 mod past;
 mod programs;
 mod runs;
+mod single;
 mod success;
 mod trees;
 
@@ -13,6 +14,7 @@ use super::ExperimentError;
 use crate::report::{Block, ReportPage, ReportSection};
 use crate::store::{RunRow, Store, StoreError};
 use past::{Past, RunGroup, groups};
+pub use single::RunFigure;
 
 /// Completes a command so that it refers to the same store.
 pub type Again<'a> = &'a dyn Fn(&str) -> String;
