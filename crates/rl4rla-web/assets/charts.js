@@ -6,7 +6,8 @@ const MARGIN = { top: 14, bottom: 40, left: 58 };
 const DASHES = ['', '8 3', '2 3', '9 3 2 3', '4 2', '12 3', '5 2 1 2 1 2', '1 2'];
 
 /** A scale from values to places; logarithmic where asked and possible. */
-function scale(values, from, to, log, wanted) {
+function scale(given, from, to, { log, zero }, wanted) {
+  const values = zero ? [0, ...given] : given;
   const known = values.filter((value) => Number.isFinite(value) && (!log || value > 0));
   let [low, high] = known.length ? [Math.min(...known), Math.max(...known)] : log ? [1, 10] : [0, 1];
   if (log) {
@@ -46,7 +47,7 @@ function path(points, stepped) {
 }
 
 /**
- * A figure: `series` are {name, points: [[x, y]], ink, line?, marks?, stepped?, titles?, faint?}; `x` and `y` are {label, log}.
+ * A figure: `series` are {name, points: [[x, y]], ink, line?, marks?, stepped?, titles?, faint?}; `x` and `y` are {label, log?, zero?}.
  * With `y.rows`, names of rows, the second number of a point is the row it is in.
  * Drawn at the width it has, so that letters keep their size.
  */
@@ -72,8 +73,8 @@ function drawing(label, { series, x, y, height = 260 }, width) {
   const room = names.length ? Math.min(150, 14 + 7 * Math.max(...names.map((one) => one.name.length))) : 14;
   const [left, right, top, bottom] = [y.rows ? 8 : MARGIN.left, width - room, MARGIN.top, height - MARGIN.bottom];
   const all = drawn.flatMap((one) => one.points);
-  const across = scale(all.map(([at]) => at), left, right, x.log, Math.max(2, Math.floor((right - left) / 80)));
-  const up = y.rows ? rowScale(y.rows, top, bottom) : scale(all.map(([, at]) => at), bottom, top, y.log, 5);
+  const across = scale(all.map(([at]) => at), left, right, x, Math.max(2, Math.floor((right - left) / 80)));
+  const up = y.rows ? rowScale(y.rows, top, bottom) : scale(all.map(([, at]) => at), bottom, top, y, 5);
   const svg = s('svg', { class: 'rl', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': label });
   y.rows?.forEach((name, row) => svg.append(s('path', { class: 'grid', d: `M${left} ${up.place(row)}H${right}` }), s('text', { x: left, y: up.place(row) - 11 }, name)));
   for (const tick of up.ticks) {
@@ -82,8 +83,8 @@ function drawing(label, { series, x, y, height = 260 }, width) {
   }
   for (const tick of across.ticks) {
     const at = across.place(tick);
-    // The last word would leave a narrow drawing.
-    const side = at > width - 22 ? 's e' : 's m';
+    // Words at the ends would leave a narrow drawing.
+    const side = at > width - 22 ? 's e' : at < 22 ? 's' : 's m';
     svg.append(s('path', { class: 'axis', d: `M${at.toFixed(1)} ${bottom}v4` }), s('text', { class: side, x: at.toFixed(1), y: bottom + 18 }, across.word(tick)));
   }
   svg.append(s('path', { class: 'axis', d: `M${left} ${bottom}H${right}` }));
@@ -144,14 +145,19 @@ export function intervals(label, rows) {
 export async function figure(path) {
   const answer = await fetch(path, { credentials: 'omit' });
   if (!answer.ok) throw new Error('There is no such figure.');
-  const parsed = new DOMParser().parseFromString(await answer.text(), 'image/svg+xml');
+  // A style of its own, as files have, is refused where the text is parsed already.
+  const text = (await answer.text()).replace(/<style[^]*?<\/style>/g, '');
+  const parsed = new DOMParser().parseFromString(text, 'image/svg+xml');
   if (parsed.querySelector('parsererror')) throw new Error('The figure cannot be read.');
-  parsed.querySelectorAll('style, script, foreignObject').forEach((element) => element.remove());
+  parsed.querySelectorAll('script, foreignObject').forEach((element) => element.remove());
   for (const element of parsed.querySelectorAll('*')) {
     for (const { name, value } of [...element.attributes]) {
       const inert = name !== 'style' && !/^on/i.test(name) && !(/href$/i.test(name) && !value.startsWith('#'));
       if (!inert) element.removeAttribute(name);
     }
   }
-  return h('div', { class: 'panels-1' }, document.importNode(parsed.documentElement, true));
+  const drawn = document.importNode(parsed.documentElement, true);
+  // Letters keep the size that they were drawn for.
+  drawn.style.maxWidth = `${drawn.viewBox.baseVal.width * 1.1}px`;
+  return drawn;
 }

@@ -2,7 +2,7 @@
 import { get } from './api.js';
 import { chart, intervals } from './charts.js';
 import { choice, failure, field, h, link, put, table } from './dom.js';
-import { count, duration, percent, several, short } from './words.js';
+import { count, duration, percent, several } from './words.js';
 
 const MOST = 200; // runs at a time
 
@@ -69,7 +69,7 @@ function draw(groups) {
     ], groups)),
     h('section', null, h('h2', null, 'Evaluations to the target'), h('p', { class: 'note' }, 'One point for each run that found its targets.'), figure.element),
     h('section', null, h('h2', null, 'Runs'), groups.map((group) => h('details', { open: groups.length === 1 && group.runs.length <= 20 }, h('summary', null, `${name(group)}: ${several(group.runs.length, 'run')}`), table([
-      { head: 'Run', cell: (run) => link(run.id, 'run', run.id) }, { head: 'Seed', number: true, cell: (run) => short(run.seed) },
+      { head: 'Run', cell: (run) => link(run.id, 'run', run.id) }, { head: 'Seed', number: true, cell: (run) => String(run.seed) },
       { head: 'Result', cell: (run) => (run.found === null ? '–' : run.found ? 'found' : 'not found') },
       { head: 'Evaluations', number: true, cell: (run) => count(run.evaluations) }, { head: 'Time', number: true, cell: (run) => duration(run.seconds) },
     ], group.runs)))),

@@ -5,7 +5,7 @@ import { shades } from './graph-layout.js';
 export const SHADES = 12;
 const MARGIN = 0.4; // of the bitmap around the view, on each side
 const EDGES = 3500; // at most, those of the largest subtrees first
-const JOINS = 1500; // further parents of merged nodes
+const JOINS = 400; // further parents of merged nodes, the most visited first
 const ROUND = 5000; // nodes that are drawn round; more are set as pixels
 const REST = 140; // milliseconds
 
@@ -228,7 +228,7 @@ export class Drawing {
     pen.stroke();
     // Paths that meet: bent and dashed, in a colour of their own.
     pen.strokeStyle = this.colours.merged;
-    pen.globalAlpha = this.joins.length > 400 ? 0.35 : 0.75;
+    pen.globalAlpha = this.joins.length > 200 ? 0.45 : 0.75;
     pen.setLineDash([4 * ratio, 3 * ratio]);
     pen.beginPath();
     drawn = 0;

@@ -1,8 +1,10 @@
 // The winner map: which program takes the least time, over two axes; hover and focus explain a cell.
 import { get } from './api.js';
 import { choice, field, h, link, put, table } from './dom.js';
-import { duration, short } from './words.js';
+import { duration, power, short } from './words.js';
 
+/** A value at an axis, in little room. */
+const mark = (value) => (typeof value === 'number' && value >= 1e4 ? power(value, 0) : short(value));
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
 export default async function view(frame) {
@@ -19,7 +21,7 @@ export default async function view(frame) {
   const ink = (name) => `i${winners.indexOf(name) % 8}`;
 
   const filters = h('div', { class: 'filters' });
-  const holder = h('div', { class: 'scroll' });
+  const holder = h('div');
   const said = h('div', { class: 'remark explained', 'aria-live': 'polite' });
   const legend = h('div');
   put(frame.main, h('h1', null, 'Winner map'), h('p', { class: 'lead' }, 'The program that takes the least time, by the difficulty of the problem. Hover over a cell, or move with the arrow keys, to see why.'),
@@ -45,8 +47,9 @@ export default async function view(frame) {
   function draw() {
     const [across, down] = drawn.map((nth) => axes[nth]);
     const here = new Set();
-    const heads = h('tr', null, h('th', { scope: 'col' }, `${down.name} ↓ ${across.name} →`), across.values.map((value) => h('th', { scope: 'col' }, short(value))));
-    const rows = down.values.map((value, row) => h('tr', null, h('th', { scope: 'row' }, short(value)), across.values.map((other, column) => {
+    const heads = [h('tr', null, h('td'), h('td', { colspan: across.values.length, class: 'axis-name' }, `${across.name} →`)),
+      h('tr', null, h('th', { scope: 'col' }, `${down.name} ↓`), across.values.map((value) => h('th', { scope: 'col' }, mark(value))))];
+    const rows = down.values.map((value, row) => h('tr', null, h('th', { scope: 'row' }, mark(value)), across.values.map((other, column) => {
       const place = [...at];
       [place[drawn[0]], place[drawn[1]]] = [column, row];
       const cell = placed.get(place.join());

@@ -19,7 +19,7 @@ export default async function view(frame, _rest, query) {
     h('h1', null, name),
     program.about && h('p', { class: 'lead' }, program.about),
     h('section', null, equation(program.equation), program.latex && h('details', null, h('summary', null, 'LaTeX'), code(program.latex, 'the equation'))),
-    h('section', null, h('h2', null, 'Listing'), listing(program), code(program.program, 'the program')),
+    h('section', null, h('h2', null, 'Listing'), listing(program), program.listing?.length ? h('details', null, h('summary', null, 'As text'), code(program.program, 'the program')) : code(program.program, 'the program')),
     h('section', null, h('h2', null, 'Cost'), facts([
       ['In all', program.flops], ['Setup', program.flops_setup], ['Iteration', program.flops_iteration], ['Refresh', program.flops_refresh === '0' ? null : program.flops_refresh],
       ['Entries of A read in setup', program.data_setup], ['per iteration', program.data_iteration],

@@ -78,7 +78,7 @@ export function results(run) {
 
 /** What a run was asked to do. */
 export function request(run) {
-  const words = (value) => (Array.isArray(value) ? value.map(words).join(', ') : value !== null && typeof value === 'object' ? JSON.stringify(value) : typeof value === 'number' ? short(value) : String(value));
+  const words = (value) => (Array.isArray(value) ? value.map(words).join(', ') : value !== null && typeof value === 'object' ? JSON.stringify(value) : Number.isInteger(value) ? count(value) : typeof value === 'number' ? short(value) : String(value));
   const settings = Object.entries(run.settings ?? {}).filter(([, value]) => value !== null && !(Array.isArray(value) && !value.length)).map(([name, value]) => [name, words(value)]);
   return h('section', null, h('h2', null, 'Request'), facts([['Build', `${run.build.version}, ${run.build.digest}`], ...settings]),
     run.spec && h('details', null, h('summary', null, 'Curriculum as TOML'), code(run.spec, 'the curriculum')));

@@ -26,14 +26,21 @@ export default async function view(frame, [id]) {
   const best = leader();
   const curve = rewards();
   const pareto = front();
-  const stagePick = h('div');
+  const stagePick = h('div', { class: 'filters' });
   const work = h('section', { hidden: true }, h('h2', null, 'At work'), counts.element);
   const figures = h('section', null, h('h2', null, 'Search'), stagePick, h('div', { class: 'panels two' },
     h('figure', null, h('figcaption', null, h('strong', null, 'Reward of the best program'), ' and its parts over the evaluations of the stage.'), curve.element),
     h('figure', null, h('figcaption', null, h('strong', null, 'Pareto front'), ' of excess and work of the stage; grey is where it was before.'), pareto.element)));
   const marked = marks(frame, run.row, (row) => { run.row = row; });
   const done = results(run);
-  put(frame.main, h('h1', null, run.row.curriculum, h('small', null, ` run ${id}`)), head, actions, said, marked.element, h('h2', { class: 'hidden' }, 'Progress'), steps, work, best.element, figures, done.element, request(run));
+  put(frame.main, h('h1', null, run.row.curriculum, h('small', null, ` run ${id}`)), head, actions, said, marked.element, h('h2', { class: 'hidden' }, 'Progress'), steps, work, best.element, figures, request(run));
+  order();
+
+  // What happens comes first, and what came of it when it has ended.
+  function order() {
+    if (run.row.status === 'running') figures.after(done.element);
+    else figures.before(done.element);
+  }
 
   async function act(path) {
     put(said);
@@ -62,7 +69,8 @@ export default async function view(frame, [id]) {
     put(head, facts([
       ['State', state(row)], ['Method', row.method], ['Seed', String(row.seed)],
       ['Begun', h('time', { title: moment(row.created) }, `${ago(row.created)}, ${moment(row.created)}`)],
-      ['Time', duration(row.seconds)], ['Evaluations', count(row.evaluations)], ['Playouts', count(row.playouts)],
+      // A run at work says these below, where they are newer.
+      ...(row.status === 'running' ? [] : [['Time', duration(row.seconds)], ['Evaluations', count(row.evaluations)], ['Playouts', count(row.playouts)]]),
       ['Stages finished', `${row.stages} of ${Math.max(run.stage_names.length, row.stages)}`],
       ['Deleted', row.deleted ? 'yes; it can be restored' : null],
     ]), run.message && h('div', { class: 'remark bad' }, h('p', { class: 'words' }, run.message)),
@@ -123,6 +131,7 @@ export default async function view(frame, [id]) {
     drawHead();
     drawActions();
     done.show(run);
+    order();
     await loadCurves();
   }
 

@@ -7,6 +7,9 @@ import { remove, restore, state, tags } from './marks.js';
 const PAGE = 100;
 const STATES = ['running', 'interrupted', 'done', 'failed'];
 const WIDEST = 200; // runs compared at a time
+// Where rows are cards, there are no heads to sort by.
+const ORDERS = [['created desc', 'newest first'], ['created asc', 'oldest first'], ['curriculum asc', 'curriculum'], ['method asc', 'method'], ['status asc', 'state'],
+  ['seconds desc', 'longest first'], ['evaluations desc', 'most evaluations first']].map(([value, text]) => ({ value, text }));
 
 export default async function runs(frame, _rest, query) {
   const wish = Object.fromEntries(query);
@@ -81,7 +84,10 @@ export default async function runs(frame, _rest, query) {
     const any = (name, label, options) => field(label, choice([{ value: '', text: 'all' }, ...options], wish[name], { onchange: (event) => filter(name, event.target.value), 'data-filter': name }));
     const focused = document.activeElement?.dataset?.filter;
     put(filters, field('Search', search), any('status', 'State', STATES), any('curriculum', 'Curriculum', known.curricula), any('method', 'Method', known.methods),
-      any('tag', 'Tag', known.tags), field('Deleted', h('input', { type: 'checkbox', 'data-filter': 'deleted', checked: wish.deleted === '1', onchange: (event) => filter('deleted', event.target.checked ? '1' : '') })));
+      any('tag', 'Tag', known.tags), h('div', { class: 'field sorting' }, field('Sorted by', choice(ORDERS, `${wish.sort} ${wish.order}`, { 'data-filter': 'order', onchange: (event) => {
+        [wish.sort, wish.order] = event.target.value.split(' ');
+        ask();
+      } }))), field('Deleted', h('input', { type: 'checkbox', 'data-filter': 'deleted', checked: wish.deleted === '1', onchange: (event) => filter('deleted', event.target.checked ? '1' : '') })));
     if (focused) filters.querySelector(`[data-filter="${focused}"]`)?.focus();
   }
 

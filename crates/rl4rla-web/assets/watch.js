@@ -46,7 +46,7 @@ export function rewards() {
         if (values.length && values.at(-1)[0] < end) values.push([end, values.at(-1)[1]]);
         return { name, points: values, ink: nth + 1, stepped: true, faint: true };
       });
-      figure.show({ series: [...parts, { name: 'reward', points: best, ink: 0, stepped: true, thick: true }], x: { label: 'evaluations' }, y: { label: 'reward and its parts' } });
+      figure.show({ series: [...parts, { name: 'reward', points: best, ink: 0, stepped: true, thick: true }], x: { label: 'evaluations', zero: true }, y: { label: 'reward and its parts' } });
       put(list, leaders.length > 0 && h('details', null, h('summary', null, `${count(leaders.length)} ${leaders.length === 1 ? 'program has' : 'programs have'} led`), table([
         { head: 'Equation', long: true, cell: (one) => programLink(formula(one.equation || one.program), one.program) },
         { head: 'Evaluations', number: true, cell: (one) => count(one.evaluations) },
