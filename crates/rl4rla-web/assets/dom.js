@@ -44,9 +44,9 @@ export function table(columns, rows, props) {
 /** A row of such a table. */
 export function tableRow(columns, row) {
   return h('tr', null, columns.map((column, place) => {
-    const kind = [column.number && 'number', column.long && 'long'].filter(Boolean).join(' ') || undefined;
-    // One element in each cell, so that it may be laid out beside its head.
     const said = column.cell(row) ?? '–';
+    const kind = [column.number && 'number', column.long && 'long', said === '–' && 'void'].filter(Boolean).join(' ') || undefined;
+    // One element in each cell, so that it may be laid out beside its head.
     const inside = Array.isArray(said) ? h('div', null, said) : said;
     return place ? h('td', { class: kind, 'data-head': column.head }, inside) : h('th', { scope: 'row', class: kind }, inside);
   }));

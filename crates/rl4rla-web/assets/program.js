@@ -58,12 +58,10 @@ async function catalogue(frame) {
 
 function listing(program) {
   const lines = program.listing ?? [];
-  let last = null;
-  return lines.length > 0 && table([
-    { head: 'Section', cell: (line) => (line.section === last ? h('span', { class: 'again' }, line.section) : (last = line.section)) },
-    { head: 'Instruction', cell: (line) => h('code', null, line.text.trim()) },
-    { head: 'Shape', cell: (line) => line.shape },
-  ], lines, { class: 'listing' });
+  const head = (name) => h('th', { scope: 'col' }, name);
+  const rows = lines.map((line, nth) => [line.section !== lines[nth - 1]?.section && h('tr', { class: 'group' }, h('th', { colspan: 2, scope: 'colgroup' }, line.section)),
+    h('tr', null, h('th', { scope: 'row' }, h('code', null, line.text.trim())), h('td', null, line.shape))]);
+  return lines.length > 0 && h('div', { class: 'scroll' }, h('table', { class: 'listing' }, h('thead', null, h('tr', null, head('Instruction'), head('Shape'))), h('tbody', null, rows)));
 }
 
 function nearest(program) {

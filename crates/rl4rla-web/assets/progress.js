@@ -43,13 +43,13 @@ export function estimate(run, live, speed) {
 }
 
 /** The stages in order: done, at work, to come. */
-export function stages(run, live) {
+export function stages(run, live, works) {
   const items = run.stage_names.map((name, nth) => {
     const done = run.stages[nth];
     const here = live && live.stage === nth && !done;
     const found = done && (done.found ? 'found' : 'missed');
-    const sign = done ? (done.found ? '✓' : '✗') : here ? '●' : '○';
-    const word = done ? (done.found ? 'found' : 'not found') : here ? 'at work' : 'to come';
+    const sign = done ? (done.found ? '✓' : '✗') : here ? (works ? '●' : '◐') : '○';
+    const word = done ? (done.found ? 'found' : 'not found') : here ? (works ? 'at work' : 'begun') : 'to come';
     const edits = run.edits?.[nth];
     return h('li', { class: found ?? (here ? 'here' : 'next'), 'aria-current': here ? 'step' : undefined },
       h('span', { class: 'mark', 'aria-hidden': 'true' }, sign), h('span', null, h('b', null, name), h('small', null, ` ${word}${edits ? `, ${edits === 1 ? '1 edit' : `${edits} edits`}` : ''}`)));

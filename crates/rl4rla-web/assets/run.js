@@ -80,16 +80,20 @@ export default async function view(frame, [id]) {
   function drawLive() {
     const works = run.row.status === 'running' && live;
     work.hidden = !works;
-    put(steps, run.stage_names.length > 0 && stages(run, works ? live : null));
+    put(steps, run.stage_names.length > 0 && stages(run, live, works));
     if (works) {
       speed.hear(live);
       counts.show(run, live, speed);
     }
     const stage = shownStage();
-    best.show(works ? live.best : null, stage?.leaders?.find((one) => one.program === live?.best?.program)?.terms);
+    const led = curves.at(-1)?.leaders?.at(-1);
+    const first = run.row.status === 'done' ? null : live?.best ?? led ?? null;
+    best.show(first, stage?.leaders?.find((one) => one.program === first?.program)?.terms);
     curve.show(stage);
     const nth = stage?.stage ?? live?.stage ?? run.stages.length - 1;
-    pareto.show(works && live.stage === nth ? live.front : run.stages[nth]?.front ?? []);
+    const points = live?.stage === nth && live.front.length ? live.front : run.stages[nth]?.front ?? [];
+    pareto.show(points);
+    pareto.element.parentElement.hidden = !points.length && !works;
     figures.hidden = !curves.length && !live?.front?.length;
   }
 
