@@ -14,6 +14,9 @@ const GAP: [f64; 2] = [44.0, 30.0];
 /// Maximum width of the text in a box.
 const ROOM: f64 = 300.0;
 const EDGE: f64 = 8.0;
+/// The room that a phone has, and the smallest scale at which text is readable.
+const PHONE: f64 = 356.0;
+const SMALLEST: f64 = 0.94;
 
 /// A box with its text and position.
 struct Placed {
@@ -32,15 +35,15 @@ impl Placed {
 impl Diagram {
     /// The diagram as a self-contained SVG file.
     pub fn svg(&self) -> String {
-        self.draw(Host::File)
+        self.draw(true)
     }
 
     /// The diagram for embedding in a page, whose style it uses.
     pub(super) fn svg_in_page(&self) -> String {
-        self.draw(Host::Scroller)
+        self.draw(false)
     }
 
-    fn draw(&self, host: Host) -> String {
+    fn draw(&self, alone: bool) -> String {
         let mut boxes: Vec<Placed> = self.nodes.iter().map(Placed::of).collect();
         let right = self.arrange(&mut boxes);
         // Labels of vertical arrows may extend beyond the boxes.
@@ -50,7 +53,7 @@ impl Diagram {
         });
         let right = words.fold(right, f64::max);
         let full = (right + EDGE).max(width(&self.title, 16.0).min(340.0) + 2.0 * EDGE);
-        let title = if host == Host::File { wrap(&self.title, full - 2.0 * EDGE, 16.5, 3) } else { vec![] };
+        let title = if alone { wrap(&self.title, full - 2.0 * EDGE, 16.5, 3) } else { vec![] };
         let top = EDGE + 24.0 * title.len() as f64;
         for placed in &mut boxes {
             placed.frame.top += top;
@@ -64,8 +67,11 @@ impl Diagram {
         let (legend, height) = self.legend_svg(full, bottom + 12.0);
         let size = [full, bottom + height + EDGE];
         let [w, h] = size.map(at);
+        // A little smaller, where that spares a phone to scroll or others some of it; text stays readable.
+        let shown = full.min((SMALLEST * full).max(PHONE));
+        let host = if alone { Host::File } else { Host::Scroller(shown) };
         let mut text = svg::open("rl", size, host, &self.title, &self.described());
-        if host == Host::File {
+        if alone {
             text += &palette::style();
             text += &format!("<rect class=\"paper\" width=\"{w}\" height=\"{h}\"/>\n");
         }

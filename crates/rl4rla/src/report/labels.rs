@@ -79,14 +79,17 @@ pub(super) fn place<'a>(wishes: &'a [Wish], obstacles: &[[f64; 2]], bounds: Rect
             };
             CROSSING * placed.iter().filter(other).count()
         };
-        let cost = |(frame, led): &(Rectangle, bool)| hidden(frame) + crossed(frame, *led);
+        // Far from its point, a label costs as much as a few hidden points.
+        let cost = |(place, (frame, led)): &(usize, (Rectangle, bool))| {
+            10 * (hidden(frame) + crossed(frame, *led)) + place / 2
+        };
         let width = svg::width(&wish.text, SIZE);
-        let near = around(wish.point, width, wish.ends).filter(|(frame, _)| free(frame));
+        let near = around(wish.point, width, wish.ends).enumerate().filter(|(_, (frame, _))| free(frame));
         let anywhere = || {
-            let frames = everywhere(bounds, width).filter(free).map(|frame| (frame, true));
+            let frames = everywhere(bounds, width).filter(free).map(|frame| (0, (frame, true)));
             frames.min_by_key(cost)
         };
-        if let Some((frame, led)) = near.min_by_key(cost).or_else(anywhere) {
+        if let Some((_, (frame, led))) = near.min_by_key(cost).or_else(anywhere) {
             placed.push(Placed { wish, frame, led });
         }
     }
@@ -114,7 +117,7 @@ fn around([x, y]: [f64; 2], width: f64, ends: bool) -> impl Iterator<Item = (Rec
         [shift, -shift].map(|shift| (frame(x + 2.0 * NEAR, y + shift), true))
     });
     let sides = [(0.0, -1.0), (0.0, 1.0), (-1.0, 0.0), (-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)];
-    let reach = [NEAR, 16.0, 28.0, 42.0, 58.0, 76.0, 96.0];
+    let reach = [NEAR, 16.0, 28.0, 42.0, 58.0, 76.0, 96.0, 120.0, 150.0];
     let others = reach.into_iter().flat_map(move |reach| {
         sides.into_iter().map(move |(dx, dy): (f64, f64)| {
             let left = match dx {

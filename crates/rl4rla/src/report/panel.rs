@@ -12,6 +12,8 @@ pub(super) const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 272.0;
 const FEW_LABELS: usize = 8;
 const PER_LABEL: f64 = 17.0;
+/// How many points of a line a data point is worth that a label hides.
+const POINT: usize = 3;
 
 const TICK: f64 = 12.0;
 const TITLE: f64 = 13.0;
@@ -82,7 +84,12 @@ impl Panel {
         if wishes.is_empty() {
             return String::new();
         }
-        let obstacles: Vec<[f64; 2]> = drawn.iter().flat_map(|(places, _)| seen(places)).collect();
+        let obstacles: Vec<[f64; 2]> = self
+            .series
+            .iter()
+            .zip(drawn)
+            .flat_map(|(series, (places, _))| seen(places, series.mark == Marker::Steps))
+            .collect();
         let bounds = Rectangle { right: WIDTH - 2.0, ..plot };
         labels::place(&wishes, &obstacles, bounds).iter().map(labels::Placed::svg).collect()
     }
@@ -105,9 +112,14 @@ fn has_points(series: &Series) -> bool {
 }
 
 /// The points of a line and some in between, as obstacles for labels.
-fn seen(places: &Places) -> Vec<[f64; 2]> {
-    let step = places.len().div_ceil(400).max(1);
-    let kept: Vec<[f64; 2]> = places.iter().step_by(step).flatten().copied().collect();
+fn seen(places: &Places, steps: bool) -> Vec<[f64; 2]> {
+    let stride = places.len().div_ceil(400).max(1);
+    let mut kept: Vec<[f64; 2]> = places.iter().step_by(stride).flatten().copied().collect();
+    if steps {
+        let corner = |pair: &[[f64; 2]]| [pair[0], [pair[1][0], pair[0][1]]];
+        let last = kept.last().copied();
+        kept = kept.windows(2).flat_map(corner).chain(last).collect();
+    }
     let between = kept.windows(2).flat_map(|pair| {
         let [from, to] = [pair[0], pair[1]];
         let parts = ((to[0] - from[0]).hypot(to[1] - from[1]) / 8.0).clamp(0.0, 60.0) as usize;
@@ -116,7 +128,8 @@ fn seen(places: &Places) -> Vec<[f64; 2]> {
             [from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share]
         })
     });
-    between.chain(kept.iter().copied()).collect()
+    // The points themselves are worth more than the line.
+    between.chain(std::iter::repeat_n(&kept, POINT).flatten().copied()).collect()
 }
 
 impl Layout {

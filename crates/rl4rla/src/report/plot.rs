@@ -29,7 +29,6 @@ impl Figure {
     /// ```
     pub fn svg(&self) -> String {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
-        let rows = self.panels.len().div_ceil(columns);
         let full = WIDTH * columns as f64;
         let title = wrap(&self.title, full - 20.0, 16.0, 3);
         let mut top = 8.0 + LINE * title.len() as f64;
@@ -46,14 +45,15 @@ impl Figure {
             );
             top += BAR[1] + 6.0;
         }
-        let height = self.panel_height();
-        for (number, panel) in self.panels.iter().enumerate() {
-            let x = WIDTH * (number % columns) as f64;
-            let y = top + height * (number / columns) as f64;
-            body +=
-                &format!("<g transform=\"translate({} {})\">\n{}</g>\n", at(x), at(y), panel.body(height));
+        for row in self.panels.chunks(columns) {
+            let height = tallest(row);
+            for (number, panel) in row.iter().enumerate() {
+                let [x, y] = [WIDTH * number as f64, top].map(at);
+                body += &format!("<g transform=\"translate({x} {y})\">\n{}</g>\n", panel.body(height));
+            }
+            top += height;
         }
-        let size = [full, top + height * rows as f64 + 4.0];
+        let size = [full, top + 4.0];
         let [w, h] = size.map(at);
         svg::open("rl", size, Host::File, &self.title, &self.caption)
             + &palette::style()
@@ -63,15 +63,12 @@ impl Figure {
     /// The figure as it stands in a page with our [style sheet](super::style_sheet): its legend, and one SVG for each
     /// panel, so that they stack on a phone.
     pub fn html(&self) -> String {
-        let height = self.panel_height();
-        let panels: String = self.panels.iter().map(|panel| panel.svg_in_page(&self.title, height)).collect();
         let columns = self.columns.clamp(1, self.panels.len().clamp(1, MOST_COLUMNS));
+        let rows = self.panels.chunks(columns).map(|row| (row, tallest(row)));
+        let panels: String = rows
+            .flat_map(|(row, height)| row.iter().map(move |panel| panel.svg_in_page(&self.title, height)))
+            .collect();
         format!("{}<div class=\"panels columns-{columns}\">\n{panels}</div>\n", self.legend_html())
-    }
-
-    /// The height of its panels: that of the one that needs the most.
-    fn panel_height(&self) -> f64 {
-        self.panels.iter().map(Panel::height).fold(0.0, f64::max)
     }
 
     /// The entries of the legend: each name once, with the style of its first series that is not a band.
@@ -148,6 +145,11 @@ impl Figure {
             _ => None,
         })
     }
+}
+
+/// The height of a row of panels: that of the one that needs the most.
+fn tallest(row: &[Panel]) -> f64 {
+    row.iter().map(Panel::height).fold(0.0, f64::max)
 }
 
 /// A sample of a series for the legend.

@@ -43,7 +43,7 @@ pub(super) fn beyond(series: &Series, places: &Places, plot: &Rectangle) -> Stri
             let [x, y] = [at_x + along * dx - across * dy, at_y + along * dy + across * dx];
             format!("{} {}", at(x), at(y))
         };
-        format!("M{}L{}L{}Z", corner(5.0, 0.0), corner(-3.5, 5.0), corner(-3.5, -5.0))
+        format!("M{}L{}L{}Z", corner(6.0, 0.0), corner(-4.0, 4.0), corner(-4.0, -4.0))
     };
     let heads: String = far
         .split(Option::is_none)
@@ -201,7 +201,7 @@ mod tests {
         let out = places(&[[10.0, -500.0], [30.0, -700.0], [50.0, 50.0], [900.0, 60.0], [60.0, 60.0]]);
         let drawn = beyond(&series(Marker::Line), &out, &plot);
         assert_eq!(drawn.matches('M').count(), 2, "{drawn}");
-        assert!(drawn.contains("M30 -5L") && drawn.contains("M105 60L"), "{drawn}");
+        assert!(drawn.contains("M30 -6L") && drawn.contains("M106 60L"), "{drawn}");
     }
 
     #[test]

@@ -99,14 +99,14 @@ pub(super) fn lines(class: &str, x: f64, y: f64, leading: f64, content: &[String
 }
 
 /// Where a drawing stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) enum Host {
     /// In a file of its own.
     File,
     /// In a page, as wide as there is room.
     Page,
-    /// In a part of a page that scrolls, as wide as it was drawn.
-    Scroller,
+    /// In a part of a page that scrolls, with this width.
+    Scroller(f64),
 }
 
 /// The opening SVG tag: size, and a description for screen readers.
@@ -117,7 +117,7 @@ pub(super) fn open(class: &str, size: [f64; 2], host: Host, title: &str, about: 
             format!(" xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\"")
         }
         Host::Page => String::new(),
-        Host::Scroller => format!(" width=\"{width}\""),
+        Host::Scroller(shown) => format!(" width=\"{}\"", at(shown)),
     };
     let mut text = format!(
         "<svg{size} class=\"{class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n",
