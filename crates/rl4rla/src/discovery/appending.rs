@@ -15,13 +15,12 @@ use super::finishing::Finishing;
 use super::gaps::{Gap, Gaps};
 use super::growing::{Growing, Tools};
 use super::merge::Merge;
+use super::prefix_reader::PrefixReader;
 use super::prefixes::{Prefix, Prefixes};
 use super::space::Space;
 use crate::execute::mix;
 use crate::program::{Continuation, Editor, InstructionNumber, Program, Section};
-use crate::search::{
-    Budget, Counters, Domain, Edge, GraphView, Measure, NodeView, Outcome, Ranked, Solved, Watch, exhaustive,
-};
+use crate::search::{Budget, Domain, Measure, Outcome, Ranked, Solved, Watch, exhaustive};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A prefix of a program up to its last edit, by its number; or the program made of it by adding nothing.
@@ -90,7 +89,8 @@ impl<'a> Appending<'a> {
         watch: &mut dyn Watch<Program>,
         search: impl FnOnce(&Self, &mut dyn Watch<Beginning>) -> Outcome<Beginning>,
     ) -> Outcome<Program> {
-        let Outcome { ranked, stop, counters, size } = search(self, &mut Reader { appending: self, watch });
+        let Outcome { ranked, stop, counters, size } =
+            search(self, &mut PrefixReader { appending: self, watch });
         let read = |ranked: Ranked<Beginning>| Ranked {
             solved: self.read(&ranked.solved),
             values: ranked.values,
@@ -177,14 +177,14 @@ impl<'a> Appending<'a> {
     }
 
     /// The finished program made of a prefix.
-    fn finished(&self, &Beginning(number): &Beginning) -> Program {
+    pub(super) fn finished(&self, &Beginning(number): &Beginning) -> Program {
         let desk = &mut *self.desk();
         self.finish(desk, number);
         desk.tools.editor.program(&desk.finishing.words)
     }
 
     /// The program made of a prefix, as the edits leave it.
-    fn unfinished(&self, &Beginning(number): &Beginning) -> Program {
+    pub(super) fn unfinished(&self, &Beginning(number): &Beginning) -> Program {
         let desk = &mut *self.desk();
         let words = self.words(desk, number);
         desk.tools.editor.program(&words)
@@ -294,63 +294,6 @@ impl Domain for Appending<'_> {
             requests.iter().map(|&(solved, replicate)| (self.read(solved), replicate)).collect();
         let requests: Vec<_> = read.iter().map(|(solved, replicate)| (solved, *replicate)).collect();
         self.space.values(&requests)
-    }
-}
-
-/// Forwards the events of a search over prefixes to an observer of programs.
-struct Reader<'a, 'b> {
-    appending: &'a Appending<'b>,
-    watch: &'a mut dyn Watch<Program>,
-}
-
-impl Watch<Beginning> for Reader<'_, '_> {
-    fn evaluated(&mut self, key: u128, replicate: usize, value: f64) {
-        self.watch.evaluated(key, replicate, value);
-    }
-
-    fn continues(&mut self, counters: &Counters, best: Option<(&Beginning, f64)>) -> bool {
-        let best = best.map(|(beginning, mean)| (self.appending.finished(beginning), mean));
-        self.watch.continues(counters, best.as_ref().map(|(program, mean)| (program, *mean)))
-    }
-
-    fn permits(&mut self, key: u128, replicate: usize) -> bool {
-        self.watch.permits(key, replicate)
-    }
-
-    fn has_room(&mut self, nodes: usize) -> bool {
-        self.watch.has_room(nodes)
-    }
-
-    fn searched(&mut self, graph: &dyn GraphView<Beginning>) {
-        self.watch.searched(&WrittenGraph { appending: self.appending, graph });
-    }
-}
-
-/// A graph of prefixes, with the programs made of them.
-struct WrittenGraph<'a, 'b> {
-    appending: &'a Appending<'b>,
-    graph: &'a dyn GraphView<Beginning>,
-}
-
-impl GraphView<Program> for WrittenGraph<'_, '_> {
-    fn count(&self) -> usize {
-        self.graph.count()
-    }
-
-    fn view(&self, place: usize) -> NodeView {
-        self.graph.view(place)
-    }
-
-    fn children(&self, place: usize) -> &[Edge] {
-        self.graph.children(place)
-    }
-
-    fn parents(&self, place: usize) -> Vec<usize> {
-        self.graph.parents(place)
-    }
-
-    fn draft(&self, place: usize) -> Option<Program> {
-        self.graph.draft(place).map(|beginning| self.appending.unfinished(&beginning))
     }
 }
 

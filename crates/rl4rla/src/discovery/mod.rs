@@ -21,6 +21,7 @@ mod numbering;
 mod observe;
 mod patches;
 mod policy;
+mod prefix_reader;
 mod prefixes;
 mod problems;
 mod program_table;

@@ -151,8 +151,9 @@ impl Collector<'_> {
             made.more.extend(shown.map(|parent| [number, parent]));
             made.depth.push(first.map_or(0, |parent| made.depth[parent as usize] + 1));
             made.parent.push(first.map_or(-1, |parent| parent as i32));
-            let terminal = u8::from(view.is_end) * NodeFlags::TERMINAL;
-            made.flags.push(terminal | u8::from(parents.len() > 1) * NodeFlags::MERGED);
+            let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+            let merged = flag(parents.len() > 1, NodeFlags::MERGED);
+            made.flags.push(flag(view.is_end, NodeFlags::TERMINAL) | merged);
             made.value.push(view.value);
             made.visits.push(view.visits);
             made.children.push(graph.children(place).len() as u32);
