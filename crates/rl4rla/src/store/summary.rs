@@ -11,7 +11,7 @@ use super::{RunId, RunRow, Store, StoreError};
 /// Every change of a run's results goes with a new seal, so that the triggers see them all.
 pub(super) const AIDS: &str = "
     CREATE INDEX run_listing
-        ON run (row, id, curriculum, method, seed, created, status, found, seconds);
+        ON run (row, curriculum, method, seed, created, status, found, seconds, id);
     CREATE INDEX summary_change ON summary (change);
     CREATE TRIGGER seal_change AFTER INSERT ON seal WHEN new.run > 0 BEGIN
         INSERT INTO summary SELECT new.run, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM summary WHERE run = new.run);
