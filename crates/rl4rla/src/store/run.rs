@@ -190,7 +190,7 @@ impl Store {
                 false => Err(damaged("its runs are not in order".into())),
             }
         })?;
-        self.settle_all(&mut rows);
+        self.settle_all(&mut rows)?;
         Ok(rows)
     }
 
@@ -208,21 +208,29 @@ impl Store {
             connection.query_row(&sql, params![id.row, id.text], whole).optional()
         })?;
         let mut run = found.ok_or_else(|| self.unknown(id.as_str()))?;
-        self.settle_all(std::slice::from_mut(&mut run.row));
+        self.settle_all(std::slice::from_mut(&mut run.row))?;
         Ok(run)
     }
 
     /// The status of a run.
     pub(super) fn status(&self, id: &RunId) -> Result<Status, StoreError> {
+        match self.status_as_stored(id)? {
+            // It may have ended just now: a run ends before it is given up.
+            Status::Running if !self.is_running(id) => match self.status_as_stored(id)? {
+                Status::Running => Ok(Status::Interrupted),
+                ended => Ok(ended),
+            },
+            status => Ok(status),
+        }
+    }
+
+    fn status_as_stored(&self, id: &RunId) -> Result<Status, StoreError> {
         let found = self.read(|connection| {
             let sql = "SELECT status, found FROM run WHERE row = ?1 AND id = ?2";
             let status = |row: &Row| stored_status(&row.get::<_, String>(0)?, row.get(1)?);
             connection.prepare_cached(sql)?.query_row(params![id.row, id.text], status).optional()
         })?;
-        match found.ok_or_else(|| self.unknown(id.as_str()))? {
-            Status::Running if !self.is_running(id) => Ok(Status::Interrupted),
-            status => Ok(status),
-        }
+        found.ok_or_else(|| self.unknown(id.as_str()))
     }
 
     /// Working time of a run in seconds, summed over all attempts so far.
@@ -318,12 +326,11 @@ impl Store {
     }
 
     /// Corrects the status of runs that are stored as running and that nobody works on.
-    pub(super) fn settle_all(&self, rows: &mut [RunRow]) {
+    pub(super) fn settle_all(&self, rows: &mut [RunRow]) -> Result<(), StoreError> {
         for row in rows.iter_mut().filter(|row| row.status == Status::Running) {
-            if !self.is_running(&row.id) {
-                row.status = Status::Interrupted;
-            }
+            row.status = self.status(&row.id)?;
         }
+        Ok(())
     }
 
     fn unknown(&self, wanted: &str) -> StoreError {

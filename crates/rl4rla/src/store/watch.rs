@@ -80,16 +80,17 @@ impl Watcher {
             (open.version, open.change, rows) = (version, change, changed);
         }
         // A process that is killed changes nothing in the file.
-        let stopped = |row: &&RunRow| {
-            row.status == Status::Running
-                && !open.store.is_running(&row.id)
-                && rows.iter().all(|r| r.id != row.id)
-        };
-        let stopped: Vec<RunRow> = self.told.values().filter(stopped).cloned().collect();
-        rows.extend(stopped.into_iter().map(|row| RunRow { status: Status::Interrupted, ..row }));
+        for told in self.told.values().filter(|told| told.status == Status::Running) {
+            if rows.iter().all(|row| row.id != told.id) {
+                let status = open.store.status(&told.id)?;
+                rows.extend((status != told.status).then(|| RunRow { status, ..told.clone() }));
+            }
+        }
         rows.sort_by_key(|row| row.id.row());
+        // A running run is told even if only its state has changed, which is not in its row.
         rows.retain(|row| {
-            self.told.insert(row.id.row(), row.clone()).as_ref() != Some(row) || row.status == Status::Running
+            let before = self.told.insert(row.id.row(), row.clone());
+            before.as_ref() != Some(row) || row.status == Status::Running
         });
         Ok(Changes { rows, gone: vec![] })
     }
