@@ -11,4 +11,5 @@ mod faults {
     pub mod space;
     pub mod stores;
     pub mod tally;
+    pub mod writers;
 }

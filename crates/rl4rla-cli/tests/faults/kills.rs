@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// Cheap to draw and dear to search: the log is committed every second and after every stage, so that kills find it
 /// empty, partly filled and complete.
-const CURRICULUM: &str = r#"
+pub const CURRICULUM: &str = r#"
 title = "Killed over and over"
 [defaults]
 instances = { search = 24, select = 8, report = 8 }

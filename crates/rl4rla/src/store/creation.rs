@@ -10,7 +10,7 @@ use super::error::StoreError;
 use super::opening::beside;
 use super::schema::{MIGRATIONS, migrate};
 
-/// Creates a store at a path where there is none. The caller holds its lock.
+/// Creates a store at a path where there is none. The caller holds its lock alone.
 pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     let new = beside(path, ".new");
     // An earlier attempt may have been interrupted.

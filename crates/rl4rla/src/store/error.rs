@@ -27,8 +27,11 @@ pub enum StoreError {
     Linked { path: PathBuf, names: u64 },
     /// A writer was interrupted, and the reader lacks the permission to recover the file.
     Unsettled { path: PathBuf, why: String },
-    /// Another process is writing to the store; the holder is unknown if it has not yet written its name.
-    Held { path: PathBuf, holder: Option<Holder> },
+    /// Another process works on this run or, without one, needs the whole store for itself; the holder is unknown if it
+    /// has not yet written its name.
+    Held { path: PathBuf, run: Option<String>, holder: Option<Holder> },
+    /// A run that was to go on has ended.
+    Ended { path: PathBuf, run: String },
     /// A program other than rl4rla has locked the file.
     Busy { path: PathBuf },
     /// The disk is full or writing failed.
@@ -129,13 +132,24 @@ impl fmt::Display for StoreError {
                  files next to it into a folder of your own",
                 path.display()
             ),
-            Held { path, holder } => {
-                write!(f, "`{}` is being written by ", path.display())?;
-                match holder {
-                    Some(holder) => write!(f, "{holder}")?,
-                    None => write!(f, "another process")?,
+            Held { path, run, holder } => {
+                let path = path.display();
+                let holder = holder.as_ref().map_or("another process".into(), Holder::to_string);
+                match run {
+                    Some(run) => write!(
+                        f,
+                        "run {run} in `{path}` is being worked on by {holder}; wait for it or stop it, then resume \
+                         the run"
+                    ),
+                    None => write!(
+                        f,
+                        "`{path}` is being written by {holder}; wait for it or stop it, or give another path"
+                    ),
                 }
-                write!(f, "; wait for it or stop it, or give another path")
+            }
+            Ended { path, run } => {
+                let path = path.display();
+                write!(f, "run {run} in `{path}` has ended meanwhile; `rl4rla resume {run}` shows its result")
             }
             Busy { path } => {
                 let path = path.display();

@@ -1,101 +1,137 @@
-//! One writer at a time: an operating system lock on a file next to the store, in which the holder identifies itself.
-//! The lock is released when its process ends, in whatever way; the file stays.
+//! Locks: an operating system lock on a file next to the store, in which its holder identifies itself. It is released when
+//! its process ends, in whatever way.
+//!
+//! Writers share the lock of their store. Whoever creates, migrates or repairs the file holds it alone, and briefly, and so
+//! does every writer of an earlier version, for as long as it runs. Which of the writers works on which run: `run_lock`.
 
-use std::fmt;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::clock::{now, utc};
 use super::error::StoreError;
+use super::holder::Holder;
 
-/// Readers probe the lock for a moment; a writer that collides with a probe tries again.
-const TRIES: usize = 5;
+/// Maximum time to wait for those who hold a lock briefly, and the time between two attempts.
+const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Maximum number of bytes read from a lock file or written as a command.
-const MOST_BYTES: usize = 4096;
-const MOST_COMMAND: usize = 200;
+/// Attempts to see whether a lock is held for longer than another such attempt takes.
+const LOOKS: usize = 3;
 
-/// The process that writes to a store.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Holder {
-    /// Process id.
-    pub pid: u32,
-    /// Host name, empty if unknown.
-    pub host: String,
-    /// When it took the lock, in seconds since 1970.
-    pub since: i64,
-    /// The command line.
-    pub command: String,
+/// Maximum number of bytes read from a lock file.
+const MOST_BYTES: u64 = 4096;
+
+/// How a lock is held.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Mode {
+    /// By one.
+    Alone,
+    /// By any number.
+    Shared,
 }
 
-impl Holder {
-    /// The current process.
-    fn this() -> Holder {
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname")
-            .or_else(|_| std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME")))
-            .unwrap_or_default();
-        let words: Vec<String> =
-            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        // One line per field, whatever the arguments contain.
-        let line = |text: &str| text.trim().replace(char::is_control, " ");
-        let command = line(&words.join(" ")).chars().take(MOST_COMMAND).collect();
-        Holder { pid: std::process::id(), host: line(&host), since: now(), command }
-    }
-
-    fn to_text(&self) -> String {
-        let Holder { pid, host, since, command } = self;
-        format!("{pid}\n{host}\n{since}\n{command}\n")
-    }
-
-    fn from_text(text: &str) -> Option<Holder> {
-        let mut lines = text.lines();
-        let pid = lines.next()?.parse().ok()?;
-        let host = lines.next()?.to_string();
-        let since = lines.next()?.parse().ok()?;
-        Some(Holder { pid, host, since, command: lines.next()?.to_string() })
-    }
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "process {}", self.pid)?;
-        if !self.host.is_empty() {
-            write!(f, " on {}", self.host)?;
-        }
-        write!(f, " since {} (`{}`)", utc(self.since), self.command)
-    }
-}
-
-/// The right to write to a store, until dropped.
+/// A lock, until dropped.
 #[derive(Debug)]
-pub(super) struct Lock(File);
+pub(super) struct Lock {
+    file: File,
+    /// The holder's name, as it is in the file unless another holder has replaced it.
+    name: String,
+}
 
 impl Lock {
-    /// Takes the lock of this store, or returns the holder as an error.
-    pub(super) fn take(store: &Path) -> Result<Lock, StoreError> {
-        let path = sidecar(store);
-        let mut file = open(&path).map_err(|error| StoreError::io(&path, error))?;
+    /// Takes the lock in this file, which gets the owner and the permissions of the store; `None` if it is held.
+    pub(super) fn attempt(path: &Path, store: &Path, mode: Mode) -> Result<Option<Lock>, StoreError> {
+        let mut file = open(path).map_err(|error| StoreError::io(path, error))?;
         follow(&file, store);
-        for _ in 0..TRIES {
-            match file.try_lock() {
-                Ok(()) => {
-                    // The holder's name is informative only: a full disk must not prevent resuming.
-                    let _ =
-                        file.set_len(0).and_then(|()| file.write_all(Holder::this().to_text().as_bytes()));
-                    return Ok(Lock(file));
-                }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
-                Err(TryLockError::Error(error)) => return Err(StoreError::io(&path, error)),
+        let taken = match mode {
+            Mode::Alone => file.try_lock(),
+            Mode::Shared => file.try_lock_shared(),
+        };
+        match taken {
+            Ok(()) => {
+                let name = Holder::this().to_text();
+                // The holder's name is informative only: a full disk must not prevent resuming.
+                let _ = file.set_len(0).and_then(|()| file.write_all(name.as_bytes()));
+                Ok(Some(Lock { file, name }))
             }
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(StoreError::io(path, error)),
         }
-        let mut bytes = Vec::new();
-        let _ = file.take(MOST_BYTES as u64).read_to_end(&mut bytes);
-        let holder = Holder::from_text(&String::from_utf8_lossy(&bytes));
-        Err(StoreError::Held { path: store.to_path_buf(), holder })
     }
+
+    /// Takes the lock of this store; `None` if it is held.
+    pub(super) fn attempt_store(store: &Path, mode: Mode) -> Result<Option<Lock>, StoreError> {
+        Lock::attempt(&sidecar(store), store, mode)
+    }
+
+    /// Takes the lock of this store alone, after a moment if necessary, or returns the holder as an error.
+    pub(super) fn alone(store: &Path) -> Result<Lock, StoreError> {
+        let patience = Patience::new();
+        loop {
+            if let Some(lock) = Lock::attempt_store(store, Mode::Alone)? {
+                return Ok(lock);
+            }
+            patience.wait(store)?;
+        }
+    }
+
+    /// Gives up a shared lock to hold it alone; false if others share it, and then nothing is held any more.
+    pub(super) fn becomes_alone(&self) -> bool {
+        self.file.unlock().and_then(|()| Ok(self.file.try_lock()?)).is_ok()
+    }
+
+    /// Whether this is the lock of the file at this path, which may have been removed.
+    pub(super) fn is_at(&self, path: &Path) -> bool {
+        own(path).is_ok_and(|found| self.file.metadata().is_ok_and(|own| same(&found, &own)))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Clears the holder's own name. A killed process leaves its name, which the next holder overwrites.
+        if content(&mut self.file) == self.name.as_bytes() {
+            let _ = self.file.set_len(0);
+        }
+    }
+}
+
+/// How long one waits for a lock.
+pub(super) struct Patience(Instant);
+
+impl Patience {
+    pub(super) fn new() -> Patience {
+        Patience(Instant::now() + PATIENCE)
+    }
+
+    /// Waits a little, or returns the holder as an error.
+    pub(super) fn wait(&self, store: &Path) -> Result<(), StoreError> {
+        if Instant::now() >= self.0 {
+            let holder = holder(&sidecar(store));
+            return Err(StoreError::Held { path: store.to_path_buf(), run: None, holder });
+        }
+        std::thread::sleep(PAUSE);
+        Ok(())
+    }
+}
+
+/// Who is named in a lock file.
+pub(super) fn holder(path: &Path) -> Option<Holder> {
+    let mut file = existing(path)?;
+    Holder::from_text(&String::from_utf8_lossy(&content(&mut file)))
+}
+
+/// The beginning of a lock file.
+fn content(file: &mut File) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = file.rewind().and_then(|()| file.take(MOST_BYTES).read_to_end(&mut bytes));
+    bytes
+}
+
+/// Opens a lock file that is there, to look at it.
+fn existing(path: &Path) -> Option<File> {
+    // Checked first, because opening a pipe would block until it has a writer.
+    own(path).and_then(|_| File::open(path)).ok()
 }
 
 /// Opens the lock file, creating it if necessary. A read-only lock file of another user can be locked as well.
@@ -159,19 +195,22 @@ fn follow(file: &File, store: &Path) {
     }
 }
 
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // Clears the holder's name. A killed process leaves its name, which the next holder overwrites.
-        let _ = self.0.set_len(0);
-    }
+/// Whether a process holds this lock alone. The question is no obstacle to others who ask it.
+pub(super) fn held_alone(path: &Path) -> bool {
+    existing(path).is_some_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// Whether a process currently holds the lock of this store.
-pub(super) fn held(store: &Path) -> bool {
-    let path = sidecar(store);
-    // Checked first, because opening a pipe would block until it has a writer.
-    let Ok(file) = own(&path).and_then(|_| File::open(&path)) else { return false };
-    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+/// Whether a process holds this lock in either way. To find out the lock is taken alone for a moment, so that whoever
+/// asks or wants it at the same time has to try again.
+pub(super) fn held(path: &Path) -> bool {
+    let Some(file) = existing(path) else { return false };
+    for look in 0..LOOKS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if look + 1 < LOOKS => std::thread::sleep(PAUSE / 10),
+            found => return matches!(found, Err(TryLockError::WouldBlock)),
+        }
+    }
+    true
 }
 
 /// The file next to the store that carries its lock.
@@ -186,18 +225,33 @@ mod tests {
     use super::super::testing::Folder;
     use super::*;
 
+    fn attempt(store: &Path, mode: Mode) -> Option<Lock> {
+        Lock::attempt_store(store, mode).unwrap()
+    }
+
     #[test]
-    fn a_second_writer_learns_who_is_first_and_may_follow() {
+    fn writers_share_a_lock_that_one_may_hold_alone() {
         let folder = Folder::new();
         let store = folder.file("runs.db");
-        let lock = Lock::take(&store).unwrap();
-        assert!(held(&store));
-        let Err(StoreError::Held { holder: Some(holder), path }) = Lock::take(&store) else { panic!() };
-        assert_eq!((holder.pid, path), (std::process::id(), store.clone()));
+        let path = sidecar(&store);
+        let shared = [(); 2].map(|()| attempt(&store, Mode::Shared).unwrap());
+        assert!(held(&path) && !held_alone(&path));
+        let Err(StoreError::Held { holder: Some(holder), path: of, run: None }) = Lock::alone(&store) else {
+            panic!()
+        };
+        assert_eq!((holder.pid, of), (std::process::id(), store.clone()));
         assert!(!holder.command.is_empty() && holder.since > 1_700_000_000);
+        let [one, other] = shared;
+        assert!(!one.becomes_alone());
+        drop(one);
+        assert!(other.becomes_alone() && held_alone(&path));
+        assert!(attempt(&store, Mode::Shared).is_none());
+        drop(other);
+        assert!(!held(&path) && path.exists());
+        let lock = Lock::alone(&store).unwrap();
+        assert!(held(&path) && held_alone(&path));
         drop(lock);
-        assert!(!held(&store) && sidecar(&store).exists());
-        Lock::take(&store).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"");
     }
 
     #[test]
@@ -208,12 +262,9 @@ mod tests {
             std::fs::write(sidecar(&store), junk).unwrap();
             let other = File::open(sidecar(&store)).unwrap();
             other.try_lock().unwrap();
-            assert_eq!(
-                Lock::take(&store).unwrap_err(),
-                StoreError::Held { path: store.clone(), holder: None }
-            );
+            assert!(attempt(&store, Mode::Shared).is_none() && holder(&sidecar(&store)).is_none());
             drop(other);
-            drop(Lock::take(&store).unwrap());
+            drop(attempt(&store, Mode::Shared).unwrap());
         }
     }
 
@@ -227,9 +278,9 @@ mod tests {
         std::fs::set_permissions(&store, PermissionsExt::from_mode(0o666)).unwrap();
         let lock = sidecar(&store);
         let refused = || {
-            let error = Lock::take(&store).unwrap_err().to_string();
+            let error = Lock::alone(&store).unwrap_err().to_string();
             assert!(error.contains("runs.db.lock`") && error.contains("remove it"), "{error}");
-            assert!(!held(&store));
+            assert!(!held(&lock) && !held_alone(&lock));
             std::fs::remove_file(&lock).unwrap();
         };
         symlink(&other, &lock).unwrap();
@@ -246,14 +297,6 @@ mod tests {
         if std::process::Command::new("mkfifo").arg(&lock).status().is_ok_and(|made| made.success()) {
             refused();
         }
-        drop(Lock::take(&store).unwrap());
-    }
-
-    #[test]
-    fn a_holder_survives_its_text() {
-        let this = Holder::this();
-        assert_eq!(Holder::from_text(&this.to_text()), Some(this));
-        let holder = Holder { pid: 7, host: "a".into(), since: 0, command: "rl4rla discover x".into() };
-        assert_eq!(holder.to_string(), "process 7 on a since 1970-01-01 00:00 UTC (`rl4rla discover x`)");
+        drop(Lock::alone(&store).unwrap());
     }
 }

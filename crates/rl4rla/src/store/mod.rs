@@ -2,12 +2,16 @@
 //!
 //! Evaluations are pure functions of a program and an instance, so the log of their values is a cache: resuming means
 //! running again with that cache, and gives the same bits. No other search state is saved.
+//!
+//! Any number of processes may write to a store at the same time, each to runs of its own.
 
 mod clock;
 mod creation;
 mod digest;
+mod entering;
 mod error;
 mod evaluation;
+mod holder;
 mod leader;
 mod live;
 mod lock;
@@ -17,6 +21,7 @@ mod record;
 mod result;
 mod results;
 mod run;
+mod run_lock;
 mod schema;
 mod seal;
 mod stage;
@@ -30,9 +35,9 @@ mod watch;
 pub use clock::utc;
 pub use error::StoreError;
 pub use evaluation::{Sample, StoredReward};
+pub use holder::Holder;
 pub use leader::Leader;
 pub use live::{Live, LiveBest, LiveEntry};
-pub use lock::Holder;
 pub use mark::Marks;
 pub use record::{Recorder, Sampler, known};
 pub use results::ResultRecorder;
@@ -40,6 +45,7 @@ pub use run::{NewRun, Run, RunId, RunRow};
 pub use status::Status;
 pub use watch::{Changes, Watcher};
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,8 +55,12 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use evaluation::Buffer;
 use lock::Lock;
+use run_lock::RunLock;
 
-/// A file of runs, open for one writer or any number of readers.
+/// A file of runs, open for writing or for reading.
+///
+/// A run is worked on by one process at a time, from [`begin`](Store::begin) or [`resume`](Store::resume) until it ends, is
+/// interrupted or the store is dropped.
 ///
 /// Appended rows are committed about once a second, by [`flush`](Store::flush), by every other method that writes,
 /// and on drop. A process that is killed loses the rows appended since the last commit; a resumed run computes them
@@ -86,30 +96,33 @@ use lock::Lock;
 pub struct Store {
     path: PathBuf,
     buffer: Buffer,
-    // Declared before the lock, so that the file is closed while the lock is still held.
+    // Declared before the locks, so that the file is closed while they are still held.
     connection: Connection,
+    /// The locks of the runs that this writer works on, by their keys.
+    working: BTreeMap<i64, RunLock>,
     /// `None` for a reader.
     lock: Option<Lock>,
+    /// Whether the file has an earlier format, whose only writer holds the lock alone.
+    earlier: bool,
     /// Modification time of the file if it has no writer and is therefore read without locks.
     settled: Option<SystemTime>,
 }
 
 impl Store {
-    /// Opens a store for writing, creating the file if there is none. There is one writer at a time; runs that an
-    /// earlier writer left in the state running become [`Status::Interrupted`].
+    /// Opens a store for writing, creating the file if there is none. Runs in the state running that no process works on
+    /// become [`Status::Interrupted`].
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         schema::check_library()?;
         let path = real(path)?;
         if path.exists() {
             opening::check_file(&path)?;
         }
-        let lock = Lock::take(&path)?;
-        if !path.exists() {
-            creation::create(&path)?;
-        }
+        let lock = Some(entering::enter(&path)?);
         let connection = opening::open_for_writing(&path)?;
-        let mut store = Store { path, buffer: Buffer::new(), connection, lock: Some(lock), settled: None };
-        store.interrupt_all()?;
+        let (buffer, working) = (Buffer::new(), BTreeMap::new());
+        let mut store = Store { path, buffer, connection, working, lock, earlier: false, settled: None };
+        store.interrupt_the_dead()?;
+        run_lock::clear(&store.path);
         Ok(store)
     }
 
@@ -118,8 +131,9 @@ impl Store {
         schema::check_library()?;
         let path = real(path)?;
         opening::check_file(&path)?;
-        let (connection, settled) = opening::open_for_reading(&path)?;
-        Ok(Store { path, buffer: Buffer::new(), connection, lock: None, settled })
+        let (connection, format, settled) = opening::open_for_reading(&path)?;
+        let (buffer, working, earlier) = (Buffer::new(), BTreeMap::new(), format < schema::FORMAT);
+        Ok(Store { path, buffer, connection, working, lock: None, earlier, settled })
     }
 
     /// Path of the file.
@@ -177,6 +191,7 @@ impl Store {
             let _ = self.execute("ROLLBACK");
             self.buffer.clear();
         }
+        self.release_ended();
         done
     }
 
@@ -201,10 +216,15 @@ impl Store {
 
     /// Writes the buffered rows and `more` in one transaction. After a failure the rows stay in the buffer.
     fn commit<T>(&mut self, more: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        self.transact(|connection| Ok(more(connection)?))
+    }
+
+    /// The same for what may fail in other ways.
+    fn transact<T>(&mut self, more: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
         self.writable()?;
         let Store { path, buffer, connection, .. } = self;
         buffer.touch();
-        let write = || {
+        let write = || -> Result<T, Fault> {
             if !connection.is_autocommit() {
                 buffer.write(connection)?;
                 return more(connection);
@@ -215,7 +235,10 @@ impl Store {
             transaction.commit()?;
             Ok(done)
         };
-        let done = write().map_err(|error| StoreError::sqlite(path, error))?;
+        let done = write().map_err(|fault| match fault {
+            Fault::Sqlite(error) => StoreError::sqlite(path, error),
+            Fault::Store(error) => error,
+        })?;
         buffer.clear();
         Ok(done)
     }
@@ -232,6 +255,25 @@ impl Drop for Store {
     fn drop(&mut self) {
         // An error cannot be reported here, and lost rows are computed again.
         let _ = self.flush();
+        // The last writer leaves everything in one file. SQLite does that itself, but not while a reader is there.
+        if self.lock.as_ref().is_some_and(Lock::becomes_alone) {
+            let _ = self.connection.busy_timeout(opening::PATIENCE);
+            let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+    }
+}
+
+/// Why a transaction failed.
+enum Fault {
+    /// By a statement.
+    Sqlite(rusqlite::Error),
+    /// By something else.
+    Store(StoreError),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Fault {
+        Fault::Sqlite(error)
     }
 }
 
@@ -256,101 +298,4 @@ fn real(path: &Path) -> Result<PathBuf, StoreError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::testing::{Folder, evaluation, new_run, record, stage};
-    use super::*;
-    use std::process::Command;
-
-    #[test]
-    fn there_is_one_writer_and_readers_look_on() {
-        let folder = Folder::new();
-        let path = folder.file("runs.db");
-        let mut store = Store::open(&path).unwrap();
-        let Err(StoreError::Held { holder: Some(holder), .. }) = Store::open(&path) else { panic!() };
-        assert_eq!(holder.pid, std::process::id());
-        let mut reader = Store::open_read_only(&path).unwrap();
-        let run = store.begin(&new_run()).unwrap();
-        store.append(&run, &[evaluation(0)]).unwrap();
-        store.flush().unwrap();
-        assert_eq!(reader.evaluations(&run).unwrap(), [evaluation(0)]);
-        let refused = Err(StoreError::ReadOnly { path: path.clone() });
-        assert_eq!(reader.append(&run, &[evaluation(1)]), refused);
-        assert_eq!(reader.begin(&new_run()).map(drop), refused);
-        drop(store);
-        Store::open(&path).unwrap();
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_to_a_store_meets_the_same_lock() {
-        let folder = Folder::new();
-        let (path, link) = (folder.file("runs.db"), folder.file("link.db"));
-        std::os::unix::fs::symlink(&path, &link).unwrap();
-        let store = Store::open(&path).unwrap();
-        assert!(matches!(Store::open(&link), Err(StoreError::Held { .. })));
-        drop(store);
-        assert_eq!(Store::open(&link).unwrap().path(), path);
-        std::fs::remove_file(&path).unwrap();
-        let told = Store::open(&link).unwrap_err().to_string();
-        assert!(told.contains("link to") && told.contains("runs.db`, which does not exist"), "{told}");
-    }
-
-    #[test]
-    fn what_is_done_together_is_there_as_a_whole_or_not_at_all() {
-        let folder = Folder::new();
-        let path = folder.file("runs.db");
-        let mut store = Store::open(&path).unwrap();
-        let reader = Store::open_read_only(&path).unwrap();
-        let mut attempt = |fails: bool| {
-            store.together(|store| {
-                let run = store.begin(&new_run())?;
-                store.append(&run, &[evaluation(0)])?;
-                store.finish_stage(&run, 0, &stage("a"))?;
-                store.finish(&run, &record())?;
-                assert_eq!(store.runs()?.len(), 1);
-                assert_eq!(reader.runs()?.len(), 0, "nobody else sees it yet");
-                if fails { Err(StoreError::Busy { path: path.clone() }) } else { Ok(run) }
-            })
-        };
-        attempt(true).unwrap_err();
-        let run = attempt(false).unwrap();
-        store.integrity().unwrap();
-        assert_eq!((reader.runs().unwrap().len(), reader.evaluations(&run).unwrap().len()), (1, 1));
-    }
-
-    const CHILD: &str = "RL4RLA_TEST_STORE";
-
-    /// The process that is killed in the next test.
-    #[test]
-    fn child() {
-        let Some(path) = std::env::var_os(CHILD) else { return };
-        let mut store = Store::open(Path::new(&path)).unwrap();
-        let run = store.begin(&new_run()).unwrap();
-        store.append(&run, &[evaluation(0), evaluation(1)]).unwrap();
-        store.flush().unwrap();
-        store.buffer.interval = std::time::Duration::MAX;
-        store.append(&run, &[evaluation(2)]).unwrap();
-        std::process::abort();
-    }
-
-    #[test]
-    fn a_dead_process_leaves_what_it_committed_and_no_lock() {
-        let folder = Folder::new();
-        let path = folder.file("runs.db");
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "store::tests::child"]).env(CHILD, &path);
-        let output = command.output().unwrap();
-        assert!(!output.status.success() && path.exists(), "{output:?}");
-        let reader = Store::open_read_only(&path).unwrap();
-        assert_eq!(reader.runs().unwrap()[0].status, Status::Interrupted);
-        let mut store = Store::open(&path).unwrap();
-        store.integrity().unwrap();
-        let run = store.runs().unwrap().remove(0);
-        assert_eq!((run.status, run.evaluations), (Status::Interrupted, 2));
-        assert_eq!(store.evaluations(&run.id).unwrap(), [evaluation(0), evaluation(1)]);
-        // Resuming: known rows are ignored, lost ones are added.
-        store.append(&run.id, &[evaluation(0), evaluation(1), evaluation(2)]).unwrap();
-        store.finish(&run.id, &record()).unwrap();
-        assert_eq!(reader.runs().unwrap()[0].evaluations, 3);
-    }
-}
+mod tests;

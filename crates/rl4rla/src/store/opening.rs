@@ -8,11 +8,14 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::StoreError;
 use super::lock::{self, Lock};
-use super::schema::{FORMAT, MIGRATIONS, migrate, update_in_passing};
+use super::schema::{FORMAT, update_in_passing};
 use super::stamp::{Stamp, foreign};
 
 /// Maximum time to wait for another program's lock on the file.
-const PATIENCE: Duration = Duration::from_millis(500);
+pub(super) const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Maximum time a writer waits for the commits of others. It has work to lose.
+const PATIENCE_OF_WRITERS: Duration = Duration::from_secs(30);
 
 /// Rejects files that cannot be a store, without using SQLite, which would leave its own files next to a foreign one.
 /// If there is a lock file, the store is ours and may be open; then the check is left to SQLite.
@@ -52,12 +55,13 @@ pub(super) fn logged(path: &Path) -> bool {
 /// would create two files next to it, which is impossible in a read-only folder, and which lock out the store's owner
 /// if they belong to another user.
 fn settled(path: &Path) -> Option<SystemTime> {
-    let calm = !logged(path) && !interrupted(path) && !lock::held(path);
+    let calm = !logged(path) && !interrupted(path) && !lock::held(&lock::sidecar(path));
     written(path).filter(|_| calm && cfg!(unix))
 }
 
-/// Opens a store for reading; also returns its modification time if it has no writer. Changes nothing in the file.
-pub(super) fn open_for_reading(path: &Path) -> Result<(Connection, Option<SystemTime>), StoreError> {
+/// Opens a store for reading; also returns its format and, if it has no writer, its modification time. Changes nothing in
+/// the file.
+pub(super) fn open_for_reading(path: &Path) -> Result<Found, StoreError> {
     let (connection, format, time) = match look(path) {
         Err(StoreError::Permission { why, .. }) if interrupted(path) => {
             repair(path).map_err(|error| match error {
@@ -75,14 +79,14 @@ pub(super) fn open_for_reading(path: &Path) -> Result<(Connection, Option<System
         return Err(StoreError::Empty { path: path.to_path_buf() });
     }
     update_in_passing(&connection, format).map_err(|error| StoreError::sqlite(path, error))?;
-    Ok((connection, time))
+    Ok((connection, format, time))
 }
 
 /// A store as found, its format, and its modification time if it has no writer.
 type Found = (Connection, i64, Option<SystemTime>);
 
 /// Opens a file without changing anything.
-fn look(path: &Path) -> Result<Found, StoreError> {
+pub(super) fn look(path: &Path) -> Result<Found, StoreError> {
     let time = settled(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || {
@@ -112,60 +116,28 @@ fn immutable(path: &Path) -> String {
 
 /// Rolls back an interrupted transaction, as the next writer would.
 fn repair(path: &Path) -> Result<(), StoreError> {
-    let _lock = Lock::take(path)?;
+    let _lock = Lock::alone(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let undo = || Stamp::of(&Connection::open_with_flags(path, flags)?);
     undo().map(drop).map_err(|error| StoreError::sqlite(path, error))
 }
 
-/// Opens a store for writing and migrates it to the current format. The caller holds its lock.
+/// Opens a store for writing. The caller holds its lock.
 pub(super) fn open_for_writing(path: &Path) -> Result<Connection, StoreError> {
-    // Checked first with a read-only connection, because a writing connection may change a file merely by closing it.
-    match look(path) {
-        Ok(_) => {}
-        // Creation was interrupted and left its journal, which only a writer can roll back.
-        Err(StoreError::Permission { .. }) if interrupted(path) => {
-            Stamp::of_file(path)?.format(path, FORMAT)?;
-        }
-        Err(error) => return Err(error),
-    }
-    clear_strangers(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || {
-        let mut connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(PATIENCE)?;
-        connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON")?;
-        migrate(&mut connection, MIGRATIONS)?;
-        // Tables are created first, so that the file itself identifies it as a store before a log exists. On file
-        // systems without shared memory SQLite keeps using a journal, which is slower and as safe.
-        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(PATIENCE_OF_WRITERS)?;
+        connection.execute_batch(
+            "PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL",
+        )?;
         Ok(connection)
     };
     open().map_err(|error| StoreError::sqlite(path, error))
 }
 
-/// Removes empty SQLite files that a reader of another user has left next to the store: the owner of the store may
-/// have no permission to write to them.
-fn clear_strangers(path: &Path) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let log = fs::metadata(beside(path, "-wal"));
-        let Ok(store) = fs::metadata(path) else { return };
-        let holds_nothing = match &log {
-            Ok(log) => log.len() == 0,
-            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-        };
-        for file in ["-wal", "-shm"].map(|ending| beside(path, ending)) {
-            if holds_nothing && fs::metadata(&file).is_ok_and(|found| found.uid() != store.uid()) {
-                let _ = fs::remove_file(file);
-            }
-        }
-    }
-}
-
 /// Whether a transaction in journal mode was interrupted.
-fn interrupted(path: &Path) -> bool {
+pub(super) fn interrupted(path: &Path) -> bool {
     fs::metadata(beside(path, "-journal")).is_ok_and(|journal| journal.len() > 0)
 }
 
@@ -173,6 +145,7 @@ fn interrupted(path: &Path) -> bool {
 mod tests {
     use super::super::Store;
     use super::super::result::json;
+    use super::super::schema::MIGRATIONS;
     use super::super::stamp::APPLICATION;
     use super::super::testing::{Folder, evaluation, new_run, record, stage};
     use super::*;

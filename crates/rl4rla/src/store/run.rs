@@ -10,9 +10,10 @@ use super::clock::now;
 use super::digest;
 use super::evaluation::samples;
 use super::result::json;
+use super::run_lock::{self, RunLock};
 use super::seal::{self, RUN_COLUMNS, Seal, SealedPart, damaged, hash_row};
 use super::stage::duration;
-use super::{Marks, Status, Store, StoreError, live, lock};
+use super::{Fault, Marks, Status, Store, StoreError, live, lock};
 use crate::record::{Build, RunRecord};
 
 /// The settings of a new run.
@@ -119,9 +120,10 @@ pub struct Run {
 }
 
 impl Store {
-    /// Begins a run and gives it an id.
+    /// Begins a run, gives it an id and starts working on it.
     pub fn begin(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
-        self.commit(|transaction| {
+        let path = self.path.clone();
+        let (id, lock) = self.transact(|transaction| {
             let row = seal::number_of_runs(transaction)? + 1;
             let mut attempt = 0;
             let text = loop {
@@ -132,6 +134,8 @@ impl Store {
                     _ => attempt += 1,
                 }
             };
+            // Taken before anybody else can see the run.
+            let lock = RunLock::take(&path, &text).map_err(Fault::Store)?;
             let NewRun { curriculum, method, seed, spec, settings, build } = *new;
             transaction.execute(
                 "INSERT INTO run (row, id, curriculum, method, seed, spec, settings, version, created)
@@ -143,8 +147,10 @@ impl Store {
             Seal::default().write(transaction, row, SealedPart::Samples)?;
             digest::write(transaction, row, build.digest.as_deref())?;
             seal::set_number_of_runs(transaction, row)?;
-            Ok(RunId { text, row })
-        })
+            Ok((RunId { text, row }, lock))
+        })?;
+        self.working.insert(id.row, lock);
+        Ok(id)
     }
 
     /// The run with this id, or the only one whose id starts with it.
@@ -184,7 +190,7 @@ impl Store {
                 false => Err(damaged("its runs are not in order".into())),
             }
         })?;
-        self.settle_all(&mut rows);
+        self.settle_all(&mut rows)?;
         Ok(rows)
     }
 
@@ -202,21 +208,29 @@ impl Store {
             connection.query_row(&sql, params![id.row, id.text], whole).optional()
         })?;
         let mut run = found.ok_or_else(|| self.unknown(id.as_str()))?;
-        self.settle_all(std::slice::from_mut(&mut run.row));
+        self.settle_all(std::slice::from_mut(&mut run.row))?;
         Ok(run)
     }
 
     /// The status of a run.
     pub(super) fn status(&self, id: &RunId) -> Result<Status, StoreError> {
+        match self.status_as_stored(id)? {
+            // It may have ended just now: a run ends before it is given up.
+            Status::Running if !self.is_running(id) => match self.status_as_stored(id)? {
+                Status::Running => Ok(Status::Interrupted),
+                ended => Ok(ended),
+            },
+            status => Ok(status),
+        }
+    }
+
+    fn status_as_stored(&self, id: &RunId) -> Result<Status, StoreError> {
         let found = self.read(|connection| {
             let sql = "SELECT status, found FROM run WHERE row = ?1 AND id = ?2";
             let status = |row: &Row| stored_status(&row.get::<_, String>(0)?, row.get(1)?);
             connection.prepare_cached(sql)?.query_row(params![id.row, id.text], status).optional()
         })?;
-        match found.ok_or_else(|| self.unknown(id.as_str()))? {
-            Status::Running if !self.is_running(id) => Ok(Status::Interrupted),
-            status => Ok(status),
-        }
+        found.ok_or_else(|| self.unknown(id.as_str()))
     }
 
     /// Working time of a run in seconds, summed over all attempts so far.
@@ -227,8 +241,17 @@ impl Store {
         })
     }
 
-    /// Marks a run as running again.
+    /// Starts working on a run that was interrupted or has failed. It is an error if another process works on it, or if it
+    /// has ended.
     pub fn resume(&mut self, run: &RunId) -> Result<(), StoreError> {
+        self.writable()?;
+        if !self.working.contains_key(&run.row) {
+            let lock = RunLock::take(&self.path, &run.text)?;
+            if let Status::Done { .. } = self.status(run)? {
+                return Err(StoreError::Ended { path: self.path.clone(), run: run.to_string() });
+            }
+            self.working.insert(run.row, lock);
+        }
         self.set_status(run, Status::Running, None)
     }
 
@@ -260,7 +283,18 @@ impl Store {
             live::remove(transaction, run.row)?;
             change(transaction, run, sql, values)
         })?;
+        self.release_ended();
         if changed == 0 { Err(self.unknown(run.as_str())) } else { Ok(()) }
+    }
+
+    /// Gives up the locks of runs that are not running, once that is committed.
+    pub(super) fn release_ended(&mut self) {
+        if self.connection.is_autocommit() {
+            let sql = "SELECT count(*) FROM run WHERE row = ?1 AND status = 'running'";
+            let connection = &self.connection;
+            let runs = |row: &i64| connection.query_row(sql, [row], |found| found.get(0));
+            self.working.retain(|row, _| runs(row).map_or(true, |count: i64| count > 0));
+        }
     }
 
     fn update(&mut self, run: &RunId, sql: &str, values: impl Params) -> Result<(), StoreError> {
@@ -270,27 +304,33 @@ impl Store {
         }
     }
 
-    /// Marks all running runs as interrupted; called by a writer that has just taken the lock.
-    pub(super) fn interrupt_all(&mut self) -> Result<(), StoreError> {
-        let sql = "UPDATE run SET status = 'interrupted' WHERE row = ?1 AND id = ?2";
+    /// Marks the running runs that no process works on as interrupted.
+    pub(super) fn interrupt_the_dead(&mut self) -> Result<(), StoreError> {
         for run in self.ids("WHERE status = 'running'", [])? {
-            self.update(&run, sql, params![run.row, run.text])?;
+            // Held until it is committed, so that nobody resumes the run meanwhile.
+            let Some(_lock) = RunLock::of_the_dead(&self.path, &run.text) else { continue };
+            let sql =
+                "UPDATE run SET status = 'interrupted' WHERE row = ?1 AND id = ?2 AND status = 'running'";
+            self.commit(|transaction| {
+                live::remove(transaction, run.row)?;
+                change(transaction, &run, sql, params![run.row, run.text])
+            })?;
         }
         Ok(())
     }
 
     /// Whether a run that is stored as running can be: a killed process does not change that.
-    pub(super) fn is_running(&self, _run: &RunId) -> bool {
-        self.lock.is_some() || lock::held(&self.path)
+    pub(super) fn is_running(&self, run: &RunId) -> bool {
+        let earlier = self.earlier && lock::held_alone(&lock::sidecar(&self.path));
+        earlier || self.working.contains_key(&run.row) || run_lock::held(&self.path, &run.text)
     }
 
     /// Corrects the status of runs that are stored as running and that nobody works on.
-    pub(super) fn settle_all(&self, rows: &mut [RunRow]) {
+    pub(super) fn settle_all(&self, rows: &mut [RunRow]) -> Result<(), StoreError> {
         for row in rows.iter_mut().filter(|row| row.status == Status::Running) {
-            if !self.is_running(&row.id) {
-                row.status = Status::Interrupted;
-            }
+            row.status = self.status(&row.id)?;
         }
+        Ok(())
     }
 
     fn unknown(&self, wanted: &str) -> StoreError {

@@ -59,7 +59,9 @@ impl Watcher {
         if polled.is_err() {
             self.open = None;
         }
-        let changes = polled?;
+        // A writer has come while a file without writers was being read.
+        let busy = matches!(polled, Err(StoreError::Busy { .. }));
+        let changes = if busy { self.look()? } else { polled? };
         Ok(Some(changes).filter(|changes| *changes != Changes::default()))
     }
 
@@ -78,16 +80,17 @@ impl Watcher {
             (open.version, open.change, rows) = (version, change, changed);
         }
         // A process that is killed changes nothing in the file.
-        let stopped = |row: &&RunRow| {
-            row.status == Status::Running
-                && !open.store.is_running(&row.id)
-                && rows.iter().all(|r| r.id != row.id)
-        };
-        let stopped: Vec<RunRow> = self.told.values().filter(stopped).cloned().collect();
-        rows.extend(stopped.into_iter().map(|row| RunRow { status: Status::Interrupted, ..row }));
+        for told in self.told.values().filter(|told| told.status == Status::Running) {
+            if rows.iter().all(|row| row.id != told.id) {
+                let status = open.store.status(&told.id)?;
+                rows.extend((status != told.status).then(|| RunRow { status, ..told.clone() }));
+            }
+        }
         rows.sort_by_key(|row| row.id.row());
+        // A running run is told even if only its state has changed, which is not in its row.
         rows.retain(|row| {
-            self.told.insert(row.id.row(), row.clone()).as_ref() != Some(row) || row.status == Status::Running
+            let before = self.told.insert(row.id.row(), row.clone());
+            before.as_ref() != Some(row) || row.status == Status::Running
         });
         Ok(Changes { rows, gone: vec![] })
     }
@@ -229,7 +232,9 @@ mod tests {
         let mut store = Store::open(&path).unwrap();
         let other = store.begin(&super::super::NewRun { seed: 8, ..new_run() }).unwrap();
         assert_eq!(told(&mut watcher), [other]);
-        std::fs::write(&path, "text").unwrap();
-        watcher.poll().unwrap_err();
+        drop(store);
+        std::fs::write(&moved, "text").unwrap();
+        std::fs::rename(&moved, &path).unwrap();
+        assert!(matches!(watcher.poll(), Err(StoreError::NotAStore { .. })));
     }
 }
