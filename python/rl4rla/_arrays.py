@@ -110,6 +110,35 @@ def vectors(b, name="b"):
     return (array[:, None] if single else array), single
 
 
+def precision(A):
+    """A word on the precision, if A is not given in that of the work, float64.
+
+    >>> precision(np.ones((2, 2), np.float32))
+    'A is float32; the work is done in float64, as there are no kernels for float32'
+    >>> precision(np.ones((2, 2))), precision([[1.0]])
+    (None, None)
+    """
+    dtypes = getattr(A, "dtypes", None)
+    given = {str(dtype).lower() for dtype in ([getattr(A, "dtype", None)] if dtypes is None else list(dtypes))}
+    if len(given) != 1 or not given <= {"float16", "float32", "float128", "longdouble"}:
+        return None
+    (name,) = given
+    return f"A is {name}; the work is done in float64, as there are no kernels for {name}"
+
+
+def pair(data):
+    """A and b.
+
+    >>> pair((1, 2))
+    (1, 2)
+    """
+    try:
+        A, b = data
+    except (TypeError, ValueError):
+        raise ValueError("data should be the pair (A, b)") from None
+    return A, b
+
+
 def vector(values, name):
     """A vector of float64."""
     array = np.asarray(values)

@@ -6,14 +6,14 @@ import os
 import numpy as np
 
 from rl4rla import _rl4rla
-from rl4rla._arrays import matrix, vector, vectors
+from rl4rla._arrays import matrix, precision, vector, vectors
 from rl4rla._command import arguments
 from rl4rla._errors import NotConverged
 
 
 class Result(dict):
     """What came of ``solve``, with its entries as attributes: ``x``, ``intercept``, ``converged``, ``program``, ``why``,
-    ``certificate``, and all else that ``rl4rla solve --json`` prints.
+    ``certificate``, ``note`` on the precision of A if it is not float64, and all else that ``rl4rla solve --json`` prints.
 
     ``x`` has an entry for every column of A, and a column for every right-hand side if b has two dimensions. The
     certificate says how good it is: ``excess`` is ‖A(x − x*)‖/‖Ax − b‖, ``backward_error`` the relative change of A that
@@ -30,7 +30,8 @@ class Result(dict):
         return [*super().__dir__(), *self]
 
     def __repr__(self):
-        shown = {name: self[name] for name in ("x", "intercept", "converged", "program", "why") if name in self}
+        names = ("x", "intercept", "converged", "program", "why", "note")
+        shown = {name: self[name] for name in names if self.get(name) is not None}
         return "\n".join(f"{name:>9}: {value}" for name, value in shown.items())
 
 
@@ -143,6 +144,7 @@ def solve(
         threads or 0,
     )
     result = _result(reply, single, bool(intercept))
+    result["note"] = precision(A)
     if check and not result.converged:
         raise NotConverged(result.warning or "not converged: the certificate does not hold", result)
     return result
@@ -222,7 +224,8 @@ def _result(reply, single, intercept):
 
 
 class SVD(dict):
-    """Singular triplets, with its entries as attributes: ``u``, ``s``, ``vt``, ``residuals``, ``converged``, ``method``."""
+    """Singular triplets, with its entries as attributes: ``u``, ``s``, ``vt``, ``residuals``, ``converged``, ``method``,
+    and ``note`` on the precision of A if it is not float64."""
 
     __getattr__ = Result.__getattr__
     __dir__ = Result.__dir__
@@ -243,7 +246,7 @@ def svd(A, k, *, tolerance=1e-10, iterations=1000, seed=0, threads=None, check=T
     if isinstance(given, tuple):
         given = np.ascontiguousarray(A.toarray(), np.float64)
     found = in_python(_rl4rla.truncated_svd, given, int(k), float(tolerance), int(iterations), int(seed), threads or 0)
-    result = SVD(u=found.pop("left"), s=found.pop("values"), vt=found.pop("right").T, **found)
+    result = SVD(u=found.pop("left"), s=found.pop("values"), vt=found.pop("right").T, note=precision(A), **found)
     if check and not result.converged:
         raise NotConverged(f"not converged: {result.obstacle}", result)
     return result

@@ -181,3 +181,15 @@ def test_svd():
     assert np.allclose(A @ vt.T, u * s, atol=1e-8)
     with pytest.raises(ValueError):
         rl4rla.svd(A, 41)
+
+
+def test_single_precision_is_told(data):
+    import pandas
+
+    A, b = data
+    single = A.astype(np.float32)
+    for given in (single, np.asfortranarray(single), scipy.sparse.csr_matrix(single), pandas.DataFrame(single)):
+        assert "float32" in rl4rla.solve(given, b).note and "note" in repr(rl4rla.solve(given, b))
+    assert "float32" in rl4rla.svd(single, 2).note
+    for given in (A, A.tolist(), pandas.DataFrame(A), np.ones((3, 1), int)):
+        assert rl4rla.solve(given, np.ones(len(given)), check=False).note is None

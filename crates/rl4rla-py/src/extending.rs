@@ -1,10 +1,12 @@
-//! Operators, tasks and reward terms that are Python functions. They are slower than those of the library, and as deterministic as the
+//! Operators, families, tasks and reward terms that are Python functions. They are slower than those of the library, and as deterministic as the
 //! functions are.
 
+mod family;
 mod operator;
 mod task;
 mod term;
 
+pub use family::register_family;
 pub use operator::register_operator;
 pub use task::register_task;
 pub use term::register_term;

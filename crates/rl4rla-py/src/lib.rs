@@ -17,6 +17,8 @@ fn _rl4rla(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", rl4rla::VERSION)?;
     module.add_function(wrap_pyfunction!(commands::call, module)?)?;
     module.add_function(wrap_pyfunction!(commands::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::explore, module)?)?;
+    module.add_function(wrap_pyfunction!(extending::register_family, module)?)?;
     module.add_function(wrap_pyfunction!(extending::register_operator, module)?)?;
     module.add_function(wrap_pyfunction!(extending::register_task, module)?)?;
     module.add_function(wrap_pyfunction!(extending::register_term, module)?)?;
