@@ -2,6 +2,7 @@
 
 import json
 import os
+from operator import index
 
 import numpy as np
 
@@ -18,7 +19,23 @@ class Result(dict):
     ``x`` has an entry for every column of A, and a column for every right-hand side if b has two dimensions. The
     certificate says how good it is: ``excess`` is ‖A(x − x*)‖/‖Ax − b‖, ``backward_error`` the relative change of A that
     makes x exact, ``forward_error`` bounds ‖x − x*‖/‖x‖, and ``rank`` and ``kappa`` are those of A with columns of length 1.
+    ``success``, ``message`` and ``nit`` are there as in results of ``scipy.optimize``.
     """
+
+    @property
+    def success(self):
+        """Whether it has converged."""
+        return self["converged"]
+
+    @property
+    def message(self):
+        """What is wrong with it, or why its program was chosen."""
+        return self["warning"] or self["why"] or "converged"
+
+    @property
+    def nit(self):
+        """The number of iterations, if there were any."""
+        return self.get("iterations") or 0
 
     def __getattr__(self, name):
         try:
@@ -245,7 +262,7 @@ def svd(A, k, *, tolerance=1e-10, iterations=1000, seed=0, threads=None, check=T
     given, _ = matrix(A)
     if isinstance(given, tuple):
         given = np.ascontiguousarray(A.toarray(), np.float64)
-    found = in_python(_rl4rla.truncated_svd, given, int(k), float(tolerance), int(iterations), int(seed), threads or 0)
+    found = in_python(_rl4rla.truncated_svd, given, index(k), float(tolerance), index(iterations), index(seed), threads or 0)
     result = SVD(u=found.pop("left"), s=found.pop("values"), vt=found.pop("right").T, note=precision(A), **found)
     if check and not result.converged:
         raise NotConverged(f"not converged: {result.obstacle}", result)

@@ -93,9 +93,12 @@ def test_a_reward_term_of_python_counts():
     rl4rla.reward_term("broken")(lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         rl4rla.program("ls-gd").evaluate(**options, weights="broken=1")
+    rl4rla.reward_term("undefined")(lambda *_: np.nan)
+    with pytest.raises(ValueError, match="got nan"):
+        rl4rla.program("ls-gd").evaluate(**options, weights="undefined=1")
 
 
-@pytest.mark.parametrize("rubbish", [lambda v: 1 / 0, lambda v: "x", lambda v: v[:-1], lambda v: None, lambda: None])
+@pytest.mark.parametrize("rubbish", [lambda v: 1 / 0, lambda v: "x", lambda v: v[:-1], lambda v: None, lambda: None, lambda v: v * 1j])
 def test_rubbish_of_an_operator_is_an_exception(rubbish, request):
     name = f"VEC_BAD{abs(hash(request.node.name)) % 10**6}"
     rl4rla.operator(name)(rubbish)
@@ -176,23 +179,19 @@ def test_a_family_of_labels():
     assert found["reward"] > 0
 
 
-@pytest.mark.parametrize(
-    "number, rubbish",
-    enumerate(
-        [
-            lambda *_: 1 / 0,
-            lambda *_: None,
-            lambda rng, m, n: (np.ones((m, n)), np.ones(m - 1)),
-            lambda rng, m, n: (np.full((m, n), np.nan), np.ones(m)),
-            lambda rng, m, n: (np.ones((m, n)), np.ones(m)),
-            lambda rng, m, n: (np.zeros((m, n)), np.zeros(m)),
-            lambda rng, m, n: ("a", "b"),
-            lambda: None,
-        ]
-    ),
-)
-def test_rubbish_of_a_family_is_an_exception(number, rubbish):
-    rl4rla.family(f"rubbish-{number}", draw=rubbish)
+RUBBISH = [
+    lambda *_: 1 / 0,
+    lambda *_: None,
+    lambda rng, m, n: (np.ones((m, n)), np.ones(m - 1)),
+    lambda rng, m, n: (np.full((m, n), np.nan), np.ones(m)),
+    lambda rng, m, n: ("a", "b"),
+    lambda: None,
+]
+
+
+@pytest.mark.parametrize("number", range(len(RUBBISH)))
+def test_rubbish_of_a_family_is_an_exception(number):
+    rl4rla.family(f"rubbish-{number}", draw=RUBBISH[number])
     with pytest.raises((ZeroDivisionError, ValueError, TypeError)):
         rl4rla.compare("precond-gd", "qr", family=f"rubbish-{number}", rows=50, cols=3, repeats=1)
     assert rl4rla.solve(np.eye(3), np.ones(3)).converged

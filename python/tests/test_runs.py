@@ -197,3 +197,9 @@ def test_bad_data_for_explore(tmp_path):
         rl4rla.explore((A, b), rows=1000, store=store)
     with pytest.raises(TypeError):
         rl4rla.explore(A, store=store)
+
+
+def test_progress_without_tqdm_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="needs tqdm"):
+        rl4rla.discover("subsampled-ls-gd", store=tmp_path / "runs.db", progress=True)

@@ -198,7 +198,8 @@ fn table(name: &str) -> String {
     let header: Vec<String> = (0..10).map(|j| format!("c{j}")).collect();
     let mut text = header.join(",") + ",y\n";
     for i in 0..400 {
-        let entry = |j: usize| (1 + j * j) as f64 * ((i * i) as f64 * 0.37 + (i * j) as f64 * 1.71 + j as f64).sin();
+        let entry =
+            |j: usize| (1 + j * j) as f64 * ((i * i) as f64 * 0.37 + (i * j) as f64 * 1.71 + j as f64).sin();
         let cells: Vec<String> = (0..10).map(|j| entry(j).to_string()).collect();
         let y = entry(0) - entry(3) + 0.2 * (2.9 * f64::from(i as u32)).sin();
         text += &format!("{},{y}\n", cells.join(","));
@@ -210,7 +211,8 @@ fn table(name: &str) -> String {
 fn a_search_for_data_runs_on_problems_like_them_and_then_on_them() {
     let store = fresh("explore-data.db");
     let data = table("explore-data.csv");
-    let line = ["explore", "--matrix", &data, "--target", "y", "--without-matrices", "--edits", "3", "--hall=2"];
+    let line =
+        ["explore", "--matrix", &data, "--target", "y", "--without-matrices", "--edits", "3", "--hall=2"];
     let line = [&line[..], &["--held-out", "2", "--evolve=0", "--store", &store]].concat();
     let explored = json(&line);
     let request = &explored["request"];

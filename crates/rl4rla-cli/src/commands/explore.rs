@@ -197,7 +197,7 @@ pub fn page(record: &RunRecord, request: &ExploreRequest, shared: &Shared) -> Pa
         text += &format!("\n{}\n", strong("the catalogue on the same problems, tuned in the same way"));
         text += &ledger(&head, known, 2..7);
     }
-    if let Some(data) = &request.resembles {
+    if let Some(data) = request.resembles.as_ref().filter(|_| !record.hall.is_empty()) {
         let on_data = record.hall.iter().filter_map(|entry| own_data::row(entry, accent(&named(entry))));
         let rows: Vec<Vec<String>> = on_data.collect();
         text += &match rows.is_empty() {

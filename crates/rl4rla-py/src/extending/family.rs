@@ -17,7 +17,11 @@ static DRAWS: Mutex<Vec<(&'static str, Py<PyAny>)>> = Mutex::new(Vec::new());
 
 /// Calls a function `draw` for a problem of this family, with a generator that is seeded from the stream. What it raises is told
 /// in the end.
-pub fn drawn(function: &Py<PyAny>, family: &Family, stream: &Stream) -> Result<(Matrix, Vec<f64>), FamilyError> {
+pub fn drawn(
+    function: &Py<PyAny>,
+    family: &Family,
+    stream: &Stream,
+) -> Result<(Matrix, Vec<f64>), FamilyError> {
     let seed = stream.name()[..8].iter().fold(0_u64, |seed, byte| seed << 8 | u64::from(*byte));
     let drawn = in_python(|py| {
         let rng = py.import("numpy.random")?.call_method1("default_rng", (seed,))?;
@@ -92,8 +96,7 @@ pub fn register_family(
     };
     let Some(task) = tasks().filter(can).find(|known| known.name() == task) else {
         let known: Vec<&str> = tasks().filter(can).map(|known| known.name()).collect();
-        let message =
-            format!("families can be added to the tasks {}, and not to {task:?}", known.join(", "));
+        let message = format!("families can be added to the tasks {}, and not to {task:?}", known.join(", "));
         return Err(PyValueError::new_err(message));
     };
     let scales = task.families().iter().any(|row| row.options.contains(&Choice::Scale));
