@@ -14,7 +14,7 @@ array([1., 2.])
 """
 
 from rl4rla._errors import ConvergenceWarning, Interrupted, NotConverged
-from rl4rla._extending import operator, reward_term, task
+from rl4rla._extending import family, operator, reward_term, task
 from rl4rla._program import Program, Verdict, program, programs
 from rl4rla._rl4rla import __version__
 from rl4rla._run import Run, curricula, discover, explore, resume, runs
@@ -37,6 +37,7 @@ __all__ = [
     "discover",
     "explore",
     "families",
+    "family",
     "operator",
     "program",
     "programs",

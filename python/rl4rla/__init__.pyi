@@ -32,6 +32,13 @@ class Result(dict[str, Any]):
     why: str | None
     certificate: dict[str, Any]
     warning: str | None
+    note: str | None
+    @property
+    def success(self) -> bool: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def nit(self) -> int: ...
     def __getattr__(self, name: str) -> Any: ...
 
 class SVD(dict[str, Any]):
@@ -41,6 +48,7 @@ class SVD(dict[str, Any]):
     residuals: _Floats
     converged: bool
     method: str
+    note: str | None
     def __iter__(self) -> Iterator[Any]: ...
     def __getattr__(self, name: str) -> Any: ...
 
@@ -140,6 +148,15 @@ def operator(
 def reward_term(
     key: str, doc: str | None = None
 ) -> Callable[[_Function], _Function]: ...
+def family(
+    name: str,
+    *,
+    draw: Callable[[np.random.Generator, int, int], tuple[ArrayLike, ArrayLike]],
+    task: str = "linear",
+    rows: int = 200,
+    cols: int = 5,
+    doc: str | None = None,
+) -> None: ...
 def task(
     name: str,
     *,
@@ -164,8 +181,10 @@ def discover(
     **options: Any,
 ) -> Run: ...
 def explore(
-    family: str | None = None,
+    family: str | tuple[ArrayLike | Any, ArrayLike | Any] | None = None,
     *,
+    intercept: bool = False,
+    standardise: bool = False,
     seed: int = 0,
     store: _Path = ...,
     threads: int | None = None,

@@ -24,9 +24,7 @@ def matrix(A, name="A", max_memory=None):
     if is_sparse(A):
         return _compressed(A, name), None
     names = column_names(A)
-    array = np.asarray(A)
-    if array.dtype.kind not in "fiub":
-        array = _numbers(array, name)
+    array = _plain(A, name)
     if array.ndim != 2:
         raise ValueError(f"{name} should have two dimensions, got {array.ndim}")
     _filled(array.shape, name)
@@ -61,6 +59,8 @@ def _compressed(A, name):
     if A.ndim != 2:
         raise ValueError(f"{name} should have two dimensions, got {A.ndim}")
     _filled(A.shape, name)
+    if max(A.shape) > np.iinfo(np.int32).max:
+        raise ValueError(f"{name} should have less than 2^31 rows and columns if it is sparse, got {A.shape[0]}×{A.shape[1]}")
     rows = A.tocsr()
     if not rows.has_canonical_format:
         rows = rows.copy() if rows is A else rows
@@ -73,10 +73,20 @@ def _compressed(A, name):
     )
 
 
+def _plain(values, name):
+    """An array of numbers, or what can be converted to one; missing values are not to be taken for numbers."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked entries; leave out their rows, or fill them")
+    array = np.asarray(values)
+    return array if array.dtype.kind in "fiub" else _numbers(array, name)
+
+
 def _numbers(array, name):
     """Objects as numbers, if they are some."""
     if array.dtype.kind == "c":
         raise ValueError(f"{name} should hold real numbers. Complex data not supported")
+    if array.dtype.kind in "mM":
+        raise ValueError(f"{name} should hold numbers, got {array.dtype}; subtract a date and divide by a unit of time")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -100,9 +110,7 @@ def vectors(b, name="b"):
     """One or several right-hand sides as columns of float64, and whether there was only one."""
     if is_sparse(b):
         b = b.toarray()
-    array = np.asarray(b)
-    if array.dtype.kind not in "fiub":
-        array = _numbers(array, name)
+    array = _plain(b, name)
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} should have one or two dimensions, got {array.ndim}")
     single = array.ndim == 1
@@ -110,11 +118,38 @@ def vectors(b, name="b"):
     return (array[:, None] if single else array), single
 
 
+def precision(A):
+    """A word on the precision, if A is not given in that of the work, float64.
+
+    >>> precision(np.ones((2, 2), np.float32))
+    'A is float32; the work is done in float64, as there are no kernels for float32'
+    >>> precision(np.ones((2, 2))), precision([[1.0]])
+    (None, None)
+    """
+    dtypes = getattr(A, "dtypes", None)
+    given = {str(dtype).lower() for dtype in ([getattr(A, "dtype", None)] if dtypes is None else list(dtypes))}
+    if len(given) != 1 or not given <= {"float16", "float32", "float128", "longdouble"}:
+        return None
+    (name,) = given
+    return f"A is {name}; the work is done in float64, as there are no kernels for {name}"
+
+
+def pair(data):
+    """A and b.
+
+    >>> pair((1, 2))
+    (1, 2)
+    """
+    try:
+        A, b = data
+    except (TypeError, ValueError):
+        raise ValueError("data should be the pair (A, b)") from None
+    return A, b
+
+
 def vector(values, name):
     """A vector of float64."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiub":
-        array = _numbers(array, name)
+    array = _plain(values, name)
     if array.ndim != 1:
         raise ValueError(f"{name} should have one dimension, got {array.ndim}")
     return np.ascontiguousarray(array, dtype=np.float64)

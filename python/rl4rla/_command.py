@@ -65,7 +65,10 @@ def watched(progress):
     if progress is None or progress is False:
         yield None
     elif progress is True:
-        from tqdm.auto import tqdm
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            raise ImportError("progress=True needs tqdm, which is not installed; a function of one message needs nothing") from None
 
         with tqdm(bar_format="{desc} [{elapsed}]") as bar:
             yield bar.set_description_str

@@ -1,7 +1,7 @@
 """Comparisons of programs and classical solvers."""
 
 from rl4rla import _rl4rla
-from rl4rla._arrays import matrix, vector
+from rl4rla._arrays import matrix, pair, vector
 from rl4rla._command import answer, arguments, call, watched
 from rl4rla._solve import in_python, named
 
@@ -24,10 +24,7 @@ def compare(programs=(), baselines="all", *, data=None, intercept=False, standar
     if data is None:
         document, _ = in_python(lambda: call("compare", *words, progress=progress, **options))
     else:
-        try:
-            A, b = data
-        except (TypeError, ValueError):
-            raise ValueError("data should be the pair (A, b)") from None
+        A, b = pair(data)
         given, _ = matrix(A)
         options.update(intercept=intercept, standardise=standardise)
         line = ["compare", "--matrix=A", *arguments(**options), "--", *words]

@@ -1,4 +1,4 @@
-"""Operators, tasks and reward terms that are Python functions.
+"""Operators, families, tasks and reward terms that are Python functions.
 
 They are slower than those of the library: every call takes the interpreter's lock and copies its arrays. Results are
 deterministic if the functions are. They must not run commands of this package, such as ``discover``; ``solve`` is fine.
@@ -38,6 +38,25 @@ def operator(name, operands=("vector",), result="vector", doc=None):
     return register
 
 
+def family(name, *, draw, task="linear", rows=200, cols=5, doc=None):
+    """Adds a family of problems to a task, for curricula, comparisons and ``family:`` in programs.
+
+    ``draw`` is a function of a NumPy generator, rows and columns that returns (A, b), and draws from that generator alone. The
+    task solves them: "linear" by a factorisation of A, "logistic" by Newton's method, a task of Python by its ``solve``. A linear
+    system is divided by the norm of A, as in the families of the library; a stage's ``scale = "raw"`` leaves it as it is.
+
+    >>> import numpy as np, rl4rla
+    >>> def vandermonde(rng, rows, cols):
+    ...     A = np.vander(rng.uniform(-1, 1, size=rows), cols)
+    ...     return A, A.sum(axis=1) + 0.1 * rng.normal(size=rows)
+    >>> rl4rla.family("vandermonde", draw=vandermonde)
+    >>> "vandermonde" in rl4rla.families()
+    True
+    """
+    _function("draw", draw)
+    _rl4rla.register_family(name, doc or "a family of Python", task, draw, rows, cols)
+
+
 def task(name, *, draw, solve, loss, rows=200, cols=5, update="subtract", doc=None):
     """Adds a task, and a family of problems with its name, that curricula and programs may use.
 
@@ -56,9 +75,13 @@ def task(name, *, draw, solve, loss, rows=200, cols=5, update="subtract", doc=No
     if update not in ("subtract", "assign"):
         raise ValueError(f'update should be "subtract" or "assign", got {update!r}')
     for what, function in (("draw", draw), ("solve", solve), ("loss", loss)):
-        if not callable(function):
-            raise TypeError(f"{what} should be a function, got {type(function).__name__}")
+        _function(what, function)
     _rl4rla.register_task(name, doc or "a task of Python", draw, solve, loss, rows, cols, update == "assign")
+
+
+def _function(what, function):
+    if not callable(function):
+        raise TypeError(f"{what} should be a function, got {type(function).__name__}")
 
 
 def reward_term(key, doc=None):

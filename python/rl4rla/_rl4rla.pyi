@@ -21,6 +21,16 @@ def compare(
     standardise: bool,
     progress: Callable[[str], object] | None = None,
 ) -> tuple[str, int]: ...
+def explore(
+    arguments: Sequence[str],
+    matrix: _Floats | _Single | _Sparse,
+    b: _Floats,
+    names: Sequence[str] | None,
+    intercept: bool,
+    standardise: bool,
+    threads: int = 0,
+    progress: Callable[[str], object] | None = None,
+) -> tuple[str, int]: ...
 def solve(
     arguments: Sequence[str],
     matrix: _Floats | _Single | _Sparse,
@@ -36,6 +46,9 @@ def truncated_svd(
 ) -> dict[str, Any]: ...
 def register_operator(
     name: str, function: Callable[..., Any], operands: Sequence[str], result: str, doc: str
+) -> None: ...
+def register_family(
+    name: str, doc: str, task: str, draw_with: Callable[..., Any], rows: int, cols: int
 ) -> None: ...
 def register_term(key: str, function: Callable[..., Any], doc: str) -> None: ...
 def register_task(

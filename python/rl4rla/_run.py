@@ -2,7 +2,9 @@
 
 import os
 
-from rl4rla._command import DEFAULT_STORE, call
+from rl4rla import _rl4rla
+from rl4rla._arrays import is_sparse, matrix, pair, vector
+from rl4rla._command import DEFAULT_STORE, answer, arguments, call, watched
 from rl4rla._compare import frame
 from rl4rla._errors import Interrupted
 from rl4rla._program import Program
@@ -72,8 +74,11 @@ class Run:
 
     @property
     def hall(self):
-        """The hall of fame of an exploration, as a frame."""
-        return frame(self.record.get("hall", []))
+        """The hall of fame of an exploration, as a frame; what programs did on the user's data is in ``data_...``."""
+        rows = [dict(row) for row in self.record.get("hall", [])]
+        for row in rows:
+            row.update({f"data_{key}": value for key, value in row.pop("on_data", {}).items()})
+        return frame(rows)
 
     def resume(self, **options):
         """The same run, continued if it was interrupted."""
@@ -127,7 +132,10 @@ def _escaped(text):
 
 def _search(command, words, store, threads, progress, options):
     work = lambda: call(command, *words, store=store, threads=threads, progress=progress, **options)  # noqa: E731
-    document, _ = in_python(work)
+    return _run(in_python(work)[0], store)
+
+
+def _run(document, store):
     if document.get("interrupted"):
         message = f"interrupted; everything computed is saved: rl4rla.resume({document['run']!r}) continues"
         raise Interrupted(message, document["run"])
@@ -155,13 +163,45 @@ def discover(curriculum, *, method="best", seed=0, store=DEFAULT_STORE, threads=
     return _search("discover", [os.fspath(curriculum)], os.fspath(store), threads, progress, options)
 
 
-def explore(family=None, *, seed=0, store=DEFAULT_STORE, threads=None, progress=None, **options):
+def explore(
+    family=None,
+    *,
+    intercept=False,
+    standardise=False,
+    seed=0,
+    store=DEFAULT_STORE,
+    threads=None,
+    progress=None,
+    **options,
+):
     """Searches from the empty program, without curriculum or target: a ``Run`` with a hall of fame.
 
-    Other options are those of ``rl4rla explore``, such as ``rows``, ``cols``, ``kappa`` and ``tolerance``.
+    ``family`` is the name of a family, or the data (A, b). Then the search runs on drawn problems that resemble the data in
+    size, condition number, leverage and share of b outside the range of A, all of them estimated, and the programs it finds are
+    also run on the data: ``data_...`` in ``hall``. Other options are those of ``rl4rla explore``, such as ``rows``, ``cols``,
+    ``kappa`` and ``tolerance``; what is given is not estimated.
     """
-    options = dict(options, family=family, seed=seed)
+    options = dict(options, seed=seed)
+    if isinstance(family, (tuple, list)):
+        return _explore_for(family, bool(intercept), bool(standardise), os.fspath(store), threads, progress, options)
+    if not (family is None or isinstance(family, str)):
+        raise TypeError(f"explore takes the name of a family or the pair (A, b), got {type(family).__name__}")
+    options.update(family=family, intercept=intercept, standardise=standardise)
     return _search("explore", [], os.fspath(store), threads, progress, options)
+
+
+def _explore_for(data, intercept, standardise, store, threads, progress, options):
+    A, b = pair(data)
+    given, names = matrix(A.toarray() if is_sparse(A) else A)
+    line = ["explore", "--json", "--matrix=A", "--rhs=b", *arguments(**options, store=store)]
+    line += [flag for flag, wanted in (("--intercept", intercept), ("--standardise", standardise)) if wanted]
+    right = vector(b, "b")
+
+    def work():
+        with watched(progress) as watcher:
+            return answer(_rl4rla.explore(line, given, right, names, intercept, standardise, threads or 0, watcher))
+
+    return _run(in_python(work)[0], store)
 
 
 def resume(run="last", *, store=DEFAULT_STORE, threads=None, progress=None, **options):

@@ -2,23 +2,40 @@
 
 import json
 import os
+from operator import index
 
 import numpy as np
 
 from rl4rla import _rl4rla
-from rl4rla._arrays import matrix, vector, vectors
+from rl4rla._arrays import matrix, precision, vector, vectors
 from rl4rla._command import arguments
 from rl4rla._errors import NotConverged
 
 
 class Result(dict):
     """What came of ``solve``, with its entries as attributes: ``x``, ``intercept``, ``converged``, ``program``, ``why``,
-    ``certificate``, and all else that ``rl4rla solve --json`` prints.
+    ``certificate``, ``note`` on the precision of A if it is not float64, and all else that ``rl4rla solve --json`` prints.
 
     ``x`` has an entry for every column of A, and a column for every right-hand side if b has two dimensions. The
     certificate says how good it is: ``excess`` is ‖A(x − x*)‖/‖Ax − b‖, ``backward_error`` the relative change of A that
     makes x exact, ``forward_error`` bounds ‖x − x*‖/‖x‖, and ``rank`` and ``kappa`` are those of A with columns of length 1.
+    ``success``, ``message`` and ``nit`` are there as in results of ``scipy.optimize``.
     """
+
+    @property
+    def success(self):
+        """Whether it has converged."""
+        return self["converged"]
+
+    @property
+    def message(self):
+        """What is wrong with it, or why its program was chosen."""
+        return self["warning"] or self["why"] or "converged"
+
+    @property
+    def nit(self):
+        """The number of iterations, if there were any."""
+        return self.get("iterations") or 0
 
     def __getattr__(self, name):
         try:
@@ -30,7 +47,8 @@ class Result(dict):
         return [*super().__dir__(), *self]
 
     def __repr__(self):
-        shown = {name: self[name] for name in ("x", "intercept", "converged", "program", "why") if name in self}
+        names = ("x", "intercept", "converged", "program", "why", "note")
+        shown = {name: self[name] for name in names if self.get(name) is not None}
         return "\n".join(f"{name:>9}: {value}" for name, value in shown.items())
 
 
@@ -143,6 +161,7 @@ def solve(
         threads or 0,
     )
     result = _result(reply, single, bool(intercept))
+    result["note"] = precision(A)
     if check and not result.converged:
         raise NotConverged(result.warning or "not converged: the certificate does not hold", result)
     return result
@@ -222,7 +241,8 @@ def _result(reply, single, intercept):
 
 
 class SVD(dict):
-    """Singular triplets, with its entries as attributes: ``u``, ``s``, ``vt``, ``residuals``, ``converged``, ``method``."""
+    """Singular triplets, with its entries as attributes: ``u``, ``s``, ``vt``, ``residuals``, ``converged``, ``method``,
+    and ``note`` on the precision of A if it is not float64."""
 
     __getattr__ = Result.__getattr__
     __dir__ = Result.__dir__
@@ -242,8 +262,8 @@ def svd(A, k, *, tolerance=1e-10, iterations=1000, seed=0, threads=None, check=T
     given, _ = matrix(A)
     if isinstance(given, tuple):
         given = np.ascontiguousarray(A.toarray(), np.float64)
-    found = in_python(_rl4rla.truncated_svd, given, int(k), float(tolerance), int(iterations), int(seed), threads or 0)
-    result = SVD(u=found.pop("left"), s=found.pop("values"), vt=found.pop("right").T, **found)
+    found = in_python(_rl4rla.truncated_svd, given, index(k), float(tolerance), index(iterations), index(seed), threads or 0)
+    result = SVD(u=found.pop("left"), s=found.pop("values"), vt=found.pop("right").T, note=precision(A), **found)
     if check and not result.converged:
         raise NotConverged(f"not converged: {result.obstacle}", result)
     return result

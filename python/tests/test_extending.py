@@ -93,9 +93,12 @@ def test_a_reward_term_of_python_counts():
     rl4rla.reward_term("broken")(lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         rl4rla.program("ls-gd").evaluate(**options, weights="broken=1")
+    rl4rla.reward_term("undefined")(lambda *_: np.nan)
+    with pytest.raises(ValueError, match="got nan"):
+        rl4rla.program("ls-gd").evaluate(**options, weights="undefined=1")
 
 
-@pytest.mark.parametrize("rubbish", [lambda v: 1 / 0, lambda v: "x", lambda v: v[:-1], lambda v: None, lambda: None])
+@pytest.mark.parametrize("rubbish", [lambda v: 1 / 0, lambda v: "x", lambda v: v[:-1], lambda v: None, lambda: None, lambda v: v * 1j])
 def test_rubbish_of_an_operator_is_an_exception(rubbish, request):
     name = f"VEC_BAD{abs(hash(request.node.name)) % 10**6}"
     rl4rla.operator(name)(rubbish)
@@ -146,3 +149,65 @@ def test_there_is_a_limit():
     script = "import rl4rla\nfor i in range(32): rl4rla.operator(f'VEC_F{i}')(abs)\nrl4rla.operator('VEC_G')(abs)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert "room for 32 operators" in done.stderr
+
+
+def vandermonde(rng, rows, cols):
+    A = np.vander(rng.uniform(-1, 1, size=rows), cols)
+    return A, A.sum(axis=1) + 0.1 * rng.normal(size=rows)
+
+
+def test_a_family_of_python(tmp_path):
+    rl4rla.family("vandermonde", draw=vandermonde, rows=60, cols=3, doc="powers")
+    assert "vandermonde" in rl4rla.families()
+    table = rl4rla.compare("precond-gd", "qr", family="vandermonde", repeats=1, instances=3)
+    assert (table["excess"] < 1e-8).all() and len(table) == 2
+    one = dict(name="gradient", edits=3, open=["iteration"], registers=["v1"], step=0.5, target="ls-gd")
+    one |= dict(family=dict(kind="vandermonde", rows=40, cols=3), instances=dict(search=4, select=2, report=2))
+    given = {"title": "Powers", "stage": [one]}
+    first = rl4rla.discover(given, store=tmp_path / "a.db", threads=1)
+    second = rl4rla.discover(given, store=tmp_path / "b.db", threads=2)
+    assert first.found and first.record["stages"][0]["reward"] == second.record["stages"][0]["reward"]
+
+
+def test_a_family_of_labels():
+    def labels(rng, rows, cols):
+        A = rng.normal(size=(rows, cols))
+        return A, (A[:, 0] + rng.normal(size=rows) > 0).astype(float)
+
+    rl4rla.family("coins", draw=labels, task="logistic")
+    found = rl4rla.program("newton").evaluate(family="coins", rows=100, cols=3, iterations=20, instances=2)
+    assert found["reward"] > 0
+
+
+RUBBISH = [
+    lambda *_: 1 / 0,
+    lambda *_: None,
+    lambda rng, m, n: (np.ones((m, n)), np.ones(m - 1)),
+    lambda rng, m, n: (np.full((m, n), np.nan), np.ones(m)),
+    lambda rng, m, n: ("a", "b"),
+    lambda: None,
+]
+
+
+@pytest.mark.parametrize("number", range(len(RUBBISH)))
+def test_rubbish_of_a_family_is_an_exception(number):
+    rl4rla.family(f"rubbish-{number}", draw=RUBBISH[number])
+    with pytest.raises((ZeroDivisionError, ValueError, TypeError)):
+        rl4rla.compare("precond-gd", "qr", family=f"rubbish-{number}", rows=50, cols=3, repeats=1)
+    assert rl4rla.solve(np.eye(3), np.ones(3)).converged
+
+
+def test_bad_families():
+    for name, changes in [
+        ("mid-cond", {}),
+        ("Upper", {}),
+        ("small", dict(rows=2, cols=3)),
+        ("none", dict(cols=0)),
+        ("elsewhere", dict(task="nothing")),
+        ("vectors", dict(task="eigenvalue")),
+        ("shifted", dict(task="ridge")),
+    ]:
+        with pytest.raises(ValueError):
+            rl4rla.family(name, draw=vandermonde, **changes)
+    with pytest.raises(TypeError):
+        rl4rla.family("three", draw=3)

@@ -1,7 +1,11 @@
 """Bad input is a Python exception, never an abort or a silent answer."""
 
 import itertools
+import os
 import random
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -167,3 +171,63 @@ def test_calls_from_several_threads():
         shows = [pool.submit(rl4rla.program, name) for name in itertools.islice(itertools.cycle(["ls-gd", "newton"]), 10)]
         assert all(np.array_equal(job.result().x, wanted) for job in jobs)
         assert all(show.result().equation for show in shows)
+
+
+def test_missing_values_and_dates_are_not_taken_for_numbers():
+    import pandas
+
+    A, b = np.arange(12.0).reshape(6, 2) ** 2, np.arange(6.0)
+    masked = np.ma.array(A, mask=A > 100)
+    days = pandas.date_range("2020", periods=6)
+    for given, right in ((masked, b), (A, np.ma.array(b, mask=b > 4)), (pandas.DataFrame({"day": days}), b), (A, days)):
+        with pytest.raises(ValueError, match="masked entries|should hold numbers"):
+            rl4rla.solve(given, right)
+    with pytest.raises(ValueError, match="masked"):
+        rl4rla.solve(A, b, weights=np.ma.array(b, mask=b > 4))
+    frame = pandas.DataFrame(A).astype("Float64")
+    assert rl4rla.solve(frame, b).converged and rl4rla.solve(np.ma.array(A), b).converged
+    frame.iloc[1, 1] = pandas.NA
+    with pytest.raises((TypeError, ValueError)):
+        rl4rla.solve(frame, b)
+
+
+def test_too_many_threads():
+    with pytest.raises(ValueError, match="at most 1024"):
+        rl4rla.solve(np.ones((3, 1)), np.ones(3), threads=10**6)
+    with pytest.raises((OverflowError, TypeError)):
+        rl4rla.solve(np.ones((3, 1)), np.ones(3), threads=-1)
+
+
+def test_columns_of_sparse_matrices_are_numbered_by_32_bits():
+    wide = scipy.sparse.coo_array(([1.0], (np.array([0]), np.array([2**32]))), shape=(3, 2**33))
+    with pytest.raises(ValueError, match="less than 2"):
+        rl4rla.solve(wide, np.ones(3))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_process_works_too(tmp_path):
+    """A forked process has none of the threads of the first, which have been at work."""
+    script = textwrap.dedent(
+        """
+        import multiprocessing, sys, numpy as np, rl4rla
+        rng = np.random.default_rng(1)
+        A, b = rng.normal(size=(20000, 60)), rng.normal(size=20000)
+        x = rl4rla.solve(A, b).x
+
+        def work(queue):
+            queue.put(np.array_equal(rl4rla.solve(A, b).x, x))
+            queue.put(rl4rla.discover("subsampled-ls-gd", store=sys.argv[1]).found)
+
+        context = multiprocessing.get_context("fork")
+        queue = context.Queue()
+        context.Process(target=work, args=(queue,), daemon=True).start()
+        assert queue.get(timeout=120) and queue.get(timeout=120)
+        """
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", script, tmp_path / "runs.db"], check=True, timeout=300)
+
+
+def test_a_number_of_triplets_is_whole():
+    with pytest.raises(TypeError):
+        rl4rla.svd(np.eye(3), 1.5)
+    assert len(rl4rla.svd(np.eye(3), np.int32(2)).s) == 2

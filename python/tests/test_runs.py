@@ -147,3 +147,59 @@ def test_compare_on_data_and_families(data):
     for bad in (dict(data=3), dict(data=(np.ones((3, 1)), np.ones(2))), dict(family="nothing")):
         with pytest.raises(ValueError):
             rl4rla.compare([], "qr", **bad)
+
+
+def wide_enough():
+    rng = np.random.default_rng(2)
+    A = rng.normal(size=(400, 10)) * np.arange(1.0, 11.0)
+    return A, A @ np.ones(10) + rng.normal(size=400)
+
+
+SHORT = dict(without_matrices=True, edits=3, hall=2, held_out=2, evolve=0)
+
+
+def test_explore_for_data_equals_the_command(command, tmp_path):
+    A, b = wide_enough()
+    np.save(tmp_path / "A.npy", A)
+    np.save(tmp_path / "b.npy", b)
+    run = rl4rla.explore((A, b), store=tmp_path / "runs.db", **SHORT)
+    words = ["--without-matrices", "--edits", 3, "--hall", 2, "--held-out", 2, "--evolve", 0]
+    files = ["--matrix", tmp_path / "A.npy", "--rhs", tmp_path / "b.npy"]
+    record, code = command("explore", *files, *words, "--store", tmp_path / "other.db")
+    assert code == 0 and run.record["hall"] == record["hall"]
+    hall = run.hall
+    assert hall["data_ending"][0] == "reached" and hall["data_iterations"][0] > 1
+    best = np.linalg.norm(A @ np.linalg.lstsq(A, b)[0] - b) / np.linalg.norm(b)
+    assert abs(hall["data_residual"][0] / best - 1) < 1e-8
+    assert "drawn problems" in run.record["searched_on"] and run.record["request"]["resembles"] == "A"
+    assert run.plot() is not None and run.resume().record["hall"] == record["hall"]
+
+
+def test_explore_takes_frames_sparse_matrices_and_an_intercept(tmp_path):
+    import pandas
+    import scipy.sparse
+
+    A, b = wide_enough()
+    wanted = rl4rla.explore((A, b), intercept=True, store=tmp_path / "runs.db", **SHORT).record["hall"]
+    for other in (pandas.DataFrame(A), scipy.sparse.csr_matrix(A), np.asfortranarray(A)):
+        assert rl4rla.explore((other, b), intercept=True, store=tmp_path / "runs.db", **SHORT).record["hall"] == wanted
+
+
+def test_bad_data_for_explore(tmp_path):
+    A, b = wide_enough()
+    store = tmp_path / "runs.db"
+    for bad in ((A,), (A, b, b), (A, b[:-1]), (A[:5], b[:5]), (A[:, :2], b), (A * np.nan, b), (np.ones((40, 10)), b[:40])):
+        with pytest.raises(ValueError):
+            rl4rla.explore(bad, store=store, **SHORT)
+    with pytest.raises(ValueError):
+        rl4rla.explore("mid-cond", intercept=True, store=store)
+    with pytest.raises(ValueError):
+        rl4rla.explore((A, b), rows=1000, store=store)
+    with pytest.raises(TypeError):
+        rl4rla.explore(A, store=store)
+
+
+def test_progress_without_tqdm_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="needs tqdm"):
+        rl4rla.discover("subsampled-ls-gd", store=tmp_path / "runs.db", progress=True)

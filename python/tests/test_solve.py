@@ -181,3 +181,22 @@ def test_svd():
     assert np.allclose(A @ vt.T, u * s, atol=1e-8)
     with pytest.raises(ValueError):
         rl4rla.svd(A, 41)
+
+
+def test_single_precision_is_told(data):
+    import pandas
+
+    A, b = data
+    single = A.astype(np.float32)
+    for given in (single, np.asfortranarray(single), scipy.sparse.csr_matrix(single), pandas.DataFrame(single)):
+        assert "float32" in rl4rla.solve(given, b).note and "note" in repr(rl4rla.solve(given, b))
+    assert "float32" in rl4rla.svd(single, 2).note
+    for given in (A, A.tolist(), pandas.DataFrame(A), np.ones((3, 1), int)):
+        assert rl4rla.solve(given, np.ones(len(given)), check=False).note is None
+
+
+def test_names_of_scipy_optimize(data):
+    good, bad = rl4rla.solve(*data, "lsqr"), rl4rla.solve(*data, "ls-gd", iterations=2, check=False)
+    assert good.success and good.nit == good.iterations and good.message
+    assert not bad.success and bad.nit == 2 and bad.message == bad.warning
+    assert rl4rla.solve(data[0], np.column_stack([data[1]] * 2)).nit >= 0

@@ -136,10 +136,12 @@ Examples:
   rl4rla explore --family high-cond --rows 2e5 --cols 100 --kappa 1e3,1e6 --tolerance 1e-8
   rl4rla explore --without-matrices --kappa 10,30
   rl4rla explore --family psd --cols 2000 --json
+  rl4rla explore --matrix data.csv --target price --intercept
 
 Nothing is given but the problems, the tolerance and the operators. Directions are enumerated by value and scored with
 coefficients that an oracle chooses; formulas then replace the oracle. Finalists are tuned, selected and measured on
-instances of their own, next to the catalogue. Exit code 1 if no program reached the tolerance on all of them.
+instances of their own, next to the catalogue. Exit code 1 if no program reached the tolerance on all of them. With
+--matrix, problems are drawn that resemble your data, and the hall of fame is also run on these.
 See also `rl4rla help explore`."
     )]
     Explore(Box<Explore>),

@@ -3,7 +3,7 @@
 //! One command runs at a time; another waits. They use the threads of the caller.
 
 use crate::args::{Cli, Command, EMBEDDED};
-use crate::commands::{compare, solve};
+use crate::commands::{compare, explore, solve};
 use crate::failure::Failure;
 use crate::page::Page;
 use crate::{interrupt, memory, progress};
@@ -69,6 +69,14 @@ pub fn compare_in_memory(arguments: &[OsString], system: System) -> Result<Comma
     alone(arguments, |cli| match &cli.command {
         Command::Compare(args) => Ok(compare::on(args, &cli.shared, Some(system))?.into()),
         _ => Err(other("compare")),
+    })
+}
+
+/// `explore` with arguments, for a system in memory instead of files.
+pub fn explore_in_memory(arguments: &[OsString], system: System) -> Result<CommandAnswer, CommandFailure> {
+    alone(arguments, |cli| match &cli.command {
+        Command::Explore(args) => Ok(explore::on(args, &cli.shared, Some(system))?.into()),
+        _ => Err(other("explore")),
     })
 }
 

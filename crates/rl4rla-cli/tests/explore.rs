@@ -192,3 +192,67 @@ fn what_cannot_reach_the_tolerance_is_said_with_exit_code_1() {
     assert_eq!(said.code, 1, "{said:?}");
     assert!(said.out.contains("no program reached the tolerance"), "{said:?}");
 }
+
+/// A table of 400 rows and 10 columns of different lengths, with noise in y.
+fn table(name: &str) -> String {
+    let header: Vec<String> = (0..10).map(|j| format!("c{j}")).collect();
+    let mut text = header.join(",") + ",y\n";
+    for i in 0..400 {
+        let entry =
+            |j: usize| (1 + j * j) as f64 * ((i * i) as f64 * 0.37 + (i * j) as f64 * 1.71 + j as f64).sin();
+        let cells: Vec<String> = (0..10).map(|j| entry(j).to_string()).collect();
+        let y = entry(0) - entry(3) + 0.2 * (2.9 * f64::from(i as u32)).sin();
+        text += &format!("{},{y}\n", cells.join(","));
+    }
+    common::written(name, &text)
+}
+
+#[test]
+fn a_search_for_data_runs_on_problems_like_them_and_then_on_them() {
+    let store = fresh("explore-data.db");
+    let data = table("explore-data.csv");
+    let line =
+        ["explore", "--matrix", &data, "--target", "y", "--without-matrices", "--edits", "3", "--hall=2"];
+    let line = [&line[..], &["--held-out", "2", "--evolve=0", "--store", &store]].concat();
+    let explored = json(&line);
+    let request = &explored["request"];
+    assert_eq!((request["rows"].as_u64(), request["cols"].as_u64()), (Some(400), Some(10)));
+    assert!(explored["searched_on"].as_str().unwrap().starts_with("drawn problems of the data's size"));
+    // `advise` estimates the same.
+    let advised = json(&["advise", "--matrix", &data, "--target", "y", "--default-rates"]);
+    let estimated = &advised["estimated"];
+    assert_eq!(request["kappas"][0], estimated["kappa"]);
+    assert_eq!((&request["outside"], &request["leverage"]), (&estimated["outside"], &estimated["leverage"]));
+    let on_data = &explored["hall"][0]["on_data"];
+    assert_keys(on_data, &["ending", "tolerance", "iterations", "passes", "excess", "residual"]);
+    assert_eq!(on_data["ending"], "reached");
+    assert!(on_data["excess"].as_f64().unwrap() <= on_data["tolerance"].as_f64().unwrap());
+    // The residual is that of the solution of least squares.
+    let solved = json(&["solve", "qr", "--matrix", &data, "--target", "y"]);
+    let [one, other] = [&on_data["residual"], &solved["relative_residual"]].map(|r| r.as_f64().unwrap());
+    assert!((one / other - 1.0).abs() < 1e-8, "{one} and {other}");
+    // What was measured on the data is kept with the run, and told.
+    let again = json(&["resume", "LAST", "--store", &store]);
+    assert_eq!(again["hall"], explored["hall"]);
+    let text = rl4rla(&["resume", "LAST", "--store", &store]).out;
+    assert!(text.contains("explore-data.csv itself") && text.contains("reached the tolerance"), "{text}");
+}
+
+#[test]
+fn a_search_for_data_refuses_what_it_cannot_use() {
+    let data = table("explore-refused.csv");
+    for (words, told) in [
+        (&["--target", "y", "--family", "mid-cond"][..], "--family"),
+        (&["--target", "y", "--rows", "1000"], "--rows"),
+        (&[], "no right-hand side"),
+        (&["--target", "z"], "z"),
+        (&["--target", "y", "--tolerance", "2"], "--tolerance"),
+    ] {
+        let refused = rl4rla(&[&["explore", "--matrix", &data][..], words].concat());
+        assert_eq!(refused.code, 2, "{words:?}: {refused:?}");
+        assert!(refused.err.contains(told), "{words:?}: {refused:?}");
+    }
+    let few = common::written("explore-few.csv", "a,b,y\n1,2,3\n4,5,7\n7,8,8\n2,1,1\n0,3,1\n");
+    let refused = rl4rla(&["explore", "--matrix", &few, "--target", "y"]);
+    assert!(refused.code == 2 && refused.err.contains("too small to need an iteration"), "{refused:?}");
+}

@@ -1,10 +1,12 @@
-//! Operators, tasks and reward terms that are Python functions. They are slower than those of the library, and as deterministic as the
+//! Operators, families, tasks and reward terms that are Python functions. They are slower than those of the library, and as deterministic as the
 //! functions are.
 
+mod family;
 mod operator;
 mod task;
 mod term;
 
+pub use family::register_family;
 pub use operator::register_operator;
 pub use task::register_task;
 pub use term::register_term;
@@ -35,7 +37,13 @@ fn in_python<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
 
 /// A number or a vector that a function returned, of the length asked for.
 fn vector(value: &Bound<'_, PyAny>, length: usize, what: &str) -> PyResult<Vec<f64>> {
-    let array = value.py().import("numpy")?.call_method1("asarray", (value, "float64"))?;
+    let numpy = value.py().import("numpy")?;
+    // The conversion would drop imaginary parts with no more than a warning.
+    if numpy.call_method1("iscomplexobj", (value,))?.is_truthy()? {
+        let message = format!("{what} should return real numbers, got complex ones");
+        return Err(pyo3::exceptions::PyValueError::new_err(message));
+    }
+    let array = numpy.call_method1("asarray", (value, "float64"))?;
     let array = array.call_method0("ravel")?;
     let array = array.cast::<PyArray1<f64>>().map_err(PyErr::from)?;
     let found: Vec<f64> = array.try_readonly()?.as_array().to_vec();

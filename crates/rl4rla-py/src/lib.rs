@@ -5,6 +5,7 @@ mod arrays;
 mod commands;
 mod extending;
 mod failure;
+mod pool;
 mod solving;
 mod spectral;
 mod waiting;
@@ -14,9 +15,12 @@ use pyo3::prelude::*;
 /// Compiled part of the package `rl4rla`.
 #[pymodule]
 fn _rl4rla(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    pool::remember_process();
     module.add("__version__", rl4rla::VERSION)?;
     module.add_function(wrap_pyfunction!(commands::call, module)?)?;
     module.add_function(wrap_pyfunction!(commands::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::explore, module)?)?;
+    module.add_function(wrap_pyfunction!(extending::register_family, module)?)?;
     module.add_function(wrap_pyfunction!(extending::register_operator, module)?)?;
     module.add_function(wrap_pyfunction!(extending::register_task, module)?)?;
     module.add_function(wrap_pyfunction!(extending::register_term, module)?)?;

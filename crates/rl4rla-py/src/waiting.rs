@@ -2,6 +2,7 @@
 
 use crate::extending::exception;
 use crate::failure::panicked;
+use crate::pool::pool;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rl4rla_cli::embedded;
@@ -23,13 +24,7 @@ pub fn wait<T: Send + 'static>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
-    let pool = match threads {
-        0 => None,
-        count => {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
-            Some(pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))?)
-        }
-    };
+    let pool = pool(threads)?;
     let (send, mut receive) = channel();
     let work = move || {
         // A panic is a value here: it must not cross into Python.

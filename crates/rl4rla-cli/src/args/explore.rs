@@ -1,7 +1,7 @@
 //! The options of `explore`.
 
 use super::problem::size;
-use super::{Resources, Threads, named};
+use super::{DataArguments, Resources, Threads, named};
 use clap::Args;
 use rl4rla::execute::SketchKind;
 use rl4rla::explore::{ExploreSpec, SearchPart};
@@ -9,40 +9,42 @@ use rl4rla::problem::{Leverage, Right};
 
 #[derive(Args)]
 pub struct Explore {
+    #[command(flatten)]
+    pub data: DataArguments,
     /// Problem family; see `rl4rla list families` [default: mid-cond, or the first of the task]
-    #[arg(long, help_heading = "Problem")]
+    #[arg(long, conflicts_with = "matrix", help_heading = "Problem")]
     pub family: Option<String>,
     /// Task [default: that of the family]
-    #[arg(long, help_heading = "Problem")]
+    #[arg(long, conflicts_with = "matrix", help_heading = "Problem")]
     pub task: Option<String>,
     /// Rows of your problems: work is charged for this size [default: 1e6; as many as columns for square families]
-    #[arg(long, value_parser = size, help_heading = "Problem")]
+    #[arg(long, conflicts_with = "matrix", value_parser = size, help_heading = "Problem")]
     pub rows: Option<usize>,
     /// Columns of your problems [default: 500; 2000 for square families]
-    #[arg(long, value_parser = size, help_heading = "Problem")]
+    #[arg(long, conflicts_with = "matrix", value_parser = size, help_heading = "Problem")]
     pub cols: Option<usize>,
-    /// Condition numbers, comma-separated; the reward is the mean over them [default: 10,1e4,1e8; logistic
-    /// regression: 10,1e3,1e5]
+    /// Condition numbers, comma-separated; the reward is the mean over them [default: that of the data; 10,1e4,1e8 without
+    /// data, or 10,1e3,1e5 for logistic regression]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, help_heading = "Problem")]
     pub kappa: Option<Vec<f64>>,
-    /// Leverage of the rows: low, high or coherent
-    #[arg(long, default_value = "low", value_parser = named::<Leverage>, help_heading = "Problem")]
-    pub leverage: Leverage,
+    /// Leverage of the rows: low, high or coherent [default: that of the data; low without data]
+    #[arg(long, value_parser = named::<Leverage>, help_heading = "Problem")]
+    pub leverage: Option<Leverage>,
     /// Distribution of the right factor V: gauss, student-t or scaled-rows
-    #[arg(long, default_value = "gauss", value_parser = named::<Right>, help_heading = "Problem")]
+    #[arg(long, conflicts_with = "matrix", default_value = "gauss", value_parser = named::<Right>, help_heading = "Problem")]
     pub right: Right,
     /// Weight in [0, 1) of the component of b outside the range of A; with 0, a sketch alone solves the problem
-    /// [default: 0.7 for families that have it]
+    /// [default: that of the data; 0.7 without data, for families that have it]
     #[arg(long, help_heading = "Problem")]
     pub outside: Option<f64>,
     /// k, the rank of a low-rank approximation [default: 20]
-    #[arg(long, value_parser = size, help_heading = "Problem")]
+    #[arg(long, conflicts_with = "matrix", value_parser = size, help_heading = "Problem")]
     pub rank: Option<usize>,
     /// How fast singular values or eigenvalues fall, as the family defines it; see `rl4rla list families`
-    #[arg(long, allow_hyphen_values = true, help_heading = "Problem")]
+    #[arg(long, conflicts_with = "matrix", allow_hyphen_values = true, help_heading = "Problem")]
     pub decay: Option<f64>,
     /// λ of ridge regression and shifted systems, relative to the largest eigenvalue of AᵀA or A
-    #[arg(long, allow_hyphen_values = true, help_heading = "Problem")]
+    #[arg(long, conflicts_with = "matrix", allow_hyphen_values = true, help_heading = "Problem")]
     pub lambda: Option<f64>,
     /// Excess to reach, as the task measures it; where rounding does not allow it, ten times that of a direct solver
     #[arg(long, default_value = "1e-10", help_heading = "Problem")]

@@ -9,6 +9,7 @@ use crate::shell::quoted;
 use rl4rla::experiment::winner_map::{
     Advice, AdvisedOption, DataTraits, EstimateError, Question, Rates, RatesSource, WinnerMap, advise,
 };
+use rl4rla::linalg::Matrix;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -62,7 +63,14 @@ fn from_data(args: &Advise, matrix: &Path) -> Result<Asked, Failure> {
     }
     progress::doing("estimating the condition number and the leverage");
     let b = if has_target { &system.b[..] } else { &[] };
-    let traits = DataTraits::of(&system.matrix, b, args.seed).map_err(|error| {
+    let traits = traits(&system.matrix, b, args.seed, matrix)?;
+    asked(args, system.matrix.rows(), system.matrix.cols(), Some(traits))
+}
+
+/// The traits of A and, if it is not empty, of b.
+#[allow(non_snake_case)]
+pub fn traits(A: &Matrix, b: &[f64], seed: u64, file: &Path) -> Result<DataTraits, Failure> {
+    DataTraits::of(A, b, seed).map_err(|error| {
         let advice = match error {
             EstimateError::Wide { .. } => "a matrix with more rows than columns",
             EstimateError::ZeroColumn(_) => "the matrix without that column",
@@ -70,9 +78,8 @@ fn from_data(args: &Advise, matrix: &Path) -> Result<Asked, Failure> {
             EstimateError::Unreadable(_) => "the same command again, while nothing changes the file",
             EstimateError::Overflow => "the data in other units, or --standardise",
         };
-        Failure::new(format!("{}: {error}", path(matrix))).advise(advice)
-    })?;
-    asked(args, system.matrix.rows(), system.matrix.cols(), Some(traits))
+        Failure::new(format!("{}: {error}", path(file))).advise(advice)
+    })
 }
 
 /// The question: options first, then what the data say, then the defaults.

@@ -226,7 +226,7 @@ pub fn resume(args: &Resume, shared: &Shared) -> Result<Page, Failure> {
         drop(store);
         let mut store = Store::open(&shared.store)?;
         store.resume(&id)?;
-        return explore::go_on(&id, &request, &mut store, shared);
+        return explore::go_on(&id, &request, None, &mut store, shared);
     }
     if let Some(record) = result {
         let curriculum = Curriculum::outline(&run.row.curriculum, &run.spec)

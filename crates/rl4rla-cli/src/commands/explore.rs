@@ -2,14 +2,17 @@
 
 mod limits;
 mod live;
+mod own_data;
 
 use crate::args::{Explore, Shared};
 use crate::failure::Failure;
 use crate::interrupt::{self, INTERRUPTED};
-use crate::page::{Page, accent, faint, indent, ledger, number, strong, warning};
+use crate::page::{Page, accent, faint, indent, ledger, number, path, strong, warning};
 use live::LiveLog;
+use own_data::GivenProblem;
+use rl4rla::data::System;
 use rl4rla::explore::{ExploreRequest, ExploreSpec, RequestError, explore};
-use rl4rla::problem::{Choice, ExploreDefaults, Family, FamilyInfo, families, tasks};
+use rl4rla::problem::{Choice, ExploreDefaults, Family, FamilyInfo, Leverage, families, tasks};
 use rl4rla::program::nearest;
 use rl4rla::record::{Build, EXPLORE, HallRecord, RunRecord, TunablesRecord};
 use rl4rla::store::{NewRun, ResultRecorder, RunId, Store};
@@ -21,8 +24,17 @@ const METHOD: &str = "oracle";
 
 /// Explores a family of problems.
 pub fn run(args: &Explore, shared: &Shared) -> Result<Page, Failure> {
+    on(args, shared, None)
+}
+
+/// The same for a system in memory, if there is one.
+pub fn on(args: &Explore, shared: &Shared, given: Option<System>) -> Result<Page, Failure> {
     args.threads.apply()?;
-    let request = request(args)?;
+    // Wrong options are told before a large file is read.
+    spec(&request(args, None)?)?;
+    let data =
+        args.data.matrix.as_deref().map(|matrix| GivenProblem::new(args, matrix, given)).transpose()?;
+    let request = request(args, data.as_ref())?;
     spec(&request)?;
     let mut store = Store::open(&shared.store)?;
     let id = store.begin(&NewRun {
@@ -33,7 +45,7 @@ pub fn run(args: &Explore, shared: &Shared) -> Result<Page, Failure> {
         settings: &serde_json::to_string(&request)?,
         build: &Build::current(),
     })?;
-    go_on(&id, &request, &mut store, shared)
+    go_on(&id, &request, data.as_ref(), &mut store, shared)
 }
 
 /// The family that is asked for, and what it is.
@@ -56,22 +68,27 @@ fn family(args: &Explore) -> Result<(String, &'static FamilyInfo), Failure> {
     }
 }
 
-fn request(args: &Explore) -> Result<ExploreRequest, Failure> {
+/// What is asked: options first, then what the data say, then the defaults.
+fn request(args: &Explore, data: Option<&GivenProblem>) -> Result<ExploreRequest, Failure> {
     let (family, info) = family(args)?;
     let defaults = info.task.explore_defaults();
     let operators = || {
         let all = ExploreSpec::operators_for(info.task, !args.without_matrices);
         all.iter().map(|op| op.name.into()).collect()
     };
+    let traits = data.map(|data| data.traits);
     let outside = if info.options.contains(&Choice::Outside) { 0.7 } else { 0.0 };
-    let cols =
-        args.cols.or(args.rows.filter(|_| info.square)).unwrap_or(if info.square { 2000 } else { 500 });
+    let outside = traits.and_then(|traits| traits.outside).unwrap_or(outside);
+    let (rows, cols) = data.map_or((args.rows, args.cols), |data| (Some(data.size.0), Some(data.size.1)));
+    let cols = cols.or(rows.filter(|_| info.square)).unwrap_or(if info.square { 2000 } else { 500 });
+    let kappas = traits.map_or_else(|| defaults.conditions.to_vec(), |traits| vec![traits.kappa]);
+    let leverage = traits.map_or(Leverage::default(), |traits| traits.leverage);
     Ok(ExploreRequest {
         family,
-        rows: args.rows.unwrap_or(if info.square { cols } else { 1_000_000 }),
+        rows: rows.unwrap_or(if info.square { cols } else { 1_000_000 }),
         cols,
-        kappas: args.kappa.clone().unwrap_or_else(|| defaults.conditions.to_vec()),
-        leverage: args.leverage,
+        kappas: args.kappa.clone().unwrap_or(kappas),
+        leverage: args.leverage.unwrap_or(leverage),
         right: args.right,
         outside: args.outside.unwrap_or(outside),
         numbers: [
@@ -92,6 +109,7 @@ fn request(args: &Explore) -> Result<ExploreRequest, Failure> {
         held_out: args.held_out,
         hall: args.hall,
         seed: args.seed,
+        resembles: args.data.matrix.as_ref().filter(|_| data.is_some()).map(|matrix| path(matrix)),
     })
 }
 
@@ -99,10 +117,12 @@ fn spec(request: &ExploreRequest) -> Result<ExploreSpec, Failure> {
     request.spec().map_err(|RequestError { message, advice }| Failure::new(message).advise(advice))
 }
 
-/// Explores, starting from what is in the store, until it ends or is interrupted.
+/// Explores, starting from what is in the store, until it ends or is interrupted. What is found then runs on the data, if
+/// there are any.
 pub fn go_on(
     id: &RunId,
     request: &ExploreRequest,
+    data: Option<&GivenProblem>,
     store: &mut Store,
     shared: &Shared,
 ) -> Result<Page, Failure> {
@@ -121,7 +141,11 @@ pub fn go_on(
         return Ok(again);
     };
     let signature = spec.family.signature();
-    let record = RunRecord::explored(id.as_str(), (METHOD, request.seed), signature, &exploration, seconds);
+    let mut record =
+        RunRecord::explored(id.as_str(), (METHOD, request.seed), signature, &exploration, seconds);
+    for (entry, recorded) in exploration.hall.iter().zip(&mut record.hall) {
+        recorded.on_data = data.map(|data| data.problem.run(&spec, entry));
+    }
     store.together(|store| {
         store.finish_stage(id, 0, &record.stages[0])?;
         store.finish(id, &record)?;
@@ -173,6 +197,16 @@ pub fn page(record: &RunRecord, request: &ExploreRequest, shared: &Shared) -> Pa
         text += &format!("\n{}\n", strong("the catalogue on the same problems, tuned in the same way"));
         text += &ledger(&head, known, 2..7);
     }
+    if let Some(data) = request.resembles.as_ref().filter(|_| !record.hall.is_empty()) {
+        let on_data = record.hall.iter().filter_map(|entry| own_data::row(entry, accent(&named(entry))));
+        let rows: Vec<Vec<String>> = on_data.collect();
+        text += &match rows.is_empty() {
+            true => format!("\n{}\n", warning(&format!("resumed without {data}: nothing was run on it"))),
+            false => {
+                format!("\n{}\n", strong(&format!("on {data} itself"))) + &ledger(&own_data::HEAD, rows, 3..6)
+            }
+        };
+    }
     let lines = |of: fn(&HallRecord) -> String| {
         let line = |entry: &HallRecord| format!("  #{}  {}\n", entry.place, of(entry));
         record.hall.iter().filter(|entry| !of(entry).is_empty()).map(line).collect::<String>()
@@ -209,8 +243,15 @@ pub fn page(record: &RunRecord, request: &ExploreRequest, shared: &Shared) -> Pa
     let mut json = serde_json::to_value(record).unwrap_or_default();
     json["request"] = json!(request);
     json["seconds"] = json!(record.cost.seconds);
+    if request.resembles.is_some() {
+        json["searched_on"] = json!(RESEMBLING);
+    }
     Page { json, text, code: u8::from(!record.found) }
 }
+
+/// What a search for the user's data runs on.
+const RESEMBLING: &str =
+    "drawn problems of the data's size, condition number, leverage and share of b outside the range of A";
 
 /// What the work of a program is compared with.
 fn reference(request: &ExploreRequest) -> &'static str {
@@ -224,7 +265,11 @@ fn title(request: &ExploreRequest) -> String {
     let kappas: Vec<String> = request.kappas.iter().map(|kappa| number(*kappa)).collect();
     let condition = if has_condition { format!(", κ = {}", kappas.join(", ")) } else { String::new() };
     let ExploreRequest { family, rows, cols, tolerance, .. } = request;
-    format!("{family} {rows}×{cols}{condition}, to {}", number(*tolerance))
+    let title = format!("{family} {rows}×{cols}{condition}, to {}", number(*tolerance));
+    match &request.resembles {
+        Some(data) => format!("{title}: {RESEMBLING}, {data}"),
+        None => title,
+    }
 }
 
 /// The name of a program, or what it is nearest to.

@@ -1,6 +1,7 @@
 //! Tasks that are Python functions, each with one family of problems.
 #![allow(non_snake_case)]
 
+use super::family::{check_name, check_size, drawn};
 use super::{in_python, lasting, vector};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -102,17 +103,7 @@ impl Task for PythonTask {
 fn draw(family: &Family, stream: &Stream) -> Result<Instance, FamilyError> {
     let failed = |why| FamilyError::NoSolution { kind: family.kind, why };
     let task = PythonTask::named(family.kind.info().task.name()).ok_or(failed("its task is gone"))?;
-    let seed = stream.name()[..8].iter().fold(0_u64, |seed, byte| seed << 8 | u64::from(*byte));
-    let drawn = in_python(|py| {
-        let rng = py.import("numpy.random")?.call_method1("default_rng", (seed,))?;
-        let found = task.draw.bind(py).call1((rng, family.rows, family.cols))?;
-        let (A, b): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
-            found.extract().map_err(|_| PyValueError::new_err("draw should return the pair (A, b)"))?;
-        let entries = vector(&A, family.rows * family.cols, "draw, for A,")?;
-        Ok((entries, vector(&b, family.rows, "draw, for b,")?))
-    });
-    let (entries, b) = drawn.ok_or(failed("its function `draw` failed"))?;
-    let A = Matrix::from_fn(family.rows, family.cols, |i, j| entries[i * family.cols + j]);
+    let (A, b) = drawn(&task.draw, family, stream)?;
     task.pose(A, b).map_err(|_| failed("its function `solve` found none"))
 }
 
@@ -129,14 +120,8 @@ pub fn register_task(
     cols: usize,
     assign: bool,
 ) -> PyResult<()> {
-    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(fits) {
-        let message = format!("the name of a task should be like my-task, got {name:?}");
-        return Err(PyValueError::new_err(message));
-    }
-    if cols == 0 || rows < cols {
-        return Err(PyValueError::new_err("a task needs at least one column, and as many rows"));
-    }
+    check_name("task", &name)?;
+    check_size("task", rows, cols)?;
     let update = if assign { Update::Assign } else { Update::Subtract };
     let task: &'static PythonTask = Box::leak(Box::new(PythonTask {
         name: lasting(name),

@@ -19,7 +19,11 @@ fn compute<const PLACE: usize>(input: &TermInput) -> f64 {
         let array = |numbers: &[f64]| PyArray1::from_slice(py, numbers);
         let arguments = (array(history.losses), array(history.excesses), work.flops);
         let found = function.bind(py).call1(arguments)?;
-        Ok(vector(&found, 1, "a reward term")?[0])
+        let value = vector(&found, 1, "a reward term")?[0];
+        if value.is_nan() {
+            return Err(PyValueError::new_err("a reward term should return a number from 0 to 1, got nan"));
+        }
+        Ok(value)
     });
     // The exception is told in the end.
     value.unwrap_or(0.0)

@@ -95,8 +95,18 @@ impl<'a> ProblemSet<'a> {
                 instances.push(Arc::new(PreparedInstance::draw_rotated(&family, &stream)?));
             }
         }
+        Ok(ProblemSet::posed(spec, instances, settings, stream))
+    }
+
+    /// Instances on each of which the tolerance is what rounding allows.
+    pub(super) fn posed(
+        spec: &ExploreSpec,
+        instances: Vec<Arc<PreparedInstance>>,
+        settings: RunSettings,
+        stream: &Stream,
+    ) -> ProblemSet<'a> {
         let tolerances = instances.iter().map(|prepared| attainable(prepared, spec.tolerance)).collect();
-        Ok(ProblemSet::new(spec, instances, tolerances, settings, stream))
+        ProblemSet::new(spec, instances, tolerances, settings, stream)
     }
 
     /// Instances that were drawn elsewhere, for runs with these settings.

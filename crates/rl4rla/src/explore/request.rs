@@ -53,6 +53,9 @@ pub struct ExploreRequest {
     pub hall: usize,
     /// The seed.
     pub seed: u64,
+    /// The name of the data that the problems resemble, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resembles: Option<String>,
 }
 
 /// Why a request cannot be explored: the option, what is wrong with it, and what to do.

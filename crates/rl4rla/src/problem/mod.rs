@@ -46,7 +46,7 @@ pub use response::Response;
 pub use ridge::Ridge;
 pub use solving::{Solving, Stopping};
 pub use spd::Spd;
-pub use task::{History, Task, TaskError, Work, families, register, tasks};
+pub use task::{History, Task, TaskError, Work, families, register, register_family, tasks};
 pub use user_table_family::{BOOTSTRAP, HELD_OUT};
 
 use crate::rng::Stream;

@@ -300,15 +300,35 @@ const BUILTIN: [&dyn Task; 8] = [
 ];
 
 static REGISTERED: Registry<&'static dyn Task> = Registry::new();
+/// Families that were added to tasks.
+static ADDED: Registry<&'static FamilyInfo> = Registry::new();
 
 /// Every task: built-in and registered ones.
 pub fn tasks() -> impl Iterator<Item = &'static dyn Task> {
     BUILTIN.into_iter().chain(REGISTERED.all())
 }
 
-/// Every family of every task.
+/// Every family of every task, and those that were added.
 pub fn families() -> impl Iterator<Item = &'static FamilyInfo> {
-    tasks().flat_map(|task| task.families())
+    tasks().flat_map(|task| task.families()).chain(ADDED.all())
+}
+
+/// Adds a family to a task that is known: from here on curricula and commands may use it.
+pub fn register_family(row: &'static FamilyInfo) -> Result<(), TaskError> {
+    let refused = |why: &str| Err(TaskError(format!("family `{}`: {why}", row.name)));
+    if !tasks().any(|task| task == row.task) {
+        return refused("its task is not registered");
+    }
+    if row.numbers.len() > 3 {
+        return refused("it takes at most three numbers");
+    }
+    if tasks().flat_map(|task| task.families()).any(|known| known.name == row.name) {
+        return refused("the name is taken");
+    }
+    match ADDED.add(row, |known| known.name == row.name, std::iter::empty()) {
+        Ok(_) => Ok(()),
+        Err(Taken) => refused("the name is taken"),
+    }
 }
 
 /// Why a task cannot be registered.

@@ -4,7 +4,7 @@ use super::{Build, RunRecord, SearchCost, StageRecord};
 use crate::equivalence::{Naming, catalogue_name, name};
 use crate::execute::SketchKind;
 use crate::explore::{
-    CatalogueRival, Exploration, HallEntry, HeldOut, ProgramLimit, SolverComparison, Tunables,
+    CatalogueRival, DataRun, Exploration, HallEntry, HeldOut, ProgramLimit, SolverComparison, Tunables,
 };
 use crate::program::{Instruction, Program, Reg, Signature, equation};
 use crate::search::StopReason;
@@ -45,6 +45,9 @@ pub struct HallRecord {
     /// Classical solvers on the final instances.
     #[serde(default)]
     pub beats: Vec<SolverComparison>,
+    /// What it did on the user's data, if the problems of the search resemble some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_data: Option<DataRun>,
 }
 
 /// A program of the catalogue on the same instances.
@@ -119,6 +122,7 @@ impl HallRecord {
             held_out: entry.held_out.clone(),
             limits: entry.limits.clone(),
             beats: entry.beats.clone(),
+            on_data: None,
         }
     }
 }
