@@ -28,11 +28,15 @@ const STEPS: [u32; 7] = [20, 26, 34, 44, 56, 70, 90];
 /// Cells with more letters wrap.
 const SHORT: usize = 16;
 /// Minimum widths of cells that wrap, in rem: of text, and of numbers. `table.css` has the same.
-const WRAPPED: f64 = 9.0;
+const WRAPPED: f64 = 8.5;
 const WRAPPED_NUMBER: f64 = 6.5;
 /// Gap between columns in rem, and the font size; widths of text are upper estimates, of which few fonts need more.
-const GAP: f64 = 0.9;
-const FONT: f64 = 0.9 * 0.92;
+const GAP: f64 = 0.8;
+const FONT: f64 = 0.9 * 0.94;
+/// The font size of headings, which are bold.
+const HEAD: f64 = 0.85;
+/// Further gap between numbers and text that follows them.
+const APART: f64 = 0.4;
 
 /// The style of tables and cards.
 pub(super) fn rules() -> String {
@@ -148,16 +152,20 @@ impl Shape<'_> {
 
     /// The width in rem that a column needs.
     fn needs(&self, place: usize) -> f64 {
-        let longest_word = |text: &str| text.split(' ').map(|word| width(word, FONT)).fold(0.0, f64::max);
+        let longest_word =
+            |text: &str, font: f64| text.split(' ').map(|word| width(word, font)).fold(0.0, f64::max);
         let least = match self.align(place) {
             Align::Left => WRAPPED,
             Align::Right => WRAPPED_NUMBER,
         };
         let cell = |row: &Vec<Cell>| match row.get(place) {
-            Some(cell) if is_long(cell) => longest_word(&cell.text).max(least),
+            Some(cell) if is_long(cell) => longest_word(&cell.text, FONT).max(least),
             cell => cell.map_or(0.0, |cell| width(&cell.text, FONT)),
         };
-        self.table.rows().map(cell).fold(longest_word(&self.name(place)), f64::max) + GAP
+        let cells = self.table.rows().map(cell).fold(0.0, f64::max);
+        // Text after numbers keeps a distance.
+        let apart = place > 0 && self.align(place - 1) == Align::Right && self.align(place) == Align::Left;
+        cells.max(longest_word(&self.name(place), HEAD)) + if apart { GAP + APART } else { GAP }
     }
 }
 

@@ -179,7 +179,7 @@ fn stages(past: &Past, curriculum: Option<&Curriculum>) -> Table {
             things(step.cost.evaluations),
         ]
     };
-    let words = ["stage", "", "program found"].map(Column::words);
+    let words = ["stage", "found", "program found"].map(Column::words);
     Table {
         name: format!("stages-{}", past.row.id),
         title: "Stage by stage.".into(),
