@@ -181,7 +181,7 @@ def test_explore_takes_frames_sparse_matrices_and_an_intercept(tmp_path):
 
     A, b = wide_enough()
     wanted = rl4rla.explore((A, b), intercept=True, store=tmp_path / "runs.db", **SHORT).record["hall"]
-    for other in (pandas.DataFrame(A), scipy.sparse.csr_matrix(A), np.asfortranarray(A)):
+    for other in (pandas.DataFrame(np.asfortranarray(A)), scipy.sparse.csr_matrix(A)):
         assert rl4rla.explore((other, b), intercept=True, store=tmp_path / "runs.db", **SHORT).record["hall"] == wanted
 
 
