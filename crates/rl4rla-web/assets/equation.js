@@ -31,8 +31,11 @@ function letters(text, prose) {
   });
 }
 
+// A formula is only broken before an operator or after a comma.
+const whole = (text) => text.replace(/(?<![,;]) (?![=−+←])/g, '\u00a0');
+
 function typeset(text, prose) {
-  return runs(text).map(({ kind, text: run }) => (kind === 'plain' ? letters(run, prose) : h(kind, null, letters(run))));
+  return runs(prose ? text : whole(text)).map(({ kind, text: run }) => (kind === 'plain' ? letters(run, prose) : h(kind, null, letters(run))));
 }
 
 /** The formula alone, in a line. */

@@ -62,8 +62,22 @@ export class Drawing {
   }
 
   fit() {
-    this.view = { x: 0, y: 0, scale: Math.min(this.width, this.height) / (2 * this.laid.radius) };
+    const { left, right, top, bottom } = this.laid.box;
+    this.view = { x: (left + right) / 2, y: (top + bottom) / 2, scale: this.fitting() };
     this.rest();
+  }
+
+  /** The scale at which all is seen. */
+  fitting() {
+    const { left, right, top, bottom } = this.laid.box;
+    return Math.min(this.width / (right - left + 3), this.height / (bottom - top + 3));
+  }
+
+  /** Nobody gets lost beside the graph. */
+  keep() {
+    const { left, right, top, bottom } = this.laid.box;
+    this.view.x = Math.max(left, Math.min(right, this.view.x));
+    this.view.y = Math.max(top, Math.min(bottom, this.view.y));
   }
 
   /** World to canvas pixels. */
@@ -81,17 +95,18 @@ export class Drawing {
   pan(dx, dy) {
     this.view.x -= dx * this.ratio / this.view.scale;
     this.view.y -= dy * this.ratio / this.view.scale;
+    this.keep();
     this.rest();
   }
 
   zoom(factor, px, py) {
     const [x, y] = this.world(px, py);
-    const fitting = Math.min(this.width, this.height) / (2 * this.laid.radius);
-    const scale = Math.max(fitting * 0.5, Math.min(60 * this.ratio, this.view.scale * factor));
+    const scale = Math.max(this.fitting() * 0.5, Math.min(60 * this.ratio, this.view.scale * factor));
     const real = scale / this.view.scale;
     this.view.x = x - (x - this.view.x) / real;
     this.view.y = y - (y - this.view.y) / real;
     this.view.scale = scale;
+    this.keep();
     this.rest();
   }
 

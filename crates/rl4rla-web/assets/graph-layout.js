@@ -49,12 +49,21 @@ export function arrange(graph) {
       from += 2 * Math.PI * leaves[child[k]] / all;
     }
   }
+  const box = { left: 0, right: 0, top: 0, bottom: 0 };
+  for (let i = 0; i < n; i++) {
+    box.left = Math.min(box.left, x[i]);
+    box.right = Math.max(box.right, x[i]);
+    box.top = Math.min(box.top, y[i]);
+    box.bottom = Math.max(box.bottom, y[i]);
+  }
   const size = new Float32Array(n);
   const visits = graph.visits;
   let most = 1;
   for (let i = 0; i < n; i++) most = Math.max(most, visits[i]);
-  for (let i = 0; i < n; i++) size[i] = 0.24 + 0.3 * Math.log1p(visits[i]) / Math.log1p(most);
-  return { n, parent, depth, first, child, leaves, x, y, size, radius: Math.sqrt(squared(level.length)) + 1, flags: graph.flags, value: graph.value, visits, more: graph.more ?? [], levels: level };
+  // As large as the room between nodes allows, on the whole.
+  const least = Math.max(0.24, Math.min(0.45, 0.14 * Math.sqrt(squared(level.length) * Math.PI / n)));
+  for (let i = 0; i < n; i++) size[i] = least * (1 + 1.3 * Math.log1p(visits[i]) / Math.log1p(most));
+  return { n, parent, depth, first, child, leaves, x, y, box, size, radius: Math.sqrt(squared(level.length)) + 1, flags: graph.flags, value: graph.value, visits, more: graph.more ?? [], levels: level };
 }
 
 /** Values as one of `steps` colours, from the second percentile up; and what the ends stand for. */

@@ -64,7 +64,7 @@ function explore(frame, { id, stage, graph, laid, best, open }) {
     if (i >= 0) show(i);
   } });
 
-  put(legend, h('li', null, number(drawing.low), h('span', { class: 'ramp' }), `${number(drawing.high)} value`), h('li', null, h('span', { class: 'dot best' }), 'best path'), h('li', null, h('span', { class: 'dot merged' }), 'merged: several paths lead there'), h('li', null, h('span', { class: 'dot large' }), 'larger: more visits'));
+  put(legend, h('li', null, number(drawing.low), h('span', { class: 'ramp' }), `${number(drawing.high)} value`), h('li', null, h('span', { class: 'dot best' }), 'best path'), h('li', null, h('span', { class: 'dot merged' }), 'merged: several paths lead there'), h('li', null, h('span', { class: 'dot large' }), 'larger: more visits'), h('li', null, h('span', { class: 'dot end' }), 'rim: an end'));
   function ramp() {
     put(legend.querySelector('.ramp'), Array.from({ length: SHADES }, (_, nth) => {
       const step = h('span');
