@@ -21,9 +21,9 @@ pub use evaluate::{Evaluate, ProfileName, UnitName, Weight, keys};
 pub use explore::Explore;
 pub use export::ExportArguments;
 pub use problem::{Chance, ProblemArguments, Running};
+pub use searching::{Audit, Discover, Learn, Proposing, Reproduce, Resume, Searching, Sweep};
 #[cfg(feature = "serve")]
 pub use serve::Serve;
-pub use searching::{Audit, Discover, Learn, Proposing, Reproduce, Resume, Searching, Sweep};
 pub use solve::{Calibrate, Solve};
 
 use crate::failure::Failure;

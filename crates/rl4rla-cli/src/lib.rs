@@ -53,9 +53,7 @@ pub fn main() -> ExitCode {
     progress::end();
     interrupt::finish();
     match outcome {
-        Ok(page) => {
-            ExitCode::from(if printed(&page, &cli.shared) { page.code } else { BAD_INPUT })
-        }
+        Ok(page) => ExitCode::from(if printed(&page, &cli.shared) { page.code } else { BAD_INPUT }),
         Err(failure) => {
             if cli.shared.json {
                 put(&printable_json(&failure.json()));

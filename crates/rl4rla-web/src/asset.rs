@@ -61,7 +61,11 @@ pub async fn index(headers: HeaderMap) -> Response {
 }
 
 /// A file by its name.
-pub async fn file(Path(name): Path<String>, State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Response {
+pub async fn file(
+    Path(name): Path<String>,
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+) -> Response {
     if name == "style.css" {
         return tagged(CSS, &shared.style, &headers);
     }
@@ -87,7 +91,8 @@ fn tagged(kind: &'static str, text: &str, headers: &HeaderMap) -> Response {
 
 /// FNV-1a: a digest against mistakes, not against forgery.
 fn digest(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 #[cfg(test)]
@@ -97,7 +102,15 @@ mod tests {
     #[test]
     fn the_page_asks_for_nothing_from_elsewhere_and_puts_in_no_markup() {
         for asset in ASSETS {
-            for word in ["http://", "https://", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
+            for word in [
+                "http://",
+                "https://",
+                "innerHTML",
+                "outerHTML",
+                "insertAdjacentHTML",
+                "document.write",
+                "eval(",
+            ] {
                 let allowed = asset.text.matches("http://www.w3.org/").count();
                 let found = asset.text.matches(word).count();
                 assert!(found == 0 || word == "http://" && found == allowed, "{word} in {}", asset.name);

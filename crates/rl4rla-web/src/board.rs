@@ -34,8 +34,10 @@ impl Board {
 
     /// How many runs there are of each status.
     pub fn counts(&self) -> Value {
-        let mut counts = BTreeMap::from([Status::Running, Status::Interrupted, Status::Done { found: true }, Status::Failed]
-            .map(|status| (status.name(), 0)));
+        let mut counts = BTreeMap::from(
+            [Status::Running, Status::Interrupted, Status::Done { found: true }, Status::Failed]
+                .map(|status| (status.name(), 0)),
+        );
         let (mut all, mut deleted) = (0, 0);
         for row in self.rows() {
             match row.deleted {

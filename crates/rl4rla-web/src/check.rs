@@ -41,7 +41,8 @@ pub fn accepted(text: &str) -> Result<(), ApiError> {
 /// Reads a curriculum, without any files that it names: who asks may not make this server read files.
 fn read(text: &str) -> Result<Curriculum, SpecError> {
     let curriculum = Curriculum::outline("the curriculum", text)?;
-    let files = curriculum.stages.iter().find(|(stage, _)| stage.families.iter().any(|family| family.is_of_table()));
+    let files =
+        curriculum.stages.iter().find(|(stage, _)| stage.families.iter().any(|family| family.is_of_table()));
     match files {
         None => Ok(curriculum),
         Some((stage, _)) => Err(SpecError {

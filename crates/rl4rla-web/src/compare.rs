@@ -21,14 +21,18 @@ pub struct Chosen {
 }
 
 /// Compares runs, by curriculum and method.
-pub async fn runs(State(shared): State<Arc<Shared>>, Query(chosen): Query<Chosen>) -> Result<Json<Value>, ApiError> {
+pub async fn runs(
+    State(shared): State<Arc<Shared>>,
+    Query(chosen): Query<Chosen>,
+) -> Result<Json<Value>, ApiError> {
     let board = shared.board();
     let mut groups: BTreeMap<(&str, &str), Vec<&RunRow>> = BTreeMap::new();
     for id in chosen.runs.split(',').filter(|id| !id.is_empty()).take(MOST) {
         let row = board.row(id).ok_or_else(|| ApiError::missing(format!("there is no run `{id}`")))?;
         groups.entry((&row.curriculum, &row.method)).or_default().push(row);
     }
-    let groups: Vec<Value> = groups.into_iter().map(|((curriculum, method), rows)| group(curriculum, method, &rows)).collect();
+    let groups: Vec<Value> =
+        groups.into_iter().map(|((curriculum, method), rows)| group(curriculum, method, &rows)).collect();
     Ok(Json(json!({ "groups": groups })))
 }
 
@@ -39,7 +43,8 @@ fn group(curriculum: &str, method: &str, rows: &[&RunRow]) -> Value {
     let rate = Rate { successes: found.len(), trials: ended.len() };
     let spread = |of: fn(&RunRow) -> f64| {
         let interval = Interval::median(found.iter().map(|row| of(row)));
-        interval.map(|interval| json!({ "median": interval.value, "low": interval.low, "high": interval.high }))
+        interval
+            .map(|interval| json!({ "median": interval.value, "low": interval.low, "high": interval.high }))
     };
     let run = |row: &&RunRow| {
         json!({

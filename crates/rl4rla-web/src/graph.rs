@@ -121,7 +121,8 @@ pub async fn node(
 ) -> Result<Json<Value>, ApiError> {
     let graph = graph(shared, run, stage).await?;
     let find = move || graph.node(node);
-    let found = tokio::task::spawn_blocking(find).await.map_err(|_| ApiError::inside("the node cannot be read"))?;
+    let found =
+        tokio::task::spawn_blocking(find).await.map_err(|_| ApiError::inside("the node cannot be read"))?;
     let found = found.ok_or_else(|| ApiError::missing(format!("the graph has no node {node}")))?;
     Ok(Json(json!(found)))
 }

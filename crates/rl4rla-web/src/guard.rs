@@ -162,7 +162,8 @@ mod tests {
 
     #[test]
     fn others_may_not() {
-        let refused = |method, path, headers: &[(&str, &str)]| status(method, path, headers).unwrap().as_u16();
+        let refused =
+            |method, path, headers: &[(&str, &str)]| status(method, path, headers).unwrap().as_u16();
         for host in ["evil.example:4000", "127.0.0.1", "127.0.0.1:4001", "127.0.0.1:4000.evil.example", ""] {
             assert_eq!(refused("GET", "/", &[("host", host)]), 421, "{host}");
         }

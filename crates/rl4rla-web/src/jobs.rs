@@ -68,7 +68,9 @@ impl Jobs {
     pub fn start(self: &Arc<Jobs>, words: &[OsString]) -> Result<u64, ApiError> {
         let mut jobs = self.jobs();
         if jobs.values().filter(|job| !job.over).count() >= MOST {
-            return Err(ApiError::conflict(format!("{MOST} runs go on already")).advise("stop one of them first"));
+            return Err(
+                ApiError::conflict(format!("{MOST} runs go on already")).advise("stop one of them first")
+            );
         }
         let mut child = Command::new(&self.command)
             .arg("--json")
@@ -126,7 +128,10 @@ impl Jobs {
                     Some(code) => format!("the command ended with exit code {code}"),
                     None => "the command was killed; what it had computed is saved".into(),
                 };
-                Some((message.or(remark).unwrap_or_else(ended), document["advice"].as_str().map(String::from)))
+                Some((
+                    message.or(remark).unwrap_or_else(ended),
+                    document["advice"].as_str().map(String::from),
+                ))
             }
             Err(error) => Some((error.to_string(), None)),
         }
@@ -150,7 +155,10 @@ impl Jobs {
     fn tell(&self, number: u64, state: &str, failure: Option<(String, Option<String>)>) {
         let run = self.jobs().get(&number).and_then(|job| job.run.clone());
         let (error, advice) = failure.map_or((None, None), |(message, advice)| (Some(message), advice));
-        self.events.tell("job", &json!({ "job": number, "state": state, "run": run, "error": error, "advice": advice }));
+        self.events.tell(
+            "job",
+            &json!({ "job": number, "state": state, "run": run, "error": error, "advice": advice }),
+        );
     }
 
     /// Asks the process that works on a run to save its work and end; false if it is none of ours.

@@ -28,7 +28,9 @@ async fn made(shared: &Shared) -> Result<Value, ApiError> {
         for item in items.as_array_mut().into_iter().flatten() {
             let about = [&item["about"], &item["doc"], &item["title"]].into_iter().find_map(Value::as_str);
             item["about"] = json!(about.unwrap_or_default());
-            if let Some((_, text)) = BUILTIN.iter().find(|(name, _)| what == "curricula" && item["name"] == *name) {
+            if let Some((_, text)) =
+                BUILTIN.iter().find(|(name, _)| what == "curricula" && item["name"] == *name)
+            {
                 item["text"] = json!(text);
             }
         }
@@ -65,7 +67,10 @@ mod tests {
         let keys = keys();
         let named = |name: &str| keys.iter().find(|key| key["key"] == name);
         for name in ["edits", "open", "family", "sketch-factor", "target"] {
-            assert!(named(name).is_some_and(|key| key["about"].as_str().is_some_and(|about| about.len() > 5)), "{name}");
+            assert!(
+                named(name).is_some_and(|key| key["about"].as_str().is_some_and(|about| about.len() > 5)),
+                "{name}"
+            );
         }
     }
 }

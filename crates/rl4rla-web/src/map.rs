@@ -63,7 +63,9 @@ fn told(at: &[Option<usize>], first: &RankedContender, ranking: &[RankedContende
     let why = match ranking.get(1) {
         Some(second) => format!(
             "{:.0} iterations; {} takes {:.2} times its work",
-            first.iterations, second.program, second.work / first.work
+            first.iterations,
+            second.program,
+            second.work / first.work
         ),
         None => format!("{:.0} iterations; no other program reaches the tolerance", first.iterations),
     };

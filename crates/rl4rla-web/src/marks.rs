@@ -29,7 +29,10 @@ pub async fn write(
 }
 
 /// Leaves a run out of lists.
-pub async fn delete(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Result<Json<Value>, ApiError> {
+pub async fn delete(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
     if shared.board().row(&id).is_some_and(|row| row.status == rl4rla::store::Status::Running) {
         return Err(ApiError::conflict(format!("run {id} goes on")).advise("stop it first"));
     }
@@ -37,7 +40,10 @@ pub async fn delete(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -
 }
 
 /// Takes it into lists again.
-pub async fn restore(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Result<Json<Value>, ApiError> {
+pub async fn restore(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
     change(shared, id, |store, run| store.restore(run)).await
 }
 

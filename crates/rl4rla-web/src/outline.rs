@@ -44,7 +44,10 @@ impl Outline {
 
     /// The most playouts of each.
     pub fn budgets(&self) -> Vec<u64> {
-        self.settings.iter().flat_map(|settings| self.stages(|stage| settings.approach.tuning(stage).budget)).collect()
+        self.settings
+            .iter()
+            .flat_map(|settings| self.stages(|stage| settings.approach.tuning(stage).budget))
+            .collect()
     }
 
     /// The equation of a program of a stage.

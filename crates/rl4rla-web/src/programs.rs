@@ -33,7 +33,10 @@ pub struct ProgramQuestion {
 }
 
 /// `rl4rla show`.
-pub async fn show(State(shared): State<Arc<Shared>>, Query(named): Query<Named>) -> Result<Json<Value>, ApiError> {
+pub async fn show(
+    State(shared): State<Arc<Shared>>,
+    Query(named): Query<Named>,
+) -> Result<Json<Value>, ApiError> {
     let program = checked(&named.of)?;
     Ok(Json(shared.commands.ask(&["show"], &[&program]).await?))
 }
@@ -122,7 +125,8 @@ pub fn checked(program: &str) -> Result<String, ApiError> {
 fn is_result(text: &str) -> bool {
     let (run, rest) = text.split_at(text.find(['/', '#']).unwrap_or(text.len()));
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    is_id(run) && (rest.is_empty() || rest[1..].split('#').all(|part| !part.is_empty() && part.chars().all(plain)))
+    is_id(run)
+        && (rest.is_empty() || rest[1..].split('#').all(|part| !part.is_empty() && part.chars().all(plain)))
 }
 
 /// Whether this may be the id of a run.
@@ -136,12 +140,26 @@ mod tests {
 
     #[test]
     fn no_program_is_a_path() {
-        for good in ["ls-gd", "run:3f9a2c1d", "run:3f/ls-gd", "run:3f#2", "run:3f/ls-gd#2", "a\nb", "v1 = VEC(x)"] {
+        for good in
+            ["ls-gd", "run:3f9a2c1d", "run:3f/ls-gd", "run:3f#2", "run:3f/ls-gd#2", "a\nb", "v1 = VEC(x)"]
+        {
             assert!(checked(good).is_ok(), "{good}");
         }
         for bad in [
-            "", "/etc/passwd", "../x.rla", "x.rla", "run:", "run:LAST", "run:../x", "run:3f/../../x", "run:3f/", "run:3f#",
-            "--help", "-", "all", "ls-gd ",
+            "",
+            "/etc/passwd",
+            "../x.rla",
+            "x.rla",
+            "run:",
+            "run:LAST",
+            "run:../x",
+            "run:3f/../../x",
+            "run:3f/",
+            "run:3f#",
+            "--help",
+            "-",
+            "all",
+            "ls-gd ",
         ] {
             assert!(checked(bad).is_err(), "{bad}");
         }

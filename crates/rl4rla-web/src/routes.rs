@@ -2,7 +2,10 @@
 
 use crate::guard::{self, Guard};
 use crate::state::Shared;
-use crate::{asset, check, compare, error::ApiError, events, figures, graph, lists, map, marks, programs, run, runs, starting};
+use crate::{
+    asset, check, compare, error::ApiError, events, figures, graph, lists, map, marks, programs, run, runs,
+    starting,
+};
 use axum::body::to_bytes;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -64,8 +67,10 @@ async fn received(request: Request, next: Next) -> Response {
     let late = |what: &str| ApiError::new(StatusCode::REQUEST_TIMEOUT, what).into_response();
     match timeout(RECEIVING, to_bytes(body, BODY)).await {
         Err(_) => late("the body did not come in time"),
-        Ok(Err(_)) => ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body has more than {BODY} bytes"))
-            .into_response(),
+        Ok(Err(_)) => {
+            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body has more than {BODY} bytes"))
+                .into_response()
+        }
         Ok(Ok(body)) => match timeout(PATIENCE, next.run(Request::from_parts(head, body.into()))).await {
             Err(_) => late("this took too long"),
             Ok(response) => response,

@@ -26,7 +26,10 @@ pub fn named(store: &Store, id: &str) -> Result<RunId, StoreError> {
 }
 
 /// Everything about a run but its evaluations.
-pub async fn whole(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Result<Json<Value>, ApiError> {
+pub async fn whole(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
     let store = shared.settings.store.clone();
     let read = move || {
         let store = Store::open_read_only(&store)?;
@@ -83,7 +86,10 @@ pub fn live_value(live: &Live, outline: &Outline) -> Value {
 }
 
 /// The learning curves of a run, and each program that was the best for a while.
-pub async fn curves(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Result<Json<Value>, ApiError> {
+pub async fn curves(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
     let store = shared.settings.store.clone();
     let read = move || {
         let store = Store::open_read_only(&store)?;

@@ -77,18 +77,19 @@ impl Server {
         let Server { listener, address, token, settings } = self;
         let guard = Arc::new(Guard::new(address.port(), token));
         let shared = Shared::new(settings);
-        runtime.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(listener)?;
-            tokio::spawn(accept(listener, guard, shared.clone()));
-            while !stop() {
+        runtime
+            .block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener)?;
+                tokio::spawn(accept(listener, guard, shared.clone()));
+                while !stop() {
+                    tokio::time::sleep(LOOK).await;
+                }
+                shared.jobs.stop_all(GRACE).await;
+                // What has just happened is still told.
                 tokio::time::sleep(LOOK).await;
-            }
-            shared.jobs.stop_all(GRACE).await;
-            // What has just happened is still told.
-            tokio::time::sleep(LOOK).await;
-            Ok(())
-        })
-        .inspect(|()| runtime.shutdown_timeout(LOOK))
+                Ok(())
+            })
+            .inspect(|()| runtime.shutdown_timeout(LOOK))
     }
 }
 

@@ -130,7 +130,10 @@ pub async fn start(
 }
 
 /// Asks a run to save its work and end.
-pub async fn stop(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Result<Json<Value>, ApiError> {
+pub async fn stop(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
     if !shared.jobs.stop(&id) {
         return Err(ApiError::conflict(format!("run {id} was not started from here, or is over"))
             .advise("stop it where it was started: Ctrl-C saves it"));
@@ -139,7 +142,10 @@ pub async fn stop(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> 
 }
 
 /// Continues an interrupted run.
-pub async fn resume(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Result<Json<Value>, ApiError> {
+pub async fn resume(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
     if !is_id(&id) {
         return Err(ApiError::missing(format!("there is no run `{id}`")));
     }

@@ -22,7 +22,13 @@ pub struct KnownTerms(Mutex<BTreeMap<Place, Value>>);
 
 impl KnownTerms {
     /// The terms of a program of a run's stage.
-    pub fn find(&self, run: &Run, stage: usize, program: &str, measure: impl FnOnce() -> Option<Value>) -> Value {
+    pub fn find(
+        &self,
+        run: &Run,
+        stage: usize,
+        program: &str,
+        measure: impl FnOnce() -> Option<Value>,
+    ) -> Value {
         let place = (run.row.id.to_string(), stage, program.to_string());
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(terms) = known().get(&place) {
@@ -66,8 +72,11 @@ impl<'a> Terms<'a> {
         let known = Default::default();
         let bench = Bench::new(stage, InstanceSet::Search, self.seed, number, &known, &self.problems).ok()?;
         let count = stage.instances.search;
-        let scores: Vec<_> = (0..count).map(|index| bench.score(&program, index, Executor::Reduced)).collect();
-        let mean = |of: &dyn Fn(&rl4rla::reward::Score) -> f64| scores.iter().map(of).sum::<f64>() / count.max(1) as f64;
+        let scores: Vec<_> =
+            (0..count).map(|index| bench.score(&program, index, Executor::Reduced)).collect();
+        let mean = |of: &dyn Fn(&rl4rla::reward::Score) -> f64| {
+            scores.iter().map(of).sum::<f64>() / count.max(1) as f64
+        };
         let terms = stage.protocol.profile.shown().into_iter();
         let terms = terms.map(|term| (term.row().key.to_string(), json!(mean(&|score| score.terms[term]))));
         Some(Value::Object(terms.collect::<Map<String, Value>>()))

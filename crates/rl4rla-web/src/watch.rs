@@ -40,7 +40,8 @@ fn look(shared: &Shared, watcher: &mut Watcher, lives: &mut BTreeMap<String, Str
     if !shared.events.are_heard() {
         return;
     }
-    let rows: Vec<_> = changes.rows.iter().map(|row| told(row, shared.jobs.works_on(row.id.as_str()))).collect();
+    let rows: Vec<_> =
+        changes.rows.iter().map(|row| told(row, shared.jobs.works_on(row.id.as_str()))).collect();
     shared.events.tell("runs", &json!({ "rows": rows, "gone": changes.gone }));
     let running = shared.board().running();
     lives.retain(|id, _| running.iter().any(|row| row.id.as_str() == id));

@@ -20,7 +20,9 @@ pub fn run(args: &Serve, shared: &Shared) -> Result<Page, Failure> {
         return Err(Failure::new("the address cannot be printed"));
     }
     progress::doing("serving the live page; Ctrl-C ends it");
-    server.run(interrupt::stopped).map_err(|error| Failure::new(format!("the page cannot be served: {error}")))?;
+    server
+        .run(interrupt::stopped)
+        .map_err(|error| Failure::new(format!("the page cannot be served: {error}")))?;
     Ok(Page::nothing(INTERRUPTED))
 }
 

@@ -32,7 +32,8 @@ impl RunFigure {
                 let curriculum = Curriculum::outline(&past.row.curriculum, &past.spec).ok();
                 let planned = curriculum.as_ref().and_then(|curriculum| curriculum.stages.get(stage));
                 // Problems from a file are not drawn for a figure.
-                let planned = planned.filter(|(stage, _)| !stage.families.iter().any(|family| family.is_of_table()));
+                let planned =
+                    planned.filter(|(stage, _)| !stage.families.iter().any(|family| family.is_of_table()));
                 let found = past.steps.get(stage).and_then(|step| Some((step.parsed()?, step)));
                 planned.zip(found).and_then(|((stage, _), (program, step))| {
                     histories::history(&program, stage, &past, &step.name)
