@@ -11,8 +11,11 @@ use std::path::Path;
 /// Curricula are short; a larger file is rejected.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The name of a curriculum that was given as text, with a line break in it.
+/// What a curriculum that was given as text, with a line break in it, is called in messages; its runs have its title.
 const GIVEN: &str = "the curriculum";
+
+/// Most letters of a title that is taken for a name.
+const LONGEST: usize = 80;
 
 /// Finds a curriculum.
 pub fn find(typed: impl AsRef<OsStr>) -> Result<Curriculum, Failure> {
@@ -26,9 +29,13 @@ pub fn find(typed: impl AsRef<OsStr>) -> Result<Curriculum, Failure> {
         None => read(name, Path::new(typed))?,
     };
     let name = if given { GIVEN } else { name };
-    let curriculum = Curriculum::parse(name, &text).map_err(|error| {
+    let mut curriculum = Curriculum::parse(name, &text).map_err(|error| {
         Failure::new(format!("{name}, {error}")).advise("`rl4rla help curricula` explains every key")
     })?;
+    let title: String = curriculum.title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if given && !title.is_empty() {
+        curriculum.name = title.chars().take(LONGEST).collect();
+    }
     afford(&curriculum)?;
     Ok(curriculum)
 }

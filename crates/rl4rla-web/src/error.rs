@@ -58,6 +58,7 @@ impl From<StoreError> for ApiError {
             StoreError::UnknownRun { .. } | StoreError::AmbiguousRun { .. } | StoreError::NotThere { .. } => {
                 StatusCode::NOT_FOUND
             }
+            StoreError::Unfit { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             StoreError::Held { .. } => StatusCode::CONFLICT,
             StoreError::Busy { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,

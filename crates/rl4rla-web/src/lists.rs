@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 pub struct Lists(OnceCell<Value>);
 
 /// The document that explains the keys of curricula.
-const KEYS: &str = include_str!("../../../docs/curricula.md");
+const KEYS: &str = include_str!("../assets/curricula.md");
 
 /// All lists.
 pub async fn all(State(shared): State<Arc<Shared>>) -> Result<Json<Value>, ApiError> {

@@ -233,7 +233,7 @@ impl Observer for Saver<'_> {
 fn ran(store: &mut Store, settings: &SearchSettings, most: u64) -> (RunId, Option<RunRecord>) {
     let run = begun(store, settings, &Build::current());
     let (curriculum, known) = (settings.apply(small()), Known::default());
-    let recorder = Recorder::new(store, run.clone(), &known);
+    let recorder = Recorder::new(store, run.clone(), &known, &curriculum, settings.approach()).unwrap();
     let mut saver = Saver { recorder, curriculum: &curriculum, most };
     let mut context = Context { policy: settings.policy(), observer: Some(&mut saver), ..Context::default() };
     let discovery = discover(&curriculum, settings.approach(), 3, &mut context).unwrap();

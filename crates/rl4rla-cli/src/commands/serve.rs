@@ -19,7 +19,8 @@ pub fn run(args: &Serve, shared: &Shared) -> Result<Page, Failure> {
     if !printed(&address, shared) {
         return Err(Failure::new("the address cannot be printed"));
     }
-    progress::doing("serving the live page; Ctrl-C ends it");
+    // A page says what goes on better than a line here.
+    progress::end();
     server
         .run(interrupt::stopped)
         .map_err(|error| Failure::new(format!("the page cannot be served: {error}")))?;
