@@ -51,7 +51,8 @@ function draw(groups) {
   const many = new Set(groups.map((group) => group.curriculum)).size > 1;
   const name = (group) => (many ? `${group.curriculum}, ${group.method}` : group.method);
   const rate = (group) => (group.seeds ? group.successes / group.seeds : 0);
-  const rows = groups.map((group) => ({ name: name(group), value: rate(group), low: group.interval[0], high: group.interval[1], ink: methods.indexOf(group.method), words: `${group.successes} of ${group.seeds}` }));
+  // Runs that have not ended say nothing of success.
+  const rows = groups.filter((group) => group.interval).map((group) => ({ name: name(group), value: rate(group), low: group.interval[0], high: group.interval[1], ink: methods.indexOf(group.method), words: `${group.successes} of ${group.seeds}` }));
   const figure = chart('Evaluations to the target, run by run');
   const spread = groups.map((group, nth) => ({
     ink: methods.indexOf(group.method), line: false, marks: true, size: 4,
@@ -60,12 +61,12 @@ function draw(groups) {
   }));
   figure.show({ series: spread, x: { label: 'evaluations', log: true }, y: { rows: groups.map(name) }, height: 60 + 44 * groups.length });
   return [
-    h('section', null, h('h2', null, 'Success'), h('p', { class: 'note' }, 'Share of seeds that found every target, with 95 % intervals.'), intervals('Success of each group', rows), table([
+    h('section', null, h('h2', null, 'Success'), h('p', { class: 'note' }, 'Share of seeds that found every target, with 95 % intervals.'), rows.length > 0 && intervals('Success of each group', rows), table([
       { head: 'Curriculum', cell: (group) => group.curriculum }, { head: 'Method', cell: (group) => group.method },
       { head: 'Found', number: true, cell: (group) => `${group.successes} of ${group.seeds}` },
-      { head: 'Success', number: true, cell: (group) => `${percent(rate(group))} (${percent(group.interval[0])} to ${percent(group.interval[1])})` },
+      { head: 'Success', number: true, cell: (group) => (group.interval ? `${percent(rate(group))} (${percent(group.interval[0])} to ${percent(group.interval[1])})` : null) },
       { head: 'Evaluations, median', number: true, cell: (group) => count(group.evaluations?.median) },
-      { head: 'Interval', number: true, cell: (group) => (group.evaluations ? `${count(group.evaluations.low)} to ${count(group.evaluations.high)}` : '–') },
+      { head: '95 % interval', number: true, cell: (group) => (group.evaluations ? `${count(group.evaluations.low)} to ${count(group.evaluations.high)}` : '–') },
     ], groups)),
     h('section', null, h('h2', null, 'Evaluations to the target'), h('p', { class: 'note' }, 'One point for each run that found its targets.'), figure.element),
     h('section', null, h('h2', null, 'Runs'), groups.map((group) => h('details', { open: groups.length === 1 && group.runs.length <= 20 }, h('summary', null, `${name(group)}: ${several(group.runs.length, 'run')}`), table([

@@ -33,22 +33,38 @@ export function put(element, ...children) {
   return element;
 }
 
-/** A table. A column is {head, cell(row), number?, long?, sort?}; each cell names its head, for narrow screens. */
-export function table(columns, rows, props) {
-  const body = h('tbody', null, rows.map((row) => tableRow(columns, row)));
-  const heads = columns.map((column) => h('th', { scope: 'col', class: column.number && 'number', 'aria-sort': column.sorted },
+/** A table. A column is {head, cell(row), number?, long?}; each cell names its head, for cards. `least` is the width in rem that it needs, if known. */
+export function table(columns, rows, props, least) {
+  const lines = rows.map((row) => tableRow(columns, row));
+  const heads = columns.map((column) => h('th', { role: 'columnheader', scope: 'col', class: column.number && 'number', 'aria-sort': column.sorted },
     column.headCell ?? column.head));
-  return h('div', { class: 'scroll' }, h('table', props, h('thead', null, h('tr', null, heads)), body));
+  const kind = [`at-${least ?? room(columns, lines)}`, props?.class].filter(Boolean).join(' ');
+  // Roles, since cards are laid out as no table is.
+  return h('div', { class: 'rows' }, h('table', { role: 'table', ...props, class: kind }, h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, heads)),
+    h('tbody', { role: 'rowgroup', class: 'end' }, lines)));
+}
+
+// Widths in rem below which the style sheet makes cards of rows.
+const STEPS = [20, 26, 34, 44, 56, 70, 90];
+
+/** The width below which a table becomes cards: an estimate from its letters. */
+function room(columns, lines) {
+  const wide = columns.map((column, place) => {
+    const most = Math.max(column.head.length, ...lines.slice(0, 40).map((line) => line.children[place].textContent.length));
+    return 1.1 + (column.long ? Math.min(20, Math.max(11, most * 0.5)) : Math.min(place ? 40 : 18, most * 0.5));
+  });
+  const sum = wide.reduce((all, one) => all + one, 0);
+  return STEPS.find((step) => step >= sum) ?? STEPS.at(-1);
 }
 
 /** A row of such a table. */
 export function tableRow(columns, row) {
-  return h('tr', null, columns.map((column, place) => {
+  return h('tr', { role: 'row' }, columns.map((column, place) => {
     const said = column.cell(row) ?? '–';
     const kind = [column.number && 'number', column.long && 'long', said === '–' && 'void'].filter(Boolean).join(' ') || undefined;
     // One element in each cell, so that it may be laid out beside its head.
     const inside = Array.isArray(said) ? h('div', null, said) : said;
-    return place ? h('td', { class: kind, 'data-head': column.head }, inside) : h('th', { scope: 'row', class: kind }, inside);
+    return place ? h('td', { role: 'cell', class: kind, 'data-head': column.head }, inside) : h('th', { role: 'rowheader', scope: 'row', class: kind, 'data-head': '' }, inside);
   }));
 }
 

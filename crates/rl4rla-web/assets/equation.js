@@ -31,11 +31,11 @@ function letters(text, prose) {
   });
 }
 
-// A formula is only broken before an operator or after a comma.
+// A formula is only broken before an operator or after a comma, and never before a raised or lowered sign.
 const whole = (text) => text.replace(/(?<![,;]) (?![=−+←])/g, '\u00a0');
 
 function typeset(text, prose) {
-  return runs(prose ? text : whole(text)).map(({ kind, text: run }) => (kind === 'plain' ? letters(run, prose) : h(kind, null, letters(run))));
+  return runs(prose ? text : whole(text)).map(({ kind, text: run }) => (kind === 'plain' ? letters(run, prose) : ['\u2060', h(kind, null, letters(run))]));
 }
 
 /** The formula alone, in a line. */

@@ -5,7 +5,7 @@ const AIR = 1.8; // area per leaf
 
 /** The graph with its children, subtree sizes and places. */
 export function arrange(graph) {
-  const n = graph.count ?? graph.parent.length;
+  const n = graph.parent.length; // those that are shown
   const parent = Int32Array.from(graph.parent);
   const depth = Uint16Array.from(graph.depth);
   // Children of each node, one after another; by first parents.

@@ -32,10 +32,10 @@ export default async function view(frame, [id], query) {
   const best = [];
   for (let i = 0; i < laid.n; i++) if (laid.flags[i] & 2) best.push(i);
   best.sort((a, b) => laid.depth[a] - laid.depth[b]);
-  return explore(frame, { id, stage, graph, laid, best, open: query.get('node') });
+  return explore(frame, { id, stage, works: run.row.status === 'running', graph, laid, best, open: query.get('node') });
 }
 
-function explore(frame, { id, stage, graph, laid, best, open }) {
+function explore(frame, { id, stage, works, graph, laid, best, open }) {
   const places = new Places(laid);
   const canvas = h('canvas', { class: 'graph', tabindex: 0, role: 'img', 'aria-label': `Search graph of ${several(laid.n, 'program')}; the lists beside it say the same`, 'aria-describedby': 'graph-keys' });
   const under = h('p', { class: 'under', 'aria-hidden': 'true' });
@@ -43,7 +43,7 @@ function explore(frame, { id, stage, graph, laid, best, open }) {
   const merged = laid.flags.reduce((sum, flag) => sum + ((flag & 4) > 0), 0);
   const legend = h('ul', { class: 'legend' });
   const about = h('p', { class: 'note' }, `${several(laid.n, 'node')} to depth ${laid.levels.length - 1}, ${count(merged)} merged, after ${several(graph.playouts, 'playout')}. `,
-    graph.hidden > 0 && `${count(graph.hidden)} more of few visits are left out. `, !graph.complete && ['The stage has not ended. ', link('Show it as it is now', 'graph', id, { stage, at: Date.now() })]);
+    graph.hidden > 0 && `${count(graph.hidden)} more are left out. `, !graph.complete && ['The stage has not ended. ', works && link('Show it as it is now', 'graph', id, { stage, at: Date.now() })]);
   const tools = h('p', { class: 'actions' }, button('+', () => zoom(1.6), { 'aria-label': 'Zoom in' }), button('−', () => zoom(1 / 1.6), { 'aria-label': 'Zoom out' }), button('Show all', () => drawing.fit()), button('Best program', () => show(best.at(-1) ?? 0)));
   frame.main.append(about, h('div', { class: 'exploring' }, h('div', null, h('div', { class: 'stand' }, canvas, under), tools, legend,
     h('p', { class: 'note', id: 'graph-keys' }, 'Drag to move, wheel or pinch to zoom, click a node to open it. By keyboard: arrows move, + and − zoom, 0 shows all. The distance from the middle is the number of edits.')), panel));

@@ -15,6 +15,8 @@ export default async function view(frame, _rest, query) {
   const name = program.title ?? program.matched ?? program.name ?? of ?? 'Program';
   frame.title(name);
   const known = program.matched && program.matched !== of;
+  const { families } = await allLists().catch(() => ({ families: [] }));
+  const family = choice(families.map((one) => one.name), program.family ?? (program.geometry === 'tall' ? 'mid-cond' : families[0]?.name));
   put(frame.main,
     h('h1', null, name),
     program.about && h('p', { class: 'lead' }, program.about),
@@ -29,8 +31,8 @@ export default async function view(frame, _rest, query) {
       ['Paper', program.paper], ['Literature', program.literature], ['Differs', program.differs], ['Reference', program.reference],
       ['Update', program.update], ['Shape of A', program.geometry], ['Identity', program.id && h('code', null, program.id)],
     ]), nearest(program)),
-    h('section', null, h('h2', null, 'Convergence'), history(program)),
-    h('section', null, h('h2', null, 'Analysis'), asked('Analyze', 'A coarse analysis: rates, step sizes, digits, robustness, the worst case. It takes some seconds.', async () => analysis(await post('program/analyze', { program: program.program, quick: true })))),
+    h('section', null, h('h2', null, 'Convergence'), h('div', { class: 'filters' }, field('Family of problems', family)), history(program, family)),
+    h('section', null, h('h2', null, 'Analysis'), asked('Analyze', 'A coarse analysis: rates, step sizes, digits, robustness, the worst case. It takes some seconds.', async () => analysis(await post('program/analyze', { program: program.program, family: family.value })))),
     h('section', null, h('h2', null, 'Export'), exports(program)),
     h('section', null, h('h2', { id: 'other' }, 'Next to another program'), await other(program, query.get('other'))),
   );
@@ -88,13 +90,13 @@ function asked(name, about, work) {
   return [h('p', { class: 'note' }, about), h('p', { class: 'actions' }, go), holder];
 }
 
-function history(program) {
+function history(program, family) {
   const iterations = h('input', { type: 'number', min: 1, max: 1000, value: 30 });
   const kappa = h('input', { type: 'text', inputmode: 'decimal', placeholder: 'as drawn', autocomplete: 'off' });
   return [h('div', { class: 'filters' }, field('Iterations', iterations), field('Condition numbers', kappa, 'separated by commas')),
     asked('Run it', 'Runs the program on fresh instances of its family; medians over the instances.', async () => {
       const kappas = kappa.value.split(/[\s,]+/).filter(Boolean).map(Number);
-      const answer = await post('program/history', { program: program.program, iterations: Number(iterations.value), ...(kappas.length && { kappa: kappas }) });
+      const answer = await post('program/history', { program: program.program, family: family.value, iterations: Number(iterations.value), ...(kappas.length && { kappa: kappas }) });
       const figure = chart('Residual and excess over iterations');
       const points = (values) => (values ?? []).map((value, at) => [at, value]).filter(([, value]) => value > 0);
       figure.show({ series: [{ name: 'residual', points: points(answer.history), ink: 0 }, { name: 'excess', points: points(answer.excess_history), ink: 1 }], x: { label: 'iteration' }, y: { label: 'relative', log: true } });

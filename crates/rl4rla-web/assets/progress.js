@@ -46,7 +46,7 @@ export function estimate(run, live, speed) {
 export function stages(run, live, works) {
   const items = run.stage_names.map((name, nth) => {
     const done = run.stages[nth];
-    const here = live && live.stage === nth && !done;
+    const here = !done && nth === (live?.stage ?? run.stages.length) && run.row.evaluations > 0;
     const found = done && (done.found ? 'found' : 'missed');
     const sign = done ? (done.found ? '✓' : '✗') : here ? (works ? '●' : '◐') : '○';
     const word = done ? (done.found ? 'found' : 'not found') : here ? (works ? 'at work' : 'begun') : 'to come';

@@ -78,8 +78,10 @@ export function results(run) {
 
 /** What a run was asked to do. */
 export function request(run) {
-  const words = (value) => (Array.isArray(value) ? value.map(words).join(', ') : value !== null && typeof value === 'object' ? JSON.stringify(value) : Number.isInteger(value) ? count(value) : typeof value === 'number' ? short(value) : String(value));
-  const settings = Object.entries(run.settings ?? {}).filter(([, value]) => value !== null && !(Array.isArray(value) && !value.length)).map(([name, value]) => [name, words(value)]);
+  const words = (value) => (Array.isArray(value) ? value.map(words).join(', ') : Number.isInteger(value) ? count(value) : typeof value === 'number' ? short(value) : String(value));
+  // Settings within settings, such as those of the search, are said one by one.
+  const flat = (object) => Object.entries(object).flatMap(([name, value]) => (value && typeof value === 'object' && !Array.isArray(value) ? flat(value) : [[name, value]]));
+  const settings = flat(run.settings ?? {}).filter(([, value]) => value !== null && !(Array.isArray(value) && !value.length)).map(([name, value]) => [name, words(value)]);
   return h('section', null, h('h2', null, 'Request'), facts([['Build', `${run.build.version}, ${run.build.digest}`], ...settings]),
     run.spec && h('details', null, h('summary', null, 'Curriculum as TOML'), code(run.spec, 'the curriculum')));
 }

@@ -52,7 +52,7 @@ export default async function runs(frame, _rest, query) {
     } });
     const act = (row) => (row.deleted ? button('Restore', () => restore(frame, row, changed)) : button('Delete', () => remove(frame, row, changed), { class: 'plain', 'aria-label': `Delete run ${row.id}`, disabled: row.status === 'running' }));
     return [
-      { ...sortable('Curriculum', 'curriculum'), cell: (row) => h('span', { class: 'pick' }, pick(row), h('span', null, link(row.curriculum, 'run', row.id), h('small', null, ` ${row.id}`))) },
+      { ...sortable('Curriculum', 'curriculum'), long: true, cell: (row) => h('span', { class: 'pick' }, pick(row), h('span', null, link(row.curriculum, 'run', row.id), h('small', null, ` ${row.id}`))) },
       { ...sortable('Method', 'method'), cell: (row) => row.method },
       { ...sortable('Seed', 'seed'), number: true, cell: (row) => String(row.seed) },
       { ...sortable('State', 'status'), cell: state },
@@ -69,7 +69,7 @@ export default async function runs(frame, _rest, query) {
   const search = h('input', { type: 'search', value: wish.text ?? '', autocomplete: 'off', oninput: later(() => filter('text', search.value.trim()), 250) });
   const filters = h('div', { class: 'filters', role: 'search' });
   const sum = h('p', { class: 'sum', role: 'status' });
-  const body = h('div', { class: 'rows' });
+  const body = h('div');
   const pages = h('nav', { class: 'pages', 'aria-label': 'Pages' });
   const compare = h('p', { class: 'actions bar-bottom' });
   put(frame.main, h('h1', null, 'Runs'), filters, sum, body, pages, compare);
@@ -111,7 +111,7 @@ export default async function runs(frame, _rest, query) {
 
   function draw({ items }) {
     const heads = columns();
-    const box = table(heads, items, { class: 'runs' });
+    const box = table(heads, items, { class: 'runs' }, 70);
     rowsShown.clear();
     const lines = box.querySelectorAll('tbody tr');
     items.forEach((row, nth) => rowsShown.set(row.id, lines[nth]));

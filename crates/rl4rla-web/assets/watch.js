@@ -52,7 +52,7 @@ export function rewards() {
         { head: 'Evaluations', number: true, cell: (one) => count(one.evaluations) },
         { head: 'Reward', number: true, cell: (one) => number(one.reward) },
         ...names.filter((name) => leaders.some((one) => Number.isFinite(one.terms?.[name]))).map((name) => ({ head: name, number: true, cell: (one) => number(one.terms?.[name]) })),
-      ], [...leaders].reverse().slice(0, 50))));
+      ], [...leaders].reverse().slice(0, 20))));
     },
   };
 }

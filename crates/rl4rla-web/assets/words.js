@@ -43,6 +43,8 @@ export function percent(value) {
 /** A duration in the unit that suits it. */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return '–';
+  if (seconds > 0 && seconds < 9.95e-4) return `${Number((seconds * 1e6).toPrecision(2))} µs`;
+  if (seconds > 0 && seconds < 9.95e-3) return `${(seconds * 1e3).toFixed(1)} ms`;
   if (seconds < 0.0995) return `${Math.round(seconds * 1e3)} ms`;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
