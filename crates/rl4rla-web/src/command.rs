@@ -61,14 +61,20 @@ impl Commands {
         match (output.status.code(), serde_json::from_str::<Value>(&text)) {
             (Some(0 | 1), Ok(document)) => Ok(document),
             (Some(2), Ok(document)) => {
-                let word = |key: &str| document[key].as_str().map(String::from);
-                Err(ApiError::refused(word("error").unwrap_or_default(), word("advice")))
+                let (message, advice) = refusal(&document);
+                Err(ApiError::refused(message.unwrap_or_default(), advice))
             }
             // Exports are text.
             (Some(0 | 1), Err(_)) => Ok(Value::String(text.into_owned())),
             _ => Err(ApiError::inside(last_line(&output.stderr))),
         }
     }
+}
+
+/// What is wrong and what to do, in the words of a command that was refused.
+pub fn refusal(document: &Value) -> (Option<String>, Option<String>) {
+    let word = |key: &str| document["error"][key].as_str().map(String::from);
+    (word("message"), word("advice"))
 }
 
 fn last_line(text: &[u8]) -> String {

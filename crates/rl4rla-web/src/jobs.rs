@@ -3,6 +3,7 @@
 //! A process that has to stop finds its standard input closed. That happens too when the server is killed, so no run goes
 //! on unseen, and everything it has computed is in the store.
 
+use crate::command::refusal;
 use crate::error::ApiError;
 use crate::events::Events;
 use crate::server::ServerSettings;
@@ -119,7 +120,7 @@ impl Jobs {
         };
         let (document, remark) = tokio::join!(document, remarks);
         let status = child.wait().await;
-        let message = document["error"].as_str().map(String::from);
+        let (message, advice) = refusal(&document);
         match status.map(|status| status.code()) {
             // 1: the answer is no; 130: interrupted, and saved.
             Ok(Some(0 | 1 | 130)) => None,

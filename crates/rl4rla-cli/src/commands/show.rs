@@ -11,7 +11,7 @@ use rl4rla::program::{
     Canonical, Cost, Geometry, LiveOut, Model, Poly, Program, ProgramCost, Section, Signature, check,
     equation,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Shows a program.
 pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
@@ -29,6 +29,20 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
     }
     let naming = name(program, signature)?;
     let document = &source.document;
+    let lines = check(program, signature)?;
+    let listing: Vec<Value> = lines
+        .iter()
+        .map(|line| {
+            let shape = line.result.map(|shape| shape.to_string());
+            json!({ "section": line.section.to_string(), "text": line.instruction.to_string(), "shape": shape })
+        })
+        .collect();
+    let near = match &naming {
+        Naming::Unknown(near) => {
+            near.iter().map(|(entry, edits)| json!({ "name": entry.name, "edits": edits })).collect()
+        }
+        Naming::Known(..) | Naming::SameIterates(..) => vec![],
+    };
     let json = json!({
         "name": source.name,
         "title": document.title,
@@ -38,6 +52,7 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
         "literature": document.literature,
         "differs": document.differs,
         "program": document.update.text(program),
+        "listing": listing,
         "equation": equation.text,
         "latex": equation.latex,
         "flops": total,
@@ -56,6 +71,7 @@ pub fn run(args: &Show, shared: &Shared) -> Result<Page, Failure> {
             Naming::SameIterates(entry, _, gap) => json!({ "name": entry.name, "cost": gap.to_string() }),
             Naming::Known(..) | Naming::Unknown(_) => json!(null),
         },
+        "nearest": near,
     });
     let mut text = strong(source.title()) + "\n";
     for line in [&document.about, &document.reference].into_iter().filter(|line| !line.is_empty()) {
