@@ -129,10 +129,7 @@ impl Jobs {
                     Some(code) => format!("the command ended with exit code {code}"),
                     None => "the command was killed; what it had computed is saved".into(),
                 };
-                Some((
-                    message.or(remark).unwrap_or_else(ended),
-                    document["advice"].as_str().map(String::from),
-                ))
+                Some((message.or(remark).unwrap_or_else(ended), advice))
             }
             Err(error) => Some((error.to_string(), None)),
         }
