@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
 use crate::error::ApiError;
-use crate::state::Shared;
+use crate::state::ServerState;
 
 /// A file of the page.
 struct Asset {
@@ -63,7 +63,7 @@ pub async fn index(headers: HeaderMap) -> Response {
 /// A file by its name.
 pub async fn file(
     Path(name): Path<String>,
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
     headers: HeaderMap,
 ) -> Response {
     if name == "style.css" {

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 /// The text of a curriculum.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Text {
+pub struct CurriculumText {
     toml: String,
 }
 
 /// Checks the text of a curriculum.
-pub async fn curriculum(Json(Text { toml }): Json<Text>) -> Json<Value> {
+pub async fn curriculum(Json(CurriculumText { toml }): Json<CurriculumText>) -> Json<Value> {
     // What is computed takes a moment of another thread.
     let checked = tokio::task::spawn_blocking(move || read(&toml)).await;
     Json(match checked {

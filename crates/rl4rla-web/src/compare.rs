@@ -1,7 +1,7 @@
 //! Runs side by side: success with its interval, and the work to get there.
 
 use crate::error::ApiError;
-use crate::state::Shared;
+use crate::state::ServerState;
 use axum::Json;
 use axum::extract::{Query, State};
 use rl4rla::statistics::{Interval, Rate};
@@ -16,14 +16,14 @@ const MOST: usize = 2000;
 
 /// Which runs.
 #[derive(Deserialize)]
-pub struct Chosen {
+pub struct ChosenRuns {
     runs: String,
 }
 
 /// Compares runs, by curriculum and method.
 pub async fn runs(
-    State(shared): State<Arc<Shared>>,
-    Query(chosen): Query<Chosen>,
+    State(shared): State<Arc<ServerState>>,
+    Query(chosen): Query<ChosenRuns>,
 ) -> Result<Json<Value>, ApiError> {
     let board = shared.board();
     let mut groups: BTreeMap<(&str, &str), Vec<&RunRow>> = BTreeMap::new();

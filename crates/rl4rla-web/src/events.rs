@@ -2,7 +2,7 @@
 
 use crate::error::ApiError;
 use crate::routes::about;
-use crate::state::Shared;
+use crate::state::ServerState;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -50,14 +50,14 @@ impl Events {
 
 /// The stream of events: `hello` first, and again after some were missed.
 pub async fn stream(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     if shared.events.0.receiver_count() >= PAGES {
         let message = format!("{PAGES} pages are open already");
         return Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message).advise("close some of them"));
     }
     let events = shared.events.0.subscribe();
-    let next = |(shared, mut events, greeted): (Arc<Shared>, Receiver<Told>, bool)| async move {
+    let next = |(shared, mut events, greeted): (Arc<ServerState>, Receiver<Told>, bool)| async move {
         let event = match greeted {
             false => hello(&shared),
             true => match events.recv().await {
@@ -72,6 +72,6 @@ pub async fn stream(
     Ok(Sse::new(unfold((shared, events, false), next)).keep_alive(every))
 }
 
-fn hello(shared: &Shared) -> Event {
+fn hello(shared: &ServerState) -> Event {
     Event::default().event("hello").data(about(shared).to_string())
 }

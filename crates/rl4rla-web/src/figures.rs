@@ -2,7 +2,7 @@
 
 use crate::error::ApiError;
 use crate::run::named;
-use crate::state::Shared;
+use crate::state::ServerState;
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A figure by name: `curves`, `front-STAGE` or `history-STAGE`.
 pub async fn draw(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
     Path((run, name)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let wanted = parsed(&name).ok_or_else(|| ApiError::missing(format!("there is no figure `{name}`")))?;

@@ -4,7 +4,7 @@
 
 use crate::error::ApiError;
 use crate::run::named;
-use crate::state::Shared;
+use crate::state::ServerState;
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use rl4rla::discovery::{GraphLimits, SearchGraph};
@@ -40,7 +40,7 @@ pub struct Graphs(Mutex<VecDeque<Made>>);
 
 /// Which stage, from zero.
 #[derive(Deserialize)]
-pub struct Stage {
+pub struct StageNumber {
     #[serde(default)]
     stage: usize,
 }
@@ -83,16 +83,16 @@ fn refused(error: GraphError) -> ApiError {
     }
 }
 
-async fn graph(shared: Arc<Shared>, run: String, stage: usize) -> Result<Arc<SearchGraph>, ApiError> {
+async fn graph(shared: Arc<ServerState>, run: String, stage: usize) -> Result<Arc<SearchGraph>, ApiError> {
     let find = move || shared.graphs.find(&shared.settings.store, &run, stage);
     tokio::task::spawn_blocking(find).await.map_err(|_| ApiError::inside("the graph cannot be made"))?
 }
 
 /// The nodes and edges, column by column.
 pub async fn whole(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
     Path(run): Path<String>,
-    Query(Stage { stage }): Query<Stage>,
+    Query(StageNumber { stage }): Query<StageNumber>,
 ) -> Result<Json<Value>, ApiError> {
     let graph = graph(shared, run, stage).await?;
     let value: Vec<f64> = graph.value.iter().map(|value| (value * 1e4).round() / 1e4).collect();
@@ -115,9 +115,9 @@ pub async fn whole(
 
 /// A node with its program.
 pub async fn node(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
     Path((run, node)): Path<(String, usize)>,
-    Query(Stage { stage }): Query<Stage>,
+    Query(StageNumber { stage }): Query<StageNumber>,
 ) -> Result<Json<Value>, ApiError> {
     let graph = graph(shared, run, stage).await?;
     let find = move || graph.node(node);

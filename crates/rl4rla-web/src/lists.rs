@@ -1,7 +1,7 @@
 //! What there is: curricula, methods, families, operators, programs, and the keys of curricula.
 
 use crate::error::ApiError;
-use crate::state::Shared;
+use crate::state::ServerState;
 use axum::Json;
 use axum::extract::State;
 use rl4rla::curriculum::BUILTIN;
@@ -17,11 +17,11 @@ pub struct Lists(OnceCell<Value>);
 const KEYS: &str = include_str!("../assets/curricula.md");
 
 /// All lists.
-pub async fn all(State(shared): State<Arc<Shared>>) -> Result<Json<Value>, ApiError> {
+pub async fn all(State(shared): State<Arc<ServerState>>) -> Result<Json<Value>, ApiError> {
     Ok(Json(shared.lists.0.get_or_try_init(|| made(&shared)).await?.clone()))
 }
 
-async fn made(shared: &Shared) -> Result<Value, ApiError> {
+async fn made(shared: &ServerState) -> Result<Value, ApiError> {
     let mut lists = json!({ "keys": keys() });
     for what in ["curricula", "methods", "families", "operators", "programs"] {
         let mut items = shared.commands.ask(&["list", what], &[]).await?["items"].take();

@@ -3,7 +3,7 @@
 use crate::board::told;
 use crate::error::ApiError;
 use crate::run::{named, reading};
-use crate::state::Shared;
+use crate::state::ServerState;
 use axum::Json;
 use axum::extract::{Path, State};
 use rl4rla::store::{RunId, Store, StoreError};
@@ -14,23 +14,23 @@ use std::sync::Arc;
 /// What is said of a run.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Marks {
+pub struct WantedMarks {
     tags: Vec<String>,
     note: String,
 }
 
 /// Writes tags and a note.
 pub async fn write(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
     Path(id): Path<String>,
-    Json(marks): Json<Marks>,
+    Json(marks): Json<WantedMarks>,
 ) -> Result<Json<Value>, ApiError> {
     change(shared, id, move |store, run| store.set_marks(run, &marks.tags, &marks.note)).await
 }
 
 /// Leaves a run out of lists.
 pub async fn delete(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     if shared.board().row(&id).is_some_and(|row| row.status == rl4rla::store::Status::Running) {
@@ -41,7 +41,7 @@ pub async fn delete(
 
 /// Takes it into lists again.
 pub async fn restore(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     change(shared, id, |store, run| store.restore(run)).await
@@ -49,7 +49,7 @@ pub async fn restore(
 
 /// Changes a run in the store; its new row.
 async fn change(
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     id: String,
     write: impl FnOnce(&mut Store, &RunId) -> Result<(), StoreError> + Send + 'static,
 ) -> Result<Json<Value>, ApiError> {

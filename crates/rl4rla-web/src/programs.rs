@@ -1,7 +1,7 @@
 //! Questions about programs: what they are, whether they are equal, how they behave, and as code.
 
 use crate::error::ApiError;
-use crate::state::Shared;
+use crate::state::ServerState;
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use rl4rla::program::Entry;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A program by name.
 #[derive(Deserialize)]
-pub struct Named {
+pub struct ProgramName {
     of: String,
 }
 
@@ -34,8 +34,8 @@ pub struct ProgramQuestion {
 
 /// `rl4rla show`.
 pub async fn show(
-    State(shared): State<Arc<Shared>>,
-    Query(named): Query<Named>,
+    State(shared): State<Arc<ServerState>>,
+    Query(named): Query<ProgramName>,
 ) -> Result<Json<Value>, ApiError> {
     let program = checked(&named.of)?;
     Ok(Json(shared.commands.ask(&["show"], &[&program]).await?))
@@ -43,7 +43,7 @@ pub async fn show(
 
 /// One of the questions, by name.
 pub async fn ask(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
     Path(question): Path<String>,
     Json(asked): Json<ProgramQuestion>,
 ) -> Result<Json<Value>, ApiError> {

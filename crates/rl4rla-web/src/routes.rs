@@ -1,7 +1,7 @@
 //! What is answered at which address.
 
 use crate::guard::{self, Guard};
-use crate::state::Shared;
+use crate::state::ServerState;
 use crate::{
     asset, check, compare, error::ApiError, events, figures, graph, lists, map, marks, programs, run, runs,
     starting,
@@ -26,7 +26,7 @@ const RECEIVING: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// All addresses.
-pub fn router(guard: Arc<Guard>, shared: Arc<Shared>) -> Router {
+pub fn router(guard: Arc<Guard>, shared: Arc<ServerState>) -> Router {
     let api = Router::new()
         .route("/about", get(told_about))
         .route("/runs", get(runs::list).post(starting::start))
@@ -78,12 +78,12 @@ async fn received(request: Request, next: Next) -> Response {
     }
 }
 
-async fn told_about(State(shared): State<Arc<Shared>>) -> Json<Value> {
+async fn told_about(State(shared): State<Arc<ServerState>>) -> Json<Value> {
     Json(about(&shared))
 }
 
 /// What the page shows of the server.
-pub fn about(shared: &Shared) -> Value {
+pub fn about(shared: &ServerState) -> Value {
     let settings = &shared.settings;
     json!({
         "version": rl4rla::VERSION,

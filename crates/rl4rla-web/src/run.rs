@@ -3,7 +3,7 @@
 use crate::board::told;
 use crate::error::ApiError;
 use crate::outline::Outline;
-use crate::state::Shared;
+use crate::state::ServerState;
 use crate::terms::Terms;
 use axum::Json;
 use axum::extract::{Path, State};
@@ -27,7 +27,7 @@ pub fn named(store: &Store, id: &str) -> Result<RunId, StoreError> {
 
 /// Everything about a run but its evaluations.
 pub async fn whole(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     let store = shared.settings.store.clone();
@@ -87,7 +87,7 @@ pub fn live_value(live: &Live, outline: &Outline) -> Value {
 
 /// The learning curves of a run, and each program that was the best for a while.
 pub async fn curves(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     let store = shared.settings.store.clone();

@@ -2,7 +2,7 @@
 
 use crate::board::told;
 use crate::error::ApiError;
-use crate::state::Shared;
+use crate::state::ServerState;
 use axum::Json;
 use axum::extract::{Query, State};
 use rl4rla::store::RunRow;
@@ -18,7 +18,7 @@ const MOST: usize = 200;
 /// Which runs, and in which order.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub struct Wanted {
+pub struct WantedRuns {
     offset: usize,
     limit: Option<usize>,
     sort: Option<String>,
@@ -48,7 +48,7 @@ const SORTINGS: [Sorting; 7] = [
     Sorting { name: "status", compare: |a, b| a.status.name().cmp(b.status.name()) },
 ];
 
-impl Wanted {
+impl WantedRuns {
     fn takes(&self, row: &RunRow) -> bool {
         let fits = |wanted: &Option<String>, value: &str| {
             wanted.as_deref().is_none_or(|wanted| wanted.is_empty() || wanted == value)
@@ -71,8 +71,8 @@ impl Wanted {
 
 /// A part of the list, and what there is to choose from.
 pub async fn list(
-    State(shared): State<Arc<Shared>>,
-    Query(wanted): Query<Wanted>,
+    State(shared): State<Arc<ServerState>>,
+    Query(wanted): Query<WantedRuns>,
 ) -> Result<Json<Value>, ApiError> {
     let sort = wanted.sort.as_deref().unwrap_or(SORTINGS[0].name);
     let Some(sorting) = SORTINGS.iter().find(|sorting| sorting.name == sort) else {

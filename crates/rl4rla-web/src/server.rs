@@ -2,7 +2,7 @@
 
 use crate::guard::Guard;
 use crate::routes;
-use crate::state::Shared;
+use crate::state::ServerState;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rand::TryRng;
@@ -76,7 +76,7 @@ impl Server {
             .build()?;
         let Server { listener, address, token, settings } = self;
         let guard = Arc::new(Guard::new(address.port(), token));
-        let shared = Shared::new(settings);
+        let shared = ServerState::new(settings);
         runtime
             .block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -101,7 +101,7 @@ fn token() -> io::Result<String> {
 }
 
 /// Accepts connections, each served by a task of its own.
-async fn accept(listener: tokio::net::TcpListener, guard: Arc<Guard>, shared: Arc<Shared>) {
+async fn accept(listener: tokio::net::TcpListener, guard: Arc<Guard>, shared: Arc<ServerState>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let router = routes::router(guard, shared);
     loop {

@@ -5,7 +5,7 @@ use crate::check;
 use crate::command::words;
 use crate::error::ApiError;
 use crate::programs::is_id;
-use crate::state::Shared;
+use crate::state::ServerState;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// What is to be run, as the command's options say it.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Order {
+pub enum RunOrder {
     /// The stages of a curriculum.
     Discover(DiscoverOrder),
     /// A family of problems, without a curriculum.
@@ -118,12 +118,12 @@ impl ExploreOrder {
 
 /// Starts a run.
 pub async fn start(
-    State(shared): State<Arc<Shared>>,
-    Json(order): Json<Order>,
+    State(shared): State<Arc<ServerState>>,
+    Json(order): Json<RunOrder>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     let words = match order {
-        Order::Discover(order) => order.words()?,
-        Order::Explore(order) => order.words(),
+        RunOrder::Discover(order) => order.words()?,
+        RunOrder::Explore(order) => order.words(),
     };
     let job = shared.jobs.start(&words)?;
     Ok((StatusCode::CREATED, Json(json!({ "job": job }))))
@@ -131,7 +131,7 @@ pub async fn start(
 
 /// Asks a run to save its work and end.
 pub async fn stop(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     if !shared.jobs.stop(&id) {
@@ -143,7 +143,7 @@ pub async fn stop(
 
 /// Continues an interrupted run.
 pub async fn resume(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ServerState>>,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     if !is_id(&id) {
@@ -156,7 +156,7 @@ pub async fn resume(
     row(&shared, &id)
 }
 
-fn row(shared: &Shared, id: &str) -> Result<Json<Value>, ApiError> {
+fn row(shared: &ServerState, id: &str) -> Result<Json<Value>, ApiError> {
     let board = shared.board();
     let row = board.row(id).ok_or_else(|| ApiError::missing(format!("there is no run `{id}`")))?;
     Ok(Json(told(row, shared.jobs.works_on(id))))

@@ -12,7 +12,7 @@ use crate::watch;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What all requests share.
-pub struct Shared {
+pub struct ServerState {
     /// What is served, and how.
     pub settings: ServerSettings,
     /// Whoever is told of changes.
@@ -32,11 +32,11 @@ pub struct Shared {
     board: Mutex<Board>,
 }
 
-impl Shared {
+impl ServerState {
     /// The state of a new server; begins to watch the store.
-    pub fn new(settings: ServerSettings) -> Arc<Shared> {
+    pub fn new(settings: ServerSettings) -> Arc<ServerState> {
         let events = Events::new();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerState {
             jobs: Jobs::new(&settings, events.clone()),
             commands: Commands::new(&settings),
             lists: Lists::default(),

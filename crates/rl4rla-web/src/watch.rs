@@ -3,7 +3,7 @@
 use crate::board::told;
 use crate::outline::Outline;
 use crate::run::live_value;
-use crate::state::Shared;
+use crate::state::ServerState;
 use rl4rla::store::Watcher;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(400);
 pub const SETTLING: Duration = Duration::from_millis(600);
 
 /// Looks at the store on a thread of its own, until the server is gone.
-pub fn begin(shared: Weak<Shared>) {
+pub fn begin(shared: Weak<ServerState>) {
     let watch = move || {
         let Some(path) = shared.upgrade().map(|shared| shared.settings.store.clone()) else { return };
         let mut watcher = Watcher::new(&path);
@@ -33,7 +33,7 @@ pub fn begin(shared: Weak<Shared>) {
     let _ = std::thread::Builder::new().name("watch".into()).spawn(watch);
 }
 
-fn look(shared: &Shared, watcher: &mut Watcher, lives: &mut BTreeMap<String, String>) {
+fn look(shared: &ServerState, watcher: &mut Watcher, lives: &mut BTreeMap<String, String>) {
     // The store may be written at this moment, or not exist yet; it is looked at again soon.
     let Ok(Some(changes)) = watcher.poll() else { return };
     shared.board().take(&changes.rows, &changes.gone);

@@ -219,6 +219,11 @@ fn library() -> Vec<(PathBuf, String)> {
     files(Path::new(env!("CARGO_MANIFEST_DIR")))
 }
 
+/// The same of the server of the live page.
+fn server() -> Vec<(PathBuf, String)> {
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("rl4rla-web"))
+}
+
 /// The same of the shell.
 fn shell() -> Vec<(PathBuf, String)> {
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("rl4rla-cli"))
@@ -284,6 +289,7 @@ fn modules_of_the_shell_use_only_those_before_them() {
 fn no_file_is_too_long_to_read_at_once() {
     let long: Vec<String> = library()
         .into_iter()
+        .chain(server())
         .chain(shell())
         .filter(|(_, text)| text.lines().count() > MOST_LINES)
         .map(|(path, text)| format!("{}: {} lines", path.display(), text.lines().count()))
@@ -299,8 +305,8 @@ fn the_shell_does_not_compute() {
 }
 
 #[test]
-fn the_library_does_not_print() {
-    for (path, text) in library() {
+fn neither_library_nor_server_prints() {
+    for (path, text) in library().into_iter().chain(server()) {
         assert_eq!(prints(&text), [""; 0], "{}: return values and let the caller print", path.display());
     }
 }
@@ -309,8 +315,8 @@ fn the_library_does_not_print() {
 fn public_type_names_are_unique() {
     let mut homes: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     // Templates are text of exported code, not modules.
-    let modules =
-        library().into_iter().chain(shell()).filter(|(path, _)| !path.iter().any(|p| p == "templates"));
+    let modules = library().into_iter().chain(server()).chain(shell());
+    let modules = modules.filter(|(path, _)| !path.iter().any(|p| p == "templates"));
     for (path, text) in modules {
         for name in public_types(&text) {
             homes.entry(name).or_default().push(path.clone());

@@ -14,7 +14,7 @@ macro_rules! topics {
     };
 }
 
-const TOPICS: [(&str, &str); 23] = topics![
+const TOPICS: [(&str, &str); 24] = topics![
     "tour",
     "glossary",
     "programs",
@@ -31,6 +31,7 @@ const TOPICS: [(&str, &str); 23] = topics![
     "analyze",
     "baselines",
     "export",
+    "serve",
     "python",
     "library",
     "extending",
