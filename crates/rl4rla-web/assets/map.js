@@ -1,5 +1,5 @@
 // The winner map: which program takes the least time, over two axes; hover and focus explain a cell.
-import { get } from './api.js';
+import { allLists, get } from './api.js';
 import { choice, field, h, link, put, table } from './dom.js';
 import { duration, power, short } from './words.js';
 
@@ -8,7 +8,10 @@ const mark = (value) => (typeof value === 'number' && value >= 1e4 ? power(value
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
 export default async function view(frame) {
-  const { axes, cells } = await get('map');
+  const [{ axes, cells }, { programs }] = await Promise.all([get('map'), allLists()]);
+  // The others are classical solvers, without a page.
+  const paged = new Set(programs.map((one) => one.name));
+  const named = (name) => (paged.has(name) ? link(name, 'program', { of: name }) : name);
   const placed = new Map(cells.map((cell) => [cell.at.join(), cell]));
   // The two axes with most values are drawn, the others are chosen; each starts in its middle.
   const bySize = axes.map((_, nth) => nth).sort((a, b) => axes[b].values.length - axes[a].values.length);
@@ -60,7 +63,7 @@ export default async function view(frame) {
         onmouseenter: () => explain(cell), onfocus: () => explain(cell), onclick: () => explain(cell) }, letter(cell.winner)));
     })));
     put(holder, h('table', { class: 'map', onkeydown: walk }, h('caption', { class: 'hidden' }, 'Winners; the letters are explained below'), h('thead', null, heads), h('tbody', null, rows)));
-    put(legend, h('ul', { class: 'legend' }, winners.filter((name) => here.has(name)).map((name) => h('li', null, h('span', { class: `swatch ${ink(name)}` }, letter(name)), link(name, 'program', { of: name })))));
+    put(legend, h('ul', { class: 'legend' }, winners.filter((name) => here.has(name)).map((name) => h('li', null, h('span', { class: `swatch ${ink(name)}` }, letter(name)), named(name)))));
     const first = placed.get(at.map((value, nth) => (drawn.includes(nth) ? 0 : value)).join());
     if (first) explain(first);
   }
@@ -80,7 +83,7 @@ export default async function view(frame) {
 
   function explain(cell) {
     put(said, h('h2', null, cell.winner), h('p', null, cell.at.map((value, nth) => `${axes[nth].name} ${short(axes[nth].values[value])}`).join(' · ')),
-      h('p', { class: 'words' }, cell.why), h('p', null, link('Open the program', 'program', { of: cell.winner })),
+      h('p', { class: 'words' }, cell.why), paged.has(cell.winner) && h('p', null, link('Open the program', 'program', { of: cell.winner })),
       cell.alternatives?.length > 0 && table([{ head: 'Program', cell: (one) => one.program }, { head: 'Time', number: true, cell: (one) => duration(one.seconds) },
         { head: 'To the best', number: true, cell: (one) => `×${short(Number((one.seconds / cell.seconds).toPrecision(3)))}` }], [{ program: cell.winner, seconds: cell.seconds }, ...cell.alternatives.filter((one) => one.program !== cell.winner)].slice(0, 6)));
   }

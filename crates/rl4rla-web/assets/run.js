@@ -15,6 +15,8 @@ export default async function view(frame, [id]) {
   let picked = null; // the stage whose curves are shown; null is the last
   let closed = false;
   let asked = 0; // when the curves were last asked for
+  let loading = false; // whether they are on their way
+  let later; // the next look at them
   const speed = new Speed();
   frame.title(`${run.row.curriculum}, run ${id}`);
 
@@ -113,16 +115,23 @@ export default async function view(frame, [id]) {
     } })));
   }
 
+  // One request at a time: a browser allows few, and others wait for them.
   async function loadCurves() {
+    if (loading) return;
+    loading = true;
     try {
       curves = (await get(runPath(id, '/curves'))).stages;
     } catch {
       // An exploration has no curves.
       curves = [];
     }
+    loading = false;
     if (closed) return;
     drawPick();
     drawLive();
+    // Terms that are still null come with a later answer.
+    clearTimeout(later);
+    if (curves.some((stage) => stage.leaders.some((one) => one.terms === null))) later = setTimeout(loadCurves, 2000);
   }
 
   async function load() {
@@ -144,9 +153,9 @@ export default async function view(frame, [id]) {
     const stage = curves.find((one) => one.stage === next.stage);
     const unknown = !stage || (next.best && stage.leaders.at(-1)?.program !== next.best.program);
     if (stage && next.best) stage.points.push({ playouts: next.playouts, evaluations: next.evaluations, unique_states: next.unique_states, visits: 0, best: next.best.reward });
-    const later = live && next.stage !== live.stage;
+    const moved = live && next.stage !== live.stage;
     live = next;
-    if (later) load().catch(() => {});
+    if (moved) load().catch(() => {});
     else if (unknown && Date.now() - asked > 1000) {
       asked = Date.now();
       loadCurves();
@@ -169,6 +178,7 @@ export default async function view(frame, [id]) {
     refresh: () => load().catch(() => {}),
     close() {
       closed = true;
+      clearTimeout(later);
     },
     heard(kind, data) {
       if (kind === 'live' && data.run === id) {

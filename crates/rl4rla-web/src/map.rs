@@ -62,12 +62,12 @@ fn told(at: &[Option<usize>], first: &RankedContender, ranking: &[RankedContende
     let seconds = |ranked: &RankedContender| short(ranked.work / Rates::USUAL.flops);
     let why = match ranking.get(1) {
         Some(second) => format!(
-            "{:.0} iterations; {} takes {:.2} times its work",
+            "{}; {} takes {:.2} times its work",
             first.iterations,
             second.program,
             second.work / first.work
         ),
-        None => format!("{:.0} iterations; no other program reaches the tolerance", first.iterations),
+        None => format!("{}; no other program reaches the tolerance", iterations(first)),
     };
     let one = |ranked: &RankedContender| json!({ "program": ranked.program, "seconds": seconds(ranked) });
     json!({
@@ -77,4 +77,9 @@ fn told(at: &[Option<usize>], first: &RankedContender, ranking: &[RankedContende
         "alternatives": ranking.iter().skip(1).take(TOLD - 1).map(one).collect::<Vec<Value>>(),
         "why": why,
     })
+}
+
+fn iterations(ranked: &RankedContender) -> String {
+    let count = ranked.iterations.round();
+    if count == 1.0 { "1 iteration".into() } else { format!("{count} iterations") }
 }

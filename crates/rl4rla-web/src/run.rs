@@ -4,13 +4,14 @@ use crate::board::told;
 use crate::error::ApiError;
 use crate::outline::Outline;
 use crate::state::ServerState;
-use crate::terms::Terms;
+use crate::terms::{Terms, WAIT};
 use axum::Json;
 use axum::extract::{Path, State};
 use rl4rla::record::{Build, EXPLORE};
 use rl4rla::store::{Leader, Live, Run, RunId, Status, Store, StoreError};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Reads from the store on a thread that may wait.
 pub async fn reading<T: Send + 'static>(
@@ -96,7 +97,7 @@ pub async fn curves(
         let id = named(&store, &id)?;
         let (run, samples, leaders) = (store.run(&id)?, store.samples(&id)?, store.leaders(&id)?);
         let outline = Outline::of(&run);
-        let terms = Terms::of(&run, &outline);
+        let (terms, until) = (Terms::of(&run, &outline), Instant::now() + WAIT);
         let stages = outline.names().into_iter().enumerate().map(|(number, name)| {
             let here = |stage: u32| stage as usize == number;
             let points: Vec<Value> = samples
@@ -114,10 +115,13 @@ pub async fn curves(
                 json!({
                     "evaluations": leader.evaluations, "playouts": leader.playouts, "reward": leader.reward,
                     "program": program, "equation": outline.equation(number, program),
-                    "terms": shared.terms.find(&run, number, program, || terms.measure(number, program)),
+                    "terms": shared.terms.find(&run, number, program, until, || terms.measure(number, program)),
                 })
             };
-            let leaders: Vec<Value> = leaders.iter().filter(|leader| here(leader.stage)).map(told).collect();
+            // The last first: its terms matter most.
+            let here = leaders.iter().rev().filter(|leader| here(leader.stage));
+            let mut leaders: Vec<Value> = here.map(told).collect();
+            leaders.reverse();
             json!({ "stage": number, "name": name, "points": points, "leaders": leaders })
         });
         let stages: Vec<Value> = stages.collect();

@@ -1,5 +1,6 @@
 //! The terms of the reward of programs that were the best for a while. The store has their rewards; the terms are computed
-//! again, on the same instances, and kept.
+//! again, on the same instances, and kept. That takes time, so each answer waits for a few of them only, one at a time; the
+//! next answer has more.
 
 use crate::outline::Outline;
 use rl4rla::discovery::{Bench, Executor, Problems, Stage};
@@ -9,6 +10,7 @@ use rl4rla::store::Run;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Programs whose terms are kept.
 const KEPT: usize = 4096;
@@ -16,25 +18,36 @@ const KEPT: usize = 4096;
 /// A program of a stage of a run.
 type Place = (String, usize, String);
 
+/// How long an answer waits for terms.
+pub const WAIT: Duration = Duration::from_millis(300);
+
 /// Terms that were computed.
 #[derive(Default)]
-pub struct KnownTerms(Mutex<BTreeMap<Place, Value>>);
+pub struct KnownTerms {
+    known: Mutex<BTreeMap<Place, Value>>,
+    measuring: Mutex<()>,
+}
 
 impl KnownTerms {
-    /// The terms of a program of a run's stage.
+    /// The terms of a program of a run's stage: none if they cannot be computed, null if that has to wait for another answer.
     pub fn find(
         &self,
         run: &Run,
         stage: usize,
         program: &str,
+        until: Instant,
         measure: impl FnOnce() -> Option<Value>,
     ) -> Value {
         let place = (run.row.id.to_string(), stage, program.to_string());
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(terms) = known().get(&place) {
             return terms.clone();
         }
-        let terms = measure().unwrap_or_default();
+        let Ok(_alone) = self.measuring.try_lock() else { return Value::Null };
+        if Instant::now() > until {
+            return Value::Null;
+        }
+        let terms = measure().unwrap_or_else(|| json!({}));
         let mut known = known();
         if known.len() >= KEPT {
             known.clear();
