@@ -156,7 +156,7 @@ mod tests {
         let marks = Marks { tags: words(&["good", "η < 1"]), note: "two\nlines".into(), deleted: true };
         assert_eq!(store.marks(&one).unwrap(), marks);
         let ids = |rows: Vec<super::super::RunRow>| rows.into_iter().map(|row| row.id).collect::<Vec<_>>();
-        assert_eq!(ids(store.runs().unwrap()), [other.clone()]);
+        assert_eq!(ids(store.runs().unwrap()), std::slice::from_ref(&other));
         assert_eq!(ids(store.all_runs().unwrap()), [one.clone(), other.clone()]);
         let row = store.run(&store.find(one.as_str()).unwrap()).unwrap().row;
         assert_eq!((row.tags, row.note, row.deleted), (marks.tags, marks.note, true));

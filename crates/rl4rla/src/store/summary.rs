@@ -193,7 +193,8 @@ mod tests {
         let folder = Folder::new();
         let mut store = Store::open(&folder.file("runs.db")).unwrap();
         let [run, other] = [(); 2].map(|()| store.begin(&new_run()).unwrap());
-        let changes: [fn(&mut Store, &RunId) -> Result<(), StoreError>; 9] = [
+        type Change = fn(&mut Store, &RunId) -> Result<(), StoreError>;
+        let changes: [Change; 9] = [
             |store, run| store.append(run, &[evaluation(0)]),
             |store, run| store.sample(run, &SAMPLE),
             |store, run| store.show(run, &Live::default()),

@@ -176,20 +176,20 @@ mod tests {
         assert!(watcher.poll().unwrap().is_none() && watcher.store().is_none(), "there is no store yet");
         let mut store = Store::open(&path).unwrap();
         let run = store.begin(&new_run()).unwrap();
-        assert_eq!(told(&mut watcher), [run.clone()]);
+        assert_eq!(told(&mut watcher), std::slice::from_ref(&run));
         assert!(watcher.poll().unwrap().is_none());
         let other = store.begin(&new_run()).unwrap();
         store.show(&run, &Live { playouts: 3, ..Live::default() }).unwrap();
         assert_eq!(told(&mut watcher), [run.clone(), other.clone()]);
         assert_eq!(watcher.store().unwrap().live(&run).unwrap().unwrap().playouts, 3);
         store.show(&run, &Live { playouts: 4, ..Live::default() }).unwrap();
-        assert_eq!(told(&mut watcher), [run.clone()], "its row is the same, and its state is new");
+        assert_eq!(told(&mut watcher), std::slice::from_ref(&run), "its row is the same, and its state is new");
         store.finish(&run, &record()).unwrap();
         store.delete(&other).unwrap();
         assert_eq!(told(&mut watcher), [run.clone(), other.clone()]);
         store.interrupted(&other).unwrap();
         drop(store);
-        assert_eq!(told(&mut watcher), [other.clone()]);
+        assert_eq!(told(&mut watcher), std::slice::from_ref(&other));
         // Nobody writes now, until somebody does.
         let mut quiet = Watcher::new(&path);
         assert_eq!(told(&mut quiet).len(), 2);
@@ -210,7 +210,7 @@ mod tests {
         let mut store = Store::open(&path).unwrap();
         let run = store.begin(&new_run()).unwrap();
         let mut watcher = Watcher::new(&path);
-        assert_eq!(told(&mut watcher), [run.clone()]);
+        assert_eq!(told(&mut watcher), std::slice::from_ref(&run));
         drop(store);
         let changes = watcher.poll().unwrap().unwrap();
         assert_eq!((changes.rows.len(), changes.rows[0].status), (1, Status::Interrupted));
@@ -224,7 +224,7 @@ mod tests {
         let (path, moved) = (folder.file("runs.db"), folder.file("moved.db"));
         let run = Store::open(&path).unwrap().begin(&new_run()).unwrap();
         let mut watcher = Watcher::new(&path);
-        assert_eq!(told(&mut watcher), [run.clone()]);
+        assert_eq!(told(&mut watcher), std::slice::from_ref(&run));
         std::fs::rename(&path, &moved).unwrap();
         let gone = Changes { rows: vec![], gone: vec![run.to_string()] };
         assert_eq!(watcher.poll().unwrap(), Some(gone.clone()));
