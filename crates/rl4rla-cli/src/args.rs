@@ -8,6 +8,7 @@ mod evaluate;
 mod explore;
 mod export;
 mod problem;
+mod resources;
 mod searching;
 #[cfg(feature = "serve")]
 mod serve;
@@ -21,24 +22,18 @@ pub use evaluate::{Evaluate, ProfileName, UnitName, Weight, keys};
 pub use explore::Explore;
 pub use export::ExportArguments;
 pub use problem::{Chance, ProblemArguments, Running};
+pub use resources::{EMBEDDED, Resources, Threads};
 pub use searching::{Audit, Discover, Learn, Proposing, Reproduce, Resume, Searching, Sweep};
 #[cfg(feature = "serve")]
 pub use serve::Serve;
 pub use solve::{Calibrate, Solve};
 
-use crate::failure::Failure;
-use crate::page::{Page, duration};
 use crate::shell::quoted;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rl4rla::cache::set_cache_limit;
-use rl4rla::clock::{self, WorkPhase};
 use rl4rla::program::Geometry;
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer};
-use serde_json::json;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Discover, run and analyze randomized linear algebra algorithms as readable programs.
 #[derive(Parser)]
@@ -306,67 +301,6 @@ pub struct List {
     /// With `runs`: verify the checksums of the whole store first
     #[arg(long)]
     pub check: bool,
-}
-
-/// How much the machine may be used.
-#[derive(Args)]
-pub struct Threads {
-    /// Number of threads; does not affect results [default: all cores]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub threads: Option<u64>,
-}
-
-/// What a computation may use, and what it tells of itself. No result depends on it.
-#[derive(Args)]
-pub struct Resources {
-    /// Cache size limit in MiB; does not affect results [default: 128, or 256 for each thread of a sweep]
-    #[arg(long, value_name = "MIB")]
-    pub cache: Option<usize>,
-    /// Print the time spent on instances, evaluations and search, summed over all threads
-    #[arg(long)]
-    pub timings: bool,
-}
-
-impl Resources {
-    /// Allows for the caches of several runs at once, each on a thread of its own, unless a limit is given.
-    pub fn allow_for(&self, threads: usize) {
-        if self.cache.is_none() {
-            set_cache_limit(threads.saturating_mul(256 << 20));
-        }
-    }
-
-    /// Runs a command with these.
-    pub fn within(&self, run: impl FnOnce() -> Result<Page, Failure>) -> Result<Page, Failure> {
-        self.cache.into_iter().for_each(|mib| set_cache_limit(mib.saturating_mul(1 << 20)));
-        if !self.timings {
-            return run();
-        }
-        clock::start();
-        let mut page = run()?;
-        let parts = WorkPhase::ALL.map(|part| (part.name(), clock::spent(part).as_secs_f64()));
-        let told: Vec<String> =
-            parts.iter().map(|(name, seconds)| format!("{name} {}", duration(*seconds))).collect();
-        page.text = format!("{}\ntime: {}\n", page.text.trim_end(), told.join(", "));
-        page.json["timings"] = json!(BTreeMap::from(parts));
-        Ok(page)
-    }
-}
-
-/// Whether commands run inside another program, whose threads they use.
-pub static EMBEDDED: AtomicBool = AtomicBool::new(false);
-
-impl Threads {
-    /// Starts the threads; once per process, and before data take the memory that their stacks need.
-    pub fn apply(&self) -> Result<(), Failure> {
-        if EMBEDDED.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let threads = self.threads.unwrap_or_default() as usize;
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(|error| {
-            Failure::new(format!("there is no memory to start the threads: {error}"))
-                .advise("--threads 1, or higher limits (ulimit, memory of the job)")
-        })
-    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]

@@ -309,18 +309,21 @@ fn an_interrupted_sweep_keeps_its_finished_runs() {
 }
 
 #[test]
-fn a_store_has_one_writer_and_many_readers() {
+fn a_store_has_many_writers_and_a_run_has_one() {
     let (endless, small) = (written("held.toml", lengthy(100_000)), written("second.toml", SMALL));
     let store = fresh("held.db");
     let mut child = started(&["discover", &endless], &store, 0);
     for command in ["discover", "sweep"] {
         let said = rl4rla(&[command, &small, "--store", &store]);
-        assert_eq!(said.code, 2, "{said:?}");
-        for part in ["held.db", &child.id().to_string(), "another path"] {
-            assert!(said.err.contains(part), "`{part}` is missing from {}", said.err);
-        }
+        assert_eq!(said.code, 0, "{said:?}");
     }
-    assert_eq!(runs(&store)[0]["status"], "running");
+    let first = runs(&store)[0].clone();
+    assert_eq!(first["status"], "running");
+    let refused = rl4rla(&["resume", first["run"].as_str().unwrap(), "--store", &store]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    for part in ["held.db", &child.id().to_string(), "wait for it or stop it"] {
+        assert!(refused.err.contains(part), "`{part}` is missing from {}", refused.err);
+    }
     assert_eq!(rl4rla(&["show", "run:LAST/landweber", "--store", &store]).code, 0);
     child.kill().unwrap();
     child.wait().unwrap();

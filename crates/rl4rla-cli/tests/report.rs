@@ -52,7 +52,7 @@ fn a_report_has_everything_on_one_page_and_files_beside_it() {
         assert!(page.contains(words), "{words}");
     }
     assert!(
-        page.contains("median of 3 to 4 runs each, seeds 0, 1, 2, 7"),
+        page.contains("3 to 4 runs each, seeds 0, 1, 2, 7, drawn one by one"),
         "curves say of which runs they are"
     );
     for word in ["NaN", "<script", "http:", "https:"] {

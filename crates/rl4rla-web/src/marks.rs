@@ -47,7 +47,7 @@ pub async fn restore(
     change(shared, id, |store, run| store.restore(run)).await
 }
 
-/// Changes a run in the store; its new row.
+/// StoreChanges a run in the store; its new row.
 async fn change(
     shared: Arc<ServerState>,
     id: String,

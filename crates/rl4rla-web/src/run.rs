@@ -8,7 +8,7 @@ use crate::terms::{Terms, WAIT};
 use axum::Json;
 use axum::extract::{Path, State};
 use rl4rla::record::{Build, EXPLORE};
-use rl4rla::store::{Leader, Live, Run, RunId, Status, Store, StoreError};
+use rl4rla::store::{LiveState, Run, RunId, Status, Store, StoreError, StoredLeader};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
@@ -77,7 +77,7 @@ fn objection(run: &Run) -> Option<String> {
 }
 
 /// The state of a run, with the equations of its programs.
-pub fn live_value(live: &Live, outline: &Outline) -> Value {
+pub fn live_value(live: &LiveState, outline: &Outline) -> Value {
     let mut value = json!(live);
     let equation = |program: &Value| outline.equation(live.stage, program.as_str()?);
     if value["best"].is_object() {
@@ -110,7 +110,7 @@ pub async fn curves(
                     })
                 })
                 .collect();
-            let told = |leader: &Leader| {
+            let told = |leader: &StoredLeader| {
                 let program = &leader.program;
                 json!({
                     "evaluations": leader.evaluations, "playouts": leader.playouts, "reward": leader.reward,

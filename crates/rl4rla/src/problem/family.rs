@@ -3,7 +3,8 @@
 use super::family_error::FamilyError;
 use super::instance::Instance;
 use super::outline::Outline;
-use super::task::{Task, families};
+use super::registered::families;
+use super::task::Task;
 use crate::program::{Geometry, Signature};
 use crate::rng::Stream;
 use serde::ser::SerializeMap;

@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::seal::{Seal, SealedPart, hash, hash_row};
-use super::{Leader, RunId, Store, StoreError, leader, live, summary};
+use super::{RunId, Store, StoreError, StoredLeader, leader, live, summary};
 
 /// Maximum time and maximum number of rows before buffered rows are committed.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -132,7 +132,7 @@ pub(super) fn from_bits(bits: i64) -> f64 {
 pub(super) struct Buffer {
     evaluations: Vec<(i64, StoredReward)>,
     samples: Vec<(i64, Sample)>,
-    pub(super) leaders: Vec<(i64, Leader)>,
+    pub(super) leaders: Vec<(i64, StoredLeader)>,
     /// The states of running runs, as JSON; each replaces the one before.
     pub(super) live: BTreeMap<i64, String>,
     /// Time of the last attempt to commit; after a failure the next attempt also waits for the interval.

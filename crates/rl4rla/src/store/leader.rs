@@ -9,7 +9,7 @@ use super::{RunId, Store, StoreError};
 
 /// A program that was the best of a stage's search, from some moment on.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Leader {
+pub struct StoredLeader {
     /// The stage of the curriculum, from zero.
     pub stage: u32,
     /// Evaluations when it was first seen to lead.
@@ -24,14 +24,14 @@ pub struct Leader {
 
 impl Store {
     /// Records that a program leads; a resumed run replaces the leaders it passes again.
-    pub fn lead(&mut self, run: &RunId, leader: Leader) -> Result<(), StoreError> {
+    pub fn lead(&mut self, run: &RunId, leader: StoredLeader) -> Result<(), StoreError> {
         self.writable()?;
         self.buffer.leaders.push((run.row(), leader));
         if self.buffer.is_due() { self.flush() } else { Ok(()) }
     }
 
     /// The committed leaders of a run, ordered by stage and evaluations.
-    pub fn leaders(&self, run: &RunId) -> Result<Vec<Leader>, StoreError> {
+    pub fn leaders(&self, run: &RunId) -> Result<Vec<StoredLeader>, StoreError> {
         self.read(|connection| {
             let sql = "SELECT * FROM leader WHERE run = ?1 ORDER BY stage, evaluations, playouts";
             let mut statement = connection.prepare_cached(sql)?;
@@ -39,7 +39,7 @@ impl Store {
             let rows = statement.query_map([run.row()], |row| {
                 seal.add(hash_row(row)?);
                 let count = |column| row.get(column).map(|n: i64| n as u64);
-                Ok(Leader {
+                Ok(StoredLeader {
                     stage: row.get(1)?,
                     evaluations: count(2)?,
                     playouts: count(3)?,
@@ -55,13 +55,13 @@ impl Store {
 }
 
 /// Writes leaders; returns what they add to the seals.
-pub(super) fn write(connection: &Connection, rows: &[(i64, Leader)]) -> rusqlite::Result<Added> {
+pub(super) fn write(connection: &Connection, rows: &[(i64, StoredLeader)]) -> rusqlite::Result<Added> {
     let old = "SELECT * FROM leader WHERE run = ?1 AND stage = ?2 AND evaluations = ?3 AND playouts = ?4";
     let mut old = connection.prepare_cached(old)?;
     let new = "INSERT OR REPLACE INTO leader VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let mut new = connection.prepare_cached(new)?;
     let mut added = Added::new();
-    for (run, Leader { stage, evaluations, playouts, reward, program }) in rows {
+    for (run, StoredLeader { stage, evaluations, playouts, reward, program }) in rows {
         let place = [*run, i64::from(*stage), *evaluations as i64, *playouts as i64];
         let seal = added.entry(*run).or_default();
         let replaced = old.query_row(place, |row: &Row| hash_row(row)).optional()?;
@@ -82,8 +82,14 @@ mod tests {
     use super::*;
     use rusqlite::Connection;
 
-    fn leader(evaluations: u64, program: &str) -> Leader {
-        Leader { stage: 1, evaluations, playouts: 2 * evaluations, reward: -0.0, program: program.into() }
+    fn leader(evaluations: u64, program: &str) -> StoredLeader {
+        StoredLeader {
+            stage: 1,
+            evaluations,
+            playouts: 2 * evaluations,
+            reward: -0.0,
+            program: program.into(),
+        }
     }
 
     #[test]

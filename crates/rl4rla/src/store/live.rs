@@ -22,7 +22,7 @@ const MOST_ENTRIES: usize = 50;
 /// The state of a running run.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Live {
+pub struct LiveState {
     /// The stage of the curriculum, from zero.
     pub stage: usize,
     /// The stage's name.
@@ -109,14 +109,14 @@ impl Pace {
 
 impl Store {
     /// Commits the state of a running run, together with everything appended.
-    pub fn show(&mut self, run: &RunId, live: &Live) -> Result<(), StoreError> {
+    pub fn show(&mut self, run: &RunId, live: &LiveState) -> Result<(), StoreError> {
         self.writable()?;
         self.buffer.live.insert(run.row(), json(live));
         self.flush()
     }
 
     /// The state of a run, if a process is working on it.
-    pub fn live(&self, run: &RunId) -> Result<Option<Live>, StoreError> {
+    pub fn live(&self, run: &RunId) -> Result<Option<LiveState>, StoreError> {
         if self.status(run)? != Status::Running {
             return Ok(None);
         }
@@ -151,27 +151,27 @@ mod tests {
         let mut store = Store::open(&path).unwrap();
         let run = store.begin(&new_run()).unwrap();
         let tradeoff = Tradeoff { excess: 1e-3, flops: 5.0, condition: 2.0 };
-        let live = Live {
+        let live = LiveState {
             stage: 2,
             name: "ls-gd".into(),
             playouts: 7,
             best: Some(LiveBest { program: "p".into(), reward: 0.5 }),
             front: vec![LiveEntry { tradeoff, program: "q".into() }],
-            ..Live::default()
+            ..LiveState::default()
         };
         let reader = Store::open_read_only(&path).unwrap();
         assert_eq!(reader.live(&run).unwrap(), None);
-        store.show(&run, &Live::default()).unwrap();
+        store.show(&run, &LiveState::default()).unwrap();
         store.show(&run, &live).unwrap();
         assert_eq!(reader.live(&run).unwrap().as_ref(), Some(&live));
         for (state, found) in
-            [("{\"later\": 1}", Some(Live::default())), ("[", None), ("{\"at\": \"\"}", None)]
+            [("{\"later\": 1}", Some(LiveState::default())), ("[", None), ("{\"at\": \"\"}", None)]
         {
             store.connection.execute("UPDATE live SET state = ?1", [state]).unwrap();
             assert_eq!(reader.live(&run).unwrap(), found);
         }
         let nan = Some(LiveBest { program: "p".into(), reward: f64::NAN });
-        store.show(&run, &Live { best: nan, ..live.clone() }).unwrap();
+        store.show(&run, &LiveState { best: nan, ..live.clone() }).unwrap();
         assert!(reader.live(&run).unwrap().unwrap().best.unwrap().reward.is_nan());
         store.interrupted(&run).unwrap();
         assert_eq!(reader.live(&run).unwrap(), None);

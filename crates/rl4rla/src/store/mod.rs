@@ -36,14 +36,14 @@ pub use clock::utc;
 pub use error::StoreError;
 pub use evaluation::{Sample, StoredReward};
 pub use holder::Holder;
-pub use leader::Leader;
-pub use live::{Live, LiveBest, LiveEntry};
+pub use leader::StoredLeader;
+pub use live::{LiveBest, LiveEntry, LiveState};
 pub use mark::Marks;
 pub use record::{Recorder, Sampler, known};
 pub use results::ResultRecorder;
 pub use run::{NewRun, Run, RunId, RunRow};
 pub use status::Status;
-pub use watch::{Changes, Watcher};
+pub use watch::{StoreChanges, Watcher};
 
 use std::collections::BTreeMap;
 use std::fs;

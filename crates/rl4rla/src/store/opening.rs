@@ -59,7 +59,7 @@ fn settled(path: &Path) -> Option<SystemTime> {
     written(path).filter(|_| calm && cfg!(unix))
 }
 
-/// Opens a store for reading; also returns its format and, if it has no writer, its modification time. Changes nothing in
+/// Opens a store for reading; also returns its format and, if it has no writer, its modification time. StoreChanges nothing in
 /// the file.
 pub(super) fn open_for_reading(path: &Path) -> Result<Found, StoreError> {
     let (connection, format, time) = match look(path) {

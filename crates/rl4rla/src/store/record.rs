@@ -1,7 +1,7 @@
 //! Recording: an observer that writes a run into the store, and the values that an earlier attempt left there.
 
 use super::live::Pace;
-use super::{Leader, Live, LiveBest, LiveEntry, RunId, Sample, Store, StoreError, StoredReward};
+use super::{LiveBest, LiveEntry, LiveState, RunId, Sample, Store, StoreError, StoredLeader, StoredReward};
 use crate::curriculum::Curriculum;
 use crate::discovery::{self, Approach, Front, Known, Observer, Progress, RewardKey, StageResult};
 use crate::problem::InstanceSet;
@@ -125,7 +125,7 @@ impl<'a> Recorder<'a> {
             return;
         };
         self.leader = Some(best.program.clone());
-        let leader = Leader {
+        let leader = StoredLeader {
             stage: progress.stage as u32,
             evaluations: progress.counters.evaluations,
             playouts: progress.counters.playouts,
@@ -139,9 +139,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// Shows the state of the run, with what is known of it already.
-    fn show(&mut self, number: usize, doing: &str, known: Live) {
+    fn show(&mut self, number: usize, doing: &str, known: LiveState) {
         let stage = &self.curriculum.stages[number].0;
-        let live = Live {
+        let live = LiveState {
             stage: number,
             name: stage.name.clone(),
             budget: self.approach.tuning(stage).budget,
@@ -194,13 +194,13 @@ impl Observer for Recorder<'_> {
         if self.pace.is_due() {
             let (update, counters) = (self.update(progress.stage), &progress.counters);
             let best = progress.best.as_ref();
-            let live = Live {
+            let live = LiveState {
                 playouts: counters.playouts,
                 evaluations: counters.evaluations,
                 unique_states: counters.unique_states,
                 best: best.map(|best| LiveBest { program: update.text(best.program), reward: best.reward }),
                 front: LiveEntry::of(progress.front, update),
-                ..Live::default()
+                ..LiveState::default()
             };
             self.show(progress.stage, "searching", live);
         }
@@ -210,7 +210,7 @@ impl Observer for Recorder<'_> {
     fn begins(&mut self, number: usize) {
         self.sampler.take_next();
         self.leader = None;
-        self.show(number, "drawing instances", Live::default());
+        self.show(number, "drawing instances", LiveState::default());
     }
 
     fn ended(&mut self, number: usize, result: &StageResult) {

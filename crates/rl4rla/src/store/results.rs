@@ -1,7 +1,7 @@
 //! The log of an exploration's results: its rows are those of the log of evaluations, one for each number.
 
 use super::live::Pace;
-use super::{Live, RunId, Store, StoreError, StoredReward};
+use super::{LiveState, RunId, Store, StoreError, StoredReward};
 use crate::explore::ResultLog;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,7 +73,7 @@ impl<'a> ResultRecorder<'a> {
         if writing.error.is_none() && writing.pace.is_due() {
             let evaluations = self.counts().iter().sum::<usize>() as u64;
             let (at, doing) = (writing.pace.tick(), writing.doing.clone());
-            let live = Live { evaluations, at, doing, ..Live::default() };
+            let live = LiveState { evaluations, at, doing, ..LiveState::default() };
             writing.error = writing.store.show(&self.run, &live).err();
         }
     }

@@ -149,7 +149,7 @@ pub(super) fn fill(connection: &Connection) -> rusqlite::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Folder, evaluation, new_run, record, stage};
-    use super::super::{Live, Sample};
+    use super::super::{LiveState, Sample};
     use super::*;
 
     const SAMPLE: Sample = Sample {
@@ -197,7 +197,7 @@ mod tests {
         let changes: [Change; 9] = [
             |store, run| store.append(run, &[evaluation(0)]),
             |store, run| store.sample(run, &SAMPLE),
-            |store, run| store.show(run, &Live::default()),
+            |store, run| store.show(run, &LiveState::default()),
             |store, run| store.finish_stage(run, 0, &stage("a")),
             |store, run| store.add_seconds(run, 1.0),
             |store, run| store.set_marks(run, &[], "note"),

@@ -12,7 +12,7 @@ const COARSE: Duration = Duration::from_secs(2);
 
 /// What is new in a store.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct Changes {
+pub struct StoreChanges {
     /// The runs that are new or have changed, in the order in which they began; deleted ones included.
     pub rows: Vec<RunRow>,
     /// The ids of the runs that are not there any more: the file was removed or replaced.
@@ -54,7 +54,7 @@ impl Watcher {
     /// What has changed since the last poll, `None` if nothing has; at first, everything that is there.
     ///
     /// After an error the next poll begins with the store as it is then.
-    pub fn poll(&mut self) -> Result<Option<Changes>, StoreError> {
+    pub fn poll(&mut self) -> Result<Option<StoreChanges>, StoreError> {
         let polled = self.look();
         if polled.is_err() {
             self.open = None;
@@ -62,10 +62,10 @@ impl Watcher {
         // A writer has come while a file without writers was being read.
         let busy = matches!(polled, Err(StoreError::Busy { .. }));
         let changes = if busy { self.look()? } else { polled? };
-        Ok(Some(changes).filter(|changes| *changes != Changes::default()))
+        Ok(Some(changes).filter(|changes| *changes != StoreChanges::default()))
     }
 
-    fn look(&mut self) -> Result<Changes, StoreError> {
+    fn look(&mut self) -> Result<StoreChanges, StoreError> {
         if self.open.as_ref().is_some_and(|open| open.is_outdated(&self.path)) {
             self.open = None;
         }
@@ -92,11 +92,11 @@ impl Watcher {
             let before = self.told.insert(row.id.row(), row.clone());
             before.as_ref() != Some(row) || row.status == Status::Running
         });
-        Ok(Changes { rows, gone: vec![] })
+        Ok(StoreChanges { rows, gone: vec![] })
     }
 
     /// Opens the store and compares all of it with what was told.
-    fn reopen(&mut self) -> Result<Changes, StoreError> {
+    fn reopen(&mut self) -> Result<StoreChanges, StoreError> {
         self.open = Open::new(&self.path)?;
         let (rows, change) = match &self.open {
             Some(open) => open.store.listing(None)?,
@@ -110,7 +110,7 @@ impl Watcher {
         let there = |old: &&RunRow| self.told.get(&old.id.row()).is_some_and(|row| row.id == old.id);
         let gone = before.values().filter(|old| !there(old)).map(|old| old.id.to_string()).collect();
         let rows = self.told.values().filter(|row| before.get(&row.id.row()) != Some(row)).cloned().collect();
-        Ok(Changes { rows, gone })
+        Ok(StoreChanges { rows, gone })
     }
 }
 
@@ -158,7 +158,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Folder, evaluation, new_run, record};
-    use super::super::{Live, RunId};
+    use super::super::{LiveState, RunId};
     use super::*;
 
     #[track_caller]
@@ -179,11 +179,15 @@ mod tests {
         assert_eq!(told(&mut watcher), std::slice::from_ref(&run));
         assert!(watcher.poll().unwrap().is_none());
         let other = store.begin(&new_run()).unwrap();
-        store.show(&run, &Live { playouts: 3, ..Live::default() }).unwrap();
+        store.show(&run, &LiveState { playouts: 3, ..LiveState::default() }).unwrap();
         assert_eq!(told(&mut watcher), [run.clone(), other.clone()]);
         assert_eq!(watcher.store().unwrap().live(&run).unwrap().unwrap().playouts, 3);
-        store.show(&run, &Live { playouts: 4, ..Live::default() }).unwrap();
-        assert_eq!(told(&mut watcher), std::slice::from_ref(&run), "its row is the same, and its state is new");
+        store.show(&run, &LiveState { playouts: 4, ..LiveState::default() }).unwrap();
+        assert_eq!(
+            told(&mut watcher),
+            std::slice::from_ref(&run),
+            "its row is the same, and its state is new"
+        );
         store.finish(&run, &record()).unwrap();
         store.delete(&other).unwrap();
         assert_eq!(told(&mut watcher), [run.clone(), other.clone()]);
@@ -226,7 +230,7 @@ mod tests {
         let mut watcher = Watcher::new(&path);
         assert_eq!(told(&mut watcher), std::slice::from_ref(&run));
         std::fs::rename(&path, &moved).unwrap();
-        let gone = Changes { rows: vec![], gone: vec![run.to_string()] };
+        let gone = StoreChanges { rows: vec![], gone: vec![run.to_string()] };
         assert_eq!(watcher.poll().unwrap(), Some(gone.clone()));
         assert!(watcher.poll().unwrap().is_none());
         let mut store = Store::open(&path).unwrap();
