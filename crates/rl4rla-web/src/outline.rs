@@ -6,21 +6,21 @@ use rl4rla::program::{Document, equation};
 use rl4rla::store::Run;
 
 /// The stages of a run; none for an exploration, and for a curriculum that this build cannot read.
-pub struct Outline {
+pub struct RunOutline {
     curriculum: Option<Curriculum>,
     settings: Option<SearchSettings>,
 }
 
-impl Outline {
+impl RunOutline {
     /// The outline of a run.
-    pub fn of(run: &Run) -> Outline {
+    pub fn of(run: &Run) -> RunOutline {
         let settings: Option<SearchSettings> = serde_json::from_str(&run.settings).ok();
         let curriculum = Curriculum::outline(&run.row.curriculum, &run.spec).ok();
         let curriculum = curriculum.map(|curriculum| match &settings {
             Some(settings) => settings.apply(curriculum),
             None => curriculum,
         });
-        Outline { curriculum, settings }
+        RunOutline { curriculum, settings }
     }
 
     /// The curriculum, as the run's settings change it, and these settings.

@@ -2,9 +2,9 @@
 
 use crate::board::told;
 use crate::error::ApiError;
-use crate::outline::Outline;
+use crate::outline::RunOutline;
 use crate::state::ServerState;
-use crate::terms::{Terms, WAIT};
+use crate::terms::{MeasuredTerms, WAIT};
 use axum::Json;
 use axum::extract::{Path, State};
 use rl4rla::record::{Build, EXPLORE};
@@ -38,7 +38,7 @@ pub async fn whole(
         Ok((store.run(&id)?, store.stages(&id)?, store.live(&id)?))
     };
     let (run, stages, live) = reading(read).await?;
-    let outline = Outline::of(&run);
+    let outline = RunOutline::of(&run);
     let objection = objection(&run);
     let id = run.row.id.as_str();
     let settings: Value = serde_json::from_str(&run.settings).unwrap_or_default();
@@ -77,7 +77,7 @@ fn objection(run: &Run) -> Option<String> {
 }
 
 /// The state of a run, with the equations of its programs.
-pub fn live_value(live: &LiveState, outline: &Outline) -> Value {
+pub fn live_value(live: &LiveState, outline: &RunOutline) -> Value {
     let mut value = json!(live);
     let equation = |program: &Value| outline.equation(live.stage, program.as_str()?);
     if value["best"].is_object() {
@@ -96,8 +96,8 @@ pub async fn curves(
         let store = Store::open_read_only(&store)?;
         let id = named(&store, &id)?;
         let (run, samples, leaders) = (store.run(&id)?, store.samples(&id)?, store.leaders(&id)?);
-        let outline = Outline::of(&run);
-        let (terms, until) = (Terms::of(&run, &outline), Instant::now() + WAIT);
+        let outline = RunOutline::of(&run);
+        let (terms, until) = (MeasuredTerms::of(&run, &outline), Instant::now() + WAIT);
         let stages = outline.names().into_iter().enumerate().map(|(number, name)| {
             let here = |stage: u32| stage as usize == number;
             let points: Vec<Value> = samples

@@ -2,7 +2,7 @@
 //! again, on the same instances, and kept. That takes time, so each answer waits for a few of them only, one at a time; the
 //! next answer has more.
 
-use crate::outline::Outline;
+use crate::outline::RunOutline;
 use rl4rla::discovery::{Bench, Executor, Problems, Stage};
 use rl4rla::problem::InstanceSet;
 use rl4rla::program::Document;
@@ -21,7 +21,7 @@ type Place = (String, usize, String);
 /// How long an answer waits for terms.
 pub const WAIT: Duration = Duration::from_millis(300);
 
-/// Terms that were computed.
+/// MeasuredTerms that were computed.
 #[derive(Default)]
 pub struct KnownTerms {
     known: Mutex<BTreeMap<Place, Value>>,
@@ -58,16 +58,16 @@ impl KnownTerms {
 }
 
 /// Measures programs as a run does.
-pub struct Terms<'a> {
-    outline: &'a Outline,
+pub struct MeasuredTerms<'a> {
+    outline: &'a RunOutline,
     seed: u64,
     problems: Problems,
 }
 
-impl<'a> Terms<'a> {
+impl<'a> MeasuredTerms<'a> {
     /// The terms of a run's programs.
-    pub fn of(run: &Run, outline: &'a Outline) -> Terms<'a> {
-        Terms { outline, seed: run.row.seed, problems: Problems::default() }
+    pub fn of(run: &Run, outline: &'a RunOutline) -> MeasuredTerms<'a> {
+        MeasuredTerms { outline, seed: run.row.seed, problems: Problems::default() }
     }
 
     /// The means of the terms on the search instances; `None` if they cannot be computed.

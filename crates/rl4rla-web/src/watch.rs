@@ -1,7 +1,7 @@
 //! Looking at the store while others write to it: what has changed is told to all pages.
 
 use crate::board::told;
-use crate::outline::Outline;
+use crate::outline::RunOutline;
 use crate::run::live_value;
 use crate::state::ServerState;
 use rl4rla::store::Watcher;
@@ -49,7 +49,7 @@ fn look(shared: &ServerState, watcher: &mut Watcher, lives: &mut BTreeMap<String
     for row in running {
         let Ok(Some(live)) = store.live(&row.id) else { continue };
         let Ok(run) = store.run(&row.id) else { continue };
-        let live = live_value(&live, &Outline::of(&run));
+        let live = live_value(&live, &RunOutline::of(&run));
         if lives.insert(row.id.to_string(), live.to_string()).as_ref() != Some(&live.to_string()) {
             shared.events.tell("live", &json!({ "run": row.id.as_str(), "live": live }));
         }
