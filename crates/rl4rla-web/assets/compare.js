@@ -66,7 +66,7 @@ function draw(groups) {
       { head: 'Found', number: true, cell: (group) => `${group.successes} of ${group.seeds}` },
       { head: 'Success', number: true, cell: (group) => (group.interval ? `${percent(rate(group))} (${percent(group.interval[0])} to ${percent(group.interval[1])})` : null) },
       { head: 'Evaluations, median', number: true, cell: (group) => count(group.evaluations?.median) },
-      { head: '95 % interval', number: true, cell: (group) => (group.evaluations ? `${count(group.evaluations.low)} to ${count(group.evaluations.high)}` : '–') },
+      { head: '95 % interval, or range of fewer than six', number: true, cell: (group) => (group.evaluations ? `${count(group.evaluations.low)} to ${count(group.evaluations.high)}` : '–') },
     ], groups)),
     h('section', null, h('h2', null, 'Evaluations to the target'), h('p', { class: 'note' }, 'One point for each run that found its targets.'), figure.element),
     h('section', null, h('h2', null, 'Runs'), groups.map((group) => h('details', { open: groups.length === 1 && group.runs.length <= 20 }, h('summary', null, `${name(group)}: ${several(group.runs.length, 'run')}`), table([

@@ -63,7 +63,7 @@ fn told(at: &[Option<usize>], first: &RankedContender, ranking: &[RankedContende
     let why = match ranking.get(1) {
         Some(second) => format!(
             "{}; {} takes {:.2} times its work",
-            first.iterations,
+            iterations(first),
             second.program,
             second.work / first.work
         ),
