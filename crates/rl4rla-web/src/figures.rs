@@ -1,7 +1,6 @@
 //! The figures of a run, drawn as in reports.
 
 use crate::error::ApiError;
-use crate::run::named;
 use crate::state::ServerState;
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
@@ -19,7 +18,7 @@ pub async fn draw(
     let path = shared.settings.store.clone();
     let drawn = move || -> Result<Option<String>, ApiError> {
         let store = Store::open_read_only(&path)?;
-        let id = named(&store, &run)?;
+        let id = store.find(&run)?;
         let figure = wanted.draw(&store, &id).map_err(|error| ApiError::inside(error.to_string()))?;
         Ok(figure.map(|figure| figure.svg()))
     };

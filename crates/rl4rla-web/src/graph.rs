@@ -3,7 +3,6 @@
 //! One search is made again at a time, on one thread: a search that goes on should not notice it. The last graphs are kept.
 
 use crate::error::ApiError;
-use crate::run::named;
 use crate::state::ServerState;
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -54,7 +53,7 @@ impl Graphs {
         }
         let (stored, goes_on) = {
             let store = Store::open_read_only(path)?;
-            let id = named(&store, run)?;
+            let id = store.find(run)?;
             let goes_on = store.run(&id)?.row.status == Status::Running;
             (StoredStage::read(&store, &id, stage).map_err(refused)?, goes_on)
         };

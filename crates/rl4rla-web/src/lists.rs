@@ -4,7 +4,7 @@ use crate::error::ApiError;
 use crate::state::ServerState;
 use axum::Json;
 use axum::extract::State;
-use rl4rla::curriculum::BUILTIN;
+use rl4rla::curriculum::{BUILTIN, FAMILY_KEYS, TOP_KEYS};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -55,7 +55,11 @@ fn keys() -> Vec<Value> {
             .map(|name| json!({ "key": plain(name), "where": "stage", "about": about, "usual": usual, "values": [] }))
             .collect::<Vec<Value>>()
     };
-    rows.flat_map(row).collect()
+    let others = [("file", &TOP_KEYS[..]), ("family", &FAMILY_KEYS[..])];
+    let other = |(place, keys): (&str, &[&str])| -> Vec<Value> {
+        keys.iter().map(|key| json!({ "key": key, "where": place, "about": "", "values": [] })).collect()
+    };
+    rows.flat_map(row).chain(others.into_iter().flat_map(other)).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::board::told;
 use crate::error::ApiError;
-use crate::run::{named, reading};
+use crate::run::reading;
 use crate::state::ServerState;
 use axum::Json;
 use axum::extract::{Path, State};
@@ -56,7 +56,7 @@ async fn change(
     let path = shared.settings.store.clone();
     let row = reading(move || {
         let mut store = Store::open(&path)?;
-        let run = named(&store, &id)?;
+        let run = store.find(&id)?;
         write(&mut store, &run)?;
         Ok(store.run(&run)?.row)
     })

@@ -8,7 +8,7 @@ use crate::terms::{MeasuredTerms, WAIT};
 use axum::Json;
 use axum::extract::{Path, State};
 use rl4rla::record::{Build, EXPLORE};
-use rl4rla::store::{LiveState, Run, RunId, Status, Store, StoreError, StoredLeader};
+use rl4rla::store::{LiveState, Run, Status, Store, StoreError, StoredLeader};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,11 +21,6 @@ pub async fn reading<T: Send + 'static>(
     Ok(done.map_err(|_| ApiError::inside("the store cannot be read"))??)
 }
 
-/// The run with this id, which is not a path, a prefix or a word such as `last`.
-pub fn named(store: &Store, id: &str) -> Result<RunId, StoreError> {
-    store.find(id)
-}
-
 /// Everything about a run but its evaluations.
 pub async fn whole(
     State(shared): State<Arc<ServerState>>,
@@ -34,7 +29,7 @@ pub async fn whole(
     let store = shared.settings.store.clone();
     let read = move || {
         let store = Store::open_read_only(&store)?;
-        let id = named(&store, &id)?;
+        let id = store.find(&id)?;
         Ok((store.run(&id)?, store.stages(&id)?, store.live(&id)?))
     };
     let (run, stages, live) = reading(read).await?;
@@ -94,7 +89,7 @@ pub async fn curves(
     let store = shared.settings.store.clone();
     let read = move || {
         let store = Store::open_read_only(&store)?;
-        let id = named(&store, &id)?;
+        let id = store.find(&id)?;
         let (run, samples, leaders) = (store.run(&id)?, store.samples(&id)?, store.leaders(&id)?);
         let outline = RunOutline::of(&run);
         let (terms, until) = (MeasuredTerms::of(&run, &outline), Instant::now() + WAIT);

@@ -19,6 +19,7 @@ pub use builtin::BUILTIN;
 pub use error::SpecError;
 pub use replay::Replay;
 pub use run::{Discovery, StageStart, discover};
+pub use spec::{FAMILY_KEYS, TOP_KEYS};
 pub use target::Target;
 
 use crate::discovery::Stage;

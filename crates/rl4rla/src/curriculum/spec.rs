@@ -32,7 +32,8 @@ const PAPER_OPERATORS: [Core; 11] = [
     Core::LeverageScore,
 ];
 
-const TOP_KEYS: [&str; 6] = ["title", "about", "reference", "start", "defaults", "stage"];
+/// The keys of a curriculum, outside its stages.
+pub const TOP_KEYS: [&str; 6] = ["title", "about", "reference", "start", "defaults", "stage"];
 
 const STAGE_KEYS: [&str; 27] = [
     "name",
@@ -64,7 +65,9 @@ const STAGE_KEYS: [&str; 27] = [
     "stable",
 ];
 
-const FAMILY_KEYS: [&str; 8] = ["kind", "rows", "cols", "condition", "leverage", "right", "outside", "scale"];
+/// The keys of a family; it also takes its own numbers.
+pub const FAMILY_KEYS: [&str; 8] =
+    ["kind", "rows", "cols", "condition", "leverage", "right", "outside", "scale"];
 
 pub(super) const ANY: RangeInclusive<u64> = 1..=u64::MAX;
 
