@@ -50,7 +50,7 @@ def test_a_run_has_stages_programs_and_fronts(run):
     with pytest.raises(ValueError, match="there is no stage"):
         run.front("nothing")
     assert run.resume().record == run.record
-    assert run.id in {value for row in rl4rla.runs(run.store).to_dict("records") for value in row.values()}
+    assert run.id in set(rl4rla.runs(run.store)["run"])
     assert "✓" in run._repr_html_()
 
 

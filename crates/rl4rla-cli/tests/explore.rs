@@ -252,6 +252,13 @@ fn a_search_for_data_refuses_what_it_cannot_use() {
         assert_eq!(refused.code, 2, "{words:?}: {refused:?}");
         assert!(refused.err.contains(told), "{words:?}: {refused:?}");
     }
+    for words in [
+        &["explore", "--family", "mid-cond", "--intercept"][..],
+        &["advise", "--rows", "99", "--cols", "9", "--dense"],
+    ] {
+        let refused = rl4rla(words);
+        assert!(refused.code == 2 && refused.err.contains("no --matrix is given"), "{words:?}: {refused:?}");
+    }
     let few = common::written("explore-few.csv", "a,b,y\n1,2,3\n4,5,7\n7,8,8\n2,1,1\n0,3,1\n");
     let refused = rl4rla(&["explore", "--matrix", &few, "--target", "y"]);
     assert!(refused.code == 2 && refused.err.contains("too small to need an iteration"), "{refused:?}");

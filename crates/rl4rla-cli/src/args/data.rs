@@ -1,5 +1,6 @@
 //! The options of `solve` and `compare` that select the input files and their format.
 
+use crate::failure::Failure;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -42,6 +43,33 @@ pub struct DataArguments {
     /// Memory limit for data, such as 800M or 4G; data larger than half of it are read from disk [default: free memory]
     #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Data", requires = "matrix")]
     pub max_memory: Option<u64>,
+}
+
+impl DataArguments {
+    /// Refuses an option that is given although there is no file that it could apply to. `requires` does not where another
+    /// argument excludes the file.
+    pub fn only_with_matrix(&self) -> Result<(), Failure> {
+        let given = [
+            (self.member.is_some(), "--member"),
+            (self.rhs.is_some(), "--rhs"),
+            (self.target.is_some(), "--target"),
+            (self.intercept, "--intercept"),
+            (self.standardise, "--standardise"),
+            (self.dense, "--dense"),
+            (self.drop_missing, "--drop-missing"),
+            (self.header.is_some(), "--header"),
+            (self.delimiter.is_some(), "--delimiter"),
+            (self.decimal.is_some(), "--decimal"),
+            (self.max_memory.is_some(), "--max-memory"),
+        ];
+        match given.into_iter().find(|(given, _)| *given && self.matrix.is_none()) {
+            None => Ok(()),
+            Some((_, option)) => {
+                Err(Failure::new(format!("{option} describes data, and no --matrix is given"))
+                    .advise("--matrix FILE, or no such option"))
+            }
+        }
+    }
 }
 
 fn yes_or_no(text: &str) -> Result<bool, String> {

@@ -25,6 +25,7 @@ struct Asked {
 /// Advises on a program.
 pub fn run(args: &Advise, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
+    args.data.only_with_matrix()?;
     let asked = match args.data.matrix.as_deref() {
         Some(matrix) => from_data(args, matrix)?,
         None => from_options(args)?,

@@ -30,6 +30,7 @@ pub fn run(args: &Explore, shared: &Shared) -> Result<Page, Failure> {
 /// The same for a system in memory, if there is one.
 pub fn on(args: &Explore, shared: &Shared, given: Option<System>) -> Result<Page, Failure> {
     args.threads.apply()?;
+    args.data.only_with_matrix()?;
     // Wrong options are told before a large file is read.
     spec(&request(args, None)?)?;
     let data =
