@@ -4,6 +4,7 @@ mod audit;
 mod builder;
 mod builtin;
 mod error;
+mod keys;
 mod reader;
 mod replay;
 mod run;
@@ -17,9 +18,9 @@ pub use audit::{Audited, audit};
 pub use builder::{CurriculumBuilder, StageBuilder};
 pub use builtin::BUILTIN;
 pub use error::SpecError;
+pub use keys::{FAMILY_KEYS, STAGE_KEYS, TOP_KEYS};
 pub use replay::Replay;
 pub use run::{Discovery, StageStart, discover};
-pub use spec::{FAMILY_KEYS, TOP_KEYS};
 pub use target::Target;
 
 use crate::discovery::Stage;

@@ -2,6 +2,7 @@
 
 use super::Curriculum;
 use super::error::SpecError;
+use super::keys::{FAMILY_KEYS, STAGE_KEYS, TOP_KEYS};
 use super::reader::{self, TableItem, TableReader};
 use super::target::Target;
 use super::user_table::{DATA, Tables, marked, table};
@@ -31,43 +32,6 @@ const PAPER_OPERATORS: [Core; 11] = [
     Core::Subsampling,
     Core::LeverageScore,
 ];
-
-/// The keys of a curriculum, outside its stages.
-pub const TOP_KEYS: [&str; 6] = ["title", "about", "reference", "start", "defaults", "stage"];
-
-const STAGE_KEYS: [&str; 27] = [
-    "name",
-    "about",
-    "edits",
-    "open",
-    "operators",
-    "registers",
-    "setup-only",
-    "types",
-    "family",
-    "conditions",
-    "iterations",
-    "step",
-    "sketch",
-    "sketch-factor",
-    "batch",
-    "sampling",
-    "keep",
-    "reward",
-    "exploration",
-    "budget",
-    "budget-per",
-    "redirect",
-    "merge",
-    "instances",
-    "target",
-    "completed-by",
-    "stable",
-];
-
-/// The keys of a family; it also takes its own numbers.
-pub const FAMILY_KEYS: [&str; 8] =
-    ["kind", "rows", "cols", "condition", "leverage", "right", "outside", "scale"];
 
 pub(super) const ANY: RangeInclusive<u64> = 1..=u64::MAX;
 
