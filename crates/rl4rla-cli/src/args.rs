@@ -23,7 +23,7 @@ pub use explore::Explore;
 pub use export::ExportArguments;
 pub use problem::{Chance, ProblemArguments, Running};
 pub use resources::{EMBEDDED, Resources, Threads};
-pub use searching::{Audit, Discover, Learn, Proposing, Reproduce, Resume, Searching, Sweep};
+pub use searching::{Audit, Discover, Learn, Proposing, Reproduce, Resume, Searching, SweepArguments};
 #[cfg(feature = "serve")]
 pub use serve::Serve;
 pub use solve::{Calibrate, Solve};
@@ -148,7 +148,7 @@ Examples:
 
 One attempt per seed. Finished runs are reused from the store: interrupt at any time and repeat the command to continue.
 Exit code 0 if all runs completed, whether or not they found their targets.")]
-    Sweep(Sweep),
+    Sweep(SweepArguments),
     /// Learn a policy from the searches in the store: which edits have led to their targets
     #[command(after_help = searching::LEARN_HELP)]
     Learn(Learn),

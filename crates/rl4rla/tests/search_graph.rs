@@ -9,7 +9,7 @@ use rl4rla::discovery::{
     RewardKey, SearchGraph, StageResult,
 };
 use rl4rla::experiment::{
-    BegunRunError, Campaign, GraphError, LearnedPolicy, SearchSettings, StoredStage, campaign, search_graph,
+    BegunRunError, GraphError, LearnedPolicy, SearchSettings, StoredStage, Sweep, search_graph, sweep,
 };
 use rl4rla::problem::InstanceSet;
 use rl4rla::program::{Document, Program};
@@ -444,8 +444,8 @@ fn what_cannot_be_made_again_says_why() {
 fn runs_of_a_sweep_and_records_that_do_not_fit_their_log_are_refused() {
     let mut place = Place::new("sweep");
     let best = SearchSettings::new(Approach::new(Method::Best));
-    let mut sweep = [Campaign::new(small(), best.clone(), 3, 1)];
-    campaign::run(&mut sweep, &mut place.1, 1, &()).unwrap();
+    let mut sweep = [Sweep::new(small(), best.clone(), 3, 1)];
+    sweep::run(&mut sweep, &mut place.1, 1, &()).unwrap();
     let swept = place.1.runs().unwrap()[0].id.clone();
     assert_eq!(made(&place.1, &swept, 0).unwrap_err(), GraphError::NoLog(swept));
     let (run, record) = ran(&mut place.1, &best, u64::MAX);

@@ -141,7 +141,7 @@ pub struct Resume {
 }
 
 #[derive(Args)]
-pub struct Sweep {
+pub struct SweepArguments {
     /// Built-in curricula or paths to .toml files
     #[arg(required = true)]
     pub curricula: Vec<OsString>,

@@ -8,8 +8,8 @@ use crate::output::Outputs;
 use crate::page::{Page, faint, indent, ledger, strong};
 use crate::shell::quoted;
 use rl4rla::data::Year;
-use rl4rla::experiment::campaign::{self, cores};
 use rl4rla::experiment::reproduce::{Item, Means, ReproducedItem, Runs, Scope, document, make, wanted};
+use rl4rla::experiment::sweep::{self, cores};
 use rl4rla::report::{Align, Block, Table};
 use rl4rla::store::Store;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     let scope = Scope::new(args.quick, args.seeds, args.seed);
     let begin = Instant::now();
     let mut runs = Runs::new(items.iter().flat_map(|item| (item.asks)(scope)), scope)?;
-    runs.campaigns.iter().try_for_each(|campaign| curriculum::afford(&campaign.curriculum))?;
+    runs.sweeps.iter().try_for_each(|sweep| curriculum::afford(&sweep.curriculum))?;
     if args.dry_run {
         return planned(&mut runs, shared);
     }
@@ -36,7 +36,7 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     let mut store = Store::open(&shared.store)?;
     let threads = args.threads.threads.map_or_else(cores, |threads| threads as usize);
     args.resources.allow_for(threads);
-    if !campaign::run(&mut runs.campaigns, &mut store, threads, &Terminal)? {
+    if !sweep::run(&mut runs.sweeps, &mut store, threads, &Terminal)? {
         return Ok(interrupt::resumable());
     }
     let data = args.data.as_deref();
@@ -62,27 +62,27 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
 /// The runs needed, and how many of them are done.
 fn planned(runs: &mut Runs, shared: &Shared) -> Result<Page, Failure> {
     if shared.store.exists() {
-        campaign::recall(&Store::open_read_only(&shared.store)?, &mut runs.campaigns)?;
+        sweep::recall(&Store::open_read_only(&shared.store)?, &mut runs.sweeps)?;
     }
     let rows: Vec<[String; 4]> = runs
-        .campaigns
+        .sweeps
         .iter()
         .zip(runs.labels())
-        .map(|(campaign, label)| {
-            let (done, count) = (campaign.done().count(), campaign.count());
-            [campaign.curriculum.name.clone(), label, count.to_string(), done.to_string()]
+        .map(|(sweep, label)| {
+            let (done, count) = (sweep.done().count(), sweep.count());
+            [sweep.curriculum.name.clone(), label, count.to_string(), done.to_string()]
         })
         .collect();
     let json: Vec<Value> = rows
         .iter()
-        .zip(&runs.campaigns)
-        .map(|([curriculum, label, ..], campaign)| {
+        .zip(&runs.sweeps)
+        .map(|([curriculum, label, ..], sweep)| {
             json!({
                 "curriculum": curriculum,
-                "method": campaign.method(),
+                "method": sweep.method(),
                 "search": label,
-                "runs": campaign.count(),
-                "done": campaign.done().count(),
+                "runs": sweep.count(),
+                "done": sweep.done().count(),
             })
         })
         .collect();

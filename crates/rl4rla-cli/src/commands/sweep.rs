@@ -1,39 +1,39 @@
 //! `rl4rla sweep`.
 
-use crate::args::{Shared, Sweep};
+use crate::args::{Shared, SweepArguments};
 use crate::commands::discover::{method, settings_for};
 use crate::curriculum;
 use crate::failure::Failure;
 use crate::interrupt::{self, Terminal};
 use crate::page::{Page, accent, duration, faint, ledger, strong};
-use rl4rla::experiment::campaign::{self, cores};
+use rl4rla::experiment::sweep::{self, cores};
 use rl4rla::experiment::words::{values, whole};
-use rl4rla::experiment::{Campaign, Tally, tallies};
+use rl4rla::experiment::{Sweep, Tally, tallies};
 use rl4rla::record::Quantity;
 use rl4rla::report::{Rate, Spread};
 use rl4rla::store::Store;
 use serde_json::{Value, json};
 
 /// Runs every curriculum with every method and every seed.
-pub fn run(args: &Sweep, shared: &Shared) -> Result<Page, Failure> {
-    let mut campaigns = Vec::new();
+pub fn run(args: &SweepArguments, shared: &Shared) -> Result<Page, Failure> {
+    let mut sweeps = Vec::new();
     for name in &args.curricula {
         for way in &args.methods {
             let curriculum = curriculum::find(name)?;
             curriculum::permits(&curriculum, args.searching.typed)?;
             let settings = settings_for(&curriculum, &args.searching, method(way)?)?;
-            campaigns.push(Campaign::new(curriculum, settings, args.seed, args.seeds));
+            sweeps.push(Sweep::new(curriculum, settings, args.seed, args.seeds));
         }
     }
     interrupt::saving(interrupt::resumable());
     let mut store = Store::open(&shared.store)?;
     let threads = args.threads.threads.map_or_else(cores, |threads| threads as usize);
     args.resources.allow_for(threads);
-    let complete = campaign::run(&mut campaigns, &mut store, threads, &Terminal)?;
+    let complete = sweep::run(&mut sweeps, &mut store, threads, &Terminal)?;
     if !complete {
         return Ok(interrupt::resumable());
     }
-    let rows: Vec<Tally> = campaigns.iter().flat_map(tallies).collect();
+    let rows: Vec<Tally> = sweeps.iter().flat_map(tallies).collect();
     let json = json!({ "rows": rows.iter().map(json).collect::<Vec<_>>() });
     let head =
         ["transition", "method", "found", "playouts", "median", "programs", "evaluations", "time", "form"];

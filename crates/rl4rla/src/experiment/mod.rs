@@ -8,7 +8,7 @@
 //! ```
 //! use rl4rla::curriculum::Curriculum;
 //! use rl4rla::discovery::Approach;
-//! use rl4rla::experiment::{Campaign, SearchSettings, campaign, tallies};
+//! use rl4rla::experiment::{Sweep, SearchSettings, sweep, tallies};
 //! use rl4rla::search::Method;
 //! use rl4rla::store::Store;
 //!
@@ -25,12 +25,12 @@
 //!     target = "ls-gd"
 //! "#).unwrap();
 //! let settings = SearchSettings::new(Approach::new(Method::Best));
-//! let mut campaigns = [Campaign::new(curriculum, settings, 0, 3)];
-//! let path = std::env::temp_dir().join(format!("rl4rla-campaign-{}.db", std::process::id()));
+//! let mut sweeps = [Sweep::new(curriculum, settings, 0, 3)];
+//! let path = std::env::temp_dir().join(format!("rl4rla-sweep-{}.db", std::process::id()));
 //! let mut store = Store::open(&path).unwrap();
 //! // Nobody waits: `()` hears nothing and never asks to stop.
-//! assert!(campaign::run(&mut campaigns, &mut store, 1, &()).unwrap());
-//! let total = tallies(&campaigns[0]).pop().unwrap();
+//! assert!(sweep::run(&mut sweeps, &mut store, 1, &()).unwrap());
+//! let total = tallies(&sweeps[0]).pop().unwrap();
 //! assert_eq!(total.found().to_string(), "3/3");
 //! # drop(store);
 //! # std::fs::remove_file(path).unwrap();
@@ -40,7 +40,6 @@ pub mod analyzed;
 mod audit;
 mod bands;
 mod begun;
-pub mod campaign;
 pub mod contest;
 mod costs;
 mod error;
@@ -54,13 +53,13 @@ pub mod reproduce;
 mod search_graph;
 mod settings;
 pub mod summary;
+pub mod sweep;
 mod tally;
 pub mod winner_map;
 pub mod words;
 
 pub use audit::{AuditedStage, audit_seeds};
 pub use begun::{BegunRun, BegunRunError, same_build};
-pub use campaign::Campaign;
 pub use costs::costs;
 pub use error::{ExperimentError, unreadable};
 pub use evaluated::{Evaluated, EvaluatedRun, draw};
@@ -69,4 +68,5 @@ pub use lessons::{Lesson, Lessons};
 pub use monitor::Monitor;
 pub use search_graph::{GraphError, StoredStage, search_graph};
 pub use settings::{PolicySettings, ProposerSettings, SearchSettings};
+pub use sweep::Sweep;
 pub use tally::{Forms, Tally, TransitionRecord, tallies};

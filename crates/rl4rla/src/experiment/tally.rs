@@ -1,6 +1,6 @@
 //! Statistics of the runs of a sweep, by transition.
 
-use super::campaign::Campaign;
+use super::sweep::Sweep;
 use crate::record::{Quantity, RunRecord, SearchCost, StageRecord};
 use crate::report::{Rate, Spread};
 use std::collections::BTreeMap;
@@ -45,28 +45,25 @@ impl<'a> TransitionRecord<'a> {
 }
 
 /// The statistics of a sweep: each stage counts the runs that reached it, the last entry counts all runs.
-pub fn tallies(campaign: &Campaign) -> Vec<Tally<'_>> {
+pub fn tallies(sweep: &Sweep) -> Vec<Tally<'_>> {
     let tally = |transition, parts| Tally {
-        curriculum: &campaign.curriculum.name,
+        curriculum: &sweep.curriculum.name,
         transition,
-        method: campaign.method(),
-        label: campaign.label(),
+        method: sweep.method(),
+        label: sweep.label(),
         parts,
     };
-    let mut from = if campaign.curriculum.start.is_empty() { "∅" } else { "start" };
+    let mut from = if sweep.curriculum.start.is_empty() { "∅" } else { "start" };
     let mut all = Vec::new();
-    for (number, (stage, _)) in campaign.curriculum.stages.iter().enumerate() {
-        let reached: Vec<TransitionRecord> = campaign
-            .done()
-            .filter_map(|run| run.stages.get(number))
-            .map(TransitionRecord::of_stage)
-            .collect();
+    for (number, (stage, _)) in sweep.curriculum.stages.iter().enumerate() {
+        let reached: Vec<TransitionRecord> =
+            sweep.done().filter_map(|run| run.stages.get(number)).map(TransitionRecord::of_stage).collect();
         if !reached.is_empty() {
             all.push(tally(format!("{from} → {}", stage.name), reached));
         }
         from = &stage.name;
     }
-    all.push(tally("total".into(), campaign.done().map(TransitionRecord::of_run).collect()));
+    all.push(tally("total".into(), sweep.done().map(TransitionRecord::of_run).collect()));
     all
 }
 

@@ -3,8 +3,8 @@
 use super::way::label;
 use crate::curriculum::Curriculum;
 use crate::discovery::Approach;
-use crate::experiment::Campaign;
 use crate::experiment::ExperimentError;
+use crate::experiment::Sweep;
 use crate::experiment::{LearnedPolicy, PolicySettings, SearchSettings};
 use crate::experiment::{Tally, tallies};
 use crate::search::Method;
@@ -218,7 +218,7 @@ impl Ask {
         Ok(known[&key].clone())
     }
 
-    fn campaign(&self, scope: Scope, policies: &mut Policies) -> Result<Campaign, ExperimentError> {
+    fn sweep(&self, scope: Scope, policies: &mut Policies) -> Result<Sweep, ExperimentError> {
         let curriculum = match &self.text {
             Some(text) => Curriculum::parse(&self.curriculum, text)?,
             None => builtin(&self.curriculum)?,
@@ -227,9 +227,9 @@ impl Ask {
         let settings = SearchSettings { policy, ..SearchSettings::new(self.setting.approach(self.method)) };
         // Times are compared for the settings of the paper's tables.
         let timed = matches!(self.setting, Setting::Released | Setting::Matched | Setting::Repaired);
-        Ok(Campaign {
+        Ok(Sweep {
             alone: timed && !scope.quick,
-            ..Campaign::new(curriculum, settings, scope.first_seed, self.seeds)
+            ..Sweep::new(curriculum, settings, scope.first_seed, self.seeds)
         })
     }
 }
@@ -238,7 +238,7 @@ impl Ask {
 pub struct Runs {
     asks: Vec<Ask>,
     /// One per request.
-    pub campaigns: Vec<Campaign>,
+    pub sweeps: Vec<Sweep>,
 }
 
 impl Runs {
@@ -255,9 +255,8 @@ impl Runs {
             }
         }
         let mut policies = Policies::new();
-        let campaigns =
-            kept.iter().map(|ask| ask.campaign(scope, &mut policies)).collect::<Result<_, _>>()?;
-        Ok(Runs { asks: kept, campaigns })
+        let sweeps = kept.iter().map(|ask| ask.sweep(scope, &mut policies)).collect::<Result<_, _>>()?;
+        Ok(Runs { asks: kept, sweeps })
     }
 
     /// The labels of the sweeps, in order.
@@ -266,10 +265,10 @@ impl Runs {
     }
 
     /// The sweep of a curriculum with this method and setting.
-    pub fn campaign(&self, curriculum: &str, method: Method, setting: Setting) -> Option<&Campaign> {
+    pub fn sweep(&self, curriculum: &str, method: Method, setting: Setting) -> Option<&Sweep> {
         let file = setting.file(curriculum);
         let wanted = |ask: &Ask| (&ask.curriculum, ask.method, ask.setting) == (&file, method, setting);
-        self.asks.iter().position(wanted).map(|place| &self.campaigns[place])
+        self.asks.iter().position(wanted).map(|place| &self.sweeps[place])
     }
 
     /// The results of one of its stages; `None` if no run reached it.
@@ -280,13 +279,13 @@ impl Runs {
         method: Method,
         setting: Setting,
     ) -> Option<Tally<'_>> {
-        let campaign = self.campaign(curriculum, method, setting)?;
+        let sweep = self.sweep(curriculum, method, setting)?;
         let ends = format!("→ {stage}");
-        tallies(campaign).into_iter().find(|tally| tally.transition.ends_with(&ends))
+        tallies(sweep).into_iter().find(|tally| tally.transition.ends_with(&ends))
     }
 
     /// The results of the whole curriculum.
     pub fn total(&self, curriculum: &str, method: Method, setting: Setting) -> Option<Tally<'_>> {
-        tallies(self.campaign(curriculum, method, setting)?).pop()
+        tallies(self.sweep(curriculum, method, setting)?).pop()
     }
 }

@@ -108,10 +108,10 @@ pub fn reuse(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     let mut part = ReproducedItem::default();
     let (mut states, mut rates) = (Vec::new(), Vec::new());
     for (method, _) in METHODS {
-        let Some(campaign) = means.runs.campaign(KACZMARZ, method, Setting::Released) else { continue };
-        let last = campaign.curriculum.stages.len() as u32 - 1;
+        let Some(sweep) = means.runs.sweep(KACZMARZ, method, Setting::Released) else { continue };
+        let last = sweep.curriculum.stages.len() as u32 - 1;
         let mut notes: Vec<(u64, Vec<Sample>)> = Vec::new();
-        for result in campaign.done() {
+        for result in sweep.done() {
             let run = means.store.find(&result.run)?;
             let samples = means.store.samples(&run)?.into_iter();
             let seen: Vec<Sample> =

@@ -81,13 +81,13 @@ pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
 
 /// ρ(xₜ)/λmax of the programs found, on fresh instances.
 fn convergence(means: &Means, rows: &mut Vec<ComparisonRow>) -> Result<Figure, ExperimentError> {
-    let campaign = means.runs.campaign(CURRICULUM, Method::Best, Setting::Repaired);
-    let campaign = campaign.ok_or_else(|| ExperimentError::new("the eigenvalue campaign was not run"))?;
-    let first = campaign.done().next();
+    let sweep = means.runs.sweep(CURRICULUM, Method::Best, Setting::Repaired);
+    let sweep = sweep.ok_or_else(|| ExperimentError::new("the eigenvalue sweep was not run"))?;
+    let first = sweep.done().next();
     let seed = first.map_or(0, |run| run.seed);
     let instances = if means.scope.quick { 5 } else { 20 };
     let mut series = Vec::new();
-    for (number, (stage, _)) in campaign.curriculum.stages.iter().enumerate() {
+    for (number, (stage, _)) in sweep.curriculum.stages.iter().enumerate() {
         means.monitor.doing(&format!("eigenvalue: convergence of {}", stage.name));
         let found = first.and_then(|run| run.stages.get(number)?.program.as_ref());
         let Some(text) = found else { continue };

@@ -31,13 +31,12 @@ impl ProgramSource {
 
     /// The program of the first seed that found it, with the protocol of its stage; otherwise that of the catalogue.
     pub fn find<'a>(self, means: &'a Means) -> Result<RunCandidate<'a>, ExperimentError> {
-        let missing =
-            || ExperimentError::new(format!("no campaign of {} has {}", self.curriculum, self.stage));
-        let campaign = means.runs.campaign(self.curriculum, Method::Best, Setting::Repaired);
-        let campaign = campaign.ok_or_else(missing)?;
-        let number = campaign.curriculum.stages.iter().position(|(stage, _)| stage.name == self.stage);
+        let missing = || ExperimentError::new(format!("no sweep of {} has {}", self.curriculum, self.stage));
+        let sweep = means.runs.sweep(self.curriculum, Method::Best, Setting::Repaired);
+        let sweep = sweep.ok_or_else(missing)?;
+        let number = sweep.curriculum.stages.iter().position(|(stage, _)| stage.name == self.stage);
         let number = number.ok_or_else(missing)?;
-        let found = campaign.done().find_map(|run| {
+        let found = sweep.done().find_map(|run| {
             let stage = run.stages.get(number).filter(|stage| stage.found)?;
             stage.program.as_deref()
         });
@@ -45,7 +44,7 @@ impl ProgramSource {
             Some(text) => text.parse::<Document>()?.program,
             None => Entry::named(self.catalogue).ok_or_else(missing)?.document.program.clone(),
         };
-        let protocol = &campaign.curriculum.stages[number].0.protocol;
+        let protocol = &sweep.curriculum.stages[number].0.protocol;
         Ok(RunCandidate { source: self, program, discovered: found.is_some(), protocol })
     }
 }

@@ -86,8 +86,8 @@ fn lines(
     let tallies: Vec<(EditProposal, Vec<Tally>)> = proposals(curriculum)
         .iter()
         .filter_map(|&proposing| {
-            let campaign = means.runs.campaign(curriculum, method, Setting::Proposed(proposing))?;
-            Some((proposing, tallies(campaign)))
+            let sweep = means.runs.sweep(curriculum, method, Setting::Proposed(proposing))?;
+            Some((proposing, tallies(sweep)))
         })
         .collect();
     let count = tallies.iter().map(|(_, tallies)| tallies.len()).min().unwrap_or(0);

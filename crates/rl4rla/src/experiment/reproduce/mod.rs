@@ -25,7 +25,7 @@ pub use ask::{Ask, Runs, Scope, Setting};
 pub use item::{ComparisonRow, Item, Means, ReproducedItem};
 
 use super::ExperimentError;
-use super::campaign::cores;
+use super::sweep::cores;
 use crate::program::nearest;
 use crate::report::{Block, ReportPage, ReportSection};
 

@@ -22,12 +22,12 @@ pub fn asks(scope: Scope) -> Vec<Ask> {
 /// The table, and the programs of the first seed.
 pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
     let mut part = ReproducedItem::default();
-    let campaign = means.runs.campaign(CURRICULUM, Method::Best, Setting::Repaired);
-    let campaign = campaign.ok_or_else(|| ExperimentError::new("its campaign was not run"))?;
-    let first = campaign.done().next();
+    let sweep = means.runs.sweep(CURRICULUM, Method::Best, Setting::Repaired);
+    let sweep = sweep.ok_or_else(|| ExperimentError::new("its sweep was not run"))?;
+    let first = sweep.done().next();
     let seed = means.scope.first_seed;
     let (mut rows, mut findings) = (Vec::new(), Vec::new());
-    for (number, (stage, target)) in campaign.curriculum.stages.iter().enumerate() {
+    for (number, (stage, target)) in sweep.curriculum.stages.iter().enumerate() {
         let result = first.and_then(|run| run.stages.get(number));
         let matched = result.and_then(|result| Entry::named(result.matched.as_deref()?));
         let title = matched.map(|entry| entry.document.title.clone());

@@ -6,7 +6,7 @@ use super::item::{ComparisonRow, Means, ReproducedItem};
 use super::paper::{self, EfficiencyRow, METHODS};
 use super::way::{ink, label};
 use crate::experiment::words::FEW;
-use crate::experiment::{Campaign, ExperimentError};
+use crate::experiment::{ExperimentError, Sweep};
 use crate::program::Document;
 use crate::record::{Quantity, StageRecord};
 use crate::report::{Axis, Block, Figure, Label, Marker, Panel, Series, Spread};
@@ -84,11 +84,11 @@ pub fn make(means: &Means) -> Result<ReproducedItem, ExperimentError> {
                     (row.ours, row.interval) = (json!(step.reward), None);
                     part.rows.push(row);
                 }
-                let Some(campaign) = means.runs.campaign(target.curriculum, method, setting) else {
+                let Some(sweep) = means.runs.sweep(target.curriculum, method, setting) else {
                     continue;
                 };
-                let climbs = match campaign.done().count() < FEW {
-                    true => one_by_one(means, campaign, profile, &mut known)?,
+                let climbs = match sweep.done().count() < FEW {
+                    true => one_by_one(means, sweep, profile, &mut known)?,
                     false => vec![steps.into_iter().map(|(step, _)| step).collect()],
                 };
                 all.push(Climbs { method, setting, climbs });
@@ -126,8 +126,8 @@ fn together(
     known: &mut BTreeMap<String, f64>,
 ) -> Result<Vec<(Step, Spread)>, ExperimentError> {
     let mut steps: Vec<(Step, Spread)> = Vec::new();
-    let Some(campaign) = means.runs.campaign(target.curriculum, method, setting) else { return Ok(steps) };
-    for (stage, _) in &campaign.curriculum.stages {
+    let Some(sweep) = means.runs.sweep(target.curriculum, method, setting) else { return Ok(steps) };
+    for (stage, _) in &sweep.curriculum.stages {
         means.monitor.doing(&format!("{}: auxiliary reward after {}", target.title, stage.name));
         let tally = means.runs.stage(target.curriculum, &stage.name, method, setting);
         let Some(tally) = tally else { break };
@@ -150,15 +150,15 @@ fn together(
 /// The staircase of every run, up to the first stage that it did not find.
 fn one_by_one(
     means: &Means,
-    campaign: &Campaign,
+    sweep: &Sweep,
     profile: Auxiliary,
     known: &mut BTreeMap<String, f64>,
 ) -> Result<Vec<Vec<Step>>, ExperimentError> {
     let mut climbs = Vec::new();
-    for run in campaign.done() {
+    for run in sweep.done() {
         let mut playouts = 0.0;
         let mut steps = Vec::new();
-        for ((stage, _), found) in campaign.curriculum.stages.iter().zip(&run.stages) {
+        for ((stage, _), found) in sweep.curriculum.stages.iter().zip(&run.stages) {
             if !found.found {
                 break;
             }

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// One curriculum searched with one method by many seeds.
-pub struct Campaign {
+pub struct Sweep {
     /// The curriculum.
     pub curriculum: Curriculum,
     /// Search settings.
@@ -30,10 +30,10 @@ pub struct Campaign {
     pub results: Vec<Option<RunRecord>>,
 }
 
-impl Campaign {
+impl Sweep {
     /// A sweep without results.
-    pub fn new(curriculum: Curriculum, settings: SearchSettings, first_seed: u64, seeds: u64) -> Campaign {
-        Campaign { curriculum, settings, first_seed, alone: false, results: vec![None; seeds as usize] }
+    pub fn new(curriculum: Curriculum, settings: SearchSettings, first_seed: u64, seeds: u64) -> Sweep {
+        Sweep { curriculum, settings, first_seed, alone: false, results: vec![None; seeds as usize] }
     }
 
     /// Name of its method.
@@ -84,13 +84,13 @@ pub fn cores() -> usize {
 
 /// Reloads earlier runs from the store and computes the missing ones. Returns false if it was interrupted.
 pub fn run(
-    campaigns: &mut [Campaign],
+    sweeps: &mut [Sweep],
     store: &mut Store,
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<bool, ExperimentError> {
-    recall(store, campaigns)?;
-    work(campaigns, store, threads, monitor)
+    recall(store, sweeps)?;
+    work(sweeps, store, threads, monitor)
 }
 
 /// Progress of the sweeps, with an estimate of the remaining time.
@@ -124,19 +124,18 @@ struct Costs {
 }
 
 impl Costs {
-    fn of(campaigns: &[Campaign]) -> Costs {
-        let spent = |campaign: &Campaign| {
-            (campaign.done().map(|record| record.cost.seconds).sum(), campaign.done().count())
-        };
-        let missing: Vec<usize> = campaigns.iter().map(|campaign| campaign.missing().count()).collect();
+    fn of(sweeps: &[Sweep]) -> Costs {
+        let spent =
+            |sweep: &Sweep| (sweep.done().map(|record| record.cost.seconds).sum(), sweep.done().count());
+        let missing: Vec<usize> = sweeps.iter().map(|sweep| sweep.missing().count()).collect();
         let total = missing.iter().sum();
-        Costs { spent: campaigns.iter().map(spent).collect(), missing, begin: Instant::now(), total }
+        Costs { spent: sweeps.iter().map(spent).collect(), missing, begin: Instant::now(), total }
     }
 
-    fn add(&mut self, campaign: usize, seconds: f64, threads: usize) -> Pace {
-        self.spent[campaign].0 += seconds;
-        self.spent[campaign].1 += 1;
-        self.missing[campaign] -= 1;
+    fn add(&mut self, sweep: usize, seconds: f64, threads: usize) -> Pace {
+        self.spent[sweep].0 += seconds;
+        self.spent[sweep].1 += 1;
+        self.missing[sweep] -= 1;
         let mean = |(seconds, count): (f64, usize)| (count > 0).then(|| seconds / count as f64);
         let known: Option<Vec<f64>> = (self.spent.iter().zip(&self.missing))
             .filter(|(_, missing)| **missing > 0)
@@ -152,27 +151,27 @@ impl Costs {
 }
 
 /// Reloads earlier runs of the same build with the same settings from the store.
-pub fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), ExperimentError> {
+pub fn recall(store: &Store, sweeps: &mut [Sweep]) -> Result<(), ExperimentError> {
     let build = Build::current();
     let mut done: HashMap<(String, String), Vec<_>> = HashMap::new();
     for row in store.runs()?.into_iter().filter(|row| row.status.found().is_some()) {
         done.entry((row.curriculum.clone(), row.method.clone())).or_default().push(row);
     }
-    for campaign in campaigns {
-        let settings = campaign.settings.json();
-        let key = (campaign.curriculum.name.clone(), campaign.method().to_string());
+    for sweep in sweeps {
+        let settings = sweep.settings.json();
+        let key = (sweep.curriculum.name.clone(), sweep.method().to_string());
         for row in done.get(&key).into_iter().flatten() {
-            let place = row.seed.wrapping_sub(campaign.first_seed) as usize;
-            if place >= campaign.results.len() {
+            let place = row.seed.wrapping_sub(sweep.first_seed) as usize;
+            if place >= sweep.results.len() {
                 continue;
             }
             let run = store.run(&row.id)?;
-            let asked = campaign.new_run(&settings, &build, place);
+            let asked = sweep.new_run(&settings, &build, place);
             if (&*run.spec, &*run.settings, &run.build) == (asked.spec, asked.settings, asked.build) {
                 // If times matter, runs that shared caches are not reloaded.
-                let fit = |record: &RunRecord| !campaign.alone || record.alone == Some(true);
+                let fit = |record: &RunRecord| !sweep.alone || record.alone == Some(true);
                 if let Some(record) = run.result?.filter(fit) {
-                    campaign.results[place] = Some(record);
+                    sweep.results[place] = Some(record);
                 }
             }
         }
@@ -182,29 +181,28 @@ pub fn recall(store: &Store, campaigns: &mut [Campaign]) -> Result<(), Experimen
 
 /// Computes the missing runs, each on one thread; returns false if interrupted.
 fn work(
-    campaigns: &mut [Campaign],
+    sweeps: &mut [Sweep],
     store: &mut Store,
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<bool, ExperimentError> {
-    let missing =
-        |(c, campaign): (usize, &Campaign)| campaign.missing().map(move |s| (c, s)).collect::<Vec<_>>();
-    let mut runs: Vec<(usize, usize)> = campaigns.iter().enumerate().flat_map(missing).collect();
+    let missing = |(c, sweep): (usize, &Sweep)| sweep.missing().map(move |s| (c, s)).collect::<Vec<_>>();
+    let mut runs: Vec<(usize, usize)> = sweeps.iter().enumerate().flat_map(missing).collect();
     // Runs with the same seed share their instances: one thread computes them all, if there are enough seeds.
-    runs.sort_by_key(|&(c, s)| (campaigns[c].seed(s), c));
+    runs.sort_by_key(|&(c, s)| (sweeps[c].seed(s), c));
     let by_seed: Vec<&[(usize, usize)]> =
-        runs.chunk_by(|a, b| campaigns[a.0].seed(a.1) == campaigns[b.0].seed(b.1)).collect();
+        runs.chunk_by(|a, b| sweeps[a.0].seed(a.1) == sweeps[b.0].seed(b.1)).collect();
     let jobs = if by_seed.len() < threads { runs.chunks(1).collect() } else { by_seed };
     monitor.doing(&format!("searching · {} runs", runs.len()));
     let next = AtomicUsize::new(0);
-    let shared = Mutex::new((store, Costs::of(campaigns), Vec::new(), None));
+    let shared = Mutex::new((store, Costs::of(sweeps), Vec::new(), None));
     let worker = || {
         // A pool of one thread per run: there are many runs, and each needs much memory.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(ExperimentError::from);
         let finish = |c: usize, s: usize, result| {
             let mut shared = shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let (store, costs, results, failure) = &mut *shared;
-            match save(store, &campaigns[c], s, result) {
+            match save(store, &sweeps[c], s, result) {
                 Ok(result) => {
                     let pace = costs.add(c, result.cost.seconds, threads);
                     monitor.doing(&format!("searching · {pace}"));
@@ -217,10 +215,10 @@ fn work(
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::SeqCst)) {
             let problems = Arc::<Problems>::default();
             for &(c, s) in *job {
-                let own = campaigns[c].alone.then(Arc::<Problems>::default);
+                let own = sweeps[c].alone.then(Arc::<Problems>::default);
                 let result = match &pool {
                     Ok(pool) => {
-                        pool.install(|| one(&campaigns[c], s, own.as_ref().unwrap_or(&problems), monitor))
+                        pool.install(|| one(&sweeps[c], s, own.as_ref().unwrap_or(&problems), monitor))
                     }
                     Err(error) => Err(ExperimentError::new(error.to_string())),
                 };
@@ -246,7 +244,7 @@ fn work(
     }
     let complete = results.len() == runs.len();
     for (c, s, result) in results {
-        campaigns[c].results[s] = Some(result);
+        sweeps[c].results[s] = Some(result);
     }
     Ok(complete)
 }
@@ -281,24 +279,24 @@ type Finished = (RunRecord, Vec<Sample>);
 
 /// One run; `None` if it was interrupted.
 fn one(
-    campaign: &Campaign,
+    sweep: &Sweep,
     place: usize,
     problems: &Arc<Problems>,
     monitor: &dyn Monitor,
 ) -> Result<Option<Finished>, ExperimentError> {
-    let seed = campaign.seed(place);
-    let curriculum = campaign.settings.apply(campaign.curriculum.clone());
-    let approach = campaign.settings.approach();
+    let seed = sweep.seed(place);
+    let curriculum = sweep.settings.apply(sweep.curriculum.clone());
+    let approach = sweep.settings.approach();
     let mut watcher = Watcher { monitor, sampler: Sampler::new(POINTS), samples: Vec::new() };
     let mut context = Context {
         problems: problems.clone(),
-        policy: campaign.settings.policy(),
+        policy: sweep.settings.policy(),
         observer: Some(&mut watcher),
         ..Context::default()
     };
     let discovery = discover(&curriculum, approach, seed, &mut context)?;
     let record = || RunRecord {
-        policy: campaign.settings.policy_record(),
+        policy: sweep.settings.policy_record(),
         ..RunRecord::new("", &curriculum, approach.method.name(), seed, &discovery)
     };
     Ok((!discovery.interrupted).then(|| (record(), watcher.samples)))
@@ -307,17 +305,17 @@ fn one(
 /// Writes a result to the store under a new id.
 fn save(
     store: &mut Store,
-    campaign: &Campaign,
+    sweep: &Sweep,
     place: usize,
     finished: Result<Finished, ExperimentError>,
 ) -> Result<RunRecord, ExperimentError> {
     let (mut record, samples) = finished?;
-    let settings = campaign.settings.json();
+    let settings = sweep.settings.json();
     // One transaction: a killed process leaves the whole run or nothing of it.
     store.together(|store| {
-        let run = store.begin(&campaign.new_run(&settings, &Build::current(), place))?;
+        let run = store.begin(&sweep.new_run(&settings, &Build::current(), place))?;
         record.run = run.to_string();
-        record.alone = Some(campaign.alone);
+        record.alone = Some(sweep.alone);
         for sample in &samples {
             store.sample(&run, sample)?;
         }
