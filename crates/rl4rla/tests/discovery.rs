@@ -116,7 +116,7 @@ fn the_methods_agree_where_the_space_is_small() {
 
 #[test]
 fn every_target_is_the_best_of_its_stage() {
-    let audited = audit(&small(), 5, u64::MAX, &mut Silent, |_| {}).unwrap();
+    let audited = audit(&small(), 5, u64::MAX, &[], &mut Silent, |_| {}).unwrap();
     for stage in &audited {
         assert_eq!(stage.target_rank, Some(1), "{stage:?}");
         assert!(stage.margin > 0.01 && stage.classes <= stage.programs && stage.complete, "{stage:?}");
@@ -125,7 +125,7 @@ fn every_target_is_the_best_of_its_stage() {
     // A target that is not what the stage rewards.
     unfair.stages[0].1.program = "iteration:\n v1 = VEC_VEC_SUB(x, b)\n".parse().unwrap();
     unfair.stages[0].1.name = None;
-    let audited = audit(&unfair, 5, u64::MAX, &mut Silent, |_| {}).unwrap();
+    let audited = audit(&unfair, 5, u64::MAX, &[], &mut Silent, |_| {}).unwrap();
     assert!(audited[0].target_rank.is_some_and(|rank| rank > 1) && audited[0].margin < 0.0);
 }
 

@@ -5,11 +5,13 @@ use crate::discovery::{Appending, Bench, Known, Merge, Problems, Space, Stage};
 use crate::equivalence::fingerprint;
 use crate::problem::{FamilyError, InstanceSet};
 use crate::program::Program;
+use crate::record::number;
 use crate::search::{Measure, Ranked, Watch};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::collections::BTreeSet;
 
 /// The audit of one stage.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Audited {
     /// The stage's name.
     pub name: String,
@@ -22,22 +24,46 @@ pub struct Audited {
     /// The target's mean reward.
     pub target: f64,
     /// The best program equivalent to the target.
+    #[serde(serialize_with = "texts", deserialize_with = "programs")]
     pub best_form: Option<Program>,
     /// The best program that is not equivalent to the target, and its mean reward.
+    #[serde(serialize_with = "rated_texts", deserialize_with = "rated_programs")]
     pub runner_up: Option<(Program, f64)>,
     /// The target's lead over it, in mean reward.
+    #[serde(deserialize_with = "number")]
     pub margin: f64,
     /// The smallest lead on a single instance.
+    #[serde(deserialize_with = "number")]
     pub least_margin: f64,
     /// Whether the observer let it finish.
     pub complete: bool,
 }
 
-/// Audits every stage, each starting from the best form of the target before it, on the select instances.
+fn texts<S: Serializer>(program: &Option<Program>, serializer: S) -> Result<S::Ok, S::Error> {
+    program.as_ref().map(Program::to_string).serialize(serializer)
+}
+
+fn programs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Program>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    text.map(|text| text.parse().map_err(de::Error::custom)).transpose()
+}
+
+fn rated_texts<S: Serializer>(rated: &Option<(Program, f64)>, serializer: S) -> Result<S::Ok, S::Error> {
+    rated.as_ref().map(|(program, reward)| (program.to_string(), reward)).serialize(serializer)
+}
+
+fn rated_programs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<(Program, f64)>, D::Error> {
+    let rated = Option::<(String, f64)>::deserialize(deserializer)?;
+    rated.map(|(text, reward)| Ok((text.parse().map_err(de::Error::custom)?, reward))).transpose()
+}
+
+/// Audits every stage, each starting from the best form of the target before it, on the select instances. The first
+/// stages may have been audited before.
 pub fn audit(
     curriculum: &Curriculum,
     seed: u64,
     budget: u64,
+    before: &[Audited],
     watch: &mut dyn Watch<Program>,
     mut ended: impl FnMut(&Audited),
 ) -> Result<Vec<Audited>, FamilyError> {
@@ -46,7 +72,10 @@ pub fn audit(
     let mut audited = Vec::new();
     for (number, (stage, target)) in curriculum.stages.iter().enumerate() {
         problems.keep(&stage.families);
-        let result = audit_stage(stage, target, &start, number, seed, budget, &problems, watch)?;
+        let result = match before.get(number) {
+            Some(before) => before.clone(),
+            None => audit_stage(stage, target, &start, number, seed, budget, &problems, watch)?,
+        };
         ended(&result);
         // If the target is out of reach, the next stage is audited from the target itself.
         start = result.best_form.clone().unwrap_or_else(|| target.sought());

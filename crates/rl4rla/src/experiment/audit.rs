@@ -52,7 +52,7 @@ pub fn audit_seeds(
     for seed in (0..seeds).map(|number| first_seed.wrapping_add(number)) {
         monitor.doing(&format!("auditing seed {seed}"));
         let told = |stage: &Audited| monitor.doing(&format!("auditing seed {seed} · {} done", stage.name));
-        let audited = audit(curriculum, seed, budget, &mut Silent, told)?;
+        let audited = audit(curriculum, seed, budget, &[], &mut Silent, told)?;
         stages.iter_mut().zip(audited).for_each(|(stage, audited)| stage.seeds.push(audited));
     }
     Ok(stages)

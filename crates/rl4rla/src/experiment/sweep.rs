@@ -5,9 +5,10 @@ use super::label::{label, limits};
 use super::monitor::Monitor;
 use super::settings::SearchSettings;
 use crate::curriculum::{Curriculum, StageResult, discover};
-use crate::discovery::{Context, Observer, Problems, Progress};
+use crate::discovery::{Context, Known, Observer, Problems, Progress, RewardKey};
 use crate::record::{Build, RunRecord};
-use crate::store::{NewRun, Sample, Sampler, Store};
+use crate::store::{NewRun, RunId, Sample, Sampler, Store, now};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt;
@@ -218,7 +219,7 @@ fn work(
                 let own = sweeps[c].alone.then(Arc::<Problems>::default);
                 let result = match &pool {
                     Ok(pool) => {
-                        pool.install(|| one(&sweeps[c], s, own.as_ref().unwrap_or(&problems), monitor))
+                        pool.install(|| one(&sweeps[c], s, own.as_ref().unwrap_or(&problems), None, monitor))
                     }
                     Err(error) => Err(ExperimentError::new(error.to_string())),
                 };
@@ -249,9 +250,20 @@ fn work(
     Ok(complete)
 }
 
+/// The log of the rewards of a run, from which it is resumed.
+pub(super) trait RewardLog {
+    /// The rewards that earlier attempts have computed.
+    fn known(&self) -> Arc<Known>;
+
+    /// A reward was computed, or taken from the log.
+    fn computed(&self, reward: RewardKey, value: f64);
+}
+
 /// Observer that stops on request and collects the learning curves.
 struct Watcher<'a> {
     monitor: &'a dyn Monitor,
+    /// The log of its rewards, if it is to be resumed in the middle.
+    log: Option<&'a dyn RewardLog>,
     sampler: Sampler,
     samples: Vec<Sample>,
 }
@@ -260,6 +272,10 @@ struct Watcher<'a> {
 const POINTS: u64 = 20;
 
 impl Observer for Watcher<'_> {
+    fn evaluated(&mut self, reward: RewardKey, value: f64) {
+        self.log.iter().for_each(|log| log.computed(reward, value));
+    }
+
     fn continues(&mut self, progress: &Progress) -> bool {
         self.samples.extend(self.sampler.take(progress));
         !self.monitor.stopped()
@@ -274,22 +290,48 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// A finished run with its learning curves.
-type Finished = (RunRecord, Vec<Sample>);
+/// A run that has ended, with its learning curves.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FinishedRun {
+    /// When it began, in seconds since 1970.
+    pub began: i64,
+    /// Its record, without an id.
+    pub record: RunRecord,
+    /// Points of its learning curves.
+    pub samples: Vec<Sample>,
+}
 
-/// One run; `None` if it was interrupted.
-fn one(
+impl FinishedRun {
+    /// Enters it into a store.
+    pub(super) fn admit(
+        self,
+        store: &mut Store,
+        sweep: &Sweep,
+        place: usize,
+    ) -> Result<RunRecord, ExperimentError> {
+        let (settings, build) = (sweep.settings.json(), Build::current());
+        let new = sweep.new_run(&settings, &build, place);
+        let alone = Some(sweep.alone);
+        let record = |id: &RunId| RunRecord { run: id.to_string(), alone, ..self.record };
+        Ok(store.admit(&new, self.began, &self.samples, record)?)
+    }
+}
+
+/// Computes the run of a sweep with the seed at this place; `None` if it was interrupted.
+pub(super) fn one(
     sweep: &Sweep,
     place: usize,
     problems: &Arc<Problems>,
+    log: Option<&dyn RewardLog>,
     monitor: &dyn Monitor,
-) -> Result<Option<Finished>, ExperimentError> {
-    let seed = sweep.seed(place);
+) -> Result<Option<FinishedRun>, ExperimentError> {
+    let (began, seed) = (now(), sweep.seed(place));
     let curriculum = sweep.settings.apply(sweep.curriculum.clone());
     let approach = sweep.settings.approach();
-    let mut watcher = Watcher { monitor, sampler: Sampler::new(POINTS), samples: Vec::new() };
+    let mut watcher = Watcher { monitor, log, sampler: Sampler::new(POINTS), samples: Vec::new() };
     let mut context = Context {
         problems: problems.clone(),
+        known: log.map(RewardLog::known).unwrap_or_default(),
         policy: sweep.settings.policy(),
         observer: Some(&mut watcher),
         ..Context::default()
@@ -299,7 +341,8 @@ fn one(
         policy: sweep.settings.policy_record(),
         ..RunRecord::new("", &curriculum, approach.method.name(), seed, &discovery)
     };
-    Ok((!discovery.interrupted).then(|| (record(), watcher.samples)))
+    let samples = watcher.samples;
+    Ok((!discovery.interrupted).then(|| FinishedRun { began, record: record(), samples }))
 }
 
 /// Writes a result to the store under a new id.
@@ -307,23 +350,9 @@ fn save(
     store: &mut Store,
     sweep: &Sweep,
     place: usize,
-    finished: Result<Finished, ExperimentError>,
+    finished: Result<FinishedRun, ExperimentError>,
 ) -> Result<RunRecord, ExperimentError> {
-    let (mut record, samples) = finished?;
-    let settings = sweep.settings.json();
+    let finished = finished?;
     // One transaction: a killed process leaves the whole run or nothing of it.
-    store.together(|store| {
-        let run = store.begin(&sweep.new_run(&settings, &Build::current(), place))?;
-        record.run = run.to_string();
-        record.alone = Some(sweep.alone);
-        for sample in &samples {
-            store.sample(&run, sample)?;
-        }
-        for (number, stage) in record.stages.iter().enumerate() {
-            store.finish_stage(&run, number as u32, stage)?;
-        }
-        store.add_seconds(&run, record.cost.seconds)?;
-        store.finish(&run, &record)?;
-        Ok(record)
-    })
+    store.together(|store| finished.admit(store, sweep, place))
 }

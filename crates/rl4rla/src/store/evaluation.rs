@@ -8,6 +8,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::seal::{Seal, SealedPart, hash, hash_row};
 use super::{RunId, Store, StoreError, StoredLeader, leader, live, summary};
+use crate::record::number;
+use serde::{Deserialize, Serialize};
 
 /// Maximum time and maximum number of rows before buffered rows are committed.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -29,7 +31,7 @@ pub struct StoredReward {
 }
 
 /// A point of a run's learning curves: the counters of a search after some playouts.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Sample {
     /// The stage of the curriculum, from zero.
     pub stage: u32,
@@ -44,6 +46,7 @@ pub struct Sample {
     /// Evaluations: one program on one instance.
     pub evaluations: u64,
     /// Best reward so far.
+    #[serde(deserialize_with = "number")]
     pub best: f64,
 }
 

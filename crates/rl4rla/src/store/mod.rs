@@ -32,7 +32,7 @@ mod summary;
 mod testing;
 mod watch;
 
-pub use clock::utc;
+pub use clock::{now, utc};
 pub use error::StoreError;
 pub use evaluation::{Sample, StoredReward};
 pub use holder::Holder;

@@ -13,14 +13,40 @@ const SETS: [InstanceSet; 3] = [InstanceSet::Search, InstanceSet::Select, Instan
 
 /// The values that a run has computed already.
 pub fn known(store: &Store, run: &RunId) -> Result<Known, StoreError> {
-    let rows = store.evaluations(run)?;
-    let entry = |row: StoredReward| {
-        // Sets of a later version are ignored.
-        let set = *SETS.get(row.set as usize)?;
-        let key = u128::from_le_bytes(row.key);
-        Some((RewardKey { stage: row.stage as usize, key, set, index: row.index as usize }, row.value))
-    };
-    Ok(rows.into_iter().filter_map(entry).collect())
+    Ok(store.evaluations(run)?.into_iter().filter_map(StoredReward::into_known).collect())
+}
+
+impl StoredReward {
+    /// A reward as it is logged.
+    pub fn new(reward: RewardKey, value: f64) -> StoredReward {
+        let set = SETS.iter().position(|set| *set == reward.set).expect("every set has a number");
+        StoredReward {
+            stage: reward.stage as u32,
+            key: reward.key.to_le_bytes(),
+            set: set as u8,
+            index: reward.index as u32,
+            value,
+        }
+    }
+
+    /// The rows of a result of an exploration, one for each number.
+    pub fn of_result(key: u128, numbers: &[f64]) -> impl Iterator<Item = StoredReward> {
+        let row = move |(index, &value): (usize, &f64)| StoredReward {
+            stage: 0,
+            key: key.to_le_bytes(),
+            set: 0,
+            index: index as u32,
+            value,
+        };
+        numbers.iter().enumerate().map(row)
+    }
+
+    /// The reward; `None` if it belongs to a set of a later version.
+    pub fn into_known(self) -> Option<(RewardKey, f64)> {
+        let set = *SETS.get(self.set as usize)?;
+        let key = u128::from_le_bytes(self.key);
+        Some((RewardKey { stage: self.stage as usize, key, set, index: self.index as usize }, self.value))
+    }
 }
 
 /// Thins the learning curve of a search to points evenly spaced in the logarithm of the playouts.
@@ -174,15 +200,7 @@ impl Observer for Recorder<'_> {
         if self.error.is_some() || self.known.contains_key(&record) {
             return;
         }
-        let set = SETS.iter().position(|set| *set == record.set).expect("every set has a number");
-        let row = StoredReward {
-            stage: record.stage as u32,
-            key: record.key.to_le_bytes(),
-            set: set as u8,
-            index: record.index as u32,
-            value,
-        };
-        let written = self.store.append(&self.run, &[row]);
+        let written = self.store.append(&self.run, &[StoredReward::new(record, value)]);
         self.note(written);
     }
 

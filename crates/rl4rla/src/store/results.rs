@@ -88,14 +88,7 @@ impl ResultLog for ResultRecorder<'_> {
 
     fn computed(&self, key: u128, numbers: &[f64]) {
         self.computed.fetch_add(1, Ordering::Relaxed);
-        let row = |(index, &value): (usize, &f64)| StoredReward {
-            stage: 0,
-            key: key.to_le_bytes(),
-            set: 0,
-            index: index as u32,
-            value,
-        };
-        let rows: Vec<StoredReward> = numbers.iter().enumerate().map(row).collect();
+        let rows: Vec<StoredReward> = StoredReward::of_result(key, numbers).collect();
         let mut writing = self.writing();
         if writing.error.is_none() {
             writing.error = writing.store.append(&self.run, &rows).err();

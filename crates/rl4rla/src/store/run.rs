@@ -13,7 +13,7 @@ use super::result::json;
 use super::run_lock::{self, RunLock};
 use super::seal::{self, RUN_COLUMNS, Seal, SealedPart, damaged, hash_row};
 use super::stage::duration;
-use super::{Fault, Marks, Status, Store, StoreError, live, lock};
+use super::{Fault, Marks, Sample, Status, Store, StoreError, live, lock};
 use crate::record::{Build, RunRecord};
 
 /// The settings of a new run.
@@ -34,12 +34,42 @@ pub struct NewRun<'a> {
 }
 
 impl NewRun<'_> {
-    /// The id of the run in this row: eight hexadecimal digits.
-    fn id(&self, row: i64, attempt: u64) -> String {
+    /// The id of the run: eight hexadecimal digits, the same in every store where it is the first of its kind.
+    fn id(&self, attempt: u64) -> String {
         let NewRun { curriculum, method, seed, spec, settings, .. } = self;
         // Debug formatting quotes strings, so different settings give different texts.
-        let text = format!("{:?}", (curriculum, spec, method, seed, settings, row, attempt));
+        let text = format!("{:?}", (curriculum, spec, method, seed, settings, attempt));
         format!("{:08x}", xxh3_64(text.as_bytes()) >> 32)
+    }
+
+    /// The first of its ids that no run has.
+    fn free_id(&self, connection: &Connection) -> rusqlite::Result<String> {
+        let mut attempt = 0;
+        loop {
+            let text = self.id(attempt);
+            let taken = "SELECT count(*) FROM run WHERE id = ?1";
+            match connection.prepare_cached(taken)?.query_row([&text], |row| row.get(0))? {
+                0 => return Ok(text),
+                _ => attempt += 1,
+            }
+        }
+    }
+
+    /// Writes its row, with the seals of its parts.
+    fn insert(&self, connection: &Connection, text: String, created: i64) -> rusqlite::Result<RunId> {
+        let row = seal::number_of_runs(connection)? + 1;
+        let NewRun { curriculum, method, seed, spec, settings, build } = *self;
+        connection.execute(
+            "INSERT INTO run (row, id, curriculum, method, seed, spec, settings, version, created)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![row, text, curriculum, method, seed as i64, spec, settings, build.version, created],
+        )?;
+        Seal::of_run(hash_of(connection, row)?, 0).write(connection, row, SealedPart::Run)?;
+        Seal::default().write(connection, row, SealedPart::Evaluations)?;
+        Seal::default().write(connection, row, SealedPart::Samples)?;
+        digest::write(connection, row, build.digest.as_deref())?;
+        seal::set_number_of_runs(connection, row)?;
+        Ok(RunId { text, row })
     }
 }
 
@@ -124,33 +154,40 @@ impl Store {
     pub fn begin(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
         let path = self.path.clone();
         let (id, lock) = self.transact(|transaction| {
-            let row = seal::number_of_runs(transaction)? + 1;
-            let mut attempt = 0;
-            let text = loop {
-                let text = new.id(row, attempt);
-                let taken = "SELECT count(*) FROM run WHERE id = ?1";
-                match transaction.query_row(taken, [&text], |row| row.get(0))? {
-                    0 => break text,
-                    _ => attempt += 1,
-                }
-            };
+            let text = new.free_id(transaction)?;
             // Taken before anybody else can see the run.
             let lock = RunLock::take(&path, &text).map_err(Fault::Store)?;
-            let NewRun { curriculum, method, seed, spec, settings, build } = *new;
-            transaction.execute(
-                "INSERT INTO run (row, id, curriculum, method, seed, spec, settings, version, created)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                params![row, text, curriculum, method, seed as i64, spec, settings, build.version, now()],
-            )?;
-            Seal::of_run(hash_of(transaction, row)?, 0).write(transaction, row, SealedPart::Run)?;
-            Seal::default().write(transaction, row, SealedPart::Evaluations)?;
-            Seal::default().write(transaction, row, SealedPart::Samples)?;
-            digest::write(transaction, row, build.digest.as_deref())?;
-            seal::set_number_of_runs(transaction, row)?;
-            Ok((RunId { text, row }, lock))
+            Ok((new.insert(transaction, text, now())?, lock))
         })?;
         self.working.insert(id.row, lock);
         Ok(id)
+    }
+
+    /// Enters a run that has ended elsewhere: `record` makes its record once its id is known. `created` is when it began, in
+    /// seconds since 1970.
+    pub fn admit(
+        &mut self,
+        new: &NewRun,
+        created: i64,
+        samples: &[Sample],
+        record: impl FnOnce(&RunId) -> RunRecord,
+    ) -> Result<RunRecord, StoreError> {
+        self.writable()?;
+        // Nobody works on it, and nobody sees it before it is whole, so it needs no lock.
+        let id = self.commit(|transaction| {
+            let text = new.free_id(transaction)?;
+            new.insert(transaction, text, created)
+        })?;
+        let record = record(&id);
+        for sample in samples {
+            self.sample(&id, sample)?;
+        }
+        for (number, stage) in record.stages.iter().enumerate() {
+            self.finish_stage(&id, number as u32, stage)?;
+        }
+        self.add_seconds(&id, record.cost.seconds)?;
+        self.finish(&id, &record)?;
+        Ok(record)
     }
 
     /// The run with this id, or the only one whose id starts with it.
