@@ -11,16 +11,13 @@ use crate::page::{Page, accent, faint, indent, ledger, number, path, strong, war
 use live::LiveLog;
 use own_data::GivenProblem;
 use rl4rla::data::System;
-use rl4rla::explore::{ExploreRequest, ExploreSpec, RequestError, explore};
+use rl4rla::explore::{ExploreRequest, ExploreSpec, METHOD, RequestError, explore};
 use rl4rla::problem::{Choice, ExploreDefaults, Family, FamilyInfo, Leverage, families, tasks};
 use rl4rla::program::nearest;
 use rl4rla::record::{Build, EXPLORE, HallRecord, RunRecord, TunablesRecord};
 use rl4rla::store::{NewRun, ResultRecorder, RunId, Store};
 use serde_json::json;
 use std::time::Instant;
-
-/// The name of the search method.
-const METHOD: &str = "oracle";
 
 /// Explores a family of problems.
 pub fn run(args: &Explore, shared: &Shared) -> Result<Page, Failure> {

@@ -39,6 +39,13 @@ pub struct Audited {
     pub complete: bool,
 }
 
+impl Audited {
+    /// Whether its target is certainly the best program.
+    pub fn is_first(&self) -> bool {
+        self.target_rank == Some(1) && self.complete && self.margin > 0.0
+    }
+}
+
 fn texts<S: Serializer>(program: &Option<Program>, serializer: S) -> Result<S::Ok, S::Error> {
     program.as_ref().map(Program::to_string).serialize(serializer)
 }

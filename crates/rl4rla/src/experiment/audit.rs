@@ -25,7 +25,7 @@ impl AuditedStage {
 
     /// Whether its target is certainly the best program for every seed.
     pub fn is_first(&self) -> bool {
-        self.worst_rank() == Some(1) && self.is_complete() && self.seeds.iter().all(|s| s.margin > 0.0)
+        self.seeds.iter().all(Audited::is_first)
     }
 
     /// The minimum of a quantity over the seeds.

@@ -40,6 +40,7 @@ pub mod analyzed;
 mod audit;
 mod bands;
 mod begun;
+pub mod campaign;
 pub mod contest;
 mod costs;
 mod error;

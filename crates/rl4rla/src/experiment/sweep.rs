@@ -7,7 +7,7 @@ use super::settings::SearchSettings;
 use crate::curriculum::{Curriculum, StageResult, discover};
 use crate::discovery::{Context, Known, Observer, Problems, Progress, RewardKey};
 use crate::record::{Build, RunRecord};
-use crate::store::{NewRun, RunId, Sample, Sampler, Store, now};
+use crate::store::{NewRun, RunId, Sample, Sampler, Store, StoreError, now};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// One curriculum searched with one method by many seeds.
+#[derive(Clone, Debug)]
 pub struct Sweep {
     /// The curriculum.
     pub curriculum: Curriculum,
@@ -219,7 +220,8 @@ fn work(
                 let own = sweeps[c].alone.then(Arc::<Problems>::default);
                 let result = match &pool {
                     Ok(pool) => {
-                        pool.install(|| one(&sweeps[c], s, own.as_ref().unwrap_or(&problems), None, monitor))
+                        let (seed, problems) = (sweeps[c].seed(s), own.as_ref().unwrap_or(&problems));
+                        pool.install(|| one(&sweeps[c], seed, problems, None, monitor))
                     }
                     Err(error) => Err(ExperimentError::new(error.to_string())),
                 };
@@ -302,30 +304,27 @@ pub struct FinishedRun {
 }
 
 impl FinishedRun {
-    /// Enters it into a store.
+    /// Enters it into a store; `alone` says of runs of a sweep whether they shared no caches.
     pub(super) fn admit(
         self,
         store: &mut Store,
-        sweep: &Sweep,
-        place: usize,
-    ) -> Result<RunRecord, ExperimentError> {
-        let (settings, build) = (sweep.settings.json(), Build::current());
-        let new = sweep.new_run(&settings, &build, place);
-        let alone = Some(sweep.alone);
+        new: &NewRun,
+        alone: Option<bool>,
+    ) -> Result<RunRecord, StoreError> {
         let record = |id: &RunId| RunRecord { run: id.to_string(), alone, ..self.record };
-        Ok(store.admit(&new, self.began, &self.samples, record)?)
+        store.admit(new, self.began, &self.samples, record)
     }
 }
 
-/// Computes the run of a sweep with the seed at this place; `None` if it was interrupted.
+/// Computes the run of a sweep with this seed; `None` if it was interrupted.
 pub(super) fn one(
     sweep: &Sweep,
-    place: usize,
+    seed: u64,
     problems: &Arc<Problems>,
     log: Option<&dyn RewardLog>,
     monitor: &dyn Monitor,
 ) -> Result<Option<FinishedRun>, ExperimentError> {
-    let (began, seed) = (now(), sweep.seed(place));
+    let began = now();
     let curriculum = sweep.settings.apply(sweep.curriculum.clone());
     let approach = sweep.settings.approach();
     let mut watcher = Watcher { monitor, log, sampler: Sampler::new(POINTS), samples: Vec::new() };
@@ -353,6 +352,8 @@ fn save(
     finished: Result<FinishedRun, ExperimentError>,
 ) -> Result<RunRecord, ExperimentError> {
     let finished = finished?;
+    let (settings, build) = (sweep.settings.json(), Build::current());
+    let new = sweep.new_run(&settings, &build, place);
     // One transaction: a killed process leaves the whole run or nothing of it.
-    store.together(|store| finished.admit(store, sweep, place))
+    store.together(|store| Ok(finished.admit(store, &new, Some(sweep.alone))?))
 }

@@ -46,6 +46,6 @@ pub use log::{NoLog, ResultLog};
 pub use own_data::{DataRun, OwnData};
 pub use problem_set::RunEnding;
 pub use race::Tunables;
-pub use request::{ExploreRequest, RequestError};
+pub use request::{ExploreRequest, METHOD, RequestError};
 pub use search::{FoundProgram, SearchOutcome};
 pub use spec::{AllowedPrograms, ExploreSpec, SearchPart};

@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// The name of the search method, as runs have it.
+pub const METHOD: &str = "oracle";
+
 /// What is to be explored, in names and numbers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ExploreRequest {

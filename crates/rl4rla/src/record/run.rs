@@ -4,6 +4,7 @@ use super::{Build, FrontEntry, HallRecord, RivalRecord, SearchCost, StageRecord}
 use crate::curriculum::{Curriculum, Discovery};
 use crate::discovery::{Preference, Tradeoff};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The result of a run that has ended.
 ///
@@ -112,6 +113,28 @@ fn first() -> u32 {
 impl RunRecord {
     /// The current format. New keys do not change it: readers ignore unknown ones.
     pub const FORMAT: u32 = 1;
+
+    /// Whether two runs have come to the same, to the last bit. Times, ids and shared caches are no part of that.
+    pub fn same_result(&self, other: &RunRecord) -> bool {
+        fn timeless(value: &mut Value) {
+            match value {
+                Value::Object(entries) => {
+                    entries.remove("seconds");
+                    entries.values_mut().for_each(timeless);
+                }
+                Value::Array(values) => values.iter_mut().for_each(timeless),
+                _ => {}
+            }
+        }
+        let result = |record: &RunRecord| {
+            let record = RunRecord { run: String::new(), alone: None, ..record.clone() };
+            // As JSON, in which what is not a number equals itself.
+            let mut value = serde_json::to_value(record).expect("records are plain data");
+            timeless(&mut value);
+            value
+        };
+        result(self) == result(other)
+    }
 
     /// The record of a run that ended in this build.
     pub fn new(

@@ -8,7 +8,6 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::seal::{Seal, SealedPart, hash, hash_row};
 use super::{RunId, Store, StoreError, StoredLeader, leader, live, summary};
-use crate::record::number;
 use serde::{Deserialize, Serialize};
 
 /// Maximum time and maximum number of rows before buffered rows are committed.
@@ -46,8 +45,21 @@ pub struct Sample {
     /// Evaluations: one program on one instance.
     pub evaluations: u64,
     /// Best reward so far.
-    #[serde(deserialize_with = "number")]
+    #[serde(with = "exact")]
     pub best: f64,
+}
+
+/// Numbers as text, which keeps those that are not finite.
+mod exact {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
 }
 
 impl Store {

@@ -190,6 +190,21 @@ impl Store {
         Ok(record)
     }
 
+    /// The runs that have ended with the identity of this one: more than one if it was begun again and again.
+    pub fn ended(&self, new: &NewRun) -> Result<Vec<Run>, StoreError> {
+        let mut found = Vec::new();
+        for attempt in 0.. {
+            let Some(id) = self.ids("WHERE id = ?1", [&new.id(attempt)])?.pop() else { break };
+            let run = self.run(&id)?;
+            let (row, keys) = (&run.row, (new.curriculum, new.method, new.seed, new.spec, new.settings));
+            let same = (&*row.curriculum, &*row.method, row.seed, &*run.spec, &*run.settings) == keys;
+            if same && run.build == *new.build && row.status.found().is_some() && !row.deleted {
+                found.push(run);
+            }
+        }
+        Ok(found)
+    }
+
     /// The run with this id, or the only one whose id starts with it.
     pub fn find(&self, wanted: &str) -> Result<RunId, StoreError> {
         let prefix = wanted.trim().to_lowercase();

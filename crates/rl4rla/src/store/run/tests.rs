@@ -65,12 +65,11 @@ fn ids_are_short_and_unique_and_say_nothing_of_the_time() {
 fn an_id_that_is_taken_is_not_given_again() {
     let folder = Folder::new();
     let mut open = store(&folder);
-    let first = open.begin(&new_run()).unwrap();
-    let next = new_run().id(2, 0);
-    // The second run would get the id that the first one now has.
-    open.connection.execute("UPDATE run SET id = ?1", [&next]).unwrap();
+    let first = open.begin(&NewRun { seed: 8, ..new_run() }).unwrap();
+    // Another run has the id that the next one would get.
+    open.connection.execute("UPDATE run SET id = ?1", [&new_run().id(0)]).unwrap();
     let second = open.begin(&new_run()).unwrap();
-    assert_eq!(second.as_str(), new_run().id(2, 1));
+    assert_eq!(second.as_str(), new_run().id(1));
     assert!(matches!(open.run(&first), Err(StoreError::UnknownRun { .. })), "its id has changed");
 }
 

@@ -1,0 +1,247 @@
+//! The folder of a campaign: what is where in it.
+
+use super::manifest::{MANIFEST, Manifest};
+use super::plan::Plan;
+use super::result_file::{self, Damage, ResultKind};
+use super::shared_folder::{SharedFolder, patiently};
+use super::submission::Submission;
+use super::task::TaskOutcome;
+use crate::experiment::{ExperimentError, Monitor};
+use std::io;
+use std::time::Duration;
+
+/// Where results are.
+pub(super) const RESULTS: &str = "results";
+
+/// The pauses before something is tried again, in seconds; six minutes in all.
+const PAUSES: [u64; 8] = [1, 2, 5, 12, 30, 60, 120, 130];
+
+/// A folder with a manifest.
+pub struct CampaignFolder<'a> {
+    pub(super) files: &'a dyn SharedFolder,
+    manifest: Manifest,
+}
+
+impl<'a> CampaignFolder<'a> {
+    /// Begins a campaign in a folder that has none.
+    pub fn create(files: &'a dyn SharedFolder, plan: Plan) -> Result<CampaignFolder<'a>, ExperimentError> {
+        let (manifest, text) = plan.finish()?;
+        match files.create(MANIFEST, text.as_bytes()) {
+            Ok(()) => Ok(CampaignFolder { files, manifest }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(ExperimentError::new(format!("{} has a campaign already", files.name("")))
+                    .advise("another folder, or `rl4rla campaign status` for that campaign"))
+            }
+            Err(error) => Err(unwritten(files, MANIFEST, &error)),
+        }
+    }
+
+    /// Opens the campaign of a folder.
+    pub fn open(files: &'a dyn SharedFolder) -> Result<CampaignFolder<'a>, ExperimentError> {
+        let bytes = files.read(MANIFEST).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ExperimentError::new(format!(
+                "there is no campaign in {}: it has no {MANIFEST}",
+                files.name("")
+            ))
+            .advise("the folder that `rl4rla campaign plan` has made"),
+            _ => unread(files, MANIFEST, &error),
+        })?;
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(CampaignFolder { files, manifest: Manifest::parse(&text)? })
+    }
+
+    /// The same for a worker, whose machine may not see the files of a submission yet.
+    pub fn open_for_work(
+        files: &'a dyn SharedFolder,
+        number: u64,
+        monitor: &dyn Monitor,
+    ) -> Result<(CampaignFolder<'a>, Submission), ExperimentError> {
+        let path = Submission::path(number);
+        let there = patiently(files, &pauses(), true, &|| monitor.stopped(), || files.read(&path));
+        let folder = CampaignFolder::open(files)?;
+        let bytes = there.map_err(|error| unread(files, &path, &error))?;
+        let submission = Submission::parse(number, &bytes, &folder.manifest)?;
+        Ok((folder, submission))
+    }
+
+    /// What the campaign computes.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Where it is.
+    pub fn name(&self) -> String {
+        self.files.name("")
+    }
+
+    /// All submissions, in order.
+    pub fn submissions(&self) -> Result<Vec<Submission>, ExperimentError> {
+        let names =
+            self.files.list("submissions").map_err(|error| unread(self.files, "submissions", &error))?;
+        let number = |name: &String| name.strip_suffix(".json")?.parse().ok();
+        let read = |number: u64| {
+            let path = Submission::path(number);
+            let bytes = self.files.read(&path).map_err(|error| unread(self.files, &path, &error))?;
+            Submission::parse(number, &bytes, &self.manifest)
+        };
+        names.iter().filter_map(number).map(read).collect()
+    }
+
+    /// Writes the file of a submission; false if somebody else has submitted with the same number meanwhile.
+    pub fn submit(&self, submission: &Submission) -> Result<bool, ExperimentError> {
+        let path = Submission::path(submission.number);
+        let text = serde_json::to_string(submission).expect("a submission can be written");
+        match self.files.create(&path, text.as_bytes()) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(unwritten(self.files, &path, &error)),
+        }
+    }
+
+    /// Writes any other file, such as the script of a job.
+    pub fn write(&self, path: &str, text: &str) -> Result<(), ExperimentError> {
+        self.files.write(path, text.as_bytes()).map_err(|error| unwritten(self.files, path, &error))
+    }
+
+    /// The results there are.
+    pub fn results(&self) -> Result<ResultIndex, ExperimentError> {
+        let folders = self.files.list(RESULTS).map_err(|error| unread(self.files, RESULTS, &error))?;
+        self.results_in(folders.into_iter().map(|folder| format!("{RESULTS}/{folder}")))
+    }
+
+    /// The results in some of the folders.
+    pub(super) fn results_in(
+        &self,
+        folders: impl IntoIterator<Item = String>,
+    ) -> Result<ResultIndex, ExperimentError> {
+        let mut index = ResultIndex { kinds: vec![0; self.manifest.tasks() as usize], faults: vec![] };
+        for folder in folders {
+            let names = match self.files.list(&folder) {
+                // It was a file.
+                Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                    index.faults.push((folder, Damage::Unknown));
+                    continue;
+                }
+                names => names.map_err(|error| unread(self.files, &folder, &error))?,
+            };
+            names.iter().for_each(|name| index.add(&folder, name));
+        }
+        Ok(index)
+    }
+
+    /// Reads the result of a task.
+    pub(super) fn result(
+        &self,
+        task: u64,
+        kind: ResultKind,
+    ) -> Result<Result<TaskOutcome, Damage>, ExperimentError> {
+        let path = result_file::path_of(task, kind);
+        let bytes = self.files.read(&path).map_err(|error| unread(self.files, &path, &error))?;
+        Ok(result_file::parse(&self.manifest, task, kind, &bytes))
+    }
+
+    /// Writes the result of a task, unless there is one.
+    pub(super) fn finish(
+        &self,
+        task: u64,
+        outcome: &TaskOutcome,
+        monitor: &dyn Monitor,
+    ) -> Result<(), ExperimentError> {
+        let path = result_file::path_of(task, outcome.kind());
+        let text = result_file::text_of(&self.manifest, task, outcome);
+        let write = || self.files.create(&path, text.as_bytes());
+        match patiently(self.files, &pauses(), false, &|| monitor.stopped(), write) {
+            // Another process has computed the task too, and its result is the same.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            written => written.map_err(|error| unwritten(self.files, &path, &error)),
+        }
+    }
+
+    /// Takes results away, so that their tasks are computed again. What is damaged is kept under another name.
+    pub fn set_aside(&self, faults: &[(String, Damage)]) -> Result<(), ExperimentError> {
+        for (path, _) in faults {
+            let aside = format!("damaged/{}", path.replace('/', "-"));
+            let moved = self.files.read(path).and_then(|bytes| self.files.write(&aside, &bytes));
+            moved.map_err(|error| unwritten(self.files, &aside, &error))?;
+            self.files.remove(path).map_err(|error| unwritten(self.files, path, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Removes the results of tasks that failed, so that they are computed again.
+    pub fn forget_failures(&self, results: &mut ResultIndex) -> Result<u64, ExperimentError> {
+        let failed: Vec<u64> = results.of(ResultKind::Failed).collect();
+        for task in &failed {
+            let path = result_file::path_of(*task, ResultKind::Failed);
+            self.files.remove(&path).map_err(|error| unwritten(self.files, &path, &error))?;
+            results.kinds[*task as usize] = 0;
+        }
+        Ok(failed.len() as u64)
+    }
+}
+
+/// Which tasks have results, as the names of their files tell.
+#[derive(Clone, Debug)]
+pub struct ResultIndex {
+    /// For each task a bit for each kind.
+    kinds: Vec<u8>,
+    /// Files that are no results of this campaign, or second results.
+    faults: Vec<(String, Damage)>,
+}
+
+impl ResultIndex {
+    fn add(&mut self, folder: &str, name: &str) {
+        let path = format!("{folder}/{name}");
+        let Some((task, kind)) = result_file::read_name(folder, name) else {
+            return self.faults.push((path, Damage::Unknown));
+        };
+        match self.kinds.get_mut(task as usize) {
+            None => self.faults.push((path, Damage::Unknown)),
+            Some(kinds) => {
+                if *kinds != 0 {
+                    let first = ResultKind::ALL.into_iter().find(|first| *kinds >> *first as u8 & 1 == 1);
+                    let first = first.map(|first| (result_file::path_of(task, first), Damage::Double));
+                    // Which of them is right cannot be told.
+                    self.faults.extend(first.filter(|first| !self.faults.contains(first)));
+                    self.faults.push((path, Damage::Double));
+                }
+                *kinds |= 1 << kind as u8;
+            }
+        }
+    }
+
+    /// The result of a task.
+    pub fn kind(&self, task: u64) -> Option<ResultKind> {
+        let kinds = *self.kinds.get(task as usize)?;
+        ResultKind::ALL.into_iter().find(|kind| kinds >> *kind as u8 & 1 == 1)
+    }
+
+    /// The tasks with this result.
+    pub(super) fn of(&self, kind: ResultKind) -> impl Iterator<Item = u64> {
+        (0..self.kinds.len() as u64).filter(move |task| self.kind(*task) == Some(kind))
+    }
+
+    /// Files that do not belong there, with the reasons.
+    pub fn faults(&self) -> &[(String, Damage)] {
+        &self.faults
+    }
+}
+
+pub(super) fn pauses() -> [Duration; PAUSES.len()] {
+    PAUSES.map(Duration::from_secs)
+}
+
+pub(super) fn unread(files: &dyn SharedFolder, path: &str, error: &io::Error) -> ExperimentError {
+    ExperimentError::new(format!("cannot read {}: {error}", files.name(path)))
+        .advise("check the file system and your permissions there; nothing is lost")
+}
+
+pub(super) fn unwritten(files: &dyn SharedFolder, path: &str, error: &io::Error) -> ExperimentError {
+    let error_message = ExperimentError::new(format!("cannot write {}: {error}", files.name(path)));
+    error_message.advise(match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free space there (`df`, `quota`), then `rl4rla campaign resume`; finished tasks are kept"
+        }
+        _ => "check the file system and your permissions there, then `rl4rla campaign resume`; finished tasks are kept",
+    })
+}

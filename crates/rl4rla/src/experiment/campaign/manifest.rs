@@ -1,0 +1,364 @@
+//! The manifest: what a campaign computes. It is written once; its last line has a digest of all others.
+//!
+//! It is a file of JSON lines, so that a million tasks are a few lines: tasks are numbered by groups of searches that share
+//! their seeds, and within a group by seed, because searches with the same seed share instances.
+
+use super::task::{AuditSettings, CampaignSearch, CampaignTask, SearchKind};
+use crate::curriculum::Curriculum;
+use crate::experiment::label::{label, limits};
+use crate::experiment::{ExperimentError, SearchSettings, Sweep};
+use crate::explore::ExploreRequest;
+use crate::record::Build;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::PathBuf;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Its name in the folder.
+pub(super) const MANIFEST: &str = "manifest.jsonl";
+
+/// Version of the format of manifests.
+pub const FORMAT: u32 = 1;
+
+/// The number of hexadecimal digits of a digest that name a campaign.
+const ID: usize = 12;
+
+/// The first line: what is said of the whole campaign.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Header {
+    /// Version of the format.
+    pub format: u32,
+    /// Its title.
+    pub title: String,
+    /// When it was planned, in seconds since 1970.
+    pub created: i64,
+    /// The only build that may compute its tasks.
+    pub build: Build,
+    /// The folder in which it was planned, to which paths of data in curricula are relative.
+    pub directory: PathBuf,
+    /// How its jobs are cut.
+    pub jobs: JobOptions,
+    /// What its jobs ask of Slurm.
+    pub slurm: SlurmOptions,
+}
+
+/// How tasks are cut into jobs.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobOptions {
+    /// The minutes that a chunk should take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minutes: Option<f64>,
+    /// The number of chunks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunks: Option<u64>,
+}
+
+/// What jobs ask of Slurm, in its own words.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlurmOptions {
+    /// `--partition`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<String>,
+    /// `--account`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// `--qos`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qos: Option<String>,
+    /// `--time`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// `--mem`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
+    /// `--cpus-per-task`: the number of tasks that a job computes at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u64>,
+    /// `--constraint`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraint: Option<String>,
+    /// Other options of `sbatch`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extra: Vec<String>,
+}
+
+/// The other lines.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Line {
+    /// The first.
+    Campaign(Box<Header>),
+    /// A curriculum.
+    Curriculum { name: String, text: String },
+    /// Settings of sweeps, as their store has them.
+    Settings(String),
+    /// A search.
+    Search(SearchEntry),
+    /// Searches that share their seeds.
+    Group(Group),
+    /// The last.
+    End { digest: String },
+}
+
+/// A search, in terms of the numbers of curricula and settings.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct SearchEntry {
+    #[serde(flatten)]
+    pub(super) what: Entry,
+    /// Seconds that a task is expected to take.
+    pub(super) seconds: f64,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(super) enum Entry {
+    Sweep { curriculum: usize, settings: usize, alone: bool },
+    Explore { request: Box<ExploreRequest> },
+    Audit { curriculum: usize, hints: bool, typed: bool, budget: u64 },
+}
+
+/// Searches with the same seeds.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct Group {
+    pub(super) first_seed: u64,
+    pub(super) seeds: u64,
+    pub(super) searches: Vec<usize>,
+}
+
+impl Group {
+    fn tasks(&self) -> u64 {
+        self.seeds.saturating_mul(self.searches.len() as u64)
+    }
+}
+
+/// What a campaign computes.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    pub(super) header: Header,
+    pub(super) curricula: Vec<(String, String)>,
+    pub(super) settings: Vec<String>,
+    pub(super) searches: Vec<SearchEntry>,
+    pub(super) groups: Vec<Group>,
+    /// The first task of every group, and the number of tasks.
+    firsts: Vec<u64>,
+    digest: String,
+}
+
+impl Manifest {
+    /// Reads a manifest; the error says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Manifest, ExperimentError> {
+        let broken = |why: String| {
+            ExperimentError::new(format!("{MANIFEST} is damaged: {why}"))
+                .advise("a copy of the file as it was planned, or `rl4rla campaign plan` into another folder")
+        };
+        let (content, end) = text.trim_end_matches('\n').rsplit_once('\n').unwrap_or(("", text));
+        let (lines, content) = (content.lines().count(), format!("{content}\n"));
+        match serde_json::from_str(end) {
+            Ok(Line::End { digest }) if digest == digest_of(&content) => {}
+            Ok(Line::End { .. }) => {
+                return Err(broken("it was changed after it was planned (its digest does not fit)".into()));
+            }
+            _ => return Err(broken(format!("it ends after {lines} lines, without a digest"))),
+        }
+        let mut manifest = None;
+        for (number, line) in content.lines().enumerate() {
+            let line = serde_json::from_str(line).map_err(|e| broken(format!("line {}: {e}", number + 1)))?;
+            match (&mut manifest, line) {
+                (None, Line::Campaign(header)) if header.format == FORMAT => {
+                    manifest = Some(Manifest::new(*header));
+                }
+                (None, Line::Campaign(header)) => {
+                    return Err(broken(format!("format {} is of another version", header.format)));
+                }
+                (Some(manifest), Line::Curriculum { name, text }) => manifest.curricula.push((name, text)),
+                (Some(manifest), Line::Settings(settings)) => manifest.settings.push(settings),
+                (Some(manifest), Line::Search(entry)) => manifest.searches.push(entry),
+                (Some(manifest), Line::Group(group)) => manifest.groups.push(group),
+                _ => return Err(broken(format!("line {} is not expected there", number + 1))),
+            }
+        }
+        let mut manifest = manifest.ok_or_else(|| broken("it is empty".into()))?;
+        if let Some(search) = manifest.dangling() {
+            return Err(broken(format!("search {search} refers to a line that is not there")));
+        }
+        manifest.number();
+        manifest.digest = digest_of(&content);
+        Ok(manifest)
+    }
+
+    /// A manifest with nothing but a header.
+    pub(super) fn new(header: Header) -> Manifest {
+        Manifest {
+            header,
+            curricula: vec![],
+            settings: vec![],
+            searches: vec![],
+            groups: vec![],
+            firsts: vec![0],
+            digest: String::new(),
+        }
+    }
+
+    /// The first search that refers to something that is not there.
+    fn dangling(&self) -> Option<usize> {
+        let fits = |entry: &SearchEntry| match &entry.what {
+            Entry::Sweep { curriculum, settings, .. } => {
+                *curriculum < self.curricula.len() && *settings < self.settings.len()
+            }
+            Entry::Audit { curriculum, .. } => *curriculum < self.curricula.len(),
+            Entry::Explore { .. } => true,
+        };
+        let of_groups = self.groups.iter().flat_map(|group| group.searches.iter().copied());
+        (self.searches.iter().position(|entry| !fits(entry)))
+            .or_else(|| of_groups.into_iter().find(|search| *search >= self.searches.len()))
+    }
+
+    fn number(&mut self) {
+        let mut tasks: u64 = 0;
+        self.firsts = vec![0];
+        for group in &self.groups {
+            tasks = tasks.saturating_add(group.tasks());
+            self.firsts.push(tasks);
+        }
+    }
+
+    /// Its text, with the digest.
+    pub(super) fn finish(&mut self) -> String {
+        let mut text = String::new();
+        let mut put = |line: &Line| {
+            text += &serde_json::to_string(line).expect("a line can be written");
+            text.push('\n');
+        };
+        put(&Line::Campaign(Box::new(self.header.clone())));
+        for (name, text) in &self.curricula {
+            put(&Line::Curriculum { name: name.clone(), text: text.clone() });
+        }
+        self.settings.iter().for_each(|settings| put(&Line::Settings(settings.clone())));
+        self.searches.iter().for_each(|entry| put(&Line::Search(entry.clone())));
+        self.groups.iter().for_each(|group| put(&Line::Group(group.clone())));
+        self.number();
+        self.digest = digest_of(&text);
+        let end = Line::End { digest: self.digest.clone() };
+        text + &serde_json::to_string(&end).expect("a line can be written") + "\n"
+    }
+
+    /// What is said of the whole campaign.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The name of the campaign: the beginning of the digest of the manifest.
+    pub fn id(&self) -> &str {
+        &self.digest[..ID]
+    }
+
+    /// Number of tasks.
+    pub fn tasks(&self) -> u64 {
+        *self.firsts.last().expect("there is always one")
+    }
+
+    /// Number of searches.
+    pub fn searches(&self) -> usize {
+        self.searches.len()
+    }
+
+    /// A task by its number.
+    ///
+    /// # Panics
+    /// If there are not that many tasks.
+    pub fn task(&self, number: u64) -> CampaignTask {
+        assert!(number < self.tasks(), "the campaign has {} tasks", self.tasks());
+        let group = self.firsts.partition_point(|first| *first <= number) - 1;
+        let (place, Group { first_seed, searches, .. }) = (number - self.firsts[group], &self.groups[group]);
+        let searched = searches.len() as u64;
+        let seed = first_seed.wrapping_add(place / searched);
+        CampaignTask { number, search: searches[(place % searched) as usize], seed }
+    }
+
+    /// The seconds that a task of a search is expected to take.
+    pub fn seconds(&self, search: usize) -> f64 {
+        self.searches[search].seconds
+    }
+
+    /// The same for all tasks together.
+    pub fn total_seconds(&self) -> f64 {
+        let of =
+            |group: &Group| group.seeds as f64 * group.searches.iter().map(|s| self.seconds(*s)).sum::<f64>();
+        self.groups.iter().map(of).sum()
+    }
+
+    /// The kind of a search.
+    pub fn kind(&self, search: usize) -> SearchKind {
+        match &self.searches[search].what {
+            Entry::Sweep { .. } => SearchKind::Sweep,
+            Entry::Explore { .. } => SearchKind::Explore,
+            Entry::Audit { .. } => SearchKind::Audit,
+        }
+    }
+
+    /// The curriculum or the family of a search.
+    pub fn name(&self, search: usize) -> &str {
+        match &self.searches[search].what {
+            Entry::Sweep { curriculum, .. } | Entry::Audit { curriculum, .. } => {
+                &self.curricula[*curriculum].0
+            }
+            Entry::Explore { request } => &request.family,
+        }
+    }
+
+    /// What tells a search from others with the same name.
+    pub fn label(&self, search: usize) -> String {
+        match &self.searches[search].what {
+            Entry::Sweep { curriculum, settings, .. } => {
+                let settings: Value = serde_json::from_str(&self.settings[*settings]).unwrap_or_default();
+                let method = settings["approach"]["method"].as_str().unwrap_or_default();
+                label(method, limits(&self.curricula[*curriculum].0, &settings))
+            }
+            Entry::Explore { request } => {
+                let kappas: Vec<String> = request.kappas.iter().map(|kappa| format!("{kappa:e}")).collect();
+                format!("{}×{}, κ = {}", request.rows, request.cols, kappas.join(", "))
+            }
+            Entry::Audit { budget, hints, typed, .. } => {
+                let mut words = vec![format!("at most {budget} states")];
+                words.extend((!hints).then(|| "no hints".into()));
+                words.extend(typed.then(|| "typed".into()));
+                words.join(", ")
+            }
+        }
+    }
+
+    /// A task in words.
+    pub fn describe(&self, number: u64) -> String {
+        let CampaignTask { search, seed, .. } = self.task(number);
+        format!("{} {} · {} · seed {seed}", self.kind(search).name(), self.name(search), self.label(search))
+    }
+
+    /// A search, with its curriculum parsed.
+    pub fn search(&self, number: usize) -> Result<CampaignSearch, ExperimentError> {
+        let curriculum = |at: usize| {
+            let (name, text) = &self.curricula[at];
+            let parsed = Curriculum::parse(name, text);
+            parsed.map_err(|error| ExperimentError::new(format!("{name}, {error}")))
+        };
+        Ok(match &self.searches[number].what {
+            Entry::Sweep { curriculum: at, settings, alone } => {
+                let settings: SearchSettings = serde_json::from_str(&self.settings[*settings])
+                    .map_err(|error| ExperimentError::new(format!("settings of search {number}: {error}")))?;
+                let sweep = Sweep::new(curriculum(*at)?, settings, 0, 0);
+                CampaignSearch::Sweep(Box::new(Sweep { alone: *alone, ..sweep }))
+            }
+            Entry::Explore { request } => CampaignSearch::Explore(request.clone()),
+            Entry::Audit { curriculum: at, hints, typed, budget } => {
+                let curriculum = curriculum(*at)?;
+                let audit = AuditSettings { curriculum, hints: *hints, typed: *typed, budget: *budget };
+                CampaignSearch::Audit(Box::new(audit))
+            }
+        })
+    }
+}
+
+fn digest_of(text: &str) -> String {
+    format!("{:032x}", xxh3_128(text.as_bytes()))
+}

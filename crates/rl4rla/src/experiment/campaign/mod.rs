@@ -1,0 +1,43 @@
+//! Campaigns: sweeps, explorations and audits over many seeds, computed by many processes through files in one folder.
+//!
+//! The folder may be on a file system that many machines share, see [`SharedFolder`]. It has
+//! - the [`Manifest`], written once and protected by a digest: what is computed, for which seeds,
+//! - [submissions](Submission): which tasks were handed out, in which chunks,
+//! - one [result file](result_file) for every task that has ended,
+//! - [checkpoints](checkpoint) of tasks that were interrupted.
+//!
+//! Who does what is decided without locks: a chunk of tasks belongs to one process, and if two processes compute the same
+//! task all the same, both write the same result to the same name. [`collect`] enters the results into a store.
+
+mod checkpoint;
+mod chunk;
+mod collect;
+mod compute;
+mod folder;
+mod manifest;
+mod plan;
+mod result_file;
+mod shared_folder;
+#[cfg(test)]
+mod simulation;
+mod status;
+mod submission;
+mod task;
+#[cfg(test)]
+mod testing;
+mod worker;
+
+pub use chunk::{Chunking, TaskRanges};
+pub use collect::{Collected, CollectedAudit, collect, verify};
+pub use folder::{CampaignFolder, ResultIndex};
+pub use manifest::{FORMAT, Header, JobOptions, Manifest, SlurmOptions};
+pub use plan::Plan;
+pub use result_file::{Damage, ResultKind};
+pub use shared_folder::{FolderOnDisk, SharedFolder};
+pub use status::{
+    CampaignState, CampaignStatus, ChunkState, FailedTask, InFlight, SearchStatus, SubmissionStatus,
+    TaskCounts, TaskState,
+};
+pub use submission::{Computer, JobArray, LocalProcess, Submission};
+pub use task::{AuditSettings, CampaignSearch, CampaignTask, SearchKind, TaskFailure, TaskOutcome};
+pub use worker::{Worker, WorkerEnd};
