@@ -264,6 +264,15 @@ impl Manifest {
         self.searches.len()
     }
 
+    /// Number of tasks of every search.
+    pub fn seeds_by_search(&self) -> Vec<u64> {
+        let mut seeds = vec![0; self.searches()];
+        for group in &self.groups {
+            group.searches.iter().for_each(|search| seeds[*search] += group.seeds);
+        }
+        seeds
+    }
+
     /// A task by its number.
     ///
     /// # Panics

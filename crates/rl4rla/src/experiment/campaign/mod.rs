@@ -13,6 +13,7 @@ mod checkpoint;
 mod chunk;
 mod collect;
 mod compute;
+mod estimate;
 mod folder;
 mod manifest;
 mod plan;
@@ -29,6 +30,7 @@ mod worker;
 
 pub use chunk::{Chunking, TaskRanges};
 pub use collect::{Collected, CollectedAudit, collect, verify};
+pub use estimate::task_seconds;
 pub use folder::{CampaignFolder, ResultIndex};
 pub use manifest::{FORMAT, Header, JobOptions, Manifest, SlurmOptions};
 pub use plan::Plan;

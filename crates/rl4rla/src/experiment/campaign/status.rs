@@ -1,5 +1,6 @@
 //! How a campaign goes, as the names of its files and those who compute it tell.
 
+use super::estimate::task_seconds;
 use super::folder::{CampaignFolder, ResultIndex};
 use super::manifest::Manifest;
 use super::result_file::ResultKind;
@@ -46,18 +47,17 @@ pub struct CampaignState<'a> {
     submissions: Vec<Submission>,
     tasks: Vec<TaskState>,
     in_flight: InFlight,
-    strays: usize,
+    results: &'a ResultIndex,
 }
 
-/// How many failures are shown, and how many results are read for the estimate of the time that is left.
+/// How many failures are shown.
 const SHOWN: usize = 20;
-const READ: usize = 200;
 
 impl<'a> CampaignState<'a> {
     /// The state of the tasks with these results, of which these chunks are still in somebody's hands.
     pub fn new(
         folder: &'a CampaignFolder<'a>,
-        results: &ResultIndex,
+        results: &'a ResultIndex,
         submissions: Vec<Submission>,
         in_flight: InFlight,
     ) -> CampaignState<'a> {
@@ -81,8 +81,7 @@ impl<'a> CampaignState<'a> {
                 *state = TaskState::Done(kind);
             }
         }
-        let strays = results.faults().len();
-        CampaignState { folder, submissions, tasks, in_flight, strays }
+        CampaignState { folder, submissions, tasks, in_flight, results }
     }
 
     /// Number of the last submission.
@@ -108,74 +107,60 @@ impl<'a> CampaignState<'a> {
             .collect()
     }
 
+    /// The numbers of tasks by state. No result is read.
+    pub fn counts(&self) -> TaskCounts {
+        let mut counts = TaskCounts::default();
+        self.tasks.iter().for_each(|state| counts.add(*state));
+        counts
+    }
+
+    /// The number of tasks that are computed at a time for a submission.
+    fn at_work(&self, submission: &Submission) -> u64 {
+        let running = |(number, _, state): &&(u64, u64, ChunkState)| {
+            *number == submission.number && *state == ChunkState::Running
+        };
+        let chunks = self.in_flight.chunks.iter().filter(running).count() as u64;
+        match &submission.on {
+            Computer::Slurm { threads, .. } => chunks.saturating_mul(*threads),
+            // All its chunks are in the hands of one process.
+            Computer::Local(process) => {
+                if chunks > 0 {
+                    process.threads
+                } else {
+                    0
+                }
+            }
+        }
+    }
+
     /// The same in numbers and words. Some results are read.
     pub fn status(self) -> Result<CampaignStatus, ExperimentError> {
         let (manifest, header) = (self.folder.manifest(), self.folder.manifest().header());
         let mut searches: Vec<SearchStatus> =
             (0..manifest.searches()).map(|search| SearchStatus::new(manifest, search)).collect();
-        let mut examples: Vec<Vec<(u64, ResultKind)>> = vec![vec![]; searches.len()];
-        // As many of each search, spread over its tasks.
-        let each = (READ / searches.len().max(1)).max(1);
-        let stride = (self.tasks.len() / searches.len().max(1) / each).max(1) as u64;
         for (number, state) in self.tasks.iter().enumerate() {
-            let task = manifest.task(number as u64);
-            let search = &mut searches[task.search];
-            search.counts.add(*state);
-            if let TaskState::Done(kind @ (ResultKind::Found | ResultKind::Missed)) = state
-                && (search.counts.done - 1) % stride == 0
-                && examples[task.search].len() < each
-            {
-                examples[task.search].push((task.number, *kind));
-            }
+            searches[manifest.task(number as u64).search].counts.add(*state);
         }
         let mut counts = TaskCounts::default();
-        searches.iter().for_each(|search| counts.add_all(&search.counts));
         let mut left = 0.0;
-        let mut read = 0;
-        for (number, (search, examples)) in searches.iter_mut().zip(examples).enumerate() {
-            let rate = Rate { successes: search.counts.found as usize, trials: search.counts.done as usize };
-            search.interval = (search.counts.done > 0).then(|| rate.interval());
-            let undone = search.counts.tasks - search.counts.done - search.counts.failed;
-            if undone == 0 {
-                continue;
-            }
-            let mut seconds = Vec::new();
-            for (task, kind) in examples.into_iter().take(READ - read.min(READ)) {
-                read += 1;
-                // One that is damaged is told when results are collected.
-                seconds.extend(self.folder.result(task, kind)?.ok().as_ref().and_then(TaskOutcome::seconds));
-            }
-            let mean = (!seconds.is_empty()).then(|| seconds.iter().sum::<f64>() / seconds.len() as f64);
-            left += undone as f64 * mean.unwrap_or_else(|| manifest.seconds(number));
+        for (search, seconds) in searches.iter_mut().zip(task_seconds(self.folder, self.results)?) {
+            counts.add_all(&search.counts);
+            let TaskCounts { tasks, done, found, failed, .. } = search.counts;
+            let rate = Rate { successes: found as usize, trials: done as usize };
+            search.interval = (done > 0).then(|| rate.interval());
+            left += (tasks - done - failed) as f64 * seconds;
         }
-        let at_work = self.in_flight.chunks.iter().filter(|(.., state)| *state == ChunkState::Running);
-        let threads = |number: u64| {
-            self.submissions.iter().find(|s| s.number == number).map_or(0, |submission| {
-                match &submission.on {
-                    Computer::Slurm { threads, .. } => *threads,
-                    // All its chunks are in the hands of one process.
-                    Computer::Local(_) => 0,
-                }
-            })
-        };
-        let local = |number: u64| self.in_flight.chunks.iter().any(|(of, ..)| *of == number);
-        let locals = self.submissions.iter().filter(|submission| local(submission.number));
-        let local_threads = locals.map(|submission| match &submission.on {
-            Computer::Local(process) => process.threads,
-            Computer::Slurm { .. } => 0,
-        });
-        let threads = at_work.map(|(number, ..)| threads(*number)).sum::<u64>() + local_threads.sum::<u64>();
+        let threads: u64 = self.submissions.iter().map(|submission| self.at_work(submission)).sum();
         let failed: Vec<u64> = self.tasks(|state| state == TaskState::Done(ResultKind::Failed)).collect();
         let mut failures = Vec::new();
         for task in failed.iter().take(SHOWN) {
             failures.push(FailedTask::read(self.folder, *task)?);
         }
         let mut notes = self.in_flight.notes.clone();
-        if self.strays > 0 {
-            notes.push(format!(
-                "{} files among the results do not belong there; `collect` names them",
-                self.strays
-            ));
+        match self.results.faults().len() {
+            0 => {}
+            strays => notes
+                .push(format!("{strays} files among the results do not belong there; `collect` names them")),
         }
         Ok(CampaignStatus {
             campaign: manifest.id().into(),
