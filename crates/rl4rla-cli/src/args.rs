@@ -2,6 +2,7 @@
 
 mod advise;
 mod analyze;
+mod campaign;
 mod compare;
 mod data;
 mod evaluate;
@@ -16,6 +17,10 @@ mod solve;
 
 pub use advise::Advise;
 pub use analyze::Analyze;
+pub use campaign::{
+    AsCampaign, Campaign, CampaignStep, Computing, FolderArgument, PlanArguments, ResumeArguments,
+    SubmitArguments, WorkerArguments,
+};
 pub use compare::Compare;
 pub use data::DataArguments;
 pub use evaluate::{Evaluate, ProfileName, UnitName, Weight, keys};
@@ -149,6 +154,9 @@ Examples:
 One attempt per seed. Finished runs are reused from the store: interrupt at any time and repeat the command to continue.
 Exit code 0 if all runs completed, whether or not they found their targets.")]
     Sweep(SweepArguments),
+    /// Compute many searches on a Slurm cluster, or by many processes: plan, submit, status, resume, collect
+    #[command(after_help = campaign::AFTER_HELP)]
+    Campaign(Campaign),
     /// Learn a policy from the searches in the store: which edits have led to their targets
     #[command(after_help = searching::LEARN_HELP)]
     Learn(Learn),

@@ -37,6 +37,16 @@ impl Failure {
         Failure { message: what.join(" "), advice }
     }
 
+    /// The message.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The same error, with a word on where it is.
+    pub fn at(self, place: &str) -> Failure {
+        Failure { message: format!("{place}: {}", self.message), ..self }
+    }
+
     /// The message and the suggestion.
     pub fn into_words(self) -> (String, Option<String>) {
         (self.message, self.advice)

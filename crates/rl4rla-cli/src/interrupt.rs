@@ -13,7 +13,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,9 @@ const SAYING: Duration = Duration::from_millis(300);
 
 /// Polling interval of waiting threads.
 const TICK: Duration = Duration::from_millis(20);
+
+/// The same in milliseconds, for commands that need longer to save their work.
+static PATIENCE: AtomicU64 = AtomicU64::new(0);
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -91,7 +94,7 @@ fn signalled() {
     // On another thread, so that a second signal is received.
     std::thread::spawn(|| {
         if left().words.is_some() || SPOKEN.load(Ordering::SeqCst) {
-            std::thread::sleep(GRACE);
+            std::thread::sleep(GRACE.max(Duration::from_millis(PATIENCE.load(Ordering::SeqCst))));
         }
         end();
     });
@@ -193,6 +196,11 @@ pub fn saving(page: Page) {
     left().words = Some([script, page.text]);
 }
 
+/// Gives this command longer than others to save its work: a scheduler that ends it allows for that.
+pub fn allow(grace: Duration) {
+    PATIENCE.store(grace.as_millis() as u64, Ordering::SeqCst);
+}
+
 /// Called by a command that is about to print its result. Does not return if it was ended before.
 pub fn finish() {
     if SPOKEN.swap(true, Ordering::SeqCst) {
@@ -210,20 +218,41 @@ pub fn passing_folder(folder: &Path) -> io::Result<()> {
 
 /// Runs another program, which is ended together with this one.
 pub fn output(command: &mut Command) -> io::Result<Output> {
-    // In its own process group, so that its children can be ended as well.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(command, 0);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = {
-        let mut left = adding();
-        let child = command.spawn()?;
-        left.children.push(child.id());
-        child
-    };
+    let child = begin(command)?;
     let id = child.id();
     let output = child.wait_with_output();
     left().children.retain(|other| *other != id);
     output
+}
+
+/// The same for a program that may take this long; `None` if it was ended because it took longer.
+pub fn output_within(command: &mut Command, limit: Duration) -> io::Result<Option<Output>> {
+    let child = begin(command)?;
+    let id = child.id();
+    let (ended, waiting) = std::sync::mpsc::channel::<()>();
+    let watch = std::thread::spawn(move || {
+        let late = waiting.recv_timeout(limit) == Err(std::sync::mpsc::RecvTimeoutError::Timeout);
+        if late {
+            kill(id);
+        }
+        late
+    });
+    let output = child.wait_with_output();
+    drop(ended);
+    left().children.retain(|other| *other != id);
+    let late = watch.join().unwrap_or(false);
+    Ok(Some(output?).filter(|_| !late))
+}
+
+fn begin(command: &mut Command) -> io::Result<std::process::Child> {
+    // In its own process group, so that its children can be ended as well.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut left = adding();
+    let child = command.spawn()?;
+    left.children.push(child.id());
+    Ok(child)
 }
 
 /// Ends the process without leaving child processes or partial files behind.

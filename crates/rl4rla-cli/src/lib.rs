@@ -11,6 +11,7 @@ pub mod embedded;
 mod endpoint;
 mod failure;
 mod interrupt;
+mod local_process;
 mod memory;
 mod output;
 mod page;
@@ -18,6 +19,7 @@ mod progress;
 mod request;
 mod shape;
 mod shell;
+mod slurm;
 mod source;
 
 pub use memory::Allocator;
@@ -70,6 +72,7 @@ fn run(cli: &Cli) -> Result<Page, Failure> {
         Command::Explore(args) => args.resources.within(|| commands::explore::run(args, &cli.shared)),
         Command::Resume(args) => args.resources.within(|| commands::discover::resume(args, &cli.shared)),
         Command::Sweep(args) => args.resources.within(|| commands::sweep::run(args, &cli.shared)),
+        Command::Campaign(args) => commands::campaign::run(args, &cli.shared),
         Command::Learn(args) => commands::learn::run(args, &cli.shared),
         Command::Audit(args) => args.resources.within(|| commands::audit::run(args, &cli.shared)),
         Command::Reproduce(args) => args.resources.within(|| commands::reproduce::run(args, &cli.shared)),

@@ -1,7 +1,7 @@
 //! The options of `explore`.
 
 use super::problem::size;
-use super::{DataArguments, Resources, Threads, named};
+use super::{AsCampaign, DataArguments, Resources, Threads, named};
 use clap::Args;
 use rl4rla::execute::SketchKind;
 use rl4rla::explore::{ExploreSpec, SearchPart};
@@ -81,6 +81,11 @@ pub struct Explore {
     /// Seed of the search
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+    /// With --campaign: number of consecutive seeds, one exploration each [default: 1]
+    #[arg(long, value_name = "N", conflicts_with = "matrix", value_parser = clap::value_parser!(u64).range(1..=100_000), help_heading = "Campaign")]
+    pub seeds: Option<u64>,
+    #[command(flatten)]
+    pub as_campaign: AsCampaign,
     #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]

@@ -36,6 +36,12 @@ impl Resources {
         }
     }
 
+    /// The same, with the limit that is given.
+    pub fn cache_for(&self, threads: usize) {
+        self.cache.into_iter().for_each(|mib| set_cache_limit(mib.saturating_mul(1 << 20)));
+        self.allow_for(threads);
+    }
+
     /// Runs a command with these.
     pub fn within(&self, run: impl FnOnce() -> Result<Page, Failure>) -> Result<Page, Failure> {
         self.cache.into_iter().for_each(|mib| set_cache_limit(mib.saturating_mul(1 << 20)));

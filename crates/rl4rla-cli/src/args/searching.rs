@@ -1,6 +1,6 @@
 //! The options of searches: a single run, a sweep, or an enumeration.
 
-use super::{Resources, Threads, named};
+use super::{AsCampaign, Resources, Threads, named};
 use clap::Args;
 use rl4rla::discovery::{Fresh, Merge};
 use rl4rla::search::Backup;
@@ -157,6 +157,8 @@ pub struct SweepArguments {
     #[command(flatten)]
     pub searching: Searching,
     #[command(flatten)]
+    pub as_campaign: AsCampaign,
+    #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]
     pub resources: Resources,
@@ -186,6 +188,8 @@ pub struct Reproduce {
     #[arg(long, value_name = "DIR", default_value = "rl4rla-reproduction")]
     pub out: std::path::PathBuf,
     #[command(flatten)]
+    pub as_campaign: AsCampaign,
+    #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]
     pub resources: Resources,
@@ -210,6 +214,8 @@ pub struct Audit {
     /// Enumerate only programs that make sense whatever the units of A and b; for linear systems
     #[arg(long)]
     pub typed: bool,
+    #[command(flatten)]
+    pub as_campaign: AsCampaign,
     #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]

@@ -1,34 +1,49 @@
 //! `rl4rla audit`.
 
 use crate::args::{Audit, Shared};
+use crate::commands::campaign::{Campaigned, computed, of_audit};
 use crate::commands::discover::present;
 use crate::curriculum;
 use crate::failure::Failure;
 use crate::interrupt::Terminal;
 use crate::page::{Page, accent, faint, ledger, number, strong, warning};
-use rl4rla::curriculum::Audited;
+use rl4rla::curriculum::{Audited, Curriculum};
+use rl4rla::experiment::campaign::AuditSettings;
 use rl4rla::experiment::{AuditedStage, audit_seeds};
 use serde_json::{Value, json};
 
-/// Audits a curriculum, one seed after the other.
-pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
-    args.threads.apply()?;
-    let mut curriculum = curriculum::find(&args.curriculum)?;
+/// The audit that is asked for.
+pub fn settings(args: &Audit) -> Result<AuditSettings, Failure> {
+    let curriculum = curriculum::find(&args.curriculum)?;
     curriculum::permits(&curriculum, args.typed)?;
     if let Some((stage, _)) = curriculum.stages.iter().find(|(_, target)| target.is_open()) {
         let message = format!("stage {} of {} has no target to audit", stage.name, curriculum.name);
         return Err(Failure::new(message).advise("a `target`, or `rl4rla discover`, which needs none"));
     }
-    if args.no_hints {
-        curriculum = curriculum.without_hints();
+    Ok(AuditSettings { curriculum, hints: !args.no_hints, typed: args.typed, budget: args.budget })
+}
+
+/// Audits a curriculum, one seed after the other.
+pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
+    args.threads.apply()?;
+    match computed(&args.as_campaign, || of_audit(args), &args.resources, shared)? {
+        Some(Campaigned::Interrupted(page)) => return Ok(page),
+        Some(Campaigned::Done(audits)) => {
+            let (curriculum, stages) = audits.first().expect("one was planned");
+            return Ok(page(curriculum, stages, shared));
+        }
+        None => {}
     }
-    if args.typed {
-        curriculum = curriculum.with_units();
-    }
+    let curriculum = settings(args)?.applied();
     let stages = audit_seeds(&curriculum, args.seed, args.seeds, args.budget, &Terminal)?;
+    Ok(page(&curriculum, &stages, shared))
+}
+
+/// The audits of all stages.
+pub fn page(curriculum: &Curriculum, stages: &[AuditedStage], shared: &Shared) -> Page {
     let json = json!({
         "curriculum": curriculum.name,
-        "seeds": args.seeds,
+        "seeds": stages.first().map_or(0, |stage| stage.seeds.len()),
         "stages": stages.iter().map(json).collect::<Vec<Value>>(),
     });
     let head = ["stage", "programs", "classes", "rank", "lead", "least", "best other"];
@@ -45,7 +60,7 @@ pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
     } else if !good {
         text += &format!("\n{}\n", warning("not every target is the best program of its stage"));
     }
-    Ok(Page { json, text, code: u8::from(!good) })
+    Page { json, text, code: u8::from(!good) }
 }
 
 fn json(stage: &AuditedStage) -> Value {

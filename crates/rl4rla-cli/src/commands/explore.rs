@@ -3,8 +3,10 @@
 mod limits;
 mod live;
 mod own_data;
+mod seeds;
 
 use crate::args::{Explore, Shared};
+use crate::commands::campaign::{Campaigned, computed, of_exploration};
 use crate::failure::Failure;
 use crate::interrupt::{self, INTERRUPTED};
 use crate::page::{Page, accent, faint, indent, ledger, number, path, strong, warning};
@@ -28,6 +30,15 @@ pub fn run(args: &Explore, shared: &Shared) -> Result<Page, Failure> {
 pub fn on(args: &Explore, shared: &Shared, given: Option<System>) -> Result<Page, Failure> {
     args.threads.apply()?;
     args.data.only_with_matrix()?;
+    match computed(&args.as_campaign, || of_exploration(args), &args.resources, shared)? {
+        Some(Campaigned::Interrupted(page)) => return Ok(page),
+        Some(Campaigned::Done(_)) => return seeds::page(args, &checked_request(args)?, shared),
+        None if args.seeds.is_some() => {
+            return Err(Failure::new("--seeds explores with many seeds as a campaign")
+                .advise("--campaign FOLDER, with --local N on this machine"));
+        }
+        None => {}
+    }
     // Wrong options are told before a large file is read.
     spec(&request(args, None)?)?;
     let data =
@@ -109,6 +120,13 @@ fn request(args: &Explore, data: Option<&GivenProblem>) -> Result<ExploreRequest
         seed: args.seed,
         resembles: args.data.matrix.as_ref().filter(|_| data.is_some()).map(|matrix| path(matrix)),
     })
+}
+
+/// What is asked without data, if it can be explored.
+pub fn checked_request(args: &Explore) -> Result<ExploreRequest, Failure> {
+    let request = request(args, None)?;
+    spec(&request)?;
+    Ok(request)
 }
 
 fn spec(request: &ExploreRequest) -> Result<ExploreSpec, Failure> {

@@ -4,6 +4,7 @@ pub mod advise;
 pub mod analyze;
 pub mod audit;
 pub mod calibrate;
+pub mod campaign;
 pub mod compare;
 pub mod discover;
 pub mod equiv;

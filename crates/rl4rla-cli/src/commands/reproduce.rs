@@ -1,6 +1,7 @@
 //! `rl4rla reproduce`.
 
 use crate::args::{Reproduce, Shared};
+use crate::commands::campaign::{computed, interruption, of_reproduction};
 use crate::curriculum;
 use crate::failure::Failure;
 use crate::interrupt::{self, Terminal};
@@ -15,6 +16,18 @@ use rl4rla::store::Store;
 use serde_json::{Value, json};
 use std::time::Instant;
 
+fn scope(args: &Reproduce) -> Scope {
+    Scope::new(args.quick, args.seeds, args.seed)
+}
+
+/// The runs that are needed.
+pub fn runs(args: &Reproduce) -> Result<Runs, Failure> {
+    let (items, scope) = (wanted(&args.items)?, scope(args));
+    let runs = Runs::new(items.iter().flat_map(|item| (item.asks)(scope)), scope)?;
+    runs.sweeps.iter().try_for_each(|sweep| curriculum::afford(&sweep.curriculum))?;
+    Ok(runs)
+}
+
 /// Reproduces items of the paper.
 pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     args.threads.apply()?;
@@ -25,12 +38,15 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     let mut outputs = Outputs::new(shared).reads("the data", args.data.as_deref());
     // Checked now and not after hours of work.
     outputs.writes_into("--out", &args.out)?;
-    let scope = Scope::new(args.quick, args.seeds, args.seed);
+    let scope = scope(args);
     let begin = Instant::now();
-    let mut runs = Runs::new(items.iter().flat_map(|item| (item.asks)(scope)), scope)?;
-    runs.sweeps.iter().try_for_each(|sweep| curriculum::afford(&sweep.curriculum))?;
+    let mut runs = runs(args)?;
     if args.dry_run {
         return planned(&mut runs, shared);
+    }
+    let campaigned = computed(&args.as_campaign, || of_reproduction(args), &args.resources, shared)?;
+    if let Some(page) = interruption(campaigned) {
+        return Ok(page);
     }
     interrupt::saving(interrupt::resumable());
     let mut store = Store::open(&shared.store)?;

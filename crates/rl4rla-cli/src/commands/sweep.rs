@@ -1,6 +1,7 @@
 //! `rl4rla sweep`.
 
 use crate::args::{Shared, SweepArguments};
+use crate::commands::campaign::{computed, interruption, of_sweep};
 use crate::commands::discover::{method, settings_for};
 use crate::curriculum;
 use crate::failure::Failure;
@@ -14,17 +15,28 @@ use rl4rla::report::{Rate, Spread};
 use rl4rla::store::Store;
 use serde_json::{Value, json};
 
-/// Runs every curriculum with every method and every seed.
-pub fn run(args: &SweepArguments, shared: &Shared) -> Result<Page, Failure> {
+/// The sweeps that are asked for, with places for the results of this many seeds.
+pub fn sweeps(args: &SweepArguments, seeds: u64) -> Result<Vec<Sweep>, Failure> {
     let mut sweeps = Vec::new();
     for name in &args.curricula {
         for way in &args.methods {
             let curriculum = curriculum::find(name)?;
             curriculum::permits(&curriculum, args.searching.typed)?;
             let settings = settings_for(&curriculum, &args.searching, method(way)?)?;
-            sweeps.push(Sweep::new(curriculum, settings, args.seed, args.seeds));
+            sweeps.push(Sweep::new(curriculum, settings, args.seed, seeds));
         }
     }
+    Ok(sweeps)
+}
+
+/// Runs every curriculum with every method and every seed.
+pub fn run(args: &SweepArguments, shared: &Shared) -> Result<Page, Failure> {
+    let mut sweeps = sweeps(args, args.seeds)?;
+    let campaigned = computed(&args.as_campaign, || of_sweep(args), &args.resources, shared)?;
+    if let Some(page) = interruption(campaigned) {
+        return Ok(page);
+    }
+    // After a campaign all runs are in the store.
     interrupt::saving(interrupt::resumable());
     let mut store = Store::open(&shared.store)?;
     let threads = args.threads.threads.map_or_else(cores, |threads| threads as usize);

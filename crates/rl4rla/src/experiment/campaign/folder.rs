@@ -36,6 +36,30 @@ impl<'a> CampaignFolder<'a> {
         }
     }
 
+    /// The same, or opens the campaign that is there if it computes the same.
+    pub fn create_or_open(
+        files: &'a dyn SharedFolder,
+        plan: Plan,
+    ) -> Result<CampaignFolder<'a>, ExperimentError> {
+        let (planned, text) = plan.finish()?;
+        let error = match files.create(MANIFEST, text.as_bytes()) {
+            Ok(()) => return Ok(CampaignFolder { files, manifest: planned }),
+            Err(error) => error,
+        };
+        if error.kind() != io::ErrorKind::AlreadyExists {
+            return Err(unwritten(files, MANIFEST, &error));
+        }
+        let there = CampaignFolder::open(files)?;
+        match there.manifest.computes_the_same(&planned) {
+            true => Ok(there),
+            false => {
+                let (name, title) = (files.name(""), &there.manifest.header().title);
+                Err(ExperimentError::new(format!("{name} has another campaign, {title}"))
+                    .advise("another folder, or the command with which that campaign was begun"))
+            }
+        }
+    }
+
     /// Opens the campaign of a folder.
     pub fn open(files: &'a dyn SharedFolder) -> Result<CampaignFolder<'a>, ExperimentError> {
         let bytes = files.read(MANIFEST).map_err(|error| match error.kind() {
@@ -101,6 +125,11 @@ impl<'a> CampaignFolder<'a> {
     /// Writes any other file, such as the script of a job.
     pub fn write(&self, path: &str, text: &str) -> Result<(), ExperimentError> {
         self.files.write(path, text.as_bytes()).map_err(|error| unwritten(self.files, path, &error))
+    }
+
+    /// The text of any other file, if it can be read.
+    pub fn text(&self, path: &str) -> Option<String> {
+        Some(String::from_utf8_lossy(&self.files.read(path).ok()?).into_owned())
     }
 
     /// The results there are.

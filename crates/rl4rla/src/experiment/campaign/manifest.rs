@@ -244,6 +244,26 @@ impl Manifest {
         text + &serde_json::to_string(&end).expect("a line can be written") + "\n"
     }
 
+    /// Whether another manifest has the same tasks; when and where they were planned does not matter.
+    pub(super) fn computes_the_same(&self, other: &Manifest) -> bool {
+        let whats = |manifest: &Manifest| -> Vec<Entry> {
+            manifest.searches.iter().map(|search| search.what.clone()).collect()
+        };
+        (&self.curricula, &self.settings, &self.groups) == (&other.curricula, &other.settings, &other.groups)
+            && whats(self) == whats(other)
+    }
+
+    /// An error if this build may compute other numbers than the one that planned it.
+    pub fn check_build(&self) -> Result<(), ExperimentError> {
+        let (planned, current) = (&self.header.build, Build::current());
+        if current.continues(planned) {
+            return Ok(());
+        }
+        let message = format!("the campaign was planned by another build, {planned}; this is {current}");
+        Err(ExperimentError::new(message)
+            .advise("that build, because another may compute different numbers, or plan the campaign again"))
+    }
+
     /// What is said of the whole campaign.
     pub fn header(&self) -> &Header {
         &self.header

@@ -9,7 +9,6 @@ use super::submission::Submission;
 use super::task::{CampaignSearch, CampaignTask};
 use crate::discovery::Problems;
 use crate::experiment::{ExperimentError, Monitor};
-use crate::record::Build;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,14 +52,8 @@ impl<'a> Worker<'a> {
         submission: &Submission,
         chunks: impl IntoIterator<Item = u64>,
     ) -> Result<Worker<'a>, ExperimentError> {
-        let (manifest, current) = (folder.manifest(), Build::current());
-        let planned = &manifest.header().build;
-        if !current.continues(planned) {
-            let message = format!("the campaign was planned by another build, {planned}; this is {current}");
-            return Err(ExperimentError::new(message).advise(
-                "that build, because another may compute different numbers, or plan the campaign again",
-            ));
-        }
+        let manifest = folder.manifest();
+        manifest.check_build()?;
         let mut tasks = Vec::new();
         for chunk in chunks {
             let chunk = submission.chunks.get(chunk as usize).ok_or_else(|| {

@@ -1,0 +1,305 @@
+//! Slurm, by its commands: `sbatch`, `squeue`, `scancel`, `scontrol` and `sacctmgr`.
+//!
+//! A command may fail, and may not answer at all; then it is ended after a while. Nothing here is retried: what was handed
+//! out is told by the names of jobs, so that whoever asks again sees what there is.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::shell::quoted;
+use rl4rla::experiment::campaign::{ChunkState, JobArray, SlurmOptions};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// How long a command may take. A controller that is busy answers within seconds.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The same for tests of what happens then.
+const LIMIT_VARIABLE: &str = "RL4RLA_SLURM_SECONDS";
+
+/// Names of jobs in one question, so that no command line gets too long.
+const NAMES: usize = 500;
+
+/// The answer of a command.
+fn ask<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S>) -> Result<String, Failure> {
+    let given = std::env::var(LIMIT_VARIABLE).ok().and_then(|seconds| seconds.parse().ok());
+    let limit = given.map_or(LIMIT, Duration::from_secs);
+    match interrupt::output_within(Command::new(program).args(arguments), limit) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(Failure::new(format!("Slurm is not installed here: there is no `{program}` on the PATH"))
+                .advise("a machine of the cluster, or --local N to compute on this one"))
+        }
+        Err(error) => Err(Failure::new(format!("cannot run `{program}`: {error}"))),
+        Ok(None) => {
+            let seconds = limit.as_secs();
+            Err(Failure::new(format!("`{program}` did not answer within {seconds} s and was ended"))
+                .advise("the same command later (`sinfo` shows whether Slurm answers); nothing is lost"))
+        }
+        Ok(Some(output)) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into()),
+        Ok(Some(output)) => {
+            let words = String::from_utf8_lossy(&output.stderr);
+            let words: Vec<&str> = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            let words = if words.is_empty() { output.status.to_string() } else { words.join("; ") };
+            Err(Failure::new(format!("`{program}` failed: {words}"))
+                .advise("the options under [slurm] of the campaign, or your administrator; nothing is lost"))
+        }
+    }
+}
+
+/// What the cluster allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Jobs of an array: `MaxArraySize`.
+    pub array: u64,
+    /// Further jobs: `MaxJobCount`, and `MaxSubmitJobs` of the account and the quality of service.
+    pub jobs: u64,
+}
+
+/// Asks for the limits. An error if there is no room for any job.
+pub fn limits(options: &SlurmOptions) -> Result<Limits, Failure> {
+    let configuration = ask("scontrol", ["show", "config"])?;
+    let number = |name: &str| setting(&configuration, name).and_then(|value| value.parse::<u64>().ok());
+    let array = number("MaxArraySize").unwrap_or(1001);
+    if array == 0 {
+        return Err(Failure::new("this Slurm allows no job arrays (MaxArraySize is 0)")
+            .advise("your administrator, or --local N on a machine of your own"));
+    }
+    let mut jobs = number("MaxJobCount").unwrap_or(10_000);
+    if let Some(most) = most_submitted(options) {
+        let own = ask("squeue", ["--noheader", "--array", "--me", "--format=%i"])?.lines().count() as u64;
+        if own >= most {
+            let message = format!("Slurm lets you have {most} jobs (MaxSubmitJobs), and you have {own}");
+            return Err(Failure::new(message).advise("`rl4rla campaign resume` when some of them have ended"));
+        }
+        jobs = jobs.min(most - own);
+    }
+    Ok(Limits { array, jobs })
+}
+
+/// The value of a setting in the answer of `scontrol show config`.
+fn setting<'a>(configuration: &'a str, name: &str) -> Option<&'a str> {
+    let line = |line: &'a str| line.split_once('=').filter(|(key, _)| key.trim() == name);
+    configuration.lines().find_map(line).map(|(_, value)| value.trim())
+}
+
+/// The number of jobs that accounts let this user have; `None` where there are no accounts or no such limit.
+fn most_submitted(options: &SlurmOptions) -> Option<u64> {
+    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok()?;
+    let asked = |words: &[&str]| ask("sacctmgr", ["--noheader", "--parsable2", "show"].iter().chain(words));
+    let of_user = format!("user={user}");
+    let associations =
+        asked(&["associations", &of_user, "format=Account,MaxSubmitJobs,GrpSubmitJobs,DefaultQOS"]).ok()?;
+    let rows = associations.lines().map(|line| line.split('|').collect::<Vec<_>>());
+    let own: Vec<Vec<&str>> =
+        rows.filter(|row| options.account.as_deref().is_none_or(|account| row[0] == account)).collect();
+    let mut limits: Vec<u64> =
+        own.iter().flat_map(|row| &row[1..row.len().min(3)]).filter_map(parsed).collect();
+    let services: Vec<&str> = match options.qos.as_deref() {
+        Some(qos) => vec![qos],
+        None => own.iter().filter_map(|row| row.get(3).copied()).collect(),
+    };
+    let known = asked(&["qos", "format=Name,MaxSubmitJobsPU,GrpSubmitJobs"]).unwrap_or_default();
+    for row in known.lines().map(|line| line.split('|').collect::<Vec<_>>()) {
+        if services.contains(&row[0]) {
+            limits.extend(row[1..].iter().filter_map(parsed));
+        }
+    }
+    limits.into_iter().min()
+}
+
+fn parsed(text: &&str) -> Option<u64> {
+    text.trim().parse().ok()
+}
+
+/// What a script is made of.
+pub struct JobScript<'a> {
+    /// Its jobs.
+    pub array: &'a JobArray,
+    /// The number of the submission.
+    pub submission: u64,
+    /// What they ask for.
+    pub options: &'a SlurmOptions,
+    /// The folder of the campaign, whole.
+    pub folder: &'a Path,
+    /// The folder in which they work.
+    pub directory: &'a Path,
+    /// This program.
+    pub program: &'a Path,
+}
+
+impl JobScript<'_> {
+    /// The text. Jobs are put in the queue again when their node fails or others are preferred.
+    pub fn text(&self) -> String {
+        let JobScript { array, submission, options, .. } = self;
+        let log = self.folder.join(log_name(*submission, array.first, "%a"));
+        // Slurm takes % for a placeholder.
+        let folder = self.folder.to_string_lossy();
+        let log = log.to_string_lossy().replacen(&*folder, &folder.replace('%', "%%"), 1);
+        let mut lines = vec![
+            format!("--job-name={}", array.name),
+            format!("--array=0-{}", array.chunks - 1),
+            format!("--output={log}"),
+            format!("--chdir={}", self.directory.to_string_lossy()),
+            "--open-mode=append".into(),
+            "--requeue".into(),
+        ];
+        let cpus = options.cpus.map(|cpus| cpus.to_string());
+        for (name, value) in [
+            ("partition", &options.partition),
+            ("account", &options.account),
+            ("qos", &options.qos),
+            ("time", &options.time),
+            ("mem", &options.memory),
+            ("cpus-per-task", &cpus),
+            ("constraint", &options.constraint),
+        ] {
+            lines.extend(value.iter().map(|value| format!("--{name}={value}")));
+        }
+        lines.extend(options.extra.iter().cloned());
+        let lines: String = lines.iter().map(|line| format!("#SBATCH {}\n", for_sbatch(line))).collect();
+        let (program, folder) = (quoted(self.program), quoted(self.folder));
+        // The process of the job is the worker itself, so that signals reach it.
+        format!(
+            "#!/bin/bash\n{lines}exec {program} campaign worker {folder} --submission {submission} \
+             --chunk $(({} + SLURM_ARRAY_TASK_ID))\n",
+            array.first
+        )
+    }
+}
+
+/// An option as a line `#SBATCH` has it, where a space ends it unless it is quoted.
+fn for_sbatch(option: &str) -> String {
+    match option.contains([' ', '\t', '"', '\'', '\\', '#']) {
+        true => format!("\"{}\"", option.replace('\\', "\\\\").replace('"', "\\\"")),
+        false => option.into(),
+    }
+}
+
+/// The log of a chunk, in the folder of its campaign: that of a submission, an array and its job.
+pub fn log_name(submission: u64, first: u64, job: &str) -> String {
+    format!("logs/{submission:04}-{first}-{job}.log")
+}
+
+/// Submits a script; returns the number of the job.
+pub fn submit(script: &Path) -> Result<String, Failure> {
+    let answer = ask("sbatch", [OsStr::new("--parsable"), script.as_os_str()])?;
+    Ok(answer.trim().split(';').next().unwrap_or_default().into())
+}
+
+/// What is in the queue of some arrays.
+#[derive(Debug, Default)]
+pub struct Queue {
+    /// By the name of an array: the place of a job in it, and its state.
+    pub jobs: BTreeMap<String, Vec<(u64, ChunkState)>>,
+    /// Why jobs wait, with their number, where it is not for others to end.
+    pub obstacles: BTreeMap<String, u64>,
+}
+
+/// Asks for the jobs with these names.
+pub fn queue(names: &[&str]) -> Result<Queue, Failure> {
+    let mut queue = Queue::default();
+    for names in names.chunks(NAMES) {
+        let wanted = format!("--name={}", names.join(","));
+        queue.read(&ask("squeue", ["--noheader", "--array", &wanted, "--format=%j|%K|%T|%r"])?);
+    }
+    Ok(queue)
+}
+
+/// Reasons that go away by themselves.
+const USUAL: [&str; 8] =
+    ["None", "Resources", "Priority", "BeginTime", "Cleaning", "JobArrayTaskLimit", "Prolog", "Dependency"];
+
+impl Queue {
+    fn read(&mut self, answer: &str) {
+        for line in answer.lines() {
+            let mut fields = line.split('|');
+            let mut field = || fields.next().unwrap_or_default().trim();
+            let (name, place, state, reason) = (field(), field(), field(), field());
+            let Ok(place) = place.parse() else { continue };
+            let state = match state {
+                "PENDING" | "CONFIGURING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT"
+                | "RESV_DEL_HOLD" => ChunkState::Waiting,
+                // It may be writing a checkpoint until it has left the queue.
+                _ => ChunkState::Running,
+            };
+            if state == ChunkState::Waiting && !USUAL.contains(&reason) {
+                *self.obstacles.entry(reason.into()).or_default() += 1;
+            }
+            self.jobs.entry(name.into()).or_default().push((place, state));
+        }
+    }
+}
+
+/// Cancels the jobs with these names; those in the queue leave it, and those that run are asked to end.
+pub fn cancel(names: &[&str]) -> Result<(), Failure> {
+    names.chunks(NAMES).try_for_each(|names| {
+        ask("scancel", [format!("--name={}", names.join(","))])?;
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(folder: &str, options: &SlurmOptions) -> String {
+        let array = JobArray { name: "rl4rla-abc-1-0".into(), first: 1000, chunks: 7 };
+        let (folder, directory, program) = (Path::new(folder), Path::new("/work"), Path::new("/bin/rl4rla"));
+        JobScript { array: &array, submission: 1, options, folder, directory, program }.text()
+    }
+
+    #[test]
+    fn a_script_asks_for_what_the_campaign_says() {
+        let options = SlurmOptions {
+            partition: Some("cpu".into()),
+            time: Some("2:00:00".into()),
+            memory: Some("4G".into()),
+            cpus: Some(4),
+            extra: vec!["--nice=100".into(), "--comment=two words".into()],
+            ..SlurmOptions::default()
+        };
+        assert_eq!(
+            script("/shared/night", &options),
+            "#!/bin/bash\n#SBATCH --job-name=rl4rla-abc-1-0\n#SBATCH --array=0-6\n\
+             #SBATCH --output=/shared/night/logs/0001-1000-%a.log\n#SBATCH --chdir=/work\n#SBATCH --open-mode=append\n\
+             #SBATCH --requeue\n#SBATCH --partition=cpu\n#SBATCH --time=2:00:00\n#SBATCH --mem=4G\n\
+             #SBATCH --cpus-per-task=4\n#SBATCH --nice=100\n#SBATCH \"--comment=two words\"\n\
+             exec /bin/rl4rla campaign worker /shared/night --submission 1 --chunk $((1000 + SLURM_ARRAY_TASK_ID))\n"
+        );
+    }
+
+    #[test]
+    fn folders_may_have_any_name() {
+        let text = script("/my data/50% it's", &SlurmOptions::default());
+        assert!(text.contains("#SBATCH \"--output=/my data/50%% it's/logs/0001-1000-%a.log\"\n"), "{text}");
+        assert!(text.contains(r"campaign worker '/my data/50% it'\''s' --submission"), "{text}");
+    }
+
+    #[test]
+    fn the_queue_is_read_by_states() {
+        let mut queue = Queue::default();
+        queue.read(
+            "a|0|RUNNING|None\na|1|PENDING|Priority\na|2|PENDING|PartitionTimeLimit\nb|5|COMPLETING|None\n\
+             b|6|REQUEUE_HOLD|launch failed requeued held\nother\nc|N/A|RUNNING|None\n",
+        );
+        use ChunkState::{Running, Waiting};
+        assert_eq!(queue.jobs["a"], [(0, Running), (1, Waiting), (2, Waiting)]);
+        assert_eq!(queue.jobs["b"], [(5, Running), (6, Waiting)]);
+        assert_eq!(queue.jobs.len(), 2);
+        assert_eq!(
+            queue.obstacles.keys().collect::<Vec<_>>(),
+            ["PartitionTimeLimit", "launch failed requeued held"]
+        );
+    }
+
+    #[test]
+    fn settings_are_found_by_their_whole_name() {
+        let text =
+            "Configuration data as of now\nMaxArraySize            = 1001\nMaxJobCount             = 10000\n";
+        assert_eq!(setting(text, "MaxArraySize"), Some("1001"));
+        assert_eq!(setting(text, "MaxArray"), None);
+    }
+}
