@@ -19,11 +19,11 @@ use serde_json::{Value, json};
 pub fn sweeps(args: &SweepArguments, seeds: u64) -> Result<Vec<Sweep>, Failure> {
     let mut sweeps = Vec::new();
     for name in &args.curricula {
+        let curriculum = curriculum::find(name)?;
+        curriculum::permits(&curriculum, args.searching.typed)?;
         for way in &args.methods {
-            let curriculum = curriculum::find(name)?;
-            curriculum::permits(&curriculum, args.searching.typed)?;
             let settings = settings_for(&curriculum, &args.searching, method(way)?)?;
-            sweeps.push(Sweep::new(curriculum, settings, args.seed, seeds));
+            sweeps.push(Sweep::new(curriculum.clone(), settings, args.seed, seeds));
         }
     }
     Ok(sweeps)

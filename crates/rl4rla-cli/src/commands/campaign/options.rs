@@ -5,7 +5,7 @@
 
 use crate::args::{Cli, Command};
 use crate::failure::Failure;
-use clap::{Arg, ArgAction, CommandFactory, Parser};
+use clap::{Arg, ArgAction, CommandFactory, FromArgMatches};
 use rl4rla::program::nearest;
 use toml::{Table, Value};
 
@@ -17,7 +17,8 @@ const MOST: usize = 100_000;
 
 /// The commands of a table.
 pub fn commands(name: &str, table: &Table) -> Result<Vec<Command>, Failure> {
-    let cli = Cli::command();
+    // Made once: that takes longer than to read a command.
+    let mut cli = Cli::command();
     let command = cli.find_subcommand(name).expect("tables are named like commands");
     let mut lines: Vec<Vec<String>> = vec![vec![]];
     for (key, value) in table {
@@ -32,18 +33,19 @@ pub fn commands(name: &str, table: &Table) -> Result<Vec<Command>, Failure> {
         };
         lines = lines.iter().flat_map(with).collect();
     }
-    let parsed = |mut line: Vec<String>| {
+    let mut parsed = |mut line: Vec<String>| {
         // What has no name comes last, behind what ends options.
         line.sort_by_key(|word| !word.starts_with("--"));
         let names = line.iter().position(|word| !word.starts_with("--")).unwrap_or(line.len());
         let (options, operands) = line.split_at(names);
         let operands = operands.iter().map(|word| &word[1..]);
         let words = ["rl4rla", name].into_iter().chain(options.iter().map(String::as_str));
-        Cli::try_parse_from(words.chain(["--"]).chain(operands))
+        cli.try_get_matches_from_mut(words.chain(["--"]).chain(operands))
+            .and_then(|matches| Cli::from_arg_matches(&matches))
             .map(|cli| cli.command)
             .map_err(|error| Failure::usage(&error))
     };
-    lines.into_iter().map(parsed).collect()
+    lines.into_iter().map(&mut parsed).collect()
 }
 
 /// The words of each of the commands that a key makes: options begin with `--`, operands with a space.
