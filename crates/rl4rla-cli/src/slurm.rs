@@ -68,7 +68,7 @@ pub fn limits(options: &SlurmOptions) -> Result<Limits, Failure> {
             .advise("your administrator, or --local N on a machine of your own"));
     }
     let mut jobs = number("MaxJobCount").unwrap_or(10_000);
-    if let Some(most) = most_submitted(options) {
+    if let Some(most) = most_submitted(options, setting(&configuration, "ClusterName")) {
         let own = ask("squeue", ["--noheader", "--array", "--me", "--format=%i"])?.lines().count() as u64;
         if own >= most {
             let message = format!("Slurm lets you have {most} jobs (MaxSubmitJobs), and you have {own}");
@@ -86,12 +86,13 @@ fn setting<'a>(configuration: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// The number of jobs that accounts let this user have; `None` where there are no accounts or no such limit.
-fn most_submitted(options: &SlurmOptions) -> Option<u64> {
-    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok()?;
+fn most_submitted(options: &SlurmOptions, cluster: Option<&str>) -> Option<u64> {
     let asked = |words: &[&str]| ask("sacctmgr", ["--noheader", "--parsable2", "show"].iter().chain(words));
-    let of_user = format!("user={user}");
-    let associations =
-        asked(&["associations", &of_user, "format=Account,MaxSubmitJobs,GrpSubmitJobs,DefaultQOS"]).ok()?;
+    let of_user = format!("user={}", ask("id", ["-un"]).ok()?.trim());
+    let mut words = vec!["associations", &of_user, "format=Account,MaxSubmitJobs,GrpSubmitJobs,DefaultQOS"];
+    let of_cluster = cluster.map(|cluster| format!("cluster={cluster}"));
+    words.extend(of_cluster.as_deref());
+    let associations = asked(&words).ok()?;
     let rows = associations.lines().map(|line| line.split('|').collect::<Vec<_>>());
     let own: Vec<Vec<&str>> =
         rows.filter(|row| options.account.as_deref().is_none_or(|account| row[0] == account)).collect();

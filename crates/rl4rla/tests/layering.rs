@@ -75,13 +75,15 @@ fn reduced(graph: &Graph) -> Graph {
 }
 
 /// The modules of the shell, each using only those to its left.
-const SHELL: [&str; 16] = [
+const SHELL: [&str; 18] = [
     "shell",
     "page",
     "progress",
     "failure",
     "interrupt",
     "memory",
+    "local_process",
+    "slurm",
     "args",
     "output",
     "curriculum",

@@ -14,7 +14,7 @@ macro_rules! topics {
     };
 }
 
-const TOPICS: [(&str, &str); 24] = topics![
+const TOPICS: [(&str, &str); 25] = topics![
     "tour",
     "glossary",
     "programs",
@@ -23,6 +23,7 @@ const TOPICS: [(&str, &str); 24] = topics![
     "curricula",
     "explore",
     "graph-search",
+    "campaign",
     "learned-proposal",
     "equivalence",
     "advise",
