@@ -20,6 +20,8 @@ mod plan;
 mod result_file;
 mod shared_folder;
 #[cfg(test)]
+mod simulated;
+#[cfg(test)]
 mod simulation;
 mod status;
 mod submission;
