@@ -61,9 +61,9 @@ fn a_task_that_is_interrupted_goes_on_from_its_checkpoint() {
         if let Some(paths) = logged.get(&0) {
             let folder = CampaignFolder::open(&machine).unwrap();
             let again =
-                checkpoint::Checkpoint::open(&machine, folder.manifest().id(), 0, paths.clone());
+                checkpoint::Checkpoint::open(&machine, folder.manifest().id(), 0, paths.clone(), &|| false);
             assert!(!sweep::RewardLog::known(&again).is_empty());
-            let foreign = checkpoint::Checkpoint::open(&machine, "another", 0, paths.clone());
+            let foreign = checkpoint::Checkpoint::open(&machine, "another", 0, paths.clone(), &|| false);
             assert!(sweep::RewardLog::known(&foreign).is_empty(), "it is of this campaign alone");
             // A part of another line at the end, as after a kill.
             machine.append(&paths[0], b"\n0123456789abcdef {\"Values\":[[0,").unwrap();

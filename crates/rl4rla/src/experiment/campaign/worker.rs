@@ -147,8 +147,9 @@ impl<'a> Worker<'a> {
         monitor: &dyn Monitor,
     ) -> Result<Option<ResultKind>, ExperimentError> {
         let earlier = self.checkpoints.get(&task.number).cloned().unwrap_or_default();
-        let campaign = self.folder.manifest().id();
-        let checkpoint = Checkpoint::open(self.folder.files, campaign, task.number, earlier);
+        let (files, campaign) = (self.folder.files, self.folder.manifest().id());
+        let stopped = || monitor.stopped();
+        let checkpoint = Checkpoint::open(files, campaign, task.number, earlier, &stopped);
         let Some(outcome) = compute(search, task.seed, problems, &checkpoint, monitor) else {
             checkpoint.keep();
             return Ok(None);
