@@ -78,13 +78,18 @@ impl<'a> CampaignFolder<'a> {
     pub fn submissions(&self) -> Result<Vec<Submission>, ExperimentError> {
         let names =
             self.files.list("submissions").map_err(|error| unread(self.files, "submissions", &error))?;
-        let number = |name: &String| name.strip_suffix(".json")?.parse().ok();
+        let number = |name: &String| {
+            let number: u64 = name.strip_suffix(".json")?.parse().ok()?;
+            (Submission::path(number) == format!("submissions/{name}")).then_some(number)
+        };
         let read = |number: u64| {
             let path = Submission::path(number);
             let bytes = self.files.read(&path).map_err(|error| unread(self.files, &path, &error))?;
             Submission::parse(number, &bytes, &self.manifest)
         };
-        names.iter().filter_map(number).map(read).collect()
+        let mut numbers: Vec<u64> = names.iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        numbers.into_iter().map(read).collect()
     }
 
     /// Writes the file of a submission; false if somebody else has submitted with the same number meanwhile.

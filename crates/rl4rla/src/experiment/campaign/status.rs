@@ -86,7 +86,7 @@ impl<'a> CampaignState<'a> {
 
     /// Number of the last submission.
     pub fn last_submission(&self) -> u64 {
-        self.submissions.last().map_or(0, |submission| submission.number)
+        self.submissions.iter().map(|submission| submission.number).max().unwrap_or(0)
     }
 
     /// The tasks in one of these states.
