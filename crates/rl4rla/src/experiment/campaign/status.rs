@@ -136,8 +136,10 @@ impl<'a> CampaignState<'a> {
     /// The same in numbers and words. Some results are read.
     pub fn status(self) -> Result<CampaignStatus, ExperimentError> {
         let (manifest, header) = (self.folder.manifest(), self.folder.manifest().header());
-        let mut searches: Vec<SearchStatus> =
-            (0..manifest.searches()).map(|search| SearchStatus::new(manifest, search)).collect();
+        let mut searches: Vec<SearchStatus> = (0..manifest.searches())
+            .zip(manifest.labels())
+            .map(|(search, label)| SearchStatus::new(manifest, search, label))
+            .collect();
         for (number, state) in self.tasks.iter().enumerate() {
             searches[manifest.task(number as u64).search].counts.add(*state);
         }
@@ -242,11 +244,11 @@ pub struct SearchStatus {
 }
 
 impl SearchStatus {
-    fn new(manifest: &Manifest, search: usize) -> SearchStatus {
+    fn new(manifest: &Manifest, search: usize, label: String) -> SearchStatus {
         SearchStatus {
             kind: manifest.kind(search).name(),
             name: manifest.name(search).into(),
-            label: manifest.label(search),
+            label,
             counts: TaskCounts::default(),
             interval: None,
         }
