@@ -134,15 +134,21 @@ impl<'a> CampaignFolder<'a> {
         Ok(index)
     }
 
-    /// Reads the result of a task.
+    /// Reads the result of a task; `None` if it has been taken away since it was listed.
     pub(super) fn result(
         &self,
         task: u64,
         kind: ResultKind,
-    ) -> Result<Result<TaskOutcome, Damage>, ExperimentError> {
+    ) -> Result<Option<Result<TaskOutcome, Damage>>, ExperimentError> {
         let path = result_file::path_of(task, kind);
-        let bytes = self.files.read(&path).map_err(|error| unread(self.files, &path, &error))?;
-        Ok(result_file::parse(&self.manifest, task, kind, &bytes))
+        match self.files.read(&path) {
+            Ok(bytes) => Ok(Some(result_file::parse(&self.manifest, task, kind, &bytes))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+                Ok(Some(Err(Damage::Unreadable("it is a folder".into()))))
+            }
+            Err(error) => Err(unread(self.files, &path, &error)),
+        }
     }
 
     /// Writes the result of a task, unless there is one.

@@ -18,6 +18,7 @@ mod folder;
 mod manifest;
 mod plan;
 mod result_file;
+mod searches;
 mod shared_folder;
 #[cfg(test)]
 mod simulated;

@@ -128,7 +128,7 @@ fn what_is_collected_again_is_there_and_what_differs_is_refused() {
     let machine = Machine::new(&disk);
     let folder = CampaignFolder::open(&machine).unwrap();
     let kind = folder.results().unwrap().kind(0).unwrap();
-    let Ok(TaskOutcome::Run(mut run)) = folder.result(0, kind).unwrap() else { panic!("a run") };
+    let Some(Ok(TaskOutcome::Run(mut run))) = folder.result(0, kind).unwrap() else { panic!("a run") };
     run.record.cost.playouts += 1;
     machine.remove(&result_file::path_of(0, kind)).unwrap();
     folder.finish(0, &TaskOutcome::Run(run), &()).unwrap();

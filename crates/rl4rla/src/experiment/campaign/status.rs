@@ -156,7 +156,7 @@ impl<'a> CampaignState<'a> {
         let failed: Vec<u64> = self.tasks(|state| state == TaskState::Done(ResultKind::Failed)).collect();
         let mut failures = Vec::new();
         for task in failed.iter().take(SHOWN) {
-            failures.push(FailedTask::read(self.folder, *task)?);
+            failures.extend(FailedTask::read(self.folder, *task)?);
         }
         let mut notes = self.in_flight.notes.clone();
         match self.results.faults().len() {
@@ -269,13 +269,15 @@ pub struct FailedTask {
 }
 
 impl FailedTask {
-    fn read(folder: &CampaignFolder, task: u64) -> Result<FailedTask, ExperimentError> {
-        let (reason, advice) = match folder.result(task, ResultKind::Failed)? {
+    /// `None` if its result has been taken away.
+    fn read(folder: &CampaignFolder, task: u64) -> Result<Option<FailedTask>, ExperimentError> {
+        let Some(result) = folder.result(task, ResultKind::Failed)? else { return Ok(None) };
+        let (reason, advice) = match result {
             Ok(TaskOutcome::Failed(failure)) => (failure.reason, failure.advice),
             Ok(_) => ("its result is not an error".into(), None),
             Err(damage) => (format!("its result is unusable: {damage}"), None),
         };
-        Ok(FailedTask { task, what: folder.manifest().describe(task), reason, advice })
+        Ok(Some(FailedTask { task, what: folder.manifest().describe(task), reason, advice }))
     }
 }
 
