@@ -151,20 +151,20 @@ impl<'a> CampaignFolder<'a> {
         }
     }
 
-    /// Writes the result of a task, unless there is one.
+    /// Writes the result of a task, unless there is one, and says how the task has ended by that.
     pub(super) fn finish(
         &self,
         task: u64,
         outcome: &TaskOutcome,
         monitor: &dyn Monitor,
-    ) -> Result<(), ExperimentError> {
-        let path = result_file::path_of(task, outcome.kind());
-        let text = result_file::text_of(&self.manifest, task, outcome);
+    ) -> Result<ResultKind, ExperimentError> {
+        let (kind, text) = result_file::readable(&self.manifest, task, outcome);
+        let path = result_file::path_of(task, kind);
         let write = || self.files.create(&path, text.as_bytes());
         match patiently(self.files, &pauses(), false, &|| monitor.stopped(), write) {
             // Another process has computed the task too, and its result is the same.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            written => written.map_err(|error| unwritten(self.files, &path, &error)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(kind),
+            written => written.map(|()| kind).map_err(|error| unwritten(self.files, &path, &error)),
         }
     }
 
