@@ -7,6 +7,7 @@ use super::shared_folder::{SharedFolder, patiently};
 use super::submission::Submission;
 use super::task::TaskOutcome;
 use crate::experiment::{ExperimentError, Monitor};
+use serde::de::IgnoredAny;
 use std::io;
 use std::time::Duration;
 
@@ -38,7 +39,14 @@ impl<'a> CampaignFolder<'a> {
 
     /// Opens the campaign of a folder.
     pub fn open(files: &'a dyn SharedFolder) -> Result<CampaignFolder<'a>, ExperimentError> {
-        let bytes = files.read(MANIFEST).map_err(|error| match error.kind() {
+        CampaignFolder::parse(files, files.read(MANIFEST))
+    }
+
+    fn parse(
+        files: &'a dyn SharedFolder,
+        bytes: io::Result<Vec<u8>>,
+    ) -> Result<CampaignFolder<'a>, ExperimentError> {
+        let bytes = bytes.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ExperimentError::new(format!(
                 "there is no campaign in {}: it has no {MANIFEST}",
                 files.name("")
@@ -57,9 +65,19 @@ impl<'a> CampaignFolder<'a> {
         monitor: &dyn Monitor,
     ) -> Result<(CampaignFolder<'a>, Submission), ExperimentError> {
         let path = Submission::path(number);
-        let there = patiently(files, &pauses(), true, &|| monitor.stopped(), || files.read(&path));
-        let folder = CampaignFolder::open(files)?;
-        let bytes = there.map_err(|error| unread(files, &path, &error))?;
+        let stopped = || monitor.stopped();
+        let bytes = patiently(files, &pauses(), true, &stopped, || files.read(MANIFEST));
+        let folder = CampaignFolder::parse(files, bytes)?;
+        // Where there are no links, a file is there before its end.
+        let whole = || {
+            let bytes = files.read(&path)?;
+            match serde_json::from_slice::<IgnoredAny>(&bytes) {
+                Err(error) if error.is_eof() => Err(error.into()),
+                _ => Ok(bytes),
+            }
+        };
+        let bytes = patiently(files, &pauses(), true, &stopped, whole);
+        let bytes = bytes.map_err(|error| unread(files, &path, &error))?;
         let submission = Submission::parse(number, &bytes, &folder.manifest)?;
         Ok((folder, submission))
     }
@@ -111,17 +129,19 @@ impl<'a> CampaignFolder<'a> {
     /// The results there are.
     pub fn results(&self) -> Result<ResultIndex, ExperimentError> {
         let folders = self.files.list(RESULTS).map_err(|error| unread(self.files, RESULTS, &error))?;
-        self.results_in(folders.into_iter().map(|folder| format!("{RESULTS}/{folder}")))
+        self.results_in(folders.into_iter().map(|folder| format!("{RESULTS}/{folder}")), &[])
     }
 
-    /// The results in some of the folders.
+    /// The results in some of the folders; there are these pauses before what may pass is tried again.
     pub(super) fn results_in(
         &self,
         folders: impl IntoIterator<Item = String>,
+        pauses: &[Duration],
     ) -> Result<ResultIndex, ExperimentError> {
         let mut index = ResultIndex { kinds: vec![0; self.manifest.tasks() as usize], faults: vec![] };
         for folder in folders {
-            let names = match self.files.list(&folder) {
+            let list = || self.files.list(&folder);
+            let names = match patiently(self.files, pauses, false, &|| false, list) {
                 // It was a file.
                 Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
                     index.faults.push((folder, Damage::Unknown));

@@ -3,7 +3,7 @@
 use super::checkpoint::{self, Checkpoint};
 use super::chunk::TaskRanges;
 use super::compute::compute;
-use super::folder::{CampaignFolder, unread};
+use super::folder::{CampaignFolder, pauses, unread};
 use super::result_file::{self, ResultKind};
 use super::searches::Searches;
 use super::shared_folder::patiently;
@@ -73,14 +73,15 @@ impl<'a> Worker<'a> {
         }
         let all = tasks.len();
         let folders: BTreeSet<String> = tasks.iter().map(|task| result_file::folder_of(*task)).collect();
-        let results = folder.results_in(folders)?;
+        let results = folder.results_in(folders, &pauses())?;
         tasks.retain(|task| results.kind(*task).is_none());
         // If a task ends every process that computes it, the others must have their turn when they are handed out again.
         let turn = (submission.number - 1) as usize % 4;
         let begin = tasks.len() * turn / 4;
         tasks.rotate_left(begin);
-        let checkpoints =
-            checkpoint::earlier(folder.files).map_err(|error| unread(folder.files, "checkpoints", &error))?;
+        let list = || checkpoint::earlier(folder.files);
+        let checkpoints = patiently(folder.files, &pauses(), false, &|| false, list)
+            .map_err(|error| unread(folder.files, "checkpoints", &error))?;
         let had = (all - tasks.len()) as u64;
         let tasks = tasks.into_iter().map(|number| manifest.task(number)).collect();
         Ok(Worker { folder, tasks, had, checkpoints })
