@@ -3,7 +3,7 @@
 use super::manifest::{MANIFEST, Manifest};
 use super::plan::Plan;
 use super::result_file::{self, Damage, ResultKind};
-use super::shared_folder::{SharedFolder, patiently};
+use super::shared_folder::{SharedFolder, patiently, unique};
 use super::submission::Submission;
 use super::task::TaskOutcome;
 use crate::experiment::{ExperimentError, Monitor};
@@ -188,15 +188,20 @@ impl<'a> CampaignFolder<'a> {
         }
     }
 
-    /// Takes results away, so that their tasks are computed again. What is damaged is kept under another name.
+    /// Takes results away, so that their tasks are computed again. What is damaged is kept under another name. What cannot
+    /// be moved does not keep the others; the error is of the first.
     pub fn set_aside(&self, faults: &[(String, Damage)]) -> Result<(), ExperimentError> {
+        let mut moved = Ok(());
         for (path, _) in faults {
-            let aside = format!("damaged/{}", path.replace('/', "-"));
-            let moved = self.files.read(path).and_then(|bytes| self.files.write(&aside, &bytes));
-            moved.map_err(|error| unwritten(self.files, &aside, &error))?;
-            self.files.remove(path).map_err(|error| unwritten(self.files, path, &error))?;
+            // The same path may be damaged again.
+            let aside = format!("damaged/{}.{}", path.replace('/', "-"), unique());
+            match self.files.rename(path, &aside) {
+                // Another process has taken it away.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                done => moved = moved.and(done.map_err(|error| unwritten(self.files, path, &error))),
+            }
         }
-        Ok(())
+        moved
     }
 
     /// Removes the results of tasks that failed, so that they are computed again.
@@ -229,11 +234,13 @@ impl ResultIndex {
         match self.kinds.get_mut(task as usize) {
             None => self.faults.push((path, Damage::Unknown)),
             Some(kinds) => {
-                if *kinds != 0 {
+                // Which of several is right cannot be told. The first is named with the second.
+                if kinds.is_power_of_two() {
                     let first = ResultKind::ALL.into_iter().find(|first| *kinds >> *first as u8 & 1 == 1);
                     let first = first.map(|first| (result_file::path_of(task, first), Damage::Double));
-                    // Which of them is right cannot be told.
-                    self.faults.extend(first.filter(|first| !self.faults.contains(first)));
+                    self.faults.extend(first);
+                }
+                if *kinds != 0 {
                     self.faults.push((path, Damage::Double));
                 }
                 *kinds |= 1 << kind as u8;
