@@ -6,7 +6,7 @@ use crate::equivalence::fingerprint;
 use crate::problem::{FamilyError, InstanceSet};
 use crate::program::Program;
 use crate::record::number;
-use crate::search::{Measure, Ranked, Watch};
+use crate::search::{Measure, Ranked, StopReason, Watch};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::collections::BTreeSet;
 
@@ -64,8 +64,8 @@ fn rated_programs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<(
     rated.map(|(text, reward)| Ok((text.parse().map_err(de::Error::custom)?, reward))).transpose()
 }
 
-/// Audits every stage, each starting from the best form of the target before it, on the select instances. The first
-/// stages may have been audited before.
+/// Audits every stage, each starting from the best form of the target before it, on the select instances. Stages that were
+/// audited before are known by their names. If `watch` interrupts a stage, it is the last one.
 pub fn audit(
     curriculum: &Curriculum,
     seed: u64,
@@ -79,18 +79,23 @@ pub fn audit(
     let mut audited = Vec::new();
     for (number, (stage, target)) in curriculum.stages.iter().enumerate() {
         problems.keep(&stage.families);
-        let result = match before.get(number) {
-            Some(before) => before.clone(),
+        let known = before.iter().find(|before| before.name == stage.name);
+        let (result, interrupted) = match known {
+            Some(known) => (known.clone(), false),
             None => audit_stage(stage, target, &start, number, seed, budget, &problems, watch)?,
         };
         ended(&result);
         // If the target is out of reach, the next stage is audited from the target itself.
         start = result.best_form.clone().unwrap_or_else(|| target.sought());
         audited.push(result);
+        if interrupted {
+            break;
+        }
     }
     Ok(audited)
 }
 
+/// The audit of one stage, and whether it was interrupted.
 #[allow(clippy::too_many_arguments)]
 fn audit_stage(
     stage: &Stage,
@@ -101,7 +106,7 @@ fn audit_stage(
     budget: u64,
     problems: &Problems,
     watch: &mut dyn Watch<Program>,
-) -> Result<Audited, FamilyError> {
+) -> Result<(Audited, bool), FamilyError> {
     let known = Known::default();
     let bench = Bench::new(stage, InstanceSet::Select, seed, number, &known, problems)?;
     let space = Space { stage, start, merge: Merge::Canonical, bench: &bench, front: None };
@@ -128,7 +133,7 @@ fn audit_stage(
         let leads = best.values.iter().zip(&other.values).map(|(b, o)| b - o);
         leads.fold(f64::INFINITY, f64::min)
     };
-    Ok(Audited {
+    let audited = Audited {
         name: stage.name.clone(),
         programs: outcome.ranked.len(),
         classes: classes.len(),
@@ -141,7 +146,68 @@ fn audit_stage(
             (Some(best), Some(other)) => leads(best, other),
             _ => f64::NAN,
         },
-        complete: outcome.stop != crate::search::StopReason::Interrupted
-            && outcome.stop != crate::search::StopReason::Budget,
-    })
+        complete: !matches!(outcome.stop, StopReason::Interrupted | StopReason::Budget),
+    };
+    Ok((audited, outcome.stop == StopReason::Interrupted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::{Counters, Silent};
+
+    const TWO: &str = r#"
+        title = "Gradient descent in two stages"
+        [defaults]
+        open = ["iteration"]
+        step = 0.5
+        instances = { search = 6, select = 4, report = 4 }
+        [[stage]]
+        name = "landweber"
+        edits = 2
+        family = { kind = "psd", rows = 8, cols = 8, condition = 2 }
+        target = "landweber"
+        [[stage]]
+        name = "ls-gd"
+        edits = 1
+        family = { kind = "low-cond", rows = 40, cols = 4 }
+        target = "ls-gd"
+    "#;
+
+    /// Interrupts what it watches at once.
+    struct Interrupting(usize);
+
+    impl Watch<Program> for Interrupting {
+        fn continues(&mut self, _counters: &Counters, _best: Option<(&Program, f64)>) -> bool {
+            self.0 += 1;
+            false
+        }
+    }
+
+    /// As text, in which what is not a number equals itself.
+    fn texts(stages: &[Audited]) -> Vec<String> {
+        stages.iter().map(|stage| serde_json::to_string(stage).unwrap()).collect()
+    }
+
+    #[test]
+    fn stages_audited_before_are_found_in_any_order_and_with_gaps() {
+        let curriculum = Curriculum::parse("two", TWO).unwrap();
+        let again = |before: &[Audited]| audit(&curriculum, 3, 10_000, before, &mut Silent, |_| {}).unwrap();
+        let all = again(&[]);
+        assert!(all.len() == 2 && texts(&all)[0] != texts(&all)[1]);
+        let [first, second] = [all[0].clone(), all[1].clone()];
+        for before in [vec![first.clone()], vec![second.clone()], vec![second, first]] {
+            assert_eq!(texts(&again(&before)), texts(&all), "{}", before[0].name);
+        }
+    }
+
+    #[test]
+    fn what_is_interrupted_begins_no_other_stage() {
+        let curriculum = Curriculum::parse("two", TWO).unwrap();
+        let mut watch = Interrupting(0);
+        let stages = audit(&curriculum, 3, 10_000, &[], &mut watch, |_| {}).unwrap();
+        assert!(stages.len() == 1 && !stages[0].complete && watch.0 > 0);
+        let short = audit(&curriculum, 3, 5, &[], &mut Silent, |_| {}).unwrap();
+        assert!(short.len() == 2 && !short[0].complete, "a budget ends a stage alone");
+    }
 }

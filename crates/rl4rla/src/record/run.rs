@@ -114,7 +114,8 @@ impl RunRecord {
     /// The current format. New keys do not change it: readers ignore unknown ones.
     pub const FORMAT: u32 = 1;
 
-    /// Whether two runs have come to the same, to the last bit. Times, ids and shared caches are no part of that.
+    /// Whether two runs have come to the same, to the last bit. Times, ids and shared caches are no part of that, nor what
+    /// was asked of a run after its search: a preference, and what its programs do on other data.
     pub fn same_result(&self, other: &RunRecord) -> bool {
         fn timeless(value: &mut Value) {
             match value {
@@ -127,7 +128,8 @@ impl RunRecord {
             }
         }
         let result = |record: &RunRecord| {
-            let record = RunRecord { run: String::new(), alone: None, ..record.clone() };
+            let mut record = RunRecord { run: String::new(), alone: None, preferred: None, ..record.clone() };
+            record.hall.iter_mut().for_each(|entry| entry.on_data = None);
             // As JSON, in which what is not a number equals itself.
             let mut value = serde_json::to_value(record).expect("records are plain data");
             timeless(&mut value);
@@ -237,6 +239,26 @@ mod tests {
         for bad in ["[]", "3", "null", "\"text\"", "{", "{}"] {
             assert!(serde_json::from_str::<RunRecord>(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn what_is_asked_after_the_search_is_no_part_of_the_result() {
+        let record: RunRecord = serde_json::from_value(document()).unwrap();
+        let speed = Preference { accuracy: 0.0, speed: 1.0, stability: 0.0 };
+        let preferring = record.clone().preferring(Some(&speed));
+        assert!(preferring.preferred.is_some() && preferring.same_result(&record));
+        let entry = json!({ "place": 1, "program": "", "matched": null, "nearest": null, "equation": null, "step": 0.5,
+                            "mu": null, "sketch": null, "sketch_factor": null, "search": 0.5, "select": 0.5, "reached": 1,
+                            "runs": 2, "reward": 0.5, "reward_error": 0.1 });
+        let mut explored = RunRecord { hall: vec![serde_json::from_value(entry).unwrap()], ..record.clone() };
+        let before = explored.clone();
+        assert!(!before.same_result(&record));
+        let on_data = json!({ "ending": "reached", "tolerance": 0.1, "iterations": 3, "passes": 6 });
+        explored.hall[0].on_data = Some(serde_json::from_value(on_data).unwrap());
+        assert!(explored.same_result(&before));
+        let mut other = record.clone();
+        other.cost.playouts += 1;
+        assert!(!other.same_result(&record));
     }
 
     #[test]

@@ -34,10 +34,14 @@ impl TaskRanges {
         }
     }
 
-    /// Whether all are tasks of a campaign of this size.
+    /// Whether all are tasks of a campaign of this size, in increasing order.
     pub(super) fn fit(&self, tasks: u64) -> bool {
-        let fits = |&(first, count): &(u64, u64)| first.checked_add(count).is_some_and(|end| end <= tasks);
-        self.ranges.iter().all(fits)
+        let mut next = 0;
+        self.ranges.iter().all(|&(first, count)| {
+            let end = first.checked_add(count).filter(|end| first >= next && count > 0 && *end <= tasks);
+            next = end.unwrap_or(next);
+            end.is_some()
+        })
     }
 }
 

@@ -2,10 +2,14 @@
 
 use super::folder::{CampaignFolder, ResultIndex};
 use super::result_file::{self, Damage, ResultKind};
-use super::task::{CampaignSearch, TaskOutcome};
+use super::searches::Searches;
+use super::task::{CampaignSearch, CampaignTask, TaskOutcome};
 use crate::curriculum::Audited;
+use crate::experiment::sweep::FinishedRun;
 use crate::experiment::{ExperimentError, Monitor};
 use crate::store::Store;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 /// What came of collecting.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -46,14 +50,15 @@ pub fn verify(
 ) -> Result<Vec<(String, Damage)>, ExperimentError> {
     let mut faults = results.faults().to_vec();
     let tasks = folder.manifest().tasks();
+    let known: FxHashSet<&str> = results.faults().iter().map(|(path, _)| path.as_str()).collect();
     for task in 0..tasks {
         if let Some(kind) = results.kind(task) {
             if task % 1000 == 0 {
                 monitor.doing(&format!("verifying {task} of {tasks}"));
             }
-            if let Err(damage) = folder.result(task, kind)? {
+            if let Some(Err(damage)) = folder.result(task, kind)? {
                 let path = result_file::path_of(task, kind);
-                if !faults.iter().any(|(known, _)| *known == path) {
+                if !known.contains(path.as_str()) {
                     faults.push((path, damage));
                 }
             }
@@ -76,7 +81,7 @@ pub fn collect(
 ) -> Result<Collected, ExperimentError> {
     let manifest = folder.manifest();
     let mut collected = Collected::default();
-    let mut searches: Vec<Option<CampaignSearch>> = vec![None; manifest.searches()];
+    let mut searches = Searches::new(manifest);
     let tasks: Vec<(u64, ResultKind)> =
         (0..manifest.tasks()).filter_map(|task| Some((task, results.kind(task)?))).collect();
     collected.missing = manifest.tasks() - tasks.len() as u64;
@@ -86,27 +91,16 @@ pub fn collect(
             break;
         }
         monitor.doing(&format!("collecting {} of {}", batch[0].0, manifest.tasks()));
+        // Read first: nobody else can write to the store during a transaction.
+        let batch = batch.iter().map(|(task, kind)| read(folder, &mut searches, *task, *kind));
+        let batch: Vec<Read> = batch.collect::<Result<_, ExperimentError>>()?;
         store.together(|store| -> Result<(), ExperimentError> {
-            for (number, kind) in batch {
-                let task = manifest.task(*number);
-                let search = match &mut searches[task.search] {
-                    Some(search) => search,
-                    unread => unread.insert(manifest.search(task.search)?),
-                };
-                let outcome = folder.result(*number, *kind)?.map_err(|damage| {
-                    let path = folder.files.name(&result_file::path_of(*number, *kind));
-                    ExperimentError::new(format!("{path} has changed: {damage}"))
-                })?;
-                match outcome {
-                    TaskOutcome::Failed(_) => collected.failed += 1,
-                    TaskOutcome::Audit(stages) => {
-                        collected.audits.push(CollectedAudit {
-                            search: task.search,
-                            seed: task.seed,
-                            stages,
-                        });
-                    }
-                    TaskOutcome::Run(run) => match search.admit(store, task.seed, *run)? {
+            for result in batch {
+                match result {
+                    Read::Gone => collected.missing += 1,
+                    Read::Failed => collected.failed += 1,
+                    Read::Audit(audit) => collected.audits.push(audit),
+                    Read::Run(search, seed, run) => match search.admit(store, seed, *run)? {
                         true => collected.entered += 1,
                         false => collected.present += 1,
                     },
@@ -116,4 +110,32 @@ pub fn collect(
         })?;
     }
     Ok(collected)
+}
+
+/// A result as it enters.
+enum Read {
+    /// It was taken away since it was listed.
+    Gone,
+    Failed,
+    Audit(CollectedAudit),
+    Run(Arc<CampaignSearch>, u64, Box<FinishedRun>),
+}
+
+fn read(
+    folder: &CampaignFolder,
+    searches: &mut Searches,
+    number: u64,
+    kind: ResultKind,
+) -> Result<Read, ExperimentError> {
+    let Some(outcome) = folder.result(number, kind)? else { return Ok(Read::Gone) };
+    let outcome = outcome.map_err(|damage| {
+        let path = folder.files.name(&result_file::path_of(number, kind));
+        ExperimentError::new(format!("{path} has changed: {damage}"))
+    })?;
+    let CampaignTask { search, seed, .. } = folder.manifest().task(number);
+    Ok(match outcome {
+        TaskOutcome::Failed(_) => Read::Failed,
+        TaskOutcome::Audit(stages) => Read::Audit(CollectedAudit { search, seed, stages }),
+        TaskOutcome::Run(run) => Read::Run(searches.get(search)?, seed, run),
+    })
 }

@@ -4,7 +4,7 @@ use super::checkpoint::Checkpoint;
 use super::task::{AuditSettings, CampaignSearch, TaskFailure, TaskOutcome};
 use crate::curriculum::audit;
 use crate::discovery::Problems;
-use crate::experiment::sweep::{self, FinishedRun};
+use crate::experiment::sweep::{self, FinishedRun, RewardLog};
 use crate::experiment::{ExperimentError, Monitor, Sweep};
 use crate::explore::{self, ExploreRequest, explore};
 use crate::program::Program;
@@ -44,7 +44,9 @@ fn swept(
     monitor: &dyn Monitor,
 ) -> Result<Option<TaskOutcome>, ExperimentError> {
     let own = sweep.alone.then(Arc::<Problems>::default);
-    let finished = sweep::one(sweep, seed, own.as_ref().unwrap_or(problems), Some(checkpoint), monitor)?;
+    // Of a run whose times matter nothing is taken from an earlier attempt.
+    let log = (!sweep.alone).then_some(checkpoint as &dyn RewardLog);
+    let finished = sweep::one(sweep, seed, own.as_ref().unwrap_or(problems), log, monitor)?;
     Ok(finished.map(|run| TaskOutcome::Run(Box::new(run))))
 }
 

@@ -29,8 +29,9 @@ pub fn task_seconds(folder: &CampaignFolder, results: &ResultIndex) -> Result<Ve
             continue;
         }
         read += 1;
-        // A result that is damaged is told when results are collected.
-        if let Some(seconds) = folder.result(task, kind)?.ok().and_then(|outcome| outcome.seconds()) {
+        // A result that is damaged is told when results are collected, and one may be gone since it was listed.
+        let outcome = folder.result(task, kind)?.and_then(Result::ok);
+        if let Some(seconds) = outcome.and_then(|outcome| outcome.seconds()) {
             spent[search] = (spent[search].0 + seconds, spent[search].1 + 1);
         }
     }

@@ -3,10 +3,11 @@
 use super::manifest::{MANIFEST, Manifest};
 use super::plan::Plan;
 use super::result_file::{self, Damage, ResultKind};
-use super::shared_folder::{SharedFolder, patiently};
+use super::shared_folder::{SharedFolder, patiently, unique};
 use super::submission::Submission;
 use super::task::TaskOutcome;
 use crate::experiment::{ExperimentError, Monitor};
+use serde::de::IgnoredAny;
 use std::io;
 use std::time::Duration;
 
@@ -62,7 +63,14 @@ impl<'a> CampaignFolder<'a> {
 
     /// Opens the campaign of a folder.
     pub fn open(files: &'a dyn SharedFolder) -> Result<CampaignFolder<'a>, ExperimentError> {
-        let bytes = files.read(MANIFEST).map_err(|error| match error.kind() {
+        CampaignFolder::parse(files, files.read(MANIFEST))
+    }
+
+    fn parse(
+        files: &'a dyn SharedFolder,
+        bytes: io::Result<Vec<u8>>,
+    ) -> Result<CampaignFolder<'a>, ExperimentError> {
+        let bytes = bytes.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ExperimentError::new(format!(
                 "there is no campaign in {}: it has no {MANIFEST}",
                 files.name("")
@@ -81,9 +89,19 @@ impl<'a> CampaignFolder<'a> {
         monitor: &dyn Monitor,
     ) -> Result<(CampaignFolder<'a>, Submission), ExperimentError> {
         let path = Submission::path(number);
-        let there = patiently(files, &pauses(), true, &|| monitor.stopped(), || files.read(&path));
-        let folder = CampaignFolder::open(files)?;
-        let bytes = there.map_err(|error| unread(files, &path, &error))?;
+        let stopped = || monitor.stopped();
+        let bytes = patiently(files, &pauses(), true, &stopped, || files.read(MANIFEST));
+        let folder = CampaignFolder::parse(files, bytes)?;
+        // Where there are no links, a file is there before its end.
+        let whole = || {
+            let bytes = files.read(&path)?;
+            match serde_json::from_slice::<IgnoredAny>(&bytes) {
+                Err(error) if error.is_eof() => Err(error.into()),
+                _ => Ok(bytes),
+            }
+        };
+        let bytes = patiently(files, &pauses(), true, &stopped, whole);
+        let bytes = bytes.map_err(|error| unread(files, &path, &error))?;
         let submission = Submission::parse(number, &bytes, &folder.manifest)?;
         Ok((folder, submission))
     }
@@ -102,13 +120,18 @@ impl<'a> CampaignFolder<'a> {
     pub fn submissions(&self) -> Result<Vec<Submission>, ExperimentError> {
         let names =
             self.files.list("submissions").map_err(|error| unread(self.files, "submissions", &error))?;
-        let number = |name: &String| name.strip_suffix(".json")?.parse().ok();
+        let number = |name: &String| {
+            let number: u64 = name.strip_suffix(".json")?.parse().ok()?;
+            (Submission::path(number) == format!("submissions/{name}")).then_some(number)
+        };
         let read = |number: u64| {
             let path = Submission::path(number);
             let bytes = self.files.read(&path).map_err(|error| unread(self.files, &path, &error))?;
             Submission::parse(number, &bytes, &self.manifest)
         };
-        names.iter().filter_map(number).map(read).collect()
+        let mut numbers: Vec<u64> = names.iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        numbers.into_iter().map(read).collect()
     }
 
     /// Writes the file of a submission; false if somebody else has submitted with the same number meanwhile.
@@ -135,17 +158,19 @@ impl<'a> CampaignFolder<'a> {
     /// The results there are.
     pub fn results(&self) -> Result<ResultIndex, ExperimentError> {
         let folders = self.files.list(RESULTS).map_err(|error| unread(self.files, RESULTS, &error))?;
-        self.results_in(folders.into_iter().map(|folder| format!("{RESULTS}/{folder}")))
+        self.results_in(folders.into_iter().map(|folder| format!("{RESULTS}/{folder}")), &[])
     }
 
-    /// The results in some of the folders.
+    /// The results in some of the folders; there are these pauses before what may pass is tried again.
     pub(super) fn results_in(
         &self,
         folders: impl IntoIterator<Item = String>,
+        pauses: &[Duration],
     ) -> Result<ResultIndex, ExperimentError> {
         let mut index = ResultIndex { kinds: vec![0; self.manifest.tasks() as usize], faults: vec![] };
         for folder in folders {
-            let names = match self.files.list(&folder) {
+            let list = || self.files.list(&folder);
+            let names = match patiently(self.files, pauses, false, &|| false, list) {
                 // It was a file.
                 Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
                     index.faults.push((folder, Damage::Unknown));
@@ -158,43 +183,54 @@ impl<'a> CampaignFolder<'a> {
         Ok(index)
     }
 
-    /// Reads the result of a task.
+    /// Reads the result of a task; `None` if it has been taken away since it was listed.
     pub(super) fn result(
         &self,
         task: u64,
         kind: ResultKind,
-    ) -> Result<Result<TaskOutcome, Damage>, ExperimentError> {
+    ) -> Result<Option<Result<TaskOutcome, Damage>>, ExperimentError> {
         let path = result_file::path_of(task, kind);
-        let bytes = self.files.read(&path).map_err(|error| unread(self.files, &path, &error))?;
-        Ok(result_file::parse(&self.manifest, task, kind, &bytes))
+        match self.files.read(&path) {
+            Ok(bytes) => Ok(Some(result_file::parse(&self.manifest, task, kind, &bytes))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+                Ok(Some(Err(Damage::Unreadable("it is a folder".into()))))
+            }
+            Err(error) => Err(unread(self.files, &path, &error)),
+        }
     }
 
-    /// Writes the result of a task, unless there is one.
+    /// Writes the result of a task, unless there is one, and says how the task has ended by that.
     pub(super) fn finish(
         &self,
         task: u64,
         outcome: &TaskOutcome,
         monitor: &dyn Monitor,
-    ) -> Result<(), ExperimentError> {
-        let path = result_file::path_of(task, outcome.kind());
-        let text = result_file::text_of(&self.manifest, task, outcome);
+    ) -> Result<ResultKind, ExperimentError> {
+        let (kind, text) = result_file::readable(&self.manifest, task, outcome);
+        let path = result_file::path_of(task, kind);
         let write = || self.files.create(&path, text.as_bytes());
         match patiently(self.files, &pauses(), false, &|| monitor.stopped(), write) {
             // Another process has computed the task too, and its result is the same.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            written => written.map_err(|error| unwritten(self.files, &path, &error)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(kind),
+            written => written.map(|()| kind).map_err(|error| unwritten(self.files, &path, &error)),
         }
     }
 
-    /// Takes results away, so that their tasks are computed again. What is damaged is kept under another name.
+    /// Takes results away, so that their tasks are computed again. What is damaged is kept under another name. What cannot
+    /// be moved does not keep the others; the error is of the first.
     pub fn set_aside(&self, faults: &[(String, Damage)]) -> Result<(), ExperimentError> {
+        let mut moved = Ok(());
         for (path, _) in faults {
-            let aside = format!("damaged/{}", path.replace('/', "-"));
-            let moved = self.files.read(path).and_then(|bytes| self.files.write(&aside, &bytes));
-            moved.map_err(|error| unwritten(self.files, &aside, &error))?;
-            self.files.remove(path).map_err(|error| unwritten(self.files, path, &error))?;
+            // The same path may be damaged again.
+            let aside = format!("damaged/{}.{}", path.replace('/', "-"), unique());
+            match self.files.rename(path, &aside) {
+                // Another process has taken it away.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                done => moved = moved.and(done.map_err(|error| unwritten(self.files, path, &error))),
+            }
         }
-        Ok(())
+        moved
     }
 
     /// Removes the results of tasks that failed, so that they are computed again.
@@ -227,11 +263,13 @@ impl ResultIndex {
         match self.kinds.get_mut(task as usize) {
             None => self.faults.push((path, Damage::Unknown)),
             Some(kinds) => {
-                if *kinds != 0 {
+                // Which of several is right cannot be told. The first is named with the second.
+                if kinds.is_power_of_two() {
                     let first = ResultKind::ALL.into_iter().find(|first| *kinds >> *first as u8 & 1 == 1);
                     let first = first.map(|first| (result_file::path_of(task, first), Damage::Double));
-                    // Which of them is right cannot be told.
-                    self.faults.extend(first.filter(|first| !self.faults.contains(first)));
+                    self.faults.extend(first);
+                }
+                if *kinds != 0 {
                     self.faults.push((path, Damage::Double));
                 }
                 *kinds |= 1 << kind as u8;

@@ -9,6 +9,7 @@ use crate::experiment::label::{label, limits};
 use crate::experiment::{ExperimentError, SearchSettings, Sweep};
 use crate::explore::ExploreRequest;
 use crate::record::Build;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -19,6 +20,12 @@ pub(super) const MANIFEST: &str = "manifest.jsonl";
 
 /// Version of the format of manifests.
 pub const FORMAT: u32 = 1;
+
+/// Most searches of a campaign: each is a line of the manifest, which every worker reads.
+pub(super) const MOST_SEARCHES: usize = 100_000;
+
+/// Most tasks: what is known of each is held in memory.
+pub(super) const MOST_TASKS: u64 = 99_999_999;
 
 /// The number of hexadecimal digits of a digest that name a campaign.
 const ID: usize = 12;
@@ -184,6 +191,9 @@ impl Manifest {
             return Err(broken(format!("search {search} refers to a line that is not there")));
         }
         manifest.number();
+        if let Some(why) = manifest.excess() {
+            return Err(broken(why));
+        }
         manifest.digest = digest_of(&content);
         Ok(manifest)
     }
@@ -213,6 +223,19 @@ impl Manifest {
         let of_groups = self.groups.iter().flat_map(|group| group.searches.iter().copied());
         (self.searches.iter().position(|entry| !fits(entry)))
             .or_else(|| of_groups.into_iter().find(|search| *search >= self.searches.len()))
+    }
+
+    /// What there is more of than a campaign may have.
+    fn excess(&self) -> Option<String> {
+        let overflows = |group: &&Group| group.first_seed.checked_add(group.seeds).is_none();
+        if let Some(group) = self.groups.iter().find(overflows) {
+            return Some(format!("{} seeds from {} on are too large", group.seeds, group.first_seed));
+        }
+        let (searches, tasks) = (self.searches(), self.tasks());
+        if searches > MOST_SEARCHES {
+            return Some(format!("it has {searches} searches, more than {MOST_SEARCHES}"));
+        }
+        (tasks > MOST_TASKS).then(|| format!("it has {tasks} tasks, more than {MOST_TASKS}"))
     }
 
     fn number(&mut self) {
@@ -339,11 +362,23 @@ impl Manifest {
 
     /// What tells a search from others with the same name.
     pub fn label(&self, search: usize) -> String {
+        self.label_of(search, &mut FxHashMap::default())
+    }
+
+    /// The same for all of them.
+    pub(super) fn labels(&self) -> Vec<String> {
+        let mut parsed = FxHashMap::default();
+        (0..self.searches()).map(|search| self.label_of(search, &mut parsed)).collect()
+    }
+
+    /// The same with the settings that were parsed before, which many searches may share.
+    fn label_of(&self, search: usize, parsed: &mut FxHashMap<usize, Value>) -> String {
         match &self.searches[search].what {
             Entry::Sweep { curriculum, settings, .. } => {
-                let settings: Value = serde_json::from_str(&self.settings[*settings]).unwrap_or_default();
+                let settings =
+                    parsed.entry(*settings).or_insert_with(|| named_settings(&self.settings[*settings]));
                 let method = settings["approach"]["method"].as_str().unwrap_or_default();
-                label(method, limits(&self.curricula[*curriculum].0, &settings))
+                label(method, limits(&self.curricula[*curriculum].0, settings))
             }
             Entry::Explore { request } => {
                 let kappas: Vec<String> = request.kappas.iter().map(|kappa| format!("{kappa:e}")).collect();
@@ -386,6 +421,16 @@ impl Manifest {
             }
         })
     }
+}
+
+/// What labels name of the settings of a sweep.
+fn named_settings(text: &str) -> Value {
+    let mut settings: Value = serde_json::from_str(text).unwrap_or_default();
+    // The table of a policy may be large; it is named by its digest.
+    if let Some(weights) = settings.pointer_mut("/policy/weights") {
+        weights.take();
+    }
+    settings
 }
 
 fn digest_of(text: &str) -> String {

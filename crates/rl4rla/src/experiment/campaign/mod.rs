@@ -17,8 +17,13 @@ mod estimate;
 mod folder;
 mod manifest;
 mod plan;
+#[cfg(test)]
+mod recovery;
 mod result_file;
+mod searches;
 mod shared_folder;
+#[cfg(test)]
+mod simulated;
 #[cfg(test)]
 mod simulation;
 mod status;

@@ -1,15 +1,9 @@
 //! Planning: the manifest as it grows.
 
-use super::manifest::{Entry, Group, Header, Manifest, SearchEntry};
+use super::manifest::{Entry, Group, Header, MOST_SEARCHES, MOST_TASKS, Manifest, SearchEntry};
 use super::task::CampaignSearch;
 use crate::experiment::ExperimentError;
 use rustc_hash::FxHashMap;
-
-/// Most searches of a campaign: each is a line of the manifest, which every worker reads.
-const MOST_SEARCHES: usize = 100_000;
-
-/// Most tasks: what is known of each is held in memory.
-const MOST_TASKS: u64 = 99_999_999;
 
 /// A manifest to which searches are added.
 pub struct Plan {
@@ -36,10 +30,17 @@ impl Plan {
         seeds: u64,
         searches: impl IntoIterator<Item = (CampaignSearch, f64)>,
     ) -> Result<(), ExperimentError> {
-        let end = first_seed.saturating_add(seeds);
+        let end = first_seed.checked_add(seeds).ok_or_else(|| {
+            let message = format!("{seeds} seeds from {first_seed} on are larger than {}", u64::MAX);
+            ExperimentError::new(message).advise("a smaller first seed, or fewer seeds")
+        })?;
         let mut group = Group { first_seed, seeds, searches: vec![] };
         for (search, seconds) in searches {
             let what = self.entry(search);
+            if !(seconds.is_finite() && seconds > 0.0) {
+                let message = format!("a task cannot take {seconds} seconds");
+                return Err(ExperimentError::new(message).advise("a positive number of seconds"));
+            }
             let key = serde_json::to_string(&what).expect("a search can be written");
             let next = self.manifest.searches.len();
             let number = *self.searches.entry(key).or_insert(next);
@@ -108,5 +109,54 @@ impl Plan {
             tasks => Err(ExperimentError::new(format!("{tasks} tasks are more than {MOST_TASKS}"))
                 .advise("fewer seeds, or several campaigns")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{mixed_plan, small_plan, small_sweep};
+    use super::*;
+    use crate::search::Method;
+
+    #[test]
+    fn seeds_that_are_too_large_and_times_that_cannot_be_are_refused() {
+        let add = |first, seeds, seconds| {
+            small_plan("one", 1).add(first, seeds, [(small_sweep(Method::Random), seconds)])
+        };
+        add(u64::MAX - 3, 3, 1.0).unwrap();
+        assert!(
+            add(u64::MAX - 3, 4, 1.0).unwrap_err().message().contains("4 seeds from 18446744073709551612")
+        );
+        for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(add(0, 1, seconds).unwrap_err().message().contains("seconds"), "{seconds}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_has_no_more_than_a_plan_may_have() {
+        let refused = |change: fn(&mut Manifest)| {
+            let mut plan = mixed_plan(3);
+            change(&mut plan.manifest);
+            let text = plan.manifest.finish();
+            Manifest::parse(&text).err().map(|error| error.message().to_string()).unwrap_or_default()
+        };
+        assert_eq!(refused(|_| {}), "");
+        let seeds = refused(|manifest| manifest.groups[0].first_seed = u64::MAX - 2);
+        assert!(seeds.contains("3 seeds from"), "{seeds}");
+        let tasks = refused(|manifest| manifest.groups[1].seeds = MOST_TASKS);
+        assert!(tasks.contains("tasks, more than"), "{tasks}");
+        let searches = refused(|manifest| {
+            let search = manifest.searches[2].clone();
+            manifest.searches.resize(MOST_SEARCHES + 1, search);
+        });
+        assert!(searches.contains("searches, more than"), "{searches}");
+    }
+
+    #[test]
+    fn labels_together_are_those_of_each() {
+        let (manifest, _) = mixed_plan(1).finish().unwrap();
+        let each: Vec<String> = (0..3).map(|search| manifest.label(search)).collect();
+        assert_eq!(manifest.labels(), each);
+        assert_eq!(each, ["best", "random", "at most 100000 states"]);
     }
 }

@@ -1,7 +1,7 @@
 //! Result files: one for each task that has ended, with a digest.
 
 use super::manifest::Manifest;
-use super::task::TaskOutcome;
+use super::task::{TaskFailure, TaskOutcome};
 use crate::record::Build;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -74,6 +74,23 @@ pub(super) fn text_of(manifest: &Manifest, task: u64, outcome: &TaskOutcome) -> 
     format!("{}\n{outcome}\n", serde_json::to_string(&head).expect("a head can be written"))
 }
 
+/// The kind and the file of what is written for an outcome: the outcome itself, or a failure if it would not be read as it
+/// is, because a number that must be finite is not.
+pub(super) fn readable(manifest: &Manifest, task: u64, outcome: &TaskOutcome) -> (ResultKind, String) {
+    let (kind, text) = (outcome.kind(), text_of(manifest, task, outcome));
+    let reason = match parse(manifest, task, kind, text.as_bytes()) {
+        // As text, in which what is not a number equals itself.
+        Ok(read) if text_of(manifest, task, &read) == text => return (kind, text),
+        Ok(_) => "it is read as another one".into(),
+        Err(damage) => damage.to_string(),
+    };
+    let failure = TaskFailure {
+        reason: format!("the result cannot be written: {reason}"),
+        advice: Some("report it with the manifest of the campaign".into()),
+    };
+    (ResultKind::Failed, text_of(manifest, task, &TaskOutcome::Failed(failure)))
+}
+
 /// Why a file is not the result of its task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Damage {
@@ -140,9 +157,9 @@ pub(super) fn parse(
 
 #[cfg(test)]
 mod tests {
-    use super::super::task::TaskFailure;
     use super::super::testing::small_plan;
     use super::*;
+    use crate::curriculum::Audited;
 
     #[test]
     fn names_tell_tasks_and_outcomes() {
@@ -156,6 +173,39 @@ mod tests {
         }
         for name in ["000000001.json", "1.found.json", "000000001.lost.json", "x.found.json", "notes"] {
             assert_eq!(read_name("results/000000", name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_written_as_a_failure() {
+        let (manifest, _) = small_plan("one", 3).finish().unwrap();
+        let stage = |target: f64| Audited {
+            name: "stage".into(),
+            programs: 1,
+            classes: 1,
+            target_rank: None,
+            target,
+            best_form: None,
+            runner_up: None,
+            margin: f64::NAN,
+            least_margin: f64::NAN,
+            complete: true,
+        };
+        let written = |target: f64| {
+            let outcome = TaskOutcome::Audit(vec![stage(target)]);
+            let (kind, text) = readable(&manifest, 1, &outcome);
+            (kind, parse(&manifest, 1, kind, text.as_bytes()).unwrap())
+        };
+        assert!(
+            matches!(written(0.5), (ResultKind::Missed, TaskOutcome::Audit(_))),
+            "a margin may be missing"
+        );
+        for target in [f64::NAN, f64::INFINITY] {
+            let (kind, TaskOutcome::Failed(failure)) = written(target) else {
+                panic!("{target} was written")
+            };
+            assert_eq!(kind, ResultKind::Failed);
+            assert!(failure.reason.starts_with("the result cannot be written"), "{failure}");
         }
     }
 

@@ -28,6 +28,9 @@ pub trait SharedFolder: Sync {
     /// Names in a folder, in order, without hidden ones; none if there is no folder.
     fn list(&self, folder: &str) -> io::Result<Vec<String>>;
 
+    /// Gives a file or a folder another name, which must be free.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
     /// Removes a file; that there is none is no error.
     fn remove(&self, path: &str) -> io::Result<()>;
 
@@ -61,18 +64,23 @@ impl FolderOnDisk {
         self.root.join(path)
     }
 
-    /// Does something to a file, and makes its folder first if that fails for want of it.
+    /// Does something to a file, and makes its folder first if that fails for want of it. Others may make the folder
+    /// meanwhile, and this machine may see it late.
     fn in_folder<T>(path: &Path, act: impl Fn() -> io::Result<T>) -> io::Result<T> {
-        match act() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let folder = path.parent().filter(|folder| !folder.exists()).ok_or(error)?;
-                fs::create_dir_all(folder)?;
-                act()
+        for _ in 0..MORE_ATTEMPTS {
+            match act() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    fs::create_dir_all(path.parent().ok_or(error)?)?;
+                }
+                done => return done,
             }
-            done => done,
         }
+        act()
     }
 }
+
+/// How often something is done again after its folder was made.
+const MORE_ATTEMPTS: usize = 3;
 
 impl SharedFolder for FolderOnDisk {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
@@ -99,11 +107,9 @@ impl SharedFolder for FolderOnDisk {
             return written;
         }
         let linked = match fs::hard_link(&aside, &path) {
-            // Without links the name appears before the content; readers take half a file for none.
-            Err(error) if !path.exists() && error.kind() != io::ErrorKind::AlreadyExists => {
-                File::create_new(&path)
-                    .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-            }
+            // The reply to a request that has succeeded may be lost; the request is repeated and finds its own file.
+            Err(_) if is_same_file(&aside, &path) => Ok(()),
+            Err(error) if has_no_links(&error) => write_new(&path, |file| file.write_all(bytes)),
             linked => linked,
         };
         let _ = fs::remove_file(&aside);
@@ -132,6 +138,13 @@ impl SharedFolder for FolderOnDisk {
         Ok(names)
     }
 
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let (from, to) = (self.file(from), self.file(to));
+        // Of what is missing nothing is made.
+        fs::symlink_metadata(&from)?;
+        FolderOnDisk::in_folder(&to, || fs::rename(&from, &to))
+    }
+
     fn remove(&self, path: &str) -> io::Result<()> {
         match fs::remove_file(self.file(path)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -144,6 +157,40 @@ impl SharedFolder for FolderOnDisk {
     }
 }
 
+/// Whether an error says that the file system has no links, rather than that it is full or does not answer.
+fn has_no_links(error: &io::Error) -> bool {
+    // EPERM, as Linux says it, and ENOTSUP there and on other systems.
+    const REFUSED: [i32; 3] = [1, 95, 45];
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::TooManyLinks)
+        || error.raw_os_error().is_some_and(|code| REFUSED.contains(&code))
+}
+
+/// Writes a file that must not exist where there are no links: its name appears before its content, and readers take half
+/// a file for none. If it cannot be written, the name is free again.
+fn write_new(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    let written = write(&mut file).and_then(|()| file.sync_all());
+    if written.is_err() {
+        drop(file);
+        let _ = fs::remove_file(path);
+    }
+    written
+}
+
+/// Whether two names are links to one file.
+#[cfg(unix)]
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let place = |path: &Path| fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()));
+    matches!((place(a), place(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Not known on other systems.
+#[cfg(not(unix))]
+fn is_same_file(_: &Path, _: &Path) -> bool {
+    false
+}
+
 /// A word that no other process writes, on this machine or another.
 pub(super) fn unique() -> String {
     use std::hash::{BuildHasher, RandomState};
@@ -153,8 +200,9 @@ pub(super) fn unique() -> String {
 
 /// Tries again what fails for reasons that may pass: a full disk or quota, a server that does not answer.
 ///
-/// Between attempts there are these pauses; `stopped` ends the waiting. If `appearing`, a file that is not there is waited
-/// for: another machine has written it, and this one may see it late.
+/// Between attempts there are these pauses; `stopped` ends the waiting. If `appearing`, a file that is not there, or of
+/// which the end is missing ([`UnexpectedEof`](io::ErrorKind::UnexpectedEof)), is waited for: another machine has written it, and
+/// this one may see it late.
 pub(super) fn patiently<T>(
     folder: &dyn SharedFolder,
     pauses: &[Duration],
@@ -165,22 +213,36 @@ pub(super) fn patiently<T>(
     let mut pauses = pauses.iter();
     loop {
         match (act(), pauses.next()) {
-            (Err(error), Some(pause)) if may_pass(&error, appearing) && !stopped() => folder.pause(*pause),
+            (Err(error), Some(pause))
+                if may_pass(&error, appearing) && has_waited(folder, *pause, stopped) => {}
             (done, _) => return done,
         }
     }
+}
+
+/// The longest time after which somebody who waits looks whether to stop: a process that is told to is soon killed.
+const SLICE: Duration = Duration::from_secs(1);
+
+/// Waits this long; false if it is to stop.
+fn has_waited(folder: &dyn SharedFolder, pause: Duration, stopped: &dyn Fn() -> bool) -> bool {
+    let mut left = pause;
+    while !left.is_zero() && !stopped() {
+        folder.pause(left.min(SLICE));
+        left = left.saturating_sub(SLICE);
+    }
+    !stopped()
 }
 
 /// Whether an error may pass by itself.
 fn may_pass(error: &io::Error, appearing: bool) -> bool {
     use io::ErrorKind::{
         Interrupted, NotFound, QuotaExceeded, ResourceBusy, StaleNetworkFileHandle, StorageFull, TimedOut,
-        WouldBlock,
+        UnexpectedEof, WouldBlock,
     };
     // EIO: a server of the file system that does not answer.
     const EIO: i32 = 5;
     match error.kind() {
-        NotFound => appearing,
+        NotFound | UnexpectedEof => appearing,
         Interrupted
         | QuotaExceeded
         | ResourceBusy
@@ -236,6 +298,68 @@ mod tests {
         folder.remove("logs/1.log").unwrap();
         folder.remove("logs/1.log").unwrap();
         assert_eq!(folder.list("logs").unwrap(), [""; 0]);
+    }
+
+    #[test]
+    fn a_folder_that_another_process_makes_meanwhile_is_no_error() {
+        let scratch = Scratch::new("meanwhile");
+        let path = scratch.path().join("deep/x.json");
+        let attempts = std::cell::Cell::new(0);
+        let act = || {
+            attempts.set(attempts.get() + 1);
+            let done = fs::write(&path, b"x");
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            done
+        };
+        FolderOnDisk::in_folder(&path, act).unwrap();
+        assert_eq!(attempts.get(), 2);
+        let missing: io::Result<()> = FolderOnDisk::in_folder(&path, || Err(io::ErrorKind::NotFound.into()));
+        assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound, "it ends");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn ones_own_link_is_known_again() {
+        let scratch = Scratch::new("links");
+        let [aside, path, other] = ["aside", "path", "other"].map(|name| scratch.path().join(name));
+        fs::write(&aside, b"x").unwrap();
+        assert!(!is_same_file(&aside, &path), "it is not there");
+        fs::hard_link(&aside, &path).unwrap();
+        assert!(is_same_file(&aside, &path));
+        fs::write(&other, b"x").unwrap();
+        assert!(!is_same_file(&aside, &other));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_a_file_system_without_links_is_written_to_without_them() {
+        let has_no_links = |code: i32| has_no_links(&io::Error::from_raw_os_error(code));
+        // EPERM, EMLINK, ENOSYS, ENOTSUP.
+        assert!([1, 31, 38, 95].into_iter().all(has_no_links));
+        // EIO, EACCES, EEXIST, ENOSPC, EDQUOT, ESTALE.
+        assert!(![5, 13, 17, 28, 122, 116].into_iter().any(has_no_links));
+    }
+
+    #[test]
+    fn without_links_half_a_file_leaves_its_name_free() {
+        let scratch = Scratch::new("linkless");
+        let path = scratch.path().join("x.json");
+        let half = |file: &mut File| file.write_all(b"ha").and(Err(io::ErrorKind::StorageFull.into()));
+        assert_eq!(write_new(&path, half).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        write_new(&path, |file| file.write_all(b"whole")).unwrap();
+        let again = write_new(&path, |file| file.write_all(b"other")).unwrap_err();
+        assert_eq!((again.kind(), fs::read(&path).unwrap()), (io::ErrorKind::AlreadyExists, b"whole".into()));
+    }
+
+    #[test]
+    fn folders_are_renamed_like_files() {
+        let scratch = Scratch::new("rename");
+        let folder = FolderOnDisk::new(scratch.path());
+        folder.write("a/deep/x", b"x").unwrap();
+        folder.rename("a/deep", "b/c/d").unwrap();
+        assert_eq!(folder.read("b/c/d/x").unwrap(), b"x");
+        assert_eq!(folder.rename("a/deep", "e/f").unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(folder.list("").unwrap(), ["a", "b"]);
     }
 
     #[test]

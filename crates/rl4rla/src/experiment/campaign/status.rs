@@ -86,7 +86,7 @@ impl<'a> CampaignState<'a> {
 
     /// Number of the last submission.
     pub fn last_submission(&self) -> u64 {
-        self.submissions.last().map_or(0, |submission| submission.number)
+        self.submissions.iter().map(|submission| submission.number).max().unwrap_or(0)
     }
 
     /// The tasks in one of these states.
@@ -136,8 +136,10 @@ impl<'a> CampaignState<'a> {
     /// The same in numbers and words. Some results are read.
     pub fn status(self) -> Result<CampaignStatus, ExperimentError> {
         let (manifest, header) = (self.folder.manifest(), self.folder.manifest().header());
-        let mut searches: Vec<SearchStatus> =
-            (0..manifest.searches()).map(|search| SearchStatus::new(manifest, search)).collect();
+        let mut searches: Vec<SearchStatus> = (0..manifest.searches())
+            .zip(manifest.labels())
+            .map(|(search, label)| SearchStatus::new(manifest, search, label))
+            .collect();
         for (number, state) in self.tasks.iter().enumerate() {
             searches[manifest.task(number as u64).search].counts.add(*state);
         }
@@ -154,7 +156,7 @@ impl<'a> CampaignState<'a> {
         let failed: Vec<u64> = self.tasks(|state| state == TaskState::Done(ResultKind::Failed)).collect();
         let mut failures = Vec::new();
         for task in failed.iter().take(SHOWN) {
-            failures.push(FailedTask::read(self.folder, *task)?);
+            failures.extend(FailedTask::read(self.folder, *task)?);
         }
         let mut notes = self.in_flight.notes.clone();
         match self.results.faults().len() {
@@ -242,11 +244,11 @@ pub struct SearchStatus {
 }
 
 impl SearchStatus {
-    fn new(manifest: &Manifest, search: usize) -> SearchStatus {
+    fn new(manifest: &Manifest, search: usize, label: String) -> SearchStatus {
         SearchStatus {
             kind: manifest.kind(search).name(),
             name: manifest.name(search).into(),
-            label: manifest.label(search),
+            label,
             counts: TaskCounts::default(),
             interval: None,
         }
@@ -267,13 +269,15 @@ pub struct FailedTask {
 }
 
 impl FailedTask {
-    fn read(folder: &CampaignFolder, task: u64) -> Result<FailedTask, ExperimentError> {
-        let (reason, advice) = match folder.result(task, ResultKind::Failed)? {
+    /// `None` if its result has been taken away.
+    fn read(folder: &CampaignFolder, task: u64) -> Result<Option<FailedTask>, ExperimentError> {
+        let Some(result) = folder.result(task, ResultKind::Failed)? else { return Ok(None) };
+        let (reason, advice) = match result {
             Ok(TaskOutcome::Failed(failure)) => (failure.reason, failure.advice),
             Ok(_) => ("its result is not an error".into(), None),
             Err(damage) => (format!("its result is unusable: {damage}"), None),
         };
-        Ok(FailedTask { task, what: folder.manifest().describe(task), reason, advice })
+        Ok(Some(FailedTask { task, what: folder.manifest().describe(task), reason, advice }))
     }
 }
 

@@ -95,11 +95,20 @@ impl Submission {
             _ if submission.number != number => {
                 Err(broken(format!("it is the file of submission {}", submission.number)))
             }
+            _ if number == 0 => Err(broken("submissions are numbered from 1".into())),
             _ if !submission.chunks.iter().all(|chunk| chunk.fit(manifest.tasks())) => {
-                Err(broken("it has tasks that the campaign has not".into()))
+                Err(broken("it has tasks that the campaign has not, or not in order".into()))
+            }
+            _ if submission.tasks() > manifest.tasks() => {
+                Err(broken("it has more tasks than the campaign".into()))
             }
             _ => Ok(submission),
         }
+    }
+
+    /// Number of tasks.
+    fn tasks(&self) -> u64 {
+        self.chunks.iter().fold(0, |sum, chunk| sum.saturating_add(chunk.count()))
     }
 
     /// Tasks that are computed at a time by one of its jobs, or by its process.

@@ -98,6 +98,8 @@ impl CampaignSearch {
             CampaignSearch::Sweep(sweep) => Some(sweep.alone),
             _ => None,
         };
+        // As a sweep recalls it: if times matter, runs that shared caches are not enough.
+        let fits = |there: Option<bool>| alone != Some(true) || there == Some(true);
         let build = Build::current();
         let new = keys.new_run(self, &build);
         for run in store.ended(&new)? {
@@ -111,7 +113,7 @@ impl CampaignSearch {
                     "another --store, and a report of this fault: results must not depend on the machine",
                 ));
             }
-            if there.alone == alone {
+            if fits(there.alone) {
                 return Ok(false);
             }
         }

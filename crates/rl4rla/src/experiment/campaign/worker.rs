@@ -3,13 +3,14 @@
 use super::checkpoint::{self, Checkpoint};
 use super::chunk::TaskRanges;
 use super::compute::compute;
-use super::folder::{CampaignFolder, unread};
+use super::folder::{CampaignFolder, pauses, unread};
 use super::result_file::{self, ResultKind};
+use super::searches::Searches;
+use super::shared_folder::patiently;
 use super::submission::Submission;
-use super::task::{CampaignSearch, CampaignTask};
+use super::task::{CampaignSearch, CampaignTask, TaskOutcome};
 use crate::discovery::Problems;
 use crate::experiment::{ExperimentError, Monitor};
-use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,9 +40,9 @@ pub struct WorkerEnd {
 }
 
 /// What the threads of a worker share.
-struct Progress {
+struct Progress<'a> {
     end: WorkerEnd,
-    searches: FxHashMap<usize, Arc<CampaignSearch>>,
+    searches: Searches<'a>,
     failure: Option<ExperimentError>,
 }
 
@@ -65,14 +66,15 @@ impl<'a> Worker<'a> {
         }
         let all = tasks.len();
         let folders: BTreeSet<String> = tasks.iter().map(|task| result_file::folder_of(*task)).collect();
-        let results = folder.results_in(folders)?;
+        let results = folder.results_in(folders, &pauses())?;
         tasks.retain(|task| results.kind(*task).is_none());
         // If a task ends every process that computes it, the others must have their turn when they are handed out again.
         let turn = (submission.number - 1) as usize % 4;
         let begin = tasks.len() * turn / 4;
         tasks.rotate_left(begin);
-        let checkpoints =
-            checkpoint::earlier(folder.files).map_err(|error| unread(folder.files, "checkpoints", &error))?;
+        let list = || checkpoint::earlier(folder.files);
+        let checkpoints = patiently(folder.files, &pauses(), false, &|| false, list)
+            .map_err(|error| unread(folder.files, "checkpoints", &error))?;
         let had = (all - tasks.len()) as u64;
         let tasks = tasks.into_iter().map(|number| manifest.task(number)).collect();
         Ok(Worker { folder, tasks, had, checkpoints })
@@ -85,7 +87,8 @@ impl<'a> Worker<'a> {
         let jobs = if by_seed.len() < threads { self.tasks.chunks(1).collect() } else { by_seed };
         let next = AtomicUsize::new(0);
         let end = WorkerEnd { had: self.had, left: self.tasks.len() as u64, ..WorkerEnd::default() };
-        let shared = Mutex::new(Progress { end, searches: FxHashMap::default(), failure: None });
+        let searches = Searches::new(self.folder.manifest());
+        let shared = Mutex::new(Progress { end, searches, failure: None });
         let lock = || -> MutexGuard<Progress> { shared.lock().unwrap_or_else(PoisonError::into_inner) };
         let work = || -> Result<(), ExperimentError> {
             // A pool of one thread for each task: there are many tasks, and each needs much memory.
@@ -96,8 +99,15 @@ impl<'a> Worker<'a> {
                     if monitor.stopped() || lock().failure.is_some() {
                         return Ok(());
                     }
-                    let search = self.search(task.search, &mut lock())?;
-                    let done = pool.install(|| self.one(*task, &search, &problems, monitor))?;
+                    let search = lock().searches.get(task.search);
+                    let done = match search {
+                        Ok(search) => pool.install(|| self.one(*task, &search, &problems, monitor))?,
+                        // Searches that can be read go on.
+                        Err(error) => {
+                            let failed = TaskOutcome::Failed(error.into());
+                            Some(self.folder.finish(task.number, &failed, monitor)?)
+                        }
+                    };
                     let Some(kind) = done else { return Ok(()) };
                     let mut progress = lock();
                     progress.end.computed += 1;
@@ -121,16 +131,6 @@ impl<'a> Worker<'a> {
         failure.map_or(Ok(end), Err)
     }
 
-    /// A search, read once.
-    fn search(&self, number: usize, shared: &mut Progress) -> Result<Arc<CampaignSearch>, ExperimentError> {
-        if let Some(search) = shared.searches.get(&number) {
-            return Ok(search.clone());
-        }
-        let search = Arc::new(self.folder.manifest().search(number)?);
-        shared.searches.insert(number, search.clone());
-        Ok(search)
-    }
-
     /// Computes a task and writes its result; `None` if it was interrupted, with a checkpoint.
     fn one(
         &self,
@@ -140,18 +140,20 @@ impl<'a> Worker<'a> {
         monitor: &dyn Monitor,
     ) -> Result<Option<ResultKind>, ExperimentError> {
         let earlier = self.checkpoints.get(&task.number).cloned().unwrap_or_default();
-        let campaign = self.folder.manifest().id();
-        let checkpoint = Checkpoint::open(self.folder.files, campaign, task.number, earlier);
+        let (files, campaign) = (self.folder.files, self.folder.manifest().id());
+        let stopped = || monitor.stopped();
+        let checkpoint = Checkpoint::open(files, campaign, task.number, earlier, &stopped);
         let Some(outcome) = compute(search, task.seed, problems, &checkpoint, monitor) else {
             checkpoint.keep();
             return Ok(None);
         };
-        if let Err(error) = self.folder.finish(task.number, &outcome, monitor) {
-            checkpoint.keep();
-            return Err(error);
+        let finished = self.folder.finish(task.number, &outcome, monitor);
+        match finished {
+            Ok(ResultKind::Found | ResultKind::Missed) => checkpoint.discard(),
+            // What has failed may be computed again, perhaps with more memory.
+            Ok(ResultKind::Failed) | Err(_) => checkpoint.keep(),
         }
-        checkpoint.discard();
-        Ok(Some(outcome.kind()))
+        finished.map(Some)
     }
 
     /// The tasks it has to compute.
