@@ -115,6 +115,25 @@ fn parsed(text: &&str) -> Option<u64> {
     text.trim().parse().ok()
 }
 
+/// The seconds of a time limit as Slurm writes it: minutes, M:S, H:M:S, D-H, D-H:M or D-H:M:S; `None` for no limit.
+pub fn seconds(limit: &str) -> Option<f64> {
+    let numbers =
+        |text: &str| text.split(':').map(|part| part.trim().parse().ok()).collect::<Option<Vec<f64>>>();
+    match limit.split_once('-') {
+        Some((days, rest)) => {
+            let units = [3600.0, 60.0, 1.0];
+            let rest: f64 = numbers(rest)?.iter().zip(units).map(|(number, unit)| number * unit).sum();
+            Some(86_400.0 * days.trim().parse::<f64>().ok()? + rest)
+        }
+        None => match numbers(limit)?[..] {
+            [minutes] => Some(60.0 * minutes),
+            [minutes, seconds] => Some(60.0 * minutes + seconds),
+            [hours, minutes, seconds] => Some(3600.0 * hours + 60.0 * minutes + seconds),
+            _ => None,
+        },
+    }
+}
+
 /// What a script is made of.
 pub struct JobScript<'a> {
     /// Its jobs.
@@ -294,6 +313,14 @@ mod tests {
             queue.obstacles.keys().collect::<Vec<_>>(),
             ["PartitionTimeLimit", "launch failed requeued held"]
         );
+    }
+
+    #[test]
+    fn time_limits_are_read_as_slurm_writes_them() {
+        let limits = ["90", "10:30", "2:00:00", "1-12", "1-12:30", "1-0:0:1", "UNLIMITED", "1:2:3:4", ""];
+        let expected =
+            [5400.0, 630.0, 7200.0, 129_600.0, 131_400.0, 86_401.0].map(Some).into_iter().chain([None; 3]);
+        assert!(limits.map(seconds).into_iter().eq(expected), "{:?}", limits.map(seconds));
     }
 
     #[test]

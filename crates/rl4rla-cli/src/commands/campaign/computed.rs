@@ -2,6 +2,7 @@
 
 use super::collect;
 use super::hand_out::HandOut;
+use super::look::Look;
 use super::plan::{Draft, SeededSearch};
 use super::{files, wait};
 use crate::args::{AsCampaign, Resources, Shared};
@@ -44,10 +45,12 @@ pub fn computed(
     interrupt::saving(interrupted(options));
     let mut before = None;
     let look = loop {
-        let mut look = wait(&folder)?;
+        wait(&folder)?;
         if interrupt::stopped() {
             return Ok(Some(Campaigned::Interrupted(interrupted(options))));
         }
+        folder.refresh();
+        let mut look = Look::at(&folder)?;
         if let Some(failure) = look.unknown.take() {
             return Err(failure);
         }

@@ -40,6 +40,7 @@ pub fn resume(args: &ResumeArguments, shared: &Shared) -> Result<Page, Failure> 
     let path = &args.folder.folder;
     let files = files(path)?;
     let folder = CampaignFolder::open(&files)?;
+    folder.refresh();
     let mut look = Look::at(&folder)?;
     if let Some(failure) = look.unknown.take().filter(|_| !args.take_over) {
         return Err(failure);
@@ -180,6 +181,13 @@ impl HandOut<'_> {
             most: limits.jobs,
             chunks: header.jobs.chunks,
             seconds: header.jobs.minutes.map(|minutes| 60.0 * minutes),
+            // Half of it, because times are estimates.
+            longest: header
+                .slurm
+                .time
+                .as_deref()
+                .and_then(slurm::seconds)
+                .map_or(f64::INFINITY, |limit| limit / 2.0),
             threads,
         };
         let chunks = chunking.cut(&tasks, |task| seconds[manifest.task(task).search]);

@@ -62,6 +62,8 @@ pub struct Chunking {
     pub chunks: Option<u64>,
     /// The seconds that a chunk should take, if they are given.
     pub seconds: Option<f64>,
+    /// The most that a chunk should take, unless the number is given: what jobs are allowed.
+    pub longest: f64,
     /// Tasks that a job computes at a time.
     pub threads: u64,
 }
@@ -76,7 +78,7 @@ impl Chunking {
     /// The number of chunks for tasks that take this long together, one after the other.
     fn number(&self, total: f64, tasks: u64) -> u64 {
         let work = total / self.threads.max(1) as f64;
-        let seconds = self.seconds.unwrap_or((work / WANTED).clamp(SHORTEST, LONGEST));
+        let seconds = self.seconds.unwrap_or((work / WANTED).clamp(SHORTEST, LONGEST)).min(self.longest);
         let wanted = self.chunks.unwrap_or((work / seconds).ceil() as u64);
         wanted.min(self.most).min(tasks).max(1)
     }
@@ -123,7 +125,7 @@ mod tests {
                 numbers.iter().zip(&gaps).map(|(number, (_, cost))| (*number, f64::from(*cost))).collect();
             let tasks: TaskRanges = numbers.iter().copied().collect();
             prop_assert_eq!(tasks.iter().collect::<Vec<_>>(), numbers.clone());
-            let cut = Chunking { most, chunks, seconds, threads: 1 }.cut(&tasks, |task| costs[&task]);
+            let cut = Chunking { most, chunks, seconds, longest: f64::INFINITY, threads: 1 }.cut(&tasks, |task| costs[&task]);
             prop_assert!(cut.len() as u64 <= most && cut.iter().all(|chunk| !chunk.is_empty()));
             if let Some(chunks) = chunks {
                 prop_assert_eq!(cut.len() as u64, chunks.min(most).min(numbers.len() as u64));
@@ -137,7 +139,8 @@ mod tests {
         let tasks: TaskRanges = (0..100_000).collect();
         // A tenth of the tasks takes most of the time.
         let seconds = |task: u64| if task < 10_000 { 90.0 } else { 1.0 };
-        let free = Chunking { most: u64::MAX, chunks: None, seconds: None, threads: 1 };
+        let longest = f64::INFINITY;
+        let free = Chunking { most: u64::MAX, chunks: None, seconds: None, longest, threads: 1 };
         let cut = free.cut(&tasks, seconds);
         let work: Vec<f64> = cut.iter().map(|chunk| chunk.iter().map(seconds).sum()).collect();
         assert!(cut.len().abs_diff(1000) <= 1, "{}", cut.len());
@@ -146,5 +149,7 @@ mod tests {
         assert_eq!(free.cut(&(0..300).collect(), |_| 1.0).len(), 5, "a minute each");
         assert_eq!(Chunking { threads: 5, ..free }.cut(&(0..300).collect(), |_| 1.0).len(), 1);
         assert_eq!(free.cut(&(0..1_000_000).collect(), |_| 36.0).len(), 20_000, "half an hour each");
+        let short = Chunking { longest: 30.0, ..free };
+        assert_eq!(short.cut(&(0..300).collect(), |_| 1.0).len(), 10, "as jobs are allowed");
     }
 }

@@ -155,6 +155,15 @@ impl<'a> CampaignFolder<'a> {
         Some(String::from_utf8_lossy(&self.files.read(path).ok()?).into_owned())
     }
 
+    /// Looks for files that other machines have written a moment ago: before something is taken for lost.
+    pub fn refresh(&self) {
+        self.files.refresh("submissions");
+        self.files.refresh(RESULTS);
+        for folder in self.files.list(RESULTS).unwrap_or_default() {
+            self.files.refresh(&format!("{RESULTS}/{folder}"));
+        }
+    }
+
     /// The results there are.
     pub fn results(&self) -> Result<ResultIndex, ExperimentError> {
         let folders = self.files.list(RESULTS).map_err(|error| unread(self.files, RESULTS, &error))?;

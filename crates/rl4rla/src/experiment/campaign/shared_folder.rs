@@ -31,6 +31,9 @@ pub trait SharedFolder: Sync {
     /// Gives a file or a folder another name, which must be free.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
+    /// Has this machine see what others have written into a folder, if it may be late.
+    fn refresh(&self, _folder: &str) {}
+
     /// Removes a file; that there is none is no error.
     fn remove(&self, path: &str) -> io::Result<()>;
 
@@ -143,6 +146,14 @@ impl SharedFolder for FolderOnDisk {
         // Of what is missing nothing is made.
         fs::symlink_metadata(&from)?;
         FolderOnDisk::in_folder(&to, || fs::rename(&from, &to))
+    }
+
+    fn refresh(&self, folder: &str) {
+        // A client of NFS that changes a folder itself notices what others have changed in it.
+        let own = self.file(folder).join(format!(".{}", unique()));
+        if File::create_new(&own).is_ok() {
+            let _ = fs::remove_file(&own);
+        }
     }
 
     fn remove(&self, path: &str) -> io::Result<()> {

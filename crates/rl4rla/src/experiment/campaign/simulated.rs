@@ -174,7 +174,8 @@ pub fn hand_out(folder: &CampaignFolder, chunks: u64) -> Option<Submission> {
     let (results, submissions) = (folder.results().unwrap(), folder.submissions().unwrap());
     let state = CampaignState::new(folder, &results, submissions, InFlight::default());
     let missing: TaskRanges = state.missing().into_iter().collect();
-    let chunking = Chunking { most: u64::MAX, chunks: Some(chunks), seconds: None, threads: 1 };
+    let (most, longest) = (u64::MAX, f64::INFINITY);
+    let chunking = Chunking { most, chunks: Some(chunks), seconds: None, longest, threads: 1 };
     let (campaign, number) = (folder.manifest().id().to_string(), state.last_submission() + 1);
     let chunks = chunking.cut(&missing, |_| 1.0);
     let on =
