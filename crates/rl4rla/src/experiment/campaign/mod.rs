@@ -17,6 +17,8 @@ mod estimate;
 mod folder;
 mod manifest;
 mod plan;
+#[cfg(test)]
+mod recovery;
 mod result_file;
 mod searches;
 mod shared_folder;

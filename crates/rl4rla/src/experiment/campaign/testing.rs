@@ -54,6 +54,24 @@ pub fn small_sweep(method: Method) -> CampaignSearch {
     CampaignSearch::Sweep(Box::new(Sweep::new(small_curriculum(), settings, 0, 0)))
 }
 
+/// The same, of which every run computes everything itself.
+pub fn alone(method: Method) -> CampaignSearch {
+    match small_sweep(method) {
+        CampaignSearch::Sweep(sweep) => CampaignSearch::Sweep(Box::new(Sweep { alone: true, ..*sweep })),
+        other => other,
+    }
+}
+
+/// An exploration that cannot begin.
+pub fn unknown_family() -> CampaignSearch {
+    let request = serde_json::json!({
+        "family": "unknown", "rows": 40, "cols": 4, "kappas": [4.0], "leverage": "low", "right": "gauss",
+        "outside": 0.1, "tolerance": 1e-3, "operators": [], "edits": 2, "sketch": null, "sketch_factor": null,
+        "held_out": 2, "hall": 2, "seed": 0,
+    });
+    CampaignSearch::Explore(serde_json::from_value(request).unwrap())
+}
+
 pub fn header(title: &str) -> Header {
     Header {
         format: super::manifest::FORMAT,
