@@ -21,11 +21,11 @@ fn who_waits_looks_whether_to_stop() {
     let disk = Disk::default();
     let machine = Machine::new(&disk);
     let absent = || machine.read("absent");
-    let stopped = || machine.waited.load(Ordering::SeqCst) >= 20_000;
+    let stopped = || machine.waited.load(Ordering::SeqCst) >= 15_000;
     patiently(&machine, &pauses(), true, &stopped, absent).unwrap_err();
-    assert_eq!(machine.waited.load(Ordering::SeqCst), 20_000, "which is the end of no pause");
+    assert_eq!(machine.waited.load(Ordering::SeqCst), 15_000, "which is the end of no pause");
     patiently(&machine, &pauses(), true, &|| false, absent).unwrap_err();
-    assert_eq!(machine.waited.load(Ordering::SeqCst), 380_000, "six minutes more");
+    assert_eq!(machine.waited.load(Ordering::SeqCst), 375_000, "six minutes more");
 }
 
 #[test]

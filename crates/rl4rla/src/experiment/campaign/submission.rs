@@ -82,9 +82,9 @@ impl Submission {
     ) -> Result<Submission, ExperimentError> {
         let path = Submission::path(number);
         let broken = |why: String| {
-            ExperimentError::new(format!("{path} is damaged: {why}")).advise(format!(
-                "remove it, and hand its tasks out again with `rl4rla campaign resume`; results are not affected"
-            ))
+            ExperimentError::new(format!("{path} is damaged: {why}")).advise(
+                "remove it, and hand its tasks out again with `rl4rla campaign resume`; results are not affected",
+            )
         };
         let submission: Submission =
             serde_json::from_slice(bytes).map_err(|error| broken(error.to_string()))?;
