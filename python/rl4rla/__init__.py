@@ -9,10 +9,12 @@ array([1., 2.])
 (True, 'gram-refinement')
 
 ``solve`` and ``svd`` take arrays; ``Program`` is a program to be read, compared, analyzed and exported; ``discover`` and
-``explore`` search for programs, and return a ``Run``; ``compare`` runs programs and classical solvers on the same data.
-``rl4rla.sklearn`` has estimators. Results are those of the command ``rl4rla``, bit for bit, with the same seed.
+``explore`` search for programs, and return a ``Run``; ``plan_campaign`` and ``campaign`` return a ``Campaign``: searches with
+many seeds; ``compare`` runs programs and classical solvers on the same data. ``rl4rla.sklearn`` has estimators. Results
+are those of the command ``rl4rla``, bit for bit, with the same seed.
 """
 
+from rl4rla._campaign import Campaign, campaign, plan_campaign
 from rl4rla._errors import ConvergenceWarning, Interrupted, NotConverged
 from rl4rla._extending import family, operator, reward_term, task
 from rl4rla._program import Program, Verdict, program, programs
@@ -22,6 +24,7 @@ from rl4rla._solve import Result, SVD, solve, svd
 from rl4rla._compare import baselines, compare, families
 
 __all__ = [
+    "Campaign",
     "ConvergenceWarning",
     "Interrupted",
     "NotConverged",
@@ -32,6 +35,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "baselines",
+    "campaign",
     "compare",
     "curricula",
     "discover",
@@ -39,6 +43,7 @@ __all__ = [
     "families",
     "family",
     "operator",
+    "plan_campaign",
     "program",
     "programs",
     "resume",

@@ -47,8 +47,8 @@ def text(value):
 
 
 def call(command, *words, threads=None, progress=None, **options):
-    """Runs a command and returns its document and its exit code."""
-    line = [command, "--json", *arguments(**options), "--", *words]
+    """Runs a command, or a step of one as in ``"campaign status"``, and returns its document and its exit code."""
+    line = [*command.split(), "--json", *arguments(**options), "--", *words]
     with watched(progress) as watcher:
         return answer(_rl4rla.call(line, threads or 0, watcher))
 

@@ -35,11 +35,11 @@ def compare(programs=(), baselines="all", *, data=None, intercept=False, standar
     return frame(document["rows"])
 
 
-def frame(rows):
-    """Rows as a frame of pandas."""
+def frame(rows, columns=None):
+    """Rows as a frame of pandas, which has ``columns`` even if there are no rows."""
     import pandas
 
-    return pandas.DataFrame(rows)
+    return pandas.DataFrame(rows, columns=columns)
 
 
 def baselines():

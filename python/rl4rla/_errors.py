@@ -10,7 +10,7 @@ class NotConverged(RuntimeError):
 
 
 class Interrupted(RuntimeError):
-    """A run that was stopped before its end; ``rl4rla.resume(error.run)`` continues it."""
+    """A run that was stopped before its end; ``rl4rla.resume(error.run)`` continues it, and ``compute()`` a campaign."""
 
     def __init__(self, message, run=None):
         super().__init__(message)

@@ -111,7 +111,13 @@ impl HandOut<'_> {
         self.enter(&submission)?;
         interrupt::saving(interrupted(self.path));
         interrupt::allow(GRACE);
-        Ok(Worker::new(self.folder, &submission, [0])?.run(threads as usize, &Terminal)?)
+        let worker = Worker::new(self.folder, &submission, [0]);
+        let end = worker.and_then(|worker| worker.run(threads as usize, &Terminal));
+        // Inside another program this process goes on, and would be taken to be still at work.
+        let told = self.folder.end(&submission);
+        let end = end?;
+        told?;
+        Ok(end)
     }
 
     /// Hands tasks out to Slurm.

@@ -20,11 +20,11 @@ pub struct Look {
 impl Look {
     /// Looks at a campaign.
     pub fn at(folder: &CampaignFolder) -> Result<Look, Failure> {
-        let submissions = folder.submissions()?;
+        let (submissions, ended) = (folder.submissions()?, folder.ended()?);
         let names: Vec<&str> = submissions.iter().flat_map(names).collect();
         let queue = if names.is_empty() { Ok(Queue::default()) } else { slurm::queue(&names) };
         let mut in_flight = InFlight::default();
-        for submission in &submissions {
+        for submission in submissions.iter().filter(|submission| !ended.contains(&submission.number)) {
             in_flight.chunks.extend(chunks(submission, queue.as_ref().ok()));
             in_flight.notes.extend(note(submission));
         }

@@ -8,11 +8,15 @@ use super::submission::Submission;
 use super::task::TaskOutcome;
 use crate::experiment::{ExperimentError, Monitor};
 use serde::de::IgnoredAny;
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
 /// Where results are.
 pub(super) const RESULTS: &str = "results";
+
+/// The end of the name of a file that says that a submission has ended.
+const ENDED: &str = ".ended";
 
 /// The pauses before something is tried again, in seconds; six minutes in all.
 const PAUSES: [u64; 8] = [1, 2, 5, 12, 30, 60, 120, 130];
@@ -139,10 +143,28 @@ impl<'a> CampaignFolder<'a> {
         let path = Submission::path(submission.number);
         let text = serde_json::to_string(submission).expect("a submission can be written");
         match self.files.create(&path, text.as_bytes()) {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                // Of an earlier submission, whose file was damaged and removed.
+                let left = ended_path(submission.number);
+                self.files.remove(&left).map_err(|error| unwritten(self.files, &left, &error))?;
+                Ok(true)
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(unwritten(self.files, &path, &error)),
         }
+    }
+
+    /// Notes that the process of a local submission works on it no more, though the process itself may go on: that of a
+    /// notebook does.
+    pub fn end(&self, submission: &Submission) -> Result<(), ExperimentError> {
+        self.write(&ended_path(submission.number), "")
+    }
+
+    /// The numbers of the local submissions on which nobody works any more, as far as their processes have said so.
+    pub fn ended(&self) -> Result<BTreeSet<u64>, ExperimentError> {
+        let names =
+            self.files.list("submissions").map_err(|error| unread(self.files, "submissions", &error))?;
+        Ok(names.iter().filter_map(|name| name.strip_suffix(ENDED)?.parse().ok()).collect())
     }
 
     /// Writes any other file, such as the script of a job.
@@ -303,6 +325,10 @@ impl ResultIndex {
     }
 }
 
+fn ended_path(submission: u64) -> String {
+    format!("submissions/{submission:04}{ENDED}")
+}
+
 pub(super) fn pauses() -> [Duration; PAUSES.len()] {
     PAUSES.map(Duration::from_secs)
 }
@@ -320,4 +346,30 @@ pub(super) fn unwritten(files: &dyn SharedFolder, path: &str, error: &io::Error)
         }
         _ => "check the file system and your permissions there, then `rl4rla campaign resume`; finished tasks are kept",
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shared_folder::FolderOnDisk;
+    use super::super::submission::{Computer, LocalProcess};
+    use super::super::testing::{Scratch, small_plan};
+    use super::*;
+
+    #[test]
+    fn a_submission_ends_until_another_has_its_number() {
+        let scratch = Scratch::new("ended");
+        let files = FolderOnDisk::new(scratch.path());
+        let folder = CampaignFolder::create(&files, small_plan("ended", 3)).unwrap();
+        let campaign = folder.manifest().id().to_string();
+        let process = LocalProcess { host: "here".into(), process: 1, started: None, threads: 1 };
+        let submission =
+            Submission { campaign, number: 1, on: Computer::Local(process), chunks: vec![(0..3).collect()] };
+        assert!(folder.submit(&submission).unwrap() && folder.ended().unwrap().is_empty());
+        folder.end(&submission).unwrap();
+        assert_eq!(folder.ended().unwrap().into_iter().collect::<Vec<_>>(), [1]);
+        assert_eq!(folder.submissions().unwrap(), std::slice::from_ref(&submission));
+        assert!(!folder.submit(&submission).unwrap() && folder.ended().unwrap().len() == 1);
+        files.remove(&Submission::path(1)).unwrap();
+        assert!(folder.submit(&submission).unwrap() && folder.ended().unwrap().is_empty());
+    }
 }
