@@ -235,10 +235,8 @@ impl Queue {
 
 /// Cancels the jobs with these names; those in the queue leave it, and those that run are asked to end.
 pub fn cancel(names: &[&str]) -> Result<(), Failure> {
-    names.chunks(NAMES).try_for_each(|names| {
-        ask("scancel", [format!("--name={}", names.join(","))])?;
-        Ok(())
-    })
+    // Unlike `squeue` it takes one name, and if no job has it, it says nothing.
+    names.iter().try_for_each(|name| ask("scancel", [format!("--name={name}")]).map(|_| ()))
 }
 
 #[cfg(test)]
