@@ -37,6 +37,9 @@ pub fn run(args: &Campaign, shared: &Shared) -> Result<Page, Failure> {
             let files = files(path)?;
             let folder = CampaignFolder::open(&files)?;
             let mut look = if args.wait { wait(&folder)? } else { Look::at(&folder)? };
+            if interrupt::stopped() {
+                return Ok(interrupt::resumable());
+            }
             look.read_logs(&folder);
             Ok(page::of(&look.state(&folder).status()?, path, shared))
         }

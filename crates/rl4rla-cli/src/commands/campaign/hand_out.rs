@@ -81,9 +81,10 @@ impl HandOut<'_> {
             Some(threads) => {
                 computing.resources.cache_for(threads as usize);
                 let end = self.compute(look, tasks, threads)?;
-                let mut page = self.page()?;
-                page.code = code(&end);
-                Ok(page)
+                let mut now = Look::at(self.folder)?;
+                // This process is still there, and has nothing in its hands any more.
+                now.leave_out(number_after(look));
+                Ok(after(&end, self.status(&now)?, self.path))
             }
             None if computing.dry_run => self.scripts(look, tasks),
             None => {
@@ -98,8 +99,11 @@ impl HandOut<'_> {
 
     /// How it goes now.
     fn page(&self) -> Result<Page, Failure> {
-        let status = Look::at(self.folder)?.state(self.folder).status()?;
-        Ok(page::of(&status, self.path, self.shared))
+        self.status(&Look::at(self.folder)?)
+    }
+
+    fn status(&self, look: &Look) -> Result<Page, Failure> {
+        Ok(page::of(&look.state(self.folder).status()?, self.path, self.shared))
     }
 
     /// Computes tasks in this process.
@@ -246,16 +250,20 @@ pub fn worker(args: &WorkerArguments) -> Result<Page, Failure> {
         "chunk {} of submission {}: {computed} tasks computed, {failed} of them failed; {had} had results, {left} are left\n",
         args.chunk, args.submission
     );
-    Ok(Page { json, text, code: code(&end) })
+    Ok(after(&end, Page::ok(json, text), path))
 }
 
-/// The exit code of a worker.
-fn code(end: &WorkerEnd) -> u8 {
-    match end {
-        WorkerEnd { left: 1.., .. } => INTERRUPTED,
-        WorkerEnd { failed: 1.., .. } => 1,
-        _ => 0,
+/// A page, with the exit code and the words that say whether the work came to its end.
+fn after(end: &WorkerEnd, page: Page, path: &Path) -> Page {
+    if end.left == 0 {
+        return Page { code: u8::from(end.failed > 0), ..page };
     }
+    let Page { json: mut told, text, code } = interrupted(path);
+    let mut json = page.json;
+    for key in ["interrupted", "resume"] {
+        json[key] = told[key].take();
+    }
+    Page { json, text: format!("{text}\n{}", page.text), code }
 }
 
 fn interrupted(path: &Path) -> Page {
