@@ -126,7 +126,7 @@ impl HandOut<'_> {
         // First of all, so that no job is ever unknown.
         self.enter(&submission)?;
         let mut jobs = Vec::new();
-        for (array, script) in arrays.iter().zip(&scripts) {
+        for (before, (array, script)) in arrays.iter().zip(&scripts).enumerate() {
             let name = format!("jobs/{:04}-{}.sh", submission.number, array.first);
             self.folder.write(&name, script)?;
             // Slurm makes no folders.
@@ -139,11 +139,11 @@ impl HandOut<'_> {
                 }
             });
             match sent {
-                Ok(job) => jobs.push(job),
+                Ok(job) => jobs.extend(Some(job).filter(|job| !job.is_empty())),
                 Err(failure) => {
                     let (message, _) = failure.into_words();
                     let all = arrays.len();
-                    let words = format!("{} of {all} job arrays were submitted, then: {message}", jobs.len());
+                    let words = format!("{before} of {all} job arrays were submitted, then: {message}");
                     let command = format!("rl4rla campaign resume {}", quoted(self.path));
                     return Err(Failure::new(words)
                         .advise(format!("`{command}`, when that is mended: it hands out what is missing")));
@@ -151,8 +151,9 @@ impl HandOut<'_> {
             }
         }
         let (number, chunks) = (submission.number, submission.chunks.len());
+        let named = if jobs.is_empty() { String::new() } else { format!(", as job {}", jobs.join(", ")) };
         Ok(Sent {
-            text: format!("submitted {count} tasks in {chunks} chunks to Slurm, as job {}", jobs.join(", ")),
+            text: format!("submitted {count} tasks in {chunks} chunks to Slurm{named}"),
             json: json!({ "number": number, "chunks": chunks, "jobs": jobs }),
         })
     }
