@@ -42,7 +42,7 @@ pub fn resume(args: &ResumeArguments, shared: &Shared) -> Result<Page, Failure> 
     let folder = CampaignFolder::open(&files)?;
     let mut look = Look::at(&folder)?;
     if let Some(failure) = look.unknown.take().filter(|_| !args.take_over) {
-        return Err(failure);
+        return Err(failure.or("--take-over, which hands out what jobs may still be computing"));
     }
     if args.take_over {
         look.in_flight.chunks.clear();
@@ -120,7 +120,8 @@ impl HandOut<'_> {
     /// Hands tasks out to Slurm.
     pub fn send(&self, look: &Look, tasks: TaskRanges) -> Result<Sent, Failure> {
         let count = tasks.count();
-        let limits = slurm::limits(&self.folder.manifest().header().slurm)?;
+        let limits = slurm::limits(&self.folder.manifest().header().slurm)
+            .map_err(|failure| failure.or("--local N, to compute on this machine"))?;
         let (submission, scripts) = self.cut(look, tasks, limits)?;
         let Computer::Slurm { arrays, .. } = &submission.on else { unreachable!("it was cut for Slurm") };
         // First of all, so that no job is ever unknown.
