@@ -27,6 +27,12 @@ impl Failure {
         Failure { advice: Some(advice.into()), ..self }
     }
 
+    /// The same error with one more suggestion.
+    pub fn or(self, advice: &str) -> Failure {
+        let both = self.advice.as_ref().map_or(advice.into(), |first| format!("{first}; or {advice}"));
+        self.advise(both)
+    }
+
     /// A usage error: clap's first paragraph, and its tip or usage line.
     pub fn usage(error: &clap::Error) -> Failure {
         let text = error.to_string();

@@ -30,7 +30,7 @@ fn ask<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S>) -
     match interrupt::output_within(Command::new(program).args(arguments), limit) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(Failure::new(format!("Slurm is not installed here: there is no `{program}` on the PATH"))
-                .advise("a machine of the cluster, or --local N to compute on this one"))
+                .advise("the same command on a machine of the cluster"))
         }
         Err(error) => Err(Failure::new(format!("cannot run `{program}`: {error}"))),
         Ok(None) => {
@@ -47,6 +47,12 @@ fn ask<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S>) -
                 .advise("the options under [slurm] of the campaign, or your administrator; nothing is lost"))
         }
     }
+}
+
+/// Whether this machine can ask for jobs at all.
+pub fn is_installed() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join("squeue").is_file())
 }
 
 /// What the cluster allows.
@@ -255,10 +261,8 @@ impl Queue {
 
 /// Cancels the jobs with these names; those in the queue leave it, and those that run are asked to end.
 pub fn cancel(names: &[&str]) -> Result<(), Failure> {
-    names.chunks(NAMES).try_for_each(|names| {
-        ask("scancel", [format!("--name={}", names.join(","))])?;
-        Ok(())
-    })
+    // Unlike `squeue` it takes one name, and if no job has it, it says nothing.
+    names.iter().try_for_each(|name| ask("scancel", [format!("--name={name}")]).map(|_| ()))
 }
 
 #[cfg(test)]

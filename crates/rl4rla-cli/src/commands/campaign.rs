@@ -37,6 +37,9 @@ pub fn run(args: &Campaign, shared: &Shared) -> Result<Page, Failure> {
             let files = files(path)?;
             let folder = CampaignFolder::open(&files)?;
             let mut look = if args.wait { wait(&folder)? } else { Look::at(&folder)? };
+            if interrupt::stopped() {
+                return Ok(interrupt::resumable());
+            }
             look.read_logs(&folder);
             Ok(page::of(&look.state(&folder).status()?, path, shared))
         }
@@ -56,16 +59,18 @@ fn files(folder: &Path) -> Result<FolderOnDisk, Failure> {
 const SOON: Duration = Duration::from_millis(500);
 const LATE: Duration = Duration::from_secs(30);
 
-/// Looks again and again until nothing is running or queued, or a stop is requested.
+/// Looks again and again until nothing is running or queued, or a stop is requested, or this machine can never tell.
 fn wait(folder: &CampaignFolder) -> Result<Look, Failure> {
     let mut pause = SOON;
     loop {
         let begin = Instant::now();
         let look = Look::at(folder)?;
-        if look.is_idle() || interrupt::stopped() {
+        if look.is_idle() || interrupt::stopped() || (look.unknown.is_some() && !slurm::is_installed()) {
             return Ok(look);
         }
-        Terminal.doing(&page::progress(&look.state(folder).counts()));
+        // A controller that does not answer does so again some time.
+        let why = look.unknown.as_ref().map_or(String::new(), |failure| format!(" · {}", failure.message()));
+        Terminal.doing(&format!("{}{why}", page::progress(&look.state(folder).counts())));
         // Looking must cost others little: a controller and a file server serve many.
         pause = (pause * 3 / 2).max(begin.elapsed() * 20).min(LATE);
         interrupt::pause(pause);

@@ -52,7 +52,8 @@ pub fn computed(
         folder.refresh();
         let mut look = Look::at(&folder)?;
         if let Some(failure) = look.unknown.take() {
-            return Err(failure);
+            let command = format!("`rl4rla campaign resume {} --take-over`", quoted(path));
+            return Err(failure.or(&command));
         }
         let state = look.state(&folder);
         let (counts, missing) = (state.counts(), state.missing().into_iter().collect::<TaskRanges>());

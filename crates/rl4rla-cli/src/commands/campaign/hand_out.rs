@@ -43,7 +43,7 @@ pub fn resume(args: &ResumeArguments, shared: &Shared) -> Result<Page, Failure> 
     folder.refresh();
     let mut look = Look::at(&folder)?;
     if let Some(failure) = look.unknown.take().filter(|_| !args.take_over) {
-        return Err(failure);
+        return Err(failure.or("--take-over, which hands out what jobs may still be computing"));
     }
     if args.take_over {
         look.in_flight.chunks.clear();
@@ -82,9 +82,10 @@ impl HandOut<'_> {
             Some(threads) => {
                 computing.resources.cache_for(threads as usize);
                 let end = self.compute(look, tasks, threads)?;
-                let mut page = self.page()?;
-                page.code = code(&end);
-                Ok(page)
+                let mut now = Look::at(self.folder)?;
+                // This process is still there, and has nothing in its hands any more.
+                now.leave_out(number_after(look));
+                Ok(after(&end, self.status(&now)?, self.path))
             }
             None if computing.dry_run => self.scripts(look, tasks),
             None => {
@@ -99,8 +100,11 @@ impl HandOut<'_> {
 
     /// How it goes now.
     fn page(&self) -> Result<Page, Failure> {
-        let status = Look::at(self.folder)?.state(self.folder).status()?;
-        Ok(page::of(&status, self.path, self.shared))
+        self.status(&Look::at(self.folder)?)
+    }
+
+    fn status(&self, look: &Look) -> Result<Page, Failure> {
+        Ok(page::of(&look.state(self.folder).status()?, self.path, self.shared))
     }
 
     /// Computes tasks in this process.
@@ -123,13 +127,14 @@ impl HandOut<'_> {
     /// Hands tasks out to Slurm.
     pub fn send(&self, look: &Look, tasks: TaskRanges) -> Result<Sent, Failure> {
         let count = tasks.count();
-        let limits = slurm::limits(&self.folder.manifest().header().slurm)?;
+        let limits = slurm::limits(&self.folder.manifest().header().slurm)
+            .map_err(|failure| failure.or("--local N, to compute on this machine"))?;
         let (submission, scripts) = self.cut(look, tasks, limits)?;
         let Computer::Slurm { arrays, .. } = &submission.on else { unreachable!("it was cut for Slurm") };
         // First of all, so that no job is ever unknown.
         self.enter(&submission)?;
         let mut jobs = Vec::new();
-        for (array, script) in arrays.iter().zip(&scripts) {
+        for (before, (array, script)) in arrays.iter().zip(&scripts).enumerate() {
             let name = format!("jobs/{:04}-{}.sh", submission.number, array.first);
             self.folder.write(&name, script)?;
             // Slurm makes no folders.
@@ -142,11 +147,11 @@ impl HandOut<'_> {
                 }
             });
             match sent {
-                Ok(job) => jobs.push(job),
+                Ok(job) => jobs.extend(Some(job).filter(|job| !job.is_empty())),
                 Err(failure) => {
                     let (message, _) = failure.into_words();
                     let all = arrays.len();
-                    let words = format!("{} of {all} job arrays were submitted, then: {message}", jobs.len());
+                    let words = format!("{before} of {all} job arrays were submitted, then: {message}");
                     let command = format!("rl4rla campaign resume {}", quoted(self.path));
                     return Err(Failure::new(words)
                         .advise(format!("`{command}`, when that is mended: it hands out what is missing")));
@@ -154,8 +159,9 @@ impl HandOut<'_> {
             }
         }
         let (number, chunks) = (submission.number, submission.chunks.len());
+        let named = if jobs.is_empty() { String::new() } else { format!(", as job {}", jobs.join(", ")) };
         Ok(Sent {
-            text: format!("submitted {count} tasks in {chunks} chunks to Slurm, as job {}", jobs.join(", ")),
+            text: format!("submitted {count} tasks in {chunks} chunks to Slurm{named}"),
             json: json!({ "number": number, "chunks": chunks, "jobs": jobs }),
         })
     }
@@ -260,16 +266,20 @@ pub fn worker(args: &WorkerArguments) -> Result<Page, Failure> {
         "chunk {} of submission {}: {computed} tasks computed, {failed} of them failed; {had} had results, {left} are left\n",
         args.chunk, args.submission
     );
-    Ok(Page { json, text, code: code(&end) })
+    Ok(after(&end, Page::ok(json, text), path))
 }
 
-/// The exit code of a worker.
-fn code(end: &WorkerEnd) -> u8 {
-    match end {
-        WorkerEnd { left: 1.., .. } => INTERRUPTED,
-        WorkerEnd { failed: 1.., .. } => 1,
-        _ => 0,
+/// A page, with the exit code and the words that say whether the work came to its end.
+fn after(end: &WorkerEnd, page: Page, path: &Path) -> Page {
+    if end.left == 0 {
+        return Page { code: u8::from(end.failed > 0), ..page };
     }
+    let Page { json: mut told, text, code } = interrupted(path);
+    let mut json = page.json;
+    for key in ["interrupted", "resume"] {
+        json[key] = told[key].take();
+    }
+    Page { json, text: format!("{text}\n{}", page.text), code }
 }
 
 fn interrupted(path: &Path) -> Page {
