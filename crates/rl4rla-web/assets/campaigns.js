@@ -127,7 +127,7 @@ const tenth = (share) => `${(100 * share).toFixed(1)}\u00a0%`;
 function searches(rows) {
   const kinds = new Set(rows.map((row) => row.kind)).size > 1;
   const any = (head, key) => rows.some((row) => row[key] > 0) && { head, number: true, cell: (row) => count(row[key]) };
-  return [h('h3', null, 'Searches so far'), table([
+  return [h('h3', null, 'Searches'), table([
     { head: 'Search', cell: (row) => h('span', null, row.name, kinds && h('small', null, ` ${row.kind}`)) },
     { head: 'Method', cell: (row) => row.label },
     { head: 'Done', number: true, cell: (row) => `${count(row.done)} of ${count(row.tasks)}` },
