@@ -126,6 +126,28 @@ fn the_first_line_is_the_address() {
 }
 
 #[test]
+fn campaigns_are_those_that_were_named() {
+    let store = fresh("serve-campaigns.db");
+    let none = Served::begin(&["serve", "--store", &store]);
+    assert_eq!(
+        (none.get("/api/campaigns"), none.get("/api/about")["campaigns"].clone()),
+        (json!([]), json!(0))
+    );
+    let named = ["serve", "--campaign", "no-campaign", "--campaign=--help", "--store", &store];
+    let server = Served::begin(&named);
+    assert_eq!(server.get("/api/about")["campaigns"], 2);
+    let here = std::env::current_dir().unwrap();
+    let listed = server.get("/api/campaigns");
+    for (place, folder) in ["no-campaign", "--help"].into_iter().enumerate() {
+        let item = &listed[place];
+        let folder = here.join(folder);
+        assert_eq!((&item["place"], item["folder"].as_str()), (&json!(place), folder.to_str()), "{item}");
+        // In the words of the command.
+        assert!(item["error"]["message"].as_str().is_some_and(|text| text.len() > 5), "{item}");
+    }
+}
+
+#[test]
 fn a_run_of_the_page_is_that_of_the_command() {
     let (store, quiet) = (fresh("serve-run.db"), fresh("serve-run-quiet.db"));
     let server = Served::begin(&["serve", "--store", &store]);

@@ -8,12 +8,13 @@ const VIEWS = {
   runs: { module: './runs.js', title: 'Runs' },
   run: { module: './run.js', title: 'Run' },
   graph: { module: './graph.js', title: 'Search graph' },
+  campaigns: { module: './campaigns.js', title: 'Campaigns' },
   program: { module: './program.js', title: 'Program' },
   compare: { module: './compare.js', title: 'Compare' },
   map: { module: './map.js', title: 'Winner map' },
   start: { module: './start.js', title: 'Start a run' },
 };
-const MENU = ['runs', 'program', 'compare', 'map', 'start'];
+const MENU = ['runs', 'campaigns', 'program', 'compare', 'map', 'start'];
 const MENU_NAMES = { program: 'Programs', start: 'Start' };
 
 const main = document.getElementById('view');
@@ -88,7 +89,8 @@ async function show(moved) {
 }
 
 function menu(current) {
-  const names = MENU.filter((name) => name !== 'start' || mayWrite());
+  const fits = { start: mayWrite, campaigns: () => server.about?.campaigns > 0 };
+  const names = MENU.filter((name) => fits[name]?.() ?? true);
   put(document.getElementById('views'), h('ul', null, names.map((name) => h('li', null,
     h('a', { href: address(name), 'aria-current': name === current ? 'page' : undefined }, MENU_NAMES[name] ?? VIEWS[name].title)))));
 }

@@ -53,6 +53,15 @@ export function duration(seconds) {
   return `${(seconds / 86400).toFixed(1)} days`;
 }
 
+const ABOUT = [[90, 1, 'second'], [5400, 60, 'minute'], [129600, 3600, 'hour'], [Infinity, 86400, 'day']];
+
+/** An estimate of a duration in words: about 34 minutes. */
+export function roughly(seconds) {
+  if (seconds < 10) return 'a few seconds';
+  const [, unit, name] = ABOUT.find(([limit]) => seconds < limit);
+  return `about ${several(Math.round(seconds / unit), name)}`;
+}
+
 const AGO = [[60, 1, 'second'], [3600, 60, 'minute'], [86400, 3600, 'hour'], [2592000, 86400, 'day'], [31536000, 2592000, 'month'], [Infinity, 31536000, 'year']];
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 

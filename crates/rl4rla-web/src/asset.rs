@@ -33,6 +33,8 @@ const ASSETS: &[Asset] = assets! {
     "analysis.js": SCRIPT,
     "api.js": SCRIPT,
     "app.js": SCRIPT,
+    "campaign-bar.js": SCRIPT,
+    "campaigns.js": SCRIPT,
     "charts.js": SCRIPT,
     "compare.js": SCRIPT,
     "completion.js": SCRIPT,

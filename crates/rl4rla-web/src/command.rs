@@ -4,7 +4,7 @@ use crate::error::ApiError;
 use crate::server::ServerSettings;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Command;
@@ -13,9 +13,6 @@ use tokio::time::timeout;
 
 /// How long a question may take.
 const LONGEST: Duration = Duration::from_secs(100);
-
-/// Questions at a time; others wait. A search that goes on should not notice them.
-const TOGETHER: usize = 1;
 
 /// Most bytes of an argument: the system has a limit too.
 const ARGUMENT: usize = 100_000;
@@ -28,10 +25,10 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// The command of this server.
-    pub fn new(settings: &ServerSettings) -> Commands {
+    /// The command of this server, asked so many questions at a time; others wait.
+    pub fn new(settings: &ServerSettings, together: usize) -> Commands {
         let ServerSettings { command, store, .. } = settings.clone();
-        Commands { command, store, places: Semaphore::new(TOGETHER) }
+        Commands { command, store, places: Semaphore::new(together) }
     }
 
     /// Runs a command with options, and with what follows them, which is never taken for an option: the document that it
@@ -40,6 +37,16 @@ impl Commands {
         if rest.iter().any(|word| word.len() > ARGUMENT || word.contains('\0')) {
             return Err(ApiError::bad("the text is too long, or no text"));
         }
+        let rest: Vec<&OsStr> = rest.iter().map(OsStr::new).collect();
+        self.answer(options, &rest).await
+    }
+
+    /// The same about a folder, whose name may be no text.
+    pub async fn ask_about(&self, options: &[&str], folder: &Path) -> Result<Value, ApiError> {
+        self.answer(options, &[folder.as_os_str()]).await
+    }
+
+    async fn answer(&self, options: &[&str], rest: &[&OsStr]) -> Result<Value, ApiError> {
         let failed = |error: std::io::Error| ApiError::inside(format!("the command cannot be run: {error}"));
         let _place = self.places.acquire().await.map_err(|_| ApiError::inside("the server ends"))?;
         let output = Command::new(&self.command)

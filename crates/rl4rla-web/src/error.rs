@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use rl4rla::store::StoreError;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Why a request has no other answer.
 #[derive(Debug)]
@@ -43,6 +43,11 @@ impl ApiError {
     /// An error with this status.
     pub fn new(status: StatusCode, message: impl Into<String>) -> ApiError {
         ApiError { status, message: message.into(), advice: None }
+    }
+
+    /// What is wrong and what to do.
+    pub fn words(&self) -> Value {
+        json!({ "message": self.message, "advice": self.advice })
     }
 
     /// The same with a suggestion.

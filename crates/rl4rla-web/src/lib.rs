@@ -5,6 +5,7 @@
 
 mod asset;
 mod board;
+mod campaigns;
 mod check;
 mod command;
 mod compare;

@@ -3,8 +3,8 @@
 use crate::guard::{self, Guard};
 use crate::state::ServerState;
 use crate::{
-    asset, check, compare, error::ApiError, events, figures, graph, lists, map, marks, programs, run, runs,
-    starting,
+    asset, campaigns, check, compare, error::ApiError, events, figures, graph, lists, map, marks, programs,
+    run, runs, starting,
 };
 use axum::body::to_bytes;
 use axum::extract::{Request, State};
@@ -43,6 +43,7 @@ pub fn router(guard: Arc<Guard>, shared: Arc<ServerState>) -> Router {
         .route("/program", get(programs::show))
         .route("/program/{question}", post(programs::ask))
         .route("/compare", get(compare::runs))
+        .route("/campaigns", get(campaigns::list))
         .route("/map", get(map::winners))
         .route("/lists", get(lists::all))
         .route("/check", post(check::curriculum))
@@ -89,6 +90,7 @@ pub fn about(shared: &ServerState) -> Value {
         "version": rl4rla::VERSION,
         "store": settings.store.file_name().map(|name| name.to_string_lossy()),
         "read_only": settings.read_only,
+        "campaigns": settings.campaigns.len(),
         "counts": shared.board().counts(),
         "threads": std::thread::available_parallelism().map_or(1, usize::from),
     })

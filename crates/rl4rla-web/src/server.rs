@@ -37,6 +37,8 @@ pub struct ServerSettings {
     pub port: u16,
     /// Whether nothing may be changed.
     pub read_only: bool,
+    /// The folders of the campaigns that are shown.
+    pub campaigns: Vec<PathBuf>,
     /// The command, which computes what the page asks for.
     pub command: PathBuf,
 }

@@ -1,6 +1,7 @@
 //! What all requests share.
 
 use crate::board::Board;
+use crate::campaigns::Campaigns;
 use crate::command::Commands;
 use crate::events::Events;
 use crate::graph::Graphs;
@@ -10,6 +11,9 @@ use crate::server::ServerSettings;
 use crate::terms::KnownTerms;
 use crate::watch;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Questions about programs at a time. A search that goes on should not notice them.
+const QUESTIONS: usize = 1;
 
 /// What all requests share.
 pub struct ServerState {
@@ -21,6 +25,8 @@ pub struct ServerState {
     pub jobs: Arc<Jobs>,
     /// Questions that the command answers.
     pub commands: Commands,
+    /// The campaigns that are shown.
+    pub campaigns: Arc<Campaigns>,
     /// What the command lists, once it was asked for.
     pub lists: Lists,
     /// Search graphs that were made again.
@@ -38,7 +44,8 @@ impl ServerState {
         let events = Events::new();
         let shared = Arc::new(ServerState {
             jobs: Jobs::new(&settings, events.clone()),
-            commands: Commands::new(&settings),
+            commands: Commands::new(&settings, QUESTIONS),
+            campaigns: Campaigns::new(&settings),
             lists: Lists::default(),
             graphs: Graphs::default(),
             terms: KnownTerms::default(),

@@ -19,7 +19,8 @@ fn served<T>(name: &str, read_only: bool, test: impl FnOnce(&Served) -> T) -> T 
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("secret.rla"), "iteration:\n  v1 = MAT_VEC_MUL(A, x)\n").unwrap();
     let command = folder.join("no-command");
-    let settings = ServerSettings { store: folder.join("runs.db"), port: 0, read_only, command };
+    let campaigns = vec![folder.join("--help")];
+    let settings = ServerSettings { store: folder.join("runs.db"), port: 0, read_only, campaigns, command };
     let server = Server::bind(settings).unwrap();
     let url = server.url();
     let port = url.strip_prefix("http://127.0.0.1:").unwrap().split('/').next().unwrap().parse().unwrap();
@@ -87,7 +88,15 @@ const START: &str = r#"{"kind":"discover","curriculum":"subsampled-ls-gd"}"#;
 #[test]
 fn the_page_itself_is_answered() {
     served("usual", false, |server| {
-        for path in ["/", "/assets/app.js", "/assets/style.css", "/api/about", "/api/runs", "/api/map"] {
+        for path in [
+            "/",
+            "/assets/app.js",
+            "/assets/style.css",
+            "/api/about",
+            "/api/runs",
+            "/api/map",
+            "/api/campaigns",
+        ] {
             assert_eq!(server.status(&server.request("GET", path, &[], "")), 200, "{path}");
         }
         let check = server.request("POST", "/api/check", &[("Authorization", "")], r#"{"toml":"title = 1"}"#);
@@ -218,6 +227,16 @@ fn no_attack_is_accepted() {
             ("data of a curriculum", post("/api/runs", &[], data)),
             ("resume by path", post("/api/runs/..%2fx/resume", &[], "{}")),
             ("resume as an option", post("/api/runs/--help/resume", &[], "{}")),
+            ("campaign by path", get("/api/campaigns/..%2fsecret.rla", &[])),
+            ("campaign by absolute path", get("/api/campaigns//etc/passwd", &[])),
+            ("campaign by place", get("/api/campaigns/0", &[])),
+            ("campaign of another page", get("/api/campaigns", &[("Origin", &evil)])),
+            ("campaign of a rebound host", get("/api/campaigns", &[("Host", &rebound)])),
+            ("another campaign", post("/api/campaigns", &[], r#"{"folder":"/etc"}"#)),
+            (
+                "a campaign in place of another",
+                server.request("PUT", "/api/campaigns", &[], r#"["/etc/passwd"]"#),
+            ),
             // Bodies, headers and methods.
             ("oversized body", post("/api/check", &[], &large)),
             (
@@ -295,6 +314,23 @@ fn no_attack_is_accepted() {
         }
         assert!(!server.folder.join("runs.db").exists(), "nothing was written");
         assert_eq!(server.status(&get("/api/about", &[])), 200, "the server goes on");
+    });
+}
+
+#[test]
+fn no_request_names_the_folder_of_a_campaign() {
+    served("campaigns", false, |server| {
+        let list = |path: &str| {
+            let answer = server.answer(&server.request("GET", path, &[], ""));
+            answer.split_once("\r\n\r\n").map(|(_, body)| body.to_string()).unwrap_or_default()
+        };
+        let usual = list("/api/campaigns");
+        assert!(usual.contains("--help") && usual.contains("the command cannot be run"), "{usual}");
+        for query in
+            ["folder=/etc", "campaign=/etc/passwd", "place=1", "place=-1", "place=../secret.rla", "0=/etc"]
+        {
+            assert_eq!(list(&format!("/api/campaigns?{query}")), usual, "{query}");
+        }
     });
 }
 

@@ -1,12 +1,14 @@
 //! The options of `serve`.
 
 use clap::Args;
+use std::path::PathBuf;
 
 pub const AFTER_HELP: &str = "\
 Examples:
   rl4rla serve
   rl4rla serve --store runs.db --port 8080
   rl4rla serve --read-only --json
+  rl4rla serve --campaign /shared/night --campaign /shared/day
 
 The first line on standard output is the address of the page, to be opened in a browser on this machine. The part after `#`
 is a token: whoever has it may start, stop and mark runs. Runs of the store show up by themselves, whoever started them. Runs
@@ -21,4 +23,7 @@ pub struct Serve {
     /// Let nobody change anything: no token, no runs, no notes
     #[arg(long)]
     pub read_only: bool,
+    /// Show how the campaign in this folder goes; may be given several times
+    #[arg(long = "campaign", value_name = "FOLDER")]
+    pub campaigns: Vec<PathBuf>,
 }

@@ -8,11 +8,12 @@ use crate::{printed, progress};
 use rl4rla_web::{Server, ServerSettings};
 use serde_json::json;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Serves the page until a signal ends it.
 pub fn run(args: &Serve, shared: &Shared) -> Result<Page, Failure> {
-    let server = bound(args.port, args.read_only, shared)?;
+    let server = bound(args.port, args.read_only, &args.campaigns, shared)?;
     let address = Page::ok(json!({ "url": server.url() }), server.url());
     // Runs save their work when the server ends, which takes a moment.
     interrupt::saving(Page::nothing(INTERRUPTED));
@@ -27,12 +28,13 @@ pub fn run(args: &Serve, shared: &Shared) -> Result<Page, Failure> {
     Ok(Page::nothing(INTERRUPTED))
 }
 
-fn bound(port: u16, read_only: bool, shared: &Shared) -> Result<Server, Failure> {
+fn bound(port: u16, read_only: bool, campaigns: &[PathBuf], shared: &Shared) -> Result<Server, Failure> {
     let command = std::env::current_exe()
         .map_err(|error| Failure::new(format!("this program does not know its own path: {error}")))?;
     // Its processes work in the same folder, but a path that is whole cannot be misunderstood.
-    let store = std::path::absolute(&shared.store).unwrap_or_else(|_| shared.store.clone());
-    Server::bind(ServerSettings { store, port, read_only, command }).map_err(|error| {
+    let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let (store, campaigns) = (whole(&shared.store), campaigns.iter().map(whole).collect());
+    Server::bind(ServerSettings { store, port, read_only, campaigns, command }).map_err(|error| {
         Failure::new(format!("cannot listen on port {port} of this machine: {error}"))
             .advise("--port 0 for any port that is free")
     })
@@ -40,7 +42,7 @@ fn bound(port: u16, read_only: bool, shared: &Shared) -> Result<Server, Failure>
 
 /// Does some work while the page is served, whose address goes to standard error.
 pub fn alongside<T>(shared: &Shared, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    let server = bound(0, false, shared)?;
+    let server = bound(0, false, &[], shared)?;
     let _ = writeln!(std::io::stderr(), "{}", server.url());
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

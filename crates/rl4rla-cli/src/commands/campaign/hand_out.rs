@@ -82,10 +82,7 @@ impl HandOut<'_> {
             Some(threads) => {
                 computing.resources.cache_for(threads as usize);
                 let end = self.compute(look, tasks, threads)?;
-                let mut now = Look::at(self.folder)?;
-                // This process is still there, and has nothing in its hands any more.
-                now.leave_out(number_after(look));
-                Ok(after(&end, self.status(&now)?, self.path))
+                Ok(after(&end, self.page()?, self.path))
             }
             None if computing.dry_run => self.scripts(look, tasks),
             None => {
@@ -100,11 +97,8 @@ impl HandOut<'_> {
 
     /// How it goes now.
     fn page(&self) -> Result<Page, Failure> {
-        self.status(&Look::at(self.folder)?)
-    }
-
-    fn status(&self, look: &Look) -> Result<Page, Failure> {
-        Ok(page::of(&look.state(self.folder).status()?, self.path, self.shared))
+        let status = Look::at(self.folder)?.state(self.folder).status()?;
+        Ok(page::of(&status, self.path, self.shared))
     }
 
     /// Computes tasks in this process.

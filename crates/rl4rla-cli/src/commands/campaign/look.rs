@@ -73,11 +73,6 @@ impl Look {
         CampaignState::new(folder, &self.results, self.submissions.clone(), self.in_flight.clone())
     }
 
-    /// Leaves out a submission that nobody works at any more.
-    pub fn leave_out(&mut self, submission: u64) {
-        self.in_flight.chunks.retain(|(number, ..)| *number != submission);
-    }
-
     /// Whether nothing is running or queued.
     pub fn is_idle(&self) -> bool {
         self.in_flight.chunks.is_empty()
