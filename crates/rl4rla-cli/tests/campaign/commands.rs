@@ -120,6 +120,6 @@ fn explorations_are_counted_over_seeds() {
         result["cost"]["seconds"].take();
     }
     assert_eq!(single, expected);
-    let data = format!("explore --matrix small.toml --target y --campaign d --local 2");
-    site.refused(&data, &["campaigns explore drawn problems"]);
+    let data = "explore --matrix small.toml --target y --campaign d --local 2";
+    site.refused(data, &["campaigns explore drawn problems"]);
 }

@@ -145,6 +145,9 @@ fn described(manifest: &Manifest, assumed: usize, folder: &Path, shared: &Shared
     Page::ok(json, text)
 }
 
+/// The first seed, and how many.
+type Seeds = (u64, u64);
+
 /// A campaign without its searches.
 pub struct Draft {
     pub title: String,
@@ -167,7 +170,7 @@ impl Draft {
         let times = Times::read(shared)?;
         let mut assumed = 0;
         // Searches with the same seeds share their instances.
-        let mut groups: Vec<((u64, u64), Vec<(CampaignSearch, f64)>)> = Vec::new();
+        let mut groups: Vec<(Seeds, Vec<(CampaignSearch, f64)>)> = Vec::new();
         for SeededSearch { search, first_seed, seeds, seconds } in searches {
             let known = match seconds {
                 Some(seconds) => Some(seconds),
