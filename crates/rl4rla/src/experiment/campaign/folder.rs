@@ -240,7 +240,10 @@ impl<'a> CampaignFolder<'a> {
     ) -> Result<ResultKind, ExperimentError> {
         let (kind, text) = result_file::readable(&self.manifest, task, outcome);
         let path = result_file::path_of(task, kind);
-        let write = || self.files.create(&path, text.as_bytes());
+        let write = || {
+            let written = self.files.create(&path, text.as_bytes());
+            written.inspect_err(|error| monitor.doing(&format!("waiting to write {path}: {error}")))
+        };
         match patiently(self.files, &pauses(), false, &|| monitor.stopped(), write) {
             // Another process has computed the task too, and its result is the same.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(kind),
