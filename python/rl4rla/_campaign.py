@@ -1,4 +1,4 @@
-"""Campaigns: searches over many seeds, in a folder that many processes compute."""
+"""Campaigns: searches over many seeds, computed by processes that share one folder."""
 
 import os
 import re
@@ -14,20 +14,20 @@ from rl4rla._toml import toml
 
 KINDS = ("sweep", "explore", "audit", "reproduce")
 
-# The parts of the tasks of a search, in the order in which they are drawn, with their colours.
+# The parts of the tasks of a search, in the order in which they are drawn, with their colours and hatches.
 PARTS = {
-    "found": "#009e73",
-    "missed": "#f0e442",
-    "failed": "#d55e00",
-    "running": "#0072b2",
-    "waiting": "#d9d9d9",
-    "lost": "#cc79a7",
+    "found": ("#009e73", ""),
+    "missed": ("#f0e442", ".."),
+    "failed": ("#d55e00", "xx"),
+    "running": ("#0072b2", "//"),
+    "waiting": ("#d9d9d9", "--"),
+    "lost": ("#cc79a7", "||"),
 }
 
 COUNTS = ["tasks", "done", "found", "running", "waiting", "failed", "lost"]
 SEARCHES = ["kind", "name", "label", *COUNTS, "share", "low", "high"]
 FAILURES = ["task", "what", "reason", "advice"]
-SUBMISSIONS = ["number", "on", "where", "chunks", "active"]
+SUBMISSIONS = ["number", "on", "threads", "where", "chunks", "active"]
 
 # The command exits with it when it was stopped with its work saved.
 INTERRUPTED = 130
@@ -73,9 +73,9 @@ class Campaign:
     done = _entry("done", "Tasks with a result; those that failed are not among them.")
     found = _entry("found", "Tasks among those done that found their targets.")
     running = _entry("running", "Tasks in jobs or processes that run.")
-    waiting = _entry("waiting", "Tasks that are not handed out, or in a queue.")
+    waiting = _entry("waiting", "Tasks that are not handed out, in a queue, or in a process that cannot be seen from here.")
     failed = _entry("failed", "Tasks that ended with an error: see ``failures``.")
-    lost = _entry("lost", "Tasks that were handed out and are in nobody's hands any more: ``compute`` takes them up.")
+    lost = _entry("lost", "Tasks handed out, without a result, and in no running or queued job: ``compute`` takes them up.")
     complete = _entry("complete", "Whether all tasks are done.")
     seconds_left = _entry("seconds_left", "Estimate of the seconds until then; ``None`` while nothing runs.")
     notes = _entry("notes", "What a person should know, as a list of sentences.")
@@ -96,7 +96,7 @@ class Campaign:
 
     @property
     def submissions(self):
-        """Who has been given how many chunks of tasks, and has how many of them still, as a frame."""
+        """The jobs or the process of each submission, its chunks, and those that are queued or running, as a frame."""
         return frame(self.record["submissions"], SUBMISSIONS)
 
     def refresh(self):
@@ -104,7 +104,7 @@ class Campaign:
         return self._after("status")
 
     def compute(self, threads=None, *, failed=False, set_aside=False, take_over=False, progress=None):
-        """Computes in this process what has no result and is in nobody else's hands, ``threads`` tasks at a time.
+        """Computes in this process the tasks that have no result and are in no other process or job, ``threads`` at a time.
 
         After Ctrl-C everything computed is saved, and calling it again continues; so does ``rl4rla campaign resume``. Tasks
         that failed are computed again only with ``failed=True``; with ``set_aside=True``, so are those whose results are
@@ -145,10 +145,10 @@ class Campaign:
         # A row each: two searches may have the same name.
         places = range(len(shown))
         begin = [0] * len(shown)
-        for part, color in PARTS.items():
+        for part, (color, hatch) in PARTS.items():
             lengths = [row["done"] - row["found"] if part == "missed" else row[part] for row in shown]
             if any(lengths):
-                ax.barh(places, lengths, left=begin, color=color, label=part)
+                ax.barh(places, lengths, left=begin, color=color, hatch=hatch, label=part)
                 begin = [so_far + length for so_far, length in zip(begin, lengths)]
         names = [f"{row['kind']} {row['name']} {row['label']}".strip() for row in shown]
         ax.set_yticks(list(places), [name.replace("$", r"\$") for name in names])
@@ -222,13 +222,16 @@ def _words(message):
 
     >>> _words("unusable\\ntry: rl4rla campaign resume 'my night' --set-aside, which moves them")
     'unusable\\ntry: compute(set_aside=True), which moves them'
+    >>> _words("try: `rl4rla campaign resume night --failed --local 2`, once the cause is fixed")
+    'try: `compute(failed=True)`, once the cause is fixed'
     >>> _words("then `rl4rla campaign resume`; or `rl4rla campaign cancel night`, or --folder FOLDER")
     'then `compute()`; or `rl4rla campaign cancel night`, or folder FOLDER'
     >>> _words("try: `rl4rla sweep --help` shows all")
     'try: `rl4rla sweep --help` shows all'
     """
     shell_word = r"(?:\$?'(?:\\'|[^'])*'|\\'|[\w./:=+@%#\ue000-])+"
-    step = rf"rl4rla campaign (\w+)(?: {shell_word}(?: --([a-z-]+))?)?"
+    # --local is what compute() does.
+    step = rf"rl4rla campaign (\w+)(?: {shell_word}(?: --(?!local\b)([a-z-]+))?(?: --local \d+)?)?"
 
     def method(match):
         if match[1] == "resume":
@@ -259,7 +262,7 @@ def plan_campaign(file, folder=None, *, store=DEFAULT_STORE):
     dictionary with the same keys, whose ``sweep``, ``explore``, ``audit`` and ``reproduce`` are lists of dictionaries with the
     options of these commands; curricula may be dictionaries too. Runs in ``store`` tell how long tasks will take: ``record["seconds"]``.
 
-    Handing tasks out to Slurm is for a terminal, ``rl4rla campaign submit FOLDER``: jobs run the command.
+    Submit to Slurm from a terminal, ``rl4rla campaign submit FOLDER``, because jobs run the command, not the package.
     """
     store = os.fspath(store)
     if isinstance(file, (str, os.PathLike)):

@@ -10,6 +10,18 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
 
+# A stage that is found within milliseconds.
+STAGE = dict(
+    name="gradient",
+    edits=3,
+    open=["iteration"],
+    registers=["v1"],
+    step=0.5,
+    target="ls-gd",
+    family=dict(kind="low-cond", rows=40, cols=4),
+    instances=dict(search=6, select=4, report=4),
+)
+
 
 def pytest_addoption(parser):
     parser.addoption("--fuzz", type=int, default=300, help="number of fuzzed calls")

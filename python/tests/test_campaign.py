@@ -12,19 +12,10 @@ import numpy as np
 import pytest
 
 import rl4rla
+from conftest import STAGE
 from rl4rla._campaign import PARTS
 from rl4rla._toml import toml
 
-STAGE = dict(
-    name="gradient",
-    edits=3,
-    open=["iteration"],
-    registers=["v1"],
-    step=0.5,
-    target="ls-gd",
-    family=dict(kind="low-cond", rows=40, cols=4),
-    instances=dict(search=6, select=4, report=4),
-)
 MINE = {"title": "Mine", "stage": [STAGE]}
 SWEEP = dict(curricula=[MINE], methods=["best", "random"], seed=7, seeds=4)
 STATES = ("done", "running", "waiting", "failed", "lost")
@@ -62,6 +53,7 @@ def test_a_campaign_from_the_plan_to_the_store(night, tmp_path):
     assert night.complete and night.done == 8 and sum(night.record[state] for state in STATES) == night.tasks
     assert night.seconds_left is None and night.notes == [] and not len(night.failures)
     assert list(night.submissions["on"]) == ["local"] and list(night.submissions["active"]) == [0]
+    assert list(night.submissions["threads"]) == [2]
     store = tmp_path / "runs.db"
     assert night.collect(store) == 8 and len(rl4rla.runs(store)) == 8
     assert (night.record["present"], night.record["missing"]) == (0, 0)
@@ -109,7 +101,7 @@ def test_frames(computed):
         assert [row["low"], row["high"]] == search["interval"] and row["low"] <= row["share"] <= row["high"]
         assert row["label"] == search["label"] and "interval" not in row
     assert list(computed.failures.columns) == ["task", "what", "reason", "advice"]
-    assert {"number", "on", "where", "chunks", "active"} == set(computed.submissions.columns)
+    assert list(computed.submissions.columns) == ["number", "on", "threads", "where", "chunks", "active"]
 
 
 def results(campaign):
@@ -171,6 +163,8 @@ def test_a_campaign_is_drawn(computed, tmp_path):
     ax = rl4rla.Campaign(record, tmp_path).plot()
     widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in ax.containers}
     assert list(widths) == list(PARTS) and [widths[part][0] for part in PARTS] == [3, 2, 1, 4, 5, 6]
+    drawn = [patch.get_hatch() or "" for patch in ax.get_legend().get_patches()]
+    assert len(set(drawn)) == len(PARTS) and drawn == [bars[0].get_hatch() or "" for bars in ax.containers]
     ends = [max(bar.get_x() + bar.get_width() for bars in ax.containers for bar in [bars[row]]) for row in (0, 1)]
     assert ends == [21, 4] and len(ax.get_yticklabels()) == 2
     ax.figure.canvas.draw()

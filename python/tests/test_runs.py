@@ -10,17 +10,7 @@ import numpy as np
 import pytest
 
 import rl4rla
-
-STAGE = dict(
-    name="gradient",
-    edits=3,
-    open=["iteration"],
-    registers=["v1"],
-    step=0.5,
-    target="ls-gd",
-    family=dict(kind="low-cond", rows=40, cols=4),
-    instances=dict(search=6, select=4, report=4),
-)
+from conftest import STAGE
 
 
 def without_times(record):

@@ -1,37 +1,37 @@
 //! Processes of this and other machines: whether one that a file names is still there.
 
-use rl4rla::experiment::campaign::LocalProcess;
+use rl4rla::experiment::campaign::Process;
 use std::fs;
 
-/// This process, computing this many tasks at a time.
-pub fn this(threads: u64) -> LocalProcess {
-    let process = std::process::id();
-    LocalProcess { host: host(), process, started: started(process), threads }
+/// This process.
+pub fn this() -> Process {
+    let id = std::process::id();
+    Process { host: host(), id, started: started(id) }
 }
 
 /// Whether a process is running; `None` if it is of another machine.
-pub fn is_running(process: &LocalProcess) -> Option<bool> {
+pub fn is_running(process: &Process) -> Option<bool> {
     (process.host == host()).then(|| match process.started {
         // The number alone may be that of a later process.
-        Some(_) => started(process.process) == process.started,
-        None => exists(process.process),
+        Some(_) => started(process.id) == process.started,
+        None => exists(process.id),
     })
 }
 
-/// Asks a process of this machine to stop.
+/// Asks a process of this machine to stop; false if it cannot be told from others, or not be asked.
 #[cfg(unix)]
-pub fn ask_to_stop(process: &LocalProcess) -> bool {
+pub fn ask_to_stop(process: &Process) -> bool {
     use nix::sys::signal::{Signal, kill};
-    kill(nix::unistd::Pid::from_raw(process.process as i32), Signal::SIGTERM).is_ok()
+    process.started.is_some() && kill(nix::unistd::Pid::from_raw(process.id as i32), Signal::SIGTERM).is_ok()
 }
 
 #[cfg(not(unix))]
-pub fn ask_to_stop(_: &LocalProcess) -> bool {
+pub fn ask_to_stop(_: &Process) -> bool {
     false
 }
 
 /// The name of this machine.
-pub fn host() -> String {
+fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = name.or_else(|| std::env::var("COMPUTERNAME").or_else(|_| std::env::var("HOSTNAME")).ok());
     name.map_or("unknown".into(), |name| name.trim().into())
@@ -66,18 +66,13 @@ mod tests {
 
     #[test]
     fn a_process_is_told_from_others_with_its_number() {
-        let own = this(1);
+        let own = this();
         assert_eq!(is_running(&own), Some(true));
-        assert_eq!(is_running(&LocalProcess { host: "elsewhere".into(), ..own.clone() }), None);
+        assert_eq!(is_running(&Process { host: "elsewhere".into(), ..own.clone() }), None);
         if let Some(started) = own.started {
-            assert_eq!(is_running(&LocalProcess { started: Some(started + 1), ..own }), Some(false));
+            assert_eq!(is_running(&Process { started: Some(started + 1), ..own }), Some(false));
             let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-            let other = LocalProcess {
-                process: child.id(),
-                started: super::started(child.id()),
-                host: host(),
-                threads: 1,
-            };
+            let other = Process { id: child.id(), started: super::started(child.id()), host: host() };
             assert_eq!(is_running(&other), Some(true));
             child.kill().unwrap();
             child.wait().unwrap();

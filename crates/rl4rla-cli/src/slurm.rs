@@ -27,7 +27,14 @@ const NAMES: usize = 500;
 fn ask<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S>) -> Result<String, Failure> {
     let given = std::env::var(LIMIT_VARIABLE).ok().and_then(|seconds| seconds.parse().ok());
     let limit = given.map_or(LIMIT, Duration::from_secs);
-    match interrupt::output_within(Command::new(program).args(arguments), limit) {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(changes_answers) {
+            command.env_remove(name);
+        }
+    }
+    match interrupt::output_within(&mut command, limit) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(Failure::new(format!("Slurm is not installed here: there is no `{program}` on the PATH"))
                 .advise("the same command on a machine of the cluster"))
@@ -43,10 +50,19 @@ fn ask<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S>) -
             let words = String::from_utf8_lossy(&output.stderr);
             let words: Vec<&str> = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
             let words = if words.is_empty() { output.status.to_string() } else { words.join("; ") };
-            Err(Failure::new(format!("`{program}` failed: {words}"))
-                .advise("the options under [slurm] of the campaign, or your administrator; nothing is lost"))
+            Err(Failure::new(format!("`{program}` failed: {words}")).advise(match program {
+                "sbatch" => "other options under [slurm] of the campaign file; nothing is lost",
+                _ => "the same command later (`scontrol ping` shows whether Slurm answers); nothing is lost",
+            }))
         }
     }
+}
+
+/// Whether a variable would hide jobs from us, or have `sbatch` wait for them or send them elsewhere.
+fn changes_answers(variable: &str) -> bool {
+    let of_programs = ["SQUEUE_", "SCANCEL_", "SCONTROL_", "SACCTMGR_"];
+    of_programs.iter().any(|program| variable.starts_with(program))
+        || ["SBATCH_WAIT", "SBATCH_CLUSTERS"].contains(&variable)
 }
 
 /// Whether this machine can ask for jobs at all.
@@ -75,7 +91,8 @@ pub fn limits(options: &SlurmOptions) -> Result<Limits, Failure> {
     }
     let mut jobs = number("MaxJobCount").unwrap_or(10_000);
     if let Some(most) = most_submitted(options, setting(&configuration, "ClusterName")) {
-        let own = ask("squeue", ["--noheader", "--array", "--me", "--format=%i"])?.lines().count() as u64;
+        let own =
+            ask("squeue", ["--noheader", "--array", "--all", "--me", "--format=%i"])?.lines().count() as u64;
         if own >= most {
             let message = format!("Slurm lets you have {most} jobs (MaxSubmitJobs), and you have {own}");
             return Err(Failure::new(message).advise("`rl4rla campaign resume` when some of them have ended"));
@@ -95,13 +112,17 @@ fn setting<'a>(configuration: &'a str, name: &str) -> Option<&'a str> {
 fn most_submitted(options: &SlurmOptions, cluster: Option<&str>) -> Option<u64> {
     let asked = |words: &[&str]| ask("sacctmgr", ["--noheader", "--parsable2", "show"].iter().chain(words));
     let of_user = format!("user={}", ask("id", ["-un"]).ok()?.trim());
+    let account = options.account.clone().or_else(|| {
+        let usual = asked(&["user", &of_user, "format=DefaultAccount"]).ok()?;
+        usual.lines().map(|line| String::from(line.trim())).find(|account| !account.is_empty())
+    });
     let mut words = vec!["associations", &of_user, "format=Account,MaxSubmitJobs,GrpSubmitJobs,DefaultQOS"];
     let of_cluster = cluster.map(|cluster| format!("cluster={cluster}"));
     words.extend(of_cluster.as_deref());
     let associations = asked(&words).ok()?;
     let rows = associations.lines().map(|line| line.split('|').collect::<Vec<_>>());
     let own: Vec<Vec<&str>> =
-        rows.filter(|row| options.account.as_deref().is_none_or(|account| row[0] == account)).collect();
+        rows.filter(|row| account.as_deref().is_none_or(|account| row[0] == account)).collect();
     let mut limits: Vec<u64> =
         own.iter().flat_map(|row| &row[1..row.len().min(3)]).filter_map(parsed).collect();
     let services: Vec<&str> = match options.qos.as_deref() {
@@ -121,29 +142,32 @@ fn parsed(text: &&str) -> Option<u64> {
     text.trim().parse().ok()
 }
 
-/// The seconds of a time limit as Slurm writes it: minutes, M:S, H:M:S, D-H, D-H:M or D-H:M:S; `None` for no limit.
+/// The seconds of a time limit as Slurm writes it: minutes, M:S, H:M:S, D-H, D-H:M or D-H:M:S, infinity for none;
+/// `None` if it is no time limit.
 pub fn seconds(limit: &str) -> Option<f64> {
-    let numbers =
-        |text: &str| text.split(':').map(|part| part.trim().parse().ok()).collect::<Option<Vec<f64>>>();
-    match limit.split_once('-') {
-        Some((days, rest)) => {
-            let units = [3600.0, 60.0, 1.0];
-            let rest: f64 = numbers(rest)?.iter().zip(units).map(|(number, unit)| number * unit).sum();
-            Some(86_400.0 * days.trim().parse::<f64>().ok()? + rest)
-        }
-        None => match numbers(limit)?[..] {
-            [minutes] => Some(60.0 * minutes),
-            [minutes, seconds] => Some(60.0 * minutes + seconds),
-            [hours, minutes, seconds] => Some(3600.0 * hours + 60.0 * minutes + seconds),
-            _ => None,
+    let whole = |text: &str| text.trim().parse::<u32>().ok().map(f64::from);
+    let numbers = |text: &str| text.split(':').map(whole).collect::<Option<Vec<f64>>>();
+    let seconds = match limit.split_once('-') {
+        _ if ["UNLIMITED", "INFINITE"].iter().any(|none| limit.eq_ignore_ascii_case(none)) => f64::INFINITY,
+        Some((days, rest)) => match numbers(rest)?[..] {
+            [hours] => 86_400.0 * whole(days)? + 3600.0 * hours,
+            [hours, minutes] => 86_400.0 * whole(days)? + 3600.0 * hours + 60.0 * minutes,
+            [hours, minutes, seconds] => 86_400.0 * whole(days)? + 3600.0 * hours + 60.0 * minutes + seconds,
+            _ => return None,
         },
-    }
+        None => match numbers(limit)?[..] {
+            [minutes] => 60.0 * minutes,
+            [minutes, seconds] => 60.0 * minutes + seconds,
+            [hours, minutes, seconds] => 3600.0 * hours + 60.0 * minutes + seconds,
+            _ => return None,
+        },
+    };
+    // Zero means that there is none.
+    Some(if seconds > 0.0 { seconds } else { f64::INFINITY })
 }
 
-/// What a script is made of.
-pub struct JobScript<'a> {
-    /// Its jobs.
-    pub array: &'a JobArray,
+/// What the jobs of a submission do.
+pub struct JobWork<'a> {
     /// The number of the submission.
     pub submission: u64,
     /// What they ask for.
@@ -154,17 +178,40 @@ pub struct JobScript<'a> {
     pub directory: &'a Path,
     /// This program.
     pub program: &'a Path,
+    /// The limit of their caches in MiB, if one is given.
+    pub cache: Option<usize>,
 }
 
-impl JobScript<'_> {
-    /// The text. Jobs are put in the queue again when their node fails or others are preferred.
-    pub fn text(&self) -> String {
-        let JobScript { array, submission, options, .. } = self;
+/// The script of the jobs of an array.
+pub struct JobScript {
+    /// The options of `sbatch`.
+    options: Vec<String>,
+    command: String,
+}
+
+impl JobWork<'_> {
+    /// An error if there is a path that scripts or Slurm would take for something else.
+    pub fn check(&self) -> Result<(), Failure> {
+        let bad = |c: char| c.is_control() || c == '\\';
+        for path in [self.folder, self.directory, self.program] {
+            if path.to_str().is_none_or(|path| path.contains(bad)) {
+                let message =
+                    format!("Slurm cannot use the path {path:?}, because of its unusual characters");
+                return Err(Failure::new(message)
+                    .advise("a path without backslashes, line breaks and control characters, in UTF-8"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The script of an array. Jobs are put in the queue again when their node fails or others are preferred.
+    pub fn script(&self, array: &JobArray) -> JobScript {
+        let JobWork { submission, options, .. } = self;
         let log = self.folder.join(log_name(*submission, array.first, "%a"));
         // Slurm takes % for a placeholder.
         let folder = self.folder.to_string_lossy();
         let log = log.to_string_lossy().replacen(&*folder, &folder.replace('%', "%%"), 1);
-        let mut lines = vec![
+        let mut given = vec![
             format!("--job-name={}", array.name),
             format!("--array=0-{}", array.chunks - 1),
             format!("--output={log}"),
@@ -182,17 +229,24 @@ impl JobScript<'_> {
             ("cpus-per-task", &cpus),
             ("constraint", &options.constraint),
         ] {
-            lines.extend(value.iter().map(|value| format!("--{name}={value}")));
+            given.extend(value.iter().map(|value| format!("--{name}={value}")));
         }
-        lines.extend(options.extra.iter().cloned());
-        let lines: String = lines.iter().map(|line| format!("#SBATCH {}\n", for_sbatch(line))).collect();
-        let (program, folder) = (quoted(self.program), quoted(self.folder));
+        given.extend(options.extra.iter().cloned());
+        let (program, folder, first) = (quoted(self.program), quoted(self.folder), array.first);
+        let cache = self.cache.map_or(String::new(), |mib| format!(" --cache {mib}"));
+        let command = format!(
+            "{program} campaign worker {folder} --submission {submission} --chunk $(({first} + SLURM_ARRAY_TASK_ID)){cache}"
+        );
+        JobScript { options: given, command }
+    }
+}
+
+impl JobScript {
+    /// The text.
+    pub fn text(&self) -> String {
+        let lines = self.options.iter().map(|option| format!("#SBATCH {}\n", for_sbatch(option)));
         // The process of the job is the worker itself, so that signals reach it.
-        format!(
-            "#!/bin/bash\n{lines}exec {program} campaign worker {folder} --submission {submission} \
-             --chunk $(({} + SLURM_ARRAY_TASK_ID))\n",
-            array.first
-        )
+        format!("#!/bin/bash\n{}exec {}\n", lines.collect::<String>(), self.command)
     }
 }
 
@@ -209,9 +263,12 @@ pub fn log_name(submission: u64, first: u64, job: &str) -> String {
     format!("logs/{submission:04}-{first}-{job}.log")
 }
 
-/// Submits a script; returns the number of the job.
-pub fn submit(script: &Path) -> Result<String, Failure> {
-    let answer = ask("sbatch", [OsStr::new("--parsable"), script.as_os_str()])?;
+/// Submits a script in a file; returns the number of the job.
+pub fn submit(file: &Path, script: &JobScript) -> Result<String, Failure> {
+    // The variables of `sbatch` take precedence over the lines of a script, but not over arguments.
+    let options = script.options.iter().map(OsStr::new);
+    let arguments = [OsStr::new("--parsable")].into_iter().chain(options).chain([file.as_os_str()]);
+    let answer = ask("sbatch", arguments)?;
     Ok(answer.trim().split(';').next().unwrap_or_default().into())
 }
 
@@ -229,7 +286,7 @@ pub fn queue(names: &[&str]) -> Result<Queue, Failure> {
     let mut queue = Queue::default();
     for names in names.chunks(NAMES) {
         let wanted = format!("--name={}", names.join(","));
-        queue.read(&ask("squeue", ["--noheader", "--array", &wanted, "--format=%j|%K|%T|%r"])?);
+        queue.read(&ask("squeue", ["--noheader", "--array", "--all", &wanted, "--format=%j|%K|%T|%r"])?);
     }
     Ok(queue)
 }
@@ -272,7 +329,9 @@ mod tests {
     fn script(folder: &str, options: &SlurmOptions) -> String {
         let array = JobArray { name: "rl4rla-abc-1-0".into(), first: 1000, chunks: 7 };
         let (folder, directory, program) = (Path::new(folder), Path::new("/work"), Path::new("/bin/rl4rla"));
-        JobScript { array: &array, submission: 1, options, folder, directory, program }.text()
+        let work = JobWork { submission: 1, options, folder, directory, program, cache: Some(64) };
+        work.check().unwrap();
+        work.script(&array).text()
     }
 
     #[test]
@@ -291,8 +350,26 @@ mod tests {
              #SBATCH --output=/shared/night/logs/0001-1000-%a.log\n#SBATCH --chdir=/work\n#SBATCH --open-mode=append\n\
              #SBATCH --requeue\n#SBATCH --partition=cpu\n#SBATCH --time=2:00:00\n#SBATCH --mem=4G\n\
              #SBATCH --cpus-per-task=4\n#SBATCH --nice=100\n#SBATCH \"--comment=two words\"\n\
-             exec /bin/rl4rla campaign worker /shared/night --submission 1 --chunk $((1000 + SLURM_ARRAY_TASK_ID))\n"
+             exec /bin/rl4rla campaign worker /shared/night --submission 1 --chunk $((1000 + SLURM_ARRAY_TASK_ID)) \
+             --cache 64\n"
         );
+    }
+
+    #[test]
+    fn paths_that_scripts_cannot_have_are_refused() {
+        for folder in ["/back\\slash", "/line\nbreak", "/bell\u{7}"] {
+            let (folder, work) = (Path::new(folder), Path::new("/work"));
+            let options = &SlurmOptions::default();
+            let work =
+                JobWork { submission: 1, options, folder, directory: work, program: work, cache: None };
+            assert!(work.check().unwrap_err().message().contains("unusual characters"));
+        }
+    }
+
+    #[test]
+    fn variables_that_hide_jobs_are_left_out() {
+        assert!(["SQUEUE_STATES", "SCANCEL_USERID", "SBATCH_WAIT"].into_iter().all(changes_answers));
+        assert!(!["SLURM_CONF", "SBATCH_PARTITION", "PATH"].into_iter().any(changes_answers));
     }
 
     #[test]
@@ -321,10 +398,11 @@ mod tests {
 
     #[test]
     fn time_limits_are_read_as_slurm_writes_them() {
-        let limits = ["90", "10:30", "2:00:00", "1-12", "1-12:30", "1-0:0:1", "UNLIMITED", "1:2:3:4", ""];
-        let expected =
-            [5400.0, 630.0, 7200.0, 129_600.0, 131_400.0, 86_401.0].map(Some).into_iter().chain([None; 3]);
-        assert!(limits.map(seconds).into_iter().eq(expected), "{:?}", limits.map(seconds));
+        let limits = ["90", "10:30", "2:00:00", "1-12", "1-12:30", "1-0:0:1", "UNLIMITED", "infinite", "0"];
+        let none = f64::INFINITY;
+        let expected = [5400.0, 630.0, 7200.0, 129_600.0, 131_400.0, 86_401.0, none, none, none].map(Some);
+        assert_eq!(limits.map(seconds), expected);
+        assert_eq!(["4h", "1:2:3:4", "1-1:2:3:4", "-1", "", "1.5"].map(seconds), [None; 6]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod common;
 mod campaign {
+    pub mod builds;
     pub mod cancel;
     pub mod commands;
     pub mod damage;

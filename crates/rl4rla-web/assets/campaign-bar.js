@@ -17,7 +17,7 @@ const PARTS = [
   { name: 'waiting', drawn: NOTHING, tasks: (counts) => counts.waiting },
   { name: 'lost', drawn: STRIPES('M4 0V8'), tasks: (counts) => counts.lost },
 ];
-const ABOUT = { missed: 'done, and the targets not found', failed: 'ended with an error', waiting: 'in a queue, or not handed out yet', lost: 'handed out, and nobody computes them any more' };
+const ABOUT = { missed: 'done, and the targets not found', failed: 'ended with an error', waiting: 'in a queue, not handed out yet, or in a process that cannot be seen from here', lost: 'handed out, without a result, and in no running or queued job' };
 
 const id = (name) => `task-${name}`;
 const patch = (part, place) => [s('rect', { class: `task ${part.name}`, ...place }), s('rect', { fill: `url(#${id(part.name)})`, ...place })];

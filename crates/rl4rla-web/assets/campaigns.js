@@ -84,13 +84,13 @@ function part(drawn) {
 function campaign() {
   const parts = {
     head: part(({ status, folder }) => [h('h2', null, status?.title || folder), status && facts([['Campaign', status.campaign], ['Folder', status.folder], ['Build', status.build]])]),
-    error: part((error) => error && failure(error)),
+    error: part((error) => error && failure({ message: error.message, advice: error.advice && tried(error.advice) })),
     tasks: part((status) => status && tasks(status)),
     notes: part((notes) => notes?.map((note) => h('p', { class: 'remark words' }, note))),
-    searches: part((rows) => rows?.length > 0 && searches(rows)),
+    searches: part((status) => status?.searches.length > 0 && searches(status)),
     failures: part((status) => status && failures(status)),
     submissions: part((rows) => rows && submissions(rows)),
-    next: part((status) => status && next(status)),
+    next: part((next) => next && [h('p', { class: 'note' }, `${next.words[0].toUpperCase()}${next.words.slice(1)}:`), code(next.command, 'the command')]),
   };
   return {
     element: h('section', { class: 'campaign' }, Object.values(parts).map((one) => one.element)),
@@ -101,10 +101,10 @@ function campaign() {
       parts.error.show(waits ? null : error);
       parts.tasks.show(waits ? { waits } : status && counts(status));
       parts.notes.show(status?.notes);
-      parts.searches.show(status?.searches);
+      parts.searches.show(status && { searches: status.searches, left: status.searches_left_out });
       parts.failures.show(status && { failures: status.failures, failed: status.failed });
       parts.submissions.show(status?.submissions);
-      parts.next.show(status && { ...counts(status), folder: status.folder, submitted: status.submissions.length > 0, active: status.submissions.some((one) => one.active > 0) });
+      parts.next.show(status?.next);
     },
   };
 }
@@ -124,27 +124,36 @@ function tasks(status) {
 /** A share with a digit after the point: thousands of tasks tell as much. */
 const tenth = (share) => `${(100 * share).toFixed(1)}\u00a0%`;
 
-function searches(rows) {
+function searches({ searches: rows, left }) {
   const kinds = new Set(rows.map((row) => row.kind)).size > 1;
   const any = (head, key) => rows.some((row) => row[key] > 0) && { head, number: true, cell: (row) => count(row[key]) };
   return [h('h3', null, 'Searches'), table([
     { head: 'Search', cell: (row) => h('span', null, row.name, kinds && h('small', null, ` ${row.kind}`)) },
-    { head: 'Method', cell: (row) => row.label },
+    { head: 'Settings', cell: (row) => row.label },
     { head: 'Done', number: true, cell: (row) => `${count(row.done)} of ${count(row.tasks)}` },
     { head: 'Found', number: true, cell: (row) => (row.done ? `${count(row.found)} of ${count(row.done)}` : null) },
     { head: '95 % interval', number: true, cell: (row) => (row.interval ? `${tenth(row.interval[0])} to ${tenth(row.interval[1])}` : null) },
     any('Failed', 'failed'), any('Lost', 'lost'),
-  ].filter(Boolean), rows)];
+  ].filter(Boolean), rows), left > 0 && h('p', { class: 'note' }, `and ${several(left, 'other')}; `, h('code', null, 'rl4rla campaign status --json'), ' has all')];
 }
 
+/** Advice as the command words it. */
+const tried = (advice) => `try: ${advice}`;
+
+/** Failed tasks; those with the same reason are one row. */
 function failures({ failures: shown, failed }) {
+  const reasons = new Map();
+  shown.forEach((one) => {
+    const key = JSON.stringify([one.reason, one.advice]);
+    reasons.set(key, [...(reasons.get(key) ?? []), one]);
+  });
+  const rows = [...reasons.values()];
   const head = `${several(failed, 'task')} failed`;
-  return failed > 0 && h('details', { open: shown.length <= FEW }, h('summary', null, failed > shown.length ? `${head}; these are the first ${count(shown.length)}` : head), table([
-    { head: 'What', long: true, cell: (one) => one.what },
-    { head: 'Task', number: true, cell: (one) => String(one.task) },
-    { head: 'Reason', long: true, cell: (one) => h('span', { class: 'words' }, one.reason) },
-    ...(shown.some((one) => one.advice) ? [{ head: 'What to do', long: true, cell: (one) => one.advice && h('span', { class: 'words' }, one.advice) }] : []),
-  ], shown));
+  return failed > 0 && h('details', { open: rows.length <= FEW }, h('summary', null, failed > shown.length ? `${head}; the first ${count(shown.length)}` : head), table([
+    { head: 'First task', long: true, cell: ([first]) => `${first.what} (task ${first.task})` },
+    { head: 'Tasks', number: true, cell: (row) => count(row.length) },
+    { head: 'Reason', long: true, cell: ([{ reason, advice }]) => [h('span', { class: 'words' }, reason), advice && h('div', { class: 'words' }, tried(advice))].filter(Boolean) },
+  ], rows));
 }
 
 const COMPUTERS = { slurm: 'Slurm', local: 'one machine' };
@@ -159,19 +168,4 @@ function submissions(rows) {
     { head: 'Chunks', number: true, cell: (row) => count(row.chunks) },
     { head: 'Queued or running', number: true, cell: (row) => count(row.active) },
   ], rows));
-}
-
-/** A word of a command line, as a shell takes it. */
-const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
-
-/** What to type next; the command itself says the same in a terminal. */
-function next({ complete, running, waiting, failed, lost, folder, submitted, active }) {
-  const command = (words, what) => [h('p', { class: 'note' }, words), code(`rl4rla campaign ${what} ${quoted(folder)}`, 'the command')];
-  const are = (tasks) => `${several(tasks, 'task')} ${tasks === 1 ? 'is' : 'are'}`;
-  if (complete) return command('All results are there. To enter them into a store:', 'collect');
-  if (!submitted) return command('Nothing has been handed out yet. To begin:', 'submit');
-  if (lost) return command(`${are(lost)} in nobody’s hands any more. To hand out what is missing:`, 'resume');
-  if (waiting && !active) return command(`${are(waiting)} not handed out. To do so:`, 'resume');
-  if (failed) return command(`${several(failed, 'task')} failed. To compute them again${running || active ? ', when the others are over' : ''}:`, 'resume --failed');
-  return null;
 }

@@ -16,16 +16,28 @@ use tokio::time::{Instant, timeout_at};
 /// Campaigns that are looked at at a time; others wait. Slow disks should not hinder each other, nor many campaigns the machine.
 const TOGETHER: usize = 4;
 
+/// Most searches of a campaign that are shown: there may be 20,000.
+const LISTED: usize = 60;
+
 /// How often a campaign is looked at, and how long a page waits for that.
 #[derive(Clone, Copy)]
 struct Pace {
-    /// From the end of one look to the next.
-    rest: Duration,
+    /// The shortest and the longest time from the end of one look to the next.
+    least: Duration,
+    most: Duration,
     /// What is older is given to pages that would have to wait for longer.
     patience: Duration,
 }
 
-const USUAL: Pace = Pace { rest: Duration::from_secs(5), patience: Duration::from_secs(2) };
+const USUAL: Pace =
+    Pace { least: Duration::from_secs(5), most: Duration::from_secs(60), patience: Duration::from_secs(2) };
+
+impl Pace {
+    /// The time until the next look after one that took so long: a controller and a file server serve many.
+    fn rest(&self, taken: Duration) -> Duration {
+        (taken * 20).clamp(self.least, self.most)
+    }
+}
 
 /// The campaigns that this server shows. Requests know them by their place in this list, never by a path.
 pub struct Campaigns {
@@ -45,8 +57,8 @@ struct Campaign {
 struct Heard {
     /// Whether a process is being asked.
     asking: bool,
-    /// When the last one had answered.
-    ended: Option<Instant>,
+    /// When the next one may be.
+    due: Option<Instant>,
     answer: Option<Result<Value, ApiError>>,
 }
 
@@ -78,7 +90,7 @@ impl Campaigns {
     /// Asks the command, unless it is being asked or has just been.
     fn look(self: &Arc<Campaigns>, place: usize) {
         let begins = self.all[place].heard.send_if_modified(|heard| {
-            let due = !heard.asking && heard.ended.is_none_or(|ended| ended.elapsed() >= self.pace.rest);
+            let due = !heard.asking && heard.due.is_none_or(|due| due <= Instant::now());
             heard.asking |= due;
             due
         });
@@ -89,12 +101,14 @@ impl Campaigns {
         let all = self.clone();
         tokio::spawn(async move {
             let Campaign { folder, heard } = &all.all[place];
+            let begin = Instant::now();
             let answer = all.commands.ask_about(&["campaign", "status"], folder).await;
             let answer = answer.and_then(|status| match status.is_object() {
-                true => Ok(status),
+                true => Ok(shortened(status)),
                 false => Err(ApiError::inside("the command told no status")),
             });
-            heard.send_replace(Heard { asking: false, ended: Some(Instant::now()), answer: Some(answer) });
+            let due = Instant::now() + all.pace.rest(begin.elapsed());
+            heard.send_replace(Heard { asking: false, due: Some(due), answer: Some(answer) });
         });
     }
 }
@@ -108,6 +122,16 @@ impl Campaign {
             None => json!({ "place": place, "folder": folder }),
         }
     }
+}
+
+/// A status with its first searches only, and the number of those left out.
+fn shortened(mut status: Value) -> Value {
+    if let Some(Value::Array(searches)) = status.get_mut("searches") {
+        let left_out = searches.len().saturating_sub(LISTED);
+        searches.truncate(LISTED);
+        status["searches_left_out"] = left_out.into();
+    }
+    status
 }
 
 /// All campaigns.
@@ -158,8 +182,10 @@ mod tests {
         }
     }
 
-    const OFTEN: Pace = Pace { rest: Duration::ZERO, patience: Duration::from_secs(60) };
-    const ONCE: Pace = Pace { rest: Duration::from_secs(3600), ..OFTEN };
+    const HOUR: Duration = Duration::from_secs(3600);
+    const OFTEN: Pace =
+        Pace { least: Duration::ZERO, most: Duration::ZERO, patience: Duration::from_secs(60) };
+    const ONCE: Pace = Pace { least: HOUR, most: HOUR, ..OFTEN };
 
     fn asked(folder: &Path) -> usize {
         fs::read_to_string(folder.join("asked")).map_or(0, |text| text.lines().count())
@@ -183,6 +209,48 @@ mod tests {
         let words: Vec<&str> = words.lines().collect();
         assert_eq!(words[..5], ["campaign", "status", "--json", "--quiet", "--store"]);
         assert_eq!(words[6..], ["--", folder.to_str().unwrap()]);
+    }
+
+    #[test]
+    fn the_first_searches_are_told_and_the_others_counted() {
+        let scratch = Scratch::new("searches");
+        let searches = |numbers: std::ops::Range<usize>| -> Vec<Value> {
+            numbers.map(|number| json!({ "name": format!("s{number}") })).collect()
+        };
+        let sizes = [0, LISTED, LISTED + 1, 20_000];
+        let folders = sizes.map(|size| {
+            let answer = json!({ "tasks": size, "searches": searches(0..size), "next": null }).to_string();
+            scratch.campaign(size.to_string(), &answer, "0")
+        });
+        let told = wait(async { scratch.serve(ONCE, &folders).told().await });
+        for (size, item) in sizes.into_iter().zip(&told) {
+            let shown = size.min(LISTED);
+            let status = json!({
+                "tasks": size, "searches": searches(0..shown), "searches_left_out": size - shown, "next": null,
+            });
+            assert_eq!(item["status"], status, "{size}");
+        }
+    }
+
+    #[test]
+    fn looks_that_take_long_are_rare() {
+        let seconds = Duration::from_secs_f64;
+        for (taken, rest) in [(0.0, 5.0), (0.25, 5.0), (0.5, 10.0), (1.5, 30.0), (3.0, 60.0), (100.0, 60.0)] {
+            assert_eq!(USUAL.rest(seconds(taken)), seconds(rest), "{taken}");
+        }
+        let scratch = Scratch::new("costly");
+        let costly = scratch.campaign("costly", "{}", "0");
+        fs::write(costly.join("hold"), "").unwrap();
+        wait(async {
+            // Twenty times half a second: more than the rest of this test takes.
+            let pace = Pace { most: HOUR, patience: Duration::from_millis(500), ..OFTEN };
+            let all = scratch.serve(pace, std::slice::from_ref(&costly));
+            all.told().await;
+            fs::remove_file(costly.join("hold")).unwrap();
+            while all.told().await[0]["status"].is_null() {}
+            all.told().await;
+            assert_eq!(asked(&costly), 1);
+        });
     }
 
     #[test]

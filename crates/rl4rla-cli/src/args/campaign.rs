@@ -14,10 +14,12 @@ Examples:
   rl4rla campaign collect methods --store methods.db
   rl4rla campaign submit methods --local 2
 
-A campaign is planned from a file with tables [[sweep]], [[explore]], [[audit]] and [[reproduce]], whose keys are the options
-of these commands. Its tasks, one search with one seed each, are computed by Slurm jobs, or with --local on this machine.
-Everything is in files of one folder; a task that has a result is never computed again, and an interrupted one goes on where
-it was. `sweep`, `explore`, `audit` and `reproduce` do all of it with --campaign FOLDER. See also `rl4rla help campaign`.";
+A campaign is planned from a file with tables [[sweep]], [[explore]], [[audit]] and [[reproduce]],
+whose keys are the options of these commands. Its tasks, one search with one seed each, are
+computed by Slurm jobs, or with --local on this machine. Everything is in files of one folder; a
+task that has a result is never computed again, and an interrupted one continues from its
+checkpoint. `sweep`, `explore`, `audit` and `reproduce` do all this with --campaign FOLDER. See
+also `rl4rla help campaign`.";
 
 #[derive(Args)]
 pub struct Campaign {
@@ -48,13 +50,13 @@ See `rl4rla help campaign` for all keys.")]
     Worker(WorkerArguments),
     /// Show how a campaign goes: tasks done, running, failed with the reason, lost, and what was found so far
     Status(StatusArguments),
-    /// Hand out what is missing: tasks that were lost, and what an interrupted `submit` left
+    /// Hand out missing tasks: lost ones, and those that an interrupted `submit` did not reach
     Resume(ResumeArguments),
     /// Verify all results and enter them into the store
     #[command(after_help = "\
-Runs that are in the store already are left as they are, so this may be repeated, also while a campaign goes on.
-Exit code 1 if tasks are missing or have failed. A result that is damaged, of another campaign or of another build is an
-error: nothing is entered.")]
+Runs that are in the store already are left as they are, so this may be repeated, also while a
+campaign goes on. Exit code 1 if tasks are missing or have failed. A result that is damaged, of
+another campaign or of another build is an error: nothing is entered.")]
     Collect(FolderArgument),
     /// Cancel the jobs of a campaign; results and checkpoints are kept
     Cancel(FolderArgument),
@@ -100,13 +102,13 @@ pub struct SubmitArguments {
 pub struct ResumeArguments {
     #[command(flatten)]
     pub folder: FolderArgument,
-    /// Compute tasks again that ended with an error
+    /// Also compute tasks again that ended with an error
     #[arg(long)]
     pub failed: bool,
     /// Move files that are no results of this campaign, or damaged, to its folder `damaged`, and compute their tasks again
     #[arg(long)]
     pub set_aside: bool,
-    /// Hand out all unfinished tasks, even those that others may be computing; costs time, never results
+    /// Hand out all unfinished tasks, even those that others may be computing: some may be computed twice, with the same results
     #[arg(long)]
     pub take_over: bool,
     #[command(flatten)]
@@ -117,10 +119,10 @@ pub struct ResumeArguments {
 pub struct WorkerArguments {
     #[command(flatten)]
     pub folder: FolderArgument,
-    /// The submission
+    /// Number of the submission, from 1
     #[arg(long, value_name = "K")]
     pub submission: u64,
-    /// The chunk of the submission
+    /// Number of the chunk, from 0
     #[arg(long, value_name = "C")]
     pub chunk: u64,
     #[command(flatten)]

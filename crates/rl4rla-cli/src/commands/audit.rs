@@ -29,7 +29,9 @@ pub fn run(args: &Audit, shared: &Shared) -> Result<Page, Failure> {
     match computed(&args.as_campaign, || of_audit(args), &args.resources, shared)? {
         Some(Campaigned::Interrupted(page)) => return Ok(page),
         Some(Campaigned::Done(audits)) => {
-            let (curriculum, stages) = audits.first().expect("one was planned");
+            // None if its results were taken away meanwhile.
+            let nothing = || Failure::new("the results are gone").advise("the same command again");
+            let (curriculum, stages) = audits.first().ok_or_else(nothing)?;
             return Ok(page(curriculum, stages, shared));
         }
         None => {}

@@ -10,7 +10,7 @@ mod page;
 mod plan;
 
 pub use computed::{Campaigned, computed, interruption};
-pub use plan::{of_audit, of_exploration, of_reproduction, of_sweep};
+pub use plan::{of_audit, of_exploration, of_sweep, of_sweeps};
 
 use crate::args::{Campaign, CampaignStep, Shared};
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ use crate::page::Page;
 use crate::slurm;
 use look::Look;
 use rl4rla::experiment::Monitor;
-use rl4rla::experiment::campaign::{CampaignFolder, Computer, FolderOnDisk};
+use rl4rla::experiment::campaign::{CampaignFolder, Computer, FolderOnDisk, Submission, SubmissionMark};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -28,9 +28,9 @@ use std::time::{Duration, Instant};
 pub fn run(args: &Campaign, shared: &Shared) -> Result<Page, Failure> {
     match &args.step {
         CampaignStep::Plan(args) => plan::run(args, shared),
-        CampaignStep::Submit(args) => hand_out::submit(args, shared),
-        CampaignStep::Worker(args) => hand_out::worker(args),
-        CampaignStep::Resume(args) => hand_out::resume(args, shared),
+        CampaignStep::Submit(args) => args.computing.resources.within(|| hand_out::submit(args, shared)),
+        CampaignStep::Worker(args) => args.resources.within(|| hand_out::worker(args)),
+        CampaignStep::Resume(args) => args.computing.resources.within(|| hand_out::resume(args, shared)),
         CampaignStep::Collect(args) => collect::run(args, shared),
         CampaignStep::Status(args) => {
             let path = &args.folder.folder;
@@ -59,17 +59,19 @@ fn files(folder: &Path) -> Result<FolderOnDisk, Failure> {
 const SOON: Duration = Duration::from_millis(500);
 const LATE: Duration = Duration::from_secs(30);
 
-/// Looks again and again until nothing is running or queued, or a stop is requested, or this machine can never tell.
+/// Looks again and again until nothing is known to be running or queued, or a stop is requested, or this machine can never
+/// tell.
 fn wait(folder: &CampaignFolder) -> Result<Look, Failure> {
     let mut pause = SOON;
     loop {
         let begin = Instant::now();
         let look = Look::at(folder)?;
-        if look.is_idle() || interrupt::stopped() || (look.unknown.is_some() && !slurm::is_installed()) {
+        // A controller that does not answer does so again some time.
+        let blind = look.unknown.is_some() && slurm::is_installed();
+        if (look.is_idle() && !blind) || interrupt::stopped() {
             return Ok(look);
         }
-        // A controller that does not answer does so again some time.
-        let why = look.unknown.as_ref().map_or(String::new(), |failure| format!(" · {}", failure.message()));
+        let why = look.in_flight.notes.first().map_or(String::new(), |note| format!(" · {note}"));
         Terminal.doing(&format!("{}{why}", page::progress(&look.state(folder).counts())));
         // Looking must cost others little: a controller and a file server serve many.
         pause = (pause * 3 / 2).max(begin.elapsed() * 20).min(LATE);
@@ -82,37 +84,39 @@ fn cancel(path: &Path, shared: &Shared) -> Result<Page, Failure> {
     let files = files(path)?;
     let folder = CampaignFolder::open(&files)?;
     let look = Look::at(&folder)?;
+    // Processes before jobs: one that is submitting jobs must not go on.
+    let mut cancelled = 0;
+    let mut left = look.unseen.clone();
+    for submission in look.active() {
+        // Whoever waits for its results must not hand its tasks out again.
+        folder.mark(submission, SubmissionMark::Cancelled)?;
+        let stopped = look.is_at_work(submission) && local_process::ask_to_stop(&submission.process);
+        if submission.on == Computer::Local && look.is_at_work(submission) && !stopped {
+            left.push(format!("{} cannot be asked to stop from here", submission.process));
+        }
+        cancelled += u64::from(stopped || submission.on != Computer::Local);
+    }
     if let Some(failure) = look.unknown {
         return Err(failure);
     }
-    let mut elsewhere = Vec::new();
-    let mut names = Vec::new();
-    for submission in look.active() {
-        match &submission.on {
-            Computer::Slurm { arrays, .. } => names.extend(arrays.iter().map(|array| array.name.as_str())),
-            Computer::Local(process) if local_process::is_running(process).is_some() => {
-                local_process::ask_to_stop(process);
-            }
-            Computer::Local(process) => elsewhere.push(format!(
-                "submission {} is computed by process {} on {}: run this command there",
-                submission.number, process.process, process.host
-            )),
-        }
-    }
-    if !names.is_empty() {
-        slurm::cancel(&names)?;
-    }
-    let cancelled = look.active().count() - elsewhere.len();
+    // All of them: jobs that were submitted a moment ago may not be seen yet.
+    let names: Vec<&str> =
+        (look.submissions.iter().flat_map(Submission::job_arrays)).map(|array| array.name.as_str()).collect();
+    slurm::cancel(&names)?;
     // Those that end need a moment for their checkpoints.
     let begin = Instant::now();
     let mut look = Look::at(&folder)?;
-    while !look.is_idle() && elsewhere.is_empty() && begin.elapsed() < LATE && !interrupt::stopped() {
+    while !look.is_idle() && left.is_empty() && begin.elapsed() < LATE && !interrupt::stopped() {
         Terminal.doing("waiting for jobs to save their work");
         interrupt::pause(SOON);
         look = Look::at(&folder)?;
     }
-    look.in_flight.notes.extend(elsewhere);
+    left.retain(|note| !look.in_flight.notes.contains(note));
+    look.in_flight.notes.extend(left);
     let mut page = page::of(&look.state(&folder).status()?, path, shared);
+    if cancelled == 0 {
+        page.text = format!("nothing was cancelled\n\n{}", page.text);
+    }
     page.json["cancelled"] = cancelled.into();
     Ok(page)
 }

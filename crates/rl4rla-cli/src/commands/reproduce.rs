@@ -1,7 +1,7 @@
 //! `rl4rla reproduce`.
 
 use crate::args::{Reproduce, Shared};
-use crate::commands::campaign::{computed, interruption, of_reproduction};
+use crate::commands::campaign::{computed, interruption, of_sweeps};
 use crate::curriculum;
 use crate::failure::Failure;
 use crate::interrupt::{self, Terminal};
@@ -44,7 +44,7 @@ pub fn run(args: &Reproduce, shared: &Shared) -> Result<Page, Failure> {
     if args.dry_run {
         return planned(&mut runs, shared);
     }
-    let campaigned = computed(&args.as_campaign, || of_reproduction(args), &args.resources, shared)?;
+    let campaigned = computed(&args.as_campaign, || Ok(of_sweeps(&runs.sweeps)), &args.resources, shared)?;
     if let Some(page) = interruption(campaigned) {
         return Ok(page);
     }

@@ -1,6 +1,6 @@
 //! Cancelling: jobs in a queue, jobs that run, processes of this machine.
 
-use super::site::{Site, has_worked, process_of, until};
+use super::site::{SWEEP, Site, has_worked, process_of, until};
 use crate::common::{lengthy, said};
 use serde_json::json;
 
@@ -87,15 +87,43 @@ fn a_process_of_another_machine_is_left_alone() {
     site.json("campaign submit c --local 1");
     let text = site.read("c/submissions/0001.json");
     let submission: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let host = submission["on"]["local"]["host"].as_str().unwrap();
+    let host = submission["process"]["host"].as_str().unwrap();
     site.write("c/submissions/0001.json", &text.replace(&format!("{host:?}"), "\"elsewhere\""));
     std::fs::remove_dir_all(site.file("c/results")).unwrap();
-    let cancelled = site.json("campaign cancel c");
-    assert_eq!((&cancelled["cancelled"], &cancelled["running"]), (&json!(0), &json!(8)));
-    let notes = cancelled["notes"].to_string();
-    assert!(notes.contains("on elsewhere: run this command there"), "{notes}");
-    // It counts as running until somebody says that it does not.
-    assert_eq!(site.json("campaign resume c --local 1")["running"], 8);
+    std::fs::remove_file(site.file("c/submissions/0001.ended")).unwrap();
+    // It counts as at work until somebody says that it is not; nobody waits for that.
+    for asked in ["campaign cancel c", "campaign status c --wait", "campaign resume c --local 1"] {
+        let status = site.json(asked);
+        assert_eq!(
+            (&status["waiting"], &status["lost"], &status["seconds_left"]),
+            (&json!(8), &json!(0), &json!(null))
+        );
+        let notes = status["notes"].to_string();
+        assert!(
+            notes.contains("on elsewhere still computes submission 1") && notes.contains("--take-over"),
+            "{notes}"
+        );
+    }
+    let words =
+        ["on elsewhere still computes submission 1", "rl4rla campaign resume c --take-over --local 1"];
+    site.refused(&format!("{SWEEP} --campaign c --local 1"), &words);
     assert_eq!(site.json("campaign resume c --local 1 --take-over")["complete"], true);
+    site.is_as_swept();
+}
+
+#[test]
+fn who_waits_hands_out_nothing_that_was_cancelled() {
+    let site = Site::new("cancel-waited-for");
+    site.cluster("sbatch", "queue");
+    let child = site.start(&format!("{SWEEP} --campaign c --json"));
+    until("it waits", || !site.names("slurm/queue").is_empty() && site.asked() > 2);
+    let cancelled = site.json("campaign cancel c");
+    assert_eq!((&cancelled["cancelled"], &cancelled["lost"]), (&json!(1), &json!(8)));
+    let said = said(child.wait_with_output().unwrap());
+    assert_eq!((said.code, &said.json()["interrupted"]), (130, &json!(true)), "{said:?}");
+    assert_eq!(site.names("c/submissions"), ["0001.cancelled", "0001.ended", "0001.json"]);
+    // Whoever repeats the command wants it.
+    site.cluster("sbatch", "");
+    site.json(&format!("{SWEEP} --campaign c"));
     site.is_as_swept();
 }

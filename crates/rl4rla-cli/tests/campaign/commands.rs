@@ -94,7 +94,7 @@ fn an_audit_prints_the_same_stages() {
             assert_eq!((as_campaign.code, alone.code), (code, code), "{as_campaign:?}");
             assert_eq!(as_campaign.json(), alone.json());
         }
-        assert_eq!(site.names(&format!("{folder}/submissions")).len(), 1);
+        assert_eq!(site.submissions(folder).len(), 1);
         let collected = site.run(&format!("campaign collect {folder} --json")).json();
         assert_eq!(collected["audits"], json!([alone.json()]));
     }
@@ -112,7 +112,7 @@ fn explorations_are_counted_over_seeds() {
     assert_eq!(many.code, i32::from(alone.iter().any(|said| said.code != 0)), "{many:?}");
     assert_eq!(site.runs("runs.db"), site.runs("alone.db"));
     assert_eq!(site.run(&format!("{asked} --seeds 2 --campaign c --local 2 --json")).json(), many.json());
-    assert_eq!(site.names("c/submissions").len(), 1);
+    assert_eq!(site.submissions("c").len(), 1);
     // One seed prints what it prints without a campaign.
     let mut single = timeless(site.run(&format!("{asked} --campaign single --local 2 --json")).json());
     let mut expected = timeless(alone[0].json());

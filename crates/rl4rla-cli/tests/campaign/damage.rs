@@ -43,7 +43,7 @@ fn damaged_results_are_named_and_set_aside() {
         site.json("campaign status d")["campaign"].as_str().unwrap()
     );
     let words = [
-        "nothing was entered: 10 files of c are unusable".into(),
+        "nothing was entered: 10 files of c cannot be used".into(),
         named(&result(0), "it is cut off or was changed"),
         named(&result(1), &foreign),
         named(&result(2), "it is cut off or was changed"),

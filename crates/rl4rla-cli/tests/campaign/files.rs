@@ -120,7 +120,9 @@ fn a_submission_that_was_damaged() {
         submission.replace("\"number\":1", "\"number\":2"),
     ] {
         site.write("c/submissions/0001.json", &text);
-        for step in STEPS {
+        // Half a submission may be one that a machine does not see whole yet, for which workers wait for minutes.
+        let is_whole = text.ends_with('}');
+        for step in STEPS.into_iter().filter(|step| is_whole || !step.starts_with("worker")) {
             let words = ["submissions/0001.json is damaged", "remove it", "rl4rla campaign resume"];
             site.refused(&format!("campaign {step}"), &words);
         }

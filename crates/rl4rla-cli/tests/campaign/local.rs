@@ -130,18 +130,24 @@ fn tasks_that_fail_are_told_and_only_computed_again_if_that_is_asked_for() {
     assert!(failure["reason"].as_str().unwrap().contains("linearly separable"), "{failure}");
     let text = site.run("campaign status c").out;
     assert!(text.contains("1 failed") && text.contains("linearly separable"), "{text}");
-    assert!(text.contains("`rl4rla campaign resume --failed c`"), "{text}");
+    assert!(text.contains("`rl4rla campaign resume c --failed --local 1`"), "{text}");
     let said = site.run("campaign collect c --json");
     assert_eq!((said.code, numbers(&said), &said.json()["entered"]), (1, [3, 1, 0], &json!(3)));
     assert_eq!(site.runs("runs.db").len(), 3);
     let before = site.contents("c");
     assert_eq!(site.json("campaign resume c --local 1")["failed"], 1);
     assert_eq!(site.contents("c"), before, "nothing is computed");
+    site.cluster("scontrol", "fail");
+    site.refused("campaign resume c --failed", &["`scontrol` failed", "--local N"]);
+    let dry = site.json("campaign resume c --failed --dry-run");
+    assert!(dry["scripts"][0].as_str().unwrap().contains("#SBATCH --array=0-0"), "{dry}");
+    assert_eq!(site.contents("c"), before, "the failure is kept until its task is handed out");
     let said = site.run("campaign resume c --failed --local 1 --json");
     assert_eq!((said.code, numbers(&said)), (1, [3, 1, 0]), "it fails again: {said:?}");
-    assert_eq!(site.names("c/submissions").len(), 2);
+    assert_eq!(site.submissions("c").len(), 2);
     for _ in 0..2 {
-        let words = ["1 of 1 tasks failed", "linearly separable", "rl4rla campaign resume d --failed"];
+        let words =
+            ["1 of 1 tasks failed", "linearly separable", "rl4rla campaign resume d --failed --local 1"];
         site.refused(&format!("{SEPARABLE} --campaign d --local 1"), &words);
     }
 }
@@ -152,8 +158,9 @@ fn a_worker_is_told_what_it_computes() {
     site.cluster("sbatch", "queue");
     site.json("campaign submit c");
     let worked = |chunk: u64| site.json(&format!("campaign worker c --submission 1 --chunk {chunk}"));
-    assert_eq!(worked(2), json!({ "had": 0, "computed": 2, "failed": 0, "left": 0 }));
-    assert_eq!(worked(2), json!({ "had": 2, "computed": 0, "failed": 0, "left": 0 }));
+    let told = |had, computed| json!({ "tasks": 2, "done": 2, "running": 0, "failed": 0, "lost": 0, "had": had, "computed": computed });
+    assert_eq!(worked(2), told(0, 2));
+    assert_eq!(worked(2), told(2, 0));
     assert_eq!(site.results(), ["000000004.found.json", "000000005.found.json"]);
     site.refused(
         "campaign worker c --submission 1 --chunk 4",

@@ -21,7 +21,7 @@ fn a_worker_that_is_ended_saves_its_work() {
         let said = said(child.wait_with_output().unwrap());
         let told = said.json();
         assert_eq!(
-            (said.code, &told["interrupted"], &told["left"]),
+            (said.code, &told["interrupted"], &told["lost"]),
             (130, &json!(true), &json!(1)),
             "{said:?}"
         );
@@ -39,7 +39,10 @@ fn a_worker_that_is_ended_saves_its_work() {
     child.wait_with_output().unwrap();
     assert!(site.names("c/checkpoints").len() >= checkpoints, "what was saved stays");
     // Slurm runs the job again, which goes on from there.
-    assert_eq!(site.run(asked).json(), json!({ "had": 0, "computed": 1, "failed": 0, "left": 0 }));
+    assert_eq!(
+        site.run(asked).json(),
+        json!({ "tasks": 1, "done": 1, "running": 0, "failed": 0, "lost": 0, "had": 0, "computed": 1 })
+    );
     assert_eq!(site.names("c/checkpoints"), [""; 0]);
     site.json("campaign collect c");
     site.json("sweep long.toml --methods exhaustive --seeds 1 --store alone.db");

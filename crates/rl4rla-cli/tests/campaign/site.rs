@@ -127,6 +127,13 @@ impl Site {
         all
     }
 
+    /// The submissions of a campaign.
+    pub fn submissions(&self, folder: &str) -> Vec<String> {
+        let mut names = self.names(&format!("{folder}/submissions"));
+        names.retain(|name| name.ends_with(".json"));
+        names
+    }
+
     /// The names of the results.
     pub fn results(&self) -> Vec<String> {
         self.names("c/results/000000")
@@ -246,5 +253,5 @@ pub fn has_worked(process: u32, ticks: u64) {
 pub fn process_of(site: &Site, submission: &str) -> u32 {
     let text = fs::read_to_string(site.file(submission)).unwrap_or_default();
     let submission: Value = serde_json::from_str(&text).unwrap_or_default();
-    submission["on"]["local"]["process"].as_u64().unwrap_or(0) as u32
+    submission["process"]["id"].as_u64().unwrap_or(0) as u32
 }

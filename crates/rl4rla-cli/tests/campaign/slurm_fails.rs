@@ -1,6 +1,7 @@
 //! Slurm that is not there, fails, does not answer, or loses jobs: a word on what is wrong, and nothing lost or done twice.
 
-use super::site::{SWEEP, Site, until};
+use super::site::{SWEEP, Site, signal, until};
+use crate::common::said;
 use serde_json::json;
 
 /// A campaign whose jobs wait in the queue, in arrays of two.
@@ -122,7 +123,7 @@ fn a_queue_that_cannot_be_seen() {
             &["Unable to contact slurm controller", "nothing is lost"],
         );
     }
-    assert_eq!(site.names("c/submissions").len(), 1);
+    assert_eq!(site.submissions("c").len(), 1);
     assert_eq!(site.json("campaign resume c --take-over --local 2")["complete"], true);
     // All is done: what is in the queue does not matter any more.
     assert_eq!(site.json("campaign status c --wait")["notes"], json!([]));
@@ -146,10 +147,10 @@ fn waiting_outlasts_a_queue_that_cannot_be_seen_for_a_while() {
     site.cluster("squeue", "");
     site.start_jobs();
     for child in [waiting, swept] {
-        let said = crate::common::said(child.wait_with_output().unwrap());
+        let said = said(child.wait_with_output().unwrap());
         assert_eq!(said.code, 0, "{said:?}");
     }
-    assert_eq!(site.names("c/submissions").len(), 1);
+    assert_eq!(site.submissions("c").len(), 1);
     site.is_as_swept();
 }
 
@@ -185,5 +186,67 @@ fn why_jobs_wait() {
         site.write(&format!("slurm/queue/{job}"), "PENDING|AssocMaxJobsLimit\n");
     }
     let status = site.json("campaign status c");
-    assert_eq!(status["notes"], json!(["4 jobs wait in the queue: AssocMaxJobsLimit"]));
+    assert_eq!(status["notes"], json!(["4 jobs waiting in the queue: AssocMaxJobsLimit"]));
+}
+
+#[test]
+fn variables_of_slurm_change_nothing() {
+    let site = Site::planned("variables");
+    site.cluster("sbatch", "queue");
+    let ask = |arguments: &str| {
+        let mut command = site.command(&format!("{arguments} --json"));
+        command.envs([("SBATCH_JOB_NAME", "mine"), ("SBATCH_WAIT", "1"), ("SQUEUE_STATES", "RUNNING")]);
+        said(command.output().unwrap())
+    };
+    for asked in ["campaign submit c", "campaign status c", "campaign resume c"] {
+        let said = ask(asked);
+        assert_eq!(
+            (said.code, &said.json()["waiting"], &said.json()["lost"]),
+            (0, &json!(8), &json!(0)),
+            "{said:?}"
+        );
+    }
+    assert_eq!(site.names("c/submissions"), ["0001.ended", "0001.json"]);
+}
+
+#[test]
+fn what_is_about_to_be_submitted_is_in_somebodys_hands() {
+    let site = Site::planned("submitting");
+    site.cluster("longest", "2");
+    site.cluster("sbatch", "hold");
+    let begin = || {
+        let child = site.start("campaign submit c --json");
+        until("the tasks are on record", || site.file("c/submissions/0001.json").exists());
+        child
+    };
+    let child = begin();
+    for asked in ["status c", "resume c", "resume c --local 1"] {
+        let status = site.json(&format!("campaign {asked}"));
+        assert_eq!((&status["waiting"], &status["lost"]), (&json!(8), &json!(0)), "{asked}");
+    }
+    assert_eq!(site.names("c/submissions"), ["0001.json"]);
+    // Whoever was killed submits nothing any more.
+    signal(child.id(), "KILL");
+    child.wait_with_output().unwrap();
+    assert_eq!(site.json("campaign status c")["lost"], 8);
+    std::fs::remove_file(site.file("c/submissions/0001.json")).unwrap();
+    let child = begin();
+    site.write("slurm/released", "");
+    assert_eq!(said(child.wait_with_output().unwrap()).code, 0);
+    assert_eq!(site.json("campaign status c --wait")["complete"], true);
+    site.is_as_swept();
+}
+
+#[test]
+fn folders_that_scripts_cannot_name() {
+    let site = Site::new("unusual");
+    for folder in ["back\\slash", "line\nbreak"] {
+        let run = |words: &[&str]| said(site.command("campaign --json").args(words).output().unwrap());
+        assert_eq!(run(&["plan", "c.toml", "--folder", folder]).code, 0);
+        let refused = run(&["submit", folder]);
+        assert_eq!(refused.code, 2);
+        assert!(refused.err.contains("unusual characters"), "{refused:?}");
+        assert_eq!(site.names(folder), ["manifest.jsonl"], "nothing is handed out");
+        assert_eq!(run(&["submit", folder, "--local", "2"]).code, 0);
+    }
 }

@@ -25,6 +25,7 @@ pub use target::Target;
 
 use crate::discovery::Stage;
 use crate::program::{IterationPart, Program, RegSet, Section, TypeSystem};
+use std::path::Path;
 use user_table::Tables;
 
 /// A sequence of stages, each starting from the program found by the previous one.
@@ -68,7 +69,12 @@ impl Curriculum {
     /// assert_eq!(curriculum.stages[0].0.budget, 20_000);
     /// ```
     pub fn parse(name: &str, text: &str) -> Result<Curriculum, SpecError> {
-        spec::curriculum(name, text, Tables::Read)
+        Curriculum::parse_in(Path::new(""), name, text)
+    }
+
+    /// The same where paths of tables are relative to a folder that need not be the current one.
+    pub fn parse_in(folder: &Path, name: &str, text: &str) -> Result<Curriculum, SpecError> {
+        spec::curriculum(name, text, Tables::ReadIn(folder))
     }
 
     /// The same without reading the tables that its problems are drawn from, for callers that only need the stages.

@@ -17,9 +17,9 @@ const DATA_KEYS: [&str; 9] =
 
 /// Whether to read the tables that problems are drawn from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tables {
-    /// Read them.
-    Read,
+pub(super) enum Tables<'a> {
+    /// Read them; their paths are relative to this folder.
+    ReadIn(&'a Path),
     /// Skip them: nothing will be drawn.
     Skip,
 }
@@ -42,8 +42,10 @@ pub(super) fn table(reader: &TableReader, tables: Tables) -> Result<Family, Spec
         standardise: flag("standardise")?,
     };
     let family = match tables {
-        Tables::Read => Family::of_table(Path::new(file.string()?), &design, &Reading::default())
-            .map_err(|error| file.error(error.to_string()).advise(error.advice))?,
+        Tables::ReadIn(folder) => {
+            Family::of_table(&folder.join(file.string()?), &design, &Reading::default())
+                .map_err(|error| file.error(error.to_string()).advise(error.advice))?
+        }
         Tables::Skip => Family::of_unread_table(),
     };
     let size = reader.get("rows").map(|item| item.size(ANY)).transpose()?;

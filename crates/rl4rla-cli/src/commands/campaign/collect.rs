@@ -6,7 +6,7 @@ use crate::args::{FolderArgument, Shared};
 use crate::commands::audit;
 use crate::failure::Failure;
 use crate::interrupt::{self, Terminal};
-use crate::page::Page;
+use crate::page::{Page, several};
 use crate::shell::quoted;
 use rl4rla::curriculum::Curriculum;
 use rl4rla::experiment::campaign::{
@@ -31,10 +31,16 @@ pub fn run(args: &FolderArgument, shared: &Shared) -> Result<Page, Failure> {
     };
     let status = look.state(&folder).status()?;
     let Collected { entered, present, failed, missing, .. } = collected;
-    let mut page = page::without_next(&status);
+    let mut page = match status.complete {
+        true => page::without_next(&status),
+        false => page::of(&status, path, shared),
+    };
     let audits = audits(&folder, &collected.audits)?;
-    let mut head =
-        format!("{entered} runs entered {}; {present} were there already\n\n", shared.store.display());
+    let mut head = format!(
+        "{} entered {}; {present} were there already\n\n",
+        several(entered, "run"),
+        shared.store.display()
+    );
     let mut shown = Vec::new();
     for (curriculum, stages) in &audits {
         let page = audit::page(curriculum, stages, shared);
@@ -62,6 +68,8 @@ pub fn results(
     shared: &Shared,
 ) -> Result<Option<Collected>, Failure> {
     interrupt::saving(interrupt::resumable());
+    // The store notes the build of a run, and searches are read as this build reads them.
+    folder.manifest().check_build()?;
     let faults = campaign::verify(folder, results, &Terminal)?;
     if !faults.is_empty() {
         return Err(refused(&faults, path));
@@ -75,8 +83,11 @@ pub fn results(
 }
 
 fn refused(faults: &[(String, Damage)], path: &Path) -> Failure {
-    let mut message =
-        format!("nothing was entered: {} files of {} are unusable", faults.len(), path.display());
+    let mut message = format!(
+        "nothing was entered: {} of {} cannot be used",
+        several(faults.len() as u64, "file"),
+        path.display()
+    );
     for (file, damage) in faults.iter().take(NAMED) {
         message += &format!("\n  {file}: {damage}");
     }

@@ -3,6 +3,7 @@
 use super::collect;
 use super::hand_out::HandOut;
 use super::look::Look;
+use super::page::step;
 use super::plan::{Draft, SeededSearch};
 use super::{files, wait};
 use crate::args::{AsCampaign, Resources, Shared};
@@ -12,8 +13,10 @@ use crate::page::Page;
 use crate::shell::quoted;
 use rl4rla::curriculum::Curriculum;
 use rl4rla::experiment::AuditedStage;
-use rl4rla::experiment::campaign::{CampaignFolder, TaskRanges};
+use rl4rla::experiment::campaign::{CampaignFolder, CampaignStatus, SubmissionMark, TaskRanges};
+use rl4rla::store::Store;
 use serde_json::json;
+use std::path::Path;
 
 /// What a command goes on with: the runs are in the store.
 pub enum Campaigned {
@@ -41,13 +44,21 @@ pub fn computed(
     let (plan, _) = Draft { title, jobs, slurm }.plan(searches, shared)?;
     let files = files(path)?;
     let folder = CampaignFolder::create_or_open(&files, plan)?;
-    let hand_out = HandOut { folder: &folder, root: files.root(), path, shared };
+    folder.manifest().check_build()?;
+    check_store(&shared.store)?;
+    let hand_out = HandOut::new(&folder, &files, path, shared);
     interrupt::saving(interrupted(options));
     let mut before = None;
+    let cancelled = folder.marked(SubmissionMark::Cancelled)?;
     let look = loop {
         wait(&folder)?;
         if interrupt::stopped() {
             return Ok(Some(Campaigned::Interrupted(interrupted(options))));
+        }
+        if folder.marked(SubmissionMark::Cancelled)? != cancelled {
+            let Page { json, text, code } = interrupted(options);
+            let text = format!("the campaign was cancelled\n{text}");
+            return Ok(Some(Campaigned::Interrupted(Page { json, text, code })));
         }
         folder.refresh();
         let mut look = Look::at(&folder)?;
@@ -57,6 +68,12 @@ pub fn computed(
         }
         let state = look.state(&folder);
         let (counts, missing) = (state.counts(), state.missing().into_iter().collect::<TaskRanges>());
+        if let [unseen, ..] = &look.unseen[..] {
+            let command = step("resume --take-over", path, options.local);
+            return Err(
+                Failure::new(unseen).advise(format!("the same command on that machine, or `{command}`"))
+            );
+        }
         if counts.failed > 0 {
             return Err(failed(&look.state(&folder).status()?, options));
         }
@@ -73,7 +90,7 @@ pub fn computed(
                 hand_out.compute(&look, missing, threads)?;
             }
             None => {
-                hand_out.send(&look, missing)?;
+                hand_out.send(&look, missing, resources)?;
             }
         }
     };
@@ -81,6 +98,17 @@ pub fn computed(
         None => Campaigned::Interrupted(interrupted(options)),
         Some(collected) => Campaigned::Done(collect::audits(&folder, &collected.audits)?),
     }))
+}
+
+/// An error, before everything is computed, if results cannot be entered into this store.
+fn check_store(store: &Path) -> Result<(), Failure> {
+    if store.exists() {
+        drop(Store::open(store)?);
+    } else if let Some(folder) = store.parent().filter(|folder| *folder != "" && !folder.is_dir()) {
+        return Err(Failure::new(format!("there is no folder {} for the store", folder.display()))
+            .advise("another --store, or create the folder"));
+    }
+    Ok(())
 }
 
 /// The same for commands that find everything in the store; the page if it was interrupted.
@@ -104,12 +132,12 @@ fn interrupted(options: &AsCampaign) -> Page {
     }
 }
 
-fn failed(status: &rl4rla::experiment::campaign::CampaignStatus, options: &AsCampaign) -> Failure {
-    let folder = quoted(options.campaign.as_deref().unwrap_or("".as_ref()));
+fn failed(status: &CampaignStatus, options: &AsCampaign) -> Failure {
+    let folder = options.campaign.as_deref().unwrap_or("".as_ref());
     let first = status.failures.first();
     let first = first.map_or(String::new(), |task| format!("; the first is {}: {}", task.what, task.reason));
     Failure::new(format!("{} of {} tasks failed{first}", status.counts.failed, status.counts.tasks))
-        .advise(format!("`rl4rla campaign resume {folder} --failed` when the cause is mended"))
+        .advise(format!("`{}`, once the cause is fixed", step("resume --failed", folder, options.local)))
 }
 
 fn lost(tasks: u64, options: &AsCampaign) -> Failure {

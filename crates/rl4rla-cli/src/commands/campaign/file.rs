@@ -3,6 +3,7 @@
 use super::options;
 use super::plan::{SeededSearch, searches};
 use crate::failure::Failure;
+use crate::slurm;
 use rl4rla::experiment::campaign::{JobOptions, SlurmOptions};
 use serde::Deserialize;
 use std::path::Path;
@@ -114,11 +115,20 @@ fn of_table(kind: &str, mut table: Table) -> Result<Vec<SeededSearch>, Failure> 
 }
 
 /// Options that `submit` sets itself.
-const OURS: [&str; 8] = ["array", "job-name", "output", "error", "chdir", "wrap", "open-mode", "parsable"];
+const OURS: [&str; 9] =
+    ["array", "job-name", "output", "error", "chdir", "wrap", "open-mode", "parsable", "requeue"];
+
+/// Options with which there are no jobs, or none that this Slurm knows of.
+const NEVER: [&str; 4] = ["test-only", "clusters", "wait", "help"];
 
 fn check(jobs: &JobOptions, slurm: &SlurmOptions) -> Result<(), Failure> {
     if jobs.minutes.is_some_and(|minutes| !(minutes > 0.0 && minutes.is_finite())) {
         return Err(Failure::new("[jobs]: `minutes` is the time that a job should take, more than 0"));
+    }
+    if jobs.minutes.is_some() && jobs.chunks.is_some() {
+        return Err(
+            Failure::new("[jobs]: `minutes` and `chunks` contradict each other").advise("one of them")
+        );
     }
     if jobs.chunks == Some(0) || slurm.cpus == Some(0) {
         let key = if slurm.cpus == Some(0) { "[slurm]: `cpus`" } else { "[jobs]: `chunks`" };
@@ -129,9 +139,16 @@ fn check(jobs: &JobOptions, slurm: &SlurmOptions) -> Result<(), Failure> {
     if let Some(word) = words.chain(extra).find(|word| word.contains(|c: char| c.is_control())) {
         return Err(Failure::new(format!("[slurm]: {word:?} has a line break or control character")));
     }
+    if let Some(time) = time.as_ref().filter(|time| slurm::seconds(time).is_none()) {
+        return Err(Failure::new(format!("[slurm]: `time` cannot be {time:?}")).advise(
+            "minutes, hours:minutes:seconds or days-hours, such as \"90\", \"4:00:00\" or \"1-12\"",
+        ));
+    }
     for option in extra {
-        let name = option.trim_start_matches("--").split('=').next().unwrap_or_default();
-        if !option.starts_with("--") || OURS.contains(&name) {
+        let name = option.strip_prefix("--").and_then(|option| option.split(['=', ' ']).next());
+        // Options may be abbreviated.
+        let means = |known: &&str| name.is_none_or(|name| known.starts_with(name));
+        if OURS.iter().chain(&NEVER).any(|known| means(&known)) {
             return Err(Failure::new(format!("[slurm]: `extra` must not have `{option}`"))
                 .advise("long options of sbatch, such as \"--nice=100\", that submit does not set itself"));
         }
@@ -180,6 +197,11 @@ mod tests {
             ("[jobs]\nminutes = 0", "[jobs]: `minutes`"),
             ("[slurm]\ncpus = 0", "[slurm]: `cpus`"),
             ("[slurm]\nextra = [\"--array=1-5\"]", "`extra` must not have `--array=1-5`"),
+            ("[slurm]\nextra = [\"--job-nam=x\"]", "`extra` must not have `--job-nam=x`"),
+            ("[slurm]\nextra = [\"--test-only\"]", "`extra` must not have `--test-only`"),
+            ("[slurm]\nextra = [\"-J x\"]", "`extra` must not have `-J x`"),
+            ("[slurm]\ntime = \"4h\"", "[slurm]: `time` cannot be \"4h\""),
+            ("[jobs]\nminutes = 5\nchunks = 5", "`minutes` and `chunks`"),
             ("[slurm]\npartition = \"a\\nb\"", "line break"),
             ("[slurm]\ncpu = 4", "unknown field `cpu`"),
             ("[[explore]]\nmatrix = \"a.csv\"", "campaigns explore drawn problems"),

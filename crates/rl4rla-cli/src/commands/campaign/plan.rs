@@ -3,12 +3,11 @@
 use super::file::CampaignFile;
 use super::files;
 use super::look::Look;
-use super::page::span;
+use super::page::{self, span, step};
 use crate::args::{Audit, Command, Explore, PlanArguments, Reproduce, Shared, SweepArguments};
 use crate::commands::{audit, explore, reproduce, sweep};
 use crate::failure::Failure;
-use crate::page::{Page, accent, faint, ledger, strong, warning};
-use crate::shell::quoted;
+use crate::page::{Page, accent, faint, ledger, several, strong, warning};
 use rl4rla::experiment::Sweep;
 use rl4rla::experiment::campaign::{
     CampaignFolder, CampaignSearch, FORMAT, Header, JobOptions, Manifest, Plan, SlurmOptions,
@@ -55,6 +54,7 @@ pub fn of_sweep(args: &SweepArguments) -> Result<Vec<SeededSearch>, Failure> {
 
 /// The searches of `explore`: one.
 pub fn of_exploration(args: &Explore) -> Result<Vec<SeededSearch>, Failure> {
+    args.data.only_with_matrix()?;
     if args.data.matrix.is_some() {
         return Err(Failure::new("campaigns explore drawn problems, not data of files")
             .advise("the same without --campaign, on this machine"));
@@ -70,13 +70,18 @@ pub fn of_audit(args: &Audit) -> Result<Vec<SeededSearch>, Failure> {
 }
 
 /// The searches of `reproduce`: the sweeps that its items need.
-pub fn of_reproduction(args: &Reproduce) -> Result<Vec<SeededSearch>, Failure> {
-    let seeded = |mut sweep: Sweep| {
+fn of_reproduction(args: &Reproduce) -> Result<Vec<SeededSearch>, Failure> {
+    Ok(of_sweeps(&reproduce::runs(args)?.sweeps))
+}
+
+/// Sweeps as searches.
+pub fn of_sweeps(sweeps: &[Sweep]) -> Vec<SeededSearch> {
+    let seeded = |sweep: &Sweep| {
         let (first_seed, seeds) = (sweep.first_seed, sweep.count() as u64);
-        sweep.results.clear();
+        let sweep = Sweep { results: vec![], ..sweep.clone() };
         SeededSearch::new(CampaignSearch::Sweep(Box::new(sweep)), first_seed, seeds)
     };
-    Ok(reproduce::runs(args)?.sweeps.into_iter().map(seeded).collect())
+    sweeps.iter().map(seeded).collect()
 }
 
 /// Plans the campaign of a file.
@@ -94,7 +99,7 @@ pub fn run(args: &PlanArguments, shared: &Shared) -> Result<Page, Failure> {
     let files = files(&folder)?;
     let campaign = CampaignFolder::create(&files, plan)?;
     let mut page = described(campaign.manifest(), assumed, &folder, shared);
-    let mut json = json!(Look::at(&campaign)?.state(&campaign).status()?);
+    let mut json = page::of(&Look::at(&campaign)?.state(&campaign).status()?, &folder, shared).json;
     page.json.as_object_mut().into_iter().for_each(|more| {
         json.as_object_mut().expect("a status is an object").append(more);
     });
@@ -118,18 +123,18 @@ fn described(manifest: &Manifest, assumed: usize, folder: &Path, shared: &Shared
             span(seconds * seeds[search] as f64),
         ]
     };
-    let head = ["", "", "search", "tasks", "a task", "all"];
+    let head = ["kind", "name", "search", "tasks", "a task", "all"];
     let shown = manifest.searches().min(LISTED);
     let mut text = format!("{}\n", strong(&manifest.header().title));
     text += &ledger(&head, (0..shown).map(row), 3..6);
     if shown < manifest.searches() {
         text += &format!("{}\n", faint(&format!("and {} other searches", manifest.searches() - shown)));
     }
-    let (tasks, seconds) = (manifest.tasks(), manifest.total_seconds());
-    text += &format!("\n{tasks} tasks, about {} on one core\n", span(seconds));
+    let seconds = manifest.total_seconds();
+    text += &format!("\n{}, about {} on one core\n", several(manifest.tasks(), "task"), span(seconds));
     if assumed > 0 {
         let words = format!(
-            "{assumed} of {} searches have no runs in {}: {} a task are assumed for them; `seconds` in their tables says better",
+            "{assumed} of {} searches have no runs in {}: {} a task is assumed; set `seconds` in their tables if you know better",
             manifest.searches(),
             shared.store.display(),
             span(ASSUMED)
@@ -137,8 +142,8 @@ fn described(manifest: &Manifest, assumed: usize, folder: &Path, shared: &Shared
         text += &format!("{}\n", warning(&words));
     }
     if !shared.quiet {
-        let command = format!("rl4rla campaign submit {}", quoted(folder));
-        text += &format!("\n{}\n", faint(&format!("planned in {}: `{command}`", folder.display())));
+        let command = step("submit", folder, None);
+        text += &format!("\n{}\n", faint(&format!("planned in {}; to begin: `{command}`", folder.display())));
     }
     let each: Vec<f64> = (0..manifest.searches()).map(|search| manifest.seconds(search)).collect();
     let json = json!({ "seconds": seconds, "seconds_a_task": each, "assumed": assumed });
@@ -158,12 +163,17 @@ pub struct Draft {
 impl Draft {
     /// A plan of searches, and the number of those whose times are assumed.
     pub fn plan(self, searches: Vec<SeededSearch>, shared: &Shared) -> Result<(Plan, usize), Failure> {
+        let directory = std::env::current_dir()?;
+        if directory.to_str().is_none() {
+            let message = format!("the current folder has a name that is not UTF-8: {}", directory.display());
+            return Err(Failure::new(message).advise("another current folder"));
+        }
         let mut plan = Plan::new(Header {
             format: FORMAT,
             title: self.title,
             created: now(),
             build: Build::current(),
-            directory: std::env::current_dir()?,
+            directory,
             jobs: self.jobs,
             slurm: self.slurm,
         });

@@ -22,7 +22,7 @@ impl TaskRanges {
     }
 
     /// Their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = u64> {
+    pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         self.ranges.iter().flat_map(|&(first, count)| first..first.saturating_add(count))
     }
 

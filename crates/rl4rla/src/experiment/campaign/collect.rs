@@ -1,7 +1,8 @@
 //! Collecting: the results of a campaign enter a store, in the order of their tasks.
 
-use super::folder::{CampaignFolder, ResultIndex};
+use super::folder::CampaignFolder;
 use super::result_file::{self, Damage, ResultKind};
+use super::result_index::ResultIndex;
 use super::searches::Searches;
 use super::task::{CampaignSearch, CampaignTask, TaskOutcome};
 use crate::curriculum::Audited;
@@ -135,7 +136,7 @@ fn read(
     let CampaignTask { search, seed, .. } = folder.manifest().task(number);
     Ok(match outcome {
         TaskOutcome::Failed(_) => Read::Failed,
-        TaskOutcome::Audit(stages) => Read::Audit(CollectedAudit { search, seed, stages }),
+        TaskOutcome::Audit { stages, .. } => Read::Audit(CollectedAudit { search, seed, stages }),
         TaskOutcome::Run(run) => Read::Run(searches.get(search)?, seed, run),
     })
 }

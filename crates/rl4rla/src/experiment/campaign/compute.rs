@@ -82,7 +82,7 @@ fn audited(
     checkpoint: &Checkpoint,
     monitor: &dyn Monitor,
 ) -> Result<Option<TaskOutcome>, ExperimentError> {
-    let mut watch = Stopping(monitor);
+    let (start, mut watch) = (Instant::now(), Stopping(monitor));
     let ended = |stage: &_| {
         // A stage that ends now may have been cut short.
         if !monitor.stopped() {
@@ -91,5 +91,69 @@ fn audited(
     };
     let (curriculum, before) = (settings.applied(), &checkpoint.stages);
     let stages = audit(&curriculum, seed, settings.budget, before, &mut watch, ended)?;
-    Ok((!monitor.stopped()).then_some(TaskOutcome::Audit(stages)))
+    let seconds = start.elapsed().as_secs_f64();
+    Ok((!monitor.stopped()).then_some(TaskOutcome::Audit { seconds, stages }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulated::{Disk, Machine, begin, collected, go_on};
+    use super::super::testing::{Scratch, header, mixed_plan};
+    use super::super::{CampaignFolder, Header, Plan, task_seconds};
+    use super::*;
+    use crate::curriculum::Curriculum;
+    use crate::discovery::Approach;
+    use crate::experiment::SearchSettings;
+    use crate::search::Method;
+
+    const OF_DATA: &str = r#"
+        title = "Gradient descent for a table"
+        [[stage]]
+        name = "ls-gd"
+        edits = 3
+        open = ["iteration"]
+        registers = ["v1"]
+        step = 0.5
+        family = { kind = "data", file = "train.csv", target = "y", rows = 20 }
+        instances = { search = 6, select = 4, report = 4 }
+        target = "ls-gd"
+    "#;
+
+    #[test]
+    fn data_are_those_of_the_folder_in_which_a_campaign_was_planned() {
+        let scratch = Scratch::new("data");
+        let row = |i: i32| {
+            let [p, q, y] = [0.61, 1.7, 2.9].map(|frequency| (frequency * f64::from(i)).sin());
+            format!("{p},{q},{y}\n")
+        };
+        let table = (0..200).map(row).fold("p,q,y\n".to_string(), |table, row| table + &row);
+        std::fs::write(scratch.path().join("train.csv"), table).unwrap();
+        assert!(Curriculum::parse("mine", OF_DATA).is_err(), "it is not in the current folder");
+        let curriculum = Curriculum::parse_in(scratch.path(), "mine", OF_DATA).unwrap();
+        let (settings, budget) = (SearchSettings::new(Approach::new(Method::Best)), 100_000);
+        let sweep = CampaignSearch::Sweep(Box::new(Sweep::new(curriculum.clone(), settings, 0, 0)));
+        let audit = AuditSettings { curriculum, hints: true, typed: false, budget };
+        let searches = [sweep, CampaignSearch::Audit(Box::new(audit))].map(|search| (search, 1.0));
+        let mut plan = Plan::new(Header { directory: scratch.path().into(), ..header("data") });
+        plan.add(0, 2, searches).unwrap();
+        let disk = Disk::default();
+        begin(&disk, plan, 1);
+        go_on(&disk);
+        let (found, _) = collected(&disk, &scratch.path().join("runs.db"));
+        assert_eq!((found.entered, found.audits.len(), found.failed), (2, 2, 0));
+    }
+
+    #[test]
+    fn audits_tell_how_long_they_took() {
+        let disk = Disk::default();
+        begin(&disk, mixed_plan(1), 1);
+        go_on(&disk);
+        let machine = Machine::new(&disk);
+        let folder = CampaignFolder::open(&machine).unwrap();
+        let results = folder.results().unwrap();
+        let outcome = folder.result(2, results.kind(2).unwrap()).unwrap().unwrap().unwrap();
+        assert!(matches!(outcome, TaskOutcome::Audit { seconds, .. } if seconds > 0.0), "{outcome:?}");
+        let seconds = task_seconds(&folder, &results).unwrap()[2];
+        assert!(seconds > 0.0 && seconds != folder.manifest().seconds(2), "{seconds} as it was planned");
+    }
 }

@@ -1,7 +1,8 @@
 //! How long tasks take: as results tell, or else as it was planned.
 
-use super::folder::{CampaignFolder, ResultIndex};
+use super::folder::CampaignFolder;
 use super::result_file::ResultKind;
+use super::result_index::ResultIndex;
 use crate::experiment::ExperimentError;
 
 /// Most results that are read: a campaign may have a million.

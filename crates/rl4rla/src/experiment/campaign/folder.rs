@@ -3,6 +3,7 @@
 use super::manifest::{MANIFEST, Manifest};
 use super::plan::Plan;
 use super::result_file::{self, Damage, ResultKind};
+use super::result_index::ResultIndex;
 use super::shared_folder::{SharedFolder, patiently, unique};
 use super::submission::Submission;
 use super::task::TaskOutcome;
@@ -15,8 +16,29 @@ use std::time::Duration;
 /// Where results are.
 pub(super) const RESULTS: &str = "results";
 
-/// The end of the name of a file that says that a submission has ended.
-const ENDED: &str = ".ended";
+/// What was noted of a submission after it was written, in a file next to its own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum SubmissionMark {
+    /// Its process works on it no more, though the process itself may go on: that of a notebook does.
+    Ended,
+    /// Somebody has cancelled it.
+    Cancelled,
+}
+
+impl SubmissionMark {
+    const ALL: [SubmissionMark; 2] = [SubmissionMark::Ended, SubmissionMark::Cancelled];
+
+    fn name(self) -> &'static str {
+        match self {
+            SubmissionMark::Ended => "ended",
+            SubmissionMark::Cancelled => "cancelled",
+        }
+    }
+
+    fn path(self, submission: u64) -> String {
+        format!("submissions/{submission:04}.{}", self.name())
+    }
+}
 
 /// The pauses before something is tried again, in seconds; six minutes in all.
 const PAUSES: [u64; 8] = [1, 2, 5, 12, 30, 60, 120, 130];
@@ -37,7 +59,7 @@ impl<'a> CampaignFolder<'a> {
                 Err(ExperimentError::new(format!("{} has a campaign already", files.name("")))
                     .advise("another folder, or `rl4rla campaign status` for that campaign"))
             }
-            Err(error) => Err(unwritten(files, MANIFEST, &error)),
+            Err(error) => Err(unplanned(files, &error)),
         }
     }
 
@@ -52,7 +74,7 @@ impl<'a> CampaignFolder<'a> {
             Err(error) => error,
         };
         if error.kind() != io::ErrorKind::AlreadyExists {
-            return Err(unwritten(files, MANIFEST, &error));
+            return Err(unplanned(files, &error));
         }
         let there = CampaignFolder::open(files)?;
         match there.manifest.computes_the_same(&planned) {
@@ -145,8 +167,9 @@ impl<'a> CampaignFolder<'a> {
         match self.files.create(&path, text.as_bytes()) {
             Ok(()) => {
                 // Of an earlier submission, whose file was damaged and removed.
-                let left = ended_path(submission.number);
-                self.files.remove(&left).map_err(|error| unwritten(self.files, &left, &error))?;
+                for left in SubmissionMark::ALL.map(|mark| mark.path(submission.number)) {
+                    self.files.remove(&left).map_err(|error| unwritten(self.files, &left, &error))?;
+                }
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -154,17 +177,17 @@ impl<'a> CampaignFolder<'a> {
         }
     }
 
-    /// Notes that the process of a local submission works on it no more, though the process itself may go on: that of a
-    /// notebook does.
-    pub fn end(&self, submission: &Submission) -> Result<(), ExperimentError> {
-        self.write(&ended_path(submission.number), "")
+    /// Notes something of a submission.
+    pub fn mark(&self, submission: &Submission, mark: SubmissionMark) -> Result<(), ExperimentError> {
+        self.write(&mark.path(submission.number), "")
     }
 
-    /// The numbers of the local submissions on which nobody works any more, as far as their processes have said so.
-    pub fn ended(&self) -> Result<BTreeSet<u64>, ExperimentError> {
+    /// The numbers of the submissions of which this was noted.
+    pub fn marked(&self, mark: SubmissionMark) -> Result<BTreeSet<u64>, ExperimentError> {
         let names =
             self.files.list("submissions").map_err(|error| unread(self.files, "submissions", &error))?;
-        Ok(names.iter().filter_map(|name| name.strip_suffix(ENDED)?.parse().ok()).collect())
+        let number = |name: &String| name.strip_suffix(mark.name())?.strip_suffix('.')?.parse().ok();
+        Ok(names.iter().filter_map(number).collect())
     }
 
     /// Writes any other file, such as the script of a job.
@@ -198,13 +221,13 @@ impl<'a> CampaignFolder<'a> {
         folders: impl IntoIterator<Item = String>,
         pauses: &[Duration],
     ) -> Result<ResultIndex, ExperimentError> {
-        let mut index = ResultIndex { kinds: vec![0; self.manifest.tasks() as usize], faults: vec![] };
+        let mut index = ResultIndex::new(self.manifest.tasks());
         for folder in folders {
             let list = || self.files.list(&folder);
             let names = match patiently(self.files, pauses, false, &|| false, list) {
                 // It was a file.
                 Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                    index.faults.push((folder, Damage::Unknown));
+                    index.add_stray(folder);
                     continue;
                 }
                 names => names.map_err(|error| unread(self.files, &folder, &error))?,
@@ -268,68 +291,13 @@ impl<'a> CampaignFolder<'a> {
     }
 
     /// Removes the results of tasks that failed, so that they are computed again.
-    pub fn forget_failures(&self, results: &mut ResultIndex) -> Result<u64, ExperimentError> {
-        let failed: Vec<u64> = results.of(ResultKind::Failed).collect();
-        for task in &failed {
+    pub fn remove_failures(&self, tasks: &[u64]) -> Result<(), ExperimentError> {
+        for task in tasks {
             let path = result_file::path_of(*task, ResultKind::Failed);
             self.files.remove(&path).map_err(|error| unwritten(self.files, &path, &error))?;
-            results.kinds[*task as usize] = 0;
         }
-        Ok(failed.len() as u64)
+        Ok(())
     }
-}
-
-/// Which tasks have results, as the names of their files tell.
-#[derive(Clone, Debug)]
-pub struct ResultIndex {
-    /// For each task a bit for each kind.
-    kinds: Vec<u8>,
-    /// Files that are no results of this campaign, or second results.
-    faults: Vec<(String, Damage)>,
-}
-
-impl ResultIndex {
-    fn add(&mut self, folder: &str, name: &str) {
-        let path = format!("{folder}/{name}");
-        let Some((task, kind)) = result_file::read_name(folder, name) else {
-            return self.faults.push((path, Damage::Unknown));
-        };
-        match self.kinds.get_mut(task as usize) {
-            None => self.faults.push((path, Damage::Unknown)),
-            Some(kinds) => {
-                // Which of several is right cannot be told. The first is named with the second.
-                if kinds.is_power_of_two() {
-                    let first = ResultKind::ALL.into_iter().find(|first| *kinds >> *first as u8 & 1 == 1);
-                    let first = first.map(|first| (result_file::path_of(task, first), Damage::Double));
-                    self.faults.extend(first);
-                }
-                if *kinds != 0 {
-                    self.faults.push((path, Damage::Double));
-                }
-                *kinds |= 1 << kind as u8;
-            }
-        }
-    }
-
-    /// The result of a task.
-    pub fn kind(&self, task: u64) -> Option<ResultKind> {
-        let kinds = *self.kinds.get(task as usize)?;
-        ResultKind::ALL.into_iter().find(|kind| kinds >> *kind as u8 & 1 == 1)
-    }
-
-    /// The tasks with this result.
-    pub(super) fn of(&self, kind: ResultKind) -> impl Iterator<Item = u64> {
-        (0..self.kinds.len() as u64).filter(move |task| self.kind(*task) == Some(kind))
-    }
-
-    /// Files that do not belong there, with the reasons.
-    pub fn faults(&self) -> &[(String, Damage)] {
-        &self.faults
-    }
-}
-
-fn ended_path(submission: u64) -> String {
-    format!("submissions/{submission:04}{ENDED}")
 }
 
 pub(super) fn pauses() -> [Duration; PAUSES.len()] {
@@ -339,6 +307,11 @@ pub(super) fn pauses() -> [Duration; PAUSES.len()] {
 pub(super) fn unread(files: &dyn SharedFolder, path: &str, error: &io::Error) -> ExperimentError {
     ExperimentError::new(format!("cannot read {}: {error}", files.name(path)))
         .advise("check the file system and your permissions there; nothing is lost")
+}
+
+fn unplanned(files: &dyn SharedFolder, error: &io::Error) -> ExperimentError {
+    ExperimentError::new(format!("cannot write {}: {error}", files.name(MANIFEST)))
+        .advise("another folder, or check its path, the space there and your permissions")
 }
 
 pub(super) fn unwritten(files: &dyn SharedFolder, path: &str, error: &io::Error) -> ExperimentError {
@@ -354,25 +327,29 @@ pub(super) fn unwritten(files: &dyn SharedFolder, path: &str, error: &io::Error)
 #[cfg(test)]
 mod tests {
     use super::super::shared_folder::FolderOnDisk;
-    use super::super::submission::{Computer, LocalProcess};
-    use super::super::testing::{Scratch, small_plan};
+    use super::super::submission::Computer;
+    use super::super::testing::{Scratch, small_plan, submission};
     use super::*;
 
     #[test]
-    fn a_submission_ends_until_another_has_its_number() {
+    fn what_is_noted_of_a_submission_is_forgotten_when_another_has_its_number() {
         let scratch = Scratch::new("ended");
         let files = FolderOnDisk::new(scratch.path());
         let folder = CampaignFolder::create(&files, small_plan("ended", 3)).unwrap();
-        let campaign = folder.manifest().id().to_string();
-        let process = LocalProcess { host: "here".into(), process: 1, started: None, threads: 1 };
-        let submission =
-            Submission { campaign, number: 1, on: Computer::Local(process), chunks: vec![(0..3).collect()] };
-        assert!(folder.submit(&submission).unwrap() && folder.ended().unwrap().is_empty());
-        folder.end(&submission).unwrap();
-        assert_eq!(folder.ended().unwrap().into_iter().collect::<Vec<_>>(), [1]);
+        let submission = submission(&folder, 1, Computer::Local, vec![(0..3).collect()]);
+        let marked = || {
+            let numbers = |mark| folder.marked(mark).unwrap().into_iter().collect::<Vec<u64>>();
+            SubmissionMark::ALL.map(numbers)
+        };
+        const NONE: [Vec<u64>; 2] = [vec![], vec![]];
+        assert!(folder.submit(&submission).unwrap() && marked() == NONE);
+        folder.mark(&submission, SubmissionMark::Ended).unwrap();
+        assert_eq!(marked(), [vec![1], vec![]]);
+        folder.mark(&submission, SubmissionMark::Cancelled).unwrap();
+        assert_eq!(marked(), [[1], [1]]);
         assert_eq!(folder.submissions().unwrap(), std::slice::from_ref(&submission));
-        assert!(!folder.submit(&submission).unwrap() && folder.ended().unwrap().len() == 1);
+        assert!(!folder.submit(&submission).unwrap() && marked() == [[1], [1]]);
         files.remove(&Submission::path(1)).unwrap();
-        assert!(folder.submit(&submission).unwrap() && folder.ended().unwrap().is_empty());
+        assert!(folder.submit(&submission).unwrap() && marked() == NONE);
     }
 }

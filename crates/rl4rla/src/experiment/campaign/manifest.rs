@@ -3,15 +3,14 @@
 //! It is a file of JSON lines, so that a million tasks are a few lines: tasks are numbered by groups of searches that share
 //! their seeds, and within a group by seed, because searches with the same seed share instances.
 
+use super::label::Differences;
 use super::task::{AuditSettings, CampaignSearch, CampaignTask, SearchKind};
 use crate::curriculum::Curriculum;
-use crate::experiment::label::{label, limits};
 use crate::experiment::{ExperimentError, SearchSettings, Sweep};
 use crate::explore::ExploreRequest;
 use crate::record::Build;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -150,6 +149,8 @@ pub struct Manifest {
     pub(super) groups: Vec<Group>,
     /// The first task of every group, and the number of tasks.
     firsts: Vec<u64>,
+    /// In what the explorations of every family differ, which their labels name.
+    pub(super) differences: FxHashMap<String, Differences>,
     digest: String,
 }
 
@@ -190,7 +191,7 @@ impl Manifest {
         if let Some(search) = manifest.dangling() {
             return Err(broken(format!("search {search} refers to a line that is not there")));
         }
-        manifest.number();
+        manifest.complete();
         if let Some(why) = manifest.excess() {
             return Err(broken(why));
         }
@@ -207,6 +208,7 @@ impl Manifest {
             searches: vec![],
             groups: vec![],
             firsts: vec![0],
+            differences: FxHashMap::default(),
             digest: String::new(),
         }
     }
@@ -238,13 +240,15 @@ impl Manifest {
         (tasks > MOST_TASKS).then(|| format!("it has {tasks} tasks, more than {MOST_TASKS}"))
     }
 
-    fn number(&mut self) {
+    /// Works out what is not written.
+    fn complete(&mut self) {
         let mut tasks: u64 = 0;
         self.firsts = vec![0];
         for group in &self.groups {
             tasks = tasks.saturating_add(group.tasks());
             self.firsts.push(tasks);
         }
+        self.differences = Differences::by_family(&self.searches);
     }
 
     /// Its text, with the digest.
@@ -261,7 +265,7 @@ impl Manifest {
         self.settings.iter().for_each(|settings| put(&Line::Settings(settings.clone())));
         self.searches.iter().for_each(|entry| put(&Line::Search(entry.clone())));
         self.groups.iter().for_each(|group| put(&Line::Group(group.clone())));
-        self.number();
+        self.complete();
         self.digest = digest_of(&text);
         let end = Line::End { digest: self.digest.clone() };
         text + &serde_json::to_string(&end).expect("a line can be written") + "\n"
@@ -360,50 +364,11 @@ impl Manifest {
         }
     }
 
-    /// What tells a search from others with the same name.
-    pub fn label(&self, search: usize) -> String {
-        self.label_of(search, &mut FxHashMap::default())
-    }
-
-    /// The same for all of them.
-    pub(super) fn labels(&self) -> Vec<String> {
-        let mut parsed = FxHashMap::default();
-        (0..self.searches()).map(|search| self.label_of(search, &mut parsed)).collect()
-    }
-
-    /// The same with the settings that were parsed before, which many searches may share.
-    fn label_of(&self, search: usize, parsed: &mut FxHashMap<usize, Value>) -> String {
-        match &self.searches[search].what {
-            Entry::Sweep { curriculum, settings, .. } => {
-                let settings =
-                    parsed.entry(*settings).or_insert_with(|| named_settings(&self.settings[*settings]));
-                let method = settings["approach"]["method"].as_str().unwrap_or_default();
-                label(method, limits(&self.curricula[*curriculum].0, settings))
-            }
-            Entry::Explore { request } => {
-                let kappas: Vec<String> = request.kappas.iter().map(|kappa| format!("{kappa:e}")).collect();
-                format!("{}×{}, κ = {}", request.rows, request.cols, kappas.join(", "))
-            }
-            Entry::Audit { budget, hints, typed, .. } => {
-                let mut words = vec![format!("at most {budget} states")];
-                words.extend((!hints).then(|| "no hints".into()));
-                words.extend(typed.then(|| "typed".into()));
-                words.join(", ")
-            }
-        }
-    }
-
-    /// A task in words.
-    pub fn describe(&self, number: u64) -> String {
-        let CampaignTask { search, seed, .. } = self.task(number);
-        format!("{} {} · {} · seed {seed}", self.kind(search).name(), self.name(search), self.label(search))
-    }
-
     /// A search, with its curriculum parsed.
     pub fn search(&self, number: usize) -> Result<CampaignSearch, ExperimentError> {
         let curriculum = |at: usize| {
             let (name, text) = &self.curricula[at];
-            let parsed = Curriculum::parse(name, text);
+            let parsed = Curriculum::parse_in(&self.header.directory, name, text);
             parsed.map_err(|error| ExperimentError::new(format!("{name}, {error}")))
         };
         Ok(match &self.searches[number].what {
@@ -421,16 +386,6 @@ impl Manifest {
             }
         })
     }
-}
-
-/// What labels name of the settings of a sweep.
-fn named_settings(text: &str) -> Value {
-    let mut settings: Value = serde_json::from_str(text).unwrap_or_default();
-    // The table of a policy may be large; it is named by its digest.
-    if let Some(weights) = settings.pointer_mut("/policy/weights") {
-        weights.take();
-    }
-    settings
 }
 
 fn digest_of(text: &str) -> String {

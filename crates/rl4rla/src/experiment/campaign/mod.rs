@@ -15,11 +15,13 @@ mod collect;
 mod compute;
 mod estimate;
 mod folder;
+mod label;
 mod manifest;
 mod plan;
 #[cfg(test)]
 mod recovery;
 mod result_file;
+mod result_index;
 mod searches;
 mod shared_folder;
 #[cfg(test)]
@@ -36,15 +38,16 @@ mod worker;
 pub use chunk::{Chunking, TaskRanges};
 pub use collect::{Collected, CollectedAudit, collect, verify};
 pub use estimate::task_seconds;
-pub use folder::{CampaignFolder, ResultIndex};
+pub use folder::{CampaignFolder, SubmissionMark};
 pub use manifest::{FORMAT, Header, JobOptions, Manifest, SlurmOptions};
 pub use plan::Plan;
 pub use result_file::{Damage, ResultKind};
+pub use result_index::ResultIndex;
 pub use shared_folder::{FolderOnDisk, SharedFolder};
 pub use status::{
-    CampaignState, CampaignStatus, ChunkState, FailedTask, InFlight, SearchStatus, SubmissionStatus,
-    TaskCounts, TaskState,
+    CampaignState, CampaignStatus, ChunkState, FailedTask, InFlight, LOCAL, SLURM, SearchStatus,
+    SubmissionStatus, TaskCounts, TaskState,
 };
-pub use submission::{Computer, JobArray, LocalProcess, Submission};
+pub use submission::{Computer, JobArray, Process, Submission};
 pub use task::{AuditSettings, CampaignSearch, CampaignTask, SearchKind, TaskFailure, TaskOutcome};
 pub use worker::{Worker, WorkerEnd};

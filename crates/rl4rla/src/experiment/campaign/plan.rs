@@ -151,12 +151,4 @@ mod tests {
         });
         assert!(searches.contains("searches, more than"), "{searches}");
     }
-
-    #[test]
-    fn labels_together_are_those_of_each() {
-        let (manifest, _) = mixed_plan(1).finish().unwrap();
-        let each: Vec<String> = (0..3).map(|search| manifest.label(search)).collect();
-        assert_eq!(manifest.labels(), each);
-        assert_eq!(each, ["best", "random", "at most 100000 states"]);
-    }
 }

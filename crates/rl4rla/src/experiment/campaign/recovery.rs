@@ -224,7 +224,7 @@ fn submissions_are_in_the_order_of_their_numbers() {
     submissions.reverse();
     let results = folder.results().unwrap();
     let state = CampaignState::new(&folder, &results, submissions, InFlight::default());
-    assert_eq!(state.last_submission(), 10_000);
+    assert_eq!(state.next_submission(), 10_001);
     assert_eq!(hand_out(&folder, 2).unwrap().number, 10_001);
 }
 
@@ -233,7 +233,7 @@ fn a_submission_with_impossible_tasks_is_refused() {
     let (manifest, _) = mixed_plan(2).finish().unwrap();
     let parse = |number: u64, chunks: &str| {
         let text = format!(
-            r#"{{"campaign":"{}","number":{number},"on":{{"local":{{"host":"h","process":1,"started":null,"threads":1}}}},
+            r#"{{"campaign":"{}","number":{number},"process":{{"host":"h","id":1,"started":null}},"threads":1,"on":"local",
                 "chunks":{chunks}}}"#,
             manifest.id()
         );
@@ -248,4 +248,25 @@ fn a_submission_with_impossible_tasks_is_refused() {
     }
     assert!(parse(1, &format!("[[[{},2]]]", u64::MAX)).is_err());
     assert!(parse(0, "[[[0,2]]]").unwrap_err().message().contains("from 1"));
+    let folder = Disk::default();
+    begin(&folder, mixed_plan(2), 3);
+    let machine = Machine::new(&folder);
+    let path = Submission::path(1);
+    let text = String::from_utf8(machine.read(&path).unwrap()).unwrap();
+    let (manifest, _) = mixed_plan(2).finish().unwrap();
+    let parse = |text: &str| Submission::parse(1, text.as_bytes(), &manifest);
+    parse(&text).unwrap();
+    for (whole, other) in [
+        ("\"id\":1,", "\"id\":0,"),
+        ("\"id\":1,", "\"id\":4294967295,"),
+        ("\"threads\":1,", "\"threads\":0,"),
+        ("\"first\":0,", "\"first\":1,"),
+        ("\"first\":2,", "\"first\":1,"),
+        ("\"chunks\":2}", "\"chunks\":0}"),
+        ("\"chunks\":1}", "\"chunks\":9}"),
+    ] {
+        assert!(text.contains(whole), "{text}");
+        let error = parse(&text.replacen(whole, other, 1)).unwrap_err();
+        assert!(error.message().contains("is damaged"), "{other}: {error}");
+    }
 }

@@ -192,12 +192,12 @@ mod tests {
             complete: true,
         };
         let written = |target: f64| {
-            let outcome = TaskOutcome::Audit(vec![stage(target)]);
+            let outcome = TaskOutcome::Audit { seconds: 1.0, stages: vec![stage(target)] };
             let (kind, text) = readable(&manifest, 1, &outcome);
             (kind, parse(&manifest, 1, kind, text.as_bytes()).unwrap())
         };
         assert!(
-            matches!(written(0.5), (ResultKind::Missed, TaskOutcome::Audit(_))),
+            matches!(written(0.5), (ResultKind::Missed, TaskOutcome::Audit { .. })),
             "a margin may be missing"
         );
         for target in [f64::NAN, f64::INFINITY] {

@@ -2,7 +2,7 @@
 //! and in the middle of an appended line, quotas are full, and others see new files late.
 
 use super::shared_folder::SharedFolder;
-use super::testing::small_curriculum;
+use super::testing::{small_curriculum, submission};
 use super::*;
 use crate::discovery::Approach;
 use crate::experiment::{Monitor, SearchSettings, Sweep, sweep};
@@ -176,11 +176,10 @@ pub fn hand_out(folder: &CampaignFolder, chunks: u64) -> Option<Submission> {
     let missing: TaskRanges = state.missing().into_iter().collect();
     let (most, longest) = (u64::MAX, f64::INFINITY);
     let chunking = Chunking { most, chunks: Some(chunks), seconds: None, longest, threads: 1 };
-    let (campaign, number) = (folder.manifest().id().to_string(), state.last_submission() + 1);
+    let number = state.next_submission();
     let chunks = chunking.cut(&missing, |_| 1.0);
-    let on =
-        Computer::Slurm { arrays: Submission::arrays(&campaign, number, chunks.len() as u64, 2), threads: 1 };
-    let submission = Submission { campaign, number, on, chunks };
+    let arrays = Submission::arrays(folder, number, chunks.len() as u64, 2);
+    let submission = submission(folder, number, Computer::Slurm(arrays), chunks);
     let handed_out = !missing.is_empty() && folder.submit(&submission).unwrap();
     handed_out.then_some(submission)
 }

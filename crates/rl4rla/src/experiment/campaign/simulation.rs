@@ -204,8 +204,9 @@ fn the_status_counts_every_task_once() {
     assert_eq!(status(&InFlight::default()).seconds_left, None, "nobody works");
     go_on(&disk);
     assert_eq!(status(&InFlight::default()).counts.failed, 1, "what has failed would fail again");
-    let mut results = folder.results().unwrap();
-    assert_eq!(folder.forget_failures(&mut results).unwrap(), 1);
+    let failed = folder.results().unwrap().without_failures();
+    assert_eq!(failed, [9]);
+    folder.remove_failures(&failed).unwrap();
     go_on(&disk);
     let all = status(&InFlight::default());
     assert!(all.complete && all.failures.is_empty());

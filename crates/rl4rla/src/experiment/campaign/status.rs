@@ -1,9 +1,11 @@
 //! How a campaign goes, as the names of its files and those who compute it tell.
 
+use super::chunk::TaskRanges;
 use super::estimate::task_seconds;
-use super::folder::{CampaignFolder, ResultIndex};
+use super::folder::CampaignFolder;
 use super::manifest::Manifest;
 use super::result_file::ResultKind;
+use super::result_index::ResultIndex;
 use super::submission::{Computer, Submission};
 use super::task::TaskOutcome;
 use crate::experiment::ExperimentError;
@@ -15,8 +17,10 @@ use serde::Serialize;
 pub enum ChunkState {
     /// It is being computed.
     Running,
-    /// It is in a queue.
+    /// It is in a queue, or about to get there.
     Waiting,
+    /// Whoever had it last may have it still: that cannot be seen from here.
+    Unknown,
 }
 
 /// The chunks that are being computed or wait for it.
@@ -26,6 +30,22 @@ pub struct InFlight {
     pub chunks: Vec<(u64, u64, ChunkState)>,
     /// What could not be found out, and other things that a person should know.
     pub notes: Vec<String>,
+}
+
+impl InFlight {
+    /// The tasks of the chunks in some states.
+    fn tasks<'a>(
+        &'a self,
+        submissions: &'a [Submission],
+        wanted: impl Fn(ChunkState) -> bool + 'a,
+    ) -> impl Iterator<Item = u64> + 'a {
+        let chunks = self.chunks.iter().filter(move |(.., state)| wanted(*state));
+        let chunk = move |(number, chunk, _): &(u64, u64, ChunkState)| {
+            let submission = submissions.iter().find(|submission| submission.number == *number)?;
+            submission.chunks.get(*chunk as usize)
+        };
+        chunks.filter_map(chunk).flat_map(TaskRanges::iter)
+    }
 }
 
 /// The state of a task.
@@ -64,17 +84,11 @@ impl<'a> CampaignState<'a> {
         let mut tasks = vec![TaskState::Waiting; folder.manifest().tasks() as usize];
         let handed_out = submissions.iter().flat_map(|submission| &submission.chunks);
         handed_out.flat_map(|chunk| chunk.iter()).for_each(|task| tasks[task as usize] = TaskState::Lost);
-        for state in [ChunkState::Waiting, ChunkState::Running] {
-            for (number, chunk, _) in in_flight.chunks.iter().filter(|(.., of)| *of == state) {
-                let submission = submissions.iter().find(|submission| submission.number == *number);
-                let chunk = submission.and_then(|submission| submission.chunks.get(*chunk as usize));
-                for task in chunk.into_iter().flat_map(|chunk| chunk.iter()) {
-                    tasks[task as usize] = match state {
-                        ChunkState::Running => TaskState::Running,
-                        ChunkState::Waiting => TaskState::Waiting,
-                    };
-                }
-            }
+        for task in in_flight.tasks(&submissions, |state| state != ChunkState::Running) {
+            tasks[task as usize] = TaskState::Waiting;
+        }
+        for task in in_flight.tasks(&submissions, |state| state == ChunkState::Running) {
+            tasks[task as usize] = TaskState::Running;
         }
         for (task, state) in tasks.iter_mut().enumerate() {
             if let Some(kind) = results.kind(task as u64) {
@@ -84,9 +98,9 @@ impl<'a> CampaignState<'a> {
         CampaignState { folder, submissions, tasks, in_flight, results }
     }
 
-    /// Number of the last submission.
-    pub fn last_submission(&self) -> u64 {
-        self.submissions.iter().map(|submission| submission.number).max().unwrap_or(0)
+    /// The number of the next submission.
+    pub fn next_submission(&self) -> u64 {
+        self.submissions.iter().map(|submission| submission.number).max().unwrap_or(0) + 1
     }
 
     /// The tasks in one of these states.
@@ -97,10 +111,8 @@ impl<'a> CampaignState<'a> {
     /// The tasks that are in nobody's hands: those that were lost, and those never handed out.
     pub fn missing(&self) -> Vec<u64> {
         let mut held = vec![false; self.tasks.len()];
-        for (number, chunk, _) in &self.in_flight.chunks {
-            let submission = self.submissions.iter().find(|submission| submission.number == *number);
-            let chunk = submission.and_then(|submission| submission.chunks.get(*chunk as usize));
-            chunk.into_iter().flat_map(|chunk| chunk.iter()).for_each(|task| held[task as usize] = true);
+        for task in self.in_flight.tasks(&self.submissions, |_| true) {
+            held[task as usize] = true;
         }
         self.tasks(|state| !matches!(state, TaskState::Done(_)))
             .filter(|task| !held[*task as usize])
@@ -120,17 +132,12 @@ impl<'a> CampaignState<'a> {
             *number == submission.number && *state == ChunkState::Running
         };
         let chunks = self.in_flight.chunks.iter().filter(running).count() as u64;
-        match &submission.on {
-            Computer::Slurm { threads, .. } => chunks.saturating_mul(*threads),
+        let jobs = match submission.on {
+            Computer::Slurm(_) => chunks,
             // All its chunks are in the hands of one process.
-            Computer::Local(process) => {
-                if chunks > 0 {
-                    process.threads
-                } else {
-                    0
-                }
-            }
-        }
+            Computer::Local => chunks.min(1),
+        };
+        jobs.saturating_mul(submission.threads)
     }
 
     /// The same in numbers and words. Some results are read.
@@ -161,6 +168,7 @@ impl<'a> CampaignState<'a> {
         let mut notes = self.in_flight.notes.clone();
         match self.results.faults().len() {
             0 => {}
+            1 => notes.push("a file among the results does not belong there; `collect` names it".into()),
             strays => notes
                 .push(format!("{strays} files among the results do not belong there; `collect` names them")),
         }
@@ -281,13 +289,20 @@ impl FailedTask {
     }
 }
 
+/// What submissions to Slurm are called.
+pub const SLURM: &str = "slurm";
+/// What those that a process computes itself are called.
+pub const LOCAL: &str = "local";
+
 /// A submission in words.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SubmissionStatus {
     /// Its number.
     pub number: u64,
-    /// `slurm` or `local`.
+    /// [`SLURM`] or [`LOCAL`].
     pub on: &'static str,
+    /// Tasks that are computed at a time by one of its jobs, or by its process.
+    pub threads: u64,
     /// The names of its jobs, or its process.
     #[serde(rename = "where")]
     pub place: String,
@@ -300,16 +315,15 @@ pub struct SubmissionStatus {
 impl SubmissionStatus {
     fn new(submission: &Submission, in_flight: &InFlight) -> SubmissionStatus {
         let (on, place) = match &submission.on {
-            Computer::Slurm { arrays, .. } => {
+            Computer::Slurm(arrays) => {
                 let names: Vec<&str> = arrays.iter().map(|array| array.name.as_str()).collect();
-                ("slurm", format!("jobs {}", names.join(", ")))
+                (SLURM, format!("jobs {}", names.join(", ")))
             }
-            Computer::Local(process) => {
-                ("local", format!("host {}, process {}", process.host, process.process))
-            }
+            Computer::Local => (LOCAL, submission.process.to_string()),
         };
         let active = in_flight.chunks.iter().filter(|(number, ..)| *number == submission.number).count();
-        SubmissionStatus { number: submission.number, on, place, chunks: submission.chunks.len(), active }
+        let Submission { number, threads, .. } = *submission;
+        SubmissionStatus { number, on, threads, place, chunks: submission.chunks.len(), active }
     }
 }
 

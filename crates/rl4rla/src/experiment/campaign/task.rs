@@ -169,8 +169,13 @@ pub struct CampaignTask {
 pub enum TaskOutcome {
     /// The run of a sweep or an exploration.
     Run(Box<FinishedRun>),
-    /// The stages of an audit.
-    Audit(Vec<Audited>),
+    /// An audit.
+    Audit {
+        /// Seconds of the attempt that ended it.
+        seconds: f64,
+        /// Its stages.
+        stages: Vec<Audited>,
+    },
     /// An error: repeating the task would give it again.
     Failed(TaskFailure),
 }
@@ -190,7 +195,7 @@ impl TaskOutcome {
         let found = match self {
             TaskOutcome::Failed(_) => return ResultKind::Failed,
             TaskOutcome::Run(run) => run.record.found,
-            TaskOutcome::Audit(stages) => stages.iter().all(Audited::is_first),
+            TaskOutcome::Audit { stages, .. } => stages.iter().all(Audited::is_first),
         };
         if found { ResultKind::Found } else { ResultKind::Missed }
     }
@@ -199,7 +204,8 @@ impl TaskOutcome {
     pub(super) fn seconds(&self) -> Option<f64> {
         match self {
             TaskOutcome::Run(run) => Some(run.record.cost.seconds),
-            _ => None,
+            TaskOutcome::Audit { seconds, .. } => Some(*seconds),
+            TaskOutcome::Failed(_) => None,
         }
     }
 }

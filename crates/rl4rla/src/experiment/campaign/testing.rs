@@ -1,7 +1,10 @@
 //! Test fixtures: folders, and plans of searches that take milliseconds.
 
+use super::chunk::TaskRanges;
+use super::folder::CampaignFolder;
 use super::manifest::Header;
 use super::plan::Plan;
+use super::submission::{Computer, Process, Submission};
 use super::task::{AuditSettings, CampaignSearch};
 use crate::curriculum::Curriculum;
 use crate::discovery::Approach;
@@ -82,6 +85,13 @@ pub fn header(title: &str) -> Header {
         jobs: Default::default(),
         slurm: Default::default(),
     }
+}
+
+/// A submission of some process.
+pub fn submission(folder: &CampaignFolder, number: u64, on: Computer, chunks: Vec<TaskRanges>) -> Submission {
+    let campaign = folder.manifest().id().to_string();
+    let process = Process { host: "here".into(), id: 1, started: None };
+    Submission { campaign, number, process, threads: 1, on, chunks }
 }
 
 /// A campaign of one sweep with this many seeds.

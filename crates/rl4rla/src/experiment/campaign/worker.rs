@@ -1,7 +1,6 @@
 //! Workers: processes that compute the tasks of chunks.
 
 use super::checkpoint::{self, Checkpoint};
-use super::chunk::TaskRanges;
 use super::compute::compute;
 use super::folder::{CampaignFolder, pauses, unread};
 use super::result_file::{self, ResultKind};
@@ -85,6 +84,9 @@ impl<'a> Worker<'a> {
         // Tasks with the same seed share their instances: one thread computes them all, if there are enough seeds.
         let by_seed: Vec<&[CampaignTask]> = self.tasks.chunk_by(|a, b| a.seed == b.seed).collect();
         let jobs = if by_seed.len() < threads { self.tasks.chunks(1).collect() } else { by_seed };
+        let doing = |computed: u64| monitor.doing(&format!("{computed} of {} tasks", self.tasks.len()));
+        // At once: the first task may take minutes.
+        doing(0);
         let next = AtomicUsize::new(0);
         let end = WorkerEnd { had: self.had, left: self.tasks.len() as u64, ..WorkerEnd::default() };
         let searches = Searches::new(self.folder.manifest());
@@ -113,7 +115,7 @@ impl<'a> Worker<'a> {
                     progress.end.computed += 1;
                     progress.end.left -= 1;
                     progress.end.failed += u64::from(kind == ResultKind::Failed);
-                    monitor.doing(&format!("{} of {} tasks", progress.end.computed, self.tasks.len()));
+                    doing(progress.end.computed);
                 }
             }
             Ok(())
@@ -155,10 +157,28 @@ impl<'a> Worker<'a> {
         }
         finished.map(Some)
     }
+}
 
-    /// The tasks it has to compute.
-    pub fn tasks(&self) -> TaskRanges {
-        let numbers: BTreeSet<u64> = self.tasks.iter().map(|task| task.number).collect();
-        numbers.into_iter().collect()
+#[cfg(test)]
+mod tests {
+    use super::super::simulated::{Disk, Machine, begin, work};
+    use super::super::testing::small_plan;
+    use super::*;
+
+    struct Heard(Mutex<Vec<String>>);
+
+    impl Monitor for Heard {
+        fn doing(&self, what: &str) {
+            self.0.lock().unwrap().push(what.into());
+        }
+    }
+
+    #[test]
+    fn it_says_what_it_does_before_the_first_task_has_ended() {
+        let disk = Disk::default();
+        begin(&disk, small_plan("one", 2), 1);
+        let heard = Heard(Mutex::default());
+        work(&Machine::new(&disk), 1, 0, &heard).unwrap();
+        assert_eq!(heard.0.into_inner().unwrap(), [0, 1, 2].map(|ended| format!("{ended} of 2 tasks")));
     }
 }
